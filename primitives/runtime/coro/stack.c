@@ -1,0 +1,172 @@
+#include "primitives/runtime/coro/stack.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "primitives/runtime/check.h"
+
+#define SLAB_STACKS_FIRST 16u
+#define SLAB_STACKS_MAX 1024u
+#define COLOURS 16u
+#define COLOUR_STEP_BYTES 192u
+#define CANARY_BYTES 64u
+
+struct slab {
+    struct slab *next;
+    char *range;
+    size_t range_bytes;
+    uint32_t count;
+    struct bz_stack stacks[];
+};
+
+struct bz_stack_pool {
+    size_t stack_bytes;
+    size_t page_bytes;
+    struct slab *slabs; /* newest first */
+    uint32_t stacks_mapped;
+    struct bz_stack *free_stacks;
+    /* Every stack by number, and how many were handed out since the reset: a reset pool hands out
+     * the same stacks in the same order, whatever the run before returned. */
+    struct bz_stack **by_number;
+    uint32_t fresh_taken;
+};
+
+struct bz_stack_pool *bz_stack_pool_new(size_t stack_bytes) {
+    if (stack_bytes > BZ_STACK_BYTES_MAX) {
+        return NULL;
+    }
+    struct bz_stack_pool *pool = calloc(1, sizeof *pool);
+    if (pool == NULL) {
+        return NULL;
+    }
+    long page_bytes = sysconf(_SC_PAGESIZE);
+    BZ_CHECK(page_bytes > 0);
+    pool->page_bytes = (size_t)page_bytes;
+    if (stack_bytes == 0) {
+        stack_bytes = BZ_STACK_BYTES_DEFAULT;
+    }
+    if (stack_bytes < BZ_STACK_BYTES_MIN) {
+        stack_bytes = BZ_STACK_BYTES_MIN;
+    }
+    pool->stack_bytes = (stack_bytes + pool->page_bytes - 1) / pool->page_bytes * pool->page_bytes;
+    return pool;
+}
+
+void bz_stack_pool_destroy(struct bz_stack_pool *pool) {
+    if (pool == NULL) {
+        return;
+    }
+    while (pool->slabs != NULL) {
+        struct slab *slab = pool->slabs;
+        pool->slabs = slab->next;
+        bz_san_unpoison(slab->range, slab->range_bytes);
+        BZ_CHECK(munmap(slab->range, slab->range_bytes) == 0);
+        free(slab);
+    }
+    free(pool->by_number);
+    free(pool);
+}
+
+/* The bytes from the low end up that are as the kernel gave them. Frames that were abandoned leave
+ * marks of AddressSanitizer behind, which do not concern a scan from outside. */
+__attribute__((no_sanitize("address"))) static size_t untouched_bytes(const struct bz_stack *stack,
+                                                                      size_t limit_bytes) {
+    size_t count = 0;
+    while (count < limit_bytes && stack->base[count] == 0) {
+        count++;
+    }
+    return count;
+}
+
+static void stack_init(struct bz_stack_pool *pool, struct slab *slab, uint32_t index) {
+    size_t pitch_bytes = pool->stack_bytes + pool->page_bytes;
+    uint32_t number = pool->stacks_mapped + index;
+    struct bz_stack *stack = &slab->stacks[index];
+    char *low = slab->range + index * pitch_bytes;
+    stack->base = low + pool->page_bytes;
+    stack->size_bytes = pool->stack_bytes;
+    stack->colour_bytes = (number % COLOURS) * COLOUR_STEP_BYTES;
+    stack->guarded =
+        number < BZ_STACK_GUARDED_MAX && mprotect(low, pool->page_bytes, PROT_NONE) == 0;
+    pool->by_number[number] = stack;
+}
+
+/* Maps one more slab: each is twice as large as the one before, up to a limit. */
+static bool grow(struct bz_stack_pool *pool) {
+    uint32_t count = pool->slabs == NULL ? SLAB_STACKS_FIRST : pool->slabs->count * 2;
+    if (count > SLAB_STACKS_MAX) {
+        count = SLAB_STACKS_MAX;
+    }
+    size_t range_bytes = count * (pool->stack_bytes + pool->page_bytes);
+    struct bz_stack **by_number =
+        realloc(pool->by_number, (pool->stacks_mapped + count) * sizeof *by_number);
+    if (by_number == NULL) {
+        return false;
+    }
+    pool->by_number = by_number;
+    struct slab *slab = calloc(1, sizeof *slab + count * sizeof slab->stacks[0]);
+    if (slab == NULL) {
+        return false;
+    }
+    slab->range = mmap(NULL, range_bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (slab->range == MAP_FAILED) {
+        free(slab);
+        return false;
+    }
+    /* A stack touches one page or two; a huge page for them would be 2 MiB of memory wasted. Where
+     * the kernel knows no huge pages it refuses, which is as well. */
+    (void)madvise(slab->range, range_bytes, MADV_NOHUGEPAGE);
+    slab->range_bytes = range_bytes;
+    slab->count = count;
+    slab->next = pool->slabs;
+    pool->slabs = slab;
+    for (uint32_t index = 0; index < count; index++) {
+        stack_init(pool, slab, index);
+    }
+    pool->stacks_mapped += count;
+    return true;
+}
+
+struct bz_stack *bz_stack_take(struct bz_stack_pool *pool) {
+    struct bz_stack *stack = pool->free_stacks;
+    if (stack != NULL) {
+        pool->free_stacks = stack->next_free;
+    } else {
+        if (pool->fresh_taken == pool->stacks_mapped && !grow(pool)) {
+            return NULL;
+        }
+        stack = pool->by_number[pool->fresh_taken++];
+    }
+    bz_san_unpoison(stack->base, stack->size_bytes); /* its last user may have been abandoned */
+    return stack;
+}
+
+void bz_stack_return(struct bz_stack_pool *pool, struct bz_stack *stack) {
+    if (!stack->guarded) {
+        /* A task ran off a stack that has no guard page, or came too close to its end. */
+        BZ_CHECK(untouched_bytes(stack, CANARY_BYTES) == CANARY_BYTES);
+    }
+    stack->next_free = pool->free_stacks;
+    pool->free_stacks = stack;
+}
+
+void bz_stack_pool_reset(struct bz_stack_pool *pool) {
+    pool->free_stacks = NULL;
+    pool->fresh_taken = 0;
+}
+
+size_t bz_stack_pool_high_water_bytes(const struct bz_stack_pool *pool) {
+    size_t most_bytes = 0;
+    for (uint32_t number = 0; number < pool->stacks_mapped; number++) {
+        const struct bz_stack *stack = pool->by_number[number];
+        size_t used_bytes = stack->size_bytes - untouched_bytes(stack, stack->size_bytes);
+        if (used_bytes > most_bytes) {
+            most_bytes = used_bytes;
+        }
+    }
+    return most_bytes;
+}

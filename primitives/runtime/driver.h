@@ -1,0 +1,259 @@
+/* The driver seam: who picks the next ready handle, and what time is it.
+ *
+ * The loop is passive. A driver holds the clock, decides which ready handle runs next, and runs it
+ * with bz_driver_step(), one handle at a time. bz_loop_run() is the driver that ships: FIFO, on the
+ * system's monotonic clock. A simulator is another one.
+ *
+ * asyncio's order, which a FIFO driver follows turn by turn: events from outside are queued, then
+ * the timers that are due; then exactly as many handles run as are in the queue at that moment, and
+ * what they queue waits for the next turn.
+ *
+ * struct bz_loop is open here because the step is inlined into the driver's own loop: with no call
+ * between the driver and the context switch, the processor predicts every return (see coro.h).
+ */
+#ifndef BZ_RUNTIME_DRIVER_H
+#define BZ_RUNTIME_DRIVER_H
+
+#include <string.h>
+
+#include "primitives/runtime/check.h"
+#include "primitives/runtime/coro/coro.h"
+#include "primitives/runtime/loop.h"
+#include "primitives/runtime/observe.h"
+#include "primitives/runtime/task.h"
+#include "primitives/runtime/timer.h"
+
+/* A heap entry carries its key, so that sifting does not touch the timers. */
+struct bz_heap_entry {
+    uint64_t when_ns;
+    uint64_t order;
+    struct bz_timer *timer;
+};
+
+struct bz_loop {
+    /* The ready queue: a ring, oldest at ready_head; capacity is a power of two. */
+    struct bz_handle **ready;
+    uint32_t ready_head;
+    uint32_t ready_count;
+    uint32_t ready_capacity;
+    uint32_t ready_promised; /* slots that live tasks, armed timers and callbacks may claim */
+    uint32_t live_tasks;
+    struct bz_task *current;
+    struct bz_task **by_id; /* tasks by number, NULL once freed; see bz_driver_task() */
+    uint32_t by_id_capacity;
+    struct bz_observer *observer;
+    /* A driver that runs in turns keeps them here, so that a handle that leaves the queue early
+     * leaves its turn, too: the turn_left oldest handles belong to the current turn, and the last
+     * turn_timers of these are its timers. */
+    uint32_t turn_left;
+    uint32_t turn_timers;
+    uint64_t now_ns;
+    struct bz_coro driver_coro; /* the side that resumes tasks */
+    struct bz_actor actor;      /* owner of handles that belong to no task; its id is 0 */
+    uint32_t tasks_created;
+    uint32_t tasks_max;
+    struct bz_heap_entry *heap;
+    uint32_t heap_count;
+    uint32_t heap_capacity;
+    uint64_t timers_armed;
+    struct bz_mem *mem;
+    struct bz_stack_pool *stacks;
+};
+
+/* The end of time is never reached: what would lie beyond it never comes. */
+static inline uint64_t bz_time_after(uint64_t now_ns, uint64_t delay_ns) {
+    return delay_ns >= BZ_TIME_NEVER - now_ns ? BZ_TIME_NEVER : now_ns + delay_ns;
+}
+
+static inline void bz_driver_emit(struct bz_loop *loop, struct bz_event event) {
+    struct bz_observer *observer = loop->observer;
+    if (observer != NULL) {
+        *observer->next++ = event;
+        if (observer->next == observer->end) {
+            observer->flush(observer);
+        }
+    }
+}
+
+/* The task of that number, or NULL if there is none, or its memory was given back. The loop keeps
+ * this table only of tasks that are created while somebody observes: it grows with every task, which
+ * is in order for a run that ends and is not for a program that serves for months. */
+static inline struct bz_task *bz_driver_task(const struct bz_loop *loop, uint32_t id) {
+    return id < loop->by_id_capacity ? loop->by_id[id] : NULL;
+}
+
+/* NULL: nobody listens. The observer must live until the loop is reset or destroyed. */
+static inline void bz_driver_observe(struct bz_loop *loop, struct bz_observer *observer) {
+    loop->observer = observer;
+}
+
+static inline uint32_t bz_driver_ready_count(const struct bz_loop *loop) {
+    return loop->ready_count;
+}
+
+/* The index-th oldest ready handle, 0 <= index < count. */
+static inline struct bz_handle *bz_driver_ready_at(const struct bz_loop *loop, uint32_t index) {
+    return loop->ready[(loop->ready_head + index) & (loop->ready_capacity - 1)];
+}
+
+/* When the first timer is due; BZ_TIME_NEVER without timers. */
+static inline uint64_t bz_driver_next_deadline_ns(const struct bz_loop *loop) {
+    return loop->heap_count == 0 ? BZ_TIME_NEVER : loop->heap[0].when_ns;
+}
+
+/* Sets the clock, which never goes back. Does not touch the timers. */
+static inline void bz_driver_set_now(struct bz_loop *loop, uint64_t now_ns) {
+    BZ_CHECK(now_ns >= loop->now_ns);
+    loop->now_ns = now_ns;
+}
+
+/* Queues the timers that are due, in the order (time, arming order); returns how many. */
+uint32_t bz_driver_queue_due_timers(struct bz_loop *loop);
+
+/* A turn of a FIFO driver: the handles that are ready now, then the timers that are due, and nothing
+ * that comes later.
+ *
+ *     bz_driver_begin_turn(loop);
+ *     while (bz_driver_turn_left(loop) > 0) {
+ *         bz_driver_step(loop, bz_driver_take(loop, 0));
+ *     }
+ *
+ * A driver must not count on its own: a due timer that is disarmed leaves the queue before it ran,
+ * and still was one of this turn's handles (asyncio skips a cancelled handle and counts it). */
+static inline void bz_driver_begin_turn(struct bz_loop *loop) {
+    uint32_t carried = loop->ready_count;
+    loop->turn_timers = bz_driver_queue_due_timers(loop);
+    loop->turn_left = carried + loop->turn_timers;
+}
+
+static inline uint32_t bz_driver_turn_left(const struct bz_loop *loop) {
+    return loop->turn_left;
+}
+
+/* Takes the index-th oldest handle out of the queue. The rest keep their order. O(distance to the
+ * nearer end). */
+static inline struct bz_handle *bz_driver_take(struct bz_loop *loop, uint32_t index) {
+    uint32_t mask = loop->ready_capacity - 1;
+    uint32_t head = loop->ready_head;
+    struct bz_handle *handle = loop->ready[(head + index) & mask];
+    BZ_CHECK(index < loop->ready_count);
+    if (index <= loop->ready_count / 2) {
+        for (uint32_t hole = index; hole > 0; hole--) {
+            loop->ready[(head + hole) & mask] = loop->ready[(head + hole - 1) & mask];
+        }
+        loop->ready_head = head + 1;
+    } else {
+        for (uint32_t hole = index; hole + 1 < loop->ready_count; hole++) {
+            loop->ready[(head + hole) & mask] = loop->ready[(head + hole + 1) & mask];
+        }
+    }
+    loop->ready_count--;
+    if (index < loop->turn_left) {
+        loop->turn_timers -= index >= loop->turn_left - loop->turn_timers;
+        loop->turn_left--;
+    }
+    handle->is_ready = false;
+    return handle;
+}
+
+/* What is left of a step when a task came back from its coroutine: it is done, or suspended. */
+void bz_driver_task_ended(struct bz_loop *loop, struct bz_task *task);
+/* A marked task that has not started: it ends without running. */
+void bz_driver_task_unstarted_cancel(struct bz_loop *loop, struct bz_task *task);
+
+/* One step of a task: asyncio's Task.__step. */
+static inline __attribute__((always_inline)) void bz_driver_step_task(struct bz_loop *loop,
+                                                                      struct bz_task *task) {
+    /* As its wake-up left it. The future itself may be gone by now: a joined task is freed by its
+     * owner, who need not know who else waited for it. */
+    enum bz_status status = (enum bz_status)task->resume_status;
+    if (task->must_cancel) {
+        status = BZ_CANCELLED; /* unless it is a cancellation already: either way, one */
+        task->must_cancel = false;
+    }
+    task->resume_status = (uint8_t)status;
+    task->wait = BZ_WAIT_NONE;
+    loop->current = task;
+    bz_driver_emit(loop, (struct bz_event){.kind = BZ_EVENT_RESUME,
+                                           .task = task->actor.id,
+                                           .status = (uint8_t)status,
+                                           .arg = task->wake.handle.nth});
+    if (!task->is_started && status == BZ_CANCELLED) {
+        bz_driver_task_unstarted_cancel(loop, task);
+    } else {
+        task->is_started = true;
+        bz_coro_switch(&loop->driver_coro, &task->coro);
+    }
+    loop->current = NULL;
+    if (bz_task_is_done(task)) {
+        bz_driver_task_ended(loop, task);
+    }
+}
+
+/* Runs one handle that was taken: a step. */
+static inline __attribute__((always_inline)) void bz_driver_step(struct bz_loop *loop,
+                                                                 struct bz_handle *handle) {
+    if (handle->role == BZ_ROLE_STEP) {
+        bz_driver_step_task(loop, bz_container_of(handle, struct bz_task, wake.handle));
+        return;
+    }
+    bz_driver_emit(loop, (struct bz_event){.kind = BZ_EVENT_CALLBACK,
+                                           .task = handle->owner,
+                                           .arg = handle->role});
+    handle->run(handle);
+}
+
+/* --- for the runtime's own files ------------------------------------------------------------ */
+
+/* Makes room for `count` more promised handles; false, and nothing is changed, when the loop is out
+ * of memory. Whoever creates a task, arms a timer or registers a callback promises it a slot of the
+ * ready queue, so that a wake-up never has to ask for memory and can never fail. */
+bool bz_ready_reserve(struct bz_loop *loop, uint32_t count);
+
+/* Appends a handle. Only one that was not promised a slot (bz_loop_call_soon) can make it grow. */
+static inline void bz_ready_push(struct bz_loop *loop, struct bz_handle *handle) {
+    BZ_CHECK(!handle->is_ready);
+    if (loop->ready_count == loop->ready_capacity) {
+        bool has_room = bz_ready_reserve(loop, loop->ready_capacity + 1 - loop->ready_promised);
+        BZ_CHECK(has_room); /* the arena's limit leaves no room for the ready queue */
+    }
+    handle->is_ready = true;
+    loop->ready[(loop->ready_head + loop->ready_count) & (loop->ready_capacity - 1)] = handle;
+    loop->ready_count++;
+}
+
+/* Takes a queued handle out again, wherever it is. O(queue), newest first. */
+void bz_ready_remove(struct bz_loop *loop, struct bz_handle *handle);
+
+/* The owner of handles made right now. */
+static inline struct bz_actor *bz_loop_actor(struct bz_loop *loop) {
+    return loop->current != NULL ? &loop->current->actor : &loop->actor;
+}
+
+/* Announces that the running task is about to suspend; `wait` says on what. */
+static inline void bz_task_suspending(struct bz_loop *loop, struct bz_task *task,
+                                      enum bz_wait wait) {
+    task->wait = (uint8_t)wait;
+    bz_driver_emit(loop, (struct bz_event){.kind = BZ_EVENT_SUSPEND,
+                                           .task = task->actor.id,
+                                           .arg = (uint32_t)wait});
+}
+
+/* Suspends it; returns what its await returns. */
+static inline enum bz_status bz_task_suspend(struct bz_loop *loop, struct bz_task *task) {
+    bz_coro_switch(&task->coro, &loop->driver_coro);
+    return (enum bz_status)task->resume_status;
+}
+
+/* Queues a timer that is not armed as if it were due, without a detour through the heap: it keeps
+ * its place among the handles that are ready now. False when the loop is out of memory. */
+bool bz_timer_arm_now(struct bz_timer *timer);
+
+/* Completes a pending future with any state and status. */
+void bz_future_complete(struct bz_future *future, enum bz_future_state state,
+                        enum bz_status status, uint64_t value);
+
+/* bz_future_await() that says what it waits for. */
+enum bz_status bz_future_await_as(struct bz_future *future, enum bz_wait wait) BZ_MUST_USE;
+
+#endif

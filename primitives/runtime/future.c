@@ -1,0 +1,122 @@
+#include "primitives/runtime/future.h"
+
+#include "primitives/runtime/driver.h"
+
+void bz_future_init(struct bz_future *future, struct bz_loop *loop) {
+    future->loop = loop;
+    bz_list_init(&future->callbacks);
+    future->on_cancel = NULL;
+    future->value = 0;
+    future->state = BZ_FUTURE_PENDING;
+    future->status = BZ_OK;
+    future->is_task = false;
+}
+
+/* A task's wake-up is an event of its own: for a waiter of a primitive, it is the grant. */
+static void queue_callback(struct bz_loop *loop, struct bz_callback *callback,
+                           enum bz_status status) {
+    bz_ready_push(loop, &callback->handle);
+    if (callback->handle.role == BZ_ROLE_STEP) {
+        struct bz_task *task = bz_container_of(callback, struct bz_task, wake);
+        task->waiting_on = NULL; /* from now on a cancel marks the task: the window */
+        task->resume_status = (uint8_t)status;
+        bz_driver_emit(loop, (struct bz_event){.kind = BZ_EVENT_WAKE,
+                                               .task = callback->handle.owner,
+                                               .status = (uint8_t)status});
+    }
+}
+
+void bz_future_complete(struct bz_future *future, enum bz_future_state state,
+                        enum bz_status status, uint64_t value) {
+    BZ_CHECK(!bz_future_is_done(future));
+    future->state = (uint8_t)state;
+    future->status = (uint8_t)status;
+    future->value = value;
+    struct bz_list *link;
+    while ((link = bz_list_pop_front(&future->callbacks)) != NULL) {
+        queue_callback(future->loop, bz_container_of(link, struct bz_callback, link), status);
+    }
+}
+
+enum bz_status bz_future_set_result(struct bz_future *future, uint64_t value) {
+    if (bz_future_is_done(future)) {
+        return BZ_INVALID_STATE;
+    }
+    bz_future_complete(future, BZ_FUTURE_RESULT, BZ_OK, value);
+    return BZ_OK;
+}
+
+enum bz_status bz_future_set_exception(struct bz_future *future, uint64_t value) {
+    if (bz_future_is_done(future)) {
+        return BZ_INVALID_STATE;
+    }
+    bz_future_complete(future, BZ_FUTURE_EXCEPTION, BZ_FAILED, value);
+    return BZ_OK;
+}
+
+bool bz_future_cancel(struct bz_future *future) {
+    if (future->is_task) {
+        return bz_task_cancel(bz_container_of(future, struct bz_task, done));
+    }
+    if (bz_future_is_done(future)) {
+        return false;
+    }
+    if (future->on_cancel != NULL) {
+        future->on_cancel(future);
+    }
+    bz_future_complete(future, BZ_FUTURE_CANCELLED, BZ_CANCELLED, 0);
+    return true;
+}
+
+static void callback_run(struct bz_handle *handle) {
+    struct bz_callback *callback = bz_container_of(handle, struct bz_callback, handle);
+    callback->future->loop->ready_promised--;
+    callback->fn(callback, callback->future);
+}
+
+void bz_future_add_callback(struct bz_future *future, struct bz_callback *callback,
+                            void (*fn)(struct bz_callback *callback, struct bz_future *future)) {
+    struct bz_loop *loop = future->loop;
+    bool has_room = bz_ready_reserve(loop, 1);
+    BZ_CHECK(has_room); /* the arena's limit leaves no room for the ready queue */
+    loop->ready_promised++;
+    bz_handle_init(&callback->handle, bz_loop_actor(loop), BZ_ROLE_CALLBACK, callback_run);
+    callback->future = future;
+    callback->fn = fn;
+    callback->link = (struct bz_list){NULL, NULL};
+    if (bz_future_is_done(future)) {
+        queue_callback(loop, callback, (enum bz_status)future->status);
+    } else {
+        bz_list_push_back(&future->callbacks, &callback->link);
+    }
+}
+
+bool bz_future_remove_callback(struct bz_callback *callback) {
+    if (!bz_list_is_linked(&callback->link)) {
+        return false;
+    }
+    bz_list_remove(&callback->link);
+    callback->future->loop->ready_promised--;
+    return true;
+}
+
+enum bz_status bz_future_await_as(struct bz_future *future, enum bz_wait wait) {
+    if (bz_future_is_done(future)) {
+        return (enum bz_status)future->status;
+    }
+    struct bz_loop *loop = future->loop;
+    struct bz_task *task = loop->current;
+    BZ_CHECK(task != NULL); /* only a task can wait */
+    task->wake.handle.nth++;
+    bz_list_push_back(&future->callbacks, &task->wake.link);
+    task->waiting_on = future;
+    bz_task_suspending(loop, task, wait);
+    if (task->must_cancel && bz_future_cancel(future)) {
+        task->must_cancel = false;
+    }
+    return bz_task_suspend(loop, task);
+}
+
+enum bz_status bz_future_await(struct bz_future *future) {
+    return bz_future_await_as(future, BZ_WAIT_FUTURE);
+}

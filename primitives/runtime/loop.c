@@ -1,0 +1,133 @@
+#include "primitives/runtime/loop.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "primitives/runtime/driver.h"
+
+#define READY_CAPACITY_FIRST 32u
+#define HEAP_CAPACITY_FIRST 16u
+
+/* The queue and the heap live in the arena, so that one reset empties everything. */
+static bool loop_start(struct bz_loop *loop) {
+    loop->ready = bz_mem_alloc(loop->mem, READY_CAPACITY_FIRST * sizeof(struct bz_handle *));
+    loop->heap = bz_mem_alloc(loop->mem, HEAP_CAPACITY_FIRST * sizeof(struct bz_heap_entry));
+    if (loop->ready == NULL || loop->heap == NULL) {
+        return false;
+    }
+    loop->ready_head = 0;
+    loop->ready_count = 0;
+    loop->turn_timers = 0;
+    loop->ready_capacity = READY_CAPACITY_FIRST;
+    loop->ready_promised = 0;
+    loop->turn_left = 0;
+    loop->heap_count = 0;
+    loop->heap_capacity = HEAP_CAPACITY_FIRST;
+    loop->timers_armed = 0;
+    loop->live_tasks = 0;
+    loop->tasks_created = 0;
+    loop->by_id = NULL;
+    loop->by_id_capacity = 0;
+    loop->current = NULL;
+    loop->observer = NULL;
+    loop->now_ns = 0;
+    loop->actor = (struct bz_actor){0};
+    return true;
+}
+
+struct bz_loop *bz_loop_new(const struct bz_loop_config *config) {
+    struct bz_loop_config defaults = {0};
+    if (config == NULL) {
+        config = &defaults;
+    }
+    struct bz_loop *loop = calloc(1, sizeof *loop);
+    if (loop == NULL) {
+        return NULL;
+    }
+    loop->mem = bz_mem_new(config->mem_limit_bytes);
+    loop->stacks = bz_stack_pool_new(config->stack_bytes);
+    if (loop->mem == NULL || loop->stacks == NULL) {
+        bz_loop_destroy(loop);
+        return NULL;
+    }
+    loop->tasks_max = config->tasks_max == 0 ? UINT32_MAX - 1 : config->tasks_max;
+    if (!loop_start(loop)) {
+        bz_loop_destroy(loop);
+        return NULL;
+    }
+    return loop;
+}
+
+void bz_loop_destroy(struct bz_loop *loop) {
+    if (loop != NULL) {
+        bz_stack_pool_destroy(loop->stacks);
+        bz_mem_destroy(loop->mem);
+        free(loop);
+    }
+}
+
+void bz_loop_reset(struct bz_loop *loop) {
+    BZ_CHECK(loop->current == NULL);
+    bz_mem_reset(loop->mem);
+    bz_stack_pool_reset(loop->stacks);
+    bool is_started = loop_start(loop);
+    BZ_CHECK(is_started); /* there was room for it before */
+}
+
+uint64_t bz_loop_now_ns(const struct bz_loop *loop) {
+    return loop->now_ns;
+}
+
+struct bz_mem *bz_loop_mem(struct bz_loop *loop) {
+    return loop->mem;
+}
+
+struct bz_task *bz_loop_current(const struct bz_loop *loop) {
+    return loop->current;
+}
+
+uint32_t bz_loop_live_tasks(const struct bz_loop *loop) {
+    return loop->live_tasks;
+}
+
+void bz_loop_call_soon(struct bz_loop *loop, struct bz_handle *handle,
+                       void (*run)(struct bz_handle *handle)) {
+    bz_handle_init(handle, bz_loop_actor(loop), BZ_ROLE_CALLBACK, run);
+    bz_ready_push(loop, handle);
+}
+
+/* Doubles the ring. */
+static bool ready_grow(struct bz_loop *loop) {
+    size_t old_bytes = loop->ready_capacity * sizeof(struct bz_handle *);
+    struct bz_handle **larger = bz_mem_alloc(loop->mem, old_bytes * 2);
+    if (larger == NULL) {
+        return false;
+    }
+    for (uint32_t index = 0; index < loop->ready_count; index++) {
+        larger[index] = bz_driver_ready_at(loop, index);
+    }
+    bz_mem_free(loop->mem, loop->ready, old_bytes);
+    loop->ready = larger;
+    loop->ready_head = 0;
+    loop->ready_capacity *= 2;
+    return true;
+}
+
+bool bz_ready_reserve(struct bz_loop *loop, uint32_t count) {
+    while (loop->ready_capacity - loop->ready_promised < count) {
+        if (!ready_grow(loop)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void bz_ready_remove(struct bz_loop *loop, struct bz_handle *handle) {
+    for (uint32_t index = loop->ready_count; index-- > 0;) {
+        if (bz_driver_ready_at(loop, index) == handle) {
+            bz_driver_take(loop, index);
+            return;
+        }
+    }
+    BZ_CHECK(!"the handle is not in the ready queue");
+}

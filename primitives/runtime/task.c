@@ -1,0 +1,203 @@
+#include "primitives/runtime/task.h"
+
+#include <stdio.h>
+
+#include "primitives/runtime/driver.h"
+
+#define BY_ID_CAPACITY_FIRST 64u
+
+/* Ends the task, on its own stack or on the driver's: asyncio's rules for a returning coroutine. */
+static void task_finish(struct bz_loop *loop, struct bz_task *task, enum bz_status status) {
+    if (status == BZ_OK && task->must_cancel) {
+        status = BZ_CANCELLED; /* the request was never delivered; the result is dropped */
+    }
+    task->must_cancel = false;
+    loop->live_tasks--;
+    loop->ready_promised--;
+    bz_driver_emit(loop, (struct bz_event){.kind = BZ_EVENT_EXIT,
+                                           .task = task->actor.id,
+                                           .status = (uint8_t)status});
+    task->done.is_task = false; /* from here on it is a plain future that is being completed */
+    if (status == BZ_OK) {
+        bz_future_complete(&task->done, BZ_FUTURE_RESULT, BZ_OK, 0);
+    } else if (status == BZ_CANCELLED) {
+        bz_future_complete(&task->done, BZ_FUTURE_CANCELLED, BZ_CANCELLED, 0);
+    } else {
+        bz_future_complete(&task->done, BZ_FUTURE_EXCEPTION, status, (uint64_t)status);
+    }
+}
+
+static void task_main(struct bz_coro *from, struct bz_coro *self) {
+    bz_coro_arrive(from);
+    struct bz_task *task = bz_container_of(self, struct bz_task, coro);
+    struct bz_loop *loop = task->done.loop;
+    enum bz_status status = task->fn(task->arg);
+    task_finish(loop, task, status);
+    bz_coro_exit(self, &loop->driver_coro);
+}
+
+void bz_driver_task_unstarted_cancel(struct bz_loop *loop, struct bz_task *task) {
+    task->is_started = true;
+    task_finish(loop, task, BZ_CANCELLED);
+}
+
+void bz_driver_task_ended(struct bz_loop *loop, struct bz_task *task) {
+    bz_stack_return(loop->stacks, task->stack);
+    task->stack = NULL;
+    if (task->is_detached) {
+        bz_task_free(task);
+    }
+}
+
+/* Makes room in the table of tasks for one more number. */
+static bool reserve_number(struct bz_loop *loop, uint32_t id) {
+    if (loop->observer == NULL || id < loop->by_id_capacity) {
+        return true;
+    }
+    uint32_t capacity = BY_ID_CAPACITY_FIRST;
+    while (capacity <= id) {
+        capacity *= 2;
+    }
+    struct bz_task **larger = bz_mem_alloc(loop->mem, capacity * sizeof(struct bz_task *));
+    if (larger == NULL) {
+        return false;
+    }
+    size_t old_bytes = loop->by_id_capacity * sizeof(struct bz_task *);
+    if (loop->by_id != NULL) {
+        memcpy(larger, loop->by_id, old_bytes);
+        bz_mem_free(loop->mem, loop->by_id, old_bytes);
+    }
+    loop->by_id = larger;
+    loop->by_id_capacity = capacity;
+    return true;
+}
+
+struct bz_task *bz_task_spawn(struct bz_loop *loop, const char *name, uint32_t index,
+                              bz_task_fn *fn, void *arg) {
+    if (loop->tasks_created >= loop->tasks_max || !bz_ready_reserve(loop, 1) ||
+        !reserve_number(loop, loop->tasks_created + 1)) {
+        return NULL;
+    }
+    struct bz_task *task = bz_mem_alloc(loop->mem, sizeof *task);
+    if (task == NULL) {
+        return NULL;
+    }
+    task->stack = bz_stack_take(loop->stacks);
+    if (task->stack == NULL) {
+        bz_mem_free(loop->mem, task, sizeof *task);
+        return NULL;
+    }
+    bz_future_init(&task->done, loop);
+    task->done.is_task = true;
+    task->fn = fn;
+    task->arg = arg;
+    task->name_base = name;
+    task->name_index = index;
+    task->actor.id = ++loop->tasks_created;
+    task->wake.handle = (struct bz_handle){
+        .owner = task->actor.id, .nth = 1, .role = BZ_ROLE_STEP, .is_ready = false};
+    bz_coro_init(&task->coro, task->stack, task_main);
+    loop->live_tasks++;
+    loop->ready_promised++;
+    if (loop->observer != NULL) {
+        loop->by_id[task->actor.id] = task;
+    }
+    bz_driver_emit(loop, (struct bz_event){.kind = BZ_EVENT_SPAWN,
+                                           .task = task->actor.id,
+                                           .arg = bz_loop_actor(loop)->id});
+    bz_ready_push(loop, &task->wake.handle);
+    return task;
+}
+
+void bz_task_free(struct bz_task *task) {
+    BZ_CHECK(bz_task_is_done(task) && task->stack == NULL);
+    struct bz_loop *loop = task->done.loop;
+    uint32_t id = task->actor.id;
+    bz_driver_emit(loop, (struct bz_event){.kind = BZ_EVENT_FREE, .task = id});
+    if (id < loop->by_id_capacity) {
+        loop->by_id[id] = NULL;
+    }
+    bz_mem_free(loop->mem, task, sizeof *task);
+}
+
+void bz_task_detach(struct bz_task *task) {
+    task->is_detached = true;
+    if (bz_task_is_done(task) && task->stack == NULL) {
+        bz_task_free(task);
+    }
+}
+
+/* Counts one request. False if the task is done. */
+static bool request_cancel(struct bz_task *task) {
+    struct bz_loop *loop = task->done.loop;
+    bool is_accepted = !bz_task_is_done(task);
+    bz_driver_emit(loop, (struct bz_event){.kind = BZ_EVENT_CANCEL,
+                                           .task = task->actor.id,
+                                           .arg = bz_loop_actor(loop)->id,
+                                           .status = is_accepted ? BZ_OK : BZ_INVALID_STATE});
+    task->cancel_requests += is_accepted;
+    return is_accepted;
+}
+
+/* A chain of joins is followed in a loop: recursion would need stack in proportion to its length,
+ * and the caller's stack may be a small one. */
+bool bz_task_cancel(struct bz_task *task) {
+    if (!request_cancel(task)) {
+        return false;
+    }
+    uint32_t hops_left = task->done.loop->live_tasks;
+    while (task->waiting_on != NULL && task->waiting_on->is_task) {
+        BZ_CHECK(hops_left-- > 0); /* tasks that join each other in a circle wait for ever */
+        task = bz_container_of(task->waiting_on, struct bz_task, done);
+        bool is_accepted = request_cancel(task);
+        BZ_CHECK(is_accepted); /* the future of a task that is done wakes who waits for it */
+    }
+    /* A pending future is cancelled, and the task resumes with that, a turn later. */
+    if (task->waiting_on == NULL || !bz_future_cancel(task->waiting_on)) {
+        task->must_cancel = true;
+    }
+    return true;
+}
+
+uint32_t bz_task_uncancel(struct bz_task *task) {
+    if (task->cancel_requests > 0) {
+        task->cancel_requests--;
+        if (task->cancel_requests == 0) {
+            task->must_cancel = false;
+        }
+    }
+    bz_driver_emit(task->done.loop, (struct bz_event){.kind = BZ_EVENT_UNCANCEL,
+                                                      .task = task->actor.id,
+                                                      .arg = task->cancel_requests});
+    return task->cancel_requests;
+}
+
+uint32_t bz_task_cancelling(const struct bz_task *task) {
+    return task->cancel_requests;
+}
+
+enum bz_status bz_task_join(struct bz_task *task) {
+    if (task == task->done.loop->current) {
+        return BZ_INVALID_STATE;
+    }
+    return bz_future_await_as(&task->done, BZ_WAIT_JOIN);
+}
+
+enum bz_status bz_yield(struct bz_loop *loop) {
+    struct bz_task *task = loop->current;
+    BZ_CHECK(task != NULL);
+    task->wake.handle.nth++;
+    task->resume_status = BZ_OK;
+    bz_ready_push(loop, &task->wake.handle);
+    bz_task_suspending(loop, task, BZ_WAIT_YIELD);
+    return bz_task_suspend(loop, task);
+}
+
+const char *bz_task_name(const struct bz_task *task, char *buffer, unsigned long size_bytes) {
+    if (task->name_index == 0) {
+        snprintf(buffer, size_bytes, "%s", task->name_base);
+    } else {
+        snprintf(buffer, size_bytes, "%s-%u", task->name_base, task->name_index);
+    }
+    return buffer;
+}

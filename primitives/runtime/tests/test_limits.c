@@ -1,0 +1,271 @@
+/* Limits: hitting one is a status with a name, and the loop goes on. */
+#include "primitives/tests/actor.h"
+
+#include "primitives/runtime/group.h"
+#include "primitives/runtime/timeout.h"
+
+/* --- tasks_max -------------------------------------------------------------------------------- */
+
+static enum bz_status return_ok(void *arg) {
+    (void)arg;
+    return BZ_OK;
+}
+
+Test(limits, tasks_max_counts_every_task_ever_created) {
+    struct bz_loop_config config = {.tasks_max = 3};
+    struct bz_loop *loop = tst_begin_with(&config);
+    for (int round = 0; round < 3; round++) {
+        for (int count = 0; count < 3; count++) {
+            tst_start(loop, return_ok, NULL);
+            tst_run(loop);
+        }
+        cr_assert(eq(ptr, bz_task_spawn(loop, "one-too-many", 0, return_ok, NULL), NULL));
+        cr_assert(eq(u32, bz_loop_live_tasks(loop), 0));
+        bz_loop_reset(loop); /* which begins to count anew */
+    }
+    tst_end(loop);
+}
+
+struct parent {
+    struct bz_loop *loop;
+    uint32_t spawned;
+    enum bz_status refusal;
+    enum bz_status exit;
+};
+
+static enum bz_status spawn_into_a_group(void *arg) {
+    struct parent *parent = arg;
+    struct bz_group group;
+    enum bz_status status = bz_group_enter(parent->loop, &group);
+    while (status == BZ_OK) {
+        status = bz_group_spawn(&group, "child", parent->spawned, return_ok, NULL, NULL);
+        parent->spawned += status == BZ_OK;
+    }
+    parent->refusal = status;
+    parent->exit = bz_group_exit(&group, BZ_OK);
+    return BZ_OK;
+}
+
+Test(limits, tasks_max_refuses_children_of_a_group) {
+    struct bz_loop_config config = {.tasks_max = 5};
+    struct bz_loop *loop = tst_begin_with(&config);
+    struct parent parent = {.loop = loop};
+    tst_start(loop, spawn_into_a_group, &parent);
+    tst_run(loop);
+    cr_assert(eq(u32, parent.spawned, 4));
+    tst_status(parent.refusal, BZ_NO_MEMORY);
+    tst_status(parent.exit, BZ_OK);
+    tst_end(loop);
+}
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+/* A loop either does not come to be, or works. */
+Test(limits, tiny_memory_gives_no_loop_or_one_that_works) {
+    size_t smallest_bytes = 0;
+    for (size_t limit_bytes = 16; limit_bytes <= 8192; limit_bytes += 16) {
+        struct bz_loop_config config = {.mem_limit_bytes = limit_bytes};
+        struct bz_loop *loop = bz_loop_new(&config);
+        if (loop == NULL) {
+            cr_assert(eq(sz, smallest_bytes, 0), "less memory was enough");
+            continue;
+        }
+        smallest_bytes = smallest_bytes == 0 ? limit_bytes : smallest_bytes;
+        struct bz_task *task = bz_task_spawn(loop, "task", 0, return_ok, NULL);
+        if (task != NULL) {
+            tst_run(loop);
+            tst_status(tst_outcome(task), BZ_OK);
+        }
+        tst_end(loop);
+    }
+    cr_assert(ne(sz, smallest_bytes, 0));
+    cr_assert(le(sz, smallest_bytes, 4096));
+}
+
+/* Everybody who asks for memory meets the limit somewhere in the sweep: the task, the group, the
+ * timer heap, the ready queue. What was granted works, to the end. */
+struct sweep {
+    struct bz_loop *loop;
+    struct bz_future gate;
+    uint32_t spawned;
+    uint32_t woken;
+    uint32_t no_memory;
+    uint32_t others; /* statuses that nobody promised */
+};
+
+static void sweep_note(struct sweep *sweep, enum bz_status status) {
+    sweep->woken += status == BZ_OK;
+    sweep->no_memory += status == BZ_NO_MEMORY;
+    sweep->others += status != BZ_OK && status != BZ_NO_MEMORY;
+}
+
+static enum bz_status sweep_child(void *arg) {
+    struct sweep *sweep = arg;
+    struct bz_timeout scope;
+    enum bz_status status = bz_timeout_enter(sweep->loop, &scope, 1000);
+    if (status == BZ_OK) {
+        status = bz_timeout_exit(&scope, bz_future_await(&sweep->gate));
+    }
+    sweep_note(sweep, status);
+    sweep_note(sweep, bz_sleep(sweep->loop, 5));
+    return BZ_OK;
+}
+
+static enum bz_status sweep_parent(void *arg) {
+    struct sweep *sweep = arg;
+    struct bz_group group;
+    enum bz_status status = bz_group_enter(sweep->loop, &group);
+    while (status == BZ_OK && sweep->spawned < 300) {
+        status = bz_group_spawn(&group, "child", 0, sweep_child, sweep, NULL);
+        sweep->spawned += status == BZ_OK;
+    }
+    sweep_note(sweep, status);
+    tst_status(bz_group_exit(&group, BZ_OK), BZ_OK);
+    return BZ_OK;
+}
+
+static uint32_t sweep_once(size_t limit_bytes, uint32_t *no_memory) {
+    struct bz_loop_config config = {.mem_limit_bytes = limit_bytes};
+    struct bz_loop *loop = bz_loop_new(&config);
+    if (loop == NULL) {
+        return 0;
+    }
+    struct sweep sweep = {.loop = loop};
+    bz_future_init(&sweep.gate, loop);
+    struct bz_task *task = bz_task_spawn(loop, "parent", 0, sweep_parent, &sweep);
+    if (task != NULL) {
+        tst_turns(loop, 2);
+        tst_status(bz_future_set_result(&sweep.gate, 0), BZ_OK);
+        tst_run(loop);
+        tst_status(tst_outcome(task), BZ_OK);
+    }
+    cr_assert(eq(u32, sweep.others, 0), "limit %zu", limit_bytes);
+    cr_assert(eq(u64, bz_mem_live_blocks(bz_loop_mem(loop)), TST_LOOP_BLOCKS), "limit %zu",
+              limit_bytes);
+    *no_memory += sweep.no_memory;
+    tst_end(loop);
+    return sweep.spawned;
+}
+
+Test(limits, sweep_over_every_allocation) {
+    uint32_t no_memory = 0;
+    uint32_t spawned_last = 0;
+    uint32_t levels = 0;
+    for (size_t limit_bytes = 256; limit_bytes <= 256 * 1024; limit_bytes += 160) {
+        uint32_t spawned = sweep_once(limit_bytes, &no_memory);
+        levels += spawned != spawned_last;
+        spawned_last = spawned;
+    }
+    cr_assert(eq(u32, spawned_last, 300), "the largest limit must suffice");
+    cr_assert(lt(u32, 100, levels), "the sweep is too coarse to prove anything");
+    cr_assert(lt(u32, 1000, no_memory));
+    no_memory = 0;
+    cr_assert(eq(u32, sweep_once(0, &no_memory), 300));
+    cr_assert(eq(u32, no_memory, 0));
+}
+
+/* --- the ready queue -------------------------------------------------------------------------- */
+
+/* Takes all memory that is left, down to the smallest block. */
+static void exhaust(struct bz_mem *mem) {
+    for (size_t size_bytes = 1 << 20; size_bytes > 0; size_bytes /= 2) {
+        while (bz_mem_alloc(mem, size_bytes) != NULL) {
+        }
+    }
+    cr_assert(eq(ptr, bz_mem_alloc(mem, 1), NULL));
+}
+
+/* Whoever waits was promised a place in the ready queue: with no memory left at all, all can be
+ * woken in one turn, and all their timers can be due in one turn. */
+static enum bz_status wait_then_sleep(void *arg) {
+    struct tst_actor *actor = arg;
+    tst_status(bz_future_await(actor->future), BZ_OK);
+    return bz_sleep(actor->loop, 10);
+}
+
+static enum bz_status sleep_ten(void *arg) {
+    return bz_sleep(arg, 10);
+}
+
+Test(limits, wake_ups_need_no_memory) {
+    struct bz_loop_config config = {.mem_limit_bytes = 1 << 20};
+    struct bz_loop *loop = tst_begin_with(&config);
+    struct bz_future future;
+    bz_future_init(&future, loop);
+    struct tst_actor actor = {.loop = loop, .future = &future};
+    enum { TASKS = 500 };
+    static struct bz_task *tasks[TASKS];
+    for (int index = 0; index < TASKS; index++) {
+        tasks[index] = tst_spawn(loop, index % 2 == 0 ? wait_then_sleep : sleep_ten,
+                                 index % 2 == 0 ? (void *)&actor : (void *)loop);
+    }
+    tst_turn(loop);
+    exhaust(bz_loop_mem(loop));
+    tst_advance(loop, 10);
+    tst_status(bz_future_set_result(&future, 0), BZ_OK);
+    tst_run(loop);
+    for (int index = 0; index < TASKS; index++) {
+        tst_status(tst_outcome(tasks[index]), BZ_OK);
+    }
+    cr_assert(eq(u32, bz_loop_live_tasks(loop), 0));
+    bz_loop_destroy(loop);
+}
+
+/* A handle of the caller's was promised nothing; when it cannot be queued, the process is stopped
+ * rather than the call lost. */
+static void nothing(struct bz_handle *handle) {
+    (void)handle;
+}
+
+Test(limits, call_soon_without_memory_stops_the_process, .signal = SIGABRT) {
+    struct bz_loop_config config = {.mem_limit_bytes = 1 << 16};
+    struct bz_loop *loop = tst_begin_with(&config);
+    static struct bz_handle handles[10000];
+    exhaust(bz_loop_mem(loop));
+    for (int index = 0; index < 10000; index++) {
+        bz_loop_call_soon(loop, &handles[index], nothing);
+    }
+}
+
+/* --- steady state ----------------------------------------------------------------------------- */
+
+/* A hundred thousand steps of every kind with no memory left: a step allocates nothing. */
+static enum bz_status work(void *arg) {
+    struct tst_actor *actor = arg;
+    for (int round = 0; round < 10000; round++) {
+        struct bz_timeout scope;
+        struct bz_future future;
+        bz_future_init(&future, actor->loop);
+        enum bz_status status = bz_timeout_enter(actor->loop, &scope, 3);
+        tst_status(status, BZ_OK);
+        status = bz_timeout_exit(&scope, bz_future_await(&future));
+        tst_status(status, BZ_TIMED_OUT);
+        tst_status(bz_yield(actor->loop), BZ_OK);
+        tst_status(bz_sleep(actor->loop, 1), BZ_OK);
+    }
+    return BZ_OK;
+}
+
+Test(limits, steps_allocate_nothing) {
+    struct bz_loop_config config = {.mem_limit_bytes = 1 << 20};
+    struct bz_loop *loop = tst_begin_with(&config);
+    struct tst_actor actor = {.loop = loop};
+    struct bz_task *tasks[4];
+    for (int index = 0; index < 4; index++) {
+        tasks[index] = tst_spawn(loop, work, &actor);
+    }
+    exhaust(bz_loop_mem(loop));
+    uint64_t live = bz_mem_live_blocks(bz_loop_mem(loop));
+    for (int turn = 0; turn < 20000; turn++) {
+        if (bz_driver_ready_count(loop) == 0) {
+            bz_driver_set_now(loop, bz_driver_next_deadline_ns(loop));
+        }
+        tst_turn(loop);
+        cr_assert(eq(u64, bz_mem_live_blocks(bz_loop_mem(loop)), live));
+    }
+    tst_run(loop);
+    for (int index = 0; index < 4; index++) {
+        tst_status(tst_outcome(tasks[index]), BZ_OK);
+    }
+    bz_loop_destroy(loop);
+}

@@ -1,0 +1,355 @@
+/* The loop's turns: E1 to E3 of asyncio's rules, and what a loop owns. */
+#include "primitives/tests/actor.h"
+
+/* A handle that says its name, and may do one more thing. */
+struct speaker {
+    struct bz_handle handle;
+    struct bz_loop *loop;
+    struct tst_log *log;
+    const char *name;
+    struct speaker *adds;     /* queued when this one runs */
+    struct bz_timer *disarms; /* disarmed when this one runs */
+};
+
+static void speaker_run(struct bz_handle *handle) {
+    struct speaker *speaker = bz_container_of(handle, struct speaker, handle);
+    tst_say(speaker->log, "%s", speaker->name);
+    if (speaker->disarms != NULL) {
+        bz_timer_disarm(speaker->disarms);
+    }
+    if (speaker->adds != NULL) {
+        bz_loop_call_soon(speaker->loop, &speaker->adds->handle, speaker_run);
+    }
+}
+
+struct alarm {
+    struct bz_timer timer;
+    struct tst_log *log;
+    const char *name;
+};
+
+static void alarm_fire(struct bz_timer *timer) {
+    struct alarm *alarm = bz_container_of(timer, struct alarm, timer);
+    tst_say(alarm->log, "%s", alarm->name);
+}
+
+static void arm(struct alarm *alarm, struct bz_loop *loop, struct tst_log *log, const char *name,
+                uint64_t when_ns) {
+    alarm->log = log;
+    alarm->name = name;
+    bz_timer_init(&alarm->timer, loop, alarm_fire);
+    cr_assert(bz_timer_arm(&alarm->timer, when_ns));
+}
+
+/* --- turns ------------------------------------------------------------------------------------ */
+
+/* E1, E2: in order of registration, and what a handle adds waits for the next turn. */
+Test(loop, runs_a_turn_at_a_time) {
+    struct bz_loop *loop = tst_begin();
+    struct tst_log log = {0};
+    struct speaker late = {.loop = loop, .log = &log, .name = "late"};
+    struct speaker first = {.loop = loop, .log = &log, .name = "first", .adds = &late};
+    struct speaker second = {.loop = loop, .log = &log, .name = "second"};
+    bz_loop_call_soon(loop, &first.handle, speaker_run);
+    bz_loop_call_soon(loop, &second.handle, speaker_run);
+    tst_expect(&log, "");
+    tst_turn(loop);
+    tst_expect(&log, "first second");
+    tst_turn(loop);
+    tst_expect(&log, "first second late");
+    tst_end(loop);
+}
+
+/* E2: timers that are due go behind what is ready already, by time, then by order of arming. */
+Test(loop, queues_due_timers_behind_ready_handles) {
+    struct bz_loop *loop = tst_begin();
+    struct tst_log log = {0};
+    struct alarm alarms[4];
+    arm(&alarms[0], loop, &log, "at-20", 20);
+    arm(&alarms[1], loop, &log, "at-10", 10);
+    arm(&alarms[2], loop, &log, "at-10-too", 10);
+    arm(&alarms[3], loop, &log, "at-21", 21);
+    struct speaker ready = {.loop = loop, .log = &log, .name = "ready"};
+    bz_loop_call_soon(loop, &ready.handle, speaker_run);
+    tst_advance(loop, 20);
+    tst_turn(loop);
+    tst_expect(&log, "ready at-10 at-10-too at-20");
+    tst_advance(loop, 1);
+    tst_turn(loop);
+    tst_expect(&log, "ready at-10 at-10-too at-20 at-21");
+    tst_end(loop);
+}
+
+/* E3: a queued timer that is disarmed does not run, and was one of the turn's handles all the same:
+ * what was added in its stead belongs to the next turn, behind the timers that become due there. */
+Test(loop, disarmed_timer_leaves_no_room_in_its_turn) {
+    struct bz_loop *loop = tst_begin();
+    struct tst_log log = {0};
+    struct alarm doomed;
+    struct alarm next;
+    arm(&doomed, loop, &log, "doomed", 10);
+    arm(&next, loop, &log, "next", 11);
+    struct speaker added = {.loop = loop, .log = &log, .name = "added"};
+    struct speaker killer = {
+        .loop = loop, .log = &log, .name = "killer", .adds = &added, .disarms = &doomed.timer};
+    bz_loop_call_soon(loop, &killer.handle, speaker_run);
+    tst_advance(loop, 10);
+    tst_turn(loop);
+    tst_expect(&log, "killer");
+    cr_assert(eq(u32, bz_driver_ready_count(loop), 1));
+    tst_advance(loop, 1);
+    tst_turn(loop);
+    tst_expect(&log, "killer added next");
+    tst_end(loop);
+}
+
+/* And one that was added behind the turn takes nothing from it. */
+Test(loop, disarmed_timer_of_the_next_turn_takes_nothing_from_this_one) {
+    struct bz_loop *loop = tst_begin();
+    struct tst_log log = {0};
+    struct alarm doomed;
+    doomed.log = &log;
+    doomed.name = "doomed";
+    bz_timer_init(&doomed.timer, loop, alarm_fire);
+    struct speaker killer = {.loop = loop, .log = &log, .name = "killer", .disarms = &doomed.timer};
+    struct speaker last = {.loop = loop, .log = &log, .name = "last"};
+    bz_loop_call_soon(loop, &killer.handle, speaker_run);
+    bz_loop_call_soon(loop, &last.handle, speaker_run);
+    bz_driver_begin_turn(loop);
+    cr_assert(bz_timer_arm_now(&doomed.timer));
+    while (bz_driver_turn_left(loop) > 0) {
+        bz_driver_step(loop, bz_driver_take(loop, 0));
+    }
+    tst_expect(&log, "killer last");
+    tst_end(loop);
+}
+
+/* --- taking from anywhere --------------------------------------------------------------------- */
+
+#define HANDLES 24u
+
+static void nothing(struct bz_handle *handle) {
+    (void)handle;
+}
+
+/* Whichever is taken, from a ring that begins anywhere: it is the right one, the rest keep their
+ * order. */
+Test(loop, takes_any_handle_and_keeps_the_order_of_the_rest) {
+    struct bz_loop *loop = tst_begin();
+    struct bz_handle handles[HANDLES];
+    for (uint32_t offset = 0; offset < 70; offset++) {
+        for (uint32_t taken = 0; taken < HANDLES; taken++) {
+            for (uint32_t index = 0; index < HANDLES; index++) {
+                bz_loop_call_soon(loop, &handles[index], nothing);
+            }
+            cr_assert(eq(ptr, bz_driver_take(loop, taken), &handles[taken]));
+            cr_assert(not(handles[taken].is_ready));
+            cr_assert(eq(u32, bz_driver_ready_count(loop), HANDLES - 1));
+            for (uint32_t index = 0; index < HANDLES - 1; index++) {
+                struct bz_handle *expected = &handles[index < taken ? index : index + 1];
+                cr_assert(eq(ptr, bz_driver_ready_at(loop, 0), expected));
+                cr_assert(eq(ptr, bz_driver_take(loop, 0), expected));
+            }
+        }
+        bz_loop_call_soon(loop, &handles[0], nothing);
+        bz_driver_take(loop, 0);
+    }
+    tst_end(loop);
+}
+
+/* The queue grows while it is wrapped around its end, and no handle is lost or moved. */
+Test(loop, grows_its_queue_in_order) {
+    struct bz_loop *loop = tst_begin();
+    static struct bz_handle handles[3000];
+    uint32_t queued = 0;
+    uint32_t taken = 0;
+    while (queued < 3000) {
+        for (uint32_t count = 0; count < 7 && queued < 3000; count++) {
+            bz_loop_call_soon(loop, &handles[queued++], nothing);
+        }
+        for (uint32_t count = 0; count < 3; count++) {
+            cr_assert(eq(ptr, bz_driver_take(loop, 0), &handles[taken++]));
+        }
+    }
+    while (taken < queued) {
+        cr_assert(eq(ptr, bz_driver_take(loop, 0), &handles[taken++]));
+    }
+    tst_end(loop);
+}
+
+Test(loop, take_beyond_the_queue_stops_the_process, .signal = SIGABRT) {
+    struct bz_loop *loop = tst_begin();
+    struct bz_handle handle;
+    bz_loop_call_soon(loop, &handle, nothing);
+    bz_driver_take(loop, 1);
+}
+
+/* --- identity --------------------------------------------------------------------------------- */
+
+struct caller {
+    struct bz_loop *loop;
+    struct bz_handle handles[2];
+};
+
+static enum bz_status call_twice(void *arg) {
+    struct caller *caller = arg;
+    bz_loop_call_soon(caller->loop, &caller->handles[0], nothing);
+    bz_loop_call_soon(caller->loop, &caller->handles[1], nothing);
+    return BZ_OK;
+}
+
+/* A handle belongs to the task that made it, or to the loop, and is numbered there by role. */
+Test(loop, numbers_handles_by_owner) {
+    struct bz_loop *loop = tst_begin();
+    struct caller caller = {.loop = loop};
+    struct bz_handle outside[2];
+    tst_start(loop, call_twice, &caller);
+    bz_loop_call_soon(loop, &outside[0], nothing);
+    tst_turn(loop);
+    bz_loop_call_soon(loop, &outside[1], nothing);
+    for (uint32_t index = 0; index < 2; index++) {
+        cr_assert(eq(u32, outside[index].owner, 0));
+        cr_assert(eq(u32, outside[index].nth, index + 1));
+        cr_assert(eq(u32, caller.handles[index].owner, 1));
+        cr_assert(eq(u32, caller.handles[index].nth, index + 1));
+        cr_assert(eq(int, caller.handles[index].role, BZ_ROLE_CALLBACK));
+    }
+    tst_run(loop);
+    tst_end(loop);
+}
+
+/* --- reset ------------------------------------------------------------------------------------ */
+
+/* Whatever a run leaves behind, the next one is as on a new loop. */
+static void messy_run(struct bz_loop *loop, struct tst_log *log) {
+    struct bz_future never;
+    bz_future_init(&never, loop);
+    struct tst_actor actors[4] = {
+        {.name = "a", .script = "yield await"},
+        {.name = "b", .script = "sleep sleep sleep"},
+        {.name = "c", .script = "yield yield yield yield"},
+        {.name = "d", .script = "yield fail"},
+    };
+    tst_forget(log);
+    for (uint32_t index = 0; index < 4; index++) {
+        actors[index].loop = loop;
+        actors[index].log = log;
+        actors[index].future = &never;
+        struct bz_task *task = tst_actor_spawn(&actors[index]);
+        tst_say(log, "%u", bz_task_id(task));
+    }
+    struct bz_handle handle;
+    bz_loop_call_soon(loop, &handle, nothing);
+    tst_say(log, "%u", handle.nth);
+    tst_turns(loop, 2);
+    tst_advance(loop, 10);
+    tst_turns(loop, 2);
+    tst_say(log, "%u", (unsigned)bz_loop_now_ns(loop));
+}
+
+struct deaf {
+    struct bz_observer observer;
+    struct bz_event buffer[16];
+};
+
+static void forget_events(struct bz_observer *observer) {
+    observer->next = bz_container_of(observer, struct deaf, observer)->buffer;
+}
+
+Test(loop, reset_begins_anew) {
+    struct bz_loop *loop = tst_begin();
+    struct tst_log first;
+    struct tst_log log;
+    messy_run(loop, &first);
+    for (int round = 0; round < 200; round++) {
+        bz_loop_reset(loop);
+        struct deaf deaf = {{deaf.buffer, deaf.buffer + 16, forget_events}, {{0}}};
+        bz_driver_observe(loop, &deaf.observer);
+        messy_run(loop, &log);
+        tst_text(log.text, first.text);
+        bz_loop_reset(loop);
+        cr_assert(eq(ptr, loop->observer, NULL));
+        cr_assert(eq(u64, bz_loop_now_ns(loop), 0));
+        cr_assert(eq(u32, bz_loop_live_tasks(loop), 0));
+        cr_assert(eq(u32, bz_driver_ready_count(loop), 0));
+        cr_assert(eq(u64, bz_mem_live_blocks(bz_loop_mem(loop)), TST_LOOP_BLOCKS));
+        messy_run(loop, &log);
+        tst_text(log.text, first.text);
+    }
+    bz_loop_reset(loop);
+    tst_end(loop);
+}
+
+static enum bz_status reset_from_within(void *arg) {
+    bz_loop_reset(arg);
+    return BZ_OK;
+}
+
+Test(loop, reset_by_a_task_stops_the_process, .signal = SIGABRT) {
+    struct bz_loop *loop = tst_begin();
+    tst_start(loop, reset_from_within, loop);
+    tst_turn(loop);
+}
+
+/* A loop that is abandoned in the middle of everything is destroyed all the same. */
+Test(loop, is_destroyed_in_the_middle) {
+    for (int round = 0; round < 20; round++) {
+        struct tst_log log;
+        struct bz_loop *loop = tst_begin();
+        messy_run(loop, &log);
+        bz_loop_destroy(loop);
+    }
+    bz_loop_destroy(NULL);
+}
+
+/* --- several loops ---------------------------------------------------------------------------- */
+
+Test(loop, is_independent_of_other_loops) {
+    struct tst_log alone;
+    struct tst_log first;
+    struct tst_log second;
+    struct bz_loop *loops[2] = {tst_begin(), tst_begin()};
+    messy_run(loops[0], &alone);
+    bz_loop_reset(loops[0]);
+    messy_run(loops[0], &first);
+    messy_run(loops[1], &second);
+    tst_text(first.text, alone.text);
+    tst_text(second.text, alone.text);
+    bz_loop_destroy(loops[0]);
+    bz_loop_destroy(loops[1]);
+}
+
+/* A task of one loop may drive another loop, whose tasks began on another stack. */
+struct nesting {
+    struct bz_loop *outer;
+    struct bz_loop *inner;
+};
+
+static enum bz_status drive_inner(void *arg) {
+    struct nesting *nesting = arg;
+    for (int turn = 0; turn < 3; turn++) {
+        tst_turn(nesting->inner);
+        cr_assert(eq(ptr, bz_loop_current(nesting->inner), NULL));
+        cr_assert(ne(ptr, bz_loop_current(nesting->outer), NULL));
+        tst_status(bz_yield(nesting->outer), BZ_OK);
+    }
+    return BZ_OK;
+}
+
+Test(loop, may_be_driven_by_a_task_of_another) {
+    struct nesting nesting = {tst_begin(), tst_begin()};
+    struct tst_log log = {0};
+    struct tst_actor actor = {.name = "a",
+                              .script = "yield yield yield yield yield yield",
+                              .loop = nesting.inner,
+                              .log = &log};
+    tst_start(nesting.inner, tst_actor_run, &actor);
+    tst_turns(nesting.inner, 2);
+    tst_expect(&log, "a.yield:ok");
+    tst_start(nesting.outer, drive_inner, &nesting);
+    tst_run(nesting.outer);
+    tst_expect(&log, "a.yield:ok a.yield:ok a.yield:ok a.yield:ok");
+    tst_run(nesting.inner);
+    tst_end(nesting.inner);
+    tst_end(nesting.outer);
+}

@@ -1,0 +1,186 @@
+/* The arena: size classes, limits, resets. */
+#include "primitives/tests/support.h"
+
+static bool is_zero(const char *block, size_t size_bytes) {
+    for (size_t index = 0; index < size_bytes; index++) {
+        if (block[index] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Sizes around every border between classes. */
+static size_t interesting_size(uint32_t index) {
+    static const size_t borders[] = {1, 16, 32, 48, 1008, 1024, 2048, 4096, 65536, 131072, 262144};
+    size_t border = borders[index % (sizeof borders / sizeof borders[0])];
+    return border - 1 + index / (sizeof borders / sizeof borders[0]) % 3;
+}
+
+#define INTERESTING_SIZES 33u
+
+Test(mem, blocks_are_aligned_zeroed_and_apart) {
+    struct bz_mem *mem = bz_mem_new(0);
+    char *blocks[INTERESTING_SIZES];
+    for (uint32_t index = 0; index < INTERESTING_SIZES; index++) {
+        size_t size_bytes = interesting_size(index);
+        blocks[index] = bz_mem_alloc(mem, size_bytes);
+        cr_assert(ne(ptr, blocks[index], NULL));
+        cr_assert(eq(sz, (uintptr_t)blocks[index] % 16, 0));
+        cr_assert(is_zero(blocks[index], size_bytes));
+        memset(blocks[index], (int)index + 1, size_bytes);
+    }
+    for (uint32_t index = 0; index < INTERESTING_SIZES; index++) {
+        for (size_t byte = 0; byte < interesting_size(index); byte++) {
+            cr_assert(eq(chr, blocks[index][byte], (char)(index + 1)));
+        }
+    }
+    cr_assert(eq(u64, bz_mem_live_blocks(mem), INTERESTING_SIZES));
+    bz_mem_destroy(mem);
+}
+
+/* A block that was given back is the next one of its class, and shows nothing of its past. */
+Test(mem, reuses_freed_blocks_zeroed) {
+    struct bz_mem *mem = bz_mem_new(0);
+    for (uint32_t index = 0; index < INTERESTING_SIZES; index++) {
+        size_t size_bytes = interesting_size(index);
+        char *first = bz_mem_alloc(mem, size_bytes);
+        char *second = bz_mem_alloc(mem, size_bytes);
+        memset(first, 0xff, size_bytes);
+        memset(second, 0xff, size_bytes);
+        bz_mem_free(mem, first, size_bytes);
+        bz_mem_free(mem, second, size_bytes);
+        cr_assert(eq(ptr, bz_mem_alloc(mem, size_bytes), second));
+        cr_assert(eq(ptr, bz_mem_alloc(mem, size_bytes), first));
+        cr_assert(is_zero(first, size_bytes) && is_zero(second, size_bytes));
+        bz_mem_free(mem, first, size_bytes);
+        bz_mem_free(mem, second, size_bytes);
+        cr_assert(eq(u64, bz_mem_live_blocks(mem), 0));
+    }
+    bz_mem_destroy(mem);
+}
+
+Test(mem, free_of_null_is_nothing) {
+    struct bz_mem *mem = bz_mem_new(0);
+    bz_mem_free(mem, NULL, 10);
+    cr_assert(eq(u64, bz_mem_live_blocks(mem), 0));
+    bz_mem_destroy(mem);
+    bz_mem_destroy(NULL);
+}
+
+/* After a reset the same requests give the same blocks, zeroed. */
+Test(mem, reset_begins_anew) {
+    struct bz_mem *mem = bz_mem_new(1 << 20);
+    char *first[INTERESTING_SIZES];
+    for (int round = 0; round < 5; round++) {
+        for (uint32_t index = 0; index < INTERESTING_SIZES; index++) {
+            size_t size_bytes = interesting_size(index) % 5000;
+            char *block = bz_mem_alloc(mem, size_bytes);
+            if (round == 0) {
+                first[index] = block;
+            }
+            cr_assert(eq(ptr, block, first[index]));
+            cr_assert(is_zero(block, size_bytes));
+            memset(block, 0xee, size_bytes);
+        }
+        for (uint32_t index = 0; index < INTERESTING_SIZES; index += 2) {
+            bz_mem_free(mem, first[index], interesting_size(index) % 5000);
+        }
+        bz_mem_reset(mem);
+        cr_assert(eq(u64, bz_mem_live_blocks(mem), 0));
+    }
+    bz_mem_destroy(mem);
+}
+
+/* The limit is a limit: nothing beyond it, a refusal changes nothing, and what is freed can be had
+ * again. */
+Test(mem, limit_is_kept) {
+    size_t limit_bytes = 64 * 1024;
+    struct bz_mem *mem = bz_mem_new(limit_bytes);
+    char *blocks[5000];
+    uint32_t count = 0;
+    while ((blocks[count] = bz_mem_alloc(mem, 100)) != NULL) {
+        memset(blocks[count], 0xaa, 100);
+        count++;
+    }
+    cr_assert(ge(u32, count, (uint32_t)(limit_bytes - 2048) / 112));
+    cr_assert(le(u32, count, (uint32_t)limit_bytes / 112));
+    cr_assert(eq(u64, bz_mem_live_blocks(mem), count));
+    cr_assert(eq(ptr, bz_mem_alloc(mem, 100), NULL));
+    cr_assert(eq(ptr, bz_mem_alloc(mem, limit_bytes), NULL));
+    cr_assert(eq(u64, bz_mem_live_blocks(mem), count));
+    bz_mem_free(mem, blocks[7], 100);
+    cr_assert(eq(ptr, bz_mem_alloc(mem, 100), blocks[7]));
+    bz_mem_destroy(mem);
+}
+
+Test(mem, absurd_sizes_are_refused) {
+    struct bz_mem *mem = bz_mem_new(1 << 20);
+    static const size_t sizes[] = {SIZE_MAX, SIZE_MAX - 15, SIZE_MAX / 2 + 1, (1u << 20) + 1,
+                                   1u << 20};
+    for (size_t index = 0; index < sizeof sizes / sizeof sizes[0]; index++) {
+        cr_assert(eq(ptr, bz_mem_alloc(mem, sizes[index]), NULL));
+    }
+    cr_assert(eq(u64, bz_mem_live_blocks(mem), 0));
+    bz_mem_destroy(mem);
+}
+
+/* A limit that has no room for the arena's own records is no arena, not one without a limit. */
+Test(mem, tiny_limits) {
+    for (size_t limit_bytes = 1; limit_bytes < 3000; limit_bytes++) {
+        struct bz_mem *mem = bz_mem_new(limit_bytes);
+        if (mem == NULL) {
+            cr_assert(lt(sz, limit_bytes, 2048));
+            continue;
+        }
+        size_t taken_bytes = 0;
+        while (bz_mem_alloc(mem, 16) != NULL) {
+            taken_bytes += 16;
+        }
+        cr_assert(lt(sz, taken_bytes, limit_bytes));
+        bz_mem_destroy(mem);
+    }
+}
+
+Test(mem, refuses_an_address_space_that_is_not_there) {
+    cr_assert(eq(ptr, bz_mem_new(SIZE_MAX / 2), NULL));
+}
+
+Test(mem, foreign_block_stops_the_process, .signal = SIGABRT) {
+    struct bz_mem *mem = bz_mem_new(0);
+    static char foreign[64];
+    bz_mem_alloc(mem, 64);
+    bz_mem_free(mem, foreign, 64);
+}
+
+/* Random traffic against counts kept by hand; every block keeps its bytes. */
+Test(mem, traffic) {
+    struct bz_mem *mem = bz_mem_new(0);
+    struct tst_draw draw = tst_draw_seeded(1);
+    static struct {
+        unsigned char *block;
+        size_t size_bytes;
+    } slots[200];
+    uint64_t live = 0;
+    for (int move = 0; move < 100000; move++) {
+        uint32_t slot = tst_draw(&draw, 200);
+        unsigned char mark = (unsigned char)(slot + 1);
+        if (slots[slot].block == NULL) {
+            slots[slot].size_bytes = tst_draw(&draw, tst_draw(&draw, 8) == 0 ? 9000 : 1200);
+            slots[slot].block = bz_mem_alloc(mem, slots[slot].size_bytes);
+            cr_assert(ne(ptr, slots[slot].block, NULL));
+            cr_assert(is_zero((char *)slots[slot].block, slots[slot].size_bytes));
+            memset(slots[slot].block, mark, slots[slot].size_bytes);
+            live++;
+        } else {
+            for (size_t byte = 0; byte < slots[slot].size_bytes; byte++) {
+                cr_assert(slots[slot].block[byte] == mark, "a block was overwritten");
+            }
+            bz_mem_free(mem, slots[slot].block, slots[slot].size_bytes);
+            slots[slot].block = NULL;
+            live--;
+        }
+        cr_assert(eq(u64, bz_mem_live_blocks(mem), live));
+    }
+    bz_mem_destroy(mem);
+}

@@ -1,0 +1,192 @@
+/* The pool of stacks: guard pages, canaries, order of reuse, high-water mark. */
+#include "primitives/tests/support.h"
+
+#include "primitives/runtime/coro/stack.h"
+
+/* AddressSanitizer takes the signal and ends the process with its own code. */
+#if BZ_SAN_ADDRESS
+#define EXPECT_FAULT .exit_code = 1
+#else
+#define EXPECT_FAULT .signal = SIGSEGV
+#endif
+
+/* The lowest byte is the stack's own, the one below it is nobody's. */
+Test(stack, lowest_byte_can_be_used) {
+    struct bz_stack_pool *pool = bz_stack_pool_new(0);
+    struct bz_stack *stack = bz_stack_take(pool);
+    cr_assert(stack->guarded);
+    ((volatile char *)stack->base)[0] = 1;
+    bz_stack_return(pool, stack);
+    bz_stack_pool_destroy(pool);
+}
+
+Test(stack, byte_below_it_faults, EXPECT_FAULT) {
+    struct bz_stack_pool *pool = bz_stack_pool_new(0);
+    struct bz_stack *stack = bz_stack_take(pool);
+    ((volatile char *)stack->base)[-1] = 1;
+}
+
+/* A task that recurses without end meets the guard page. */
+static unsigned recurse(unsigned depth, volatile char *above) {
+    volatile char frame[256];
+    frame[0] = above[0];
+    return depth == 0 ? 0 : recurse(depth - 1, frame) + (unsigned)frame[0];
+}
+
+static enum bz_status recurse_for_ever(void *arg) {
+    volatile char first = 0;
+    (void)arg;
+    return recurse(1000000000u, &first) == 1 ? BZ_FAILED : BZ_OK;
+}
+
+Test(stack, overflow_of_a_task_faults, EXPECT_FAULT) {
+    struct bz_loop *loop = tst_begin();
+    tst_start(loop, recurse_for_ever, NULL);
+    tst_turn(loop);
+}
+
+/* --- stacks without a guard page -------------------------------------------------------------- */
+
+static struct bz_stack *take_unguarded(struct bz_stack_pool *pool) {
+    for (uint32_t number = 0; number < BZ_STACK_GUARDED_MAX; number++) {
+        cr_assert(ne(ptr, bz_stack_take(pool), NULL));
+    }
+    struct bz_stack *stack = bz_stack_take(pool);
+    cr_assert(not(stack->guarded));
+    return stack;
+}
+
+Test(stack, without_guard_is_returned_when_intact) {
+    struct bz_stack_pool *pool = bz_stack_pool_new(BZ_STACK_BYTES_MIN);
+    struct bz_stack *stack = take_unguarded(pool);
+    memset(stack->base + 64, 0xff, stack->size_bytes - 64);
+    bz_stack_return(pool, stack);
+    cr_assert(eq(ptr, bz_stack_take(pool), stack));
+    bz_stack_pool_destroy(pool);
+}
+
+Test(stack, without_guard_is_not_returned_when_overrun, .signal = SIGABRT) {
+    struct bz_stack_pool *pool = bz_stack_pool_new(BZ_STACK_BYTES_MIN);
+    struct bz_stack *stack = take_unguarded(pool);
+    stack->base[63] = 1;
+    bz_stack_return(pool, stack);
+}
+
+/* --- the pool --------------------------------------------------------------------------------- */
+
+#define STACKS 200u
+
+/* Stacks lie apart, have the size asked for, and staggered, aligned tops. */
+Test(stack, ranges_are_apart) {
+    struct bz_stack_pool *pool = bz_stack_pool_new(20000);
+    struct bz_stack *stacks[STACKS];
+    bool is_staggered = false;
+    for (uint32_t index = 0; index < STACKS; index++) {
+        stacks[index] = bz_stack_take(pool);
+        cr_assert(eq(sz, stacks[index]->size_bytes, 20480), "rounded up to pages");
+        cr_assert(eq(sz, (uintptr_t)bz_stack_top(stacks[index]) % 16, 0));
+        cr_assert(lt(sz, stacks[index]->colour_bytes, 4096));
+        is_staggered |= stacks[index]->colour_bytes != stacks[0]->colour_bytes;
+        for (uint32_t other = 0; other < index; other++) {
+            char *low = stacks[index]->base < stacks[other]->base ? stacks[index]->base
+                                                                  : stacks[other]->base;
+            char *high = low == stacks[index]->base ? stacks[other]->base : stacks[index]->base;
+            cr_assert(ge(sz, (size_t)(high - low), 20480 + 4096));
+        }
+    }
+    cr_assert(is_staggered);
+    bz_stack_pool_destroy(pool);
+}
+
+Test(stack, last_returned_is_first_taken) {
+    struct bz_stack_pool *pool = bz_stack_pool_new(0);
+    struct bz_stack *first = bz_stack_take(pool);
+    struct bz_stack *second = bz_stack_take(pool);
+    bz_stack_return(pool, first);
+    bz_stack_return(pool, second);
+    cr_assert(eq(ptr, bz_stack_take(pool), second));
+    cr_assert(eq(ptr, bz_stack_take(pool), first));
+    bz_stack_pool_destroy(pool);
+}
+
+/* Determinism: whatever was returned in whatever order, a reset pool hands out as a new one. */
+Test(stack, reset_pool_hands_out_in_the_first_order) {
+    struct bz_stack_pool *pool = bz_stack_pool_new(0);
+    struct bz_stack *first[STACKS];
+    struct bz_stack *taken[STACKS];
+    for (uint32_t index = 0; index < STACKS; index++) {
+        first[index] = bz_stack_take(pool);
+    }
+    struct tst_draw draw = tst_draw_seeded(3);
+    for (int round = 0; round < 50; round++) {
+        bz_stack_pool_reset(pool);
+        uint32_t count = tst_draw(&draw, STACKS) + 1;
+        for (uint32_t index = 0; index < count; index++) {
+            taken[index] = bz_stack_take(pool);
+            cr_assert(eq(ptr, taken[index], first[index]));
+        }
+        for (uint32_t index = 0; index < count; index++) {
+            if (tst_draw(&draw, 2) == 0) {
+                bz_stack_return(pool, taken[index]);
+            }
+        }
+    }
+    bz_stack_pool_destroy(pool);
+}
+
+Test(stack, sizes_are_bounded) {
+    struct bz_stack_pool *pool = bz_stack_pool_new(1);
+    cr_assert(eq(sz, bz_stack_take(pool)->size_bytes, BZ_STACK_BYTES_MIN));
+    bz_stack_pool_destroy(pool);
+    cr_assert(eq(ptr, bz_stack_pool_new(BZ_STACK_BYTES_MAX + 1), NULL));
+    cr_assert(eq(ptr, bz_stack_pool_new(SIZE_MAX), NULL));
+    bz_stack_pool_destroy(NULL);
+}
+
+/* --- the high-water mark ---------------------------------------------------------------------- */
+
+Test(stack, high_water_is_the_lowest_byte_touched) {
+    struct bz_stack_pool *pool = bz_stack_pool_new(BZ_STACK_BYTES_MIN);
+    cr_assert(eq(sz, bz_stack_pool_high_water_bytes(pool), 0));
+    struct bz_stack *first = bz_stack_take(pool);
+    struct bz_stack *second = bz_stack_take(pool);
+    cr_assert(eq(sz, bz_stack_pool_high_water_bytes(pool), 0));
+    first->base[first->size_bytes - 500] = 1;
+    second->base[second->size_bytes - 3000] = 1;
+    cr_assert(eq(sz, bz_stack_pool_high_water_bytes(pool), 3000));
+    bz_stack_return(pool, second);
+    first->base[first->size_bytes - 2999] = 1;
+    cr_assert(eq(sz, bz_stack_pool_high_water_bytes(pool), 3000));
+    bz_stack_pool_destroy(pool);
+}
+
+struct depth {
+    struct bz_loop *loop;
+    unsigned frames;
+};
+
+static enum bz_status recurse_and_yield(void *arg) {
+    const struct depth *depth = arg;
+    volatile char first = 1;
+    enum bz_status status = recurse(depth->frames, &first) > 0 ? BZ_OK : BZ_FAILED;
+    return status == BZ_OK ? bz_yield(depth->loop) : status;
+}
+
+/* Deeper calls, more stack; and it is measured while the task is suspended and afterwards. */
+Test(stack, high_water_follows_the_depth_of_calls) {
+    size_t last_bytes = 0;
+    for (unsigned frames = 4; frames <= 32; frames *= 2) {
+        struct bz_loop *loop = tst_begin();
+        struct depth depth = {loop, frames};
+        struct bz_task *task = tst_spawn(loop, recurse_and_yield, &depth);
+        tst_turn(loop);
+        size_t used_bytes = bz_stack_pool_high_water_bytes(loop->stacks);
+        cr_assert(lt(sz, last_bytes, used_bytes));
+        cr_assert(le(sz, frames * 256, used_bytes));
+        last_bytes = used_bytes;
+        tst_turn(loop);
+        cr_assert(ge(sz, bz_stack_pool_high_water_bytes(loop->stacks), used_bytes));
+        tst_status(tst_outcome(task), BZ_OK);
+        tst_end(loop);
+    }
+}

@@ -1,0 +1,56 @@
+#include "primitives/runtime/timeout.h"
+
+#include "primitives/runtime/driver.h"
+
+static void timeout_fire(struct bz_timer *timer) {
+    struct bz_timeout *scope = bz_container_of(timer, struct bz_timeout, timer);
+    scope->state = BZ_TIMEOUT_EXPIRING;
+    bz_task_cancel(scope->task);
+}
+
+/* asyncio uses call_soon, not a timer, for a deadline that has passed; the order depends on it. */
+static enum bz_status arm(struct bz_loop *loop, struct bz_timeout *scope, uint64_t delay_ns) {
+    if (delay_ns == 0) {
+        return bz_timer_arm_now(&scope->timer) ? BZ_OK : BZ_NO_MEMORY;
+    }
+    uint64_t when_ns = bz_time_after(loop->now_ns, delay_ns);
+    return bz_timer_arm(&scope->timer, when_ns) ? BZ_OK : BZ_NO_MEMORY;
+}
+
+enum bz_status bz_timeout_enter(struct bz_loop *loop, struct bz_timeout *scope,
+                                uint64_t delay_ns) {
+    struct bz_task *task = loop->current;
+    if (task == NULL) {
+        return BZ_INVALID_STATE;
+    }
+    bz_timer_init(&scope->timer, loop, timeout_fire);
+    scope->task = task;
+    scope->baseline = task->cancel_requests - (task->must_cancel ? 1 : 0);
+    scope->state = BZ_TIMEOUT_ENTERED;
+    return arm(loop, scope, delay_ns);
+}
+
+enum bz_status bz_timeout_reschedule(struct bz_timeout *scope, uint64_t delay_ns) {
+    if (scope->state != BZ_TIMEOUT_ENTERED) {
+        return BZ_INVALID_STATE;
+    }
+    bz_timer_disarm(&scope->timer);
+    return arm(scope->timer.loop, scope, delay_ns);
+}
+
+enum bz_status bz_timeout_exit(struct bz_timeout *scope, enum bz_status status) {
+    bz_timer_disarm(&scope->timer);
+    if (scope->state != BZ_TIMEOUT_EXPIRING) {
+        scope->state = BZ_TIMEOUT_EXITED;
+        return status;
+    }
+    scope->state = BZ_TIMEOUT_EXPIRED;
+    if (bz_task_uncancel(scope->task) <= scope->baseline && status == BZ_CANCELLED) {
+        return BZ_TIMED_OUT;
+    }
+    return status;
+}
+
+bool bz_timeout_expired(const struct bz_timeout *scope) {
+    return scope->state == BZ_TIMEOUT_EXPIRING || scope->state == BZ_TIMEOUT_EXPIRED;
+}

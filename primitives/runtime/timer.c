@@ -1,0 +1,137 @@
+#include "primitives/runtime/timer.h"
+
+#include "primitives/runtime/driver.h"
+
+#define NOT_IN_HEAP UINT32_MAX
+
+static bool entry_before(const struct bz_heap_entry *a, const struct bz_heap_entry *b) {
+    return a->when_ns != b->when_ns ? a->when_ns < b->when_ns : a->order < b->order;
+}
+
+static void entry_place(struct bz_loop *loop, uint32_t index, struct bz_heap_entry entry) {
+    loop->heap[index] = entry;
+    entry.timer->heap_index = index;
+}
+
+static void sift_up(struct bz_loop *loop, uint32_t index) {
+    struct bz_heap_entry entry = loop->heap[index];
+    while (index > 0) {
+        uint32_t parent = (index - 1) / 2;
+        if (!entry_before(&entry, &loop->heap[parent])) {
+            break;
+        }
+        entry_place(loop, index, loop->heap[parent]);
+        index = parent;
+    }
+    entry_place(loop, index, entry);
+}
+
+static void sift_down(struct bz_loop *loop, uint32_t index) {
+    struct bz_heap_entry entry = loop->heap[index];
+    for (;;) {
+        uint32_t child = 2 * index + 1;
+        if (child >= loop->heap_count) {
+            break;
+        }
+        if (child + 1 < loop->heap_count &&
+            entry_before(&loop->heap[child + 1], &loop->heap[child])) {
+            child++;
+        }
+        if (!entry_before(&loop->heap[child], &entry)) {
+            break;
+        }
+        entry_place(loop, index, loop->heap[child]);
+        index = child;
+    }
+    entry_place(loop, index, entry);
+}
+
+static bool heap_grow(struct bz_loop *loop) {
+    size_t old_bytes = loop->heap_capacity * sizeof(struct bz_heap_entry);
+    struct bz_heap_entry *larger = bz_mem_alloc(loop->mem, old_bytes * 2);
+    if (larger == NULL) {
+        return false;
+    }
+    memcpy(larger, loop->heap, old_bytes);
+    bz_mem_free(loop->mem, loop->heap, old_bytes);
+    loop->heap = larger;
+    loop->heap_capacity *= 2;
+    return true;
+}
+
+static void heap_remove(struct bz_loop *loop, uint32_t index) {
+    loop->heap[index].timer->heap_index = NOT_IN_HEAP;
+    loop->heap_count--;
+    if (index == loop->heap_count) {
+        return;
+    }
+    entry_place(loop, index, loop->heap[loop->heap_count]);
+    sift_down(loop, index);
+    sift_up(loop, index); /* at most one of the two moves it */
+}
+
+static void timer_run(struct bz_handle *handle) {
+    struct bz_timer *timer = bz_container_of(handle, struct bz_timer, handle);
+    timer->loop->ready_promised--;
+    timer->fire(timer);
+}
+
+void bz_timer_init(struct bz_timer *timer, struct bz_loop *loop,
+                   void (*fire)(struct bz_timer *timer)) {
+    bz_handle_init(&timer->handle, bz_loop_actor(loop), BZ_ROLE_TIMER, timer_run);
+    timer->loop = loop;
+    timer->fire = fire;
+    timer->heap_index = NOT_IN_HEAP;
+}
+
+bool bz_timer_arm(struct bz_timer *timer, uint64_t when_ns) {
+    struct bz_loop *loop = timer->loop;
+    BZ_CHECK(timer->heap_index == NOT_IN_HEAP && !timer->handle.is_ready);
+    if (when_ns == BZ_TIME_NEVER) {
+        return true;
+    }
+    if (!bz_ready_reserve(loop, 1) ||
+        (loop->heap_count == loop->heap_capacity && !heap_grow(loop))) {
+        return false;
+    }
+    loop->ready_promised++;
+    timer->when_ns = when_ns;
+    timer->order = loop->timers_armed++;
+    uint32_t index = loop->heap_count++;
+    entry_place(loop, index, (struct bz_heap_entry){when_ns, timer->order, timer});
+    sift_up(loop, index);
+    return true;
+}
+
+bool bz_timer_arm_now(struct bz_timer *timer) {
+    struct bz_loop *loop = timer->loop;
+    BZ_CHECK(timer->heap_index == NOT_IN_HEAP);
+    if (!bz_ready_reserve(loop, 1)) {
+        return false;
+    }
+    loop->ready_promised++;
+    bz_ready_push(loop, &timer->handle);
+    return true;
+}
+
+void bz_timer_disarm(struct bz_timer *timer) {
+    if (timer->heap_index != NOT_IN_HEAP) {
+        heap_remove(timer->loop, timer->heap_index);
+    } else if (timer->handle.is_ready) {
+        bz_ready_remove(timer->loop, &timer->handle);
+    } else {
+        return;
+    }
+    timer->loop->ready_promised--;
+}
+
+uint32_t bz_driver_queue_due_timers(struct bz_loop *loop) {
+    uint32_t queued = 0;
+    while (loop->heap_count > 0 && loop->heap[0].when_ns <= loop->now_ns) {
+        struct bz_timer *timer = loop->heap[0].timer;
+        heap_remove(loop, 0);
+        bz_ready_push(loop, &timer->handle);
+        queued++;
+    }
+    return queued;
+}

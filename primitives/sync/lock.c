@@ -1,0 +1,34 @@
+#include "primitives/sync/lock.h"
+
+void bz_lock_init(struct bz_lock *lock, struct bz_loop *loop) {
+    bz_waitq_init(&lock->queue, loop);
+    lock->is_held = false;
+}
+
+bool bz_lock_locked(const struct bz_lock *lock) {
+    /* Whoever waits, waits behind a holder or behind a woken waiter. */
+    return lock->is_held || lock->queue.woken_count > 0;
+}
+
+enum bz_status bz_lock_acquire(struct bz_lock *lock) {
+    if (!bz_lock_locked(lock)) {
+        lock->is_held = true;
+        return BZ_OK;
+    }
+    struct bz_wait_outcome outcome = bz_waitq_wait(&lock->queue);
+    if (outcome.status == BZ_OK) {
+        lock->is_held = true;
+    } else if (outcome.was_woken) {
+        bz_waitq_wake_oldest(&lock->queue, 0); /* it was ours: pass it on, or it is free */
+    }
+    return outcome.status;
+}
+
+enum bz_status bz_lock_release(struct bz_lock *lock) {
+    if (!lock->is_held) {
+        return BZ_NOT_HELD;
+    }
+    lock->is_held = false;
+    bz_waitq_wake_oldest(&lock->queue, 0);
+    return BZ_OK;
+}

@@ -1,0 +1,52 @@
+#include "primitives/sync/waitq.h"
+
+#include "primitives/runtime/check.h"
+
+struct waiter {
+    struct bz_future future;
+    struct bz_list link;
+    struct bz_waitq *queue;
+};
+
+void bz_waitq_init(struct bz_waitq *queue, struct bz_loop *loop) {
+    *queue = (struct bz_waitq){.loop = loop};
+    bz_list_init(&queue->waiting);
+}
+
+static void waiter_cancelled(struct bz_future *future) {
+    struct waiter *waiter = bz_container_of(future, struct waiter, future);
+    bz_list_remove(&waiter->link);
+    waiter->queue->waiting_count--;
+    waiter->queue->cancelled_count++;
+}
+
+struct bz_wait_outcome bz_waitq_wait(struct bz_waitq *queue) {
+    struct waiter waiter = {.queue = queue};
+    bz_future_init(&waiter.future, queue->loop);
+    waiter.future.on_cancel = waiter_cancelled;
+    bz_list_push_back(&queue->waiting, &waiter.link);
+    queue->waiting_count++;
+
+    enum bz_status status = bz_future_await(&waiter.future);
+    if (waiter.future.state == BZ_FUTURE_CANCELLED) {
+        queue->cancelled_count--;
+        return (struct bz_wait_outcome){.status = BZ_CANCELLED, .was_woken = false};
+    }
+    BZ_CHECK(waiter.future.state == BZ_FUTURE_RESULT); /* nobody else can complete it */
+    queue->woken_count--;
+    return (struct bz_wait_outcome){
+        .status = status, .was_woken = true, .value = waiter.future.value};
+}
+
+bool bz_waitq_wake_oldest(struct bz_waitq *queue, uint64_t value) {
+    struct bz_list *link = bz_list_pop_front(&queue->waiting);
+    if (link == NULL) {
+        return false;
+    }
+    struct waiter *waiter = bz_container_of(link, struct waiter, link);
+    queue->waiting_count--;
+    queue->woken_count++;
+    enum bz_status told = bz_future_set_result(&waiter->future, value);
+    BZ_CHECK(told == BZ_OK); /* linked means pending */
+    return true;
+}

@@ -1,0 +1,58 @@
+/* The queue of waiters that every blocking primitive of this folder is built on.
+ *
+ *     oldest                     newest
+ *     [ W ] <-> [ W ] <-> [ W ]            waiting: pending futures, in order of arrival
+ *       |          \
+ *       | wake      \ the task is cancelled (the future's on_cancel hook)
+ *       v            v
+ *       R            C                     woken / cancelled: counted, no longer linked, until
+ *                                          their tasks resume
+ *
+ * W, R and C partition the waiters by construction: a waiter is linked exactly while it is W, so
+ * that waking the oldest live waiter, cancelling any waiter and counting each class are O(1), and
+ * no dead entry is ever skipped over, or left behind. Storage of a waiter is the stack of the task
+ * that waits: waiting allocates nothing.
+ *
+ * A woken waiter whose task is cancelled before it resumes (the window) comes back with was_woken
+ * true and a status that is not BZ_OK: whatever it was given must be handed on by the caller, at
+ * once, whatever the status says.
+ */
+#ifndef BZ_SYNC_WAITQ_H
+#define BZ_SYNC_WAITQ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "primitives/runtime/future.h"
+#include "primitives/runtime/list.h"
+#include "primitives/runtime/status.h"
+
+struct bz_waitq {
+    struct bz_loop *loop;
+    struct bz_list waiting;
+    uint32_t waiting_count;
+    uint32_t woken_count;
+    uint32_t cancelled_count;
+};
+
+/* What came of one wait. */
+struct bz_wait_outcome {
+    enum bz_status status; /* BZ_OK, or BZ_CANCELLED */
+    bool was_woken;        /* it had been woken, even if status is BZ_CANCELLED */
+    uint64_t value;        /* what the waker passed; only if was_woken */
+};
+
+void bz_waitq_init(struct bz_waitq *queue, struct bz_loop *loop);
+
+/* True if somebody is in the state W. */
+static inline bool bz_waitq_has_waiting(const struct bz_waitq *queue) {
+    return queue->waiting_count > 0;
+}
+
+/* Joins the queue at the end and suspends the running task until it is woken or cancelled. */
+struct bz_wait_outcome bz_waitq_wait(struct bz_waitq *queue);
+
+/* Wakes the oldest waiting task; it resumes in a later step. False if nobody waits. O(1). */
+bool bz_waitq_wake_oldest(struct bz_waitq *queue, uint64_t value);
+
+#endif

@@ -1,0 +1,28 @@
+# buzzer_check_headers(NAME): a test that every header of the project compiles alone, twice, and
+# without a warning. The headers are found, not listed, so that a new one cannot be forgotten.
+
+function(buzzer_check_headers name)
+    # Parts of coro.h, which includes the one for the machine at hand; so does the list in tidy.awk.
+    set(parts primitives/runtime/coro/switch_x86_64.h primitives/runtime/coro/switch_aarch64.h)
+
+    set(patterns primitives/*.h sim/*.h traces/*.h scenarios/*.h tools/*.h)
+    list(TRANSFORM patterns PREPEND "${PROJECT_SOURCE_DIR}/")
+    file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" ${patterns})
+    list(REMOVE_ITEM headers ${parts})
+    set(sources "")
+    foreach(header IN LISTS headers)
+        string(MAKE_C_IDENTIFIER "${header}" unit)
+        set(source "${CMAKE_CURRENT_BINARY_DIR}/headers/${unit}.c")
+        file(CONFIGURE OUTPUT "${source}" @ONLY CONTENT
+             "#include \"@header@\"\n#include \"@header@\"\nextern int @unit@;\n")
+        list(APPEND sources "${source}")
+    endforeach()
+
+    # Not a part of `all`: a bad header is one failed test, and not a build that stops everybody.
+    add_library(${name} OBJECT EXCLUDE_FROM_ALL ${sources})
+    target_compile_options(${name} PRIVATE -Wall -Wextra -Werror)
+    target_link_libraries(${name} PRIVATE buzzer-options PkgConfig::CRITERION)
+    add_test(NAME ${name} COMMAND "${CMAKE_COMMAND}" --build "${PROJECT_BINARY_DIR}"
+                                  --config $<CONFIG> --target ${name} --parallel 2)
+    set_tests_properties(${name} PROPERTIES TIMEOUT 300 PROCESSORS 2)
+endfunction()

@@ -1,0 +1,93 @@
+# buzzer_install([LIBRARIES target...] [PROGRAMS target...]): what `cmake --install` installs.
+#
+#   include/buzzer/{primitives,sim,traces}/   the headers, under the names that #include lines use
+#   lib/                                      the static libraries
+#   lib/cmake/buzzer/                         find_package(buzzer): buzzer::primitives, buzzer::sim
+#   lib/pkgconfig/                            buzzer-primitives.pc, buzzer.pc (the simulator, too)
+#   bin/, share/man/man1/                     the programs and their manual pages
+#
+# Targets that do not exist are left out. Nothing installed holds an absolute path, so that the
+# prefix may be moved.
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+function(buzzer_install)
+    cmake_parse_arguments(ARG "" "" "LIBRARIES;PROGRAMS" ${ARGN})
+    if(NOT BUZZER_INSTALL)
+        return()
+    endif()
+    foreach(library IN LISTS ARG_LIBRARIES)
+        if(TARGET ${library})
+            string(REGEX REPLACE "^buzzer-" "" component "${library}")
+            buzzer_install_library(${library} ${component})
+        endif()
+    endforeach()
+    foreach(program IN LISTS ARG_PROGRAMS)
+        if(TARGET ${program})
+            install(TARGETS ${program} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+        endif()
+        if(EXISTS "${PROJECT_SOURCE_DIR}/tools/${program}.1")
+            install(FILES "${PROJECT_SOURCE_DIR}/tools/${program}.1"
+                    DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+        endif()
+    endforeach()
+    install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+    buzzer_install_headers()
+    buzzer_install_package()
+endfunction()
+
+function(buzzer_install_library library component)
+    if(NOT TARGET buzzer::${component})
+        add_library(buzzer::${component} ALIAS ${library})
+    endif()
+    set_target_properties(${library} PROPERTIES EXPORT_NAME ${component})
+    install(TARGETS ${library} EXPORT buzzer ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+    if(library STREQUAL "buzzer-primitives")
+        buzzer_install_pkgconfig(buzzer-primitives)
+    else()
+        buzzer_install_pkgconfig(buzzer)
+    endif()
+endfunction()
+
+function(buzzer_install_headers)
+    foreach(folder primitives sim traces)
+        install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}"
+                DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/buzzer"
+                FILES_MATCHING PATTERN "*.h" PATTERN tests EXCLUDE PATTERN corpus EXCLUDE)
+    endforeach()
+endfunction()
+
+function(buzzer_install_package)
+    set(destination "${CMAKE_INSTALL_LIBDIR}/cmake/buzzer")
+    # The options go along for what a program must be linked with: the sanitizers, if any.
+    set_target_properties(buzzer-options PROPERTIES EXPORT_NAME options)
+    install(TARGETS buzzer-options EXPORT buzzer)
+    install(EXPORT buzzer FILE buzzerTargets.cmake NAMESPACE buzzer:: DESTINATION "${destination}")
+    configure_package_config_file("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/buzzerConfig.cmake.in"
+                                  "${PROJECT_BINARY_DIR}/buzzerConfig.cmake"
+                                  INSTALL_DESTINATION "${destination}")
+    write_basic_package_version_file("${PROJECT_BINARY_DIR}/buzzerConfigVersion.cmake"
+                                     COMPATIBILITY SameMinorVersion)
+    install(FILES "${PROJECT_BINARY_DIR}/buzzerConfig.cmake"
+                  "${PROJECT_BINARY_DIR}/buzzerConfigVersion.cmake"
+            DESTINATION "${destination}")
+endfunction()
+
+function(buzzer_install_pkgconfig module)
+    set(cflags "")
+    if(BUZZER_SWITCH STREQUAL "ucontext")
+        set(cflags "-DBZ_SWITCH_UCONTEXT=1")
+    endif()
+    set(ldflags "")
+    if(BUZZER_SANITIZE)
+        set(ldflags "-fsanitize=${BUZZER_SANITIZE}")
+    endif()
+    set(folder "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig")
+    file(RELATIVE_PATH prefix "${folder}" "${CMAKE_INSTALL_PREFIX}")
+    file(RELATIVE_PATH libdir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+    file(RELATIVE_PATH includedir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+    configure_file("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${module}.pc.in"
+                   "${PROJECT_BINARY_DIR}/${module}.pc" @ONLY)
+    install(FILES "${PROJECT_BINARY_DIR}/${module}.pc"
+            DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endfunction()

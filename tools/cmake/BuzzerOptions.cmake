@@ -1,0 +1,37 @@
+# Options, warnings and sanitizers, as one interface target that every target of the project links.
+
+option(BUZZER_TESTS "Build the tests (needs Criterion and libpcg-cpp-dev)" ${PROJECT_IS_TOP_LEVEL})
+option(BUZZER_WERROR "Treat warnings as errors" OFF)
+option(BUZZER_INSTALL "Offer what cmake --install installs" ${PROJECT_IS_TOP_LEVEL})
+set(BUZZER_SANITIZE "" CACHE STRING "Sanitizers, comma-separated: address,undefined or thread")
+set(BUZZER_SWITCH "native" CACHE STRING
+    "Context switch: native (assembly where there is one) or ucontext")
+set_property(CACHE BUZZER_SWITCH PROPERTY STRINGS native ucontext)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo" FORCE)
+endif()
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+add_library(buzzer-options INTERFACE)
+target_compile_options(buzzer-options INTERFACE
+    $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes>
+    -Wall -Wextra -Wshadow -Wpointer-arith
+    -Wwrite-strings -Wvla -Wundef -Wformat=2 -Wno-missing-field-initializers
+    $<$<BOOL:${BUZZER_WERROR}>:-Werror>)
+target_include_directories(buzzer-options INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>")
+
+if(BUZZER_SWITCH STREQUAL "ucontext")
+    target_compile_definitions(buzzer-options INTERFACE BZ_SWITCH_UCONTEXT=1)
+elseif(NOT BUZZER_SWITCH STREQUAL "native")
+    message(FATAL_ERROR "BUZZER_SWITCH is '${BUZZER_SWITCH}'; it takes native or ucontext")
+endif()
+
+if(BUZZER_SANITIZE)
+    target_compile_options(buzzer-options INTERFACE
+        -fsanitize=${BUZZER_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    target_link_options(buzzer-options INTERFACE -fsanitize=${BUZZER_SANITIZE})
+endif()

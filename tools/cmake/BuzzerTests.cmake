@@ -1,0 +1,26 @@
+# buzzer_add_test(NAME SOURCES... [LIBRARIES ...] [TIMEOUT seconds]): one Criterion binary, which is
+# one CTest entry. Criterion 2.4.1 exits 0 when a filter matches nothing and when LeakSanitizer
+# complains in a worker, so both are failures by what is printed.
+
+if(BUZZER_TESTS)
+    find_package(PkgConfig REQUIRED)
+    pkg_check_modules(CRITERION REQUIRED IMPORTED_TARGET criterion)
+    enable_testing()
+endif()
+
+function(buzzer_add_test name)
+    if(NOT BUZZER_TESTS)
+        return()
+    endif()
+    cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LIBRARIES" ${ARGN})
+    if(NOT ARG_TIMEOUT)
+        set(ARG_TIMEOUT 300)
+    endif()
+    add_executable(${name} ${ARG_SOURCES})
+    target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} buzzer-options PkgConfig::CRITERION)
+    add_test(NAME ${name} COMMAND ${name} --jobs 2)
+    set_tests_properties(${name} PROPERTIES
+        TIMEOUT ${ARG_TIMEOUT}
+        PROCESSORS 2
+        FAIL_REGULAR_EXPRESSION "Tested: (.\\[[0-9;]*m)*0 ;LeakSanitizer: detected;runtime error:")
+endfunction()

@@ -1,0 +1,9 @@
+/* What tests with the simulator's library: it is there, its headers are, and they fit together. */
+#include <string.h>
+
+#include "sim/variant/variant.h"
+
+int main(void) {
+    const char *name = bz_primitive_name(BZ_PRIMITIVE_SEMAPHORE);
+    return name != NULL && strcmp(name, "semaphore") == 0 ? 0 : 1;
+}
