@@ -1,0 +1,54 @@
+/* Record heavy, and replay: the same choices again, held against what they led to.
+ *
+ * A strict replay answers every choice from the tape. It stops at the first choice that does not
+ * fit and at the first event that differs, and says: step, expected, got. A lenient one answers
+ * what does not fit with the dull choice and compares nothing.
+ */
+#ifndef BZ_SIM_CAMPAIGN_REPLAY_H
+#define BZ_SIM_CAMPAIGN_REPLAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/campaign/settings.h"
+#include "traces/trace.h"
+
+#define BZ_REPLAY_TEXT_BYTES 320u
+
+enum bz_replay_result {
+    BZ_REPLAY_MATCHED = 0,  /* same events, same verdict, same digest */
+    BZ_REPLAY_DIVERGED = 1, /* see step, expected, got */
+};
+
+struct bz_replay_report {
+    enum bz_replay_result result;
+    uint32_t step;
+    char expected[BZ_REPLAY_TEXT_BYTES];
+    char got[BZ_REPLAY_TEXT_BYTES];
+    struct bz_violation violation; /* of the replayed run; oracle NULL: it passed */
+    uint64_t digest;
+    uint32_t steps;
+};
+
+/* Runs `seed` of the program, then its tape again with full recording into `trace` (empty). If the
+ * two differ, the program is not deterministic: the report says where, and the verdict of the trace
+ * is a violation of `nondeterminism`. False without memory. */
+bool bz_record(const struct bz_program *program, uint64_t seed, struct bz_trace *trace,
+               struct bz_replay_report *report);
+
+/* The program that a trace names. False with a message. */
+bool bz_trace_program(const struct bz_trace *trace, const struct bz_catalog *catalog,
+                      struct bz_program *program, char *error, size_t error_bytes);
+
+/* Replays a trace strictly. False with a message if the trace makes no sense. */
+bool bz_replay_trace(const struct bz_trace *trace, const struct bz_program *program,
+                     struct bz_replay_report *report, char *error, size_t error_bytes);
+
+/* Replays its choices leniently, on a program that may be another one (another variant), and
+ * records what happens into `record`. */
+bool bz_replay_lenient(const struct bz_trace *trace, const struct bz_program *program,
+                       struct bz_trace *record, struct bz_replay_report *report, char *error,
+                       size_t error_bytes);
+
+#endif

@@ -1,0 +1,18 @@
+#include <string.h>
+
+#include "sim/choice/strategy.h"
+
+const struct bz_strategy *const bz_strategies[] = {
+    &bz_strategy_fifo,
+    &bz_strategy_random,
+    NULL,
+};
+
+const struct bz_strategy *bz_strategy_find(const char *name) {
+    for (const struct bz_strategy *const *strategy = bz_strategies; *strategy != NULL; strategy++) {
+        if (strcmp((*strategy)->name, name) == 0) {
+            return *strategy;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,78 @@
+/* A strategy answers choices. Random, FIFO and replay are strategies, and so is everything that
+ * searches. A strategy knows no primitive: it sees handles, tasks, windows and bounds.
+ *
+ * One strategy is one const struct of functions and one file. Its state is `state_bytes` of
+ * memory that the caller provides, zeroed once; begin() prepares it for a run. All calls of a run
+ * come from one thread. No call may allocate, once begin() has seen the longest run.
+ *
+ * To add one: write strategy_NAME.c, declare its struct here, list it in strategies.c.
+ */
+#ifndef BZ_SIM_CHOICE_STRATEGY_H
+#define BZ_SIM_CHOICE_STRATEGY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/choice/choice.h"
+
+struct bz_loop;
+struct bz_tape;
+
+#define BZ_GAP_NEVER UINT32_MAX
+
+/* A task that may be cancelled here. Candidates come sorted by window, then by task. */
+struct bz_cancel_candidate {
+    uint32_t task;
+    uint32_t nth;   /* number of its next step */
+    uint8_t window; /* enum bz_window: where the cancel would strike */
+};
+
+/* A draw of data, or of a delay. */
+struct bz_draw {
+    uint64_t bound; /* the answer is below it; at least 1 */
+    const char *label;
+    uint32_t owner;
+    uint32_t nth;
+};
+
+struct bz_strategy {
+    const char *name;
+    const char *summary;
+    bool is_fair; /* every ready handle runs at last: liveness verdicts mean something */
+    size_t state_bytes;
+
+    /* A run starts. `tape` is what a replaying strategy reads, NULL for the others. */
+    void (*begin)(void *state, uint64_t seed, const struct bz_tape *tape);
+
+    /* Which of the `count` >= 2 ready handles of the loop runs as step `step`: its index, 0 being
+     * the oldest. Read them with bz_driver_ready_at(). */
+    uint32_t (*next)(void *state, const struct bz_loop *loop, uint32_t count, uint32_t step);
+
+    /* How many points where a cancel could be injected pass before cancel() is asked; asked at the
+     * beginning and after every cancel(). BZ_GAP_NEVER: no more in this run. */
+    uint32_t (*cancel_gap)(void *state);
+    /* The index of the victim plus 1, or 0 for none. `count` >= 1. `point`: how many points have
+     * passed since the last step; the clock may have moved on between them. */
+    uint32_t (*cancel)(void *state, const struct bz_cancel_candidate *candidates, uint32_t count,
+                       uint32_t step, uint32_t point);
+
+    /* The same for clock jumps while handles are ready; true: jump to the next timer. */
+    uint32_t (*jump_gap)(void *state);
+    bool (*jump)(void *state, uint32_t step);
+
+    /* A drawn delay (BZ_CHOICE_DELAY) or datum (BZ_CHOICE_DATA). */
+    uint64_t (*draw)(void *state, enum bz_choice_kind kind, const struct bz_draw *draw,
+                     uint32_t step);
+};
+
+extern const struct bz_strategy bz_strategy_fifo;
+extern const struct bz_strategy bz_strategy_random;
+
+/* The strategies that a user can name, in order; ends with NULL. */
+extern const struct bz_strategy *const bz_strategies[];
+
+/* NULL if there is none of that name. */
+const struct bz_strategy *bz_strategy_find(const char *name);
+
+#endif

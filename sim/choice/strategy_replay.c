@@ -1,0 +1,192 @@
+#include "sim/choice/strategy_replay.h"
+
+#include <string.h>
+
+#include "primitives/runtime/driver.h"
+
+static void replay_begin(struct bz_replay_state *state, const struct bz_tape *tape,
+                         bool is_strict) {
+    *state = (struct bz_replay_state){.tape = tape, .is_strict = is_strict};
+    BZ_CHECK(tape != NULL);
+}
+
+static void strict_begin(void *state, uint64_t seed, const struct bz_tape *tape) {
+    (void)seed;
+    replay_begin(state, tape, true);
+}
+
+static void lenient_begin(void *state, uint64_t seed, const struct bz_tape *tape) {
+    (void)seed;
+    replay_begin(state, tape, false);
+}
+
+static void diverge(struct bz_replay_state *state, size_t entry, uint32_t step) {
+    if (!state->is_diverged) {
+        state->is_diverged = true;
+        state->diverged_entry = entry;
+        state->diverged_step = step;
+    }
+}
+
+/* The entry for a place that is named by its step, or NULL: the dull answer. Entries stand in the
+ * order of the run, so a strict cursor never has to look further than one entry. */
+static const struct bz_choice *entry_at_step(struct bz_replay_state *state,
+                                             enum bz_choice_kind kind, uint32_t step) {
+    const struct bz_tape *tape = state->tape;
+    if (state->is_strict) {
+        if (state->cursor == tape->count) {
+            return NULL;
+        }
+        const struct bz_choice *entry = &tape->choices[state->cursor];
+        bool is_draw = entry->label != NULL;
+        if (entry->kind == kind && entry->step == step && !is_draw) {
+            state->cursor++;
+            return entry;
+        }
+        if (entry->step < step) {
+            diverge(state, state->cursor, step); /* its place has gone by */
+        }
+        return NULL;
+    }
+    for (size_t index = state->cursor; index < tape->count; index++) {
+        const struct bz_choice *entry = &tape->choices[index];
+        if (entry->kind == kind && entry->label == NULL && entry->step >= step) {
+            return entry->step == step ? entry : NULL;
+        }
+    }
+    return NULL;
+}
+
+static uint32_t replay_next(void *opaque, const struct bz_loop *loop, uint32_t count,
+                            uint32_t step) {
+    struct bz_replay_state *state = opaque;
+    const struct bz_choice *entry = entry_at_step(state, BZ_CHOICE_NEXT, step);
+    if (entry == NULL) {
+        return 0;
+    }
+    for (uint32_t index = 0; index < count; index++) {
+        const struct bz_handle *handle = bz_driver_ready_at(loop, index);
+        if (handle->owner == entry->owner && handle->nth == entry->nth &&
+            handle->role == entry->role) {
+            return index;
+        }
+    }
+    diverge(state, (size_t)(entry - state->tape->choices), step);
+    return 0;
+}
+
+static uint32_t replay_gap(void *opaque) {
+    (void)opaque;
+    return 0; /* asked at every point */
+}
+
+/* A cancel's place is a point of a step. At an earlier point of its step it has to wait. */
+static const struct bz_choice *cancel_entry(struct bz_replay_state *state, uint32_t step,
+                                            uint32_t point) {
+    size_t cursor = state->cursor;
+    const struct bz_choice *entry = entry_at_step(state, BZ_CHOICE_CANCEL, step);
+    if (entry != NULL && entry->value > point) {
+        state->cursor = cursor;
+        return NULL;
+    }
+    return entry;
+}
+
+static uint32_t replay_cancel(void *opaque, const struct bz_cancel_candidate *candidates,
+                              uint32_t count, uint32_t step, uint32_t point) {
+    struct bz_replay_state *state = opaque;
+    const struct bz_choice *entry = cancel_entry(state, step, point);
+    if (entry == NULL) {
+        return 0;
+    }
+    for (uint32_t index = 0; index < count; index++) {
+        bool is_same_place = !state->is_strict || (candidates[index].nth == entry->nth &&
+                                                   candidates[index].window == entry->window);
+        if (candidates[index].task == entry->owner && is_same_place) {
+            return index + 1;
+        }
+    }
+    diverge(state, (size_t)(entry - state->tape->choices), step);
+    return 0;
+}
+
+static bool replay_jump(void *opaque, uint32_t step) {
+    struct bz_replay_state *state = opaque;
+    const struct bz_choice *entry = entry_at_step(state, BZ_CHOICE_DELAY, step);
+    if (entry != NULL && entry->value != 1) {
+        diverge(state, (size_t)(entry - state->tape->choices), step);
+    }
+    return entry != NULL && entry->value == 1;
+}
+
+static bool is_draw_entry(const struct bz_choice *entry, enum bz_choice_kind kind,
+                          const struct bz_draw *draw) {
+    return entry->kind == kind && entry->label != NULL && entry->owner == draw->owner &&
+           entry->nth == draw->nth && strcmp(entry->label, draw->label) == 0;
+}
+
+static uint64_t strict_draw(struct bz_replay_state *state, enum bz_choice_kind kind,
+                            const struct bz_draw *draw, uint32_t step) {
+    if (state->cursor == state->tape->count) {
+        return 0;
+    }
+    const struct bz_choice *entry = &state->tape->choices[state->cursor];
+    if (is_draw_entry(entry, kind, draw) && entry->step == step) {
+        if (entry->bound == draw->bound && entry->value != 0 && entry->value < draw->bound) {
+            state->cursor++;
+            return entry->value;
+        }
+        diverge(state, state->cursor, step);
+    }
+    return 0;
+}
+
+static uint64_t replay_draw(void *opaque, enum bz_choice_kind kind, const struct bz_draw *draw,
+                            uint32_t step) {
+    struct bz_replay_state *state = opaque;
+    if (state->is_strict) {
+        return strict_draw(state, kind, draw, step);
+    }
+    for (size_t index = 0; index < state->tape->count; index++) {
+        const struct bz_choice *entry = &state->tape->choices[index];
+        if (is_draw_entry(entry, kind, draw)) {
+            return entry->value < draw->bound ? entry->value : draw->bound - 1;
+        }
+    }
+    return 0;
+}
+
+bool bz_replay_state_finish(struct bz_replay_state *state, uint32_t last_step) {
+    if (state->is_strict && state->cursor < state->tape->count) {
+        diverge(state, state->cursor, last_step); /* its place was never reached */
+    }
+    return !state->is_diverged;
+}
+
+const struct bz_strategy bz_strategy_replay_strict = {
+    .name = "replay-strict",
+    .summary = "answers from a tape whose entries must all fit",
+    .is_fair = true,
+    .state_bytes = sizeof(struct bz_replay_state),
+    .begin = strict_begin,
+    .next = replay_next,
+    .cancel_gap = replay_gap,
+    .cancel = replay_cancel,
+    .jump_gap = replay_gap,
+    .jump = replay_jump,
+    .draw = replay_draw,
+};
+
+const struct bz_strategy bz_strategy_replay_lenient = {
+    .name = "replay-lenient",
+    .summary = "answers from a tape and skips what does not fit",
+    .is_fair = true,
+    .state_bytes = sizeof(struct bz_replay_state),
+    .begin = lenient_begin,
+    .next = replay_next,
+    .cancel_gap = replay_gap,
+    .cancel = replay_cancel,
+    .jump_gap = replay_gap,
+    .jump = replay_jump,
+    .draw = replay_draw,
+};

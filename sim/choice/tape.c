@@ -1,0 +1,32 @@
+#include "sim/choice/tape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "primitives/runtime/check.h"
+
+#define CAPACITY_FIRST 256u
+
+void bz_tape_init(struct bz_tape *tape) {
+    *tape = (struct bz_tape){NULL, 0, 0};
+}
+
+void bz_tape_fini(struct bz_tape *tape) {
+    free(tape->choices);
+    bz_tape_init(tape);
+}
+
+void bz_tape_grow(struct bz_tape *tape) {
+    size_t capacity = tape->capacity == 0 ? CAPACITY_FIRST : tape->capacity * 2;
+    struct bz_choice *larger = realloc(tape->choices, capacity * sizeof *larger);
+    BZ_CHECK(larger != NULL); /* out of memory for the tape */
+    tape->choices = larger;
+    tape->capacity = capacity;
+}
+
+void bz_tape_copy(struct bz_tape *tape, const struct bz_tape *other) {
+    bz_tape_clear(tape);
+    for (size_t index = 0; index < other->count; index++) {
+        bz_tape_append(tape, other->choices[index]);
+    }
+}

@@ -1,0 +1,39 @@
+/* The choice tape: every choice of one run that was not the dull one, in the order of the run.
+ *
+ * An array that grows and is kept from run to run, so that recording allocates nothing once the
+ * longest run has been seen. Not thread-safe.
+ */
+#ifndef BZ_SIM_CHOICE_TAPE_H
+#define BZ_SIM_CHOICE_TAPE_H
+
+#include <stddef.h>
+
+#include "sim/choice/choice.h"
+
+struct bz_tape {
+    struct bz_choice *choices;
+    size_t count;
+    size_t capacity;
+};
+
+void bz_tape_init(struct bz_tape *tape);
+void bz_tape_fini(struct bz_tape *tape);
+
+static inline void bz_tape_clear(struct bz_tape *tape) {
+    tape->count = 0;
+}
+
+/* Makes room for more entries. Stops the process without memory. */
+void bz_tape_grow(struct bz_tape *tape);
+
+static inline void bz_tape_append(struct bz_tape *tape, struct bz_choice choice) {
+    if (tape->count == tape->capacity) {
+        bz_tape_grow(tape);
+    }
+    tape->choices[tape->count++] = choice;
+}
+
+/* Makes `tape` equal to `other`. */
+void bz_tape_copy(struct bz_tape *tape, const struct bz_tape *other);
+
+#endif

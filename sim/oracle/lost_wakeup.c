@@ -1,0 +1,42 @@
+/* lost-wakeup (zoo: NOLOST): a permit is free, a live waiter is queued, and nothing is under way
+ * that could hand it over. Found at the step that loses it, not at the deadlock.
+ *
+ * Under way is: a waiter that was woken or cancelled and has not resumed (it may pass the wake-up
+ * on), a waiter that polls, and any callback or timer of the variant's own. */
+#include <inttypes.h>
+
+#include "primitives/runtime/driver.h"
+#include "sim/oracle/oracle.h"
+#include "sim/world/world.h"
+
+static bool callback_is_under_way(const struct bz_loop *loop) {
+    for (uint32_t index = 0; index < bz_driver_ready_count(loop); index++) {
+        if (bz_driver_ready_at(loop, index)->role == BZ_ROLE_CALLBACK) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void on_fact(struct bz_world *world, uint32_t fact, uint32_t task, uint32_t number) {
+    const struct bz_object *object = &world->book.objects[number];
+    (void)fact;
+    (void)task;
+    if (callback_is_under_way(world->loop)) {
+        return;
+    }
+    char name[64];
+    bz_world_violate(
+        world, bz_oracle_lost_wakeup.name, object->live.first, number,
+        "%" PRIu64 " of %" PRIu64 " permit(s) of '%s' is free, %s waits (first of %u), "
+        "and nothing is under way to wake it",
+        object->permits - object->holders, object->permits, object->name,
+        bz_world_task_name(world, object->live.first, name, sizeof name), object->waiting);
+}
+
+const struct bz_monitor bz_oracle_lost_wakeup = {
+    .name = "lost-wakeup",
+    .summary = "a permit is free, a live waiter is queued, and nothing will hand it over",
+    .facts = BZ_FACT_STUCK,
+    .on_fact = on_fact,
+};

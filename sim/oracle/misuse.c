@@ -1,0 +1,26 @@
+/* misuse (zoo: BOUND): a release of what nobody holds was accepted. A plain semaphore may be
+ * released by anybody; locks and bounded semaphores are judged if they claim to refuse it. */
+#include "sim/oracle/oracle.h"
+#include "sim/world/world.h"
+
+static void on_fact(struct bz_world *world, uint32_t fact, uint32_t task, uint32_t number) {
+    const struct bz_object *object = &world->book.objects[number];
+    uint32_t by = object->over_released_by;
+    (void)fact;
+    (void)task;
+    if (object->primitive == BZ_PRIMITIVE_SEMAPHORE ||
+        (object->claims & BZ_CLAIM_REFUSES_MISUSE) == 0) {
+        return;
+    }
+    char name[64];
+    bz_world_violate(world, bz_oracle_misuse.name, by, number,
+                     "%s released '%s', which nobody held, and was told OK",
+                     bz_world_task_name(world, by, name, sizeof name), object->name);
+}
+
+const struct bz_monitor bz_oracle_misuse = {
+    .name = "misuse",
+    .summary = "a release of what is not held is accepted",
+    .facts = BZ_FACT_OVER_RELEASED,
+    .on_fact = on_fact,
+};

@@ -1,0 +1,77 @@
+/* Injected cancels: an outside event that cancels one task, in a step of its own.
+ *
+ * Who may be hit is decided when the cancel strikes, not when it is planned: every task whose
+ * window is enabled, sorted by window so that a strategy can weigh windows.
+ */
+#include <stdlib.h>
+
+#include "primitives/runtime/check.h"
+#include "primitives/runtime/driver.h"
+#include "sim/world/world.h"
+
+static void reserve(struct bz_world *world, uint32_t count) {
+    if (count <= world->candidates_capacity) {
+        return;
+    }
+    uint32_t capacity = 2 * count;
+    struct bz_cancel_candidate *larger = realloc(world->candidates, capacity * sizeof *larger);
+    BZ_CHECK(larger != NULL);
+    world->candidates = larger;
+    world->candidates_capacity = capacity;
+}
+
+/* A counting sort by window: two passes over the tasks, stable in task order. */
+static uint32_t collect(struct bz_world *world) {
+    const struct bz_book *book = &world->book;
+    uint32_t place[BZ_WINDOW_COUNT] = {0};
+    uint32_t total = 0;
+    reserve(world, book->task_count);
+    for (uint32_t id = 1; id <= book->task_count; id++) {
+        if (bz_driver_task(world->loop, id) != NULL) {
+            place[bz_book_window(&book->tasks[id])]++;
+        }
+    }
+    for (uint32_t window = 0; window < BZ_WINDOW_COUNT; window++) {
+        uint32_t count = (world->config.cancel_windows >> window & 1u) != 0 ? place[window] : 0;
+        place[window] = total;
+        total += count;
+    }
+    for (uint32_t id = 1; id <= book->task_count; id++) {
+        const struct bz_book_task *task = &book->tasks[id];
+        enum bz_window window = bz_book_window(task);
+        const struct bz_task *candidate = bz_driver_task(world->loop, id);
+        if (candidate != NULL && (world->config.cancel_windows >> window & 1u) != 0) {
+            world->candidates[place[window]++] = (struct bz_cancel_candidate){
+                .task = id, .nth = candidate->wake.handle.nth, .window = (uint8_t)window};
+        }
+    }
+    return total;
+}
+
+bool bz_world_inject(struct bz_world *world) {
+    const struct bz_strategy *strategy = world->config.strategy;
+    /* Nothing is left to disturb once every task has ended. */
+    uint32_t count = world->book.unfinished == 0 ? 0 : collect(world);
+    if (count == 0) {
+        return false; /* asked again at the next point */
+    }
+    uint32_t answer = strategy->cancel(world->strategy_state, world->candidates, count,
+                                       world->step + 1, world->point);
+    world->cancel_gap = strategy->cancel_gap(world->strategy_state);
+    if (answer == 0) {
+        return false;
+    }
+    const struct bz_cancel_candidate *victim = &world->candidates[answer - 1];
+    world->cancels_left--;
+    world->step++;
+    bz_tape_append(&world->tape, (struct bz_choice){.kind = BZ_CHOICE_CANCEL,
+                                                    .step = world->step,
+                                                    .owner = victim->task,
+                                                    .nth = victim->nth,
+                                                    .value = world->point,
+                                                    .window = victim->window});
+    world->stats.injected++;
+    bz_world_event(world, (struct bz_event){.kind = BZ_EVENT_INJECT, .task = victim->task});
+    bz_task_cancel(bz_driver_task(world->loop, victim->task));
+    return true;
+}
