@@ -49,10 +49,10 @@ struct bz_future {
     /* The owner's hook: called inside cancel, so that a primitive can unlink a waiter in O(1). It
      * must not complete other futures' waiters synchronously nor await. NULL: none. */
     void (*on_cancel)(struct bz_future *future);
-    uint64_t value;  /* result, or what an exception says */
-    uint8_t state;   /* enum bz_future_state */
-    uint8_t status;  /* enum bz_status that an await returns once done */
-    bool is_task;    /* this future is the end of a task: cancelling it cancels the task */
+    uint64_t value; /* result, or what an exception says */
+    uint8_t state;  /* enum bz_future_state */
+    uint8_t status; /* enum bz_status that an await returns once done */
+    bool is_task;   /* this future is the end of a task: cancelling it cancels the task */
 };
 
 /* Storage may be anywhere, a coroutine's stack included. */
@@ -71,8 +71,8 @@ enum bz_status bz_future_set_exception(struct bz_future *future, uint64_t value)
  * bz_task_cancel(): true means that the request was delivered, not that the task has ended. */
 bool bz_future_cancel(struct bz_future *future);
 
-/* Registers a callback; on a done future it is queued at once. Costs a slot of the ready queue; when
- * the loop's memory limit leaves none, the process is stopped. */
+/* Registers a callback; on a done future it is queued at once. Costs a slot of the ready queue;
+ * when the loop's memory limit leaves none, the process is stopped. */
 void bz_future_add_callback(struct bz_future *future, struct bz_callback *callback,
                             void (*fn)(struct bz_callback *callback, struct bz_future *future));
 

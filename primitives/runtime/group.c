@@ -11,8 +11,7 @@ struct child {
 
 static void abort_children(struct bz_group *group) {
     group->is_aborting = true;
-    for (struct bz_list *link = group->children.next; link != &group->children;
-         link = link->next) {
+    for (struct bz_list *link = group->children.next; link != &group->children; link = link->next) {
         struct child *child = bz_container_of(link, struct child, siblings);
         if (!bz_task_is_done(child->task)) {
             bz_task_cancel(child->task);
@@ -41,7 +40,7 @@ static void child_done(struct bz_callback *callback, struct bz_future *future) {
         return;
     }
     add_error(group, status);
-    if (!group->is_aborting && !group->has_cancelled_parent) {
+    if (!group->is_aborting) {
         abort_children(group);
         group->has_cancelled_parent = true;
         bz_task_cancel(group->parent);

@@ -43,13 +43,13 @@ struct bz_group {
 enum bz_status bz_group_enter(struct bz_loop *loop, struct bz_group *group) BZ_MUST_USE;
 
 /* Creates a child task, see bz_task_spawn(). The group owns it: `child` (may be NULL) receives a
- * pointer that is valid until the child is done; until then it may be joined. BZ_INVALID_STATE if the group aborts or is
- * finished, and nothing is created; BZ_NO_MEMORY. */
+ * pointer that is valid until the child is done; until then it may be joined. BZ_INVALID_STATE if
+ * the group aborts or is finished, and nothing is created; BZ_NO_MEMORY. */
 enum bz_status bz_group_spawn(struct bz_group *group, const char *name, uint32_t index,
                               bz_task_fn *fn, void *arg, struct bz_task **child) BZ_MUST_USE;
 
-/* Closes the group; `status` is what the body returned. BZ_INVALID_STATE, and nothing is done, for a
- * second exit, or if the running task is not the one that entered. */
+/* Closes the group; `status` is what the body returned. BZ_INVALID_STATE, and nothing is done, for
+ * a second exit, or if the running task is not the one that entered. */
 enum bz_status bz_group_exit(struct bz_group *group, enum bz_status status) BZ_MUST_USE;
 
 #endif

@@ -10,8 +10,8 @@
 
 /* The queue and the heap live in the arena, so that one reset empties everything. */
 static bool loop_start(struct bz_loop *loop) {
-    loop->ready = bz_mem_alloc(loop->mem, READY_CAPACITY_FIRST * sizeof(struct bz_handle *));
-    loop->heap = bz_mem_alloc(loop->mem, HEAP_CAPACITY_FIRST * sizeof(struct bz_heap_entry));
+    loop->ready = bz_mem_alloc_raw(loop->mem, READY_CAPACITY_FIRST * sizeof(struct bz_handle *));
+    loop->heap = bz_mem_alloc_raw(loop->mem, HEAP_CAPACITY_FIRST * sizeof(struct bz_heap_entry));
     if (loop->ready == NULL || loop->heap == NULL) {
         return false;
     }

@@ -72,7 +72,7 @@ void bz_mem_destroy(struct bz_mem *mem) {
     }
 }
 
-void *bz_mem_alloc(struct bz_mem *mem, size_t size_bytes) {
+void *bz_mem_alloc_raw(struct bz_mem *mem, size_t size_bytes) {
     if (size_bytes > mem->limit_bytes) {
         return NULL;
     }
@@ -91,7 +91,12 @@ void *bz_mem_alloc(struct bz_mem *mem, size_t size_bytes) {
         mem->used_bytes += rounded_bytes;
     }
     mem->live_blocks++;
-    return memset(block, 0, size_bytes);
+    return block;
+}
+
+void *bz_mem_alloc(struct bz_mem *mem, size_t size_bytes) {
+    void *block = bz_mem_alloc_raw(mem, size_bytes);
+    return block == NULL ? NULL : memset(block, 0, size_bytes);
 }
 
 void bz_mem_free(struct bz_mem *mem, void *block, size_t size_bytes) {

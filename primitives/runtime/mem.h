@@ -29,6 +29,9 @@ void bz_mem_destroy(struct bz_mem *mem);
 /* A zero-filled block of `size_bytes`, or NULL when the limit is hit. */
 void *bz_mem_alloc(struct bz_mem *mem, size_t size_bytes);
 
+/* The same without the zeros, for arrays whose elements are all written before they are read. */
+void *bz_mem_alloc_raw(struct bz_mem *mem, size_t size_bytes);
+
 /* Gives a block back; `size_bytes` is what it was allocated with. NULL is ignored. */
 void bz_mem_free(struct bz_mem *mem, void *block, size_t size_bytes);
 

@@ -12,16 +12,16 @@
 #include <stdint.h>
 
 enum bz_event_kind {
-    BZ_EVENT_SPAWN = 1,   /* task created; arg: id of the task that created it, 0 for the loop */
-    BZ_EVENT_RESUME = 2,  /* a step of task begins; status: what its await returns */
-    BZ_EVENT_SUSPEND = 3, /* task gives up the processor; arg: enum bz_wait */
-    BZ_EVENT_WAKE = 4,    /* what task waits for is done, its wake-up is queued; status: result */
-    BZ_EVENT_CANCEL = 5,  /* cancel requested of task, not yet carried out; arg: who asks (0: the
-                             loop); status: BZ_OK if the task is not done, else BZ_INVALID_STATE */
+    BZ_EVENT_SPAWN = 1,    /* task created; arg: id of the task that created it, 0 for the loop */
+    BZ_EVENT_RESUME = 2,   /* a step of task begins; status: what its await returns */
+    BZ_EVENT_SUSPEND = 3,  /* task gives up the processor; arg: enum bz_wait */
+    BZ_EVENT_WAKE = 4,     /* what task waits for is done, its wake-up is queued; status: result */
+    BZ_EVENT_CANCEL = 5,   /* cancel requested of task, not yet carried out; arg: who asks (0: the
+                              loop); status: BZ_OK if the task is not done, else BZ_INVALID_STATE */
     BZ_EVENT_UNCANCEL = 6, /* arg: requests left */
     BZ_EVENT_EXIT = 7,     /* task is done; status: its outcome */
-    BZ_EVENT_CALLBACK = 8, /* a handle that is no task's step runs; task: its owner, arg: its role */
-    BZ_EVENT_FREE = 9, /* the memory of a done task is given back: its pointer is dead */
+    BZ_EVENT_CALLBACK = 8, /* a handle that is no task's step runs; task: owner, arg: role */
+    BZ_EVENT_FREE = 9,     /* the memory of a done task is given back: its pointer is dead */
     BZ_EVENT_RUNTIME_COUNT = 16,
 };
 
@@ -35,11 +35,11 @@ enum bz_wait {
 };
 
 struct bz_event {
-    uint8_t kind;   /* enum bz_event_kind */
-    uint8_t status; /* enum bz_status */
-    uint8_t detail; /* for upper layers */
-    uint8_t window; /* for upper layers */
-    uint32_t task;  /* id of the task concerned, 1 is the first; 0: none */
+    uint8_t kind;    /* enum bz_event_kind */
+    uint8_t status;  /* enum bz_status */
+    uint8_t detail;  /* for upper layers */
+    uint8_t window;  /* for upper layers */
+    uint32_t task;   /* id of the task concerned, 1 is the first; 0: none */
     uint32_t object; /* for upper layers */
     uint32_t arg;
 };

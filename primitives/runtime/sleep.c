@@ -8,7 +8,7 @@ struct sleeper {
 
 static void sleeper_fire(struct bz_timer *timer) {
     struct sleeper *sleeper = bz_container_of(timer, struct sleeper, timer);
-    (void)bz_future_set_result(&sleeper->future, 0); /* refused if cancelled meanwhile: as asyncio */
+    (void)bz_future_set_result(&sleeper->future, 0); /* refused if cancelled meanwhile */
 }
 
 enum bz_status bz_sleep(struct bz_loop *loop, uint64_t delay_ns) {

@@ -17,8 +17,7 @@ static enum bz_status arm(struct bz_loop *loop, struct bz_timeout *scope, uint64
     return bz_timer_arm(&scope->timer, when_ns) ? BZ_OK : BZ_NO_MEMORY;
 }
 
-enum bz_status bz_timeout_enter(struct bz_loop *loop, struct bz_timeout *scope,
-                                uint64_t delay_ns) {
+enum bz_status bz_timeout_enter(struct bz_loop *loop, struct bz_timeout *scope, uint64_t delay_ns) {
     struct bz_task *task = loop->current;
     if (task == NULL) {
         return BZ_INVALID_STATE;

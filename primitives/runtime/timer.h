@@ -21,7 +21,7 @@ struct bz_timer {
     struct bz_loop *loop;
     void (*fire)(struct bz_timer *timer);
     uint64_t when_ns;
-    uint64_t order; /* arming order: breaks ties */
+    uint64_t order;      /* arming order: breaks ties */
     uint32_t heap_index; /* UINT32_MAX: not in the heap */
 };
 

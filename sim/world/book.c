@@ -65,7 +65,7 @@ static void leave_place(struct bz_book *book, struct bz_object *object, uint32_t
 /* --- storage --------------------------------------------------------------------------------- */
 
 static void *grow(struct bz_mem *mem, void *old, size_t old_bytes, size_t new_bytes) {
-    void *larger = bz_mem_alloc(mem, new_bytes);
+    void *larger = bz_mem_alloc_raw(mem, new_bytes);
     BZ_CHECK(larger != NULL); /* the arena's limit leaves no room for the book */
     if (old != NULL) {
         memcpy(larger, old, old_bytes);
@@ -82,6 +82,7 @@ void bz_book_begin(struct bz_book *book, struct bz_loop *loop) {
     book->tasks = grow(mem, NULL, 0, TASK_CAPACITY_FIRST * sizeof *book->tasks);
     book->objects = grow(mem, NULL, 0, OBJECT_CAPACITY_FIRST * sizeof *book->objects);
     book->touched = grow(mem, NULL, 0, OBJECT_CAPACITY_FIRST * sizeof *book->touched);
+    book->tasks[0] = (struct bz_book_task){0};
 }
 
 uint32_t bz_book_add_object(struct bz_book *book, const char *name, enum bz_primitive primitive,
@@ -152,24 +153,28 @@ static void note_overtaking(struct bz_book *book, const struct bz_object *object
 }
 
 /* Whoever returns with a permit, while earlier arrivals were woken and no permit is left for them,
- * took theirs. */
+ * took theirs. One that was cancelled meanwhile will not take it: nothing is stolen from it. */
 static void note_steal(struct bz_book *book, const struct bz_object *object, uint32_t id) {
     uint64_t promised = 0;
+    uint32_t robbed = 0;
     for (uint32_t other = object->woken_list.first;
          other != 0 && book->tasks[other].arrival < book->tasks[id].arrival;
          other = book->tasks[other].next) {
-        promised++;
+        if (!book->tasks[other].cancel_pending) {
+            promised++;
+            robbed = robbed == 0 ? other : robbed;
+        }
     }
-    if (promised == 0) {
+    if (promised == 0 || object->holders + promised <= object->permits) {
         return;
     }
     if ((book->facts & BZ_FACT_OVERTAKEN) == 0) {
         book->grant = (struct bz_grant){.task = id, .object = book->tasks[id].object};
     }
     book->grant.overtook += (uint32_t)(object->holders + promised - object->permits);
-    book->grant.overtook_task = object->woken_list.first;
+    book->grant.overtook_task = robbed;
     book->grant.is_steal = true;
-    book->tasks[object->woken_list.first].overtaken++;
+    book->tasks[robbed].overtaken++;
     book->facts |= BZ_FACT_OVERTAKEN;
 }
 
@@ -183,7 +188,13 @@ void bz_book_on_resume(struct bz_book *book, const struct bz_event *event) {
         task->cancelled_in_op = true;
         task->cancel_pending = false;
     } else if (task->cancel_pending) {
-        book->facts |= BZ_FACT_SWALLOWED;
+        if (task->wait == BZ_WAIT_JOIN && task->answer == BZ_ANSWER_WOKEN) {
+            /* The request was passed to the task that it waited for, and that one ended otherwise:
+             * its outcome is the answer, as in asyncio. */
+            task->cancel_pending = false;
+        } else {
+            book->facts |= BZ_FACT_SWALLOWED;
+        }
     }
     if (task->op != BZ_OP_ACQUIRE) {
         return;
@@ -226,6 +237,9 @@ void bz_book_on_wake(struct bz_book *book, const struct bz_event *event) {
     struct bz_book_task *task = &book->tasks[event->task];
     bool is_cancelled = event->status == BZ_CANCELLED;
     task->answer = is_cancelled ? BZ_ANSWER_CANCELLED : BZ_ANSWER_WOKEN;
+    if (task->wait == BZ_WAIT_JOIN && !is_cancelled) {
+        task->cancel_pending = false; /* it went to the joined task, which made nothing of it */
+    }
     if (task->op != BZ_OP_ACQUIRE) {
         return;
     }
@@ -276,6 +290,7 @@ static void on_release(struct bz_object *object, struct bz_book_task *task, uint
     object->holders -= task->took_back;
     task->holdings -= task->gave_up;
     if (!task->took_back) {
+        task->over_released_before = object->over_released_by;
         object->over_released_by = id;
         object->permits++; /* a plain semaphore may be released by who never acquired */
     }
@@ -285,8 +300,10 @@ static void on_release(struct bz_object *object, struct bz_book_task *task, uint
 
 static void on_refused_release(struct bz_object *object, struct bz_book_task *task) {
     object->holders += task->took_back;
-    object->permits -= !task->took_back;
-    object->over_released_by = BZ_NO_TASK;
+    if (!task->took_back) {
+        object->permits--;
+        object->over_released_by = task->over_released_before;
+    }
     task->holdings += task->gave_up;
 }
 
@@ -321,10 +338,26 @@ static void on_acquired(struct bz_book *book, struct bz_object *object, uint32_t
     }
 }
 
+/* An acquire that returned at once: it arrived behind everybody who is live. */
+static void on_acquired_at_once(struct bz_book *book, struct bz_object *object, uint32_t id) {
+    struct bz_book_task *task = &book->tasks[id];
+    task->arrival = ++object->arrivals;
+    task->overtaken = 0;
+    task->cancelled_in_op = false;
+    task->place = object->live.first == 0 ? BZ_PLACE_NONE : BZ_PLACE_LIVE;
+    if (task->place == BZ_PLACE_LIVE) {
+        list_insert_after(book, &object->live, object->live.last, id);
+    }
+}
+
 void bz_book_on_return(struct bz_book *book, const struct bz_event *event, uint32_t step) {
     struct bz_book_task *task = &book->tasks[event->task];
     struct bz_object *object = touch(book, event->object);
     if (event->detail == BZ_OP_ACQUIRE) {
+        if (task->op == BZ_OP_NONE) {
+            task->object = event->object;
+            on_acquired_at_once(book, object, event->task);
+        }
         object->return_task = event->task;
         object->return_step = step;
         object->return_status = event->status;
@@ -340,6 +373,13 @@ void bz_book_on_return(struct bz_book *book, const struct bz_event *event, uint3
     }
     task->op = BZ_OP_NONE;
     task->object = 0;
+}
+
+/* What a callback does to an object, no event tells: each of them is looked at. */
+void bz_book_on_callback(struct bz_book *book) {
+    for (uint32_t number = 1; number <= book->object_count; number++) {
+        touch(book, number);
+    }
 }
 
 void bz_book_on_exit(struct bz_book *book, const struct bz_event *event) {

@@ -55,6 +55,7 @@ struct bz_book_task {
     uint32_t previous; /* neighbours in the object's list */
     uint32_t next;
     uint32_t overtaken;   /* later arrivals granted during the acquire it is in */
+    uint32_t over_released_before; /* what its last release found in over_released_by */
     uint32_t cancels;     /* requests accepted in its life */
     uint8_t phase;        /* enum bz_phase */
     uint8_t op;           /* enum bz_op it is inside, BZ_OP_NONE outside */
@@ -132,6 +133,7 @@ void bz_book_on_suspend(struct bz_book *book, const struct bz_event *event);
 void bz_book_on_wake(struct bz_book *book, const struct bz_event *event);
 void bz_book_on_cancel(struct bz_book *book, const struct bz_event *event);
 void bz_book_on_uncancel(struct bz_book *book, const struct bz_event *event);
+void bz_book_on_callback(struct bz_book *book);
 void bz_book_on_exit(struct bz_book *book, const struct bz_event *event);
 void bz_book_on_call(struct bz_book *book, const struct bz_event *event);
 void bz_book_on_return(struct bz_book *book, const struct bz_event *event, uint32_t step);

@@ -11,7 +11,9 @@
 
 enum bz_sim_event_kind {
     BZ_EVENT_CALL = 16,   /* task calls operation detail (enum bz_op) of object */
-    BZ_EVENT_RETURN = 17, /* and it returns; status. A release that is accepted has none */
+    /* It returns; status. An operation in which nothing happened in between has no CALL of its own:
+     * it was done at once. A release that is accepted has no RETURN. */
+    BZ_EVENT_RETURN = 17,
     BZ_EVENT_CLOCK = 18,  /* the clock moves on; arg: low, object: high 32 bits of the time */
     BZ_EVENT_INJECT = 19, /* a step that is an outside cancel of task; a CANCEL event follows */
     BZ_EVENT_NOTE = 20,   /* the scenario says something; arg: its number */

@@ -35,10 +35,27 @@ static inline void announce(struct bz_subject *subject, enum bz_sim_event_kind k
                                                      .status = (uint8_t)status});
 }
 
+/* Call and return with nothing in between are one event. */
+static inline void announce_return(struct bz_subject *subject, enum bz_op op,
+                                   enum bz_status status, const struct bz_event *call) {
+    struct bz_observer *observer = &subject->world->observer;
+    if (call != NULL && observer->next == call + 1) {
+        observer->next--;
+    }
+    announce(subject, BZ_EVENT_RETURN, op, status);
+}
+
 enum bz_status bz_subject_acquire(struct bz_subject *subject) {
+    /* With room for the return, so that the two stand in one buffer. */
+    struct bz_world *world = subject->world;
+    if (world->observer.end - world->observer.next < 2) {
+        bz_world_note_events(world);
+    }
+    const struct bz_event *call = world->observer.next;
     announce(subject, BZ_EVENT_CALL, BZ_OP_ACQUIRE, BZ_OK);
+    uint32_t step = world->step;
     enum bz_status status = subject->ops->acquire(subject->instance);
-    announce(subject, BZ_EVENT_RETURN, BZ_OP_ACQUIRE, status);
+    announce_return(subject, BZ_OP_ACQUIRE, status, world->step == step ? call : NULL);
     return status;
 }
 

@@ -44,15 +44,28 @@ static void label_cancel(struct bz_world *world, struct bz_event *event) {
 
 static inline void note_event(struct bz_world *world, struct bz_event *event) {
     struct bz_book *book = &world->book;
+    struct bz_book_task *task;
     switch (event->kind) {
     case BZ_EVENT_SPAWN:
         bz_book_on_spawn(book, event);
         break;
-    case BZ_EVENT_RESUME:
-        bz_book_on_resume(book, event);
+    case BZ_EVENT_RESUME: /* the two most frequent ones are handled here when they are plain */
+        task = &book->tasks[event->task];
+        if (task->op == BZ_OP_NONE && event->status == BZ_OK && !task->cancel_pending) {
+            task->phase = BZ_PHASE_RUNNING;
+        } else {
+            bz_book_on_resume(book, event);
+        }
         break;
     case BZ_EVENT_SUSPEND:
-        bz_book_on_suspend(book, event);
+        task = &book->tasks[event->task];
+        if (task->op == BZ_OP_NONE) {
+            task->phase = BZ_PHASE_SUSPENDED;
+            task->wait = (uint8_t)event->arg;
+            task->answer = BZ_ANSWER_PENDING;
+        } else {
+            bz_book_on_suspend(book, event);
+        }
         break;
     case BZ_EVENT_WAKE:
         bz_book_on_wake(book, event);
@@ -75,6 +88,9 @@ static inline void note_event(struct bz_world *world, struct bz_event *event) {
     case BZ_EVENT_RETURN:
         bz_book_on_return(book, event, world->step);
         world->progress_step = world->step;
+        break;
+    case BZ_EVENT_CALLBACK:
+        bz_book_on_callback(book);
         break;
     default:
         break;
@@ -105,7 +121,7 @@ void bz_world_note_events(struct bz_world *world) {
             world->book.facts = 0;
         }
         digest = bz_digest_event(digest, event);
-        if (is_watched) {
+        if (__builtin_expect(is_watched, 0)) {
             show_event(world, event);
         }
     }

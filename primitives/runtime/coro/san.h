@@ -45,9 +45,8 @@ static inline void bz_san_unpoison(void *start, size_t size_bytes) {
 }
 
 /* `save` keeps the fake stack of the side that is left; NULL frees it, because that side is over.*/
-static inline __attribute__((always_inline)) void bz_san_start_switch(void **save,
-                                                                      const void *bottom,
-                                                                      size_t size_bytes) {
+static inline __attribute__((always_inline)) void
+bz_san_start_switch(void **save, const void *bottom, size_t size_bytes) {
 #if BZ_SAN_ADDRESS
     __sanitizer_start_switch_fiber(save, bottom, size_bytes);
 #else

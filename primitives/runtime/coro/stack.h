@@ -9,8 +9,9 @@
  * limits the number of mappings of a process (vm.max_map_count, 65530 by default) and each guard
  * page costs two, so only the first BZ_STACK_GUARDED_MAX stacks have one; those beyond are checked
  * by a canary when they are returned: the lowest 64 bytes must be zero, as the kernel gave them (a
- * written canary would cost each stack a page of memory). "Colour": stacks start at staggered offsets, because tops
- * that are equal modulo 4 KiB would all fall into the same few sets of the first-level cache.
+ * written canary would cost each stack a page of memory). "Colour": stacks start at staggered
+ * offsets, because tops that are equal modulo 4 KiB would all fall into the same few sets of the
+ * first-level cache.
  */
 #ifndef BZ_RUNTIME_CORO_STACK_H
 #define BZ_RUNTIME_CORO_STACK_H

@@ -39,6 +39,16 @@ Test(group, failing_child_may_be_joined) {
     tst_status(stage.outer.first_error, BZ_BROKEN);
 }
 
+Test(group, names_its_children) {
+    struct stage stage;
+    char name[16];
+    stage_begin(&stage, "outer( outer+a outer+b outer)", "yield", "yield");
+    tst_turn(stage.loop);
+    tst_text(bz_task_name(stage_child(&stage, 'b'), name, sizeof name), "child-2");
+    cr_assert(eq(u32, bz_task_id(stage_child(&stage, 'b')), 3));
+    stage_end(&stage, "a.yield:ok b.yield:ok p.outer):ok", BZ_OK, 0);
+}
+
 /* Siblings may wait for each other. */
 Test(group, child_may_be_joined_by_a_sibling) {
     struct stage stage;
@@ -189,6 +199,21 @@ Test(group, failing_body_cancels_children) {
     cr_assert(eq(u32, stage.outer.errors, 1));
     tst_status(stage.outer.first_error, BZ_BROKEN);
     stage_end(&stage, "p.outer):failed", BZ_FAILED, 0);
+}
+
+/* G3: a group that aborts already does not cancel its parent for a child that fails on the way. */
+Test(group, failing_body_is_not_cancelled_by_children_that_fail_after_it) {
+    struct stage stage;
+    stage_begin(&stage, "outer( outer+a yield break outer)", "~await ~sleep fail", "");
+    tst_turns(stage.loop, 2);
+    tst_advance(stage.loop, 20);
+    while (!bz_task_is_done(stage.tasks[0])) {
+        cr_assert(eq(u32, bz_task_cancelling(stage.tasks[0]), 0));
+        tst_advance(stage.loop, 20);
+        tst_turn(stage.loop);
+    }
+    cr_assert(eq(u32, stage.outer.errors, 2));
+    stage_end(&stage, "p.yield:ok a.await:cancelled a.sleep:ok p.outer):failed", BZ_FAILED, 0);
 }
 
 Test(group, failing_body_cancels_children_that_wait) {

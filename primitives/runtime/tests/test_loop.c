@@ -331,6 +331,11 @@ static enum bz_status drive_inner(void *arg) {
         tst_turn(nesting->inner);
         cr_assert(eq(ptr, bz_loop_current(nesting->inner), NULL));
         cr_assert(ne(ptr, bz_loop_current(nesting->outer), NULL));
+#if BZ_SAN_ADDRESS
+        /* AddressSanitizer was told where the inner loop's driver is now. */
+        cr_assert(eq(ptr, (void *)nesting->inner->driver_coro.stack_bottom,
+                     bz_loop_current(nesting->outer)->stack->base));
+#endif
         tst_status(bz_yield(nesting->outer), BZ_OK);
     }
     return BZ_OK;

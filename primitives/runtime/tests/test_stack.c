@@ -160,6 +160,21 @@ Test(stack, high_water_is_the_lowest_byte_touched) {
     bz_stack_pool_destroy(pool);
 }
 
+/* Frames that were abandoned leave marks of AddressSanitizer behind. They keep nobody from
+ * measuring, and the next user of the stack does not find them. (Without it, this says nothing.) */
+Test(stack, marks_of_abandoned_frames_do_no_harm) {
+    struct bz_stack_pool *pool = bz_stack_pool_new(BZ_STACK_BYTES_MIN);
+    struct bz_stack *stack = bz_stack_take(pool);
+    stack->base[stack->size_bytes - 1000] = 1;
+    bz_san_poison(stack->base + stack->size_bytes - 2048, 2048);
+    cr_assert(eq(sz, bz_stack_pool_high_water_bytes(pool), 1000));
+    bz_stack_pool_reset(pool);
+    cr_assert(eq(ptr, bz_stack_take(pool), stack));
+    memset(stack->base, 0xff, stack->size_bytes);
+    bz_stack_return(pool, stack);
+    bz_stack_pool_destroy(pool);
+}
+
 struct depth {
     struct bz_loop *loop;
     unsigned frames;

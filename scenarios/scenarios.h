@@ -1,0 +1,35 @@
+/* The scenarios and variants that come with Buzzer, by name.
+ *
+ * To add a scenario: one file with one const struct bz_scenario, declared here, listed in
+ * scenarios.c. To add a variant: the same with struct bz_variant; a zoo entry goes to zoo/.
+ */
+#ifndef BZ_SCENARIOS_SCENARIOS_H
+#define BZ_SCENARIOS_SCENARIOS_H
+
+#include "sim/campaign/scenario.h"
+#include "sim/variant/variant.h"
+
+extern const struct bz_scenario bz_scenario_contended;
+extern const struct bz_scenario bz_scenario_handoff;
+extern const struct bz_scenario bz_scenario_restaurant;
+extern const struct bz_scenario bz_scenario_taskgroup;
+extern const struct bz_scenario bz_scenario_timeout;
+
+extern const struct bz_variant bz_variant_buzzer;
+extern const struct bz_variant bz_variant_zoo_lock_double_grant;
+extern const struct bz_variant bz_variant_zoo_lock_stale_queue;
+extern const struct bz_variant bz_variant_zoo_lock_woken_cancel;
+extern const struct bz_variant bz_variant_zoo_sem_barge;
+extern const struct bz_variant bz_variant_zoo_sem_flag_stuck;
+extern const struct bz_variant bz_variant_zoo_sem_woken_cancel;
+extern const struct bz_variant bz_variant_zoo_toy_lifo;
+
+/* Both end with NULL and are sorted by name, `buzzer` first. */
+extern const struct bz_scenario *const bz_scenarios[];
+extern const struct bz_variant *const bz_variants[];
+
+/* NULL if there is none of that name. */
+const struct bz_scenario *bz_scenario_find(const char *name);
+const struct bz_variant *bz_variant_find(const char *name);
+
+#endif

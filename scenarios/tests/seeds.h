@@ -1,0 +1,62 @@
+/* What the tests of this folder share: one program, many seeds, and the first violation. */
+#ifndef BZ_SCENARIOS_TESTS_SEEDS_H
+#define BZ_SCENARIOS_TESTS_SEEDS_H
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "scenarios/scenarios.h"
+#include "sim/campaign/run.h"
+
+struct tst_seeds {
+    uint64_t runs; /* until the first violation, that one included */
+    uint64_t out_of_steps;
+    uint64_t seed; /* of the violation; violation.oracle is NULL if there is none */
+    struct bz_violation violation;
+    struct bz_world_stats stats;
+};
+
+static inline struct bz_program tst_program(const struct bz_scenario *scenario,
+                                            const struct bz_variant *variant, enum bz_order order) {
+    struct bz_program program;
+    bz_program_init(&program, scenario, variant, bz_strategy_find("random"));
+    program.order = order;
+    return program;
+}
+
+/* Runs seeds 0 to `count` - 1, or to the first violation. */
+static inline struct tst_seeds tst_run_seeds(const struct bz_program *program, uint64_t count) {
+    struct tst_seeds result = {0};
+    struct bz_world *world = bz_program_new_world(program, NULL);
+    cr_assert(ne(ptr, world, NULL));
+    for (uint64_t seed = 0; seed < count && result.violation.oracle == NULL; seed++) {
+        enum bz_run_end end = bz_program_run(program, world, seed, NULL, NULL);
+        result.runs++;
+        result.out_of_steps += end == BZ_RUN_OUT_OF_STEPS;
+        if (end == BZ_RUN_VIOLATED) {
+            result.seed = seed;
+            result.violation = world->violation;
+        }
+    }
+    result.stats = world->stats;
+    bz_world_destroy(world);
+    return result;
+}
+
+/* Demands that nothing is found, and that something was done. */
+static inline void tst_expect_silence(const struct bz_program *program, uint64_t count) {
+    struct tst_seeds result = tst_run_seeds(program, count);
+    cr_assert(eq(ptr, (void *)result.violation.oracle, NULL),
+              "%s on %s, %s, order %s, seed %llu, step %u: %s: %s", program->scenario->name,
+              program->variant->name, bz_primitive_name(program->args.primitive),
+              bz_order_name(program->order), (unsigned long long)result.seed, result.violation.step,
+              result.violation.oracle, result.violation.message);
+    cr_assert(eq(u64, result.runs, count));
+    cr_assert(eq(u64, result.out_of_steps, 0));
+    cr_assert(lt(u64, count, result.stats.steps));
+    cr_assert(lt(u64, 0, result.stats.injected), "no cancel was injected");
+}
+
+#endif

@@ -1,0 +1,63 @@
+/* The registries, and what every entry of them must say. */
+#include <string.h>
+
+#include "scenarios/tests/seeds.h"
+#include "sim/oracle/oracle.h"
+
+Test(catalog, scenarios_are_sorted_and_found_by_name) {
+    for (const struct bz_scenario *const *next = bz_scenarios; *next != NULL; next++) {
+        cr_assert(eq(ptr, (void *)bz_scenario_find((*next)->name), (void *)*next));
+        if (next[1] != NULL) {
+            cr_assert(lt(int, strcmp(next[0]->name, next[1]->name), 0), "%s", next[1]->name);
+        }
+    }
+    cr_assert(eq(ptr, (void *)bz_scenario_find("no-such"), NULL));
+}
+
+Test(catalog, variants_are_sorted_behind_buzzer) {
+    cr_assert(eq(ptr, (void *)bz_variants[0], (void *)&bz_variant_buzzer));
+    for (const struct bz_variant *const *next = bz_variants; *next != NULL; next++) {
+        cr_assert(eq(ptr, (void *)bz_variant_find((*next)->name), (void *)*next));
+        if (next != bz_variants && next[1] != NULL) {
+            cr_assert(lt(int, strcmp(next[0]->name, next[1]->name), 0), "%s", next[1]->name);
+        }
+    }
+    cr_assert(eq(ptr, (void *)bz_variant_find("no-such"), NULL));
+}
+
+Test(catalog, scenarios_say_what_they_take) {
+    for (const struct bz_scenario *const *next = bz_scenarios; *next != NULL; next++) {
+        const struct bz_scenario *scenario = *next;
+        cr_assert(lt(sz, 0, strlen(scenario->summary)));
+        cr_assert(lt(u32, 0, scenario->primitive_count));
+        cr_assert(le(u32, scenario->primitive_count, BZ_PRIMITIVE_COUNT));
+        uint32_t count = 0;
+        for (; scenario->params[count].name != NULL; count++) {
+            const struct bz_param *param = &scenario->params[count];
+            cr_assert(le(i64, param->least, param->value), "%s %s", scenario->name, param->name);
+            cr_assert(le(i64, param->value, param->most), "%s %s", scenario->name, param->name);
+            cr_assert(lt(sz, 0, strlen(param->summary)), "%s %s", scenario->name, param->name);
+        }
+        cr_assert(le(u32, count, BZ_PARAMS_MAX));
+    }
+}
+
+Test(catalog, zoo_entries_say_where_they_come_from) {
+    for (const struct bz_variant *const *next = bz_variants; *next != NULL; next++) {
+        const struct bz_fault *fault = (*next)->fault;
+        bool is_zoo = strncmp((*next)->name, "zoo/", 4) == 0;
+        cr_assert(eq(int, is_zoo, fault != NULL), "%s", (*next)->name);
+        cr_assert(eq(u32, (*next)->version, BZ_VARIANT_VERSION));
+        cr_assert(lt(sz, 0, strlen((*next)->summary)));
+        if (fault == NULL) {
+            continue;
+        }
+        cr_assert(lt(sz, 0, strlen(fault->project)), "%s", (*next)->name);
+        cr_assert(lt(sz, 0, strlen(fault->issue)), "%s", (*next)->name);
+        cr_assert(lt(sz, 0, strlen(fault->versions)), "%s", (*next)->name);
+        cr_assert(lt(sz, 0, strlen(fault->summary)), "%s", (*next)->name);
+        cr_assert(lt(sz, 0, strlen(fault->property)), "%s", (*next)->name);
+        cr_assert(ne(ptr, (void *)bz_oracle_find(fault->oracle), NULL), "%s", (*next)->name);
+        cr_assert(ne(ptr, (void *)bz_scenario_find(fault->scenario), NULL), "%s", (*next)->name);
+    }
+}

@@ -1,0 +1,67 @@
+/* A silent campaign proves nothing about a window that no cancel ever struck. */
+#include "scenarios/tests/seeds.h"
+
+#define SEEDS 20000u
+
+static uint64_t hits(const struct bz_world_stats *stats, enum bz_window window) {
+    uint64_t total = 0;
+    for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
+        total += stats->windows[op][window];
+    }
+    return total;
+}
+
+static void expect_hits(const struct bz_scenario *scenario, enum bz_order order,
+                        enum bz_window first, enum bz_window last) {
+    struct bz_program program = tst_program(scenario, &bz_variant_buzzer, order);
+    struct tst_seeds result = tst_run_seeds(&program, SEEDS);
+    for (int window = (int)first; window <= (int)last; window++) {
+        cr_assert(lt(u64, 0, hits(&result.stats, (enum bz_window)window)), "%s, order %s: %s",
+                  scenario->name, bz_order_name(order), bz_window_name((enum bz_window)window));
+    }
+    cr_assert(lt(u64, 0, result.stats.windows[BZ_OP_ACQUIRE][BZ_WINDOW_WOKEN]), "%s, order %s",
+              scenario->name, bz_order_name(order));
+}
+
+Test(windows, restaurant_hits_every_one_of_them) {
+    expect_hits(&bz_scenario_restaurant, BZ_ORDER_ANY, BZ_WINDOW_UNSTARTED, BZ_WINDOW_DONE);
+}
+
+/* A stock loop starts whoever was there at the beginning before it looks outside; only a task that
+ * was created by another one can be cancelled unstarted. */
+Test(windows, fifo_hits_every_one_of_them) {
+    expect_hits(&bz_scenario_restaurant, BZ_ORDER_FIFO, BZ_WINDOW_WAITING, BZ_WINDOW_DONE);
+    expect_hits(&bz_scenario_taskgroup, BZ_ORDER_FIFO, BZ_WINDOW_UNSTARTED, BZ_WINDOW_HOLDING);
+}
+
+/* The host alone, with no help from outside. */
+Test(windows, guests_change_their_minds_everywhere) {
+    for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
+        struct bz_program program =
+            tst_program(&bz_scenario_restaurant, &bz_variant_buzzer, (enum bz_order)order);
+        program.cancel_windows = BZ_WINDOWS_NONE;
+        struct tst_seeds result = tst_run_seeds(&program, SEEDS);
+        const uint64_t *acquire = result.stats.windows[BZ_OP_ACQUIRE];
+        cr_assert(eq(u64, result.stats.injected, 0));
+        cr_assert(lt(u64, 0, acquire[BZ_WINDOW_WAITING]), "before the buzzer");
+        cr_assert(lt(u64, 0, acquire[BZ_WINDOW_WOKEN]), "after the buzzer");
+        cr_assert(lt(u64, 0, hits(&result.stats, BZ_WINDOW_HOLDING)), "while seated");
+        cr_assert(lt(u64, 0, hits(&result.stats, BZ_WINDOW_DONE)), "after they have left");
+    }
+}
+
+/* Likewise a group that cancels siblings, and a deadline. */
+Test(windows, groups_and_deadlines_strike_in_the_window) {
+    const struct bz_scenario *const scenarios[] = {&bz_scenario_taskgroup, &bz_scenario_timeout};
+    for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
+        for (unsigned index = 0; index < 2; index++) {
+            struct bz_program program =
+                tst_program(scenarios[index], &bz_variant_buzzer, (enum bz_order)order);
+            program.cancel_windows = BZ_WINDOWS_NONE;
+            struct tst_seeds result = tst_run_seeds(&program, SEEDS);
+            const uint64_t *acquire = result.stats.windows[BZ_OP_ACQUIRE];
+            cr_assert(lt(u64, 0, acquire[BZ_WINDOW_WAITING]), "%s", scenarios[index]->name);
+            cr_assert(lt(u64, 0, acquire[BZ_WINDOW_WOKEN]), "%s", scenarios[index]->name);
+        }
+    }
+}

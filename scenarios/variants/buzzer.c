@@ -1,0 +1,106 @@
+/* The variant `buzzer`: the primitives of primitives/sync, as they ship. */
+#include "primitives/sync/lock.h"
+#include "primitives/sync/semaphore.h"
+#include "scenarios/scenarios.h"
+
+static enum bz_status lock_init(void *instance, struct bz_loop *loop, uint32_t permits) {
+    (void)permits;
+    bz_lock_init(instance, loop);
+    return BZ_OK;
+}
+
+static enum bz_status lock_acquire(void *instance) {
+    return bz_lock_acquire(instance);
+}
+
+static enum bz_status lock_release(void *instance) {
+    return bz_lock_release(instance);
+}
+
+static bool lock_locked(void *instance) {
+    return bz_lock_locked(instance);
+}
+
+/* Counts along the queue, so that the counters of the primitive are checked, too. */
+static void view_queue(const struct bz_waitq *queue, struct bz_permit_view *view) {
+    view->queued = queue->woken_count + queue->cancelled_count;
+    for (const struct bz_list *link = queue->waiting.next; link != &queue->waiting;
+         link = link->next) {
+        view->queued++;
+    }
+    view->waiting = queue->waiting_count;
+    view->woken = queue->woken_count;
+    view->cancelled = queue->cancelled_count;
+}
+
+static void lock_view(void *instance, struct bz_permit_view *view) {
+    const struct bz_lock *lock = instance;
+    view->level = lock->is_held ? 0 : 1;
+    view_queue(&lock->queue, view);
+}
+
+static const struct bz_permit_ops lock_ops = {
+    .instance_bytes = sizeof(struct bz_lock),
+    .init = lock_init,
+    .acquire = lock_acquire,
+    .release = lock_release,
+    .locked = lock_locked,
+    .view = lock_view,
+};
+
+static enum bz_status semaphore_init(void *instance, struct bz_loop *loop, uint32_t permits) {
+    bz_semaphore_init(instance, loop, permits);
+    return BZ_OK;
+}
+
+static enum bz_status bounded_init(void *instance, struct bz_loop *loop, uint32_t permits) {
+    bz_semaphore_init_bounded(instance, loop, permits);
+    return BZ_OK;
+}
+
+static enum bz_status semaphore_acquire(void *instance) {
+    return bz_semaphore_acquire(instance);
+}
+
+static enum bz_status semaphore_release(void *instance) {
+    return bz_semaphore_release(instance);
+}
+
+static bool semaphore_locked(void *instance) {
+    return bz_semaphore_locked(instance);
+}
+
+static void semaphore_view(void *instance, struct bz_permit_view *view) {
+    const struct bz_semaphore *semaphore = instance;
+    view->level = bz_semaphore_level(semaphore);
+    view_queue(&semaphore->queue, view);
+}
+
+static const struct bz_permit_ops semaphore_ops = {
+    .instance_bytes = sizeof(struct bz_semaphore),
+    .init = semaphore_init,
+    .acquire = semaphore_acquire,
+    .release = semaphore_release,
+    .locked = semaphore_locked,
+    .view = semaphore_view,
+};
+
+static const struct bz_permit_ops bounded_ops = {
+    .instance_bytes = sizeof(struct bz_semaphore),
+    .init = bounded_init,
+    .acquire = semaphore_acquire,
+    .release = semaphore_release,
+    .locked = semaphore_locked,
+    .view = semaphore_view,
+};
+
+const struct bz_variant bz_variant_buzzer = {
+    .version = BZ_VARIANT_VERSION,
+    .claims = BZ_CLAIM_FIFO | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE |
+              BZ_CLAIM_WAKE_IS_GRANT,
+    .name = "buzzer",
+    .summary = "the primitives that ship (primitives/sync)",
+    .permits = {[BZ_PRIMITIVE_SEMAPHORE] = &semaphore_ops,
+                [BZ_PRIMITIVE_BOUNDED] = &bounded_ops,
+                [BZ_PRIMITIVE_LOCK] = &lock_ops},
+};

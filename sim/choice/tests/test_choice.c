@@ -1,0 +1,116 @@
+/* Names of choices and windows, and the tape. */
+#include "sim/choice/choice.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <string.h>
+
+#include "sim/choice/tape.h"
+#include "sim/variant/variant.h"
+
+static void expect_name(const char *actual, const char *expected) {
+    if (expected == NULL) {
+        cr_assert(eq(ptr, (void *)actual, NULL));
+    } else {
+        cr_assert(ne(ptr, (void *)actual, NULL));
+        cr_assert(eq(str, (char *)actual, (char *)expected));
+    }
+}
+
+/* Traces are written in these words: they must not change. */
+Test(choice, names_are_those_of_the_trace_format) {
+    static const char *const kinds[] = {"next", "cancel", "delay", "data", NULL};
+    for (unsigned kind = 0; kind <= BZ_CHOICE_KIND_COUNT; kind++) {
+        expect_name(bz_choice_kind_name((enum bz_choice_kind)kind), kinds[kind]);
+    }
+    static const char *const windows[] = {NULL,      "unstarted",  "waiting", "woken",   "sleeping",
+                                          "holding", "cancelling", "done",    "running", NULL};
+    for (unsigned window = 0; window <= BZ_WINDOW_COUNT; window++) {
+        expect_name(bz_window_name((enum bz_window)window), windows[window]);
+    }
+    static const char *const primitives[] = {"semaphore", "bounded", "lock", NULL};
+    for (unsigned primitive = 0; primitive <= BZ_PRIMITIVE_COUNT; primitive++) {
+        expect_name(bz_primitive_name((enum bz_primitive)primitive), primitives[primitive]);
+    }
+}
+
+/* Every window that can be injected into is in the mask; a task that runs cannot be. */
+Test(choice, mask_of_all_windows_leaves_out_only_what_cannot_be_injected_into) {
+    for (unsigned window = 0; window < BZ_WINDOW_COUNT; window++) {
+        bool is_in = (BZ_WINDOWS_ALL >> window & 1u) != 0;
+        bool should_be = window != BZ_WINDOW_NONE && window != BZ_WINDOW_RUNNING;
+        cr_assert(eq(int, is_in, should_be), "window %u", window);
+    }
+    cr_assert(eq(u32, BZ_WINDOWS_ALL >> BZ_WINDOW_COUNT, 0));
+}
+
+static struct bz_choice numbered(uint32_t number) {
+    return (struct bz_choice){.kind = BZ_CHOICE_DATA,
+                              .step = number,
+                              .owner = number * 3,
+                              .nth = number * 7,
+                              .label = "number",
+                              .bound = UINT64_MAX,
+                              .value = UINT64_MAX - number};
+}
+
+static void expect_numbered(const struct bz_tape *tape, uint32_t count) {
+    cr_assert(eq(sz, tape->count, count));
+    for (uint32_t index = 0; index < count; index++) {
+        struct bz_choice expected = numbered(index);
+        const struct bz_choice *actual = &tape->choices[index];
+        cr_assert(eq(u32, actual->step, expected.step));
+        cr_assert(eq(u32, actual->owner, expected.owner));
+        cr_assert(eq(u32, actual->nth, expected.nth));
+        cr_assert(eq(u64, actual->bound, expected.bound));
+        cr_assert(eq(u64, actual->value, expected.value));
+        cr_assert(eq(u8, actual->kind, expected.kind));
+    }
+}
+
+Test(tape, keeps_entries_in_order_however_long_it_gets) {
+    struct bz_tape tape;
+    bz_tape_init(&tape);
+    for (uint32_t number = 0; number < 5000; number++) {
+        bz_tape_append(&tape, numbered(number));
+    }
+    expect_numbered(&tape, 5000);
+    bz_tape_fini(&tape);
+    cr_assert(eq(sz, tape.count, 0));
+    cr_assert(eq(ptr, tape.choices, NULL));
+}
+
+/* The next run records into the same memory. */
+Test(tape, clearing_keeps_the_memory) {
+    struct bz_tape tape;
+    bz_tape_init(&tape);
+    for (uint32_t number = 0; number < 1000; number++) {
+        bz_tape_append(&tape, numbered(number));
+    }
+    struct bz_choice *choices = tape.choices;
+    size_t capacity = tape.capacity;
+    bz_tape_clear(&tape);
+    cr_assert(eq(sz, tape.count, 0));
+    for (uint32_t number = 0; number < capacity; number++) {
+        bz_tape_append(&tape, numbered(number));
+    }
+    cr_assert(eq(ptr, tape.choices, choices));
+    cr_assert(eq(sz, tape.capacity, capacity));
+    bz_tape_fini(&tape);
+}
+
+Test(tape, copy_is_equal_and_independent) {
+    struct bz_tape tape;
+    struct bz_tape copy;
+    bz_tape_init(&tape);
+    bz_tape_init(&copy);
+    for (uint32_t number = 0; number < 600; number++) {
+        bz_tape_append(&tape, numbered(number));
+        bz_tape_append(&copy, numbered(99));
+        bz_tape_append(&copy, numbered(98));
+    }
+    bz_tape_copy(&copy, &tape);
+    bz_tape_fini(&tape);
+    expect_numbered(&copy, 600);
+    bz_tape_fini(&copy);
+}

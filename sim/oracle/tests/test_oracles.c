@@ -1,0 +1,54 @@
+/* The list of oracles, and the scenario's own check. */
+#include "sim/oracle/tests/toys.h"
+
+TOY(sound, 0, TOY_CLAIMS_ALL, toy_view);
+TOY(crowds, TOY_CROWDS, TOY_CLAIMS_ALL, toy_view);
+
+/* Scripts and traces rely on these names. */
+Test(oracles, have_stable_names_and_are_found_by_them) {
+    static const char *const names[] = {
+        "mutual-exclusion",  "fifo",     "ownership",           "cancel-delivered",
+        "misuse",            "lost-wakeup", "starvation",       "level-bound",
+        "permit-conservation", "queue-partition", "locked-definition", "deadlock",
+        "livelock",          "leak",     "assertion",           "nondeterminism"};
+    size_t count = 0;
+    while (bz_oracles[count] != NULL) {
+        cr_assert(lt(sz, count, sizeof names / sizeof names[0]));
+        tst_text(bz_oracles[count]->name, names[count]);
+        cr_assert(eq(ptr, (void *)bz_oracle_find(names[count]), (void *)bz_oracles[count]));
+        cr_assert(ne(ptr, (void *)bz_oracles[count]->summary, NULL));
+        count++;
+    }
+    cr_assert(eq(sz, count, sizeof names / sizeof names[0]));
+    cr_assert(eq(ptr, (void *)bz_oracle_find("mutual"), NULL));
+    cr_assert(eq(ptr, (void *)bz_oracle_find(""), NULL));
+}
+
+Test(assertion, is_reported_with_its_step_and_task_and_ends_the_run) {
+    struct stage stage;
+    stage_begin(&stage, &sound, 1);
+    stage_guests(&stage, STAGE_SCRIPTS("yield yield", "yield refuse yield"));
+    stage_play(&stage, "a b b");
+    stage_expect_violation(&stage, "assertion", 3, "b refuses");
+    cr_assert(eq(u32, stage.world->violation.task, 2));
+    cr_assert(eq(u32, stage.world->step, 3));
+    tst_expect(&stage.log, "b.yield:ok");
+    stage_end(&stage);
+}
+
+/* The first objection is the verdict, further ones of the same step are noted beside it. */
+Test(oracles, other_objections_of_the_step_are_noted) {
+    struct stage stage;
+    stage_begin(&stage, &crowds, 1);
+    stage_guests(&stage, STAGE_SCRIPTS("acquire yield release", "acquire yield release"));
+    stage_play(&stage, "a b");
+    stage_expect_violation(&stage, "mutual-exclusion", 2, "b was let in");
+    uint32_t also = stage.world->violation.also;
+    for (uint32_t index = 0; bz_oracles[index] != NULL; index++) {
+        bool is_noted = (also >> index & 1u) != 0;
+        bool should_be = bz_oracles[index] == &bz_oracle_ownership ||
+                         bz_oracles[index] == &bz_oracle_permit_conservation;
+        cr_assert(eq(int, is_noted, should_be), "%s", bz_oracles[index]->name);
+    }
+    stage_end(&stage);
+}

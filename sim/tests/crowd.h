@@ -1,0 +1,81 @@
+/* A small scenario that has something of everything, for tests that need many different runs:
+ * guests compete for tables, hold them for a drawn time, and one of them cancels another. */
+#ifndef BZ_SIM_TESTS_CROWD_H
+#define BZ_SIM_TESTS_CROWD_H
+
+#include "primitives/runtime/driver.h"
+#include "sim/campaign/run.h"
+#include "sim/oracle/tests/toys.h"
+
+enum { CROWD_PERMITS, CROWD_GUESTS, CROWD_ROUNDS };
+
+static const struct bz_param crowd_params[] = {{"permits", "tables", 2, 1, 1000},
+                                               {"guests", "tasks that compete", 4, 1, 1000},
+                                               {"rounds", "meals of each", 2, 1, 1000},
+                                               {NULL, NULL, 0, 0, 0}};
+
+struct crowd {
+    struct bz_world *world;
+    const struct bz_scenario_args *args;
+    struct bz_subject subject;
+    struct bz_task *first;
+};
+
+static inline enum bz_status crowd_meal(struct crowd *crowd) {
+    enum bz_status status = bz_subject_acquire(&crowd->subject);
+    if (status != BZ_OK) {
+        return status;
+    }
+    uint64_t eats_ns = bz_world_draw_delay_ns(crowd->world, "eats", 0, 20);
+    status = bz_sleep(crowd->world->loop, eats_ns);
+    enum bz_status released = bz_subject_release(&crowd->subject);
+    bz_world_assert(crowd->world, released == BZ_OK, "refused by the waiter");
+    return status;
+}
+
+static inline enum bz_status crowd_guest(void *arg) {
+    struct crowd *crowd = arg;
+    enum bz_status status = BZ_OK;
+    for (int64_t round = 0; status == BZ_OK && round < crowd->args->values[CROWD_ROUNDS]; round++) {
+        status = crowd_meal(crowd);
+    }
+    if (bz_world_draw(crowd->world, "mood", 4) == 3 && crowd->first != NULL) {
+        bz_task_cancel(crowd->first);
+    }
+    return status;
+}
+
+static inline void *crowd_setup(struct bz_world *world, const struct bz_scenario_args *args) {
+    struct crowd *crowd = bz_world_alloc(world, sizeof *crowd);
+    crowd->world = world;
+    crowd->args = args;
+    enum bz_status status = bz_subject_init(&crowd->subject, world, args->primitive, "tables",
+                                            (uint32_t)args->values[CROWD_PERMITS]);
+    bz_world_assert(world, status == BZ_OK, "no tables");
+    for (int64_t guest = 1; guest <= args->values[CROWD_GUESTS]; guest++) {
+        struct bz_task *task =
+            bz_task_spawn(world->loop, "guest", (uint32_t)guest, crowd_guest, crowd);
+        crowd->first = guest == 1 ? task : crowd->first;
+    }
+    return crowd;
+}
+
+static const struct bz_scenario crowd_scenario = {
+    .name = "crowd",
+    .summary = "guests compete for tables",
+    .params = crowd_params,
+    .primitives = {BZ_PRIMITIVE_SEMAPHORE, BZ_PRIMITIVE_LOCK},
+    .primitive_count = 2,
+    .setup = crowd_setup,
+};
+
+TOY(crowd_sound, 0, TOY_CLAIMS_ALL, toy_view);
+TOY(crowd_drops, TOY_DROPS, TOY_CLAIMS_ALL, toy_view);
+
+static inline void crowd_program(struct bz_program *program, const struct bz_variant *variant,
+                                 enum bz_order order) {
+    bz_program_init(program, &crowd_scenario, variant, &bz_strategy_random);
+    program->order = order;
+}
+
+#endif

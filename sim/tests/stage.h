@@ -1,0 +1,250 @@
+/* The stage of this folder's tests: one world, one subject, guests that play scripts, and a strategy
+ * that follows a plan, so that a test says exactly which handle runs at which step.
+ *
+ * Guests are actors (primitives/tests/actor.h) with these further words:
+ *     acquire, release        of the stage's subject
+ *     cancel-x                cancels guest x
+ *     doze                    sleeps 30 ns
+ *     draw                    draws a datum below 8; logs nothing
+ *     refuse                  ends a script's scene with a failed assertion of the scenario
+ *
+ * A plan has one word for each step, by blanks:
+ *     a        a step of guest a
+ *     A        a timer of guest a
+ *     !a       a cancel is injected into guest a
+ *     .        whatever is oldest
+ *     +a, +.   the clock jumps to the next timer first
+ * Behind its last word everything is dull. A word that cannot be followed fails the test.
+ */
+#ifndef BZ_SIM_TESTS_STAGE_H
+#define BZ_SIM_TESTS_STAGE_H
+
+#include "primitives/tests/actor.h"
+#include "sim/oracle/oracle.h"
+#include "sim/world/subject.h"
+#include "sim/world/world.h"
+
+#define STAGE_GUESTS_MAX 8u
+#define STAGE_PLAN_MAX 256u
+
+/* --- the strategy ----------------------------------------------------------------------------- */
+
+struct stage_plan {
+    uint32_t length;
+    char who[STAGE_PLAN_MAX]; /* by step, from 1; '.' for dull */
+    bool is_cancel[STAGE_PLAN_MAX];
+    bool is_jump[STAGE_PLAN_MAX];
+    uint8_t window[STAGE_PLAN_MAX]; /* what the candidate was labelled when its cancel was chosen */
+};
+
+static inline void stage_plan_begin(void *state, uint64_t seed, const struct bz_tape *tape) {
+    (void)seed;
+    (void)tape;
+    memset(state, 0, sizeof(struct stage_plan));
+}
+
+static inline uint32_t stage_plan_next(void *state, const struct bz_loop *loop, uint32_t count,
+                                       uint32_t step) {
+    const struct stage_plan *plan = state;
+    if (step > plan->length || plan->who[step] == '.' || plan->is_cancel[step]) {
+        return 0;
+    }
+    bool is_timer = plan->who[step] < 'a';
+    uint32_t owner = (uint32_t)(plan->who[step] - (is_timer ? 'A' : 'a')) + 1;
+    for (uint32_t index = 0; index < count; index++) {
+        const struct bz_handle *handle = bz_driver_ready_at(loop, index);
+        if (handle->owner == owner && (handle->role == BZ_ROLE_TIMER) == is_timer) {
+            return index;
+        }
+    }
+    cr_assert(false, "step %u: the plan wants %c, which is not ready", step, plan->who[step]);
+    return 0;
+}
+
+static inline uint32_t stage_plan_gap(void *state) {
+    (void)state;
+    return 0;
+}
+
+static inline uint32_t stage_plan_cancel(void *state, const struct bz_cancel_candidate *candidates,
+                                         uint32_t count, uint32_t step, uint32_t point) {
+    struct stage_plan *plan = state;
+    (void)point;
+    if (step > plan->length || !plan->is_cancel[step]) {
+        return 0;
+    }
+    for (uint32_t index = 0; index < count; index++) {
+        if (candidates[index].task == (uint32_t)(plan->who[step] - 'a') + 1) {
+            plan->window[step] = candidates[index].window;
+            return index + 1;
+        }
+    }
+    return 0;
+}
+
+static inline bool stage_plan_jump(void *state, uint32_t step) {
+    struct stage_plan *plan = state;
+    bool is_jump = step <= plan->length && plan->is_jump[step];
+    if (is_jump) {
+        plan->is_jump[step] = false;
+    }
+    return is_jump;
+}
+
+static inline uint64_t stage_plan_draw(void *state, enum bz_choice_kind kind,
+                                       const struct bz_draw *draw, uint32_t step) {
+    (void)state;
+    (void)kind;
+    (void)step;
+    return draw->bound - 1;
+}
+
+static const struct bz_strategy stage_strategy = {
+    .name = "plan",
+    .summary = "follows the plan of a test",
+    .is_fair = true,
+    .state_bytes = sizeof(struct stage_plan),
+    .begin = stage_plan_begin,
+    .next = stage_plan_next,
+    .cancel_gap = stage_plan_gap,
+    .cancel = stage_plan_cancel,
+    .jump_gap = stage_plan_gap,
+    .jump = stage_plan_jump,
+    .draw = stage_plan_draw,
+};
+
+/* --- the stage -------------------------------------------------------------------------------- */
+
+struct stage {
+    struct bz_world *world;
+    struct bz_subject subject;
+    struct tst_log log;
+    struct tst_actor actors[STAGE_GUESTS_MAX];
+    struct bz_task *tasks[STAGE_GUESTS_MAX];
+    char names[STAGE_GUESTS_MAX][2];
+    uint32_t count;
+};
+
+static inline enum bz_status stage_word(struct tst_actor *actor, const char *word,
+                                        bool *is_quiet) {
+    struct stage *stage = actor->object;
+    if (strcmp(word, "acquire") == 0) {
+        return bz_subject_acquire(&stage->subject);
+    }
+    if (strcmp(word, "release") == 0) {
+        return bz_subject_release(&stage->subject);
+    }
+    if (strcmp(word, "doze") == 0) {
+        return bz_sleep(actor->loop, 30);
+    }
+    *is_quiet = true;
+    if (strncmp(word, "cancel-", 7) == 0) {
+        bz_task_cancel(stage->tasks[word[7] - 'a']);
+        return BZ_OK;
+    }
+    if (strcmp(word, "draw") == 0) {
+        (void)bz_world_draw(stage->world, "test", 8);
+        return BZ_OK;
+    }
+    if (strcmp(word, "refuse") == 0) {
+        bz_world_assert(stage->world, stage == NULL, "%s refuses", actor->name);
+        return BZ_OK;
+    }
+    return BZ_INVALID_ARGUMENT;
+}
+
+static inline struct bz_world_config stage_config(const struct bz_variant *variant,
+                                                  enum bz_order order) {
+    return (struct bz_world_config){.strategy = &stage_strategy,
+                                    .variant = variant,
+                                    .monitors = bz_oracles,
+                                    .order = order,
+                                    .judges_liveness = true,
+                                    .cancel_windows = BZ_WINDOWS_ALL,
+                                    .cancels_max = 16,
+                                    .steps_max = 1000};
+}
+
+static inline void stage_begin_with(struct stage *stage, const struct bz_world_config *config,
+                                    enum bz_primitive primitive, uint32_t permits) {
+    memset(stage, 0, sizeof *stage);
+    stage->world = bz_world_new(config);
+    cr_assert(ne(ptr, stage->world, NULL));
+    bz_world_begin(stage->world, 0, NULL, NULL);
+    tst_status(bz_subject_init(&stage->subject, stage->world, primitive, "table", permits), BZ_OK);
+}
+
+static inline void stage_begin(struct stage *stage, const struct bz_variant *variant,
+                               uint32_t permits) {
+    struct bz_world_config config = stage_config(variant, BZ_ORDER_ANY);
+    stage_begin_with(stage, &config, BZ_PRIMITIVE_SEMAPHORE, permits);
+}
+
+/* Guests are named a, b, c in the order in which they come. */
+static inline void stage_guest(struct stage *stage, const char *script) {
+    uint32_t index = stage->count++;
+    cr_assert(lt(u32, index, STAGE_GUESTS_MAX));
+    stage->names[index][0] = (char)('a' + (char)index);
+    stage->actors[index] = (struct tst_actor){.name = stage->names[index],
+                                              .script = script,
+                                              .loop = stage->world->loop,
+                                              .log = &stage->log,
+                                              .extra = stage_word,
+                                              .object = stage};
+    stage->tasks[index] = bz_task_spawn(stage->world->loop, stage->names[index], 0, tst_actor_run,
+                                        &stage->actors[index]);
+    cr_assert(ne(ptr, stage->tasks[index], NULL));
+}
+
+/* Plays the guests by the plan, to the end. */
+static inline enum bz_run_end stage_play(struct stage *stage, const char *words) {
+    struct stage_plan *plan = stage->world->strategy_state;
+    char word[8];
+    while (tst_actor_next(&words, word, sizeof word)) {
+        uint32_t step = ++plan->length;
+        cr_assert(lt(u32, step, STAGE_PLAN_MAX));
+        const char *who = word;
+        plan->is_jump[step] = *who == '+';
+        who += *who == '+';
+        plan->is_cancel[step] = *who == '!';
+        who += *who == '!';
+        plan->who[step] = *who;
+    }
+    enum bz_run_end end = bz_world_run(stage->world);
+    return end == BZ_RUN_DIVERGED ? end : bz_world_finish(stage->world);
+}
+
+static inline void stage_end(struct stage *stage) {
+    bz_world_destroy(stage->world);
+}
+
+/* The run must have failed exactly so. */
+static inline void stage_expect_violation(const struct stage *stage, const char *oracle,
+                                          uint32_t step, const char *fragment) {
+    const struct bz_violation *violation = &stage->world->violation;
+    cr_assert(ne(ptr, (void *)violation->oracle, NULL), "%s stayed silent at step %u: %s", oracle,
+              stage->world->step, stage->log.text);
+    tst_text(violation->oracle, oracle);
+    cr_assert(ne(ptr, strstr(violation->message, fragment), NULL), "'%s' does not say '%s'",
+              violation->message, fragment);
+    cr_assert(eq(u32, violation->step, step), "%s", violation->message);
+    cr_assert(eq(int, stage->world->end, BZ_RUN_VIOLATED));
+}
+
+static inline void stage_expect_pass(const struct stage *stage) {
+    const struct bz_violation *violation = &stage->world->violation;
+    cr_assert(eq(ptr, (void *)violation->oracle, NULL), "%s, step %u: %s", violation->oracle,
+              violation->step, violation->message);
+    cr_assert(eq(int, stage->world->end, BZ_RUN_PASSED));
+}
+
+/* One test in a line: these guests, this plan, this verdict. */
+static inline void stage_guests(struct stage *stage, const char *const *scripts) {
+    while (*scripts != NULL) {
+        stage_guest(stage, *scripts++);
+    }
+}
+
+#define STAGE_SCRIPTS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+#endif

@@ -1,0 +1,161 @@
+#include "tools/cli.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "scenarios/scenarios.h"
+#include "sim/choice/choice.h"
+
+const struct bz_catalog bz_cli_catalog = {.scenarios = bz_scenarios, .variants = bz_variants};
+
+/* At exit, because argp prints its help and exits by itself. A result that did not arrive is no
+ * result, whatever the exit code would have been. */
+static void close_stdout(void) {
+    errno = 0;
+    bool had_failed = ferror(stdout) != 0;
+    if (fflush(stdout) != 0 || had_failed) {
+        fprintf(stderr, "buzzer: cannot write the results to stdout: %s\n",
+                errno != 0 ? strerror(errno) : "write error");
+        fflush(stderr);
+        _exit(BZ_EXIT_USAGE);
+    }
+}
+
+void bz_cli_begin(void) {
+    argp_err_exit_status = BZ_EXIT_USAGE;
+    if (atexit(close_stdout) != 0) {
+        exit(bz_cli_fail("buzzer", BZ_EXIT_INTERNAL, "out of memory"));
+    }
+}
+
+int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...) {
+    va_list arguments;
+    fflush(stdout);
+    fprintf(stderr, "%s: ", name);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    return code;
+}
+
+const char *bz_cli_hint(const char *word, const char *const *candidates, size_t count, char *buffer,
+                        size_t size_bytes) {
+    const char *nearest = bz_nearest_name(word, candidates, count);
+    buffer[0] = '\0';
+    if (nearest != NULL) {
+        snprintf(buffer, size_bytes, "; did you mean '%s'?", nearest);
+    }
+    return buffer;
+}
+
+unsigned bz_cli_window(const char *name, size_t length) {
+    for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
+        const char *known = bz_window_name((enum bz_window)window);
+        if (strlen(known) == length && memcmp(known, name, length) == 0) {
+            return window;
+        }
+    }
+    return 0;
+}
+
+const char *bz_cli_time_text(uint64_t time_ns, char *buffer, size_t size_bytes) {
+    static const struct {
+        uint64_t ns;
+        const char *unit;
+    } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}, {1, "ns"}};
+    unsigned index = 0;
+    if (time_ns == 0) {
+        snprintf(buffer, size_bytes, "0");
+        return buffer;
+    }
+    while (time_ns % units[index].ns != 0) {
+        index++;
+    }
+    snprintf(buffer, size_bytes, "%" PRIu64 " %s", time_ns / units[index].ns, units[index].unit);
+    return buffer;
+}
+
+/* --- parsing ------------------------------------------------------------------------------------
+ * argp says which option it does not know, but not which one was meant. So the long options are
+ * looked at once before argp is. */
+
+#define LONG_OPTIONS_MAX 64u
+
+struct long_options {
+    const char *names[LONG_OPTIONS_MAX];
+    bool takes_value[LONG_OPTIONS_MAX];
+    size_t count;
+};
+
+static void add_long_option(struct long_options *known, const char *name, bool takes_value) {
+    if (known->count < LONG_OPTIONS_MAX) {
+        known->names[known->count] = name;
+        known->takes_value[known->count++] = takes_value;
+    }
+}
+
+static void collect_long_options(struct long_options *known, const struct argp *argp) {
+    for (const struct argp_option *option = argp->options;
+         option != NULL && (option->name != NULL || option->doc != NULL || option->key != 0);
+         option++) {
+        if (option->name != NULL) {
+            add_long_option(known, option->name,
+                            option->arg != NULL && (option->flags & OPTION_ARG_OPTIONAL) == 0);
+        }
+    }
+    for (const struct argp_child *child = argp->children; child != NULL && child->argp != NULL;
+         child++) {
+        collect_long_options(known, child->argp);
+    }
+}
+
+/* The option that `word` names or abbreviates, or -1. */
+static int find_long_option(const struct long_options *known, const char *word, size_t length) {
+    int found = -1;
+    for (size_t index = 0; index < known->count; index++) {
+        if (strncmp(known->names[index], word, length) == 0) {
+            found = (int)index;
+            if (known->names[index][length] == '\0') {
+                break;
+            }
+        }
+    }
+    return found;
+}
+
+void bz_cli_parse(const struct argp *argp, int argc, char **argv, void *input) {
+    struct long_options known = {.count = 0};
+    collect_long_options(&known, argp);
+    add_long_option(&known, "help", false);
+    add_long_option(&known, "usage", false);
+    add_long_option(&known, "version", false);
+    for (int index = 1; index < argc && strcmp(argv[index], "--") != 0; index++) {
+        if (strncmp(argv[index], "--", 2) != 0) {
+            continue;
+        }
+        const char *word = argv[index] + 2;
+        size_t length = strcspn(word, "=");
+        int option = find_long_option(&known, word, length);
+        if (option < 0) {
+            char name[64];
+            char hint[128];
+            snprintf(name, sizeof name, "%.*s", (int)(length < 63 ? length : 63), word);
+            exit(bz_cli_fail(argv[0], BZ_EXIT_USAGE, "no option '--%s'%s ('%s --help' lists them)",
+                             name,
+                             bz_cli_hint(name, known.names, known.count, hint, sizeof hint),
+                             argv[0]));
+        }
+        /* The next word is the option's value, whatever it looks like. */
+        index += known.takes_value[option] && word[length] == '\0';
+    }
+    error_t error = argp_parse(argp, argc, argv, 0, NULL, input);
+    if (error != 0) {
+        exit(bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "%s", strerror(error)));
+    }
+}

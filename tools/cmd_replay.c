@@ -1,0 +1,251 @@
+/* buzzer replay: a trace or a token again, event by event. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/campaign/replay.h"
+#include "sim/campaign/token.h"
+#include "tools/cli.h"
+#include "tools/diagnosis.h"
+#include "tools/report_json.h"
+
+enum { OPTION_VARIANT = 0x3000, OPTION_LOG, OPTION_STEP, OPTION_JSON };
+
+static const struct argp_option options_table[] = {
+    {"variant", OPTION_VARIANT, "V", 0,
+     "Play the choices to another implementation; what does not fit gets the dull answer", 0},
+    {"log", OPTION_LOG, NULL, 0, "Print every event with its step and time", 0},
+    {"step", OPTION_STEP, NULL, 0, "The same, and wait for Enter after each step", 0},
+    {"json", OPTION_JSON, NULL, 0, "Print one JSON document", 0},
+    {0},
+};
+
+struct replay {
+    const char *name; /* for messages */
+    const char *input;
+    const char *variant;
+    bool is_log;
+    bool is_step;
+    bool is_json;
+    bool is_token;
+    uint64_t token_digest;
+    struct bz_program program;
+    struct bz_trace trace;  /* what was read, or what the token led to */
+    struct bz_trace record; /* of a lenient replay */
+    struct bz_replay_report report;
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state) {
+    struct replay *replay = state->input;
+    switch (key) {
+    case OPTION_VARIANT:
+        if (replay->variant != NULL) {
+            argp_error(state, "--variant is given twice");
+        }
+        replay->variant = arg;
+        return 0;
+    case OPTION_LOG:
+        replay->is_log = true;
+        return 0;
+    case OPTION_STEP:
+        replay->is_step = true;
+        return 0;
+    case OPTION_JSON:
+        replay->is_json = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (replay->input != NULL) {
+            argp_error(state, "one trace or token; '%s' is too much", arg);
+        }
+        replay->input = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (replay->input == NULL) {
+            argp_error(state, "a trace file or a token is missing");
+        } else if (replay->is_step && (replay->is_json || replay->variant != NULL)) {
+            argp_error(state, "--step goes with --log only, and not with --%s",
+                       replay->is_json ? "json" : "variant");
+        } else if (replay->is_json && replay->is_log) {
+            argp_error(state, "--json contradicts --log; give one of them");
+        } else if (replay->is_step && isatty(STDIN_FILENO) != 1) {
+            argp_error(state, "--step waits for Enter, and stdin is no terminal");
+        }
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* The trace that a token stands for, recorded anew, with the digests compared. */
+static int load_token(struct replay *replay) {
+    char error[BZ_ERROR_BYTES];
+    uint64_t seed;
+    if (!bz_token_parse(replay->input, &bz_cli_catalog, &replay->program, &seed,
+                        &replay->token_digest, error, sizeof error)) {
+        return bz_cli_fail(replay->name, BZ_EXIT_USAGE, "%s", error);
+    }
+    if (!bz_record(&replay->program, seed, &replay->trace, &replay->report)) {
+        return bz_cli_fail(replay->name, BZ_EXIT_INTERNAL, "out of memory");
+    }
+    struct bz_replay_report *report = &replay->report;
+    if (report->result == BZ_REPLAY_MATCHED && replay->trace.digest != replay->token_digest) {
+        report->result = BZ_REPLAY_DIVERGED;
+        report->step = report->steps;
+        snprintf(report->expected, sizeof report->expected, "digest %016" PRIx64,
+                 replay->token_digest);
+        snprintf(report->got, sizeof report->got, "digest %016" PRIx64, replay->trace.digest);
+    }
+    return BZ_EXIT_OK;
+}
+
+static int load_trace(struct replay *replay) {
+    char error[BZ_ERROR_BYTES];
+    if (!bz_trace_read(&replay->trace, replay->input, error, sizeof error)) {
+        return bz_cli_fail(replay->name, BZ_EXIT_USAGE, "%s", error);
+    }
+    if (replay->variant != NULL) {
+        return BZ_EXIT_OK; /* a strict replay has nothing to say, and its variant may be gone */
+    }
+    if (!bz_trace_program(&replay->trace, &bz_cli_catalog, &replay->program, error,
+                          sizeof error) ||
+        !bz_replay_trace(&replay->trace, &replay->program, &replay->report, error, sizeof error)) {
+        return bz_cli_fail(replay->name, BZ_EXIT_USAGE, "%s: %s", replay->input, error);
+    }
+    return BZ_EXIT_OK;
+}
+
+/* The choices of the trace on another variant. */
+static int replay_leniently(struct replay *replay) {
+    char error[BZ_ERROR_BYTES];
+    struct bz_trace named = replay->trace; /* shares everything but the name */
+    named.variant = replay->variant;
+    if (!bz_trace_program(&named, &bz_cli_catalog, &replay->program, error, sizeof error) ||
+        !bz_replay_lenient(&replay->trace, &replay->program, &replay->record, &replay->report,
+                           error, sizeof error)) {
+        return bz_cli_fail(replay->name, BZ_EXIT_USAGE, "%s", error);
+    }
+    return BZ_EXIT_OK;
+}
+
+/* --- what came of it ---------------------------------------------------------------------------- */
+
+/* Waits for Enter; false once the user wants no more stops. */
+static bool wait_for_enter(void) {
+    int character;
+    fflush(stdout);
+    fprintf(stderr, "-- Enter: next step, c: go on to the end -- ");
+    fflush(stderr);
+    int first = character = getchar();
+    while (character != '\n' && character != EOF) {
+        character = getchar();
+    }
+    return first != 'c' && character != EOF;
+}
+
+/* Every event; after a divergence those that were reached. */
+static void print_log(const struct replay *replay, const struct bz_trace *trace) {
+    bool is_stopping = replay->is_step;
+    size_t index = 0;
+    while (index < trace->event_count) {
+        bool is_beyond = replay->report.result == BZ_REPLAY_DIVERGED &&
+                         trace->events[index].step > replay->report.step;
+        if (is_beyond) {
+            break;
+        }
+        index = bz_diagnosis_print_step(stdout, trace, index);
+        is_stopping = is_stopping && index < trace->event_count && wait_for_enter();
+    }
+    printf("\n");
+}
+
+static int exit_code_of(const struct replay *replay) {
+    if (replay->variant != NULL) {
+        return replay->report.violation.oracle != NULL ? BZ_EXIT_VIOLATION : BZ_EXIT_OK;
+    }
+    return replay->report.result == BZ_REPLAY_MATCHED ? BZ_EXIT_OK : BZ_EXIT_DIVERGED;
+}
+
+static void print_json(const struct replay *replay, uint64_t seed) {
+    struct bz_json *root = bz_json_new_object();
+    bz_json_add_string(root, "input", replay->input);
+    bz_json_add_program(root, &replay->program);
+    bz_json_add_hex(root, "seed", seed);
+    bz_json_add_bool(root, "lenient", replay->variant != NULL);
+    bz_json_add_replay(root, &replay->report);
+    bz_json_add_number(root, "exit_code", (uint64_t)exit_code_of(replay));
+    bz_json_put(root);
+}
+
+static void print_text(const struct replay *replay, const struct bz_trace *trace) {
+    const struct bz_replay_report *report = &replay->report;
+    char token[BZ_TOKEN_BYTES];
+    if (replay->is_log || replay->is_step) {
+        print_log(replay, trace);
+    }
+    if (replay->variant == NULL && report->result == BZ_REPLAY_DIVERGED) {
+        printf("replay diverged at step %" PRIu32 "\n  expected  %s\n  got       %s\n",
+               report->step, report->expected, report->got);
+        return;
+    }
+    if (replay->variant != NULL) {
+        printf("the choices of %s:%s on variant %s: %s\n", trace->scenario,
+               replay->trace.variant, replay->program.variant->name,
+               report->violation.oracle != NULL ? report->violation.oracle : "pass");
+    } else {
+        printf("replay matched: %" PRIu32 " steps, digest %016" PRIx64 ", verdict %s\n",
+               report->steps, report->digest,
+               report->violation.oracle != NULL ? report->violation.oracle : "pass");
+    }
+    if (report->violation.oracle != NULL) {
+        /* The token of a lenient replay would not lead back to it: its choices are no strategy's. */
+        printf("\n");
+        bz_diagnosis_print(stdout, trace, replay->program.variant,
+                           replay->variant != NULL
+                               ? NULL
+                               : bz_token_format(&replay->program, trace->seed, trace->digest,
+                                                 token, sizeof token),
+                           NULL);
+    }
+}
+
+static int run_replay(struct replay *replay) {
+    int code = replay->is_token ? load_token(replay) : load_trace(replay);
+    if (code == BZ_EXIT_OK && replay->variant != NULL) {
+        code = replay_leniently(replay);
+    }
+    if (code != BZ_EXIT_OK) {
+        return code;
+    }
+    if (replay->is_json) {
+        print_json(replay, replay->trace.seed);
+    } else {
+        print_text(replay, replay->variant != NULL ? &replay->record : &replay->trace);
+    }
+    return exit_code_of(replay);
+}
+
+static int command_replay(int argc, char **argv) {
+    const struct argp argp = {.options = options_table,
+                              .parser = parse_option,
+                              .args_doc = "TRACE.json|TOKEN",
+                              .doc = "Replays one run and holds every event against what is "
+                                     "recorded. Exit status: 0 it matched, 3 it diverged, 2 bad "
+                                     "input; with --variant 0 it passed, 1 a violation."};
+    struct replay replay = {.name = argv[0]};
+    bz_cli_parse(&argp, argc, argv, &replay);
+    replay.is_token =
+        bz_token_looks_like(replay.input) && access(replay.input, F_OK) != 0;
+    bz_trace_init(&replay.trace);
+    bz_trace_init(&replay.record);
+    int code = run_replay(&replay);
+    bz_trace_fini(&replay.record);
+    bz_trace_fini(&replay.trace);
+    return code;
+}
+
+const struct bz_command bz_command_replay = {
+    .name = "replay",
+    .summary = "replay one run from its trace or its token",
+    .run = command_replay,
+};

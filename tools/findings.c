@@ -1,0 +1,137 @@
+#include "tools/findings.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/cli.h"
+
+#define NAME_TRIES_MAX 100000u
+
+static bool make_folders(const char *folder) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s", folder);
+    for (char *slash = path + 1; *slash != '\0'; slash++) {
+        if (*slash == '/') {
+            *slash = '\0';
+            if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+                return false;
+            }
+            *slash = '/';
+        }
+    }
+    return mkdir(path, 0777) == 0 || errno == EEXIST;
+}
+
+int bz_findings_prepare_folder(const char *name, const char *folder) {
+    char probe[PATH_MAX + 32];
+    if (folder[0] == '\0' || strlen(folder) > PATH_MAX - 600) {
+        return bz_cli_fail(name, BZ_EXIT_USAGE, "--out takes the name of a folder, and not '%.64s'%s",
+                           folder, folder[0] == '\0' ? "" : "..., which is too long");
+    }
+    if (!make_folders(folder)) {
+        return bz_cli_fail(name, BZ_EXIT_USAGE, "--out: cannot create the folder '%s': %s", folder,
+                           strerror(errno));
+    }
+    /* Permissions alone do not tell: the file system may be read-only, or full. */
+    snprintf(probe, sizeof probe, "%s/.buzzer-XXXXXX", folder);
+    int fd = mkstemp(probe);
+    if (fd < 0) {
+        return bz_cli_fail(name, BZ_EXIT_USAGE, "--out: cannot create files in '%s': %s", folder,
+                           strerror(errno));
+    }
+    close(fd);
+    unlink(probe);
+    return BZ_EXIT_OK;
+}
+
+static bool file_holds(const char *path, const char *text) {
+    size_t length = strlen(text);
+    bool is_same = false;
+    FILE *file = fopen(path, "rb");
+    char *content = malloc(length + 1);
+    if (file != NULL && content != NULL) {
+        is_same = fread(content, 1, length + 1, file) == length && memcmp(content, text, length) == 0;
+    }
+    free(content);
+    if (file != NULL) {
+        fclose(file);
+    }
+    return is_same;
+}
+
+/* SCENARIO_VARIANT_SEED.json, or with -2, -3, ... the first name that is free or holds the same. */
+static bool choose_path(struct bz_kept_finding *finding, const char *folder) {
+    char base[256];
+    struct stat status;
+    char *text = bz_trace_print(&finding->trace);
+    snprintf(base, sizeof base, "%.100s_%.100s_0x%" PRIx64, finding->trace.scenario,
+             finding->trace.variant, finding->trace.seed);
+    for (char *character = base; *character != '\0'; character++) {
+        *character = *character == '/' ? '_' : *character;
+    }
+    bool is_chosen = false;
+    for (unsigned number = 1; text != NULL && !is_chosen && number < NAME_TRIES_MAX; number++) {
+        char suffix[16] = "";
+        if (number > 1) {
+            snprintf(suffix, sizeof suffix, "-%u", number);
+        }
+        snprintf(finding->path, sizeof finding->path, "%s%s%s%s.json", folder,
+                 folder[strlen(folder) - 1] == '/' ? "" : "/", base, suffix);
+        is_chosen =
+            (lstat(finding->path, &status) != 0 && errno == ENOENT) || file_holds(finding->path, text);
+    }
+    free(text);
+    return is_chosen;
+}
+
+static int keep(struct bz_kept_finding *kept, const char *name, const struct bz_program *program,
+                const struct bz_finding *finding, const char *folder) {
+    struct bz_replay_report report;
+    char error[BZ_TRACE_ERROR_BYTES];
+    if (!bz_record(program, finding->seed, &kept->trace, &report)) {
+        return bz_cli_fail(name, BZ_EXIT_INTERNAL, "out of memory while a finding was recorded");
+    }
+    bz_token_format(program, finding->seed, finding->digest, kept->token, sizeof kept->token);
+    if (folder == NULL) {
+        return BZ_EXIT_OK;
+    }
+    snprintf(error, sizeof error, "no name is free in '%s'", folder);
+    if (choose_path(kept, folder) &&
+        bz_trace_write(&kept->trace, kept->path, error, sizeof error)) {
+        return BZ_EXIT_OK;
+    }
+    kept->path[0] = '\0';
+    return bz_cli_fail(name, BZ_EXIT_USAGE, "the trace was not written: %s", error);
+}
+
+int bz_findings_keep(struct bz_kept_findings *kept, const char *name,
+                     const struct bz_program *program, const struct bz_campaign_result *result,
+                     const char *folder) {
+    int code = BZ_EXIT_OK;
+    kept->items = calloc(result->finding_count + 1u, sizeof *kept->items);
+    kept->count = 0;
+    if (kept->items == NULL) {
+        return bz_cli_fail(name, BZ_EXIT_INTERNAL, "out of memory");
+    }
+    /* A trace that cannot be written must not hide the other findings. */
+    for (uint32_t index = 0; index < result->finding_count; index++) {
+        struct bz_kept_finding *finding = &kept->items[kept->count++];
+        bz_trace_init(&finding->trace);
+        int finding_code = keep(finding, name, program, &result->findings[index], folder);
+        code = finding_code > code ? finding_code : code;
+    }
+    return code;
+}
+
+void bz_findings_fini(struct bz_kept_findings *kept) {
+    for (uint32_t index = 0; index < kept->count; index++) {
+        bz_trace_fini(&kept->items[index].trace);
+    }
+    free(kept->items);
+}

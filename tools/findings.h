@@ -1,0 +1,36 @@
+/* The findings of a campaign: each recorded in full, with its token, and kept as a file if wanted.
+ */
+#ifndef BZ_TOOLS_FINDINGS_H
+#define BZ_TOOLS_FINDINGS_H
+
+#include <limits.h>
+
+#include "sim/campaign/campaign.h"
+#include "sim/campaign/replay.h"
+#include "sim/campaign/token.h"
+#include "traces/trace.h"
+
+struct bz_kept_finding {
+    struct bz_trace trace;
+    char token[BZ_TOKEN_BYTES];
+    char path[PATH_MAX]; /* of the trace; empty: not written */
+};
+
+struct bz_kept_findings {
+    struct bz_kept_finding *items;
+    uint32_t count;
+};
+
+/* Creates the folder, if need be with those above it, and makes sure that files can be created in
+ * it. An exit code, not BZ_EXIT_OK after a message. */
+int bz_findings_prepare_folder(const char *name, const char *folder);
+
+/* Records every finding of the result; `folder` NULL: writes no files. A file of the same name and
+ * other content is left alone, and a number is added to the name. Likewise. */
+int bz_findings_keep(struct bz_kept_findings *kept, const char *name,
+                     const struct bz_program *program, const struct bz_campaign_result *result,
+                     const char *folder);
+
+void bz_findings_fini(struct bz_kept_findings *kept);
+
+#endif

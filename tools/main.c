@@ -1,0 +1,98 @@
+/* The program: finds the command and hands the rest of the command line to it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/cli.h"
+
+const char *argp_program_version = "buzzer " BZ_VERSION;
+
+static const struct bz_command *const commands[] = {
+    &bz_command_list, &bz_command_run, &bz_command_replay, &bz_command_corpus, &bz_command_bench,
+};
+#define COMMAND_COUNT (sizeof commands / sizeof commands[0])
+
+struct invocation {
+    int command_index; /* in argv; 0: none was named */
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state) {
+    struct invocation *invocation = state->input;
+    (void)arg;
+    switch (key) {
+    case ARGP_KEY_ARG:
+        /* The command and everything behind it is not for this parser. */
+        invocation->command_index = state->next - 1;
+        state->next = state->argc;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "a command is missing");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* Puts the list of commands into the help; argp frees what it is given. */
+static char *help_filter(int key, const char *text, void *input) {
+    (void)input;
+    if (key != ARGP_KEY_HELP_POST_DOC) {
+        return (char *)(uintptr_t)text;
+    }
+    char *list = malloc(4096);
+    if (list == NULL) {
+        return NULL;
+    }
+    int length = snprintf(list, 4096, "Commands:\n");
+    for (size_t index = 0; index < COMMAND_COUNT; index++) {
+        length += snprintf(list + length, 4096 - (size_t)length, "  %-8s %s\n",
+                           commands[index]->name, commands[index]->summary);
+    }
+    snprintf(list + length, 4096 - (size_t)length,
+             "\n'buzzer COMMAND --help' describes one; so does buzzer(1).\n\n"
+             "Exit status: 0 the property holds, or the replay matched; 1 a violation was found; "
+             "2 usage, bad input or environment; 3 a replay diverged; 4 a required window was "
+             "never hit; 5 interrupted or out of budget; 70 internal error.");
+    return list;
+}
+
+static const struct argp argp = {
+    .parser = parse_option,
+    .args_doc = "COMMAND [ARGUMENT...]",
+    .doc = "Tests asynchronous locks and semaphores under seeded schedules and cancellations, "
+           "and replays what it finds.\v",
+    .help_filter = help_filter,
+};
+
+static int run_command(int argc, char **argv) {
+    const char *names[COMMAND_COUNT];
+    char hint[128];
+    for (size_t index = 0; index < COMMAND_COUNT; index++) {
+        names[index] = commands[index]->name;
+        if (strcmp(argv[0], names[index]) == 0) {
+            char name[32];
+            snprintf(name, sizeof name, "buzzer %s", names[index]);
+            argv[0] = name; /* what messages and usage lines begin with */
+            return commands[index]->run(argc, argv);
+        }
+    }
+    return bz_cli_fail("buzzer", BZ_EXIT_USAGE, "no command '%s'%s ('buzzer --help' lists them)",
+                       argv[0], bz_cli_hint(argv[0], names, COMMAND_COUNT, hint, sizeof hint));
+}
+
+int main(int argc, char **argv) {
+    static char name[] = "buzzer";
+    struct invocation invocation = {.command_index = 0};
+    int index = 1;
+    bz_cli_begin();
+    if (argc < 1) {
+        return bz_cli_fail(name, BZ_EXIT_USAGE, "a command is missing");
+    }
+    argv[0] = name;
+    /* The options before the command are the program's own; an unknown one gets a hint. */
+    while (index < argc && argv[index][0] == '-') {
+        index++;
+    }
+    bz_cli_parse(&argp, index < argc ? index + 1 : argc, argv, &invocation);
+    return run_command(argc - invocation.command_index, argv + invocation.command_index);
+}

@@ -1,0 +1,76 @@
+#include "tools/progress.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND_NS UINT64_C(1000000000)
+#define TERMINAL_INTERVAL_NS (SECOND_NS / 10)
+#define LOG_INTERVAL_NS (10 * SECOND_NS)
+
+static uint64_t read_clock_ns(clockid_t clock_id) {
+    struct timespec now;
+    clock_gettime(clock_id, &now);
+    return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
+uint64_t bz_wall_ns(void) {
+    return read_clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t bz_thread_cpu_ns(void) {
+    return read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+void bz_progress_begin(struct bz_progress *progress, bool is_quiet, uint64_t runs_wanted,
+                       uint64_t seconds) {
+    *progress = (struct bz_progress){.is_quiet = is_quiet,
+                                     .is_terminal = isatty(STDERR_FILENO) == 1,
+                                     .began_ns = bz_wall_ns()};
+    progress->shown_ns = progress->began_ns;
+    progress->runs_wanted = seconds != 0 ? 0 : runs_wanted;
+    progress->deadline_ns = seconds != 0 ? progress->began_ns + seconds * SECOND_NS : 0;
+}
+
+static uint64_t seconds_left(const struct bz_progress *progress, uint64_t now_ns, double rate,
+                             uint64_t runs) {
+    if (progress->deadline_ns != 0) {
+        return progress->deadline_ns > now_ns ? (progress->deadline_ns - now_ns) / SECOND_NS : 0;
+    }
+    if (rate <= 0 || runs >= progress->runs_wanted) {
+        return 0;
+    }
+    double left = (double)(progress->runs_wanted - runs) / rate;
+    return left < 1e15 ? (uint64_t)left : (uint64_t)1e15;
+}
+
+void bz_progress_show(struct bz_progress *progress, uint64_t runs, uint64_t findings) {
+    uint64_t now_ns = bz_wall_ns();
+    uint64_t interval_ns = progress->is_terminal ? TERMINAL_INTERVAL_NS : LOG_INTERVAL_NS;
+    if (progress->is_quiet || now_ns - progress->shown_ns < interval_ns) {
+        return;
+    }
+    double rate = (double)runs * (double)SECOND_NS / (double)(now_ns - progress->began_ns);
+    uint64_t left = seconds_left(progress, now_ns, rate, runs);
+    char wanted[32] = "";
+    if (progress->runs_wanted != 0) {
+        snprintf(wanted, sizeof wanted, " of %" PRIu64, progress->runs_wanted);
+    }
+    progress->shown_ns = now_ns;
+    fprintf(stderr, "%s%" PRIu64 "%s runs, %.0f runs/s, %" PRIu64 " findings, %" PRIu64
+                    ":%02u:%02u left%s",
+            progress->is_terminal ? "\r\033[K" : "", runs, wanted, rate, findings, left / 3600,
+            (unsigned)(left / 60 % 60), (unsigned)(left % 60), progress->is_terminal ? "" : "\n");
+    fflush(stderr);
+    progress->is_shown = progress->is_terminal;
+}
+
+double bz_progress_end(struct bz_progress *progress) {
+    if (progress->is_shown) {
+        fputs("\r\033[K", stderr);
+        fflush(stderr);
+        progress->is_shown = false;
+    }
+    return (double)(bz_wall_ns() - progress->began_ns) / (double)SECOND_NS;
+}

@@ -1,0 +1,31 @@
+/* The progress of long work, on stderr: one line that is rewritten on a terminal, a line every ten
+ * seconds elsewhere. And the clocks of the program, as it alone may know the real time. */
+#ifndef BZ_TOOLS_PROGRESS_H
+#define BZ_TOOLS_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bz_progress {
+    bool is_quiet;
+    bool is_terminal;
+    bool is_shown; /* a line is on the terminal */
+    uint64_t began_ns;
+    uint64_t shown_ns;     /* when the last line was printed */
+    uint64_t runs_wanted;  /* 0: as many as the time allows */
+    uint64_t deadline_ns;  /* 0: none */
+};
+
+uint64_t bz_wall_ns(void);       /* monotonic */
+uint64_t bz_thread_cpu_ns(void); /* spent by the calling thread */
+
+void bz_progress_begin(struct bz_progress *progress, bool is_quiet, uint64_t runs_wanted,
+                       uint64_t seconds);
+
+/* Prints what is done, if it is time to. */
+void bz_progress_show(struct bz_progress *progress, uint64_t runs, uint64_t findings);
+
+/* Takes the line off the terminal. Returns the seconds since the beginning. */
+double bz_progress_end(struct bz_progress *progress);
+
+#endif

@@ -1,0 +1,34 @@
+/* JSON documents of the commands; the keys are a contract, see README.md. */
+#ifndef BZ_TOOLS_REPORT_JSON_H
+#define BZ_TOOLS_REPORT_JSON_H
+
+#include "sim/campaign/campaign.h"
+#include "tools/findings.h"
+#include "traces/json.h"
+
+struct bz_run_report {
+    const struct bz_program *program;
+    uint64_t seed_first;
+    const struct bz_campaign_result *result;
+    const struct bz_kept_findings *findings;
+    double seconds;
+    uint32_t missed_windows; /* required and never hit, as bits 1 << window */
+    int exit_code;
+};
+
+/* The document of `run --json`; the caller frees it. */
+struct bz_json *bz_run_report_json(const struct bz_run_report *report);
+
+/* Adds scenario, variant, strategy, order and the other settings of a program to an object. */
+void bz_json_add_program(struct bz_json *object, const struct bz_program *program);
+
+/* Adds how a replay went: result, step, expected, got, digest, steps, violation. */
+void bz_json_add_replay(struct bz_json *object, const struct bz_replay_report *report);
+
+/* Adds the digest as the other programs of the project print it, in 16 digits. */
+void bz_json_add_digest(struct bz_json *object, const char *key, uint64_t digest);
+
+/* Prints the document to stdout and frees it. */
+void bz_json_put(struct bz_json *root);
+
+#endif

@@ -1,0 +1,120 @@
+#include "tools/run_report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/campaign/settings.h"
+#include "sim/choice/strategy.h"
+#include "sim/oracle/oracle.h"
+#include "tools/cli.h"
+#include "tools/diagnosis.h"
+
+void bz_run_report_print_head(const struct bz_run_report *report) {
+    const struct bz_program *program = report->program;
+    char value[BZ_ERROR_BYTES];
+    bool is_default;
+    const char *name;
+    printf("SEED 0x%" PRIx64 "\n", report->seed_first);
+    printf("scenario %s, variant %s\n", program->scenario->name, program->variant->name);
+    int column = printf("settings");
+    for (unsigned index = 0; (name = bz_program_setting(program, index, value, sizeof value,
+                                                        &is_default)) != NULL;
+         index++) {
+        int width = 2 + (int)(strlen(name) + strlen(value));
+        if (column + width > 96) {
+            column = printf("\n        ") - 1;
+        }
+        column += printf(" %s=%s", name, value);
+    }
+    printf("\n\n");
+    fflush(stdout); /* a seed that kills the program must be known */
+}
+
+static void print_windows(const struct bz_world_stats *stats) {
+    printf("\nCancels that struck, by operation and window:\n%-10s", "");
+    for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
+        printf(" %10s", bz_window_name((enum bz_window)window));
+    }
+    printf("\n");
+    for (unsigned op = 1; op < BZ_OP_COUNT; op++) {
+        uint64_t total = 0;
+        for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
+            total += stats->windows[op][window];
+        }
+        if (total == 0) {
+            continue;
+        }
+        printf("%-10s", bz_op_name((enum bz_op)op));
+        for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
+            printf(" %10" PRIu64, stats->windows[op][window]);
+        }
+        printf("\n");
+    }
+}
+
+static void print_tried(const struct bz_campaign_result *result) {
+    printf("runs %" PRIu64 ", steps %" PRIu64 ", distinct schedules %s%" PRIu64
+           ", injected cancels %" PRIu64 "\n",
+           result->runs, result->stats.steps, result->distinct_is_exact ? "" : "about ",
+           result->distinct, result->stats.injected);
+    printf("digest %016" PRIx64 "\n", result->digest);
+    if (result->out_of_steps > 0) {
+        printf("%" PRIu64 " of the runs hit the step limit and were cut short (--max-steps)\n",
+               result->out_of_steps);
+    }
+    print_windows(&result->stats);
+}
+
+static void print_findings(const struct bz_run_report *report) {
+    const struct bz_campaign_result *result = report->result;
+    for (uint32_t index = 0; index < report->findings->count; index++) {
+        const struct bz_kept_finding *finding = &report->findings->items[index];
+        if (index > 0) {
+            printf("\n");
+        }
+        bz_diagnosis_print(stdout, &finding->trace, report->program->variant, finding->token,
+                           finding->path[0] != '\0' ? finding->path : NULL);
+    }
+    printf("\n%" PRIu64 " of %" PRIu64 " runs violated:\n", result->violations, result->runs);
+    for (unsigned index = 0; bz_oracles[index] != NULL; index++) {
+        if (result->by_oracle[index] > 0) {
+            printf("  %-20s %" PRIu64 "\n", bz_oracles[index]->name, result->by_oracle[index]);
+        }
+    }
+}
+
+static void print_verdict(const struct bz_run_report *report) {
+    const struct bz_campaign_result *result = report->result;
+    if (report->exit_code == BZ_EXIT_INTERRUPTED && result->is_interrupted) {
+        printf("\ninterrupted; the %" PRIu64 " runs above are complete\n", result->runs);
+    }
+    if (result->violations > 0) {
+        return;
+    }
+    for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
+        if ((report->missed_windows >> window & 1u) != 0) {
+            printf("\nnothing proved: no cancel struck in the window '%s', which is required\n",
+                   bz_window_name((enum bz_window)window));
+        }
+    }
+    printf("\nno violation found\n");
+}
+
+void bz_run_report_print(const struct bz_run_report *report, bool is_quiet) {
+    const struct bz_campaign_result *result = report->result;
+    if (result->violations > 0) {
+        print_findings(report);
+    }
+    if (is_quiet) {
+        return;
+    }
+    if (result->violations > 0) {
+        printf("\n");
+    }
+    print_tried(result);
+    print_verdict(report);
+    fflush(stdout);
+    fprintf(stderr, "%.2f s, %.0f runs/s\n", report->seconds,
+            report->seconds > 0 ? (double)result->runs / report->seconds : 0.0);
+}

@@ -1,0 +1,208 @@
+/* The only file that sees the JSON library. Its traps: numbers are doubles and are printed with 15
+ * digits when that is nearly right, so whole numbers are written as text of our own; it is a
+ * lenient reader, so json_check.c reads first; strings are printed as they are, valid or not. */
+#include "traces/json.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "primitives/runtime/check.h"
+#include "traces/json_check.h"
+#include "traces/utf8.h"
+
+#define NUMBER_MAX ((UINT64_C(1) << 53) - 1)
+
+/* struct bz_json is a name for what the library calls cJSON. */
+static cJSON *inside(const struct bz_json *json) {
+    return (cJSON *)(uintptr_t)json;
+}
+
+static struct bz_json *outside(cJSON *item) {
+    return (struct bz_json *)item;
+}
+
+static struct bz_json *made(cJSON *item) {
+    BZ_CHECK(item != NULL); /* out of memory for a document */
+    return outside(item);
+}
+
+/* --- building ----------------------------------------------------------------------------------
+ */
+
+/* A copy in which every byte that is no UTF-8 became U+FFFD. */
+static char *clean_copy(const char *text) {
+    size_t left = strlen(text);
+    char *copy = malloc(3 * left + 1);
+    BZ_CHECK(copy != NULL);
+    char *to = copy;
+    while (left > 0) {
+        uint32_t code_point;
+        size_t bytes = bz_utf8_read(text, left, &code_point);
+        if (bytes == 0) {
+            memcpy(to, "\xef\xbf\xbd", 3);
+            to += 3;
+            bytes = 1;
+        } else {
+            memcpy(to, text, bytes);
+            to += bytes;
+        }
+        text += bytes;
+        left -= bytes;
+    }
+    *to = '\0';
+    return copy;
+}
+
+struct bz_json *bz_json_new_object(void) {
+    return made(cJSON_CreateObject());
+}
+
+struct bz_json *bz_json_new_array(void) {
+    return made(cJSON_CreateArray());
+}
+
+void bz_json_add_string(struct bz_json *object, const char *key, const char *value) {
+    if (value == NULL) {
+        made(cJSON_AddNullToObject(inside(object), key));
+        return;
+    }
+    char *copy = clean_copy(value);
+    made(cJSON_AddStringToObject(inside(object), key, copy));
+    free(copy);
+}
+
+void bz_json_add_number(struct bz_json *object, const char *key, uint64_t value) {
+    char text[24];
+    BZ_CHECK(value <= NUMBER_MAX); /* more would not survive a reader that uses doubles */
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    made(cJSON_AddRawToObject(inside(object), key, text));
+}
+
+void bz_json_add_integer(struct bz_json *object, const char *key, int64_t value) {
+    char text[24];
+    BZ_CHECK(value <= (int64_t)NUMBER_MAX && value >= -(int64_t)NUMBER_MAX);
+    snprintf(text, sizeof text, "%" PRId64, value);
+    made(cJSON_AddRawToObject(inside(object), key, text));
+}
+
+void bz_json_add_decimal(struct bz_json *object, const char *key, double value) {
+    made(cJSON_AddNumberToObject(inside(object), key, value));
+}
+
+void bz_json_add_bool(struct bz_json *object, const char *key, bool value) {
+    made(cJSON_AddBoolToObject(inside(object), key, value));
+}
+
+void bz_json_add_hex(struct bz_json *object, const char *key, uint64_t value) {
+    char text[24];
+    snprintf(text, sizeof text, "0x%" PRIx64, value);
+    bz_json_add_string(object, key, text);
+}
+
+struct bz_json *bz_json_add_object(struct bz_json *object, const char *key) {
+    return made(cJSON_AddObjectToObject(inside(object), key));
+}
+
+struct bz_json *bz_json_add_array(struct bz_json *object, const char *key) {
+    return made(cJSON_AddArrayToObject(inside(object), key));
+}
+
+struct bz_json *bz_json_append_object(struct bz_json *array) {
+    struct bz_json *object = bz_json_new_object();
+    bool is_added = cJSON_AddItemToArray(inside(array), inside(object));
+    BZ_CHECK(is_added);
+    return object;
+}
+
+void bz_json_append_string(struct bz_json *array, const char *value) {
+    char *copy = clean_copy(value);
+    struct bz_json *string = made(cJSON_CreateString(copy));
+    bool is_added = cJSON_AddItemToArray(inside(array), inside(string));
+    BZ_CHECK(is_added);
+    free(copy);
+}
+
+char *bz_json_print(const struct bz_json *json, bool is_pretty) {
+    char *text = is_pretty ? cJSON_Print(inside(json)) : cJSON_PrintUnformatted(inside(json));
+    BZ_CHECK(text != NULL);
+    return text;
+}
+
+void bz_json_free(struct bz_json *root) {
+    cJSON_Delete(inside(root));
+}
+
+/* --- reading -----------------------------------------------------------------------------------
+ */
+
+static void say_flaw(const char *text, const struct bz_json_flaw *flaw, const char *origin,
+                     char *error, size_t error_bytes) {
+    size_t line = 1;
+    size_t line_start = 0;
+    for (size_t offset = 0; offset < flaw->offset; offset++) {
+        if (text[offset] == '\n') {
+            line++;
+            line_start = offset + 1;
+        }
+    }
+    snprintf(error, error_bytes, "%s:%zu:%zu: %s", origin, line, flaw->offset - line_start + 1,
+             flaw->what);
+}
+
+struct bz_json *bz_json_parse(const char *text, size_t length, unsigned depth_max,
+                              const char *origin, char *error, size_t error_bytes) {
+    struct bz_json_flaw flaw;
+    unsigned depth = depth_max < BZ_JSON_DEPTH_MAX ? depth_max : BZ_JSON_DEPTH_MAX;
+    if (!bz_json_check(text, length, depth, &flaw)) {
+        say_flaw(text, &flaw, origin, error, error_bytes);
+        return NULL;
+    }
+    cJSON *root = cJSON_ParseWithLengthOpts(text, length, NULL, false);
+    if (root == NULL) {
+        snprintf(error, error_bytes, "%s:1:1: no memory is left to read it", origin);
+    }
+    return outside(root);
+}
+
+const struct bz_json *bz_json_get(const struct bz_json *object, const char *key) {
+    return outside(cJSON_GetObjectItemCaseSensitive(inside(object), key));
+}
+
+bool bz_json_is_object(const struct bz_json *json) {
+    return cJSON_IsObject(inside(json));
+}
+
+bool bz_json_is_array(const struct bz_json *json) {
+    return cJSON_IsArray(inside(json));
+}
+
+const char *bz_json_string(const struct bz_json *json) {
+    return cJSON_GetStringValue(inside(json));
+}
+
+bool bz_json_number(const struct bz_json *json, uint64_t *value) {
+    if (!cJSON_IsNumber(inside(json))) {
+        return false;
+    }
+    double number = inside(json)->valuedouble;
+    if (!(number >= 0 && number <= (double)NUMBER_MAX) || number != (double)(uint64_t)number) {
+        return false;
+    }
+    *value = (uint64_t)number;
+    return true;
+}
+
+const struct bz_json *bz_json_first(const struct bz_json *container) {
+    return outside(inside(container)->child);
+}
+
+const struct bz_json *bz_json_next(const struct bz_json *member) {
+    return outside(inside(member)->next);
+}
+
+const char *bz_json_key(const struct bz_json *member) {
+    return inside(member)->string;
+}

@@ -1,0 +1,17 @@
+/* The strict half of the JSON reader: grammar, encoding, limits. For json.c. */
+#ifndef BZ_TRACES_JSON_CHECK_H
+#define BZ_TRACES_JSON_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct bz_json_flaw {
+    size_t offset; /* in the text */
+    char what[160];
+};
+
+/* True if the text is one JSON document within the limits of json.h. Takes time in proportion to
+ * the text and a little memory for keys. */
+bool bz_json_check(const char *text, size_t length, unsigned depth_max, struct bz_json_flaw *flaw);
+
+#endif

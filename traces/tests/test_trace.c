@@ -1,0 +1,111 @@
+/* The trace as plain data: strings, tasks, comparison, text. */
+#include "traces/tests/sample.h"
+#include "traces/trace_fields.h"
+
+Test(trace, equal_strings_share_and_stay) {
+    struct bz_trace trace;
+    bz_trace_init(&trace);
+    cr_assert(eq(ptr, (void *)bz_trace_string(&trace, NULL), NULL));
+    char name[32];
+    const char *kept[5000];
+    for (unsigned number = 0; number < 5000; number++) {
+        snprintf(name, sizeof name, "name-%u", number);
+        kept[number] = bz_trace_string(&trace, name);
+    }
+    char *large = calloc(1, 100001);
+    memset(large, 'x', 100000);
+    const char *copy = bz_trace_string(&trace, large);
+    cr_assert(ne(ptr, (void *)copy, large));
+    tst_text(copy, large);
+    for (unsigned number = 0; number < 5000; number++) {
+        snprintf(name, sizeof name, "name-%u", number);
+        tst_text(kept[number], name);
+        cr_assert(eq(ptr, (void *)bz_trace_string(&trace, name), (void *)kept[number]));
+    }
+    free(large);
+    bz_trace_fini(&trace);
+    cr_assert(eq(sz, trace.name_count, 0));
+}
+
+Test(trace, tasks_are_found_by_name) {
+    struct bz_trace trace;
+    bz_trace_init(&trace);
+    cr_assert(eq(u32, bz_trace_find_task(&trace, "worker-1"), 0));
+    bz_trace_string(&trace, "worker-0");
+    char name[32];
+    for (unsigned number = 1; number <= 3000; number++) {
+        snprintf(name, sizeof name, "worker-%u", number);
+        bz_trace_add_task(&trace, name);
+    }
+    for (unsigned number = 0; number <= 3001; number++) {
+        snprintf(name, sizeof name, "worker-%u", number);
+        cr_assert(eq(u32, bz_trace_find_task(&trace, name), number == 3001 ? 0 : number));
+    }
+    cr_assert(eq(u32, bz_trace_find_task(&trace, NULL), 0));
+    bz_trace_fini(&trace);
+}
+
+/* Whatever field differs, the events differ. */
+Test(trace, equality_sees_every_field) {
+    struct bz_trace_event event = {1, 2, "t", "e", "o", "p", "s", "w", "a", "r", "b", 3};
+    char task[] = "t";
+    struct bz_trace_event same = event;
+    unsigned fields = 0;
+    same.task = task;
+    cr_assert(bz_trace_event_equal(&event, &same), "strings are compared, and not pointers");
+    for (const struct bz_trace_field *field = bz_trace_event_fields; field->key != NULL; field++) {
+        struct bz_trace_event other = event;
+        if (field->type == BZ_FIELD_NUMBER) {
+            (*bz_field_number(field, &other))++;
+        } else {
+            *bz_field_string(field, &other) = "z";
+            cr_assert(not(bz_trace_event_equal(&event, &other)), "%s", field->key);
+            *bz_field_string(field, &other) = NULL;
+        }
+        cr_assert(not(bz_trace_event_equal(&event, &other)), "%s", field->key);
+        cr_assert(not(bz_trace_event_equal(&other, &event)), "%s", field->key);
+        fields++;
+    }
+    cr_assert(eq(u32, fields, 12));
+    cr_assert(eq(sz, sizeof event, 12 * sizeof(uint64_t)), "a field is missing in the table");
+}
+
+Test(trace, a_line_for_people) {
+    struct bz_trace trace;
+    char buffer[200];
+    tst_sample(&trace);
+    static const char *const events[] = {"worker-2 spawn by=worker-1",
+                                         "worker-2 resume ok n=2",
+                                         "worker-2 suspend future",
+                                         "callback callback",
+                                         "clock time_ns=9007199254740991",
+                                         "worker-1 cancel acquire window=woken by=canceller",
+                                         "worker-1 return acquire permits cancelled"};
+    static const char *const choices[] = {"data canceller patience n=1 value=5 below=8",
+                                          "next worker-2 n=2", "next callback n=1",
+                                          "delay value=1", "cancel worker-1 window=woken n=3"};
+    cr_assert(eq(sz, trace.event_count, sizeof events / sizeof events[0]));
+    cr_assert(eq(sz, trace.choice_count, sizeof choices / sizeof choices[0]));
+    for (size_t index = 0; index < trace.event_count; index++) {
+        tst_text(bz_trace_event_text(&trace.events[index], buffer, sizeof buffer), events[index]);
+    }
+    for (size_t index = 0; index < trace.choice_count; index++) {
+        tst_text(bz_trace_choice_text(&trace.choices[index], buffer, sizeof buffer),
+                 choices[index]);
+    }
+    memset(buffer, 'x', sizeof buffer);
+    tst_text(bz_trace_event_text(&trace.events[1], buffer, 11), "worker-2 r");
+    cr_assert(eq(chr, buffer[11], 'x'));
+    bz_trace_event_text(&trace.events[1], buffer, 0);
+    cr_assert(eq(chr, buffer[0], 'w'), "no room, nothing written");
+    bz_trace_fini(&trace);
+}
+
+Test(trace, the_nearest_word) {
+    tst_text(bz_vocabulary_nearest(&bz_vocabulary_window, "wokn"), "woken");
+    tst_text(bz_vocabulary_nearest(&bz_vocabulary_window, "wait"), "waiting");
+    tst_text(bz_vocabulary_nearest(&bz_vocabulary_choice, "cancle"), "cancel");
+    cr_assert(eq(u32, bz_edit_distance("kitten", "sitting"), 3));
+    cr_assert(eq(u32, bz_edit_distance("", "abc"), 3));
+    cr_assert(eq(u32, bz_edit_distance("abc", "abc"), 0));
+}

@@ -1,0 +1,254 @@
+#include "traces/trace.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "primitives/runtime/check.h"
+#include "traces/trace_fields.h"
+
+#define CHUNK_BYTES 16384u
+#define CAPACITY_FIRST 16u
+
+/* Strings lie end to end in chunks, which are never moved. */
+struct bz_trace_chunk {
+    struct bz_trace_chunk *next;
+    size_t used;
+    size_t capacity;
+    char bytes[];
+};
+
+/* A slot of the hash table; text NULL: free. `task` is the number of the task of that name. Nothing
+ * ever goes through the table in its order. */
+struct bz_trace_name {
+    const char *text;
+    uint32_t task;
+};
+
+void bz_trace_init(struct bz_trace *trace) {
+    *trace = (struct bz_trace){.engine = NULL};
+}
+
+void bz_trace_fini(struct bz_trace *trace) {
+    while (trace->chunks != NULL) {
+        struct bz_trace_chunk *next = trace->chunks->next;
+        free(trace->chunks);
+        trace->chunks = next;
+    }
+    free(trace->names);
+    free(trace->params);
+    free(trace->tasks);
+    free(trace->choices);
+    free(trace->events);
+    bz_trace_init(trace);
+}
+
+/* --- strings -----------------------------------------------------------------------------------
+ */
+
+/* FNV-1a, folded, because a table of a power of two looks at the low bits. */
+static size_t hash_of(const char *text) {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; *text != '\0'; text++) {
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    }
+    return (size_t)(hash ^ hash >> 32u);
+}
+
+/* The slot where `text` is or would be. The table is never full. */
+static struct bz_trace_name *slot_of(const struct bz_trace *trace, const char *text) {
+    size_t mask = trace->name_capacity - 1;
+    size_t index = hash_of(text) & mask;
+    while (trace->names[index].text != NULL && strcmp(trace->names[index].text, text) != 0) {
+        index = (index + 1) & mask;
+    }
+    return &trace->names[index];
+}
+
+static void grow_names(struct bz_trace *trace) {
+    struct bz_trace_name *old = trace->names;
+    size_t old_capacity = trace->name_capacity;
+    trace->name_capacity = old_capacity == 0 ? 64 : 2 * old_capacity;
+    trace->names = calloc(trace->name_capacity, sizeof *trace->names);
+    BZ_CHECK(trace->names != NULL);
+    for (size_t index = 0; index < old_capacity; index++) {
+        if (old[index].text != NULL) {
+            *slot_of(trace, old[index].text) = old[index];
+        }
+    }
+    free(old);
+}
+
+static const char *copy_into_chunk(struct bz_trace *trace, const char *text) {
+    size_t bytes = strlen(text) + 1;
+    struct bz_trace_chunk *chunk = trace->chunks;
+    if (chunk == NULL || chunk->capacity - chunk->used < bytes) {
+        size_t capacity = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+        chunk = malloc(sizeof *chunk + capacity);
+        BZ_CHECK(chunk != NULL);
+        chunk->next = trace->chunks;
+        chunk->used = 0;
+        chunk->capacity = capacity;
+        trace->chunks = chunk;
+    }
+    char *copy = memcpy(chunk->bytes + chunk->used, text, bytes);
+    chunk->used += bytes;
+    return copy;
+}
+
+static struct bz_trace_name *intern(struct bz_trace *trace, const char *text) {
+    if (4 * (trace->name_count + 1) > 3 * trace->name_capacity) {
+        grow_names(trace);
+    }
+    struct bz_trace_name *name = slot_of(trace, text);
+    if (name->text == NULL) {
+        name->text = copy_into_chunk(trace, text);
+        trace->name_count++;
+    }
+    return name;
+}
+
+const char *bz_trace_string(struct bz_trace *trace, const char *text) {
+    return text == NULL ? NULL : intern(trace, text)->text;
+}
+
+/* --- arrays ------------------------------------------------------------------------------------
+ */
+
+/* `array`, with room for one more entry than `count`. */
+static void *with_room(void *array, size_t count, size_t *capacity, size_t entry_bytes) {
+    if (count < *capacity) {
+        return array;
+    }
+    *capacity = *capacity == 0 ? CAPACITY_FIRST : 2 * *capacity;
+    void *larger = realloc(array, *capacity * entry_bytes);
+    BZ_CHECK(larger != NULL);
+    return larger;
+}
+
+void bz_trace_add_choice(struct bz_trace *trace, struct bz_trace_choice choice) {
+    trace->choices =
+        with_room(trace->choices, trace->choice_count, &trace->choice_capacity, sizeof choice);
+    trace->choices[trace->choice_count++] = choice;
+}
+
+void bz_trace_add_event(struct bz_trace *trace, struct bz_trace_event event) {
+    trace->events =
+        with_room(trace->events, trace->event_count, &trace->event_capacity, sizeof event);
+    trace->events[trace->event_count++] = event;
+}
+
+void bz_trace_add_param(struct bz_trace *trace, const char *name, const char *value) {
+    struct bz_trace_param param = {bz_trace_string(trace, name), bz_trace_string(trace, value)};
+    trace->params =
+        with_room(trace->params, trace->param_count, &trace->param_capacity, sizeof param);
+    trace->params[trace->param_count++] = param;
+}
+
+void bz_trace_add_task(struct bz_trace *trace, const char *name) {
+    struct bz_trace_name *entry = intern(trace, name);
+    BZ_CHECK(entry->task == 0); /* the name must be new: it is what tasks are known by */
+    trace->tasks =
+        with_room(trace->tasks, trace->task_count, &trace->task_capacity, sizeof entry->text);
+    trace->tasks[trace->task_count++] = entry->text;
+    entry->task = (uint32_t)trace->task_count;
+}
+
+uint32_t bz_trace_find_task(const struct bz_trace *trace, const char *name) {
+    return trace->name_capacity == 0 || name == NULL ? 0 : slot_of(trace, name)->task;
+}
+
+/* --- comparison and text -----------------------------------------------------------------------
+ */
+
+static bool same_string(const char *a, const char *b) {
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+bool bz_trace_event_equal(const struct bz_trace_event *a, const struct bz_trace_event *b) {
+    struct bz_trace_event left = *a;
+    struct bz_trace_event right = *b;
+    for (const struct bz_trace_field *field = bz_trace_event_fields; field->key != NULL; field++) {
+        bool is_same =
+            field->type == BZ_FIELD_NUMBER
+                ? *bz_field_number(field, &left) == *bz_field_number(field, &right)
+                : same_string(*bz_field_string(field, &left), *bz_field_string(field, &right));
+        if (!is_same) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A line that grows word by word and is cut at the end of its buffer. */
+struct line {
+    char *buffer;
+    size_t size_bytes;
+    size_t length;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct line *line, const char *format, ...) {
+    if (line->length + 1 >= line->size_bytes) {
+        return;
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    size_t room = line->size_bytes - line->length;
+    int written = vsnprintf(line->buffer + line->length, room, format, arguments);
+    va_end(arguments);
+    line->length += written < 0 ? 0 : (size_t)written < room ? (size_t)written : room - 1;
+}
+
+/* The word, and a blank before it unless it is the first. */
+static void say_word(struct line *line, const char *prefix, const char *word) {
+    if (word != NULL) {
+        say(line, "%s%s%s", line->length == 0 ? "" : " ", prefix, word);
+    }
+}
+
+static void say_number(struct line *line, const char *prefix, uint64_t number) {
+    if (number != BZ_TRACE_ABSENT) {
+        say(line, " %s%" PRIu64, prefix, number);
+    }
+}
+
+const char *bz_trace_event_text(const struct bz_trace_event *event, char *buffer,
+                                size_t size_bytes) {
+    struct line line = {buffer, size_bytes, 0};
+    if (size_bytes > 0) {
+        buffer[0] = '\0';
+    }
+    say_word(&line, "", event->task);
+    say_word(&line, "", event->event);
+    say_word(&line, "", event->op);
+    say_word(&line, "", event->object);
+    say_word(&line, "", event->wait);
+    say_word(&line, "", event->role);
+    say_word(&line, "", event->status);
+    say_word(&line, "window=", event->window);
+    say_word(&line, "by=", event->by);
+    say_number(&line, "n=", event->n);
+    if (same_string(event->event, "clock")) {
+        say_number(&line, "time_ns=", event->time_ns);
+    }
+    return buffer;
+}
+
+const char *bz_trace_choice_text(const struct bz_trace_choice *choice, char *buffer,
+                                 size_t size_bytes) {
+    struct line line = {buffer, size_bytes, 0};
+    if (size_bytes > 0) {
+        buffer[0] = '\0';
+    }
+    say_word(&line, "", choice->kind);
+    say_word(&line, "", choice->task);
+    say_word(&line, "", choice->role);
+    say_word(&line, "window=", choice->window);
+    say_word(&line, "", choice->label);
+    say_number(&line, "n=", choice->n);
+    say_number(&line, "value=", choice->value);
+    say_number(&line, "below=", choice->bound);
+    return buffer;
+}

@@ -1,0 +1,147 @@
+#include "traces/trace_fields.h"
+
+#include <string.h>
+
+#include "primitives/runtime/handle.h"
+#include "primitives/runtime/status.h"
+#include "sim/world/event.h"
+#include "sim/world/world.h"
+#include "traces/trace.h"
+
+#define WAIT_COUNT 5u
+#define ORDER_COUNT 2u
+#define EDIT_BYTES_MAX 32u
+
+/* --- vocabularies ------------------------------------------------------------------------------
+ */
+
+static const char *op_word(unsigned number) {
+    return bz_op_name((enum bz_op)number);
+}
+
+static const char *status_word(unsigned number) {
+    return bz_status_name((enum bz_status)number);
+}
+
+static const char *window_word(unsigned number) {
+    return bz_window_name((enum bz_window)number);
+}
+
+static const char *wait_word(unsigned number) {
+    return bz_wait_name((enum bz_wait)number);
+}
+
+static const char *choice_word(unsigned number) {
+    return bz_choice_kind_name((enum bz_choice_kind)number);
+}
+
+static const char *order_word(unsigned number) {
+    return bz_order_name((enum bz_order)number);
+}
+
+static const char *result_word(unsigned number) {
+    static const char *const words[] = {"pass", "violation"};
+    return words[number];
+}
+
+static const struct bz_vocabulary vocabulary_event = {"kind of event", bz_event_name,
+                                                      BZ_EVENT_KIND_COUNT};
+static const struct bz_vocabulary vocabulary_op = {"operation", op_word, BZ_OP_COUNT};
+static const struct bz_vocabulary vocabulary_status = {"status", status_word, BZ_STATUS_COUNT};
+static const struct bz_vocabulary vocabulary_wait = {"kind of wait", wait_word, WAIT_COUNT};
+static const struct bz_vocabulary vocabulary_result = {"result", result_word, 2};
+const struct bz_vocabulary bz_vocabulary_window = {"window", window_word, BZ_WINDOW_COUNT};
+const struct bz_vocabulary bz_vocabulary_choice = {"kind of choice", choice_word,
+                                                   BZ_CHOICE_KIND_COUNT};
+const struct bz_vocabulary bz_vocabulary_role = {"role", bz_role_name, BZ_ROLE_COUNT};
+const struct bz_vocabulary bz_vocabulary_order = {"loop order", order_word, ORDER_COUNT};
+
+unsigned bz_vocabulary_find(const struct bz_vocabulary *vocabulary, const char *word) {
+    for (unsigned number = 0; number < vocabulary->count; number++) {
+        const char *known = vocabulary->word(number);
+        if (known != NULL && strcmp(known, word) == 0) {
+            return number;
+        }
+    }
+    return vocabulary->count;
+}
+
+/* Levenshtein's, one row at a time. */
+unsigned bz_edit_distance(const char *a, const char *b) {
+    unsigned row[EDIT_BYTES_MAX + 1];
+    size_t a_length = strnlen(a, EDIT_BYTES_MAX);
+    size_t b_length = strnlen(b, EDIT_BYTES_MAX);
+    for (size_t column = 0; column <= b_length; column++) {
+        row[column] = (unsigned)column;
+    }
+    for (size_t line = 1; line <= a_length; line++) {
+        unsigned diagonal = row[0];
+        row[0] = (unsigned)line;
+        for (size_t column = 1; column <= b_length; column++) {
+            unsigned replaced = diagonal + (a[line - 1] != b[column - 1]);
+            unsigned shifted = 1 + (row[column] < row[column - 1] ? row[column] : row[column - 1]);
+            diagonal = row[column];
+            row[column] = replaced < shifted ? replaced : shifted;
+        }
+    }
+    return row[b_length];
+}
+
+const char *bz_vocabulary_nearest(const struct bz_vocabulary *vocabulary, const char *word) {
+    const char *nearest = NULL;
+    unsigned least = UINT32_MAX;
+    for (unsigned number = 0; number < vocabulary->count; number++) {
+        const char *known = vocabulary->word(number);
+        unsigned distance = known == NULL ? UINT32_MAX : bz_edit_distance(known, word);
+        if (distance < least) {
+            least = distance;
+            nearest = known;
+        }
+    }
+    return nearest;
+}
+
+/* --- tables ------------------------------------------------------------------------------------
+ */
+
+#define FIELD(type_name, struct_name, member, required, words)                                     \
+    { #member, offsetof(struct struct_name, member), BZ_FIELD_##type_name, required, words }
+
+const struct bz_trace_field bz_trace_event_fields[] = {
+    FIELD(NUMBER, bz_trace_event, step, true, NULL),
+    FIELD(NUMBER, bz_trace_event, time_ns, true, NULL),
+    FIELD(NAME, bz_trace_event, task, false, NULL),
+    FIELD(WORD, bz_trace_event, event, true, &vocabulary_event),
+    FIELD(WORD, bz_trace_event, op, false, &vocabulary_op),
+    FIELD(NAME, bz_trace_event, object, false, NULL),
+    FIELD(WORD, bz_trace_event, wait, false, &vocabulary_wait),
+    FIELD(WORD, bz_trace_event, role, false, &bz_vocabulary_role),
+    FIELD(WORD, bz_trace_event, window, false, &bz_vocabulary_window),
+    FIELD(WORD, bz_trace_event, status, false, &vocabulary_status),
+    FIELD(NAME, bz_trace_event, by, false, NULL),
+    FIELD(NUMBER, bz_trace_event, n, false, NULL),
+    {NULL, 0, BZ_FIELD_NUMBER, false, NULL},
+};
+
+const struct bz_trace_field bz_trace_choice_fields[] = {
+    FIELD(NUMBER, bz_trace_choice, step, true, NULL),
+    FIELD(WORD, bz_trace_choice, kind, true, &bz_vocabulary_choice),
+    FIELD(NAME, bz_trace_choice, task, false, NULL),
+    FIELD(WORD, bz_trace_choice, role, false, &bz_vocabulary_role),
+    FIELD(WORD, bz_trace_choice, window, false, &bz_vocabulary_window),
+    FIELD(NAME, bz_trace_choice, label, false, NULL),
+    FIELD(NUMBER, bz_trace_choice, n, false, NULL),
+    FIELD(NUMBER, bz_trace_choice, bound, false, NULL),
+    FIELD(NUMBER, bz_trace_choice, value, false, NULL),
+    {NULL, 0, BZ_FIELD_NUMBER, false, NULL},
+};
+
+const struct bz_trace_field bz_trace_verdict_fields[] = {
+    FIELD(WORD, bz_trace_verdict, result, true, &vocabulary_result),
+    FIELD(NAME, bz_trace_verdict, oracle, false, NULL),
+    FIELD(NUMBER, bz_trace_verdict, step, true, NULL),
+    FIELD(NAME, bz_trace_verdict, task, false, NULL),
+    FIELD(NAME, bz_trace_verdict, object, false, NULL),
+    FIELD(TEXT, bz_trace_verdict, message, false, NULL),
+    {NULL, 0, BZ_FIELD_NUMBER, false, NULL},
+};

@@ -1,0 +1,59 @@
+/* The fields of events, choices and the verdict, as tables that reader, writer and comparison go
+ * by. For the files of this folder. */
+#ifndef BZ_TRACES_TRACE_FIELDS_H
+#define BZ_TRACES_TRACE_FIELDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum bz_field_type {
+    BZ_FIELD_NUMBER = 0, /* a uint64_t; absent: BZ_TRACE_ABSENT */
+    BZ_FIELD_WORD = 1,   /* a string out of a list; absent: NULL, as for all strings */
+    BZ_FIELD_NAME = 2,   /* up to BZ_TRACE_NAME_BYTES_MAX */
+    BZ_FIELD_TEXT = 3,   /* up to BZ_TRACE_TEXT_BYTES_MAX */
+};
+
+/* The words of an enumeration by number, some of which may be NULL. */
+struct bz_vocabulary {
+    const char *what; /* "a kind of event" */
+    const char *(*word)(unsigned number);
+    unsigned count;
+};
+
+struct bz_trace_field {
+    const char *key; /* NULL ends a table */
+    size_t offset;   /* in its struct */
+    enum bz_field_type type;
+    bool is_required;
+    const struct bz_vocabulary *vocabulary; /* of a word */
+};
+
+/* In the order in which they are written. */
+extern const struct bz_trace_field bz_trace_event_fields[];
+extern const struct bz_trace_field bz_trace_choice_fields[];
+extern const struct bz_trace_field bz_trace_verdict_fields[];
+
+extern const struct bz_vocabulary bz_vocabulary_order;
+extern const struct bz_vocabulary bz_vocabulary_window;
+extern const struct bz_vocabulary bz_vocabulary_choice;
+extern const struct bz_vocabulary bz_vocabulary_role;
+
+static inline uint64_t *bz_field_number(const struct bz_trace_field *field, void *entry) {
+    return (uint64_t *)(void *)((char *)entry + field->offset);
+}
+
+static inline const char **bz_field_string(const struct bz_trace_field *field, void *entry) {
+    return (const char **)(void *)((char *)entry + field->offset);
+}
+
+/* The number of a word, or vocabulary->count if it is none of them. */
+unsigned bz_vocabulary_find(const struct bz_vocabulary *vocabulary, const char *word);
+
+/* The word that takes the fewest edits to get to, for "did you mean". */
+const char *bz_vocabulary_nearest(const struct bz_vocabulary *vocabulary, const char *word);
+
+/* The number of single-character edits between two words, of which at most 32 bytes count. */
+unsigned bz_edit_distance(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,477 @@
+/* The reader. A trace comes from a bug report, so every byte of it is suspect: json_check.c has
+ * seen to the grammar, here every field is held against the tables of trace_fields.h, and names are
+ * checked for what could harm a terminal. Names are compared and printed, and never opened. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "traces/json.h"
+#include "traces/trace.h"
+#include "traces/trace_fields.h"
+#include "traces/utf8.h"
+
+#define DEPTH_MAX 16u
+#define WHERE_BYTES 224u
+#define QUOTE_BYTES 64u
+
+struct reader {
+    struct bz_trace *trace;
+    const char *origin;
+    char *error;
+    size_t error_bytes;
+};
+
+/* --- messages ----------------------------------------------------------------------------------
+ */
+
+__attribute__((format(printf, 3, 4))) static bool fail(struct reader *reader, const char *where,
+                                                       const char *format, ...) {
+    int written = snprintf(reader->error, reader->error_bytes, "%s: %s: ", reader->origin, where);
+    if (written > 0 && (size_t)written < reader->error_bytes) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(reader->error + written, reader->error_bytes - (size_t)written, format,
+                  arguments);
+        va_end(arguments);
+    }
+    return false;
+}
+
+/* Text from the file as it can be shown: short, in quotes, without control characters. */
+static const char *quote(const char *text, char buffer[QUOTE_BYTES]) {
+    size_t left = strlen(text);
+    size_t used = 0;
+    buffer[used++] = '"';
+    while (left > 0 && used + 4 + sizeof "...\"" < QUOTE_BYTES) {
+        uint32_t code_point = 0;
+        size_t bytes = bz_utf8_read(text, left, &code_point);
+        if (bytes == 0 || bz_utf8_is_control(code_point)) {
+            bytes = bytes == 0 ? 1 : bytes;
+            buffer[used++] = '?';
+        } else {
+            memcpy(buffer + used, text, bytes);
+            used += bytes;
+        }
+        text += bytes;
+        left -= bytes;
+    }
+    snprintf(buffer + used, QUOTE_BYTES - used, "%s", left > 0 ? "...\"" : "\"");
+    return buffer;
+}
+
+/* "choices[3]" and "task" to "choices[3].task"; the key may be anything. */
+static const char *member_of(const char *where, const char *key, char buffer[WHERE_BYTES]) {
+    char shown[QUOTE_BYTES];
+    quote(key, shown);
+    size_t length = strlen(shown);
+    snprintf(buffer, WHERE_BYTES, "%s%s%.*s", where, where[0] == '\0' ? "" : ".", (int)(length - 2),
+             shown + 1);
+    return buffer;
+}
+
+/* --- values ------------------------------------------------------------------------------------
+ */
+
+/* A string of 1 to `bytes_max` bytes without control characters, as a copy in the trace. */
+static bool read_string(struct reader *reader, const struct bz_json *json, const char *where,
+                        size_t bytes_max, const char **string) {
+    const char *text = bz_json_string(json);
+    if (text == NULL) {
+        return fail(reader, where, "must be a string");
+    }
+    size_t left = strlen(text);
+    if (left == 0 || left > bytes_max) {
+        return fail(reader, where, "must have 1 to %zu bytes, and has %zu", bytes_max, left);
+    }
+    for (const char *at = text; left > 0;) {
+        uint32_t code_point = 0;
+        size_t bytes = bz_utf8_read(at, left, &code_point);
+        if (bytes == 0 || bz_utf8_is_control(code_point)) {
+            return fail(reader, where, "contains the control character U+%04X; remove it",
+                        (unsigned)code_point);
+        }
+        at += bytes;
+        left -= bytes;
+    }
+    *string = bz_trace_string(reader->trace, text);
+    return true;
+}
+
+static bool read_number(struct reader *reader, const struct bz_json *json, const char *where,
+                        uint64_t *number) {
+    return bz_json_number(json, number) ||
+           fail(reader, where, "must be a whole number from 0 to 9007199254740991");
+}
+
+static bool read_word(struct reader *reader, const struct bz_json *json, const char *where,
+                      const struct bz_vocabulary *vocabulary, const char **word) {
+    const char *text = bz_json_string(json);
+    char shown[QUOTE_BYTES];
+    if (text == NULL) {
+        return fail(reader, where, "must be a string");
+    }
+    unsigned number = bz_vocabulary_find(vocabulary, text);
+    if (number == vocabulary->count) {
+        return fail(reader, where, "unknown %s %s; did you mean \"%s\"?", vocabulary->what,
+                    quote(text, shown), bz_vocabulary_nearest(vocabulary, text));
+    }
+    *word = vocabulary->word(number);
+    return true;
+}
+
+/* Hexadecimal digits and nothing else; `least` to 16 of them. */
+static bool read_hex(struct reader *reader, const struct bz_json *json, const char *where,
+                     const char *prefix, size_t least, uint64_t *number) {
+    const char *text = bz_json_string(json);
+    size_t prefix_bytes = strlen(prefix);
+    bool is_good = text != NULL && strncmp(text, prefix, prefix_bytes) == 0;
+    const char *digits = is_good ? text + prefix_bytes : "";
+    size_t count = strspn(digits, "0123456789abcdefABCDEF");
+    if (!is_good || digits[count] != '\0' || count < least || count > 16) {
+        return fail(reader, where, "must be a string of %s",
+                    least == 16 ? "16 hexadecimal digits"
+                                : "\"0x\" and 1 to 16 hexadecimal digits");
+    }
+    *number = strtoull(digits, NULL, 16);
+    return true;
+}
+
+/* --- entries: an event, a choice, the verdict ----------------------------------------------------
+ */
+
+static bool unknown_key(struct reader *reader, const char *where, const char *key,
+                        const struct bz_trace_field *fields) {
+    char shown[QUOTE_BYTES];
+    const char *nearest = fields->key;
+    for (const struct bz_trace_field *field = fields; field->key != NULL; field++) {
+        if (bz_edit_distance(field->key, key) < bz_edit_distance(nearest, key)) {
+            nearest = field->key;
+        }
+    }
+    return fail(reader, where, "unknown key %s; did you mean \"%s\"?", quote(key, shown), nearest);
+}
+
+static bool read_field(struct reader *reader, const struct bz_json *json, const char *where,
+                       const struct bz_trace_field *field, void *entry) {
+    switch (field->type) {
+    case BZ_FIELD_NUMBER:
+        return read_number(reader, json, where, bz_field_number(field, entry));
+    case BZ_FIELD_WORD:
+        return read_word(reader, json, where, field->vocabulary, bz_field_string(field, entry));
+    case BZ_FIELD_NAME:
+        return read_string(reader, json, where, BZ_TRACE_NAME_BYTES_MAX,
+                           bz_field_string(field, entry));
+    default:
+        return read_string(reader, json, where, BZ_TRACE_TEXT_BYTES_MAX,
+                           bz_field_string(field, entry));
+    }
+}
+
+static bool read_entry(struct reader *reader, const struct bz_json *json, const char *where,
+                       const struct bz_trace_field *fields, void *entry) {
+    char path[WHERE_BYTES];
+    const struct bz_trace_field *field;
+    if (!bz_json_is_object(json)) {
+        return fail(reader, where, "must be an object, {...}");
+    }
+    for (field = fields; field->key != NULL; field++) {
+        if (field->type == BZ_FIELD_NUMBER) {
+            *bz_field_number(field, entry) = BZ_TRACE_ABSENT;
+        } else {
+            *bz_field_string(field, entry) = NULL;
+        }
+    }
+    for (const struct bz_json *member = bz_json_first(json); member != NULL;
+         member = bz_json_next(member)) {
+        const char *key = bz_json_key(member);
+        field = fields;
+        while (field->key != NULL && strcmp(field->key, key) != 0) {
+            field++;
+        }
+        if (field->key == NULL) {
+            return unknown_key(reader, where, key, fields);
+        }
+        if (!read_field(reader, member, member_of(where, key, path), field, entry)) {
+            return false;
+        }
+    }
+    for (field = fields; field->key != NULL; field++) {
+        bool is_absent = field->type == BZ_FIELD_NUMBER
+                             ? *bz_field_number(field, entry) == BZ_TRACE_ABSENT
+                             : *bz_field_string(field, entry) == NULL;
+        if (field->is_required && is_absent) {
+            return fail(reader, where, "the key \"%s\" is missing; add it", field->key);
+        }
+    }
+    return true;
+}
+
+/* --- the parts of a trace ------------------------------------------------------------------------
+ */
+
+/* A top-level member that must be there; NULL after a message. */
+static const struct bz_json *member(struct reader *reader, const struct bz_json *root,
+                                    const char *key) {
+    const struct bz_json *json = bz_json_get(root, key);
+    if (json == NULL) {
+        fail(reader, key, "this key is missing; a trace must have it (is the file cut off?)");
+    }
+    return json;
+}
+
+static bool read_name(struct reader *reader, const struct bz_json *root, const char *key,
+                      const char **name) {
+    const struct bz_json *json = member(reader, root, key);
+    return json != NULL && read_string(reader, json, key, BZ_TRACE_NAME_BYTES_MAX, name);
+}
+
+static bool read_format(struct reader *reader, const struct bz_json *root) {
+    const char *format = bz_json_string(bz_json_get(root, "format"));
+    char shown[QUOTE_BYTES];
+    if (format == NULL) {
+        return fail(reader, "format", "this is no trace: its \"format\" should be \"%s\"",
+                    BZ_TRACE_FORMAT);
+    }
+    return strcmp(format, BZ_TRACE_FORMAT) == 0 ||
+           fail(reader, "format",
+                "is %s, and this program reads \"%s\"; use one that fits, or "
+                "record the trace again",
+                quote(format, shown), BZ_TRACE_FORMAT);
+}
+
+static bool read_params(struct reader *reader, const struct bz_json *root) {
+    const struct bz_json *params = member(reader, root, "params");
+    char path[WHERE_BYTES];
+    if (params == NULL) {
+        return false;
+    }
+    if (!bz_json_is_object(params)) {
+        return fail(reader, "params", "must be an object, {...}");
+    }
+    for (const struct bz_json *next = bz_json_first(params); next != NULL;
+         next = bz_json_next(next)) {
+        const char *key = bz_json_key(next);
+        const char *value;
+        member_of("params", key, path);
+        if (reader->trace->param_count == BZ_TRACE_PARAMS_MAX) {
+            return fail(reader, path, "more than %u params", BZ_TRACE_PARAMS_MAX);
+        }
+        for (const char *at = key; *at != '\0'; at++) {
+            if ((*at < 'a' || *at > 'z') && (*at < '0' || *at > '9') &&
+                strchr("-_.", *at) == NULL) {
+                return fail(reader, path, "a param's name is made of a-z, 0-9, '-', '_' and '.'");
+            }
+        }
+        if (!read_string(reader, next, path, BZ_TRACE_TEXT_BYTES_MAX, &value)) {
+            return false;
+        }
+        if (key[0] == '\0') {
+            return fail(reader, "params", "a param without a name");
+        }
+        bz_trace_add_param(reader->trace, key, value);
+    }
+    return true;
+}
+
+typedef bool read_element_fn(struct reader *reader, const struct bz_json *json, const char *where);
+
+static bool read_task(struct reader *reader, const struct bz_json *json, const char *where) {
+    const char *name;
+    char shown[QUOTE_BYTES];
+    if (!read_string(reader, json, where, BZ_TRACE_NAME_BYTES_MAX, &name)) {
+        return false;
+    }
+    if (bz_trace_find_task(reader->trace, name) != 0) {
+        return fail(reader, where, "the name %s stands twice; each task needs its own",
+                    quote(name, shown));
+    }
+    bz_trace_add_task(reader->trace, name);
+    return true;
+}
+
+static bool read_choice(struct reader *reader, const struct bz_json *json, const char *where) {
+    struct bz_trace_choice choice;
+    if (!read_entry(reader, json, where, bz_trace_choice_fields, &choice)) {
+        return false;
+    }
+    bz_trace_add_choice(reader->trace, choice);
+    return true;
+}
+
+static bool read_event(struct reader *reader, const struct bz_json *json, const char *where) {
+    struct bz_trace_event event;
+    if (!read_entry(reader, json, where, bz_trace_event_fields, &event)) {
+        return false;
+    }
+    bz_trace_add_event(reader->trace, event);
+    return true;
+}
+
+static bool read_array(struct reader *reader, const struct bz_json *root, const char *key,
+                       size_t count_max, read_element_fn *read_element) {
+    const struct bz_json *array = member(reader, root, key);
+    char where[WHERE_BYTES];
+    size_t index = 0;
+    if (array == NULL) {
+        return false;
+    }
+    if (!bz_json_is_array(array)) {
+        return fail(reader, key, "must be an array, [...]");
+    }
+    for (const struct bz_json *next = bz_json_first(array); next != NULL;
+         next = bz_json_next(next), index++) {
+        snprintf(where, sizeof where, "%s[%zu]", key, index);
+        if (index == count_max) {
+            return fail(reader, where, "more than %zu %s", count_max, key);
+        }
+        if (!read_element(reader, next, where)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool read_verdict(struct reader *reader, const struct bz_json *root) {
+    struct bz_trace_verdict *verdict = &reader->trace->verdict;
+    const struct bz_json *json = member(reader, root, "verdict");
+    if (json == NULL || !read_entry(reader, json, "verdict", bz_trace_verdict_fields, verdict)) {
+        return false;
+    }
+    bool is_pass = strcmp(verdict->result, "pass") == 0;
+    if (is_pass != (verdict->oracle == NULL)) {
+        return fail(reader, "verdict",
+                    is_pass ? "a pass has no \"oracle\"; remove it"
+                            : "a violation must say which \"oracle\" found it");
+    }
+    return true;
+}
+
+static bool read_root(struct reader *reader, const struct bz_json *root) {
+    struct bz_trace *trace = reader->trace;
+    const struct bz_json *json;
+    if (!bz_json_is_object(root)) {
+        return fail(reader, "1:1", "this is no trace: it should be an object, {...}");
+    }
+    return read_format(reader, root) && read_name(reader, root, "engine", &trace->engine) &&
+           read_name(reader, root, "scenario", &trace->scenario) &&
+           read_name(reader, root, "variant", &trace->variant) && read_params(reader, root) &&
+           read_name(reader, root, "strategy", &trace->strategy) &&
+           (json = member(reader, root, "order")) != NULL &&
+           read_word(reader, json, "order", &bz_vocabulary_order, &trace->order) &&
+           read_name(reader, root, "cancel", &trace->cancel) &&
+           (json = member(reader, root, "seed")) != NULL &&
+           read_hex(reader, json, "seed", "0x", 1, &trace->seed) &&
+           read_array(reader, root, "tasks", BZ_TRACE_TASKS_MAX, read_task) &&
+           read_array(reader, root, "choices", BZ_TRACE_CHOICES_MAX, read_choice) &&
+           read_array(reader, root, "events", BZ_TRACE_EVENTS_MAX, read_event) &&
+           read_verdict(reader, root) && (json = member(reader, root, "digest")) != NULL &&
+           read_hex(reader, json, "digest", "", 16, &trace->digest);
+}
+
+bool bz_trace_parse(struct bz_trace *trace, const char *text, size_t length, const char *origin,
+                    char *error, size_t error_bytes) {
+    struct reader reader = {trace, origin, error, error_bytes};
+    bz_trace_init(trace);
+    if (length > BZ_TRACE_BYTES_MAX) {
+        snprintf(error, error_bytes, "%s: larger than %zu bytes, the limit of traces", origin,
+                 BZ_TRACE_BYTES_MAX);
+        return false;
+    }
+    if (length == 0) {
+        snprintf(error, error_bytes, "%s: empty; record the trace again", origin);
+        return false;
+    }
+    struct bz_json *root = bz_json_parse(text, length, DEPTH_MAX, origin, error, error_bytes);
+    if (root == NULL) {
+        return false;
+    }
+    bool is_read = read_root(&reader, root);
+    bz_json_free(root);
+    if (!is_read) {
+        bz_trace_fini(trace);
+    }
+    return is_read;
+}
+
+/* --- files ---------------------------------------------------------------------------------------
+ */
+
+/* A descriptor of a regular file, or -1 with a message. O_NONBLOCK: opening a pipe does not wait
+ * for a writer, should one have taken the file's place since the look at it. */
+static int open_regular(const char *path, char *error, size_t error_bytes) {
+    struct stat status;
+    bool is_there = stat(path, &status) == 0;
+    int descriptor = -1;
+    if (is_there && S_ISREG(status.st_mode)) {
+        descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        is_there = descriptor >= 0 && fstat(descriptor, &status) == 0;
+    }
+    if (!is_there) {
+        snprintf(error, error_bytes, "%s: cannot be opened (%s); check the path", path,
+                 strerror(errno));
+    } else if (!S_ISREG(status.st_mode)) {
+        snprintf(error, error_bytes, "%s: %s; a trace is a regular file", path,
+                 S_ISDIR(status.st_mode) ? "is a folder" : "is no file but a device or a pipe");
+    } else {
+        return descriptor;
+    }
+    if (descriptor >= 0) {
+        close(descriptor);
+    }
+    return -1;
+}
+
+/* Everything up to the end of the file, which may grow meanwhile, but not beyond the limit. */
+static char *read_all(int descriptor, size_t *length, const char **problem) {
+    size_t capacity = 65536;
+    char *text = malloc(capacity);
+    *length = 0;
+    while (text != NULL && *length <= BZ_TRACE_BYTES_MAX) {
+        if (*length == capacity) {
+            capacity *= 2;
+            char *larger = realloc(text, capacity);
+            if (larger == NULL) {
+                free(text);
+            }
+            text = larger;
+            continue;
+        }
+        ssize_t got = read(descriptor, text + *length, capacity - *length);
+        if (got == 0) {
+            return text;
+        }
+        if (got < 0 && errno != EINTR) {
+            *problem = strerror(errno);
+            free(text);
+            return NULL;
+        }
+        *length += got < 0 ? 0 : (size_t)got;
+    }
+    *problem = text == NULL ? "no memory is left" : "larger than 64 MiB, the limit of traces";
+    free(text);
+    return NULL;
+}
+
+bool bz_trace_read(struct bz_trace *trace, const char *path, char *error, size_t error_bytes) {
+    bz_trace_init(trace);
+    int descriptor = open_regular(path, error, error_bytes);
+    if (descriptor < 0) {
+        return false;
+    }
+    size_t length;
+    const char *problem = NULL;
+    char *text = read_all(descriptor, &length, &problem);
+    close(descriptor);
+    if (text == NULL) {
+        snprintf(error, error_bytes, "%s: cannot be read: %s", path, problem);
+        return false;
+    }
+    bool is_read = bz_trace_parse(trace, text, length, path, error, error_bytes);
+    free(text);
+    return is_read;
+}
