@@ -147,8 +147,7 @@ void bz_cli_parse(const struct argp *argp, int argc, char **argv, void *input) {
             char hint[128];
             snprintf(name, sizeof name, "%.*s", (int)(length < 63 ? length : 63), word);
             exit(bz_cli_fail(argv[0], BZ_EXIT_USAGE, "no option '--%s'%s ('%s --help' lists them)",
-                             name,
-                             bz_cli_hint(name, known.names, known.count, hint, sizeof hint),
+                             name, bz_cli_hint(name, known.names, known.count, hint, sizeof hint),
                              argv[0]));
         }
         /* The next word is the option's value, whatever it looks like. */

@@ -147,7 +147,8 @@ static int measure_entry(struct bench *bench, const char *name, size_t entry, un
 }
 
 static double schedules_per_s(const struct bench *bench, size_t entry) {
-    return 1e9 * (double)bench->runs / (median(&bench->step_ns[entry]) * (double)bench->steps[entry]);
+    return 1e9 * (double)bench->runs /
+           (median(&bench->step_ns[entry]) * (double)bench->steps[entry]);
 }
 
 static void print_text(const struct bench *bench) {

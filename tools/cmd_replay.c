@@ -107,8 +107,7 @@ static int load_trace(struct replay *replay) {
     if (replay->variant != NULL) {
         return BZ_EXIT_OK; /* a strict replay has nothing to say, and its variant may be gone */
     }
-    if (!bz_trace_program(&replay->trace, &bz_cli_catalog, &replay->program, error,
-                          sizeof error) ||
+    if (!bz_trace_program(&replay->trace, &bz_cli_catalog, &replay->program, error, sizeof error) ||
         !bz_replay_trace(&replay->trace, &replay->program, &replay->report, error, sizeof error)) {
         return bz_cli_fail(replay->name, BZ_EXIT_USAGE, "%s: %s", replay->input, error);
     }
@@ -128,7 +127,8 @@ static int replay_leniently(struct replay *replay) {
     return BZ_EXIT_OK;
 }
 
-/* --- what came of it ---------------------------------------------------------------------------- */
+/* --- what came of it ----------------------------------------------------------------------------
+ */
 
 /* Waits for Enter; false once the user wants no more stops. */
 static bool wait_for_enter(void) {
@@ -189,8 +189,8 @@ static void print_text(const struct replay *replay, const struct bz_trace *trace
         return;
     }
     if (replay->variant != NULL) {
-        printf("the choices of %s:%s on variant %s: %s\n", trace->scenario,
-               replay->trace.variant, replay->program.variant->name,
+        printf("the choices of %s:%s on variant %s: %s\n", trace->scenario, replay->trace.variant,
+               replay->program.variant->name,
                report->violation.oracle != NULL ? report->violation.oracle : "pass");
     } else {
         printf("replay matched: %" PRIu32 " steps, digest %016" PRIx64 ", verdict %s\n",
@@ -198,7 +198,8 @@ static void print_text(const struct replay *replay, const struct bz_trace *trace
                report->violation.oracle != NULL ? report->violation.oracle : "pass");
     }
     if (report->violation.oracle != NULL) {
-        /* The token of a lenient replay would not lead back to it: its choices are no strategy's. */
+        /* The token of a lenient replay would not lead back to it: its choices are no strategy's.
+         */
         printf("\n");
         bz_diagnosis_print(stdout, trace, replay->program.variant,
                            replay->variant != NULL
@@ -234,8 +235,7 @@ static int command_replay(int argc, char **argv) {
                                      "input; with --variant 0 it passed, 1 a violation."};
     struct replay replay = {.name = argv[0]};
     bz_cli_parse(&argp, argc, argv, &replay);
-    replay.is_token =
-        bz_token_looks_like(replay.input) && access(replay.input, F_OK) != 0;
+    replay.is_token = bz_token_looks_like(replay.input) && access(replay.input, F_OK) != 0;
     bz_trace_init(&replay.trace);
     bz_trace_init(&replay.record);
     int code = run_replay(&replay);

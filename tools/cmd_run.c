@@ -101,9 +101,9 @@ static void parse_required_windows(struct run *run, struct argp_state *state, co
         unsigned window = bz_cli_window(name, length);
         if (window == 0) {
             snprintf(word, sizeof word, "%.*s", (int)(length < 63 ? length : 63), name);
-            argp_error(state, "--require-window: no window '%s'%s ('buzzer list windows' lists them)",
-                       word,
-                       bz_cli_hint(word, names, BZ_WINDOW_COUNT - 1, hint, sizeof hint));
+            argp_error(state,
+                       "--require-window: no window '%s'%s ('buzzer list windows' lists them)",
+                       word, bz_cli_hint(word, names, BZ_WINDOW_COUNT - 1, hint, sizeof hint));
         }
         run->required_windows |= 1u << window;
         name += length;
@@ -182,7 +182,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
     return parse_seed_option(key, arg, state);
 }
 
-/* --- the campaign ------------------------------------------------------------------------------- */
+/* --- the campaign -------------------------------------------------------------------------------
+ */
 
 static volatile sig_atomic_t stop_requested;
 
@@ -197,8 +198,7 @@ static void on_signal(int number) {
 static bool poll_campaign(void *context, const struct bz_campaign_result *so_far) {
     struct run *run = context;
     bz_progress_show(&run->progress, so_far->runs, so_far->violations);
-    bool is_time_up =
-        run->progress.deadline_ns != 0 && bz_wall_ns() >= run->progress.deadline_ns;
+    bool is_time_up = run->progress.deadline_ns != 0 && bz_wall_ns() >= run->progress.deadline_ns;
     return stop_requested == 0 && !is_time_up;
 }
 
@@ -234,7 +234,7 @@ static uint32_t missed_windows(const struct run *run, const struct bz_world_stat
 }
 
 static int exit_code_of(const struct bz_run_report *report) {
-    if (stop_requested != 0 && report->result->is_interrupted) {
+    if (report->is_stopped) {
         return BZ_EXIT_INTERRUPTED;
     }
     if (report->result->violations > 0) {
@@ -263,9 +263,8 @@ static int command_run(int argc, char **argv) {
     struct bz_kept_findings findings = {.items = NULL};
     bz_cli_parse(&argp, argc, argv, &run);
     int code = bz_options_program(&run.options, argv[0], &program);
-    if (code == BZ_EXIT_OK && run.out != NULL) {
-        code = bz_findings_prepare_folder(argv[0], run.out);
-    }
+    code =
+        code == BZ_EXIT_OK && run.out != NULL ? bz_findings_prepare_folder(argv[0], run.out) : code;
     if (code != BZ_EXIT_OK) {
         return code;
     }
@@ -280,6 +279,7 @@ static int command_run(int argc, char **argv) {
         return bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "out of memory or threads");
     }
     report.missed_windows = missed_windows(&run, &result.stats);
+    report.is_stopped = stop_requested != 0 && result.is_interrupted;
     report.exit_code = exit_code_of(&report);
     code = bz_findings_keep(&findings, argv[0], &program, &result, run.out);
     report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;

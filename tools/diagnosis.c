@@ -59,8 +59,8 @@ static void print_timeline(FILE *out, const struct bz_trace *trace, uint64_t tim
     }
     for (size_t index = 0; index < count; index++) {
         const struct bz_moment *moment = &moments[index];
-        fprintf(out, "%c %*" PRIu64 "  %*s  %-*s  %s\n",
-                moment->step == verdict->step ? '>' : ' ', step_width, moment->step, time_width,
+        fprintf(out, "%c %*" PRIu64 "  %*s  %-*s  %s\n", moment->step == verdict->step ? '>' : ' ',
+                step_width, moment->step, time_width,
                 bz_cli_time_text(moment->time_ns, time, sizeof time), task_width,
                 name_or_loop(moment->task), moment->text);
     }

@@ -31,8 +31,9 @@ static bool make_folders(const char *folder) {
 int bz_findings_prepare_folder(const char *name, const char *folder) {
     char probe[PATH_MAX + 32];
     if (folder[0] == '\0' || strlen(folder) > PATH_MAX - 600) {
-        return bz_cli_fail(name, BZ_EXIT_USAGE, "--out takes the name of a folder, and not '%.64s'%s",
-                           folder, folder[0] == '\0' ? "" : "..., which is too long");
+        return bz_cli_fail(name, BZ_EXIT_USAGE,
+                           "--out takes the name of a folder, and not '%.64s'%s", folder,
+                           folder[0] == '\0' ? "" : "..., which is too long");
     }
     if (!make_folders(folder)) {
         return bz_cli_fail(name, BZ_EXIT_USAGE, "--out: cannot create the folder '%s': %s", folder,
@@ -56,7 +57,8 @@ static bool file_holds(const char *path, const char *text) {
     FILE *file = fopen(path, "rb");
     char *content = malloc(length + 1);
     if (file != NULL && content != NULL) {
-        is_same = fread(content, 1, length + 1, file) == length && memcmp(content, text, length) == 0;
+        is_same =
+            fread(content, 1, length + 1, file) == length && memcmp(content, text, length) == 0;
     }
     free(content);
     if (file != NULL) {
@@ -83,8 +85,8 @@ static bool choose_path(struct bz_kept_finding *finding, const char *folder) {
         }
         snprintf(finding->path, sizeof finding->path, "%s%s%s%s.json", folder,
                  folder[strlen(folder) - 1] == '/' ? "" : "/", base, suffix);
-        is_chosen =
-            (lstat(finding->path, &status) != 0 && errno == ENOENT) || file_holds(finding->path, text);
+        is_chosen = (lstat(finding->path, &status) != 0 && errno == ENOENT) ||
+                    file_holds(finding->path, text);
     }
     free(text);
     return is_chosen;

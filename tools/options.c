@@ -22,8 +22,8 @@ enum {
 static const struct argp_option options_table[] = {
     {"variant", OPTION_VARIANT, "V", 0, "Implementation under test (buzzer)", 0},
     {"strategy", OPTION_STRATEGY, "S", 0, "Who answers the choices (random)", 0},
-    {"order", OPTION_ORDER, "ORDER", 0, "any: every ready handle may go next; fifo: as stock loops do (any)",
-     0},
+    {"order", OPTION_ORDER, "ORDER", 0,
+     "any: every ready handle may go next; fifo: as stock loops do (any)", 0},
     {"cancel", OPTION_CANCEL, "WINDOWS", 0,
      "Where cancels are injected: none, any, or windows separated by commas (any)", 0},
     {"max-cancels", OPTION_MAX_CANCELS, "N", 0, "Injected cancels in a run, at most", 0},
@@ -117,12 +117,19 @@ int bz_options_program(const struct bz_options *options, const char *name,
                            "a scenario is missing ('buzzer list scenarios' lists them)");
     }
     const char *variant = options->variant != NULL ? options->variant : "buzzer";
-    if (!bz_program_find(program, &bz_cli_catalog, options->scenario, variant, NULL, error,
+    const char *strategy = NULL;
+    for (unsigned index = 0; index < options->setting_count; index++) {
+        if (strcmp(options->settings[index].name, "strategy") == 0) {
+            strategy = options->settings[index].value;
+        }
+    }
+    if (!bz_program_find(program, &bz_cli_catalog, options->scenario, variant, strategy, error,
                          sizeof error)) {
         return bz_cli_fail(name, BZ_EXIT_USAGE, "%s", error);
     }
     for (unsigned index = 0; index < options->setting_count; index++) {
-        if (!bz_program_set(program, options->settings[index].name, options->settings[index].value,
+        if (strcmp(options->settings[index].name, "strategy") != 0 &&
+            !bz_program_set(program, options->settings[index].name, options->settings[index].value,
                             error, sizeof error)) {
             return bz_cli_fail(name, BZ_EXIT_USAGE, "%s", error);
         }

@@ -25,9 +25,8 @@ uint64_t bz_thread_cpu_ns(void) {
 
 void bz_progress_begin(struct bz_progress *progress, bool is_quiet, uint64_t runs_wanted,
                        uint64_t seconds) {
-    *progress = (struct bz_progress){.is_quiet = is_quiet,
-                                     .is_terminal = isatty(STDERR_FILENO) == 1,
-                                     .began_ns = bz_wall_ns()};
+    *progress = (struct bz_progress){
+        .is_quiet = is_quiet, .is_terminal = isatty(STDERR_FILENO) == 1, .began_ns = bz_wall_ns()};
     progress->shown_ns = progress->began_ns;
     progress->runs_wanted = seconds != 0 ? 0 : runs_wanted;
     progress->deadline_ns = seconds != 0 ? progress->began_ns + seconds * SECOND_NS : 0;
@@ -58,8 +57,8 @@ void bz_progress_show(struct bz_progress *progress, uint64_t runs, uint64_t find
         snprintf(wanted, sizeof wanted, " of %" PRIu64, progress->runs_wanted);
     }
     progress->shown_ns = now_ns;
-    fprintf(stderr, "%s%" PRIu64 "%s runs, %.0f runs/s, %" PRIu64 " findings, %" PRIu64
-                    ":%02u:%02u left%s",
+    fprintf(stderr,
+            "%s%" PRIu64 "%s runs, %.0f runs/s, %" PRIu64 " findings, %" PRIu64 ":%02u:%02u left%s",
             progress->is_terminal ? "\r\033[K" : "", runs, wanted, rate, findings, left / 3600,
             (unsigned)(left / 60 % 60), (unsigned)(left % 60), progress->is_terminal ? "" : "\n");
     fflush(stderr);

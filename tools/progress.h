@@ -11,9 +11,9 @@ struct bz_progress {
     bool is_terminal;
     bool is_shown; /* a line is on the terminal */
     uint64_t began_ns;
-    uint64_t shown_ns;     /* when the last line was printed */
-    uint64_t runs_wanted;  /* 0: as many as the time allows */
-    uint64_t deadline_ns;  /* 0: none */
+    uint64_t shown_ns;    /* when the last line was printed */
+    uint64_t runs_wanted; /* 0: as many as the time allows */
+    uint64_t deadline_ns; /* 0: none */
 };
 
 uint64_t bz_wall_ns(void);       /* monotonic */

@@ -25,8 +25,8 @@ void bz_json_add_program(struct bz_json *object, const struct bz_program *progra
     bz_json_add_string(object, "strategy", program->strategy->name);
     bz_json_add_string(object, "order", bz_order_name(program->order));
     struct bz_json *settings = bz_json_add_object(object, "settings");
-    for (unsigned index = 0; (name = bz_program_setting(program, index, value, sizeof value,
-                                                        &is_default)) != NULL;
+    for (unsigned index = 0;
+         (name = bz_program_setting(program, index, value, sizeof value, &is_default)) != NULL;
          index++) {
         bz_json_add_string(settings, name, value);
     }
@@ -46,7 +46,8 @@ static void add_windows(struct bz_json *object, const struct bz_world_stats *sta
     }
 }
 
-static void add_findings_by_oracle(struct bz_json *object, const struct bz_campaign_result *result) {
+static void add_findings_by_oracle(struct bz_json *object,
+                                   const struct bz_campaign_result *result) {
     struct bz_json *counts = bz_json_add_object(object, "findings");
     for (unsigned index = 0; bz_oracles[index] != NULL; index++) {
         if (result->by_oracle[index] > 0) {
@@ -61,8 +62,7 @@ static bool add_violations(struct bz_json *object, const struct bz_run_report *r
     for (uint32_t index = 0; index < report->findings->count; index++) {
         const struct bz_kept_finding *finding = &report->findings->items[index];
         const struct bz_trace_verdict *verdict = &finding->trace.verdict;
-        bool is_declared =
-            bz_diagnosis_declared(report->program->variant, verdict->oracle) != NULL;
+        bool is_declared = bz_diagnosis_declared(report->program->variant, verdict->oracle) != NULL;
         is_declared_found |= is_declared;
         struct bz_json *item = bz_json_append_object(violations);
         bz_json_add_string(item, "oracle", verdict->oracle);
@@ -100,7 +100,7 @@ struct bz_json *bz_run_report_json(const struct bz_run_report *report) {
     add_findings_by_oracle(root, result);
     bool is_declared_found = add_violations(root, report);
     bz_json_add_bool(root, "declared_fault_found", is_declared_found);
-    bz_json_add_bool(root, "interrupted", report->exit_code == BZ_EXIT_INTERRUPTED);
+    bz_json_add_bool(root, "interrupted", report->is_stopped);
     bz_json_add_number(root, "exit_code", (uint64_t)report->exit_code);
     bz_json_add_digest(root, "digest", result->digest);
     return root;

@@ -2,6 +2,8 @@
 #ifndef BZ_TOOLS_REPORT_JSON_H
 #define BZ_TOOLS_REPORT_JSON_H
 
+#include <stdbool.h>
+
 #include "sim/campaign/campaign.h"
 #include "tools/findings.h"
 #include "traces/json.h"
@@ -12,6 +14,7 @@ struct bz_run_report {
     const struct bz_campaign_result *result;
     const struct bz_kept_findings *findings;
     double seconds;
+    bool is_stopped;         /* by a signal, before all was done */
     uint32_t missed_windows; /* required and never hit, as bits 1 << window */
     int exit_code;
 };

@@ -18,8 +18,8 @@ void bz_run_report_print_head(const struct bz_run_report *report) {
     printf("SEED 0x%" PRIx64 "\n", report->seed_first);
     printf("scenario %s, variant %s\n", program->scenario->name, program->variant->name);
     int column = printf("settings");
-    for (unsigned index = 0; (name = bz_program_setting(program, index, value, sizeof value,
-                                                        &is_default)) != NULL;
+    for (unsigned index = 0;
+         (name = bz_program_setting(program, index, value, sizeof value, &is_default)) != NULL;
          index++) {
         int width = 2 + (int)(strlen(name) + strlen(value));
         if (column + width > 96) {
@@ -86,7 +86,7 @@ static void print_findings(const struct bz_run_report *report) {
 
 static void print_verdict(const struct bz_run_report *report) {
     const struct bz_campaign_result *result = report->result;
-    if (report->exit_code == BZ_EXIT_INTERRUPTED && result->is_interrupted) {
+    if (report->is_stopped) {
         printf("\ninterrupted; the %" PRIu64 " runs above are complete\n", result->runs);
     }
     if (result->violations > 0) {

@@ -19,7 +19,7 @@ struct reader_task {
 struct reader {
     const struct bz_trace *trace;
     struct reader_task *tasks; /* by number; 0 is the loop */
-    uint64_t injected_step; /* of the last injected cancel */
+    uint64_t injected_step;    /* of the last injected cancel */
     uint32_t injected_task;
 };
 
@@ -111,6 +111,9 @@ static bool say_cancel(const struct reader *reader, const struct bz_trace_event 
     if (event->status != NULL && !is(event->status, "ok")) {
         return SAY("is cancelled%s, too late", by);
     }
+    if (is(event->window, "cancelling")) {
+        return SAY("is cancelled once more%s", by);
+    }
     return SAY("is cancelled while %s%s", or_else(event->window, "?"), by);
 }
 
@@ -133,8 +136,8 @@ static bool say(struct reader *reader, const struct bz_trace_event *event, char 
     if (is(event->event, "wake")) {
         return is(event->status, "cancelled")
                    ? false /* the cancel has a line of its own */
-                   : SAY("is woken (%s)", is(event->status, "ok") ? "result set"
-                                                                  : or_else(event->status, "?"));
+                   : SAY("is woken (%s)",
+                         is(event->status, "ok") ? "result set" : or_else(event->status, "?"));
     }
     if (is(event->event, "inject")) {
         reader->injected_step = event->step;

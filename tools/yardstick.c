@@ -10,7 +10,7 @@
 #define ROUND_TRIPS 500000u
 #define WARM_UP_TRIPS 1000u
 
-/* --- the runtime's own --- */
+/* --- the runtime's own ------------------------------------------------------------------------ */
 
 struct own_pair {
     struct bz_coro main;
@@ -37,7 +37,7 @@ static double measure_own(struct bz_stack *stack) {
     return (double)(bz_thread_cpu_ns() - began_ns) / (2.0 * ROUND_TRIPS);
 }
 
-/* --- the textbook's --- */
+/* --- the textbook's --------------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
 void bz_yardstick_switch(void **from_sp, void *to_sp);

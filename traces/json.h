@@ -22,7 +22,7 @@ struct bz_json;
 #define BZ_JSON_KEY_BYTES_MAX 128u
 #define BZ_JSON_NUMBER_BYTES_MAX 40u /* digits and signs of one number */
 
-/* --- building; every function stops the process when memory runs out --- */
+/* --- building; every function stops the process when memory runs out -------------------------- */
 struct bz_json *bz_json_new_object(void);
 struct bz_json *bz_json_new_array(void);
 /* NULL: null. Bytes that are no UTF-8 become U+FFFD. */
@@ -41,7 +41,7 @@ void bz_json_append_string(struct bz_json *array, const char *value);
 char *bz_json_print(const struct bz_json *json, bool is_pretty);
 void bz_json_free(struct bz_json *root);
 
-/* --- reading --- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 /* Parses exactly one document: valid UTF-8 without NUL, nothing behind it, no key twice in an
  * object, no escape in a key, not deeper than `depth_max`. NULL with a message that names `origin`,

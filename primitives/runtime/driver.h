@@ -229,7 +229,7 @@ static inline __attribute__((always_inline)) void bz_driver_step(struct bz_loop 
     handle->run(handle);
 }
 
-/* --- for the runtime's own files ------------------------------------------------------------ */
+/* --- for the runtime's own files -------------------------------------------------------------- */
 
 /* Makes room for `count` more promised handles; false, and nothing is changed, when the loop is out
  * of memory. Whoever creates a task, arms a timer or registers a callback promises it a slot of the

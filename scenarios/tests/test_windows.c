@@ -31,7 +31,7 @@ Test(windows, restaurant_hits_every_one_of_them) {
  * was created by another one can be cancelled unstarted. */
 Test(windows, fifo_hits_every_one_of_them) {
     expect_hits(&bz_scenario_restaurant, BZ_ORDER_FIFO, BZ_WINDOW_WAITING, BZ_WINDOW_DONE);
-    expect_hits(&bz_scenario_taskgroup, BZ_ORDER_FIFO, BZ_WINDOW_UNSTARTED, BZ_WINDOW_HOLDING);
+    expect_hits(&bz_scenario_taskgroup, BZ_ORDER_FIFO, BZ_WINDOW_UNSTARTED, BZ_WINDOW_WOKEN);
 }
 
 /* The host alone, with no help from outside. */

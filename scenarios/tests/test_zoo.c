@@ -79,7 +79,8 @@ Test(zoo, lock_double_grant_lets_two_in) {
     struct bz_program program =
         tst_program(&bz_scenario_restaurant, &silent_promise, BZ_ORDER_FIFO);
     struct tst_seeds result = tst_run_seeds(&program, SEEDS);
-    cr_assert(eq(str, (char *)result.violation.oracle, "mutual-exclusion"), "seed %llu: %s",
+    cr_assert(ne(ptr, (void *)result.violation.oracle, NULL));
+    cr_assert(eq(str, (char *)result.violation.oracle, (char *)"mutual-exclusion"), "seed %llu: %s",
               (unsigned long long)result.seed, result.violation.message);
 }
 
@@ -89,7 +90,8 @@ Test(zoo, handoff_has_a_check_of_its_own) {
     claims_nothing.claims = 0;
     struct bz_program program = tst_program(&bz_scenario_handoff, &claims_nothing, BZ_ORDER_FIFO);
     struct tst_seeds result = tst_run_seeds(&program, SEEDS);
-    cr_assert(eq(str, (char *)result.violation.oracle, "assertion"), "seed %llu: %s",
+    cr_assert(ne(ptr, (void *)result.violation.oracle, NULL));
+    cr_assert(eq(str, (char *)result.violation.oracle, (char *)"assertion"), "seed %llu: %s",
               (unsigned long long)result.seed, result.violation.message);
 }
 

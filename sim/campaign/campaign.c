@@ -49,7 +49,7 @@ struct campaign {
     atomic_bool stop;
 };
 
-/* --- one chunk ----------------------------------------------------------------------------------- */
+/* --- one chunk -------------------------------------------------------------------------------- */
 
 static uint32_t oracle_index(const char *name) {
     uint32_t index = 0;
@@ -143,7 +143,7 @@ static void run_chunk(struct campaign *campaign, struct bz_world *world, struct 
     slot->stats = world->stats;
 }
 
-/* --- merging, in order ---------------------------------------------------------------------------- */
+/* --- merging, in order ------------------------------------------------------------------------ */
 
 static void add_stats(struct bz_world_stats *sum, const struct bz_world_stats *stats) {
     sum->runs += stats->runs;
@@ -182,7 +182,7 @@ static bool merge(struct campaign *campaign, const struct slot *slot) {
            campaign->config->poll(campaign->config->context, result);
 }
 
-/* --- one worker, in the calling thread ------------------------------------------------------------ */
+/* --- one worker, in the calling thread -------------------------------------------------------- */
 
 static bool run_alone(struct campaign *campaign) {
     struct bz_world *world = bz_program_new_world(campaign->config->program, NULL);
@@ -200,7 +200,7 @@ static bool run_alone(struct campaign *campaign) {
     return true;
 }
 
-/* --- several workers ------------------------------------------------------------------------------- */
+/* --- several workers -------------------------------------------------------------------------- */
 
 /* Takes the next chunk, once its slot is free; NULL when there is no more to do. */
 static struct slot *take_chunk(struct campaign *campaign) {
@@ -303,7 +303,7 @@ static bool run_together(struct campaign *campaign, uint32_t jobs) {
     return is_ok;
 }
 
-/* --- all of it --------------------------------------------------------------------------------------- */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign_result *result) {
     uint32_t jobs = config->jobs == 0 ? 1 : config->jobs;

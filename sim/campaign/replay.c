@@ -10,7 +10,7 @@
 
 #define ENGINE "buzzer " BZ_ENGINE_VERSION
 
-/* --- header of a trace ---------------------------------------------------------------------------- */
+/* --- header of a trace ------------------------------------------------------------------------ */
 
 /* Lists inside a trace are separated by commas, inside a token by '+'. */
 static void plus_to_comma(char *text) {
@@ -59,7 +59,7 @@ bool bz_trace_program(const struct bz_trace *trace, const struct bz_catalog *cat
     return true;
 }
 
-/* --- comparing -------------------------------------------------------------------------------------- */
+/* --- comparing -------------------------------------------------------------------------------- */
 
 struct comparison {
     const struct bz_trace *expected;
@@ -221,7 +221,7 @@ bool bz_replay_lenient(const struct bz_trace *trace, const struct bz_program *pr
     return is_ok;
 }
 
-/* --- recording --------------------------------------------------------------------------------------- */
+/* --- recording -------------------------------------------------------------------------------- */
 
 static bool same_violation(const struct bz_violation *a, const struct bz_violation *b) {
     return same_text(a->oracle, b->oracle) &&

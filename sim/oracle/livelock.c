@@ -1,6 +1,6 @@
-/* livelock: the step limit was hit, and for at least half of the run no operation returned and no
- * task ended. A run that hits the limit while it still gets somewhere is no violation; the campaign
- * reports it as out of steps. */
+/* livelock: the step limit was hit, and for at least half of the run no operation was called or
+ * returned and no task ended. A run that hits the limit while it still gets somewhere is no
+ * violation; the campaign reports it as out of steps. */
 #include "sim/oracle/oracle.h"
 #include "sim/world/world.h"
 
@@ -10,7 +10,7 @@ static void on_end(struct bz_world *world) {
     }
     bz_world_violate(world, bz_oracle_livelock.name, 0, 0,
                      "%u steps were run, and nothing was achieved since step %u: no operation "
-                     "returned, no task ended",
+                     "was called or returned, no task ended",
                      world->step, world->progress_step);
 }
 

@@ -2,7 +2,8 @@
  * that could hand it over. Found at the step that loses it, not at the deadlock.
  *
  * Under way is: a waiter that was woken or cancelled and has not resumed (it may pass the wake-up
- * on), a waiter that polls, and any callback or timer of the variant's own. */
+ * on), a waiter that polls, and any callback that is ready: what it does is looked at when it has
+ * run. */
 #include <inttypes.h>
 
 #include "primitives/runtime/driver.h"

@@ -5,7 +5,7 @@
 
 #include "primitives/runtime/driver.h"
 #include "sim/campaign/run.h"
-#include "sim/oracle/tests/toys.h"
+#include "sim/tests/toys.h"
 
 enum { CROWD_PERMITS, CROWD_GUESTS, CROWD_ROUNDS };
 

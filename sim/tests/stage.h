@@ -1,5 +1,5 @@
-/* The stage of this folder's tests: one world, one subject, guests that play scripts, and a strategy
- * that follows a plan, so that a test says exactly which handle runs at which step.
+/* The stage of this folder's tests: one world, one subject, guests that play scripts, and a
+ * strategy that follows a plan, so that a test says exactly which handle runs at which step.
  *
  * Guests are actors (primitives/tests/actor.h) with these further words:
  *     acquire, release        of the stage's subject
@@ -125,8 +125,7 @@ struct stage {
     uint32_t count;
 };
 
-static inline enum bz_status stage_word(struct tst_actor *actor, const char *word,
-                                        bool *is_quiet) {
+static inline enum bz_status stage_word(struct tst_actor *actor, const char *word, bool *is_quiet) {
     struct stage *stage = actor->object;
     if (strcmp(word, "acquire") == 0) {
         return bz_subject_acquire(&stage->subject);

@@ -10,7 +10,7 @@
 #define TASK_CAPACITY_FIRST 16u
 #define OBJECT_CAPACITY_FIRST 4u
 
-/* --- lists of tasks, by number --------------------------------------------------------------- */
+/* --- lists of tasks, by number ---------------------------------------------------------------- */
 
 static void list_insert_after(struct bz_book *book, struct bz_book_list *list, uint32_t position,
                               uint32_t id) {
@@ -62,7 +62,7 @@ static void leave_place(struct bz_book *book, struct bz_object *object, uint32_t
     task->place = BZ_PLACE_NONE;
 }
 
-/* --- storage --------------------------------------------------------------------------------- */
+/* --- storage ---------------------------------------------------------------------------------- */
 
 static void *grow(struct bz_mem *mem, void *old, size_t old_bytes, size_t new_bytes) {
     void *larger = bz_mem_alloc_raw(mem, new_bytes);
@@ -126,7 +126,7 @@ void bz_book_on_spawn(struct bz_book *book, const struct bz_event *event) {
         .name_base = task->name_base, .name_index = task->name_index, .phase = BZ_PHASE_UNSTARTED};
 }
 
-/* --- events ---------------------------------------------------------------------------------- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 static inline struct bz_object *touch(struct bz_book *book, uint32_t number) {
     struct bz_object *object = &book->objects[number];
@@ -387,7 +387,7 @@ void bz_book_on_exit(struct bz_book *book, const struct bz_event *event) {
     book->unfinished--;
 }
 
-/* --- windows --------------------------------------------------------------------------------- */
+/* --- windows ---------------------------------------------------------------------------------- */
 
 enum bz_window bz_book_window(const struct bz_book_task *task) {
     if (task->phase == BZ_PHASE_DONE) {

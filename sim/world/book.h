@@ -54,18 +54,18 @@ struct bz_book_task {
     uint32_t holdings; /* permits it owns, over all objects */
     uint32_t previous; /* neighbours in the object's list */
     uint32_t next;
-    uint32_t overtaken;   /* later arrivals granted during the acquire it is in */
+    uint32_t overtaken;            /* later arrivals granted during the acquire it is in */
     uint32_t over_released_before; /* what its last release found in over_released_by */
-    uint32_t cancels;     /* requests accepted in its life */
-    uint8_t phase;        /* enum bz_phase */
-    uint8_t op;           /* enum bz_op it is inside, BZ_OP_NONE outside */
-    uint8_t wait;         /* enum bz_wait, while suspended */
-    uint8_t answer;       /* enum bz_answer, while suspended */
-    uint8_t place;        /* enum bz_queue_place */
-    bool cancel_pending;  /* a request was accepted and has not been delivered */
-    bool cancelled_in_op; /* an await inside the current operation returned BZ_CANCELLED */
-    bool took_back;       /* its last release lowered the holders */
-    bool gave_up;         /* and its own holdings */
+    uint32_t cancels;              /* requests accepted in its life */
+    uint8_t phase;                 /* enum bz_phase */
+    uint8_t op;                    /* enum bz_op it is inside, BZ_OP_NONE outside */
+    uint8_t wait;                  /* enum bz_wait, while suspended */
+    uint8_t answer;                /* enum bz_answer, while suspended */
+    uint8_t place;                 /* enum bz_queue_place */
+    bool cancel_pending;           /* a request was accepted and has not been delivered */
+    bool cancelled_in_op;          /* an await inside the current operation returned BZ_CANCELLED */
+    bool took_back;                /* its last release lowered the holders */
+    bool gave_up;                  /* and its own holdings */
 };
 
 #define BZ_NO_TASK UINT32_MAX

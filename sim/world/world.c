@@ -382,14 +382,12 @@ static void run_any(struct bz_world *world) {
             continue;
         }
         if (loop->heap_count > 0) {
-            if (loop->ready_count == 0) {
-                if (!advance_clock(world)) {
-                    break;
-                }
-                bz_driver_queue_due_timers(loop);
-            } else if (clock_jumps(world)) {
-                bz_driver_queue_due_timers(loop);
+            if (loop->ready_count > 0) {
+                (void)clock_jumps(world);
+            } else if (!advance_clock(world)) {
+                break;
             }
+            bz_driver_queue_due_timers(loop);
         }
         if (loop->ready_count == 0) {
             break;

@@ -171,6 +171,7 @@ void bz_world_note(struct bz_world *world, uint32_t number);
 #define bz_world_assert(world, condition, ...)                                                     \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
+            bz_world_note_events(world); /* what went wrong before this, comes before it */        \
             bz_world_violate((world), "assertion", bz_world_current_task(world), 0, __VA_ARGS__);  \
         }                                                                                          \
     } while (0)

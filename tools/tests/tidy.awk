@@ -43,9 +43,10 @@ function tables() {
         "", "draws outside the choice tape")
     ban("malloc calloc realloc free( strdup strndup asprintf vasprintf open_memstream", "*",
         "primitives/runtime/loop.c primitives/runtime/coro/stack.c" \
-        " sim/choice/tape.c sim/world/world.c sim/world/inject.c */tests/ tools/",
+        " sim/choice/tape.c sim/world/world.c sim/world/inject.c traces/" \
+        " sim/campaign/campaign.c */tests/ tools/",
         "allocates outside the loop's arena")
-    ban("float double", "primitives/ sim/ scenarios/", "primitives/runtime/tests/",
+    ban("float double", "primitives/ sim/ scenarios/", "*/tests/",
         "differs between machines")
     ban("qsort qsort_r", "primitives/ sim/ scenarios/ traces/", "",
         "leaves the order of equals to the C library")
@@ -382,6 +383,9 @@ function collect_sources(path, line, folder, word) {
         if (!sub(/^\$\{(PROJECT|CMAKE)_SOURCE_DIR\}\//, "", word)) {
             sub(/^\$\{CMAKE_CURRENT_(SOURCE|LIST)_DIR\}\//, "", word)
             word = folder word
+        }
+        while (match(word, /[A-Za-z0-9_-]+\/\.\.\//)) {
+            word = substr(word, 1, RSTART - 1) substr(word, RSTART + RLENGTH)
         }
         is_built[word] = 1
     }

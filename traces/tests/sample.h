@@ -14,43 +14,68 @@
 
 static inline void tst_sample_choices(struct bz_trace *trace) {
     const uint64_t absent = BZ_TRACE_ABSENT;
-    bz_trace_add_choice(trace, (struct bz_trace_choice){.kind = "data", .task = "canceller",
-                                                        .label = "patience", .step = 3, .n = 1,
-                                                        .bound = 8, .value = 5});
-    bz_trace_add_choice(trace, (struct bz_trace_choice){.kind = "next", .task = "worker-2",
-                                                        .step = 4, .n = 2, .bound = absent,
+    bz_trace_add_choice(trace, (struct bz_trace_choice){.kind = "data",
+                                                        .task = "canceller",
+                                                        .label = "patience",
+                                                        .step = 3,
+                                                        .n = 1,
+                                                        .bound = 8,
+                                                        .value = 5});
+    bz_trace_add_choice(trace, (struct bz_trace_choice){.kind = "next",
+                                                        .task = "worker-2",
+                                                        .step = 4,
+                                                        .n = 2,
+                                                        .bound = absent,
                                                         .value = absent});
-    bz_trace_add_choice(trace, (struct bz_trace_choice){.kind = "next", .role = "callback",
-                                                        .step = 5, .n = 1, .bound = absent,
+    bz_trace_add_choice(trace, (struct bz_trace_choice){.kind = "next",
+                                                        .role = "callback",
+                                                        .step = 5,
+                                                        .n = 1,
+                                                        .bound = absent,
                                                         .value = absent});
-    bz_trace_add_choice(trace, (struct bz_trace_choice){.kind = "delay", .step = 6, .n = absent,
-                                                        .bound = absent, .value = 1});
-    bz_trace_add_choice(trace, (struct bz_trace_choice){.kind = "cancel", .task = "worker-1",
-                                                        .window = "woken", .step = 7, .n = 3,
-                                                        .bound = absent, .value = absent});
+    bz_trace_add_choice(trace,
+                        (struct bz_trace_choice){
+                            .kind = "delay", .step = 6, .n = absent, .bound = absent, .value = 1});
+    bz_trace_add_choice(trace, (struct bz_trace_choice){.kind = "cancel",
+                                                        .task = "worker-1",
+                                                        .window = "woken",
+                                                        .step = 7,
+                                                        .n = 3,
+                                                        .bound = absent,
+                                                        .value = absent});
 }
 
 static inline void tst_sample_events(struct bz_trace *trace) {
     const uint64_t absent = BZ_TRACE_ABSENT;
-    bz_trace_add_event(trace, (struct bz_trace_event){.event = "spawn", .task = "worker-2",
-                                                      .by = "worker-1", .n = absent});
-    bz_trace_add_event(trace, (struct bz_trace_event){.event = "resume", .task = "worker-2",
-                                                      .status = "ok", .step = 4, .n = 2});
-    bz_trace_add_event(trace, (struct bz_trace_event){.event = "suspend", .task = "worker-2",
-                                                      .wait = "future", .step = 4, .n = absent});
-    bz_trace_add_event(trace, (struct bz_trace_event){.event = "callback", .role = "callback",
-                                                      .step = 5, .n = absent});
-    bz_trace_add_event(trace, (struct bz_trace_event){.event = "clock", .step = 5,
+    bz_trace_add_event(trace,
+                       (struct bz_trace_event){
+                           .event = "spawn", .task = "worker-2", .by = "worker-1", .n = absent});
+    bz_trace_add_event(
+        trace, (struct bz_trace_event){
+                   .event = "resume", .task = "worker-2", .status = "ok", .step = 4, .n = 2});
+    bz_trace_add_event(
+        trace,
+        (struct bz_trace_event){
+            .event = "suspend", .task = "worker-2", .wait = "future", .step = 4, .n = absent});
+    bz_trace_add_event(trace, (struct bz_trace_event){
+                                  .event = "callback", .role = "callback", .step = 5, .n = absent});
+    bz_trace_add_event(
+        trace, (struct bz_trace_event){
+                   .event = "clock", .step = 5, .time_ns = BZ_TRACE_NUMBER_MAX, .n = absent});
+    bz_trace_add_event(trace, (struct bz_trace_event){.event = "cancel",
+                                                      .task = "worker-1",
+                                                      .op = "acquire",
+                                                      .window = "woken",
+                                                      .by = "canceller",
+                                                      .step = 7,
                                                       .time_ns = BZ_TRACE_NUMBER_MAX,
                                                       .n = absent});
-    bz_trace_add_event(trace, (struct bz_trace_event){.event = "cancel", .task = "worker-1",
-                                                      .op = "acquire", .window = "woken",
-                                                      .by = "canceller", .step = 7,
-                                                      .time_ns = BZ_TRACE_NUMBER_MAX,
-                                                      .n = absent});
-    bz_trace_add_event(trace, (struct bz_trace_event){.event = "return", .task = "worker-1",
-                                                      .op = "acquire", .object = "permits",
-                                                      .status = "cancelled", .step = 8,
+    bz_trace_add_event(trace, (struct bz_trace_event){.event = "return",
+                                                      .task = "worker-1",
+                                                      .op = "acquire",
+                                                      .object = "permits",
+                                                      .status = "cancelled",
+                                                      .step = 8,
                                                       .time_ns = BZ_TRACE_NUMBER_MAX,
                                                       .n = absent});
 }

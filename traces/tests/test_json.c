@@ -11,9 +11,22 @@ static bool parses(const char *text, size_t length, unsigned depth_max, char *er
 
 Test(json, takes_what_the_standard_takes) {
     static const char *const good[] = {
-        "0", "-0", "1.5e+3", "-12E-2", "true", "false", "null", "\"\"", "[]", "{}", " [ 1 , 2 ] ",
-        "{\"a\":{\"b\":[{}]}}", "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\ud83d\\ude00\"",
-        "\"\xf0\x9f\x98\x80 \xed\x9f\xbf \xef\xbf\xbd\"", "\t\r\n1\n", "{\"\":1}",
+        "0",
+        "-0",
+        "1.5e+3",
+        "-12E-2",
+        "true",
+        "false",
+        "null",
+        "\"\"",
+        "[]",
+        "{}",
+        " [ 1 , 2 ] ",
+        "{\"a\":{\"b\":[{}]}}",
+        "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\ud83d\\ude00\"",
+        "\"\xf0\x9f\x98\x80 \xed\x9f\xbf \xef\xbf\xbd\"",
+        "\t\r\n1\n",
+        "{\"\":1}",
     };
     char error[300];
     for (size_t index = 0; index < sizeof good / sizeof good[0]; index++) {
@@ -156,9 +169,10 @@ Test(json, prints_what_was_built) {
     bz_json_append_string(list, "x");
     bz_json_add_bool(bz_json_append_object(list), "no", false);
     char *text = bz_json_print(root, false);
-    tst_text(text, "{\"text\":\"a\\\"\\n\xef\xbf\xbd\",\"nothing\":null,\"exact\":9007199254740991,"
-                   "\"near\":9007199254740990,\"below\":-7,\"decimal\":0.25,\"yes\":true,"
-                   "\"hex\":\"0xffffffffffffffff\",\"in\":{\"n\":1},\"list\":[\"x\",{\"no\":false}]}");
+    tst_text(text,
+             "{\"text\":\"a\\\"\\n\xef\xbf\xbd\",\"nothing\":null,\"exact\":9007199254740991,"
+             "\"near\":9007199254740990,\"below\":-7,\"decimal\":0.25,\"yes\":true,"
+             "\"hex\":\"0xffffffffffffffff\",\"in\":{\"n\":1},\"list\":[\"x\",{\"no\":false}]}");
     char error[300];
     struct bz_json *again = bz_json_parse(text, strlen(text), 4, "f", error, sizeof error);
     uint64_t value = 0;

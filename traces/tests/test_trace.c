@@ -82,8 +82,8 @@ Test(trace, a_line_for_people) {
                                          "worker-1 cancel acquire window=woken by=canceller",
                                          "worker-1 return acquire permits cancelled"};
     static const char *const choices[] = {"data canceller patience n=1 value=5 below=8",
-                                          "next worker-2 n=2", "next callback n=1",
-                                          "delay value=1", "cancel worker-1 window=woken n=3"};
+                                          "next worker-2 n=2", "next callback n=1", "delay value=1",
+                                          "cancel worker-1 window=woken n=3"};
     cr_assert(eq(sz, trace.event_count, sizeof events / sizeof events[0]));
     cr_assert(eq(sz, trace.choice_count, sizeof choices / sizeof choices[0]));
     for (size_t index = 0; index < trace.event_count; index++) {

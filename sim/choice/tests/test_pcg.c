@@ -69,9 +69,9 @@ Test(pcg, helper_of_these_tests_works) {
 }
 
 /* An output x of 32 bits means floor(x * bound / 2^32), unless the low half of the product is below
- * 2^32 mod bound, when it is drawn again. What is left is the same number of outputs for each value:
- * exactly floor(2^32 / bound). Checked at both ends of every value's range, so that a range one too
- * long or too short is seen. */
+ * 2^32 mod bound, when it is drawn again. What is left is the same number of outputs for each
+ * value: exactly floor(2^32 / bound). Checked at both ends of every value's range, so that a range
+ * one too long or too short is seen. */
 static void check_range_of(uint32_t bound, uint32_t value) {
     uint64_t share = (UINT64_C(1) << 32) / bound;
     uint32_t threshold = (uint32_t)((UINT64_C(1) << 32) % bound);
@@ -96,9 +96,9 @@ static void check_range_of(uint32_t bound, uint32_t value) {
 }
 
 Test(pcg, bounded_draw_gives_every_value_the_same_number_of_outputs) {
-    static const uint32_t bounds[] = {2,          3,          5,          7,         10,
-                                      1000,       0x7fffffff, 0x80000000, 0x80000001, 0xc0000000,
-                                      0xfffffffe, 0xffffffff};
+    static const uint32_t bounds[] = {2,          3,          5,          7,
+                                      10,         1000,       0x7fffffff, 0x80000000,
+                                      0x80000001, 0xc0000000, 0xfffffffe, 0xffffffff};
     for (size_t index = 0; index < sizeof bounds / sizeof bounds[0]; index++) {
         uint32_t bound = bounds[index];
         uint32_t values[] = {0, 1, bound / 3, bound / 2, bound - 2, bound - 1};
@@ -117,8 +117,8 @@ Test(pcg, bound_of_one_leaves_no_choice) {
     }
 }
 
-/* Pearson's sum over 64 cells, in integers: sum of (n - N/64)^2 * 64 / N. With 63 degrees of freedom
- * it exceeds 120 once in about 20000 seeds, and the seed is fixed. */
+/* Pearson's sum over 64 cells, in integers: sum of (n - N/64)^2 * 64 / N. With 63 degrees of
+ * freedom it exceeds 120 once in about 20000 seeds, and the seed is fixed. */
 static void check_spread(uint64_t bound, uint64_t cell_size) {
     enum { CELLS = 64, DRAWS = CELLS * 1000 };
     int64_t counts[CELLS] = {0};

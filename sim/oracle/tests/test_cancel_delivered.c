@@ -1,5 +1,5 @@
 /* cancel-delivered: a request that was accepted surfaces exactly once. */
-#include "sim/oracle/tests/toys.h"
+#include "sim/tests/toys.h"
 
 TOY(sound, 0, TOY_CLAIMS_ALL, toy_view);
 TOY(swallows, TOY_SWALLOWS, TOY_CLAIMS_ALL, NULL);
@@ -12,7 +12,8 @@ Test(cancel_delivered, fires_when_an_operation_swallows_a_cancel) {
     toy_fails(&swallows, 2, STAGE_SCRIPTS("acquire acquire yield release release", "~acquire"),
               "a b !b b", "mutual-exclusion", 4, "b was let in");
     toy_fails(&swallows, 1, STAGE_SCRIPTS("acquire yield release", "~acquire"), "a b a !b b",
-              "cancel-delivered", 5, "b on table was cancelled inside an operation, which swallowed");
+              "cancel-delivered", 5,
+              "b on table was cancelled inside an operation, which swallowed");
 }
 
 Test(cancel_delivered, fires_when_an_operation_invents_one) {
@@ -26,8 +27,8 @@ Test(cancel_delivered, fires_when_a_waiter_is_cancelled_instead_of_woken) {
 }
 
 Test(cancel_delivered, is_silent_wherever_one_request_strikes) {
-    static const char *const plans[] = {"!a",        "!b",          "a !a",    "a b !b",
-                                        "a b a !b",  "a b !b !b b", "a !b b",  "a b a !b !b b",
+    static const char *const plans[] = {"!a",        "!b",          "a !a",   "a b !b",
+                                        "a b a !b",  "a b !b !b b", "a !b b", "a b a !b !b b",
                                         "a b a b !b"};
     for (size_t index = 0; index < sizeof plans / sizeof plans[0]; index++) {
         toy_passes(&sound, 1, two_guests, plans[index]);

@@ -1,5 +1,5 @@
 /* lost-wakeup, deadlock, livelock, leak: what never comes. */
-#include "sim/oracle/tests/toys.h"
+#include "sim/tests/toys.h"
 
 TOY(sound, 0, TOY_CLAIMS_ALL, toy_view);
 TOY(forgets, TOY_FORGETS, TOY_CLAIMS_ALL, toy_view);
@@ -72,8 +72,9 @@ static void wait_for_each_other(struct stage *stage, const char *first, const ch
 Test(deadlock, fires_when_tasks_wait_for_what_nobody_can_bring) {
     struct stage stage;
     wait_for_each_other(&stage, "join", "join");
-    stage_expect_violation(&stage, "deadlock", 2,
-                           "nothing can run and 2 task(s) have not ended: a (in join), b (in join)");
+    stage_expect_violation(
+        &stage, "deadlock", 2,
+        "nothing can run and 2 task(s) have not ended: a (in join), b (in join)");
     stage_end(&stage);
     wait_for_each_other(&stage, "acquire acquire", "yield");
     stage_expect_violation(&stage, "deadlock", 3, "a (in acquire of table)");
@@ -88,9 +89,10 @@ Test(deadlock, names_only_the_first_of_many) {
         stage_guest(&stage, "acquire yield acquire");
     }
     stage_play(&stage, "");
-    stage_expect_violation(&stage, "deadlock", 7, "6 task(s) have not ended: a (in acquire of "
-                                                  "table), b (in acquire of table), c (in acquire "
-                                                  "of table), d (in acquire of table), ...");
+    stage_expect_violation(&stage, "deadlock", 7,
+                           "6 task(s) have not ended: a (in acquire of "
+                           "table), b (in acquire of table), c (in acquire "
+                           "of table), d (in acquire of table), ...");
     stage_end(&stage);
 }
 

@@ -1,16 +1,27 @@
 /* The list of oracles, and the scenario's own check. */
-#include "sim/oracle/tests/toys.h"
+#include "sim/tests/toys.h"
 
 TOY(sound, 0, TOY_CLAIMS_ALL, toy_view);
 TOY(crowds, TOY_CROWDS, TOY_CLAIMS_ALL, toy_view);
 
 /* Scripts and traces rely on these names. */
 Test(oracles, have_stable_names_and_are_found_by_them) {
-    static const char *const names[] = {
-        "mutual-exclusion",  "fifo",     "ownership",           "cancel-delivered",
-        "misuse",            "lost-wakeup", "starvation",       "level-bound",
-        "permit-conservation", "queue-partition", "locked-definition", "deadlock",
-        "livelock",          "leak",     "assertion",           "nondeterminism"};
+    static const char *const names[] = {"mutual-exclusion",
+                                        "fifo",
+                                        "ownership",
+                                        "cancel-delivered",
+                                        "misuse",
+                                        "lost-wakeup",
+                                        "starvation",
+                                        "level-bound",
+                                        "permit-conservation",
+                                        "queue-partition",
+                                        "locked-definition",
+                                        "deadlock",
+                                        "livelock",
+                                        "leak",
+                                        "assertion",
+                                        "nondeterminism"};
     size_t count = 0;
     while (bz_oracles[count] != NULL) {
         cr_assert(lt(sz, count, sizeof names / sizeof names[0]));

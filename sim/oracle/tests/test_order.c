@@ -1,5 +1,5 @@
 /* fifo and starvation: who was granted before whom. */
-#include "sim/oracle/tests/toys.h"
+#include "sim/tests/toys.h"
 
 #define NO_ORDER (TOY_CLAIMS_ALL & ~BZ_CLAIM_FIFO)
 

@@ -1,6 +1,6 @@
 /* What must hold after every step: mutual-exclusion, ownership, permit-conservation, level-bound,
  * queue-partition, locked-definition, misuse. */
-#include "sim/oracle/tests/toys.h"
+#include "sim/tests/toys.h"
 
 TOY(sound, 0, TOY_CLAIMS_ALL, toy_view);
 TOY(crowds, TOY_CROWDS, TOY_CLAIMS_ALL, toy_view);
@@ -26,10 +26,10 @@ Test(mutual_exclusion, fires_when_one_too_many_is_let_in) {
 }
 
 Test(mutual_exclusion, needs_no_view) {
-    toy_fails(&crowds_unseen, 2,
-              STAGE_SCRIPTS("acquire yield release", "acquire yield release",
-                            "acquire yield release"),
-              "a b c", "mutual-exclusion", 3, "c was let in as holder number 3");
+    toy_fails(
+        &crowds_unseen, 2,
+        STAGE_SCRIPTS("acquire yield release", "acquire yield release", "acquire yield release"),
+        "a b c", "mutual-exclusion", 3, "c was let in as holder number 3");
 }
 
 Test(mutual_exclusion, is_silent_when_exactly_as_many_are_in_as_fit) {
@@ -106,10 +106,10 @@ Test(queue_partition, fires_when_an_entry_is_counted_twice) {
 }
 
 Test(queue_partition, is_silent_with_all_three_kinds_of_entries_at_once) {
-    toy_passes(&sound, 1,
-               STAGE_SCRIPTS("acquire yield release", "acquire release", "~acquire",
-                             "acquire release"),
-               "a b c d !c a b c d");
+    toy_passes(
+        &sound, 1,
+        STAGE_SCRIPTS("acquire yield release", "acquire release", "~acquire", "acquire release"),
+        "a b c d !c a b c d");
 }
 
 /* --- locked-definition ------------------------------------------------------------------------ */
@@ -159,6 +159,26 @@ Test(misuse, is_silent_for_plain_semaphores_for_refusals_and_without_the_claim) 
     stage_end(&stage);
     release_too_often(&stage, &unbounded_unclaimed, BZ_PRIMITIVE_LOCK, "release");
     stage_expect_pass(&stage);
+    stage_end(&stage);
+}
+
+static enum bz_status lax_init(void *instance, struct bz_loop *loop, uint32_t permits) {
+    struct toy *toy = instance;
+    enum bz_status status = toy_init(toy, loop, permits, TOY_BOUND);
+    toy->bound++;
+    return status;
+}
+
+/* A refusal must not cover up what was accepted earlier in the same step. */
+Test(misuse, fires_although_the_next_release_is_refused) {
+    struct bz_permit_ops ops = bounded_ops;
+    struct bz_variant lax = bounded;
+    struct stage stage;
+    ops.init = lax_init;
+    lax.permits[BZ_PRIMITIVE_BOUNDED] = &ops;
+    release_too_often(&stage, &lax, BZ_PRIMITIVE_BOUNDED, "release ~release");
+    tst_expect(&stage.log, "b.release:ok b.release:not-held");
+    stage_expect_violation(&stage, "misuse", 2, "b released 'table', which nobody held");
     stage_end(&stage);
 }
 

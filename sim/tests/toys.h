@@ -9,25 +9,25 @@
 
 #include "sim/tests/stage.h"
 
-#define TOY_CROWDS 0x1u         /* acquire lets everybody in */
-#define TOY_LIFO 0x2u           /* wakes the newest */
-#define TOY_BARGES 0x4u         /* a newcomer takes what a woken one was promised */
-#define TOY_FORGETS 0x8u        /* release wakes nobody */
-#define TOY_DROPS 0x10u         /* a woken one that is cancelled does not pass it on */
-#define TOY_SWALLOWS 0x20u      /* a cancelled acquire says OK */
-#define TOY_INVENTS 0x40u       /* acquire says cancelled, unasked */
-#define TOY_KEEPS 0x80u         /* a cancelled acquire takes a permit with it */
+#define TOY_CROWDS 0x1u          /* acquire lets everybody in */
+#define TOY_LIFO 0x2u            /* wakes the newest */
+#define TOY_BARGES 0x4u          /* a newcomer takes what a woken one was promised */
+#define TOY_FORGETS 0x8u         /* release wakes nobody */
+#define TOY_DROPS 0x10u          /* a woken one that is cancelled does not pass it on */
+#define TOY_SWALLOWS 0x20u       /* a cancelled acquire says OK */
+#define TOY_INVENTS 0x40u        /* acquire says cancelled, unasked */
+#define TOY_KEEPS 0x80u          /* a cancelled acquire takes a permit with it */
 #define TOY_TAKES_NOTHING 0x100u /* acquire says OK and takes nothing */
-#define TOY_MINTS 0x200u        /* release opens two tables */
-#define TOY_OVERWAKES 0x400u    /* release wakes two */
-#define TOY_LOCKED_BLIND 0x800u /* locked() forgets the woken ones */
-#define TOY_LEAKS 0x1000u       /* a cancelled entry stays in the queue */
-#define TOY_BOUND 0x2000u       /* no fault: refuses a release too many */
-#define TOY_MISCOUNTS 0x4000u   /* the view counts woken ones as waiting, too */
-#define TOY_HERD 0x8000u        /* no fault: a wake-up is a hint to everybody */
-#define TOY_POLLS 0x10000u      /* no fault: never waits on a future */
-#define TOY_CANCELS 0x20000u    /* release cancels the oldest waiter instead of waking it */
-#define TOY_DEFERS 0x40000u     /* no fault: wakes from a callback, a step later */
+#define TOY_MINTS 0x200u         /* release opens two tables */
+#define TOY_OVERWAKES 0x400u     /* release wakes two */
+#define TOY_LOCKED_BLIND 0x800u  /* locked() forgets the woken ones */
+#define TOY_LEAKS 0x1000u        /* a cancelled entry stays in the queue */
+#define TOY_BOUND 0x2000u        /* no fault: refuses a release too many */
+#define TOY_MISCOUNTS 0x4000u    /* the view counts woken ones as waiting, too */
+#define TOY_HERD 0x8000u         /* no fault: a wake-up is a hint to everybody */
+#define TOY_POLLS 0x10000u       /* no fault: never waits on a future */
+#define TOY_CANCELS 0x20000u     /* release cancels the oldest waiter instead of waking it */
+#define TOY_DEFERS 0x40000u      /* no fault: wakes from a callback, a step later */
 #define TOY_DEFERS_LOST 0x80000u /* the same, but the callback wakes nobody */
 
 struct toy_waiter {

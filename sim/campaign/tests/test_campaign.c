@@ -1,0 +1,146 @@
+/* A campaign gives one result, whatever the number of workers. */
+#include "sim/campaign/campaign.h"
+
+#include <malloc.h>
+
+#include "sim/tests/crowd.h"
+
+static struct bz_campaign_result run(const struct bz_program *program, uint64_t seed_first,
+                                     uint64_t runs, uint32_t jobs, bool keep_going) {
+    struct bz_campaign_config config = {.program = program,
+                                        .seed_first = seed_first,
+                                        .runs = runs,
+                                        .jobs = jobs,
+                                        .keep_going = keep_going};
+    struct bz_campaign_result result;
+    cr_assert(bz_campaign_run(&config, &result));
+    return result;
+}
+
+static void expect_same(const struct bz_campaign_result *a, const struct bz_campaign_result *b) {
+    cr_assert(eq(u64, a->runs, b->runs));
+    cr_assert(eq(u64, a->violations, b->violations));
+    cr_assert(eq(u64, a->digest, b->digest));
+    cr_assert(eq(u64, a->distinct, b->distinct));
+    cr_assert(eq(u64, a->stats.steps, b->stats.steps));
+    cr_assert(eq(u64, a->stats.injected, b->stats.injected));
+    cr_assert(eq(int, memcmp(a->stats.windows, b->stats.windows, sizeof a->stats.windows), 0));
+    cr_assert(eq(int, memcmp(a->by_oracle, b->by_oracle, sizeof a->by_oracle), 0));
+    cr_assert(eq(u32, a->finding_count, b->finding_count));
+    for (uint32_t index = 0; index < a->finding_count; index++) {
+        cr_assert(eq(u64, a->findings[index].seed, b->findings[index].seed));
+        cr_assert(eq(u64, a->findings[index].digest, b->findings[index].digest));
+        tst_text(a->findings[index].violation.message, b->findings[index].violation.message);
+    }
+}
+
+Test(campaign, result_does_not_depend_on_the_number_of_workers) {
+    static const struct bz_variant *const variants[] = {&crowd_sound, &crowd_drops};
+    for (int which = 0; which < 4; which++) {
+        struct bz_program program;
+        crowd_program(&program, variants[which / 2], BZ_ORDER_ANY);
+        bool keep_going = which % 2 == 1;
+        struct bz_campaign_result one = run(&program, 100, 5000, 1, keep_going);
+        cr_assert(eq(int, one.violations > 0, which / 2 == 1));
+        static const uint32_t jobs[] = {0, 2, 5};
+        for (int index = 0; index < 3; index++) {
+            struct bz_campaign_result many = run(&program, 100, 5000, jobs[index], keep_going);
+            expect_same(&one, &many);
+        }
+    }
+}
+
+Test(campaign, ends_exactly_with_its_first_violation) {
+    struct bz_program program;
+    crowd_program(&program, &crowd_drops, BZ_ORDER_ANY);
+    struct bz_world *world = bz_program_new_world(&program, NULL);
+    uint64_t first = 0;
+    while (bz_program_run(&program, world, first, NULL, NULL) != BZ_RUN_VIOLATED) {
+        first++;
+    }
+    struct bz_campaign_result result = run(&program, 0, first + 5000, 2, false);
+    cr_assert(eq(u64, result.runs, first + 1));
+    cr_assert(eq(u64, result.violations, 1));
+    cr_assert(eq(u64, result.findings[0].seed, first));
+    cr_assert(eq(u64, result.findings[0].digest, world->digest));
+    cr_assert(not(result.is_interrupted));
+    struct bz_campaign_result before = run(&program, 0, first, 2, false);
+    cr_assert(eq(u64, before.violations, 0));
+    cr_assert(eq(u64, before.runs, first));
+    bz_world_destroy(world);
+}
+
+/* Seeds wrap: the last one is followed by 0. */
+Test(campaign, seeds_wrap) {
+    struct bz_program program;
+    crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
+    struct bz_campaign_result result = run(&program, UINT64_MAX - 9, 20, 2, false);
+    cr_assert(eq(u64, result.runs, 20));
+    cr_assert(eq(u64, result.distinct, 20));
+}
+
+static bool stops_at_once(void *context, const struct bz_campaign_result *so_far) {
+    uint64_t *calls = context;
+    (void)so_far;
+    ++*calls;
+    return false;
+}
+
+static bool goes_on(void *context, const struct bz_campaign_result *so_far) {
+    uint64_t *last = context;
+    cr_assert(le(u64, *last, so_far->runs));
+    *last = so_far->runs;
+    return true;
+}
+
+Test(campaign, can_be_interrupted_and_says_so) {
+    struct bz_program program;
+    crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
+    uint64_t calls = 0;
+    struct bz_campaign_config config = {.program = &program,
+                                        .runs = UINT64_C(1) << 40,
+                                        .jobs = 2,
+                                        .poll = stops_at_once,
+                                        .context = &calls};
+    struct bz_campaign_result result;
+    cr_assert(bz_campaign_run(&config, &result));
+    cr_assert(result.is_interrupted);
+    cr_assert(lt(u64, 0, calls));
+    cr_assert(lt(u64, result.runs, 1000000));
+    uint64_t last = 0;
+    config.runs = 5000;
+    config.poll = goes_on;
+    config.context = &last;
+    cr_assert(bz_campaign_run(&config, &result));
+    cr_assert(not(result.is_interrupted));
+    cr_assert(eq(u64, result.runs, 5000));
+    sig_atomic_t stop = 1;
+    config.stop = &stop;
+    cr_assert(bz_campaign_run(&config, &result));
+    cr_assert(result.is_interrupted);
+    cr_assert(eq(u64, result.runs, 0));
+}
+
+/* One dull run is all that fifo has to show. */
+Test(campaign, counts_different_runs) {
+    struct bz_program program;
+    crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
+    program.strategy = &bz_strategy_fifo;
+    struct bz_campaign_result result = run(&program, 0, 1000, 2, false);
+    cr_assert(eq(u64, result.distinct, 1));
+    cr_assert(result.distinct_is_exact);
+    program.strategy = &bz_strategy_random;
+    result = run(&program, 0, 1000, 2, false);
+    cr_assert(lt(u64, 900, result.distinct));
+    cr_assert(le(u64, result.distinct, 1000));
+}
+
+Test(campaign, keeps_no_memory) {
+    struct bz_program program;
+    crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
+    run(&program, 0, 1000, 2, false);
+    size_t before = mallinfo2().uordblks;
+    run(&program, 0, 20000, 2, false);
+    size_t after = mallinfo2().uordblks;
+    cr_assert(le(sz, after, before + 4096));
+}

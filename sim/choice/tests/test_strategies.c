@@ -1,0 +1,118 @@
+/* Strategies as such: what they answer, and that equal seeds answer equally. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <stdlib.h>
+
+#include "sim/choice/strategy.h"
+
+#define ANSWERS 400u
+
+/* Asks for `extra_draws` data between any two other questions. */
+static void interview(const struct bz_strategy *strategy, uint64_t seed, uint32_t extra_draws,
+                      uint32_t answers[ANSWERS]) {
+    static const struct bz_cancel_candidate candidates[] = {
+        {1, 1, BZ_WINDOW_WAITING}, {2, 1, BZ_WINDOW_WAITING}, {3, 1, BZ_WINDOW_WOKEN}};
+    void *state = calloc(1, strategy->state_bytes);
+    struct bz_draw draw = {.bound = 1000, .label = "test", .owner = 1, .nth = 1};
+    strategy->begin(state, seed, NULL);
+    for (uint32_t step = 0; step + 4 <= ANSWERS; step += 4) {
+        for (uint32_t extra = 0; extra < extra_draws; extra++) {
+            (void)strategy->draw(state, BZ_CHOICE_DATA, &draw, step);
+        }
+        answers[step] = strategy->next(state, NULL, 7, step);
+        answers[step + 1] = strategy->cancel_gap(state);
+        answers[step + 2] = strategy->cancel(state, candidates, 3, step, 0);
+        answers[step + 3] = strategy->jump_gap(state);
+    }
+    free(state);
+}
+
+static uint32_t differences(const uint32_t *a, const uint32_t *b) {
+    uint32_t count = 0;
+    for (uint32_t index = 0; index < ANSWERS; index++) {
+        count += a[index] != b[index];
+    }
+    return count;
+}
+
+Test(strategies, are_found_by_name) {
+    for (size_t index = 0; bz_strategies[index] != NULL; index++) {
+        const struct bz_strategy *strategy = bz_strategies[index];
+        cr_assert(eq(ptr, (void *)bz_strategy_find(strategy->name), (void *)strategy));
+        cr_assert(ne(ptr, (void *)strategy->summary, NULL));
+    }
+    cr_assert(eq(ptr, (void *)bz_strategy_find("fifo"), (void *)&bz_strategy_fifo));
+    cr_assert(eq(ptr, (void *)bz_strategy_find("random"), (void *)&bz_strategy_random));
+    cr_assert(eq(ptr, (void *)bz_strategy_find("rand"), NULL));
+}
+
+Test(strategies, fifo_is_dull) {
+    uint32_t answers[ANSWERS];
+    interview(&bz_strategy_fifo, 5, 1, answers);
+    for (uint32_t index = 0; index < ANSWERS; index++) {
+        cr_assert(eq(u32, answers[index], index % 2 == 0 ? 0 : BZ_GAP_NEVER));
+    }
+    char state;
+    struct bz_draw draw = {.bound = 1000, .label = "test"};
+    cr_assert(eq(u64, bz_strategy_fifo.draw(&state, BZ_CHOICE_DATA, &draw, 1), 0));
+    cr_assert(not(bz_strategy_fifo.jump(&state, 1)));
+}
+
+Test(strategies, random_depends_on_its_seed_alone) {
+    uint32_t first[ANSWERS];
+    uint32_t second[ANSWERS];
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        interview(&bz_strategy_random, seed, 0, first);
+        interview(&bz_strategy_random, seed, 0, second);
+        cr_assert(eq(u32, differences(first, second), 0));
+        interview(&bz_strategy_random, seed + 1, 0, second);
+        cr_assert(lt(u32, ANSWERS / 2, differences(first, second)));
+    }
+}
+
+/* Every kind has a stream of its own: more data leave schedule, cancels and jumps alone. */
+Test(strategies, random_draws_of_data_do_not_shift_the_schedule) {
+    uint32_t without[ANSWERS];
+    uint32_t with[ANSWERS];
+    for (uint32_t extra = 1; extra <= 3; extra++) {
+        interview(&bz_strategy_random, 11, 0, without);
+        interview(&bz_strategy_random, 11, extra, with);
+        cr_assert(eq(u32, differences(without, with), 0));
+    }
+}
+
+/* 1 task is woken, 2 sleep, 17 wait: each window is hit as often as the others, and inside a window
+ * each task. */
+Test(strategies, random_cancels_weigh_windows_before_tasks) {
+    enum { CANDIDATES = 20, ROUNDS = 30000 };
+    struct bz_cancel_candidate candidates[CANDIDATES];
+    uint32_t hits[CANDIDATES] = {0};
+    for (uint32_t index = 0; index < CANDIDATES; index++) {
+        uint8_t window = index < 17    ? BZ_WINDOW_WAITING
+                         : index == 17 ? BZ_WINDOW_WOKEN
+                                       : BZ_WINDOW_SLEEPING;
+        candidates[index] = (struct bz_cancel_candidate){index + 1, 1, window};
+    }
+    void *state = calloc(1, bz_strategy_random.state_bytes);
+    bz_strategy_random.begin(state, 1, NULL);
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        uint32_t answer = bz_strategy_random.cancel(state, candidates, CANDIDATES, round, 0);
+        cr_assert(lt(u32, 0, answer));
+        cr_assert(le(u32, answer, CANDIDATES));
+        hits[answer - 1]++;
+    }
+    free(state);
+    uint32_t waiting = 0;
+    for (uint32_t index = 0; index < 17; index++) {
+        waiting += hits[index];
+        cr_assert(lt(u32, 450, hits[index])); /* 588 expected, deviation 24 */
+        cr_assert(lt(u32, hits[index], 730));
+    }
+    uint32_t shares[] = {waiting, hits[17], hits[18] + hits[19]};
+    for (int index = 0; index < 3; index++) {
+        cr_assert(lt(u32, 9600, shares[index])); /* 10000 expected, deviation 82 */
+        cr_assert(lt(u32, shares[index], 10400));
+    }
+    cr_assert(lt(u32, 4600, hits[18]));
+    cr_assert(lt(u32, hits[18], 5400));
+}

@@ -1,0 +1,49 @@
+/* Golden digests: a seed means the same run today, tomorrow, and on every machine.
+ *
+ * A digest here changes when the engine behaves otherwise: another order of events, another draw,
+ * another field in the digest. If that was not intended, it is a bug: every token and trace that
+ * users have kept has just lost its meaning. If it was, run this test, take the numbers from its
+ * failure messages, and say in the commit what changed.
+ */
+#include "sim/tests/crowd.h"
+
+struct golden {
+    enum bz_order order;
+    uint64_t seed;
+    uint64_t digest;
+};
+
+static const struct golden goldens[] = {
+    {BZ_ORDER_ANY, 0, UINT64_C(0x969ec69ca9ac2f9a)},
+    {BZ_ORDER_ANY, 1, UINT64_C(0xc20de6fe6e39e42e)},
+    {BZ_ORDER_ANY, 42, UINT64_C(0x1c450d9545faadf2)},
+    {BZ_ORDER_ANY, UINT64_MAX, UINT64_C(0xf950649f87253896)},
+    {BZ_ORDER_FIFO, 0, UINT64_C(0xbbd2a09f31814764)},
+    {BZ_ORDER_FIFO, 1, UINT64_C(0xd6526d3d2780d39b)},
+    {BZ_ORDER_FIFO, 42, UINT64_C(0xf33fc867d7393256)},
+    {BZ_ORDER_FIFO, UINT64_MAX, UINT64_C(0x53e75e669d75eacf)},
+};
+
+Test(golden, seeds_mean_what_they_meant) {
+    struct bz_world *worlds[2];
+    struct bz_program programs[2];
+    for (int order = 0; order < 2; order++) {
+        crowd_program(&programs[order], &crowd_sound, (enum bz_order)order);
+        worlds[order] = bz_program_new_world(&programs[order], NULL);
+    }
+    uint32_t changed = 0;
+    for (size_t index = 0; index < sizeof goldens / sizeof goldens[0]; index++) {
+        const struct golden *golden = &goldens[index];
+        struct bz_world *world = worlds[golden->order];
+        bz_program_run(&programs[golden->order], world, golden->seed, NULL, NULL);
+        if (world->digest != golden->digest) {
+            changed++;
+            cr_log_error("order %s, seed 0x%llx: digest is UINT64_C(0x%016llx)",
+                         bz_order_name(golden->order), (unsigned long long)golden->seed,
+                         (unsigned long long)world->digest);
+        }
+    }
+    cr_assert(eq(u32, changed, 0));
+    bz_world_destroy(worlds[0]);
+    bz_world_destroy(worlds[1]);
+}

@@ -1,0 +1,348 @@
+/* The recorder on real runs, and the way back from a trace to a tape. */
+#include "traces/record.h"
+
+#include <inttypes.h>
+
+#include "primitives/runtime/task.h"
+#include "scenarios/scenarios.h"
+#include "sim/choice/strategy.h"
+#include "traces/tests/sample.h"
+
+static const struct bz_monitor *const no_monitors[] = {NULL};
+
+static struct bz_world *new_world(enum bz_order order) {
+    struct bz_world_config config = {.strategy = &bz_strategy_random,
+                                     .variant = &bz_variant_buzzer,
+                                     .monitors = no_monitors,
+                                     .order = order,
+                                     .cancel_windows = BZ_WINDOWS_ALL,
+                                     .cancels_max = 2};
+    struct bz_world *world = bz_world_new(&config);
+    cr_assert(ne(ptr, world, NULL));
+    return world;
+}
+
+static void describe(struct bz_trace *trace) {
+    trace->engine = "test";
+    trace->scenario = "contended";
+    trace->variant = "buzzer";
+    trace->strategy = "random";
+    trace->order = "any";
+    trace->cancel = "any";
+}
+
+static void record(struct bz_world *world, uint64_t seed, struct bz_trace *trace) {
+    struct bz_scenario_args args = {.primitive = BZ_PRIMITIVE_SEMAPHORE};
+    struct bz_recorder recorder;
+    for (uint32_t index = 0; bz_scenario_contended.params[index].name != NULL; index++) {
+        args.values[index] = bz_scenario_contended.params[index].value;
+    }
+    bz_trace_init(trace);
+    describe(trace);
+    bz_recorder_init(&recorder, world, trace);
+    bz_world_begin(world, seed, NULL, &recorder.sink);
+    bz_scenario_contended.setup(world, &args);
+    bz_world_run(world);
+    bz_world_finish(world);
+    bz_recorder_finish(&recorder);
+    cr_assert(not(recorder.is_full));
+}
+
+static bool same_label(const char *a, const char *b) {
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static void expect_same_tape(const struct bz_tape *a, const struct bz_tape *b, uint64_t seed) {
+    cr_assert(eq(sz, a->count, b->count), "seed %" PRIu64, seed);
+    for (size_t index = 0; index < a->count; index++) {
+        const struct bz_choice *left = &a->choices[index];
+        const struct bz_choice *right = &b->choices[index];
+        bool is_same = left->kind == right->kind && left->step == right->step &&
+                       left->owner == right->owner && left->nth == right->nth &&
+                       left->role == right->role && left->window == right->window &&
+                       left->bound == right->bound && left->value == right->value &&
+                       same_label(left->label, right->label);
+        cr_assert(is_same, "choice %zu of seed %" PRIu64, index, seed);
+    }
+}
+
+/* Tape to trace to file text to trace to tape: nothing is lost, and the same run gives the same
+ * bytes. */
+static void check_runs(enum bz_order order) {
+    struct bz_world *world = new_world(order);
+    struct bz_world *other = new_world(order);
+    struct bz_tape tape;
+    unsigned kinds[BZ_CHOICE_KIND_COUNT] = {0};
+    unsigned calls = 0;
+    bz_tape_init(&tape);
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        struct bz_trace trace;
+        struct bz_trace again;
+        struct bz_trace back;
+        char error[BZ_TRACE_ERROR_BYTES] = "";
+        record(world, seed, &trace);
+        record(other, seed, &again);
+        char *text = bz_trace_print(&trace);
+        char *text_again = bz_trace_print(&again);
+        tst_text(text, text_again);
+        cr_assert(bz_trace_parse(&back, text, strlen(text), "f", error, sizeof error), "%s", error);
+        cr_assert(bz_trace_to_tape(&back, &tape, error, sizeof error), "%s", error);
+        expect_same_tape(&world->tape, &tape, seed);
+        for (size_t index = 0; index < tape.count; index++) {
+            kinds[tape.choices[index].kind]++;
+        }
+        for (size_t index = 0; index < back.event_count; index++) {
+            const struct bz_trace_event *event = &back.events[index];
+            bool is_call = strcmp(event->event, "call") == 0;
+            if (is_call) {
+                tst_text(event->object, "permits");
+            }
+            calls += is_call;
+        }
+        cr_assert(eq(u64, back.seed, seed));
+        cr_assert(eq(u64, back.digest, world->digest));
+        cr_assert(eq(u64, back.verdict.step, world->step));
+        tst_text(back.verdict.result, "pass");
+        bz_trace_fini(&back);
+        bz_trace_fini(&again);
+        bz_trace_fini(&trace);
+        free(text);
+        free(text_again);
+    }
+    cr_assert(lt(u32, 0, calls));
+    cr_assert(lt(u32, 0, kinds[BZ_CHOICE_CANCEL]));
+    cr_assert(lt(u32, 0, kinds[BZ_CHOICE_DATA]));
+    cr_assert(eq(int, kinds[BZ_CHOICE_NEXT] > 0, order == BZ_ORDER_ANY));
+    bz_tape_fini(&tape);
+    bz_world_destroy(world);
+    bz_world_destroy(other);
+}
+
+Test(record, runs_in_any_order) {
+    check_runs(BZ_ORDER_ANY);
+}
+
+Test(record, runs_in_fifo_order) {
+    check_runs(BZ_ORDER_FIFO);
+}
+
+/* --- a scenario with most kinds of event, told line by line --------------------------------
+ */
+
+static struct bz_task *sleeper_task;
+
+static enum bz_status sleeper(void *arg) {
+    struct bz_world *world = arg;
+    return bz_sleep(world->loop, 500);
+}
+
+static enum bz_status boss(void *arg) {
+    struct bz_world *world = arg;
+    bz_world_note(world, 7);
+    bz_task_cancel(sleeper_task);
+    bz_task_uncancel(sleeper_task);
+    enum bz_status status = bz_sleep(world->loop, 100);
+    bz_task_cancel(sleeper_task);
+    status = bz_yield(world->loop);
+    status = bz_yield(world->loop);
+    bz_task_cancel(sleeper_task);
+    bz_world_violate(world, "assertion", bz_world_current_task(world), 0, "two\nlines\x1b");
+    return status;
+}
+
+static void tell(const struct bz_trace *trace, char *story, size_t story_bytes) {
+    size_t length = 0;
+    for (size_t index = 0; index < trace->event_count; index++) {
+        char line[200];
+        length += (size_t)snprintf(story + length, story_bytes - length, "%" PRIu64 " %s\n",
+                                   trace->events[index].step,
+                                   bz_trace_event_text(&trace->events[index], line, sizeof line));
+        cr_assert(lt(sz, length, story_bytes));
+    }
+}
+
+static void run_story(struct bz_world *world, struct bz_recorder *recorder,
+                      struct bz_trace *trace) {
+    bz_trace_init(trace);
+    describe(trace);
+    bz_recorder_init(recorder, world, trace);
+    bz_world_begin(world, 1, NULL, &recorder->sink);
+    sleeper_task = bz_task_spawn(world->loop, "guest", 0, sleeper, world);
+    bz_task_detach(bz_task_spawn(world->loop, "guest", 0, boss, world));
+    bz_world_run(world);
+    bz_recorder_finish(recorder);
+}
+
+static struct bz_world *new_story_world(void) {
+    struct bz_world_config config = {.strategy = &bz_strategy_fifo,
+                                     .variant = &bz_variant_buzzer,
+                                     .monitors = no_monitors,
+                                     .order = BZ_ORDER_FIFO};
+    struct bz_world *world = bz_world_new(&config);
+    cr_assert(ne(ptr, world, NULL));
+    return world;
+}
+
+Test(record, tells_the_story) {
+    struct bz_world *world = new_story_world();
+    struct bz_recorder recorder;
+    struct bz_trace trace;
+    char story[4000];
+    char error[BZ_TRACE_ERROR_BYTES] = "";
+    run_story(world, &recorder, &trace);
+    tell(&trace, story, sizeof story);
+    tst_text(story, "0 guest spawn\n"
+                    "0 guest#2 spawn\n"
+                    "1 guest resume ok n=1\n"
+                    "1 guest suspend sleep\n"
+                    "2 guest#2 resume ok n=1\n"
+                    "2 guest#2 note n=7\n"
+                    "2 guest cancel sleep window=sleeping by=guest#2\n"
+                    "2 guest wake cancelled\n"
+                    "2 guest uncancel n=0\n"
+                    "2 guest#2 suspend sleep\n"
+                    "3 guest resume cancelled n=2\n"
+                    "3 guest exit cancelled\n"
+                    "4 clock time_ns=100\n"
+                    "4 guest#2 callback timer\n"
+                    "4 guest#2 wake ok\n"
+                    "5 guest#2 resume ok n=2\n"
+                    "5 guest cancel run invalid-state window=done by=guest#2\n"
+                    "5 guest#2 suspend yield\n"
+                    "6 guest#2 resume ok n=3\n"
+                    "6 guest#2 suspend yield\n"
+                    "7 guest#2 resume ok n=4\n"
+                    "7 guest cancel run invalid-state window=done by=guest#2\n"
+                    "7 guest#2 exit ok\n"
+                    "7 guest#2 free\n");
+    tst_text(trace.verdict.message, "two lines?");
+    tst_text(trace.verdict.oracle, "assertion");
+    tst_text(trace.verdict.task, "guest#2");
+    char *text = bz_trace_print(&trace);
+    struct bz_trace back;
+    cr_assert(bz_trace_parse(&back, text, strlen(text), "f", error, sizeof error), "%s", error);
+    bz_trace_fini(&back);
+    bz_trace_fini(&trace);
+    bz_world_destroy(world);
+    free(text);
+}
+
+/* A replay compares instead of storing. */
+struct comparison {
+    const struct bz_trace *expected;
+    size_t count;
+};
+
+static void compare(struct bz_recorder *recorder, const struct bz_trace_event *event) {
+    struct comparison *comparison = recorder->context;
+    cr_assert(lt(sz, comparison->count, comparison->expected->event_count));
+    cr_assert(bz_trace_event_equal(event, &comparison->expected->events[comparison->count]));
+    comparison->count++;
+}
+
+Test(record, hands_events_to_a_listener) {
+    struct bz_world *world = new_story_world();
+    struct bz_recorder recorder;
+    struct bz_trace trace;
+    struct bz_trace second;
+    run_story(world, &recorder, &trace);
+    struct comparison comparison = {&trace, 0};
+    bz_trace_init(&second);
+    bz_recorder_init(&recorder, world, &second);
+    recorder.on_event = compare;
+    recorder.context = &comparison;
+    bz_world_begin(world, 1, NULL, &recorder.sink);
+    sleeper_task = bz_task_spawn(world->loop, "guest", 0, sleeper, world);
+    bz_task_detach(bz_task_spawn(world->loop, "guest", 0, boss, world));
+    bz_world_run(world);
+    cr_assert(eq(sz, comparison.count, trace.event_count));
+    cr_assert(eq(sz, second.event_count, 0));
+    cr_assert(eq(sz, second.task_count, 2));
+    tst_text(bz_recorder_task(&recorder, 2), "guest#2");
+    cr_assert(eq(ptr, (void *)bz_recorder_task(&recorder, 0), NULL));
+    cr_assert(eq(ptr, (void *)bz_recorder_task(&recorder, 3), NULL));
+    bz_trace_fini(&second);
+    bz_trace_fini(&trace);
+    bz_world_destroy(world);
+}
+
+/* --- to a tape ---------------------------------------------------------------------------------
+ */
+
+Test(record, strangers_get_numbers_from_the_far_end) {
+    struct bz_trace trace;
+    struct bz_tape tape;
+    char error[BZ_TRACE_ERROR_BYTES] = "";
+    char name[32];
+    tst_sample(&trace);
+    bz_tape_init(&tape);
+    struct bz_trace_choice choice = trace.choices[1];
+    choice.task = "nobody";
+    bz_trace_add_choice(&trace, choice);
+    choice.task = "no-one";
+    bz_trace_add_choice(&trace, choice);
+    choice.task = bz_trace_string(&trace, "nobody");
+    bz_trace_add_choice(&trace, choice);
+    cr_assert(bz_trace_to_tape(&trace, &tape, error, sizeof error), "%s", error);
+    cr_assert(eq(sz, tape.count, 8));
+    cr_assert(eq(u32, tape.choices[0].owner, 3));
+    cr_assert(eq(u32, tape.choices[1].owner, 2));
+    cr_assert(eq(u32, tape.choices[2].owner, 0));
+    cr_assert(eq(u32, tape.choices[5].owner, UINT32_MAX));
+    cr_assert(eq(u32, tape.choices[6].owner, UINT32_MAX - 1));
+    cr_assert(eq(u32, tape.choices[7].owner, UINT32_MAX));
+    for (unsigned number = 2; number <= BZ_TRACE_STRANGERS_MAX; number++) {
+        cr_assert(bz_trace_to_tape(&trace, &tape, error, sizeof error), "%u: %s", number, error);
+        snprintf(name, sizeof name, "stranger-%u", number);
+        choice.task = bz_trace_string(&trace, name);
+        bz_trace_add_choice(&trace, choice);
+    }
+    cr_assert(not(bz_trace_to_tape(&trace, &tape, error, sizeof error)));
+    cr_assert(ne(ptr, strstr(error, "too many tasks"), NULL), "%s", error);
+    bz_tape_fini(&tape);
+    bz_trace_fini(&trace);
+}
+
+Test(record, choices_that_make_no_sense) {
+    const uint64_t no = BZ_TRACE_ABSENT;
+    const struct bz_trace_choice bad[] = {
+        {.kind = "nxt", .n = 1, .bound = no, .value = no},
+        {.kind = NULL, .n = 1, .bound = no, .value = no},
+        {.kind = "next", .n = no, .bound = no, .value = no},
+        {.kind = "next", .n = 1, .bound = no, .value = 1},
+        {.kind = "next", .n = 1, .bound = no, .value = no, .role = "king"},
+        {.kind = "next", .n = 1, .bound = no, .value = no, .window = "woken"},
+        {.kind = "next", .n = 1, .bound = no, .value = no, .label = "l"},
+        {.kind = "next", .n = 1, .bound = no, .value = no, .step = UINT64_C(1) << 32},
+        {.kind = "next", .n = UINT64_C(1) << 32, .bound = no, .value = no},
+        {.kind = "cancel", .n = 1, .bound = no, .value = no, .window = "woken"},
+        {.kind = "cancel", .n = 1, .bound = no, .value = no, .task = "worker-1"},
+        {.kind = "cancel", .n = 1, .bound = no, .value = no, .task = "worker-1", .window = "door"},
+        {.kind = "cancel",
+         .n = 1,
+         .bound = no,
+         .value = no,
+         .task = "worker-1",
+         .window = "woken",
+         .role = "timer"},
+        {.kind = "data", .n = 1, .bound = 8, .value = 8, .label = "l"},
+        {.kind = "data", .n = 1, .bound = 8, .value = 1},
+        {.kind = "data", .n = no, .bound = 8, .value = 1, .label = "l"},
+        {.kind = "data", .n = 1, .bound = no, .value = 1, .label = "l"},
+        {.kind = "delay", .n = no, .bound = no, .value = 2},
+        {.kind = "delay", .n = no, .bound = no, .value = 1, .task = "worker-1"},
+        {.kind = "delay", .n = 1, .bound = 0, .value = 0, .label = "l"},
+    };
+    for (size_t index = 0; index < sizeof bad / sizeof bad[0]; index++) {
+        struct bz_trace trace;
+        struct bz_tape tape;
+        char error[BZ_TRACE_ERROR_BYTES] = "";
+        tst_sample(&trace);
+        bz_tape_init(&tape);
+        bz_trace_add_choice(&trace, bad[index]);
+        cr_assert(not(bz_trace_to_tape(&trace, &tape, error, sizeof error)), "case %zu", index);
+        cr_assert(eq(int, strncmp(error, "choices[5]: ", 12), 0), "case %zu: %s", index, error);
+        bz_tape_fini(&tape);
+        bz_trace_fini(&trace);
+    }
+}
