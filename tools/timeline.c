@@ -150,6 +150,9 @@ static bool say(struct reader *reader, const struct bz_trace_event *event, char 
     if (is(event->event, "exit")) {
         return SAY("ends (%s)", or_else(event->status, "?"));
     }
+    if (is(event->event, "draw")) {
+        return SAY("draws %" PRIu64, event->n);
+    }
     if (is(event->event, "note")) {
         return event->n != BZ_TRACE_ABSENT && SAY("note %" PRIu64, event->n);
     }

@@ -118,6 +118,12 @@ static void describe(struct bz_recorder *recorder, const struct bz_event *event,
     case BZ_EVENT_NOTE:
         entry->n = event->arg;
         break;
+    case BZ_EVENT_INJECT:
+        entry->n = event->arg == 0 ? BZ_TRACE_ABSENT : event->arg;
+        break;
+    case BZ_EVENT_DRAW:
+        entry->n = (uint64_t)event->object << 32u | event->arg;
+        break;
     case BZ_EVENT_CALLBACK:
         entry->role = bz_role_name(event->arg);
         break;
@@ -130,7 +136,7 @@ static void describe(struct bz_recorder *recorder, const struct bz_event *event,
         entry->op = bz_op_name((enum bz_op)event->detail);
         entry->object = object_name(recorder, event->object);
         break;
-    default: /* free, inject: the task says it all; clock: the time */
+    default: /* free: the task says it all; clock: the time */
         break;
     }
 }
@@ -194,7 +200,8 @@ static struct bz_trace_choice choice_of(struct bz_recorder *recorder,
     if (choice->kind == BZ_CHOICE_CANCEL) {
         entry.window = bz_window_name((enum bz_window)choice->window);
     }
-    if (choice->kind == BZ_CHOICE_DATA || choice->kind == BZ_CHOICE_DELAY) {
+    bool is_later_point = choice->kind == BZ_CHOICE_CANCEL && choice->value != 0;
+    if (choice->kind == BZ_CHOICE_DATA || choice->kind == BZ_CHOICE_DELAY || is_later_point) {
         entry.value = choice->value;
     }
     if (choice->kind != BZ_CHOICE_DELAY || is_draw(choice)) {
@@ -297,8 +304,14 @@ static const char *fill(const struct bz_trace_choice *entry, struct bz_choice *c
         return choice->kind == BZ_CHOICE_DELAY && !is_draw_like ? fill_jump(entry, choice)
                                                                 : fill_draw(entry, choice);
     }
-    if (is_draw_like || entry->value != BZ_TRACE_ABSENT) {
-        return "\"next\" and \"cancel\" have no \"label\", \"bound\" or \"value\"";
+    if (is_draw_like) {
+        return "\"next\" and \"cancel\" have no \"label\" and no \"bound\"";
+    }
+    if (entry->value != BZ_TRACE_ABSENT) {
+        if (choice->kind == BZ_CHOICE_NEXT || entry->value == 0 || entry->value > UINT32_MAX) {
+            return "\"next\" has no \"value\"; that of \"cancel\" counts points, from 1";
+        }
+        choice->value = entry->value;
     }
     if (entry->n == BZ_TRACE_ABSENT || (choice->kind == BZ_CHOICE_CANCEL && entry->task == NULL)) {
         return "\"next\" and \"cancel\" need \"n\", and \"cancel\" a \"task\"";

@@ -31,7 +31,7 @@ struct bz_heap_entry {
 };
 
 struct bz_loop {
-    /* The ready queue: a ring, oldest at ready_head; capacity is a power of two. */
+    /* The ready queue: a ring, oldest at ready_head < capacity, a power of two. */
     struct bz_handle **ready;
     uint32_t ready_head;
     uint32_t ready_count;
@@ -154,20 +154,21 @@ static inline struct bz_handle *bz_driver_take(struct bz_loop *loop, uint32_t in
     uint32_t head = loop->ready_head;
     struct bz_handle *handle = loop->ready[(head + index) & mask];
     BZ_CHECK(index < loop->ready_count);
-    if (index < BZ_TAKE_UNROLLED) {
-        /* Nearly always: a fixed number of moves, some of a slot to itself, and no branch that
-         * depends on a random index. Slots behind the queue are moved onto themselves. */
+    if (index < BZ_TAKE_UNROLLED && head + BZ_TAKE_UNROLLED <= loop->ready_capacity) {
+        /* Nearly always, and these slots lie side by side: a fixed number of moves, some of a slot
+         * to itself, and no branch that depends on a random index. Slots behind the queue are moved
+         * onto themselves. */
+        struct bz_handle **slots = loop->ready + head;
 #pragma GCC unroll 4
         for (uint32_t hole = BZ_TAKE_UNROLLED - 1; hole > 0; hole--) {
-            uint32_t from = hole - (hole <= index);
-            loop->ready[(head + hole) & mask] = loop->ready[(head + from) & mask];
+            slots[hole] = slots[hole - (hole <= index)];
         }
-        loop->ready_head = head + 1;
+        loop->ready_head = (head + 1) & mask;
     } else if (index <= loop->ready_count / 2) {
         for (uint32_t hole = index; hole > 0; hole--) {
             loop->ready[(head + hole) & mask] = loop->ready[(head + hole - 1) & mask];
         }
-        loop->ready_head = head + 1;
+        loop->ready_head = (head + 1) & mask;
     } else {
         for (uint32_t hole = index; hole + 1 < loop->ready_count; hole++) {
             loop->ready[(head + hole) & mask] = loop->ready[(head + hole + 1) & mask];

@@ -173,7 +173,8 @@ static bool merge(struct campaign *campaign, const struct slot *slot) {
     for (uint32_t index = 0; index < slot->finding_count; index++) {
         keep_finding(result->findings, &result->finding_count, &slot->findings[index]);
     }
-    result->distinct = bz_distinct_count(&campaign->distinct);
+    uint64_t distinct = bz_distinct_count(&campaign->distinct);
+    result->distinct = distinct < result->runs ? distinct : result->runs; /* it is an estimate */
     result->distinct_is_exact = !campaign->distinct.has_overflowed;
     if (slot->is_last) {
         return false;

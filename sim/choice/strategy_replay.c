@@ -89,6 +89,9 @@ static const struct bz_choice *cancel_entry(struct bz_replay_state *state, uint3
         state->cursor = cursor;
         return NULL;
     }
+    if (entry != NULL && entry->value < point && state->is_strict) {
+        diverge(state, cursor, step); /* its point has gone by */
+    }
     return entry;
 }
 

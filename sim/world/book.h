@@ -142,11 +142,4 @@ void bz_book_on_return(struct bz_book *book, const struct bz_event *event, uint3
 enum bz_window bz_book_window(const struct bz_book_task *task);
 enum bz_op bz_book_op(const struct bz_book_task *task);
 
-/* Forgets what the step touched. */
-static inline void bz_book_step_done(struct bz_book *book) {
-    while (book->touched_count > 0) {
-        book->objects[book->touched[--book->touched_count]].is_touched = false;
-    }
-}
-
 #endif

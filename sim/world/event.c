@@ -12,7 +12,8 @@ const char *bz_event_name(unsigned kind) {
         [BZ_EVENT_EXIT] = "exit",       [BZ_EVENT_CALLBACK] = "callback",
         [BZ_EVENT_FREE] = "free",       [BZ_EVENT_CALL] = "call",
         [BZ_EVENT_RETURN] = "return",   [BZ_EVENT_CLOCK] = "clock",
-        [BZ_EVENT_INJECT] = "inject",   [BZ_EVENT_NOTE] = "note"};
+        [BZ_EVENT_INJECT] = "inject",   [BZ_EVENT_NOTE] = "note",
+        [BZ_EVENT_DRAW] = "draw"};
     return kind < BZ_EVENT_KIND_COUNT ? names[kind] : NULL;
 }
 

@@ -15,10 +15,14 @@ enum bz_sim_event_kind {
      * it was done at once. A release that is accepted has no RETURN. */
     BZ_EVENT_RETURN = 17,
     BZ_EVENT_CLOCK = 18,  /* the clock moves on; arg: low, object: high 32 bits of the time */
-    BZ_EVENT_INJECT = 19, /* a step that is an outside cancel of task; a CANCEL event follows */
-    BZ_EVENT_NOTE = 20,   /* the scenario says something; arg: its number */
+    /* A step that is an outside cancel of task; a CANCEL event follows. arg: points of this step
+     * that passed before it. */
+    BZ_EVENT_INJECT = 19,
+    BZ_EVENT_NOTE = 20, /* the scenario says something; arg: its number */
+    /* task drew a datum or a delay, detail (enum bz_choice_kind); arg: low, object: high 32 bits */
+    BZ_EVENT_DRAW = 21,
 };
-#define BZ_EVENT_KIND_COUNT 21
+#define BZ_EVENT_KIND_COUNT 22
 
 /* Operations: of primitives, and what else a task may be suspended in. */
 enum bz_op {

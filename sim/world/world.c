@@ -29,7 +29,8 @@ static __attribute__((noinline, cold)) void tell_facts(struct bz_world *world, u
 
 /* The object that an event is about: its own, or that of the operation the task is in. */
 static uint32_t event_object(const struct bz_world *world, const struct bz_event *event) {
-    return event->object != 0 ? event->object : world->book.tasks[event->task].object;
+    bool has_object = event->kind == BZ_EVENT_CALL || event->kind == BZ_EVENT_RETURN;
+    return has_object ? event->object : world->book.tasks[event->task].object;
 }
 
 /* Says where a cancel strikes, before the book takes note of it. */
@@ -42,30 +43,37 @@ static void label_cancel(struct bz_world *world, struct bz_event *event) {
     bz_event_store(event, labelled);
 }
 
+/* More than half of all events are the resume or the suspension of a task that is in no operation
+ * and was not cancelled. They concern no object and make no fact. False: not one of these. */
+static inline bool note_plain_event(struct bz_world *world, const struct bz_event *event) {
+    struct bz_book_task *task = &world->book.tasks[event->task];
+    if (event->kind == BZ_EVENT_RESUME) {
+        if (task->op != BZ_OP_NONE || event->status != BZ_OK || task->cancel_pending) {
+            return false;
+        }
+        task->phase = BZ_PHASE_RUNNING;
+        return true;
+    }
+    if (event->kind != BZ_EVENT_SUSPEND || task->op != BZ_OP_NONE) {
+        return false;
+    }
+    task->phase = BZ_PHASE_SUSPENDED;
+    task->wait = (uint8_t)event->arg;
+    task->answer = BZ_ANSWER_PENDING;
+    return true;
+}
+
 static inline void note_event(struct bz_world *world, struct bz_event *event) {
     struct bz_book *book = &world->book;
-    struct bz_book_task *task;
     switch (event->kind) {
     case BZ_EVENT_SPAWN:
         bz_book_on_spawn(book, event);
         break;
-    case BZ_EVENT_RESUME: /* the two most frequent ones are handled here when they are plain */
-        task = &book->tasks[event->task];
-        if (task->op == BZ_OP_NONE && event->status == BZ_OK && !task->cancel_pending) {
-            task->phase = BZ_PHASE_RUNNING;
-        } else {
-            bz_book_on_resume(book, event);
-        }
+    case BZ_EVENT_RESUME:
+        bz_book_on_resume(book, event);
         break;
     case BZ_EVENT_SUSPEND:
-        task = &book->tasks[event->task];
-        if (task->op == BZ_OP_NONE) {
-            task->phase = BZ_PHASE_SUSPENDED;
-            task->wait = (uint8_t)event->arg;
-            task->answer = BZ_ANSWER_PENDING;
-        } else {
-            bz_book_on_suspend(book, event);
-        }
+        bz_book_on_suspend(book, event);
         break;
     case BZ_EVENT_WAKE:
         bz_book_on_wake(book, event);
@@ -110,15 +118,18 @@ static __attribute__((noinline)) void show_event(struct bz_world *world,
     }
 }
 
-void bz_world_note_events(struct bz_world *world) {
+/* Inlined into the step, without whose events nothing happens. */
+static inline __attribute__((always_inline)) void note_events(struct bz_world *world) {
     struct bz_event *end = world->observer.next;
     uint64_t digest = world->digest;
     bool is_watched = world->sink != NULL || world->has_subscribers;
     for (struct bz_event *event = world->buffer; event < end; event++) {
-        note_event(world, event);
-        if (__builtin_expect(world->book.facts != 0, 0)) {
-            tell_facts(world, world->book.facts, event->task, event_object(world, event));
-            world->book.facts = 0;
+        if (!note_plain_event(world, event)) {
+            note_event(world, event);
+            if (__builtin_expect(world->book.facts != 0, 0)) {
+                tell_facts(world, world->book.facts, event->task, event_object(world, event));
+                world->book.facts = 0;
+            }
         }
         digest = bz_digest_event(digest, event);
         if (__builtin_expect(is_watched, 0)) {
@@ -127,6 +138,12 @@ void bz_world_note_events(struct bz_world *world) {
     }
     world->digest = digest;
     world->observer.next = world->buffer;
+}
+
+void bz_world_note_events(struct bz_world *world) {
+    if (world->observer.next != world->buffer) {
+        note_events(world);
+    }
 }
 
 static void flush(struct bz_observer *observer) {
@@ -184,6 +201,9 @@ static void subscribe(struct bz_world *world) {
                 world->subscribers[kind][world->subscriber_count[kind]++] = monitor;
                 world->has_subscribers = true;
             }
+        }
+        if (monitor->on_end != NULL) {
+            world->closers[world->closer_count++] = monitor;
         }
     }
 }
@@ -281,18 +301,21 @@ static inline uint32_t facts_of(struct bz_object *object) {
     return facts;
 }
 
-/* Looks at the objects that the step concerned. */
-static void inspect_touched(struct bz_world *world) {
+/* Looks at the objects that the step concerned, and forgets that it touched them. */
+static __attribute__((noinline)) void inspect_touched(struct bz_world *world) {
     struct bz_book *book = &world->book;
-    bz_world_note_events(world);
-    for (uint32_t index = 0; index < book->touched_count; index++) {
-        uint32_t facts = facts_of(&book->objects[book->touched[index]]);
+    note_events(world);
+    uint32_t count = book->touched_count;
+    for (uint32_t index = 0; index < count; index++) {
+        struct bz_object *object = &book->objects[book->touched[index]];
+        uint32_t facts = facts_of(object);
+        object->is_touched = false;
         if (__builtin_expect(facts != 0, 0)) {
             tell_facts(world, facts, 0, book->touched[index]);
-            book->objects[book->touched[index]].over_released_by = BZ_NO_TASK;
+            object->over_released_by = BZ_NO_TASK;
         }
     }
-    bz_book_step_done(book);
+    book->touched_count = 0;
 }
 
 static inline __attribute__((always_inline)) void run_handle(struct bz_world *world,
@@ -454,12 +477,8 @@ enum bz_run_end bz_world_run(struct bz_world *world) {
 enum bz_run_end bz_world_finish(struct bz_world *world) {
     inspect_touched(world); /* what the scenario's finish did */
     bool is_over = world->end == BZ_RUN_PASSED || world->end == BZ_RUN_OUT_OF_STEPS;
-    if (is_over) {
-        for (const struct bz_monitor *const *next = world->config.monitors; *next != NULL; next++) {
-            if ((*next)->on_end != NULL) {
-                (*next)->on_end(world);
-            }
-        }
+    for (uint32_t index = 0; is_over && index < world->closer_count; index++) {
+        world->closers[index]->on_end(world);
     }
     return world->end;
 }
@@ -485,13 +504,18 @@ static uint32_t next_draw(struct bz_world *world, uint32_t task) {
 
 static uint64_t draw(struct bz_world *world, enum bz_choice_kind kind, const char *label,
                      uint64_t bound) {
-    BZ_CHECK(bound > 0);
+    BZ_CHECK(bound > 0 && bound <= BZ_TIME_MAX_NS);
     uint32_t task = bz_world_current_task(world);
     struct bz_draw question = {
         .bound = bound, .label = label, .owner = task, .nth = next_draw(world, task)};
     uint64_t value =
         world->config.strategy->draw(world->strategy_state, kind, &question, world->step);
     BZ_CHECK(value < bound);
+    bz_world_event(world, (struct bz_event){.kind = BZ_EVENT_DRAW,
+                                            .task = task,
+                                            .detail = (uint8_t)kind,
+                                            .arg = (uint32_t)value,
+                                            .object = (uint32_t)(value >> 32u)});
     if (value != 0) {
         bz_tape_append(&world->tape, (struct bz_choice){.kind = (uint8_t)kind,
                                                         .step = world->step,

@@ -128,6 +128,8 @@ struct bz_world {
     bool has_subscribers;
     uint32_t subscriber_count[BZ_EVENT_KIND_COUNT];
     const struct bz_monitor *subscribers[BZ_EVENT_KIND_COUNT][BZ_MONITORS_MAX];
+    uint32_t closer_count; /* monitors with an on_end */
+    const struct bz_monitor *closers[BZ_MONITORS_MAX];
     struct bz_cancel_candidate *candidates;
     uint32_t candidates_capacity;
 };
@@ -157,7 +159,8 @@ void bz_world_stop(struct bz_world *world);
 
 /* --- for scenarios ---------------------------------------------------------------------------- */
 
-/* Draws a datum below `bound` (at least 1). `label` is a literal that says what for. */
+/* Draws a datum below `bound` (1 to 2^53 - 1, what a JSON number holds exactly). `label` is a
+ * literal that says what for. */
 uint64_t bz_world_draw(struct bz_world *world, const char *label, uint64_t bound);
 
 /* Draws a virtual delay in [least_ns, most_ns]; dull is the least. */
