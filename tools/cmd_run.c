@@ -209,6 +209,7 @@ static bool run_campaign(struct run *run, const struct bz_program *program,
                                         .runs = run->runs,
                                         .jobs = run->jobs,
                                         .keep_going = run->keep_going,
+                                        .stop = &stop_requested,
                                         .poll = poll_campaign,
                                         .context = run};
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
@@ -281,7 +282,7 @@ static int command_run(int argc, char **argv) {
     report.missed_windows = missed_windows(&run, &result.stats);
     report.is_stopped = stop_requested != 0 && result.is_interrupted;
     report.exit_code = exit_code_of(&report);
-    code = bz_findings_keep(&findings, argv[0], &program, &result, run.out);
+    code = bz_findings_keep(&findings, argv[0], &program, &result, run.out, &stop_requested);
     report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
     if (run.is_json) {
         bz_json_put(bz_run_report_json(&report));

@@ -92,6 +92,22 @@ static bool choose_path(struct bz_kept_finding *finding, const char *folder) {
     return is_chosen;
 }
 
+static bool find_witness(struct bz_kept_finding *kept, const struct bz_program *program,
+                         const struct bz_finding *finding, const volatile sig_atomic_t *stop) {
+    struct bz_witness *witness = malloc(sizeof *witness);
+    bool is_ok = witness != NULL &&
+                 bz_witness_search(program, finding->violation.oracle, stop, witness);
+    if (is_ok) {
+        kept->fifo_is_searched = witness->is_searched && *stop == 0;
+    }
+    if (is_ok && witness->is_found) {
+        bz_token_format(&witness->program, witness->finding.seed, witness->finding.digest,
+                        kept->fifo_token, sizeof kept->fifo_token);
+    }
+    free(witness);
+    return is_ok;
+}
+
 static int keep(struct bz_kept_finding *kept, const char *name, const struct bz_program *program,
                 const struct bz_finding *finding, const char *folder) {
     struct bz_replay_report report;
@@ -114,7 +130,7 @@ static int keep(struct bz_kept_finding *kept, const char *name, const struct bz_
 
 int bz_findings_keep(struct bz_kept_findings *kept, const char *name,
                      const struct bz_program *program, const struct bz_campaign_result *result,
-                     const char *folder) {
+                     const char *folder, const volatile sig_atomic_t *stop) {
     int code = BZ_EXIT_OK;
     kept->items = calloc(result->finding_count + 1u, sizeof *kept->items);
     kept->count = 0;
@@ -126,6 +142,10 @@ int bz_findings_keep(struct bz_kept_findings *kept, const char *name,
         struct bz_kept_finding *finding = &kept->items[kept->count++];
         bz_trace_init(&finding->trace);
         int finding_code = keep(finding, name, program, &result->findings[index], folder);
+        if (!find_witness(finding, program, &result->findings[index], stop)) {
+            finding_code = bz_cli_fail(name, BZ_EXIT_INTERNAL,
+                                       "out of memory while a witness was searched");
+        }
         code = finding_code > code ? finding_code : code;
     }
     return code;

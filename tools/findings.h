@@ -8,12 +8,16 @@
 #include "sim/campaign/campaign.h"
 #include "sim/campaign/replay.h"
 #include "sim/campaign/token.h"
+#include "sim/campaign/witness.h"
 #include "traces/trace.h"
 
 struct bz_kept_finding {
     struct bz_trace trace;
     char token[BZ_TOKEN_BYTES];
     char path[PATH_MAX]; /* of the trace; empty: not written */
+    /* Whether a plain FIFO loop gets there, too: searched when the finding is one under `any`. */
+    bool fifo_is_searched;
+    char fifo_token[BZ_TOKEN_BYTES]; /* empty: no witness was found */
 };
 
 struct bz_kept_findings {
@@ -26,10 +30,11 @@ struct bz_kept_findings {
 int bz_findings_prepare_folder(const char *name, const char *folder);
 
 /* Records every finding of the result; `folder` NULL: writes no files. A file of the same name and
- * other content is left alone, and a number is added to the name. Likewise. */
+ * other content is left alone, and a number is added to the name. `stop`, once not 0, ends the
+ * searches for witnesses. Likewise. */
 int bz_findings_keep(struct bz_kept_findings *kept, const char *name,
                      const struct bz_program *program, const struct bz_campaign_result *result,
-                     const char *folder);
+                     const char *folder, const volatile sig_atomic_t *stop);
 
 void bz_findings_fini(struct bz_kept_findings *kept);
 

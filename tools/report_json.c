@@ -73,6 +73,9 @@ static bool add_violations(struct bz_json *object, const struct bz_run_report *r
         bz_json_add_string(item, "token", finding->token);
         bz_json_add_string(item, "trace", finding->path[0] != '\0' ? finding->path : NULL);
         bz_json_add_bool(item, "declared", is_declared);
+        bz_json_add_bool(item, "fifo_searched", finding->fifo_is_searched);
+        bz_json_add_string(item, "fifo_token",
+                           finding->fifo_token[0] != '\0' ? finding->fifo_token : NULL);
     }
     return is_declared_found;
 }

@@ -75,6 +75,11 @@ static void print_findings(const struct bz_run_report *report) {
         }
         bz_diagnosis_print(stdout, &finding->trace, report->program->variant, finding->token,
                            finding->path[0] != '\0' ? finding->path : NULL);
+        if (finding->fifo_token[0] != '\0') {
+            printf("fifo    a plain FIFO loop gets there, too: %s\n", finding->fifo_token);
+        } else if (finding->fifo_is_searched) {
+            printf("fifo    not found on a plain FIFO loop in %u runs\n", BZ_WITNESS_RUNS);
+        }
     }
     printf("\n%" PRIu64 " of %" PRIu64 " runs violated:\n", result->violations, result->runs);
     for (unsigned index = 0; bz_oracles[index] != NULL; index++) {

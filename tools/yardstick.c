@@ -1,97 +1,135 @@
 #include "tools/yardstick.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "primitives/runtime/coro/coro.h"
 #include "primitives/runtime/coro/stack.h"
+#include "sim/choice/pcg.h"
 #include "tools/progress.h"
 
-#define ROUND_TRIPS 500000u
-#define WARM_UP_TRIPS 1000u
+#define ROUND_TRIPS 40000u
+#define CROWD 16u
+#define ORDER_LENGTH 65536u /* more than a branch predictor learns by heart */
 
-/* --- the runtime's own ------------------------------------------------------------------------ */
-
-struct own_pair {
+struct bz_yardstick {
+    struct bz_stack_pool *pool;
+    void *main_sp; /* of the textbook's pair */
+    void *other_sp;
     struct bz_coro main;
-    struct bz_coro other;
+    struct bz_coro single; /* goes back and forth alone */
+    struct bz_coro crowd[CROWD];
+    uint32_t turn; /* where in the order the next measurement begins */
+    uint8_t order[ORDER_LENGTH];
 };
 
+/* --- the runtime's own --- */
+
+/* Two places to be suspended in, so that a jump back has two targets. */
 static void own_entry(struct bz_coro *from, struct bz_coro *self) {
     bz_coro_arrive(from);
     for (;;) {
         bz_coro_switch(self, from);
+        __asm__ volatile("" ::: "memory"); /* or the compiler might see one switch in a loop */
+        bz_coro_switch(self, from);
     }
 }
 
-static double measure_own(struct bz_stack *stack) {
-    struct own_pair pair = {.main = {.pc = NULL}};
-    bz_coro_init(&pair.other, stack, own_entry);
-    for (unsigned trip = 0; trip < WARM_UP_TRIPS; trip++) {
-        bz_coro_switch(&pair.main, &pair.other);
-    }
+double bz_yardstick_own_ns(struct bz_yardstick *yardstick) {
     uint64_t began_ns = bz_thread_cpu_ns();
     for (unsigned trip = 0; trip < ROUND_TRIPS; trip++) {
-        bz_coro_switch(&pair.main, &pair.other);
+        uint8_t next = yardstick->order[yardstick->turn++ % ORDER_LENGTH];
+        bz_coro_switch(&yardstick->main, &yardstick->crowd[next]);
     }
     return (double)(bz_thread_cpu_ns() - began_ns) / (2.0 * ROUND_TRIPS);
 }
 
-/* --- the textbook's --------------------------------------------------------------------------- */
+/* --- the textbook's --- */
 
 #if defined(__x86_64__)
 void bz_yardstick_switch(void **from_sp, void *to_sp);
 void bz_yardstick_start(void);
 
-struct textbook_pair {
-    void *main_sp;
-    void *other_sp;
-};
-
-static void textbook_entry(struct textbook_pair *pair) {
+static void textbook_entry(struct bz_yardstick *yardstick) {
     for (;;) {
-        bz_yardstick_switch(&pair->other_sp, pair->main_sp);
+        bz_yardstick_switch(&yardstick->other_sp, yardstick->main_sp);
     }
 }
 
-static double measure_textbook(struct bz_stack *stack) {
-    struct textbook_pair pair;
+static void single_init(struct bz_yardstick *yardstick, struct bz_stack *stack) {
     /* The frame that the first switch pops: r15, r14, r13, r12, rbx, rbp, the return address. After
      * it the stack is a multiple of 16, as before a call. */
     uintptr_t *frame = (uintptr_t *)((uintptr_t)bz_stack_top(stack) & ~(uintptr_t)15) - 8;
     frame[0] = frame[1] = frame[2] = frame[5] = 0;
     frame[3] = (uintptr_t)textbook_entry;
-    frame[4] = (uintptr_t)&pair;
+    frame[4] = (uintptr_t)yardstick;
     frame[6] = (uintptr_t)bz_yardstick_start;
     frame[7] = 0;
-    pair.other_sp = frame;
-    for (unsigned trip = 0; trip < WARM_UP_TRIPS; trip++) {
-        bz_yardstick_switch(&pair.main_sp, pair.other_sp);
-    }
+    yardstick->other_sp = frame;
+}
+
+double bz_yardstick_textbook_ns(struct bz_yardstick *yardstick) {
     uint64_t began_ns = bz_thread_cpu_ns();
     for (unsigned trip = 0; trip < ROUND_TRIPS; trip++) {
-        bz_yardstick_switch(&pair.main_sp, pair.other_sp);
+        bz_yardstick_switch(&yardstick->main_sp, yardstick->other_sp);
     }
     return (double)(bz_thread_cpu_ns() - began_ns) / (2.0 * ROUND_TRIPS);
 }
 #else
-static double measure_textbook(struct bz_stack *stack) {
-    return measure_own(stack);
+static void single_init(struct bz_yardstick *yardstick, struct bz_stack *stack) {
+    bz_coro_init(&yardstick->single, stack, own_entry);
+}
+
+double bz_yardstick_textbook_ns(struct bz_yardstick *yardstick) {
+    uint64_t began_ns = bz_thread_cpu_ns();
+    for (unsigned trip = 0; trip < ROUND_TRIPS; trip++) {
+        bz_coro_switch(&yardstick->main, &yardstick->single);
+    }
+    return (double)(bz_thread_cpu_ns() - began_ns) / (2.0 * ROUND_TRIPS);
 }
 #endif
 
-bool bz_yardstick_measure(double *switch_ns, double *own_switch_ns) {
-    struct bz_stack_pool *pool = bz_stack_pool_new(0);
-    if (pool == NULL) {
-        return false;
+/* --- life --- */
+
+static bool crowd_init(struct bz_yardstick *yardstick) {
+    for (unsigned index = 0; index < CROWD; index++) {
+        struct bz_stack *stack = bz_stack_take(yardstick->pool);
+        if (stack == NULL) {
+            return false;
+        }
+        bz_coro_init(&yardstick->crowd[index], stack, own_entry);
     }
-    struct bz_stack *first = bz_stack_take(pool);
-    struct bz_stack *second = bz_stack_take(pool);
-    bool is_ready = first != NULL && second != NULL;
-    if (is_ready) {
-        *switch_ns = measure_textbook(first);
-        *own_switch_ns = measure_own(second);
+    struct bz_pcg32 pcg;
+    bz_pcg32_seed(&pcg, 0, 0);
+    for (unsigned index = 0; index < ORDER_LENGTH; index++) {
+        yardstick->order[index] = (uint8_t)bz_pcg32_below(&pcg, CROWD);
     }
-    bz_stack_pool_destroy(pool); /* the other sides are abandoned where they stand */
-    return is_ready;
+    return true;
+}
+
+struct bz_yardstick *bz_yardstick_new(void) {
+    struct bz_yardstick *yardstick = calloc(1, sizeof *yardstick);
+    if (yardstick == NULL) {
+        return NULL;
+    }
+    yardstick->pool = bz_stack_pool_new(0);
+    struct bz_stack *stack = yardstick->pool == NULL ? NULL : bz_stack_take(yardstick->pool);
+    if (stack == NULL || !crowd_init(yardstick)) {
+        bz_yardstick_destroy(yardstick);
+        return NULL;
+    }
+    single_init(yardstick, stack);
+    /* The first switches touch every stack. */
+    (void)bz_yardstick_textbook_ns(yardstick);
+    (void)bz_yardstick_own_ns(yardstick);
+    return yardstick;
+}
+
+void bz_yardstick_destroy(struct bz_yardstick *yardstick) {
+    if (yardstick != NULL) {
+        bz_stack_pool_destroy(yardstick->pool); /* the other sides are abandoned as they stand */
+        free(yardstick);
+    }
 }

@@ -2,11 +2,23 @@
 #ifndef BZ_TOOLS_YARDSTICK_H
 #define BZ_TOOLS_YARDSTICK_H
 
-#include <stdbool.h>
+struct bz_yardstick;
 
-/* Nanoseconds of one switch in one direction, of the thread's processor time: the textbook switch,
- * and the runtime's own. On a machine without the former both are the latter. False without
- * memory. */
-bool bz_yardstick_measure(double *switch_ns, double *own_switch_ns);
+/* NULL without memory. */
+struct bz_yardstick *bz_yardstick_new(void);
+void bz_yardstick_destroy(struct bz_yardstick *yardstick);
+
+/* Each measures anew, for about a millisecond, and returns the nanoseconds of one switch in one
+ * direction, of the thread's processor time.
+ *
+ * The textbook's: one coroutine and its caller, back and forth. It is the yardstick, and what
+ * published figures mean by a switch. On a machine for which there is none it is the runtime's,
+ * measured in the same way. */
+double bz_yardstick_textbook_ns(struct bz_yardstick *yardstick);
+
+/* The runtime's own, as a loop uses it: among 16 coroutines in random order, each suspended in one
+ * of two places. Back and forth with one of them, the processor would know every jump beforehand,
+ * and the figure would be one that no program ever sees. */
+double bz_yardstick_own_ns(struct bz_yardstick *yardstick);
 
 #endif
