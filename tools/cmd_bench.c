@@ -38,7 +38,9 @@ static const struct {
     const char *scenario;
     const char *settings; /* beyond strategy random, order any */
 } entries[] = {
-    {"contended", "contended", ""},
+    /* As peers were measured: cancelled by its own canceller alone. */
+    {"contended", "contended", "cancel=none"},
+    {"contended-injected", "contended", ""},
     {"contended-fifo", "contended", "order=fifo"},
     {"contended-lock", "contended", "primitive=lock"},
     {"restaurant", "restaurant", ""},

@@ -54,7 +54,7 @@ struct run {
     uint64_t seed_first;
     uint64_t runs;
     uint64_t seconds; /* 0: no --time */
-    uint32_t jobs;
+    uint32_t jobs;    /* 0 until --jobs is seen */
     bool keep_going;
     uint32_t required_windows; /* bits 1 << window */
     const char *out;
@@ -153,6 +153,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
         state->child_inputs[0] = &run->options;
         return 0;
     case OPTION_JOBS:
+        if (run->jobs != 0) {
+            argp_error(state, "--jobs is given twice");
+        }
         run->jobs = (uint32_t)bz_option_number(state, "jobs", arg, 1, BZ_JOBS_MAX);
         return 0;
     case OPTION_KEEP_GOING:
@@ -162,6 +165,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
         parse_required_windows(run, state, arg);
         return 0;
     case OPTION_OUT:
+        if (run->out != NULL) {
+            argp_error(state, "--out is given twice");
+        }
         run->out = arg;
         return 0;
     case OPTION_JSON:
@@ -171,6 +177,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
         run->is_quiet = true;
         return 0;
     case ARGP_KEY_END:
+        run->jobs = run->jobs != 0 ? run->jobs : 1;
         if (run->has_seed_first && run->selection != NULL &&
             (strcmp(run->selection, "seed") == 0 || strcmp(run->selection, "seeds") == 0)) {
             argp_error(state, "--seed-first contradicts --%s; give one of them", run->selection);
@@ -258,7 +265,7 @@ static int command_run(int argc, char **argv) {
                                      "4 a required window was never hit, 5 interrupted or out of "
                                      "steps.",
                               .children = children};
-    struct run run = {.runs = RUNS_DEFAULT, .jobs = 1};
+    struct run run = {.runs = RUNS_DEFAULT};
     struct bz_program program;
     static struct bz_campaign_result result;
     struct bz_kept_findings findings = {.items = NULL};

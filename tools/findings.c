@@ -1,11 +1,13 @@
 #include "tools/findings.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -95,8 +97,8 @@ static bool choose_path(struct bz_kept_finding *finding, const char *folder) {
 static bool find_witness(struct bz_kept_finding *kept, const struct bz_program *program,
                          const struct bz_finding *finding, const volatile sig_atomic_t *stop) {
     struct bz_witness *witness = malloc(sizeof *witness);
-    bool is_ok = witness != NULL &&
-                 bz_witness_search(program, finding->violation.oracle, stop, witness);
+    bool is_ok =
+        witness != NULL && bz_witness_search(program, finding->violation.oracle, stop, witness);
     if (is_ok) {
         kept->fifo_is_searched = witness->is_searched && *stop == 0;
     }
@@ -106,6 +108,24 @@ static bool find_witness(struct bz_kept_finding *kept, const struct bz_program *
     }
     free(witness);
     return is_ok;
+}
+
+/* Chooses the name and writes under a lock of the folder: another campaign that writes there at the
+ * same time would otherwise choose the same free name, and one of the two traces would be lost.
+ * Where a folder cannot be locked, the trace is written all the same. */
+static bool write_trace(struct bz_kept_finding *kept, const char *folder, char *error,
+                        size_t error_bytes) {
+    int lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (lock >= 0) {
+        (void)flock(lock, LOCK_EX);
+    }
+    snprintf(error, error_bytes, "no name is free in '%s'", folder);
+    bool is_written =
+        choose_path(kept, folder) && bz_trace_write(&kept->trace, kept->path, error, error_bytes);
+    if (lock >= 0) {
+        close(lock);
+    }
+    return is_written;
 }
 
 static int keep(struct bz_kept_finding *kept, const char *name, const struct bz_program *program,
@@ -119,9 +139,7 @@ static int keep(struct bz_kept_finding *kept, const char *name, const struct bz_
     if (folder == NULL) {
         return BZ_EXIT_OK;
     }
-    snprintf(error, sizeof error, "no name is free in '%s'", folder);
-    if (choose_path(kept, folder) &&
-        bz_trace_write(&kept->trace, kept->path, error, sizeof error)) {
+    if (write_trace(kept, folder, error, sizeof error)) {
         return BZ_EXIT_OK;
     }
     kept->path[0] = '\0';
@@ -143,8 +161,8 @@ int bz_findings_keep(struct bz_kept_findings *kept, const char *name,
         bz_trace_init(&finding->trace);
         int finding_code = keep(finding, name, program, &result->findings[index], folder);
         if (!find_witness(finding, program, &result->findings[index], stop)) {
-            finding_code = bz_cli_fail(name, BZ_EXIT_INTERNAL,
-                                       "out of memory while a witness was searched");
+            finding_code =
+                bz_cli_fail(name, BZ_EXIT_INTERNAL, "out of memory while a witness was searched");
         }
         code = finding_code > code ? finding_code : code;
     }

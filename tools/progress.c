@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -44,6 +45,14 @@ static uint64_t seconds_left(const struct bz_progress *progress, uint64_t now_ns
     return left < 1e15 ? (uint64_t)left : (uint64_t)1e15;
 }
 
+/* Characters that fit into a line: one that wraps could not be taken back. */
+static int line_width(const struct bz_progress *progress, int most) {
+    struct winsize size;
+    bool is_known = progress->is_terminal && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 &&
+                    size.ws_col > 1 && size.ws_col <= most;
+    return is_known ? size.ws_col - 1 : most;
+}
+
 void bz_progress_show(struct bz_progress *progress, uint64_t runs, uint64_t findings) {
     uint64_t now_ns = bz_wall_ns();
     uint64_t interval_ns = progress->is_terminal ? TERMINAL_INTERVAL_NS : LOG_INTERVAL_NS;
@@ -53,14 +62,17 @@ void bz_progress_show(struct bz_progress *progress, uint64_t runs, uint64_t find
     double rate = (double)runs * (double)SECOND_NS / (double)(now_ns - progress->began_ns);
     uint64_t left = seconds_left(progress, now_ns, rate, runs);
     char wanted[32] = "";
+    char line[160];
     if (progress->runs_wanted != 0) {
         snprintf(wanted, sizeof wanted, " of %" PRIu64, progress->runs_wanted);
     }
     progress->shown_ns = now_ns;
-    fprintf(stderr,
-            "%s%" PRIu64 "%s runs, %.0f runs/s, %" PRIu64 " findings, %" PRIu64 ":%02u:%02u left%s",
-            progress->is_terminal ? "\r\033[K" : "", runs, wanted, rate, findings, left / 3600,
-            (unsigned)(left / 60 % 60), (unsigned)(left % 60), progress->is_terminal ? "" : "\n");
+    snprintf(line, sizeof line,
+             "%" PRIu64 "%s runs, %.0f runs/s, %" PRIu64 " findings, %" PRIu64 ":%02u:%02u left",
+             runs, wanted, rate, findings, left / 3600, (unsigned)(left / 60 % 60),
+             (unsigned)(left % 60));
+    fprintf(stderr, "%s%.*s%s", progress->is_terminal ? "\r\033[K" : "",
+            line_width(progress, (int)sizeof line), line, progress->is_terminal ? "" : "\n");
     fflush(stderr);
     progress->is_shown = progress->is_terminal;
 }

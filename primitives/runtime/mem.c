@@ -129,3 +129,20 @@ void bz_mem_reset(struct bz_mem *mem) {
 uint64_t bz_mem_live_blocks(const struct bz_mem *mem) {
     return mem->live_blocks;
 }
+
+size_t bz_mem_image_bytes(const struct bz_mem *mem) {
+    return mem->used_bytes;
+}
+
+void bz_mem_save(const struct bz_mem *mem, void *image) {
+    BZ_CHECK(!BZ_SAN_ADDRESS);
+    memcpy(image, mem->base, mem->used_bytes); /* the header is the arena's first block */
+}
+
+void bz_mem_restore(struct bz_mem *mem, const void *image, size_t image_bytes) {
+    BZ_CHECK(!BZ_SAN_ADDRESS);
+    note_used(mem);
+    size_t used_bytes_max = mem->used_bytes_max;
+    memcpy(mem->base, image, image_bytes);
+    mem->used_bytes_max = used_bytes_max;
+}

@@ -38,6 +38,13 @@ void bz_mem_free(struct bz_mem *mem, void *block, size_t size_bytes);
 /* Forgets every block. Pointers into the arena are dangling from here on. */
 void bz_mem_reset(struct bz_mem *mem);
 
+/* Copies of the whole arena: what bz_mem_save() wrote, bz_mem_restore() puts back, blocks, free
+ * lists and all, at the same addresses. Both take time in proportion to what is in use. `image` has
+ * room for bz_mem_image_bytes(). Not with AddressSanitizer, which would not know what is in use. */
+size_t bz_mem_image_bytes(const struct bz_mem *mem);
+void bz_mem_save(const struct bz_mem *mem, void *image);
+void bz_mem_restore(struct bz_mem *mem, const void *image, size_t image_bytes);
+
 uint64_t bz_mem_live_blocks(const struct bz_mem *mem);
 
 #endif

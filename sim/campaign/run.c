@@ -41,8 +41,12 @@ struct bz_world *bz_program_new_world(const struct bz_program *program,
 enum bz_run_end bz_program_run(const struct bz_program *program, struct bz_world *world,
                                uint64_t seed, const struct bz_tape *tape,
                                struct bz_event_sink *sink) {
-    bz_world_begin(world, seed, tape, sink);
-    void *state = program->scenario->setup(world, &program->args);
+    void *state;
+    if (!bz_world_begin_again(world, program, seed, tape, sink, &state)) {
+        bz_world_begin(world, seed, tape, sink);
+        state = program->scenario->setup(world, &program->args);
+        bz_world_keep_setup(world, program, sizeof *program, state);
+    }
     enum bz_run_end end = bz_world_run(world);
     if (end == BZ_RUN_PASSED && world->book.unfinished == 0 && program->scenario->finish != NULL) {
         program->scenario->finish(world, state);

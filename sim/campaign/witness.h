@@ -1,8 +1,8 @@
 /* A witness: can what was found under the order `any` happen on a plain FIFO loop, too?
  *
- * Under `any` every ready handle may go next, as on Trio, tokio or several queues. asyncio and libuv
- * run them in order: there, a finding matters only if it has a witness under `fifo`. The search is a
- * campaign of BZ_WITNESS_RUNS runs; not to find one proves nothing.
+ * Under `any` every ready handle may go next, as on Trio, tokio or several queues. asyncio and
+ * libuv run them in order: there, a finding matters only if it has a witness under `fifo`. The
+ * search is a campaign of BZ_WITNESS_RUNS runs; not to find one proves nothing.
  */
 #ifndef BZ_SIM_CAMPAIGN_WITNESS_H
 #define BZ_SIM_CAMPAIGN_WITNESS_H

@@ -142,6 +142,7 @@ static inline __attribute__((always_inline)) void note_events(struct bz_world *w
 
 void bz_world_note_events(struct bz_world *world) {
     if (world->observer.next != world->buffer) {
+        world->has_noted = true;
         note_events(world);
     }
 }
@@ -236,6 +237,7 @@ struct bz_world *bz_world_new(const struct bz_world_config *config) {
 
 void bz_world_destroy(struct bz_world *world) {
     if (world != NULL) {
+        bz_world_forget_setup(world);
         bz_tape_fini(&world->tape);
         free(world->strategy_state);
         free(world->candidates);
@@ -245,13 +247,9 @@ void bz_world_destroy(struct bz_world *world) {
     }
 }
 
-void bz_world_begin(struct bz_world *world, uint64_t seed, const struct bz_tape *tape,
-                    struct bz_event_sink *sink) {
+void bz_world_begin_run(struct bz_world *world, uint64_t seed, const struct bz_tape *tape,
+                        struct bz_event_sink *sink) {
     const struct bz_strategy *strategy = world->config.strategy;
-    bz_loop_reset(world->loop);
-    bz_driver_observe(world->loop, &world->observer);
-    bz_book_begin(&world->book, world->loop);
-    world->observer.next = world->buffer;
     bz_tape_clear(&world->tape);
     strategy->begin(world->strategy_state, seed, tape);
     if (world->draws_capacity > 0) {
@@ -272,7 +270,18 @@ void bz_world_begin(struct bz_world *world, uint64_t seed, const struct bz_tape 
     world->is_stopped = false;
     world->violation.oracle = NULL;
     world->sink = sink;
+    world->has_noted = false;
+    world->has_drawn = false;
     world->stats.runs++;
+}
+
+void bz_world_begin(struct bz_world *world, uint64_t seed, const struct bz_tape *tape,
+                    struct bz_event_sink *sink) {
+    bz_loop_reset(world->loop);
+    bz_driver_observe(world->loop, &world->observer);
+    bz_book_begin(&world->book, world->loop);
+    world->observer.next = world->buffer;
+    bz_world_begin_run(world, seed, tape, sink);
 }
 
 /* --- the step --------------------------------------------------------------------------------- */
@@ -506,6 +515,7 @@ static uint64_t draw(struct bz_world *world, enum bz_choice_kind kind, const cha
                      uint64_t bound) {
     BZ_CHECK(bound > 0 && bound <= BZ_TIME_MAX_NS);
     uint32_t task = bz_world_current_task(world);
+    world->has_drawn = true;
     struct bz_draw question = {
         .bound = bound, .label = label, .owner = task, .nth = next_draw(world, task)};
     uint64_t value =

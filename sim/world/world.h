@@ -100,6 +100,20 @@ struct bz_event_sink {
 
 #define BZ_WORLD_BUFFER_EVENTS 256u
 
+/* What a world was like when its scenario had been set up and nothing had run yet. */
+struct bz_setup_image {
+    const void *program; /* whose setup it was; NULL: there is no image */
+    void *program_copy;  /* what it was like: another one in its place is not the same */
+    size_t program_bytes;
+    void *state; /* what the setup returned */
+    void *arena;
+    size_t arena_bytes;
+    struct bz_loop loop;
+    struct bz_book book;
+    uint64_t digest;
+    uint32_t stacks; /* handed out to its tasks */
+};
+
 struct bz_world {
     struct bz_observer observer; /* first: the loop knows the world by it */
     struct bz_event buffer[BZ_WORLD_BUFFER_EVENTS];
@@ -125,6 +139,9 @@ struct bz_world {
     struct bz_violation violation;
     struct bz_world_stats stats;
     struct bz_event_sink *sink; /* NULL: record light */
+    bool has_noted; /* the setup made events be noted before its end */
+    bool has_drawn; /* something was drawn in this run */
+    struct bz_setup_image setup;
     bool has_subscribers;
     uint32_t subscriber_count[BZ_EVENT_KIND_COUNT];
     const struct bz_monitor *subscribers[BZ_EVENT_KIND_COUNT][BZ_MONITORS_MAX];
@@ -142,6 +159,19 @@ void bz_world_destroy(struct bz_world *world);
  * NULL; it must not be the world's own. `sink` may be NULL. */
 void bz_world_begin(struct bz_world *world, uint64_t seed, const struct bz_tape *tape,
                     struct bz_event_sink *sink);
+
+/* Most scenarios are set up in the same way for every seed: they create tasks, and draw nothing.
+ * Then the set-up is kept as an image of the arena and copied back for the next run, as dejafu
+ * (Haskell) runs a deterministic set-up once and explores what follows.
+ *
+ * bz_world_keep_setup(), called right after the setup, keeps it if it was of that kind; `program`
+ * is all that the setup depended on, and is compared byte by byte. bz_world_begin_again() is
+ * bz_world_begin() and that setup in one; it answers false, and has done nothing, if there is no
+ * image of this program, or somebody watches. Not with AddressSanitizer. */
+void bz_world_keep_setup(struct bz_world *world, const void *program, size_t program_bytes,
+                         void *state);
+bool bz_world_begin_again(struct bz_world *world, const void *program, uint64_t seed,
+                          const struct bz_tape *tape, struct bz_event_sink *sink, void **state);
 
 /* Runs until nothing can run, a monitor objects, or the step limit is hit. */
 enum bz_run_end bz_world_run(struct bz_world *world);
@@ -197,6 +227,13 @@ const char *bz_world_task_name(const struct bz_world *world, uint32_t task, char
                                size_t size_bytes);
 
 /* --- for the files of this folder ------------------------------------------------------------- */
+
+/* What every run begins with, besides a loop that nothing has run on. */
+void bz_world_begin_run(struct bz_world *world, uint64_t seed, const struct bz_tape *tape,
+                        struct bz_event_sink *sink);
+
+/* Drops the image of the set-up, if there is one. */
+void bz_world_forget_setup(struct bz_world *world);
 
 /* Emits an event of the simulation's own. */
 static inline void bz_world_event(struct bz_world *world, struct bz_event event) {

@@ -159,6 +159,16 @@ void bz_stack_pool_reset(struct bz_stack_pool *pool) {
     pool->fresh_taken = 0;
 }
 
+void bz_stack_pool_reset_to(struct bz_stack_pool *pool, uint32_t count) {
+    BZ_CHECK(count <= pool->fresh_taken);
+    pool->free_stacks = NULL;
+    pool->fresh_taken = count;
+}
+
+uint32_t bz_stack_pool_taken(const struct bz_stack_pool *pool) {
+    return pool->fresh_taken;
+}
+
 size_t bz_stack_pool_high_water_bytes(const struct bz_stack_pool *pool) {
     size_t most_bytes = 0;
     for (uint32_t number = 0; number < pool->stacks_mapped; number++) {

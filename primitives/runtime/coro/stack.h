@@ -55,6 +55,12 @@ void bz_stack_return(struct bz_stack_pool *pool, struct bz_stack *stack);
  * same order as by a new pool. */
 void bz_stack_pool_reset(struct bz_stack_pool *pool);
 
+/* The same, but the first `count` stacks stay handed out, untouched. */
+void bz_stack_pool_reset_to(struct bz_stack_pool *pool, uint32_t count);
+
+/* How many different stacks were handed out since the reset. */
+uint32_t bz_stack_pool_taken(const struct bz_stack_pool *pool);
+
 /* The most bytes that any stack of the pool has used since it was mapped: scans for the first
  * touched byte, so it is slow and made for tests and reports. */
 size_t bz_stack_pool_high_water_bytes(const struct bz_stack_pool *pool);

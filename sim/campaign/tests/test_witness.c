@@ -13,7 +13,8 @@ Test(witness, is_found_and_reproduces) {
     cr_assert(eq(u64, result.violations, 1));
     const char *oracle = result.findings[0].violation.oracle;
     cr_assert(bz_witness_search(&program, oracle, NULL, &witness));
-    cr_assert(witness.is_searched && witness.is_found);
+    cr_assert(eq(int, witness.is_searched, true));
+    cr_assert(eq(int, witness.is_found, true));
     cr_assert(eq(int, witness.program.order, BZ_ORDER_FIFO));
     struct bz_world *world = bz_program_new_world(&witness.program, NULL);
     bz_program_run(&witness.program, world, witness.finding.seed, NULL, NULL);
@@ -27,11 +28,14 @@ Test(witness, is_not_another_oracle_nor_needed_under_fifo) {
     struct bz_witness witness;
     crowd_program(&program, &crowd_drops, BZ_ORDER_ANY);
     cr_assert(bz_witness_search(&program, "mutual-exclusion", NULL, &witness));
-    cr_assert(witness.is_searched && !witness.is_found);
+    cr_assert(eq(int, witness.is_searched, true));
+    cr_assert(eq(int, witness.is_found, false));
     crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
     cr_assert(bz_witness_search(&program, "lost-wakeup", NULL, &witness));
-    cr_assert(witness.is_searched && !witness.is_found);
+    cr_assert(eq(int, witness.is_searched, true));
+    cr_assert(eq(int, witness.is_found, false));
     crowd_program(&program, &crowd_drops, BZ_ORDER_FIFO);
     cr_assert(bz_witness_search(&program, "lost-wakeup", NULL, &witness));
-    cr_assert(!witness.is_searched && !witness.is_found);
+    cr_assert(eq(int, witness.is_searched, false));
+    cr_assert(eq(int, witness.is_found, false));
 }

@@ -1,0 +1,78 @@
+/* The image of a set-up: the arena, the loop and the book as they are before the first step, with
+ * the events of the set-up noted already.
+ *
+ * No task has run, so there is nothing on any stack, and addresses are the same when the image is
+ * put back: pointers inside it stay right. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "primitives/runtime/driver.h"
+#include "sim/world/world.h"
+
+void bz_world_forget_setup(struct bz_world *world) {
+    free(world->setup.arena);
+    free(world->setup.program_copy);
+    world->setup = (struct bz_setup_image){.program = NULL};
+}
+
+/* Tasks were created and nothing else has happened that anybody could see. */
+static bool is_plain(const struct bz_world *world) {
+    if (world->has_drawn || world->has_noted || world->is_stopped) {
+        return false;
+    }
+    for (const struct bz_event *event = world->buffer; event < world->observer.next; event++) {
+        if (event->kind != BZ_EVENT_SPAWN) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whoever wants to see every event, must see those of the set-up, too. */
+static bool is_watched(const struct bz_world *world) {
+    return world->sink != NULL || world->has_subscribers;
+}
+
+void bz_world_keep_setup(struct bz_world *world, const void *program, size_t program_bytes,
+                         void *state) {
+    struct bz_setup_image *setup = &world->setup;
+    bz_world_forget_setup(world);
+    if (BZ_SAN_ADDRESS || is_watched(world) || !is_plain(world)) {
+        return;
+    }
+    bz_world_note_events(world);
+    setup->arena_bytes = bz_mem_image_bytes(world->loop->mem);
+    setup->arena = malloc(setup->arena_bytes);
+    setup->program_copy = malloc(program_bytes);
+    if (setup->arena == NULL || setup->program_copy == NULL) {
+        bz_world_forget_setup(world); /* it will be set up again and again: slower, not wrong */
+        return;
+    }
+    bz_mem_save(world->loop->mem, setup->arena);
+    memcpy(setup->program_copy, program, program_bytes);
+    setup->loop = *world->loop;
+    setup->book = world->book;
+    setup->digest = world->digest;
+    setup->stacks = bz_stack_pool_taken(world->loop->stacks);
+    setup->state = state;
+    setup->program_bytes = program_bytes;
+    setup->program = program;
+}
+
+bool bz_world_begin_again(struct bz_world *world, const void *program, uint64_t seed,
+                          const struct bz_tape *tape, struct bz_event_sink *sink, void **state) {
+    const struct bz_setup_image *setup = &world->setup;
+    if (setup->program == NULL || setup->program != program || sink != NULL ||
+        memcmp(setup->program_copy, program, setup->program_bytes) != 0) {
+        return false;
+    }
+    bz_mem_restore(world->loop->mem, setup->arena, setup->arena_bytes);
+    bz_stack_pool_reset_to(world->loop->stacks, setup->stacks);
+    *world->loop = setup->loop;
+    world->book = setup->book;
+    world->observer.next = world->buffer;
+    bz_world_begin_run(world, seed, tape, sink);
+    world->digest = setup->digest;
+    *state = setup->state;
+    return true;
+}
