@@ -106,12 +106,25 @@ static void print_verdict(const struct bz_run_report *report) {
     printf("\nno violation found\n");
 }
 
+/* Even a quiet campaign that proved nothing says so. */
+static void say_why_unproved(const struct bz_run_report *report) {
+    if (report->is_stopped) {
+        fprintf(stderr, "interrupted after %" PRIu64 " runs\n", report->result->runs);
+    } else if (report->exit_code == BZ_EXIT_INTERRUPTED) {
+        fprintf(stderr, "%" PRIu64 " of the runs hit the step limit (--max-steps)\n",
+                report->result->out_of_steps);
+    } else if (report->exit_code == BZ_EXIT_UNPROVED) {
+        fprintf(stderr, "nothing proved: a required window was never hit\n");
+    }
+}
+
 void bz_run_report_print(const struct bz_run_report *report, bool is_quiet) {
     const struct bz_campaign_result *result = report->result;
     if (result->violations > 0) {
         print_findings(report);
     }
     if (is_quiet) {
+        say_why_unproved(report);
         return;
     }
     if (result->violations > 0) {

@@ -21,13 +21,20 @@ static bool lock_locked(void *instance) {
     return bz_lock_locked(instance);
 }
 
-/* Counts along the queue, so that the counters of the primitive are checked, too. */
+/* Further than this the queue is not walked, so that a step stays O(1) however many wait. */
+#define WALK_MAX 32u
+
+/* Counts along the queue, so that the counters of the primitive are checked, too; of a long queue,
+ * its counter stands for what lies behind the first WALK_MAX. */
 static void view_queue(const struct bz_waitq *queue, struct bz_permit_view *view) {
-    view->queued = queue->woken_count + queue->cancelled_count;
-    for (const struct bz_list *link = queue->waiting.next; link != &queue->waiting;
-         link = link->next) {
-        view->queued++;
+    uint32_t walked = 0;
+    const struct bz_list *link = queue->waiting.next;
+    for (; link != &queue->waiting && walked < WALK_MAX; link = link->next) {
+        walked++;
     }
+    bool is_whole = link == &queue->waiting;
+    view->queued =
+        queue->woken_count + queue->cancelled_count + (is_whole ? walked : queue->waiting_count);
     view->waiting = queue->waiting_count;
     view->woken = queue->woken_count;
     view->cancelled = queue->cancelled_count;

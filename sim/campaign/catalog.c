@@ -49,7 +49,7 @@ static size_t edit_distance(const char *a, const char *b) {
 
 const char *bz_nearest_name(const char *word, const char *const *candidates, size_t count) {
     const char *nearest = NULL;
-    size_t least = strnlen(word, WORD_MAX) / 2 + 2; /* farther than this is no help */
+    size_t least = strnlen(word, WORD_MAX) / 3 + 2; /* farther than this is no help */
     for (size_t index = 0; index < count; index++) {
         size_t distance = edit_distance(word, candidates[index]);
         if (distance < least) {

@@ -208,6 +208,9 @@ bool bz_replay_lenient(const struct bz_trace *trace, const struct bz_program *pr
     if (is_ok) {
         world = bz_program_new_world(program, &bz_strategy_replay_lenient);
         is_ok = world != NULL;
+        if (!is_ok) {
+            snprintf(error, error_bytes, "no memory for a replay");
+        }
     }
     if (is_ok) {
         bz_recorder_init(&recorder, world, record);

@@ -157,13 +157,16 @@ static unsigned window_of(const char *word) {
 static bool unknown_window(const char *word, char *error, size_t error_bytes) {
     const char *names[BZ_WINDOW_COUNT + 2];
     size_t count = 0;
-    names[count++] = "any";
-    names[count++] = "none";
+    if (strcmp(word, "any") == 0 || strcmp(word, "none") == 0) {
+        return fail(error, error_bytes, "'%s' stands alone, not in a list of windows", word);
+    }
     for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
         if ((BZ_WINDOWS_ALL >> window & 1u) != 0) {
             names[count++] = bz_window_name((enum bz_window)window);
         }
     }
+    names[count++] = "any";
+    names[count++] = "none";
     return fail_unknown(error, error_bytes, "window", word, names, count,
                         "any, none, or a list from 'buzzer list windows'");
 }
@@ -299,8 +302,20 @@ bool bz_program_set(struct bz_program *program, const char *name, const char *va
     return unknown_setting(program, name, error, error_bytes);
 }
 
+/* True if "name=" begins one of the settings before `end`. */
+static bool is_set_before(const char *list, const char *end, const char *name) {
+    size_t length = strlen(name);
+    for (const char *start = list; start < end; start += strcspn(start, ",") + 1) {
+        if (strncmp(start, name, length) == 0 && start[length] == '=') {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool bz_program_set_list(struct bz_program *program, const char *list, char *error,
                          size_t error_bytes) {
+    const char *whole = list;
     while (true) {
         char word[WORD_BYTES];
         size_t length = strcspn(list, ",");
@@ -315,6 +330,9 @@ bool bz_program_set_list(struct bz_program *program, const char *list, char *err
             return fail(error, error_bytes, "setting '%.64s' is not of the form name=value", word);
         }
         *equals = '\0';
+        if (is_set_before(whole, list, word)) {
+            return fail(error, error_bytes, "setting '%.64s' is given twice", word);
+        }
         if (!bz_program_set(program, word, equals + 1, error, error_bytes)) {
             return false;
         }

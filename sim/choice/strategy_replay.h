@@ -19,7 +19,7 @@ struct bz_replay_state {
     size_t cursor; /* strict: entries before it were used */
     bool is_strict;
     bool is_diverged;
-    size_t diverged_entry;  /* index of the entry that did not fit; may be the tape's count */
+    size_t diverged_entry;  /* index of the entry that did not fit */
     uint32_t diverged_step; /* where */
 };
 

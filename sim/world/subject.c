@@ -35,11 +35,12 @@ static inline void announce(struct bz_subject *subject, enum bz_sim_event_kind k
                                                      .status = (uint8_t)status});
 }
 
-/* Call and return with nothing in between are one event. */
+/* Call and return with nothing in between are one event. An operation that filled the buffer to the
+ * brim comes back to the same place, where the call no longer stands. */
 static inline void announce_return(struct bz_subject *subject, enum bz_op op,
                                    enum bz_status status, const struct bz_event *call) {
     struct bz_observer *observer = &subject->world->observer;
-    if (call != NULL && observer->next == call + 1) {
+    if (call != NULL && observer->next == call + 1 && call->kind == BZ_EVENT_CALL) {
         observer->next--;
     }
     announce(subject, BZ_EVENT_RETURN, op, status);
