@@ -139,6 +139,12 @@ static int keep(struct bz_kept_finding *kept, const char *name, const struct bz_
     if (folder == NULL) {
         return BZ_EXIT_OK;
     }
+    if (kept->trace.event_count == BZ_TRACE_EVENTS_MAX) {
+        return bz_cli_fail(name, BZ_EXIT_USAGE,
+                           "the run of seed 0x%" PRIx64 " has more than the %u events that a trace "
+                           "may have; its token replays it",
+                           finding->seed, BZ_TRACE_EVENTS_MAX);
+    }
     if (write_trace(kept, folder, error, sizeof error)) {
         return BZ_EXIT_OK;
     }

@@ -73,26 +73,28 @@ static void keep_finding(struct bz_finding *findings, uint32_t *count,
     }
 }
 
-/* Runs the seed again; true if it gave the same run. */
-static bool rerun_agrees(const struct bz_program *program, struct bz_world *world, uint64_t seed) {
-    uint64_t digest = world->digest;
-    struct bz_violation violation = world->violation;
-    struct bz_world_stats stats = world->stats;
-    enum bz_run_end end = world->end;
-    bz_program_run(program, world, seed, NULL, NULL);
-    world->stats = stats;
-    if (world->digest == digest && world->end == end) {
-        world->violation = violation;
-        return true;
+/* Runs the seed again, in another world, so that nothing lies at the same address as before. If the
+ * run is not the same, that is the violation. Without memory for it, nothing is said. */
+static void judge_determinism(const struct bz_program *program, struct bz_world *world,
+                              uint64_t seed) {
+    struct bz_world *other = bz_program_new_world(program, NULL);
+    if (other == NULL) {
+        return;
     }
-    world->violation = (struct bz_violation){.oracle = bz_oracle_nondeterminism.name,
-                                             .step = world->step};
+    bz_program_run(program, other, seed, NULL, NULL);
+    uint64_t digest = other->digest;
+    bool is_same = digest == world->digest && other->end == world->end;
+    bz_world_destroy(other);
+    if (is_same) {
+        return;
+    }
+    world->violation =
+        (struct bz_violation){.oracle = bz_oracle_nondeterminism.name, .step = world->step};
     snprintf(world->violation.message, sizeof world->violation.message,
              "the same seed gave digest %016" PRIx64 ", then %016" PRIx64
              ": something besides the choices decides",
-             digest, world->digest);
+             world->digest, digest);
     world->end = BZ_RUN_VIOLATED;
-    return false;
 }
 
 static void note_run(struct slot *slot, const struct bz_world *world, uint64_t index,
@@ -135,7 +137,7 @@ static void run_chunk(struct campaign *campaign, struct bz_world *world, struct 
         uint64_t seed = config->seed_first + index;
         bz_program_run(config->program, world, seed, NULL, NULL);
         if (index % RERUN_EVERY == 0) {
-            (void)rerun_agrees(config->program, world, seed);
+            judge_determinism(config->program, world, seed);
         }
         note_run(slot, world, index, seed);
         slot->is_last = world->end == BZ_RUN_VIOLATED && !config->keep_going;
@@ -323,8 +325,8 @@ bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign
     pthread_mutex_init(&campaign->mutex, NULL);
     pthread_cond_init(&campaign->slot_freed, NULL);
     pthread_cond_init(&campaign->slot_done, NULL);
-    bool is_ok = campaign->slots != NULL &&
-                 (jobs == 1 ? run_alone(campaign) : run_together(campaign, jobs));
+    bool is_ok =
+        campaign->slots != NULL && (jobs == 1 ? run_alone(campaign) : run_together(campaign, jobs));
     bool is_stopped_by_finding = result->violations > 0 && !config->keep_going;
     result->is_interrupted = result->runs < config->runs && !is_stopped_by_finding;
     pthread_cond_destroy(&campaign->slot_done);

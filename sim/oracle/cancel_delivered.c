@@ -14,8 +14,8 @@ static const char *describe(const struct bz_book_task *task, uint32_t fact) {
         return "was cancelled inside an operation, although nobody had asked, or once too often";
     }
     return task->cancelled_in_op
-               ? "was cancelled inside an operation, which swallowed that and said ok"
-               : "was told 'cancelled' by an operation that no cancellation had reached";
+               ? "was cancelled inside an operation, which swallowed that and said otherwise"
+               : "was refused by an operation that no cancellation had reached";
 }
 
 static void on_fact(struct bz_world *world, uint32_t fact, uint32_t task, uint32_t number) {

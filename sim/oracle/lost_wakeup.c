@@ -3,7 +3,8 @@
  *
  * Under way is: a waiter that was woken or cancelled and has not resumed (it may pass the wake-up
  * on), a waiter that polls, and any callback that is ready: what it does is looked at when it has
- * run. */
+ * run. A variant that hands over by a task or a timer of its own is judged too early; it has to
+ * wake its waiters from the release, from a callback, or from a waiter. */
 #include <inttypes.h>
 
 #include "primitives/runtime/driver.h"

@@ -350,6 +350,15 @@ static void on_acquired_at_once(struct bz_book *book, struct bz_object *object, 
     }
 }
 
+/* An operation that was cancelled inside says so, or that its own deadline did it; one that was not
+ * says neither that nor that it failed. */
+static bool is_odd(const struct bz_book_task *task, enum bz_status status) {
+    if (task->cancelled_in_op) {
+        return status != BZ_CANCELLED && status != BZ_TIMED_OUT;
+    }
+    return status != BZ_OK && status != BZ_TIMED_OUT && status != BZ_NO_MEMORY;
+}
+
 void bz_book_on_return(struct bz_book *book, const struct bz_event *event, uint32_t step) {
     struct bz_book_task *task = &book->tasks[event->task];
     struct bz_object *object = touch(book, event->object);
@@ -361,7 +370,7 @@ void bz_book_on_return(struct bz_book *book, const struct bz_event *event, uint3
         object->return_task = event->task;
         object->return_step = step;
         object->return_status = event->status;
-        if (task->cancelled_in_op ? event->status == BZ_OK : event->status == BZ_CANCELLED) {
+        if (is_odd(task, (enum bz_status)event->status)) {
             book->facts |= BZ_FACT_ODD_RETURN;
         }
         if (event->status == BZ_OK) {

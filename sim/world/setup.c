@@ -37,7 +37,7 @@ void bz_world_keep_setup(struct bz_world *world, const void *program, size_t pro
                          void *state) {
     struct bz_setup_image *setup = &world->setup;
     bz_world_forget_setup(world);
-    if (BZ_SAN_ADDRESS || is_watched(world) || !is_plain(world)) {
+    if (BZ_SAN_ADDRESS || BZ_SAN_THREAD || is_watched(world) || !is_plain(world)) {
         return;
     }
     bz_world_note_events(world);

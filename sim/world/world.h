@@ -167,7 +167,7 @@ void bz_world_begin(struct bz_world *world, uint64_t seed, const struct bz_tape 
  * bz_world_keep_setup(), called right after the setup, keeps it if it was of that kind; `program`
  * is all that the setup depended on, and is compared byte by byte. bz_world_begin_again() is
  * bz_world_begin() and that setup in one; it answers false, and has done nothing, if there is no
- * image of this program, or somebody watches. Not with AddressSanitizer. */
+ * image of this program, or somebody watches. Not under Address- or ThreadSanitizer. */
 void bz_world_keep_setup(struct bz_world *world, const void *program, size_t program_bytes,
                          void *state);
 bool bz_world_begin_again(struct bz_world *world, const void *program, uint64_t seed,

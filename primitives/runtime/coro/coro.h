@@ -37,6 +37,7 @@ struct bz_coro {
     const void *stack_bottom; /* lowest address */
     size_t stack_bytes;
     void *fake_stack;
+    void *fiber;
 };
 
 /* Runs on the new stack at the first switch to it, and must never return. */
@@ -56,6 +57,8 @@ static inline void bz_coro_init(struct bz_coro *coro, struct bz_stack *stack,
     coro->stack_bottom = stack->base;
     coro->stack_bytes = stack->size_bytes;
     coro->fake_stack = NULL;
+    bz_san_new_fiber(&stack->fiber);
+    coro->fiber = stack->fiber;
     bz_coro_init_raw(coro, stack, entry);
 }
 
@@ -63,6 +66,7 @@ static inline void bz_coro_init(struct bz_coro *coro, struct bz_stack *stack,
 static inline __attribute__((always_inline)) void bz_coro_switch(struct bz_coro *from,
                                                                  struct bz_coro *to) {
     bz_san_start_switch(&from->fake_stack, to->stack_bottom, to->stack_bytes);
+    bz_san_switch_fiber(&from->fiber, to->fiber);
     bz_coro_switch_raw(from, to);
     /* Whoever continues this side was on the other side's stack; the loop's side may have moved to
      * another stack since (a loop that is run by a task of another loop). */
@@ -73,6 +77,7 @@ static inline __attribute__((always_inline)) void bz_coro_switch(struct bz_coro 
 static inline __attribute__((always_inline)) void bz_coro_exit(struct bz_coro *from,
                                                                struct bz_coro *to) {
     bz_san_start_switch(NULL, to->stack_bottom, to->stack_bytes);
+    bz_san_switch_fiber(&from->fiber, to->fiber);
     bz_coro_switch_raw(from, to);
     __builtin_unreachable();
 }

@@ -62,6 +62,9 @@ void bz_stack_pool_destroy(struct bz_stack_pool *pool) {
     while (pool->slabs != NULL) {
         struct slab *slab = pool->slabs;
         pool->slabs = slab->next;
+        for (uint32_t index = 0; index < slab->count; index++) {
+            bz_san_free_fiber(&slab->stacks[index].fiber);
+        }
         bz_san_unpoison(slab->range, slab->range_bytes);
         BZ_CHECK(munmap(slab->range, slab->range_bytes) == 0);
         free(slab);

@@ -35,6 +35,7 @@ struct bz_stack {
     size_t size_bytes;
     uint32_t colour_bytes;
     uint32_t guarded;
+    void *fiber; /* what ThreadSanitizer knows it by */
     struct bz_stack *next_free;
 };
 
