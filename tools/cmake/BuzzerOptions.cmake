@@ -21,6 +21,7 @@ target_compile_options(buzzer-options INTERFACE
     $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes>
     -Wall -Wextra -Wshadow -Wpointer-arith
     -Wwrite-strings -Wvla -Wundef -Wformat=2 -Wno-missing-field-initializers
+    -fno-semantic-interposition # nobody replaces our functions: they may be inlined in PIC, too
     $<$<BOOL:${BUZZER_WERROR}>:-Werror>)
 target_include_directories(buzzer-options INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>")
 
@@ -54,6 +55,6 @@ endfunction()
 function(buzzer_lto_program name)
     if(BUZZER_LTO)
         target_compile_options(${name} PRIVATE -flto)
-        target_link_options(${name} PRIVATE -flto=auto -O3)
+        target_link_options(${name} PRIVATE -flto -flto-partition=one -O3)
     endif()
 endfunction()

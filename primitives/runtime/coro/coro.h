@@ -37,7 +37,9 @@ struct bz_coro {
     const void *stack_bottom; /* lowest address */
     size_t stack_bytes;
     void *fake_stack;
+#if BZ_SAN_THREAD
     void *fiber;
+#endif
 };
 
 /* Runs on the new stack at the first switch to it, and must never return. */
@@ -57,16 +59,29 @@ static inline void bz_coro_init(struct bz_coro *coro, struct bz_stack *stack,
     coro->stack_bottom = stack->base;
     coro->stack_bytes = stack->size_bytes;
     coro->fake_stack = NULL;
+#if BZ_SAN_THREAD
     bz_san_new_fiber(&stack->fiber);
     coro->fiber = stack->fiber;
+#endif
     bz_coro_init_raw(coro, stack, entry);
+}
+
+/* Tells ThreadSanitizer, right before a switch. */
+static inline __attribute__((always_inline)) void bz_coro_switch_fiber(struct bz_coro *from,
+                                                                       struct bz_coro *to) {
+#if BZ_SAN_THREAD
+    bz_san_switch_fiber(&from->fiber, to->fiber);
+#else
+    (void)from;
+    (void)to;
+#endif
 }
 
 /* Suspends `from` (the running side) and continues `to`; returns when somebody switches back. */
 static inline __attribute__((always_inline)) void bz_coro_switch(struct bz_coro *from,
                                                                  struct bz_coro *to) {
     bz_san_start_switch(&from->fake_stack, to->stack_bottom, to->stack_bytes);
-    bz_san_switch_fiber(&from->fiber, to->fiber);
+    bz_coro_switch_fiber(from, to);
     bz_coro_switch_raw(from, to);
     /* Whoever continues this side was on the other side's stack; the loop's side may have moved to
      * another stack since (a loop that is run by a task of another loop). */
@@ -77,7 +92,7 @@ static inline __attribute__((always_inline)) void bz_coro_switch(struct bz_coro 
 static inline __attribute__((always_inline)) void bz_coro_exit(struct bz_coro *from,
                                                                struct bz_coro *to) {
     bz_san_start_switch(NULL, to->stack_bottom, to->stack_bytes);
-    bz_san_switch_fiber(&from->fiber, to->fiber);
+    bz_coro_switch_fiber(from, to);
     bz_coro_switch_raw(from, to);
     __builtin_unreachable();
 }
