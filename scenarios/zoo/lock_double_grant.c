@@ -27,21 +27,11 @@ static enum bz_status acquire(void *instance) {
     return status;
 }
 
-static enum bz_status release(void *instance) {
-    struct bz_zoo_lock *lock = instance;
-    if (!lock->is_held) {
-        return BZ_NOT_HELD;
-    }
-    lock->is_held = false;
-    bz_zoo_wake_oldest(&lock->queue);
-    return BZ_OK;
-}
-
 static const struct bz_permit_ops lock_ops = {
     .instance_bytes = sizeof(struct bz_zoo_lock),
     .init = bz_zoo_lock_init,
     .acquire = acquire,
-    .release = release,
+    .release = bz_zoo_lock_release,
     .locked = bz_zoo_lock_locked,
     .view = bz_zoo_lock_view,
 };

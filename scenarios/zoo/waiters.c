@@ -66,6 +66,16 @@ enum bz_status bz_zoo_lock_init(void *instance, struct bz_loop *loop, uint32_t p
     return BZ_OK;
 }
 
+enum bz_status bz_zoo_lock_release(void *instance) {
+    struct bz_zoo_lock *lock = instance;
+    if (!lock->is_held) {
+        return BZ_NOT_HELD;
+    }
+    lock->is_held = false;
+    bz_zoo_wake_oldest(&lock->queue);
+    return BZ_OK;
+}
+
 bool bz_zoo_lock_locked(void *instance) {
     const struct bz_zoo_lock *lock = instance;
     return lock->is_held;

@@ -59,8 +59,9 @@ struct bz_zoo_lock {
     bool is_held; /* by a task that has resumed */
 };
 
-/* For struct bz_permit_ops: everything but acquire and release. The level of a lock is 1 until the
- * task that was woken has resumed. */
+/* For struct bz_permit_ops: everything but acquire, which is where asyncio's locks went wrong. The
+ * level of a lock is 1 until the task that was woken has resumed; release wakes the oldest. */
+enum bz_status bz_zoo_lock_release(void *instance);
 enum bz_status bz_zoo_lock_init(void *instance, struct bz_loop *loop, uint32_t permits);
 bool bz_zoo_lock_locked(void *instance);
 void bz_zoo_lock_view(void *instance, struct bz_permit_view *view);
