@@ -23,6 +23,10 @@
 #include "primitives/runtime/task.h"
 #include "primitives/runtime/timer.h"
 
+/* In struct bz_task's wait: the SUSPEND event was emitted before its time, because another event
+ * had to come after it. */
+#define BZ_WAIT_TOLD 0x80u
+
 /* A heap entry carries its key, so that sifting does not touch the timers. */
 struct bz_heap_entry {
     uint64_t when_ns;
@@ -31,9 +35,13 @@ struct bz_heap_entry {
 };
 
 struct bz_loop {
-    /* The ready queue: a ring, oldest at ready_head < capacity, a power of two. */
+    /* The ready queue, oldest first: ready_count slots from `ready` on. It lies in a block of slots
+     * that is larger than its capacity, through which it moves as handles are taken and pushed;
+     * when it reaches ready_end, it is moved back to the front. So it never wraps around, and the
+     * slots behind it exist (BZ_TAKE_UNROLLED). */
     struct bz_handle **ready;
-    uint32_t ready_head;
+    struct bz_handle **ready_end;
+    struct bz_handle **ready_block;
     uint32_t ready_count;
     uint32_t ready_capacity;
     uint32_t ready_promised; /* slots that live tasks, armed timers and callbacks may claim */
@@ -108,7 +116,7 @@ static inline uint32_t bz_driver_ready_count(const struct bz_loop *loop) {
 
 /* The index-th oldest ready handle, 0 <= index < count. */
 static inline struct bz_handle *bz_driver_ready_at(const struct bz_loop *loop, uint32_t index) {
-    return loop->ready[(loop->ready_head + index) & (loop->ready_capacity - 1)];
+    return loop->ready[index];
 }
 
 /* When the first timer is due; BZ_TIME_NEVER without timers. */
@@ -145,34 +153,29 @@ static inline uint32_t bz_driver_turn_left(const struct bz_loop *loop) {
     return loop->turn_left;
 }
 
-#define BZ_TAKE_UNROLLED 5u /* at most the smallest capacity of the queue */
+#define BZ_TAKE_UNROLLED 5u
 
 /* Takes the index-th oldest handle out of the queue. The rest keep their order. O(distance to the
  * nearer end). */
 static inline struct bz_handle *bz_driver_take(struct bz_loop *loop, uint32_t index) {
-    uint32_t mask = loop->ready_capacity - 1;
-    uint32_t head = loop->ready_head;
-    struct bz_handle *handle = loop->ready[(head + index) & mask];
+    struct bz_handle **ready = loop->ready;
+    struct bz_handle *handle = ready[index];
     BZ_CHECK(index < loop->ready_count);
-    if (index < BZ_TAKE_UNROLLED && head + BZ_TAKE_UNROLLED <= loop->ready_capacity) {
-        /* Nearly always, and these slots lie side by side: a fixed number of moves, some of a slot
-         * to itself, and no branch that depends on a random index. Slots behind the queue are moved
-         * onto themselves. */
-        struct bz_handle **slots = loop->ready + head;
-#pragma GCC unroll 4
-        for (uint32_t hole = BZ_TAKE_UNROLLED - 1; hole > 0; hole--) {
-            slots[hole] = slots[hole - (hole <= index)];
-        }
-        loop->ready_head = (head + 1) & mask;
+    if (__builtin_expect(index < BZ_TAKE_UNROLLED, 1)) {
+        /* Nearly always: a fixed number of moves, some of a slot to itself, and no branch that
+         * depends on a random index. */
+        static const uint8_t kept[BZ_TAKE_UNROLLED][4] = {
+            {1, 2, 3, 4}, {0, 2, 3, 4}, {0, 1, 3, 4}, {0, 1, 2, 4}, {0, 1, 2, 3}};
+        ready[4] = ready[kept[index][3]];
+        ready[3] = ready[kept[index][2]];
+        ready[2] = ready[kept[index][1]];
+        ready[1] = ready[kept[index][0]];
+        loop->ready = ready + 1;
     } else if (index <= loop->ready_count / 2) {
-        for (uint32_t hole = index; hole > 0; hole--) {
-            loop->ready[(head + hole) & mask] = loop->ready[(head + hole - 1) & mask];
-        }
-        loop->ready_head = (head + 1) & mask;
+        memmove(ready + 1, ready, index * sizeof *ready);
+        loop->ready = ready + 1;
     } else {
-        for (uint32_t hole = index; hole + 1 < loop->ready_count; hole++) {
-            loop->ready[(head + hole) & mask] = loop->ready[(head + hole + 1) & mask];
-        }
+        memmove(ready + index, ready + index + 1, (loop->ready_count - index - 1) * sizeof *ready);
     }
     loop->ready_count--;
     if (index < loop->turn_left) {
@@ -188,11 +191,13 @@ void bz_driver_task_ended(struct bz_loop *loop, struct bz_task *task);
 /* A marked task that has not started: it ends without running. */
 void bz_driver_task_unstarted_cancel(struct bz_loop *loop, struct bz_task *task);
 
-/* One step of a task: asyncio's Task.__step. */
-static inline __attribute__((always_inline)) void bz_driver_step_task(struct bz_loop *loop,
-                                                                      struct bz_task *task) {
-    /* As its wake-up left it. The future itself may be gone by now: a joined task is freed by its
-     * owner, who need not know who else waited for it. */
+/* A step of a task in three parts, for a driver that takes note of the step itself, without the
+ * detour through the observer's buffer; bz_driver_step() is all three with their events.
+ *
+ * First: what the pending await returns. The future itself may be gone by now: a joined task is
+ * freed by its owner, who need not know who else waited for it. */
+static inline __attribute__((always_inline)) enum bz_status
+bz_driver_deliver(struct bz_task *task) {
     enum bz_status status = (enum bz_status)task->resume_status;
     if (task->must_cancel) {
         status = BZ_CANCELLED; /* unless it is a cancellation already: either way, one */
@@ -200,34 +205,75 @@ static inline __attribute__((always_inline)) void bz_driver_step_task(struct bz_
     }
     task->resume_status = (uint8_t)status;
     task->wait = BZ_WAIT_NONE;
+    return status;
+}
+
+/* Second: the task runs until it is suspended or done. Here the RESUME event stands before. */
+static inline __attribute__((always_inline)) void
+bz_driver_enter(struct bz_loop *loop, struct bz_task *task, enum bz_status status) {
     loop->current = task;
-    bz_driver_emit(loop, (struct bz_event){.kind = BZ_EVENT_RESUME,
-                                           .task = task->actor.id,
-                                           .status = (uint8_t)status,
-                                           .arg = task->wake.handle.nth});
-    if (!task->is_started && status == BZ_CANCELLED) {
+    /* The rare condition first: a processor cannot foresee whether a task picked at random started.
+     */
+    if (__builtin_expect(status == BZ_CANCELLED, 0) && !task->is_started) {
         bz_driver_task_unstarted_cancel(loop, task);
     } else {
         task->is_started = true;
         bz_coro_switch(&loop->driver_coro, &task->coro);
     }
     loop->current = NULL;
-    if (bz_task_is_done(task)) {
+}
+
+/* True if the task is suspended and nobody has told so yet: then the SUSPEND event, whose arg is
+ * task->wait, comes now. */
+static inline bool bz_driver_has_suspended(const struct bz_task *task) {
+    return !bz_task_is_done(task) && (task->wait & BZ_WAIT_TOLD) == 0;
+}
+
+/* Third. The task may be gone after it. */
+static inline __attribute__((always_inline)) void bz_driver_leave(struct bz_loop *loop,
+                                                                  struct bz_task *task) {
+    if (__builtin_expect(bz_task_is_done(task), 0)) {
         bz_driver_task_ended(loop, task);
     }
 }
 
-/* Runs one handle that was taken: a step. */
-static inline __attribute__((always_inline)) void bz_driver_step(struct bz_loop *loop,
-                                                                 struct bz_handle *handle) {
-    if (handle->role == BZ_ROLE_STEP) {
-        bz_driver_step_task(loop, bz_container_of(handle, struct bz_task, wake.handle));
-        return;
+/* One step of a task: asyncio's Task.__step. */
+static inline void bz_driver_step_task(struct bz_loop *loop, struct bz_task *task) {
+    enum bz_status status = bz_driver_deliver(task);
+    bz_driver_emit(loop, (struct bz_event){.kind = BZ_EVENT_RESUME,
+                                           .task = task->actor.id,
+                                           .status = (uint8_t)status,
+                                           .arg = task->wake.handle.nth});
+    bz_driver_enter(loop, task, status);
+    if (bz_driver_has_suspended(task)) {
+        bz_driver_emit(
+            loop,
+            (struct bz_event){.kind = BZ_EVENT_SUSPEND, .task = task->actor.id, .arg = task->wait});
     }
+    bz_driver_leave(loop, task);
+}
+
+/* Runs a handle that is no task's step. */
+static inline __attribute__((always_inline)) void bz_driver_call(struct bz_loop *loop,
+                                                                 struct bz_handle *handle) {
     bz_driver_emit(
         loop,
         (struct bz_event){.kind = BZ_EVENT_CALLBACK, .task = handle->owner, .arg = handle->role});
     handle->run(handle);
+}
+
+/* The task whose step this handle is. */
+static inline struct bz_task *bz_driver_task_of(struct bz_handle *handle) {
+    return bz_container_of(handle, struct bz_task, wake.handle);
+}
+
+/* Runs one handle that was taken: a step. */
+static inline void bz_driver_step(struct bz_loop *loop, struct bz_handle *handle) {
+    if (handle->role == BZ_ROLE_STEP) {
+        bz_driver_step_task(loop, bz_driver_task_of(handle));
+    } else {
+        bz_driver_call(loop, handle);
+    }
 }
 
 /* --- for the runtime's own files -------------------------------------------------------------- */
@@ -237,6 +283,9 @@ static inline __attribute__((always_inline)) void bz_driver_step(struct bz_loop 
  * ready queue, so that a wake-up never has to ask for memory and can never fail. */
 bool bz_ready_reserve(struct bz_loop *loop, uint32_t count);
 
+/* Moves the queue to the front of its block. */
+void bz_ready_slide(struct bz_loop *loop);
+
 /* Appends a handle. Only one that was not promised a slot (bz_loop_call_soon) can make it grow. */
 static inline void bz_ready_push(struct bz_loop *loop, struct bz_handle *handle) {
     BZ_CHECK(!handle->is_ready);
@@ -245,8 +294,10 @@ static inline void bz_ready_push(struct bz_loop *loop, struct bz_handle *handle)
         BZ_CHECK(has_room); /* the arena's limit leaves no room for the ready queue */
     }
     handle->is_ready = true;
-    loop->ready[(loop->ready_head + loop->ready_count) & (loop->ready_capacity - 1)] = handle;
-    loop->ready_count++;
+    if (__builtin_expect(loop->ready + loop->ready_count == loop->ready_end, 0)) {
+        bz_ready_slide(loop);
+    }
+    loop->ready[loop->ready_count++] = handle;
 }
 
 /* Takes a queued handle out again, wherever it is. O(queue), newest first. */
@@ -257,17 +308,11 @@ static inline struct bz_actor *bz_loop_actor(struct bz_loop *loop) {
     return loop->current != NULL ? &loop->current->actor : &loop->actor;
 }
 
-/* Announces that the running task is about to suspend; `wait` says on what. */
-static inline void bz_task_suspending(struct bz_loop *loop, struct bz_task *task,
-                                      enum bz_wait wait) {
-    task->wait = (uint8_t)wait;
-    bz_driver_emit(
-        loop,
-        (struct bz_event){.kind = BZ_EVENT_SUSPEND, .task = task->actor.id, .arg = (uint32_t)wait});
-}
-
-/* Suspends it; returns what its await returns. */
-static inline enum bz_status bz_task_suspend(struct bz_loop *loop, struct bz_task *task) {
+/* Suspends the running task; returns what its await returns. `wait` says on what; whoever drives
+ * the loop tells it to the observer. */
+static inline enum bz_status bz_task_suspend(struct bz_loop *loop, struct bz_task *task,
+                                             enum bz_wait wait) {
+    task->wait |= (uint8_t)wait;
     bz_coro_switch(&task->coro, &loop->driver_coro);
     return (enum bz_status)task->resume_status;
 }

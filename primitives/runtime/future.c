@@ -100,6 +100,17 @@ bool bz_future_remove_callback(struct bz_callback *callback) {
     return true;
 }
 
+/* A request that was waiting for the next await (asyncio, in Task.__step after the coroutine
+ * yielded a future): the task is suspended, and then its future is cancelled. */
+static void deliver_at_once(struct bz_loop *loop, struct bz_task *task, enum bz_wait wait) {
+    bz_driver_emit(
+        loop, (struct bz_event){.kind = BZ_EVENT_SUSPEND, .task = task->actor.id, .arg = wait});
+    task->wait = BZ_WAIT_TOLD;
+    if (bz_future_cancel(task->waiting_on)) {
+        task->must_cancel = false;
+    }
+}
+
 enum bz_status bz_future_await_as(struct bz_future *future, enum bz_wait wait) {
     if (bz_future_is_done(future)) {
         return (enum bz_status)future->status;
@@ -110,11 +121,10 @@ enum bz_status bz_future_await_as(struct bz_future *future, enum bz_wait wait) {
     task->wake.handle.nth++;
     bz_list_push_back(&future->callbacks, &task->wake.link);
     task->waiting_on = future;
-    bz_task_suspending(loop, task, wait);
-    if (task->must_cancel && bz_future_cancel(future)) {
-        task->must_cancel = false;
+    if (__builtin_expect(task->must_cancel, 0)) {
+        deliver_at_once(loop, task, wait);
     }
-    return bz_task_suspend(loop, task);
+    return bz_task_suspend(loop, task, wait);
 }
 
 enum bz_status bz_future_await(struct bz_future *future) {

@@ -5,20 +5,36 @@
 
 #include "primitives/runtime/driver.h"
 
-#define READY_CAPACITY_FIRST 32u
-#define HEAP_CAPACITY_FIRST 16u
+#define READY_CAPACITY_FIRST 16u /* at least BZ_TAKE_UNROLLED */
+#define HEAP_CAPACITY_FIRST 8u
+
+/* A block of slots for a queue of that capacity: it slides back at most once in `capacity` pushes,
+ * so that a push is O(1). */
+static size_t ready_block_slots(uint32_t capacity) {
+    return 2 * (size_t)capacity + BZ_TAKE_UNROLLED;
+}
+
+static struct bz_handle **ready_block_new(struct bz_loop *loop, uint32_t capacity) {
+    return bz_mem_alloc(loop->mem, ready_block_slots(capacity) * sizeof(struct bz_handle *));
+}
+
+static void ready_block_set(struct bz_loop *loop, struct bz_handle **block, uint32_t capacity) {
+    loop->ready_block = block;
+    loop->ready = block;
+    loop->ready_end = block + 2 * (size_t)capacity;
+    loop->ready_capacity = capacity;
+}
 
 /* The queue and the heap live in the arena, so that one reset empties everything. */
 static bool loop_start(struct bz_loop *loop) {
-    loop->ready = bz_mem_alloc_raw(loop->mem, READY_CAPACITY_FIRST * sizeof(struct bz_handle *));
+    struct bz_handle **block = ready_block_new(loop, READY_CAPACITY_FIRST);
     loop->heap = bz_mem_alloc_raw(loop->mem, HEAP_CAPACITY_FIRST * sizeof(struct bz_heap_entry));
-    if (loop->ready == NULL || loop->heap == NULL) {
+    if (block == NULL || loop->heap == NULL) {
         return false;
     }
-    loop->ready_head = 0;
+    ready_block_set(loop, block, READY_CAPACITY_FIRST);
     loop->ready_count = 0;
     loop->turn_timers = 0;
-    loop->ready_capacity = READY_CAPACITY_FIRST;
     loop->ready_promised = 0;
     loop->turn_left = 0;
     loop->heap_count = 0;
@@ -96,20 +112,22 @@ void bz_loop_call_soon(struct bz_loop *loop, struct bz_handle *handle,
     bz_ready_push(loop, handle);
 }
 
-/* Doubles the ring. */
+void bz_ready_slide(struct bz_loop *loop) {
+    memmove(loop->ready_block, loop->ready, loop->ready_count * sizeof *loop->ready);
+    loop->ready = loop->ready_block;
+}
+
+/* Doubles the capacity. */
 static bool ready_grow(struct bz_loop *loop) {
-    size_t old_bytes = loop->ready_capacity * sizeof(struct bz_handle *);
-    struct bz_handle **larger = bz_mem_alloc(loop->mem, old_bytes * 2);
+    uint32_t capacity = loop->ready_capacity;
+    struct bz_handle **larger = ready_block_new(loop, 2 * capacity);
     if (larger == NULL) {
         return false;
     }
-    for (uint32_t index = 0; index < loop->ready_count; index++) {
-        larger[index] = bz_driver_ready_at(loop, index);
-    }
-    bz_mem_free(loop->mem, loop->ready, old_bytes);
-    loop->ready = larger;
-    loop->ready_head = 0;
-    loop->ready_capacity *= 2;
+    memcpy(larger, loop->ready, loop->ready_count * sizeof *loop->ready);
+    bz_mem_free(loop->mem, loop->ready_block,
+                ready_block_slots(capacity) * sizeof(struct bz_handle *));
+    ready_block_set(loop, larger, 2 * capacity);
     return true;
 }
 

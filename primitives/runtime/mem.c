@@ -139,10 +139,16 @@ void bz_mem_save(const struct bz_mem *mem, void *image) {
     memcpy(image, mem->base, mem->used_bytes); /* the header is the arena's first block */
 }
 
+/* The lists of free blocks are most of the header, and nearly all of them empty, then and now. */
 void bz_mem_restore(struct bz_mem *mem, const void *image, size_t image_bytes) {
     BZ_CHECK(!BZ_SAN_ADDRESS);
+    const struct bz_mem *was = image;
     note_used(mem);
-    size_t used_bytes_max = mem->used_bytes_max;
-    memcpy(mem->base, image, image_bytes);
-    mem->used_bytes_max = used_bytes_max;
+    memset(mem->free_lists, 0, mem->classes_used * sizeof mem->free_lists[0]);
+    memcpy(mem->free_lists, was->free_lists, was->classes_used * sizeof mem->free_lists[0]);
+    mem->used_bytes = was->used_bytes;
+    mem->live_blocks = was->live_blocks;
+    mem->classes_used = was->classes_used;
+    memcpy(mem->base + HEADER_BYTES, (const char *)image + HEADER_BYTES,
+           image_bytes - HEADER_BYTES);
 }

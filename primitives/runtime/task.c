@@ -4,7 +4,7 @@
 
 #include "primitives/runtime/driver.h"
 
-#define BY_ID_CAPACITY_FIRST 64u
+#define BY_ID_CAPACITY_FIRST 16u
 
 /* Ends the task, on its own stack or on the driver's: asyncio's rules for a returning coroutine. */
 static void task_finish(struct bz_loop *loop, struct bz_task *task, enum bz_status status) {
@@ -201,8 +201,7 @@ enum bz_status bz_yield(struct bz_loop *loop) {
     task->wake.handle.nth++;
     task->resume_status = BZ_OK;
     bz_ready_push(loop, &task->wake.handle);
-    bz_task_suspending(loop, task, BZ_WAIT_YIELD);
-    return bz_task_suspend(loop, task);
+    return bz_task_suspend(loop, task, BZ_WAIT_YIELD);
 }
 
 const char *bz_task_name(const struct bz_task *task, char *buffer, unsigned long size_bytes) {

@@ -39,7 +39,7 @@ static inline void bz_pcg32_seed(struct bz_pcg32 *pcg, uint64_t seed, uint64_t s
 static inline uint32_t bz_pcg32_below(struct bz_pcg32 *pcg, uint32_t bound) {
     uint64_t product = (uint64_t)bz_pcg32_next(pcg) * bound;
     uint32_t low = (uint32_t)product;
-    if (low < bound) {
+    if (__builtin_expect(low < bound, 0)) {
         uint32_t threshold = (-bound) % bound;
         while (low < threshold) {
             product = (uint64_t)bz_pcg32_next(pcg) * bound;

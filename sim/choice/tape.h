@@ -26,11 +26,17 @@ static inline void bz_tape_clear(struct bz_tape *tape) {
 /* Makes room for more entries. Stops the process without memory. */
 void bz_tape_grow(struct bz_tape *tape);
 
-static inline void bz_tape_append(struct bz_tape *tape, struct bz_choice choice) {
-    if (tape->count == tape->capacity) {
+/* Where the next entry goes. */
+static inline struct bz_choice *bz_tape_next(struct bz_tape *tape) {
+    if (__builtin_expect(tape->count == tape->capacity, 0)) {
         bz_tape_grow(tape);
     }
-    tape->choices[tape->count++] = choice;
+    return &tape->choices[tape->count];
+}
+
+static inline void bz_tape_append(struct bz_tape *tape, struct bz_choice choice) {
+    *bz_tape_next(tape) = choice;
+    tape->count++;
 }
 
 /* Makes `tape` equal to `other`. */

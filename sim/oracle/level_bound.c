@@ -14,7 +14,7 @@ static void on_fact(struct bz_world *world, uint32_t fact, uint32_t task, uint32
         return;
     }
     bz_world_violate(
-        world, bz_oracle_level_bound.name, object->woken_list.last, number,
+        world, bz_oracle_level_bound.name, bz_book_newest_woken(&world->book, object), number,
         "%u waiter(s) of '%s' were woken and have not resumed, for a level of %" PRIu64,
         object->woken, object->name, object->view.level);
 }

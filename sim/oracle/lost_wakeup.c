@@ -21,19 +21,20 @@ static bool callback_is_under_way(const struct bz_loop *loop) {
 }
 
 static void on_fact(struct bz_world *world, uint32_t fact, uint32_t task, uint32_t number) {
-    const struct bz_object *object = &world->book.objects[number];
+    struct bz_object *object = &world->book.objects[number];
     (void)fact;
     (void)task;
     if (callback_is_under_way(world->loop)) {
         return;
     }
     char name[64];
-    bz_world_violate(
-        world, bz_oracle_lost_wakeup.name, object->live.first, number,
-        "%" PRIu64 " of %" PRIu64 " permit(s) of '%s' is free, %s waits (first of %u), "
-        "and nothing is under way to wake it",
-        object->permits - object->holders, object->permits, object->name,
-        bz_world_task_name(world, object->live.first, name, sizeof name), object->waiting);
+    uint32_t waiter = bz_book_oldest_live(&world->book, object);
+    bz_world_violate(world, bz_oracle_lost_wakeup.name, waiter, number,
+                     "%" PRIu64 " of %" PRIu64
+                     " permit(s) of '%s' is free, %s waits (first of %u), "
+                     "and nothing is under way to wake it",
+                     object->permits - object->holders, object->permits, object->name,
+                     bz_world_task_name(world, waiter, name, sizeof name), object->waiting);
 }
 
 const struct bz_monitor bz_oracle_lost_wakeup = {

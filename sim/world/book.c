@@ -9,58 +9,7 @@
 
 #define TASK_CAPACITY_FIRST 16u
 #define OBJECT_CAPACITY_FIRST 4u
-
-/* --- lists of tasks, by number ---------------------------------------------------------------- */
-
-static void list_insert_after(struct bz_book *book, struct bz_book_list *list, uint32_t position,
-                              uint32_t id) {
-    struct bz_book_task *task = &book->tasks[id];
-    task->previous = position;
-    task->next = position == 0 ? list->first : book->tasks[position].next;
-    if (task->previous == 0) {
-        list->first = id;
-    } else {
-        book->tasks[task->previous].next = id;
-    }
-    if (task->next == 0) {
-        list->last = id;
-    } else {
-        book->tasks[task->next].previous = id;
-    }
-}
-
-/* Arrivals come in order nearly always, so the search begins at the end. */
-static void list_insert_by_arrival(struct bz_book *book, struct bz_book_list *list, uint32_t id) {
-    uint32_t position = list->last;
-    while (position != 0 && book->tasks[position].arrival > book->tasks[id].arrival) {
-        position = book->tasks[position].previous;
-    }
-    list_insert_after(book, list, position, id);
-}
-
-static void list_remove(struct bz_book *book, struct bz_book_list *list, uint32_t id) {
-    struct bz_book_task *task = &book->tasks[id];
-    if (task->previous == 0) {
-        list->first = task->next;
-    } else {
-        book->tasks[task->previous].next = task->next;
-    }
-    if (task->next == 0) {
-        list->last = task->previous;
-    } else {
-        book->tasks[task->next].previous = task->previous;
-    }
-}
-
-static void leave_place(struct bz_book *book, struct bz_object *object, uint32_t id) {
-    struct bz_book_task *task = &book->tasks[id];
-    if (task->place == BZ_PLACE_LIVE) {
-        list_remove(book, &object->live, id);
-    } else if (task->place == BZ_PLACE_WOKEN) {
-        list_remove(book, &object->woken_list, id);
-    }
-    task->place = BZ_PLACE_NONE;
-}
+#define LINE_CAPACITY_FIRST 16u
 
 /* --- storage ---------------------------------------------------------------------------------- */
 
@@ -74,6 +23,88 @@ static void *grow(struct bz_mem *mem, void *old, size_t old_bytes, size_t new_by
     return larger;
 }
 
+/* --- lines of tasks, in order of arrival -------------------------------------------------------
+ */
+
+/* Whether the task that came to this place of the line is still inside that acquire. */
+static inline bool is_inside(const struct bz_book *book, const struct bz_object *object,
+                             uint32_t position) {
+    const struct bz_book_task *task = &book->tasks[object->line[position]];
+    return task->op == BZ_OP_ACQUIRE && task->arrival == position &&
+           &book->objects[task->object] == object;
+}
+
+static inline bool stands_live(const struct bz_book *book, const struct bz_object *object,
+                               uint32_t position) {
+    return book->tasks[object->line[position]].is_live && is_inside(book, object, position);
+}
+
+static inline bool stands_woken(const struct bz_book *book, const struct bz_object *object,
+                                uint32_t position) {
+    const struct bz_book_task *task = &book->tasks[object->line[position]];
+    return task->phase == BZ_PHASE_SUSPENDED && task->inside == BZ_INSIDE_WOKEN &&
+           is_inside(book, object, position);
+}
+
+uint32_t bz_book_oldest_live(struct bz_book *book, struct bz_object *object) {
+    if (object->live == 0) {
+        return 0;
+    }
+    while (!stands_live(book, object, object->first_live)) {
+        object->first_live++;
+    }
+    return object->line[object->first_live];
+}
+
+uint32_t bz_book_newest_woken(const struct bz_book *book, const struct bz_object *object) {
+    for (uint32_t position = object->line_end; position-- > 0;) {
+        if (stands_woken(book, object, position)) {
+            return object->line[position];
+        }
+    }
+    return 0;
+}
+
+/* Closes the gaps that tasks left which are no longer inside acquire; if there are few, the line
+ * gets longer. */
+static __attribute__((noinline, cold)) void make_room(struct bz_book *book,
+                                                      struct bz_object *object) {
+    uint32_t count = 0;
+    for (uint32_t position = 0; position < object->line_end; position++) {
+        if (is_inside(book, object, position)) {
+            uint32_t id = object->line[position];
+            book->tasks[id].arrival = count;
+            object->line[count++] = id;
+        }
+    }
+    object->line_end = count;
+    object->first_live = 0;
+    object->first_woken = 0;
+    if (count > object->line_capacity / 2) {
+        size_t bytes = object->line_capacity * sizeof *object->line;
+        object->line = grow(bz_loop_mem(book->loop), object->line, bytes, 2 * bytes);
+        object->line_capacity *= 2;
+    }
+}
+
+static void join_line(struct bz_book *book, struct bz_object *object, uint32_t id) {
+    if (object->line_end == object->line_capacity) {
+        make_room(book, object);
+    }
+    object->line[object->line_end] = id;
+    book->tasks[id].arrival = object->line_end++;
+    book->tasks[id].is_live = true;
+    object->live++;
+}
+
+static inline void leave_line(struct bz_object *object, struct bz_book_task *task) {
+    object->live -= task->is_live;
+    task->is_live = false;
+}
+
+/* --- beginning ----------------------------------------------------------------------------------
+ */
+
 void bz_book_begin(struct bz_book *book, struct bz_loop *loop) {
     struct bz_mem *mem = bz_loop_mem(loop);
     *book = (struct bz_book){.loop = loop,
@@ -83,6 +114,7 @@ void bz_book_begin(struct bz_book *book, struct bz_loop *loop) {
     book->objects = grow(mem, NULL, 0, OBJECT_CAPACITY_FIRST * sizeof *book->objects);
     book->touched = grow(mem, NULL, 0, OBJECT_CAPACITY_FIRST * sizeof *book->touched);
     book->tasks[0] = (struct bz_book_task){0};
+    book->objects[0] = (struct bz_object){.is_touched = true}; /* so that nobody looks at it */
 }
 
 uint32_t bz_book_add_object(struct bz_book *book, const char *name, enum bz_primitive primitive,
@@ -98,15 +130,21 @@ uint32_t bz_book_add_object(struct bz_book *book, const char *name, enum bz_prim
                              capacity * sizeof *book->touched);
         book->object_capacity = (uint32_t)capacity;
     }
+    bool checks_locked = (claims & BZ_CLAIM_LOCKED_EXACT) != 0 && ops->locked != NULL;
     uint32_t number = ++book->object_count;
-    book->objects[number] = (struct bz_object){.name = name,
-                                               .ops = ops,
-                                               .instance = instance,
-                                               .primitive = primitive,
-                                               .claims = claims,
-                                               .permits = permits,
-                                               .over_released_by = BZ_NO_TASK,
-                                               .has_view = ops->view != NULL};
+    size_t line_bytes = LINE_CAPACITY_FIRST * sizeof(uint32_t);
+    book->objects[number] =
+        (struct bz_object){.name = name,
+                           .ops = ops,
+                           .instance = instance,
+                           .primitive = primitive,
+                           .claims = claims,
+                           .permits = permits,
+                           .line = grow(bz_loop_mem(book->loop), NULL, 0, line_bytes),
+                           .line_capacity = LINE_CAPACITY_FIRST,
+                           .over_released_by = BZ_NO_TASK,
+                           .has_view = ops->view != NULL,
+                           .checks_locked = checks_locked};
     return number;
 }
 
@@ -128,25 +166,17 @@ void bz_book_on_spawn(struct bz_book *book, const struct bz_event *event) {
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-static inline struct bz_object *touch(struct bz_book *book, uint32_t number) {
-    struct bz_object *object = &book->objects[number];
-    if (!object->is_touched) {
-        object->is_touched = true;
-        book->touched[book->touched_count++] = number;
-    }
-    return object;
-}
-
-/* Counts live arrivals before this one. Only a grant out of order walks the list. */
+/* Counts live arrivals that stand before this one. Only a grant out of order walks the line. */
 static void note_overtaking(struct bz_book *book, const struct bz_object *object, uint32_t id) {
     struct bz_book_task *task = &book->tasks[id];
     book->grant = (struct bz_grant){.task = id, .object = task->object};
-    for (uint32_t other = object->live.first;
-         other != 0 && book->tasks[other].arrival < task->arrival;
-         other = book->tasks[other].next) {
-        book->tasks[other].overtaken++;
-        if (book->grant.overtook++ == 0) {
-            book->grant.overtook_task = other;
+    for (uint32_t position = object->first_live; position < task->arrival; position++) {
+        if (stands_live(book, object, position)) {
+            uint32_t other = object->line[position];
+            book->tasks[other].overtaken++;
+            if (book->grant.overtook++ == 0) {
+                book->grant.overtook_task = other;
+            }
         }
     }
     book->facts |= BZ_FACT_OVERTAKEN;
@@ -154,12 +184,21 @@ static void note_overtaking(struct bz_book *book, const struct bz_object *object
 
 /* Whoever returns with a permit, while earlier arrivals were woken and no permit is left for them,
  * took theirs. One that was cancelled meanwhile will not take it: nothing is stolen from it. */
-static void note_steal(struct bz_book *book, const struct bz_object *object, uint32_t id) {
+static void note_steal(struct bz_book *book, struct bz_object *object, uint32_t id) {
     uint64_t promised = 0;
     uint32_t robbed = 0;
-    for (uint32_t other = object->woken_list.first;
-         other != 0 && book->tasks[other].arrival < book->tasks[id].arrival;
-         other = book->tasks[other].next) {
+    uint32_t arrival = book->tasks[id].arrival;
+    while (object->first_woken < object->line_end &&
+           !stands_woken(book, object, object->first_woken)) {
+        object->first_woken++;
+    }
+    for (uint32_t position = object->first_woken, seen = 0;
+         position < arrival && seen < object->woken; position++) {
+        if (!stands_woken(book, object, position)) {
+            continue;
+        }
+        seen++;
+        uint32_t other = object->line[position];
         if (!book->tasks[other].cancel_pending) {
             promised++;
             robbed = robbed == 0 ? other : robbed;
@@ -178,58 +217,31 @@ static void note_steal(struct bz_book *book, const struct bz_object *object, uin
     book->facts |= BZ_FACT_OVERTAKEN;
 }
 
-void bz_book_on_resume(struct bz_book *book, const struct bz_event *event) {
-    struct bz_book_task *task = &book->tasks[event->task];
-    task->phase = BZ_PHASE_RUNNING;
-    if (event->status == BZ_CANCELLED) {
+void bz_book_on_cancelled_resume(struct bz_book *book, struct bz_book_task *task,
+                                 enum bz_status status) {
+    if (status == BZ_CANCELLED) {
         if (task->op != BZ_OP_NONE && !task->cancel_pending) {
             book->facts |= BZ_FACT_UNINVITED;
         }
         task->cancelled_in_op = true;
         task->cancel_pending = false;
-    } else if (task->cancel_pending) {
-        if (task->wait == BZ_WAIT_JOIN && task->answer == BZ_ANSWER_WOKEN) {
-            /* The request was passed to the task that it waited for, and that one ended otherwise:
-             * its outcome is the answer, as in asyncio. */
-            task->cancel_pending = false;
-        } else {
-            book->facts |= BZ_FACT_SWALLOWED;
-        }
-    }
-    if (task->op != BZ_OP_ACQUIRE) {
-        return;
-    }
-    struct bz_object *object = touch(book, task->object);
-    if (task->wait != BZ_WAIT_FUTURE) {
-        object->polling--;
-        return;
-    }
-    if (task->answer == BZ_ANSWER_WOKEN) {
-        object->woken--;
-        leave_place(book, object, event->task);
+    } else if (task->wait == BZ_WAIT_JOIN && task->answer == BZ_ANSWER_WOKEN) {
+        /* The request was passed to the task that it waited for, and that one ended otherwise: its
+         * outcome is the answer, as in asyncio. */
+        task->cancel_pending = false;
     } else {
-        object->cancelled--;
+        book->facts |= BZ_FACT_SWALLOWED;
     }
 }
 
-void bz_book_on_suspend(struct bz_book *book, const struct bz_event *event) {
-    struct bz_book_task *task = &book->tasks[event->task];
-    task->phase = BZ_PHASE_SUSPENDED;
-    task->wait = (uint8_t)event->arg;
-    task->answer = BZ_ANSWER_PENDING;
-    if (task->op != BZ_OP_ACQUIRE) {
-        return;
-    }
-    struct bz_object *object = touch(book, task->object);
-    if (task->wait == BZ_WAIT_FUTURE) {
-        object->waiting++;
-    } else {
-        object->polling++;
-    }
-    if (task->place == BZ_PLACE_NONE && !task->cancelled_in_op) {
-        /* It was woken, found nothing, and waits again: back to its place by arrival. */
-        list_insert_by_arrival(book, &object->live, event->task);
-        task->place = BZ_PLACE_LIVE;
+/* It was woken, found nothing, and waits again: back to its place by arrival. */
+void bz_book_wait_again(struct bz_book *book, uint32_t id) {
+    struct bz_book_task *task = &book->tasks[id];
+    struct bz_object *object = &book->objects[task->object];
+    task->is_live = true;
+    object->live++;
+    if (task->arrival < object->first_live) {
+        object->first_live = task->arrival;
     }
 }
 
@@ -240,26 +252,23 @@ void bz_book_on_wake(struct bz_book *book, const struct bz_event *event) {
     if (task->wait == BZ_WAIT_JOIN && !is_cancelled) {
         task->cancel_pending = false; /* it went to the joined task, which made nothing of it */
     }
-    if (task->op != BZ_OP_ACQUIRE) {
+    if (task->op != BZ_OP_ACQUIRE || task->wait != BZ_WAIT_FUTURE) {
+        bz_book_touch(book, task->object);
         return;
     }
-    struct bz_object *object = touch(book, task->object);
-    if (task->wait != BZ_WAIT_FUTURE) {
-        return;
-    }
+    struct bz_object *object = bz_book_touch(book, task->object);
     object->waiting--;
+    task->inside = is_cancelled ? BZ_INSIDE_CANCELLED : BZ_INSIDE_WOKEN;
+    object->inside[task->inside]++;
     if (is_cancelled) {
-        object->cancelled++;
-        leave_place(book, object, event->task);
+        leave_line(object, task);
         return;
     }
-    object->woken++;
-    if (task->place == BZ_PLACE_LIVE && object->live.first != event->task) {
+    if (task->is_live && bz_book_oldest_live(book, object) != event->task) {
         note_overtaking(book, object, event->task);
     }
-    leave_place(book, object, event->task);
-    list_insert_by_arrival(book, &object->woken_list, event->task);
-    task->place = BZ_PLACE_WOKEN;
+    leave_line(object, task);
+    object->first_woken = task->arrival < object->first_woken ? task->arrival : object->first_woken;
 }
 
 void bz_book_on_cancel(struct bz_book *book, const struct bz_event *event) {
@@ -269,8 +278,8 @@ void bz_book_on_cancel(struct bz_book *book, const struct bz_event *event) {
     }
     task->cancel_pending = true;
     task->cancels++;
-    if (task->place == BZ_PLACE_LIVE) {
-        leave_place(book, touch(book, task->object), event->task); /* nobody owes it a turn now */
+    if (task->is_live) { /* nobody owes it a turn now */
+        leave_line(bz_book_touch(book, task->object), task);
     }
 }
 
@@ -283,21 +292,6 @@ void bz_book_on_uncancel(struct bz_book *book, const struct bz_event *event) {
     }
 }
 
-/* Taken for accepted at the call, because grants happen inside it; a refusal takes it back. */
-static void on_release(struct bz_object *object, struct bz_book_task *task, uint32_t id) {
-    task->took_back = object->holders > 0;
-    task->gave_up = task->holdings > 0;
-    object->holders -= task->took_back;
-    task->holdings -= task->gave_up;
-    if (!task->took_back) {
-        task->over_released_before = object->over_released_by;
-        object->over_released_by = id;
-        object->permits++; /* a plain semaphore may be released by who never acquired */
-    }
-    task->op = BZ_OP_NONE;
-    task->object = 0;
-}
-
 static void on_refused_release(struct bz_object *object, struct bz_book_task *task) {
     object->holders += task->took_back;
     if (!task->took_back) {
@@ -307,46 +301,22 @@ static void on_refused_release(struct bz_object *object, struct bz_book_task *ta
     task->holdings += task->gave_up;
 }
 
-void bz_book_on_call(struct bz_book *book, const struct bz_event *event) {
+void bz_book_on_acquire(struct bz_book *book, const struct bz_event *event) {
     struct bz_book_task *task = &book->tasks[event->task];
-    struct bz_object *object = touch(book, event->object);
-    task->op = event->detail;
+    task->op = BZ_OP_ACQUIRE;
     task->object = event->object;
     task->cancelled_in_op = false;
-    if (event->detail == BZ_OP_ACQUIRE) {
-        task->arrival = ++object->arrivals;
-        task->overtaken = 0;
-        list_insert_after(book, &object->live, object->live.last, event->task);
-        task->place = BZ_PLACE_LIVE;
-    } else if (event->detail == BZ_OP_RELEASE) {
-        on_release(object, task, event->task);
-    }
+    task->overtaken = 0;
+    join_line(book, bz_book_touch(book, event->object), event->task);
 }
 
-static void on_acquired(struct bz_book *book, struct bz_object *object, uint32_t id) {
-    struct bz_book_task *task = &book->tasks[id];
-    object->holders++;
-    task->holdings++;
+/* Somebody has got a permit, which the holders count already. */
+static void judge_grant(struct bz_book *book, struct bz_object *object, uint32_t id) {
     if (object->holders > object->permits) {
         book->facts |= BZ_FACT_CROWDED;
     }
-    if (task->place == BZ_PLACE_LIVE && object->live.first != id) {
-        note_overtaking(book, object, id);
-    }
     if (object->woken > 0 && object->holders + object->woken > object->permits) {
         note_steal(book, object, id);
-    }
-}
-
-/* An acquire that returned at once: it arrived behind everybody who is live. */
-static void on_acquired_at_once(struct bz_book *book, struct bz_object *object, uint32_t id) {
-    struct bz_book_task *task = &book->tasks[id];
-    task->arrival = ++object->arrivals;
-    task->overtaken = 0;
-    task->cancelled_in_op = false;
-    task->place = object->live.first == 0 ? BZ_PLACE_NONE : BZ_PLACE_LIVE;
-    if (task->place == BZ_PLACE_LIVE) {
-        list_insert_after(book, &object->live, object->live.last, id);
     }
 }
 
@@ -361,12 +331,8 @@ static bool is_odd(const struct bz_book_task *task, enum bz_status status) {
 
 void bz_book_on_return(struct bz_book *book, const struct bz_event *event, uint32_t step) {
     struct bz_book_task *task = &book->tasks[event->task];
-    struct bz_object *object = touch(book, event->object);
+    struct bz_object *object = bz_book_touch(book, event->object);
     if (event->detail == BZ_OP_ACQUIRE) {
-        if (task->op == BZ_OP_NONE) {
-            task->object = event->object;
-            on_acquired_at_once(book, object, event->task);
-        }
         object->return_task = event->task;
         object->return_step = step;
         object->return_status = event->status;
@@ -374,9 +340,14 @@ void bz_book_on_return(struct bz_book *book, const struct bz_event *event, uint3
             book->facts |= BZ_FACT_ODD_RETURN;
         }
         if (event->status == BZ_OK) {
-            on_acquired(book, object, event->task);
+            if (task->is_live && bz_book_oldest_live(book, object) != event->task) {
+                note_overtaking(book, object, event->task);
+            }
+            object->holders++;
+            task->holdings++;
+            judge_grant(book, object, event->task);
         }
-        leave_place(book, object, event->task);
+        leave_line(object, task);
     } else if (event->status != BZ_OK) {
         on_refused_release(object, task);
     }
@@ -384,10 +355,26 @@ void bz_book_on_return(struct bz_book *book, const struct bz_event *event, uint3
     task->object = 0;
 }
 
+void bz_book_judge_at_once(struct bz_book *book, struct bz_event event) {
+    struct bz_book_task *task = &book->tasks[event.task];
+    struct bz_object *object = &book->objects[event.object];
+    if (is_odd(task, (enum bz_status)event.status)) {
+        book->facts |= BZ_FACT_ODD_RETURN;
+    }
+    if (event.status == BZ_OK) {
+        task->object = event.object; /* for as long as the grant is judged */
+        if (object->live > 0) {
+            note_overtaking(book, object, event.task);
+        }
+        judge_grant(book, object, event.task);
+        task->object = 0;
+    }
+}
+
 /* What a callback does to an object, no event tells: each of them is looked at. */
 void bz_book_on_callback(struct bz_book *book) {
     for (uint32_t number = 1; number <= book->object_count; number++) {
-        touch(book, number);
+        bz_book_touch(book, number);
     }
 }
 

@@ -5,10 +5,17 @@
  * into a primitive. With W, R, C the tasks inside acquire of an object that wait on a pending
  * future, were woken and have not resumed, were cancelled and have not resumed:
  *
- *     live: not cancelled, not granted; in order of arrival, from the call on
- *     woken: R, in order of arrival
+ *     live: not cancelled, not granted, from the call of acquire on
+ *     woken: R
+ *
+ * Each object has a line: its tasks in order of arrival. Who leaves the line leaves a gap, which
+ * costs nothing; gaps are closed when the line is full.
  *
  * A grant is the wake-up with a result (the result is set), or, for who never suspends, the return.
+ *
+ * What happens in every step (a task resumes, a task is suspended) is inline below. Before a task
+ * runs, no branch may depend on which task it is: a random schedule makes each such branch a
+ * misprediction. So object 0 stands for "no object", and takes what concerns none.
  */
 #ifndef BZ_SIM_WORLD_BOOK_H
 #define BZ_SIM_WORLD_BOOK_H
@@ -34,26 +41,21 @@ enum bz_answer {
     BZ_ANSWER_CANCELLED = 2,
 };
 
-enum bz_queue_place {
-    BZ_PLACE_NONE = 0,
-    BZ_PLACE_LIVE = 1,
-    BZ_PLACE_WOKEN = 2,
+/* As what a suspended task counts with its object. */
+enum bz_inside {
+    BZ_INSIDE_POLLING = 0,
+    BZ_INSIDE_WAITING = 1,
+    BZ_INSIDE_WOKEN = 2,
+    BZ_INSIDE_CANCELLED = 3,
 };
-
-/* A list of tasks by number; 0 ends it. */
-struct bz_book_list {
-    uint32_t first;
-    uint32_t last;
-};
+#define BZ_INSIDE_COUNT 4
 
 struct bz_book_task {
     const char *name_base; /* the task's name; it outlives the task */
     uint32_t name_index;
-    uint32_t object;   /* concerned by the operation it is in; 0: none */
-    uint32_t arrival;  /* number of its acquire among those of the object */
-    uint32_t holdings; /* permits it owns, over all objects */
-    uint32_t previous; /* neighbours in the object's list */
-    uint32_t next;
+    uint32_t object;               /* concerned by the operation it is in; 0: none */
+    uint32_t arrival;              /* its place in the object's line */
+    uint32_t holdings;             /* permits it owns, over all objects */
     uint32_t overtaken;            /* later arrivals granted during the acquire it is in */
     uint32_t over_released_before; /* what its last release found in over_released_by */
     uint32_t cancels;              /* requests accepted in its life */
@@ -61,7 +63,8 @@ struct bz_book_task {
     uint8_t op;                    /* enum bz_op it is inside, BZ_OP_NONE outside */
     uint8_t wait;                  /* enum bz_wait, while suspended */
     uint8_t answer;                /* enum bz_answer, while suspended */
-    uint8_t place;                 /* enum bz_queue_place */
+    uint8_t inside;                /* enum bz_inside, while suspended */
+    bool is_live;                  /* it stands in its object's line */
     bool cancel_pending;           /* a request was accepted and has not been delivered */
     bool cancelled_in_op;          /* an await inside the current operation returned BZ_CANCELLED */
     bool took_back;                /* its last release lowered the holders */
@@ -78,19 +81,28 @@ struct bz_object {
     uint32_t claims;
     uint64_t permits; /* to begin with, plus net releases of a plain semaphore */
     uint64_t holders;
-    uint32_t waiting;   /* W */
-    uint32_t woken;     /* R */
-    uint32_t cancelled; /* C */
-    uint32_t polling; /* inside acquire, suspended on something that is no wake-up: time, a yield */
-    uint32_t arrivals;
+    union { /* tasks that are suspended inside acquire */
+        uint32_t inside[BZ_INSIDE_COUNT];
+        struct {
+            uint32_t polling;   /* on something that is no wake-up: time, a yield */
+            uint32_t waiting;   /* W */
+            uint32_t woken;     /* R */
+            uint32_t cancelled; /* C */
+        };
+    };
+    uint32_t live; /* tasks in the line that are live */
+    uint32_t *line;
+    uint32_t line_end;
+    uint32_t line_capacity;
+    uint32_t first_live;  /* no live task stands before it */
+    uint32_t first_woken; /* no woken task stands before it */
     uint32_t return_task; /* the last acquire that returned: whose, in which step, with what */
     uint32_t return_step;
     uint8_t return_status;
     uint32_t over_released_by; /* a release without a holder in this step; BZ_NO_TASK: none */
-    struct bz_book_list live;
-    struct bz_book_list woken_list;
-    bool is_touched; /* by the current step */
+    bool is_touched;           /* by the current step */
     bool has_view;
+    bool checks_locked;         /* locked() is offered, and claimed to be exact */
     struct bz_permit_view view; /* as after the current step, if touched */
 };
 
@@ -126,17 +138,96 @@ uint32_t bz_book_add_object(struct bz_book *book, const char *name, enum bz_prim
                             const struct bz_permit_ops *ops, uint32_t claims, void *instance,
                             uint64_t permits);
 
+/* The oldest live task in the line, 0 for none; the newest woken one. Amortized O(1); O(line). */
+uint32_t bz_book_oldest_live(struct bz_book *book, struct bz_object *object);
+uint32_t bz_book_newest_woken(const struct bz_book *book, const struct bz_object *object);
+
 /* Take note of one event; O(1), but for grants out of order. `step` is the current step. */
 void bz_book_on_spawn(struct bz_book *book, const struct bz_event *event);
-void bz_book_on_resume(struct bz_book *book, const struct bz_event *event);
-void bz_book_on_suspend(struct bz_book *book, const struct bz_event *event);
 void bz_book_on_wake(struct bz_book *book, const struct bz_event *event);
 void bz_book_on_cancel(struct bz_book *book, const struct bz_event *event);
 void bz_book_on_uncancel(struct bz_book *book, const struct bz_event *event);
 void bz_book_on_callback(struct bz_book *book);
 void bz_book_on_exit(struct bz_book *book, const struct bz_event *event);
-void bz_book_on_call(struct bz_book *book, const struct bz_event *event);
+void bz_book_on_acquire(struct bz_book *book, const struct bz_event *event);
 void bz_book_on_return(struct bz_book *book, const struct bz_event *event, uint32_t step);
+/* Whether what an acquire that returned at once got was its to get. */
+void bz_book_judge_at_once(struct bz_book *book, struct bz_event event);
+
+/* The rare parts of resume and suspend. */
+void bz_book_on_cancelled_resume(struct bz_book *book, struct bz_book_task *task,
+                                 enum bz_status status);
+void bz_book_wait_again(struct bz_book *book, uint32_t id);
+
+/* The current step concerned this object. */
+static inline struct bz_object *bz_book_touch(struct bz_book *book, uint32_t number) {
+    struct bz_object *object = &book->objects[number];
+    book->touched[book->touched_count] = number;
+    book->touched_count += !object->is_touched;
+    object->is_touched = true;
+    return object;
+}
+
+static inline __attribute__((always_inline)) void
+bz_book_on_resume(struct bz_book *book, uint32_t id, enum bz_status status) {
+    struct bz_book_task *task = &book->tasks[id];
+    task->phase = BZ_PHASE_RUNNING;
+    if (__builtin_expect(status == BZ_CANCELLED || task->cancel_pending, 0)) {
+        bz_book_on_cancelled_resume(book, task, status);
+    }
+    bz_book_touch(book, task->object)->inside[task->inside]--;
+}
+
+static inline __attribute__((always_inline)) void bz_book_on_suspend(struct bz_book *book,
+                                                                     uint32_t id, uint32_t wait) {
+    struct bz_book_task *task = &book->tasks[id];
+    task->phase = BZ_PHASE_SUSPENDED;
+    task->wait = (uint8_t)wait;
+    task->answer = BZ_ANSWER_PENDING;
+    task->inside = wait == BZ_WAIT_FUTURE ? BZ_INSIDE_WAITING : BZ_INSIDE_POLLING;
+    if (task->object != 0) { /* what a task has just done, a processor can know */
+        bz_book_touch(book, task->object)->inside[task->inside]++;
+        if (__builtin_expect(!task->is_live, 0) && !task->cancelled_in_op) {
+            bz_book_wait_again(book, id);
+        }
+    } else {
+        book->objects[0].inside[task->inside]++;
+    }
+}
+
+/* An acquire that returned before anything else happened: call and return in one. It arrived behind
+ * everybody who is live, and never stood in the line. True: bz_book_judge_at_once() has to look. */
+static inline bool bz_book_on_return_at_once(struct bz_book *book, struct bz_event event,
+                                             uint32_t step) {
+    struct bz_book_task *task = &book->tasks[event.task];
+    struct bz_object *object = bz_book_touch(book, event.object);
+    bool is_ok = event.status == BZ_OK;
+    task->cancelled_in_op = false;
+    task->overtaken = 0;
+    task->arrival = object->line_end;
+    task->holdings += is_ok;
+    object->holders += is_ok;
+    object->return_task = event.task;
+    object->return_step = step;
+    object->return_status = event.status;
+    return !is_ok | (object->live > 0) | (object->holders + object->woken > object->permits);
+}
+
+/* Taken for accepted at the call, because grants happen inside it; a refusal takes it back. */
+static inline void bz_book_on_release(struct bz_book *book, struct bz_event event) {
+    struct bz_book_task *task = &book->tasks[event.task];
+    struct bz_object *object = bz_book_touch(book, event.object);
+    task->cancelled_in_op = false;
+    task->took_back = object->holders > 0;
+    task->gave_up = task->holdings > 0;
+    object->holders -= task->took_back;
+    task->holdings -= task->gave_up;
+    if (__builtin_expect(!task->took_back, 0)) {
+        task->over_released_before = object->over_released_by;
+        object->over_released_by = event.task;
+        object->permits++; /* a plain semaphore may be released by who never acquired */
+    }
+}
 
 /* Where a cancel of this task would strike now, and in which operation. */
 enum bz_window bz_book_window(const struct bz_book_task *task);

@@ -10,11 +10,11 @@
 #include "sim/choice/choice.h"
 
 enum bz_sim_event_kind {
-    BZ_EVENT_CALL = 16,   /* task calls operation detail (enum bz_op) of object */
+    BZ_EVENT_CALL = 16, /* task calls operation detail (enum bz_op) of object */
     /* It returns; status. An operation in which nothing happened in between has no CALL of its own:
      * it was done at once. A release that is accepted has no RETURN. */
     BZ_EVENT_RETURN = 17,
-    BZ_EVENT_CLOCK = 18,  /* the clock moves on; arg: low, object: high 32 bits of the time */
+    BZ_EVENT_CLOCK = 18, /* the clock moves on; arg: low, object: high 32 bits of the time */
     /* A step that is an outside cancel of task; a CANCEL event follows. arg: points of this step
      * that passed before it. */
     BZ_EVENT_INJECT = 19,
@@ -60,12 +60,33 @@ static inline uint64_t bz_digest_word(uint64_t digest, uint64_t word) {
 
 #define BZ_DIGEST_SEED UINT64_C(0x627a7a65722f3120)
 
-static inline uint64_t bz_digest_event(uint64_t digest, const struct bz_event *event) {
-    uint64_t low = (uint64_t)event->kind | (uint64_t)event->status << 8u |
-                   (uint64_t)event->detail << 16u | (uint64_t)event->window << 24u |
-                   (uint64_t)event->task << 32u;
-    uint64_t high = (uint64_t)event->object | (uint64_t)event->arg << 32u;
-    return bz_digest_word(digest, low + high * UINT64_C(0xd6e8feb86659fd93));
+/* An event in two words, in registers: a struct on the stack would be written in pieces and read as
+ * a whole, and the processor cannot forward that from its store buffer: it waits. */
+struct bz_event_words {
+    uint64_t low;
+    uint64_t high;
+};
+
+static inline struct bz_event_words bz_event_pack(struct bz_event event) {
+    return (struct bz_event_words){
+        .low = (uint64_t)event.kind | (uint64_t)event.status << 8u | (uint64_t)event.detail << 16u |
+               (uint64_t)event.window << 24u | (uint64_t)event.task << 32u,
+        .high = (uint64_t)event.object | (uint64_t)event.arg << 32u,
+    };
+}
+
+static inline struct bz_event bz_event_unpack(struct bz_event_words words) {
+    return (struct bz_event){.kind = (uint8_t)words.low,
+                             .status = (uint8_t)(words.low >> 8u),
+                             .detail = (uint8_t)(words.low >> 16u),
+                             .window = (uint8_t)(words.low >> 24u),
+                             .task = (uint32_t)(words.low >> 32u),
+                             .object = (uint32_t)words.high,
+                             .arg = (uint32_t)(words.high >> 32u)};
+}
+
+static inline uint64_t bz_digest_event(uint64_t digest, struct bz_event_words event) {
+    return bz_digest_word(digest, event.low + event.high * UINT64_C(0xd6e8feb86659fd93));
 }
 
 #endif

@@ -71,9 +71,8 @@ bool bz_world_inject(struct bz_world *world) {
                                                     .value = world->point,
                                                     .window = victim->window});
     world->stats.injected++;
-    bz_world_event(world, (struct bz_event){.kind = BZ_EVENT_INJECT,
-                                            .task = victim->task,
-                                            .arg = world->point});
+    bz_world_event(world, (struct bz_event){
+                              .kind = BZ_EVENT_INJECT, .task = victim->task, .arg = world->point});
     bz_task_cancel(bz_driver_task(world->loop, victim->task));
     return true;
 }

@@ -17,12 +17,13 @@ struct bz_world;
 struct bz_event;
 
 /* Facts of an event, as soon as the book was updated; in the middle of a step. */
-#define BZ_FACT_OVERTAKEN 0x001u  /* book.grant passed over earlier arrivals */
-#define BZ_FACT_CROWDED 0x002u    /* an acquire returned, and holders exceed permits */
-#define BZ_FACT_SWALLOWED 0x008u  /* a task resumed without the cancellation that was due */
-#define BZ_FACT_UNINVITED 0x010u  /* a task was cancelled in an operation, and nobody asked */
-#define BZ_FACT_ODD_RETURN 0x020u /* an operation says cancelled and was not, or was and says OK   \
-                                   */
+#define BZ_FACT_OVERTAKEN 0x001u /* book.grant passed over earlier arrivals */
+#define BZ_FACT_CROWDED 0x002u   /* an acquire returned, and holders exceed permits */
+#define BZ_FACT_SWALLOWED 0x008u /* a task resumed without the cancellation that was due */
+#define BZ_FACT_UNINVITED 0x010u /* a task was cancelled in an operation, and nobody asked */
+#define BZ_FACT_ODD_RETURN                                                                         \
+    0x020u /* an operation says cancelled and was not, or was and says OK                          \
+            */
 /* Facts of an object, after a step that concerned it. */
 #define BZ_FACT_OVER_RELEASED 0x080u /* a release was accepted, and nobody held a permit */
 #define BZ_FACT_STUCK 0x100u         /* a permit is free, a task waits, no waiter is under way */
@@ -30,6 +31,10 @@ struct bz_event;
 #define BZ_FACT_UNBALANCED 0x400u    /* level plus holders is not the permits */
 #define BZ_FACT_UNPARTITIONED 0x800u /* W, R, C are not the queue, or not the tasks that wait */
 #define BZ_FACT_LOCKED_WRONG 0x1000u /* locked() is not (W or R or level == 0) */
+
+/* No fact: somebody wants to see every event. It stays set, so that one test tells the nearly
+ * always true "nothing to tell, nobody to tell it to". */
+#define BZ_FACT_WATCHED 0x80000000u
 
 struct bz_monitor {
     const char *name;

@@ -28,16 +28,11 @@ static bool is_plain(const struct bz_world *world) {
     return true;
 }
 
-/* Whoever wants to see every event, must see those of the set-up, too. */
-static bool is_watched(const struct bz_world *world) {
-    return world->sink != NULL || world->has_subscribers;
-}
-
 void bz_world_keep_setup(struct bz_world *world, const void *program, size_t program_bytes,
                          void *state) {
     struct bz_setup_image *setup = &world->setup;
     bz_world_forget_setup(world);
-    if (BZ_SAN_ADDRESS || BZ_SAN_THREAD || is_watched(world) || !is_plain(world)) {
+    if (BZ_SAN_ADDRESS || BZ_SAN_THREAD || world->is_watched || !is_plain(world)) {
         return;
     }
     bz_world_note_events(world);

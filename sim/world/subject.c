@@ -2,7 +2,7 @@
 
 #include "primitives/runtime/check.h"
 #include "primitives/runtime/mem.h"
-#include "sim/world/world.h"
+#include "sim/world/note.h"
 
 enum bz_status bz_subject_init(struct bz_subject *subject, struct bz_world *world,
                                enum bz_primitive primitive, const char *name, uint32_t permits) {
@@ -26,47 +26,82 @@ enum bz_status bz_subject_init(struct bz_subject *subject, struct bz_world *worl
     return status;
 }
 
-static inline void announce(struct bz_subject *subject, enum bz_sim_event_kind kind, enum bz_op op,
-                            enum bz_status status) {
-    bz_world_event(subject->world, (struct bz_event){.kind = (uint8_t)kind,
-                                                     .task = bz_world_current_task(subject->world),
-                                                     .object = subject->object,
-                                                     .detail = (uint8_t)op,
-                                                     .status = (uint8_t)status});
+static inline struct bz_event event_of(const struct bz_subject *subject,
+                                       enum bz_sim_event_kind kind, enum bz_op op,
+                                       enum bz_status status) {
+    return (struct bz_event){.kind = (uint8_t)kind,
+                             .task = bz_world_current_task(subject->world),
+                             .object = subject->object,
+                             .detail = (uint8_t)op,
+                             .status = (uint8_t)status};
 }
 
-/* Call and return with nothing in between are one event. An operation that filled the buffer to the
- * brim comes back to the same place, where the call no longer stands. */
-static inline void announce_return(struct bz_subject *subject, enum bz_op op,
-                                   enum bz_status status, const struct bz_event *call) {
-    struct bz_observer *observer = &subject->world->observer;
-    if (call != NULL && observer->next == call + 1 && call->kind == BZ_EVENT_CALL) {
-        observer->next--;
-    }
-    announce(subject, BZ_EVENT_RETURN, op, status);
-}
-
-enum bz_status bz_subject_acquire(struct bz_subject *subject) {
-    /* With room for the return, so that the two stand in one buffer. */
+/* The call waits in the buffer until something else happens. If nothing does before the operation
+ * returns, the two are one event. */
+uint32_t bz_subject_calls_acquire(struct bz_subject *subject) {
     struct bz_world *world = subject->world;
-    if (world->observer.end - world->observer.next < 2) {
-        bz_world_note_events(world);
-    }
-    const struct bz_event *call = world->observer.next;
-    announce(subject, BZ_EVENT_CALL, BZ_OP_ACQUIRE, BZ_OK);
-    uint32_t step = world->step;
-    enum bz_status status = subject->ops->acquire(subject->instance);
-    announce_return(subject, BZ_OP_ACQUIRE, status, world->step == step ? call : NULL);
-    return status;
+    bz_note_what_was(world);
+    bz_world_event(world, event_of(subject, BZ_EVENT_CALL, BZ_OP_ACQUIRE, BZ_OK));
+    return world->step;
 }
 
-enum bz_status bz_subject_release(struct bz_subject *subject) {
-    announce(subject, BZ_EVENT_CALL, BZ_OP_RELEASE, BZ_OK);
-    enum bz_status status = subject->ops->release(subject->instance);
-    if (status != BZ_OK) {
-        announce(subject, BZ_EVENT_RETURN, BZ_OP_RELEASE, status);
+/* Other things happened since the call: mostly, it was suspended. */
+static __attribute__((noinline)) void acquired_late(struct bz_subject *subject,
+                                                    enum bz_status status) {
+    struct bz_world *world = subject->world;
+    struct bz_event event = event_of(subject, BZ_EVENT_RETURN, BZ_OP_ACQUIRE, status);
+    bz_note_what_was(world);
+    bz_book_on_return(&world->book, &event, world->step);
+    world->progress_step = world->step;
+    world->has_noted = true;
+    bz_note_noted(world, bz_event_pack(event));
+}
+
+static __attribute__((noinline, cold)) void judge_at_once(struct bz_world *world,
+                                                          struct bz_event_words event) {
+    bz_book_judge_at_once(&world->book, bz_event_unpack(event));
+    if (world->book.facts != 0) {
+        bz_note_tell(world, event);
     }
-    return status;
+}
+
+/* What is rare comes last, so that the rest needs no registers saved. */
+void bz_subject_acquired(struct bz_subject *subject, uint32_t called_in_step,
+                         enum bz_status status) {
+    struct bz_world *world = subject->world;
+    if (world->step != called_in_step || world->observer.next != world->buffer + 1 ||
+        world->buffer[0].kind != BZ_EVENT_CALL) {
+        acquired_late(subject, status);
+        return;
+    }
+    struct bz_event event = event_of(subject, BZ_EVENT_RETURN, BZ_OP_ACQUIRE, status);
+    struct bz_event_words words = bz_event_pack(event);
+    world->observer.next = world->buffer;
+    world->progress_step = world->step;
+    world->has_noted = true;
+    world->digest = bz_digest_event(world->digest, words);
+    bool is_odd = bz_book_on_return_at_once(&world->book, event, world->step);
+    if (__builtin_expect(is_odd | (world->book.facts != 0), 0)) {
+        judge_at_once(world, words);
+    }
+}
+
+void bz_subject_calls_release(struct bz_subject *subject) {
+    struct bz_world *world = subject->world;
+    bz_note_what_was(world);
+    struct bz_event event = event_of(subject, BZ_EVENT_CALL, BZ_OP_RELEASE, BZ_OK);
+    bz_book_on_release(&world->book, event);
+    world->progress_step = world->step;
+    world->has_noted = true;
+    bz_note_noted(world, bz_event_pack(event));
+}
+
+void bz_subject_refused(struct bz_subject *subject, enum bz_status status) {
+    struct bz_world *world = subject->world;
+    struct bz_event event = event_of(subject, BZ_EVENT_RETURN, BZ_OP_RELEASE, status);
+    bz_note_what_was(world);
+    bz_book_on_return(&world->book, &event, world->step);
+    bz_note_noted(world, bz_event_pack(event));
 }
 
 void bz_subject_probe_misuse(struct bz_subject *subject) {

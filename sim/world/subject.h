@@ -28,9 +28,32 @@ enum bz_status bz_subject_init(struct bz_subject *subject, struct bz_world *worl
                                enum bz_primitive primitive, const char *name,
                                uint32_t permits) BZ_MUST_USE;
 
-/* The operations; acquire from tasks only. */
-enum bz_status bz_subject_acquire(struct bz_subject *subject) BZ_MUST_USE;
-enum bz_status bz_subject_release(struct bz_subject *subject) BZ_MUST_USE;
+/* What is done before and after the operations themselves. */
+uint32_t bz_subject_calls_acquire(struct bz_subject *subject);
+void bz_subject_acquired(struct bz_subject *subject, uint32_t called_in_step,
+                         enum bz_status status);
+void bz_subject_calls_release(struct bz_subject *subject);
+void bz_subject_refused(struct bz_subject *subject, enum bz_status status);
+
+/* The operations; acquire from tasks only. A task is suspended with nothing but the variant's own
+ * calls on its stack: each return after a switch is one that the processor cannot predict. */
+static inline __attribute__((always_inline)) BZ_MUST_USE enum bz_status
+bz_subject_acquire(struct bz_subject *subject) {
+    uint32_t step = bz_subject_calls_acquire(subject);
+    enum bz_status status = subject->ops->acquire(subject->instance);
+    bz_subject_acquired(subject, step, status);
+    return status;
+}
+
+static inline __attribute__((always_inline)) BZ_MUST_USE enum bz_status
+bz_subject_release(struct bz_subject *subject) {
+    bz_subject_calls_release(subject);
+    enum bz_status status = subject->ops->release(subject->instance);
+    if (__builtin_expect(status != BZ_OK, 0)) {
+        bz_subject_refused(subject, status);
+    }
+    return status;
+}
 
 /* At the end of a run: tries to release what nobody holds. A lock or a bounded semaphore that
  * claims to refuse misuse must refuse it. */

@@ -7,6 +7,7 @@
 
 #include "primitives/runtime/check.h"
 #include "primitives/runtime/driver.h"
+#include "sim/world/note.h"
 
 const char *bz_order_name(enum bz_order order) {
     static const char *const names[] = {"any", "fifo"};
@@ -14,138 +15,6 @@ const char *bz_order_name(enum bz_order order) {
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
-
-static __attribute__((noinline, cold)) void tell_facts(struct bz_world *world, uint32_t facts,
-                                                       uint32_t task, uint32_t object) {
-    for (const struct bz_monitor *const *next = world->config.monitors; *next != NULL; next++) {
-        uint32_t wanted = facts & (*next)->facts;
-        while (wanted != 0) {
-            uint32_t fact = wanted & -wanted;
-            (*next)->on_fact(world, fact, task, object);
-            wanted &= wanted - 1;
-        }
-    }
-}
-
-/* The object that an event is about: its own, or that of the operation the task is in. */
-static uint32_t event_object(const struct bz_world *world, const struct bz_event *event) {
-    bool has_object = event->kind == BZ_EVENT_CALL || event->kind == BZ_EVENT_RETURN;
-    return has_object ? event->object : world->book.tasks[event->task].object;
-}
-
-/* Says where a cancel strikes, before the book takes note of it. */
-static void label_cancel(struct bz_world *world, struct bz_event *event) {
-    const struct bz_book_task *task = &world->book.tasks[event->task];
-    struct bz_event labelled = *event;
-    labelled.window = (uint8_t)bz_book_window(task);
-    labelled.detail = (uint8_t)bz_book_op(task);
-    world->stats.windows[labelled.detail][labelled.window]++;
-    bz_event_store(event, labelled);
-}
-
-/* More than half of all events are the resume or the suspension of a task that is in no operation
- * and was not cancelled. They concern no object and make no fact. False: not one of these. */
-static inline bool note_plain_event(struct bz_world *world, const struct bz_event *event) {
-    struct bz_book_task *task = &world->book.tasks[event->task];
-    if (event->kind == BZ_EVENT_RESUME) {
-        if (task->op != BZ_OP_NONE || event->status != BZ_OK || task->cancel_pending) {
-            return false;
-        }
-        task->phase = BZ_PHASE_RUNNING;
-        return true;
-    }
-    if (event->kind != BZ_EVENT_SUSPEND || task->op != BZ_OP_NONE) {
-        return false;
-    }
-    task->phase = BZ_PHASE_SUSPENDED;
-    task->wait = (uint8_t)event->arg;
-    task->answer = BZ_ANSWER_PENDING;
-    return true;
-}
-
-static inline void note_event(struct bz_world *world, struct bz_event *event) {
-    struct bz_book *book = &world->book;
-    switch (event->kind) {
-    case BZ_EVENT_SPAWN:
-        bz_book_on_spawn(book, event);
-        break;
-    case BZ_EVENT_RESUME:
-        bz_book_on_resume(book, event);
-        break;
-    case BZ_EVENT_SUSPEND:
-        bz_book_on_suspend(book, event);
-        break;
-    case BZ_EVENT_WAKE:
-        bz_book_on_wake(book, event);
-        break;
-    case BZ_EVENT_CANCEL:
-        label_cancel(world, event);
-        bz_book_on_cancel(book, event);
-        break;
-    case BZ_EVENT_UNCANCEL:
-        bz_book_on_uncancel(book, event);
-        break;
-    case BZ_EVENT_EXIT:
-        bz_book_on_exit(book, event);
-        world->progress_step = world->step;
-        break;
-    case BZ_EVENT_CALL:
-        bz_book_on_call(book, event);
-        world->progress_step = world->step;
-        break;
-    case BZ_EVENT_RETURN:
-        bz_book_on_return(book, event, world->step);
-        world->progress_step = world->step;
-        break;
-    case BZ_EVENT_CALLBACK:
-        bz_book_on_callback(book);
-        break;
-    default:
-        break;
-    }
-}
-
-/* Rare company: a recorder, and monitors that want to see every event. */
-static __attribute__((noinline)) void show_event(struct bz_world *world,
-                                                 const struct bz_event *event) {
-    if (world->sink != NULL) {
-        struct bz_logged_event logged = {
-            .time_ns = world->loop->now_ns, .step = world->step, .event = *event};
-        world->sink->event(world->sink, &logged);
-    }
-    for (uint32_t index = 0; index < world->subscriber_count[event->kind]; index++) {
-        world->subscribers[event->kind][index]->on_event(world, event);
-    }
-}
-
-/* Inlined into the step, without whose events nothing happens. */
-static inline __attribute__((always_inline)) void note_events(struct bz_world *world) {
-    struct bz_event *end = world->observer.next;
-    uint64_t digest = world->digest;
-    bool is_watched = world->sink != NULL || world->has_subscribers;
-    for (struct bz_event *event = world->buffer; event < end; event++) {
-        if (!note_plain_event(world, event)) {
-            note_event(world, event);
-            if (__builtin_expect(world->book.facts != 0, 0)) {
-                tell_facts(world, world->book.facts, event->task, event_object(world, event));
-                world->book.facts = 0;
-            }
-        }
-        digest = bz_digest_event(digest, event);
-        if (__builtin_expect(is_watched, 0)) {
-            show_event(world, event);
-        }
-    }
-    world->digest = digest;
-    world->observer.next = world->buffer;
-}
-
-void bz_world_note_events(struct bz_world *world) {
-    if (world->observer.next != world->buffer) {
-        world->has_noted = true;
-        note_events(world);
-    }
-}
 
 static void flush(struct bz_observer *observer) {
     bz_world_note_events((struct bz_world *)(void *)observer); /* its first member */
@@ -270,6 +139,9 @@ void bz_world_begin_run(struct bz_world *world, uint64_t seed, const struct bz_t
     world->is_stopped = false;
     world->violation.oracle = NULL;
     world->sink = sink;
+    world->picks_early = tape == NULL;
+    world->is_watched = sink != NULL || world->has_subscribers;
+    world->book.facts = world->is_watched ? BZ_FACT_WATCHED : 0;
     world->has_noted = false;
     world->has_drawn = false;
     world->stats.runs++;
@@ -286,52 +158,45 @@ void bz_world_begin(struct bz_world *world, uint64_t seed, const struct bz_tape 
 
 /* --- the step --------------------------------------------------------------------------------- */
 
-/* What can be seen of an object between two steps. */
-static inline uint32_t facts_of(struct bz_object *object) {
-    uint32_t facts = object->over_released_by != BZ_NO_TASK ? BZ_FACT_OVER_RELEASED : 0;
-    if (object->waiting > 0 && object->woken == 0 && object->cancelled == 0 &&
-        object->polling == 0 && object->holders < object->permits && object->live.first != 0) {
-        facts |= BZ_FACT_STUCK;
+/* What comes after every step. */
+static inline __attribute__((always_inline)) void inspect(struct bz_world *world) {
+    bz_note_what_was(world);
+    if (world->book.touched_count > 0) {
+        bz_world_inspect_touched(world);
     }
-    if (!object->has_view) {
-        return facts;
-    }
-    struct bz_permit_view *view = &object->view;
-    object->ops->view(object->instance, view);
-    facts |= view->level < object->woken ? BZ_FACT_OVERPROMISED : 0;
-    facts |= view->level + object->holders != object->permits ? BZ_FACT_UNBALANCED : 0;
-    bool is_partition = view->waiting + view->woken + view->cancelled == view->queued &&
-                        view->waiting == object->waiting && view->woken <= object->woken;
-    facts |= is_partition ? 0 : BZ_FACT_UNPARTITIONED;
-    if ((object->claims & BZ_CLAIM_LOCKED_EXACT) != 0 && object->ops->locked != NULL) {
-        bool should_be = object->waiting > 0 || object->woken > 0 || view->level == 0;
-        facts |= object->ops->locked(object->instance) != should_be ? BZ_FACT_LOCKED_WRONG : 0;
-    }
-    return facts;
 }
 
-/* Looks at the objects that the step concerned, and forgets that it touched them. */
-static __attribute__((noinline)) void inspect_touched(struct bz_world *world) {
-    struct bz_book *book = &world->book;
-    note_events(world);
-    uint32_t count = book->touched_count;
-    for (uint32_t index = 0; index < count; index++) {
-        struct bz_object *object = &book->objects[book->touched[index]];
-        uint32_t facts = facts_of(object);
-        object->is_touched = false;
-        if (__builtin_expect(facts != 0, 0)) {
-            tell_facts(world, facts, 0, book->touched[index]);
-            object->over_released_by = BZ_NO_TASK;
-        }
+/* The second half of a task's step, when it has come back. */
+static inline __attribute__((always_inline)) void note_end(struct bz_world *world,
+                                                           struct bz_task *task) {
+    bz_note_what_was(world);
+    if (bz_driver_has_suspended(task)) {
+        bz_note_suspend(world, task);
     }
-    book->touched_count = 0;
+    bz_driver_leave(world->loop, task);
 }
 
+static inline __attribute__((always_inline)) void enter(struct bz_world *world,
+                                                        struct bz_task *task) {
+    enum bz_status status = bz_driver_deliver(task);
+    bz_note_resume(world, task, status);
+    bz_driver_enter(world->loop, task, status);
+}
+
+/* A step, and what comes after every step. Inline, like all between here and the switch: each call
+ * would be one return that the processor predicts wrongly. */
 static inline __attribute__((always_inline)) void run_handle(struct bz_world *world,
                                                              struct bz_handle *handle) {
     world->step++;
-    bz_driver_step(world->loop, handle);
-    inspect_touched(world);
+    bz_note_what_was(world); /* the clock may have moved on */
+    if (handle->role == BZ_ROLE_STEP) {
+        struct bz_task *task = bz_driver_task_of(handle);
+        enter(world, task);
+        note_end(world, task);
+    } else {
+        bz_driver_call(world->loop, handle);
+    }
+    inspect(world);
 }
 
 static void set_clock(struct bz_world *world, uint64_t now_ns) {
@@ -384,21 +249,24 @@ static inline __attribute__((always_inline)) bool cancel_is_due(struct bz_world 
     return world->cancels_left > 0;
 }
 
-static inline __attribute__((always_inline)) struct bz_handle *pick_any(struct bz_world *world) {
+/* Which of the ready handles goes next, by place in the queue. */
+static inline __attribute__((always_inline)) uint32_t pick(struct bz_world *world) {
     uint32_t count = bz_driver_ready_count(world->loop);
-    if (count == 1) {
-        return bz_driver_take(world->loop, 0);
-    }
-    uint32_t index =
-        world->config.strategy->next(world->strategy_state, world->loop, count, world->step + 1);
+    return count == 1 ? 0
+                      : world->config.strategy->next(world->strategy_state, world->loop, count,
+                                                     world->step + 1);
+}
+
+static inline __attribute__((always_inline)) struct bz_handle *take(struct bz_world *world,
+                                                                    uint32_t index) {
     struct bz_handle *handle = bz_driver_take(world->loop, index);
-    if (index != 0) {
-        bz_tape_append(&world->tape, (struct bz_choice){.kind = BZ_CHOICE_NEXT,
-                                                        .step = world->step + 1,
-                                                        .owner = handle->owner,
-                                                        .nth = handle->nth,
-                                                        .role = handle->role});
-    }
+    struct bz_choice *choice = bz_tape_next(&world->tape);
+    *choice = (struct bz_choice){.kind = BZ_CHOICE_NEXT,
+                                 .step = world->step + 1,
+                                 .owner = handle->owner,
+                                 .nth = handle->nth,
+                                 .role = handle->role};
+    world->tape.count += index != 0; /* the dull choice is overwritten by the next one */
     return handle;
 }
 
@@ -406,25 +274,68 @@ static inline __attribute__((always_inline)) bool may_go_on(const struct bz_worl
     return !world->is_stopped && world->step < world->config.steps_max;
 }
 
-static void run_any(struct bz_world *world) {
+/* Everything but a task may come next: a cancel from outside, a timer, the end. False: the end, or
+ * a cancel that was a step of its own. */
+static __attribute__((noinline)) bool prepare(struct bz_world *world) {
     struct bz_loop *loop = world->loop;
-    while (may_go_on(world)) {
-        if (cancel_is_due(world) && bz_world_inject(world)) {
-            inspect_touched(world);
-            continue;
+    if (cancel_is_due(world) && bz_world_inject(world)) {
+        inspect(world);
+        return false;
+    }
+    if (loop->heap_count > 0) {
+        if (loop->ready_count > 0) {
+            (void)clock_jumps(world);
+        } else if (!advance_clock(world)) {
+            world->is_over = true;
         }
-        if (loop->heap_count > 0) {
-            if (loop->ready_count > 0) {
-                (void)clock_jumps(world);
-            } else if (!advance_clock(world)) {
-                break;
-            }
-            bz_driver_queue_due_timers(loop);
+        bz_driver_queue_due_timers(loop);
+    }
+    world->is_over |= loop->ready_count == 0;
+    return !world->is_over;
+}
+
+/* A callback, or a step right after the clock moved on: rare, and not worth a second copy of the
+ * code in the same function. */
+static __attribute__((noinline)) void run_other(struct bz_world *world, struct bz_handle *handle) {
+    run_handle(world, handle);
+}
+
+/* In most steps nothing but a ready handle can come next, and no cancel. */
+static inline __attribute__((always_inline)) bool is_plain(const struct bz_world *world) {
+    const struct bz_loop *loop = world->loop;
+    return world->cancel_gap > 0 && loop->heap_count == 0 && loop->ready_count > 0 &&
+           world->picks_early;
+}
+
+/* Runs plain steps, as long as there are any; `index` is what was picked for the first one. The
+ * next handle is picked as soon as a task has come back, before its step is noted and inspected:
+ * the processor fetches the next task meanwhile, and the switch to it, which it cannot predict,
+ * waits for nothing. A replay does not pick early: its choice might be one too many. */
+static void run_plain(struct bz_world *world, uint32_t index) {
+    struct bz_handle *handle = take(world, index);
+    while (world->observer.next == world->buffer && handle->role == BZ_ROLE_STEP) {
+        struct bz_task *task = bz_driver_task_of(handle);
+        world->step++;
+        enter(world, task);
+        bool goes_on = is_plain(world);
+        index = goes_on ? pick(world) : 0;
+        note_end(world, task);
+        inspect(world);
+        if (!goes_on || !may_go_on(world)) {
+            return;
         }
-        if (loop->ready_count == 0) {
-            break;
+        world->cancel_gap -= world->cancel_gap != BZ_GAP_NEVER;
+        handle = take(world, index);
+    }
+    run_other(world, handle);
+}
+
+static void run_any(struct bz_world *world) {
+    world->is_over = false;
+    while (may_go_on(world) && !world->is_over) {
+        if (prepare(world)) {
+            run_plain(world, pick(world));
         }
-        run_handle(world, pick_any(world));
     }
 }
 
@@ -435,41 +346,65 @@ static bool outside_strikes(struct bz_world *world) {
     if (!cancel_is_due(world) || !bz_world_inject(world)) {
         return false;
     }
-    inspect_touched(world);
+    inspect(world);
     return true;
 }
 
-/* asyncio's turn: the handles carried over, then events from outside, then timers that are due. An
- * idle loop may be woken by an event from outside before its next timer. */
-static void run_fifo(struct bz_world *world) {
+/* Begins the next turn; false if nothing will ever run again, or a cancel came first. An idle loop
+ * may be woken by an event from outside before its next timer. */
+static bool begin_turn(struct bz_world *world) {
     struct bz_loop *loop = world->loop;
-    while (may_go_on(world)) {
+    if (loop->ready_count > 0) {
+        if (loop->heap_count > 0) {
+            (void)clock_jumps(world);
+        }
+    } else if (loop->heap_count > 0 && outside_strikes(world)) {
+        return false;
+    } else if (!advance_clock(world)) {
+        world->is_over = true;
+        return false;
+    }
+    bz_driver_begin_turn(loop);
+    world->outside_is_past = false;
+    return true;
+}
+
+/* asyncio's turn: the handles carried over, then events from outside, then timers that are due.
+ * False: a cancel struck, or it is over. */
+static inline bool prepare_fifo(struct bz_world *world) {
+    const struct bz_loop *loop = world->loop;
+    for (;;) {
         if (loop->turn_left > loop->turn_timers) {
-            run_handle(world, bz_driver_take(loop, 0));
-        } else if (!world->outside_is_past) {
-            world->outside_is_past = !outside_strikes(world);
-        } else if (loop->turn_left > 0) {
-            run_handle(world, bz_driver_take(loop, 0));
-        } else {
-            if (loop->ready_count == 0) {
-                if (loop->heap_count > 0 && outside_strikes(world)) {
-                    continue;
-                }
-                if (!advance_clock(world)) {
-                    break;
-                }
-            } else if (loop->heap_count > 0) {
-                (void)clock_jumps(world);
+            return true;
+        }
+        if (!world->outside_is_past) {
+            world->outside_is_past = true;
+            if (outside_strikes(world)) {
+                world->outside_is_past = false; /* and maybe another one */
+                return false;
             }
-            bz_driver_begin_turn(loop);
-            world->outside_is_past = false;
+        }
+        if (loop->turn_left > 0) {
+            return true;
+        }
+        if (!begin_turn(world)) {
+            return false;
+        }
+    }
+}
+
+static void run_fifo(struct bz_world *world) {
+    world->is_over = false;
+    while (may_go_on(world) && !world->is_over) {
+        if (prepare_fifo(world)) {
+            run_handle(world, bz_driver_take(world->loop, 0));
         }
     }
 }
 
 enum bz_run_end bz_world_run(struct bz_world *world) {
     uint32_t first_step = world->step;
-    inspect_touched(world); /* what the setup did */
+    inspect(world); /* what the setup did */
     if (world->config.order == BZ_ORDER_FIFO) {
         run_fifo(world);
     } else {
@@ -484,7 +419,7 @@ enum bz_run_end bz_world_run(struct bz_world *world) {
 }
 
 enum bz_run_end bz_world_finish(struct bz_world *world) {
-    inspect_touched(world); /* what the scenario's finish did */
+    inspect(world); /* what the scenario's finish did */
     bool is_over = world->end == BZ_RUN_PASSED || world->end == BZ_RUN_OUT_OF_STEPS;
     for (uint32_t index = 0; is_over && index < world->closer_count; index++) {
         world->closers[index]->on_end(world);
@@ -527,13 +462,14 @@ static uint64_t draw(struct bz_world *world, enum bz_choice_kind kind, const cha
                                             .arg = (uint32_t)value,
                                             .object = (uint32_t)(value >> 32u)});
     if (value != 0) {
-        bz_tape_append(&world->tape, (struct bz_choice){.kind = (uint8_t)kind,
-                                                        .step = world->step,
-                                                        .owner = task,
-                                                        .nth = question.nth,
-                                                        .label = label,
-                                                        .bound = bound,
-                                                        .value = value});
+        *bz_tape_next(&world->tape) = (struct bz_choice){.kind = (uint8_t)kind,
+                                                         .step = world->step,
+                                                         .owner = task,
+                                                         .nth = question.nth,
+                                                         .label = label,
+                                                         .bound = bound,
+                                                         .value = value};
+        world->tape.count++;
     }
     return value;
 }
@@ -555,7 +491,7 @@ void bz_world_note(struct bz_world *world, uint32_t number) {
 }
 
 bool bz_world_is_suspended_in(struct bz_world *world, const struct bz_task *task, enum bz_op op) {
-    bz_world_note_events(world);
+    bz_note_what_was(world);
     const struct bz_book_task *entry = &world->book.tasks[bz_task_id(task)];
     return entry->phase == BZ_PHASE_SUSPENDED && bz_book_op(entry) == op;
 }

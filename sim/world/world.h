@@ -62,7 +62,7 @@ struct bz_world_config {
     uint32_t cancel_windows;   /* bit mask of 1 << enum bz_window that may be injected into */
     uint32_t cancels_max;      /* injected cancels of one run */
     uint32_t steps_max;        /* 0: BZ_STEPS_MAX_DEFAULT */
-    bool judges_liveness; /* the schedule is fair, or replays a fair one */
+    bool judges_liveness;      /* the schedule is fair, or replays a fair one */
     uint32_t starvation_bound; /* overtakings that a waiter must put up with; 0: default */
 };
 
@@ -136,11 +136,14 @@ struct bz_world {
     uint32_t draws_capacity;
     enum bz_run_end end;
     bool is_stopped;
+    bool is_over;     /* nothing can run any more */
+    bool picks_early; /* see run_any() */
     struct bz_violation violation;
     struct bz_world_stats stats;
     struct bz_event_sink *sink; /* NULL: record light */
-    bool has_noted; /* the setup made events be noted before its end */
-    bool has_drawn; /* something was drawn in this run */
+    bool is_watched;            /* somebody wants to see every event */
+    bool has_noted;             /* the setup made events be noted before its end */
+    bool has_drawn;             /* something was drawn in this run */
     struct bz_setup_image setup;
     bool has_subscribers;
     uint32_t subscriber_count[BZ_EVENT_KIND_COUNT];
@@ -243,6 +246,9 @@ static inline void bz_world_event(struct bz_world *world, struct bz_event event)
 /* Takes note of the events that are still in the buffer. Whoever reads the book in the middle of a
  * step calls it first. */
 void bz_world_note_events(struct bz_world *world);
+
+/* Looks at the objects that the step concerned, and forgets that it touched them. */
+void bz_world_inspect_touched(struct bz_world *world);
 
 /* Asks for a cancel at this point, and carries it out as a step of its own. False: none. */
 bool bz_world_inject(struct bz_world *world);

@@ -1,0 +1,96 @@
+#include "sim/world/note.h"
+
+void bz_note_tell_facts(struct bz_world *world, uint32_t facts, uint32_t task, uint32_t object) {
+    for (const struct bz_monitor *const *next = world->config.monitors; *next != NULL; next++) {
+        uint32_t wanted = facts & (*next)->facts;
+        while (wanted != 0) {
+            uint32_t fact = wanted & -wanted;
+            (*next)->on_fact(world, fact, task, object);
+            wanted &= wanted - 1;
+        }
+    }
+}
+
+/* The object that an event is about: its own, or that of the operation the task is in. */
+static uint32_t event_object(const struct bz_world *world, const struct bz_event *event) {
+    bool has_object = event->kind == BZ_EVENT_CALL || event->kind == BZ_EVENT_RETURN;
+    return has_object ? event->object : world->book.tasks[event->task].object;
+}
+
+static void show_event(struct bz_world *world, const struct bz_event *event) {
+    if (world->sink != NULL) {
+        struct bz_logged_event logged = {
+            .time_ns = world->loop->now_ns, .step = world->step, .event = *event};
+        world->sink->event(world->sink, &logged);
+    }
+    for (uint32_t index = 0; index < world->subscriber_count[event->kind]; index++) {
+        world->subscribers[event->kind][index]->on_event(world, event);
+    }
+}
+
+__attribute__((cold)) void bz_note_tell(struct bz_world *world, struct bz_event_words words) {
+    struct bz_event event = bz_event_unpack(words);
+    bz_note_tell_facts(world, world->book.facts, event.task, event_object(world, &event));
+    world->book.facts &= BZ_FACT_WATCHED;
+    if (world->book.facts != 0) {
+        show_event(world, &event);
+    }
+}
+
+/* Says where a cancel strikes, before the book takes note of it. */
+static void label_cancel(struct bz_world *world, struct bz_event *event) {
+    const struct bz_book_task *task = &world->book.tasks[event->task];
+    struct bz_event labelled = *event;
+    labelled.window = (uint8_t)bz_book_window(task);
+    labelled.detail = (uint8_t)bz_book_op(task);
+    world->stats.windows[labelled.detail][labelled.window]++;
+    bz_event_store(event, labelled);
+}
+
+static __attribute__((noinline)) void note_rare_event(struct bz_world *world,
+                                                      struct bz_event *event) {
+    struct bz_book *book = &world->book;
+    switch (event->kind) {
+    case BZ_EVENT_SPAWN:
+        bz_book_on_spawn(book, event);
+        break;
+    case BZ_EVENT_RESUME:
+        bz_book_on_resume(book, event->task, (enum bz_status)event->status);
+        break;
+    case BZ_EVENT_SUSPEND:
+        bz_book_on_suspend(book, event->task, event->arg);
+        break;
+    case BZ_EVENT_CANCEL:
+        label_cancel(world, event);
+        bz_book_on_cancel(book, event);
+        break;
+    case BZ_EVENT_UNCANCEL:
+        bz_book_on_uncancel(book, event);
+        break;
+    case BZ_EVENT_CALLBACK:
+        bz_book_on_callback(book);
+        break;
+    default:
+        break;
+    }
+}
+
+void bz_world_note_events(struct bz_world *world) {
+    struct bz_event *end = world->observer.next;
+    for (struct bz_event *event = world->buffer; event < end; event++) {
+        world->has_noted = true;
+        if (event->kind == BZ_EVENT_WAKE) {
+            bz_book_on_wake(&world->book, event);
+        } else if (event->kind == BZ_EVENT_CALL) { /* what else is called, is noted directly */
+            bz_book_on_acquire(&world->book, event);
+            world->progress_step = world->step;
+        } else if (event->kind == BZ_EVENT_EXIT) {
+            bz_book_on_exit(&world->book, event);
+            world->progress_step = world->step;
+        } else {
+            note_rare_event(world, event);
+        }
+        bz_note_noted(world, bz_event_pack(*event));
+    }
+    world->observer.next = world->buffer;
+}
