@@ -50,3 +50,11 @@ bool bz_waitq_wake_oldest(struct bz_waitq *queue, uint64_t value) {
     BZ_CHECK(told == BZ_OK); /* linked means pending */
     return true;
 }
+
+uint32_t bz_waitq_wake_all(struct bz_waitq *queue, uint64_t value) {
+    uint32_t count = 0; /* nothing runs before the end: nobody can join meanwhile */
+    while (bz_waitq_wake_oldest(queue, value)) {
+        count++;
+    }
+    return count;
+}

@@ -55,4 +55,7 @@ struct bz_wait_outcome bz_waitq_wait(struct bz_waitq *queue);
 /* Wakes the oldest waiting task; it resumes in a later step. False if nobody waits. O(1). */
 bool bz_waitq_wake_oldest(struct bz_waitq *queue, uint64_t value);
 
+/* Wakes all that wait now, oldest first; returns how many. O(their number). */
+uint32_t bz_waitq_wake_all(struct bz_waitq *queue, uint64_t value);
+
 #endif

@@ -112,3 +112,19 @@ Test(waitq, passes_over_the_cancelled) {
     cr_assert(eq(u64, stage.outcomes[2].value, 7));
     cr_assert(eq(u64, stage.outcomes[4].value, 8));
 }
+
+/* All that wait now, and no others: not who was woken before, nor the dead. */
+Test(waitq, wakes_all_in_order) {
+    struct stage stage;
+    stage_begin(&stage);
+    cr_assert(bz_waitq_wake_oldest(&stage.queue, 1));
+    cr_assert(bz_task_cancel(stage.tasks[2]));
+    cr_assert(eq(u32, bz_waitq_wake_all(&stage.queue, 3), 3));
+    expect_counts(&stage, 0, 4, 1);
+    cr_assert(eq(u32, bz_waitq_wake_all(&stage.queue, 4), 0));
+    stage_end(&stage, "a c b d e");
+    cr_assert(eq(u64, stage.outcomes[0].value, 1));
+    cr_assert(eq(u64, stage.outcomes[1].value, 3));
+    tst_status(stage.outcomes[2].status, BZ_CANCELLED);
+    cr_assert(eq(u64, stage.outcomes[4].value, 3));
+}

@@ -1,0 +1,388 @@
+/* Two hundred thousand that release, put, fire or cancel in their callbacks, on the smallest stack
+ * that a task can have: nothing is deep in proportion to the queue, and nothing quadratic. */
+#include <stdlib.h>
+
+#include "primitives/sync/deferred_lock.h"
+#include "primitives/sync/deferred_queue.h"
+#include "primitives/sync/deferred_semaphore.h"
+#include "primitives/tests/support.h"
+
+#define CROWD 200000u
+#define TOKENS 3u
+#define SPREAD_BYTES 4096u /* between the frames of any two callbacks */
+
+struct crowd;
+
+struct guest {
+    struct bz_deferred_run run; /* its waiter is the guest's */
+    struct bz_deferred_pair first;
+    struct bz_deferred_pair second;
+    struct crowd *crowd;
+};
+
+struct crowd {
+    struct bz_loop *loop;
+    struct bz_trampoline trampoline;
+    struct bz_deferred_lock lock;
+    struct bz_deferred_semaphore semaphore;
+    struct bz_deferred_queue queue;
+    uint64_t items[1];
+    struct guest *guests;
+    void (*act)(struct crowd *crowd); /* in a task of its own */
+    uint32_t served;
+    uint32_t failed;
+    uint32_t ended; /* second callbacks */
+    uint32_t out_of_order;
+    uint32_t refused;
+    char *lowest_frame;
+    char *highest_frame;
+};
+
+static uint32_t number_of(struct guest *guest) {
+    return (uint32_t)(guest - guest->crowd->guests);
+}
+
+static void note_frame(struct crowd *crowd, char *frame) {
+    if (crowd->lowest_frame == NULL || frame < crowd->lowest_frame) {
+        crowd->lowest_frame = frame;
+    }
+    if (frame > crowd->highest_frame) {
+        crowd->highest_frame = frame;
+    }
+}
+
+static void note_served(struct guest *guest, struct bz_deferred_result result) {
+    struct crowd *crowd = guest->crowd;
+    note_frame(crowd, __builtin_frame_address(0));
+    crowd->out_of_order += number_of(guest) != crowd->served + crowd->failed;
+    crowd->served += result.status == BZ_OK;
+    crowd->failed += result.status != BZ_OK;
+}
+
+static struct bz_deferred_result second_run(struct bz_deferred_pair *pair,
+                                            struct bz_deferred_result result) {
+    struct guest *guest = bz_container_of(pair, struct guest, second);
+    note_frame(guest->crowd, __builtin_frame_address(0));
+    guest->crowd->ended++;
+    return result;
+}
+
+static void crowd_begin(struct crowd *crowd) {
+    struct bz_loop_config config = {.stack_bytes = BZ_STACK_BYTES_MIN};
+    *crowd = (struct crowd){.loop = tst_begin_with(&config)};
+    bz_trampoline_init(&crowd->trampoline, crowd->loop);
+    bz_deferred_lock_init(&crowd->lock, &crowd->trampoline);
+    bz_deferred_queue_init(&crowd->queue, &crowd->trampoline, crowd->items, 1,
+                           BZ_DEFERRED_QUEUE_BACKLOG_MAX);
+    tst_status(bz_deferred_semaphore_init(&crowd->semaphore, &crowd->trampoline, TOKENS), BZ_OK);
+    crowd->guests = calloc(CROWD, sizeof crowd->guests[0]);
+    for (uint32_t index = 0; index < CROWD; index++) {
+        crowd->guests[index].crowd = crowd;
+    }
+}
+
+static struct bz_deferred *deferred_of(struct crowd *crowd, uint32_t index) {
+    return &crowd->guests[index].run.waiter.deferred;
+}
+
+static void add_callbacks(struct crowd *crowd, uint32_t index, bz_deferred_fn *fn) {
+    bz_deferred_add_both(deferred_of(crowd, index), &crowd->guests[index].first, fn);
+    bz_deferred_add_both(deferred_of(crowd, index), &crowd->guests[index].second, second_run);
+}
+
+static enum bz_status act_in_task(void *arg) {
+    struct crowd *crowd = arg;
+    crowd->act(crowd);
+    return BZ_OK;
+}
+
+static void crowd_end(struct crowd *crowd, void (*act)(struct crowd *crowd), uint32_t served) {
+    crowd->act = act;
+    tst_start(crowd->loop, act_in_task, crowd);
+    tst_run(crowd->loop);
+    cr_assert(eq(u32, crowd->served, served));
+    cr_assert(eq(u32, crowd->failed, CROWD - served));
+    cr_assert(eq(u32, crowd->ended, CROWD));
+    cr_assert(eq(u32, crowd->out_of_order, 0));
+    cr_assert(eq(u32, crowd->refused, 0));
+    cr_assert(lt(u64, (uint64_t)(crowd->highest_frame - crowd->lowest_frame), SPREAD_BYTES));
+    free(crowd->guests);
+    tst_end(crowd->loop);
+}
+
+/* --- the lock --------------------------------------------------------------------------------- */
+
+static struct bz_deferred_result release_lock(struct bz_deferred_pair *pair,
+                                              struct bz_deferred_result result) {
+    struct guest *guest = bz_container_of(pair, struct guest, first);
+    struct crowd *crowd = guest->crowd;
+    note_served(guest, result);
+    crowd->refused += bz_deferred_lock_release(&crowd->lock) != BZ_OK;
+    return result;
+}
+
+static void act_release_lock(struct crowd *crowd) {
+    crowd->refused += bz_deferred_lock_release(&crowd->lock) != BZ_OK;
+}
+
+Test(deferred_crowd, at_a_lock_releases_in_its_callbacks) {
+    struct crowd crowd;
+    struct bz_deferred_waiter holder;
+    crowd_begin(&crowd);
+    bz_deferred_lock_acquire(&crowd.lock, &holder);
+    for (uint32_t index = 0; index < CROWD; index++) {
+        bz_deferred_lock_acquire(&crowd.lock, &crowd.guests[index].run.waiter);
+        add_callbacks(&crowd, index, release_lock);
+    }
+    cr_assert(eq(u32, crowd.lock.queue.waiting_count, CROWD));
+    crowd_end(&crowd, act_release_lock, CROWD);
+    cr_assert(not(bz_deferred_lock_locked(&crowd.lock)));
+}
+
+/* Each callback releases and starts to wait for the next one: nobody ever queues. */
+static struct bz_deferred_result acquire_next(struct bz_deferred_pair *pair,
+                                              struct bz_deferred_result result) {
+    struct guest *guest = bz_container_of(pair, struct guest, first);
+    struct crowd *crowd = guest->crowd;
+    note_served(guest, result);
+    crowd->refused += bz_deferred_lock_release(&crowd->lock) != BZ_OK;
+    uint32_t next = number_of(guest) + 1;
+    if (next < CROWD) {
+        bz_deferred_lock_acquire(&crowd->lock, &crowd->guests[next].run.waiter);
+        add_callbacks(crowd, next, acquire_next);
+    }
+    return result;
+}
+
+static void act_acquire_first(struct crowd *crowd) {
+    bz_deferred_lock_acquire(&crowd->lock, &crowd->guests[0].run.waiter);
+    add_callbacks(crowd, 0, acquire_next);
+}
+
+Test(deferred_crowd, at_a_lock_follows_one_another) {
+    struct crowd crowd;
+    crowd_begin(&crowd);
+    crowd_end(&crowd, act_acquire_first, CROWD);
+    cr_assert(not(bz_deferred_lock_locked(&crowd.lock)));
+}
+
+static struct bz_deferred_result run_fn(void *arg) {
+    struct guest *guest = arg;
+    note_frame(guest->crowd, __builtin_frame_address(0));
+    return bz_deferred_ok(number_of(guest));
+}
+
+/* The releases of run come before the callbacks that its user added, which so end last to first. */
+static struct bz_deferred_result note_run(struct bz_deferred_pair *pair,
+                                          struct bz_deferred_result result) {
+    struct guest *guest = bz_container_of(pair, struct guest, first);
+    struct crowd *crowd = guest->crowd;
+    note_frame(crowd, __builtin_frame_address(0));
+    crowd->out_of_order += result.value != CROWD - 1 - crowd->served;
+    crowd->served += result.status == BZ_OK;
+    return result;
+}
+
+Test(deferred_crowd, at_a_lock_runs_a_function_each) {
+    struct crowd crowd;
+    struct bz_deferred_waiter holder;
+    crowd_begin(&crowd);
+    bz_deferred_lock_acquire(&crowd.lock, &holder);
+    for (uint32_t index = 0; index < CROWD; index++) {
+        struct guest *guest = &crowd.guests[index];
+        tst_status(bz_deferred_lock_run(&crowd.lock, &guest->run, run_fn, guest), BZ_OK);
+        add_callbacks(&crowd, index, note_run);
+    }
+    crowd_end(&crowd, act_release_lock, CROWD);
+    cr_assert(not(bz_deferred_lock_locked(&crowd.lock)));
+}
+
+/* Each that is cancelled cancels the next one. */
+static struct bz_deferred_result cancel_next(struct bz_deferred_pair *pair,
+                                             struct bz_deferred_result result) {
+    struct guest *guest = bz_container_of(pair, struct guest, first);
+    note_served(guest, result);
+    if (number_of(guest) + 1 < CROWD) {
+        bz_deferred_cancel(deferred_of(guest->crowd, number_of(guest) + 1));
+    }
+    return result;
+}
+
+static void act_cancel_first(struct crowd *crowd) {
+    bz_deferred_cancel(deferred_of(crowd, 0));
+}
+
+Test(deferred_crowd, at_a_lock_cancels_one_another) {
+    struct crowd crowd;
+    struct bz_deferred_waiter holder;
+    crowd_begin(&crowd);
+    bz_deferred_lock_acquire(&crowd.lock, &holder);
+    for (uint32_t index = 0; index < CROWD; index++) {
+        bz_deferred_lock_acquire(&crowd.lock, &crowd.guests[index].run.waiter);
+        add_callbacks(&crowd, index, cancel_next);
+    }
+    crowd_end(&crowd, act_cancel_first, 0);
+    cr_assert(eq(u32, crowd.lock.queue.waiting_count, 0));
+    cr_assert(bz_deferred_lock_locked(&crowd.lock));
+}
+
+static struct bz_deferred_result release_or_leave(struct bz_deferred_pair *pair,
+                                                  struct bz_deferred_result result) {
+    struct guest *guest = bz_container_of(pair, struct guest, first);
+    if (result.status == BZ_OK) {
+        return release_lock(pair, result);
+    }
+    note_served(guest, result);
+    return result;
+}
+
+/* All but the last are cancelled, newest first, and the last one is served at once. */
+static void act_cancel_newest_first(struct crowd *crowd) {
+    for (uint32_t index = CROWD - 1; index-- > 0;) {
+        bz_deferred_cancel(deferred_of(crowd, index));
+    }
+    crowd->out_of_order = 0; /* it was out of order, as intended */
+    act_release_lock(crowd);
+}
+
+Test(deferred_crowd, at_a_lock_is_cancelled_newest_first) {
+    struct crowd crowd;
+    struct bz_deferred_waiter holder;
+    crowd_begin(&crowd);
+    bz_deferred_lock_acquire(&crowd.lock, &holder);
+    for (uint32_t index = 0; index < CROWD; index++) {
+        bz_deferred_lock_acquire(&crowd.lock, &crowd.guests[index].run.waiter);
+        add_callbacks(&crowd, index, release_or_leave);
+    }
+    crowd_end(&crowd, act_cancel_newest_first, 1);
+}
+
+/* --- the semaphore ---------------------------------------------------------------------------- */
+
+static struct bz_deferred_result release_token(struct bz_deferred_pair *pair,
+                                               struct bz_deferred_result result) {
+    struct guest *guest = bz_container_of(pair, struct guest, first);
+    struct crowd *crowd = guest->crowd;
+    note_served(guest, result);
+    crowd->refused += bz_deferred_semaphore_release(&crowd->semaphore) != BZ_OK;
+    return result;
+}
+
+static void act_release_tokens(struct crowd *crowd) {
+    for (uint32_t count = 0; count < TOKENS; count++) {
+        crowd->refused += bz_deferred_semaphore_release(&crowd->semaphore) != BZ_OK;
+    }
+}
+
+Test(deferred_crowd, at_a_semaphore_releases_in_its_callbacks) {
+    struct crowd crowd;
+    struct bz_deferred_waiter holders[TOKENS];
+    crowd_begin(&crowd);
+    for (uint32_t count = 0; count < TOKENS; count++) {
+        bz_deferred_semaphore_acquire(&crowd.semaphore, &holders[count]);
+    }
+    for (uint32_t index = 0; index < CROWD; index++) {
+        bz_deferred_semaphore_acquire(&crowd.semaphore, &crowd.guests[index].run.waiter);
+        add_callbacks(&crowd, index, release_token);
+    }
+    crowd_end(&crowd, act_release_tokens, CROWD);
+    cr_assert(eq(u32, crowd.semaphore.tokens, TOKENS));
+}
+
+/* --- the queue -------------------------------------------------------------------------------- */
+
+static struct bz_deferred_result put_next(struct bz_deferred_pair *pair,
+                                          struct bz_deferred_result result) {
+    struct guest *guest = bz_container_of(pair, struct guest, first);
+    struct crowd *crowd = guest->crowd;
+    note_served(guest, result);
+    crowd->out_of_order += result.value != number_of(guest);
+    crowd->refused += bz_deferred_queue_put(&crowd->queue, result.value + 1) != BZ_OK;
+    return result;
+}
+
+static void act_put_first(struct crowd *crowd) {
+    crowd->refused += bz_deferred_queue_put(&crowd->queue, 0) != BZ_OK;
+}
+
+Test(deferred_crowd, at_a_queue_puts_in_its_callbacks) {
+    struct crowd crowd;
+    crowd_begin(&crowd);
+    for (uint32_t index = 0; index < CROWD; index++) {
+        tst_status(bz_deferred_queue_get(&crowd.queue, &crowd.guests[index].run.waiter), BZ_OK);
+        add_callbacks(&crowd, index, put_next);
+    }
+    crowd_end(&crowd, act_put_first, CROWD);
+    cr_assert(eq(u32, crowd.queue.count, 1));
+}
+
+/* --- deferreds alone -------------------------------------------------------------------------- */
+
+static struct bz_deferred_result fire_next(struct bz_deferred_pair *pair,
+                                           struct bz_deferred_result result) {
+    struct guest *guest = bz_container_of(pair, struct guest, first);
+    note_served(guest, result);
+    if (number_of(guest) + 1 < CROWD) {
+        bz_deferred_callback(deferred_of(guest->crowd, number_of(guest) + 1), 0);
+    }
+    return result;
+}
+
+static void act_fire_first(struct crowd *crowd) {
+    bz_deferred_callback(deferred_of(crowd, 0), 0);
+}
+
+Test(deferred_crowd, fires_one_another) {
+    struct crowd crowd;
+    crowd_begin(&crowd);
+    for (uint32_t index = 0; index < CROWD; index++) {
+        bz_deferred_init(deferred_of(&crowd, index), &crowd.trampoline, NULL);
+        add_callbacks(&crowd, index, fire_next);
+    }
+    crowd_end(&crowd, act_fire_first, CROWD);
+}
+
+/* Each waits for the next one; the last one's result comes all the way back. */
+static struct bz_deferred_result wait_for_next(struct bz_deferred_pair *pair,
+                                               struct bz_deferred_result result) {
+    struct guest *guest = bz_container_of(pair, struct guest, first);
+    note_served(guest, result);
+    return number_of(guest) + 1 < CROWD
+               ? bz_deferred_wait_for(deferred_of(guest->crowd, number_of(guest) + 1))
+               : bz_deferred_ok(77);
+}
+
+static void act_fire_all(struct crowd *crowd) {
+    for (uint32_t index = 0; index < CROWD; index++) {
+        bz_deferred_callback(deferred_of(crowd, index), 0);
+    }
+}
+
+static void waits_for_one_another(struct crowd *crowd) {
+    crowd_begin(crowd);
+    for (uint32_t index = 0; index < CROWD; index++) {
+        bz_deferred_init(deferred_of(crowd, index), &crowd->trampoline, NULL);
+        add_callbacks(crowd, index, wait_for_next);
+    }
+}
+
+/* The pair that ends a chain stands before the place in which the one before waits. */
+Test(deferred_crowd, waits_for_one_another) {
+    struct crowd crowd;
+    waits_for_one_another(&crowd);
+    crowd_end(&crowd, act_fire_all, CROWD);
+}
+
+static void act_cancel_through_the_chain(struct crowd *crowd) {
+    for (uint32_t index = 0; index + 1 < CROWD; index++) {
+        bz_deferred_callback(deferred_of(crowd, index), 0);
+    }
+    crowd->refused += !bz_deferred_cancel(deferred_of(crowd, 0));
+    crowd->refused += !bz_deferred_is_settled(deferred_of(crowd, 0));
+}
+
+Test(deferred_crowd, is_cancelled_through_the_chain) {
+    struct crowd crowd;
+    waits_for_one_another(&crowd);
+    crowd_end(&crowd, act_cancel_through_the_chain, CROWD - 1);
+}
