@@ -10,13 +10,9 @@ const struct bz_scenario *const bz_scenarios[] = {
 
 const struct bz_variant *const bz_variants[] = {
     &bz_variant_buzzer,
-    &bz_variant_zoo_lock_double_grant,
-    &bz_variant_zoo_lock_stale_queue,
-    &bz_variant_zoo_lock_woken_cancel,
-    &bz_variant_zoo_sem_barge,
-    &bz_variant_zoo_sem_flag_stuck,
-    &bz_variant_zoo_sem_woken_cancel,
-    &bz_variant_zoo_toy_lifo,
+#define ZOO(entry) &bz_variant_zoo_##entry,
+#include "scenarios/zoo/zoo.def"
+#undef ZOO
     NULL,
 };
 

@@ -1,7 +1,8 @@
 /* The scenarios and variants that come with Buzzer, by name.
  *
  * To add a scenario: one file with one const struct bz_scenario, declared here, listed in
- * scenarios.c. To add a variant: the same with struct bz_variant; a zoo entry goes to zoo/.
+ * scenarios.c. To add a variant: the same with struct bz_variant; a zoo entry goes to zoo/, and to the
+ * list in zoo/zoo.def.
  */
 #ifndef BZ_SCENARIOS_SCENARIOS_H
 #define BZ_SCENARIOS_SCENARIOS_H
@@ -16,13 +17,9 @@ extern const struct bz_scenario bz_scenario_taskgroup;
 extern const struct bz_scenario bz_scenario_timeout;
 
 extern const struct bz_variant bz_variant_buzzer;
-extern const struct bz_variant bz_variant_zoo_lock_double_grant;
-extern const struct bz_variant bz_variant_zoo_lock_stale_queue;
-extern const struct bz_variant bz_variant_zoo_lock_woken_cancel;
-extern const struct bz_variant bz_variant_zoo_sem_barge;
-extern const struct bz_variant bz_variant_zoo_sem_flag_stuck;
-extern const struct bz_variant bz_variant_zoo_sem_woken_cancel;
-extern const struct bz_variant bz_variant_zoo_toy_lifo;
+#define ZOO(entry) extern const struct bz_variant bz_variant_zoo_##entry;
+#include "scenarios/zoo/zoo.def"
+#undef ZOO
 
 /* Both end with NULL and are sorted by name, `buzzer` first. */
 extern const struct bz_scenario *const bz_scenarios[];

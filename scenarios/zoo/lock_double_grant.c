@@ -37,6 +37,7 @@ static const struct bz_permit_ops lock_ops = {
 };
 
 static const struct bz_fault fault = {
+    .family = "passes on too much",
     .project = "CPython asyncio",
     .issue = "gh-76915 (bpo-32734, PR 5466)",
     .versions = "3.5.4, 3.6.2 to 3.6.4, 3.7.0a1 to b1",

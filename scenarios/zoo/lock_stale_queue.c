@@ -35,6 +35,7 @@ static const struct bz_permit_ops lock_ops = {
 };
 
 static const struct bz_fault fault = {
+    .family = "queue hygiene",
     .project = "CPython asyncio",
     .issue = "bpo-27585 (python/asyncio PR 393); made again in anyio 4.5 to 4.13 (anyio 1145)",
     .versions = "3.4.0 to 3.5.2",

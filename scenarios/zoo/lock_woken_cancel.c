@@ -33,6 +33,7 @@ static const struct bz_permit_ops lock_ops = {
 };
 
 static const struct bz_fault fault = {
+    .family = "woken, cancelled, not passed on",
     .project = "CPython asyncio",
     .issue = "bpo-27585 (python/asyncio PR 467, cpython PR 1031)",
     .versions = "3.4.0 to 3.5.3, 3.6.0 to 3.6.1",

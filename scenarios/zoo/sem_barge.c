@@ -44,6 +44,7 @@ static const struct bz_permit_ops semaphore_ops = {
 };
 
 static const struct bz_fault fault = {
+    .family = "grant not reserved",
     .project = "CPython asyncio",
     .issue = "gh-90155 (bpo-45997)",
     .versions = "3.5.1 to 3.9.11, 3.10.0 to 3.10.3, 3.11.0a1 to a6",

@@ -52,6 +52,7 @@ static const struct bz_permit_ops semaphore_ops = {
 };
 
 static const struct bz_fault fault = {
+    .family = "stuck state",
     .project = "CPython asyncio",
     .issue = "gh-90155, gh-97545 (PR 93222, PR 97549)",
     .versions = "3.9.12 to 3.9.18, 3.10.4 to 3.10.7, 3.11.0a7 to rc2",

@@ -42,6 +42,7 @@ static const struct bz_permit_ops semaphore_ops = {
 };
 
 static const struct bz_fault fault = {
+    .family = "woken, cancelled, not passed on",
     .project = "CPython asyncio",
     .issue = "bpo-25233, python/asyncio 270",
     .versions = "3.4.0 to 3.5.0",

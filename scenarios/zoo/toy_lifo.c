@@ -45,6 +45,7 @@ static const struct bz_permit_ops lock_ops = {
 };
 
 static const struct bz_fault fault = {
+    .family = "order of service",
     .project = "a mutex of Twisted Deferreds, as printed in an article",
     .issue = "our analysis; relatives: futures-rs PR 1345",
     .versions = "as printed",

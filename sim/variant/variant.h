@@ -19,7 +19,7 @@
 #include "primitives/runtime/status.h"
 
 /* Changes when a table below changes; a plug-in built for another number is refused. */
-#define BZ_VARIANT_VERSION 1u
+#define BZ_VARIANT_VERSION 2u
 
 /* The primitives that a variant may offer. */
 enum bz_primitive {
@@ -64,6 +64,7 @@ struct bz_permit_ops {
 
 /* A fault that shipped once, or a toy's. Every string is plain text. */
 struct bz_fault {
+    const char *family;   /* which kind of fault, see scenarios/zoo/README.md */
     const char *project;  /* who shipped it */
     const char *issue;    /* where it is documented */
     const char *versions; /* what was affected */
