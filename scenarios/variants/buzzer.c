@@ -1,4 +1,5 @@
 /* The variant `buzzer`: the primitives of primitives/sync, as they ship. */
+#include "scenarios/variants/buzzer.h"
 #include "primitives/sync/lock.h"
 #include "primitives/sync/semaphore.h"
 #include "scenarios/scenarios.h"
@@ -103,11 +104,17 @@ static const struct bz_permit_ops bounded_ops = {
 
 const struct bz_variant bz_variant_buzzer = {
     .version = BZ_VARIANT_VERSION,
-    .claims =
-        BZ_CLAIM_FIFO | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE | BZ_CLAIM_WAKE_IS_GRANT,
+    .claims = BZ_CLAIM_FIFO | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE |
+              BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_WORK_CONSERVING | BZ_CLAIM_TAKES_AT_RETURN,
     .name = "buzzer",
     .summary = "the primitives that ship (primitives/sync)",
     .permits = {[BZ_PRIMITIVE_SEMAPHORE] = &semaphore_ops,
                 [BZ_PRIMITIVE_BOUNDED] = &bounded_ops,
                 [BZ_PRIMITIVE_LOCK] = &lock_ops},
+    .event = &bz_buzzer_event_ops,
+    .condition = &bz_buzzer_condition_ops,
+    .barrier = &bz_buzzer_barrier_ops,
+    .queue = &bz_buzzer_queue_ops,
+    .pool = &bz_buzzer_pool_ops,
+    .deferred = &bz_buzzer_deferred_ops,
 };

@@ -16,7 +16,7 @@ void bz_program_init(struct bz_program *program, const struct bz_scenario *scena
         program->args.values[index] = scenario->params[index].value;
     }
     for (uint32_t index = scenario->primitive_count; index-- > 0;) {
-        if (variant->permits[scenario->primitives[index]] != NULL) {
+        if (bz_variant_offers(variant, scenario->primitives[index])) {
             program->args.primitive = scenario->primitives[index];
         }
     }

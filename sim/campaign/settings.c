@@ -80,7 +80,8 @@ static bool unknown_variant(const struct bz_catalog *catalog, const char *word, 
         names[count] = catalog->variants[count]->name;
     }
     return fail_unknown(error, error_bytes, "variant", word, names, count,
-                        "'buzzer list variants' shows them all");
+                        "'buzzer list variants' shows them all; one of a plug-in is there after "
+                        "--plugin FILE.so");
 }
 
 static bool unknown_strategy(const char *word, char *error, size_t error_bytes) {
@@ -95,7 +96,7 @@ static bool unknown_strategy(const char *word, char *error, size_t error_bytes) 
 
 static bool offers(const struct bz_variant *variant, const struct bz_scenario *scenario) {
     for (uint32_t index = 0; index < scenario->primitive_count; index++) {
-        if (variant->permits[scenario->primitives[index]] != NULL) {
+        if (bz_variant_offers(variant, scenario->primitives[index])) {
             return true;
         }
     }
@@ -221,7 +222,7 @@ static bool set_primitive(struct bz_program *program, const char *value, char *e
         if (strcmp(names[index], value) != 0) {
             continue;
         }
-        if (program->variant->permits[primitive] == NULL) {
+        if (!bz_variant_offers(program->variant, primitive)) {
             return fail(error, error_bytes, "variant '%s' offers no %s", program->variant->name,
                         names[index]);
         }

@@ -10,14 +10,17 @@ static void on_end(struct bz_world *world) {
     }
     for (uint32_t number = 1; number <= book->object_count; number++) {
         struct bz_object *object = &book->objects[number];
-        if (!object->has_view) {
-            continue;
+        uint32_t queued = 0;
+        if (object->has_view) {
+            object->ops->view(object->instance, &object->view);
+            queued = object->view.queued;
+        } else if (object->queued != NULL) {
+            queued = object->queued(object->instance);
         }
-        object->ops->view(object->instance, &object->view);
-        if (object->view.queued > 0) {
+        if (queued > 0) {
             bz_world_violate(world, bz_oracle_leak.name, 0, number,
                              "every task has ended, but the queue of '%s' still has %u entries",
-                             object->name, object->view.queued);
+                             object->name, queued);
         }
     }
 }

@@ -8,6 +8,9 @@
 static void on_fact(struct bz_world *world, uint32_t fact, uint32_t task, uint32_t number) {
     const struct bz_object *object = &world->book.objects[number];
     (void)fact;
+    if (object->kind != BZ_OBJECT_PERMITS) {
+        return;
+    }
     char name[64];
     bz_world_violate(world, bz_oracle_mutual_exclusion.name, task, number,
                      "%s was let in as holder number %" PRIu64 " of '%s', which has %" PRIu64

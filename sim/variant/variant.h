@@ -26,10 +26,18 @@ enum bz_primitive {
     BZ_PRIMITIVE_SEMAPHORE = 0,
     BZ_PRIMITIVE_BOUNDED = 1, /* a semaphore that refuses a release too many */
     BZ_PRIMITIVE_LOCK = 2,
+    BZ_PRIMITIVE_EVENT = 3,
+    BZ_PRIMITIVE_CONDITION = 4,
+    BZ_PRIMITIVE_BARRIER = 5,
+    BZ_PRIMITIVE_QUEUE = 6,
+    BZ_PRIMITIVE_POOL = 7,     /* of locks, by key */
+    BZ_PRIMITIVE_DEFERRED = 8, /* a semaphore whose acquire answers by a callback */
 };
-#define BZ_PRIMITIVE_COUNT 3
+#define BZ_PRIMITIVE_COUNT 9
+#define BZ_PERMIT_PRIMITIVES 3 /* the first three are acquired and released by tasks */
 
-/* "semaphore", "bounded", "lock"; NULL for none. */
+/* "semaphore", "bounded", "lock", "event", "condition", "barrier", "queue", "pool", "deferred";
+ * NULL for none. */
 const char *bz_primitive_name(enum bz_primitive primitive);
 
 /* What a permit primitive shows of itself, after any step, without changing. With W, R, C as in
@@ -54,6 +62,91 @@ struct bz_permit_ops {
     void (*view)(void *instance, struct bz_permit_view *view); /* NULL: black box */
 };
 
+/* Event: a flag that tasks wait for. */
+struct bz_event_ops {
+    size_t instance_bytes;
+    enum bz_status (*init)(void *instance, struct bz_loop *loop);
+    void (*set)(void *instance);
+    void (*clear)(void *instance);
+    bool (*is_set)(void *instance);
+    enum bz_status (*wait)(void *instance);
+    uint32_t (*queued)(void *instance); /* entries of its queue; NULL: not shown */
+};
+
+/* Condition, with the lock that it goes with. */
+struct bz_condition_ops {
+    size_t instance_bytes;
+    enum bz_status (*init)(void *instance, struct bz_loop *loop);
+    enum bz_status (*acquire)(void *instance); /* the lock */
+    enum bz_status (*release)(void *instance);
+    bool (*locked)(void *instance);
+    enum bz_status (*wait)(void *instance);                   /* by who holds the lock */
+    enum bz_status (*notify)(void *instance, uint32_t count); /* UINT32_MAX: all */
+    uint32_t (*queued)(void *instance); /* entries of both queues; NULL: not shown */
+};
+
+/* Barrier. `index` of wait: 0 to parties - 1, each once a round. */
+struct bz_barrier_ops {
+    size_t instance_bytes;
+    enum bz_status (*init)(void *instance, struct bz_loop *loop, uint32_t parties);
+    enum bz_status (*wait)(void *instance, uint32_t *index); /* BZ_BROKEN, if it is */
+    void (*abort)(void *instance);                           /* NULL: not offered */
+    void (*reset)(void *instance);                           /* NULL: not offered */
+    uint32_t (*queued)(void *instance);                      /* NULL: not shown */
+};
+
+enum bz_queue_order {
+    BZ_QUEUE_ORDER_FIFO = 0,
+    BZ_QUEUE_ORDER_LIFO = 1,
+    BZ_QUEUE_ORDER_PRIORITY = 2, /* the least first */
+};
+
+/* Queue. Statuses beside BZ_OK and BZ_CANCELLED: BZ_FULL and BZ_EMPTY of the try functions,
+ * BZ_CLOSED after a shutdown. */
+struct bz_queue_ops {
+    size_t instance_bytes;
+    /* maxsize 0: no bound. BZ_INVALID_ARGUMENT: this order is not offered. */
+    enum bz_status (*init)(void *instance, struct bz_loop *loop, enum bz_queue_order order,
+                           uint32_t maxsize);
+    enum bz_status (*put)(void *instance, uint64_t value, int64_t priority);
+    enum bz_status (*get)(void *instance, uint64_t *value);
+    enum bz_status (*try_put)(void *instance, uint64_t value, int64_t priority);
+    enum bz_status (*try_get)(void *instance, uint64_t *value);
+    enum bz_status (*task_done)(void *instance);         /* NULL: not offered, with join */
+    enum bz_status (*join)(void *instance);              /* until every item put is done */
+    void (*shutdown)(void *instance, bool is_immediate); /* NULL: not offered */
+    uint64_t (*size)(void *instance);                    /* items in it, promised ones included */
+    uint32_t (*queued)(void *instance);                  /* waiters' entries; NULL: not shown */
+};
+
+/* Pool of locks: one for each key. */
+struct bz_pool_ops {
+    size_t instance_bytes;
+    enum bz_status (*init)(void *instance, struct bz_loop *loop);
+    enum bz_status (*acquire)(void *instance, uint64_t key);
+    enum bz_status (*release)(void *instance, uint64_t key);
+    uint64_t (*entries)(void *instance); /* keys that it keeps a lock for; NULL: not shown */
+};
+
+/* One acquire of a deferred semaphore; storage of the caller's, until it was answered. */
+struct bz_deferred_request {
+    /* Called once: BZ_OK, the permit is the caller's; BZ_CANCELLED. Possibly before acquire or
+     * release returns; it may call both. */
+    void (*answer)(struct bz_deferred_request *request, enum bz_status status);
+    void *waiter; /* zeroed, waiter_bytes: the variant's */
+};
+
+/* A semaphore (of one permit: a lock) in the manner of Twisted. Nothing here suspends. */
+struct bz_deferred_ops {
+    size_t instance_bytes;
+    size_t waiter_bytes;
+    enum bz_status (*init)(void *instance, struct bz_loop *loop, uint32_t permits);
+    void (*acquire)(void *instance, struct bz_deferred_request *request);
+    void (*cancel)(void *instance, struct bz_deferred_request *request); /* no-op once answered */
+    enum bz_status (*release)(void *instance);
+    uint32_t (*queued)(void *instance); /* NULL: not shown */
+};
+
 /* What a variant claims; an oracle judges only what was claimed. */
 #define BZ_CLAIM_FIFO 0x1u           /* grants in strict order of arrival */
 #define BZ_CLAIM_LOCKED_EXACT 0x2u   /* locked() is right in the window, too */
@@ -61,6 +154,12 @@ struct bz_permit_ops {
 #define BZ_CLAIM_WAKE_IS_GRANT                                                                     \
     0x8u /* a woken waiter gets what it was woken for; else a wake-up is                           \
             a hint, and the woken one looks again */
+#define BZ_CLAIM_WORK_CONSERVING                                                                   \
+    0x10u /* who resumes with a permit leaves no waiter asleep beside                              \
+             a permit that nobody was woken for */
+#define BZ_CLAIM_TAKES_AT_RETURN                                                                   \
+    0x20u /* queue: a get takes its item when it returns, in the                                   \
+             queue's order; size() counts until then */
 
 /* A fault that shipped once, or a toy's. Every string is plain text. */
 struct bz_fault {
@@ -81,8 +180,16 @@ struct bz_variant {
     uint32_t claims;  /* BZ_CLAIM_... */
     const char *name;
     const char *summary;
-    const struct bz_permit_ops *permits[BZ_PRIMITIVE_COUNT]; /* NULL: not offered */
-    const struct bz_fault *fault;                            /* NULL: none is known */
+    const struct bz_permit_ops *permits[BZ_PERMIT_PRIMITIVES]; /* NULL: not offered, as below */
+    const struct bz_event_ops *event;
+    const struct bz_condition_ops *condition;
+    const struct bz_barrier_ops *barrier;
+    const struct bz_queue_ops *queue;
+    const struct bz_pool_ops *pool;
+    const struct bz_deferred_ops *deferred;
+    const struct bz_fault *fault; /* NULL: none is known */
 };
+
+bool bz_variant_offers(const struct bz_variant *variant, enum bz_primitive primitive);
 
 #endif

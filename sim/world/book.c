@@ -30,7 +30,7 @@ static void *grow(struct bz_mem *mem, void *old, size_t old_bytes, size_t new_by
 static inline bool is_inside(const struct bz_book *book, const struct bz_object *object,
                              uint32_t position) {
     const struct bz_book_task *task = &book->tasks[object->line[position]];
-    return task->op == BZ_OP_ACQUIRE && task->arrival == position &&
+    return task->op != BZ_OP_NONE && task->arrival == position &&
            &book->objects[task->object] == object;
 }
 
@@ -117,35 +117,25 @@ void bz_book_begin(struct bz_book *book, struct bz_loop *loop) {
     book->objects[0] = (struct bz_object){.is_touched = true}; /* so that nobody looks at it */
 }
 
-uint32_t bz_book_add_object(struct bz_book *book, const char *name, enum bz_primitive primitive,
-                            const struct bz_permit_ops *ops, uint32_t claims, void *instance,
-                            uint64_t permits) {
+uint32_t bz_book_add_object(struct bz_book *book, struct bz_object object) {
     uint32_t old_capacity = book->object_capacity;
+    struct bz_mem *mem = bz_loop_mem(book->loop);
     if (book->object_count + 1 == old_capacity) {
         size_t capacity = 2 * (size_t)old_capacity;
-        struct bz_mem *mem = bz_loop_mem(book->loop);
         book->objects = grow(mem, book->objects, old_capacity * sizeof *book->objects,
                              capacity * sizeof *book->objects);
         book->touched = grow(mem, book->touched, old_capacity * sizeof *book->touched,
                              capacity * sizeof *book->touched);
         book->object_capacity = (uint32_t)capacity;
     }
-    bool checks_locked = (claims & BZ_CLAIM_LOCKED_EXACT) != 0 && ops->locked != NULL;
-    uint32_t number = ++book->object_count;
-    size_t line_bytes = LINE_CAPACITY_FIRST * sizeof(uint32_t);
-    book->objects[number] =
-        (struct bz_object){.name = name,
-                           .ops = ops,
-                           .instance = instance,
-                           .primitive = primitive,
-                           .claims = claims,
-                           .permits = permits,
-                           .line = grow(bz_loop_mem(book->loop), NULL, 0, line_bytes),
-                           .line_capacity = LINE_CAPACITY_FIRST,
-                           .over_released_by = BZ_NO_TASK,
-                           .has_view = ops->view != NULL,
-                           .checks_locked = checks_locked};
-    return number;
+    object.line = grow(mem, NULL, 0, LINE_CAPACITY_FIRST * sizeof *object.line);
+    object.line_capacity = LINE_CAPACITY_FIRST;
+    object.over_released_by = BZ_NO_TASK;
+    object.has_view = object.ops != NULL && object.ops->view != NULL && !object.never_stuck;
+    object.checks_locked = object.has_view && object.ops->locked != NULL &&
+                           (object.claims & BZ_CLAIM_LOCKED_EXACT) != 0;
+    book->objects[++book->object_count] = object;
+    return book->object_count;
 }
 
 void bz_book_on_spawn(struct bz_book *book, const struct bz_event *event) {
@@ -217,12 +207,23 @@ static void note_steal(struct bz_book *book, struct bz_object *object, uint32_t 
     book->facts |= BZ_FACT_OVERTAKEN;
 }
 
+/* A waiter of a condition that was notified and is cancelled, in the window or while it waits for
+ * the lock: somebody else who waits must be notified in its place (gh-112202). */
+static void note_debt(const struct bz_object *object, struct bz_book_task *task) {
+    bool was_notified = task->inside == BZ_INSIDE_WOKEN || task->inside == BZ_INSIDE_POLLING;
+    if (object->kind == BZ_OBJECT_CONDITION && was_notified && !task->cancelled_in_op &&
+        object->live > 0) {
+        task->owes_wake = object->wakes + 1;
+    }
+}
+
 void bz_book_on_cancelled_resume(struct bz_book *book, struct bz_book_task *task,
                                  enum bz_status status) {
     if (status == BZ_CANCELLED) {
         if (task->op != BZ_OP_NONE && !task->cancel_pending) {
             book->facts |= BZ_FACT_UNINVITED;
         }
+        note_debt(&book->objects[task->object], task);
         task->cancelled_in_op = true;
         task->cancel_pending = false;
     } else if (task->wait == BZ_WAIT_JOIN && task->answer == BZ_ANSWER_WOKEN) {
@@ -234,10 +235,17 @@ void bz_book_on_cancelled_resume(struct bz_book *book, struct bz_book_task *task
     }
 }
 
-/* It was woken, found nothing, and waits again: back to its place by arrival. */
+/* It was woken, found nothing, and waits again: back to its place by arrival. But who was notified
+ * by a condition waits for the lock now. */
 void bz_book_wait_again(struct bz_book *book, uint32_t id) {
     struct bz_book_task *task = &book->tasks[id];
     struct bz_object *object = &book->objects[task->object];
+    if (object->kind == BZ_OBJECT_CONDITION) {
+        object->inside[task->inside]--;
+        task->inside = BZ_INSIDE_POLLING;
+        object->polling++;
+        return;
+    }
     task->is_live = true;
     object->live++;
     if (task->arrival < object->first_live) {
@@ -252,7 +260,7 @@ void bz_book_on_wake(struct bz_book *book, const struct bz_event *event) {
     if (task->wait == BZ_WAIT_JOIN && !is_cancelled) {
         task->cancel_pending = false; /* it went to the joined task, which made nothing of it */
     }
-    if (task->op != BZ_OP_ACQUIRE || task->wait != BZ_WAIT_FUTURE) {
+    if (task->op == BZ_OP_NONE || task->inside != BZ_INSIDE_WAITING) {
         bz_book_touch(book, task->object);
         return;
     }
@@ -264,8 +272,11 @@ void bz_book_on_wake(struct bz_book *book, const struct bz_event *event) {
         leave_line(object, task);
         return;
     }
-    if (task->is_live && bz_book_oldest_live(book, object) != event->task) {
-        note_overtaking(book, object, event->task);
+    if (task->is_live) {
+        object->wakes++;
+        if (bz_book_oldest_live(book, object) != event->task) {
+            note_overtaking(book, object, event->task);
+        }
     }
     leave_line(object, task);
     object->first_woken = task->arrival < object->first_woken ? task->arrival : object->first_woken;
@@ -301,9 +312,10 @@ static void on_refused_release(struct bz_object *object, struct bz_book_task *ta
     task->holdings += task->gave_up;
 }
 
-void bz_book_on_acquire(struct bz_book *book, const struct bz_event *event) {
+void bz_book_on_wait(struct bz_book *book, const struct bz_event *event) {
     struct bz_book_task *task = &book->tasks[event->task];
-    task->op = BZ_OP_ACQUIRE;
+    task->op = event->detail;
+    task->owes_wake = 0;
     task->object = event->object;
     task->cancelled_in_op = false;
     task->overtaken = 0;
@@ -312,6 +324,9 @@ void bz_book_on_acquire(struct bz_book *book, const struct bz_event *event) {
 
 /* Somebody has got a permit, which the holders count already. */
 static void judge_grant(struct bz_book *book, struct bz_object *object, uint32_t id) {
+    if (!object->is_counted) {
+        return;
+    }
     if (object->holders > object->permits) {
         book->facts |= BZ_FACT_CROWDED;
     }
@@ -326,13 +341,13 @@ static bool is_odd(const struct bz_book_task *task, enum bz_status status) {
     if (task->cancelled_in_op) {
         return status != BZ_CANCELLED && status != BZ_TIMED_OUT;
     }
-    return status != BZ_OK && status != BZ_TIMED_OUT && status != BZ_NO_MEMORY;
+    return status == BZ_CANCELLED || status == BZ_FAILED || status == BZ_NOT_HELD;
 }
 
 void bz_book_on_return(struct bz_book *book, const struct bz_event *event, uint32_t step) {
     struct bz_book_task *task = &book->tasks[event->task];
     struct bz_object *object = bz_book_touch(book, event->object);
-    if (event->detail == BZ_OP_ACQUIRE) {
+    if (event->detail != BZ_OP_RELEASE) {
         object->return_task = event->task;
         object->return_step = step;
         object->return_status = event->status;
@@ -343,8 +358,9 @@ void bz_book_on_return(struct bz_book *book, const struct bz_event *event, uint3
             if (task->is_live && bz_book_oldest_live(book, object) != event->task) {
                 note_overtaking(book, object, event->task);
             }
-            object->holders++;
-            task->holdings++;
+            object->holders += object->is_counted;
+            task->holdings += object->is_owned;
+            object->was_handed_on = true;
             judge_grant(book, object, event->task);
         }
         leave_line(object, task);

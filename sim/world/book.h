@@ -11,6 +11,9 @@
  * Each object has a line: its tasks in order of arrival. Who leaves the line leaves a gap, which
  * costs nothing; gaps are closed when the line is full.
  *
+ * What is said of acquire holds for every operation that may wait: a get, a put, the wait of an
+ * event, a condition, a barrier (enum bz_object_kind).
+ *
  * A grant is the wake-up with a result (the result is set), or, for who never suspends, the return.
  *
  * What happens in every step (a task resumes, a task is suspended) is inline below. Before a task
@@ -59,29 +62,48 @@ struct bz_book_task {
     uint32_t overtaken;            /* later arrivals granted during the acquire it is in */
     uint32_t over_released_before; /* what its last release found in over_released_by */
     uint32_t cancels;              /* requests accepted in its life */
-    uint8_t phase;                 /* enum bz_phase */
-    uint8_t op;                    /* enum bz_op it is inside, BZ_OP_NONE outside */
-    uint8_t wait;                  /* enum bz_wait, while suspended */
-    uint8_t answer;                /* enum bz_answer, while suspended */
-    uint8_t inside;                /* enum bz_inside, while suspended */
-    bool is_live;                  /* it stands in its object's line */
-    bool cancel_pending;           /* a request was accepted and has not been delivered */
-    bool cancelled_in_op;          /* an await inside the current operation returned BZ_CANCELLED */
-    bool took_back;                /* its last release lowered the holders */
-    bool gave_up;                  /* and its own holdings */
+    uint32_t owes_wake;   /* it was notified, then cancelled: the object's wakes must get there */
+    uint8_t phase;        /* enum bz_phase */
+    uint8_t op;           /* enum bz_op it is inside, BZ_OP_NONE outside */
+    uint8_t wait;         /* enum bz_wait, while suspended */
+    uint8_t answer;       /* enum bz_answer, while suspended */
+    uint8_t inside;       /* enum bz_inside, while suspended */
+    bool is_live;         /* it stands in its object's line */
+    bool cancel_pending;  /* a request was accepted and has not been delivered */
+    bool cancelled_in_op; /* an await inside the current operation returned BZ_CANCELLED */
+    bool took_back;       /* its last release lowered the holders */
+    bool gave_up;         /* and its own holdings */
 };
 
 #define BZ_NO_TASK UINT32_MAX
 
+/* What tasks wait for at an object. */
+enum bz_object_kind {
+    BZ_OBJECT_PERMITS = 0, /* of a semaphore, a lock, one key of a pool */
+    BZ_OBJECT_ITEMS = 1,   /* of a queue; permits: items put, holders: items got */
+    BZ_OBJECT_SLOTS = 2,   /* of a queue; permits: its bound, holders: items in it */
+    BZ_OBJECT_EVENT = 3,   /* permits: 1 while it is set */
+    BZ_OBJECT_CONDITION = 4,
+    BZ_OBJECT_BARRIER = 5,
+};
+
 struct bz_object {
     const char *name;
-    const struct bz_permit_ops *ops;
+    const struct bz_permit_ops *ops; /* NULL: other than permits of the variant's own */
     void *instance;
+    enum bz_object_kind kind;
     enum bz_primitive primitive;
     uint32_t claims;
     uint64_t permits; /* to begin with, plus net releases of a plain semaphore */
     uint64_t holders;
-    union { /* tasks that are suspended inside acquire */
+    uint32_t quorum;    /* barrier: so many live tasks do not wait any longer; else 0 */
+    bool is_counted;    /* a wait that ends well raises the holders */
+    bool is_owned;      /* and the task's holdings */
+    bool never_stuck;   /* others than tasks of the book take part: a condition's lock */
+    bool was_handed_on; /* in this step a woken waiter took what it was woken for */
+    uint32_t wakes;     /* grants by wake-up so far */
+    uint32_t (*queued)(void *instance); /* entries of its queue; NULL: not shown */
+    union {                             /* tasks that are suspended inside acquire */
         uint32_t inside[BZ_INSIDE_COUNT];
         struct {
             uint32_t polling;   /* on something that is no wake-up: time, a yield */
@@ -127,16 +149,15 @@ struct bz_book {
     uint32_t touched_count;
     uint32_t unfinished;   /* tasks that have not ended */
     struct bz_grant grant; /* of the last event with BZ_FACT_OVERTAKEN */
+    uint64_t detail[2];    /* of the last fact that a subject told */
     uint32_t facts;        /* BZ_FACT_... of the last event; whoever reads them clears them */
 };
 
 /* An empty book of this loop, in whose memory everything in it lies. */
 void bz_book_begin(struct bz_book *book, struct bz_loop *loop);
 
-/* Adds an object; returns its number. */
-uint32_t bz_book_add_object(struct bz_book *book, const char *name, enum bz_primitive primitive,
-                            const struct bz_permit_ops *ops, uint32_t claims, void *instance,
-                            uint64_t permits);
+/* Adds an object, of which `object` says who and what it is; returns its number. */
+uint32_t bz_book_add_object(struct bz_book *book, struct bz_object object);
 
 /* The oldest live task in the line, 0 for none; the newest woken one. Amortized O(1); O(line). */
 uint32_t bz_book_oldest_live(struct bz_book *book, struct bz_object *object);
@@ -149,7 +170,7 @@ void bz_book_on_cancel(struct bz_book *book, const struct bz_event *event);
 void bz_book_on_uncancel(struct bz_book *book, const struct bz_event *event);
 void bz_book_on_callback(struct bz_book *book);
 void bz_book_on_exit(struct bz_book *book, const struct bz_event *event);
-void bz_book_on_acquire(struct bz_book *book, const struct bz_event *event);
+void bz_book_on_wait(struct bz_book *book, const struct bz_event *event);
 void bz_book_on_return(struct bz_book *book, const struct bz_event *event, uint32_t step);
 /* Whether what an acquire that returned at once got was its to get. */
 void bz_book_judge_at_once(struct bz_book *book, struct bz_event event);
@@ -205,12 +226,13 @@ static inline bool bz_book_on_return_at_once(struct bz_book *book, struct bz_eve
     task->cancelled_in_op = false;
     task->overtaken = 0;
     task->arrival = object->line_end;
-    task->holdings += is_ok;
-    object->holders += is_ok;
+    task->holdings += is_ok & object->is_owned;
+    object->holders += is_ok & object->is_counted;
     object->return_task = event.task;
     object->return_step = step;
     object->return_status = event.status;
-    return !is_ok | (object->live > 0) | (object->holders + object->woken > object->permits);
+    return !is_ok | (object->live > 0) |
+           (object->is_counted & (object->holders + object->woken > object->permits));
 }
 
 /* Taken for accepted at the call, because grants happen inside it; a refusal takes it back. */

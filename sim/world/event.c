@@ -18,8 +18,9 @@ const char *bz_event_name(unsigned kind) {
 }
 
 const char *bz_op_name(enum bz_op op) {
-    static const char *const names[BZ_OP_COUNT] = {NULL,    "start", "yield",   "sleep",  "join",
-                                                   "await", "run",   "acquire", "release"};
+    static const char *const names[BZ_OP_COUNT] = {
+        NULL,  "start", "yield",  "sleep", "join",  "await", "run",   "acquire",  "release", "wait",
+        "put", "get",   "notify", "set",   "clear", "abort", "reset", "shutdown", "done"};
     return (unsigned)op < BZ_OP_COUNT ? names[op] : NULL;
 }
 

@@ -35,8 +35,18 @@ enum bz_op {
     BZ_OP_RUN = 6,   /* it runs, or has ended */
     BZ_OP_ACQUIRE = 7,
     BZ_OP_RELEASE = 8,
+    BZ_OP_WAIT = 9, /* of an event, a condition, a barrier */
+    BZ_OP_PUT = 10,
+    BZ_OP_GET = 11,
+    BZ_OP_NOTIFY = 12, /* from here on: what never waits. arg: how many, UINT32_MAX for all */
+    BZ_OP_SET = 13,
+    BZ_OP_CLEAR = 14,
+    BZ_OP_ABORT = 15,
+    BZ_OP_RESET = 16,
+    BZ_OP_SHUTDOWN = 17,
+    BZ_OP_DONE = 18,
 };
-#define BZ_OP_COUNT 9
+#define BZ_OP_COUNT 19
 
 /* Stable names for traces; NULL where there is none. */
 const char *bz_event_name(unsigned kind);

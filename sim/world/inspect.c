@@ -2,8 +2,17 @@
 #include "sim/world/note.h"
 
 static inline bool is_stuck(const struct bz_object *object) {
-    return (object->waiting > 0) & (object->live > 0) & (object->holders < object->permits) &
+    bool is_available = (object->holders < object->permits) |
+                        ((object->quorum > 0) & (object->live >= object->quorum));
+    return (object->waiting > 0) & (object->live > 0) & is_available & !object->never_stuck &
            ((object->woken | object->cancelled | object->polling) == 0);
+}
+
+/* gh-111693: who resumed with a permit woke one waiter where several would fit. */
+static inline bool is_idle(const struct bz_object *object) {
+    return object->was_handed_on & (object->live > 0) &
+           ((object->claims & BZ_CLAIM_WORK_CONSERVING) != 0) &
+           (object->permits > object->holders + object->woken);
 }
 
 static inline bool should_be_locked(const struct bz_object *object) {
@@ -15,6 +24,7 @@ static __attribute__((noinline, cold)) uint32_t facts_of(const struct bz_object 
     const struct bz_permit_view *view = &object->view;
     uint32_t facts = object->over_released_by != BZ_NO_TASK ? BZ_FACT_OVER_RELEASED : 0;
     facts |= is_stuck(object) ? BZ_FACT_STUCK : 0;
+    facts |= is_idle(object) ? BZ_FACT_IDLE : 0;
     if (object->has_view) {
         facts |= view->level < object->woken ? BZ_FACT_OVERPROMISED : 0;
         facts |= view->level + object->holders != object->permits ? BZ_FACT_UNBALANCED : 0;
@@ -30,7 +40,7 @@ static __attribute__((noinline, cold)) uint32_t facts_of(const struct bz_object 
 
 /* Whether there are any: the same comparisons, in a few instructions. */
 static inline bool has_facts(const struct bz_object *object, bool is_locked) {
-    bool has = (object->over_released_by != BZ_NO_TASK) | is_stuck(object);
+    bool has = (object->over_released_by != BZ_NO_TASK) | is_stuck(object) | is_idle(object);
     if (object->has_view) {
         const struct bz_permit_view *view = &object->view;
         uint64_t odd = (view->level + object->holders) ^ object->permits;
@@ -59,6 +69,7 @@ void bz_world_inspect_touched(struct bz_world *world) {
             bz_note_tell_facts(world, facts_of(object), 0, book->touched[index]);
             object->over_released_by = BZ_NO_TASK;
         }
+        object->was_handed_on = false;
     }
     book->touched_count = 0;
 }

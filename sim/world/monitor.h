@@ -32,6 +32,16 @@ struct bz_event;
 #define BZ_FACT_UNPARTITIONED 0x800u /* W, R, C are not the queue, or not the tasks that wait */
 #define BZ_FACT_LOCKED_WRONG 0x1000u /* locked() is not (W or R or level == 0) */
 
+#define BZ_FACT_IDLE 0x2000u /* a woken waiter went on, and others sleep beside free permits */
+/* What the subjects of the other primitives find, told with two numbers in book.detail. */
+#define BZ_FACT_UNNOTIFIED 0x4000u /* fewer waiters were woken than a notification was for */
+#define BZ_FACT_UNLOCKED 0x8000u   /* the wait of a condition returned, and the lock is not held */
+#define BZ_FACT_BAD_ITEM 0x10000u  /* an item was lost, made up or delivered twice */
+#define BZ_FACT_BAD_ORDER 0x20000u /* an item was delivered before an earlier one */
+#define BZ_FACT_BAD_ROUND 0x40000u /* a barrier: an index twice in a round, or too few for it */
+#define BZ_FACT_BAD_ENTRY 0x80000u /* a pool keeps other locks than those in use */
+#define BZ_FACT_BAD_SIZE 0x100000u /* a queue's size is not what was put less what was got */
+
 /* No fact: somebody wants to see every event. It stays set, so that one test tells the nearly
  * always true "nothing to tell, nobody to tell it to". */
 #define BZ_FACT_WATCHED 0x80000000u

@@ -82,7 +82,7 @@ void bz_world_note_events(struct bz_world *world) {
         if (event->kind == BZ_EVENT_WAKE) {
             bz_book_on_wake(&world->book, event);
         } else if (event->kind == BZ_EVENT_CALL) { /* what else is called, is noted directly */
-            bz_book_on_acquire(&world->book, event);
+            bz_book_on_wait(&world->book, event);
             world->progress_step = world->step;
         } else if (event->kind == BZ_EVENT_EXIT) {
             bz_book_on_exit(&world->book, event);

@@ -4,52 +4,33 @@
 #include "primitives/runtime/mem.h"
 #include "sim/world/note.h"
 
-enum bz_status bz_subject_init(struct bz_subject *subject, struct bz_world *world,
-                               enum bz_primitive primitive, const char *name, uint32_t permits) {
-    const struct bz_variant *variant = world->config.variant;
-    const struct bz_permit_ops *ops = variant->permits[primitive];
-    BZ_CHECK(ops != NULL); /* whoever chose the variant has checked what it offers */
-    if (primitive == BZ_PRIMITIVE_LOCK) {
-        permits = 1;
-    }
-    void *instance = bz_mem_alloc(bz_loop_mem(world->loop), ops->instance_bytes);
-    if (instance == NULL) {
-        return BZ_NO_MEMORY;
-    }
-    enum bz_status status = ops->init(instance, world->loop, permits);
-    *subject = (struct bz_subject){
-        .world = world, .ops = ops, .instance = instance, .primitive = primitive};
-    if (status == BZ_OK) {
-        subject->object = bz_book_add_object(&world->book, name, primitive, ops, variant->claims,
-                                             instance, permits);
-    }
-    return status;
+/* --- what all subjects have in common --------------------------------------------------------- */
+
+void *bz_subject_instance(struct bz_world *world, size_t instance_bytes) {
+    return bz_mem_alloc(bz_loop_mem(world->loop), instance_bytes);
 }
 
-static inline struct bz_event event_of(const struct bz_subject *subject,
-                                       enum bz_sim_event_kind kind, enum bz_op op,
-                                       enum bz_status status) {
+static inline struct bz_event event_of(const struct bz_world *world, enum bz_sim_event_kind kind,
+                                       uint32_t object, enum bz_op op, enum bz_status status) {
     return (struct bz_event){.kind = (uint8_t)kind,
-                             .task = bz_world_current_task(subject->world),
-                             .object = subject->object,
+                             .task = bz_world_current_task(world),
+                             .object = object,
                              .detail = (uint8_t)op,
                              .status = (uint8_t)status};
 }
 
 /* The call waits in the buffer until something else happens. If nothing does before the operation
  * returns, the two are one event. */
-uint32_t bz_subject_calls_acquire(struct bz_subject *subject) {
-    struct bz_world *world = subject->world;
+uint32_t bz_subject_calls(struct bz_world *world, uint32_t object, enum bz_op op) {
     bz_note_what_was(world);
-    bz_world_event(world, event_of(subject, BZ_EVENT_CALL, BZ_OP_ACQUIRE, BZ_OK));
+    bz_world_event(world, event_of(world, BZ_EVENT_CALL, object, op, BZ_OK));
     return world->step;
 }
 
 /* Other things happened since the call: mostly, it was suspended. */
-static __attribute__((noinline)) void acquired_late(struct bz_subject *subject,
-                                                    enum bz_status status) {
-    struct bz_world *world = subject->world;
-    struct bz_event event = event_of(subject, BZ_EVENT_RETURN, BZ_OP_ACQUIRE, status);
+static __attribute__((noinline)) void returns_late(struct bz_world *world, uint32_t object,
+                                                   enum bz_op op, enum bz_status status) {
+    struct bz_event event = event_of(world, BZ_EVENT_RETURN, object, op, status);
     bz_note_what_was(world);
     bz_book_on_return(&world->book, &event, world->step);
     world->progress_step = world->step;
@@ -66,15 +47,14 @@ static __attribute__((noinline, cold)) void judge_at_once(struct bz_world *world
 }
 
 /* What is rare comes last, so that the rest needs no registers saved. */
-void bz_subject_acquired(struct bz_subject *subject, uint32_t called_in_step,
-                         enum bz_status status) {
-    struct bz_world *world = subject->world;
+void bz_subject_returns(struct bz_world *world, uint32_t object, enum bz_op op,
+                        uint32_t called_in_step, enum bz_status status) {
     if (world->step != called_in_step || world->observer.next != world->buffer + 1 ||
         world->buffer[0].kind != BZ_EVENT_CALL) {
-        acquired_late(subject, status);
+        returns_late(world, object, op, status);
         return;
     }
-    struct bz_event event = event_of(subject, BZ_EVENT_RETURN, BZ_OP_ACQUIRE, status);
+    struct bz_event event = event_of(world, BZ_EVENT_RETURN, object, op, status);
     struct bz_event_words words = bz_event_pack(event);
     world->observer.next = world->buffer;
     world->progress_step = world->step;
@@ -86,19 +66,72 @@ void bz_subject_acquired(struct bz_subject *subject, uint32_t called_in_step,
     }
 }
 
-void bz_subject_calls_release(struct bz_subject *subject) {
-    struct bz_world *world = subject->world;
+void bz_subject_does(struct bz_world *world, uint32_t object, enum bz_op op, uint32_t arg) {
     bz_note_what_was(world);
-    struct bz_event event = event_of(subject, BZ_EVENT_CALL, BZ_OP_RELEASE, BZ_OK);
+    struct bz_event event = event_of(world, BZ_EVENT_CALL, object, op, BZ_OK);
+    event.arg = arg;
+    bz_book_touch(&world->book, object);
+    world->progress_step = world->step;
+    world->has_noted = true;
+    bz_note_noted(world, bz_event_pack(event));
+}
+
+uint32_t bz_subject_wakes(struct bz_world *world, uint32_t object) {
+    bz_note_what_was(world);
+    return world->book.objects[object].wakes;
+}
+
+void bz_subject_tell(struct bz_world *world, uint32_t fact, uint32_t object, uint64_t detail_0,
+                     uint64_t detail_1) {
+    bz_note_what_was(world);
+    world->book.detail[0] = detail_0;
+    world->book.detail[1] = detail_1;
+    bz_note_tell_facts(world, fact, bz_world_current_task(world), object);
+}
+
+/* --- permits ---------------------------------------------------------------------------------- */
+
+enum bz_status bz_subject_init(struct bz_subject *subject, struct bz_world *world,
+                               enum bz_primitive primitive, const char *name, uint32_t permits) {
+    const struct bz_variant *variant = world->config.variant;
+    BZ_CHECK(primitive < BZ_PERMIT_PRIMITIVES && variant->permits[primitive] != NULL);
+    const struct bz_permit_ops *ops = variant->permits[primitive];
+    if (primitive == BZ_PRIMITIVE_LOCK) {
+        permits = 1;
+    }
+    void *instance = bz_subject_instance(world, ops->instance_bytes);
+    if (instance == NULL) {
+        return BZ_NO_MEMORY;
+    }
+    enum bz_status status = ops->init(instance, world->loop, permits);
+    *subject = (struct bz_subject){
+        .world = world, .ops = ops, .instance = instance, .primitive = primitive};
+    if (status == BZ_OK) {
+        subject->object =
+            bz_book_add_object(&world->book, (struct bz_object){.name = name,
+                                                                .ops = ops,
+                                                                .instance = instance,
+                                                                .kind = BZ_OBJECT_PERMITS,
+                                                                .primitive = primitive,
+                                                                .claims = variant->claims,
+                                                                .permits = permits,
+                                                                .is_counted = true,
+                                                                .is_owned = true});
+    }
+    return status;
+}
+
+void bz_subject_calls_release(struct bz_world *world, uint32_t object) {
+    bz_note_what_was(world);
+    struct bz_event event = event_of(world, BZ_EVENT_CALL, object, BZ_OP_RELEASE, BZ_OK);
     bz_book_on_release(&world->book, event);
     world->progress_step = world->step;
     world->has_noted = true;
     bz_note_noted(world, bz_event_pack(event));
 }
 
-void bz_subject_refused(struct bz_subject *subject, enum bz_status status) {
-    struct bz_world *world = subject->world;
-    struct bz_event event = event_of(subject, BZ_EVENT_RETURN, BZ_OP_RELEASE, status);
+void bz_subject_refused(struct bz_world *world, uint32_t object, enum bz_status status) {
+    struct bz_event event = event_of(world, BZ_EVENT_RETURN, object, BZ_OP_RELEASE, status);
     bz_note_what_was(world);
     bz_book_on_return(&world->book, &event, world->step);
     bz_note_noted(world, bz_event_pack(event));

@@ -1,0 +1,281 @@
+/* The tables of the variant `buzzer` for what has no permits of its own: event, condition, barrier,
+ * queue, pool, and the semaphore of deferreds. */
+#include "primitives/sync/barrier.h"
+#include "primitives/sync/condition.h"
+#include "primitives/sync/deferred_semaphore.h"
+#include "primitives/sync/event.h"
+#include "primitives/sync/lock.h"
+#include "primitives/sync/lock_pool.h"
+#include "primitives/sync/queue.h"
+#include "scenarios/variants/buzzer.h"
+
+static uint32_t queued(const struct bz_waitq *queue) {
+    return queue->waiting_count + queue->woken_count + queue->cancelled_count;
+}
+
+/* --- event ------------------------------------------------------------------------------------ */
+
+static enum bz_status event_init(void *instance, struct bz_loop *loop) {
+    bz_sync_event_init(instance, loop);
+    return BZ_OK;
+}
+
+static void event_set(void *instance) {
+    bz_sync_event_set(instance);
+}
+
+static void event_clear(void *instance) {
+    bz_sync_event_clear(instance);
+}
+
+static bool event_is_set(void *instance) {
+    return bz_sync_event_is_set(instance);
+}
+
+static enum bz_status event_wait(void *instance) {
+    return bz_sync_event_wait(instance);
+}
+
+static uint32_t event_queued(void *instance) {
+    const struct bz_sync_event *event = instance;
+    return queued(&event->queue);
+}
+
+const struct bz_event_ops bz_buzzer_event_ops = {
+    .instance_bytes = sizeof(struct bz_sync_event),
+    .init = event_init,
+    .set = event_set,
+    .clear = event_clear,
+    .is_set = event_is_set,
+    .wait = event_wait,
+    .queued = event_queued,
+};
+
+/* --- condition -------------------------------------------------------------------------------- */
+
+struct condition {
+    struct bz_lock lock;
+    struct bz_condition condition;
+};
+
+static enum bz_status condition_init(void *instance, struct bz_loop *loop) {
+    struct condition *pair = instance;
+    bz_lock_init(&pair->lock, loop);
+    bz_condition_init(&pair->condition, &pair->lock);
+    return BZ_OK;
+}
+
+static enum bz_status condition_acquire(void *instance) {
+    struct condition *pair = instance;
+    return bz_lock_acquire(&pair->lock);
+}
+
+static enum bz_status condition_release(void *instance) {
+    struct condition *pair = instance;
+    return bz_lock_release(&pair->lock);
+}
+
+static bool condition_locked(void *instance) {
+    const struct condition *pair = instance;
+    return bz_lock_locked(&pair->lock);
+}
+
+static enum bz_status condition_wait(void *instance) {
+    struct condition *pair = instance;
+    return bz_condition_wait(&pair->condition);
+}
+
+static enum bz_status condition_notify(void *instance, uint32_t count) {
+    struct condition *pair = instance;
+    return bz_condition_notify(&pair->condition, count);
+}
+
+static uint32_t condition_queued(void *instance) {
+    const struct condition *pair = instance;
+    return queued(&pair->lock.queue) + queued(&pair->condition.queue);
+}
+
+const struct bz_condition_ops bz_buzzer_condition_ops = {
+    .instance_bytes = sizeof(struct condition),
+    .init = condition_init,
+    .acquire = condition_acquire,
+    .release = condition_release,
+    .locked = condition_locked,
+    .wait = condition_wait,
+    .notify = condition_notify,
+    .queued = condition_queued,
+};
+
+/* --- barrier ---------------------------------------------------------------------------------- */
+
+static enum bz_status barrier_init(void *instance, struct bz_loop *loop, uint32_t parties) {
+    return bz_barrier_init(instance, loop, parties);
+}
+
+static enum bz_status barrier_wait(void *instance, uint32_t *index) {
+    return bz_barrier_wait(instance, index);
+}
+
+static void barrier_abort(void *instance) {
+    bz_barrier_abort(instance);
+}
+
+static void barrier_reset(void *instance) {
+    bz_barrier_reset(instance);
+}
+
+static uint32_t barrier_queued(void *instance) {
+    const struct bz_barrier *barrier = instance;
+    return queued(&barrier->queue);
+}
+
+const struct bz_barrier_ops bz_buzzer_barrier_ops = {
+    .instance_bytes = sizeof(struct bz_barrier),
+    .init = barrier_init,
+    .wait = barrier_wait,
+    .abort = barrier_abort,
+    .reset = barrier_reset,
+    .queued = barrier_queued,
+};
+
+/* --- queue ------------------------------------------------------------------------------------ */
+
+static enum bz_status queue_init(void *instance, struct bz_loop *loop, enum bz_queue_order order,
+                                 uint32_t maxsize) {
+    static const enum bz_queue_kind kinds[] = {[BZ_QUEUE_ORDER_FIFO] = BZ_QUEUE_FIFO,
+                                               [BZ_QUEUE_ORDER_LIFO] = BZ_QUEUE_LIFO,
+                                               [BZ_QUEUE_ORDER_PRIORITY] = BZ_QUEUE_PRIORITY};
+    return bz_queue_init(instance, loop, kinds[order], maxsize);
+}
+
+static enum bz_status queue_put(void *instance, uint64_t value, int64_t priority) {
+    return bz_queue_put_priority(instance, value, priority);
+}
+
+static enum bz_status queue_get(void *instance, uint64_t *value) {
+    return bz_queue_get(instance, value);
+}
+
+static enum bz_status queue_try_put(void *instance, uint64_t value, int64_t priority) {
+    return bz_queue_try_put_priority(instance, value, priority);
+}
+
+static enum bz_status queue_try_get(void *instance, uint64_t *value) {
+    return bz_queue_try_get(instance, value);
+}
+
+static enum bz_status queue_task_done(void *instance) {
+    return bz_queue_task_done(instance);
+}
+
+static enum bz_status queue_join(void *instance) {
+    return bz_queue_join(instance);
+}
+
+static void queue_shutdown(void *instance, bool is_immediate) {
+    bz_queue_shutdown(instance, is_immediate);
+}
+
+static uint64_t queue_size(void *instance) {
+    return bz_queue_size(instance);
+}
+
+static uint32_t queue_queued(void *instance) {
+    const struct bz_queue *queue = instance;
+    return queued(&queue->getters) + queued(&queue->putters);
+}
+
+const struct bz_queue_ops bz_buzzer_queue_ops = {
+    .instance_bytes = sizeof(struct bz_queue),
+    .init = queue_init,
+    .put = queue_put,
+    .get = queue_get,
+    .try_put = queue_try_put,
+    .try_get = queue_try_get,
+    .task_done = queue_task_done,
+    .join = queue_join,
+    .shutdown = queue_shutdown,
+    .size = queue_size,
+    .queued = queue_queued,
+};
+
+/* --- pool ------------------------------------------------------------------------------------- */
+
+static enum bz_status pool_init(void *instance, struct bz_loop *loop) {
+    bz_lock_pool_init(instance, loop, 0);
+    return BZ_OK;
+}
+
+static enum bz_status pool_acquire(void *instance, uint64_t key) {
+    return bz_lock_pool_acquire(instance, key);
+}
+
+static enum bz_status pool_release(void *instance, uint64_t key) {
+    return bz_lock_pool_release(instance, key);
+}
+
+static uint64_t pool_entries(void *instance) {
+    return bz_lock_pool_entries(instance);
+}
+
+const struct bz_pool_ops bz_buzzer_pool_ops = {
+    .instance_bytes = sizeof(struct bz_lock_pool),
+    .init = pool_init,
+    .acquire = pool_acquire,
+    .release = pool_release,
+    .entries = pool_entries,
+};
+
+/* --- semaphore of deferreds ------------------------------------------------------------------- */
+
+struct deferred {
+    struct bz_trampoline trampoline;
+    struct bz_deferred_semaphore semaphore;
+};
+
+struct deferred_waiter {
+    struct bz_deferred_waiter waiter;
+    struct bz_deferred_pair pair;
+    struct bz_deferred_request *request;
+};
+
+static enum bz_status deferred_init(void *instance, struct bz_loop *loop, uint32_t permits) {
+    struct deferred *deferred = instance;
+    bz_trampoline_init(&deferred->trampoline, loop);
+    return bz_deferred_semaphore_init(&deferred->semaphore, &deferred->trampoline, permits);
+}
+
+static struct bz_deferred_result deferred_answer(struct bz_deferred_pair *pair,
+                                                 struct bz_deferred_result result) {
+    struct deferred_waiter *waiter = bz_container_of(pair, struct deferred_waiter, pair);
+    waiter->request->answer(waiter->request, result.status);
+    return bz_deferred_ok(0);
+}
+
+static void deferred_acquire(void *instance, struct bz_deferred_request *request) {
+    struct deferred *deferred = instance;
+    struct deferred_waiter *waiter = request->waiter;
+    waiter->request = request;
+    bz_deferred_semaphore_acquire(&deferred->semaphore, &waiter->waiter);
+    bz_deferred_add_both(&waiter->waiter.deferred, &waiter->pair, deferred_answer);
+}
+
+static void deferred_cancel(void *instance, struct bz_deferred_request *request) {
+    struct deferred_waiter *waiter = request->waiter;
+    (void)instance;
+    (void)bz_deferred_cancel(&waiter->waiter.deferred); /* false: it was answered */
+}
+
+static enum bz_status deferred_release(void *instance) {
+    struct deferred *deferred = instance;
+    return bz_deferred_semaphore_release(&deferred->semaphore);
+}
+
+const struct bz_deferred_ops bz_buzzer_deferred_ops = {
+    .instance_bytes = sizeof(struct deferred),
+    .waiter_bytes = sizeof(struct deferred_waiter),
+    .init = deferred_init,
+    .acquire = deferred_acquire,
+    .cancel = deferred_cancel,
+    .release = deferred_release,
+};

@@ -1,0 +1,96 @@
+#include "sim/world/subject_condition.h"
+
+#include "sim/world/world.h"
+
+enum bz_status bz_condition_subject_init(struct bz_condition_subject *subject,
+                                         struct bz_world *world, const char *name,
+                                         const char *lock_name) {
+    const struct bz_condition_ops *ops = world->config.variant->condition;
+    uint32_t claims = world->config.variant->claims;
+    void *instance = bz_subject_instance(world, ops->instance_bytes);
+    if (instance == NULL) {
+        return BZ_NO_MEMORY;
+    }
+    *subject = (struct bz_condition_subject){.world = world, .ops = ops, .instance = instance};
+    enum bz_status status = ops->init(instance, world->loop);
+    if (status != BZ_OK) {
+        return status;
+    }
+    subject->lock =
+        bz_book_add_object(&world->book, (struct bz_object){.name = lock_name,
+                                                            .instance = instance,
+                                                            .kind = BZ_OBJECT_PERMITS,
+                                                            .primitive = BZ_PRIMITIVE_LOCK,
+                                                            .claims = claims & ~BZ_CLAIM_FIFO,
+                                                            .permits = 1,
+                                                            .is_counted = true,
+                                                            .is_owned = true,
+                                                            .never_stuck = true});
+    subject->object =
+        bz_book_add_object(&world->book, (struct bz_object){.name = name,
+                                                            .instance = instance,
+                                                            .kind = BZ_OBJECT_CONDITION,
+                                                            .primitive = BZ_PRIMITIVE_CONDITION,
+                                                            .claims = claims,
+                                                            .queued = ops->queued});
+    return BZ_OK;
+}
+
+enum bz_status bz_condition_subject_release(struct bz_condition_subject *subject) {
+    bz_subject_calls_release(subject->world, subject->lock);
+    enum bz_status status = subject->ops->release(subject->instance);
+    if (status != BZ_OK) {
+        bz_subject_refused(subject->world, subject->lock, status);
+    }
+    return status;
+}
+
+/* The book's side of what the wait does with the lock. */
+static void lend_lock(struct bz_condition_subject *subject, bool is_back) {
+    struct bz_book *book = &subject->world->book;
+    uint32_t task = bz_world_current_task(subject->world);
+    book->objects[subject->lock].holders += is_back ? 1u : UINT64_MAX;
+    book->tasks[task].holdings += is_back ? 1u : UINT32_MAX;
+}
+
+/* Who was notified and cancelled owes the notification to somebody who still waits. */
+static void collect_debt(struct bz_condition_subject *subject, uint32_t owed_wakes) {
+    uint32_t wakes = bz_subject_wakes(subject->world, subject->object);
+    uint32_t live = subject->world->book.objects[subject->object].live;
+    if (owed_wakes > wakes && live > 0) {
+        bz_subject_tell(subject->world, BZ_FACT_UNNOTIFIED, subject->object, 0, 1);
+    }
+}
+
+enum bz_status bz_condition_subject_wait(struct bz_condition_subject *subject) {
+    struct bz_world *world = subject->world;
+    struct bz_book *book = &world->book;
+    uint32_t task = bz_world_current_task(world);
+    uint32_t step = bz_subject_calls(world, subject->object, BZ_OP_WAIT);
+    book->tasks[task].owes_wake = 0;
+    lend_lock(subject, false);
+    enum bz_status status = subject->ops->wait(subject->instance);
+    bool others_hold = book->objects[subject->lock].holders > 0;
+    bool is_locked = subject->ops->locked(subject->instance);
+    lend_lock(subject, true);
+    collect_debt(subject, book->tasks[task].owes_wake);
+    bz_subject_returns(world, subject->object, BZ_OP_WAIT, step, status);
+    if (others_hold || !is_locked) {
+        bz_subject_tell(world, BZ_FACT_UNLOCKED, subject->object, others_hold, (uint64_t)status);
+    }
+    return status;
+}
+
+enum bz_status bz_condition_subject_notify(struct bz_condition_subject *subject, uint32_t count) {
+    struct bz_world *world = subject->world;
+    bz_subject_does(world, subject->object, BZ_OP_NOTIFY, count);
+    uint32_t live = world->book.objects[subject->object].live;
+    uint32_t wakes = bz_subject_wakes(world, subject->object);
+    enum bz_status status = subject->ops->notify(subject->instance, count);
+    uint32_t woken = bz_subject_wakes(world, subject->object) - wakes;
+    uint32_t due = count < live ? count : live;
+    if (status == BZ_OK && woken < due) {
+        bz_subject_tell(world, BZ_FACT_UNNOTIFIED, subject->object, woken, due);
+    }
+    return status;
+}
