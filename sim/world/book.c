@@ -80,6 +80,7 @@ static __attribute__((noinline, cold)) void make_room(struct bz_book *book,
     object->line_end = count;
     object->first_live = 0;
     object->first_woken = 0;
+    object->handed_on = 0;
     if (count > object->line_capacity / 2) {
         size_t bytes = object->line_capacity * sizeof *object->line;
         object->line = grow(bz_loop_mem(book->loop), object->line, bytes, 2 * bytes);
@@ -360,7 +361,7 @@ void bz_book_on_return(struct bz_book *book, const struct bz_event *event, uint3
             }
             object->holders += object->is_counted;
             task->holdings += object->is_owned;
-            object->was_handed_on = true;
+            object->handed_on = object->line_end;
             judge_grant(book, object, event->task);
         }
         leave_line(object, task);

@@ -96,12 +96,11 @@ struct bz_object {
     uint32_t claims;
     uint64_t permits; /* to begin with, plus net releases of a plain semaphore */
     uint64_t holders;
-    uint32_t quorum;    /* barrier: so many live tasks do not wait any longer; else 0 */
-    bool is_counted;    /* a wait that ends well raises the holders */
-    bool is_owned;      /* and the task's holdings */
-    bool never_stuck;   /* others than tasks of the book take part: a condition's lock */
-    bool was_handed_on; /* in this step a woken waiter took what it was woken for */
-    uint32_t wakes;     /* grants by wake-up so far */
+    uint32_t quorum;  /* barrier: so many live tasks do not wait any longer; else 0 */
+    bool is_counted;  /* a wait that ends well raises the holders */
+    bool is_owned;    /* and the task's holdings */
+    bool never_stuck; /* others than tasks of the book take part: a condition's lock */
+    uint32_t wakes;   /* grants by wake-up so far */
     uint32_t (*queued)(void *instance); /* entries of its queue; NULL: not shown */
     union {                             /* tasks that are suspended inside acquire */
         uint32_t inside[BZ_INSIDE_COUNT];
@@ -117,6 +116,8 @@ struct bz_object {
     uint32_t line_end;
     uint32_t line_capacity;
     uint32_t first_live;  /* no live task stands before it */
+    uint32_t handed_on;   /* in this step a woken waiter took what it was woken for; who stands
+                             before this place came before that */
     uint32_t first_woken; /* no woken task stands before it */
     uint32_t return_task; /* the last acquire that returned: whose, in which step, with what */
     uint32_t return_step;

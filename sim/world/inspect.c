@@ -8,11 +8,17 @@ static inline bool is_stuck(const struct bz_object *object) {
            ((object->woken | object->cancelled | object->polling) == 0);
 }
 
-/* gh-111693: who resumed with a permit woke one waiter where several would fit. */
-static inline bool is_idle(const struct bz_object *object) {
-    return object->was_handed_on & (object->live > 0) &
+/* gh-111693: who resumed with a permit woke one waiter where several would fit. Newcomers may queue
+ * behind a woken waiter beside a free permit: they came later. */
+static inline bool may_be_idle(const struct bz_object *object) {
+    return (object->handed_on > 0) & (object->live > 0) &
            ((object->claims & BZ_CLAIM_WORK_CONSERVING) != 0) &
            (object->permits > object->holders + object->woken);
+}
+
+static bool is_idle(struct bz_book *book, struct bz_object *object) {
+    return may_be_idle(object) &&
+           book->tasks[bz_book_oldest_live(book, object)].arrival < object->handed_on;
 }
 
 static inline bool should_be_locked(const struct bz_object *object) {
@@ -20,11 +26,12 @@ static inline bool should_be_locked(const struct bz_object *object) {
 }
 
 /* What can be seen of an object between two steps. */
-static __attribute__((noinline, cold)) uint32_t facts_of(const struct bz_object *object) {
+static __attribute__((noinline, cold)) uint32_t facts_of(struct bz_book *book,
+                                                         struct bz_object *object) {
     const struct bz_permit_view *view = &object->view;
     uint32_t facts = object->over_released_by != BZ_NO_TASK ? BZ_FACT_OVER_RELEASED : 0;
     facts |= is_stuck(object) ? BZ_FACT_STUCK : 0;
-    facts |= is_idle(object) ? BZ_FACT_IDLE : 0;
+    facts |= is_idle(book, object) ? BZ_FACT_IDLE : 0;
     if (object->has_view) {
         facts |= view->level < object->woken ? BZ_FACT_OVERPROMISED : 0;
         facts |= view->level + object->holders != object->permits ? BZ_FACT_UNBALANCED : 0;
@@ -40,7 +47,7 @@ static __attribute__((noinline, cold)) uint32_t facts_of(const struct bz_object 
 
 /* Whether there are any: the same comparisons, in a few instructions. */
 static inline bool has_facts(const struct bz_object *object, bool is_locked) {
-    bool has = (object->over_released_by != BZ_NO_TASK) | is_stuck(object) | is_idle(object);
+    bool has = (object->over_released_by != BZ_NO_TASK) | is_stuck(object) | may_be_idle(object);
     if (object->has_view) {
         const struct bz_permit_view *view = &object->view;
         uint64_t odd = (view->level + object->holders) ^ object->permits;
@@ -66,10 +73,10 @@ void bz_world_inspect_touched(struct bz_world *world) {
             is_locked = object->ops->locked(object->instance);
         }
         if (__builtin_expect(has_facts(object, is_locked), 0)) {
-            bz_note_tell_facts(world, facts_of(object), 0, book->touched[index]);
+            bz_note_tell_facts(world, facts_of(book, object), 0, book->touched[index]);
             object->over_released_by = BZ_NO_TASK;
         }
-        object->was_handed_on = false;
+        object->handed_on = 0;
     }
     book->touched_count = 0;
 }

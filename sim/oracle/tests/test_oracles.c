@@ -7,19 +7,28 @@ TOY(crowds, TOY_CROWDS, TOY_CLAIMS_ALL, toy_view);
 /* Scripts and traces rely on these names. */
 Test(oracles, have_stable_names_and_are_found_by_them) {
     static const char *const names[] = {"mutual-exclusion",
+                                        "relock",
+                                        "item-once",
+                                        "item-order",
+                                        "bound",
+                                        "barrier-round",
+                                        "lost-notification",
                                         "fifo",
                                         "ownership",
                                         "cancel-delivered",
                                         "misuse",
                                         "lost-wakeup",
                                         "starvation",
+                                        "work-conserving",
                                         "level-bound",
                                         "permit-conservation",
+                                        "queue-size",
                                         "queue-partition",
                                         "locked-definition",
                                         "deadlock",
                                         "livelock",
                                         "leak",
+                                        "pool-entry",
                                         "assertion",
                                         "nondeterminism"};
     size_t count = 0;
