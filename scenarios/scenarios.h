@@ -1,8 +1,8 @@
 /* The scenarios and variants that come with Buzzer, by name.
  *
  * To add a scenario: one file with one const struct bz_scenario, declared here, listed in
- * scenarios.c. To add a variant: the same with struct bz_variant; a zoo entry goes to zoo/, and to the
- * list in zoo/zoo.def.
+ * scenarios.c. To add a variant: the same with struct bz_variant; a zoo entry goes to zoo/, and to
+ * the list in zoo/zoo.def.
  */
 #ifndef BZ_SCENARIOS_SCENARIOS_H
 #define BZ_SCENARIOS_SCENARIOS_H
@@ -10,13 +10,25 @@
 #include "sim/campaign/scenario.h"
 #include "sim/variant/variant.h"
 
+extern const struct bz_scenario bz_scenario_bank;
+extern const struct bz_scenario bz_scenario_barrier;
+extern const struct bz_scenario bz_scenario_condition;
 extern const struct bz_scenario bz_scenario_contended;
+extern const struct bz_scenario bz_scenario_deferred;
+extern const struct bz_scenario bz_scenario_event;
 extern const struct bz_scenario bz_scenario_handoff;
+extern const struct bz_scenario bz_scenario_intruder;
+extern const struct bz_scenario bz_scenario_pool;
+extern const struct bz_scenario bz_scenario_queue;
+extern const struct bz_scenario bz_scenario_program;
 extern const struct bz_scenario bz_scenario_restaurant;
 extern const struct bz_scenario bz_scenario_taskgroup;
 extern const struct bz_scenario bz_scenario_timeout;
 
+extern const struct bz_variant bz_variant_asyncio_311;
+extern const struct bz_variant bz_variant_asyncio_313;
 extern const struct bz_variant bz_variant_buzzer;
+extern const struct bz_variant bz_variant_twisted;
 #define ZOO(entry) extern const struct bz_variant bz_variant_zoo_##entry;
 #include "scenarios/zoo/zoo.def"
 #undef ZOO

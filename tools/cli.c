@@ -11,7 +11,7 @@
 #include "scenarios/scenarios.h"
 #include "sim/choice/choice.h"
 
-const struct bz_catalog bz_cli_catalog = {.scenarios = bz_scenarios, .variants = bz_variants};
+struct bz_catalog bz_cli_catalog = {.scenarios = bz_scenarios, .variants = bz_variants};
 
 /* At exit, because argp prints its help and exits by itself. A result that did not arrive is no
  * result, whatever the exit code would have been. */

@@ -34,11 +34,15 @@ struct bz_command {
 extern const struct bz_command bz_command_bench;
 extern const struct bz_command bz_command_corpus;
 extern const struct bz_command bz_command_list;
+extern const struct bz_command bz_command_mutants;
+extern const struct bz_command bz_command_new;
 extern const struct bz_command bz_command_replay;
 extern const struct bz_command bz_command_run;
+extern const struct bz_command bz_command_zoo;
 
-/* Every scenario and variant that the program knows. */
-extern const struct bz_catalog bz_cli_catalog;
+/* Every scenario and variant that the program knows: those that came with it, and, once plug-ins
+ * are loaded (plugins.h), theirs. */
+extern struct bz_catalog bz_cli_catalog;
 
 /* Prepares the process: exit codes of argp, the check of stdout. Once, first thing in main(). */
 void bz_cli_begin(void);

@@ -10,6 +10,7 @@
 
 #include "sim/campaign/replay.h"
 #include "tools/cli.h"
+#include "tools/plugins.h"
 #include "tools/report_json.h"
 
 enum { OPTION_JSON = 0x4000 };
@@ -22,6 +23,7 @@ static const struct argp_option options_table[] = {
 struct corpus {
     const char *name;
     const char *folder;
+    struct bz_plugins plugins;
     bool is_json;
     struct bz_json *root;
     struct bz_json *results;
@@ -33,6 +35,9 @@ struct corpus {
 static error_t parse_option(int key, char *arg, struct argp_state *state) {
     struct corpus *corpus = state->input;
     switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &corpus->plugins;
+        return 0;
     case OPTION_JSON:
         corpus->is_json = true;
         return 0;
@@ -153,8 +158,10 @@ static void finish(struct corpus *corpus, int code) {
 }
 
 static int command_corpus(int argc, char **argv) {
+    const struct argp_child children[] = {{&bz_plugins_argp, 0, NULL, 0}, {0}};
     const struct argp argp = {.options = options_table,
                               .parser = parse_option,
+                              .children = children,
                               .args_doc = "[DIR]",
                               .doc = "Replays every *.json of a folder, traces/corpus unless told "
                                      "otherwise. Exit status: 0 all matched, 3 one diverged, 2 one "
@@ -163,6 +170,10 @@ static int command_corpus(int argc, char **argv) {
     char folder[PATH_MAX];
     struct dirent **entries;
     bz_cli_parse(&argp, argc, argv, &corpus);
+    int loaded = bz_plugins_load(&corpus.plugins, argv[0]);
+    if (loaded != BZ_EXIT_OK) {
+        return loaded;
+    }
     if (corpus.folder == NULL) {
         corpus.folder = default_folder(folder, sizeof folder);
     }

@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scenarios/scenarios.h"
 #include "sim/choice/strategy.h"
 #include "sim/oracle/oracle.h"
 #include "tools/cli.h"
+#include "tools/plugins.h"
 
 static void print_scenarios(void) {
-    for (const struct bz_scenario *const *item = bz_scenarios; *item != NULL; item++) {
+    for (const struct bz_scenario *const *item = bz_cli_catalog.scenarios; *item != NULL; item++) {
         const struct bz_scenario *scenario = *item;
         printf("%-22s %s\n", scenario->name, scenario->summary);
         printf("    %-18s", "primitive");
@@ -21,20 +21,30 @@ static void print_scenarios(void) {
             printf("    %-18s %s (%" PRId64 "; %" PRId64 " to %" PRId64 ")\n", param->name,
                    param->summary, param->value, param->least, param->most);
         }
+        if (scenario->file != NULL) {
+            printf("    %-18s %s\n", "file", scenario->file->summary);
+        }
     }
 }
 
+static void print_fault(const struct bz_fault *fault) {
+    printf("    declared fault: %s (%s, %s, %s)\n", fault->summary, fault->project, fault->issue,
+           fault->versions);
+    printf("    shows in %s%s%s, caught by %s\n", fault->scenario,
+           fault->settings != NULL ? " with " : "", fault->settings != NULL ? fault->settings : "",
+           fault->oracle);
+}
+
 static void print_variants(void) {
-    for (const struct bz_variant *const *item = bz_variants; *item != NULL; item++) {
+    for (const struct bz_variant *const *item = bz_cli_catalog.variants; *item != NULL; item++) {
         const struct bz_variant *variant = *item;
         printf("%-22s %s\n", variant->name, variant->summary);
         if (variant->fault != NULL) {
-            printf("    declared fault: %s (%s, %s, %s)\n", variant->fault->summary,
-                   variant->fault->project, variant->fault->issue, variant->fault->versions);
-            printf("    shows in %s%s%s, caught by %s\n", variant->fault->scenario,
-                   variant->fault->settings != NULL ? " with " : "",
-                   variant->fault->settings != NULL ? variant->fault->settings : "",
-                   variant->fault->oracle);
+            print_fault(variant->fault);
+        }
+        for (const struct bz_fault *const *fault = variant->declared;
+             fault != NULL && *fault != NULL; fault++) {
+            print_fault(*fault);
         }
     }
 }
@@ -77,29 +87,46 @@ static const struct {
 };
 #define TOPIC_COUNT (sizeof topics / sizeof topics[0])
 
+struct list {
+    struct bz_plugins plugins;
+    const char *topic;
+};
+
 static error_t parse_option(int key, char *arg, struct argp_state *state) {
-    const char **topic = state->input;
-    if (key != ARGP_KEY_ARG) {
+    struct list *list = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &list->plugins;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (list->topic != NULL) {
+            argp_error(state, "one list at a time; '%s' is too much", arg);
+        }
+        list->topic = arg;
+        return 0;
+    default:
         return ARGP_ERR_UNKNOWN;
     }
-    if (*topic != NULL) {
-        argp_error(state, "one list at a time; '%s' is too much", arg);
-    }
-    *topic = arg;
-    return 0;
 }
 
 static int command_list(int argc, char **argv) {
+    const struct argp_child children[] = {{&bz_plugins_argp, 0, NULL, 0}, {0}};
     const struct argp argp = {
         .parser = parse_option,
+        .children = children,
         .args_doc = "[scenarios|variants|strategies|oracles|windows]",
         .doc = "Lists what can be named, each with what it is; everything unless told otherwise. "
                "A parameter is followed by its default and its limits."};
     const char *names[TOPIC_COUNT];
-    const char *topic = NULL;
+    struct list list = {.topic = NULL};
     char hint[128];
     bool is_found = false;
-    bz_cli_parse(&argp, argc, argv, &topic);
+    bz_cli_parse(&argp, argc, argv, &list);
+    const char *topic = list.topic;
+    int code = bz_plugins_load(&list.plugins, argv[0]);
+    if (code != BZ_EXIT_OK) {
+        return code;
+    }
     for (size_t index = 0; index < TOPIC_COUNT; index++) {
         names[index] = topics[index].name;
         if (topic == NULL) {

@@ -1,4 +1,5 @@
 /* buzzer replay: a trace or a token again, event by event. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,9 +9,10 @@
 #include "sim/campaign/token.h"
 #include "tools/cli.h"
 #include "tools/diagnosis.h"
+#include "tools/plugins.h"
 #include "tools/report_json.h"
 
-enum { OPTION_VARIANT = 0x3000, OPTION_LOG, OPTION_STEP, OPTION_JSON };
+enum { OPTION_VARIANT = 0x3000, OPTION_LOG, OPTION_STEP, OPTION_JSON, OPTION_PROGRAM_OUT };
 
 static const struct argp_option options_table[] = {
     {"variant", OPTION_VARIANT, "V", 0,
@@ -18,6 +20,8 @@ static const struct argp_option options_table[] = {
     {"log", OPTION_LOG, NULL, 0, "Print every event with its step and time", 0},
     {"step", OPTION_STEP, NULL, 0, "The same, and wait for Enter after each step", 0},
     {"json", OPTION_JSON, NULL, 0, "Print one JSON document", 0},
+    {"program-out", OPTION_PROGRAM_OUT, "FILE", 0,
+     "Write the program of a run of scenario 'program' to a new file, for --set file=FILE", 0},
     {0},
 };
 
@@ -25,6 +29,8 @@ struct replay {
     const char *name; /* for messages */
     const char *input;
     const char *variant;
+    const char *program_out;
+    struct bz_plugins plugins;
     bool is_log;
     bool is_step;
     bool is_json;
@@ -39,6 +45,9 @@ struct replay {
 static error_t parse_option(int key, char *arg, struct argp_state *state) {
     struct replay *replay = state->input;
     switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &replay->plugins;
+        return 0;
     case OPTION_VARIANT:
         if (replay->variant != NULL) {
             argp_error(state, "--variant is given twice");
@@ -53,6 +62,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
         return 0;
     case OPTION_JSON:
         replay->is_json = true;
+        return 0;
+    case OPTION_PROGRAM_OUT:
+        if (replay->program_out != NULL) {
+            argp_error(state, "--program-out is given twice");
+        }
+        replay->program_out = arg;
         return 0;
     case ARGP_KEY_ARG:
         if (replay->input != NULL) {
@@ -222,10 +237,37 @@ static void print_text(const struct replay *replay, const struct bz_trace *trace
     }
 }
 
+/* The program alone, as a file; one that is there already is left as it is. */
+static int write_program(const struct replay *replay) {
+    static char text[BZ_FILE_BYTES_MAX + 1];
+    char error[BZ_ERROR_BYTES];
+    size_t length;
+    if (!bz_trace_print_program(&replay->trace, &replay->program, text, sizeof text, &length, error,
+                                sizeof error)) {
+        return bz_cli_fail(replay->name, BZ_EXIT_USAGE, "--program-out: %s", error);
+    }
+    if (length > BZ_FILE_BYTES_MAX) {
+        return bz_cli_fail(replay->name, BZ_EXIT_INTERNAL,
+                           "--program-out: the program is larger than any that can be read");
+    }
+    FILE *file = fopen(replay->program_out, "wx");
+    bool is_written = file != NULL && fwrite(text, 1, length, file) == length;
+    if (file != NULL && fclose(file) != 0) {
+        is_written = false;
+    }
+    return is_written
+               ? BZ_EXIT_OK
+               : bz_cli_fail(replay->name, BZ_EXIT_USAGE, "--program-out: cannot write '%s': %s",
+                             replay->program_out, strerror(errno));
+}
+
 static int run_replay(struct replay *replay) {
     int code = replay->is_token ? load_token(replay) : load_trace(replay);
     if (code == BZ_EXIT_OK && replay->variant != NULL) {
         code = replay_leniently(replay);
+    }
+    if (code == BZ_EXIT_OK && replay->program_out != NULL) {
+        code = write_program(replay);
     }
     if (code != BZ_EXIT_OK) {
         return code;
@@ -248,8 +290,10 @@ static bool is_meant_as_token(const char *input) {
 }
 
 static int command_replay(int argc, char **argv) {
+    const struct argp_child children[] = {{&bz_plugins_argp, 0, NULL, 0}, {0}};
     const struct argp argp = {.options = options_table,
                               .parser = parse_option,
+                              .children = children,
                               .args_doc = "TRACE.json|TOKEN",
                               .doc = "Replays one run and holds every event against what is "
                                      "recorded. Exit status: 0 it matched, 3 it diverged, 2 bad "
@@ -259,7 +303,8 @@ static int command_replay(int argc, char **argv) {
     replay.is_token = is_meant_as_token(replay.input) && access(replay.input, F_OK) != 0;
     bz_trace_init(&replay.trace);
     bz_trace_init(&replay.record);
-    int code = run_replay(&replay);
+    int code = bz_plugins_load(&replay.plugins, argv[0]);
+    code = code == BZ_EXIT_OK ? run_replay(&replay) : code;
     bz_trace_fini(&replay.record);
     bz_trace_fini(&replay.trace);
     return code;

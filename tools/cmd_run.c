@@ -1,6 +1,5 @@
 /* buzzer run: many seeds of one program, and what came of them. */
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +8,9 @@
 #include "tools/cli.h"
 #include "tools/diagnosis.h"
 #include "tools/findings.h"
+#include "tools/interrupt.h"
 #include "tools/options.h"
+#include "tools/plugins.h"
 #include "tools/progress.h"
 #include "tools/report_json.h"
 #include "tools/run_report.h"
@@ -49,6 +50,7 @@ static const struct argp_option options_table[] = {
 
 struct run {
     struct bz_options options;
+    struct bz_plugins plugins;
     const char *selection; /* which of --seed, --seeds, --runs, --time was given */
     bool has_seed_first;
     uint64_t seed_first;
@@ -151,6 +153,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &run->options;
+        state->child_inputs[1] = &run->plugins;
         return 0;
     case OPTION_JOBS:
         if (run->jobs != 0) {
@@ -192,21 +195,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 /* --- the campaign -------------------------------------------------------------------------------
  */
 
-static volatile sig_atomic_t stop_requested;
-
-/* The first signal ends the campaign in good order, the second one the process. */
-static void on_signal(int number) {
-    (void)number;
-    stop_requested = 1;
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-}
-
 static bool poll_campaign(void *context, const struct bz_campaign_result *so_far) {
     struct run *run = context;
     bz_progress_show(&run->progress, so_far->runs, so_far->violations);
     bool is_time_up = run->progress.deadline_ns != 0 && bz_wall_ns() >= run->progress.deadline_ns;
-    return stop_requested == 0 && !is_time_up;
+    return bz_interrupt_requested == 0 && !is_time_up;
 }
 
 static bool run_campaign(struct run *run, const struct bz_program *program,
@@ -216,13 +209,10 @@ static bool run_campaign(struct run *run, const struct bz_program *program,
                                         .runs = run->runs,
                                         .jobs = run->jobs,
                                         .keep_going = run->keep_going,
-                                        .stop = &stop_requested,
+                                        .stop = &bz_interrupt_requested,
                                         .poll = poll_campaign,
                                         .context = run};
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    bz_interrupt_catch();
     bz_progress_begin(&run->progress, run->is_quiet, run->runs, run->seconds);
     bool is_done = bz_campaign_run(&config, result);
     *seconds = bz_progress_end(&run->progress);
@@ -256,7 +246,8 @@ static int exit_code_of(const struct bz_run_report *report) {
 }
 
 static int command_run(int argc, char **argv) {
-    const struct argp_child children[] = {{&bz_options_argp, 0, "The program:", 1}, {0}};
+    const struct argp_child children[] = {
+        {&bz_options_argp, 0, "The program:", 1}, {&bz_plugins_argp, 0, NULL, 1}, {0}};
     const struct argp argp = {.options = options_table,
                               .parser = parse_option,
                               .args_doc = "SCENARIO",
@@ -270,7 +261,8 @@ static int command_run(int argc, char **argv) {
     static struct bz_campaign_result result;
     struct bz_kept_findings findings = {.items = NULL};
     bz_cli_parse(&argp, argc, argv, &run);
-    int code = bz_options_program(&run.options, argv[0], &program);
+    int code = bz_plugins_load(&run.plugins, argv[0]);
+    code = code == BZ_EXIT_OK ? bz_options_program(&run.options, argv[0], &program) : code;
     code =
         code == BZ_EXIT_OK && run.out != NULL ? bz_findings_prepare_folder(argv[0], run.out) : code;
     if (code != BZ_EXIT_OK) {
@@ -287,9 +279,10 @@ static int command_run(int argc, char **argv) {
         return bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "out of memory or threads");
     }
     report.missed_windows = missed_windows(&run, &result.stats);
-    report.is_stopped = stop_requested != 0 && result.is_interrupted;
+    report.is_stopped = bz_interrupt_requested != 0 && result.is_interrupted;
     report.exit_code = exit_code_of(&report);
-    code = bz_findings_keep(&findings, argv[0], &program, &result, run.out, &stop_requested);
+    code =
+        bz_findings_keep(&findings, argv[0], &program, &result, run.out, &bz_interrupt_requested);
     report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
     if (run.is_json) {
         bz_json_put(bz_run_report_json(&report));

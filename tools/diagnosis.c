@@ -5,16 +5,45 @@
 
 #include "sim/oracle/oracle.h"
 #include "tools/cli.h"
+#include "tools/plugins.h"
 #include "tools/timeline.h"
 
 #define MOMENTS_MAX 15u
 
-const struct bz_fault *bz_diagnosis_declared(const struct bz_variant *variant, const char *oracle) {
-    const struct bz_fault *fault = variant != NULL ? variant->fault : NULL;
-    if (fault == NULL || oracle == NULL || strcmp(fault->oracle, oracle) != 0) {
+/* Objects of a program (scenarios/program) are named after their primitive: "lock-1". */
+static bool is_named_after(const char *object, const char *primitive) {
+    size_t length = strlen(primitive);
+    return object != NULL && strncmp(object, primitive, length) == 0 && object[length] == '-';
+}
+
+/* Of what the verdict speaks: of the object, if its name says so, else of the program's only kind.
+ */
+static enum bz_primitive primitive_of(const struct bz_trace *trace) {
+    for (int primitive = 0; primitive < BZ_PRIMITIVE_COUNT; primitive++) {
+        if (is_named_after(trace->verdict.object,
+                           bz_primitive_name((enum bz_primitive)primitive))) {
+            return (enum bz_primitive)primitive;
+        }
+    }
+    for (size_t index = 0; index < trace->param_count; index++) {
+        const struct bz_trace_param *param = &trace->params[index];
+        for (int primitive = 0; primitive < BZ_PRIMITIVE_COUNT; primitive++) {
+            if (strcmp(param->name, "primitive") == 0 &&
+                strcmp(param->value, bz_primitive_name((enum bz_primitive)primitive)) == 0) {
+                return (enum bz_primitive)primitive;
+            }
+        }
+    }
+    return BZ_PRIMITIVE_COUNT; /* a trace from elsewhere may lack it */
+}
+
+const struct bz_fault *bz_diagnosis_declared(const struct bz_variant *variant,
+                                             const struct bz_trace *trace) {
+    enum bz_primitive primitive = primitive_of(trace);
+    if (variant == NULL || trace->verdict.oracle == NULL || primitive == BZ_PRIMITIVE_COUNT) {
         return NULL;
     }
-    return fault;
+    return bz_variant_declared(variant, primitive, trace->verdict.oracle);
 }
 
 /* When the step of the verdict ran: the time of its last event, or of the last one before it. */
@@ -83,10 +112,10 @@ void bz_diagnosis_print(FILE *out, const struct bz_trace *trace, const struct bz
     fprintf(out, "  %s\n", verdict->message != NULL ? verdict->message : "");
     fprintf(out, "  seed 0x%" PRIx64 ", step %" PRIu64 ", virtual time %s\n", trace->seed,
             verdict->step, bz_cli_time_text(time_ns, time, sizeof time));
-    const struct bz_fault *fault = bz_diagnosis_declared(variant, verdict->oracle);
+    const struct bz_fault *fault = bz_diagnosis_declared(variant, trace);
     if (fault != NULL) {
-        fprintf(out, "  declared fault found: %s (%s, %s)\n", fault->summary, fault->project,
-                fault->issue);
+        fprintf(out, "  declared fault found: %s (%s): %s\n", fault->issue, fault->project,
+                fault->summary);
     }
     print_timeline(out, trace, time_ns);
     if (token != NULL) {
@@ -96,7 +125,9 @@ void bz_diagnosis_print(FILE *out, const struct bz_trace *trace, const struct bz
         fprintf(out, "trace   %s\n", trace_path);
     }
     if (token != NULL) {
-        fprintf(out, "replay  buzzer replay '%s'\n", token);
+        const char *plugin = variant != NULL ? bz_plugins_file(variant) : NULL;
+        fprintf(out, "replay  buzzer replay %s%s%s'%s'\n", plugin != NULL ? "--plugin '" : "",
+                plugin != NULL ? plugin : "", plugin != NULL ? "' " : "", token);
     }
 }
 

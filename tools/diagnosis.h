@@ -16,9 +16,10 @@
 void bz_diagnosis_print(FILE *out, const struct bz_trace *trace, const struct bz_variant *variant,
                         const char *token, const char *trace_path);
 
-/* The fault that the variant is known for, if this oracle is the one that must catch it; else
- * NULL. */
-const struct bz_fault *bz_diagnosis_declared(const struct bz_variant *variant, const char *oracle);
+/* The fault that the variant is for, or declares, if the oracle of the trace's verdict is the one
+ * that catches it in the primitive that the trace is of; else NULL. */
+const struct bz_fault *bz_diagnosis_declared(const struct bz_variant *variant,
+                                             const struct bz_trace *trace);
 
 /* Prints every event from index `first` that belongs to its step, or before the first step; returns
  * the index of the next event. The columns fit the whole trace. */

@@ -26,8 +26,10 @@ uint64_t bz_thread_cpu_ns(void) {
 
 void bz_progress_begin(struct bz_progress *progress, bool is_quiet, uint64_t runs_wanted,
                        uint64_t seconds) {
-    *progress = (struct bz_progress){
-        .is_quiet = is_quiet, .is_terminal = isatty(STDERR_FILENO) == 1, .began_ns = bz_wall_ns()};
+    *progress = (struct bz_progress){.is_quiet = is_quiet,
+                                     .is_terminal = isatty(STDERR_FILENO) == 1,
+                                     .began_ns = bz_wall_ns(),
+                                     .unit = "runs"};
     progress->shown_ns = progress->began_ns;
     progress->runs_wanted = seconds != 0 ? 0 : runs_wanted;
     progress->deadline_ns = seconds != 0 ? progress->began_ns + seconds * SECOND_NS : 0;
@@ -68,9 +70,9 @@ void bz_progress_show(struct bz_progress *progress, uint64_t runs, uint64_t find
     }
     progress->shown_ns = now_ns;
     snprintf(line, sizeof line,
-             "%" PRIu64 "%s runs, %.0f runs/s, %" PRIu64 " findings, %" PRIu64 ":%02u:%02u left",
-             runs, wanted, rate, findings, left / 3600, (unsigned)(left / 60 % 60),
-             (unsigned)(left % 60));
+             "%" PRIu64 "%s %s, %.0f %s/s, %" PRIu64 " findings, %" PRIu64 ":%02u:%02u left", runs,
+             wanted, progress->unit, rate, progress->unit, findings, left / 3600,
+             (unsigned)(left / 60 % 60), (unsigned)(left % 60));
     fprintf(stderr, "%s%.*s%s", progress->is_terminal ? "\r\033[K" : "",
             line_width(progress, (int)sizeof line), line, progress->is_terminal ? "" : "\n");
     fflush(stderr);

@@ -14,6 +14,7 @@ struct bz_progress {
     uint64_t shown_ns;    /* when the last line was printed */
     uint64_t runs_wanted; /* 0: as many as the time allows */
     uint64_t deadline_ns; /* 0: none */
+    const char *unit;     /* what is counted; "runs" unless changed after the beginning */
 };
 
 uint64_t bz_wall_ns(void);       /* monotonic */

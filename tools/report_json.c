@@ -62,7 +62,7 @@ static bool add_violations(struct bz_json *object, const struct bz_run_report *r
     for (uint32_t index = 0; index < report->findings->count; index++) {
         const struct bz_kept_finding *finding = &report->findings->items[index];
         const struct bz_trace_verdict *verdict = &finding->trace.verdict;
-        bool is_declared = bz_diagnosis_declared(report->program->variant, verdict->oracle) != NULL;
+        bool is_declared = bz_diagnosis_declared(report->program->variant, &finding->trace) != NULL;
         is_declared_found |= is_declared;
         struct bz_json *item = bz_json_append_object(violations);
         bz_json_add_string(item, "oracle", verdict->oracle);

@@ -1,6 +1,7 @@
 /* The primitives that ship violate nothing: every scenario, every primitive, both loop orders, with
  * cancels into every window. */
 #include "scenarios/tests/seeds.h"
+#include "sim/campaign/settings.h"
 
 #define SEEDS 20000u
 
@@ -15,8 +16,20 @@ static void expect_silence_everywhere(const struct bz_scenario *scenario) {
     }
 }
 
+Test(silent, barrier) {
+    expect_silence_everywhere(&bz_scenario_barrier);
+}
+
+Test(silent, condition) {
+    expect_silence_everywhere(&bz_scenario_condition);
+}
+
 Test(silent, contended) {
     expect_silence_everywhere(&bz_scenario_contended);
+}
+
+Test(silent, event) {
+    expect_silence_everywhere(&bz_scenario_event);
 }
 
 Test(silent, handoff) {
@@ -62,4 +75,20 @@ Test(silent, handoff_with_a_late_release) {
     struct bz_program program = tst_program(&bz_scenario_handoff, &bz_variant_buzzer, BZ_ORDER_ANY);
     program.args.values[0] = 3;
     tst_expect_silence(&program, SEEDS);
+}
+
+/* Who drains is thrown out with those who fill, who is held back is not, and rounds go on. */
+Test(silent, barrier_that_is_broken_and_reset) {
+    static const char *const settings[] = {"aborts=2", "resets=2", "aborts=1,resets=2,rounds=3",
+                                           "parties=1,resets=1", "parties=2,workers=6,aborts=2"};
+    for (size_t index = 0; index < sizeof settings / sizeof settings[0]; index++) {
+        for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
+            struct bz_program program =
+                tst_program(&bz_scenario_barrier, &bz_variant_buzzer, (enum bz_order)order);
+            char error[BZ_ERROR_BYTES];
+            cr_assert(bz_program_set_list(&program, settings[index], error, sizeof error), "%s",
+                      error);
+            tst_expect_silence(&program, SEEDS / 2);
+        }
+    }
 }

@@ -65,3 +65,22 @@ Test(windows, groups_and_deadlines_strike_in_the_window) {
         }
     }
 }
+
+/* At an event, a condition and a barrier, too, and with no help from outside: the cancellers of
+ * these scenarios strike before the wake-up and after it. */
+Test(windows, those_who_wait_for_each_other_are_struck_in_the_window) {
+    const struct bz_scenario *const scenarios[] = {&bz_scenario_event, &bz_scenario_condition,
+                                                   &bz_scenario_barrier};
+    for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
+        for (unsigned index = 0; index < 3; index++) {
+            struct bz_program program =
+                tst_program(scenarios[index], &bz_variant_buzzer, (enum bz_order)order);
+            program.cancel_windows = BZ_WINDOWS_NONE;
+            struct tst_seeds result = tst_run_seeds(&program, SEEDS);
+            const uint64_t *wait = result.stats.windows[BZ_OP_WAIT];
+            cr_assert(eq(u64, result.stats.injected, 0));
+            cr_assert(lt(u64, 0, wait[BZ_WINDOW_WAITING]), "%s", scenarios[index]->name);
+            cr_assert(lt(u64, 0, wait[BZ_WINDOW_WOKEN]), "%s", scenarios[index]->name);
+        }
+    }
+}

@@ -83,10 +83,19 @@ Test(zoo, handoff_has_a_check_of_its_own) {
               (unsigned long long)result.seed, result.violation.message);
 }
 
-/* Every scenario bites: the window bug is found in each of them. */
+static bool takes_locks(const struct bz_scenario *scenario) {
+    for (uint32_t index = 0; index < scenario->primitive_count; index++) {
+        if (scenario->primitives[index] == BZ_PRIMITIVE_LOCK) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Every scenario of locks bites: the window bug is found in each of them. */
 Test(zoo, every_scenario_finds_the_window_bug) {
     for (const struct bz_scenario *const *next = bz_scenarios; *next != NULL; next++) {
-        for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
+        for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO && takes_locks(*next); order++) {
             struct bz_program program =
                 tst_program(*next, &bz_variant_zoo_lock_woken_cancel, (enum bz_order)order);
             struct tst_seeds result = tst_run_seeds(&program, SEEDS);

@@ -1,11 +1,21 @@
 /* The variant `buzzer`: the primitives of primitives/sync, as they ship. */
 #include "scenarios/variants/buzzer.h"
+
+#include <string.h>
+
 #include "primitives/sync/lock.h"
 #include "primitives/sync/semaphore.h"
 #include "scenarios/scenarios.h"
 
+/* Whoever uses the primitives hands them storage of any content; here it is zeroed, which would
+ * hide what init forgets. A byte of 1 is a wrong number, and a bool that may be read. */
+static void soil(void *instance, size_t instance_bytes) {
+    memset(instance, 1, instance_bytes);
+}
+
 static enum bz_status lock_init(void *instance, struct bz_loop *loop, uint32_t permits) {
     (void)permits;
+    soil(instance, sizeof(struct bz_lock));
     bz_lock_init(instance, loop);
     return BZ_OK;
 }
@@ -57,11 +67,13 @@ static const struct bz_permit_ops lock_ops = {
 };
 
 static enum bz_status semaphore_init(void *instance, struct bz_loop *loop, uint32_t permits) {
+    soil(instance, sizeof(struct bz_semaphore));
     bz_semaphore_init(instance, loop, permits);
     return BZ_OK;
 }
 
 static enum bz_status bounded_init(void *instance, struct bz_loop *loop, uint32_t permits) {
+    soil(instance, sizeof(struct bz_semaphore));
     bz_semaphore_init_bounded(instance, loop, permits);
     return BZ_OK;
 }

@@ -24,7 +24,7 @@ static void write_header(const struct bz_program *program, struct bz_trace *trac
     trace->scenario = bz_trace_string(trace, program->scenario->name);
     trace->variant = bz_trace_string(trace, program->variant->name);
     trace->strategy = program->strategy->name;
-    char value[128];
+    char value[BZ_SETTING_BYTES];
     bool is_default;
     const char *name;
     for (unsigned index = 0;
@@ -218,6 +218,36 @@ bool bz_replay_lenient(const struct bz_trace *trace, const struct bz_program *pr
         bz_recorder_finish(&recorder);
         write_header(program, record);
         report_run(report, world);
+    }
+    bz_world_destroy(world);
+    bz_tape_fini(&tape);
+    return is_ok;
+}
+
+bool bz_trace_print_program(const struct bz_trace *trace, const struct bz_program *program,
+                            char *text, size_t text_bytes, size_t *length, char *error,
+                            size_t error_bytes) {
+    const struct bz_scenario *scenario = program->scenario;
+    struct bz_tape tape;
+    if (scenario->file == NULL) {
+        snprintf(error, error_bytes, "scenario '%s' takes no file, and writes none",
+                 scenario->name);
+        return false;
+    }
+    bz_tape_init(&tape);
+    struct bz_world *world = NULL;
+    bool is_ok = bz_trace_to_tape(trace, &tape, error, error_bytes);
+    if (is_ok) {
+        world = bz_program_new_world(program, &bz_strategy_replay_lenient);
+        is_ok = world != NULL;
+        if (!is_ok) {
+            snprintf(error, error_bytes, "no memory for a replay");
+        }
+    }
+    if (is_ok) {
+        bz_world_begin(world, trace->seed, &tape, NULL);
+        *length =
+            scenario->file->print(scenario->setup(world, &program->args), text, text_bytes);
     }
     bz_world_destroy(world);
     bz_tape_fini(&tape);

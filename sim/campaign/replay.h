@@ -51,4 +51,11 @@ bool bz_replay_lenient(const struct bz_trace *trace, const struct bz_program *pr
                        struct bz_trace *record, struct bz_replay_report *report, char *error,
                        size_t error_bytes);
 
+/* The program that a trace runs, as the text of a file that can be set in its place: for scenarios
+ * that take one. Only what was drawn before the first step is played again. NUL-terminated, cut to
+ * fit; `length` is that of the whole. False with a message. */
+bool bz_trace_print_program(const struct bz_trace *trace, const struct bz_program *program,
+                            char *text, size_t text_bytes, size_t *length, char *error,
+                            size_t error_bytes);
+
 #endif

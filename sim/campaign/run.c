@@ -1,5 +1,7 @@
 #include "sim/campaign/run.h"
 
+#include <stddef.h>
+
 #include "sim/oracle/oracle.h"
 
 void bz_program_init(struct bz_program *program, const struct bz_scenario *scenario,
@@ -45,7 +47,7 @@ enum bz_run_end bz_program_run(const struct bz_program *program, struct bz_world
     if (!bz_world_begin_again(world, program, seed, tape, sink, &state)) {
         bz_world_begin(world, seed, tape, sink);
         state = program->scenario->setup(world, &program->args);
-        bz_world_keep_setup(world, program, sizeof *program, state);
+        bz_world_keep_setup(world, program, offsetof(struct bz_program, args.file_name), state);
     }
     enum bz_run_end end = bz_world_run(world);
     if (end == BZ_RUN_PASSED && world->book.unfinished == 0 && program->scenario->finish != NULL) {

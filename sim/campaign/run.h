@@ -16,12 +16,12 @@ struct bz_program {
     const struct bz_scenario *scenario;
     const struct bz_variant *variant;
     const struct bz_strategy *strategy;
-    struct bz_scenario_args args;
     enum bz_order order;
     uint32_t cancel_windows;
     uint32_t cancels_max;
     uint32_t steps_max;
     uint32_t starvation_bound;
+    struct bz_scenario_args args; /* last: the end of it is not compared, see scenario.h */
 };
 
 /* The program with every setting at its default: order any, cancels into every window. */

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/campaign/input.h"
+
 #define NAMES_MAX 256u
 #define WORD_BYTES 256u
 
@@ -260,10 +262,13 @@ static const char *const fixed_names[] = {"primitive",   "order",     "cancel",
 
 static bool unknown_setting(const struct bz_program *program, const char *word, char *error,
                             size_t error_bytes) {
-    const char *names[FIXED_COUNT + BZ_PARAMS_MAX];
+    const char *names[FIXED_COUNT + 1 + BZ_PARAMS_MAX];
     size_t count = 0;
     for (; count < FIXED_COUNT; count++) {
         names[count] = fixed_names[count];
+    }
+    if (program->scenario->file != NULL) {
+        names[count++] = "file";
     }
     for (uint32_t index = 0; program->scenario->params[index].name != NULL; index++) {
         names[count++] = program->scenario->params[index].name;
@@ -294,6 +299,9 @@ bool bz_program_set(struct bz_program *program, const char *name, const char *va
     }
     if (strcmp(name, "primitive") == 0) {
         return set_primitive(program, value, error, error_bytes);
+    }
+    if (strcmp(name, "file") == 0 && program->scenario->file != NULL) {
+        return bz_input_set(program, value, error, error_bytes);
     }
     for (uint32_t index = 0; program->scenario->params[index].name != NULL; index++) {
         if (strcmp(program->scenario->params[index].name, name) == 0) {
@@ -395,12 +403,18 @@ const char *bz_program_setting(const struct bz_program *program, unsigned index,
         break;
     }
     const struct bz_param *params = program->scenario->params;
-    for (uint32_t param = 0; params[param].name != NULL; param++) {
+    uint32_t param = 0;
+    for (; params[param].name != NULL; param++) {
         if (param == index - FIXED_COUNT) {
             *is_default = program->args.values[param] == params[param].value;
             snprintf(value, value_bytes, "%" PRId64, program->args.values[param]);
             return params[param].name;
         }
+    }
+    if (index == FIXED_COUNT + param && program->args.file_digest != 0) {
+        *is_default = false;
+        bz_input_print(program, value, value_bytes);
+        return "file";
     }
     return NULL;
 }

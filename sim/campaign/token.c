@@ -23,7 +23,7 @@ const char *bz_token_format(const struct bz_program *program, uint64_t seed, uin
                             char *buffer, size_t size_bytes) {
     snprintf(buffer, size_bytes, "%s:%s:%s:0x%" PRIx64, program->scenario->name,
              program->variant->name, program->strategy->name, seed);
-    char value[128];
+    char value[BZ_SETTING_BYTES];
     bool is_default;
     bool is_first = true;
     const char *name;

@@ -7,10 +7,10 @@
  *     BZ_PLUGIN(&mine);
  *
  * A plug-in is compiled against the installed headers and linked with nothing: the program that
- * loads it has the runtime and the primitives, and hands out their functions (all that these
- * headers declare for users). It holds one symbol that others see, bz_plugin. Before anything of it
- * is used, the program compares the numbers in that table with its own and refuses what does not
- * fit.
+ * loads it has the runtime, and hands out its functions (all that primitives/runtime declares for
+ * users, so that timeouts, task groups and deferreds are there, too). It holds one symbol that
+ * others see, bz_plugin. Before anything of it is used, the program compares the numbers in that
+ * table with its own and refuses what does not fit.
  *
  * Its code runs inside the program, with all the rights of whoever started it. It is loaded because
  * somebody wrote --plugin on a command line, and for no other reason.
@@ -29,13 +29,13 @@
 #include "primitives/runtime/task.h"
 #include "sim/variant/variant.h"
 
-/* `version` comes first, for ever. The sizes say that both sides mean the same by a future, a loop
- * and a variant: functions that the headers define were compiled into both. */
+/* `version` comes first, for ever. The sizes say that both sides mean the same by a variant, a
+ * future and a task: functions that the headers define were compiled into both. */
 struct bz_plugin {
     uint32_t version; /* BZ_VARIANT_VERSION */
     uint32_t variant_bytes;
     uint32_t future_bytes;
-    uint32_t loop_bytes;
+    uint32_t task_bytes;
     const struct bz_variant *const *variants; /* ends with NULL */
 };
 
@@ -50,7 +50,7 @@ extern __attribute__((visibility("default"))) const struct bz_plugin bz_plugin;
         .version = BZ_VARIANT_VERSION,                                                             \
         .variant_bytes = sizeof(struct bz_variant),                                                \
         .future_bytes = sizeof(struct bz_future),                                                  \
-        .loop_bytes = sizeof(struct bz_loop),                                                      \
+        .task_bytes = sizeof(struct bz_task),                                                      \
         .variants = (const struct bz_variant *const[]){__VA_ARGS__, NULL},                         \
     }
 

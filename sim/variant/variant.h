@@ -173,6 +173,7 @@ struct bz_fault {
     const char *scenario; /* which scenario shows it */
     const char *settings; /* settings of that scenario, "name=value,..."; NULL: its defaults */
     bool fifo_reachable;  /* a plain FIFO loop gets there: it can happen in production */
+    uint32_t primitives; /* that have it, as bits 1 << enum bz_primitive; 0: all that are offered */
 };
 
 struct bz_variant {
@@ -187,9 +188,21 @@ struct bz_variant {
     const struct bz_queue_ops *queue;
     const struct bz_pool_ops *pool;
     const struct bz_deferred_ops *deferred;
-    const struct bz_fault *fault; /* NULL: none is known */
+    const struct bz_fault *fault;        /* what a faulty variant is for; NULL: it is none */
+    uint32_t waives[BZ_PRIMITIVE_COUNT]; /* claims that it does not make for this primitive */
+    /* Known faults of a reference, which is otherwise meant to be right. A run that finds one says
+     * so, and is a violation all the same. Ends with NULL; NULL: none is known. */
+    const struct bz_fault *const *declared;
 };
 
 bool bz_variant_offers(const struct bz_variant *variant, enum bz_primitive primitive);
+
+/* What it claims of this primitive, BZ_CLAIM_... */
+uint32_t bz_variant_claims(const struct bz_variant *variant, enum bz_primitive primitive);
+
+/* The fault that the variant is for, or declares, if this oracle is the one that catches it in this
+ * primitive; else NULL. */
+const struct bz_fault *bz_variant_declared(const struct bz_variant *variant,
+                                           enum bz_primitive primitive, const char *oracle);
 
 #endif

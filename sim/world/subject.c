@@ -107,16 +107,16 @@ enum bz_status bz_subject_init(struct bz_subject *subject, struct bz_world *worl
     *subject = (struct bz_subject){
         .world = world, .ops = ops, .instance = instance, .primitive = primitive};
     if (status == BZ_OK) {
-        subject->object =
-            bz_book_add_object(&world->book, (struct bz_object){.name = name,
-                                                                .ops = ops,
-                                                                .instance = instance,
-                                                                .kind = BZ_OBJECT_PERMITS,
-                                                                .primitive = primitive,
-                                                                .claims = variant->claims,
-                                                                .permits = permits,
-                                                                .is_counted = true,
-                                                                .is_owned = true});
+        subject->object = bz_book_add_object(
+            &world->book, (struct bz_object){.name = name,
+                                             .ops = ops,
+                                             .instance = instance,
+                                             .kind = BZ_OBJECT_PERMITS,
+                                             .primitive = primitive,
+                                             .claims = bz_variant_claims(variant, primitive),
+                                             .permits = permits,
+                                             .is_counted = true,
+                                             .is_owned = true});
     }
     return status;
 }

@@ -1,5 +1,7 @@
 #include "sim/world/subject_barrier.h"
 
+#include <string.h>
+
 #include "primitives/runtime/check.h"
 #include "sim/world/world.h"
 
@@ -20,57 +22,58 @@ enum bz_status bz_barrier_subject_init(struct bz_barrier_subject *subject, struc
                                              .instance = instance,
                                              .kind = BZ_OBJECT_BARRIER,
                                              .primitive = BZ_PRIMITIVE_BARRIER,
-                                             .claims = world->config.variant->claims,
+                                             .claims = bz_variant_claims(world->config.variant,
+                                                                         BZ_PRIMITIVE_BARRIER),
                                              .quorum = parties,
                                              .queued = ops->queued});
     }
     return status;
 }
 
-/* One more that the current round took. `index` counts only with BZ_OK. */
-static void pass(struct bz_barrier_subject *subject, enum bz_status status, uint32_t index) {
-    if (subject->passed % subject->parties == 0) {
-        subject->indices = 0; /* the first of a new round */
-    }
+/* Somebody passes, as one of a round that was complete. */
+static void pass(struct bz_barrier_subject *subject, uint32_t index) {
+    uint64_t rounds = subject->arrived / subject->parties; /* that can have been complete by now */
     subject->passed++;
-    uint64_t rounds = (subject->passed + subject->parties - 1) / subject->parties;
-    if (rounds * subject->parties > subject->arrived) {
+    if (subject->passed > rounds * subject->parties) {
         bz_subject_tell(subject->world, BZ_FACT_BAD_ROUND, subject->object, BZ_NO_TASK,
-                        subject->arrived - (rounds - 1) * subject->parties);
+                        subject->arrived - rounds * subject->parties);
     }
-    if (status != BZ_OK) {
-        return;
-    }
-    if (index >= subject->parties || (subject->indices >> index & 1u) != 0) {
+    if (index >= subject->parties || ++subject->given[index] > rounds) {
         bz_subject_tell(subject->world, BZ_FACT_BAD_ROUND, subject->object, index, 0);
     }
-    subject->indices |= index < subject->parties ? UINT64_C(1) << index : 0;
+}
+
+static uint32_t steps_of(struct bz_world *world, uint32_t task) {
+    return bz_driver_task(world->loop, task)->wake.handle.nth;
 }
 
 enum bz_status bz_barrier_subject_wait(struct bz_barrier_subject *subject, uint32_t *index) {
     struct bz_world *world = subject->world;
-    uint32_t wakes_from = subject->world->step;
     uint32_t task = bz_world_current_task(world);
+    uint32_t steps = steps_of(world, task);
+    uint32_t breaks = subject->breaks;
     uint32_t step = bz_subject_calls(world, subject->object, BZ_OP_WAIT);
     subject->arrived++;
     enum bz_status status = subject->ops->wait(subject->instance, index);
     bz_subject_wakes(world, subject->object); /* takes note of what was */
-    bool was_woken = wakes_from != world->step && world->book.tasks[task].answer == BZ_ANSWER_WOKEN;
+    bool was_woken = world->book.tasks[task].answer == BZ_ANSWER_WOKEN ||
+                     steps_of(world, task) > steps + 1; /* cancelled in a later wait of its own */
     bz_subject_returns(world, subject->object, BZ_OP_WAIT, step, status);
-    if (status == BZ_OK || (status == BZ_CANCELLED && was_woken)) {
-        pass(subject, status, *index);
-    } else {
+    if (status == BZ_OK && breaks == subject->breaks) {
+        pass(subject, *index);
+    } else if (status != BZ_OK && (status != BZ_CANCELLED || !was_woken)) {
         subject->arrived--;
     }
     return status;
 }
 
-/* Who is inside now comes back with BZ_BROKEN, and is none of a later round. */
+/* Who is inside comes back with BZ_BROKEN, or is held back for a later round, or passes as one of a
+ * round that was complete before. */
 static void begin_anew(struct bz_barrier_subject *subject) {
-    uint64_t inside = subject->arrived - subject->passed;
+    subject->breaks++;
+    subject->arrived -= subject->passed;
     subject->passed = 0;
-    subject->indices = 0;
-    subject->arrived = inside;
+    memset(subject->given, 0, sizeof subject->given);
 }
 
 bool bz_barrier_subject_abort(struct bz_barrier_subject *subject) {
@@ -78,8 +81,8 @@ bool bz_barrier_subject_abort(struct bz_barrier_subject *subject) {
         return false;
     }
     bz_subject_does(subject->world, subject->object, BZ_OP_ABORT, 0);
-    subject->ops->abort(subject->instance);
     begin_anew(subject);
+    subject->ops->abort(subject->instance);
     return true;
 }
 
@@ -88,7 +91,7 @@ bool bz_barrier_subject_reset(struct bz_barrier_subject *subject) {
         return false;
     }
     bz_subject_does(subject->world, subject->object, BZ_OP_RESET, 0);
-    subject->ops->reset(subject->instance);
     begin_anew(subject);
+    subject->ops->reset(subject->instance);
     return true;
 }

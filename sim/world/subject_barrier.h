@@ -1,8 +1,11 @@
 /* A subject that is a barrier; see subject.h.
  *
- * Judged: each round hands out each index once, and passes nobody before enough have come
- * (`barrier-round`, gh-155233); nobody waits when enough are there (`lost-wakeup`). Who is
- * cancelled before its wake-up is not one of the round; who is cancelled after it, was. */
+ * Judged: no index is handed out more often than rounds can have passed, and nobody passes before
+ * enough have come (`barrier-round`, gh-155233); nobody waits when enough are there
+ * (`lost-wakeup`). Who is cancelled before anything woke it is not one of a round. Who is cancelled
+ * later may have been one: nobody can tell from outside, so its round is taken as possible. The
+ * same goes for whoever was inside when the barrier was broken or reset, some of which may pass.
+ */
 #ifndef BZ_SIM_WORLD_SUBJECT_BARRIER_H
 #define BZ_SIM_WORLD_SUBJECT_BARRIER_H
 
@@ -16,9 +19,11 @@ struct bz_barrier_subject {
     void *instance;
     uint32_t object;
     uint32_t parties;
-    uint64_t arrived; /* calls, but for those that left before a round took them */
-    uint64_t passed;  /* taken by a round: came back with OK, or cancelled after the wake-up */
-    uint64_t indices; /* handed out in the current round, as bits */
+    uint32_t breaks;  /* aborts and resets so far */
+    uint64_t arrived; /* since the last of them, with those who were inside then; less those who are
+                         of no round */
+    uint64_t passed;  /* of those who came since then, with BZ_OK */
+    uint64_t given[BZ_BARRIER_PARTIES_MAX]; /* how often they got each index */
 };
 
 /* 1 to BZ_BARRIER_PARTIES_MAX parties. */

@@ -6,7 +6,7 @@ enum bz_status bz_condition_subject_init(struct bz_condition_subject *subject,
                                          struct bz_world *world, const char *name,
                                          const char *lock_name) {
     const struct bz_condition_ops *ops = world->config.variant->condition;
-    uint32_t claims = world->config.variant->claims;
+    uint32_t claims = bz_variant_claims(world->config.variant, BZ_PRIMITIVE_CONDITION);
     void *instance = bz_subject_instance(world, ops->instance_bytes);
     if (instance == NULL) {
         return BZ_NO_MEMORY;
@@ -16,16 +16,17 @@ enum bz_status bz_condition_subject_init(struct bz_condition_subject *subject,
     if (status != BZ_OK) {
         return status;
     }
-    subject->lock =
-        bz_book_add_object(&world->book, (struct bz_object){.name = lock_name,
-                                                            .instance = instance,
-                                                            .kind = BZ_OBJECT_PERMITS,
-                                                            .primitive = BZ_PRIMITIVE_LOCK,
-                                                            .claims = claims & ~BZ_CLAIM_FIFO,
-                                                            .permits = 1,
-                                                            .is_counted = true,
-                                                            .is_owned = true,
-                                                            .never_stuck = true});
+    subject->lock = bz_book_add_object(
+        &world->book,
+        (struct bz_object){.name = lock_name,
+                           .instance = instance,
+                           .kind = BZ_OBJECT_PERMITS,
+                           .primitive = BZ_PRIMITIVE_LOCK,
+                           .claims = claims & ~(BZ_CLAIM_FIFO | BZ_CLAIM_WORK_CONSERVING),
+                           .permits = 1,
+                           .is_counted = true,
+                           .is_owned = true,
+                           .never_stuck = true});
     subject->object =
         bz_book_add_object(&world->book, (struct bz_object){.name = name,
                                                             .instance = instance,
@@ -53,13 +54,17 @@ static void lend_lock(struct bz_condition_subject *subject, bool is_back) {
     book->tasks[task].holdings += is_back ? 1u : UINT32_MAX;
 }
 
-/* Who was notified and cancelled owes the notification to somebody who still waits. */
-static void collect_debt(struct bz_condition_subject *subject, uint32_t owed_wakes) {
+/* Who was notified and cancelled owes the notification to somebody who still waits; unless the wait
+ * says OK all the same: then it kept the notification, and the cancellation is what was lost. */
+static void collect_debt(struct bz_condition_subject *subject, uint32_t task,
+                         enum bz_status status) {
+    struct bz_book *book = &subject->world->book;
     uint32_t wakes = bz_subject_wakes(subject->world, subject->object);
-    uint32_t live = subject->world->book.objects[subject->object].live;
-    if (owed_wakes > wakes && live > 0) {
+    uint32_t live = book->objects[subject->object].live;
+    if (status != BZ_OK && book->tasks[task].owes_wake > wakes && live > 0) {
         bz_subject_tell(subject->world, BZ_FACT_UNNOTIFIED, subject->object, 0, 1);
     }
+    book->tasks[task].owes_wake = 0;
 }
 
 enum bz_status bz_condition_subject_wait(struct bz_condition_subject *subject) {
@@ -73,7 +78,7 @@ enum bz_status bz_condition_subject_wait(struct bz_condition_subject *subject) {
     bool others_hold = book->objects[subject->lock].holders > 0;
     bool is_locked = subject->ops->locked(subject->instance);
     lend_lock(subject, true);
-    collect_debt(subject, book->tasks[task].owes_wake);
+    collect_debt(subject, task, status);
     bz_subject_returns(world, subject->object, BZ_OP_WAIT, step, status);
     if (others_hold || !is_locked) {
         bz_subject_tell(world, BZ_FACT_UNLOCKED, subject->object, others_hold, (uint64_t)status);
@@ -89,7 +94,8 @@ enum bz_status bz_condition_subject_notify(struct bz_condition_subject *subject,
     enum bz_status status = subject->ops->notify(subject->instance, count);
     uint32_t woken = bz_subject_wakes(world, subject->object) - wakes;
     uint32_t due = count < live ? count : live;
-    if (status == BZ_OK && woken < due) {
+    uint32_t leaving = world->book.objects[subject->object].cancelled; /* may pass theirs on */
+    if (status == BZ_OK && woken + leaving < due) {
         bz_subject_tell(world, BZ_FACT_UNNOTIFIED, subject->object, woken, due);
     }
     return status;

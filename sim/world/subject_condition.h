@@ -1,8 +1,9 @@
 /* A subject that is a condition with its lock; see subject.h. Two objects in the book: the lock,
  * and the condition itself, named by the caller.
  *
- * Judged: a notification wakes as many as it is for, and who was notified and then cancelled passes
- * it on (`lost-notification`, gh-112202); wait comes back with the lock (`relock`, gh-67159); no
+ * Judged: a notification wakes as many as it is for (one that goes to a waiter on its way out may
+ * be passed on by that one, and is not judged), and who was notified and then cancelled passes it
+ * on (`lost-notification`, gh-112202); wait comes back with the lock (`relock`, gh-67159); no
  * cancel is lost in it (`cancel-delivered`, gh-77022). Of the lock, what its own tasks see: mutual
  * exclusion, order, misuse. Those that come back from a wait are unknown to its queue's book. */
 #ifndef BZ_SIM_WORLD_SUBJECT_CONDITION_H

@@ -17,7 +17,8 @@ enum bz_status bz_event_subject_init(struct bz_event_subject *subject, struct bz
                                              .instance = instance,
                                              .kind = BZ_OBJECT_EVENT,
                                              .primitive = BZ_PRIMITIVE_EVENT,
-                                             .claims = world->config.variant->claims,
+                                             .claims = bz_variant_claims(world->config.variant,
+                                                                         BZ_PRIMITIVE_EVENT),
                                              .queued = ops->queued});
     }
     return status;
@@ -26,13 +27,14 @@ enum bz_status bz_event_subject_init(struct bz_event_subject *subject, struct bz
 void bz_event_subject_set(struct bz_event_subject *subject) {
     struct bz_world *world = subject->world;
     bz_subject_does(world, subject->object, BZ_OP_SET, 0);
-    uint32_t live = world->book.objects[subject->object].live;
+    const struct bz_object *before = &world->book.objects[subject->object];
+    uint32_t due = before->waiting < before->live ? before->waiting : before->live; /* none polls */
     uint32_t wakes = bz_subject_wakes(world, subject->object);
     subject->ops->set(subject->instance);
     uint32_t woken = bz_subject_wakes(world, subject->object) - wakes;
     world->book.objects[subject->object].permits = 1;
-    if (woken < live) {
-        bz_subject_tell(world, BZ_FACT_UNNOTIFIED, subject->object, woken, live);
+    if (woken < due) {
+        bz_subject_tell(world, BZ_FACT_UNNOTIFIED, subject->object, woken, due);
     }
 }
 

@@ -1,7 +1,9 @@
 /* A subject that is an event (a flag that tasks wait for); see subject.h.
  *
  * Judged: every task that waits when the flag is set is woken by that (`lost-notification`), nobody
- * waits beside a set flag (`lost-wakeup`), and what every waiter must keep to. */
+ * waits beside a set flag (`lost-wakeup`), and what every waiter must keep to. A variant has to
+ * wake its waiters inside set, or let them poll; one that only wakes them later is judged too
+ * early. */
 #ifndef BZ_SIM_WORLD_SUBJECT_EVENT_H
 #define BZ_SIM_WORLD_SUBJECT_EVENT_H
 
@@ -24,6 +26,10 @@ bz_event_subject_wait(struct bz_event_subject *subject) {
     enum bz_status status = subject->ops->wait(subject->instance);
     bz_subject_returns(subject->world, subject->object, BZ_OP_WAIT, step, status);
     return status;
+}
+
+static inline bool bz_event_subject_is_set(struct bz_event_subject *subject) {
+    return subject->ops->is_set(subject->instance);
 }
 
 void bz_event_subject_set(struct bz_event_subject *subject);

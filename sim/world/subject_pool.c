@@ -16,14 +16,15 @@ enum bz_status bz_pool_subject_init(struct bz_pool_subject *subject, struct bz_w
     enum bz_status status = ops->init(instance, world->loop);
     for (uint32_t key = 0; key < keys && status == BZ_OK; key++) {
         uint32_t object = bz_book_add_object(
-            &world->book, (struct bz_object){.name = name,
-                                             .instance = instance,
-                                             .kind = BZ_OBJECT_PERMITS,
-                                             .primitive = BZ_PRIMITIVE_POOL,
-                                             .claims = world->config.variant->claims,
-                                             .permits = 1,
-                                             .is_counted = true,
-                                             .is_owned = true});
+            &world->book, (struct bz_object){
+                              .name = name,
+                              .instance = instance,
+                              .kind = BZ_OBJECT_PERMITS,
+                              .primitive = BZ_PRIMITIVE_POOL,
+                              .claims = bz_variant_claims(world->config.variant, BZ_PRIMITIVE_POOL),
+                              .permits = 1,
+                              .is_counted = true,
+                              .is_owned = true});
         subject->first_object = key == 0 ? object : subject->first_object;
     }
     return status;

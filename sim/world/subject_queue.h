@@ -1,14 +1,20 @@
 /* A subject that is a queue; see subject.h. Two objects in the book, named by the caller: its
  * items, for which getters wait, and its free slots, for which putters wait. A put takes a slot and
  * brings an item, a get takes an item and brings a slot: so all that is judged of permits is judged
- * of both
- * (`lost-wakeup`, `fifo`, `starvation`), and more gets than puts, or more items than slots, are
- * found by counting (`item-once`, `bound`).
+ * of both (`lost-wakeup`, `fifo`, `starvation`), and more items than slots are found by counting
+ * (`bound`).
  *
- * The values are numbers that the subject hands out, 1, 2, ... in the order of the puts, so that it
- * can tell every item: none is made up, delivered twice, left over from a put that failed, or lost
- * (`item-once`); of two items from one task to one task the earlier comes first, and if the variant
- * takes at return, every get takes the very item that the queue's order says (`item-order`). */
+ * The values are numbers that the subject hands out, 1, 2, ... in the order of the calls of put, so
+ * that it can tell every item: none is made up, delivered twice, left over from a put that failed,
+ * or lost, and a get or put that fails leaves as many items as there were (`item-once`). Of two
+ * items from one task to one task the earlier comes first (`item-order`).
+ *
+ * A variant that takes at return (BZ_CLAIM_TAKES_AT_RETURN) has an item in the queue from the
+ * return of its put to the return of its get, exactly. Then every get must take the very item that
+ * the queue's order says, of equals in priority the one whose put returned first (`item-order`),
+ * and size() must be right after every put and get (`queue-size`). All others may take in the item
+ * of a waiting putter before its put returns, and may hand an item over with the wake-up, which
+ * size() counts until that getter returns. */
 #ifndef BZ_SIM_WORLD_SUBJECT_QUEUE_H
 #define BZ_SIM_WORLD_SUBJECT_QUEUE_H
 
@@ -26,7 +32,8 @@ struct bz_queue_subject {
     struct bz_queue_item *ledger; /* by value; 0 is not used */
     uint32_t item_count;
     uint32_t item_capacity;
-    uint64_t dropped; /* by an immediate shutdown */
+    uint32_t entered_count; /* puts that have returned with BZ_OK */
+    uint32_t putting;       /* puts that have not returned */
     bool is_closed;
 };
 

@@ -2,8 +2,10 @@
 #
 #   include/buzzer/{primitives,sim,traces}/   the headers, under the names that #include lines use
 #   lib/                                      the static libraries
-#   lib/cmake/buzzer/                         find_package(buzzer): buzzer::primitives, buzzer::sim
-#   lib/pkgconfig/                            buzzer-primitives.pc, buzzer.pc (the simulator, too)
+#   lib/cmake/buzzer/                         find_package(buzzer): buzzer::primitives, buzzer::sim,
+#                                             buzzer::program, buzzer_add_variant()
+#   lib/pkgconfig/                            buzzer-primitives.pc, buzzer.pc (the simulator, too),
+#                                             buzzer-plugin.pc
 #   bin/, share/man/man1/                     the programs and their manual pages
 #
 # Targets that do not exist are left out. Nothing installed holds an absolute path, so that the
@@ -24,7 +26,11 @@ function(buzzer_install)
     endforeach()
     foreach(program IN LISTS ARG_PROGRAMS)
         if(TARGET ${program})
-            install(TARGETS ${program} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+            if(NOT TARGET ${program}::program)
+                add_executable(${program}::program ALIAS ${program})
+            endif()
+            set_target_properties(${program} PROPERTIES EXPORT_NAME program)
+            install(TARGETS ${program} EXPORT buzzer RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
         endif()
         if(EXISTS "${PROJECT_SOURCE_DIR}/tools/${program}.1")
             install(FILES "${PROJECT_SOURCE_DIR}/tools/${program}.1"
@@ -62,6 +68,13 @@ function(buzzer_install_package)
     # The options go along for what a program must be linked with: the sanitizers, if any.
     set_target_properties(buzzer-options PROPERTIES EXPORT_NAME options)
     install(TARGETS buzzer-options EXPORT buzzer)
+    if(TARGET buzzer-plugin)
+        set_target_properties(buzzer-plugin PROPERTIES EXPORT_NAME plugin)
+        install(TARGETS buzzer-plugin EXPORT buzzer)
+        install(FILES "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/BuzzerVariant.cmake"
+                DESTINATION "${destination}")
+        buzzer_install_pkgconfig(buzzer-plugin)
+    endif()
     install(EXPORT buzzer FILE buzzerTargets.cmake NAMESPACE buzzer:: DESTINATION "${destination}")
     configure_package_config_file("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/buzzerConfig.cmake.in"
                                   "${PROJECT_BINARY_DIR}/buzzerConfig.cmake"

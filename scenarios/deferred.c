@@ -1,0 +1,275 @@
+/* deferred: a crowd of clients at a semaphore that answers by callbacks.
+ *
+ * Each client asks for a permit. Its callback draws what to do with it: to release it right there,
+ * inside the callback, or to leave it to the client's task, which holds it for some yields. So one
+ * release may set off a chain of callbacks that release in turn. A client that is cancelled while
+ * it waits takes its request back, and draws whether the callback that says so takes back another
+ * one's request, too. Who has gone when the permit comes gives it away in the callback.
+ *
+ * Counted by the scenario, because no oracle sees callbacks: holders, order, answers, and how deep
+ * callbacks nest. A depth that grows with the crowd ends on a real stack with a lock that is locked
+ * for ever (Twisted #9304). */
+#include "primitives/runtime/task.h"
+#include "scenarios/scenarios.h"
+#include "sim/world/subject.h"
+#include "sim/world/world.h"
+
+enum { PERMITS, CROWD, ROUNDS, ARRIVAL, HOLD, NESTING, PATIENCE, CANCELS };
+
+static const struct bz_param params[] = {
+    {"permits", "permits of the semaphore", 1, 1, 1000},
+    {"crowd", "clients", 6, 1, 1000},
+    {"rounds", "how often each client asks", 1, 1, 1000},
+    {"arrival", "a client yields 0..arrival times before it asks", 2, 0, 1000},
+    {"hold", "a permit is held for 0..hold yields; 0: released in the callback", 1, 0, 1000},
+    {"nesting", "callbacks may run inside each other this deep", 2, 1, 64},
+    {"patience", "the canceller yields 0..patience-1 times", 8, 1, 1000},
+    {"cancels", "how often the canceller strikes", 1, 0, 1000},
+    {NULL, NULL, 0, 0, 0},
+};
+
+struct client {
+    struct crowd *crowd;
+    struct bz_task *task;
+    struct bz_deferred_request request;
+    struct bz_future answered;
+    uint64_t ticket; /* in order of asking */
+    uint32_t hold;   /* yields for which its task holds the permit */
+    bool is_asking;  /* no answer yet */
+    bool is_refused; /* its request is being taken back */
+    bool has_gone;   /* its task does not wait any more */
+};
+
+struct crowd {
+    struct bz_world *world;
+    const struct bz_scenario_args *args;
+    const struct bz_deferred_ops *ops;
+    void *instance;
+    uint64_t tickets;
+    uint64_t holders;
+    int64_t depth; /* callbacks that are running inside each other */
+    uint32_t client_count;
+    struct client clients[];
+};
+
+/* --- callbacks -------------------------------------------------------------------------------- */
+
+static void release(struct crowd *crowd) {
+    crowd->holders--;
+    enum bz_status released = crowd->ops->release(crowd->instance);
+    bz_world_assert(crowd->world, released == BZ_OK, "the release by its holder was refused: %s",
+                    bz_status_name(released));
+}
+
+static void take_back(struct client *client) {
+    client->is_refused = true;
+    client->crowd->ops->cancel(client->crowd->instance, &client->request);
+}
+
+static bool claims(const struct crowd *crowd, uint32_t claim) {
+    return (bz_variant_claims(crowd->world->config.variant, BZ_PRIMITIVE_DEFERRED) & claim) != 0;
+}
+
+static void check_order(struct crowd *crowd, const struct client *client) {
+    if (!claims(crowd, BZ_CLAIM_FIFO)) {
+        return;
+    }
+    for (uint32_t index = 0; index < crowd->client_count; index++) {
+        const struct client *other = &crowd->clients[index];
+        bool is_overtaken =
+            other->is_asking && !other->is_refused && other->ticket < client->ticket;
+        bz_world_assert(crowd->world, !is_overtaken,
+                        "client-%u got its permit before client-%u, who had asked earlier",
+                        (unsigned)(client - crowd->clients) + 1, index + 1);
+    }
+}
+
+/* Somebody else who asks leaves, too. */
+static void take_back_another(struct crowd *crowd) {
+    for (uint32_t index = 0; index < crowd->client_count; index++) {
+        struct client *other = &crowd->clients[index];
+        if (other->is_asking && !other->is_refused) {
+            take_back(other);
+            return;
+        }
+    }
+}
+
+static void on_granted(struct crowd *crowd, struct client *client) {
+    crowd->holders++;
+    bz_world_assert(crowd->world, crowd->holders <= (uint64_t)crowd->args->values[PERMITS],
+                    "%llu clients hold one of %lld permit(s)", (unsigned long long)crowd->holders,
+                    (long long)crowd->args->values[PERMITS]);
+    check_order(crowd, client);
+    uint64_t bound = (uint64_t)crowd->args->values[HOLD] + 1;
+    client->hold = client->has_gone ? 0 : (uint32_t)bz_world_draw(crowd->world, "hold", bound);
+    if (client->hold == 0 && !crowd->world->is_stopped) {
+        release(crowd);
+    }
+}
+
+static void on_refused(struct crowd *crowd, struct client *client) {
+    bz_world_assert(crowd->world, client->is_refused,
+                    "client-%u was told that it was cancelled, and nobody had asked for that",
+                    (unsigned)(client - crowd->clients) + 1);
+    if (bz_world_draw(crowd->world, "leave-together", 2) == 1 && !crowd->world->is_stopped) {
+        take_back_another(crowd);
+    }
+}
+
+static void on_answer(struct bz_deferred_request *request, enum bz_status status) {
+    struct client *client = bz_container_of(request, struct client, request);
+    struct crowd *crowd = client->crowd;
+    bz_world_assert(crowd->world, client->is_asking, "client-%u was answered twice",
+                    (unsigned)(client - crowd->clients) + 1);
+    client->is_asking = false;
+    crowd->depth++;
+    bz_world_assert(crowd->world, crowd->depth <= crowd->args->values[NESTING],
+                    "callbacks nest %lld deep", (long long)crowd->depth);
+    if (status == BZ_OK) {
+        on_granted(crowd, client);
+    } else {
+        on_refused(crowd, client);
+    }
+    crowd->depth--;
+    bz_future_set_result(&client->answered, status == BZ_OK); /* refused if nobody waits any more */
+}
+
+/* --- tasks ------------------------------------------------------------------------------------ */
+
+static enum bz_status yield_times(struct crowd *crowd, uint64_t times) {
+    enum bz_status status = BZ_OK;
+    for (; status == BZ_OK && times > 0; times--) {
+        status = bz_yield(crowd->world->loop);
+    }
+    return status;
+}
+
+/* A permit that the callback left to the task is in its hands as soon as the callback has run,
+ * whether the task has seen it or not. */
+static enum bz_status ask_once(struct client *client) {
+    struct crowd *crowd = client->crowd;
+    bz_future_init(&client->answered, crowd->world->loop);
+    client->ticket = ++crowd->tickets;
+    client->hold = 0;
+    client->is_refused = false;
+    client->is_asking = true;
+    crowd->ops->acquire(crowd->instance, &client->request);
+    enum bz_status status = bz_future_await(&client->answered);
+    if (client->is_asking) {
+        client->has_gone = true;
+        take_back(client);
+    }
+    if (client->hold > 0 && !crowd->world->is_stopped) {
+        status = status == BZ_OK ? yield_times(crowd, client->hold) : status;
+        release(crowd);
+    }
+    return status;
+}
+
+static enum bz_status client_body(void *arg) {
+    struct client *client = arg;
+    struct crowd *crowd = client->crowd;
+    enum bz_status status = BZ_OK;
+    for (int64_t left = crowd->args->values[ROUNDS]; status == BZ_OK && left > 0; left--) {
+        uint64_t bound = (uint64_t)crowd->args->values[ARRIVAL] + 1;
+        status = yield_times(crowd, bz_world_draw(crowd->world, "arrival", bound));
+        if (status == BZ_OK) {
+            status = ask_once(client);
+        }
+    }
+    return status;
+}
+
+static struct bz_task *pick_asking(struct crowd *crowd) {
+    uint32_t count = 0;
+    for (uint32_t index = 0; index < crowd->client_count; index++) {
+        count += crowd->clients[index].is_asking;
+    }
+    if (count == 0) {
+        return NULL;
+    }
+    uint64_t skip = bz_world_draw(crowd->world, "victim", count);
+    for (uint32_t index = 0;; index++) {
+        if (crowd->clients[index].is_asking && skip-- == 0) {
+            return crowd->clients[index].task;
+        }
+    }
+}
+
+static enum bz_status canceller(void *arg) {
+    struct crowd *crowd = arg;
+    for (int64_t left = crowd->args->values[CANCELS]; left > 0; left--) {
+        uint64_t bound = (uint64_t)crowd->args->values[PATIENCE];
+        enum bz_status status = yield_times(crowd, bz_world_draw(crowd->world, "patience", bound));
+        if (status != BZ_OK) {
+            return status;
+        }
+        struct bz_task *victim = pick_asking(crowd);
+        if (victim != NULL) {
+            bz_task_cancel(victim);
+        }
+    }
+    return BZ_OK;
+}
+
+/* --- beginning and end ------------------------------------------------------------------------ */
+
+static void spawn_all(struct crowd *crowd) {
+    bool has_all = true;
+    for (uint32_t index = 0; index < crowd->client_count; index++) {
+        struct client *client = &crowd->clients[index];
+        client->crowd = crowd;
+        client->request.answer = on_answer;
+        client->request.waiter = bz_world_alloc(crowd->world, crowd->ops->waiter_bytes);
+        client->task = bz_task_spawn(crowd->world->loop, "client", index + 1, client_body, client);
+        has_all = has_all && client->task != NULL;
+    }
+    has_all =
+        has_all && bz_task_spawn(crowd->world->loop, "canceller", 0, canceller, crowd) != NULL;
+    bz_world_assert(crowd->world, has_all, "no memory for all tasks");
+}
+
+static void *setup(struct bz_world *world, const struct bz_scenario_args *args) {
+    uint32_t count = (uint32_t)args->values[CROWD];
+    struct crowd *crowd = bz_world_alloc(world, sizeof *crowd + count * sizeof crowd->clients[0]);
+    crowd->world = world;
+    crowd->args = args;
+    crowd->ops = world->config.variant->deferred;
+    crowd->client_count = count;
+    crowd->instance = bz_world_alloc(world, crowd->ops->instance_bytes);
+    enum bz_status status =
+        crowd->ops->init(crowd->instance, world->loop, (uint32_t)args->values[PERMITS]);
+    bz_world_assert(world, status == BZ_OK, "the variant could not be set up: %s",
+                    bz_status_name(status));
+    if (status == BZ_OK) {
+        spawn_all(crowd);
+    }
+    return crowd;
+}
+
+static void finish(struct bz_world *world, void *arg) {
+    struct crowd *crowd = arg;
+    uint32_t unanswered = 0;
+    for (uint32_t index = 0; index < crowd->client_count; index++) {
+        unanswered += crowd->clients[index].is_asking;
+    }
+    bz_world_assert(world, unanswered == 0, "%u request(s) were never answered", unanswered);
+    bz_world_assert(world, crowd->holders == 0, "%llu permit(s) are still held",
+                    (unsigned long long)crowd->holders);
+    uint32_t queued = crowd->ops->queued != NULL ? crowd->ops->queued(crowd->instance) : 0;
+    bz_world_assert(world, queued == 0, "everybody was answered, and %u still wait(s)", queued);
+    enum bz_status status = crowd->ops->release(crowd->instance);
+    bz_world_assert(world, !claims(crowd, BZ_CLAIM_REFUSES_MISUSE) || status != BZ_OK,
+                    "a release of what nobody held was accepted");
+}
+
+const struct bz_scenario bz_scenario_deferred = {
+    .name = "deferred",
+    .summary = "a crowd at a semaphore of callbacks, which release and cancel inside callbacks",
+    .params = params,
+    .primitives = {BZ_PRIMITIVE_DEFERRED},
+    .primitive_count = 1,
+    .setup = setup,
+    .finish = finish,
+};

@@ -1,0 +1,321 @@
+/* A script out of draws, so that programs and schedules are searched together, and shrink together.
+ *
+ * Every task has a fixed number of slots, and every slot the same five draws, whatever they are
+ * used for: so each draw keeps its place on the tape when another one is taken away. All dull, a
+ * slot is no operation at all. What a slot means reaches over the slots behind it: a lock that is
+ * held, a timeout, a group have some of them inside. Times are data like all the rest, and no
+ * delays: so a file that was written from a drawn script runs, for the same seed, under the same
+ * schedule.
+ *
+ * No drawn script deadlocks on a correct variant:
+ * - A wait that may never be answered (an event, a notification, a barrier, an item, a slot, a
+ *   permit of a semaphore that begins with none) is inside a timeout of its own.
+ * - What is held until others are released is acquired in one order: by number of the object, then
+ *   by key; never twice. A condition is waited for only by who holds nothing above its lock,
+ * because nothing cuts short how it takes the lock again.
+ * - The children of a group, for whom their parent waits, acquire only what stands above all that
+ *   the parent holds. */
+#include <stdio.h>
+
+#include "primitives/runtime/check.h"
+#include "scenarios/program/script.h"
+#include "sim/world/world.h"
+
+#define KEYS_DRAWN 2u
+
+/* Of 20: the rest uses an object. */
+enum slot_kind {
+    SLOT_NOTHING = 0,
+    SLOT_YIELD = 1, /* and 2 */
+    SLOT_SLEEP = 3,
+    SLOT_CANCEL = 4,
+    SLOT_TIMEOUT = 5,
+    SLOT_GROUP = 6,
+    SLOT_FAIL = 7,
+    SLOT_USE = 8,
+    SLOT_KINDS = 20,
+};
+#define DETAILS 16u
+
+struct slot {
+    uint32_t kind;
+    uint32_t object;
+    uint32_t detail;
+    uint32_t span;
+    uint32_t ns;
+};
+
+struct drawing {
+    struct bz_script *script;
+    const struct bz_script_draw *draw;
+    struct slot slots[BZ_SCRIPT_DRAW_OPS_MAX];
+};
+
+/* What is known where a slot is expanded. */
+struct place {
+    uint32_t top;   /* above the rank of everything held here, or waited with */
+    uint32_t holds; /* rank + 1 of the topmost that this very task holds; 0: nothing */
+    uint32_t held;  /* objects that this task holds, as bits */
+    uint32_t depth;
+};
+
+static void expand(struct drawing *drawing, uint32_t from, uint32_t to, struct place place);
+
+static struct bz_script_op *add(struct drawing *drawing, enum bz_script_verb verb,
+                                const struct slot *slot) {
+    struct bz_script_op *op = bz_script_add(drawing->script, verb);
+    op->object = (uint8_t)slot->object;
+    return op;
+}
+
+/* An operation with others inside, from slot `from` to before slot `to`. */
+static void enclose(struct drawing *drawing, struct bz_script_op *op, uint32_t from, uint32_t to,
+                    struct place place) {
+    uint32_t first = drawing->script->op_count;
+    place.depth++;
+    expand(drawing, from, to, place);
+    op->span = (uint16_t)(drawing->script->op_count - first);
+}
+
+/* Two children share the slots. */
+static void add_group(struct drawing *drawing, uint32_t from, uint32_t to, struct place place) {
+    struct bz_script *script = drawing->script;
+    struct bz_script_op *group = bz_script_add(script, BZ_VERB_GROUP);
+    uint32_t first = script->op_count;
+    uint32_t half = from + (to - from + 1) / 2;
+    place.holds = 0;
+    place.held = 0;
+    place.depth++;
+    enclose(drawing, bz_script_add(script, BZ_VERB_CHILD), from, half, place);
+    if (half < to) {
+        enclose(drawing, bz_script_add(script, BZ_VERB_CHILD), half, to, place);
+    }
+    group->span = (uint16_t)(script->op_count - first);
+}
+
+/* Acquire, the slots that are inside, release. */
+static void add_hold(struct drawing *drawing, const struct slot *slot, uint32_t key, uint32_t from,
+                     uint32_t to, struct place place) {
+    struct bz_script *script = drawing->script;
+    const struct bz_script_object *object = &script->objects[slot->object];
+    bool is_empty = object->number == 0 && (object->primitive == BZ_PRIMITIVE_SEMAPHORE ||
+                                            object->primitive == BZ_PRIMITIVE_BOUNDED);
+    struct bz_script_op *acquire = add(drawing, BZ_VERB_ACQUIRE, slot);
+    acquire->number = key;
+    if (is_empty || slot->ns > 0) {
+        acquire->within_ns = slot->ns;
+    }
+    place.top = slot->object * BZ_SCRIPT_KEYS_MAX + key + 1;
+    place.holds = place.top;
+    place.held |= 1u << slot->object;
+    expand(drawing, from, to, place);
+    add(drawing, BZ_VERB_RELEASE, slot)->number = key;
+}
+
+static void add_notify(struct drawing *drawing, const struct slot *slot) {
+    add(drawing, slot->detail % 4 == 0 ? BZ_VERB_NOTIFY_ALL : BZ_VERB_NOTIFY, slot);
+}
+
+/* By who holds the lock, or has it just for this. Returns whether the slots behind are inside. */
+static bool use_condition(struct drawing *drawing, const struct slot *slot, uint32_t from,
+                          uint32_t to, struct place place) {
+    uint32_t rank = slot->object * BZ_SCRIPT_KEYS_MAX;
+    if ((place.held >> slot->object & 1u) != 0) {
+        if (slot->detail < 6 && place.holds == rank + 1) {
+            add(drawing, BZ_VERB_WAIT, slot)->within_ns = slot->ns;
+        } else {
+            add_notify(drawing, slot);
+        }
+        return false;
+    }
+    if (rank < place.top) {
+        return false;
+    }
+    if (slot->detail < 4) {
+        add_hold(drawing, slot, 0, from, to, place);
+        return true;
+    }
+    add(drawing, BZ_VERB_ACQUIRE, slot);
+    if (slot->detail < 10) {
+        add(drawing, BZ_VERB_WAIT, slot)->within_ns = slot->ns;
+    } else {
+        add_notify(drawing, slot);
+    }
+    add(drawing, BZ_VERB_RELEASE, slot);
+    return false;
+}
+
+static void use_queue(struct drawing *drawing, const struct slot *slot) {
+    static const uint8_t verbs[DETAILS] = {
+        BZ_VERB_PUT,  BZ_VERB_GET,  BZ_VERB_PUT,     BZ_VERB_GET,     BZ_VERB_PUT,  BZ_VERB_GET,
+        BZ_VERB_PUT,  BZ_VERB_GET,  BZ_VERB_PUT,     BZ_VERB_GET,     BZ_VERB_DONE, BZ_VERB_DONE,
+        BZ_VERB_JOIN, BZ_VERB_JOIN, BZ_VERB_TRY_PUT, BZ_VERB_TRY_GET,
+    };
+    enum bz_script_verb verb = verbs[slot->detail];
+    struct bz_script_op *op = add(drawing, verb, slot);
+    if ((bz_script_verbs[verb].fields & BZ_FIELD_WITHIN) != 0) {
+        op->within_ns = slot->ns;
+    }
+    if ((bz_script_verbs[verb].fields & BZ_FIELD_PRIORITY) != 0) {
+        op->number = slot->span;
+    }
+}
+
+/* Returns whether the slots from `from` to `to` are inside. */
+static bool use(struct drawing *drawing, const struct slot *slot, uint32_t from, uint32_t to,
+                struct place place) {
+    static const uint8_t event_verbs[] = {BZ_VERB_WAIT, BZ_VERB_SET, BZ_VERB_WAIT, BZ_VERB_CLEAR};
+    const struct bz_script_object *object = &drawing->script->objects[slot->object];
+    uint32_t key = 0;
+    switch ((enum bz_primitive)object->primitive) {
+    case BZ_PRIMITIVE_EVENT: {
+        enum bz_script_verb verb = event_verbs[slot->detail % 4];
+        struct bz_script_op *op = add(drawing, verb, slot);
+        op->within_ns = verb == BZ_VERB_WAIT ? slot->ns : BZ_SCRIPT_NEVER;
+        return false;
+    }
+    case BZ_PRIMITIVE_CONDITION:
+        return use_condition(drawing, slot, from, to, place);
+    case BZ_PRIMITIVE_BARRIER:
+        add(drawing, BZ_VERB_WAIT, slot)->within_ns = slot->ns;
+        return false;
+    case BZ_PRIMITIVE_QUEUE:
+        use_queue(drawing, slot);
+        return false;
+    case BZ_PRIMITIVE_POOL:
+        key = slot->detail % object->number;
+        break;
+    case BZ_PRIMITIVE_SEMAPHORE:
+        if (slot->detail >= DETAILS - 2) { /* a permit more */
+            add(drawing, BZ_VERB_POST, slot);
+            return false;
+        }
+        break;
+    default:
+        break;
+    }
+    if (slot->object * BZ_SCRIPT_KEYS_MAX + key < place.top) {
+        return false;
+    }
+    add_hold(drawing, slot, key, from, to, place);
+    return true;
+}
+
+/* One slot; returns the first one behind it that it does not have inside. */
+static uint32_t expand_one(struct drawing *drawing, uint32_t index, uint32_t to,
+                           struct place place) {
+    struct bz_script *script = drawing->script;
+    const struct slot *slot = &drawing->slots[index];
+    uint32_t next = index + 1;
+    uint32_t end = next + slot->span < to ? next + slot->span : to;
+    bool is_deep = place.depth + 2 >= BZ_SCRIPT_DEPTH_MAX;
+    switch (slot->kind) {
+    case SLOT_NOTHING:
+        return next;
+    case SLOT_YIELD:
+    case SLOT_YIELD + 1:
+        bz_script_add(script, BZ_VERB_YIELD);
+        return next;
+    case SLOT_SLEEP:
+        bz_script_add(script, BZ_VERB_SLEEP)->ns = slot->ns;
+        return next;
+    case SLOT_CANCEL:
+        bz_script_add(script, BZ_VERB_CANCEL)->number = slot->detail % script->task_count;
+        return next;
+    case SLOT_FAIL:
+        bz_script_add(script, BZ_VERB_FAIL);
+        return next;
+    case SLOT_TIMEOUT:
+    case SLOT_GROUP:
+        if (next == end || is_deep) {
+            return next;
+        }
+        if (slot->kind == SLOT_GROUP) {
+            add_group(drawing, next, end, place);
+        } else {
+            struct bz_script_op *timeout = bz_script_add(script, BZ_VERB_TIMEOUT);
+            timeout->ns = slot->ns;
+            enclose(drawing, timeout, next, end, place);
+        }
+        return end;
+    default:
+        return use(drawing, slot, next, end, place) ? end : next;
+    }
+}
+
+static void expand(struct drawing *drawing, uint32_t from, uint32_t to, struct place place) {
+    while (from < to) {
+        from = expand_one(drawing, from, to, place);
+    }
+}
+
+static void draw_object(struct bz_script *script, struct bz_world *world,
+                        const struct bz_script_draw *draw) {
+    static const uint8_t permits[] = {1, 2, 0};
+    uint8_t candidates[1 + BZ_SCRIPT_PRIMITIVES] = {(uint8_t)draw->first};
+    uint32_t count = 1;
+    for (uint32_t primitive = 0; primitive < BZ_SCRIPT_PRIMITIVES; primitive++) {
+        bool is_wanted = (draw->primitives >> primitive & 1u) != 0 && primitive != draw->first;
+        if (is_wanted && bz_variant_offers(world->config.variant, (enum bz_primitive)primitive)) {
+            candidates[count++] = (uint8_t)primitive;
+        }
+    }
+    struct bz_script_object *object = &script->objects[script->object_count++];
+    uint64_t kind = bz_world_draw(world, "kind", count);
+    uint64_t number = bz_world_draw(world, "number", 3);
+    uint64_t order = bz_world_draw(world, "order", 3);
+    object->primitive = candidates[script->object_count == 1 ? 0 : kind];
+    switch ((enum bz_primitive)object->primitive) {
+    case BZ_PRIMITIVE_SEMAPHORE:
+    case BZ_PRIMITIVE_BOUNDED:
+        object->number = permits[number];
+        break;
+    case BZ_PRIMITIVE_BARRIER:
+        object->number = 1 + ((uint32_t)number + 1) % 3;
+        break;
+    case BZ_PRIMITIVE_QUEUE:
+        object->number = (uint32_t)number;
+        object->order = (uint8_t)order;
+        break;
+    case BZ_PRIMITIVE_POOL:
+        object->number = 1 + (uint32_t)number % KEYS_DRAWN;
+        break;
+    default:
+        break;
+    }
+    snprintf(object->name, sizeof object->name, "%s-%u",
+             bz_primitive_name((enum bz_primitive)object->primitive), script->object_count);
+}
+
+static void draw_task(struct drawing *drawing, struct bz_world *world, uint32_t index) {
+    struct bz_script *script = drawing->script;
+    const struct bz_script_draw *draw = drawing->draw;
+    struct bz_script_task *task = &script->tasks[index];
+    for (uint32_t slot = 0; slot < draw->ops; slot++) {
+        drawing->slots[slot] = (struct slot){
+            .kind = (uint32_t)bz_world_draw(world, "op", SLOT_KINDS),
+            .object = (uint32_t)bz_world_draw(world, "object", draw->objects),
+            .detail = (uint32_t)bz_world_draw(world, "detail", DETAILS),
+            .span = (uint32_t)bz_world_draw(world, "span", draw->ops),
+            .ns = (uint32_t)bz_world_draw(world, "ns", (uint64_t)draw->ns + 1),
+        };
+    }
+    snprintf(task->name, sizeof task->name, "task-%u", index + 1);
+    task->first = (uint16_t)script->op_count;
+    expand(drawing, 0, draw->ops, (struct place){0});
+    task->count = (uint16_t)(script->op_count - task->first);
+}
+
+void bz_script_draw(struct bz_script *script, struct bz_world *world,
+                    const struct bz_script_draw *draw) {
+    struct drawing drawing = {.script = script, .draw = draw};
+    BZ_CHECK(draw->objects <= BZ_SCRIPT_OBJECTS_MAX && draw->tasks <= BZ_SCRIPT_DRAW_TASKS_MAX &&
+             draw->ops <= BZ_SCRIPT_DRAW_OPS_MAX);
+    for (uint32_t object = 0; object < draw->objects; object++) {
+        draw_object(script, world, draw);
+    }
+    script->task_count = draw->tasks;
+    for (uint32_t task = 0; task < draw->tasks; task++) {
+        draw_task(&drawing, world, task);
+    }
+}

@@ -1,0 +1,415 @@
+/* The interpreter. Any task may be cancelled anywhere: whatever is acquired is written down by who
+ * acquired it, and given back on the way out, the last one first: out of the task, and out of a
+ * timeout that ends early for what was acquired inside it.
+ *
+ * An operation that makes no sense where it stands does nothing: releasing what one does not hold
+ * (an acquire may have come to nothing), waiting for a condition without its lock, saying done
+ * without an item. So every script has a meaning, and a misuse of the script's is never taken for a
+ * fault of the variant's. */
+#include "scenarios/program/interpret.h"
+
+#include "primitives/runtime/group.h"
+#include "primitives/runtime/task.h"
+#include "primitives/runtime/timeout.h"
+#include "sim/world/subject.h"
+#include "sim/world/subject_barrier.h"
+#include "sim/world/subject_condition.h"
+#include "sim/world/subject_event.h"
+#include "sim/world/subject_pool.h"
+#include "sim/world/subject_queue.h"
+#include "sim/world/world.h"
+
+struct object {
+    union {
+        struct bz_subject permits;
+        struct bz_event_subject event;
+        struct bz_condition_subject condition;
+        struct bz_barrier_subject barrier;
+        struct bz_queue_subject queue;
+        struct bz_pool_subject pool;
+    };
+    char second_name[BZ_SCRIPT_NAME_BYTES + 8]; /* of its second object in the book */
+};
+
+struct holding {
+    uint8_t object;
+    uint8_t key;
+    uint8_t depth; /* of the scope that it was acquired in, or has come out of */
+};
+
+/* A task, or a child of a group: who runs a part of the script. */
+struct runner {
+    struct bz_interpreter *interpreter;
+    uint32_t first; /* of its operations */
+    uint32_t end;
+    uint32_t depth;
+    uint32_t holding_count;
+    struct holding holdings[BZ_SCRIPT_TASK_OPS_MAX];
+    uint32_t got[BZ_SCRIPT_OBJECTS_MAX]; /* items for which it has not said done */
+};
+
+struct bz_interpreter {
+    struct bz_world *world;
+    struct bz_script *script;
+    struct object *objects;
+    struct runner *children; /* by number - 1 */
+    struct bz_task *tasks[BZ_SCRIPT_TASKS_MAX];
+};
+
+static enum bz_status run_ops(struct runner *runner, uint32_t from, uint32_t to);
+
+/* --- what a runner holds ---------------------------------------------------------------------- */
+
+static enum bz_primitive primitive_of(const struct runner *runner, uint32_t object) {
+    return (enum bz_primitive)runner->interpreter->script->objects[object].primitive;
+}
+
+static void give_back(struct runner *runner, uint32_t object, uint32_t key) {
+    struct bz_interpreter *interpreter = runner->interpreter;
+    struct object *entry = &interpreter->objects[object];
+    enum bz_primitive primitive = primitive_of(runner, object);
+    enum bz_status status =
+        primitive == BZ_PRIMITIVE_CONDITION ? bz_condition_subject_release(&entry->condition)
+        : primitive == BZ_PRIMITIVE_POOL    ? bz_pool_subject_release(&entry->pool, key)
+                                            : bz_subject_release(&entry->permits);
+    bz_world_assert(interpreter->world, status == BZ_OK, "a release of '%s' was refused: %s",
+                    interpreter->script->objects[object].name, bz_status_name(status));
+}
+
+/* The number + 1 of the newest holding of it, 0 for none. */
+static uint32_t find_holding(const struct runner *runner, uint32_t object, uint32_t key) {
+    uint32_t count = runner->holding_count;
+    while (count > 0 && (runner->holdings[count - 1].object != object ||
+                         runner->holdings[count - 1].key != key)) {
+        count--;
+    }
+    return count;
+}
+
+static bool holds(const struct runner *runner, uint32_t object) {
+    return find_holding(runner, object, 0) != 0;
+}
+
+static void release(struct runner *runner, uint32_t object, uint32_t key) {
+    uint32_t found = find_holding(runner, object, key);
+    if (found == 0) {
+        return;
+    }
+    runner->holding_count--;
+    for (uint32_t index = found - 1; index < runner->holding_count; index++) {
+        runner->holdings[index] = runner->holdings[index + 1];
+    }
+    give_back(runner, object, key);
+}
+
+/* On the way out of a scope of this depth that has come to an early end. */
+static void release_inside(struct runner *runner, uint32_t depth) {
+    for (uint32_t index = runner->holding_count; index-- > 0;) {
+        if (runner->holdings[index].depth >= depth) {
+            release(runner, runner->holdings[index].object, runner->holdings[index].key);
+        }
+    }
+}
+
+static enum bz_status acquire(struct runner *runner, uint32_t object, uint32_t key) {
+    struct object *entry = &runner->interpreter->objects[object];
+    enum bz_primitive primitive = primitive_of(runner, object);
+    enum bz_status status =
+        primitive == BZ_PRIMITIVE_CONDITION ? bz_condition_subject_acquire(&entry->condition)
+        : primitive == BZ_PRIMITIVE_POOL    ? bz_pool_subject_acquire(&entry->pool, key)
+                                            : bz_subject_acquire(&entry->permits);
+    if (status == BZ_OK) { /* there is room: a task has no more operations than that */
+        runner->holdings[runner->holding_count++] = (struct holding){
+            .object = (uint8_t)object, .key = (uint8_t)key, .depth = (uint8_t)runner->depth};
+    }
+    return status;
+}
+
+/* --- operations ------------------------------------------------------------------------------- */
+
+static enum bz_status wait(struct runner *runner, uint32_t object) {
+    struct object *entry = &runner->interpreter->objects[object];
+    uint32_t index = 0;
+    switch (primitive_of(runner, object)) {
+    case BZ_PRIMITIVE_EVENT:
+        return bz_event_subject_wait(&entry->event);
+    case BZ_PRIMITIVE_BARRIER:
+        return bz_barrier_subject_wait(&entry->barrier, &index);
+    default:
+        return holds(runner, object) ? bz_condition_subject_wait(&entry->condition) : BZ_OK;
+    }
+}
+
+static enum bz_status use_queue(struct runner *runner, const struct bz_script_op *op) {
+    struct bz_queue_subject *queue = &runner->interpreter->objects[op->object].queue;
+    uint32_t *got = &runner->got[op->object];
+    enum bz_status status;
+    switch (op->verb) {
+    case BZ_VERB_PUT:
+        return bz_queue_subject_put(queue, (int64_t)op->number);
+    case BZ_VERB_TRY_PUT:
+        return bz_queue_subject_try_put(queue, (int64_t)op->number);
+    case BZ_VERB_GET:
+    case BZ_VERB_TRY_GET:
+        status =
+            op->verb == BZ_VERB_GET ? bz_queue_subject_get(queue) : bz_queue_subject_try_get(queue);
+        *got += status == BZ_OK;
+        return status;
+    case BZ_VERB_JOIN:
+        return queue->ops->join != NULL ? bz_queue_subject_join(queue) : BZ_OK;
+    case BZ_VERB_DONE:
+        if (*got == 0 || queue->ops->task_done == NULL) {
+            return BZ_OK;
+        }
+        --*got;
+        return bz_queue_subject_task_done(queue);
+    default:
+        (void)bz_queue_subject_shutdown(queue, op->verb == BZ_VERB_SHUTDOWN_NOW);
+        return BZ_OK;
+    }
+}
+
+static enum bz_status use(struct runner *runner, const struct bz_script_op *op) {
+    struct object *entry = &runner->interpreter->objects[op->object];
+    switch (op->verb) {
+    case BZ_VERB_ACQUIRE:
+        return acquire(runner, op->object, op->number);
+    case BZ_VERB_RELEASE:
+        release(runner, op->object, op->number);
+        return BZ_OK;
+    case BZ_VERB_POST:
+        give_back(runner, op->object, 0);
+        return BZ_OK;
+    case BZ_VERB_WAIT:
+        return wait(runner, op->object);
+    case BZ_VERB_NOTIFY:
+    case BZ_VERB_NOTIFY_ALL:
+        return !holds(runner, op->object)
+                   ? BZ_OK
+                   : bz_condition_subject_notify(&entry->condition, op->verb == BZ_VERB_NOTIFY
+                                                                        ? op->number
+                                                                        : BZ_NOTIFY_ALL);
+    case BZ_VERB_SET:
+        bz_event_subject_set(&entry->event);
+        return BZ_OK;
+    case BZ_VERB_CLEAR:
+        bz_event_subject_clear(&entry->event);
+        return BZ_OK;
+    case BZ_VERB_ABORT: /* of a variant that does not offer it, this and the next do nothing */
+        (void)bz_barrier_subject_abort(&entry->barrier);
+        return BZ_OK;
+    case BZ_VERB_RESET:
+        (void)bz_barrier_subject_reset(&entry->barrier);
+        return BZ_OK;
+    default:
+        return use_queue(runner, op);
+    }
+}
+
+static enum bz_status run_child(void *arg) {
+    struct runner *runner = arg;
+    enum bz_status status = run_ops(runner, runner->first, runner->end);
+    release_inside(runner, 0);
+    return status;
+}
+
+/* A child that fails ends its siblings, and the group; the parent goes on behind it. */
+static enum bz_status run_group(struct runner *runner, uint32_t first, uint32_t end) {
+    struct bz_interpreter *interpreter = runner->interpreter;
+    const struct bz_script_op *ops = interpreter->script->ops;
+    struct bz_group group;
+    enum bz_status status = bz_group_enter(interpreter->world->loop, &group);
+    if (status != BZ_OK) {
+        return status;
+    }
+    for (uint32_t index = first; index < end && status == BZ_OK; index += 1u + ops[index].span) {
+        struct runner *child = &interpreter->children[ops[index].number - 1];
+        *child = (struct runner){
+            .interpreter = interpreter, .first = index + 1, .end = index + 1u + ops[index].span};
+        status = bz_group_spawn(&group, "child", ops[index].number, run_child, child, NULL);
+    }
+    status = bz_group_exit(&group, status);
+    return status == BZ_FAILED ? BZ_OK : status;
+}
+
+/* A timeout around some operations: either those inside of one, or a single one that has a limit of
+ * its own. */
+static enum bz_status run_in_time(struct runner *runner, uint32_t delay_ns, uint32_t from,
+                                  uint32_t to, const struct bz_script_op *single) {
+    struct bz_timeout scope;
+    enum bz_status status = bz_timeout_enter(runner->interpreter->world->loop, &scope, delay_ns);
+    if (status != BZ_OK) {
+        return status;
+    }
+    runner->depth++;
+    status = single != NULL ? use(runner, single) : run_ops(runner, from, to);
+    if (status != BZ_OK) {
+        release_inside(runner, runner->depth);
+    }
+    runner->depth--;
+    for (uint32_t index = 0; index < runner->holding_count; index++) {
+        struct holding *holding = &runner->holdings[index];
+        holding->depth = holding->depth > runner->depth ? (uint8_t)runner->depth : holding->depth;
+    }
+    status = bz_timeout_exit(&scope, status);
+    return status == BZ_TIMED_OUT ? BZ_OK : status;
+}
+
+static enum bz_status run_op(struct runner *runner, uint32_t index) {
+    struct bz_interpreter *interpreter = runner->interpreter;
+    const struct bz_script_op *op = &interpreter->script->ops[index];
+    switch (op->verb) {
+    case BZ_VERB_YIELD:
+        return bz_yield(interpreter->world->loop);
+    case BZ_VERB_SLEEP:
+        return bz_sleep(interpreter->world->loop, op->ns);
+    case BZ_VERB_FAIL:
+        return BZ_FAILED;
+    case BZ_VERB_CANCEL:
+        bz_task_cancel(interpreter->tasks[op->number]);
+        return BZ_OK;
+    case BZ_VERB_TIMEOUT:
+        return run_in_time(runner, op->ns, index + 1, index + 1u + op->span, NULL);
+    case BZ_VERB_GROUP:
+        return run_group(runner, index + 1, index + 1u + op->span);
+    default:
+        return op->within_ns == BZ_SCRIPT_NEVER ? use(runner, op)
+                                                : run_in_time(runner, op->within_ns, 0, 0, op);
+    }
+}
+
+/* What an operation may answer, and the program goes on. Some primitives have a deadline of their
+ * own. */
+static bool is_answer(enum bz_status status) {
+    return status == BZ_TIMED_OUT || status == BZ_BROKEN || status == BZ_CLOSED ||
+           status == BZ_EMPTY || status == BZ_FULL;
+}
+
+static enum bz_status run_ops(struct runner *runner, uint32_t from, uint32_t to) {
+    const struct bz_script_op *ops = runner->interpreter->script->ops;
+    for (uint32_t index = from; index < to; index += 1u + ops[index].span) {
+        enum bz_status status = run_op(runner, index);
+        if (status == BZ_OK || is_answer(status)) {
+            continue;
+        }
+        bz_world_assert(runner->interpreter->world, status == BZ_CANCELLED || status == BZ_FAILED,
+                        "%s answered %s", bz_script_verbs[ops[index].verb].name,
+                        bz_status_name(status));
+        return status;
+    }
+    return BZ_OK;
+}
+
+/* --- set-up and end --------------------------------------------------------------------------- */
+
+static void name_second(struct object *entry, const char *name, const char *suffix) {
+    size_t used = 0;
+    for (; *name != '\0'; name++) {
+        entry->second_name[used++] = *name;
+    }
+    for (; *suffix != '\0'; suffix++) {
+        entry->second_name[used++] = *suffix;
+    }
+}
+
+static enum bz_status init_object(struct object *entry, struct bz_world *world,
+                                  const struct bz_script_object *object) {
+    switch ((enum bz_primitive)object->primitive) {
+    case BZ_PRIMITIVE_EVENT:
+        return bz_event_subject_init(&entry->event, world, object->name);
+    case BZ_PRIMITIVE_CONDITION:
+        name_second(entry, object->name, "-lock");
+        return bz_condition_subject_init(&entry->condition, world, object->name,
+                                         entry->second_name);
+    case BZ_PRIMITIVE_BARRIER:
+        return bz_barrier_subject_init(&entry->barrier, world, object->name, object->number);
+    case BZ_PRIMITIVE_QUEUE:
+        name_second(entry, object->name, "-slots");
+        return bz_queue_subject_init(&entry->queue, world, object->name, entry->second_name,
+                                     (enum bz_queue_order)object->order, object->number);
+    case BZ_PRIMITIVE_POOL:
+        return bz_pool_subject_init(&entry->pool, world, object->name, object->number);
+    default:
+        return bz_subject_init(&entry->permits, world, (enum bz_primitive)object->primitive,
+                               object->name, object->number);
+    }
+}
+
+/* Not every variant has every order of a queue, or semaphores without a permit. */
+static enum bz_status init_plainer_object(struct object *entry, struct bz_world *world,
+                                          struct bz_script_object *object) {
+    uint32_t least;
+    uint32_t most;
+    bool is_queue = object->primitive == BZ_PRIMITIVE_QUEUE;
+    bool is_number = bz_script_number((enum bz_primitive)object->primitive, &least, &most) != NULL;
+    object->order = BZ_QUEUE_ORDER_FIFO;
+    object->number = is_number && !is_queue ? 1 : object->number;
+    *entry = (struct object){0};
+    return init_object(entry, world, object);
+}
+
+struct bz_interpreter *bz_interpreter_new(struct bz_world *world, struct bz_script *script,
+                                          bool is_drawn) {
+    struct bz_interpreter *interpreter = bz_world_alloc(world, sizeof *interpreter);
+    uint32_t runner_count = script->task_count + script->child_count;
+    struct runner *runners = bz_world_alloc(world, runner_count * sizeof *runners);
+    interpreter->world = world;
+    interpreter->script = script;
+    interpreter->children = runners + script->task_count;
+    interpreter->objects =
+        bz_world_alloc(world, script->object_count * sizeof interpreter->objects[0]);
+    for (uint32_t index = 0; index < script->object_count; index++) {
+        enum bz_status status =
+            init_object(&interpreter->objects[index], world, &script->objects[index]);
+        if (status == BZ_INVALID_ARGUMENT && is_drawn) {
+            status =
+                init_plainer_object(&interpreter->objects[index], world, &script->objects[index]);
+        }
+        bz_world_assert(world, status == BZ_OK, "'%s' could not be set up: %s",
+                        script->objects[index].name, bz_status_name(status));
+        if (status != BZ_OK) {
+            script->object_count = index;
+            return interpreter;
+        }
+    }
+    for (uint32_t index = 0; index < script->task_count; index++) {
+        const struct bz_script_task *task = &script->tasks[index];
+        runners[index] = (struct runner){.interpreter = interpreter,
+                                         .first = task->first,
+                                         .end = (uint32_t)task->first + task->count};
+        interpreter->tasks[index] =
+            bz_task_spawn(world->loop, task->name, 0, run_child, &runners[index]);
+        bz_world_assert(world, interpreter->tasks[index] != NULL, "no memory for task %s",
+                        task->name);
+        if (interpreter->tasks[index] == NULL) {
+            return interpreter;
+        }
+    }
+    return interpreter;
+}
+
+void bz_interpreter_finish(struct bz_interpreter *interpreter) {
+    const struct bz_script *script = interpreter->script;
+    for (uint32_t index = 0; index < script->object_count; index++) {
+        struct object *entry = &interpreter->objects[index];
+        switch ((enum bz_primitive)script->objects[index].primitive) {
+        case BZ_PRIMITIVE_SEMAPHORE:
+        case BZ_PRIMITIVE_BOUNDED:
+        case BZ_PRIMITIVE_LOCK:
+            bz_subject_probe_misuse(&entry->permits);
+            break;
+        case BZ_PRIMITIVE_QUEUE:
+            bz_queue_subject_finish(&entry->queue);
+            break;
+        case BZ_PRIMITIVE_POOL:
+            bz_pool_subject_finish(&entry->pool);
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+const struct bz_script *bz_interpreter_script(const struct bz_interpreter *interpreter) {
+    return interpreter->script;
+}

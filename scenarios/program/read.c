@@ -1,0 +1,473 @@
+/* A file as a script. The text is not trusted: JSON is taken by the letter (traces/json.h), every
+ * member must be known, every number in its limits, every name resolved; the first thing that is
+ * wrong is named with its place, as in "x.json: tasks[1].ops[0].object: ...". */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "scenarios/program/script.h"
+#include "sim/campaign/catalog.h"
+#include "traces/json.h"
+
+#define PATH_BYTES 256u
+#define JSON_DEPTH_MAX (8u + 3u * BZ_SCRIPT_DEPTH_MAX)
+#define CHILD_PREFIX "child-" /* of the tasks that groups create */
+
+struct reader {
+    struct bz_script *script;
+    const struct bz_variant *variant;
+    const char *origin;
+    char *error;
+    size_t error_bytes;
+    char path[PATH_BYTES]; /* of what is being read */
+    uint32_t task_first;   /* of the operations of the task that is being read */
+};
+
+static bool fail(struct reader *reader, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static bool fail(struct reader *reader, const char *format, ...) {
+    char what[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    snprintf(reader->error, reader->error_bytes, "%s: %s%s%s", reader->origin, reader->path,
+             reader->path[0] == '\0' ? "" : ": ", what);
+    return false;
+}
+
+/* Goes down to a member or an element; returns what climb() takes back. */
+static size_t enter(struct reader *reader, const char *key) {
+    size_t length = strlen(reader->path);
+    snprintf(reader->path + length, sizeof reader->path - length, "%s%s", length == 0 ? "" : ".",
+             key);
+    return length;
+}
+
+static size_t enter_at(struct reader *reader, uint32_t index) {
+    size_t length = strlen(reader->path);
+    snprintf(reader->path + length, sizeof reader->path - length, "[%" PRIu32 "]", index);
+    return length;
+}
+
+static void climb(struct reader *reader, size_t length) {
+    reader->path[length] = '\0';
+}
+
+/* --- members ---------------------------------------------------------------------------------- */
+
+/* Every member of the object is one of `keys`, which end with NULL. */
+static bool knows_all(struct reader *reader, const struct bz_json *object,
+                      const char *const *keys) {
+    size_t count = 0;
+    if (!bz_json_is_object(object)) {
+        return fail(reader, "must be an object, {...}");
+    }
+    while (keys[count] != NULL) {
+        count++;
+    }
+    for (const struct bz_json *next = bz_json_first(object); next != NULL;
+         next = bz_json_next(next)) {
+        bool is_known = false;
+        for (size_t index = 0; index < count; index++) {
+            is_known = is_known || strcmp(bz_json_key(next), keys[index]) == 0;
+        }
+        if (!is_known) {
+            const char *nearest = bz_nearest_name(bz_json_key(next), keys, count);
+            return fail(reader, "has no member \"%.64s\"%s%s%s", bz_json_key(next),
+                        nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
+                        nearest != NULL ? "\"?" : "");
+        }
+    }
+    return true;
+}
+
+static bool read_number(struct reader *reader, const struct bz_json *object, const char *key,
+                        uint32_t least, uint32_t most, bool is_required, uint32_t *number) {
+    const struct bz_json *member = bz_json_get(object, key);
+    uint64_t value;
+    if (member == NULL && !is_required) {
+        return true;
+    }
+    if (member == NULL || !bz_json_number(member, &value) || value < least || value > most) {
+        return fail(reader, "\"%s\" %s a whole number from %" PRIu32 " to %" PRIu32, key,
+                    member == NULL ? "is missing:" : "must be", least, most);
+    }
+    *number = (uint32_t)value;
+    return true;
+}
+
+/* The number of a word out of a list, some of which may be NULL. */
+static bool read_word(struct reader *reader, const struct bz_json *object, const char *key,
+                      const char *const *words, uint32_t count, uint32_t *number) {
+    const char *names[64];
+    size_t name_count = 0;
+    const struct bz_json *member = bz_json_get(object, key);
+    const char *word = member == NULL ? NULL : bz_json_string(member);
+    if (word == NULL) {
+        return fail(reader, "\"%s\" %s", key, member == NULL ? "is missing" : "must be a string");
+    }
+    for (uint32_t index = 0; index < count; index++) {
+        if (words[index] == NULL) {
+            continue;
+        }
+        if (strcmp(words[index], word) == 0) {
+            *number = index;
+            return true;
+        }
+        names[name_count++] = words[index];
+    }
+    const char *nearest = bz_nearest_name(word, names, name_count);
+    return fail(reader, "\"%s\": there is no '%.64s'%s%s%s", key, word,
+                nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
+                nearest != NULL ? "'?" : "");
+}
+
+/* Into `name`, all zeros before. */
+static bool read_name(struct reader *reader, const struct bz_json *object, char *name) {
+    const struct bz_json *member = bz_json_get(object, "name");
+    const char *text = member == NULL ? NULL : bz_json_string(member);
+    size_t length = text == NULL ? 0 : strlen(text);
+    if (length == 0 || length >= BZ_SCRIPT_NAME_BYTES ||
+        strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-_") != length) {
+        return fail(reader, "\"name\" must be 1 to %u characters of a-z, 0-9, '-' and '_'",
+                    BZ_SCRIPT_NAME_BYTES - 1);
+    }
+    memcpy(name, text, length);
+    return true;
+}
+
+/* An array of at most `most`; NULL with a message. */
+static const struct bz_json *read_array(struct reader *reader, const struct bz_json *object,
+                                        const char *key, uint32_t most) {
+    const struct bz_json *array = bz_json_get(object, key);
+    uint32_t count = 0;
+    if (array == NULL || !bz_json_is_array(array)) {
+        fail(reader, "\"%s\" %s", key, array == NULL ? "is missing" : "must be an array, [...]");
+        return NULL;
+    }
+    for (const struct bz_json *next = bz_json_first(array); next != NULL;
+         next = bz_json_next(next)) {
+        if (++count > most) {
+            fail(reader, "\"%s\" has more than %" PRIu32 " elements", key, most);
+            return NULL;
+        }
+    }
+    return array;
+}
+
+/* --- objects ---------------------------------------------------------------------------------- */
+
+static bool read_kind(struct reader *reader, const struct bz_json *json,
+                      struct bz_script_object *object) {
+    const char *kinds[BZ_SCRIPT_PRIMITIVES];
+    uint32_t kind = 0;
+    for (uint32_t primitive = 0; primitive < BZ_SCRIPT_PRIMITIVES; primitive++) {
+        kinds[primitive] = bz_primitive_name((enum bz_primitive)primitive);
+    }
+    if (!read_word(reader, json, "kind", kinds, BZ_SCRIPT_PRIMITIVES, &kind)) {
+        return false;
+    }
+    if (!bz_variant_offers(reader->variant, (enum bz_primitive)kind)) {
+        return fail(reader, "variant '%s' offers no %s", reader->variant->name, kinds[kind]);
+    }
+    object->primitive = (uint8_t)kind;
+    return true;
+}
+
+static bool read_object(struct reader *reader, const struct bz_json *json) {
+    struct bz_script *script = reader->script;
+    struct bz_script_object *object = &script->objects[script->object_count];
+    const char *keys[5] = {"name", "kind"};
+    uint32_t least;
+    uint32_t most;
+    uint32_t order = BZ_QUEUE_ORDER_FIFO;
+    if (!bz_json_is_object(json)) {
+        return fail(reader, "must be an object, {...}");
+    }
+    if (!read_name(reader, json, object->name) || !read_kind(reader, json, object)) {
+        return false;
+    }
+    bool is_queue = object->primitive == BZ_PRIMITIVE_QUEUE;
+    keys[2] = bz_script_number((enum bz_primitive)object->primitive, &least, &most);
+    keys[3] = is_queue ? "order" : NULL;
+    if (!knows_all(reader, json, keys) ||
+        (keys[2] != NULL &&
+         !read_number(reader, json, keys[2], least, most, true, &object->number)) ||
+        (is_queue && bz_json_get(json, "order") != NULL &&
+         !read_word(reader, json, "order", bz_script_orders, 3, &order))) {
+        return false;
+    }
+    object->order = (uint8_t)order;
+    for (uint32_t index = 0; index < script->object_count; index++) {
+        if (strcmp(script->objects[index].name, object->name) == 0) {
+            return fail(reader, "another object has the name '%s'", object->name);
+        }
+    }
+    script->object_count++;
+    return true;
+}
+
+static bool read_objects(struct reader *reader, const struct bz_json *root) {
+    const struct bz_json *array = read_array(reader, root, "objects", BZ_SCRIPT_OBJECTS_MAX);
+    uint32_t index = 0;
+    if (array == NULL) {
+        return false;
+    }
+    size_t outer = enter(reader, "objects");
+    for (const struct bz_json *next = bz_json_first(array); next != NULL;
+         next = bz_json_next(next)) {
+        size_t inner = enter_at(reader, index++);
+        if (!read_object(reader, next)) {
+            return false;
+        }
+        climb(reader, inner);
+    }
+    climb(reader, outer);
+    return true;
+}
+
+/* --- operations ------------------------------------------------------------------------------- */
+
+static bool read_ops(struct reader *reader, const struct bz_json *array, uint32_t depth);
+
+static struct bz_script_op *add(struct reader *reader, enum bz_script_verb verb) {
+    struct bz_script *script = reader->script;
+    if (script->op_count == BZ_SCRIPT_OPS_MAX ||
+        script->op_count - reader->task_first == BZ_SCRIPT_TASK_OPS_MAX) {
+        fail(reader, "more than %u operations in one task, or %u in all", BZ_SCRIPT_TASK_OPS_MAX,
+             BZ_SCRIPT_OPS_MAX);
+        return NULL;
+    }
+    return bz_script_add(script, verb);
+}
+
+/* "object", which must be of a kind that has this operation, and "key". */
+static bool read_target(struct reader *reader, const struct bz_json *json,
+                        struct bz_script_op *op) {
+    const struct bz_script *script = reader->script;
+    const char *names[BZ_SCRIPT_OBJECTS_MAX];
+    uint32_t number = 0;
+    for (uint32_t index = 0; index < script->object_count; index++) {
+        names[index] = script->objects[index].name;
+    }
+    if (!read_word(reader, json, "object", names, script->object_count, &number)) {
+        return false;
+    }
+    const struct bz_script_object *object = &script->objects[number];
+    op->object = (uint8_t)number;
+    if ((bz_script_verbs[op->verb].primitives >> object->primitive & 1u) == 0) {
+        return fail(reader, "\"%s\" is nothing that one does with '%s': it is a %s",
+                    bz_script_verbs[op->verb].name, object->name,
+                    bz_primitive_name((enum bz_primitive)object->primitive));
+    }
+    return !bz_script_has_key(script, op) ||
+           read_number(reader, json, "key", 0, object->number - 1, true, &op->number);
+}
+
+/* The members beside "op" and "object" that this operation may have. */
+static void list_keys(const struct bz_script *script, const struct bz_script_op *op,
+                      const char **keys) {
+    const struct bz_script_verb_info *verb = &bz_script_verbs[op->verb];
+    static const char *const names[] = {"ns",       "within", "task", "count",
+                                        "priority", "ops",    "tasks"};
+    uint32_t count = 0;
+    keys[count++] = "op";
+    if (verb->primitives != 0) {
+        keys[count++] = "object";
+    }
+    if (bz_script_has_key(script, op)) {
+        keys[count++] = "key";
+    }
+    for (uint32_t index = 0; index < sizeof names / sizeof names[0]; index++) {
+        if ((verb->fields >> index & 1u) != 0) {
+            keys[count++] = names[index];
+        }
+    }
+    keys[count] = NULL;
+}
+
+static bool read_fields(struct reader *reader, const struct bz_json *json,
+                        struct bz_script_op *op) {
+    const struct bz_script *script = reader->script;
+    uint32_t fields = bz_script_verbs[op->verb].fields;
+    const char *names[BZ_SCRIPT_TASKS_MAX];
+    for (uint32_t index = 0; index < script->task_count; index++) {
+        names[index] = script->tasks[index].name;
+    }
+    return ((fields & BZ_FIELD_NS) == 0 ||
+            read_number(reader, json, "ns", 0, BZ_SCRIPT_NS_MAX, true, &op->ns)) &&
+           ((fields & BZ_FIELD_WITHIN) == 0 ||
+            read_number(reader, json, "within", 0, BZ_SCRIPT_NS_MAX, false, &op->within_ns)) &&
+           ((fields & BZ_FIELD_COUNT) == 0 ||
+            read_number(reader, json, "count", 1, BZ_SCRIPT_COUNT_MAX, false, &op->number)) &&
+           ((fields & BZ_FIELD_PRIORITY) == 0 ||
+            read_number(reader, json, "priority", 0, BZ_SCRIPT_COUNT_MAX, false, &op->number)) &&
+           ((fields & BZ_FIELD_VICTIM) == 0 ||
+            read_word(reader, json, "task", names, script->task_count, &op->number));
+}
+
+/* The operations inside: "ops" of a timeout, or one list for each of the "tasks" of a group. */
+static bool read_inside(struct reader *reader, const struct bz_json *json, struct bz_script_op *op,
+                        uint32_t depth) {
+    const struct bz_script *script = reader->script;
+    uint32_t first = script->op_count;
+    bool is_group = op->verb == BZ_VERB_GROUP;
+    const char *key = is_group ? "tasks" : "ops";
+    const struct bz_json *array = read_array(reader, json, key, BZ_SCRIPT_TASK_OPS_MAX);
+    if (array == NULL) {
+        return false;
+    }
+    if (depth == BZ_SCRIPT_DEPTH_MAX) {
+        return fail(reader, "more than %u operations inside each other", BZ_SCRIPT_DEPTH_MAX);
+    }
+    size_t outer = enter(reader, key);
+    if (!is_group && !read_ops(reader, array, depth + 1)) {
+        return false;
+    }
+    const struct bz_json *next = is_group ? bz_json_first(array) : NULL;
+    for (uint32_t index = 0; next != NULL; next = bz_json_next(next), index++) {
+        size_t inner = enter_at(reader, index);
+        struct bz_script_op *child = add(reader, BZ_VERB_CHILD);
+        if (child == NULL) {
+            return false;
+        }
+        if (!bz_json_is_array(next)) {
+            return fail(reader, "must be an array of operations, [...]");
+        }
+        uint32_t child_first = script->op_count;
+        if (!read_ops(reader, next, depth + 1)) {
+            return false;
+        }
+        child->span = (uint16_t)(script->op_count - child_first);
+        climb(reader, inner);
+    }
+    op->span = (uint16_t)(script->op_count - first);
+    climb(reader, outer);
+    return true;
+}
+
+static bool read_op(struct reader *reader, const struct bz_json *json, uint32_t depth) {
+    const char *verbs[BZ_VERB_COUNT];
+    const char *keys[12];
+    uint32_t verb = 0;
+    for (uint32_t index = 0; index < BZ_VERB_COUNT; index++) {
+        verbs[index] = bz_script_verbs[index].name;
+    }
+    if (!bz_json_is_object(json)) {
+        return fail(reader, "must be an object, {...}");
+    }
+    if (!read_word(reader, json, "op", verbs, BZ_VERB_COUNT, &verb)) {
+        return false;
+    }
+    struct bz_script_op *op = add(reader, (enum bz_script_verb)verb);
+    if (op == NULL || (bz_script_verbs[verb].primitives != 0 && !read_target(reader, json, op))) {
+        return false;
+    }
+    list_keys(reader->script, op, keys);
+    bool has_inside = (bz_script_verbs[verb].fields & (BZ_FIELD_OPS | BZ_FIELD_TASKS)) != 0;
+    return knows_all(reader, json, keys) && read_fields(reader, json, op) &&
+           (!has_inside || read_inside(reader, json, op, depth));
+}
+
+static bool read_ops(struct reader *reader, const struct bz_json *array, uint32_t depth) {
+    uint32_t index = 0;
+    for (const struct bz_json *next = bz_json_first(array); next != NULL;
+         next = bz_json_next(next)) {
+        size_t length = enter_at(reader, index++);
+        if (!read_op(reader, next, depth)) {
+            return false;
+        }
+        climb(reader, length);
+    }
+    return true;
+}
+
+/* --- tasks ------------------------------------------------------------------------------------ */
+
+/* The names first: an operation may cancel a task that comes later. */
+static bool read_task_name(struct reader *reader, const struct bz_json *json) {
+    static const char *const keys[] = {"name", "ops", NULL};
+    struct bz_script *script = reader->script;
+    struct bz_script_task *task = &script->tasks[script->task_count];
+    if (!knows_all(reader, json, keys) || !read_name(reader, json, task->name)) {
+        return false;
+    }
+    if (strncmp(task->name, CHILD_PREFIX, strlen(CHILD_PREFIX)) == 0) {
+        return fail(reader, "\"name\": '" CHILD_PREFIX "...' is for the tasks of groups");
+    }
+    for (uint32_t index = 0; index < script->task_count; index++) {
+        if (strcmp(script->tasks[index].name, task->name) == 0) {
+            return fail(reader, "another task has the name '%s'", task->name);
+        }
+    }
+    script->task_count++;
+    return true;
+}
+
+static bool read_task_ops(struct reader *reader, const struct bz_json *json,
+                          struct bz_script_task *task) {
+    struct bz_script *script = reader->script;
+    const struct bz_json *array = read_array(reader, json, "ops", BZ_SCRIPT_TASK_OPS_MAX);
+    if (array == NULL) {
+        return false;
+    }
+    reader->task_first = script->op_count;
+    size_t length = enter(reader, "ops");
+    if (!read_ops(reader, array, 0)) {
+        return false;
+    }
+    climb(reader, length);
+    task->first = (uint16_t)reader->task_first;
+    task->count = (uint16_t)(script->op_count - reader->task_first);
+    return true;
+}
+
+static bool read_tasks(struct reader *reader, const struct bz_json *root) {
+    const struct bz_json *array = read_array(reader, root, "tasks", BZ_SCRIPT_TASKS_MAX);
+    if (array == NULL) {
+        return false;
+    }
+    size_t outer = enter(reader, "tasks");
+    for (int pass = 0; pass < 2; pass++) {
+        uint32_t index = 0;
+        for (const struct bz_json *next = bz_json_first(array); next != NULL;
+             next = bz_json_next(next), index++) {
+            size_t inner = enter_at(reader, index);
+            if (pass == 0 ? !read_task_name(reader, next)
+                          : !read_task_ops(reader, next, &reader->script->tasks[index])) {
+                return false;
+            }
+            climb(reader, inner);
+        }
+    }
+    climb(reader, outer);
+    return reader->script->task_count > 0 || fail(reader, "a program has at least one task");
+}
+
+static bool read_root(struct reader *reader, const struct bz_json *root) {
+    static const char *const keys[] = {"format", "objects", "tasks", NULL};
+    static const char *const formats[] = {BZ_SCRIPT_FORMAT};
+    uint32_t format;
+    return knows_all(reader, root, keys) &&
+           read_word(reader, root, "format", formats, 1, &format) && read_objects(reader, root) &&
+           read_tasks(reader, root);
+}
+
+bool bz_script_read(struct bz_script *script, const struct bz_variant *variant, const char *text,
+                    size_t length, const char *origin, char *error, size_t error_bytes) {
+    struct reader reader = {.script = script,
+                            .variant = variant,
+                            .origin = origin,
+                            .error = error,
+                            .error_bytes = error_bytes};
+    struct bz_json *root = bz_json_parse(text, length, JSON_DEPTH_MAX, origin, error, error_bytes);
+    if (root == NULL) {
+        return false;
+    }
+    bool is_read = read_root(&reader, root);
+    bz_json_free(root);
+    return is_read;
+}

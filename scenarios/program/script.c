@@ -1,0 +1,75 @@
+#include "scenarios/program/script.h"
+
+#include "primitives/runtime/check.h"
+
+#define BIT(primitive) (1u << BZ_PRIMITIVE_##primitive)
+#define PERMITS (BIT(SEMAPHORE) | BIT(BOUNDED) | BIT(LOCK))
+
+const struct bz_script_verb_info bz_script_verbs[BZ_VERB_COUNT] = {
+    [BZ_VERB_YIELD] = {"yield", 0, 0},
+    [BZ_VERB_SLEEP] = {"sleep", 0, BZ_FIELD_NS},
+    [BZ_VERB_FAIL] = {"fail", 0, 0},
+    [BZ_VERB_CANCEL] = {"cancel", 0, BZ_FIELD_VICTIM},
+    [BZ_VERB_TIMEOUT] = {"timeout", 0, BZ_FIELD_NS | BZ_FIELD_OPS},
+    [BZ_VERB_GROUP] = {"group", 0, BZ_FIELD_TASKS},
+    [BZ_VERB_ACQUIRE] = {"acquire", PERMITS | BIT(CONDITION) | BIT(POOL), BZ_FIELD_WITHIN},
+    [BZ_VERB_RELEASE] = {"release", PERMITS | BIT(CONDITION) | BIT(POOL), 0},
+    [BZ_VERB_POST] = {"post", BIT(SEMAPHORE), 0},
+    [BZ_VERB_WAIT] = {"wait", BIT(EVENT) | BIT(CONDITION) | BIT(BARRIER), BZ_FIELD_WITHIN},
+    [BZ_VERB_NOTIFY] = {"notify", BIT(CONDITION), BZ_FIELD_COUNT},
+    [BZ_VERB_NOTIFY_ALL] = {"notify-all", BIT(CONDITION), 0},
+    [BZ_VERB_SET] = {"set", BIT(EVENT), 0},
+    [BZ_VERB_CLEAR] = {"clear", BIT(EVENT), 0},
+    [BZ_VERB_ABORT] = {"abort", BIT(BARRIER), 0},
+    [BZ_VERB_RESET] = {"reset", BIT(BARRIER), 0},
+    [BZ_VERB_PUT] = {"put", BIT(QUEUE), BZ_FIELD_WITHIN | BZ_FIELD_PRIORITY},
+    [BZ_VERB_GET] = {"get", BIT(QUEUE), BZ_FIELD_WITHIN},
+    [BZ_VERB_TRY_PUT] = {"try-put", BIT(QUEUE), BZ_FIELD_PRIORITY},
+    [BZ_VERB_TRY_GET] = {"try-get", BIT(QUEUE), 0},
+    [BZ_VERB_DONE] = {"done", BIT(QUEUE), 0},
+    [BZ_VERB_JOIN] = {"join", BIT(QUEUE), BZ_FIELD_WITHIN},
+    [BZ_VERB_SHUTDOWN] = {"shutdown", BIT(QUEUE), 0},
+    [BZ_VERB_SHUTDOWN_NOW] = {"shutdown-now", BIT(QUEUE), 0},
+    [BZ_VERB_CHILD] = {NULL, 0, 0},
+};
+
+const char *const bz_script_orders[3] = {
+    [BZ_QUEUE_ORDER_FIFO] = "fifo",
+    [BZ_QUEUE_ORDER_LIFO] = "lifo",
+    [BZ_QUEUE_ORDER_PRIORITY] = "priority",
+};
+
+const char *bz_script_number(enum bz_primitive primitive, uint32_t *least, uint32_t *most) {
+    *least = 0;
+    switch (primitive) {
+    case BZ_PRIMITIVE_SEMAPHORE:
+    case BZ_PRIMITIVE_BOUNDED:
+        *most = BZ_SCRIPT_PERMITS_MAX;
+        return "permits";
+    case BZ_PRIMITIVE_BARRIER:
+        *least = 1;
+        *most = BZ_SCRIPT_PARTIES_MAX;
+        return "parties";
+    case BZ_PRIMITIVE_QUEUE:
+        *most = BZ_SCRIPT_MAXSIZE_MAX;
+        return "maxsize";
+    case BZ_PRIMITIVE_POOL:
+        *least = 1;
+        *most = BZ_SCRIPT_KEYS_MAX;
+        return "keys";
+    default:
+        return NULL;
+    }
+}
+
+struct bz_script_op *bz_script_add(struct bz_script *script, enum bz_script_verb verb) {
+    BZ_CHECK(script->op_count < BZ_SCRIPT_OPS_MAX);
+    struct bz_script_op *op = &script->ops[script->op_count++];
+    op->verb = (uint8_t)verb;
+    op->number = (bz_script_verbs[verb].fields & BZ_FIELD_COUNT) != 0 ? 1 : 0;
+    op->within_ns = BZ_SCRIPT_NEVER;
+    if (verb == BZ_VERB_CHILD) {
+        op->number = ++script->child_count;
+    }
+    return op;
+}

@@ -1,0 +1,157 @@
+/* A script: what the scenario `program` runs, as plain data. Objects, tasks, and for each task a
+ * list of operations. It is drawn (draw.c), or read from a file (read.c); it is run (interpret.c),
+ * and written as a file (write.c). scenarios/README.md says what each operation does.
+ *
+ * Operations lie in one array, task by task. An operation that has others inside it is followed by
+ * them; `span` is how many they are, with all that is inside those:
+ *
+ *     timeout (span 2)   acquire   yield   |   release
+ *     group (span 5)   child (span 1)   put   child (span 2)   get   done   |   ...
+ *
+ * Equal scripts are equal bytes: whoever fills one starts from zeros.
+ */
+#ifndef BZ_SCENARIOS_PROGRAM_SCRIPT_H
+#define BZ_SCENARIOS_PROGRAM_SCRIPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/variant/variant.h"
+
+struct bz_world;
+
+#define BZ_SCRIPT_FORMAT "buzzer-program/1"
+#define BZ_SCRIPT_OBJECTS_MAX 16u
+#define BZ_SCRIPT_TASKS_MAX 16u
+#define BZ_SCRIPT_OPS_MAX 256u     /* of all tasks */
+#define BZ_SCRIPT_TASK_OPS_MAX 64u /* of one, with those of its children */
+#define BZ_SCRIPT_DEPTH_MAX 8u     /* of operations inside operations */
+#define BZ_SCRIPT_NAME_BYTES 32u   /* with the NUL */
+#define BZ_SCRIPT_PERMITS_MAX 1000u
+#define BZ_SCRIPT_MAXSIZE_MAX 1000u
+#define BZ_SCRIPT_PARTIES_MAX 64u
+#define BZ_SCRIPT_KEYS_MAX 8u
+#define BZ_SCRIPT_COUNT_MAX 1000u
+#define BZ_SCRIPT_NS_MAX 1000000000u
+#define BZ_SCRIPT_NEVER UINT32_MAX /* of within_ns: as long as it takes */
+
+enum bz_script_verb {
+    BZ_VERB_YIELD = 0,
+    BZ_VERB_SLEEP,
+    BZ_VERB_FAIL,
+    BZ_VERB_CANCEL,
+    BZ_VERB_TIMEOUT,
+    BZ_VERB_GROUP,
+    BZ_VERB_ACQUIRE,
+    BZ_VERB_RELEASE,
+    BZ_VERB_POST,
+    BZ_VERB_WAIT,
+    BZ_VERB_NOTIFY,
+    BZ_VERB_NOTIFY_ALL,
+    BZ_VERB_SET,
+    BZ_VERB_CLEAR,
+    BZ_VERB_ABORT,
+    BZ_VERB_RESET,
+    BZ_VERB_PUT,
+    BZ_VERB_GET,
+    BZ_VERB_TRY_PUT,
+    BZ_VERB_TRY_GET,
+    BZ_VERB_DONE,
+    BZ_VERB_JOIN,
+    BZ_VERB_SHUTDOWN,
+    BZ_VERB_SHUTDOWN_NOW,
+    BZ_VERB_CHILD, /* of a group; has no name in a file */
+};
+#define BZ_VERB_COUNT 25
+
+/* What an operation has beside its verb, as bits. */
+#define BZ_FIELD_NS 0x01u       /* "ns" */
+#define BZ_FIELD_WITHIN 0x02u   /* "within", may be left out */
+#define BZ_FIELD_VICTIM 0x04u   /* "task" */
+#define BZ_FIELD_COUNT 0x08u    /* "count", 1 if left out */
+#define BZ_FIELD_PRIORITY 0x10u /* "priority", 0 if left out */
+#define BZ_FIELD_OPS 0x20u      /* "ops" */
+#define BZ_FIELD_TASKS 0x40u    /* "tasks" */
+
+struct bz_script_verb_info {
+    const char *name;
+    uint32_t primitives; /* of its "object", as bits 1 << enum bz_primitive; 0: has none */
+    uint32_t fields;
+};
+
+extern const struct bz_script_verb_info bz_script_verbs[BZ_VERB_COUNT];
+extern const char *const bz_script_orders[3]; /* of a queue, by enum bz_queue_order */
+
+/* Objects that a program may have: all but semaphores of deferreds, which no task can wait for. */
+#define BZ_SCRIPT_PRIMITIVES 8u
+
+struct bz_script_object {
+    char name[BZ_SCRIPT_NAME_BYTES];
+    uint32_t number;   /* permits, parties, maxsize, or keys, by primitive */
+    uint8_t primitive; /* enum bz_primitive */
+    uint8_t order;     /* enum bz_queue_order */
+    uint16_t zero;
+};
+
+/* The name of `number` in a file and its limits; NULL if the primitive has no such thing. */
+const char *bz_script_number(enum bz_primitive primitive, uint32_t *least, uint32_t *most);
+
+struct bz_script_op {
+    uint8_t verb; /* enum bz_script_verb */
+    uint8_t object;
+    uint16_t span;
+    uint32_t number; /* key, count, priority, victim or number of a child, by verb */
+    uint32_t ns;
+    uint32_t within_ns;
+};
+
+struct bz_script_task {
+    char name[BZ_SCRIPT_NAME_BYTES];
+    uint16_t first; /* of its operations */
+    uint16_t count;
+};
+
+struct bz_script {
+    uint32_t object_count;
+    uint32_t task_count;
+    uint32_t op_count;
+    uint32_t child_count; /* in all groups; their tasks are child-1, child-2, ... */
+    struct bz_script_object objects[BZ_SCRIPT_OBJECTS_MAX];
+    struct bz_script_task tasks[BZ_SCRIPT_TASKS_MAX];
+    struct bz_script_op ops[BZ_SCRIPT_OPS_MAX];
+};
+
+/* Whether an operation's "key" says which lock of a pool. */
+static inline bool bz_script_has_key(const struct bz_script *script,
+                                     const struct bz_script_op *op) {
+    return bz_script_verbs[op->verb].primitives != 0 &&
+           script->objects[op->object].primitive == BZ_PRIMITIVE_POOL;
+}
+
+/* Appends an operation, with every field at its default. There must be room. */
+struct bz_script_op *bz_script_add(struct bz_script *script, enum bz_script_verb verb);
+
+/* --- where scripts come from, and go to ------------------------------------------------------- */
+
+struct bz_script_draw {
+    enum bz_primitive first; /* of the first object; the variant offers it */
+    uint32_t primitives;     /* of the others, as bits; those that are not offered do not count */
+    uint32_t objects;        /* 1 to BZ_SCRIPT_OBJECTS_MAX */
+    uint32_t tasks;          /* 1 to 8 */
+    uint32_t ops;            /* draws for each task, 1 to 10; one may make three operations */
+    uint32_t ns;             /* no sleep and no timeout is longer */
+};
+#define BZ_SCRIPT_DRAW_TASKS_MAX 8u
+#define BZ_SCRIPT_DRAW_OPS_MAX 10u
+
+/* Draws one into `script`, all zeros. It cannot deadlock on a correct variant: see draw.c. */
+void bz_script_draw(struct bz_script *script, struct bz_world *world,
+                    const struct bz_script_draw *draw);
+
+/* These two are those of struct bz_scenario_file; `script` is all zeros before. */
+bool bz_script_read(struct bz_script *script, const struct bz_variant *variant, const char *text,
+                    size_t length, const char *origin, char *error, size_t error_bytes);
+size_t bz_script_print(const struct bz_script *script, char *text, size_t text_bytes);
+
+#endif

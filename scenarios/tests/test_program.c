@@ -1,0 +1,439 @@
+/* The scenario `program`: files are read by the letter and refused with a place; a drawn program
+ * that is written and read again runs as before; what is drawn is silent on the primitives that
+ * ship and finds the window bug. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "scenarios/program/script.h"
+#include "scenarios/tests/seeds.h"
+#include "sim/campaign/replay.h"
+#include "sim/campaign/settings.h"
+#include "sim/campaign/token.h"
+
+#define SEEDS 20000u
+
+static const struct bz_catalog catalog = {bz_scenarios, bz_variants};
+
+/* Of every kind of object and every operation one. */
+static const char everything[] =
+    "{\"format\": \"buzzer-program/1\", \"objects\": ["
+    "{\"name\": \"sem\", \"kind\": \"semaphore\", \"permits\": 0},"
+    "{\"name\": \"max\", \"kind\": \"bounded\", \"permits\": 2},"
+    "{\"name\": \"lock\", \"kind\": \"lock\"},"
+    "{\"name\": \"flag\", \"kind\": \"event\"},"
+    "{\"name\": \"cond\", \"kind\": \"condition\"},"
+    "{\"name\": \"meet\", \"kind\": \"barrier\", \"parties\": 2},"
+    "{\"name\": \"jobs\", \"kind\": \"queue\", \"maxsize\": 1, \"order\": \"lifo\"},"
+    "{\"name\": \"keys\", \"kind\": \"pool\", \"keys\": 2}],"
+    "\"tasks\": [{\"name\": \"a\", \"ops\": ["
+    "{\"op\": \"yield\"}, {\"op\": \"sleep\", \"ns\": 5}, {\"op\": \"cancel\", \"task\": \"b\"},"
+    "{\"op\": \"acquire\", \"object\": \"sem\", \"within\": 3},"
+    "{\"op\": \"post\", \"object\": \"sem\"}, {\"op\": \"release\", \"object\": \"sem\"},"
+    "{\"op\": \"timeout\", \"ns\": 7, \"ops\": ["
+    "  {\"op\": \"acquire\", \"object\": \"lock\"}, {\"op\": \"acquire\", \"object\": \"max\"}]},"
+    "{\"op\": \"group\", \"tasks\": [[{\"op\": \"fail\"}],"
+    "  [{\"op\": \"wait\", \"object\": \"meet\"}], []]},"
+    "{\"op\": \"set\", \"object\": \"flag\"}, {\"op\": \"clear\", \"object\": \"flag\"},"
+    "{\"op\": \"acquire\", \"object\": \"cond\"},"
+    "{\"op\": \"notify\", \"object\": \"cond\", \"count\": 2},"
+    "{\"op\": \"notify-all\", \"object\": \"cond\"},"
+    "{\"op\": \"wait\", \"object\": \"cond\", \"within\": 0},"
+    "{\"op\": \"release\", \"object\": \"cond\"}]},"
+    "{\"name\": \"b\", \"ops\": ["
+    "{\"op\": \"put\", \"object\": \"jobs\", \"priority\": 4},"
+    "{\"op\": \"try-put\", \"object\": \"jobs\"}, {\"op\": \"get\", \"object\": \"jobs\"},"
+    "{\"op\": \"try-get\", \"object\": \"jobs\"}, {\"op\": \"done\", \"object\": \"jobs\"},"
+    "{\"op\": \"join\", \"object\": \"jobs\", \"within\": 2},"
+    "{\"op\": \"wait\", \"object\": \"flag\", \"within\": 9},"
+    "{\"op\": \"acquire\", \"object\": \"keys\", \"key\": 1},"
+    "{\"op\": \"release\", \"object\": \"keys\", \"key\": 1},"
+    "{\"op\": \"abort\", \"object\": \"meet\"}, {\"op\": \"reset\", \"object\": \"meet\"},"
+    "{\"op\": \"shutdown\", \"object\": \"jobs\"},"
+    "{\"op\": \"shutdown-now\", \"object\": \"jobs\"}]}]}";
+
+static bool read_script(struct bz_script *script, const char *text, char *error,
+                        size_t error_bytes) {
+    memset(script, 0, sizeof *script);
+    return bz_script_read(script, &bz_variant_buzzer, text, strlen(text), "x.json", error,
+                          error_bytes);
+}
+
+static struct bz_program new_program(const struct bz_variant *variant) {
+    return tst_program(&bz_scenario_program, variant, BZ_ORDER_ANY);
+}
+
+/* Each test is a process of its own, which has a folder of its own for the time of the test. */
+struct folder {
+    char path[64];
+};
+
+static struct folder enter_folder(void) {
+    struct folder folder = {"/tmp/buzzer-program-XXXXXX"};
+    cr_assert(mkdtemp(folder.path) != NULL);
+    cr_assert(eq(int, chdir(folder.path), 0));
+    return folder;
+}
+
+static void leave_folder(const struct folder *folder) {
+    (void)unlink("x.json");
+    cr_assert(eq(int, chdir("/"), 0));
+    cr_assert(eq(int, rmdir(folder->path), 0));
+}
+
+static void write_file(const char *text) {
+    FILE *file = fopen("x.json", "w");
+    cr_assert(file != NULL);
+    cr_assert(fputs(text, file) >= 0);
+    cr_assert(eq(int, fclose(file), 0));
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+Test(program, a_file_with_everything_survives_writing_and_reading) {
+    static struct bz_script first;
+    static struct bz_script second;
+    static char text[BZ_FILE_BYTES_MAX];
+    char error[BZ_ERROR_BYTES] = "";
+    bool is_used[BZ_VERB_COUNT] = {false};
+    cr_assert(read_script(&first, everything, error, sizeof error), "%s", error);
+    cr_assert(eq(u32, first.object_count, BZ_SCRIPT_PRIMITIVES));
+    cr_assert(eq(u32, first.task_count, 2));
+    cr_assert(eq(u32, first.child_count, 3));
+    for (uint32_t index = 0; index < first.op_count; index++) {
+        is_used[first.ops[index].verb] = true;
+    }
+    for (uint32_t verb = 0; verb < BZ_VERB_COUNT; verb++) {
+        cr_assert(is_used[verb], "verb %u", verb);
+    }
+    size_t length = bz_script_print(&first, text, sizeof text);
+    cr_assert(eq(sz, strlen(text), length));
+    cr_assert(read_script(&second, text, error, sizeof error), "%s", error);
+    cr_assert(eq(int, memcmp(&first, &second, sizeof first), 0), "%s", text);
+}
+
+Test(program, what_does_not_fit_is_cut_and_measured) {
+    static struct bz_script script;
+    char error[BZ_ERROR_BYTES] = "";
+    char text[32];
+    memset(text, 'x', sizeof text);
+    cr_assert(read_script(&script, everything, error, sizeof error), "%s", error);
+    size_t whole = bz_script_print(&script, NULL, 0);
+    cr_assert(eq(sz, bz_script_print(&script, text, 16), whole));
+    cr_assert(eq(sz, strlen(text), 15));
+    cr_assert(eq(chr, text[16], 'x'));
+}
+
+#define FILE_OF(objects, tasks)                                                                    \
+    "{\"format\": \"buzzer-program/1\", \"objects\": [" objects "], \"tasks\": [" tasks "]}"
+#define LOCK "{\"name\": \"l\", \"kind\": \"lock\"}"
+#define POOL "{\"name\": \"p\", \"kind\": \"pool\", \"keys\": 2}"
+#define TASK(ops) "{\"name\": \"t\", \"ops\": [" ops "]}"
+
+Test(program, hostile_files_are_refused_with_their_place) {
+    static const struct {
+        const char *text;
+        const char *error; /* some of it */
+    } cases[] = {
+        {"", "x.json"},
+        {"[]", "must be an object"},
+        {"{}", "\"format\" is missing"},
+        {"{\"format\": \"buzzer-program/2\", \"objects\": [], \"tasks\": []}", "buzzer-program/1"},
+        {FILE_OF("", ""), "at least one task"},
+        {FILE_OF("7", TASK("")), "objects[0]: must be an object"},
+        {FILE_OF(LOCK "," LOCK, TASK("")), "objects[1]: another object has the name 'l'"},
+        {FILE_OF("{\"name\": \"L\", \"kind\": \"lock\"}", TASK("")), "objects[0]: \"name\""},
+        {FILE_OF("{\"name\": \"l\", \"kind\": \"loc\"}", TASK("")), "did you mean 'lock'"},
+        {FILE_OF("{\"name\": \"l\", \"kind\": \"deferred\"}", TASK("")), "'deferred'"},
+        {FILE_OF("{\"name\": \"s\", \"kind\": \"semaphore\"}", TASK("")), "\"permits\" is missing"},
+        {FILE_OF("{\"name\": \"s\", \"kind\": \"semaphore\", \"permits\": 1001}", TASK("")),
+         "from 0 to 1000"},
+        {FILE_OF("{\"name\": \"s\", \"kind\": \"semaphore\", \"permits\": 0.5}", TASK("")),
+         "from 0 to 1000"},
+        {FILE_OF("{\"name\": \"b\", \"kind\": \"barrier\", \"parties\": 0}", TASK("")), "from 1"},
+        {FILE_OF("{\"name\": \"l\", \"kind\": \"lock\", \"permits\": 1}", TASK("")),
+         "has no member \"permits\""},
+        {FILE_OF("", "{\"name\": \"child-1\", \"ops\": []}"), "tasks[0]: \"name\""},
+        {FILE_OF("", TASK("") "," TASK("")), "tasks[1]: another task has the name 't'"},
+        {FILE_OF("", TASK("{\"op\": \"yeild\"}")), "tasks[0].ops[0]: \"op\""},
+        {FILE_OF("", TASK("{\"op\": \"yield\", \"ns\": 1}")), "has no member \"ns\""},
+        {FILE_OF("", TASK("{\"op\": \"sleep\"}")), "\"ns\" is missing"},
+        {FILE_OF("", TASK("{\"op\": \"sleep\", \"ns\": -1}")), "from 0 to 1000000000"},
+        {FILE_OF("", TASK("{\"op\": \"cancel\", \"task\": \"u\"}")), "there is no 'u'"},
+        {FILE_OF(LOCK, TASK("{\"op\": \"acquire\", \"object\": \"m\"}")), "there is no 'm'"},
+        {FILE_OF(LOCK, TASK("{\"op\": \"put\", \"object\": \"l\"}")), "it is a lock"},
+        {FILE_OF(LOCK, TASK("{\"op\": \"acquire\", \"object\": \"l\", \"key\": 0}")),
+         "has no member \"key\""},
+        {FILE_OF(POOL, TASK("{\"op\": \"acquire\", \"object\": \"p\"}")), "\"key\" is missing"},
+        {FILE_OF(POOL, TASK("{\"op\": \"acquire\", \"object\": \"p\", \"key\": 2}")),
+         "from 0 to 1"},
+        {FILE_OF("", TASK("{\"op\": \"group\", \"tasks\": [[], 3]}")),
+         "tasks[0].ops[0].tasks[1]: must be an array"},
+        {FILE_OF("", TASK("{\"op\": \"timeout\", \"ns\": 1, \"ops\": [{}]}")),
+         "tasks[0].ops[0].ops[0]: \"op\" is missing"},
+        {FILE_OF("", TASK("{\"op\": \"child\"}")), "there is no 'child'"},
+    };
+    static struct bz_script script;
+    for (size_t index = 0; index < sizeof cases / sizeof cases[0]; index++) {
+        char error[BZ_ERROR_BYTES] = "";
+        cr_assert(not(read_script(&script, cases[index].text, error, sizeof error)), "case %zu",
+                  index);
+        cr_assert(eq(int, strncmp(error, "x.json", 6), 0), "case %zu: %s", index, error);
+        cr_assert(strstr(error, cases[index].error) != NULL, "case %zu: %s", index, error);
+    }
+}
+
+/* A file that is cut off anywhere is refused, and nothing worse. */
+Test(program, every_beginning_of_a_file_is_refused) {
+    static struct bz_script script;
+    for (size_t length = 0; length + 1 < sizeof everything; length++) {
+        char error[BZ_ERROR_BYTES] = "";
+        memset(&script, 0, sizeof script);
+        cr_assert(not(bz_script_read(&script, &bz_variant_buzzer, everything, length, "x.json",
+                                     error, sizeof error)),
+                  "%zu bytes", length);
+        cr_assert(lt(sz, 0, strlen(error)));
+    }
+}
+
+/* One more than the limit, of operations and of their depth; the limit itself is accepted. */
+Test(program, limits_are_limits) {
+    static struct bz_script script;
+    static char text[BZ_FILE_BYTES_MAX];
+    char error[BZ_ERROR_BYTES] = "";
+    for (uint32_t count = BZ_SCRIPT_TASK_OPS_MAX; count <= BZ_SCRIPT_TASK_OPS_MAX + 1; count++) {
+        size_t used = (size_t)sprintf(
+            text, "{\"format\": \"buzzer-program/1\", \"objects\": [], \"tasks\": [{\"name\": "
+                  "\"t\", \"ops\": [");
+        for (uint32_t op = 0; op < count; op++) {
+            used += (size_t)sprintf(text + used, "%s{\"op\": \"yield\"}", op == 0 ? "" : ",");
+        }
+        strcpy(text + used, "]}]}");
+        bool is_within = count <= BZ_SCRIPT_TASK_OPS_MAX;
+        cr_assert(eq(int, read_script(&script, text, error, sizeof error), is_within), "%u ops",
+                  count);
+    }
+    for (uint32_t depth = BZ_SCRIPT_DEPTH_MAX; depth <= BZ_SCRIPT_DEPTH_MAX + 1; depth++) {
+        size_t used = (size_t)sprintf(
+            text, "{\"format\": \"buzzer-program/1\", \"objects\": [], \"tasks\": [{\"name\": "
+                  "\"t\", \"ops\": [");
+        for (uint32_t level = 0; level < depth; level++) {
+            used += (size_t)sprintf(text + used, "{\"op\": \"group\", \"tasks\": [[");
+        }
+        for (uint32_t level = 0; level < depth; level++) {
+            used += (size_t)sprintf(text + used, "]]}");
+        }
+        strcpy(text + used, "]}]}");
+        bool is_within = depth <= BZ_SCRIPT_DEPTH_MAX;
+        cr_assert(eq(int, read_script(&script, text, error, sizeof error), is_within),
+                  "depth %u: %s", depth, error);
+    }
+}
+
+Test(program, what_the_variant_lacks_is_refused) {
+    static struct bz_script script;
+    char error[BZ_ERROR_BYTES] = "";
+    cr_assert(not(bz_script_read(&script, &bz_variant_zoo_lock_woken_cancel, everything,
+                                 strlen(everything), "x.json", error, sizeof error)));
+    cr_assert(strstr(error, "zoo/lock-woken-cancel") != NULL, "%s", error);
+}
+
+/* --- the setting ------------------------------------------------------------------------------ */
+
+static void expect_refused(const char *value, const char *part) {
+    struct bz_program program = new_program(&bz_variant_buzzer);
+    char error[BZ_ERROR_BYTES] = "";
+    cr_assert(not(bz_program_set(&program, "file", value, error, sizeof error)), "%s", value);
+    cr_assert(strstr(error, part) != NULL, "%s: %s", value, error);
+    cr_assert(eq(u64, program.args.file_digest, 0));
+}
+
+Test(program, names_that_are_no_file_are_refused) {
+    struct folder folder = enter_folder();
+    static char huge[BZ_FILE_BYTES_MAX + 2];
+    memset(huge, ' ', sizeof huge - 1);
+    expect_refused("", "no name");
+    expect_refused("x.json", "cannot be opened");
+    expect_refused(".", "no regular file");
+    expect_refused("a b.json", "letters");
+    expect_refused("x.json:y", "letters");
+    write_file(everything);
+    expect_refused("x.json@12", "digest");
+    expect_refused("x.json@0000000000000001", "has changed");
+    write_file(huge);
+    expect_refused("x.json", "larger than");
+    struct bz_program other = tst_program(&bz_scenario_handoff, &bz_variant_buzzer, BZ_ORDER_ANY);
+    char error[BZ_ERROR_BYTES] = "";
+    cr_assert(not(bz_program_set(&other, "file", "x.json", error, sizeof error)));
+    leave_folder(&folder);
+}
+
+/* Token and trace name the content, and refuse another. */
+Test(program, a_token_and_a_trace_hold_on_to_the_content) {
+    struct folder folder = enter_folder();
+    char error[BZ_ERROR_BYTES] = "";
+    char token[BZ_TOKEN_BYTES];
+    struct bz_program program = new_program(&bz_variant_buzzer);
+    struct bz_program parsed;
+    struct bz_replay_report report;
+    struct bz_trace trace;
+    uint64_t seed;
+    uint64_t digest;
+    write_file(everything);
+    cr_assert(bz_program_set(&program, "file", "x.json", error, sizeof error), "%s", error);
+    bz_trace_init(&trace);
+    cr_assert(bz_record(&program, 7, &trace, &report));
+    cr_assert(eq(int, report.result, BZ_REPLAY_MATCHED));
+    bz_token_format(&program, 7, report.digest, token, sizeof token);
+    cr_assert(bz_token_parse(token, &catalog, &parsed, &seed, &digest, error, sizeof error), "%s",
+              error);
+    cr_assert(eq(u64, parsed.args.file_digest, program.args.file_digest));
+    cr_assert(eq(int, memcmp(parsed.args.file, program.args.file, sizeof program.args.file), 0));
+    cr_assert(bz_trace_program(&trace, &catalog, &parsed, error, sizeof error), "%s", error);
+    cr_assert(bz_replay_trace(&trace, &parsed, &report, error, sizeof error), "%s", error);
+    cr_assert(eq(int, report.result, BZ_REPLAY_MATCHED), "%s", report.got);
+    write_file(FILE_OF("", TASK("{\"op\": \"yield\"}")));
+    cr_assert(not(bz_trace_program(&trace, &catalog, &parsed, error, sizeof error)));
+    cr_assert(strstr(error, "has changed") != NULL, "%s", error);
+    cr_assert(not(bz_token_parse(token, &catalog, &parsed, &seed, &digest, error, sizeof error)));
+    bz_trace_fini(&trace);
+    leave_folder(&folder);
+}
+
+/* --- runs ------------------------------------------------------------------------------------- */
+
+static bool is_draw(const struct bz_trace_event *event) {
+    return strcmp(event->event, "draw") == 0;
+}
+
+/* Of the same events, but for the draws. */
+static void expect_same_run(const struct bz_trace *drawn, const struct bz_trace *again,
+                            uint64_t seed) {
+    size_t next = 0;
+    for (size_t index = 0; index < drawn->event_count; index++) {
+        if (is_draw(&drawn->events[index])) {
+            continue;
+        }
+        cr_assert(lt(sz, next, again->event_count), "seed %llu", (unsigned long long)seed);
+        cr_assert(bz_trace_event_equal(&drawn->events[index], &again->events[next++]),
+                  "seed %llu, event %zu", (unsigned long long)seed, index);
+    }
+    cr_assert(eq(sz, next, again->event_count), "seed %llu", (unsigned long long)seed);
+}
+
+/* A drawn program, written out and read again, runs under the same seed as it did. */
+Test(program, a_drawn_program_runs_from_its_file_as_before) {
+    static char text[BZ_FILE_BYTES_MAX];
+    struct folder folder = enter_folder();
+    char error[BZ_ERROR_BYTES] = "";
+    uint64_t violations = 0;
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        struct bz_program program =
+            new_program(seed % 2 == 0 ? &bz_variant_buzzer : &bz_variant_zoo_sem_woken_cancel);
+        struct bz_replay_report drawn_report;
+        struct bz_replay_report report;
+        struct bz_trace drawn;
+        struct bz_trace again;
+        size_t length;
+        bz_trace_init(&drawn);
+        bz_trace_init(&again);
+        cr_assert(bz_record(&program, seed, &drawn, &drawn_report));
+        cr_assert(bz_trace_print_program(&drawn, &program, text, sizeof text, &length, error,
+                                         sizeof error),
+                  "%s", error);
+        cr_assert(lt(sz, length, sizeof text));
+        write_file(text);
+        cr_assert(bz_program_set(&program, "file", "x.json", error, sizeof error), "%s", error);
+        cr_assert(bz_record(&program, seed, &again, &report));
+        expect_same_run(&drawn, &again, seed);
+        violations += report.violation.oracle != NULL;
+        bz_trace_fini(&drawn);
+        bz_trace_fini(&again);
+    }
+    cr_assert(lt(u64, 0, violations), "only runs that pass were compared");
+    leave_folder(&folder);
+}
+
+/* The dullest tape is the simplest program. */
+Test(program, with_nothing_drawn_nothing_is_done) {
+    struct bz_program program = new_program(&bz_variant_buzzer);
+    struct bz_tape tape;
+    static char text[BZ_FILE_BYTES_MAX];
+    bz_tape_init(&tape);
+    struct bz_world *world = bz_program_new_world(&program, bz_strategy_find("fifo"));
+    cr_assert(ne(ptr, world, NULL));
+    bz_world_begin(world, 0, NULL, NULL);
+    void *state = bz_scenario_program.setup(world, &program.args);
+    bz_scenario_program.file->print(state, text, sizeof text);
+    cr_assert(eq(int, bz_world_run(world), BZ_RUN_PASSED));
+    cr_assert(strstr(text, "\"op\"") == NULL, "%s", text);
+    cr_assert(strstr(text, "\"name\": \"task-4\"") != NULL, "%s", text);
+    bz_world_destroy(world);
+    bz_tape_fini(&tape);
+}
+
+/* A file can deadlock, and is told so. */
+Test(program, a_deadlock_in_a_file_is_found) {
+    struct folder folder = enter_folder();
+    char error[BZ_ERROR_BYTES] = "";
+    struct bz_program program = new_program(&bz_variant_buzzer);
+    write_file(FILE_OF("{\"name\": \"e\", \"kind\": \"event\"}",
+                       TASK("{\"op\": \"wait\", \"object\": \"e\"}")));
+    cr_assert(bz_program_set(&program, "file", "x.json", error, sizeof error), "%s", error);
+    program.cancel_windows = BZ_WINDOWS_NONE;
+    struct tst_seeds result = tst_run_seeds(&program, 1);
+    cr_assert(ne(ptr, (void *)result.violation.oracle, NULL));
+    cr_assert(eq(str, (char *)result.violation.oracle, (char *)"deadlock"));
+    leave_folder(&folder);
+}
+
+/* What was acquired inside a timeout that ends early is given back there: otherwise the second
+ * acquire of the lock would wait for its own task. */
+Test(program, a_timeout_gives_back_what_was_acquired_inside) {
+    struct folder folder = enter_folder();
+    char error[BZ_ERROR_BYTES] = "";
+    struct bz_program program = new_program(&bz_variant_buzzer);
+    write_file(FILE_OF(LOCK, TASK("{\"op\": \"timeout\", \"ns\": 5, \"ops\": ["
+                                  "{\"op\": \"acquire\", \"object\": \"l\"},"
+                                  "{\"op\": \"sleep\", \"ns\": 10},"
+                                  "{\"op\": \"release\", \"object\": \"l\"}]},"
+                                  "{\"op\": \"acquire\", \"object\": \"l\"}")));
+    cr_assert(bz_program_set(&program, "file", "x.json", error, sizeof error), "%s", error);
+    tst_expect_silence(&program, 1000);
+    leave_folder(&folder);
+}
+
+Test(program, drawn_ones_are_silent_on_what_ships) {
+    for (uint32_t index = 0; index < bz_scenario_program.primitive_count; index++) {
+        for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
+            struct bz_program program = new_program(&bz_variant_buzzer);
+            program.order = (enum bz_order)order;
+            program.args.primitive = bz_scenario_program.primitives[index];
+            tst_expect_silence(&program, SEEDS / 4);
+        }
+    }
+}
+
+Test(program, large_ones_are_silent_too) {
+    struct bz_program program = new_program(&bz_variant_buzzer);
+    for (uint32_t index = 0; bz_scenario_program.params[index].name != NULL; index++) {
+        if (strcmp(bz_scenario_program.params[index].name, "ns") != 0) {
+            program.args.values[index] = bz_scenario_program.params[index].most;
+        }
+    }
+    tst_expect_silence(&program, SEEDS / 4);
+}
+
+Test(program, drawn_ones_find_the_window_bug) {
+    const struct bz_variant *const entries[] = {&bz_variant_zoo_lock_woken_cancel,
+                                                &bz_variant_zoo_sem_woken_cancel};
+    for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
+        for (unsigned index = 0; index < 2; index++) {
+            struct bz_program program = new_program(entries[index]);
+            program.order = (enum bz_order)order;
+            struct tst_seeds result = tst_run_seeds(&program, SEEDS / 2);
+            cr_assert(ne(ptr, (void *)result.violation.oracle, NULL), "%s", entries[index]->name);
+            cr_assert(eq(str, (char *)result.violation.oracle, (char *)"lost-wakeup"));
+        }
+    }
+}

@@ -1,0 +1,24 @@
+# buzzer_embed(TARGET NAME FILES...): makes the files part of a program. They become an array
+# `const struct bz_embedded NAME[]` (tools/embedded.h), in the order given, that ends with a name of
+# NULL; the name of each is that of its file without the folder and without `.in`.
+
+function(buzzer_embed target name)
+    set(entries "")
+    set(arrays "")
+    foreach(file IN LISTS ARGN)
+        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+        cmake_path(GET file FILENAME label)
+        string(REGEX REPLACE "\\.in$" "" label "${label}")
+        string(MAKE_C_IDENTIFIER "text_${label}" text)
+        file(READ "${file}" bytes HEX)
+        string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
+        string(APPEND arrays "static const char ${text}[] = {${bytes}0};\n")
+        string(APPEND entries "    {\"${label}\", ${text}},\n")
+    endforeach()
+    set(source "${CMAKE_CURRENT_BINARY_DIR}/${name}.c")
+    string(CONCAT content
+        "#include \"tools/embedded.h\"\n\n${arrays}\n"
+        "const struct bz_embedded ${name}[] = {\n${entries}    {0},\n};\n")
+    file(CONFIGURE OUTPUT "${source}" @ONLY CONTENT "@content@")
+    target_sources(${target} PRIVATE "${source}")
+endfunction()

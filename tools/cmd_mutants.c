@@ -1,0 +1,359 @@
+/* buzzer mutants: one fault at a time in the primitives that ship, and which oracle notices it. */
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/campaign/campaign.h"
+#include "sim/choice/strategy.h"
+#include "sim/oracle/oracle.h"
+#include "tools/cli.h"
+#include "tools/interrupt.h"
+#include "tools/mutation.h"
+#include "tools/options.h"
+#include "tools/progress.h"
+#include "tools/report_json.h"
+
+#define RUNS_DEFAULT 1000u
+#define JOBS_DEFAULT 2u
+
+enum { OPTION_RUNS = 0x7000, OPTION_STRATEGY, OPTION_ONLY, OPTION_JOBS, OPTION_JSON, OPTION_QUIET };
+
+static const struct argp_option options_table[] = {
+    {"runs", OPTION_RUNS, "N", 0,
+     "Schedules of each scenario, primitive and loop order, at most (1000)", 0},
+    {"strategy", OPTION_STRATEGY, "S", 0, "Who answers the choices (random)", 0},
+    {"only", OPTION_ONLY, "NAME", 0, "One mutant, or those that a pattern with * and ? fits", 0},
+    {"jobs", OPTION_JOBS, "N", 0, "Processes at a time; results do not depend on it (2)", 0},
+    {"json", OPTION_JSON, NULL, 0, "Print one JSON document", 0},
+    {"quiet", OPTION_QUIET, NULL, 0, "Print survivors and the sum, and nothing else", 0},
+    {0},
+};
+
+struct mutants {
+    const char *name;
+    const char *strategy;
+    const char *only;
+    uint64_t runs;
+    uint32_t jobs;
+    bool is_json;
+    bool is_quiet;
+    struct bz_progress progress;
+    struct bz_mutation *results;
+    uint32_t count;
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state) {
+    struct mutants *mutants = state->input;
+    switch (key) {
+    case OPTION_RUNS:
+        mutants->runs = bz_option_number(state, "runs", arg, 1, UINT32_MAX);
+        return 0;
+    case OPTION_STRATEGY:
+        mutants->strategy = arg;
+        return 0;
+    case OPTION_ONLY:
+        mutants->only = arg;
+        return 0;
+    case OPTION_JOBS:
+        mutants->jobs = (uint32_t)bz_option_number(state, "jobs", arg, 1, BZ_JOBS_MAX);
+        return 0;
+    case OPTION_JSON:
+        mutants->is_json = true;
+        return 0;
+    case OPTION_QUIET:
+        mutants->is_quiet = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        argp_error(state, "'%s' is too much", arg);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* --- the verdicts ------------------------------------------------------------------------------
+ */
+
+enum verdict {
+    VERDICT_KILLED,     /* as it should be */
+    VERDICT_EQUIVALENT, /* nobody noticed, as declared */
+    VERDICT_SURVIVED,   /* nobody noticed: a hole */
+    VERDICT_TELLING,    /* declared equivalent, and somebody noticed: the declaration is wrong */
+    VERDICT_NONE,       /* interrupted before */
+};
+#define VERDICT_COUNT 5
+
+static const char *const verdict_names[VERDICT_COUNT] = {"killed", "equivalent", "survived",
+                                                         "not-equivalent", "not-judged"};
+
+static enum verdict verdict_of(const struct bz_mutation *result) {
+    bool is_declared = result->mutant->equivalent != NULL;
+    if (!result->is_judged) {
+        return VERDICT_NONE;
+    }
+    if (result->oracle != NULL) {
+        return is_declared ? VERDICT_TELLING : VERDICT_KILLED;
+    }
+    return is_declared ? VERDICT_EQUIVALENT : VERDICT_SURVIVED;
+}
+
+static uint32_t count_of(const struct mutants *mutants, enum verdict verdict) {
+    uint32_t count = 0;
+    for (uint32_t index = 0; index < mutants->count; index++) {
+        count += verdict_of(&mutants->results[index]) == verdict;
+    }
+    return count;
+}
+
+static int exit_code_of(const struct mutants *mutants) {
+    if (count_of(mutants, VERDICT_NONE) > 0) {
+        return BZ_EXIT_INTERRUPTED;
+    }
+    bool is_proved =
+        count_of(mutants, VERDICT_SURVIVED) == 0 && count_of(mutants, VERDICT_TELLING) == 0;
+    return is_proved ? BZ_EXIT_OK : BZ_EXIT_UNPROVED;
+}
+
+/* Calls `each` for every oracle that killed somebody, in the order in which they judge a step. */
+static void for_each_killer(const struct mutants *mutants, void *context,
+                            void (*each)(void *context, const char *oracle, uint32_t kills)) {
+    const char *names[BZ_MONITORS_MAX + 2];
+    uint32_t name_count = 0;
+    for (; bz_oracles[name_count] != NULL; name_count++) {
+        names[name_count] = bz_oracles[name_count]->name;
+    }
+    names[name_count++] = "crash";
+    names[name_count++] = "hang";
+    for (uint32_t name = 0; name < name_count; name++) {
+        uint32_t kills = 0;
+        for (uint32_t index = 0; index < mutants->count; index++) {
+            const char *oracle = mutants->results[index].oracle;
+            kills += oracle != NULL && strcmp(oracle, names[name]) == 0;
+        }
+        if (kills > 0) {
+            each(context, names[name], kills);
+        }
+    }
+}
+
+/* --- for people --------------------------------------------------------------------------------
+ */
+
+static void print_where(const struct bz_mutation *result) {
+    if (result->scenario != NULL) {
+        printf(" in %s %s %s, %" PRIu64 "%s", result->scenario, result->primitive,
+               bz_order_name(result->order), result->schedules,
+               result->schedules == 1 ? " schedule" : " schedules");
+    }
+}
+
+static void print_result(const struct bz_mutation *result, bool is_quiet) {
+    const struct bz_mutant *mutant = result->mutant;
+    enum verdict verdict = verdict_of(result);
+    if (is_quiet && (verdict == VERDICT_KILLED || verdict == VERDICT_EQUIVALENT)) {
+        return;
+    }
+    printf("%-36s %-17s ", mutant->name, mutant->kind);
+    switch (verdict) {
+    case VERDICT_KILLED:
+        printf("%s", result->oracle);
+        print_where(result);
+        break;
+    case VERDICT_EQUIVALENT:
+        printf("equivalent: %s", mutant->equivalent);
+        break;
+    case VERDICT_SURVIVED:
+        printf("SURVIVED %" PRIu64 " schedules", result->schedules);
+        break;
+    case VERDICT_TELLING:
+        printf("NOT EQUIVALENT, as it was said to be: %s", result->oracle);
+        print_where(result);
+        break;
+    default:
+        printf("not judged");
+        break;
+    }
+    printf("\n");
+    if (verdict == VERDICT_SURVIVED || verdict == VERDICT_TELLING) {
+        printf("%s:%" PRIu32 "\n%s", mutant->source, mutant->line, mutant->change);
+    }
+}
+
+static void print_killer(void *context, const char *oracle, uint32_t kills) {
+    const char **separator = context;
+    printf("%s %s %" PRIu32, *separator, oracle, kills);
+    *separator = ",";
+}
+
+static void print_text(const struct mutants *mutants) {
+    const char *separator = "killed by:";
+    uint32_t telling = count_of(mutants, VERDICT_TELLING);
+    uint32_t missing = count_of(mutants, VERDICT_NONE);
+    for (uint32_t index = 0; index < mutants->count; index++) {
+        print_result(&mutants->results[index], mutants->is_quiet);
+    }
+    printf("%s%" PRIu32 " mutants: %" PRIu32 " killed, %" PRIu32 " equivalent, %" PRIu32
+           " survived",
+           mutants->is_quiet ? "" : "\n", mutants->count, count_of(mutants, VERDICT_KILLED),
+           count_of(mutants, VERDICT_EQUIVALENT), count_of(mutants, VERDICT_SURVIVED));
+    if (telling > 0) {
+        printf(", %" PRIu32 " not equivalent after all", telling);
+    }
+    if (missing > 0) {
+        printf(", %" PRIu32 " not judged", missing);
+    }
+    printf("\n");
+    for_each_killer(mutants, &separator, print_killer);
+    if (separator[0] == ',') {
+        printf("\n");
+    }
+}
+
+/* --- for programs ------------------------------------------------------------------------------
+ */
+
+static void add_killer(void *context, const char *oracle, uint32_t kills) {
+    bz_json_add_number(context, oracle, kills);
+}
+
+static void add_result(struct bz_json *results, const struct bz_mutation *result) {
+    const struct bz_mutant *mutant = result->mutant;
+    struct bz_json *item = bz_json_append_object(results);
+    bz_json_add_string(item, "mutant", mutant->name);
+    bz_json_add_string(item, "kind", mutant->kind);
+    bz_json_add_string(item, "source", mutant->source);
+    bz_json_add_number(item, "line", mutant->line);
+    bz_json_add_string(item, "change", mutant->change);
+    bz_json_add_string(item, "settings", mutant->settings);
+    bz_json_add_string(item, "equivalent", mutant->equivalent);
+    bz_json_add_string(item, "result", verdict_names[verdict_of(result)]);
+    bz_json_add_number(item, "schedules", result->schedules);
+    if (result->oracle == NULL) {
+        bz_json_add_string(item, "killed_by", NULL);
+        return;
+    }
+    struct bz_json *killer = bz_json_add_object(item, "killed_by");
+    bz_json_add_string(killer, "oracle", result->oracle);
+    bz_json_add_string(killer, "scenario", result->scenario);
+    bz_json_add_string(killer, "primitive", result->primitive);
+    bz_json_add_string(killer, "order", bz_order_name(result->order));
+    bz_json_add_hex(killer, "seed", result->seed);
+    bz_json_add_string(killer, "message", result->message);
+}
+
+static void print_json(const struct mutants *mutants, int code) {
+    struct bz_json *root = bz_json_new_object();
+    bz_json_add_string(root, "strategy", mutants->strategy);
+    bz_json_add_number(root, "runs", mutants->runs);
+    bz_json_add_number(root, "mutants", mutants->count);
+    for (unsigned verdict = 0; verdict < VERDICT_COUNT; verdict++) {
+        char key[32] = "";
+        for (unsigned index = 0; verdict_names[verdict][index] != '\0'; index++) {
+            char letter = verdict_names[verdict][index];
+            key[index] = letter == '-' ? '_' : letter;
+        }
+        bz_json_add_number(root, key, count_of(mutants, (enum verdict)verdict));
+    }
+    for_each_killer(mutants, bz_json_add_object(root, "kills"), add_killer);
+    struct bz_json *results = bz_json_add_array(root, "results");
+    for (uint32_t index = 0; index < mutants->count; index++) {
+        add_result(results, &mutants->results[index]);
+    }
+    bz_json_add_number(root, "exit_code", (uint64_t)code);
+    bz_json_put(root);
+}
+
+/* --- the command -------------------------------------------------------------------------------
+ */
+
+static bool is_wanted(const struct mutants *mutants, const struct bz_mutant *mutant) {
+    return mutants->only == NULL || fnmatch(mutants->only, mutant->name, 0) == 0;
+}
+
+/* Makes the list of results to fill. An exit code. */
+static int select_mutants(struct mutants *mutants) {
+    uint32_t total = 0;
+    while (bz_mutants[total].name != NULL) {
+        mutants->count += is_wanted(mutants, &bz_mutants[total++]);
+    }
+    if (mutants->count == 0) {
+        const char **names = calloc(total + 1, sizeof *names);
+        char hint[128] = "";
+        for (uint32_t index = 0; names != NULL && index < total; index++) {
+            names[index] = bz_mutants[index].name;
+        }
+        int code = bz_cli_fail(
+            mutants->name, BZ_EXIT_USAGE, "no mutant '%s'%s", mutants->only,
+            names == NULL ? "" : bz_cli_hint(mutants->only, names, total, hint, sizeof hint));
+        free(names);
+        return code;
+    }
+    mutants->results = bz_mutation_new(mutants->count);
+    if (mutants->results == NULL) {
+        return bz_cli_fail(mutants->name, BZ_EXIT_INTERNAL, "out of memory");
+    }
+    uint32_t kept = 0;
+    for (uint32_t index = 0; index < total; index++) {
+        if (is_wanted(mutants, &bz_mutants[index])) {
+            mutants->results[kept++].mutant = &bz_mutants[index];
+        }
+    }
+    return BZ_EXIT_OK;
+}
+
+static void poll_mutants(void *context, uint64_t judged, uint64_t killed) {
+    struct mutants *mutants = context;
+    bz_progress_show(&mutants->progress, judged, killed);
+}
+
+static int command_mutants(int argc, char **argv) {
+    const struct argp argp = {
+        .options = options_table,
+        .parser = parse_option,
+        .doc = "Puts one fault at a time into the primitives that ship, runs every scenario with "
+               "each, and says which oracle notices it. Exit status: 0 every mutant is noticed "
+               "that is not declared equivalent, 4 one is not, so that a fault like it would pass, "
+               "5 interrupted."};
+    struct mutants mutants = {
+        .name = argv[0], .strategy = "random", .runs = RUNS_DEFAULT, .jobs = JOBS_DEFAULT};
+    bz_cli_parse(&argp, argc, argv, &mutants);
+    const struct bz_strategy *strategy = bz_strategy_find(mutants.strategy);
+    if (strategy == NULL) {
+        return bz_cli_fail(argv[0], BZ_EXIT_USAGE,
+                           "no strategy '%s' ('buzzer list strategies' lists them)",
+                           mutants.strategy);
+    }
+    int code = select_mutants(&mutants);
+    if (code != BZ_EXIT_OK) {
+        return code;
+    }
+    const struct bz_mutation_config config = {.catalog = &bz_cli_catalog,
+                                              .strategy = strategy,
+                                              .runs = mutants.runs,
+                                              .jobs = mutants.jobs,
+                                              .stop = &bz_interrupt_requested,
+                                              .poll = poll_mutants,
+                                              .context = &mutants};
+    bz_interrupt_catch();
+    bz_progress_begin(&mutants.progress, mutants.is_quiet, mutants.count, 0);
+    mutants.progress.unit = "mutants";
+    bool is_done = bz_mutation_run(&config, mutants.results, mutants.count);
+    bz_progress_end(&mutants.progress);
+    code = is_done ? exit_code_of(&mutants)
+                   : bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "out of memory or processes");
+    if (is_done && mutants.is_json) {
+        print_json(&mutants, code);
+    } else if (is_done) {
+        print_text(&mutants);
+    }
+    bz_mutation_destroy(mutants.results, mutants.count);
+    return code;
+}
+
+const struct bz_command bz_command_mutants = {
+    .name = "mutants",
+    .summary = "put faults into the primitives that ship, and see which oracle notices",
+    .run = command_mutants,
+};

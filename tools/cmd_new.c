@@ -1,0 +1,262 @@
+/* buzzer new: the beginnings of a variant of one's own, as files that compile and test themselves.
+ *
+ * What is written are the files of templates/variant, with @WORD@ replaced.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "sim/campaign/settings.h"
+#include "tools/cli.h"
+#include "tools/embedded.h"
+
+#define NAME_LENGTH_MAX 40u
+#define WORDS_MAX 8u
+
+enum { OPTION_DIR = 0x8000, OPTION_PRIMITIVE };
+
+static const struct argp_option options_table[] = {
+    {"dir", OPTION_DIR, "DIR", 0, "Where the folder NAME is created (.)", 0},
+    {"primitive", OPTION_PRIMITIVE, "P", 0, "semaphore, bounded or lock (semaphore)", 0},
+    {0},
+};
+
+struct word {
+    const char *name;
+    const char *value;
+};
+
+/* What differs between the primitives. */
+static const struct kind {
+    enum bz_primitive primitive;
+    const char *enum_name;
+    const char *bound;
+    const char *refusal;
+    const char *claims;
+} kinds[] = {
+    {BZ_PRIMITIVE_SEMAPHORE, "BZ_PRIMITIVE_SEMAPHORE", "UINT32_MAX", "BZ_FULL",
+     "BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT"},
+    {BZ_PRIMITIVE_BOUNDED, "BZ_PRIMITIVE_BOUNDED", "permits", "BZ_NOT_HELD",
+     "BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_REFUSES_MISUSE"},
+    {BZ_PRIMITIVE_LOCK, "BZ_PRIMITIVE_LOCK", "permits", "BZ_NOT_HELD",
+     "BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_REFUSES_MISUSE"},
+};
+#define KIND_COUNT (sizeof kinds / sizeof kinds[0])
+
+struct new_variant {
+    const char *what; /* "variant" */
+    const char *name;
+    const char *dir;
+    const char *primitive;
+    const struct kind *kind;
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state) {
+    struct new_variant *new = state->input;
+    switch (key) {
+    case OPTION_DIR:
+        if (new->dir != NULL) {
+            argp_error(state, "--dir is given twice");
+        }
+        new->dir = arg;
+        return 0;
+    case OPTION_PRIMITIVE:
+        if (new->primitive != NULL) {
+            argp_error(state, "--primitive is given twice");
+        }
+        new->primitive = arg;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (new->what == NULL) {
+            new->what = arg;
+        } else if (new->name == NULL) {
+            new->name = arg;
+        } else {
+            argp_error(state, "one name; '%s' is too much", arg);
+        }
+        return 0;
+    case ARGP_KEY_END:
+        if (new->what != NULL && strcmp(new->what, "variant") != 0) {
+            argp_error(state, "there is 'variant' to begin with, and no '%s'", new->what);
+        } else if (new->name == NULL) {
+            argp_error(state, "what is missing: 'buzzer new variant NAME'");
+        }
+        new->dir = new->dir != NULL ? new->dir : ".";
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* --- the name -----------------------------------------------------------------------------------
+ */
+
+static bool is_one_of(const char *name, const char *const *words) {
+    for (; *words != NULL; words++) {
+        if (strcmp(*words, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The name becomes that of a struct, a file, a CMake target and a variant. */
+static int check_name(const char *command, const char *name) {
+    static const char *const keywords[] = {
+        "auto",    "break",  "case",   "char",     "const",  "continue", "default",
+        "do",      "double", "else",   "enum",     "extern", "float",    "for",
+        "goto",    "if",     "inline", "int",      "long",   "register", "restrict",
+        "return",  "short",  "signed", "sizeof",   "static", "struct",   "switch",
+        "typedef", "typeof", "union",  "unsigned", "void",   "volatile", "while",
+        "asm",     "bool",   "true",   "false",    "linux",  "unix",     NULL};
+    static const char *const targets[] = {"all",  "clean",   "help",           "install", "depend",
+                                          "test", "package", "package_source", "cmake",   NULL};
+    size_t length = strlen(name);
+    bool is_identifier = islower((unsigned char)name[0]) != 0 && length <= NAME_LENGTH_MAX;
+    for (size_t index = 0; index < length; index++) {
+        unsigned char character = (unsigned char)name[index];
+        is_identifier &= islower(character) || isdigit(character) || character == '_';
+    }
+    if (!is_identifier) {
+        return bz_cli_fail(command, BZ_EXIT_USAGE,
+                           "a name has 1 to %u characters, lower-case letters, digits and '_', and "
+                           "begins with a letter; '%.64s' does not do",
+                           NAME_LENGTH_MAX, name);
+    }
+    if (is_one_of(name, keywords) || strncmp(name, "bz_", 3) == 0) {
+        return bz_cli_fail(command, BZ_EXIT_USAGE, "'%s' is a word of C, or of Buzzer's headers",
+                           name);
+    }
+    if (is_one_of(name, targets)) {
+        return bz_cli_fail(command, BZ_EXIT_USAGE, "'%s' is a target that CMake has already", name);
+    }
+    if (bz_catalog_variant(&bz_cli_catalog, name) != NULL) {
+        return bz_cli_fail(command, BZ_EXIT_USAGE, "there is a variant '%s' already", name);
+    }
+    return BZ_EXIT_OK;
+}
+
+static int find_kind(struct new_variant *new, const char *command) {
+    const char *names[KIND_COUNT];
+    char hint[128];
+    const char *wanted = new->primitive != NULL ? new->primitive : "semaphore";
+    for (size_t index = 0; index < KIND_COUNT; index++) {
+        names[index] = bz_primitive_name(kinds[index].primitive);
+        if (strcmp(names[index], wanted) == 0) {
+            new->kind = &kinds[index];
+            return BZ_EXIT_OK;
+        }
+    }
+    return bz_cli_fail(command, BZ_EXIT_USAGE, "--primitive: no template for '%.64s'%s", wanted,
+                       bz_cli_hint(wanted, names, KIND_COUNT, hint, sizeof hint));
+}
+
+/* --- the files ----------------------------------------------------------------------------------
+ */
+
+/* Prints the template with its words replaced. An '@' that begins no known word is one. */
+static void expand(FILE *out, const char *text, const struct word *words) {
+    while (*text != '\0') {
+        const struct word *word = words;
+        size_t length = 0;
+        for (; *text == '@' && word->name != NULL; word++) {
+            length = strlen(word->name);
+            if (strncmp(text + 1, word->name, length) == 0 && text[1 + length] == '@') {
+                break;
+            }
+        }
+        if (*text == '@' && word->name != NULL) {
+            fputs(word->value, out);
+            text += length + 2;
+        } else {
+            fputc(*text++, out);
+        }
+    }
+}
+
+static int write_file(const char *command, const char *folder, const char *name,
+                      const struct word *words, const char *text) {
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    errno = ENAMETOOLONG;
+    FILE *file = length > 0 && (size_t)length < sizeof path ? fopen(path, "wx") : NULL;
+    if (file == NULL) {
+        return bz_cli_fail(command, BZ_EXIT_USAGE, "cannot create '%s': %s", path, strerror(errno));
+    }
+    expand(file, text, words);
+    bool had_failed = ferror(file) != 0;
+    if (fclose(file) != 0 || had_failed) {
+        return bz_cli_fail(command, BZ_EXIT_USAGE, "cannot write '%s': %s", path, strerror(errno));
+    }
+    printf("%s\n", path);
+    return BZ_EXIT_OK;
+}
+
+/* The folder is created here and nowhere else: what exists is not touched. */
+static int write_files(const struct new_variant *new, const char *command) {
+    char folder[PATH_MAX];
+    char source[NAME_LENGTH_MAX + 3];
+    char version[16];
+    const struct word words[WORDS_MAX] = {
+        {"NAME", new->name},
+        {"PRIMITIVE", bz_primitive_name(new->kind->primitive)},
+        {"PRIMITIVE_ENUM", new->kind->enum_name},
+        {"BOUND", new->kind->bound},
+        {"REFUSAL", new->kind->refusal},
+        {"CLAIMS", new->kind->claims},
+        {"VERSION", version},
+        {NULL, NULL},
+    };
+    snprintf(source, sizeof source, "%s.c", new->name);
+    /* Major and minor: what a package of this program answers to. */
+    snprintf(version, sizeof version, "%.*s", (int)(strrchr(BZ_VERSION, '.') - BZ_VERSION),
+             BZ_VERSION);
+    int length = snprintf(folder, sizeof folder, "%s/%s", new->dir, new->name);
+    if (length < 0 || (size_t)length >= sizeof folder) {
+        return bz_cli_fail(command, BZ_EXIT_USAGE, "--dir: the name is too long");
+    }
+    if (mkdir(folder, 0777) != 0) {
+        return errno == EEXIST ? bz_cli_fail(command, BZ_EXIT_USAGE,
+                                             "'%s' exists, and is left as it is", folder)
+                               : bz_cli_fail(command, BZ_EXIT_USAGE, "cannot create '%s': %s",
+                                             folder, strerror(errno));
+    }
+    int code = BZ_EXIT_OK;
+    for (const struct bz_embedded *file = bz_variant_templates;
+         code == BZ_EXIT_OK && file->name != NULL; file++) {
+        const char *name = strcmp(file->name, "NAME.c") == 0 ? source : file->name;
+        code = write_file(command, folder, name, words, file->text);
+    }
+    return code;
+}
+
+static int command_new(int argc, char **argv) {
+    const struct argp argp = {
+        .options = options_table,
+        .parser = parse_option,
+        .args_doc = "variant NAME",
+        .doc = "Writes a variant that compiles as a plug-in, works, and tests itself, into the new "
+               "folder DIR/NAME. Exit status: 0 it is there, 2 it is not."};
+    struct new_variant new = {.what = NULL};
+    bz_cli_parse(&argp, argc, argv, &new);
+    int code = check_name(argv[0], new.name);
+    code = code == BZ_EXIT_OK ? find_kind(&new, argv[0]) : code;
+    code = code == BZ_EXIT_OK ? write_files(&new, argv[0]) : code;
+    if (code == BZ_EXIT_OK) {
+        printf("\nNext:\n"
+               "    cd %s/%s\n"
+               "    cmake -S . -B build && cmake --build build && ctest --test-dir build\n",
+               new.dir, new.name);
+    }
+    return code;
+}
+
+const struct bz_command bz_command_new = {
+    .name = "new",
+    .summary = "write the beginnings of a variant of one's own",
+    .run = command_new,
+};

@@ -1,0 +1,55 @@
+/* A hunt: how many schedules it takes until a declared fault is found, and whether the primitives
+ * that ship stay silent on the same ones.
+ *
+ * A hunt has several ranges of seeds, one behind the other and of equal length. In each, the entry
+ * is run until an oracle objects. The fault counts as found in a range if that oracle is the one
+ * that the entry declares: one that objects before it has found something else. Then the twin, the
+ * variant `buzzer`, runs the very seeds that the entry ran.
+ */
+#ifndef BZ_TOOLS_HUNT_H
+#define BZ_TOOLS_HUNT_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/campaign/campaign.h"
+
+struct bz_hunt_config {
+    uint64_t seed_first;
+    uint64_t runs;   /* the length of a range */
+    uint32_t ranges; /* how many; together they must not wrap */
+    uint32_t jobs;
+    const volatile sig_atomic_t *stop;
+    void (*poll)(void *context); /* during long ranges; NULL: never */
+    void *context;
+};
+
+struct bz_hunt {
+    struct bz_program program; /* the entry as it declares itself, under one order */
+    uint32_t ranges_done;
+    uint32_t ranges_found;
+    uint64_t runs_until_found;    /* over the ranges in which it was found */
+    struct bz_finding finding;    /* of the first of these */
+    struct bz_finding other;      /* the first of another oracle; oracle NULL: there was none */
+    bool has_twin;                /* false: `buzzer` does not offer this primitive */
+    uint64_t twin_runs;           /* seeds on which the twin was tried */
+    struct bz_finding twin_other; /* what was found there; oracle NULL: silent, as it must be */
+    bool is_interrupted;
+};
+
+/* The entry in the scenario and with the settings that it declares. False with a message. */
+bool bz_hunt_init(struct bz_hunt *hunt, const struct bz_variant *entry, const char *strategy,
+                  enum bz_order order, char *error, size_t error_bytes);
+
+/* Runs one more range. False without memory or threads. */
+bool bz_hunt_range(struct bz_hunt *hunt, const struct bz_hunt_config *config);
+
+/* Found in every range that was wanted. */
+bool bz_hunt_is_found(const struct bz_hunt *hunt, const struct bz_hunt_config *config);
+
+/* The mean of schedules to the finding, in tenths; 0 if it was never found. */
+uint64_t bz_hunt_mean_tenths(const struct bz_hunt *hunt);
+
+#endif

@@ -1,0 +1,258 @@
+#include "tools/mutation.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "primitives/runtime/check.h"
+#include "sim/campaign/campaign.h"
+#include "sim/campaign/settings.h"
+
+/* A batch of runs takes milliseconds. This much processor time means that one of them never ends,
+ * however busy the machine is. */
+#define BATCH_RUNS 64u
+#define BATCH_SECONDS 2
+
+#define SETTINGS_BYTES 256u
+
+struct bz_mutation *bz_mutation_new(uint32_t count) {
+    void *memory = mmap(NULL, count * sizeof(struct bz_mutation), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+void bz_mutation_destroy(struct bz_mutation *results, uint32_t count) {
+    if (results != NULL) {
+        munmap(results, count * sizeof *results);
+    }
+}
+
+/* --- in the child ----------------------------------------------------------------------------- */
+
+/* The next batch has this much processor time, or SIGPROF ends the process. */
+static void wind_up(void) {
+    const struct itimerval timer = {.it_value = {.tv_sec = BATCH_SECONDS}};
+    setitimer(ITIMER_PROF, &timer, NULL);
+}
+
+/* Runs seeds until the first objection. False without memory. */
+static bool judge_program(const struct bz_program *program, uint64_t runs,
+                          struct bz_mutation *result) {
+    struct bz_world *world = bz_program_new_world(program, NULL);
+    if (world == NULL) {
+        return false;
+    }
+    result->scenario = program->scenario->name;
+    result->primitive = bz_primitive_name(program->args.primitive);
+    result->order = program->order;
+    for (uint64_t seed = 0; seed < runs && result->oracle == NULL; seed++) {
+        if (seed % BATCH_RUNS == 0) {
+            wind_up();
+        }
+        result->seed = seed;
+        result->schedules++;
+        if (bz_program_run(program, world, seed, NULL, NULL) == BZ_RUN_VIOLATED) {
+            result->oracle = world->violation.oracle;
+            memcpy(result->message, world->violation.message, sizeof result->message);
+        }
+    }
+    bz_world_destroy(world);
+    return true;
+}
+
+/* Runs a scenario with each primitive that it shares with the mutant, in both loop orders. The
+ * settings may be NULL. */
+static bool judge_scenario(const struct bz_mutation_config *config,
+                           const struct bz_scenario *scenario, const char *settings,
+                           struct bz_mutation *result) {
+    static const enum bz_order orders[] = {BZ_ORDER_ANY, BZ_ORDER_FIFO};
+    bool has_memory = true;
+    for (uint32_t index = 0; index < scenario->primitive_count; index++) {
+        if ((result->mutant->primitives >> scenario->primitives[index] & 1u) == 0) {
+            continue;
+        }
+        for (unsigned order = 0; order < 2 && result->oracle == NULL && has_memory; order++) {
+            struct bz_program program;
+            char error[BZ_ERROR_BYTES];
+            bz_program_init(&program, scenario, result->mutant->variant, config->strategy);
+            program.args.primitive = scenario->primitives[index];
+            program.order = orders[order];
+            if (settings != NULL) {
+                bz_program_set_list(&program, settings, error, sizeof error); /* are checked */
+            }
+            has_memory = judge_program(&program, config->runs, result);
+        }
+    }
+    return has_memory;
+}
+
+/* Takes the first of "SCENARIO settings;SCENARIO settings" off a list: the scenario, and its
+ * settings in `settings`. NULL at the end of the list, or if the catalog has no such scenario. */
+static const struct bz_scenario *next_wider(const struct bz_catalog *catalog, const char **list,
+                                            char *settings, size_t settings_bytes) {
+    char scenario[64];
+    if (*list == NULL || **list == '\0') {
+        return NULL;
+    }
+    size_t name_length = strcspn(*list, " ");
+    size_t length = strcspn(*list, ";");
+    snprintf(scenario, sizeof scenario, "%.*s", (int)name_length, *list);
+    snprintf(settings, settings_bytes, "%.*s", (int)(length - name_length - 1),
+             *list + name_length + 1);
+    *list += length + ((*list)[length] == ';');
+    return bz_catalog_scenario(catalog, scenario);
+}
+
+/* All scenarios with their defaults, then those that the mutant names with its settings. */
+static bool judge_mutant(const struct bz_mutation_config *config, struct bz_mutation *result) {
+    const char *list = result->mutant->settings;
+    const struct bz_scenario *wider;
+    char settings[SETTINGS_BYTES];
+    bool has_memory = true;
+    for (const struct bz_scenario *const *next = config->catalog->scenarios;
+         *next != NULL && result->oracle == NULL && has_memory; next++) {
+        has_memory = judge_scenario(config, *next, NULL, result);
+    }
+    while (result->oracle == NULL && has_memory &&
+           (wider = next_wider(config->catalog, &list, settings, sizeof settings)) != NULL) {
+        has_memory = judge_scenario(config, wider, settings, result);
+    }
+    return has_memory;
+}
+
+/* What a dying process says about itself is of no interest to the user, and it leaves no core. */
+static void be_quiet(void) {
+    const struct rlimit none = {0};
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    setrlimit(RLIMIT_CORE, &none);
+    if (nowhere >= 0) {
+        dup2(nowhere, STDOUT_FILENO);
+        dup2(nowhere, STDERR_FILENO);
+    }
+}
+
+static _Noreturn void judge(const struct bz_mutation_config *config, struct bz_mutation *result) {
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGPROF, SIG_DFL);
+    be_quiet();
+    bool has_memory = judge_mutant(config, result);
+    if (result->oracle == NULL) {
+        result->scenario = NULL;
+        result->primitive = NULL;
+    }
+    result->is_judged = has_memory;
+    _exit(0);
+}
+
+/* --- in the parent ---------------------------------------------------------------------------- */
+
+struct mutation {
+    const struct bz_mutation_config *config;
+    struct bz_mutation *results;
+    uint32_t count;
+    pid_t children[BZ_JOBS_MAX];     /* 0: none */
+    uint32_t judged_by[BZ_JOBS_MAX]; /* the result that a child is about */
+    uint32_t running;
+    uint64_t judged;
+    uint64_t killed;
+};
+
+/* A catalogue that asks for what there is not would have its mutant survive. */
+static void check_settings(const struct bz_mutation_config *config,
+                           const struct bz_mutant *mutant) {
+    const char *list = mutant->settings;
+    while (list != NULL && *list != '\0') {
+        char settings[SETTINGS_BYTES];
+        char error[BZ_ERROR_BYTES];
+        struct bz_program program;
+        const struct bz_scenario *scenario =
+            next_wider(config->catalog, &list, settings, sizeof settings);
+        BZ_CHECK(scenario != NULL);
+        bz_program_init(&program, scenario, mutant->variant, config->strategy);
+        bool is_known = bz_program_set_list(&program, settings, error, sizeof error);
+        BZ_CHECK(is_known);
+    }
+}
+
+static bool start(struct mutation *mutation, uint32_t index) {
+    uint32_t slot = 0;
+    check_settings(mutation->config, mutation->results[index].mutant);
+    while (mutation->children[slot] != 0) {
+        slot++;
+    }
+    pid_t child = fork();
+    if (child < 0) {
+        return false;
+    }
+    if (child == 0) {
+        judge(mutation->config, &mutation->results[index]);
+    }
+    mutation->children[slot] = child;
+    mutation->judged_by[slot] = index;
+    mutation->running++;
+    return true;
+}
+
+/* How the process of a mutant ended is a verdict, too. */
+static void note_end(struct bz_mutation *result, int status) {
+    int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (number == SIGINT || number == SIGTERM || number == SIGKILL) {
+        return; /* somebody else ended it */
+    }
+    if (number == SIGPROF) {
+        result->oracle = "hang";
+        snprintf(result->message, sizeof result->message, "a step never ended");
+    } else if (number != 0) {
+        result->oracle = "crash";
+        snprintf(result->message, sizeof result->message, "the process died of signal %d", number);
+    } else if (WEXITSTATUS(status) != 0) {
+        result->oracle = "crash";
+        snprintf(result->message, sizeof result->message, "the process ended with status %d",
+                 WEXITSTATUS(status));
+    }
+    result->is_judged |= result->oracle != NULL;
+}
+
+/* Waits for one child. False if one had no memory. */
+static bool reap(struct mutation *mutation) {
+    int status = 0;
+    uint32_t slot = 0;
+    pid_t child = waitpid(-1, &status, 0);
+    while (slot < BZ_JOBS_MAX && (child <= 0 || mutation->children[slot] != child)) {
+        slot++;
+    }
+    if (slot == BZ_JOBS_MAX) {
+        return false;
+    }
+    struct bz_mutation *result = &mutation->results[mutation->judged_by[slot]];
+    mutation->children[slot] = 0;
+    mutation->running--;
+    note_end(result, status);
+    mutation->judged += result->is_judged;
+    mutation->killed += result->is_judged && result->oracle != NULL;
+    if (mutation->config->poll != NULL) {
+        mutation->config->poll(mutation->config->context, mutation->judged, mutation->killed);
+    }
+    return result->is_judged || WIFSIGNALED(status);
+}
+
+bool bz_mutation_run(const struct bz_mutation_config *config, struct bz_mutation *results,
+                     uint32_t count) {
+    struct mutation mutation = {.config = config, .results = results, .count = count};
+    uint32_t next = 0;
+    bool is_fine = true;
+    while (mutation.running > 0 || (next < count && is_fine && *config->stop == 0)) {
+        if (next < count && is_fine && *config->stop == 0 && mutation.running < config->jobs) {
+            is_fine = start(&mutation, next++);
+        } else {
+            is_fine = reap(&mutation) && is_fine;
+        }
+    }
+    return is_fine;
+}
