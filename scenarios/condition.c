@@ -9,6 +9,8 @@
  *
  * When the last producer has gone a closer says so and notifies all; then consumers take what is
  * left and leave. If the closer is cancelled, the next one comes: it is called from a callback.
+ * An intruder who does not hold the lock waits and notifies; variants that claim to, refuse it.
+ *
  * At the end every token was taken, or is left because every consumer was cancelled. */
 #include "primitives/runtime/task.h"
 #include "primitives/runtime/timeout.h"
@@ -17,7 +19,7 @@
 #include "sim/world/subject_condition.h"
 #include "sim/world/world.h"
 
-enum { CONSUMERS, PRODUCERS, ROUNDS, BATCH, HOLD, PACE_NS, PATIENCE, CANCELS };
+enum { CONSUMERS, PRODUCERS, ROUNDS, BATCH, HOLD, PACE_NS, PATIENCE, CANCELS, INTRUSIONS };
 
 static const struct bz_param params[] = {
     {"consumers", "tasks that wait for tokens", 3, 1, 1000},
@@ -28,6 +30,7 @@ static const struct bz_param params[] = {
     {"pace-ns", "producers sleep 0..pace-ns, and so long are deadlines", 4, 0, 1000000000},
     {"patience", "the canceller yields 0..patience-1 times", 8, 1, 1000},
     {"cancels", "how often the canceller strikes", 1, 0, 1000},
+    {"intrusions", "how often somebody without the lock waits or notifies", 1, 0, 1000},
     {NULL, NULL, 0, 0, 0},
 };
 
@@ -229,6 +232,25 @@ static enum bz_status consumer(void *arg) {
     return status;
 }
 
+/* Notifies without the lock, at a drawn moment, and waits without it when nobody holds it: both are
+ * to be refused where nobody holds the lock, also while it is on its way to somebody. */
+static enum bz_status intruder(void *arg) {
+    struct condition *state = arg;
+    for (int64_t left = state->args->values[INTRUSIONS]; left > 0; left--) {
+        enum bz_status status = yield_up_to(state, "intrusion", state->args->values[PATIENCE] - 1);
+        if (status != BZ_OK) {
+            return status;
+        }
+        bool is_free = state->world->book.objects[state->subject.lock].holders == 0;
+        if (is_free && bz_world_draw(state->world, "waits", 2) == 1) {
+            status = bz_condition_subject_misuse(&state->subject);
+        } else if (is_free) {
+            status = bz_condition_subject_notify(&state->subject, 1);
+        }
+    }
+    return BZ_OK;
+}
+
 static enum bz_status canceller(void *arg) {
     struct condition *state = arg;
     for (int64_t strike = 0; strike < state->args->values[CANCELS]; strike++) {
@@ -256,6 +278,12 @@ static bool spawn_all(struct condition *state) {
         starter->state = state;
         watch(state, starter, bz_task_spawn(loop, "producer", index + 1, producer, starter),
               producer_is_done);
+    }
+    /* A variant that does not refuse misuse would let the intruder in. */
+    bool refuses = (bz_variant_claims(state->world->config.variant, BZ_PRIMITIVE_CONDITION) &
+                    BZ_CLAIM_REFUSES_MISUSE) != 0;
+    if (refuses && state->args->values[INTRUSIONS] > 0) {
+        is_complete = bz_task_spawn(loop, "intruder", 0, intruder, state) != NULL && is_complete;
     }
     return bz_task_spawn(loop, "canceller", 0, canceller, state) != NULL && is_complete;
 }

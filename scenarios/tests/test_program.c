@@ -238,6 +238,25 @@ Test(program, what_the_variant_lacks_is_refused) {
     cr_assert(strstr(error, "zoo/lock-woken-cancel") != NULL, "%s", error);
 }
 
+/* The schema knows every word that the reader knows. */
+Test(program, the_schema_lists_every_operation_and_kind) {
+    static char schema[BZ_FILE_BYTES_MAX];
+    char word[64];
+    FILE *file = fopen(TST_SCENARIOS_FOLDER "/program.schema.json", "r");
+    cr_assert(file != NULL);
+    size_t length = fread(schema, 1, sizeof schema - 1, file);
+    fclose(file);
+    cr_assert(lt(sz, 0, length));
+    for (uint32_t verb = 0; verb < BZ_VERB_CHILD; verb++) {
+        snprintf(word, sizeof word, "\"%s\"", bz_script_verbs[verb].name);
+        cr_assert(strstr(schema, word) != NULL, "%s", word);
+    }
+    for (uint32_t primitive = 0; primitive < BZ_SCRIPT_PRIMITIVES; primitive++) {
+        snprintf(word, sizeof word, "\"%s\"", bz_primitive_name((enum bz_primitive)primitive));
+        cr_assert(strstr(schema, word) != NULL, "%s", word);
+    }
+}
+
 /* --- the setting ------------------------------------------------------------------------------ */
 
 static void expect_refused(const char *value, const char *part) {

@@ -24,6 +24,10 @@ Test(silent, condition) {
     expect_silence_everywhere(&bz_scenario_condition);
 }
 
+Test(silent, bank) {
+    expect_silence_everywhere(&bz_scenario_bank);
+}
+
 Test(silent, contended) {
     expect_silence_everywhere(&bz_scenario_contended);
 }
@@ -34,6 +38,14 @@ Test(silent, event) {
 
 Test(silent, handoff) {
     expect_silence_everywhere(&bz_scenario_handoff);
+}
+
+Test(silent, pool) {
+    expect_silence_everywhere(&bz_scenario_pool);
+}
+
+Test(silent, queue) {
+    expect_silence_everywhere(&bz_scenario_queue);
 }
 
 Test(silent, restaurant) {

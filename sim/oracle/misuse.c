@@ -6,13 +6,19 @@
 static void on_fact(struct bz_world *world, uint32_t fact, uint32_t task, uint32_t number) {
     const struct bz_object *object = &world->book.objects[number];
     uint32_t by = object->over_released_by;
-    (void)fact;
-    (void)task;
+    char name[64];
+    if (fact == BZ_FACT_MISUSED) {
+        bz_world_violate(world, bz_oracle_misuse.name, task, number,
+                         "%s used '%s' while nobody held what it takes, or while somebody did, and "
+                         "was told '%s'",
+                         bz_world_task_name(world, task, name, sizeof name), object->name,
+                         bz_status_name((enum bz_status)world->book.detail[0]));
+        return;
+    }
     if (object->primitive == BZ_PRIMITIVE_SEMAPHORE ||
         (object->claims & BZ_CLAIM_REFUSES_MISUSE) == 0) {
         return;
     }
-    char name[64];
     bz_world_violate(world, bz_oracle_misuse.name, by, number,
                      "%s released '%s', which nobody held, and was told OK",
                      bz_world_task_name(world, by, name, sizeof name), object->name);
@@ -20,7 +26,7 @@ static void on_fact(struct bz_world *world, uint32_t fact, uint32_t task, uint32
 
 const struct bz_monitor bz_oracle_misuse = {
     .name = "misuse",
-    .summary = "a release of what is not held is accepted",
-    .facts = BZ_FACT_OVER_RELEASED,
+    .summary = "a release, a wait or a notification without what it takes is accepted",
+    .facts = BZ_FACT_OVER_RELEASED | BZ_FACT_MISUSED,
     .on_fact = on_fact,
 };

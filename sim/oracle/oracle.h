@@ -28,6 +28,7 @@ extern const struct bz_monitor bz_oracle_lost_wakeup;
 extern const struct bz_monitor bz_oracle_misuse;
 extern const struct bz_monitor bz_oracle_mutual_exclusion;
 extern const struct bz_monitor bz_oracle_nondeterminism;
+extern const struct bz_monitor bz_oracle_notify_count;
 extern const struct bz_monitor bz_oracle_ownership;
 extern const struct bz_monitor bz_oracle_permit_conservation;
 extern const struct bz_monitor bz_oracle_pool_entry;

@@ -30,6 +30,7 @@ const struct bz_monitor *const bz_oracles[] = {
     &bz_oracle_lost_wakeup,
     &bz_oracle_starvation,
     &bz_oracle_work_conserving,
+    &bz_oracle_notify_count,
     &bz_oracle_level_bound,
     &bz_oracle_permit_conservation,
     &bz_oracle_queue_size,

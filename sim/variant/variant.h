@@ -161,6 +161,11 @@ struct bz_deferred_ops {
     0x20u /* queue: a get takes its item when it returns, in the                                   \
              queue's order; size() counts until then */
 
+#define BZ_CLAIM_EXACT_NOTIFY                                                                      \
+    0x40u /* condition: a notification wakes as many as it is for, and                             \
+             no more; one that a cancelled waiter passes on is passed on                           \
+             in the step in which it learns of its cancellation */
+
 /* A fault that shipped once, or a toy's. Every string is plain text. */
 struct bz_fault {
     const char *family;   /* which kind of fault, see scenarios/zoo/README.md */

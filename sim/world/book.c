@@ -210,11 +210,12 @@ static void note_steal(struct bz_book *book, struct bz_object *object, uint32_t 
 
 /* A waiter of a condition that was notified and is cancelled, in the window or while it waits for
  * the lock: somebody else who waits must be notified in its place (gh-112202). */
-static void note_debt(const struct bz_object *object, struct bz_book_task *task) {
+static void note_debt(struct bz_object *object, struct bz_book_task *task) {
     bool was_notified = task->inside == BZ_INSIDE_WOKEN || task->inside == BZ_INSIDE_POLLING;
     if (object->kind == BZ_OBJECT_CONDITION && was_notified && !task->cancelled_in_op &&
         object->live > 0) {
         task->owes_wake = object->wakes + 1;
+        object->wakes_due++;
     }
 }
 
@@ -338,11 +339,13 @@ static void judge_grant(struct bz_book *book, struct bz_object *object, uint32_t
 
 /* An operation that was cancelled inside says so, or that its own deadline did it; one that was not
  * says neither that nor that it failed. */
-static bool is_odd(const struct bz_book_task *task, enum bz_status status) {
+static bool is_odd(const struct bz_object *object, const struct bz_book_task *task,
+                   enum bz_status status) {
     if (task->cancelled_in_op) {
         return status != BZ_CANCELLED && status != BZ_TIMED_OUT;
     }
-    return status == BZ_CANCELLED || status == BZ_FAILED || status == BZ_NOT_HELD;
+    return status == BZ_CANCELLED || status == BZ_FAILED ||
+           (status == BZ_NOT_HELD && object->kind != BZ_OBJECT_CONDITION);
 }
 
 void bz_book_on_return(struct bz_book *book, const struct bz_event *event, uint32_t step) {
@@ -352,7 +355,7 @@ void bz_book_on_return(struct bz_book *book, const struct bz_event *event, uint3
         object->return_task = event->task;
         object->return_step = step;
         object->return_status = event->status;
-        if (is_odd(task, (enum bz_status)event->status)) {
+        if (is_odd(object, task, (enum bz_status)event->status)) {
             book->facts |= BZ_FACT_ODD_RETURN;
         }
         if (event->status == BZ_OK) {
@@ -375,7 +378,7 @@ void bz_book_on_return(struct bz_book *book, const struct bz_event *event, uint3
 void bz_book_judge_at_once(struct bz_book *book, struct bz_event event) {
     struct bz_book_task *task = &book->tasks[event.task];
     struct bz_object *object = &book->objects[event.object];
-    if (is_odd(task, (enum bz_status)event.status)) {
+    if (is_odd(object, task, (enum bz_status)event.status)) {
         book->facts |= BZ_FACT_ODD_RETURN;
     }
     if (event.status == BZ_OK) {

@@ -96,11 +96,13 @@ struct bz_object {
     uint32_t claims;
     uint64_t permits; /* to begin with, plus net releases of a plain semaphore */
     uint64_t holders;
-    uint32_t quorum;  /* barrier: so many live tasks do not wait any longer; else 0 */
-    bool is_counted;  /* a wait that ends well raises the holders */
-    bool is_owned;    /* and the task's holdings */
-    bool never_stuck; /* others than tasks of the book take part: a condition's lock */
-    uint32_t wakes;   /* grants by wake-up so far */
+    uint32_t quorum;    /* barrier: so many live tasks do not wait any longer; else 0 */
+    bool is_counted;    /* a wait that ends well raises the holders */
+    bool is_owned;      /* and the task's holdings */
+    bool never_stuck;   /* others than tasks of the book take part: a condition's lock */
+    uint32_t wakes;     /* grants by wake-up so far */
+    uint32_t wakes_due; /* condition: and so many there should have been */
+    bool counts_wakes;  /* condition: the two are the same after every step */
     uint32_t (*queued)(void *instance); /* entries of its queue; NULL: not shown */
     union {                             /* tasks that are suspended inside acquire */
         uint32_t inside[BZ_INSIDE_COUNT];

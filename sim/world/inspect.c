@@ -16,6 +16,10 @@ static inline bool may_be_idle(const struct bz_object *object) {
            (object->permits > object->holders + object->woken);
 }
 
+static inline bool is_miscounted(const struct bz_object *object) {
+    return object->counts_wakes & (object->wakes != object->wakes_due);
+}
+
 static bool is_idle(struct bz_book *book, struct bz_object *object) {
     return may_be_idle(object) &&
            book->tasks[bz_book_oldest_live(book, object)].arrival < object->handed_on;
@@ -32,6 +36,7 @@ static __attribute__((noinline, cold)) uint32_t facts_of(struct bz_book *book,
     uint32_t facts = object->over_released_by != BZ_NO_TASK ? BZ_FACT_OVER_RELEASED : 0;
     facts |= is_stuck(object) ? BZ_FACT_STUCK : 0;
     facts |= is_idle(book, object) ? BZ_FACT_IDLE : 0;
+    facts |= is_miscounted(object) ? BZ_FACT_MISCOUNTED : 0;
     if (object->has_view) {
         facts |= view->level < object->woken ? BZ_FACT_OVERPROMISED : 0;
         facts |= view->level + object->holders != object->permits ? BZ_FACT_UNBALANCED : 0;
@@ -47,7 +52,8 @@ static __attribute__((noinline, cold)) uint32_t facts_of(struct bz_book *book,
 
 /* Whether there are any: the same comparisons, in a few instructions. */
 static inline bool has_facts(const struct bz_object *object, bool is_locked) {
-    bool has = (object->over_released_by != BZ_NO_TASK) | is_stuck(object) | may_be_idle(object);
+    bool has = (object->over_released_by != BZ_NO_TASK) | is_stuck(object) | may_be_idle(object) |
+               is_miscounted(object);
     if (object->has_view) {
         const struct bz_permit_view *view = &object->view;
         uint64_t odd = (view->level + object->holders) ^ object->permits;

@@ -1,5 +1,6 @@
 #include "sim/world/subject_condition.h"
 
+#include "primitives/runtime/check.h"
 #include "sim/world/world.h"
 
 enum bz_status bz_condition_subject_init(struct bz_condition_subject *subject,
@@ -7,6 +8,7 @@ enum bz_status bz_condition_subject_init(struct bz_condition_subject *subject,
                                          const char *lock_name) {
     const struct bz_condition_ops *ops = world->config.variant->condition;
     uint32_t claims = bz_variant_claims(world->config.variant, BZ_PRIMITIVE_CONDITION);
+    bool counts_wakes = (claims & BZ_CLAIM_EXACT_NOTIFY) != 0;
     void *instance = bz_subject_instance(world, ops->instance_bytes);
     if (instance == NULL) {
         return BZ_NO_MEMORY;
@@ -33,6 +35,7 @@ enum bz_status bz_condition_subject_init(struct bz_condition_subject *subject,
                                                             .kind = BZ_OBJECT_CONDITION,
                                                             .primitive = BZ_PRIMITIVE_CONDITION,
                                                             .claims = claims,
+                                                            .counts_wakes = counts_wakes,
                                                             .queued = ops->queued});
     return BZ_OK;
 }
@@ -67,6 +70,25 @@ static void collect_debt(struct bz_condition_subject *subject, uint32_t task,
     book->tasks[task].owes_wake = 0;
 }
 
+/* Nobody holds the lock: who claims to, refuses to wait and to notify. */
+static void judge_use(struct bz_condition_subject *subject, bool is_free, enum bz_status status) {
+    const struct bz_object *object = &subject->world->book.objects[subject->object];
+    bool is_refused = status == BZ_NOT_HELD;
+    if ((object->claims & BZ_CLAIM_REFUSES_MISUSE) != 0 && is_refused != is_free) {
+        bz_subject_tell(subject->world, BZ_FACT_MISUSED, subject->object, (uint64_t)status, 0);
+    }
+}
+
+enum bz_status bz_condition_subject_misuse(struct bz_condition_subject *subject) {
+    struct bz_world *world = subject->world;
+    BZ_CHECK(world->book.objects[subject->lock].holders == 0);
+    uint32_t step = bz_subject_calls(world, subject->object, BZ_OP_WAIT);
+    enum bz_status status = subject->ops->wait(subject->instance);
+    bz_subject_returns(world, subject->object, BZ_OP_WAIT, step, status);
+    judge_use(subject, true, status);
+    return status;
+}
+
 enum bz_status bz_condition_subject_wait(struct bz_condition_subject *subject) {
     struct bz_world *world = subject->world;
     struct bz_book *book = &world->book;
@@ -91,10 +113,13 @@ enum bz_status bz_condition_subject_notify(struct bz_condition_subject *subject,
     bz_subject_does(world, subject->object, BZ_OP_NOTIFY, count);
     uint32_t live = world->book.objects[subject->object].live;
     uint32_t wakes = bz_subject_wakes(world, subject->object);
+    bool is_free = world->book.objects[subject->lock].holders == 0;
     enum bz_status status = subject->ops->notify(subject->instance, count);
     uint32_t woken = bz_subject_wakes(world, subject->object) - wakes;
     uint32_t due = count < live ? count : live;
     uint32_t leaving = world->book.objects[subject->object].cancelled; /* may pass theirs on */
+    world->book.objects[subject->object].wakes_due += status == BZ_OK ? due : 0;
+    judge_use(subject, is_free, status);
     if (status == BZ_OK && woken + leaving < due) {
         bz_subject_tell(world, BZ_FACT_UNNOTIFIED, subject->object, woken, due);
     }

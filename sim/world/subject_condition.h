@@ -38,7 +38,12 @@ enum bz_status bz_condition_subject_release(struct bz_condition_subject *subject
 /* By the task that holds the lock, and holds it again when this returns, whatever it says. */
 enum bz_status bz_condition_subject_wait(struct bz_condition_subject *subject) BZ_MUST_USE;
 
-/* By the task that holds the lock. */
+/* Waits though nobody holds the lock, which the caller has made sure of. A variant that claims to
+ * refuse misuse says BZ_NOT_HELD (`misuse`). */
+enum bz_status bz_condition_subject_misuse(struct bz_condition_subject *subject) BZ_MUST_USE;
+
+/* By the task that holds the lock; if nobody does, a variant that claims to refuse misuse says
+ * BZ_NOT_HELD. */
 enum bz_status bz_condition_subject_notify(struct bz_condition_subject *subject,
                                            uint32_t count) BZ_MUST_USE;
 

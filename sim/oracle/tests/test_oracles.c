@@ -20,6 +20,7 @@ Test(oracles, have_stable_names_and_are_found_by_them) {
                                         "lost-wakeup",
                                         "starvation",
                                         "work-conserving",
+                                        "notify-count",
                                         "level-bound",
                                         "permit-conservation",
                                         "queue-size",
