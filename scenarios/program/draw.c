@@ -21,8 +21,6 @@
 #include "scenarios/program/script.h"
 #include "sim/world/world.h"
 
-#define KEYS_DRAWN 2u
-
 /* Of 20: the rest uses an object. */
 enum slot_kind {
     SLOT_NOTHING = 0,
@@ -278,7 +276,7 @@ static void draw_object(struct bz_script *script, struct bz_world *world,
         object->order = (uint8_t)order;
         break;
     case BZ_PRIMITIVE_POOL:
-        object->number = 1 + (uint32_t)number % KEYS_DRAWN;
+        object->number = 1 + (uint32_t)number;
         break;
     default:
         break;

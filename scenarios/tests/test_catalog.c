@@ -42,6 +42,16 @@ Test(catalog, scenarios_say_what_they_take) {
     }
 }
 
+static void expect_complete(const struct bz_fault *fault, const char *name) {
+    cr_assert(lt(sz, 0, strlen(fault->project)), "%s", name);
+    cr_assert(lt(sz, 0, strlen(fault->issue)), "%s", name);
+    cr_assert(lt(sz, 0, strlen(fault->versions)), "%s", name);
+    cr_assert(lt(sz, 0, strlen(fault->summary)), "%s", name);
+    cr_assert(lt(sz, 0, strlen(fault->property)), "%s", name);
+    cr_assert(ne(ptr, (void *)bz_oracle_find(fault->oracle), NULL), "%s", name);
+    cr_assert(ne(ptr, (void *)bz_scenario_find(fault->scenario), NULL), "%s", name);
+}
+
 Test(catalog, zoo_entries_say_where_they_come_from) {
     for (const struct bz_variant *const *next = bz_variants; *next != NULL; next++) {
         const struct bz_fault *fault = (*next)->fault;
@@ -52,12 +62,19 @@ Test(catalog, zoo_entries_say_where_they_come_from) {
         if (fault == NULL) {
             continue;
         }
-        cr_assert(lt(sz, 0, strlen(fault->project)), "%s", (*next)->name);
-        cr_assert(lt(sz, 0, strlen(fault->issue)), "%s", (*next)->name);
-        cr_assert(lt(sz, 0, strlen(fault->versions)), "%s", (*next)->name);
-        cr_assert(lt(sz, 0, strlen(fault->summary)), "%s", (*next)->name);
-        cr_assert(lt(sz, 0, strlen(fault->property)), "%s", (*next)->name);
-        cr_assert(ne(ptr, (void *)bz_oracle_find(fault->oracle), NULL), "%s", (*next)->name);
-        cr_assert(ne(ptr, (void *)bz_scenario_find(fault->scenario), NULL), "%s", (*next)->name);
+        expect_complete(fault, (*next)->name);
     }
+}
+
+Test(catalog, references_declare_their_faults) {
+    uint32_t references = 0;
+    for (const struct bz_variant *const *next = bz_variants; *next != NULL; next++) {
+        const struct bz_fault *const *fault = (*next)->declared;
+        references += fault != NULL;
+        for (; fault != NULL && *fault != NULL; fault++) {
+            expect_complete(*fault, (*next)->name);
+            cr_assert(ne(u32, (*fault)->primitives, 0), "%s", (*next)->name);
+        }
+    }
+    cr_assert(eq(u32, references, 3));
 }

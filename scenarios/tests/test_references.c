@@ -112,7 +112,8 @@ static void expect_all_found(const struct bz_variant *variant, uint32_t count) {
         cr_assert(bz_scenario_find((*fault)->scenario) != NULL, "%s", (*fault)->issue);
         cr_assert(is_found(variant, *fault, BZ_ORDER_ANY), "%s: %s", variant->name,
                   (*fault)->summary);
-        cr_assert((*fault)->fifo_reachable == false || is_found(variant, *fault, BZ_ORDER_FIFO),
+        bool is_owed = (*fault)->fifo_reachable;
+        cr_assert(is_owed == false || is_found(variant, *fault, BZ_ORDER_FIFO),
                   "%s, order fifo: %s", variant->name, (*fault)->summary);
         count--;
     }

@@ -32,6 +32,10 @@ Test(silent, contended) {
     expect_silence_everywhere(&bz_scenario_contended);
 }
 
+Test(silent, deferred) {
+    expect_silence_everywhere(&bz_scenario_deferred);
+}
+
 Test(silent, event) {
     expect_silence_everywhere(&bz_scenario_event);
 }

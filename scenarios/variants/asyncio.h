@@ -30,8 +30,10 @@
     (BZ_CLAIM_FIFO | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE | BZ_CLAIM_WAKE_IS_GRANT |    \
      BZ_CLAIM_WORK_CONSERVING | BZ_CLAIM_TAKES_AT_RETURN)
 
-/* What some do not. Those who are held back at a barrier are woken together, and who comes then
+/* What some do not. A lock whose head was cancelled leaves it to that one, when it resumes, to wake
+ * the next. Those who are held back at a barrier are woken together, and who comes then
  * may be ahead of them. */
+#define BZ_ASYNCIO_LOCK_WAIVES BZ_CLAIM_WORK_CONSERVING
 #define BZ_ASYNCIO_BARRIER_WAIVES BZ_CLAIM_FIFO
 #define BZ_ASYNCIO_QUEUE_WAIVES (BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT)
 

@@ -122,7 +122,8 @@ const struct bz_variant bz_variant_asyncio_311 = {
     .condition = &condition_ops,
     .barrier = &barrier_ops,
     .queue = &queue_ops,
-    .waives = {[BZ_PRIMITIVE_BARRIER] = BZ_ASYNCIO_BARRIER_WAIVES,
+    .waives = {[BZ_PRIMITIVE_LOCK] = BZ_ASYNCIO_LOCK_WAIVES,
+               [BZ_PRIMITIVE_BARRIER] = BZ_ASYNCIO_BARRIER_WAIVES,
                [BZ_PRIMITIVE_QUEUE] = BZ_ASYNCIO_QUEUE_WAIVES},
     .declared = declared,
 };

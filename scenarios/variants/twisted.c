@@ -391,6 +391,7 @@ static const struct bz_fault fault_order = {
     .property = "items in the order of the puts",
     .oracle = "item-order",
     .scenario = "queue",
+    .settings = "maxsize=0",
     .fifo_reachable = true,
     .primitives = 1u << BZ_PRIMITIVE_QUEUE,
 };

@@ -13,6 +13,8 @@ HALL_TOY(relocks_once, HALL_RELOCKS_ONCE, CLAIMS);
 HALL_TOY(never_relocks, HALL_NEVER_RELOCKS, CLAIMS);
 HALL_TOY(swallows, HALL_SWALLOWS, CLAIMS);
 HALL_TOY(spurious, HALL_SPURIOUS, CLAIMS);
+HALL_TOY(spurious_but_claims_none, HALL_SPURIOUS, CLAIMS | BZ_CLAIM_EXACT_NOTIFY);
+HALL_TOY(exact, 0, CLAIMS | BZ_CLAIM_EXACT_NOTIFY);
 HALL_TOY(wakes_dead, HALL_WAKES_DEAD, CLAIMS);
 HALL_TOY(early, HALL_EARLY, CLAIMS);
 HALL_TOY(duplicates, HALL_DUPLICATES, CLAIMS);
@@ -96,6 +98,21 @@ Test(lost_notification, is_silent_when_a_cancelled_waiter_passes_it_on) {
 Test(lost_notification, is_silent_about_wake_ups_for_no_reason) {
     hall_passes(&spurious, STAGE_SCRIPTS(WAITS_SWALLOWS, WAITS), "a b !a a b",
                 "a.acquire:ok b.acquire:ok a.wait:cancelled a.release:ok b.wait:ok b.release:ok");
+}
+
+Test(notify_count, fires_on_a_wake_up_for_no_reason_where_none_is_claimed) {
+    hall_fails(&spurious_but_claims_none, STAGE_SCRIPTS(WAITS_SWALLOWS, WAITS), "a b !a a",
+               "notify-count", 4, "'news' has woken 1 waiter(s) in all, and 0 were due");
+}
+
+/* Passed on in the window is due; cancelled before any notification is not. */
+Test(notify_count, is_silent_when_each_wake_up_was_due) {
+    hall_passes(&exact, one_told, "a b c !a a c",
+                "a.acquire:ok b.acquire:ok c.acquire:ok c.notify-1:ok c.yield:ok c.release:ok "
+                "a.wait:cancelled a.release:ok b.wait:ok b.release:ok");
+    hall_passes(&exact, STAGE_SCRIPTS(WAITS, "acquire notify-9 notify-1 release"), "a b",
+                "a.acquire:ok b.acquire:ok b.notify-9:ok b.notify-1:ok b.release:ok a.wait:ok "
+                "a.release:ok");
 }
 
 /* anyio: the notification goes to one that is being cancelled, and from there to the next. */
