@@ -6,6 +6,8 @@
  * and the consumers are cancelled. With `shutdown` the closer shuts the queue down, after a while,
  * whatever the others do.
  *
+ * A joiner joins early, and is sent home if all others have gone and items are left.
+ *
  * Whoever is cancelled, everybody must get home: the closing is done by a callback when the closer
  * has ended, however it ended, and when no consumer is left the producers are sent home. */
 #include "primitives/runtime/task.h"
@@ -58,6 +60,8 @@ struct queue {
     struct bz_queue_subject subject;
     struct bz_future all_put; /* by producers and newcomers */
     struct member closer;
+    struct member joiner;
+    uint32_t members_left; /* all but joiner and canceller */
     uint32_t putters_left;
     uint32_t consumers_left;
     uint64_t puts;  /* that said OK */
@@ -208,6 +212,34 @@ static enum bz_status closer(void *arg) {
     return status;
 }
 
+/* Joins early: before the first put, as a rule, or in the middle. */
+static enum bz_status joiner(void *arg) {
+    struct queue *queue = ((struct member *)arg)->queue;
+    enum bz_status status = be_patient(queue, "joining");
+    return status == BZ_OK ? bz_queue_subject_join(&queue->subject) : status;
+}
+
+/* When all have gone, join is through if every item is done; if not, it will never be. */
+static void on_joiner_alone(struct queue *queue) {
+    const struct member *member = &queue->joiner;
+    if (member->task == NULL || bz_task_is_done(member->task)) {
+        return;
+    }
+    bz_world_note_events(queue->world);
+    const struct bz_book_task *task = &queue->world->book.tasks[bz_task_id(member->task)];
+    bool waits = task->phase == BZ_PHASE_SUSPENDED && task->wait == BZ_WAIT_FUTURE &&
+                 task->answer == BZ_ANSWER_PENDING;
+    bz_world_assert(queue->world, !waits || queue->subject.unfinished > 0,
+                    "join waits, and every item is done");
+    bz_task_cancel(member->task);
+}
+
+static void on_member_ended(struct queue *queue) {
+    if (--queue->members_left == 0) {
+        on_joiner_alone(queue);
+    }
+}
+
 static void cancel_all(const struct member *members, uint32_t count) {
     for (uint32_t index = 0; index < count; index++) {
         if (members[index].task != NULL && !bz_task_is_done(members[index].task)) {
@@ -225,6 +257,7 @@ static void on_closer_ended(struct bz_callback *callback, struct bz_future *futu
     if (!is_shut) {
         cancel_all(queue->members + queue->producer_count, queue->consumer_count);
     }
+    on_member_ended(queue);
 }
 
 static void on_putter_ended(struct bz_callback *callback, struct bz_future *future) {
@@ -233,15 +266,19 @@ static void on_putter_ended(struct bz_callback *callback, struct bz_future *futu
     if (--queue->putters_left == 0) {
         bz_future_set_result(&queue->all_put, 0); /* refused if the closer was cancelled */
     }
+    on_member_ended(queue);
 }
 
 static void on_consumer_ended(struct bz_callback *callback, struct bz_future *future) {
     struct queue *queue = bz_container_of(callback, struct member, ends)->queue;
     (void)future;
     if (--queue->consumers_left == 0) {
-        cancel_all(queue->members, queue->producer_count);
+        if (!queue->subject.is_closed) { /* else it is for the queue to send them home */
+            cancel_all(queue->members, queue->producer_count);
+        }
         cancel_all(&queue->closer, 1);
     }
+    on_member_ended(queue);
 }
 
 /* --- setting up ------------------------------------------------------------------------------- */
@@ -271,6 +308,12 @@ static void spawn_all(struct queue *queue) {
     for (uint32_t index = 1; is_well && index <= queue->newcomer_count; index++) {
         is_well = spawn(queue, member++, "newcomer", index, newcomer, on_putter_ended);
     }
+    if (is_well && queue->subject.ops->join != NULL) {
+        queue->joiner.queue = queue;
+        queue->joiner.task = bz_task_spawn(queue->world->loop, "joiner", 0, joiner, &queue->joiner);
+        is_well = queue->joiner.task != NULL;
+        bz_world_assert(queue->world, is_well, "no memory for task joiner");
+    }
     if (is_well && spawn(queue, &queue->closer, "closer", 0, closer, on_closer_ended)) {
         const struct bz_task *task =
             bz_task_spawn(queue->world->loop, "canceller", 0, canceller, queue);
@@ -291,6 +334,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     queue->newcomer_count = newcomers;
     queue->putters_left = producers + newcomers;
     queue->consumers_left = consumers;
+    queue->members_left = producers + consumers + newcomers + 1;
     bz_future_init(&queue->all_put, world->loop);
     enum bz_status status = bz_queue_subject_init(&queue->subject, world, "items", "slots",
                                                   (enum bz_queue_order)args->values[KIND],

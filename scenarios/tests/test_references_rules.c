@@ -175,6 +175,9 @@ static enum bz_status release_four(void *arg) {
     for (int count = 0; count < 4; count++) {
         release(stage);
     }
+    for (int turns = 0; turns < 6; turns++) {
+        yield(stage); /* the guests are on this stack */
+    }
     return BZ_OK;
 }
 

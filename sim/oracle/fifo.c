@@ -23,7 +23,9 @@ static void on_fact(struct bz_world *world, uint32_t fact, uint32_t task, uint32
                      bz_world_task_name(world, grant->task, late, sizeof late), grant->overtook,
                      object->name,
                      bz_world_task_name(world, grant->overtook_task, early, sizeof early),
-                     grant->is_steal ? "had been woken and now finds no permit" : "still waits");
+                     grant->is_steal  ? "had been woken and now finds no permit"
+                     : grant->is_pass ? "had been woken and has not resumed"
+                                      : "still waits");
 }
 
 const struct bz_monitor bz_oracle_fifo = {

@@ -1,5 +1,7 @@
-/* misuse (zoo: BOUND): a release of what nobody holds was accepted. A plain semaphore may be
- * released by anybody; locks and bounded semaphores are judged if they claim to refuse it. */
+/* misuse (zoo: BOUND): a call that makes no sense was accepted, or one that does was refused: a
+ * release of what nobody holds, a wait or notification without the lock, a task_done too many. A
+ * plain semaphore may be released by anybody; locks and bounded semaphores are judged if they claim
+ * to refuse it. */
 #include "sim/oracle/oracle.h"
 #include "sim/world/world.h"
 
@@ -9,10 +11,9 @@ static void on_fact(struct bz_world *world, uint32_t fact, uint32_t task, uint32
     char name[64];
     if (fact == BZ_FACT_MISUSED) {
         bz_world_violate(world, bz_oracle_misuse.name, task, number,
-                         "%s used '%s' while nobody held what it takes, or while somebody did, and "
-                         "was told '%s'",
-                         bz_world_task_name(world, task, name, sizeof name), object->name,
-                         bz_status_name((enum bz_status)world->book.detail[0]));
+                         "%s was told '%s' by '%s', whose state says otherwise",
+                         bz_world_task_name(world, task, name, sizeof name),
+                         bz_status_name((enum bz_status)world->book.detail[0]), object->name);
         return;
     }
     if (object->primitive == BZ_PRIMITIVE_SEMAPHORE ||
@@ -26,7 +27,7 @@ static void on_fact(struct bz_world *world, uint32_t fact, uint32_t task, uint32
 
 const struct bz_monitor bz_oracle_misuse = {
     .name = "misuse",
-    .summary = "a release, a wait or a notification without what it takes is accepted",
+    .summary = "a release of what is not held is accepted, or another call that makes no sense",
     .facts = BZ_FACT_OVER_RELEASED | BZ_FACT_MISUSED,
     .on_fact = on_fact,
 };

@@ -166,6 +166,10 @@ struct bz_deferred_ops {
              no more; one that a cancelled waiter passes on is passed on                           \
              in the step in which it learns of its cancellation */
 
+#define BZ_CLAIM_NO_PASSING                                                                        \
+    0x80u /* with BZ_CLAIM_FIFO: while a woken waiter has not resumed,                             \
+             newcomers queue, even beside something free */
+
 /* A fault that shipped once, or a toy's. Every string is plain text. */
 struct bz_fault {
     const char *family;   /* which kind of fault, see scenarios/zoo/README.md */

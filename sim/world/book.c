@@ -131,6 +131,7 @@ uint32_t bz_book_add_object(struct bz_book *book, struct bz_object object) {
     }
     object.line = grow(mem, NULL, 0, LINE_CAPACITY_FIRST * sizeof *object.line);
     object.line_capacity = LINE_CAPACITY_FIRST;
+    object.is_strict = object.is_counted && (object.claims & BZ_CLAIM_NO_PASSING) != 0;
     object.over_released_by = BZ_NO_TASK;
     object.has_view = object.ops != NULL && object.ops->view != NULL && !object.never_stuck;
     object.checks_locked = object.has_view && object.ops->locked != NULL &&
@@ -324,6 +325,23 @@ void bz_book_on_wait(struct bz_book *book, const struct bz_event *event) {
     join_line(book, bz_book_touch(book, event->object), event->task);
 }
 
+/* A newcomer was served at once while earlier ones, who were woken, have not resumed. */
+static void note_passing(struct bz_book *book, struct bz_object *object, uint32_t id) {
+    while (object->first_woken < object->line_end &&
+           !stands_woken(book, object, object->first_woken)) {
+        object->first_woken++;
+    }
+    if (object->first_woken == object->line_end || (book->facts & BZ_FACT_OVERTAKEN) != 0) {
+        return;
+    }
+    book->grant = (struct bz_grant){.task = id,
+                                    .object = book->tasks[id].object,
+                                    .overtook = object->woken,
+                                    .overtook_task = object->line[object->first_woken],
+                                    .is_pass = true};
+    book->facts |= BZ_FACT_OVERTAKEN;
+}
+
 /* Somebody has got a permit, which the holders count already. */
 static void judge_grant(struct bz_book *book, struct bz_object *object, uint32_t id) {
     if (!object->is_counted) {
@@ -387,6 +405,9 @@ void bz_book_judge_at_once(struct bz_book *book, struct bz_event event) {
             note_overtaking(book, object, event.task);
         }
         judge_grant(book, object, event.task);
+        if (object->is_strict && object->woken > 0) {
+            note_passing(book, object, event.task);
+        }
         task->object = 0;
     }
 }

@@ -98,6 +98,7 @@ struct bz_object {
     uint64_t holders;
     uint32_t quorum;    /* barrier: so many live tasks do not wait any longer; else 0 */
     bool is_counted;    /* a wait that ends well raises the holders */
+    bool is_strict;     /* newcomers pass nobody, not even who was woken */
     bool is_owned;      /* and the task's holdings */
     bool never_stuck;   /* others than tasks of the book take part: a condition's lock */
     uint32_t wakes;     /* grants by wake-up so far */
@@ -138,6 +139,7 @@ struct bz_grant {
     uint32_t overtook;      /* earlier live arrivals that were passed over */
     uint32_t overtook_task; /* the oldest of them */
     bool is_steal;          /* they had been woken, and there is no permit left for them */
+    bool is_pass;           /* they had been woken, and have not resumed */
 };
 
 struct bz_book {
@@ -235,7 +237,8 @@ static inline bool bz_book_on_return_at_once(struct bz_book *book, struct bz_eve
     object->return_step = step;
     object->return_status = event.status;
     return !is_ok | (object->live > 0) |
-           (object->is_counted & (object->holders + object->woken > object->permits));
+           (object->is_counted & (object->holders + object->woken > object->permits)) |
+           (object->is_strict & (object->woken > 0));
 }
 
 /* Taken for accepted at the call, because grants happen inside it; a refusal takes it back. */

@@ -19,16 +19,16 @@ enum bz_status bz_condition_subject_init(struct bz_condition_subject *subject,
         return status;
     }
     subject->lock = bz_book_add_object(
-        &world->book,
-        (struct bz_object){.name = lock_name,
-                           .instance = instance,
-                           .kind = BZ_OBJECT_PERMITS,
-                           .primitive = BZ_PRIMITIVE_LOCK,
-                           .claims = claims & ~(BZ_CLAIM_FIFO | BZ_CLAIM_WORK_CONSERVING),
-                           .permits = 1,
-                           .is_counted = true,
-                           .is_owned = true,
-                           .never_stuck = true});
+        &world->book, (struct bz_object){.name = lock_name,
+                                         .instance = instance,
+                                         .kind = BZ_OBJECT_PERMITS,
+                                         .primitive = BZ_PRIMITIVE_LOCK,
+                                         .claims = claims & ~(BZ_CLAIM_FIFO | BZ_CLAIM_NO_PASSING |
+                                                              BZ_CLAIM_WORK_CONSERVING),
+                                         .permits = 1,
+                                         .is_counted = true,
+                                         .is_owned = true,
+                                         .never_stuck = true});
     subject->object =
         bz_book_add_object(&world->book, (struct bz_object){.name = name,
                                                             .instance = instance,

@@ -224,6 +224,16 @@ static bool bring_slot(struct bz_queue_subject *subject) {
     return is_taken;
 }
 
+/* What a call was told must be what the state of the queue says; judged where the state is exact.
+ */
+static void judge_answer(struct bz_queue_subject *subject, bool is_right, enum bz_status status) {
+    const struct bz_object *items = &subject->world->book.objects[subject->items];
+    uint32_t both = BZ_CLAIM_TAKES_AT_RETURN | BZ_CLAIM_REFUSES_MISUSE;
+    if (!is_right && (items->claims & both) == both) {
+        bz_subject_tell(subject->world, BZ_FACT_MISUSED, subject->items, (uint64_t)status, 0);
+    }
+}
+
 /* --- operations ------------------------------------------------------------------------------- */
 
 static void end_put(struct bz_queue_subject *subject, uint32_t step, uint32_t value,
@@ -247,6 +257,7 @@ static void end_put(struct bz_queue_subject *subject, uint32_t step, uint32_t va
     if (item->state == ITEM_PUTTING) {
         item->state = ITEM_IN;
         item->entered = ++subject->entered_count;
+        subject->unfinished++;
         bring_item(subject);
     } else if (was_got && !is_free) {
         bring_slot(subject);
@@ -263,6 +274,8 @@ static void end_get(struct bz_queue_subject *subject, uint32_t step, uint64_t va
     }
     bz_subject_returns(subject->world, subject->items, BZ_OP_GET, step, status);
     if (status != BZ_OK) {
+        const struct bz_object *items = &subject->world->book.objects[subject->items];
+        judge_answer(subject, status != BZ_CLOSED || items->permits == items->holders, status);
         judge_no_effect(subject);
         return;
     }
@@ -327,6 +340,7 @@ bool bz_queue_subject_shutdown(struct bz_queue_subject *subject, bool is_immedia
             subject->ledger[value].state = ITEM_DROPPED;
             objects[subject->items].permits--;
             objects[subject->slots].holders--;
+            subject->unfinished -= subject->unfinished > 0;
         }
     }
     return true;
@@ -337,7 +351,10 @@ enum bz_status bz_queue_subject_task_done(struct bz_queue_subject *subject) {
         return BZ_INVALID_STATE;
     }
     bz_subject_does(subject->world, subject->items, BZ_OP_DONE, 0);
-    return subject->ops->task_done(subject->instance);
+    enum bz_status status = subject->ops->task_done(subject->instance);
+    judge_answer(subject, (status == BZ_OK) == (subject->unfinished > 0), status);
+    subject->unfinished -= status == BZ_OK && subject->unfinished > 0;
+    return status;
 }
 
 enum bz_status bz_queue_subject_join(struct bz_queue_subject *subject) {
@@ -349,6 +366,10 @@ void bz_queue_subject_finish(struct bz_queue_subject *subject) {
         return; /* a get might sweep them away before `leak` has looked */
     }
     while (bz_queue_subject_try_get(subject) == BZ_OK && !subject->world->is_stopped) {
+    }
+    if (subject->unfinished == 0) {
+        enum bz_status status = bz_queue_subject_task_done(subject); /* one too many */
+        (void)status; /* the oracle misuse judges it */
     }
     for (uint32_t value = 1; value <= subject->item_count; value++) {
         if (subject->ledger[value].state == ITEM_IN) {

@@ -35,6 +35,7 @@ struct bz_queue_subject {
     uint32_t entered_count; /* puts that have returned with BZ_OK */
     uint32_t putting;       /* puts that have not returned */
     bool is_closed;
+    uint64_t unfinished; /* items put, and not said to be done */
 };
 
 /* `maxsize` 0: no bound. */
@@ -52,7 +53,8 @@ enum bz_status bz_queue_subject_try_get(struct bz_queue_subject *subject) BZ_MUS
 /* False: the variant does not offer it. */
 bool bz_queue_subject_shutdown(struct bz_queue_subject *subject, bool is_immediate);
 
-/* BZ_INVALID_STATE where it is not offered. */
+/* BZ_INVALID_STATE where it is not offered. A variant that claims to refuse misuse says so, too, if
+ * every item is done already, and only then (`misuse`). */
 enum bz_status bz_queue_subject_task_done(struct bz_queue_subject *subject) BZ_MUST_USE;
 enum bz_status bz_queue_subject_join(struct bz_queue_subject *subject) BZ_MUST_USE;
 
