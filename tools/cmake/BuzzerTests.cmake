@@ -18,6 +18,9 @@ function(buzzer_add_test name)
     endif()
     add_executable(${name} ${ARG_SOURCES})
     target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} buzzer-options PkgConfig::CRITERION)
+    if(BUZZER_LTO)
+        target_link_options(${name} PRIVATE -fno-lto) # the machine code of the libraries will do
+    endif()
     add_test(NAME ${name} COMMAND ${name} --jobs 2)
     set_tests_properties(${name} PROPERTIES
         TIMEOUT ${ARG_TIMEOUT}
