@@ -22,6 +22,7 @@ extern const struct bz_scenario bz_scenario_pool;
 extern const struct bz_scenario bz_scenario_queue;
 extern const struct bz_scenario bz_scenario_program;
 extern const struct bz_scenario bz_scenario_restaurant;
+extern const struct bz_scenario bz_scenario_scope;
 extern const struct bz_scenario bz_scenario_taskgroup;
 extern const struct bz_scenario bz_scenario_timeout;
 

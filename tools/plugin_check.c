@@ -71,6 +71,8 @@ static bool has_functions(const struct bz_variant *variant, enum bz_primitive pr
         return HAS_ALL(ops->init != NULL, ops->acquire != NULL, ops->cancel != NULL,
                        ops->release != NULL);
     }
+    case BZ_PRIMITIVE_SCOPE:
+        return HAS_ALL(variant->scope->enter != NULL, variant->scope->exit != NULL);
     }
     return false;
 }
@@ -93,6 +95,8 @@ static size_t instance_bytes(const struct bz_variant *variant, enum bz_primitive
         return variant->pool->instance_bytes;
     case BZ_PRIMITIVE_DEFERRED:
         return variant->deferred->instance_bytes;
+    case BZ_PRIMITIVE_SCOPE:
+        return variant->scope->scope_bytes;
     }
     return 0;
 }

@@ -56,6 +56,10 @@ Test(silent, restaurant) {
     expect_silence_everywhere(&bz_scenario_restaurant);
 }
 
+Test(silent, scope) {
+    expect_silence_everywhere(&bz_scenario_scope);
+}
+
 Test(silent, taskgroup) {
     expect_silence_everywhere(&bz_scenario_taskgroup);
 }

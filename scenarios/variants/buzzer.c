@@ -130,4 +130,5 @@ const struct bz_variant bz_variant_buzzer = {
     .queue = &bz_buzzer_queue_ops,
     .pool = &bz_buzzer_pool_ops,
     .deferred = &bz_buzzer_deferred_ops,
+    .scope = &bz_buzzer_scope_ops,
 };

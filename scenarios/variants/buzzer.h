@@ -11,5 +11,6 @@ extern const struct bz_barrier_ops bz_buzzer_barrier_ops;
 extern const struct bz_queue_ops bz_buzzer_queue_ops;
 extern const struct bz_pool_ops bz_buzzer_pool_ops;
 extern const struct bz_deferred_ops bz_buzzer_deferred_ops;
+extern const struct bz_scope_ops bz_buzzer_scope_ops;
 
 #endif

@@ -1,5 +1,6 @@
 /* The tables of the variant `buzzer` for what has no permits of its own: event, condition, barrier,
- * queue, pool, and the semaphore of deferreds. */
+ * queue, pool, the semaphore of deferreds, timeout scopes. */
+#include "primitives/runtime/timeout.h"
 #include "primitives/sync/barrier.h"
 #include "primitives/sync/condition.h"
 #include "primitives/sync/deferred_semaphore.h"
@@ -278,4 +279,20 @@ const struct bz_deferred_ops bz_buzzer_deferred_ops = {
     .acquire = deferred_acquire,
     .cancel = deferred_cancel,
     .release = deferred_release,
+};
+
+/* --- timeout scope ---------------------------------------------------------------------------- */
+
+static enum bz_status scope_enter(void *scope, struct bz_loop *loop, uint64_t delay_ns) {
+    return bz_timeout_enter(loop, scope, delay_ns);
+}
+
+static enum bz_status scope_exit(void *scope, enum bz_status status) {
+    return bz_timeout_exit(scope, status);
+}
+
+const struct bz_scope_ops bz_buzzer_scope_ops = {
+    .scope_bytes = sizeof(struct bz_timeout),
+    .enter = scope_enter,
+    .exit = scope_exit,
 };

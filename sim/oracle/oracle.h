@@ -14,6 +14,7 @@
 extern const struct bz_monitor bz_oracle_assertion;
 extern const struct bz_monitor bz_oracle_barrier_round;
 extern const struct bz_monitor bz_oracle_bound;
+extern const struct bz_monitor bz_oracle_cancel_count;
 extern const struct bz_monitor bz_oracle_cancel_delivered;
 extern const struct bz_monitor bz_oracle_deadlock;
 extern const struct bz_monitor bz_oracle_fifo;

@@ -26,6 +26,7 @@ const struct bz_monitor *const bz_oracles[] = {
     &bz_oracle_fifo,
     &bz_oracle_ownership,
     &bz_oracle_cancel_delivered,
+    &bz_oracle_cancel_count,
     &bz_oracle_misuse,
     &bz_oracle_lost_wakeup,
     &bz_oracle_starvation,

@@ -3,9 +3,9 @@
 #include <string.h>
 
 const char *bz_primitive_name(enum bz_primitive primitive) {
-    static const char *const names[BZ_PRIMITIVE_COUNT] = {"semaphore", "bounded",   "lock",
-                                                          "event",     "condition", "barrier",
-                                                          "queue",     "pool",      "deferred"};
+    static const char *const names[BZ_PRIMITIVE_COUNT] = {"semaphore", "bounded", "lock",  "event",
+                                                          "condition", "barrier", "queue", "pool",
+                                                          "deferred",  "scope"};
     return (unsigned)primitive < BZ_PRIMITIVE_COUNT ? names[primitive] : NULL;
 }
 
@@ -27,6 +27,8 @@ bool bz_variant_offers(const struct bz_variant *variant, enum bz_primitive primi
         return variant->pool != NULL;
     case BZ_PRIMITIVE_DEFERRED:
         return variant->deferred != NULL;
+    case BZ_PRIMITIVE_SCOPE:
+        return variant->scope != NULL;
     default:
         return false;
     }

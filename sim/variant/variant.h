@@ -19,7 +19,7 @@
 #include "primitives/runtime/status.h"
 
 /* Changes when a table below changes; a plug-in built for another number is refused. */
-#define BZ_VARIANT_VERSION 2u
+#define BZ_VARIANT_VERSION 3u
 
 /* The primitives that a variant may offer. */
 enum bz_primitive {
@@ -32,12 +32,13 @@ enum bz_primitive {
     BZ_PRIMITIVE_QUEUE = 6,
     BZ_PRIMITIVE_POOL = 7,     /* of locks, by key */
     BZ_PRIMITIVE_DEFERRED = 8, /* a semaphore whose acquire answers by a callback */
+    BZ_PRIMITIVE_SCOPE = 9,    /* a timeout scope, built on cancel and uncancel */
 };
-#define BZ_PRIMITIVE_COUNT 9
+#define BZ_PRIMITIVE_COUNT 10
 #define BZ_PERMIT_PRIMITIVES 3 /* the first three are acquired and released by tasks */
 
-/* "semaphore", "bounded", "lock", "event", "condition", "barrier", "queue", "pool", "deferred";
- * NULL for none. */
+/* "semaphore", "bounded", "lock", "event", "condition", "barrier", "queue", "pool", "deferred",
+ * "scope"; NULL for none. */
 const char *bz_primitive_name(enum bz_primitive primitive);
 
 /* What a permit primitive shows of itself, after any step, without changing. With W, R, C as in
@@ -147,6 +148,15 @@ struct bz_deferred_ops {
     uint32_t (*queued)(void *instance); /* NULL: not shown */
 };
 
+/* A timeout scope: exit is given what the body ended with and says what becomes of it. One exit for
+ * each enter, by the same task, the innermost scope first. */
+struct bz_scope_ops {
+    size_t scope_bytes; /* zeroed memory of this size is what enter receives */
+    /* The deadline is `delay_ns` from now; 0: in the next turn, BZ_TIME_NEVER: none. */
+    enum bz_status (*enter)(void *scope, struct bz_loop *loop, uint64_t delay_ns);
+    enum bz_status (*exit)(void *scope, enum bz_status status);
+};
+
 /* What a variant claims; an oracle judges only what was claimed. */
 #define BZ_CLAIM_FIFO 0x1u           /* grants in strict order of arrival */
 #define BZ_CLAIM_LOCKED_EXACT 0x2u   /* locked() is right in the window, too */
@@ -197,6 +207,7 @@ struct bz_variant {
     const struct bz_queue_ops *queue;
     const struct bz_pool_ops *pool;
     const struct bz_deferred_ops *deferred;
+    const struct bz_scope_ops *scope;
     const struct bz_fault *fault;        /* what a faulty variant is for; NULL: it is none */
     uint32_t waives[BZ_PRIMITIVE_COUNT]; /* claims that it does not make for this primitive */
     /* Known faults of a reference, which is otherwise meant to be right. A run that finds one says

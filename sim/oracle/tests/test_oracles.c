@@ -16,6 +16,7 @@ Test(oracles, have_stable_names_and_are_found_by_them) {
                                         "fifo",
                                         "ownership",
                                         "cancel-delivered",
+                                        "cancel-count",
                                         "misuse",
                                         "lost-wakeup",
                                         "starvation",
