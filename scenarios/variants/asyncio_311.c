@@ -79,7 +79,7 @@ static const struct bz_queue_ops queue_ops = {
 };
 
 static const struct bz_fault fault_one_wake = {
-    .family = "passes on too little",
+    .family = "head of line",
     .project = "CPython asyncio",
     .issue = "gh-111693 (PR 111694)",
     .versions = "3.10.8 to 3.12, 3.11.0 to 3.11.x",

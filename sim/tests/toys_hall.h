@@ -28,6 +28,7 @@
 #define HALL_DUPLICATES 0x400u  /* barrier: the index is the number of those that wait */
 #define HALL_BEYOND 0x800u      /* barrier: indices from 1 */
 #define HALL_NEVER_FULL 0x1000u /* barrier: the last one waits, too */
+#define HALL_YIELDS 0x4000u     /* no fault, condition: a wait yields before it lets the lock go */
 #define HALL_ONE_BY_ONE 0x2000u /* semaphore: who resumes wakes one where several fit */
 
 /* --- a queue of waiters ----------------------------------------------------------------------- */
@@ -196,6 +197,9 @@ static inline enum bz_status hall_relock(struct hall_toy *toy, enum bz_status st
 static inline enum bz_status hall_condition_wait(void *instance) {
     struct hall_toy *toy = instance;
     struct hall_waiter waiter;
+    if ((toy->faults & HALL_YIELDS) != 0 && bz_yield(toy->loop) != BZ_OK) {
+        return BZ_CANCELLED;
+    }
     enum bz_status released = hall_release(toy);
     cr_assert(eq(int, released, BZ_OK));
     enum bz_status status = hall_wait(toy->loop, &toy->queue, &waiter);

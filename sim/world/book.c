@@ -212,8 +212,7 @@ static void note_steal(struct bz_book *book, struct bz_object *object, uint32_t 
 /* A waiter of a condition that was notified and is cancelled, in the window or while it waits for
  * the lock: somebody else who waits must be notified in its place (gh-112202). */
 static void note_debt(struct bz_object *object, struct bz_book_task *task) {
-    bool was_notified = task->inside == BZ_INSIDE_WOKEN || task->inside == BZ_INSIDE_POLLING;
-    if (object->kind == BZ_OBJECT_CONDITION && was_notified && !task->cancelled_in_op &&
+    if (object->kind == BZ_OBJECT_CONDITION && task->was_granted && !task->cancelled_in_op &&
         object->live > 0) {
         task->owes_wake = object->wakes + 1;
         object->wakes_due++;
@@ -276,6 +275,7 @@ void bz_book_on_wake(struct bz_book *book, const struct bz_event *event) {
         return;
     }
     if (task->is_live) {
+        task->was_granted = true;
         object->wakes++;
         if (bz_book_oldest_live(book, object) != event->task) {
             note_overtaking(book, object, event->task);
@@ -319,6 +319,7 @@ void bz_book_on_wait(struct bz_book *book, const struct bz_event *event) {
     struct bz_book_task *task = &book->tasks[event->task];
     task->op = event->detail;
     task->owes_wake = 0;
+    task->was_granted = false;
     task->object = event->object;
     task->cancelled_in_op = false;
     task->overtaken = 0;

@@ -71,6 +71,7 @@ struct bz_book_task {
     bool is_live;         /* it stands in its object's line */
     bool cancel_pending;  /* a request was accepted and has not been delivered */
     bool cancelled_in_op; /* an await inside the current operation returned BZ_CANCELLED */
+    bool was_granted;     /* woken for what it waits for, inside the current operation */
     bool took_back;       /* its last release lowered the holders */
     bool gave_up;         /* and its own holdings */
 };

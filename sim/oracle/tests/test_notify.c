@@ -15,6 +15,7 @@ HALL_TOY(swallows, HALL_SWALLOWS, CLAIMS);
 HALL_TOY(spurious, HALL_SPURIOUS, CLAIMS);
 HALL_TOY(spurious_but_claims_none, HALL_SPURIOUS, CLAIMS | BZ_CLAIM_EXACT_NOTIFY);
 HALL_TOY(exact, 0, CLAIMS | BZ_CLAIM_EXACT_NOTIFY);
+HALL_TOY(yields, HALL_YIELDS, CLAIMS | BZ_CLAIM_EXACT_NOTIFY);
 HALL_TOY(wakes_dead, HALL_WAKES_DEAD, CLAIMS);
 HALL_TOY(early, HALL_EARLY, CLAIMS);
 HALL_TOY(duplicates, HALL_DUPLICATES, CLAIMS);
@@ -113,6 +114,14 @@ Test(notify_count, is_silent_when_each_wake_up_was_due) {
     hall_passes(&exact, STAGE_SCRIPTS(WAITS, "acquire notify-9 notify-1 release"), "a b",
                 "a.acquire:ok b.acquire:ok b.notify-9:ok b.notify-1:ok b.release:ok a.wait:ok "
                 "a.release:ok");
+}
+
+/* It had not begun to wait: nobody notified it, and it owes nobody anything. */
+Test(lost_notification, is_silent_about_who_is_cancelled_before_it_waits) {
+    hall_passes(&yields, STAGE_SCRIPTS(WAITS, WAITS_SWALLOWS, "acquire notify-1 release"),
+                "a a b !b b c a",
+                "a.acquire:ok b.acquire:ok b.wait:cancelled b.release:ok c.acquire:ok "
+                "c.notify-1:ok c.release:ok a.wait:ok a.release:ok");
 }
 
 /* anyio: the notification goes to one that is being cancelled, and from there to the next. */
