@@ -20,6 +20,7 @@ struct bz_loop;
 struct bz_tape;
 
 #define BZ_GAP_NEVER UINT32_MAX
+#define BZ_PROFILE_TASKS_MAX 64u
 
 /* A task that may be cancelled here. Candidates come sorted by window, then by task. */
 struct bz_cancel_candidate {
@@ -36,14 +37,30 @@ struct bz_draw {
     uint32_t nth;
 };
 
+/* What a strategy may know of the program before its runs: how long runs of it tend to be. It is a
+ * fact of the program, the same for every seed, so that a seed alone repeats a run. */
+struct bz_profile {
+    uint32_t steps;                            /* of a run; at least 1 */
+    uint32_t tasks;                            /* that it creates */
+    uint32_t task_steps[BZ_PROFILE_TASKS_MAX]; /* of the task of that number; 0 is the loop's */
+};
+
+/* What a run starts from. */
+struct bz_strategy_start {
+    uint64_t seed;
+    const struct bz_tape *tape;       /* what a replaying strategy reads; NULL for the others */
+    const struct bz_profile *profile; /* for a strategy that needs_profile; else maybe NULL */
+};
+
 struct bz_strategy {
     const char *name;
     const char *summary;
-    bool is_fair; /* every ready handle runs at last: liveness verdicts mean something */
+    bool is_fair;       /* every ready handle runs at last: liveness verdicts mean something */
+    bool needs_profile; /* begin() must be given one */
     size_t state_bytes;
 
-    /* A run starts. `tape` is what a replaying strategy reads, NULL for the others. */
-    void (*begin)(void *state, uint64_t seed, const struct bz_tape *tape);
+    /* A run starts. What `start` points to lasts as long as the run. */
+    void (*begin)(void *state, const struct bz_strategy_start *start);
 
     /* Which of the `count` >= 2 ready handles of the loop runs as step `step`: its index, 0 being
      * the oldest. Read them with bz_driver_ready_at(). */
@@ -53,9 +70,11 @@ struct bz_strategy {
      * beginning and after every cancel(). BZ_GAP_NEVER: no more in this run. */
     uint32_t (*cancel_gap)(void *state);
     /* The index of the victim plus 1, or 0 for none. `count` >= 1. `point`: how many points have
-     * passed since the last step; the clock may have moved on between them. */
-    uint32_t (*cancel)(void *state, const struct bz_cancel_candidate *candidates, uint32_t count,
-                       uint32_t step, uint32_t point);
+     * passed since the last step; the clock may have moved on between them. The ready handles of
+     * the loop are what a cancel competes with. */
+    uint32_t (*cancel)(void *state, const struct bz_loop *loop,
+                       const struct bz_cancel_candidate *candidates, uint32_t count, uint32_t step,
+                       uint32_t point);
 
     /* The same for clock jumps while handles are ready; true: jump to the next timer. */
     uint32_t (*jump_gap)(void *state);

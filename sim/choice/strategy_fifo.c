@@ -2,10 +2,9 @@
  * nobody interferes and every draw is 0. */
 #include "sim/choice/strategy.h"
 
-static void fifo_begin(void *state, uint64_t seed, const struct bz_tape *tape) {
+static void fifo_begin(void *state, const struct bz_strategy_start *start) {
     (void)state;
-    (void)seed;
-    (void)tape;
+    (void)start;
 }
 
 static uint32_t fifo_next(void *state, const struct bz_loop *loop, uint32_t count, uint32_t step) {
@@ -21,9 +20,11 @@ static uint32_t fifo_gap(void *state) {
     return BZ_GAP_NEVER;
 }
 
-static uint32_t fifo_cancel(void *state, const struct bz_cancel_candidate *candidates,
-                            uint32_t count, uint32_t step, uint32_t point) {
+static uint32_t fifo_cancel(void *state, const struct bz_loop *loop,
+                            const struct bz_cancel_candidate *candidates, uint32_t count,
+                            uint32_t step, uint32_t point) {
     (void)state;
+    (void)loop;
     (void)candidates;
     (void)count;
     (void)step;

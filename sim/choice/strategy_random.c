@@ -20,10 +20,9 @@ struct random_state {
     struct bz_pcg32 streams[BZ_CHOICE_KIND_COUNT];
 };
 
-static void random_begin(void *state, uint64_t seed, const struct bz_tape *tape) {
+static void random_begin(void *state, const struct bz_strategy_start *start) {
     struct random_state *random = state;
-    uint64_t mixed = bz_seed_mix(seed);
-    (void)tape;
+    uint64_t mixed = bz_seed_mix(start->seed);
     for (unsigned kind = 0; kind < BZ_CHOICE_KIND_COUNT; kind++) {
         bz_pcg32_seed(&random->streams[kind], mixed, kind);
     }
@@ -47,11 +46,13 @@ static uint32_t random_cancel_gap(void *state) {
     return log_uniform_gap(&random->streams[BZ_CHOICE_CANCEL], GAP_LOG2_MIN, GAP_LOG2_MAX);
 }
 
-static uint32_t random_cancel(void *state, const struct bz_cancel_candidate *candidates,
-                              uint32_t count, uint32_t step, uint32_t point) {
+static uint32_t random_cancel(void *state, const struct bz_loop *loop,
+                              const struct bz_cancel_candidate *candidates, uint32_t count,
+                              uint32_t step, uint32_t point) {
     struct random_state *random = state;
     struct bz_pcg32 *stream = &random->streams[BZ_CHOICE_CANCEL];
     uint32_t windows = 0;
+    (void)loop;
     (void)step;
     (void)point;
     for (uint32_t index = 0; index < count; index++) {

@@ -10,14 +10,12 @@ static void replay_begin(struct bz_replay_state *state, const struct bz_tape *ta
     BZ_CHECK(tape != NULL);
 }
 
-static void strict_begin(void *state, uint64_t seed, const struct bz_tape *tape) {
-    (void)seed;
-    replay_begin(state, tape, true);
+static void strict_begin(void *state, const struct bz_strategy_start *start) {
+    replay_begin(state, start->tape, true);
 }
 
-static void lenient_begin(void *state, uint64_t seed, const struct bz_tape *tape) {
-    (void)seed;
-    replay_begin(state, tape, false);
+static void lenient_begin(void *state, const struct bz_strategy_start *start) {
+    replay_begin(state, start->tape, false);
 }
 
 static void diverge(struct bz_replay_state *state, size_t entry, uint32_t step) {
@@ -95,9 +93,11 @@ static const struct bz_choice *cancel_entry(struct bz_replay_state *state, uint3
     return entry;
 }
 
-static uint32_t replay_cancel(void *opaque, const struct bz_cancel_candidate *candidates,
-                              uint32_t count, uint32_t step, uint32_t point) {
+static uint32_t replay_cancel(void *opaque, const struct bz_loop *loop,
+                              const struct bz_cancel_candidate *candidates, uint32_t count,
+                              uint32_t step, uint32_t point) {
     struct bz_replay_state *state = opaque;
+    (void)loop;
     const struct bz_choice *entry = cancel_entry(state, step, point);
     if (entry == NULL) {
         return 0;

@@ -37,9 +37,8 @@ struct stage_plan {
     uint8_t window[STAGE_PLAN_MAX]; /* what the candidate was labelled when its cancel was chosen */
 };
 
-static inline void stage_plan_begin(void *state, uint64_t seed, const struct bz_tape *tape) {
-    (void)seed;
-    (void)tape;
+static inline void stage_plan_begin(void *state, const struct bz_strategy_start *start) {
+    (void)start;
     memset(state, 0, sizeof(struct stage_plan));
 }
 
@@ -66,9 +65,11 @@ static inline uint32_t stage_plan_gap(void *state) {
     return 0;
 }
 
-static inline uint32_t stage_plan_cancel(void *state, const struct bz_cancel_candidate *candidates,
+static inline uint32_t stage_plan_cancel(void *state, const struct bz_loop *loop,
+                                         const struct bz_cancel_candidate *candidates,
                                          uint32_t count, uint32_t step, uint32_t point) {
     struct stage_plan *plan = state;
+    (void)loop;
     (void)point;
     if (step > plan->length || !plan->is_cancel[step]) {
         return 0;

@@ -120,7 +120,9 @@ void bz_world_begin_run(struct bz_world *world, uint64_t seed, const struct bz_t
                         struct bz_event_sink *sink) {
     const struct bz_strategy *strategy = world->config.strategy;
     bz_tape_clear(&world->tape);
-    strategy->begin(world->strategy_state, seed, tape);
+    strategy->begin(
+        world->strategy_state,
+        &(struct bz_strategy_start){.seed = seed, .tape = tape, .profile = world->config.profile});
     if (world->draws_capacity > 0) {
         memset(world->draws, 0, world->draws_capacity * sizeof *world->draws);
     }

@@ -56,6 +56,7 @@ const char *bz_order_name(enum bz_order order);
 
 struct bz_world_config {
     const struct bz_strategy *strategy;
+    const struct bz_profile *profile; /* for strategies that need one; NULL */
     const struct bz_variant *variant;
     const struct bz_monitor *const *monitors; /* ends with NULL; at most BZ_MONITORS_MAX */
     enum bz_order order;

@@ -14,14 +14,14 @@ static void interview(const struct bz_strategy *strategy, uint64_t seed, uint32_
         {1, 1, BZ_WINDOW_WAITING}, {2, 1, BZ_WINDOW_WAITING}, {3, 1, BZ_WINDOW_WOKEN}};
     void *state = calloc(1, strategy->state_bytes);
     struct bz_draw draw = {.bound = 1000, .label = "test", .owner = 1, .nth = 1};
-    strategy->begin(state, seed, NULL);
+    strategy->begin(state, &(struct bz_strategy_start){.seed = seed});
     for (uint32_t step = 0; step + 4 <= ANSWERS; step += 4) {
         for (uint32_t extra = 0; extra < extra_draws; extra++) {
             (void)strategy->draw(state, BZ_CHOICE_DATA, &draw, step);
         }
         answers[step] = strategy->next(state, NULL, 7, step);
         answers[step + 1] = strategy->cancel_gap(state);
-        answers[step + 2] = strategy->cancel(state, candidates, 3, step, 0);
+        answers[step + 2] = strategy->cancel(state, NULL, candidates, 3, step, 0);
         answers[step + 3] = strategy->jump_gap(state);
     }
     free(state);
@@ -94,9 +94,9 @@ Test(strategies, random_cancels_weigh_windows_before_tasks) {
         candidates[index] = (struct bz_cancel_candidate){index + 1, 1, window};
     }
     void *state = calloc(1, bz_strategy_random.state_bytes);
-    bz_strategy_random.begin(state, 1, NULL);
+    bz_strategy_random.begin(state, &(struct bz_strategy_start){.seed = 1});
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        uint32_t answer = bz_strategy_random.cancel(state, candidates, CANDIDATES, round, 0);
+        uint32_t answer = bz_strategy_random.cancel(state, NULL, candidates, CANDIDATES, round, 0);
         cr_assert(lt(u32, 0, answer));
         cr_assert(le(u32, answer, CANDIDATES));
         hits[answer - 1]++;
