@@ -45,9 +45,9 @@ static enum bz_status acquire(struct intruder *state) {
     struct bz_subject *subject = &state->subject;
     bool can_ask = subject->ops->locked != NULL && claims(state, BZ_CLAIM_LOCKED_EXACT);
     bool is_locked = can_ask && subject->ops->locked(subject->instance);
-    uint32_t step = state->world->step;
+    bz_world_mark_step(state->world);
     enum bz_status status = bz_subject_acquire(subject);
-    bool has_suspended = state->world->step != step;
+    bool has_suspended = !bz_world_is_marked_step(state->world);
     if (can_ask && !state->was_locked_wrong && has_suspended != is_locked) {
         state->was_locked_wrong = true;
         state->has_suspended = has_suspended;

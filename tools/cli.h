@@ -33,6 +33,7 @@ struct bz_command {
 
 extern const struct bz_command bz_command_bench;
 extern const struct bz_command bz_command_corpus;
+extern const struct bz_command bz_command_explore;
 extern const struct bz_command bz_command_list;
 extern const struct bz_command bz_command_mutants;
 extern const struct bz_command bz_command_new;

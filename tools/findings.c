@@ -152,25 +152,35 @@ static int keep(struct bz_kept_finding *kept, const char *name, const struct bz_
     return bz_cli_fail(name, BZ_EXIT_USAGE, "the trace was not written: %s", error);
 }
 
+bool bz_findings_init(struct bz_kept_findings *kept, uint32_t capacity) {
+    kept->items = calloc(capacity + 1u, sizeof *kept->items);
+    kept->count = 0;
+    return kept->items != NULL;
+}
+
+int bz_findings_add(struct bz_kept_findings *kept, const char *name,
+                    const struct bz_program *program, const struct bz_finding *finding,
+                    const char *folder, const volatile sig_atomic_t *stop) {
+    struct bz_kept_finding *item = &kept->items[kept->count++];
+    bz_trace_init(&item->trace);
+    int code = keep(item, name, program, finding, folder);
+    if (!find_witness(item, program, finding, stop)) {
+        code = bz_cli_fail(name, BZ_EXIT_INTERNAL, "out of memory while a witness was searched");
+    }
+    return code;
+}
+
 int bz_findings_keep(struct bz_kept_findings *kept, const char *name,
                      const struct bz_program *program, const struct bz_campaign_result *result,
                      const char *folder, const volatile sig_atomic_t *stop) {
     int code = BZ_EXIT_OK;
-    kept->items = calloc(result->finding_count + 1u, sizeof *kept->items);
-    kept->count = 0;
-    if (kept->items == NULL) {
+    if (!bz_findings_init(kept, result->finding_count)) {
         return bz_cli_fail(name, BZ_EXIT_INTERNAL, "out of memory");
     }
     /* A trace that cannot be written must not hide the other findings. */
     for (uint32_t index = 0; index < result->finding_count; index++) {
-        struct bz_kept_finding *finding = &kept->items[kept->count++];
-        bz_trace_init(&finding->trace);
-        int finding_code = keep(finding, name, program, &result->findings[index], folder);
-        if (!find_witness(finding, program, &result->findings[index], stop)) {
-            finding_code =
-                bz_cli_fail(name, BZ_EXIT_INTERNAL, "out of memory while a witness was searched");
-        }
-        code = finding_code > code ? finding_code : code;
+        int one = bz_findings_add(kept, name, program, &result->findings[index], folder, stop);
+        code = one > code ? one : code;
     }
     return code;
 }

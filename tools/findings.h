@@ -36,6 +36,15 @@ int bz_findings_keep(struct bz_kept_findings *kept, const char *name,
                      const struct bz_program *program, const struct bz_campaign_result *result,
                      const char *folder, const volatile sig_atomic_t *stop);
 
+/* Adds one more finding, of a program of its own, to `kept`, which has room for `capacity`.
+ * Likewise. */
+int bz_findings_add(struct bz_kept_findings *kept, const char *name,
+                    const struct bz_program *program, const struct bz_finding *finding,
+                    const char *folder, const volatile sig_atomic_t *stop);
+
+/* Room for so many, none of which is there yet. False without memory. */
+bool bz_findings_init(struct bz_kept_findings *kept, uint32_t capacity);
+
 void bz_findings_fini(struct bz_kept_findings *kept);
 
 #endif

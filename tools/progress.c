@@ -55,10 +55,29 @@ static int line_width(const struct bz_progress *progress, int most) {
     return is_known ? size.ws_col - 1 : most;
 }
 
+static bool is_time_to_show(const struct bz_progress *progress, uint64_t now_ns) {
+    uint64_t interval_ns = progress->is_terminal ? TERMINAL_INTERVAL_NS : LOG_INTERVAL_NS;
+    return !progress->is_quiet && now_ns - progress->shown_ns >= interval_ns;
+}
+
+static void show(struct bz_progress *progress, uint64_t now_ns, const char *line, int most) {
+    progress->shown_ns = now_ns;
+    fprintf(stderr, "%s%.*s%s", progress->is_terminal ? "\r\033[K" : "", line_width(progress, most),
+            line, progress->is_terminal ? "" : "\n");
+    fflush(stderr);
+    progress->is_shown = progress->is_terminal;
+}
+
+void bz_progress_show_line(struct bz_progress *progress, const char *line) {
+    uint64_t now_ns = bz_wall_ns();
+    if (is_time_to_show(progress, now_ns)) {
+        show(progress, now_ns, line, 160);
+    }
+}
+
 void bz_progress_show(struct bz_progress *progress, uint64_t runs, uint64_t findings) {
     uint64_t now_ns = bz_wall_ns();
-    uint64_t interval_ns = progress->is_terminal ? TERMINAL_INTERVAL_NS : LOG_INTERVAL_NS;
-    if (progress->is_quiet || now_ns - progress->shown_ns < interval_ns) {
+    if (!is_time_to_show(progress, now_ns)) {
         return;
     }
     double rate = (double)runs * (double)SECOND_NS / (double)(now_ns - progress->began_ns);
@@ -68,15 +87,11 @@ void bz_progress_show(struct bz_progress *progress, uint64_t runs, uint64_t find
     if (progress->runs_wanted != 0) {
         snprintf(wanted, sizeof wanted, " of %" PRIu64, progress->runs_wanted);
     }
-    progress->shown_ns = now_ns;
     snprintf(line, sizeof line,
              "%" PRIu64 "%s %s, %.0f %s/s, %" PRIu64 " findings, %" PRIu64 ":%02u:%02u left", runs,
              wanted, progress->unit, rate, progress->unit, findings, left / 3600,
              (unsigned)(left / 60 % 60), (unsigned)(left % 60));
-    fprintf(stderr, "%s%.*s%s", progress->is_terminal ? "\r\033[K" : "",
-            line_width(progress, (int)sizeof line), line, progress->is_terminal ? "" : "\n");
-    fflush(stderr);
-    progress->is_shown = progress->is_terminal;
+    show(progress, now_ns, line, (int)sizeof line);
 }
 
 double bz_progress_end(struct bz_progress *progress) {

@@ -26,6 +26,9 @@ void bz_progress_begin(struct bz_progress *progress, bool is_quiet, uint64_t run
 /* Prints what is done, if it is time to. */
 void bz_progress_show(struct bz_progress *progress, uint64_t runs, uint64_t findings);
 
+/* Shows a line of the caller's own, if it is time to. */
+void bz_progress_show_line(struct bz_progress *progress, const char *line);
+
 /* Takes the line off the terminal. Returns the seconds since the beginning. */
 double bz_progress_end(struct bz_progress *progress);
 

@@ -56,26 +56,31 @@ static void add_findings_by_oracle(struct bz_json *object,
     }
 }
 
+bool bz_json_add_violation(struct bz_json *item, const struct bz_kept_finding *finding,
+                           const struct bz_variant *variant) {
+    const struct bz_trace_verdict *verdict = &finding->trace.verdict;
+    bool is_declared = bz_diagnosis_declared(variant, &finding->trace) != NULL;
+    bz_json_add_string(item, "oracle", verdict->oracle);
+    bz_json_add_hex(item, "seed", finding->trace.seed);
+    bz_json_add_number(item, "step", verdict->step);
+    bz_json_add_string(item, "task", verdict->task);
+    bz_json_add_string(item, "message", verdict->message);
+    bz_json_add_string(item, "token", finding->token);
+    bz_json_add_string(item, "trace", finding->path[0] != '\0' ? finding->path : NULL);
+    bz_json_add_bool(item, "declared", is_declared);
+    bz_json_add_bool(item, "fifo_searched", finding->fifo_is_searched);
+    bz_json_add_string(item, "fifo_token",
+                       finding->fifo_token[0] != '\0' ? finding->fifo_token : NULL);
+    return is_declared;
+}
+
 static bool add_violations(struct bz_json *object, const struct bz_run_report *report) {
     struct bz_json *violations = bz_json_add_array(object, "violations");
     bool is_declared_found = false;
     for (uint32_t index = 0; index < report->findings->count; index++) {
-        const struct bz_kept_finding *finding = &report->findings->items[index];
-        const struct bz_trace_verdict *verdict = &finding->trace.verdict;
-        bool is_declared = bz_diagnosis_declared(report->program->variant, &finding->trace) != NULL;
-        is_declared_found |= is_declared;
-        struct bz_json *item = bz_json_append_object(violations);
-        bz_json_add_string(item, "oracle", verdict->oracle);
-        bz_json_add_hex(item, "seed", finding->trace.seed);
-        bz_json_add_number(item, "step", verdict->step);
-        bz_json_add_string(item, "task", verdict->task);
-        bz_json_add_string(item, "message", verdict->message);
-        bz_json_add_string(item, "token", finding->token);
-        bz_json_add_string(item, "trace", finding->path[0] != '\0' ? finding->path : NULL);
-        bz_json_add_bool(item, "declared", is_declared);
-        bz_json_add_bool(item, "fifo_searched", finding->fifo_is_searched);
-        bz_json_add_string(item, "fifo_token",
-                           finding->fifo_token[0] != '\0' ? finding->fifo_token : NULL);
+        is_declared_found |=
+            bz_json_add_violation(bz_json_append_object(violations),
+                                  &report->findings->items[index], report->program->variant);
     }
     return is_declared_found;
 }

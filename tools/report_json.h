@@ -28,6 +28,11 @@ void bz_json_add_program(struct bz_json *object, const struct bz_program *progra
 /* Adds how a replay went: result, step, expected, got, digest, steps, violation. */
 void bz_json_add_replay(struct bz_json *object, const struct bz_replay_report *report);
 
+/* Adds a finding: oracle, seed, step, task, message, token, trace, and what is known of it. True if
+ * the variant declares it. */
+bool bz_json_add_violation(struct bz_json *item, const struct bz_kept_finding *finding,
+                           const struct bz_variant *variant);
+
 /* Adds the digest as the other programs of the project print it, in 16 digits. */
 void bz_json_add_digest(struct bz_json *object, const char *key, uint64_t digest);
 

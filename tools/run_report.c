@@ -10,12 +10,10 @@
 #include "tools/cli.h"
 #include "tools/diagnosis.h"
 
-void bz_run_report_print_head(const struct bz_run_report *report) {
-    const struct bz_program *program = report->program;
+void bz_run_report_print_program(const struct bz_program *program) {
     char value[BZ_ERROR_BYTES];
     bool is_default;
     const char *name;
-    printf("SEED 0x%" PRIx64 "\n", report->seed_first);
     printf("scenario %s, variant %s\n", program->scenario->name, program->variant->name);
     int column = printf("settings");
     for (unsigned index = 0;
@@ -28,6 +26,11 @@ void bz_run_report_print_head(const struct bz_run_report *report) {
         column += printf(" %s=%s", name, value);
     }
     printf("\n\n");
+}
+
+void bz_run_report_print_head(const struct bz_run_report *report) {
+    printf("SEED 0x%" PRIx64 "\n", report->seed_first);
+    bz_run_report_print_program(report->program);
     fflush(stdout); /* a seed that kills the program must be known */
 }
 
@@ -66,20 +69,24 @@ static void print_tried(const struct bz_campaign_result *result) {
     print_windows(&result->stats);
 }
 
+void bz_run_report_print_finding(const struct bz_kept_finding *finding,
+                                 const struct bz_variant *variant) {
+    bz_diagnosis_print(stdout, &finding->trace, variant, finding->token,
+                       finding->path[0] != '\0' ? finding->path : NULL);
+    if (finding->fifo_token[0] != '\0') {
+        printf("fifo    a plain FIFO loop gets there, too: %s\n", finding->fifo_token);
+    } else if (finding->fifo_is_searched) {
+        printf("fifo    not found on a plain FIFO loop in %u runs\n", BZ_WITNESS_RUNS);
+    }
+}
+
 static void print_findings(const struct bz_run_report *report) {
     const struct bz_campaign_result *result = report->result;
     for (uint32_t index = 0; index < report->findings->count; index++) {
-        const struct bz_kept_finding *finding = &report->findings->items[index];
         if (index > 0) {
             printf("\n");
         }
-        bz_diagnosis_print(stdout, &finding->trace, report->program->variant, finding->token,
-                           finding->path[0] != '\0' ? finding->path : NULL);
-        if (finding->fifo_token[0] != '\0') {
-            printf("fifo    a plain FIFO loop gets there, too: %s\n", finding->fifo_token);
-        } else if (finding->fifo_is_searched) {
-            printf("fifo    not found on a plain FIFO loop in %u runs\n", BZ_WITNESS_RUNS);
-        }
+        bz_run_report_print_finding(&report->findings->items[index], report->program->variant);
     }
     printf("\n%" PRIu64 " of %" PRIu64 " runs violated:\n", result->violations, result->runs);
     for (unsigned index = 0; bz_oracles[index] != NULL; index++) {

@@ -10,6 +10,13 @@
 /* The seed and every setting, before anything runs. */
 void bz_run_report_print_head(const struct bz_run_report *report);
 
+/* The scenario, the variant and every setting. */
+void bz_run_report_print_program(const struct bz_program *program);
+
+/* A finding, and whether a plain FIFO loop gets there. */
+void bz_run_report_print_finding(const struct bz_kept_finding *finding,
+                                 const struct bz_variant *variant);
+
 /* What came of it. `is_quiet`: findings alone. */
 void bz_run_report_print(const struct bz_run_report *report, bool is_quiet);
 

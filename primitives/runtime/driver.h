@@ -208,9 +208,11 @@ bz_driver_deliver(struct bz_task *task) {
     return status;
 }
 
-/* Second: the task runs until it is suspended or done. Here the RESUME event stands before. */
+/* Second: the task runs until it is suspended or done. Here the RESUME event stands before.
+ * `is_clear`: nothing of what the driver has in its registers reaches the task's stack, so that it
+ * depends on the task's past alone (image.h). */
 static inline __attribute__((always_inline)) void
-bz_driver_enter(struct bz_loop *loop, struct bz_task *task, enum bz_status status) {
+bz_driver_enter(struct bz_loop *loop, struct bz_task *task, enum bz_status status, bool is_clear) {
     loop->current = task;
     /* The rare condition first: a processor cannot foresee whether a task picked at random started.
      */
@@ -218,7 +220,7 @@ bz_driver_enter(struct bz_loop *loop, struct bz_task *task, enum bz_status statu
         bz_driver_task_unstarted_cancel(loop, task);
     } else {
         task->is_started = true;
-        bz_coro_switch(&loop->driver_coro, &task->coro);
+        bz_coro_switch_to(&loop->driver_coro, &task->coro, is_clear);
     }
     loop->current = NULL;
 }
@@ -244,7 +246,7 @@ static inline void bz_driver_step_task(struct bz_loop *loop, struct bz_task *tas
                                            .task = task->actor.id,
                                            .status = (uint8_t)status,
                                            .arg = task->wake.handle.nth});
-    bz_driver_enter(loop, task, status);
+    bz_driver_enter(loop, task, status, false);
     if (bz_driver_has_suspended(task)) {
         bz_driver_emit(
             loop,

@@ -152,3 +152,64 @@ void bz_mem_restore(struct bz_mem *mem, const void *image, size_t image_bytes) {
     memcpy(mem->base + HEADER_BYTES, (const char *)image + HEADER_BYTES,
            image_bytes - HEADER_BYTES);
 }
+
+/* --- in parts --------------------------------------------------------------------------------- */
+
+struct record {
+    size_t used_bytes;
+    uint64_t live_blocks;
+    size_t classes_used;
+    struct free_block *free_lists[];
+};
+
+void *bz_mem_blocks(const struct bz_mem *mem, size_t *bytes) {
+    *bytes = mem->used_bytes - HEADER_BYTES;
+    return mem->base + HEADER_BYTES;
+}
+
+size_t bz_mem_record_bytes(const struct bz_mem *mem) {
+    return sizeof(struct record) + mem->classes_used * sizeof mem->free_lists[0];
+}
+
+size_t bz_mem_save_record(const struct bz_mem *mem, void *memory) {
+    struct record head = {.used_bytes = mem->used_bytes,
+                          .live_blocks = mem->live_blocks,
+                          .classes_used = mem->classes_used};
+    memcpy(memory, &head, sizeof head);
+    memcpy((char *)memory + sizeof head, mem->free_lists,
+           head.classes_used * sizeof mem->free_lists[0]);
+    return bz_mem_record_bytes(mem);
+}
+
+size_t bz_mem_restore_record(struct bz_mem *mem, const void *memory) {
+    struct record head;
+    memcpy(&head, memory, sizeof head);
+    note_used(mem);
+    memset(mem->free_lists, 0, mem->classes_used * sizeof mem->free_lists[0]);
+    memcpy(mem->free_lists, (const char *)memory + sizeof head,
+           head.classes_used * sizeof mem->free_lists[0]);
+    mem->used_bytes = head.used_bytes;
+    mem->live_blocks = head.live_blocks;
+    mem->classes_used = (unsigned)head.classes_used;
+    return bz_mem_record_bytes(mem);
+}
+
+static size_t class_bytes(unsigned index) {
+    return index < SMALL_CLASSES ? (size_t)(index + 1) * GRAIN_BYTES
+                                 : (size_t)1 << (index - SMALL_CLASSES + 11u);
+}
+
+void bz_mem_scrub(struct bz_mem *mem) {
+    for (unsigned index = 0; index < mem->classes_used; index++) {
+        for (struct free_block *block = mem->free_lists[index]; block != NULL;
+             block = block->next) {
+            memset(block + 1, 0, class_bytes(index) - sizeof *block);
+        }
+    }
+}
+
+void bz_mem_wipe(struct bz_mem *mem) {
+    note_used(mem);
+    memset(mem->base + mem->used_bytes, 0, mem->used_bytes_max - mem->used_bytes);
+    mem->used_bytes_max = mem->used_bytes;
+}

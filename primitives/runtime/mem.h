@@ -45,6 +45,20 @@ size_t bz_mem_image_bytes(const struct bz_mem *mem);
 void bz_mem_save(const struct bz_mem *mem, void *image);
 void bz_mem_restore(struct bz_mem *mem, const void *image, size_t image_bytes);
 
+/* The same in parts, for an image that has other things in it. The blocks in use and the freed ones
+ * among them, as one range; and the arena's own record of them, which takes
+ * bz_mem_record_bytes(). The functions return the size of the record. */
+void *bz_mem_blocks(const struct bz_mem *mem, size_t *bytes);
+size_t bz_mem_record_bytes(const struct bz_mem *mem);
+size_t bz_mem_save_record(const struct bz_mem *mem, void *record);
+size_t bz_mem_restore_record(struct bz_mem *mem, const void *record);
+
+/* Clears what was in use once and is not now: what bz_mem_alloc_raw() hands out of it, is 0. */
+void bz_mem_wipe(struct bz_mem *mem);
+
+/* Clears what freed blocks still contain. O(freed blocks and their bytes). */
+void bz_mem_scrub(struct bz_mem *mem);
+
 uint64_t bz_mem_live_blocks(const struct bz_mem *mem);
 
 #endif

@@ -29,6 +29,7 @@ struct bz_world *bz_program_new_world(const struct bz_program *program,
     struct bz_world_config config = {
         .strategy = strategy != NULL ? strategy : program->strategy,
         .variant = program->variant,
+        .answers = &program->answers,
         .monitors = bz_oracles,
         .order = program->order,
         .cancel_windows = program->cancel_windows,

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "sim/campaign/scenario.h"
+#include "sim/choice/answers.h"
 #include "sim/world/world.h"
 
 struct bz_program {
@@ -21,6 +22,7 @@ struct bz_program {
     uint32_t cancels_max;
     uint32_t steps_max;
     uint32_t starvation_bound;
+    struct bz_answers answers; /* for the strategy `answers` */
     struct bz_scenario_args args; /* last: the end of it is not compared, see scenario.h */
 };
 

@@ -63,6 +63,10 @@ struct bz_scenario {
     enum bz_primitive primitives[BZ_PRIMITIVE_COUNT];
     uint32_t primitive_count;
     void *(*setup)(struct bz_world *world, const struct bz_scenario_args *args);
+    /* Its tasks share nothing but subjects that have permits: what one task writes, no other reads,
+     * unless through bz_world_...() functions. Then the order of two steps that concern different
+     * subjects decides nothing, which explore makes use of. */
+    bool is_isolated;
     void (*finish)(struct bz_world *world, void *state); /* NULL: nothing */
     const struct bz_scenario_file *file;                 /* NULL: takes none */
 };

@@ -260,12 +260,34 @@ static const char *const fixed_names[] = {"primitive",   "order",     "cancel",
                                           "max-cancels", "max-steps", "starvation-bound"};
 #define FIXED_COUNT (sizeof fixed_names / sizeof fixed_names[0])
 
+/* They mean something to the strategy that follows them alone. */
+static bool set_answers(struct bz_program *program, const char *value, char *error,
+                        size_t error_bytes) {
+    struct bz_answers answers;
+    if (program->strategy != &bz_strategy_answers) {
+        return fail(error, error_bytes,
+                    "the setting answers is for the strategy 'answers', and this one is '%s'",
+                    program->strategy->name);
+    }
+    if (!bz_answers_parse(&answers, value)) {
+        return fail(error, error_bytes,
+                    "answers '%.64s' are not of the form QUESTION-ANSWER+QUESTION-ANSWER..., with "
+                    "at most %u pairs of numbers above 0 and ascending questions",
+                    value, BZ_ANSWERS_ENTRIES_MAX);
+    }
+    program->answers = answers;
+    return true;
+}
+
 static bool unknown_setting(const struct bz_program *program, const char *word, char *error,
                             size_t error_bytes) {
-    const char *names[FIXED_COUNT + 1 + BZ_PARAMS_MAX];
+    const char *names[FIXED_COUNT + 2 + BZ_PARAMS_MAX];
     size_t count = 0;
     for (; count < FIXED_COUNT; count++) {
         names[count] = fixed_names[count];
+    }
+    if (program->strategy == &bz_strategy_answers) {
+        names[count++] = "answers";
     }
     if (program->scenario->file != NULL) {
         names[count++] = "file";
@@ -299,6 +321,9 @@ bool bz_program_set(struct bz_program *program, const char *name, const char *va
     }
     if (strcmp(name, "primitive") == 0) {
         return set_primitive(program, value, error, error_bytes);
+    }
+    if (strcmp(name, "answers") == 0) {
+        return set_answers(program, value, error, error_bytes);
     }
     if (strcmp(name, "file") == 0 && program->scenario->file != NULL) {
         return bz_input_set(program, value, error, error_bytes);
@@ -411,10 +436,16 @@ const char *bz_program_setting(const struct bz_program *program, unsigned index,
             return params[param].name;
         }
     }
-    if (index == FIXED_COUNT + param && program->args.file_digest != 0) {
+    bool has_file = program->args.file_digest != 0;
+    if (index == FIXED_COUNT + param && has_file) {
         *is_default = false;
         bz_input_print(program, value, value_bytes);
         return "file";
+    }
+    if (index == FIXED_COUNT + param + has_file && program->strategy == &bz_strategy_answers) {
+        *is_default = program->answers.count == 0;
+        bz_answers_format(&program->answers, value, value_bytes);
+        return "answers";
     }
     return NULL;
 }

@@ -6,6 +6,7 @@
  *     max-cancels, max-steps, starvation-bound       numbers
  *     primitive     semaphore | bounded | lock
  *     strategy      a strategy's name
+ *     answers       of the strategy `answers`: see sim/choice/answers.h
  *     file          a file's name, of a scenario that takes one; see input.h
  *     anything else a parameter of the scenario
  */
@@ -19,7 +20,7 @@
 #include "sim/campaign/run.h"
 
 #define BZ_ERROR_BYTES 1024u
-#define BZ_SETTING_BYTES 256u /* of the longest value */
+#define BZ_SETTING_BYTES 512u /* of the longest value */
 
 /* Starts a program from names. False with a message that names the culprit, the nearest valid name
  * and where to find the list. `strategy` NULL: the default, random. */

@@ -5,6 +5,7 @@
 const struct bz_strategy *const bz_strategies[] = {
     &bz_strategy_fifo,
     &bz_strategy_random,
+    &bz_strategy_answers,
     NULL,
 };
 

@@ -18,6 +18,7 @@
 
 struct bz_loop;
 struct bz_tape;
+struct bz_answers;
 
 #define BZ_GAP_NEVER UINT32_MAX
 #define BZ_PROFILE_TASKS_MAX 64u
@@ -50,6 +51,7 @@ struct bz_strategy_start {
     uint64_t seed;
     const struct bz_tape *tape;       /* what a replaying strategy reads; NULL for the others */
     const struct bz_profile *profile; /* for a strategy that needs_profile; else maybe NULL */
+    const struct bz_answers *answers;   /* what the strategy `answers` follows; maybe NULL */
 };
 
 struct bz_strategy {
@@ -87,6 +89,7 @@ struct bz_strategy {
 
 extern const struct bz_strategy bz_strategy_fifo;
 extern const struct bz_strategy bz_strategy_random;
+extern const struct bz_strategy bz_strategy_answers;
 
 /* The strategies that a user can name, in order; ends with NULL. */
 extern const struct bz_strategy *const bz_strategies[];

@@ -65,10 +65,8 @@ uint32_t bz_book_newest_woken(const struct bz_book *book, const struct bz_object
     return 0;
 }
 
-/* Closes the gaps that tasks left which are no longer inside acquire; if there are few, the line
- * gets longer. */
-static __attribute__((noinline, cold)) void make_room(struct bz_book *book,
-                                                      struct bz_object *object) {
+/* Gaps are left by tasks that are no longer inside acquire. */
+void bz_book_close_gaps(struct bz_book *book, struct bz_object *object) {
     uint32_t count = 0;
     for (uint32_t position = 0; position < object->line_end; position++) {
         if (is_inside(book, object, position)) {
@@ -81,7 +79,13 @@ static __attribute__((noinline, cold)) void make_room(struct bz_book *book,
     object->first_live = 0;
     object->first_woken = 0;
     object->handed_on = 0;
-    if (count > object->line_capacity / 2) {
+}
+
+/* If there are few gaps, the line gets longer. */
+static __attribute__((noinline, cold)) void make_room(struct bz_book *book,
+                                                      struct bz_object *object) {
+    bz_book_close_gaps(book, object);
+    if (object->line_end > object->line_capacity / 2) {
         size_t bytes = object->line_capacity * sizeof *object->line;
         object->line = grow(bz_loop_mem(book->loop), object->line, bytes, 2 * bytes);
         object->line_capacity *= 2;

@@ -169,6 +169,9 @@ uint32_t bz_book_add_object(struct bz_book *book, struct bz_object object);
 uint32_t bz_book_oldest_live(struct bz_book *book, struct bz_object *object);
 uint32_t bz_book_newest_woken(const struct bz_book *book, const struct bz_object *object);
 
+/* Moves the tasks of a line together; whoever has left it leaves no gap any more. O(line). */
+void bz_book_close_gaps(struct bz_book *book, struct bz_object *object);
+
 /* Take note of one event; O(1), but for grants out of order. `step` is the current step. */
 void bz_book_on_spawn(struct bz_book *book, const struct bz_event *event);
 void bz_book_on_wake(struct bz_book *book, const struct bz_event *event);

@@ -55,8 +55,8 @@ bool bz_world_inject(struct bz_world *world) {
     if (count == 0) {
         return false; /* asked again at the next point */
     }
-    uint32_t answer = strategy->cancel(world->strategy_state, world->loop, world->candidates,
-                                       count, world->step + 1, world->point);
+    uint32_t answer = strategy->cancel(world->strategy_state, world->loop, world->candidates, count,
+                                       world->step + 1, world->point);
     world->cancel_gap = strategy->cancel_gap(world->strategy_state);
     if (answer == 0) {
         return false;

@@ -120,9 +120,11 @@ void bz_world_begin_run(struct bz_world *world, uint64_t seed, const struct bz_t
                         struct bz_event_sink *sink) {
     const struct bz_strategy *strategy = world->config.strategy;
     bz_tape_clear(&world->tape);
-    strategy->begin(
-        world->strategy_state,
-        &(struct bz_strategy_start){.seed = seed, .tape = tape, .profile = world->config.profile});
+    strategy->begin(world->strategy_state,
+                    &(struct bz_strategy_start){.seed = seed,
+                                                .tape = tape,
+                                                .profile = world->config.profile,
+                                                .answers = world->config.answers});
     if (world->draws_capacity > 0) {
         memset(world->draws, 0, world->draws_capacity * sizeof *world->draws);
     }
@@ -179,21 +181,21 @@ static inline __attribute__((always_inline)) void note_end(struct bz_world *worl
 }
 
 static inline __attribute__((always_inline)) void enter(struct bz_world *world,
-                                                        struct bz_task *task) {
+                                                        struct bz_task *task, bool is_clear) {
     enum bz_status status = bz_driver_deliver(task);
     bz_note_resume(world, task, status);
-    bz_driver_enter(world->loop, task, status);
+    bz_driver_enter(world->loop, task, status, is_clear);
 }
 
 /* A step, and what comes after every step. Inline, like all between here and the switch: each call
  * would be one return that the processor predicts wrongly. */
-static inline __attribute__((always_inline)) void run_handle(struct bz_world *world,
-                                                             struct bz_handle *handle) {
+static inline __attribute__((always_inline)) void
+run_handle(struct bz_world *world, struct bz_handle *handle, bool is_clear) {
     world->step++;
     bz_note_what_was(world); /* the clock may have moved on */
     if (handle->role == BZ_ROLE_STEP) {
         struct bz_task *task = bz_driver_task_of(handle);
-        enter(world, task);
+        enter(world, task, is_clear);
         note_end(world, task);
     } else {
         bz_driver_call(world->loop, handle);
@@ -299,7 +301,7 @@ static __attribute__((noinline)) bool prepare(struct bz_world *world) {
 /* A callback, or a step right after the clock moved on: rare, and not worth a second copy of the
  * code in the same function. */
 static __attribute__((noinline)) void run_other(struct bz_world *world, struct bz_handle *handle) {
-    run_handle(world, handle);
+    run_handle(world, handle, false);
 }
 
 /* In most steps nothing but a ready handle can come next, and no cancel. */
@@ -318,7 +320,7 @@ static void run_plain(struct bz_world *world, uint32_t index) {
     while (world->observer.next == world->buffer && handle->role == BZ_ROLE_STEP) {
         struct bz_task *task = bz_driver_task_of(handle);
         world->step++;
-        enter(world, task);
+        enter(world, task, false);
         bool goes_on = is_plain(world);
         index = goes_on ? pick(world) : 0;
         note_end(world, task);
@@ -399,9 +401,30 @@ static void run_fifo(struct bz_world *world) {
     world->is_over = false;
     while (may_go_on(world) && !world->is_over) {
         if (prepare_fifo(world)) {
-            run_handle(world, bz_driver_take(world->loop, 0));
+            run_handle(world, bz_driver_take(world->loop, 0), false);
         }
     }
+}
+
+/* A step that leaves nothing of the driver's on the task's stack. */
+static __attribute__((noinline)) void run_clear(struct bz_world *world, struct bz_handle *handle) {
+    run_handle(world, handle, true);
+}
+
+bool bz_world_step(struct bz_world *world) {
+    world->is_over = false;
+    if (world->config.order == BZ_ORDER_FIFO) {
+        if (prepare_fifo(world)) {
+            run_clear(world, bz_driver_take(world->loop, 0));
+        }
+    } else if (prepare(world)) {
+        run_clear(world, take(world, pick(world)));
+    }
+    return !world->is_over;
+}
+
+void bz_world_look(struct bz_world *world) {
+    inspect(world);
 }
 
 enum bz_run_end bz_world_run(struct bz_world *world) {
@@ -494,6 +517,7 @@ void bz_world_note(struct bz_world *world, uint32_t number) {
 
 bool bz_world_is_suspended_in(struct bz_world *world, const struct bz_task *task, enum bz_op op) {
     bz_note_what_was(world);
+    world->looked_at |= bz_task_id(task) < 64 ? UINT64_C(1) << bz_task_id(task) : ~UINT64_C(0);
     const struct bz_book_task *entry = &world->book.tasks[bz_task_id(task)];
     return entry->phase == BZ_PHASE_SUSPENDED && bz_book_op(entry) == op;
 }

@@ -57,6 +57,7 @@ const char *bz_order_name(enum bz_order order);
 struct bz_world_config {
     const struct bz_strategy *strategy;
     const struct bz_profile *profile; /* for strategies that need one; NULL */
+    const struct bz_answers *answers; /* for the strategy that follows one; NULL */
     const struct bz_variant *variant;
     const struct bz_monitor *const *monitors; /* ends with NULL; at most BZ_MONITORS_MAX */
     enum bz_order order;
@@ -126,6 +127,7 @@ struct bz_world {
     uint64_t seed;
     uint64_t digest;
     uint32_t step;        /* the one that runs, or ran last; 0 before the first */
+    uint32_t marked_step; /* see bz_world_mark_step() */
     bool outside_is_past; /* fifo: this turn's events from outside have come */
     uint32_t cancel_gap;
     uint32_t point; /* fifo: points for a cancel since step point_step - 1 */
@@ -145,6 +147,7 @@ struct bz_world {
     bool is_watched;            /* somebody wants to see every event */
     bool has_noted;             /* the setup made events be noted before its end */
     bool has_drawn;             /* something was drawn in this run */
+    uint64_t looked_at; /* tasks that scenarios have asked about, as bits; see footprint.h */
     struct bz_setup_image setup;
     bool has_subscribers;
     uint32_t subscriber_count[BZ_EVENT_KIND_COUNT];
@@ -179,6 +182,12 @@ bool bz_world_begin_again(struct bz_world *world, const void *program, uint64_t 
 
 /* Runs until nothing can run, a monitor objects, or the step limit is hit. */
 enum bz_run_end bz_world_run(struct bz_world *world);
+
+/* For who drives a world step by step: what bz_world_run() does before the first step, and one
+ * step. False: nothing can run any more, and nothing was done. Stops of the run and the step limit
+ * are the caller's to see. */
+void bz_world_look(struct bz_world *world);
+bool bz_world_step(struct bz_world *world);
 
 /* After a run that passed: lets the monitors look at what is left. Changes world->end. */
 enum bz_run_end bz_world_finish(struct bz_world *world);
@@ -215,6 +224,17 @@ void bz_world_note(struct bz_world *world, uint32_t number);
 
 /* True if the task is suspended inside this operation. */
 bool bz_world_is_suspended_in(struct bz_world *world, const struct bz_task *task, enum bz_op op);
+
+/* Whether this is still the step in which the mark was set: the running task has not been suspended
+ * since. (The number of a step is no help: who searches goes back and forth between steps, and does
+ * not count them.) */
+static inline void bz_world_mark_step(struct bz_world *world) {
+    world->marked_step = world->step;
+}
+
+static inline bool bz_world_is_marked_step(const struct bz_world *world) {
+    return world->marked_step == world->step;
+}
 
 /* Zeroed memory for a scenario's own state; it lasts as long as the run. Stops the process when the
  * loop's arena is exhausted. */

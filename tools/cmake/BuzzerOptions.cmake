@@ -25,6 +25,11 @@ target_compile_options(buzzer-options INTERFACE
     $<$<BOOL:${BUZZER_WERROR}>:-Werror>)
 target_include_directories(buzzer-options INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>")
 
+# What a suspended task needs lies above its stack pointer, see primitives/runtime/image.h.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+    target_compile_options(buzzer-options INTERFACE $<$<COMPILE_LANGUAGE:C>:-mno-red-zone>)
+endif()
+
 if(BUZZER_SWITCH STREQUAL "ucontext")
     target_compile_definitions(buzzer-options INTERFACE BZ_SWITCH_UCONTEXT=1)
 elseif(NOT BUZZER_SWITCH STREQUAL "native")

@@ -19,10 +19,12 @@ function tables() {
     room(3, "sim/oracle", "primitives/runtime sim/choice sim/variant sim/world")
     room(4, "traces", "primitives/runtime sim/choice sim/world sim/oracle")
     room(5, "sim/campaign", "primitives/runtime sim/choice sim/variant sim/world sim/oracle traces")
+    room(6, "sim/explore", "primitives/runtime sim/choice sim/variant sim/world sim/oracle" \
+                           " traces sim/campaign")
     room(6, "scenarios", "primitives/runtime primitives/sync sim/choice sim/variant sim/world" \
                          " sim/oracle traces sim/campaign")
     room(7, "tools", "primitives/runtime sim/choice sim/variant sim/world sim/oracle traces" \
-                     " sim/campaign scenarios")
+                     " sim/campaign sim/explore scenarios")
 
     # Headers of other projects that have one door only.
     #    header, as it begins   who may include it
@@ -44,7 +46,8 @@ function tables() {
     ban("malloc calloc realloc free( strdup strndup asprintf vasprintf open_memstream", "*",
         "primitives/runtime/loop.c primitives/runtime/coro/stack.c" \
         " sim/choice/tape.c sim/world/world.c sim/world/inject.c sim/world/setup.c traces/" \
-        " sim/campaign/campaign.c sim/campaign/witness.c */tests/ tools/",
+        " sim/world/snapshot.c sim/campaign/campaign.c sim/campaign/witness.c sim/explore/" \
+        " */tests/ tools/",
         "allocates outside the loop's arena")
     ban("float double", "primitives/ sim/ scenarios/", "*/tests/",
         "differs between machines")

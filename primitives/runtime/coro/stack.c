@@ -172,6 +172,43 @@ uint32_t bz_stack_pool_taken(const struct bz_stack_pool *pool) {
     return pool->fresh_taken;
 }
 
+/* The number of stacks taken, the number of those returned, and these, in the order of the list. */
+static size_t record_bytes(size_t returned) {
+    return (2 + returned) * sizeof(size_t);
+}
+
+size_t bz_stack_pool_record_bytes(const struct bz_stack_pool *pool) {
+    size_t returned = 0;
+    for (const struct bz_stack *stack = pool->free_stacks; stack != NULL;
+         stack = stack->next_free) {
+        returned++;
+    }
+    return record_bytes(returned);
+}
+
+size_t bz_stack_pool_save_record(const struct bz_stack_pool *pool, void *memory) {
+    size_t *record = memory;
+    size_t returned = 0;
+    for (struct bz_stack *stack = pool->free_stacks; stack != NULL; stack = stack->next_free) {
+        memcpy(&record[2 + returned++], &stack, sizeof stack);
+    }
+    record[0] = pool->fresh_taken;
+    record[1] = returned;
+    return record_bytes(returned);
+}
+
+size_t bz_stack_pool_restore_record(struct bz_stack_pool *pool, const void *memory) {
+    const size_t *record = memory;
+    pool->fresh_taken = (uint32_t)record[0];
+    struct bz_stack **link = &pool->free_stacks;
+    for (size_t index = 0; index < record[1]; index++) {
+        memcpy(link, &record[2 + index], sizeof *link);
+        link = &(*link)->next_free;
+    }
+    *link = NULL;
+    return record_bytes(record[1]);
+}
+
 size_t bz_stack_pool_high_water_bytes(const struct bz_stack_pool *pool) {
     size_t most_bytes = 0;
     for (uint32_t number = 0; number < pool->stacks_mapped; number++) {

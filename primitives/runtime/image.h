@@ -1,0 +1,49 @@
+/* The image of a loop between two steps: everything that it and its tasks are made of, so that a
+ * run can go back to where it was, and so that two runs can be found to be at the same place.
+ *
+ *     bz_image_canonicalize(loop)      forget what no future step can see
+ *     bz_image_save(loop, memory, &layout)
+ *       ... any number of steps ...
+ *     bz_image_restore(loop, memory)   as if they had never been
+ *
+ * A task is its stack: what is live of each is copied, from the stack pointer up. Addresses are the
+ * same when the image is put back, so pointers stay right, wherever they point. What lies outside
+ * the loop's arena and its tasks' stacks is not part of the image.
+ *
+ * Works with the native switches, where a suspended task's stack pointer is known, and without
+ * sanitizers, whose records of a stack could not be put back: see bz_image_is_supported().
+ */
+#ifndef BZ_RUNTIME_IMAGE_H
+#define BZ_RUNTIME_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bz_loop;
+
+bool bz_image_is_supported(void);
+
+/* Where things are in an image. Two images whose first `state_bytes` are equal, byte by byte, are
+ * of the same state: all that follows is the same, but for addresses of memory that is yet to be
+ * handed out. The ready queue is apart, as an array of pointers, for who does not care about its
+ * order. */
+struct bz_image_layout {
+    size_t state_bytes;
+    size_t queue_offset;
+    uint32_t queue_count;
+};
+
+/* What an image would take now. O(tasks). */
+size_t bz_image_bytes(const struct bz_loop *loop);
+
+/* Writes it; returns its size. O(bytes). */
+size_t bz_image_save(const struct bz_loop *loop, void *image, struct bz_image_layout *layout);
+void bz_image_restore(struct bz_loop *loop, const void *image);
+
+/* Forgets history: numbers of handles (which name them in a recording), stale slots, memory that
+ * was given back, the stack pointers of tasks that have ended. What any task, primitive or driver
+ * does from here on is the same. O(tasks + timers + ready handles + freed blocks). */
+void bz_image_canonicalize(struct bz_loop *loop);
+
+#endif

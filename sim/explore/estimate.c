@@ -1,0 +1,127 @@
+/* Knuth's estimate of the size of a tree (Mathematics of Computation, 1975): a random descent that
+ * passes choices with b1, b2, b3, ... alternatives stands for b1 * b2 * b3 * ... leaves; the mean
+ * over many descents is the number of leaves. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/choice/pcg.h"
+#include "sim/choice/strategy.h"
+#include "sim/explore/explore.h"
+
+#define STREAM_DESCENT 77u
+#define DESCENT_STEPS_MAX 10000u
+
+/* A product as 2^log2 times a fraction: 64 bits from 2^63 on. */
+struct product {
+    uint64_t mantissa;
+    uint32_t log2;
+};
+
+struct descent {
+    struct bz_pcg32 stream;
+    struct product leaves;
+};
+
+static void multiply(struct product *product, uint64_t factor) {
+    __uint128_t wide = (__uint128_t)product->mantissa * factor;
+    while (wide >> 64u != 0) {
+        wide >>= 1u;
+        product->log2++;
+    }
+    product->mantissa = (uint64_t)wide;
+}
+
+static uint64_t choose(struct descent *descent, uint64_t bound) {
+    multiply(&descent->leaves, bound);
+    return bz_pcg32_below64(&descent->stream, bound);
+}
+
+static void descent_begin(void *state, const struct bz_strategy_start *start) {
+    struct descent *descent = state;
+    bz_pcg32_seed(&descent->stream, bz_seed_mix(start->seed), STREAM_DESCENT);
+    descent->leaves = (struct product){.mantissa = UINT64_C(1) << 63u};
+}
+
+static uint32_t descent_next(void *state, const struct bz_loop *loop, uint32_t count,
+                             uint32_t step) {
+    (void)loop;
+    (void)step;
+    return (uint32_t)choose(state, count);
+}
+
+static uint32_t descent_gap(void *state) {
+    (void)state;
+    return 0;
+}
+
+/* As in the search, who has ended is not worth a cancel. */
+static uint32_t descent_cancel(void *state, const struct bz_loop *loop,
+                               const struct bz_cancel_candidate *candidates, uint32_t count,
+                               uint32_t step, uint32_t point) {
+    (void)loop;
+    (void)step;
+    (void)point;
+    while (count > 0 && candidates[count - 1].window == BZ_WINDOW_DONE) {
+        count--;
+    }
+    return (uint32_t)choose(state, (uint64_t)count + 1);
+}
+
+static bool descent_jump(void *state, uint32_t step) {
+    (void)step;
+    return choose(state, 2) == 1;
+}
+
+static uint64_t descent_draw(void *state, enum bz_choice_kind kind, const struct bz_draw *draw,
+                             uint32_t step) {
+    (void)kind;
+    (void)step;
+    return choose(state, draw->bound);
+}
+
+static const struct bz_strategy descent_strategy = {
+    .name = "descent",
+    .summary = "every answer equally likely, and how many there were",
+    .is_fair = true,
+    .state_bytes = sizeof(struct descent),
+    .begin = descent_begin,
+    .next = descent_next,
+    .cancel_gap = descent_gap,
+    .cancel = descent_cancel,
+    .jump_gap = descent_gap,
+    .jump = descent_jump,
+    .draw = descent_draw,
+};
+
+/* The greater one decides the power; the smaller is added to it. */
+static struct product add(struct product a, struct product b) {
+    struct product *greater = a.log2 >= b.log2 ? &a : &b;
+    struct product *smaller = greater == &a ? &b : &a;
+    uint32_t shift = greater->log2 - smaller->log2;
+    uint64_t more = shift < 64 ? smaller->mantissa >> shift : 0;
+    if (greater->mantissa > UINT64_MAX - more) {
+        greater->mantissa = (greater->mantissa >> 1u) + (more >> 1u);
+        greater->log2++;
+    } else {
+        greater->mantissa += more;
+    }
+    return *greater;
+}
+
+uint32_t bz_explore_estimate_log2(const struct bz_program *program, uint32_t probes) {
+    struct bz_program brief = *program;
+    brief.steps_max = brief.steps_max < DESCENT_STEPS_MAX ? brief.steps_max : DESCENT_STEPS_MAX;
+    struct bz_world *world = bz_program_new_world(&brief, &descent_strategy);
+    if (world == NULL) {
+        return 0;
+    }
+    struct product sum = {0, 0};
+    for (uint32_t seed = 0; seed < probes; seed++) {
+        (void)bz_program_run(&brief, world, seed, NULL, NULL);
+        sum = add(sum, ((const struct descent *)world->strategy_state)->leaves);
+    }
+    bz_world_destroy(world);
+    uint32_t log2 = sum.log2 + 63u - (uint32_t)__builtin_clzll(sum.mantissa | 1u);
+    uint32_t shared = 63u + (31u - (uint32_t)__builtin_clz(probes | 1u));
+    return log2 > shared ? log2 - shared : 0;
+}

@@ -1,0 +1,135 @@
+#include "sim/explore/explore.h"
+
+#include <string.h>
+
+#include "sim/explore/search.h"
+#include "sim/world/snapshot.h"
+
+const char *bz_reduction_name(unsigned index) {
+    static const char *const names[] = {"snapshots", "states", "queue", "sleep"};
+    return index < BZ_REDUCE_COUNT ? names[index] : NULL;
+}
+
+/* The reductions that can be had, of those that are wanted. */
+static uint32_t reductions(const struct bz_explore_config *config, bool is_sweep) {
+    const struct bz_program *program = config->program;
+    uint32_t wanted = config->reductions;
+    if (!bz_snapshot_is_supported() || (wanted & BZ_REDUCE_SNAPSHOTS) == 0) {
+        return 0;
+    }
+    if ((wanted & BZ_REDUCE_STATES) == 0) {
+        return BZ_REDUCE_SNAPSHOTS;
+    }
+    if (!is_sweep || program->order != BZ_ORDER_ANY) {
+        return BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES;
+    }
+    return program->scenario->is_isolated ? wanted : wanted & ~BZ_REDUCE_SLEEP; /* see search.c */
+}
+
+static bool run(struct bz_search *search, const struct bz_explore_config *config, bool is_sweep,
+                uint32_t round, struct bz_explore_result *result, bool *is_whole) {
+    struct bz_search_bounds bounds = {.is_sweep = is_sweep,
+                                      .deviations = round,
+                                      .delays = config->delays_max,
+                                      .reductions = reductions(config, is_sweep)};
+    bool is_ok = bz_search_run(search, &bounds, is_whole);
+    if (is_ok && result->end == BZ_EXPLORE_DONE) {
+        result->rounds += !is_sweep;
+        result->is_sweep_done |= is_sweep;
+        result->is_whole |= *is_whole;
+        if (config->on_round != NULL) {
+            config->on_round(config->context, result, is_sweep);
+        }
+    }
+    return is_ok;
+}
+
+/* The most deviations that the bounds allow. */
+static uint32_t rounds_max(const struct bz_explore_config *config) {
+    uint32_t cancels = config->program->cancels_max;
+    return config->delays_max > UINT32_MAX - cancels ? UINT32_MAX : config->delays_max + cancels;
+}
+
+/* Rounds from `first` on, up to `last`, until there is nothing more to do. */
+static bool run_rounds(struct bz_search *search, const struct bz_explore_config *config,
+                       uint32_t first, uint32_t last, struct bz_explore_result *result) {
+    for (uint32_t round = first;; round++) {
+        bool is_whole;
+        bool is_ok = run(search, config, false, round, result, &is_whole);
+        if (!is_ok || result->end != BZ_EXPLORE_DONE || is_whole || round == last) {
+            return is_ok;
+        }
+    }
+}
+
+/* The sweep has found something: the rounds go on until one finds the simplest. What the sweep
+ * found is kept only if they are interrupted. */
+static bool simplify(struct bz_search *search, const struct bz_explore_config *config,
+                     struct bz_explore_result *result) {
+    struct bz_explore_result swept = *result;
+    uint32_t deviations = swept.findings[0].delays + swept.findings[0].cancels;
+    result->finding_count = 0;
+    result->violations_digest = 0;
+    result->end = BZ_EXPLORE_DONE;
+    bool is_ok = run_rounds(search, config, result->rounds, deviations, result);
+    if (result->finding_count == 0) {
+        uint32_t rounds = result->rounds;
+        uint64_t total = result->transitions_total;
+        *result = swept;
+        result->rounds = rounds;
+        result->transitions_total = total;
+        result->end = BZ_EXPLORE_FOUND;
+        return is_ok;
+    }
+    result->is_minimal = true;
+    return is_ok;
+}
+
+bool bz_explore(const struct bz_explore_config *given, struct bz_explore_result *result) {
+    struct bz_explore_config config = *given;
+    config.states_max = config.states_max == 0 ? BZ_EXPLORE_STATES_MAX_DEFAULT : config.states_max;
+    bool has_sweep = config.delays_max == BZ_EXPLORE_UNBOUNDED;
+    uint32_t before_sweep =
+        config.rounds_before_sweep == 0 ? BZ_EXPLORE_ROUNDS_DEFAULT : config.rounds_before_sweep;
+    *result = (struct bz_explore_result){.is_minimal = true};
+    struct bz_search *search = bz_search_new(&config, result);
+    if (search == NULL) {
+        return false;
+    }
+    uint32_t last = has_sweep ? before_sweep - 1 : rounds_max(&config);
+    bool is_ok = run_rounds(search, &config, 0, last, result);
+    if (is_ok && has_sweep && result->end == BZ_EXPLORE_DONE && !result->is_whole) {
+        bool is_whole;
+        result->is_minimal = false;
+        is_ok = run(search, &config, true, result->rounds, result, &is_whole);
+        if (is_ok && result->end == BZ_EXPLORE_FOUND) {
+            is_ok = simplify(search, &config, result);
+        }
+    }
+    bz_search_destroy(search);
+    return is_ok;
+}
+
+bool bz_explore_is_complete(const struct bz_explore_config *config,
+                            const struct bz_explore_result *result) {
+    bool is_bounded = config->delays_max != BZ_EXPLORE_UNBOUNDED;
+    bool is_all = result->is_whole || (is_bounded && result->rounds > rounds_max(config));
+    return result->end == BZ_EXPLORE_DONE && is_all && !result->has_sampled_draws &&
+           !result->is_out_of_steps;
+}
+
+bool bz_explore_repeat(const struct bz_program *program, const struct bz_explore_finding *finding,
+                       struct bz_program *repeat, struct bz_finding *found) {
+    *repeat = *program;
+    repeat->strategy = &bz_strategy_answers;
+    repeat->answers = finding->answers;
+    struct bz_world *world = finding->has_answers ? bz_program_new_world(repeat, NULL) : NULL;
+    if (world == NULL) {
+        return false;
+    }
+    bool is_same = bz_program_run(repeat, world, 0, NULL, NULL) == BZ_RUN_VIOLATED &&
+                   strcmp(world->violation.oracle, finding->violation.oracle) == 0;
+    *found = (struct bz_finding){.digest = world->digest, .violation = world->violation};
+    bz_world_destroy(world);
+    return is_same;
+}

@@ -1,0 +1,95 @@
+#include "sim/explore/footprint.h"
+
+#include "primitives/runtime/driver.h"
+#include "primitives/runtime/mem.h"
+
+static uint64_t bit(struct bz_footprint *footprint, uint32_t number) {
+    footprint->is_world |= number >= 64;
+    return UINT64_C(1) << (number % 64);
+}
+
+static void touch_task(struct bz_tracker *tracker, uint32_t task) {
+    const struct bz_book *book = &tracker->world->book;
+    struct bz_footprint *footprint = &tracker->footprint;
+    footprint->tasks |= bit(footprint, task);
+    if (book->tasks[task].object != 0) {
+        footprint->objects |= bit(footprint, book->tasks[task].object);
+    }
+}
+
+static void begin(struct bz_tracker *tracker, const struct bz_event *event) {
+    if (tracker->has_begun) {
+        return;
+    }
+    tracker->has_begun = true;
+    if (event->kind == BZ_EVENT_RESUME) {
+        tracker->transition = bz_transition_step(event->task);
+    } else if (event->kind == BZ_EVENT_INJECT) {
+        tracker->transition = bz_transition_cancel(event->task);
+        tracker->footprint.is_cancel = true;
+    }
+}
+
+static void on_event(struct bz_event_sink *sink, const struct bz_logged_event *logged) {
+    struct bz_tracker *tracker = (struct bz_tracker *)(void *)sink; /* its first member */
+    const struct bz_event *event = &logged->event;
+    begin(tracker, event);
+    switch (event->kind) {
+    case BZ_EVENT_RESUME:
+    case BZ_EVENT_WAKE:
+    case BZ_EVENT_CANCEL:
+    case BZ_EVENT_UNCANCEL:
+    case BZ_EVENT_EXIT:
+    case BZ_EVENT_INJECT:
+        touch_task(tracker, event->task);
+        break;
+    case BZ_EVENT_SUSPEND: {
+        /* On a future inside an operation, the variant's own; any other future is somebody's. */
+        bool is_private = event->arg == BZ_WAIT_YIELD ||
+                          (event->arg == BZ_WAIT_FUTURE &&
+                           tracker->world->book.tasks[event->task].op != BZ_OP_NONE);
+        touch_task(tracker, event->task);
+        tracker->footprint.is_world |= !is_private;
+        break;
+    }
+    case BZ_EVENT_CALL:
+    case BZ_EVENT_RETURN:
+        touch_task(tracker, event->task);
+        tracker->footprint.objects |= bit(&tracker->footprint, event->object);
+        break;
+    case BZ_EVENT_DRAW:
+        break; /* its own */
+    default:
+        tracker->footprint.is_world = true;
+        break;
+    }
+}
+
+void bz_tracker_init(struct bz_tracker *tracker, struct bz_world *world) {
+    *tracker = (struct bz_tracker){.sink = {.event = on_event}, .world = world};
+}
+
+static uint64_t memory_mark(const struct bz_world *world) {
+    size_t bytes;
+    (void)bz_mem_blocks(world->loop->mem, &bytes);
+    return bz_mem_live_blocks(world->loop->mem) + ((uint64_t)bytes << 24u);
+}
+
+static uint64_t timers_mark(const struct bz_world *world) {
+    return world->loop->timers_armed + ((uint64_t)world->loop->heap_count << 32u);
+}
+
+void bz_tracker_begin(struct bz_tracker *tracker) {
+    tracker->footprint = (struct bz_footprint){0};
+    tracker->transition = BZ_TRANSITION_NONE;
+    tracker->has_begun = false;
+    tracker->timers_before = timers_mark(tracker->world);
+    tracker->memory_before = memory_mark(tracker->world);
+    tracker->world->looked_at = 0;
+}
+
+void bz_tracker_end(struct bz_tracker *tracker) {
+    tracker->footprint.tasks |= tracker->world->looked_at;
+    tracker->footprint.is_world |= tracker->timers_before != timers_mark(tracker->world) ||
+                                   tracker->memory_before != memory_mark(tracker->world);
+}

@@ -1,0 +1,419 @@
+#include "sim/explore/search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/choice/pcg.h"
+#include "sim/explore/outcome.h"
+#include "sim/explore/path.h"
+
+#define POLL_EVERY 1024u /* transitions */
+#define WEIGHT_ALL (UINT64_C(1) << 60u)
+
+/* --- one transition --------------------------------------------------------------------------- */
+
+static void set_up(struct bz_search *search) {
+    const struct bz_program *program = search->config->program;
+    bool tracks = bz_search_has(search, BZ_REDUCE_SLEEP);
+    bz_world_begin(search->world, 0, NULL, tracks ? &search->tracker.sink : NULL);
+    if (bz_search_has(search, BZ_REDUCE_SNAPSHOTS)) {
+        bz_snapshot_wipe(search->world);
+    }
+    search->program_state = program->scenario->setup(search->world, &program->args);
+    bz_world_look(search->world);
+}
+
+/* Sleep sets hold where all that tasks share are objects with permits, and pay where there is more
+ * than one. Known once the program has been set up for the first time. */
+static bool may_sleep(const struct bz_search *search) {
+    const struct bz_book *book = &search->world->book;
+    for (uint32_t number = 1; number <= book->object_count; number++) {
+        if (book->objects[number].ops == NULL) {
+            return false;
+        }
+    }
+    return book->object_count > 1 || search->config->sleeps_anyway;
+}
+
+/* Brings the world to the topmost frame: from its snapshot, or by running the path again. */
+static void go_back(struct bz_search *search) {
+    if (search->is_at_top || search->frame_count == 1) {
+        return;
+    }
+    if (bz_search_has(search, BZ_REDUCE_SNAPSHOTS)) {
+        bz_snapshot_restore(search->world, &bz_search_top(search)->snapshot);
+        return;
+    }
+    search->cursor = 0;
+    set_up(search);
+    for (uint32_t index = 1; index + 1 < search->frame_count; index++) {
+        (void)bz_world_step(search->world);
+    }
+}
+
+/* False: nothing could run any more. */
+static bool run_transition(struct bz_search *search) {
+    struct bz_frame *frame = bz_search_top(search);
+    bool goes_on = true;
+    go_back(search);
+    search->is_at_top = false;
+    search->is_blocked = false;
+    search->cursor = frame->first_question;
+    bool tracks = bz_search_has(search, BZ_REDUCE_SLEEP);
+    if (tracks) {
+        bz_tracker_begin(&search->tracker);
+    }
+    if (search->frame_count == 1) {
+        set_up(search);
+    } else {
+        goes_on = bz_world_step(search->world);
+    }
+    if (tracks) {
+        bz_tracker_end(&search->tracker);
+    }
+    frame->question_count = search->question_count - frame->first_question;
+    return goes_on;
+}
+
+/* --- what came of it -------------------------------------------------------------------------- */
+
+static uint64_t text_hash(const char *text) {
+    uint64_t hash = 0;
+    for (; *text != '\0'; text++) {
+        hash = bz_seed_mix(hash ^ (uint8_t)*text);
+    }
+    return hash;
+}
+
+/* One finding is kept for each oracle and object. */
+static void keep_finding(struct bz_search *search) {
+    struct bz_explore_result *result = search->result;
+    const struct bz_violation *violation = &search->world->violation;
+    for (uint32_t index = 0; index < result->finding_count; index++) {
+        const struct bz_violation *known = &result->findings[index].violation;
+        if (strcmp(known->oracle, violation->oracle) == 0 && known->object == violation->object) {
+            return;
+        }
+    }
+    if (result->finding_count == BZ_EXPLORE_FINDINGS_MAX) {
+        return;
+    }
+    struct bz_explore_finding *finding = &result->findings[result->finding_count++];
+    *finding = (struct bz_explore_finding){.violation = *violation};
+    finding->violation.step = search->frame_count - 1;
+    finding->has_answers = bz_search_answers(search, &finding->answers);
+    for (uint32_t index = 0; index < search->question_count; index++) {
+        finding->delays += bz_question_delays(&search->questions[index]);
+        finding->cancels += bz_question_cancels(&search->questions[index]);
+    }
+    result->violations_digest +=
+        bz_seed_mix(text_hash(violation->oracle) ^ bz_seed_mix(violation->object));
+}
+
+/* Lets the scenario and the oracles look at what is left. */
+static void finish(struct bz_search *search) {
+    const struct bz_scenario *scenario = search->config->program->scenario;
+    struct bz_world *world = search->world;
+    if (world->end == BZ_RUN_PASSED && world->book.unfinished == 0 && scenario->finish != NULL) {
+        scenario->finish(world, search->program_state);
+    }
+    (void)bz_world_finish(world);
+}
+
+static bool note_outcome(struct bz_search *search) {
+    bool is_new;
+    struct bz_fingerprint outcome = bz_outcome_of(search->world);
+    if (bz_visited_add(&search->outcomes, outcome, &is_new) == NULL) {
+        return false;
+    }
+    search->result->outcomes += is_new;
+    search->result->outcomes_digest += is_new ? bz_seed_mix(outcome.high ^ outcome.low) : 0;
+    return true;
+}
+
+/* A loop of dull steps that gets nowhere, which only the step limit would end. */
+static bool is_dull_loop(const struct bz_search *search, const struct bz_frame *child) {
+    bool is_progress = child->is_progress;
+    for (uint32_t index = search->frame_count; index-- > 1 && !is_progress;) {
+        const struct bz_frame *frame = search->frames[index];
+        for (uint32_t asked = 0; asked < frame->question_count; asked++) {
+            if (search->questions[frame->first_question + asked].answer != 0) {
+                return false;
+            }
+        }
+        if (frame->fingerprint.low == child->fingerprint.low &&
+            frame->fingerprint.high == child->fingerprint.high) {
+            return true;
+        }
+        is_progress = frame->is_progress;
+    }
+    return false;
+}
+
+/* The schedule would go on like this until the step limit: lets the oracles see that end of it. */
+static void end_loop(struct bz_search *search) {
+    struct bz_world *world = search->world;
+    world->step = world->config.steps_max;
+    world->end = BZ_RUN_OUT_OF_STEPS;
+    finish(search);
+}
+
+/* --- progress --------------------------------------------------------------------------------- */
+
+/* All transitions of a state weigh the same: as many as the first one's questions have answers. */
+static uint64_t share(const struct bz_search *search, struct bz_frame *frame) {
+    if (frame->weight_each == 0) {
+        uint64_t alternatives = 1;
+        for (uint32_t index = 0; index < frame->question_count; index++) {
+            const struct bz_question *question = &search->questions[frame->first_question + index];
+            alternatives += question->is_sampled ? 2 : question->bound - 1;
+        }
+        frame->weight_each = frame->weight / alternatives;
+    }
+    return frame->weight_each;
+}
+
+static bool poll(struct bz_search *search, uint32_t round) {
+    const struct bz_explore_config *config = search->config;
+    if (config->stop != NULL && *config->stop != 0) {
+        return false;
+    }
+    struct bz_explore_progress progress = {
+        .is_sweep = search->bounds.is_sweep,
+        .round = round,
+        .states = search->result->states,
+        .transitions = search->result->transitions,
+        .done_permille = (uint32_t)(search->weight_done / (WEIGHT_ALL / 1000)),
+    };
+    return config->poll == NULL || config->poll(config->context, &progress);
+}
+
+/* --- the search ------------------------------------------------------------------------------- */
+
+static struct bz_frame *next_frame(struct bz_search *search) {
+    if (search->frame_count == search->frame_capacity) {
+        uint32_t capacity = search->frame_capacity == 0 ? 256 : 2 * search->frame_capacity;
+        struct bz_frame **larger = realloc(search->frames, capacity * sizeof(struct bz_frame *));
+        if (larger == NULL) {
+            return NULL;
+        }
+        memset(larger + search->frame_capacity, 0,
+               (capacity - search->frame_capacity) * sizeof(struct bz_frame *));
+        search->frames = larger;
+        search->frame_capacity = capacity;
+    }
+    struct bz_frame **slot = &search->frames[search->frame_count];
+    if (*slot == NULL) {
+        *slot = calloc(1, sizeof **slot);
+    }
+    return *slot;
+}
+
+static void enter(struct bz_search *search, struct bz_frame *frame, uint64_t weight) {
+    frame->first_question = search->question_count;
+    frame->question_count = 0;
+    frame->cancels_left = search->world->cancels_left;
+    frame->weight = weight;
+    frame->weight_each = 0;
+    frame->schedules = 0;
+    frame->has_begun = false;
+    frame->tried = 0;
+    frame->present = BZ_TRANSITION_NONE;
+    frame->present_print = (struct bz_footprint){0};
+    search->frame_count++;
+    search->is_at_top = true;
+    if (search->frame_count - 1 > search->result->depth) {
+        search->result->depth = search->frame_count - 1;
+    }
+}
+
+static void leave(struct bz_search *search) {
+    uint64_t schedules = bz_search_top(search)->schedules;
+    bz_search_depart(search);
+    search->frame_count--;
+    search->is_at_top = false;
+    if (search->frame_count == 0) {
+        search->result->schedules = schedules;
+        return;
+    }
+    struct bz_frame *frame = bz_search_top(search);
+    frame->schedules = bz_schedules_add(frame->schedules, schedules);
+}
+
+/* A schedule that has come to its end. False without memory. */
+static bool end_schedule(struct bz_search *search) {
+    struct bz_frame *frame = bz_search_top(search);
+    frame->schedules = bz_schedules_add(frame->schedules, 1);
+    finish(search);
+    if (search->world->end == BZ_RUN_VIOLATED) {
+        keep_finding(search);
+        return true;
+    }
+    return note_outcome(search);
+}
+
+enum verdict { GO_ON, GO_DEEPER, FAIL };
+
+/* What to do after the transition that has just run. */
+static enum verdict judge(struct bz_search *search, bool goes_on) {
+    struct bz_frame *frame = bz_search_top(search);
+    bool is_skipped = search->is_blocked;
+    if (bz_search_has(search, BZ_REDUCE_SLEEP) && search->frame_count > 1 && goes_on) {
+        is_skipped |= bz_search_is_skipped(search, search->tracker.transition);
+    }
+    if (is_skipped) {
+        return GO_ON;
+    }
+    if (search->frame_count == 1 && !may_sleep(search)) {
+        search->bounds.reductions &= ~BZ_REDUCE_SLEEP;
+        search->world->sink = NULL;
+        search->world->is_watched = search->world->has_subscribers;
+        search->world->book.facts &= search->world->is_watched ? BZ_FACT_WATCHED : 0;
+    }
+    search->result->transitions++;
+    if (bz_search_has(search, BZ_REDUCE_SLEEP)) {
+        bz_search_note_footprint(search);
+    }
+    if (search->world->end == BZ_RUN_VIOLATED) {
+        frame->schedules = bz_schedules_add(frame->schedules, 1);
+        keep_finding(search);
+        return GO_ON;
+    }
+    if (!goes_on) {
+        return end_schedule(search) ? GO_ON : FAIL;
+    }
+    if (search->frame_count > search->world->config.steps_max) {
+        search->result->is_out_of_steps = true;
+        return GO_ON;
+    }
+    struct bz_frame *child = next_frame(search);
+    switch (child == NULL ? BZ_ARRIVED_FAILED : bz_search_arrive(search, child)) {
+    case BZ_ARRIVED_NEW:
+        return GO_DEEPER;
+    case BZ_ARRIVED_LOOP:
+        if (!search->bounds.is_sweep && is_dull_loop(search, child)) {
+            end_loop(search);
+            if (search->world->end == BZ_RUN_VIOLATED) {
+                keep_finding(search);
+            }
+        }
+        return GO_ON;
+    case BZ_ARRIVED_KNOWN:
+        return GO_ON;
+    default:
+        return FAIL;
+    }
+}
+
+/* Whether the search ends before its time. */
+static bool should_stop(struct bz_search *search, uint32_t round) {
+    struct bz_explore_result *result = search->result;
+    if (result->finding_count > 0 && !search->config->keep_going) {
+        result->end = BZ_EXPLORE_FOUND;
+        return true;
+    }
+    if (result->states > search->config->states_max) {
+        result->end = BZ_EXPLORE_STATES_MAX;
+        return true;
+    }
+    if (result->transitions % POLL_EVERY == 0 && !poll(search, round)) {
+        result->end = BZ_EXPLORE_INTERRUPTED;
+        return true;
+    }
+    return false;
+}
+
+static bool search_all(struct bz_search *search) {
+    while (search->frame_count > 0) {
+        if (should_stop(search, search->bounds.deviations)) {
+            return true;
+        }
+        struct bz_frame *frame = bz_search_top(search);
+        if (!bz_search_next_transition(search)) {
+            leave(search);
+            continue;
+        }
+        bool goes_on = run_transition(search);
+        enum verdict verdict = judge(search, goes_on);
+        uint64_t weight = share(search, frame);
+        if (verdict == GO_DEEPER) {
+            enter(search, search->frames[search->frame_count], weight);
+        } else {
+            search->weight_done += weight;
+        }
+        if (verdict == FAIL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *bounds,
+                   bool *is_whole) {
+    struct bz_explore_result *result = search->result;
+    search->bounds = *bounds;
+    search->frame_count = 0;
+    search->question_count = 0;
+    search->is_cut = false;
+    search->weight_done = 0;
+    search->world->config.judges_liveness = !bounds->is_sweep;
+    search->world->cancels_left = search->config->program->cancels_max;
+    bz_visited_clear(&search->visited);
+    bz_visited_clear(&search->outcomes);
+    result->end = BZ_EXPLORE_DONE;
+    result->states = 0;
+    result->transitions = 0;
+    result->schedules = 0;
+    result->outcomes = 0;
+    result->outcomes_digest = 0;
+    result->depth = 0;
+    struct bz_frame *root = next_frame(search);
+    if (root == NULL) {
+        return false;
+    }
+    root->delays = 0;
+    root->sleep = 0;
+    root->only = 0;
+    enter(search, root, WEIGHT_ALL);
+    bool is_ok = search_all(search);
+    result->transitions_total += result->transitions;
+    result->reductions = search->bounds.reductions;
+    *is_whole = result->end == BZ_EXPLORE_DONE && !search->is_cut;
+    return is_ok;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+struct bz_search *bz_search_new(const struct bz_explore_config *config,
+                                struct bz_explore_result *result) {
+    struct bz_search *search = calloc(1, sizeof *search);
+    if (search == NULL) {
+        return NULL;
+    }
+    search->config = config;
+    search->result = result;
+    search->world = bz_program_new_world(config->program, &bz_search_strategy);
+    if (search->world == NULL || !bz_visited_init(&search->visited) ||
+        !bz_visited_init(&search->outcomes)) {
+        bz_search_destroy(search);
+        return NULL;
+    }
+    memcpy(search->world->strategy_state, &search, sizeof search);
+    bz_tracker_init(&search->tracker, search->world);
+    return search;
+}
+
+void bz_search_destroy(struct bz_search *search) {
+    for (uint32_t index = 0; index < search->frame_capacity; index++) {
+        if (search->frames[index] != NULL) {
+            bz_snapshot_fini(&search->frames[index]->snapshot);
+            free(search->frames[index]);
+        }
+    }
+    free(search->frames);
+    free(search->questions);
+    bz_visited_fini(&search->visited);
+    bz_visited_fini(&search->outcomes);
+    bz_world_destroy(search->world);
+    free(search);
+}

@@ -1,0 +1,151 @@
+#include <string.h>
+
+#include "sim/explore/path.h"
+
+#define ON_PATH (UINT64_C(1) << 63u) /* in the mark of a state; the rest is its sleep set */
+#define SORTED_MAX 256u              /* longer ready queues are compared as they are */
+
+/* --- sleep sets ------------------------------------------------------------------------------- */
+
+static uint32_t index_of(uint64_t transition) {
+    return (uint32_t)__builtin_ctzll(transition);
+}
+
+bool bz_search_is_skipped(const struct bz_search *search, uint64_t transition) {
+    const struct bz_frame *frame = bz_search_top(search);
+    return frame->only != 0 ? (transition & frame->only) == 0 : (transition & frame->sleep) != 0;
+}
+
+/* Combinations of answers that differ in draws alone are one transition, which touches whatever any
+ * of them does. It counts as tried when all of them were. */
+void bz_search_note_footprint(struct bz_search *search) {
+    struct bz_frame *frame = bz_search_top(search);
+    const struct bz_tracker *tracker = &search->tracker;
+    if (frame->present != tracker->transition) {
+        if (frame->present != BZ_TRANSITION_NONE) {
+            frame->tried |= frame->present;
+            frame->prints[index_of(frame->present)] = frame->present_print;
+        }
+        frame->present = tracker->transition;
+        frame->present_print = (struct bz_footprint){0};
+    }
+    bz_footprint_add(&frame->present_print, &tracker->footprint);
+}
+
+/* Behind the transition that has just run, whatever commutes with it need not be tried. */
+static void inherit_sleep(const struct bz_search *search, struct bz_frame *child) {
+    const struct bz_frame *frame = bz_search_top(search);
+    child->sleep = 0;
+    for (uint64_t left = frame->sleep | frame->tried; left != 0; left &= left - 1) {
+        const struct bz_footprint *other = &frame->prints[index_of(left)];
+        if (bz_footprints_commute(&search->tracker.footprint, other, frame->cancels_left)) {
+            child->sleep |= left & -left;
+            child->prints[index_of(left)] = *other;
+        }
+    }
+}
+
+/* --- fingerprints ----------------------------------------------------------------------------- */
+
+/* By insertion: queues are short. */
+static void sort_words(uint64_t *words, uint32_t count) {
+    for (uint32_t index = 1; index < count; index++) {
+        uint64_t word = words[index];
+        uint32_t place = index;
+        for (; place > 0 && words[place - 1] > word; place--) {
+            words[place] = words[place - 1];
+        }
+        words[place] = word;
+    }
+}
+
+/* In a round, the same state with other delays behind it is another one. */
+static struct bz_fingerprint fingerprint(const struct bz_search *search,
+                                         const struct bz_snapshot *snapshot, uint32_t delays) {
+    struct bz_fingerprint print = BZ_FINGERPRINT_BEGIN;
+    size_t start = 0;
+    if (bz_search_has(search, BZ_REDUCE_QUEUE) && snapshot->queue_count <= SORTED_MAX) {
+        uint64_t words[SORTED_MAX];
+        size_t bytes = snapshot->queue_count * sizeof words[0];
+        memcpy(words, snapshot->bytes + snapshot->queue_offset, bytes);
+        sort_words(words, snapshot->queue_count);
+        print = bz_fingerprint_of(print, snapshot->bytes, snapshot->queue_offset);
+        print = bz_fingerprint_of(print, words, bytes);
+        start = snapshot->queue_offset + bytes;
+    }
+    print = bz_fingerprint_of(print, snapshot->bytes + start, snapshot->state_bytes - start);
+    return bz_fingerprint_end(print, search->bounds.is_sweep ? 0 : delays);
+}
+
+/* --- coming and going ------------------------------------------------------------------------- */
+
+/* A state that was searched is searched again for what its sleep set left out then and this one
+ * does not (Godefroid: state spaces with sleep sets). */
+static enum bz_arrival judge(struct bz_search *search, struct bz_frame *child,
+                             struct bz_visited_state *state, bool is_new) {
+    child->only = 0;
+    child->is_again = false;
+    if (is_new) {
+        search->result->states++;
+        state->mark = ON_PATH | child->sleep;
+        return BZ_ARRIVED_NEW;
+    }
+    bool is_loop = (state->mark & ON_PATH) != 0;
+    uint64_t missing = state->mark & ~ON_PATH & ~child->sleep;
+    search->result->has_cycles |= is_loop;
+    if (missing != 0) {
+        state->mark = ON_PATH | (state->mark & child->sleep);
+        child->only = missing;
+        child->is_again = is_loop;
+        return BZ_ARRIVED_NEW;
+    }
+    if (is_loop) {
+        return BZ_ARRIVED_LOOP;
+    }
+    struct bz_frame *frame = bz_search_top(search);
+    frame->schedules = bz_schedules_add(frame->schedules, state->schedules);
+    return BZ_ARRIVED_KNOWN;
+}
+
+enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *child) {
+    const struct bz_frame *frame = bz_search_top(search);
+    child->is_progress = search->world->progress_step != 0;
+    child->delays = frame->delays;
+    for (uint32_t index = 0; index < frame->question_count; index++) {
+        child->delays += bz_question_delays(&search->questions[frame->first_question + index]);
+    }
+    child->sleep = 0;
+    child->only = 0;
+    child->is_again = false;
+    if (!bz_search_has(search, BZ_REDUCE_SNAPSHOTS)) {
+        search->result->states++;
+        return BZ_ARRIVED_NEW;
+    }
+    if (bz_search_has(search, BZ_REDUCE_SLEEP)) {
+        inherit_sleep(search, child);
+    }
+    bz_snapshot_forget(search->world);
+    if (!bz_snapshot_save(search->world, &child->snapshot)) {
+        return BZ_ARRIVED_FAILED;
+    }
+    if (!bz_search_has(search, BZ_REDUCE_STATES)) {
+        search->result->states++;
+        return BZ_ARRIVED_NEW;
+    }
+    bool is_new;
+    child->fingerprint = fingerprint(search, &child->snapshot, child->delays);
+    struct bz_visited_state *state = bz_visited_add(&search->visited, child->fingerprint, &is_new);
+    return state == NULL ? BZ_ARRIVED_FAILED : judge(search, child, state, is_new);
+}
+
+void bz_search_depart(struct bz_search *search) {
+    const struct bz_frame *frame = bz_search_top(search);
+    if (!bz_search_has(search, BZ_REDUCE_STATES) || search->frame_count == 1) {
+        return;
+    }
+    struct bz_visited_state *state = bz_visited_find(&search->visited, frame->fingerprint);
+    state->schedules = bz_schedules_add(state->schedules, frame->schedules);
+    if (!frame->is_again) {
+        state->mark &= ~ON_PATH;
+    }
+}

@@ -1,0 +1,280 @@
+/* buzzer explore: every schedule of a program, and what can be proved of it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/explore/explore.h"
+#include "tools/cli.h"
+#include "tools/explore_report.h"
+#include "tools/interrupt.h"
+#include "tools/options.h"
+#include "tools/plugins.h"
+#include "tools/progress.h"
+
+#define ESTIMATE_PROBES 4096u
+#define STATES_LIMIT UINT64_C(1000000000000)
+
+enum {
+    OPTION_MAX_DELAYS = 0x7000,
+    OPTION_MAX_STATES,
+    OPTION_REDUCE,
+    OPTION_KEEP_GOING,
+    OPTION_OUT,
+    OPTION_JSON,
+    OPTION_QUIET,
+};
+
+static const struct argp_option options_table[] = {
+    {"max-delays", OPTION_MAX_DELAYS, "D", 0, "Schedules with at most so many delays (any)", 0},
+    {"max-states", OPTION_MAX_STATES, "N", 0, "Give up beyond so many states (50000000)", 0},
+    {"reduce", OPTION_REDUCE, "LIST", 0,
+     "all, none, or some of snapshots, states, queue, sleep, separated by commas (all)", 0},
+    {"keep-going", OPTION_KEEP_GOING, NULL, 0, "Search everything, whatever is found", 0},
+    {"out", OPTION_OUT, "DIR", 0, "Write a trace of each finding into this folder", 0},
+    {"json", OPTION_JSON, NULL, 0, "Print one JSON document", 0},
+    {"quiet", OPTION_QUIET, NULL, 0, "Print the result, and no rounds", 0},
+    {0},
+};
+
+struct explore {
+    const char *name; /* for messages */
+    struct bz_options options;
+    struct bz_plugins plugins;
+    struct bz_explore_config config;
+    bool has_max_delays;
+    bool has_reduce;
+    const char *out;
+    bool is_json;
+    bool is_quiet;
+    struct bz_progress progress;
+};
+
+static uint32_t parse_reduction(struct argp_state *state, const char *name, size_t length) {
+    const char *names[BZ_REDUCE_COUNT];
+    char word[64];
+    char hint[128];
+    for (unsigned index = 0; index < BZ_REDUCE_COUNT; index++) {
+        names[index] = bz_reduction_name(index);
+        if (strlen(names[index]) == length && strncmp(names[index], name, length) == 0) {
+            return 1u << index;
+        }
+    }
+    snprintf(word, sizeof word, "%.*s", (int)(length < 63 ? length : 63), name);
+    argp_error(state, "--reduce: no reduction '%s'%s (snapshots, states, queue, sleep)", word,
+               bz_cli_hint(word, names, BZ_REDUCE_COUNT, hint, sizeof hint));
+    return 0;
+}
+
+static void parse_reductions(struct explore *explore, struct argp_state *state, const char *text) {
+    explore->config.reductions = 0;
+    if (explore->has_reduce) {
+        argp_error(state, "--reduce is given twice");
+    }
+    explore->has_reduce = true;
+    if (strcmp(text, "all") == 0 || strcmp(text, "none") == 0) {
+        explore->config.reductions = text[0] == 'a' ? BZ_REDUCE_ALL : 0;
+        return;
+    }
+    for (const char *name = text;; name++) {
+        size_t length = strcspn(name, ",");
+        explore->config.reductions |= parse_reduction(state, name, length);
+        name += length;
+        if (*name == '\0') {
+            break;
+        }
+    }
+    explore->config.sleeps_anyway = (explore->config.reductions & BZ_REDUCE_SLEEP) != 0;
+    uint32_t above = explore->config.reductions & ~BZ_REDUCE_SNAPSHOTS;
+    uint32_t needs = above & ~BZ_REDUCE_STATES ? BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES
+                     : above != 0              ? BZ_REDUCE_SNAPSHOTS
+                                               : 0;
+    if ((needs & ~explore->config.reductions) != 0) {
+        argp_error(state, "--reduce %s: queue and sleep need states, and states needs snapshots",
+                   text);
+    }
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state) {
+    struct explore *explore = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &explore->options;
+        state->child_inputs[1] = &explore->plugins;
+        return 0;
+    case OPTION_MAX_DELAYS:
+        if (explore->has_max_delays) {
+            argp_error(state, "--max-delays is given twice");
+        }
+        explore->has_max_delays = true;
+        explore->config.delays_max =
+            (uint32_t)bz_option_number(state, "max-delays", arg, 0, UINT32_MAX - 1);
+        return 0;
+    case OPTION_MAX_STATES:
+        explore->config.states_max = bz_option_number(state, "max-states", arg, 1, STATES_LIMIT);
+        return 0;
+    case OPTION_REDUCE:
+        parse_reductions(explore, state, arg);
+        return 0;
+    case OPTION_KEEP_GOING:
+        explore->config.keep_going = true;
+        return 0;
+    case OPTION_OUT:
+        if (explore->out != NULL) {
+            argp_error(state, "--out is given twice");
+        }
+        explore->out = arg;
+        return 0;
+    case OPTION_JSON:
+        explore->is_json = true;
+        return 0;
+    case OPTION_QUIET:
+        explore->is_quiet = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* --- while it goes on ---------------------------------------------------------------------------
+ */
+
+static bool poll(void *context, const struct bz_explore_progress *progress) {
+    struct explore *explore = context;
+    char line[160];
+    char what[32];
+    snprintf(what, sizeof what, progress->is_sweep ? "every order" : "round %u", progress->round);
+    snprintf(line, sizeof line,
+             "%s: %" PRIu64 " states, %" PRIu64 " transitions, about %u.%u %% searched", what,
+             progress->states, progress->transitions, progress->done_permille / 10,
+             progress->done_permille % 10);
+    bz_progress_show_line(&explore->progress, line);
+    return bz_interrupt_requested == 0;
+}
+
+static void on_round(void *context, const struct bz_explore_result *so_far, bool is_sweep) {
+    struct explore *explore = context;
+    if (explore->is_json || explore->is_quiet) {
+        return;
+    }
+    (void)bz_progress_end(&explore->progress); /* the line gives way */
+    bz_explore_report_print_round(so_far, is_sweep);
+}
+
+/* --- what was found -----------------------------------------------------------------------------
+ */
+
+static int keep_finding(const struct explore *explore, const struct bz_program *program,
+                        const struct bz_explore_finding *finding, struct bz_kept_findings *kept) {
+    struct bz_program repeat;
+    struct bz_finding found;
+    if (!finding->has_answers) {
+        return bz_cli_fail(explore->name, BZ_EXIT_INTERNAL,
+                           "%s was violated, on a schedule with more than %u choices that are not "
+                           "dull, which is not recorded: %s",
+                           finding->violation.oracle, BZ_ANSWERS_ENTRIES_MAX,
+                           finding->violation.message);
+    }
+    if (!bz_explore_repeat(program, finding, &repeat, &found)) {
+        return bz_cli_fail(explore->name, BZ_EXIT_INTERNAL,
+                           "%s was violated, but an ordinary run does not repeat it: %s",
+                           finding->violation.oracle, finding->violation.message);
+    }
+    return bz_findings_add(kept, explore->name, &repeat, &found, explore->out,
+                           &bz_interrupt_requested);
+}
+
+static int keep_findings(const struct explore *explore, const struct bz_program *program,
+                         const struct bz_explore_result *result, struct bz_kept_findings *kept) {
+    int code = BZ_EXIT_OK;
+    if (!bz_findings_init(kept, result->finding_count)) {
+        return bz_cli_fail(explore->name, BZ_EXIT_INTERNAL, "out of memory");
+    }
+    for (uint32_t index = 0; index < result->finding_count; index++) {
+        int one = keep_finding(explore, program, &result->findings[index], kept);
+        code = one > code ? one : code;
+    }
+    return code;
+}
+
+static int exit_code_of(const struct explore *explore, const struct bz_explore_result *result) {
+    if (result->finding_count > 0) {
+        return BZ_EXIT_VIOLATION;
+    }
+    return bz_explore_is_complete(&explore->config, result) ? BZ_EXIT_OK : BZ_EXIT_INTERRUPTED;
+}
+
+static int prepare(struct explore *explore, struct bz_program *program) {
+    int code = bz_plugins_load(&explore->plugins, explore->name);
+    for (unsigned index = 0; index < explore->options.setting_count; index++) {
+        if (strcmp(explore->options.settings[index].name, "strategy") == 0) {
+            return bz_cli_fail(explore->name, BZ_EXIT_USAGE,
+                               "there is no strategy to choose: every answer is tried");
+        }
+    }
+    code =
+        code == BZ_EXIT_OK ? bz_options_program(&explore->options, explore->name, program) : code;
+    return code == BZ_EXIT_OK && explore->out != NULL
+               ? bz_findings_prepare_folder(explore->name, explore->out)
+               : code;
+}
+
+static int command_explore(int argc, char **argv) {
+    const struct argp_child children[] = {
+        {&bz_options_argp, 0, "The program:", 1}, {&bz_plugins_argp, 0, NULL, 1}, {0}};
+    const struct argp argp = {
+        .options = options_table,
+        .parser = parse_option,
+        .args_doc = "SCENARIO",
+        .doc = "Searches every schedule of a scenario, and every placement of its cancels, the "
+               "simplest first. Exit status: 0 complete and nothing found, 1 a violation, 2 usage, "
+               "5 interrupted, or a limit was reached before all was searched.",
+        .children = children};
+    struct explore explore = {.name = argv[0],
+                              .config = {.delays_max = BZ_EXPLORE_UNBOUNDED,
+                                         .reductions = BZ_REDUCE_ALL,
+                                         .states_max = BZ_EXPLORE_STATES_MAX_DEFAULT,
+                                         .stop = &bz_interrupt_requested,
+                                         .poll = poll,
+                                         .on_round = on_round}};
+    struct bz_program program;
+    static struct bz_explore_result result;
+    struct bz_kept_findings findings = {.items = NULL};
+    bz_cli_parse(&argp, argc, argv, &explore);
+    int code = prepare(&explore, &program);
+    if (code != BZ_EXIT_OK) {
+        return code;
+    }
+    explore.config.program = &program;
+    explore.config.context = &explore;
+    struct bz_explore_report report = {.program = &program,
+                                       .config = &explore.config,
+                                       .result = &result,
+                                       .findings = &findings,
+                                       .estimate_log2 =
+                                           bz_explore_estimate_log2(&program, ESTIMATE_PROBES)};
+    if (!explore.is_json && !explore.is_quiet) {
+        bz_explore_report_print_head(&report);
+    }
+    bz_interrupt_catch();
+    bz_progress_begin(&explore.progress, explore.is_quiet, 0, 0);
+    if (!bz_explore(&explore.config, &result)) {
+        return bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "out of memory");
+    }
+    report.seconds = bz_progress_end(&explore.progress);
+    report.exit_code = exit_code_of(&explore, &result);
+    code = keep_findings(&explore, &program, &result, &findings);
+    report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
+    if (explore.is_json) {
+        bz_explore_report_put_json(&report);
+    } else {
+        bz_explore_report_print(&report, explore.is_quiet);
+    }
+    bz_findings_fini(&findings);
+    return report.exit_code;
+}
+
+const struct bz_command bz_command_explore = {
+    .name = "explore",
+    .summary = "search every schedule of a scenario, and prove what it can",
+    .run = command_explore,
+};

@@ -1,0 +1,200 @@
+#include "tools/explore_report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/cli.h"
+#include "tools/report_json.h"
+#include "tools/run_report.h"
+
+/* --- for people ------------------------------------------------------------------------------- */
+
+/* "about 10^12": a power of two as one of ten. */
+static void print_estimate(uint32_t log2) {
+    if (log2 < 14) {
+        printf("about %u schedules", 1u << log2);
+    } else {
+        printf("about 10^%u schedules", (log2 * 301u + 500u) / 1000u);
+    }
+}
+
+void bz_explore_report_print_head(const struct bz_explore_report *report) {
+    bz_run_report_print_program(report->program);
+    print_estimate(report->estimate_log2);
+    printf(", by random descents\n");
+    fflush(stdout);
+}
+
+static void print_count(uint64_t count) {
+    if (count == UINT64_MAX) {
+        printf("more than 10^19");
+    } else {
+        printf("%" PRIu64, count);
+    }
+}
+
+static void print_numbers(const struct bz_explore_result *result) {
+    print_count(result->schedules);
+    printf(" schedules%s, %" PRIu64 " states, %" PRIu64 " transitions, %" PRIu64
+           " outcomes, at most %u steps\n",
+           result->has_cycles ? " without the loops in them" : "", result->states,
+           result->transitions, result->outcomes, result->depth);
+}
+
+void bz_explore_report_print_round(const struct bz_explore_result *result, bool is_sweep) {
+    if (is_sweep) {
+        printf("every order: ");
+    } else {
+        printf("round %u: ", result->rounds - 1);
+    }
+    print_numbers(result);
+    fflush(stdout);
+}
+
+/* What was searched, in words. */
+static void print_bounds(const struct bz_explore_report *report) {
+    const struct bz_explore_config *config = report->config;
+    const struct bz_program *program = report->program;
+    if (program->order == BZ_ORDER_FIFO) {
+        printf("the order of a FIFO loop, ");
+    } else if (report->result->is_whole) {
+        printf("every order, ");
+    } else {
+        printf("every order with at most %u delays, ", config->delays_max);
+    }
+    if (program->cancels_max == 0 || program->cancel_windows == 0) {
+        printf("no cancel injected");
+    } else {
+        printf("every placement of at most %u cancels", program->cancels_max);
+    }
+}
+
+static void print_reductions(uint32_t reductions) {
+    const char *separator = " ";
+    printf("in force:");
+    for (unsigned index = 0; index < BZ_REDUCE_COUNT; index++) {
+        if ((reductions >> index & 1u) != 0) {
+            printf("%s%s", separator, bz_reduction_name(index));
+            separator = ", ";
+        }
+    }
+    printf("%s\n", reductions == 0 ? " no reduction, every prefix was run again" : "");
+}
+
+static void print_limits(const struct bz_explore_report *report) {
+    const struct bz_explore_result *result = report->result;
+    if (result->end == BZ_EXPLORE_INTERRUPTED) {
+        printf("interrupted: ");
+    } else if (result->end == BZ_EXPLORE_STATES_MAX) {
+        printf("the limit of %" PRIu64 " states was reached (--max-states): ",
+               report->config->states_max);
+    }
+    if (result->end != BZ_EXPLORE_DONE) {
+        printf("what was proved is the rounds above, each with that many delays and cancels at "
+               "most\n");
+    }
+    if (result->has_sampled_draws) {
+        printf("no proof: a draw has more than %u values, of which three were tried\n",
+               BZ_EXPLORE_DRAWS_MAX);
+    }
+    if (result->is_out_of_steps) {
+        printf("no proof: schedules hit the step limit (--max-steps)\n");
+    }
+}
+
+static void print_findings(const struct bz_explore_report *report) {
+    const struct bz_explore_result *result = report->result;
+    for (uint32_t index = 0; index < report->findings->count; index++) {
+        const struct bz_explore_finding *finding = &result->findings[index];
+        printf("\n");
+        bz_run_report_print_finding(&report->findings->items[index], report->program->variant);
+        printf("%u delay(s) and %u injected cancel(s)", finding->delays, finding->cancels);
+        printf("%s\n", index > 0 || !result->is_minimal ? "" : ": no schedule with fewer fails");
+    }
+}
+
+void bz_explore_report_print(const struct bz_explore_report *report, bool is_quiet) {
+    const struct bz_explore_result *result = report->result;
+    bool is_complete = bz_explore_is_complete(report->config, result);
+    print_findings(report);
+    if (is_quiet && result->finding_count > 0) {
+        return;
+    }
+    printf("\n");
+    if (is_complete) {
+        printf("complete: ");
+        print_bounds(report);
+        printf("; ");
+        print_count(result->schedules);
+        printf(" schedules, %" PRIu64 " states; ", result->states);
+        printf(result->finding_count == 0 ? "no violation\n" : "%u violation(s)\n",
+               result->finding_count);
+    } else if (result->end != BZ_EXPLORE_FOUND) {
+        print_limits(report);
+    }
+    print_reductions(result->reductions);
+    fflush(stdout);
+    fprintf(stderr, "%.2f s, %.0f transitions/s\n", report->seconds,
+            report->seconds > 0 ? (double)result->transitions_total / report->seconds : 0.0);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static void add_bounds(struct bz_json *root, const struct bz_explore_report *report) {
+    struct bz_json *bounds = bz_json_add_object(root, "bounds");
+    if (report->config->delays_max == BZ_EXPLORE_UNBOUNDED) {
+        bz_json_add_string(bounds, "delays", NULL);
+    } else {
+        bz_json_add_number(bounds, "delays", report->config->delays_max);
+    }
+    bz_json_add_number(bounds, "cancels", report->program->cancels_max);
+    bz_json_add_number(bounds, "states", report->config->states_max);
+    bz_json_add_number(bounds, "rounds", report->result->rounds);
+}
+
+static void add_violations(struct bz_json *root, const struct bz_explore_report *report) {
+    const struct bz_explore_result *result = report->result;
+    struct bz_json *violations = bz_json_add_array(root, "violations");
+    for (uint32_t index = 0; index < report->findings->count; index++) {
+        const struct bz_explore_finding *finding = &result->findings[index];
+        struct bz_json *item = bz_json_append_object(violations);
+        (void)bz_json_add_violation(item, &report->findings->items[index],
+                                    report->program->variant);
+        bz_json_add_number(item, "delays", finding->delays);
+        bz_json_add_number(item, "cancels", finding->cancels);
+        bz_json_add_bool(item, "minimal", index == 0 && result->is_minimal);
+    }
+}
+
+void bz_explore_report_put_json(const struct bz_explore_report *report) {
+    static const char *const ends[] = {"done", "violation", "interrupted", "states"};
+    const struct bz_explore_result *result = report->result;
+    struct bz_json *root = bz_json_new_object();
+    bz_json_add_program(root, report->program);
+    bz_json_add_bool(root, "complete", bz_explore_is_complete(report->config, result));
+    bz_json_add_bool(root, "every_order", result->is_whole);
+    bz_json_add_string(root, "end", ends[result->end]);
+    bz_json_add_number(root, "schedules", result->schedules);
+    bz_json_add_number(root, "states", result->states);
+    bz_json_add_number(root, "transitions", result->transitions);
+    bz_json_add_number(root, "transitions_total", result->transitions_total);
+    bz_json_add_number(root, "outcomes", result->outcomes);
+    bz_json_add_digest(root, "outcomes_digest", result->outcomes_digest);
+    bz_json_add_number(root, "depth", result->depth);
+    bz_json_add_number(root, "estimate_log2", report->estimate_log2);
+    bz_json_add_bool(root, "sampled_draws", result->has_sampled_draws);
+    bz_json_add_bool(root, "out_of_steps", result->is_out_of_steps);
+    bz_json_add_bool(root, "loops", result->has_cycles);
+    bz_json_add_decimal(root, "seconds", report->seconds);
+    add_bounds(root, report);
+    struct bz_json *reductions = bz_json_add_array(root, "reductions");
+    for (unsigned index = 0; index < BZ_REDUCE_COUNT; index++) {
+        if ((result->reductions >> index & 1u) != 0) {
+            bz_json_append_string(reductions, bz_reduction_name(index));
+        }
+    }
+    add_violations(root, report);
+    bz_json_add_number(root, "exit_code", (uint64_t)report->exit_code);
+    bz_json_put(root);
+}

@@ -1,0 +1,33 @@
+/* The report of `buzzer explore`, for people and as JSON. Times go to stderr; all else depends on
+ * the program and the bounds alone. */
+#ifndef BZ_TOOLS_EXPLORE_REPORT_H
+#define BZ_TOOLS_EXPLORE_REPORT_H
+
+#include <stdbool.h>
+
+#include "sim/explore/explore.h"
+#include "tools/findings.h"
+
+struct bz_explore_report {
+    const struct bz_program *program;
+    const struct bz_explore_config *config;
+    const struct bz_explore_result *result;
+    const struct bz_kept_findings *findings; /* in the order of the result's */
+    uint32_t estimate_log2;
+    double seconds;
+    int exit_code;
+};
+
+/* Before the search. */
+void bz_explore_report_print_head(const struct bz_explore_report *report);
+
+/* A round, or the sweep, that was finished. */
+void bz_explore_report_print_round(const struct bz_explore_result *result, bool is_sweep);
+
+/* What came of it. */
+void bz_explore_report_print(const struct bz_explore_report *report, bool is_quiet);
+
+/* The document of `explore --json`, to stdout. */
+void bz_explore_report_put_json(const struct bz_explore_report *report);
+
+#endif
