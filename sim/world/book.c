@@ -429,6 +429,17 @@ void bz_book_on_exit(struct bz_book *book, const struct bz_event *event) {
     book->unfinished--;
 }
 
+/* --- hand-offs --------------------------------------------------------------------------------
+ */
+
+uint64_t bz_book_handoffs(const struct bz_book *book) {
+    uint64_t fingerprint = book->handoff_sum;
+    for (uint32_t number = 1; number <= book->object_count; number++) {
+        fingerprint = bz_digest_word(fingerprint, book->objects[number].handed);
+    }
+    return bz_seed_mix(fingerprint);
+}
+
 /* --- windows ---------------------------------------------------------------------------------- */
 
 enum bz_window bz_book_window(const struct bz_book_task *task) {

@@ -16,6 +16,16 @@
  *
  * A grant is the wake-up with a result (the result is set), or, for who never suspends, the return.
  *
+ * Hand-offs: whenever an operation that may wait returns BZ_OK, the object goes from the task that
+ * had it last to the one that returns. Who had it last is who last got it so, or released it (even
+ * in vain), or set, notified, cleared, ... it; for the items of a queue also who put last, for its
+ * slots who got last; 0 is nobody. The set of these transitions, object by object, is the hand-off
+ * order of a run, and bz_book_handoffs() its fingerprint, in the manner of the resource-ordering
+ * coverage of Fest (NSDI 2026). The set, and not the sequence: of 100,000 random runs of
+ * `contended` 22 % have a sequence that no other run has, and 1.3 % a set; of `restaurant` 47 and
+ * 20 %; of `handoff`, which has 7 of either, none. Classes that never fill up say nothing about
+ * what is left.
+ *
  * What happens in every step (a task resumes, a task is suspended) is inline below. Before a task
  * runs, no branch may depend on which task it is: a random schedule makes each such branch a
  * misprediction. So object 0 stands for "no object", and takes what concerns none.
@@ -27,6 +37,7 @@
 #include <stdint.h>
 
 #include "primitives/runtime/task.h"
+#include "sim/choice/pcg.h"
 #include "sim/variant/variant.h"
 #include "sim/world/event.h"
 
@@ -78,6 +89,11 @@ struct bz_book_task {
 
 #define BZ_NO_TASK UINT32_MAX
 
+/* While a run has fewer tasks than this, the loop included, whether one has handed over to another
+ * is one bit. Then every hand-off is added up, as often as it happens: with so many tasks no class
+ * fills up, and one that seemed to would be a lie. */
+#define BZ_HANDOFF_TASKS 8u
+
 /* What tasks wait for at an object. */
 enum bz_object_kind {
     BZ_OBJECT_PERMITS = 0, /* of a semaphore, a lock, one key of a pool */
@@ -92,8 +108,8 @@ struct bz_object {
     const char *name;
     const struct bz_permit_ops *ops; /* NULL: other than permits of the variant's own */
     void *instance;
-    enum bz_object_kind kind;
-    enum bz_primitive primitive;
+    enum bz_object_kind kind : 8;
+    enum bz_primitive primitive : 8;
     uint32_t claims;
     uint64_t permits; /* to begin with, plus net releases of a plain semaphore */
     uint64_t holders;
@@ -105,6 +121,8 @@ struct bz_object {
     uint32_t wakes;     /* grants by wake-up so far */
     uint32_t wakes_due; /* condition: and so many there should have been */
     bool counts_wakes;  /* condition: the two are the same after every step */
+    uint32_t had_last;  /* task that the next hand-off is from; 0: nobody had it */
+    uint64_t handed;    /* bit BZ_HANDOFF_TASKS * from + to: it went from this task to that one */
     uint32_t (*queued)(void *instance); /* entries of its queue; NULL: not shown */
     union {                             /* tasks that are suspended inside acquire */
         uint32_t inside[BZ_INSIDE_COUNT];
@@ -154,6 +172,7 @@ struct bz_book {
     uint32_t *touched; /* objects that the current step concerned */
     uint32_t touched_count;
     uint32_t unfinished;   /* tasks that have not ended */
+    uint64_t handoff_sum;  /* over the hand-offs that have no bit of their object */
     struct bz_grant grant; /* of the last event with BZ_FACT_OVERTAKEN */
     uint64_t detail[2];    /* of the last fact that a subject told */
     uint32_t facts;        /* BZ_FACT_... of the last event; whoever reads them clears them */
@@ -225,6 +244,19 @@ static inline __attribute__((always_inline)) void bz_book_on_suspend(struct bz_b
     }
 }
 
+/* An operation that may wait has returned BZ_OK to this task. There is no call in it, so that who
+ * was served at once needs no registers saved. */
+static inline __attribute__((always_inline)) void
+bz_book_hand_over(struct bz_book *book, struct bz_object *object, uint32_t number, uint32_t task) {
+    uint32_t from = object->had_last;
+    if (__builtin_expect(book->task_count < BZ_HANDOFF_TASKS, 1)) {
+        object->handed |= UINT64_C(1) << (from * BZ_HANDOFF_TASKS + task);
+    } else {
+        book->handoff_sum += bz_seed_mix(bz_seed_mix(number) ^ ((uint64_t)from << 32u | task));
+    }
+    object->had_last = task;
+}
+
 /* An acquire that returned before anything else happened: call and return in one. It arrived behind
  * everybody who is live, and never stood in the line. True: bz_book_judge_at_once() has to look. */
 static inline bool bz_book_on_return_at_once(struct bz_book *book, struct bz_event event,
@@ -240,6 +272,9 @@ static inline bool bz_book_on_return_at_once(struct bz_book *book, struct bz_eve
     object->return_task = event.task;
     object->return_step = step;
     object->return_status = event.status;
+    if (is_ok) {
+        bz_book_hand_over(book, object, event.object, event.task);
+    }
     return !is_ok | (object->live > 0) |
            (object->is_counted & (object->holders + object->woken > object->permits)) |
            (object->is_strict & (object->woken > 0));
@@ -250,6 +285,7 @@ static inline void bz_book_on_release(struct bz_book *book, struct bz_event even
     struct bz_book_task *task = &book->tasks[event.task];
     struct bz_object *object = bz_book_touch(book, event.object);
     task->cancelled_in_op = false;
+    object->had_last = event.task;
     task->took_back = object->holders > 0;
     task->gave_up = task->holdings > 0;
     object->holders -= task->took_back;
@@ -260,6 +296,9 @@ static inline void bz_book_on_release(struct bz_book *book, struct bz_event even
         object->permits++; /* a plain semaphore may be released by who never acquired */
     }
 }
+
+/* The fingerprint of the hand-off order until now. It is no part of the digest. O(objects). */
+uint64_t bz_book_handoffs(const struct bz_book *book);
 
 /* Where a cancel of this task would strike now, and in which operation. */
 enum bz_window bz_book_window(const struct bz_book_task *task);

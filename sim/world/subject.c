@@ -33,6 +33,9 @@ static __attribute__((noinline)) void returns_late(struct bz_world *world, uint3
     struct bz_event event = event_of(world, BZ_EVENT_RETURN, object, op, status);
     bz_note_what_was(world);
     bz_book_on_return(&world->book, &event, world->step);
+    if (status == BZ_OK) {
+        bz_book_hand_over(&world->book, &world->book.objects[object], object, event.task);
+    }
     world->progress_step = world->step;
     world->has_noted = true;
     bz_note_noted(world, bz_event_pack(event));
@@ -70,7 +73,7 @@ void bz_subject_does(struct bz_world *world, uint32_t object, enum bz_op op, uin
     bz_note_what_was(world);
     struct bz_event event = event_of(world, BZ_EVENT_CALL, object, op, BZ_OK);
     event.arg = arg;
-    bz_book_touch(&world->book, object);
+    bz_book_touch(&world->book, object)->had_last = event.task;
     world->progress_step = world->step;
     world->has_noted = true;
     bz_note_noted(world, bz_event_pack(event));

@@ -224,6 +224,12 @@ static bool bring_slot(struct bz_queue_subject *subject) {
     return is_taken;
 }
 
+/* Who puts hands an item over to who gets next; who gets, a slot to who puts next. */
+static void hand_on(struct bz_queue_subject *subject, uint32_t object) {
+    struct bz_world *world = subject->world;
+    world->book.objects[object].had_last = bz_world_current_task(world);
+}
+
 /* What a call was told must be what the state of the queue says; judged where the state is exact.
  */
 static void judge_answer(struct bz_queue_subject *subject, bool is_right, enum bz_status status) {
@@ -254,6 +260,7 @@ static void end_put(struct bz_queue_subject *subject, uint32_t step, uint32_t va
         judge_no_effect(subject);
         return;
     }
+    hand_on(subject, subject->items);
     if (item->state == ITEM_PUTTING) {
         item->state = ITEM_IN;
         item->entered = ++subject->entered_count;
@@ -283,6 +290,7 @@ static void end_get(struct bz_queue_subject *subject, uint32_t step, uint64_t va
         judge_bad_item(subject, value);
         return;
     }
+    hand_on(subject, subject->slots);
     deliver(subject, (uint32_t)value);
     if (is_counted) {
         bring_slot(subject);
