@@ -29,6 +29,7 @@ struct slot {
     uint64_t digest;
     uint64_t by_oracle[BZ_MONITORS_MAX];
     uint64_t hashes[CHUNK_RUNS];
+    uint64_t handoffs[CHUNK_RUNS]; /* fingerprints */
     struct bz_world_stats stats;
     uint32_t finding_count;
     struct bz_finding findings[BZ_FINDINGS_MAX];
@@ -38,6 +39,7 @@ struct campaign {
     const struct bz_campaign_config *config;
     struct bz_campaign_result *result;
     struct bz_distinct distinct;
+    struct bz_distinct handoffs;
     uint64_t chunks;
     pthread_mutex_t mutex;
     pthread_cond_t slot_freed;
@@ -100,6 +102,7 @@ static void judge_determinism(const struct bz_program *program, struct bz_world 
 static void note_run(struct slot *slot, const struct bz_world *world, uint64_t index,
                      uint64_t seed) {
     uint64_t hash = bz_seed_mix(world->digest);
+    slot->handoffs[slot->runs] = bz_book_handoffs(&world->book);
     slot->hashes[slot->runs++] = hash;
     slot->digest += bz_seed_mix(hash ^ bz_seed_mix(index));
     slot->out_of_steps += world->end == BZ_RUN_OUT_OF_STEPS;
@@ -168,6 +171,7 @@ static bool merge(struct campaign *campaign, const struct slot *slot) {
     add_stats(&result->stats, &slot->stats);
     for (uint32_t index = 0; index < slot->runs; index++) {
         bz_distinct_add(&campaign->distinct, slot->hashes[index]);
+        bz_distinct_add(&campaign->handoffs, slot->handoffs[index]);
     }
     for (uint32_t index = 0; index < BZ_MONITORS_MAX; index++) {
         result->by_oracle[index] += slot->by_oracle[index];
@@ -175,9 +179,12 @@ static bool merge(struct campaign *campaign, const struct slot *slot) {
     for (uint32_t index = 0; index < slot->finding_count; index++) {
         keep_finding(result->findings, &result->finding_count, &slot->findings[index]);
     }
-    uint64_t distinct = bz_distinct_count(&campaign->distinct);
-    result->distinct = distinct < result->runs ? distinct : result->runs; /* it is an estimate */
-    result->distinct_is_exact = !campaign->distinct.has_overflowed;
+    result->distinct = bz_distinct_count(&campaign->distinct);
+    result->distinct_is_exact = bz_distinct_is_exact(&campaign->distinct);
+    result->handoff_orders = bz_distinct_count(&campaign->handoffs);
+    result->handoff_orders_once = bz_distinct_once(&campaign->handoffs);
+    result->handoff_new_ppm = bz_distinct_new_ppm(&campaign->handoffs);
+    result->handoff_is_exact = bz_distinct_is_exact(&campaign->handoffs);
     if (slot->is_last) {
         return false;
     }
@@ -311,7 +318,8 @@ static bool run_together(struct campaign *campaign, uint32_t jobs) {
 bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign_result *result) {
     uint32_t jobs = config->jobs == 0 ? 1 : config->jobs;
     jobs = jobs > BZ_JOBS_MAX ? BZ_JOBS_MAX : jobs;
-    *result = (struct bz_campaign_result){.distinct_is_exact = true};
+    *result = (struct bz_campaign_result){
+        .distinct_is_exact = true, .handoff_new_ppm = 1000000, .handoff_is_exact = true};
     struct campaign *campaign = calloc(1, sizeof *campaign);
     if (campaign == NULL) {
         return false;
@@ -321,7 +329,8 @@ bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign
     campaign->chunks = config->runs / CHUNK_RUNS + (config->runs % CHUNK_RUNS != 0);
     campaign->slot_count = jobs == 1 ? 1 : jobs * SLOTS_PER_JOB;
     campaign->slots = calloc(campaign->slot_count, sizeof *campaign->slots);
-    bz_distinct_init(&campaign->distinct);
+    bz_distinct_init(&campaign->distinct, BZ_DISTINCT_KEPT);
+    bz_distinct_init(&campaign->handoffs, BZ_DISTINCT_KEPT);
     pthread_mutex_init(&campaign->mutex, NULL);
     pthread_cond_init(&campaign->slot_freed, NULL);
     pthread_cond_init(&campaign->slot_done, NULL);

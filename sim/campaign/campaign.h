@@ -30,7 +30,13 @@ struct bz_campaign_result {
     uint64_t digest;        /* over all runs, in order */
     uint64_t distinct;      /* different runs among them, by digest */
     bool distinct_is_exact; /* else an estimate, good to about 3 % */
-    bool is_interrupted;    /* stopped before all runs were done */
+    /* Different hand-off orders among them (world/book.h), those that one run alone had, and of a
+     * million further runs how many would show a new one; see distinct.h. */
+    uint64_t handoff_orders;
+    uint64_t handoff_orders_once;
+    uint32_t handoff_new_ppm;
+    bool handoff_is_exact; /* else all three are estimates */
+    bool is_interrupted;   /* stopped before all runs were done */
     struct bz_world_stats stats;
     uint64_t by_oracle[BZ_MONITORS_MAX];         /* failed runs, by index in bz_oracles */
     struct bz_finding findings[BZ_FINDINGS_MAX]; /* the first of each oracle, then further ones */

@@ -22,6 +22,9 @@ static void expect_same(const struct bz_campaign_result *a, const struct bz_camp
     cr_assert(eq(u64, a->violations, b->violations));
     cr_assert(eq(u64, a->digest, b->digest));
     cr_assert(eq(u64, a->distinct, b->distinct));
+    cr_assert(eq(u64, a->handoff_orders, b->handoff_orders));
+    cr_assert(eq(u64, a->handoff_orders_once, b->handoff_orders_once));
+    cr_assert(eq(u32, a->handoff_new_ppm, b->handoff_new_ppm));
     cr_assert(eq(u64, a->stats.steps, b->stats.steps));
     cr_assert(eq(u64, a->stats.injected, b->stats.injected));
     cr_assert(eq(int, memcmp(a->stats.windows, b->stats.windows, sizeof a->stats.windows), 0));
@@ -133,6 +136,45 @@ Test(campaign, counts_different_runs) {
     result = run(&program, 0, 1000, 2, false);
     cr_assert(lt(u64, 900, result.distinct));
     cr_assert(le(u64, result.distinct, 1000));
+}
+
+/* What a campaign says is what its runs were; and its estimate is near what further runs show. */
+Test(campaign, counts_orders_of_hand_offs_and_foretells_new_ones) {
+    enum { RUNS = 4000, SEEDS = 2 * RUNS };
+    static uint64_t seen[SEEDS];
+    struct bz_program program;
+    crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
+    struct bz_world *world = bz_program_new_world(&program, NULL);
+    uint64_t distinct = 0;
+    uint64_t once = 0;
+    uint64_t new_ones = 0;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        bz_program_run(&program, world, seed, NULL, NULL);
+        seen[seed] = bz_book_handoffs(&world->book);
+        uint32_t before = 0;
+        for (uint64_t other = 0; other < RUNS; other++) {
+            before += other < seed && seen[other] == seen[seed];
+        }
+        distinct += seed < RUNS && before == 0;
+        new_ones += seed >= RUNS && before == 0;
+    }
+    for (uint64_t seed = 0; seed < RUNS; seed++) {
+        uint32_t twins = 0;
+        for (uint64_t other = 0; other < RUNS; other++) {
+            twins += seen[other] == seen[seed];
+        }
+        once += twins == 1;
+    }
+    bz_world_destroy(world);
+    struct bz_campaign_result result = run(&program, 0, RUNS, 1, false);
+    cr_assert(result.handoff_is_exact);
+    cr_assert(eq(u64, result.handoff_orders, distinct));
+    cr_assert(eq(u64, result.handoff_orders_once, once));
+    cr_assert(eq(u32, result.handoff_new_ppm, (once * 1000000 + RUNS / 2) / RUNS));
+    uint64_t foretold = (uint64_t)result.handoff_new_ppm * RUNS / 1000000;
+    cr_assert(lt(u64, 100, new_ones), "too few to compare");
+    cr_assert(le(u64, foretold > new_ones ? foretold - new_ones : new_ones - foretold, RUNS / 40),
+              "foretold %u, and there were %u", (unsigned)foretold, (unsigned)new_ones);
 }
 
 Test(campaign, keeps_no_memory) {
