@@ -13,6 +13,7 @@
 #include "tools/plugins.h"
 #include "tools/progress.h"
 #include "tools/report_json.h"
+#include "tools/required.h"
 #include "tools/run_report.h"
 
 #define RUNS_DEFAULT 10000u
@@ -41,7 +42,9 @@ static const struct argp_option options_table[] = {
     {"jobs", OPTION_JOBS, "N", 0, "Worker threads; results do not depend on it (1)", 0},
     {"keep-going", OPTION_KEEP_GOING, NULL, 0, "Do not stop at the first violation", 0},
     {"require-window", OPTION_REQUIRE_WINDOW, "WINDOWS", 0,
-     "Exit with 4 unless cancels hit each of these windows, separated by commas", 0},
+     "Exit with 4 unless cancels hit each of these, separated by commas: a window, or "
+     "OPERATION:WINDOW, such as acquire:woken",
+     0},
     {"out", OPTION_OUT, "DIR", 0, "Write a trace of each finding kept into this folder", 0},
     {"json", OPTION_JSON, NULL, 0, "Print one JSON document", 0},
     {"quiet", OPTION_QUIET, NULL, 0, "Print findings, and nothing else", 0},
@@ -58,7 +61,7 @@ struct run {
     uint64_t seconds; /* 0: no --time */
     uint32_t jobs;    /* 0 until --jobs is seen */
     bool keep_going;
-    uint32_t required_windows; /* bits 1 << window */
+    struct bz_required required;
     const char *out;
     bool is_json;
     bool is_quiet;
@@ -89,30 +92,6 @@ static void parse_seeds(struct run *run, struct argp_state *state, const char *t
         argp_error(state, "--seeds %s: more than %" PRIu64 " seeds", text, RUNS_MAX);
     }
     run->runs = last - run->seed_first + 1;
-}
-
-static void parse_required_windows(struct run *run, struct argp_state *state, const char *text) {
-    const char *names[BZ_WINDOW_COUNT];
-    char hint[128];
-    char word[64];
-    for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
-        names[window - 1] = bz_window_name((enum bz_window)window);
-    }
-    for (const char *name = text;; name++) {
-        size_t length = strcspn(name, ",");
-        unsigned window = bz_cli_window(name, length);
-        if (window == 0) {
-            snprintf(word, sizeof word, "%.*s", (int)(length < 63 ? length : 63), name);
-            argp_error(state,
-                       "--require-window: no window '%s'%s ('buzzer list windows' lists them)",
-                       word, bz_cli_hint(word, names, BZ_WINDOW_COUNT - 1, hint, sizeof hint));
-        }
-        run->required_windows |= 1u << window;
-        name += length;
-        if (*name == '\0') {
-            return;
-        }
-    }
 }
 
 static error_t parse_seed_option(int key, char *arg, struct argp_state *state) {
@@ -165,7 +144,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
         run->keep_going = true;
         return 0;
     case OPTION_REQUIRE_WINDOW:
-        parse_required_windows(run, state, arg);
+        bz_required_parse(&run->required, state, arg);
         return 0;
     case OPTION_OUT:
         if (run->out != NULL) {
@@ -219,18 +198,6 @@ static bool run_campaign(struct run *run, const struct bz_program *program,
     return is_done;
 }
 
-static uint32_t missed_windows(const struct run *run, const struct bz_world_stats *stats) {
-    uint32_t missed = run->required_windows;
-    for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
-        for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
-            if (stats->windows[op][window] > 0) {
-                missed &= ~(1u << window);
-            }
-        }
-    }
-    return missed;
-}
-
 static int exit_code_of(const struct bz_run_report *report) {
     if (report->is_stopped) {
         return BZ_EXIT_INTERRUPTED;
@@ -242,7 +209,9 @@ static int exit_code_of(const struct bz_run_report *report) {
     if (report->result->out_of_steps > 0) {
         return BZ_EXIT_INTERRUPTED;
     }
-    return report->missed_windows != 0 ? BZ_EXIT_UNPROVED : BZ_EXIT_OK;
+    char name[BZ_REQUIRED_NAME_BYTES];
+    bool is_missed = bz_required_name(&report->missed, 0, name, sizeof name);
+    return is_missed ? BZ_EXIT_UNPROVED : BZ_EXIT_OK;
 }
 
 static int command_run(int argc, char **argv) {
@@ -278,7 +247,7 @@ static int command_run(int argc, char **argv) {
     if (!run_campaign(&run, &program, &result, &report.seconds)) {
         return bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "out of memory or threads");
     }
-    report.missed_windows = missed_windows(&run, &result.stats);
+    report.missed = bz_required_missed(&run.required, &result.stats);
     report.is_stopped = bz_interrupt_requested != 0 && result.is_interrupted;
     report.exit_code = exit_code_of(&report);
     code =

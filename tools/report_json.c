@@ -95,14 +95,18 @@ struct bz_json *bz_run_report_json(const struct bz_run_report *report) {
     bz_json_add_decimal(root, "seconds", report->seconds);
     bz_json_add_number(root, "distinct", result->distinct);
     bz_json_add_bool(root, "distinct_is_exact", result->distinct_is_exact);
+    struct bz_json *handoffs = bz_json_add_object(root, "handoff_orders");
+    bz_json_add_number(handoffs, "distinct", result->handoff_orders);
+    bz_json_add_number(handoffs, "seen_once", result->handoff_orders_once);
+    bz_json_add_number(handoffs, "new_ppm", result->handoff_new_ppm);
+    bz_json_add_bool(handoffs, "is_exact", result->handoff_is_exact);
     bz_json_add_number(root, "injected", result->stats.injected);
     bz_json_add_number(root, "out_of_steps", result->out_of_steps);
     add_windows(root, &result->stats);
     struct bz_json *missed = bz_json_add_array(root, "windows_missed");
-    for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
-        if ((report->missed_windows >> window & 1u) != 0) {
-            bz_json_append_string(missed, bz_window_name((enum bz_window)window));
-        }
+    char name[BZ_REQUIRED_NAME_BYTES];
+    for (unsigned index = 0; bz_required_name(&report->missed, index, name, sizeof name); index++) {
+        bz_json_append_string(missed, name);
     }
     bz_json_add_number(root, "violations_total", result->violations);
     add_findings_by_oracle(root, result);

@@ -6,6 +6,7 @@
 
 #include "sim/campaign/campaign.h"
 #include "tools/findings.h"
+#include "tools/required.h"
 #include "traces/json.h"
 
 struct bz_run_report {
@@ -14,8 +15,8 @@ struct bz_run_report {
     const struct bz_campaign_result *result;
     const struct bz_kept_findings *findings;
     double seconds;
-    bool is_stopped;         /* by a signal, before all was done */
-    uint32_t missed_windows; /* required and never hit, as bits 1 << window */
+    bool is_stopped;           /* by a signal, before all was done */
+    struct bz_required missed; /* required and never hit */
     int exit_code;
 };
 

@@ -56,11 +56,30 @@ static void print_windows(const struct bz_world_stats *stats) {
     }
 }
 
+/* What is left to be seen, in words: a share that is small enough is a number in a million. */
+static void print_handoffs(const struct bz_campaign_result *result) {
+    const char *about = result->handoff_is_exact ? "" : "about ";
+    printf("hand-off orders: %s%" PRIu64 " distinct, ", about, result->handoff_orders);
+    if (result->handoff_orders_once == 0) {
+        printf("none seen once: further runs hardly show a new one (Good-Turing)\n");
+        return;
+    }
+    printf("%s%" PRIu64 " seen once: about ", about, result->handoff_orders_once);
+    if (result->handoff_new_ppm < 10000) {
+        printf("%" PRIu32 " of a million", result->handoff_new_ppm);
+    } else {
+        uint32_t thousandths = (result->handoff_new_ppm + 500) / 1000;
+        printf("%" PRIu32 ".%" PRIu32 " %% of", thousandths / 10, thousandths % 10);
+    }
+    printf(" further runs would show a new one (Good-Turing)\n");
+}
+
 static void print_tried(const struct bz_campaign_result *result) {
     printf("runs %" PRIu64 ", steps %" PRIu64 ", distinct schedules %s%" PRIu64
            ", injected cancels %" PRIu64 "\n",
            result->runs, result->stats.steps, result->distinct_is_exact ? "" : "about ",
            result->distinct, result->stats.injected);
+    print_handoffs(result);
     printf("digest %016" PRIx64 "\n", result->digest);
     if (result->out_of_steps > 0) {
         printf("%" PRIu64 " of the runs hit the step limit and were cut short (--max-steps)\n",
@@ -104,11 +123,9 @@ static void print_verdict(const struct bz_run_report *report) {
     if (result->violations > 0) {
         return;
     }
-    for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
-        if ((report->missed_windows >> window & 1u) != 0) {
-            printf("\nnothing proved: no cancel struck in the window '%s', which is required\n",
-                   bz_window_name((enum bz_window)window));
-        }
+    char name[BZ_REQUIRED_NAME_BYTES];
+    for (unsigned index = 0; bz_required_name(&report->missed, index, name, sizeof name); index++) {
+        printf("\nnothing proved: no cancel struck in the window '%s', which is required\n", name);
     }
     printf("\nno violation found\n");
 }
@@ -121,7 +138,11 @@ static void say_why_unproved(const struct bz_run_report *report) {
         fprintf(stderr, "%" PRIu64 " of the runs hit the step limit (--max-steps)\n",
                 report->result->out_of_steps);
     } else if (report->exit_code == BZ_EXIT_UNPROVED) {
-        fprintf(stderr, "nothing proved: a required window was never hit\n");
+        char name[BZ_REQUIRED_NAME_BYTES];
+        for (unsigned index = 0; bz_required_name(&report->missed, index, name, sizeof name);
+             index++) {
+            fprintf(stderr, "nothing proved: the required window '%s' was never hit\n", name);
+        }
     }
 }
 

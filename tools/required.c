@@ -1,0 +1,103 @@
+#include "tools/required.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/cli.h"
+
+#define WORD_BYTES 64u
+
+/* What a task may be in when a cancel strikes; the rest never waits. */
+static bool can_be_struck(unsigned op) {
+    return op > BZ_OP_NONE && op < BZ_OP_NOTIFY && op != BZ_OP_RELEASE;
+}
+
+static unsigned parse_window(struct argp_state *state, const char *word) {
+    const char *names[BZ_WINDOW_COUNT];
+    char hint[128];
+    unsigned window = bz_cli_window(word, strlen(word));
+    for (unsigned index = 1; index < BZ_WINDOW_COUNT; index++) {
+        names[index - 1] = bz_window_name((enum bz_window)index);
+    }
+    if (window == 0) {
+        argp_error(state, "--require-window: no window '%s'%s ('buzzer list windows' lists them)",
+                   word, bz_cli_hint(word, names, BZ_WINDOW_COUNT - 1, hint, sizeof hint));
+    }
+    return window;
+}
+
+static unsigned parse_op(struct argp_state *state, const char *word) {
+    const char *names[BZ_OP_COUNT];
+    char hint[128];
+    char list[128] = "";
+    size_t count = 0;
+    for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
+        if (!can_be_struck(op)) {
+            continue;
+        }
+        names[count++] = bz_op_name((enum bz_op)op);
+        if (strcmp(names[count - 1], word) == 0) {
+            return op;
+        }
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", count > 1 ? ", " : "",
+                 names[count - 1]);
+    }
+    argp_error(state, "--require-window: no operation '%s' that a cancel can strike in%s (%s)",
+               word, bz_cli_hint(word, names, count, hint, sizeof hint), list);
+    return BZ_OP_NONE;
+}
+
+/* Copies `length` bytes, cut to fit; no name is so long. */
+static void copy_word(char *word, const char *text, size_t length) {
+    snprintf(word, WORD_BYTES, "%.*s", (int)(length < WORD_BYTES ? length : WORD_BYTES - 1), text);
+}
+
+void bz_required_parse(struct bz_required *required, struct argp_state *state, const char *text) {
+    for (;; text++) {
+        char word[WORD_BYTES];
+        size_t length = strcspn(text, ",");
+        size_t op_length = strcspn(text, ",:");
+        unsigned op = BZ_OP_NONE;
+        if (op_length < length) {
+            copy_word(word, text, op_length);
+            op = parse_op(state, word);
+            text += op_length + 1;
+            length -= op_length + 1;
+        }
+        copy_word(word, text, length);
+        required->windows[op] |= 1u << parse_window(state, word);
+        text += length;
+        if (*text == '\0') {
+            return;
+        }
+    }
+}
+
+struct bz_required bz_required_missed(const struct bz_required *required,
+                                      const struct bz_world_stats *stats) {
+    struct bz_required missed = *required;
+    for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
+        for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
+            if (stats->windows[op][window] > 0) {
+                missed.windows[BZ_OP_NONE] &= ~(1u << window);
+                missed.windows[op] &= ~(1u << window);
+            }
+        }
+    }
+    return missed;
+}
+
+bool bz_required_name(const struct bz_required *required, unsigned index, char *name,
+                      size_t name_bytes) {
+    for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
+        for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
+            if ((required->windows[op] >> window & 1u) == 0 || index-- > 0) {
+                continue;
+            }
+            snprintf(name, name_bytes, "%s%s%s", op == BZ_OP_NONE ? "" : bz_op_name((enum bz_op)op),
+                     op == BZ_OP_NONE ? "" : ":", bz_window_name((enum bz_window)window));
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,31 @@
+/* What --require-window asks for: windows, and pairs of an operation and a window, that cancels
+ * must have hit for a campaign to count as a proof of anything. */
+#ifndef BZ_TOOLS_REQUIRED_H
+#define BZ_TOOLS_REQUIRED_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/world/world.h"
+
+struct bz_required {
+    uint32_t windows[BZ_OP_COUNT]; /* bits 1 << window, by operation; [BZ_OP_NONE]: in whichever */
+};
+
+#define BZ_REQUIRED_NAME_BYTES 40u
+
+/* Adds "WINDOW" and "OPERATION:WINDOW", separated by commas. A usage error ends the process. */
+void bz_required_parse(struct bz_required *required, struct argp_state *state, const char *text);
+
+/* Of what is required, that which was never hit. */
+struct bz_required bz_required_missed(const struct bz_required *required,
+                                      const struct bz_world_stats *stats);
+
+/* The index-th of them as it was asked for, "woken" or "acquire:woken": windows first, then pairs
+ * by operation. False behind the last. */
+bool bz_required_name(const struct bz_required *required, unsigned index, char *name,
+                      size_t name_bytes);
+
+#endif
