@@ -55,9 +55,10 @@ Test(distinct, rounds_to_the_nearest_millionth) {
     add(distinct, 3, 1, 1);
     add(distinct, 1, 1, 2);
     cr_assert(eq(u32, bz_distinct_new_ppm(distinct), 333333));
-    add(distinct, 4, 2, 1);
-    add(distinct, 1, 1, 1);
-    cr_assert(eq(u32, bz_distinct_new_ppm(distinct), 444444));
+    add(distinct, 4, 4, 1);
+    cr_assert(eq(u32, bz_distinct_new_ppm(distinct), 600000));
+    add(distinct, 8, 2, 1);
+    cr_assert(eq(u32, bz_distinct_new_ppm(distinct), 666667));
     free(distinct);
 }
 
@@ -126,11 +127,14 @@ Test(distinct, does_not_depend_on_the_order_of_values) {
 Test(distinct, keeps_at_least_one) {
     struct bz_distinct *distinct = with(1);
     bz_distinct_add(distinct, 0);
+    bz_distinct_add(distinct, UINT64_C(1)
+                                  << 40u); /* no bit that is skipped before this one helps */
+    cr_assert(eq(u32, distinct->count, 1));
     for (uint64_t bit = 0; bit < 64; bit++) {
         bz_distinct_add(distinct, UINT64_C(1) << bit);
     }
     cr_assert(eq(u32, distinct->count, 1));
-    cr_assert(eq(u64, bz_distinct_count(distinct), 65), "no more than were seen");
+    cr_assert(eq(u64, bz_distinct_count(distinct), 66), "no more than were seen");
     cr_assert(eq(u32, bz_distinct_new_ppm(distinct), 1000000));
     free(distinct);
 }
