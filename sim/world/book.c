@@ -435,7 +435,9 @@ void bz_book_on_exit(struct bz_book *book, const struct bz_event *event) {
 uint64_t bz_book_handoffs(const struct bz_book *book) {
     uint64_t fingerprint = book->handoff_sum;
     for (uint32_t number = 1; number <= book->object_count; number++) {
-        fingerprint = bz_digest_word(fingerprint, book->objects[number].handed);
+        const uint64_t *handed = book->objects[number].handed;
+        fingerprint =
+            bz_digest_word(fingerprint, handed[0] + handed[1] * UINT64_C(0xd6e8feb86659fd93));
     }
     return bz_seed_mix(fingerprint);
 }

@@ -92,7 +92,7 @@ struct bz_book_task {
 /* While a run has fewer tasks than this, the loop included, whether one has handed over to another
  * is one bit. Then every hand-off is added up, as often as it happens: with so many tasks no class
  * fills up, and one that seemed to would be a lie. */
-#define BZ_HANDOFF_TASKS 8u
+#define BZ_HANDOFF_TASKS 11u /* its square fits two words */
 
 /* What tasks wait for at an object. */
 enum bz_object_kind {
@@ -110,6 +110,8 @@ struct bz_object {
     void *instance;
     enum bz_object_kind kind : 8;
     enum bz_primitive primitive : 8;
+    bool counts_wakes;     /* condition: wakes and wakes_due are the same after every step */
+    uint8_t return_status; /* of the last acquire that returned, see below */
     uint32_t claims;
     uint64_t permits; /* to begin with, plus net releases of a plain semaphore */
     uint64_t holders;
@@ -120,9 +122,8 @@ struct bz_object {
     bool never_stuck;   /* others than tasks of the book take part: a condition's lock */
     uint32_t wakes;     /* grants by wake-up so far */
     uint32_t wakes_due; /* condition: and so many there should have been */
-    bool counts_wakes;  /* condition: the two are the same after every step */
     uint32_t had_last;  /* task that the next hand-off is from; 0: nobody had it */
-    uint64_t handed;    /* bit BZ_HANDOFF_TASKS * from + to: it went from this task to that one */
+    uint32_t live;      /* tasks in the line that are live */
     uint32_t (*queued)(void *instance); /* entries of its queue; NULL: not shown */
     union {                             /* tasks that are suspended inside acquire */
         uint32_t inside[BZ_INSIDE_COUNT];
@@ -133,7 +134,6 @@ struct bz_object {
             uint32_t cancelled; /* C */
         };
     };
-    uint32_t live; /* tasks in the line that are live */
     uint32_t *line;
     uint32_t line_end;
     uint32_t line_capacity;
@@ -143,12 +143,12 @@ struct bz_object {
     uint32_t first_woken; /* no woken task stands before it */
     uint32_t return_task; /* the last acquire that returned: whose, in which step, with what */
     uint32_t return_step;
-    uint8_t return_status;
     uint32_t over_released_by; /* a release without a holder in this step; BZ_NO_TASK: none */
     bool is_touched;           /* by the current step */
     bool has_view;
     bool checks_locked;         /* locked() is offered, and claimed to be exact */
     struct bz_permit_view view; /* as after the current step, if touched */
+    uint64_t handed[2]; /* bit BZ_HANDOFF_TASKS * from + to: it went from this task to that one */
 };
 
 /* What the last grant skipped; for the oracles of order. */
@@ -250,7 +250,8 @@ static inline __attribute__((always_inline)) void
 bz_book_hand_over(struct bz_book *book, struct bz_object *object, uint32_t number, uint32_t task) {
     uint32_t from = object->had_last;
     if (__builtin_expect(book->task_count < BZ_HANDOFF_TASKS, 1)) {
-        object->handed |= UINT64_C(1) << (from * BZ_HANDOFF_TASKS + task);
+        uint32_t bit = from * BZ_HANDOFF_TASKS + task;
+        object->handed[bit / 64] |= UINT64_C(1) << bit % 64;
     } else {
         book->handoff_sum += bz_seed_mix(bz_seed_mix(number) ^ ((uint64_t)from << 32u | task));
     }
