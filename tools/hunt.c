@@ -5,18 +5,26 @@
 #include "sim/campaign/settings.h"
 #include "tools/cli.h"
 
-bool bz_hunt_init(struct bz_hunt *hunt, const struct bz_variant *entry, const char *strategy,
-                  enum bz_order order, char *error, size_t error_bytes) {
+bool bz_hunt_program(struct bz_program *program, const struct bz_variant *entry,
+                     const char *strategy, enum bz_order order, char *error, size_t error_bytes) {
     const struct bz_fault *fault = entry->fault;
-    const struct bz_variant *twin = bz_catalog_variant(&bz_cli_catalog, "buzzer");
-    *hunt = (struct bz_hunt){.is_interrupted = false};
-    if (!bz_program_find(&hunt->program, &bz_cli_catalog, fault->scenario, entry->name, strategy,
-                         error, error_bytes) ||
+    if (!bz_program_find(program, &bz_cli_catalog, fault->scenario, entry->name, strategy, error,
+                         error_bytes) ||
         (fault->settings != NULL &&
-         !bz_program_set_list(&hunt->program, fault->settings, error, error_bytes))) {
+         !bz_program_set_list(program, fault->settings, error, error_bytes))) {
         return false;
     }
-    hunt->program.order = order;
+    program->order = order;
+    return true;
+}
+
+bool bz_hunt_init(struct bz_hunt *hunt, const struct bz_variant *entry, const char *strategy,
+                  enum bz_order order, char *error, size_t error_bytes) {
+    const struct bz_variant *twin = bz_catalog_variant(&bz_cli_catalog, "buzzer");
+    *hunt = (struct bz_hunt){.is_interrupted = false};
+    if (!bz_hunt_program(&hunt->program, entry, strategy, order, error, error_bytes)) {
+        return false;
+    }
     hunt->has_twin = twin != NULL && bz_variant_offers(twin, hunt->program.args.primitive);
     return true;
 }

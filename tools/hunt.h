@@ -39,6 +39,10 @@ struct bz_hunt {
     bool is_interrupted;
 };
 
+/* The program that an entry declares: its scenario and its settings. False with a message. */
+bool bz_hunt_program(struct bz_program *program, const struct bz_variant *entry,
+                     const char *strategy, enum bz_order order, char *error, size_t error_bytes);
+
 /* The entry in the scenario and with the settings that it declares. False with a message. */
 bool bz_hunt_init(struct bz_hunt *hunt, const struct bz_variant *entry, const char *strategy,
                   enum bz_order order, char *error, size_t error_bytes);
