@@ -281,7 +281,7 @@ static uint64_t find_parent(const struct search *search, uint64_t words, uint64_
             }
         }
     }
-    BZ_CHECK(false); /* it was found from there */
+    bz_check_failed("a state was found from the level before it", __FILE__, __LINE__);
 }
 
 static bool trace_back(struct search *search, uint64_t words) {
