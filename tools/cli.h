@@ -39,6 +39,7 @@ extern const struct bz_command bz_command_mutants;
 extern const struct bz_command bz_command_new;
 extern const struct bz_command bz_command_replay;
 extern const struct bz_command bz_command_run;
+extern const struct bz_command bz_command_spec;
 extern const struct bz_command bz_command_zoo;
 
 /* Every scenario and variant that the program knows: those that came with it, and, once plug-ins

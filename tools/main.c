@@ -8,9 +8,9 @@
 const char *argp_program_version = "buzzer " BZ_VERSION;
 
 static const struct bz_command *const commands[] = {
-    &bz_command_list,   &bz_command_run,     &bz_command_replay,
-    &bz_command_corpus, &bz_command_explore, &bz_command_mutants,
-    &bz_command_zoo,    &bz_command_new,     &bz_command_bench,
+    &bz_command_list,    &bz_command_run,   &bz_command_replay,  &bz_command_corpus,
+    &bz_command_explore, &bz_command_spec,  &bz_command_mutants, &bz_command_zoo,
+    &bz_command_new,     &bz_command_bench,
 };
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
 

@@ -87,10 +87,12 @@ void bz_progress_show(struct bz_progress *progress, uint64_t runs, uint64_t find
     if (progress->runs_wanted != 0) {
         snprintf(wanted, sizeof wanted, " of %" PRIu64, progress->runs_wanted);
     }
-    snprintf(line, sizeof line,
-             "%" PRIu64 "%s %s, %.0f %s/s, %" PRIu64 " findings, %" PRIu64 ":%02u:%02u left", runs,
-             wanted, progress->unit, rate, progress->unit, findings, left / 3600,
-             (unsigned)(left / 60 % 60), (unsigned)(left % 60));
+    int length = snprintf(line, sizeof line, "%" PRIu64 "%s %s, %.0f %s/s, %" PRIu64 " findings",
+                          runs, wanted, progress->unit, rate, progress->unit, findings);
+    if (progress->runs_wanted != 0 || progress->deadline_ns != 0) { /* else nobody knows */
+        snprintf(line + length, sizeof line - (size_t)length, ", %" PRIu64 ":%02u:%02u left",
+                 left / 3600, (unsigned)(left / 60 % 60), (unsigned)(left % 60));
+    }
     show(progress, now_ns, line, (int)sizeof line);
 }
 

@@ -15,6 +15,7 @@
 static void set_up(struct bz_search *search) {
     const struct bz_program *program = search->config->program;
     bool tracks = bz_search_has(search, BZ_REDUCE_SLEEP);
+    search->world->is_searched = bz_search_has(search, BZ_REDUCE_STATES);
     bz_world_begin(search->world, 0, NULL, tracks ? &search->tracker.sink : NULL);
     if (bz_search_has(search, BZ_REDUCE_SNAPSHOTS)) {
         bz_snapshot_wipe(search->world);

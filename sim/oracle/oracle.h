@@ -36,6 +36,7 @@ extern const struct bz_monitor bz_oracle_pool_entry;
 extern const struct bz_monitor bz_oracle_queue_partition;
 extern const struct bz_monitor bz_oracle_queue_size;
 extern const struct bz_monitor bz_oracle_relock;
+extern const struct bz_monitor bz_oracle_spec;
 extern const struct bz_monitor bz_oracle_starvation;
 extern const struct bz_monitor bz_oracle_work_conserving;
 

@@ -41,6 +41,7 @@ const struct bz_monitor *const bz_oracles[] = {
     &bz_oracle_livelock,
     &bz_oracle_leak,
     &bz_oracle_pool_entry,
+    &bz_oracle_spec,
     &bz_oracle_assertion,
     &bz_oracle_nondeterminism,
     NULL,

@@ -30,6 +30,11 @@
 #define TOY_DEFERS 0x40000u      /* no fault: wakes from a callback, a step later */
 #define TOY_DEFERS_LOST 0x80000u /* the same, but the callback wakes nobody */
 
+#define TOY_QUEUES 0x100000u      /* whoever comes queues; a callback wakes who fits */
+#define TOY_FIRST_POLLS 0x200000u /* who would be the first to queue polls; others queue */
+#define TOY_STRICT 0x400000u      /* no fault: newcomers queue while there is a woken one */
+#define TOY_CHECKPOINTS 0x800000u /* no fault: yields once before it acquires */
+
 struct toy_waiter {
     struct bz_future future;
     struct bz_list link;
@@ -42,6 +47,7 @@ struct toy {
     uint64_t bound;
     struct bz_list queue;
     struct bz_handle wakes_later;
+    uint32_t pollers;
 };
 
 static inline uint32_t toy_count(struct toy *toy, enum bz_future_state state) {
@@ -73,6 +79,9 @@ static inline bool toy_wake_one(struct toy *toy) {
 /* Promises what is free, or tells everybody. */
 static inline void toy_wake(struct toy *toy) {
     bool is_herd = (toy->faults & TOY_HERD) != 0;
+    if (toy->pollers > 0) {
+        return; /* what is free is the poller's */
+    }
     uint32_t spare = (toy->faults & TOY_OVERWAKES) != 0;
     while ((is_herd || toy->level + spare > toy_count(toy, BZ_FUTURE_RESULT)) &&
            toy_wake_one(toy)) {
@@ -114,6 +123,30 @@ static inline enum bz_status toy_poll(struct toy *toy) {
     return BZ_OK;
 }
 
+/* The first one of all polls, and is waited for. */
+static inline enum bz_status toy_poll_first(struct toy *toy) {
+    toy->pollers++;
+    enum bz_status status = toy_poll(toy);
+    toy->pollers--;
+    if (status != BZ_OK) {
+        toy_wake(toy);
+    }
+    return status;
+}
+
+static inline void toy_later(struct bz_handle *handle) {
+    struct toy *toy = bz_container_of(handle, struct toy, wakes_later);
+    if ((toy->faults & (TOY_DEFERS | TOY_QUEUES)) != 0) {
+        toy_wake(toy);
+    }
+}
+
+static inline void toy_call_later(struct toy *toy) {
+    if (!toy->wakes_later.is_ready) {
+        bz_loop_call_soon(toy->loop, &toy->wakes_later, toy_later);
+    }
+}
+
 static inline enum bz_status toy_acquire(void *instance) {
     struct toy *toy = instance;
     if ((toy->faults & TOY_INVENTS) != 0) {
@@ -129,9 +162,22 @@ static inline enum bz_status toy_acquire(void *instance) {
     if ((toy->faults & TOY_POLLS) != 0) {
         return toy_poll(toy);
     }
+    if ((toy->faults & TOY_CHECKPOINTS) != 0 && bz_yield(toy->loop) != BZ_OK) {
+        return BZ_CANCELLED;
+    }
     bool barges = (toy->faults & (TOY_BARGES | TOY_HERD)) != 0;
     uint64_t promised = barges ? 0 : toy_count(toy, BZ_FUTURE_RESULT);
-    bool must_wait = toy->level <= promised || (!barges && toy_count(toy, BZ_FUTURE_PENDING) > 0);
+    bool is_strict = (toy->faults & TOY_STRICT) != 0;
+    bool must_wait = toy->level <= promised || (is_strict && promised > 0) ||
+                     (!barges && toy_count(toy, BZ_FUTURE_PENDING) > 0);
+    if (must_wait && (toy->faults & TOY_FIRST_POLLS) != 0 && toy->pollers == 0 &&
+        bz_list_is_empty(&toy->queue)) {
+        return toy_poll_first(toy);
+    }
+    if (!must_wait && (toy->faults & TOY_QUEUES) != 0) {
+        must_wait = true;
+        toy_call_later(toy);
+    }
     while (must_wait) {
         bool was_woken;
         enum bz_status status = toy_wait(toy, &was_woken);
@@ -141,14 +187,10 @@ static inline enum bz_status toy_acquire(void *instance) {
         must_wait = toy->level == 0;
     }
     toy->level--;
-    return BZ_OK;
-}
-
-static inline void toy_later(struct bz_handle *handle) {
-    struct toy *toy = bz_container_of(handle, struct toy, wakes_later);
-    if ((toy->faults & TOY_DEFERS) != 0) {
-        toy_wake(toy);
+    if (is_strict) {
+        toy_wake(toy); /* those that queued behind it */
     }
+    return BZ_OK;
 }
 
 static inline enum bz_status toy_release(void *instance) {
@@ -158,9 +200,7 @@ static inline enum bz_status toy_release(void *instance) {
     }
     toy->level += (toy->faults & TOY_MINTS) != 0 ? 2 : 1;
     if ((toy->faults & (TOY_DEFERS | TOY_DEFERS_LOST)) != 0) {
-        if (!toy->wakes_later.is_ready) {
-            bz_loop_call_soon(toy->loop, &toy->wakes_later, toy_later);
-        }
+        toy_call_later(toy);
     } else if ((toy->faults & TOY_FORGETS) == 0) {
         toy_wake(toy);
     }

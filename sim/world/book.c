@@ -138,6 +138,8 @@ uint32_t bz_book_add_object(struct bz_book *book, struct bz_object object) {
     object.is_strict = object.is_counted && (object.claims & BZ_CLAIM_NO_PASSING) != 0;
     object.over_released_by = BZ_NO_TASK;
     object.has_view = object.ops != NULL && object.ops->view != NULL && !object.never_stuck;
+    object.refines = object.has_view && object.kind == BZ_OBJECT_PERMITS &&
+                     (object.claims & BZ_CLAIMS_OF_SPEC) == BZ_CLAIMS_OF_SPEC;
     object.checks_locked = object.has_view && object.ops->locked != NULL &&
                            (object.claims & BZ_CLAIM_LOCKED_EXACT) != 0;
     book->objects[++book->object_count] = object;
@@ -158,6 +160,46 @@ void bz_book_on_spawn(struct bz_book *book, const struct bz_event *event) {
     BZ_CHECK(task != NULL); /* it cannot have ended in the step that created it */
     book->tasks[id] = (struct bz_book_task){
         .name_base = task->name_base, .name_index = task->name_index, .phase = BZ_PHASE_UNSTARTED};
+}
+
+/* --- against the executable specification ------------------------------------------------------
+ */
+
+static void refuse(struct bz_book *book, uint32_t id, enum bz_spec_action action, uint32_t guards) {
+    uint32_t number = book->tasks[id].object;
+    if (guards != 0 && book->refused.guards == 0) {
+        book->refused = (struct bz_refusal){.counts = bz_object_counts(&book->objects[number]),
+                                            .task = id,
+                                            .object = number,
+                                            .action = (uint8_t)action,
+                                            .guards = (uint8_t)guards};
+    }
+}
+
+bool bz_book_is_refused(const struct bz_book *book) {
+    const struct bz_refusal *refused = &book->refused;
+    const struct bz_book_task *task = &book->tasks[refused->task];
+    if (refused->guards == 0 || refused->action != BZ_SPEC_ENQUEUE) {
+        return refused->guards != 0;
+    }
+    return task->phase == BZ_PHASE_SUSPENDED && task->object == refused->object &&
+           task->inside != BZ_INSIDE_POLLING;
+}
+
+/* A task calls acquire, and something happens before it returns: if it waits, that is Enqueue. */
+static __attribute__((noinline, cold)) void judge_enqueue(struct bz_book *book, uint32_t id) {
+    const struct bz_object *object = &book->objects[book->tasks[id].object];
+    if (object->refines) {
+        refuse(book, id, BZ_SPEC_ENQUEUE, bz_unmet_enqueue(bz_object_counts(object)));
+    }
+}
+
+/* Who never was woken comes in: that is Acquire, however long it took, or nothing at all. */
+static __attribute__((noinline, cold)) void judge_uninvited(struct bz_book *book, uint32_t id) {
+    const struct bz_object *object = &book->objects[book->tasks[id].object];
+    if (object->refines && bz_unmet_acquire(bz_object_counts(object)) != 0) {
+        refuse(book, id, BZ_SPEC_RESUME, BZ_GUARD_STATUS);
+    }
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -327,7 +369,11 @@ void bz_book_on_wait(struct bz_book *book, const struct bz_event *event) {
     task->object = event->object;
     task->cancelled_in_op = false;
     task->overtaken = 0;
-    join_line(book, bz_book_touch(book, event->object), event->task);
+    struct bz_object *object = bz_book_touch(book, event->object);
+    if (__builtin_expect(object->holders + object->woken < object->permits, 0)) {
+        judge_enqueue(book, event->task);
+    }
+    join_line(book, object, event->task);
 }
 
 /* A newcomer was served at once while earlier ones, who were woken, have not resumed. */
@@ -384,6 +430,9 @@ void bz_book_on_return(struct bz_book *book, const struct bz_event *event, uint3
         if (event->status == BZ_OK) {
             if (task->is_live && bz_book_oldest_live(book, object) != event->task) {
                 note_overtaking(book, object, event->task);
+            }
+            if (__builtin_expect(!task->was_granted, 0)) {
+                judge_uninvited(book, event->task);
             }
             object->holders += object->is_counted;
             task->holdings += object->is_owned;

@@ -38,6 +38,7 @@
 
 #include "primitives/runtime/task.h"
 #include "sim/choice/pcg.h"
+#include "sim/spec/guards.h"
 #include "sim/variant/variant.h"
 #include "sim/world/event.h"
 
@@ -104,6 +105,18 @@ enum bz_object_kind {
     BZ_OBJECT_BARRIER = 5,
 };
 
+/* An action that the executable specification does not allow (sim/spec/guards.h). */
+struct bz_refusal {
+    struct bz_spec_counts counts; /* its state, as before the action */
+    uint32_t task;
+    uint32_t object;
+    uint8_t action; /* enum bz_spec_action */
+    uint8_t guards; /* those that do not hold; 0: nothing was refused */
+};
+
+/* What must be claimed by whoever is held against the specification. */
+#define BZ_CLAIMS_OF_SPEC (BZ_CLAIM_FIFO | BZ_CLAIM_NO_PASSING | BZ_CLAIM_WAKE_IS_GRANT)
+
 struct bz_object {
     const char *name;
     const struct bz_permit_ops *ops; /* NULL: other than permits of the variant's own */
@@ -146,6 +159,7 @@ struct bz_object {
     uint32_t over_released_by; /* a release without a holder in this step; BZ_NO_TASK: none */
     bool is_touched;           /* by the current step */
     bool has_view;
+    bool refines;               /* it is held against the executable specification */
     bool checks_locked;         /* locked() is offered, and claimed to be exact */
     struct bz_permit_view view; /* as after the current step, if touched */
     uint64_t handed[2]; /* bit BZ_HANDOFF_TASKS * from + to: it went from this task to that one */
@@ -171,11 +185,12 @@ struct bz_book {
     uint32_t object_capacity;
     uint32_t *touched; /* objects that the current step concerned */
     uint32_t touched_count;
-    uint32_t unfinished;   /* tasks that have not ended */
-    uint64_t handoff_sum;  /* over the hand-offs that have no bit of their object */
-    struct bz_grant grant; /* of the last event with BZ_FACT_OVERTAKEN */
-    uint64_t detail[2];    /* of the last fact that a subject told */
-    uint32_t facts;        /* BZ_FACT_... of the last event; whoever reads them clears them */
+    uint32_t unfinished;       /* tasks that have not ended */
+    uint64_t handoff_sum;      /* over the hand-offs that have no bit of their object */
+    struct bz_grant grant;     /* of the last event with BZ_FACT_OVERTAKEN */
+    uint64_t detail[2];        /* of the last fact that a subject told */
+    uint32_t facts;            /* BZ_FACT_... of the last event; whoever reads them clears them */
+    struct bz_refusal refused; /* the first one in this step */
 };
 
 /* An empty book of this loop, in whose memory everything in it lies. */
@@ -207,6 +222,17 @@ void bz_book_judge_at_once(struct bz_book *book, struct bz_event event);
 void bz_book_on_cancelled_resume(struct bz_book *book, struct bz_book_task *task,
                                  enum bz_status status);
 void bz_book_wait_again(struct bz_book *book, uint32_t id);
+
+/* The specification's state of the object. */
+static inline struct bz_spec_counts bz_object_counts(const struct bz_object *object) {
+    return (struct bz_spec_counts){.level = (int64_t)(object->permits - object->holders),
+                                   .waiting = object->waiting,
+                                   .woken = object->woken};
+}
+
+/* Whether what was refused stays so at the end of the step: an acquire that was called and did not
+ * return at once is Enqueue only if it waits now. */
+bool bz_book_is_refused(const struct bz_book *book);
 
 /* The current step concerned this object. */
 static inline struct bz_object *bz_book_touch(struct bz_book *book, uint32_t number) {

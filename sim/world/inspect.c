@@ -65,6 +65,15 @@ static inline bool has_facts(const struct bz_object *object, bool is_locked) {
     return has;
 }
 
+/* Comes behind all the other facts of the step: they say what hurts a user. */
+static __attribute__((noinline, cold)) void tell_refused(struct bz_world *world) {
+    struct bz_book *book = &world->book;
+    if (bz_book_is_refused(book)) {
+        bz_note_tell_facts(world, BZ_FACT_NO_TRANSITION, book->refused.task, book->refused.object);
+    }
+    book->refused.guards = 0;
+}
+
 /* Looks at the objects that the step concerned, and forgets that it touched them. */
 void bz_world_inspect_touched(struct bz_world *world) {
     struct bz_book *book = &world->book;
@@ -85,4 +94,7 @@ void bz_world_inspect_touched(struct bz_world *world) {
         object->handed_on = 0;
     }
     book->touched_count = 0;
+    if (__builtin_expect(book->refused.guards != 0, 0)) {
+        tell_refused(world);
+    }
 }

@@ -43,7 +43,9 @@ struct bz_event;
 #define BZ_FACT_BAD_SIZE 0x100000u /* a queue's size is not what was put less what was got */
 #define BZ_FACT_MISCOUNTED 0x200000u /* a condition has woken other than it was told to */
 #define BZ_FACT_MISUSED 0x400000u    /* a call that was to be refused was not, or the reverse */
-#define BZ_FACT_BAD_COUNT 0x800000u  /* a timeout scope and the requests do not add up */
+/* An action that the executable specification does not allow: book.refused says which. */
+#define BZ_FACT_NO_TRANSITION 0x1000000u
+#define BZ_FACT_BAD_COUNT 0x800000u /* a timeout scope and the requests do not add up */
 
 /* No fact: somebody wants to see every event. It stays set, so that one test tells the nearly
  * always true "nothing to tell, nobody to tell it to". */

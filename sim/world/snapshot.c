@@ -61,6 +61,8 @@ static void forget_object(struct bz_book *book, uint32_t number) {
     object->return_step = 0;
     object->return_status = 0;
     object->view = (struct bz_permit_view){0};
+    object->had_last = 0;
+    memset(object->handed, 0, sizeof object->handed);
     forget_wakes(book, number);
 }
 
@@ -74,6 +76,8 @@ void bz_snapshot_forget(struct bz_world *world) {
     }
     memset(book->touched, 0, book->object_capacity * sizeof *book->touched);
     book->grant = (struct bz_grant){0};
+    book->refused = (struct bz_refusal){0};
+    book->handoff_sum = 0;
     memset(book->detail, 0, sizeof book->detail);
     bz_tape_clear(&world->tape);
     if (world->draws_capacity > 0) {

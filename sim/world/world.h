@@ -145,6 +145,7 @@ struct bz_world {
     struct bz_world_stats stats;
     struct bz_event_sink *sink; /* NULL: record light */
     bool is_watched;            /* somebody wants to see every event */
+    bool is_searched;           /* states are compared: see snapshot.h */
     bool has_noted;             /* the setup made events be noted before its end */
     bool has_drawn;             /* something was drawn in this run */
     uint64_t looked_at; /* tasks that scenarios have asked about, as bits; see footprint.h */

@@ -15,8 +15,9 @@ function tables() {
     room(1, "primitives/sync", "primitives/runtime")
     room(1, "sim/choice", "primitives/runtime")
     room(1, "sim/variant", "primitives/runtime")
-    room(2, "sim/world", "primitives/runtime sim/choice sim/variant")
-    room(3, "sim/oracle", "primitives/runtime sim/choice sim/variant sim/world")
+    room(1, "sim/spec", "primitives/runtime")
+    room(2, "sim/world", "primitives/runtime sim/choice sim/variant sim/spec")
+    room(3, "sim/oracle", "primitives/runtime sim/choice sim/variant sim/spec sim/world")
     room(4, "traces", "primitives/runtime sim/choice sim/world sim/oracle")
     room(5, "sim/campaign", "primitives/runtime sim/choice sim/variant sim/world sim/oracle traces")
     room(6, "sim/explore", "primitives/runtime sim/choice sim/variant sim/world sim/oracle" \
@@ -24,7 +25,7 @@ function tables() {
     room(6, "scenarios", "primitives/runtime primitives/sync sim/choice sim/variant sim/world" \
                          " sim/oracle traces sim/campaign")
     room(7, "tools", "primitives/runtime sim/choice sim/variant sim/world sim/oracle traces" \
-                     " sim/campaign sim/explore scenarios")
+                     " sim/spec sim/campaign sim/explore scenarios")
 
     # Headers of other projects that have one door only.
     #    header, as it begins   who may include it
@@ -45,9 +46,9 @@ function tables() {
         "", "draws outside the choice tape")
     ban("malloc calloc realloc free( strdup strndup asprintf vasprintf open_memstream", "*",
         "primitives/runtime/loop.c primitives/runtime/coro/stack.c" \
-        " sim/choice/tape.c sim/world/world.c sim/world/inject.c sim/world/setup.c traces/" \
-        " sim/world/snapshot.c sim/campaign/campaign.c sim/campaign/witness.c sim/explore/" \
-        " */tests/ tools/",
+        " sim/choice/tape.c sim/spec/search.c sim/world/world.c sim/world/inject.c" \
+        " sim/world/setup.c sim/world/snapshot.c traces/ sim/campaign/campaign.c" \
+        " sim/campaign/witness.c sim/explore/ */tests/ tools/",
         "allocates outside the loop's arena")
     ban("float double", "primitives/ sim/ scenarios/", "*/tests/",
         "differs between machines")

@@ -31,6 +31,7 @@ Test(oracles, have_stable_names_and_are_found_by_them) {
                                         "livelock",
                                         "leak",
                                         "pool-entry",
+                                        "spec",
                                         "assertion",
                                         "nondeterminism"};
     size_t count = 0;

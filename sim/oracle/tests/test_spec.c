@@ -1,0 +1,133 @@
+/* spec: what is no transition of the specification though nobody else objects, what is beside the
+ * oracle that names it, and what refines the specification. */
+#include "sim/tests/crowd.h"
+
+#define CLAIMS (TOY_CLAIMS_ALL | BZ_CLAIM_NO_PASSING)
+
+TOY(sound, TOY_STRICT, CLAIMS, toy_view);
+TOY(queues, TOY_STRICT | TOY_QUEUES, CLAIMS, toy_view);
+TOY(queues_unseen, TOY_STRICT | TOY_QUEUES, CLAIMS, NULL);
+TOY(queues_unclaimed, TOY_QUEUES, TOY_CLAIMS_ALL, toy_view);
+TOY(first_polls, TOY_STRICT | TOY_FIRST_POLLS, CLAIMS, toy_view);
+TOY(first_polls_unseen, TOY_STRICT | TOY_FIRST_POLLS, CLAIMS, NULL);
+TOY(checkpoints, TOY_STRICT | TOY_CHECKPOINTS, CLAIMS, toy_view);
+TOY(crowds, TOY_STRICT | TOY_CROWDS, CLAIMS, toy_view);
+TOY(lifo, TOY_STRICT | TOY_LIFO, CLAIMS, toy_view);
+TOY(barges, TOY_STRICT | TOY_BARGES, CLAIMS, toy_view);
+TOY(keeps, TOY_STRICT | TOY_KEEPS, CLAIMS, toy_view);
+TOY(takes_nothing, TOY_STRICT | TOY_TAKES_NOTHING, CLAIMS, toy_view);
+TOY(mints, TOY_STRICT | TOY_MINTS, CLAIMS, toy_view);
+TOY(overwakes, TOY_STRICT | TOY_OVERWAKES, CLAIMS, toy_view);
+TOY(miscounts, TOY_STRICT | TOY_MISCOUNTS, CLAIMS, toy_view);
+
+/* It is woken by a callback in a moment: no wake-up is lost, nobody is overtaken, and locked() is
+ * right throughout. But it waits beside a free permit with nobody ahead of it. */
+Test(spec, fires_when_a_newcomer_queues_beside_a_free_permit) {
+    toy_fails(&queues, 1, STAGE_SCRIPTS("yield", "acquire yield release"), "a b", "spec", 2,
+              "Enqueue of b at 'table' is no transition of the specification: it needs W or R or "
+              "level = 0; level 1, W 0, R 0");
+}
+
+/* At the first newcomer, not at the second, who finds somebody waiting. */
+Test(spec, fires_at_the_step_and_for_the_task) {
+    struct stage stage;
+    stage_begin(&stage, &queues, 2);
+    stage_guests(&stage, STAGE_SCRIPTS("acquire", "acquire"));
+    stage_play(&stage, "a b");
+    stage_expect_violation(&stage, "spec", 1, "Enqueue of a");
+    cr_assert(eq(u32, stage.world->violation.task, 1));
+    cr_assert(eq(u32, stage.world->violation.also, 0), "others object, too");
+    stage_end(&stage);
+}
+
+/* The oldest comes in, and nobody is overtaken; but nobody woke it, while somebody waits. */
+Test(spec, fires_when_a_waiter_comes_in_that_nobody_woke) {
+    toy_fails(
+        &first_polls, 1,
+        STAGE_SCRIPTS("acquire yield release", "acquire yield release", "acquire yield release"),
+        "a b c a b", "spec", 5,
+        "Resume of b at 'table' is no transition of the specification: it needs the client is "
+        "woken; level 1, W 1, R 0");
+}
+
+/* Who polls and finds nobody waiting is as good as one who came just now. */
+Test(spec, is_silent_when_a_poller_comes_in_alone) {
+    toy_passes(&first_polls, 1, STAGE_SCRIPTS("acquire yield release", "acquire yield release"),
+               "a b a b b");
+}
+
+/* It is suspended beside a free permit, and does not wait for one: it has not queued. */
+Test(spec, is_silent_when_an_acquire_yields_before_it_takes) {
+    toy_passes(&checkpoints, 1, STAGE_SCRIPTS("acquire yield release", "yield yield"), "a b a b a");
+}
+
+Test(spec, is_silent_without_a_view_or_the_claims) {
+    toy_passes(&queues_unseen, 1, STAGE_SCRIPTS("acquire yield release"), "a");
+    toy_passes(&queues_unclaimed, 1, STAGE_SCRIPTS("acquire yield release"), "a");
+    toy_passes(
+        &first_polls_unseen, 1,
+        STAGE_SCRIPTS("acquire yield release", "acquire yield release", "acquire yield release"),
+        "a b c a b");
+}
+
+/* A newcomer queues behind a woken one, beside a permit that nobody was promised: R is reason
+ * enough. And whoever is woken and cancelled gives back what it was promised. */
+Test(spec, is_silent_when_a_newcomer_queues_behind_a_woken_one) {
+    toy_passes(&sound, 2,
+               STAGE_SCRIPTS("acquire yield release", "acquire yield release",
+                             "acquire yield release", "acquire yield release"),
+               "a b c a b d c d");
+    toy_passes(&sound, 1,
+               STAGE_SCRIPTS("acquire yield release", "~acquire", "acquire yield release"),
+               "a b c a !b b c");
+}
+
+/* Until the run in which an oracle objects, which there must be. */
+static void run_until_violation(const struct bz_variant *variant, const char *oracle) {
+    struct bz_program program;
+    crowd_program(&program, variant, BZ_ORDER_ANY);
+    program.cancels_max = 4;
+    struct bz_world *world = bz_program_new_world(&program, NULL);
+    uint32_t index = 0;
+    while (bz_oracles[index] != &bz_oracle_spec) {
+        index++;
+    }
+    uint64_t seed = 0;
+    while (seed < 5000 && bz_program_run(&program, world, seed, NULL, NULL) == BZ_RUN_PASSED) {
+        seed++;
+    }
+    cr_assert(ne(ptr, (void *)world->violation.oracle, NULL), "%s", variant->name);
+    tst_text(world->violation.oracle, oracle);
+    bool is_noted = (world->violation.also >> index & 1u) != 0;
+    cr_assert(is_noted, "%s: %s alone", variant->name, oracle);
+    bz_world_destroy(world);
+}
+
+/* What hurts a user is named by who names it best, and is no transition besides. */
+Test(spec, objects_beside_the_oracles_of_what_hurts) {
+    run_until_violation(&crowds, "mutual-exclusion");
+    run_until_violation(&lifo, "fifo");
+    run_until_violation(&barges, "fifo");
+    run_until_violation(&keeps, "ownership");
+    run_until_violation(&takes_nothing, "ownership");
+    run_until_violation(&mints, "permit-conservation");
+    run_until_violation(&overwakes, "level-bound");
+    run_until_violation(&miscounts, "queue-partition");
+}
+
+/* Thousands of runs of a correct one, with cancels in every window. */
+Test(spec, never_objects_to_what_refines_it) {
+    for (int order = 0; order < 2; order++) {
+        struct bz_program program;
+        crowd_program(&program, &sound, order == 0 ? BZ_ORDER_ANY : BZ_ORDER_FIFO);
+        program.cancels_max = 4;
+        struct bz_world *world = bz_program_new_world(&program, NULL);
+        for (uint64_t seed = 0; seed < 5000; seed++) {
+            bz_program_run(&program, world, seed, NULL, NULL);
+            cr_assert(eq(int, world->end, BZ_RUN_PASSED), "seed %llu: %s", (unsigned long long)seed,
+                      world->violation.message);
+        }
+        cr_assert(lt(u64, 0, world->stats.windows[BZ_OP_ACQUIRE][BZ_WINDOW_WOKEN]));
+        bz_world_destroy(world);
+    }
+}
