@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "sim/campaign/profile.h"
 #include "sim/oracle/oracle.h"
 
 void bz_program_init(struct bz_program *program, const struct bz_scenario *scenario,
@@ -26,8 +27,14 @@ void bz_program_init(struct bz_program *program, const struct bz_scenario *scena
 
 struct bz_world *bz_program_new_world(const struct bz_program *program,
                                       const struct bz_strategy *strategy) {
+    struct bz_profile profile;
+    const struct bz_strategy *chosen = strategy != NULL ? strategy : program->strategy;
+    if (chosen->needs_profile && !bz_profile_measure(&profile, program)) {
+        return NULL;
+    }
     struct bz_world_config config = {
-        .strategy = strategy != NULL ? strategy : program->strategy,
+        .strategy = chosen,
+        .profile = chosen->needs_profile ? &profile : NULL,
         .variant = program->variant,
         .monitors = bz_oracles,
         .order = program->order,
