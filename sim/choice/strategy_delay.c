@@ -2,15 +2,17 @@
  * Scheduling", POPL 2011).
  *
  * What a stock loop does, disturbed in a few places: at each of d steps, drawn among the k of the
- * profile, the oldest ready handles are passed over, one or more of them; d is drawn per seed from
- * 0 to DELAYS_MAX. Those passed over are the next to run.
+ * profile, the oldest ready handles are passed over, one or more of them, and are the next to run.
+ * d is drawn per seed from 0, 1, 2, 4 and 8. Where nothing can be passed over, because one handle
+ * is ready, a delay waits for the next step at which it can.
  *
- * Guarantee: a schedule with at most d delays is hit with probability at least 1 / (k n)^d, n the
- * ready handles, in the share of runs that have d delays. Fair: after its delays it is a queue.
+ * Guarantee: a schedule with d delays is hit with probability at least 1 / (k n)^d, n the ready
+ * handles, in the share of runs that have d. Fair: after its delays it is a queue.
  */
 #include "sim/choice/chance.h"
 
-#define DELAYS_MAX 4u
+#define DELAYS_LOG2_MAX 3u
+#define DELAYS_MAX (1u << DELAYS_LOG2_MAX)
 
 struct delay_state {
     struct bz_chance chance;
@@ -22,7 +24,7 @@ static void delay_begin(void *state, const struct bz_strategy_start *start) {
     struct delay_state *delay = state;
     bz_chance_begin(&delay->chance, start);
     struct bz_pcg32 *plan = &delay->chance.streams[BZ_CHANCE_PLAN];
-    delay->left = bz_pcg32_below(plan, DELAYS_MAX + 1);
+    delay->left = (1u << bz_pcg32_below(plan, DELAYS_LOG2_MAX + 2)) / 2; /* 0, 1, 2, 4, 8 */
     for (uint32_t index = 0; index < delay->left; index++) {
         delay->steps[index] = 1 + bz_pcg32_below(plan, start->profile->steps);
     }
@@ -42,7 +44,7 @@ static uint32_t delay_next(void *state, const struct bz_loop *loop, uint32_t cou
 
 const struct bz_strategy bz_strategy_delay = {
     .name = "delay",
-    .summary = "the oldest handle first, but for up to 4 delays",
+    .summary = "the oldest handle first, but for up to 8 delays",
     .is_fair = true,
     .needs_profile = true,
     .state_bytes = sizeof(struct delay_state),

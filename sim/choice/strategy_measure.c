@@ -5,7 +5,7 @@
 
 static void measure_begin(void *state, const struct bz_strategy_start *start) {
     struct bz_measure_state *measure = state;
-    bz_chance_begin(&measure->chance, start);
+    bz_chance_seed(&measure->chance, start->seed);
     measure->points = 0;
     measure->strike_point = bz_chance_log_gap(&measure->chance.streams[BZ_CHANCE_PLAN],
                                               STRIKE_LOG2_MIN, STRIKE_LOG2_MAX);
@@ -34,7 +34,7 @@ const struct bz_strategy bz_strategy_measure = {
     .next = bz_chance_next,
     .cancel_gap = measure_gap,
     .cancel = measure_cancel,
-    .jump_gap = bz_chance_jump_gap,
+    .jump_gap = bz_chance_rare_jump_gap,
     .jump = bz_chance_jump,
     .draw = bz_chance_draw,
 };

@@ -1,13 +1,42 @@
-/* portfolio: a run is given to one of several strategies, and the next seed to the next. */
-#include "sim/choice/chance.h"
+/* portfolio: one strategy for one seed, another for the next. The default.
+ *
+ * No strategy is the best for every fault. Those that give a task too much of a lead are out of
+ * reach for one that lets everybody move, and the other way round; so a campaign that does a bit of
+ * each finds either, at a small multiple of what the right one alone would have needed. The seed
+ * decides whose turn it is (by its remainder, so that shares are exact over any stretch of seeds),
+ * and the member gets the same seed.
+ *
+ * Members and shares are measured, not chosen by taste: they are those for which the worst ratio of
+ * the portfolio's mean schedules to the first finding to the mean of the best single strategy, over
+ * all entries of scenarios/zoo under both orders, is about the smallest; the README there has the
+ * table. pos is nowhere far ahead of the others, and has no share. Every DULL_EVERY-th seed, 0
+ * being one, is the dull run: what fails without any choice fails in a campaign's first run.
+ *
+ * Guarantee: what a member finds with probability p, is found with p times its share. Fair, since
+ * every member is.
+ */
+#include "primitives/runtime/check.h"
+#include "sim/choice/strategy.h"
 
 #define STATE_WORDS 64u
+#define DULL_EVERY 100u
 
-static const struct bz_strategy *const members[] = {
-    &bz_strategy_random, &bz_strategy_pct,    &bz_strategy_pos,   &bz_strategy_urw,
-    &bz_strategy_delay,  &bz_strategy_starve, &bz_strategy_swarm,
-};
-#define MEMBER_COUNT (sizeof members / sizeof members[0])
+#define D &bz_strategy_delay
+#define P &bz_strategy_pct
+#define R &bz_strategy_random
+#define S &bz_strategy_starve
+#define U &bz_strategy_urw
+#define W &bz_strategy_swarm
+/* 10 delay, 5 urw, 5 random, 3 pct, 1 starve, 1 swarm; well mixed, so that few runs have it all. */
+static const struct bz_strategy *const turns[] = {D, U, R, D, P, D, U, R, D, S, D, U, R,
+                                                  D, P, D, U, R, D, W, D, U, R, D, P};
+#undef D
+#undef P
+#undef R
+#undef S
+#undef U
+#undef W
+#define TURN_COUNT (sizeof turns / sizeof turns[0])
 
 struct portfolio_state {
     const struct bz_strategy *member;
@@ -16,7 +45,9 @@ struct portfolio_state {
 
 static void portfolio_begin(void *state, const struct bz_strategy_start *start) {
     struct portfolio_state *portfolio = state;
-    portfolio->member = members[start->seed % MEMBER_COUNT];
+    portfolio->member =
+        start->seed % DULL_EVERY == 0 ? &bz_strategy_fifo : turns[start->seed % TURN_COUNT];
+    BZ_CHECK(portfolio->member->state_bytes <= sizeof portfolio->words);
     portfolio->member->begin(portfolio->words, start);
 }
 
@@ -56,7 +87,7 @@ static uint64_t portfolio_draw(void *state, enum bz_choice_kind kind, const stru
 
 const struct bz_strategy bz_strategy_portfolio = {
     .name = "portfolio",
-    .summary = "the strategies above in turn, from one seed to the next",
+    .summary = "delay, urw, random, pct, starve, swarm and fifo in turn, seed by seed: the default",
     .is_fair = true,
     .needs_profile = true,
     .state_bytes = sizeof(struct portfolio_state),

@@ -15,8 +15,9 @@
  * most have none; one that has strikes when it is higher than every ready handle. The share that
  * has one is such that a run gets CANCELS_PER_RUN of them, in the mean and at most.
  *
- * Guarantee (of the paper, without cancels and redraws): a partial order of n events that do not
- * race is as likely as any of its linear orders taken together, at least 1/n!.
+ * Guarantee, without cancels and redraws: every order of n handles has a probability of at least
+ * 1/n!, that of their priorities being in this order. Fair: every redraw gives every ready handle
+ * the same chance to be the highest.
  */
 #include "primitives/runtime/driver.h"
 #include "sim/choice/chance.h"

@@ -14,7 +14,7 @@
 #define GAP_LOG2_MAX 9u
 
 static void random_begin(void *state, const struct bz_strategy_start *start) {
-    bz_chance_begin(state, start);
+    bz_chance_seed(state, start->seed);
 }
 
 static uint32_t random_cancel_gap(void *state) {
@@ -31,7 +31,7 @@ const struct bz_strategy bz_strategy_random = {
     .next = bz_chance_next,
     .cancel_gap = random_cancel_gap,
     .cancel = bz_chance_cancel,
-    .jump_gap = bz_chance_jump_gap,
+    .jump_gap = bz_chance_rare_jump_gap,
     .jump = bz_chance_jump,
     .draw = bz_chance_draw,
 };

@@ -3,11 +3,12 @@
  *
  * One setting that does a little of everything rarely does much of anything: what suppresses a
  * fault is always there as well. So each seed leaves out some things and exaggerates others:
- *     which windows cancels may hit      each with probability 1/2, all of them at times
- *     how soon the first cancel comes, and how soon the next
- *     how often the clock jumps
+ *     which windows cancels may hit      each with probability 1/2, or all of them
+ *     how soon a cancel follows another
  *     what is drawn                      uniform, small, large, or always the same share
  *     which handle is next               uniform, rather old, rather new, or the same task again
+ * and, as every strategy that plans its cancels, how early and how densely cancels come and how
+ * often the clock jumps (chance.h).
  *
  * Guarantee: none beyond a random walk's, in the share of runs that have its parameters. Fair with
  * probability 1: no handle is ever out of the question.
@@ -15,22 +16,16 @@
 #include "primitives/runtime/driver.h"
 #include "sim/choice/chance.h"
 
-#define JUMP_LOG2_MOST 10u
 #define SOON_LOG2_MOST 6u
 #define STICKY_OF_4 3u
 
 enum pick { PICK_UNIFORM, PICK_OLD, PICK_NEW, PICK_STICKY, PICK_COUNT };
-enum bias { BIAS_UNIFORM, BIAS_SMALL, BIAS_LARGE, BIAS_CONSTANT, BIAS_COUNT };
 
 struct swarm_state {
     struct bz_chance chance;
     enum pick pick;
-    enum bias bias;
     uint32_t windows;
-    uint32_t first_gap; /* below it: points before the first cancel */
     uint32_t soon_log2;
-    uint32_t jump_log2;
-    uint64_t share; /* BIAS_CONSTANT: of the bound, of 2^32 */
     uint32_t last_owner;
 };
 
@@ -39,13 +34,10 @@ static void swarm_begin(void *state, const struct bz_strategy_start *start) {
     bz_chance_begin(&swarm->chance, start);
     struct bz_pcg32 *plan = &swarm->chance.streams[BZ_CHANCE_PLAN];
     swarm->pick = (enum pick)bz_pcg32_below(plan, PICK_COUNT);
-    swarm->bias = (enum bias)bz_pcg32_below(plan, BIAS_COUNT);
+    swarm->chance.bias = (enum bz_bias)bz_pcg32_below(plan, BZ_BIAS_COUNT);
     swarm->windows = bz_pcg32_next(plan) & BZ_WINDOWS_ALL;
     swarm->windows = bz_pcg32_below(plan, 4) == 0 ? BZ_WINDOWS_ALL : swarm->windows;
-    swarm->first_gap = 1 + (swarm->chance.points >> bz_pcg32_below(plan, 4));
     swarm->soon_log2 = 1 + bz_pcg32_below(plan, SOON_LOG2_MOST);
-    swarm->jump_log2 = 1 + bz_pcg32_below(plan, JUMP_LOG2_MOST);
-    swarm->share = bz_pcg32_next(plan);
     swarm->last_owner = 0;
 }
 
@@ -87,7 +79,7 @@ static uint32_t swarm_cancel_gap(void *state) {
         return bz_chance_log_gap(stream, 1, swarm->soon_log2);
     }
     swarm->chance.has_struck = true;
-    return bz_pcg32_below(stream, swarm->first_gap);
+    return bz_pcg32_below(stream, swarm->chance.first_bound);
 }
 
 static uint32_t swarm_cancel(void *state, const struct bz_loop *loop,
@@ -101,29 +93,6 @@ static uint32_t swarm_cancel(void *state, const struct bz_loop *loop,
                             swarm->windows);
 }
 
-static uint32_t swarm_jump_gap(void *state) {
-    struct swarm_state *swarm = state;
-    return bz_chance_log_gap(&swarm->chance.streams[BZ_CHOICE_DELAY], 1, swarm->jump_log2);
-}
-
-static uint64_t swarm_draw(void *state, enum bz_choice_kind kind, const struct bz_draw *draw,
-                           uint32_t step) {
-    struct swarm_state *swarm = state;
-    struct bz_pcg32 *stream = &swarm->chance.streams[kind];
-    uint64_t drawn = bz_pcg32_below64(stream, draw->bound);
-    (void)step;
-    if (swarm->bias == BIAS_UNIFORM) {
-        return drawn;
-    }
-    if (swarm->bias == BIAS_CONSTANT) { /* bounds are below 2^53 */
-        return (draw->bound >> 32u) * swarm->share +
-               ((draw->bound & UINT32_MAX) * swarm->share >> 32u);
-    }
-    uint64_t other = bz_pcg32_below64(stream, draw->bound);
-    bool is_first = (drawn < other) == (swarm->bias == BIAS_SMALL);
-    return is_first ? drawn : other;
-}
-
 const struct bz_strategy bz_strategy_swarm = {
     .name = "swarm",
     .summary = "a random walk whose windows, rates and biases are drawn per seed",
@@ -134,7 +103,7 @@ const struct bz_strategy bz_strategy_swarm = {
     .next = swarm_next,
     .cancel_gap = swarm_cancel_gap,
     .cancel = swarm_cancel,
-    .jump_gap = swarm_jump_gap,
+    .jump_gap = bz_chance_jump_gap,
     .jump = bz_chance_jump,
-    .draw = swarm_draw,
+    .draw = bz_chance_draw,
 };
