@@ -33,7 +33,7 @@ enum {
 };
 
 static const struct argp_option options_table[] = {
-    {"strategy", OPTION_STRATEGY, "S", 0, "Who answers the choices (random)", 0},
+    {"strategy", OPTION_STRATEGY, "S", 0, "Who answers the choices (portfolio)", 0},
     {"order", OPTION_ORDER, "ORDER", 0, "any or fifo alone (both)", 0},
     {"runs", OPTION_RUNS, "N", 0, "Schedules of one range, at most (10000)", 0},
     {"repetitions", OPTION_REPETITIONS, "R", 0, "Ranges of seeds for each mean (5)", 0},

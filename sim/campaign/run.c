@@ -14,7 +14,7 @@ void bz_program_init(struct bz_program *program, const struct bz_scenario *scena
                                    .cancel_windows = BZ_WINDOWS_ALL,
                                    .cancels_max = BZ_CANCELS_MAX_DEFAULT,
                                    .steps_max = BZ_STEPS_MAX_DEFAULT,
-        .starvation_bound = BZ_STARVATION_BOUND_DEFAULT};
+                                   .starvation_bound = BZ_STARVATION_BOUND_DEFAULT};
     for (uint32_t index = 0; scenario->params[index].name != NULL; index++) {
         program->args.values[index] = scenario->params[index].value;
     }

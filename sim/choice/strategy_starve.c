@@ -22,8 +22,9 @@ struct starve_state {
     struct bz_chance chance;
     uint32_t hold_log2_max;
     uint32_t run_steps;
-    uint32_t victim; /* an owner, or NOBODY */
-    uint32_t until;  /* the first step of what comes next: a hold, or a pause */
+    uint32_t victim;      /* an owner, or NOBODY */
+    uint32_t last_victim; /* of the hold before this pause */
+    uint32_t until;       /* the first step of what comes next: a hold, or a pause */
 };
 
 static void starve_begin(void *state, const struct bz_strategy_start *start) {
@@ -34,19 +35,21 @@ static void starve_begin(void *state, const struct bz_strategy_start *start) {
     starve->hold_log2_max = 31u - (uint32_t)__builtin_clz(most);
     starve->run_steps = start->profile->steps;
     starve->victim = NOBODY;
+    starve->last_victim = NOBODY;
     starve->until =
         1 + bz_pcg32_below(&starve->chance.streams[BZ_CHANCE_PLAN], (starve->run_steps + 1) / 2);
 }
 
-/* A hold ends, or begins. */
+/* A hold ends, or begins. Nobody is held twice in a row: one more pause comes instead. */
 static void turn(struct starve_state *starve, const struct bz_loop *loop, uint32_t count,
                  uint32_t step) {
     struct bz_pcg32 *plan = &starve->chance.streams[BZ_CHANCE_PLAN];
     uint32_t log2 = 1 + bz_pcg32_below(plan, starve->hold_log2_max);
+    uint32_t drawn = bz_driver_ready_at(loop, bz_pcg32_below(plan, count))->owner;
+    bool is_hold = starve->victim == NOBODY && drawn != starve->last_victim;
+    starve->last_victim = starve->victim;
+    starve->victim = is_hold ? drawn : NOBODY;
     starve->until = step + (1u << log2);
-    starve->victim = starve->victim == NOBODY
-                         ? bz_driver_ready_at(loop, bz_pcg32_below(plan, count))->owner
-                         : NOBODY;
 }
 
 static uint32_t starve_next(void *state, const struct bz_loop *loop, uint32_t count,
