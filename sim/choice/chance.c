@@ -10,7 +10,7 @@
 
 void bz_chance_seed(struct bz_chance *chance, uint64_t seed) {
     uint64_t mixed = bz_seed_mix(seed);
-    for (unsigned stream = 0; stream < BZ_CHANCE_STREAMS; stream++) {
+    for (unsigned stream = 0; stream < BZ_CHOICE_KIND_COUNT; stream++) {
         bz_pcg32_seed(&chance->streams[stream], mixed, stream);
     }
     chance->bias = BZ_BIAS_NONE;
@@ -19,6 +19,7 @@ void bz_chance_seed(struct bz_chance *chance, uint64_t seed) {
 void bz_chance_begin(struct bz_chance *chance, const struct bz_strategy_start *start) {
     bz_chance_seed(chance, start->seed);
     struct bz_pcg32 *plan = &chance->streams[BZ_CHANCE_PLAN];
+    bz_pcg32_seed(plan, bz_seed_mix(start->seed), BZ_CHANCE_PLAN);
     chance->points = start->profile->points;
     chance->first_bound = 1 + (2 * chance->points >> bz_pcg32_below(plan, DENSITIES));
     chance->jump_log2 = 1 + bz_pcg32_below(plan, JUMP_LOG2_MAX);

@@ -48,7 +48,7 @@ struct bz_chance {
     uint32_t share; /* BZ_BIAS_SAME: of the bound, of 2^32 */
 };
 
-/* Starts the streams, all that a strategy without a plan needs. */
+/* Starts the streams but for that of the plan: all that a strategy without a plan needs. */
 void bz_chance_seed(struct bz_chance *chance, uint64_t seed);
 
 /* The same, and plans cancels and jumps by the profile that `start` has. */

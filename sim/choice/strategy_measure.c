@@ -7,7 +7,7 @@ static void measure_begin(void *state, const struct bz_strategy_start *start) {
     struct bz_measure_state *measure = state;
     bz_chance_seed(&measure->chance, start->seed);
     measure->points = 0;
-    measure->strike_point = bz_chance_log_gap(&measure->chance.streams[BZ_CHANCE_PLAN],
+    measure->strike_point = bz_chance_log_gap(&measure->chance.streams[BZ_CHOICE_CANCEL],
                                               STRIKE_LOG2_MIN, STRIKE_LOG2_MAX);
 }
 

@@ -263,6 +263,27 @@ Test(searching, pos_cancels_compete) {
     stage_free(stage);
 }
 
+static uint32_t pos_strikes(uint32_t ready) {
+    struct stage *stage = stage_new(&bz_strategy_pos, ready, 3);
+    uint32_t strikes = 0;
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        stage_begin(stage, seed);
+        strikes += stage->strategy->cancel(stage->state, &stage->loop, candidates, 1, 1, 0) != 0;
+    }
+    stage_free(stage);
+    return strikes;
+}
+
+/* Of those that have a priority, one in two is higher than a single handle, one in nine than eight.
+ */
+Test(searching, pos_cancels_must_outrank_all_who_are_ready) {
+    uint32_t one = pos_strikes(1);
+    uint32_t eight = pos_strikes(8);
+    cr_assert(lt(u32, 0, eight));
+    cr_assert(lt(u32, 3 * eight, one), "%u, %u", one, eight);
+    cr_assert(lt(u32, one, 7 * eight), "%u, %u", one, eight);
+}
+
 /* --- urw -------------------------------------------------------------------------------------- */
 
 /* One task of 9 steps and one of a single step: it is as likely in each of the ten places. Under a
