@@ -31,8 +31,8 @@
 #define U &bz_strategy_urw
 #define W &bz_strategy_swarm
 /* 10 delay, 6 random, 4 pct, 3 urw, 1 starve, 1 swarm, well mixed: a few runs have most of it. */
-static const struct bz_strategy *const turns[] = {R, D, P, D, R, D, U, D, P, R, D, S, D,
-                                                  R, P, D, U, D, R, W, D, U, D, R, P};
+static const struct bz_strategy *const turns[] = {D, W, R, D, R, D, U, D, P, R, D, S, D,
+                                                  R, P, D, U, D, R, P, D, U, D, R, P};
 #undef D
 #undef P
 #undef R
