@@ -23,7 +23,7 @@ enum { OPTION_RUNS = 0x7000, OPTION_STRATEGY, OPTION_ONLY, OPTION_JOBS, OPTION_J
 static const struct argp_option options_table[] = {
     {"runs", OPTION_RUNS, "N", 0,
      "Schedules of each scenario, primitive and loop order, at most (1000)", 0},
-    {"strategy", OPTION_STRATEGY, "S", 0, "Who answers the choices (random)", 0},
+    {"strategy", OPTION_STRATEGY, "S", 0, "Who answers the choices (portfolio)", 0},
     {"only", OPTION_ONLY, "NAME", 0, "One mutant, or those that a pattern with * and ? fits", 0},
     {"jobs", OPTION_JOBS, "N", 0, "Processes at a time; results do not depend on it (2)", 0},
     {"json", OPTION_JSON, NULL, 0, "Print one JSON document", 0},
@@ -317,7 +317,7 @@ static int command_mutants(int argc, char **argv) {
                "that is not declared equivalent, 4 one is not, so that a fault like it would pass, "
                "5 interrupted."};
     struct mutants mutants = {
-        .name = argv[0], .strategy = "random", .runs = RUNS_DEFAULT, .jobs = JOBS_DEFAULT};
+        .name = argv[0], .strategy = "portfolio", .runs = RUNS_DEFAULT, .jobs = JOBS_DEFAULT};
     bz_cli_parse(&argp, argc, argv, &mutants);
     const struct bz_strategy *strategy = bz_strategy_find(mutants.strategy);
     if (strategy == NULL) {

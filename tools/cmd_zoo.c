@@ -30,7 +30,8 @@ enum {
 
 static const struct argp_option options_table[] = {
     {"strategy", OPTION_STRATEGY, "S", 0,
-     "Who answers the choices (random); with --table one or more, comma separated (all but fifo)",
+     "Who answers the choices (portfolio); with --table one or more, comma separated (all that "
+     "search)",
      0},
     {"order", OPTION_ORDER, "ORDER", 0, "any or fifo alone (both)", 0},
     {"runs", OPTION_RUNS, "N", 0, "Schedules of one range, at most (10000)", 0},

@@ -36,12 +36,14 @@ static int add_strategy(struct zoo_race *race, const char *name) {
     return BZ_EXIT_OK;
 }
 
-/* Those that were named, or all but `fifo`, which draws no schedules and so has no mean. */
+/* Those that were named, or all that search: `fifo` and `answers` draw no schedules, and have no
+ * mean. */
 static int collect_strategies(struct zoo_race *race) {
     int code = BZ_EXIT_OK;
     if (race->zoo->strategy == NULL) {
         for (size_t index = 0; code == BZ_EXIT_OK && bz_strategies[index] != NULL; index++) {
-            if (bz_strategies[index] != &bz_strategy_fifo) {
+            if (bz_strategies[index] != &bz_strategy_fifo &&
+                bz_strategies[index] != &bz_strategy_answers) {
                 code = add_strategy(race, bz_strategies[index]->name);
             }
         }

@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "sim/campaign/profile.h"
 #include "sim/oracle/oracle.h"
 
 void bz_program_init(struct bz_program *program, const struct bz_scenario *scenario,
@@ -13,7 +14,7 @@ void bz_program_init(struct bz_program *program, const struct bz_scenario *scena
                                    .cancel_windows = BZ_WINDOWS_ALL,
                                    .cancels_max = BZ_CANCELS_MAX_DEFAULT,
                                    .steps_max = BZ_STEPS_MAX_DEFAULT,
-        .starvation_bound = BZ_STARVATION_BOUND_DEFAULT};
+                                   .starvation_bound = BZ_STARVATION_BOUND_DEFAULT};
     for (uint32_t index = 0; scenario->params[index].name != NULL; index++) {
         program->args.values[index] = scenario->params[index].value;
     }
@@ -26,8 +27,14 @@ void bz_program_init(struct bz_program *program, const struct bz_scenario *scena
 
 struct bz_world *bz_program_new_world(const struct bz_program *program,
                                       const struct bz_strategy *strategy) {
+    struct bz_profile profile;
+    const struct bz_strategy *chosen = strategy != NULL ? strategy : program->strategy;
+    if (chosen->needs_profile && !bz_profile_measure(&profile, program)) {
+        return NULL;
+    }
     struct bz_world_config config = {
-        .strategy = strategy != NULL ? strategy : program->strategy,
+        .strategy = chosen,
+        .profile = chosen->needs_profile ? &profile : NULL,
         .variant = program->variant,
         .answers = &program->answers,
         .monitors = bz_oracles,

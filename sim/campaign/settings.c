@@ -117,7 +117,7 @@ bool bz_program_find(struct bz_program *program, const struct bz_catalog *catalo
         return unknown_variant(catalog, variant_name, error, error_bytes);
     }
     const struct bz_strategy *strategy =
-        bz_strategy_find(strategy_name == NULL ? "random" : strategy_name);
+        bz_strategy_find(strategy_name == NULL ? "portfolio" : strategy_name);
     if (strategy == NULL) {
         return unknown_strategy(strategy_name, error, error_bytes);
     }

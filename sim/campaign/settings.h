@@ -23,7 +23,8 @@
 #define BZ_SETTING_BYTES 512u /* of the longest value */
 
 /* Starts a program from names. False with a message that names the culprit, the nearest valid name
- * and where to find the list. `strategy` NULL: the default, random. */
+ * and where to find the list. `strategy` NULL: the default,
+ * portfolio. */
 bool bz_program_find(struct bz_program *program, const struct bz_catalog *catalog,
                      const char *scenario, const char *variant, const char *strategy, char *error,
                      size_t error_bytes);

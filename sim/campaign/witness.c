@@ -11,8 +11,8 @@ bool bz_witness_search(const struct bz_program *program, const char *oracle,
     }
     witness->is_searched = true;
     witness->program.order = BZ_ORDER_FIFO;
-    if (program->strategy == &bz_strategy_answers) {
-        witness->program.strategy = &bz_strategy_random; /* under another order they say nothing */
+    if (program->strategy == &bz_strategy_answers) { /* they say nothing under another order */
+        witness->program.strategy = &bz_strategy_portfolio;
     }
     struct bz_campaign_result *result = malloc(sizeof *result);
     struct bz_campaign_config config = {.program = &witness->program,

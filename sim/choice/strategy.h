@@ -43,6 +43,7 @@ struct bz_draw {
 struct bz_profile {
     uint32_t steps;                            /* of a run; at least 1 */
     uint32_t tasks;                            /* that it creates */
+    uint32_t points;                           /* where a cancel could be injected */
     uint32_t task_steps[BZ_PROFILE_TASKS_MAX]; /* of the task of that number; 0 is the loop's */
 };
 
@@ -90,6 +91,13 @@ struct bz_strategy {
 extern const struct bz_strategy bz_strategy_fifo;
 extern const struct bz_strategy bz_strategy_random;
 extern const struct bz_strategy bz_strategy_answers;
+extern const struct bz_strategy bz_strategy_pct;
+extern const struct bz_strategy bz_strategy_pos;
+extern const struct bz_strategy bz_strategy_urw;
+extern const struct bz_strategy bz_strategy_delay;
+extern const struct bz_strategy bz_strategy_starve;
+extern const struct bz_strategy bz_strategy_swarm;
+extern const struct bz_strategy bz_strategy_portfolio;
 
 /* The strategies that a user can name, in order; ends with NULL. */
 extern const struct bz_strategy *const bz_strategies[];

@@ -87,6 +87,10 @@ struct bz_world *bz_world_new(const struct bz_world_config *config) {
     world->observer.end = world->buffer + BZ_WORLD_BUFFER_EVENTS;
     world->observer.flush = flush;
     world->config = *config;
+    if (config->profile != NULL) {
+        world->profile = *config->profile;
+        world->config.profile = &world->profile;
+    }
     if (world->config.steps_max == 0) {
         world->config.steps_max = BZ_STEPS_MAX_DEFAULT;
     }

@@ -120,6 +120,7 @@ struct bz_world {
     struct bz_observer observer; /* first: the loop knows the world by it */
     struct bz_event buffer[BZ_WORLD_BUFFER_EVENTS];
     struct bz_world_config config;
+    struct bz_profile profile; /* its own copy of the config's */
     struct bz_loop *loop;
     struct bz_book book;
     struct bz_tape tape;

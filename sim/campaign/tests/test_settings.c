@@ -100,7 +100,7 @@ Test(token, leaves_defaults_out) {
     char token[BZ_TOKEN_BYTES];
     find(&program);
     tst_text(bz_token_format(&program, 42, 0x1f, token, sizeof token),
-             "crowd:crowd_sound:random:0x2a#000000000000001f");
+             "crowd:crowd_sound:portfolio:0x2a#000000000000001f");
     program.order = BZ_ORDER_FIFO;
     program.args.values[CROWD_GUESTS] = 3;
     bz_token_format(&program, 42, 0x1f, token, sizeof token);

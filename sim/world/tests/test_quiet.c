@@ -37,8 +37,10 @@ void *__wrap_realloc(void *block, size_t size_bytes) {
 
 #define SEEDS 2000u
 
-static struct bz_world *warm_world(struct bz_program *program, enum bz_order order) {
+static struct bz_world *warm_world(struct bz_program *program, enum bz_order order,
+                                   const struct bz_strategy *strategy) {
     crowd_program(program, &crowd_sound, order);
+    program->strategy = strategy;
     struct bz_world *world = bz_program_new_world(program, NULL);
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         bz_program_run(program, world, seed, NULL, NULL);
@@ -52,17 +54,21 @@ static void run_again(const struct bz_program *program, struct bz_world *world) 
     }
 }
 
+static void expect_no_allocation(enum bz_order order, const struct bz_strategy *strategy) {
+    struct bz_program program;
+    unsigned long before = atomic_load(&allocations);
+    struct bz_world *world = warm_world(&program, order, strategy);
+    unsigned long after = atomic_load(&allocations);
+    cr_assert(lt(u64, before, after), "the wrapped allocator counts nothing");
+    run_again(&program, world);
+    cr_assert(eq(u64, atomic_load(&allocations), after), "%s", strategy->name);
+    bz_world_destroy(world);
+}
+
 Test(quiet, warm_runs_allocate_nothing) {
-    static const enum bz_order orders[] = {BZ_ORDER_ANY, BZ_ORDER_FIFO};
-    for (int index = 0; index < 2; index++) {
-        struct bz_program program;
-        unsigned long before = atomic_load(&allocations);
-        struct bz_world *world = warm_world(&program, orders[index]);
-        unsigned long after = atomic_load(&allocations);
-        cr_assert(lt(u64, before, after), "the wrapped allocator counts nothing");
-        run_again(&program, world);
-        cr_assert(eq(u64, atomic_load(&allocations), after));
-        bz_world_destroy(world);
+    for (size_t which = 0; bz_strategies[which] != NULL; which++) {
+        expect_no_allocation(BZ_ORDER_ANY, bz_strategies[which]);
+        expect_no_allocation(BZ_ORDER_FIFO, bz_strategies[which]);
     }
 }
 
@@ -89,7 +95,7 @@ Test(quiet, warm_runs_make_no_system_call) {
     static const enum bz_order orders[] = {BZ_ORDER_ANY, BZ_ORDER_FIFO};
     for (int index = 0; index < 2; index++) {
         struct bz_program program;
-        struct bz_world *world = warm_world(&program, orders[index]);
+        struct bz_world *world = warm_world(&program, orders[index], &bz_strategy_portfolio);
         int status = sealed_child(&program, world, true);
         if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
             cr_skip("the kernel offers no seccomp");

@@ -1,0 +1,40 @@
+#include "sim/choice/strategy_measure.h"
+
+#define STRIKE_LOG2_MIN 3u
+#define STRIKE_LOG2_MAX 9u
+
+static void measure_begin(void *state, const struct bz_strategy_start *start) {
+    struct bz_measure_state *measure = state;
+    bz_chance_seed(&measure->chance, start->seed);
+    measure->points = 0;
+    measure->strike_point = bz_chance_log_gap(&measure->chance.streams[BZ_CHOICE_CANCEL],
+                                              STRIKE_LOG2_MIN, STRIKE_LOG2_MAX);
+}
+
+static uint32_t measure_gap(void *state) {
+    (void)state;
+    return 0;
+}
+
+static uint32_t measure_cancel(void *state, const struct bz_loop *loop,
+                               const struct bz_cancel_candidate *candidates, uint32_t count,
+                               uint32_t step, uint32_t point) {
+    struct bz_measure_state *measure = state;
+    return measure->points++ == measure->strike_point
+               ? bz_chance_cancel(state, loop, candidates, count, step, point)
+               : 0;
+}
+
+const struct bz_strategy bz_strategy_measure = {
+    .name = "measure",
+    .summary = "a random walk that counts the points where a cancel could be injected",
+    .is_fair = true,
+    .state_bytes = sizeof(struct bz_measure_state),
+    .begin = measure_begin,
+    .next = bz_chance_next,
+    .cancel_gap = measure_gap,
+    .cancel = measure_cancel,
+    .jump_gap = bz_chance_rare_jump_gap,
+    .jump = bz_chance_jump,
+    .draw = bz_chance_draw,
+};

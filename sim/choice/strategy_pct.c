@@ -1,0 +1,114 @@
+/* pct: strict priorities, changed at a few steps (Burckhardt, Kothari, Musuvathi, Nagarakatte, "A
+ * Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010).
+ *
+ * Every task has a random priority; so have, together, the handles that belong to no task. The
+ * ready handle of the highest runs, the oldest if it has several. At d - 1 steps, drawn among the
+ * k of the profile, whoever would run falls below all others. The depth d is drawn per seed from 1
+ * to DEPTH_MAX, since nobody knows how deep the next fault is. Cancels are spread over the points
+ * of a run as the change points are over its steps, and have the world's budget.
+ *
+ * Guarantee: a fault of depth d in a program of n tasks and k steps is found with probability at
+ * least 1 / (n k^(d-1)) in the share of runs that have that depth.
+ *
+ * Strict priorities are not fair: a task that spins keeps all lower ones from running. After
+ * FAIR_AFTER times the expected length the rest of the run is a random walk, which is; so no ready
+ * handle is passed over for ever, and whoever still makes no progress then cannot. Shuttle, Coyote
+ * and others end their priority schedules in the same way.
+ */
+#include "primitives/runtime/driver.h"
+#include "sim/choice/chance.h"
+
+#define DEPTH_MAX 4u
+#define FAIR_AFTER 4u
+#define FAIR_SLACK 64u
+#define PRIORITY_BASE (UINT64_C(1) << 63u) /* everybody's, until they are changed */
+
+struct change {
+    uint32_t step;
+    uint32_t owner; /* who fell, once is_made */
+    bool is_made;
+};
+
+struct pct_state {
+    struct bz_chance chance;
+    uint64_t seed;
+    uint64_t fair_from;
+    uint32_t pending; /* changes not made yet */
+    uint32_t change_count;
+    struct change changes[DEPTH_MAX - 1];
+};
+
+static void pct_begin(void *state, const struct bz_strategy_start *start) {
+    struct pct_state *pct = state;
+    bz_chance_begin(&pct->chance, start);
+    struct bz_pcg32 *plan = &pct->chance.streams[BZ_CHANCE_PLAN];
+    pct->seed = bz_seed_mix(start->seed);
+    pct->fair_from = (uint64_t)FAIR_AFTER * start->profile->steps + FAIR_SLACK;
+    pct->change_count = bz_pcg32_below(plan, DEPTH_MAX);
+    pct->pending = pct->change_count;
+    for (uint32_t index = 0; index < pct->change_count; index++) {
+        pct->changes[index] =
+            (struct change){.step = 1 + bz_pcg32_below(plan, start->profile->steps)};
+    }
+}
+
+/* A change that was made later counts; the paper's order among the fallen is that of their numbers,
+ * which were drawn independently of the steps. */
+static uint64_t priority(const struct pct_state *pct, uint32_t owner) {
+    uint64_t value = PRIORITY_BASE | bz_chance_hash(pct->seed, owner, 0);
+    uint32_t latest = 0;
+    for (uint32_t index = 0; index < pct->change_count; index++) {
+        const struct change *change = &pct->changes[index];
+        if (change->is_made && change->owner == owner && change->step >= latest) {
+            latest = change->step;
+            value = index;
+        }
+    }
+    return value;
+}
+
+static uint32_t highest(const struct pct_state *pct, const struct bz_loop *loop, uint32_t count) {
+    uint32_t best = 0;
+    uint64_t best_priority = priority(pct, bz_driver_ready_at(loop, 0)->owner);
+    for (uint32_t index = 1; index < count; index++) {
+        uint64_t candidate = priority(pct, bz_driver_ready_at(loop, index)->owner);
+        if (candidate > best_priority) {
+            best = index;
+            best_priority = candidate;
+        }
+    }
+    return best;
+}
+
+static uint32_t pct_next(void *state, const struct bz_loop *loop, uint32_t count, uint32_t step) {
+    struct pct_state *pct = state;
+    if (step > pct->fair_from) {
+        return bz_chance_next(state, loop, count, step);
+    }
+    uint32_t best = highest(pct, loop, count);
+    for (uint32_t index = 0; pct->pending > 0 && index < pct->change_count; index++) {
+        struct change *change = &pct->changes[index];
+        if (!change->is_made && change->step <= step) {
+            change->is_made = true;
+            change->owner = bz_driver_ready_at(loop, best)->owner;
+            pct->pending--;
+            best = highest(pct, loop, count);
+        }
+    }
+    return best;
+}
+
+const struct bz_strategy bz_strategy_pct = {
+    .name = "pct",
+    .summary = "strict random priorities, changed at up to 3 steps of a run",
+    .is_fair = true,
+    .needs_profile = true,
+    .state_bytes = sizeof(struct pct_state),
+    .begin = pct_begin,
+    .next = pct_next,
+    .cancel_gap = bz_chance_spread_gap,
+    .cancel = bz_chance_cancel,
+    .jump_gap = bz_chance_jump_gap,
+    .jump = bz_chance_jump,
+    .draw = bz_chance_draw,
+};

@@ -1,0 +1,109 @@
+/* swarm: a random walk whose parameters are drawn per seed (Groce, Zhang, Eide, Chen, Regehr,
+ * "Swarm Testing", ISSTA 2012; TigerBeetle's simulator draws its fault rates so).
+ *
+ * One setting that does a little of everything rarely does much of anything: what suppresses a
+ * fault is always there as well. So each seed leaves out some things and exaggerates others:
+ *     which windows cancels may hit      each with probability 1/2, or all of them
+ *     how soon a cancel follows another
+ *     what is drawn                      uniform, small, large, or always the same share
+ *     which handle is next               uniform, rather old, rather new, or the same task again
+ * and, as every strategy that plans its cancels, how early and how densely cancels come and how
+ * often the clock jumps (chance.h).
+ *
+ * Guarantee: none beyond a random walk's, in the share of runs that have its parameters. Fair with
+ * probability 1: no handle is ever out of the question.
+ */
+#include "primitives/runtime/driver.h"
+#include "sim/choice/chance.h"
+
+#define SOON_LOG2_MOST 6u
+#define STICKY_OF_4 3u
+
+enum pick { PICK_UNIFORM, PICK_OLD, PICK_NEW, PICK_STICKY, PICK_COUNT };
+
+struct swarm_state {
+    struct bz_chance chance;
+    enum pick pick;
+    uint32_t windows;
+    uint32_t soon_log2;
+    uint32_t last_owner;
+};
+
+static void swarm_begin(void *state, const struct bz_strategy_start *start) {
+    struct swarm_state *swarm = state;
+    bz_chance_begin(&swarm->chance, start);
+    struct bz_pcg32 *plan = &swarm->chance.streams[BZ_CHANCE_PLAN];
+    swarm->pick = (enum pick)bz_pcg32_below(plan, PICK_COUNT);
+    swarm->chance.bias = (enum bz_bias)bz_pcg32_below(plan, BZ_BIAS_COUNT);
+    swarm->windows = bz_pcg32_next(plan) & BZ_WINDOWS_ALL;
+    swarm->windows = bz_pcg32_below(plan, 4) == 0 ? BZ_WINDOWS_ALL : swarm->windows;
+    swarm->soon_log2 = 1 + bz_pcg32_below(plan, SOON_LOG2_MOST);
+    swarm->last_owner = 0;
+}
+
+/* The same task again, three times of four; each of the others in the fourth. */
+static uint32_t sticky(struct swarm_state *swarm, const struct bz_loop *loop, uint32_t count,
+                       uint32_t drawn) {
+    if (bz_pcg32_below(&swarm->chance.streams[BZ_CHOICE_NEXT], 4) < STICKY_OF_4) {
+        for (uint32_t index = 0; index < count; index++) {
+            if (bz_driver_ready_at(loop, index)->owner == swarm->last_owner) {
+                drawn = index;
+                break;
+            }
+        }
+    }
+    swarm->last_owner = bz_driver_ready_at(loop, drawn)->owner;
+    return drawn;
+}
+
+static uint32_t swarm_next(void *state, const struct bz_loop *loop, uint32_t count, uint32_t step) {
+    struct swarm_state *swarm = state;
+    struct bz_pcg32 *stream = &swarm->chance.streams[BZ_CHOICE_NEXT];
+    uint32_t drawn = bz_pcg32_below(stream, count);
+    (void)step;
+    if (swarm->pick == PICK_UNIFORM) {
+        return drawn;
+    }
+    if (swarm->pick == PICK_STICKY) {
+        return sticky(swarm, loop, count, drawn);
+    }
+    uint32_t other = bz_pcg32_below(stream, count);
+    bool is_first = (drawn < other) == (swarm->pick == PICK_OLD);
+    return is_first ? drawn : other;
+}
+
+static uint32_t swarm_cancel_gap(void *state) {
+    struct swarm_state *swarm = state;
+    struct bz_pcg32 *stream = &swarm->chance.streams[BZ_CHOICE_CANCEL];
+    if (swarm->chance.has_struck) {
+        return bz_chance_log_gap(stream, 1, swarm->soon_log2);
+    }
+    swarm->chance.has_struck = true;
+    return bz_pcg32_below(stream, swarm->chance.first_bound);
+}
+
+static uint32_t swarm_cancel(void *state, const struct bz_loop *loop,
+                             const struct bz_cancel_candidate *candidates, uint32_t count,
+                             uint32_t step, uint32_t point) {
+    struct swarm_state *swarm = state;
+    (void)loop;
+    (void)step;
+    (void)point;
+    return bz_chance_victim(&swarm->chance.streams[BZ_CHOICE_CANCEL], candidates, count,
+                            swarm->windows);
+}
+
+const struct bz_strategy bz_strategy_swarm = {
+    .name = "swarm",
+    .summary = "a random walk whose windows, rates and biases are drawn per seed",
+    .is_fair = true,
+    .needs_profile = true,
+    .state_bytes = sizeof(struct swarm_state),
+    .begin = swarm_begin,
+    .next = swarm_next,
+    .cancel_gap = swarm_cancel_gap,
+    .cancel = swarm_cancel,
+    .jump_gap = bz_chance_jump_gap,
+    .jump = bz_chance_jump,
+    .draw = bz_chance_draw,
+};

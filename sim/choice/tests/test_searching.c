@@ -1,0 +1,447 @@
+/* Every strategy keeps the rules of strategy.h; and each does what it is named for. The loop here
+ * is a bare queue: tasks that are always ready, unless a test takes one out. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "primitives/runtime/driver.h"
+#include "sim/choice/strategy.h"
+
+#define TASKS_MAX 8u
+#define STEPS_MAX 4000u
+
+struct stage {
+    const struct bz_strategy *strategy;
+    void *state;
+    struct bz_profile profile;
+    struct bz_loop loop;
+    struct bz_handle handles[TASKS_MAX];
+    struct bz_handle *ready[TASKS_MAX];
+    uint32_t owners[STEPS_MAX + 1];  /* who ran, by step */
+    uint32_t indices[STEPS_MAX + 1]; /* what next() said */
+};
+
+/* Tasks 1 to `tasks`, of which each is expected to take an equal part of `steps`. */
+static struct stage *stage_new(const struct bz_strategy *strategy, uint32_t tasks, uint32_t steps) {
+    struct stage *stage = calloc(1, sizeof *stage);
+    stage->strategy = strategy;
+    stage->state = calloc(1, strategy->state_bytes);
+    stage->profile = (struct bz_profile){.steps = steps, .tasks = tasks, .points = steps};
+    stage->loop.ready = stage->ready;
+    stage->loop.ready_count = tasks;
+    for (uint32_t task = 1; task <= tasks; task++) {
+        stage->profile.task_steps[task] = steps / tasks;
+    }
+    return stage;
+}
+
+static void stage_free(struct stage *stage) {
+    free(stage->state);
+    free(stage);
+}
+
+static void stage_begin(struct stage *stage, uint64_t seed) {
+    for (uint32_t index = 0; index < stage->loop.ready_count; index++) {
+        stage->handles[index] =
+            (struct bz_handle){.owner = index + 1, .nth = 1, .role = BZ_ROLE_STEP};
+        stage->ready[index] = &stage->handles[index];
+    }
+    stage->strategy->begin(stage->state,
+                           &(struct bz_strategy_start){.seed = seed, .profile = &stage->profile});
+}
+
+/* One step: who was picked goes to the end of the queue. */
+static void stage_step(struct stage *stage, uint32_t step) {
+    uint32_t count = stage->loop.ready_count;
+    uint32_t index = stage->strategy->next(stage->state, &stage->loop, count, step);
+    cr_assert(lt(u32, index, count), "%s", stage->strategy->name);
+    struct bz_handle *handle = stage->ready[index];
+    stage->indices[step] = index;
+    stage->owners[step] = handle->owner;
+    handle->nth++;
+    memmove(&stage->ready[index], &stage->ready[index + 1],
+            (count - index - 1) * sizeof(struct bz_handle *));
+    stage->ready[count - 1] = handle;
+}
+
+static void stage_run(struct stage *stage, uint64_t seed, uint32_t steps) {
+    stage_begin(stage, seed);
+    for (uint32_t step = 1; step <= steps; step++) {
+        stage_step(stage, step);
+    }
+}
+
+/* The longest time that a task was ready and did not run. */
+static uint32_t longest_wait(const struct stage *stage, uint32_t steps) {
+    uint32_t last[TASKS_MAX + 1] = {0};
+    uint32_t longest = 0;
+    for (uint32_t step = 1; step <= steps + 1; step++) {
+        for (uint32_t task = 1; task <= stage->loop.ready_count; task++) {
+            bool has_run = step <= steps && stage->owners[step] == task;
+            uint32_t wait = step - last[task] - 1;
+            longest = has_run || step == steps + 1 ? (wait > longest ? wait : longest) : longest;
+            last[task] = has_run ? step : last[task];
+        }
+    }
+    return longest;
+}
+
+static uint32_t switches(const struct stage *stage, uint32_t steps) {
+    uint32_t count = 0;
+    for (uint32_t step = 2; step <= steps; step++) {
+        count += stage->owners[step] != stage->owners[step - 1];
+    }
+    return count;
+}
+
+/* --- rules for all ---------------------------------------------------------------------------- */
+
+static const struct bz_cancel_candidate candidates[] = {
+    {1, 3, BZ_WINDOW_WAITING}, {2, 1, BZ_WINDOW_WAITING}, {3, 2, BZ_WINDOW_WOKEN}};
+#define CANDIDATES 3u
+
+static uint64_t mix(uint64_t hash, uint64_t value) {
+    return (hash ^ value) * UINT64_C(0x9fb21c651e98df25) + 1;
+}
+
+/* A run in which everything is asked; a hash of the answers to `what`: 0 schedule, 1 the others. */
+static uint64_t interview(struct stage *stage, uint64_t seed, uint32_t extra_draws, int what) {
+    static const uint64_t bounds[] = {1, 2, 1000, UINT64_C(1) << 40u, (UINT64_C(1) << 53u) - 1};
+    const struct bz_strategy *strategy = stage->strategy;
+    uint64_t hash = 0;
+    stage_begin(stage, seed);
+    for (uint32_t step = 1; step <= 60; step++) {
+        stage_step(stage, step);
+        hash = mix(hash, what == 0 ? stage->indices[step] : 0);
+        for (uint32_t extra = 0; extra < extra_draws; extra++) {
+            struct bz_draw draw = {.bound = 9, .label = "extra", .owner = 1, .nth = 1};
+            (void)strategy->draw(stage->state, BZ_CHOICE_DATA, &draw, step);
+        }
+        uint32_t gap = strategy->cancel_gap(stage->state);
+        uint32_t victim =
+            strategy->cancel(stage->state, &stage->loop, candidates, CANDIDATES, step, 0);
+        cr_assert(le(u32, victim, CANDIDATES), "%s", strategy->name);
+        hash = mix(mix(hash, gap), victim);
+        hash = mix(hash, strategy->jump_gap(stage->state));
+        hash = mix(hash, strategy->jump(stage->state, step));
+        struct bz_draw draw = {.bound = bounds[step % 5], .label = "x", .owner = 1, .nth = step};
+        uint64_t drawn = strategy->draw(stage->state, BZ_CHOICE_DELAY, &draw, step);
+        cr_assert(lt(u64, drawn, draw.bound), "%s", strategy->name);
+        hash = mix(hash, drawn);
+    }
+    return hash;
+}
+
+Test(searching, answers_depend_on_seed_and_profile_alone) {
+    for (size_t which = 0; bz_strategies[which] != NULL; which++) {
+        struct stage *one = stage_new(bz_strategies[which], 5, 50);
+        struct stage *other = stage_new(bz_strategies[which], 5, 50);
+        memset(other->state, 0xa5, bz_strategies[which]->state_bytes); /* what a run left behind */
+        uint32_t changes = 0;
+        for (uint64_t seed = 1; seed < 90; seed++) {
+            uint64_t hash = interview(one, seed, 0, 0);
+            cr_assert(eq(u64, hash, interview(other, seed, 0, 0)), "%s", one->strategy->name);
+            changes += hash != interview(other, seed + 1, 0, 0);
+        }
+        bool is_dull = one->strategy == &bz_strategy_fifo || one->strategy == &bz_strategy_answers;
+        cr_assert(eq(int, changes > 80, !is_dull), "%s: %u", one->strategy->name, changes);
+        stage_free(one);
+        stage_free(other);
+    }
+}
+
+Test(searching, draws_of_data_shift_nothing_else) {
+    for (size_t which = 0; bz_strategies[which] != NULL; which++) {
+        struct stage *stage = stage_new(bz_strategies[which], 5, 50);
+        for (uint64_t seed = 0; seed < 50; seed++) {
+            uint64_t hash = interview(stage, seed, 0, 0);
+            cr_assert(eq(u64, hash, interview(stage, seed, 3, 0)), "%s", stage->strategy->name);
+        }
+        stage_free(stage);
+    }
+}
+
+/* Whoever says that it is fair lets nobody wait for long, once an unfair prefix is over: four runs'
+ * length and a slack. */
+Test(searching, fair_strategies_let_everybody_run) {
+    for (size_t which = 0; bz_strategies[which] != NULL; which++) {
+        struct stage *stage = stage_new(bz_strategies[which], 4, 100);
+        for (uint64_t seed = 0; stage->strategy->is_fair && seed < 200; seed++) {
+            stage_run(stage, seed, STEPS_MAX);
+            uint32_t longest = longest_wait(stage, STEPS_MAX);
+            cr_assert(lt(u32, longest, 464 + 120), "%s, seed %llu: %u", stage->strategy->name,
+                      (unsigned long long)seed, longest);
+        }
+        stage_free(stage);
+    }
+}
+
+/* --- pct -------------------------------------------------------------------------------------- */
+
+/* Strict priorities, changed at most three times: each task has its steps in one piece. */
+Test(searching, pct_switches_at_its_change_points_only) {
+    struct stage *stage = stage_new(&bz_strategy_pct, 6, 100);
+    uint32_t seen[4] = {0};
+    for (uint64_t seed = 0; seed < 400; seed++) {
+        stage_run(stage, seed, 400);
+        uint32_t count = switches(stage, 400);
+        cr_assert(lt(u32, count, 4));
+        seen[count]++;
+        cr_assert(eq(u32, switches(stage, 101), count), "a change after the expected end");
+    }
+    for (int count = 0; count < 4; count++) {
+        cr_assert(lt(u32, 60, seen[count]), "%d changes: %u of 400", count, seen[count]);
+    }
+    stage_free(stage);
+}
+
+/* Who comes back with the highest priority runs at once. */
+Test(searching, pct_priorities_belong_to_tasks) {
+    struct stage *stage = stage_new(&bz_strategy_pct, 5, 1000);
+    uint32_t undisturbed = 0;
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        stage_begin(stage, seed);
+        stage_step(stage, 1);
+        uint32_t highest = stage->owners[1];
+        stage->loop.ready_count--; /* it went to the end: it is not ready */
+        stage_step(stage, 2);
+        cr_assert(ne(u32, stage->owners[2], highest));
+        stage->loop.ready_count++;
+        stage_step(stage, 3);
+        undisturbed += stage->owners[3] == highest;
+    }
+    cr_assert(lt(u32, 190, undisturbed));
+    stage_free(stage);
+}
+
+/* --- pos -------------------------------------------------------------------------------------- */
+
+Test(searching, pos_draws_every_order) {
+    struct stage *stage = stage_new(&bz_strategy_pos, 3, 1000);
+    uint32_t orders[4][4] = {{0}};
+    for (uint64_t seed = 0; seed < 6000; seed++) {
+        stage_begin(stage, seed);
+        uint32_t first = stage->strategy->next(stage->state, &stage->loop, 3, 1);
+        uint32_t again = stage->strategy->next(stage->state, &stage->loop, 3, 2);
+        cr_assert(eq(u32, first, again), "what is pending keeps its priority");
+        stage->ready[first] = stage->ready[2]; /* it has run; the other two are left */
+        uint32_t second = stage->strategy->next(stage->state, &stage->loop, 2, 2);
+        orders[first + 1][stage->ready[second]->owner]++;
+    }
+    for (uint32_t first = 1; first <= 3; first++) {
+        for (uint32_t second = 1; second <= 3; second++) {
+            uint32_t count = orders[first][second];
+            cr_assert(eq(int, count > 0, first != second));
+            cr_assert(first == second || (count > 850 && count < 1150), "%u", count);
+        }
+    }
+    stage_free(stage);
+}
+
+/* Cancels compete: a few strike in a run, in some runs none; and never one that is outranked. */
+Test(searching, pos_cancels_compete) {
+    enum { SEEDS = 1000, STEPS = 50 };
+    struct stage *stage = stage_new(&bz_strategy_pos, 4, STEPS);
+    uint32_t none = 0;
+    uint32_t several = 0;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        uint32_t strikes = 0;
+        stage_begin(stage, seed);
+        for (uint32_t step = 1; step <= STEPS; step++) {
+            struct bz_cancel_candidate candidate = {1 + step % 4, 1 + step / 4, BZ_WINDOW_WOKEN};
+            cr_assert(eq(u32, stage->strategy->cancel_gap(stage->state), 0));
+            strikes += stage->strategy->cancel(stage->state, &stage->loop, &candidate, 1, step, 0);
+            stage_step(stage, step);
+        }
+        none += strikes == 0;
+        several += strikes > 1;
+    }
+    cr_assert(lt(u32, SEEDS / 20, none), "%u", none);
+    cr_assert(lt(u32, none, SEEDS * 3 / 4), "%u", none);
+    cr_assert(lt(u32, SEEDS / 50, several), "%u", several);
+    stage_free(stage);
+}
+
+static uint32_t pos_strikes(uint32_t ready) {
+    struct stage *stage = stage_new(&bz_strategy_pos, ready, 3);
+    uint32_t strikes = 0;
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        stage_begin(stage, seed);
+        strikes += stage->strategy->cancel(stage->state, &stage->loop, candidates, 1, 1, 0) != 0;
+    }
+    stage_free(stage);
+    return strikes;
+}
+
+/* Of those that have a priority, one in two is higher than a single handle, one in nine than eight.
+ */
+Test(searching, pos_cancels_must_outrank_all_who_are_ready) {
+    uint32_t one = pos_strikes(1);
+    uint32_t eight = pos_strikes(8);
+    cr_assert(lt(u32, 0, eight));
+    cr_assert(lt(u32, 3 * eight, one), "%u, %u", one, eight);
+    cr_assert(lt(u32, one, 7 * eight), "%u, %u", one, eight);
+}
+
+/* --- urw -------------------------------------------------------------------------------------- */
+
+/* One task of 9 steps and one of a single step: it is as likely in each of the ten places. Under a
+ * random walk half of the runs have it in the first. */
+Test(searching, urw_draws_interleavings_evenly) {
+    enum { SEEDS = 10000 };
+    struct stage *stage = stage_new(&bz_strategy_urw, 2, 10);
+    uint32_t places[11] = {0};
+    stage->profile.task_steps[1] = 9;
+    stage->profile.task_steps[2] = 1;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        uint32_t place = 0;
+        stage_begin(stage, seed);
+        for (uint32_t step = 1; place == 0 && step < 10; step++) {
+            stage_step(stage, step);
+            place = stage->owners[step] == 2 ? step : 0;
+        }
+        places[place == 0 ? 10 : place]++; /* only one is left */
+    }
+    for (int place = 1; place <= 10; place++) {
+        cr_assert(lt(u32, 850, places[place]), "%d: %u", place, places[place]);
+        cr_assert(lt(u32, places[place], 1150), "%d: %u", place, places[place]);
+    }
+    stage_free(stage);
+}
+
+/* --- delay ------------------------------------------------------------------------------------ */
+
+Test(searching, delay_counts_its_delays) {
+    struct stage *stage = stage_new(&bz_strategy_delay, 5, 100);
+    uint32_t seen[9] = {0};
+    for (uint64_t seed = 0; seed < 1000; seed++) {
+        uint32_t delays = 0;
+        stage_run(stage, seed, 200);
+        for (uint32_t step = 1; step <= 200; step++) {
+            delays += stage->indices[step] != 0;
+            cr_assert(stage->indices[step] == 0 || step <= 100 + 8);
+        }
+        cr_assert(le(u32, delays, 8));
+        seen[delays]++;
+    }
+    static const uint32_t counts[] = {0, 1, 2, 4, 8};
+    uint32_t sum = 0;
+    for (int index = 0; index < 5; index++) {
+        cr_assert(lt(u32, 120, seen[counts[index]]), "%u", counts[index]);
+        sum += seen[counts[index]];
+    }
+    cr_assert(eq(u32, sum, 1000));
+    stage_free(stage);
+}
+
+/* --- starve ----------------------------------------------------------------------------------- */
+
+/* A hold of 64 steps is the longest in a run of 400, and is drawn often enough; nobody among three
+ * waits half as long under a random walk. */
+Test(searching, starve_holds_back_and_releases) {
+    struct stage *starve = stage_new(&bz_strategy_starve, 3, 400);
+    struct stage *random = stage_new(&bz_strategy_random, 3, 400);
+    uint32_t held = 0;
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        stage_run(starve, seed, 400);
+        stage_run(random, seed, 400);
+        held += longest_wait(starve, 400) >= 40;
+        cr_assert(lt(u32, longest_wait(random, 400), 40));
+        cr_assert(lt(u32, longest_wait(starve, 400), 64 + 40));
+    }
+    cr_assert(lt(u32, 100, held), "%u", held);
+    stage_free(starve);
+    stage_free(random);
+}
+
+/* A victim that alone is ready runs: nothing is held back for nothing. */
+Test(searching, starve_yields_when_nobody_else_is_ready) {
+    struct stage *stage = stage_new(&bz_strategy_starve, 2, 400);
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        stage_begin(stage, seed);
+        stage->handles[1].owner = 1; /* two handles of one task */
+        for (uint32_t step = 1; step <= 400; step++) {
+            stage_step(stage, step);
+        }
+    }
+    stage_free(stage);
+}
+
+/* --- swarm ------------------------------------------------------------------------------------ */
+
+/* Some seeds never cancel in a window; in some, draws are all small, all large, all the same. */
+Test(searching, swarm_leaves_things_out) {
+    enum { SEEDS = 400, DRAWS = 100, BOUND = 1000 };
+    struct stage *stage = stage_new(&bz_strategy_swarm, 4, 100);
+    uint32_t without = 0;
+    uint32_t small = 0;
+    uint32_t large = 0;
+    uint32_t same = 0;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        uint64_t sum = 0;
+        uint64_t first = 0;
+        bool differs = false;
+        stage_begin(stage, seed);
+        without += stage->strategy->cancel(stage->state, &stage->loop, candidates, 2, 1, 0) == 0;
+        for (uint32_t nth = 1; nth <= DRAWS; nth++) {
+            struct bz_draw draw = {.bound = BOUND, .label = "x", .owner = 1, .nth = nth};
+            uint64_t drawn = stage->strategy->draw(stage->state, BZ_CHOICE_DATA, &draw, 1);
+            first = nth == 1 ? drawn : first;
+            differs |= drawn != first;
+            sum += drawn;
+        }
+        same += !differs;
+        small += differs && sum < DRAWS * BOUND * 2 / 5;
+        large += differs && sum > DRAWS * BOUND * 3 / 5;
+    }
+    cr_assert(lt(u32, 90, without)); /* 3/8 of 400 */
+    cr_assert(lt(u32, without, 210));
+    uint32_t shares[] = {small, large, same};
+    for (int index = 0; index < 3; index++) {
+        cr_assert(lt(u32, 60, shares[index]), "%d: %u", index, shares[index]);
+        cr_assert(lt(u32, shares[index], 140), "%d: %u", index, shares[index]);
+    }
+    stage_free(stage);
+}
+
+/* --- portfolio -------------------------------------------------------------------------------- */
+
+/* Each seed is a run of one of its members, with that seed; and each member has its share. */
+Test(searching, portfolio_gives_every_member_its_share) {
+    static const struct {
+        const struct bz_strategy *member;
+        uint32_t share; /* of 100 seeds */
+    } members[] = {{&bz_strategy_delay, 40}, {&bz_strategy_random, 24}, {&bz_strategy_pct, 16},
+                   {&bz_strategy_urw, 12},   {&bz_strategy_starve, 4},  {&bz_strategy_swarm, 3},
+                   {&bz_strategy_fifo, 1}};
+    enum { MEMBERS = sizeof members / sizeof members[0] };
+    struct stage *portfolio = stage_new(&bz_strategy_portfolio, 4, 60);
+    uint32_t shares[MEMBERS] = {0};
+    uint32_t owners[301];
+    portfolio->profile.task_steps[1] = 50; /* so that urw is no random walk */
+    for (uint64_t seed = 1000; seed < 1100; seed++) {
+        stage_run(portfolio, seed, 300);
+        memcpy(owners, portfolio->owners, sizeof owners);
+        uint32_t matches = 0;
+        for (int index = 0; index < MEMBERS; index++) {
+            struct stage *member = stage_new(members[index].member, 4, 60);
+            member->profile = portfolio->profile;
+            stage_run(member, seed, 300);
+            bool is_it = memcmp(member->owners, owners, sizeof owners) == 0;
+            if (members[index].member == &bz_strategy_fifo) {
+                is_it &= seed % 100 == 1; /* delay without a delay is first in, first out, too */
+            } else {
+                is_it &= interview(member, seed, 0, 0) == interview(portfolio, seed, 0, 0);
+            }
+            shares[index] += is_it;
+            matches += is_it;
+            stage_free(member);
+        }
+        cr_assert(eq(u32, matches, 1), "seed %llu", (unsigned long long)seed);
+    }
+    for (int index = 0; index < MEMBERS; index++) {
+        cr_assert(eq(u32, shares[index], members[index].share), "%s", members[index].member->name);
+    }
+    stage_free(portfolio);
+}
