@@ -157,7 +157,8 @@ static inline uint32_t bz_driver_turn_left(const struct bz_loop *loop) {
 
 /* Takes the index-th oldest handle out of the queue. The rest keep their order. O(distance to the
  * nearer end). */
-static inline struct bz_handle *bz_driver_take(struct bz_loop *loop, uint32_t index) {
+static inline __attribute__((always_inline)) struct bz_handle *bz_driver_take(struct bz_loop *loop,
+                                                                              uint32_t index) {
     struct bz_handle **ready = loop->ready;
     struct bz_handle *handle = ready[index];
     BZ_CHECK(index < loop->ready_count);

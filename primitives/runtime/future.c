@@ -1,5 +1,3 @@
-#include <string.h>
-
 #include "primitives/runtime/future.h"
 
 #include "primitives/runtime/driver.h"
@@ -12,7 +10,6 @@ void bz_future_init(struct bz_future *future, struct bz_loop *loop) {
     future->state = BZ_FUTURE_PENDING;
     future->status = BZ_OK;
     future->is_task = false;
-    memset(future->padding, 0, sizeof future->padding);
 }
 
 /* A task's wake-up is an event of its own: for a waiter of a primitive, it is the grant. */

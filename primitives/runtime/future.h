@@ -49,11 +49,10 @@ struct bz_future {
     /* The owner's hook: called inside cancel, so that a primitive can unlink a waiter in O(1). It
      * must not complete other futures' waiters synchronously nor await. NULL: none. */
     void (*on_cancel)(struct bz_future *future);
-    uint64_t value;     /* result, or what an exception says */
-    uint8_t state;      /* enum bz_future_state */
-    uint8_t status;     /* enum bz_status that an await returns once done */
-    bool is_task;       /* this future is the end of a task: cancelling it cancels the task */
-    uint8_t padding[5]; /* 0, so that equal futures are equal bytes: see image.h */
+    uint64_t value; /* result, or what an exception says */
+    uint8_t state;  /* enum bz_future_state */
+    uint8_t status; /* enum bz_status that an await returns once done */
+    bool is_task;   /* this future is the end of a task: cancelling it cancels the task */
 };
 
 /* Storage may be anywhere, a coroutine's stack included. */

@@ -22,8 +22,8 @@ struct bz_program {
     uint32_t cancels_max;
     uint32_t steps_max;
     uint32_t starvation_bound;
-    struct bz_answers answers; /* for the strategy `answers` */
-    struct bz_scenario_args args; /* last: the end of it is not compared, see scenario.h */
+    struct bz_scenario_args args; /* from the end of it on, nothing is compared: see scenario.h */
+    struct bz_answers answers;    /* for the strategy `answers` */
 };
 
 /* The program with every setting at its default: order any, cancels into every window. */

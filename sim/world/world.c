@@ -319,7 +319,8 @@ static inline __attribute__((always_inline)) bool is_plain(const struct bz_world
  * next handle is picked as soon as a task has come back, before its step is noted and inspected:
  * the processor fetches the next task meanwhile, and the switch to it, which it cannot predict,
  * waits for nothing. A replay does not pick early: its choice might be one too many. */
-static void run_plain(struct bz_world *world, uint32_t index) {
+static inline __attribute__((always_inline)) void run_plain(struct bz_world *world,
+                                                            uint32_t index) {
     struct bz_handle *handle = take(world, index);
     while (world->observer.next == world->buffer && handle->role == BZ_ROLE_STEP) {
         struct bz_task *task = bz_driver_task_of(handle);
@@ -338,7 +339,7 @@ static void run_plain(struct bz_world *world, uint32_t index) {
     run_other(world, handle);
 }
 
-static void run_any(struct bz_world *world) {
+static inline __attribute__((always_inline)) void run_any(struct bz_world *world) {
     world->is_over = false;
     while (may_go_on(world) && !world->is_over) {
         if (prepare(world)) {
@@ -379,7 +380,7 @@ static bool begin_turn(struct bz_world *world) {
 
 /* asyncio's turn: the handles carried over, then events from outside, then timers that are due.
  * False: a cancel struck, or it is over. */
-static inline bool prepare_fifo(struct bz_world *world) {
+static inline __attribute__((always_inline)) bool prepare_fifo(struct bz_world *world) {
     const struct bz_loop *loop = world->loop;
     for (;;) {
         if (loop->turn_left > loop->turn_timers) {
@@ -401,7 +402,7 @@ static inline bool prepare_fifo(struct bz_world *world) {
     }
 }
 
-static void run_fifo(struct bz_world *world) {
+static inline __attribute__((always_inline)) void run_fifo(struct bz_world *world) {
     world->is_over = false;
     while (may_go_on(world) && !world->is_over) {
         if (prepare_fifo(world)) {

@@ -56,8 +56,6 @@ const char *bz_order_name(enum bz_order order);
 
 struct bz_world_config {
     const struct bz_strategy *strategy;
-    const struct bz_profile *profile; /* for strategies that need one; NULL */
-    const struct bz_answers *answers; /* for the strategy that follows one; NULL */
     const struct bz_variant *variant;
     const struct bz_monitor *const *monitors; /* ends with NULL; at most BZ_MONITORS_MAX */
     enum bz_order order;
@@ -66,6 +64,8 @@ struct bz_world_config {
     uint32_t steps_max;        /* 0: BZ_STEPS_MAX_DEFAULT */
     bool judges_liveness;      /* the schedule is fair, or replays a fair one */
     uint32_t starvation_bound; /* overtakings that a waiter must put up with; 0: default */
+    const struct bz_profile *profile; /* for strategies that need one; NULL */
+    const struct bz_answers *answers; /* for the strategy that follows one; NULL */
 };
 
 enum bz_run_end {
@@ -120,7 +120,6 @@ struct bz_world {
     struct bz_observer observer; /* first: the loop knows the world by it */
     struct bz_event buffer[BZ_WORLD_BUFFER_EVENTS];
     struct bz_world_config config;
-    struct bz_profile profile; /* its own copy of the config's */
     struct bz_loop *loop;
     struct bz_book book;
     struct bz_tape tape;
@@ -128,7 +127,6 @@ struct bz_world {
     uint64_t seed;
     uint64_t digest;
     uint32_t step;        /* the one that runs, or ran last; 0 before the first */
-    uint32_t marked_step; /* see bz_world_mark_step() */
     bool outside_is_past; /* fifo: this turn's events from outside have come */
     uint32_t cancel_gap;
     uint32_t point; /* fifo: points for a cancel since step point_step - 1 */
@@ -149,7 +147,6 @@ struct bz_world {
     bool is_searched;           /* states are compared: see snapshot.h */
     bool has_noted;             /* the setup made events be noted before its end */
     bool has_drawn;             /* something was drawn in this run */
-    uint64_t looked_at; /* tasks that scenarios have asked about, as bits; see footprint.h */
     struct bz_setup_image setup;
     bool has_subscribers;
     uint32_t subscriber_count[BZ_EVENT_KIND_COUNT];
@@ -158,6 +155,9 @@ struct bz_world {
     const struct bz_monitor *closers[BZ_MONITORS_MAX];
     struct bz_cancel_candidate *candidates;
     uint32_t candidates_capacity;
+    uint32_t marked_step;      /* see bz_world_mark_step() */
+    uint64_t looked_at;        /* tasks that scenarios have asked about, as bits; see footprint.h */
+    struct bz_profile profile; /* its own copy of the config's */
 };
 
 /* NULL without memory. `config` is copied; what it points to must live as long as the world. */
