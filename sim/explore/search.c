@@ -58,6 +58,7 @@ static bool run_transition(struct bz_search *search) {
     go_back(search);
     search->is_at_top = false;
     search->is_blocked = false;
+    search->has_jumped = false;
     search->cursor = frame->first_question;
     bool tracks = bz_search_has(search, BZ_REDUCE_SLEEP);
     if (tracks) {
@@ -357,7 +358,7 @@ bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *boun
     search->is_cut = false;
     search->weight_done = 0;
     search->world->config.judges_liveness = !bounds->is_sweep;
-    search->world->cancels_left = search->config->program->cancels_max;
+    search->world->cancels_left = bz_search_cancels_max(search->config);
     bz_visited_clear(&search->visited);
     bz_visited_clear(&search->outcomes);
     result->end = BZ_EXPLORE_DONE;
