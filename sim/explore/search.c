@@ -86,8 +86,8 @@ static uint64_t text_hash(const char *text) {
     return hash;
 }
 
-/* One finding is kept for each oracle and object. */
-static void keep_finding(struct bz_search *search) {
+/* One finding is kept for each oracle and object. `step`: as an ordinary run would count it. */
+static void keep_finding(struct bz_search *search, uint32_t step) {
     struct bz_explore_result *result = search->result;
     const struct bz_violation *violation = &search->world->violation;
     for (uint32_t index = 0; index < result->finding_count; index++) {
@@ -101,7 +101,7 @@ static void keep_finding(struct bz_search *search) {
     }
     struct bz_explore_finding *finding = &result->findings[result->finding_count++];
     *finding = (struct bz_explore_finding){.violation = *violation};
-    finding->violation.step = search->frame_count - 1;
+    finding->violation.step = step;
     finding->has_answers = bz_search_answers(search, &finding->answers);
     for (uint32_t index = 0; index < search->question_count; index++) {
         finding->delays += bz_question_delays(&search->questions[index]);
@@ -247,7 +247,8 @@ static bool end_schedule(struct bz_search *search) {
     frame->schedules = bz_schedules_add(frame->schedules, 1);
     finish(search);
     if (search->world->end == BZ_RUN_VIOLATED) {
-        keep_finding(search);
+        keep_finding(search,
+                     search->frame_count - 2); /* the last transition was no step any more */
         return true;
     }
     return note_outcome(search);
@@ -277,7 +278,7 @@ static enum verdict judge(struct bz_search *search, bool goes_on) {
     }
     if (search->world->end == BZ_RUN_VIOLATED) {
         frame->schedules = bz_schedules_add(frame->schedules, 1);
-        keep_finding(search);
+        keep_finding(search, search->frame_count - 1);
         return GO_ON;
     }
     if (!goes_on) {
@@ -295,7 +296,7 @@ static enum verdict judge(struct bz_search *search, bool goes_on) {
         if (!search->bounds.is_sweep && is_dull_loop(search, child)) {
             end_loop(search);
             if (search->world->end == BZ_RUN_VIOLATED) {
-                keep_finding(search);
+                keep_finding(search, search->world->config.steps_max);
             }
         }
         return GO_ON;
