@@ -223,8 +223,8 @@ static void enter(struct bz_search *search, struct bz_frame *frame, uint64_t wei
     frame->present_print = (struct bz_footprint){0};
     search->frame_count++;
     search->is_at_top = true;
-    if (search->frame_count - 1 > search->result->depth) {
-        search->result->depth = search->frame_count - 1;
+    if (search->frame_count > search->result->depth + 2) { /* the first transition is the setup */
+        search->result->depth = search->frame_count - 2;
     }
 }
 
