@@ -174,3 +174,18 @@ Test(explore_agreement, for_drawn_programs_with_sleep_sets) {
     sum = compare_drawn(&bz_variant_zoo_sem_barge, "tasks=3,ops=2,kinds=7", 0, true, 100);
     cr_assert(lt(u32, 0, sum.with_findings), "%u", sum.with_findings);
 }
+
+/* Where there are no snapshots, all that is asked for is left out, and what was proved is said. */
+Test(explore_agreement, reductions_that_cannot_be_had_are_left_out) {
+    struct bz_program program =
+        tst_explored_program(&bz_scenario_handoff, &bz_variant_buzzer, "cancel=none");
+    struct bz_explore_result result =
+        tst_explore(&(struct bz_explore_config){.program = &program,
+                                                .delays_max = BZ_EXPLORE_UNBOUNDED,
+                                                .reductions = BZ_REDUCE_ALL,
+                                                .rounds_before_sweep = 1});
+    uint32_t expected = BZ_REDUCE_ALL & ~BZ_REDUCE_SLEEP; /* its tasks share more than permits */
+    cr_assert(eq(u32, result.reductions, bz_snapshot_is_supported() ? expected : 0));
+    cr_assert(eq(u64, result.schedules, 12));
+    cr_assert(result.is_whole);
+}

@@ -197,3 +197,14 @@ Test(image, memory_and_stacks_come_back) {
     cr_assert(eq(ptr, (void *)second->stack, (void *)stack));
     bz_loop_destroy(loop);
 }
+
+/* Where a stack pointer is known, and nobody keeps records of stacks. */
+Test(image, says_where_it_works) {
+#ifdef BZ_SWITCH_UCONTEXT
+    bool is_native = false;
+#else
+    bool is_native = true;
+#endif
+    bool is_watched = BZ_SAN_ADDRESS || BZ_SAN_THREAD;
+    cr_assert(eq(int, bz_image_is_supported(), is_native && !is_watched));
+}

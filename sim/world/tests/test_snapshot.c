@@ -153,3 +153,7 @@ Test(snapshot, two_ways_to_one_place_are_the_same_bytes) {
     cr_assert(is_same_place((const uint32_t[]){0, 1, 0, 0}, (const uint32_t[]){1, 1, 0, 0}, 4));
     cr_assert(eq(int, is_same_place((const uint32_t[]){0}, (const uint32_t[]){1}, 1), false));
 }
+
+Test(snapshot, works_where_images_do) {
+    cr_assert(eq(int, bz_snapshot_is_supported(), bz_image_is_supported()));
+}
