@@ -189,3 +189,24 @@ Test(explore_agreement, reductions_that_cannot_be_had_are_left_out) {
     cr_assert(eq(u64, result.schedules, 12));
     cr_assert(result.is_whole);
 }
+
+/* A window is a matter of what the book still knows: who holds, who was woken. */
+Test(explore_agreement, for_cancels_into_one_window) {
+    static const char *const windows[] = {"cancel=holding", "cancel=woken", "cancel=waiting",
+                                          "cancel=sleeping", "cancel=cancelling"};
+    struct comparison sum = {0};
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("there are no reductions to compare");
+    }
+    for (uint32_t index = 0; index < sizeof windows / sizeof windows[0]; index++) {
+        struct bz_program program =
+            tst_explored_program(&bz_scenario_contended, &bz_variant_buzzer, windows[index]);
+        char error[BZ_ERROR_BYTES];
+        cr_assert(bz_program_set_list(&program, "permits=1,workers=2,rounds=1,patience=1", error,
+                                      sizeof error));
+        program.steps_max = STEPS_MAX;
+        compare(&program, 2, "window", index, &sum);
+        compare(&program, 1, "window", index, &sum);
+    }
+    cr_assert(le(u32, 5, sum.compared), "%u", sum.compared);
+}

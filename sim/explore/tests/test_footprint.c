@@ -256,3 +256,18 @@ Test(footprint, transitions_have_a_bit_each_as_far_as_there_are_bits) {
     cr_assert(eq(u64, bz_transition_step(BZ_TRANSITION_TASKS_MAX + 1), BZ_TRANSITION_NONE));
     cr_assert(eq(u64, bz_transition_cancel(BZ_TRANSITION_TASKS_MAX + 1), BZ_TRANSITION_NONE));
 }
+
+Test(footprint, who_is_looked_at_is_touched) {
+    struct bz_tracker tracker;
+    struct bz_strategy strategy;
+    begin_hall(&tracker, &strategy, &sound);
+    bz_tracker_begin(&tracker);
+    const struct bz_task *task = bz_driver_task(tracker.world->loop, 3);
+    cr_assert(eq(int, bz_world_is_suspended_in(tracker.world, task, BZ_OP_ACQUIRE), false));
+    bz_tracker_end(&tracker);
+    cr_assert(eq(u64, tracker.footprint.tasks, UINT64_C(1) << 3u));
+    bz_tracker_begin(&tracker);
+    bz_tracker_end(&tracker);
+    cr_assert(eq(u64, tracker.footprint.tasks, 0));
+    bz_world_destroy(tracker.world);
+}
