@@ -148,7 +148,8 @@ static void add_bounds(struct bz_json *root, const struct bz_explore_report *rep
     } else {
         bz_json_add_number(bounds, "delays", report->config->delays_max);
     }
-    bz_json_add_number(bounds, "cancels", report->program->cancels_max);
+    bz_json_add_number(bounds, "cancels",
+                       report->program->cancel_windows == 0 ? 0 : report->program->cancels_max);
     bz_json_add_number(bounds, "states", report->config->states_max);
     bz_json_add_number(bounds, "rounds", report->result->rounds);
 }

@@ -4,7 +4,8 @@
 
 #include "primitives/runtime/driver.h"
 
-#define RANKED_TIMERS_MAX 256u /* ranking them is quadratic; more keep their numbers */
+#define CLEARED_BELOW_BYTES 768u /* as deep as frames of primitives go */
+#define RANKED_TIMERS_MAX 256u   /* ranking them is quadratic; more keep their numbers */
 
 bool bz_image_is_supported(void) {
 #ifdef BZ_SWITCH_UCONTEXT
@@ -71,6 +72,14 @@ size_t bz_image_save(const struct bz_loop *loop, void *image, struct bz_image_la
     return (size_t)(to - (char *)image);
 }
 
+/* Functions leave gaps in their frames that they never write. What is found there comes from below
+ * the stack pointer, and would tell of the steps that were taken back. */
+static void clear_below(const struct bz_task *task) {
+    size_t room = (size_t)((char *)task->coro.sp - (char *)task->stack->base);
+    size_t bytes = room < CLEARED_BELOW_BYTES ? room : CLEARED_BELOW_BYTES;
+    memset((char *)task->coro.sp - bytes, 0, bytes);
+}
+
 /* The blocks first: they say which stacks there are. */
 void bz_image_restore(struct bz_loop *loop, const void *image) {
     const struct image_head *head = image;
@@ -84,7 +93,7 @@ void bz_image_restore(struct bz_loop *loop, const void *image) {
         if (has_stack(task)) {
             bytes = live_bytes(task);
             memcpy(task->coro.sp, from, bytes);
-            memset((char *)task->coro.sp - 768, 0, 768);
+            clear_below(task);
             from += bytes;
         }
     }

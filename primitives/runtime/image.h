@@ -10,6 +10,9 @@
  * same when the image is put back, so pointers stay right, wherever they point. What lies outside
  * the loop's arena and its tasks' stacks is not part of the image.
  *
+ * Of tasks that were created while nobody observed the loop, it knows no stacks: see
+ * bz_driver_task().
+ *
  * Works with the native switches, where a suspended task's stack pointer is known, and without
  * sanitizers, whose records of a stack could not be put back: see bz_image_is_supported().
  */

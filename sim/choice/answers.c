@@ -4,8 +4,27 @@
 #include <stdio.h>
 #include <string.h>
 
+static uint32_t digits_of(uint64_t number) {
+    uint32_t digits = 1;
+    for (; number >= 10; number /= 10) {
+        digits++;
+    }
+    return digits;
+}
+
+/* Of one entry as text, with the '+' before it, or the NUL behind the last one. */
+static uint32_t entry_bytes(uint32_t question, uint64_t answer) {
+    return digits_of(question) + 1 + digits_of(answer) + 1;
+}
+
+/* What has no room as text is not added: a token that says less than it should repeats another
+ * run. */
 bool bz_answers_add(struct bz_answers *answers, uint32_t question, uint64_t answer) {
-    if (answers->count == BZ_ANSWERS_ENTRIES_MAX) {
+    uint32_t bytes = entry_bytes(question, answer);
+    for (uint32_t index = 0; index < answers->count; index++) {
+        bytes += entry_bytes(answers->entries[index].question, answers->entries[index].answer);
+    }
+    if (answers->count == BZ_ANSWERS_ENTRIES_MAX || bytes > BZ_ANSWERS_TEXT_BYTES) {
         return false;
     }
     answers->entries[answers->count++] =

@@ -26,7 +26,8 @@ struct bz_answers {
     } entries[BZ_ANSWERS_ENTRIES_MAX];
 };
 
-/* Adds an answer behind the others. False if they are full. */
+/* Adds an answer behind the others. False if they are full, by number or by length as text. O(n).
+ */
 bool bz_answers_add(struct bz_answers *answers, uint32_t question, uint64_t answer);
 
 /* From and to text; false if it is no such text. No answers at all are "0". */

@@ -46,7 +46,7 @@ static bool run(struct bz_search *search, const struct bz_explore_config *config
 
 /* The most deviations that the bounds allow. */
 static uint32_t rounds_max(const struct bz_explore_config *config) {
-    uint32_t cancels = config->program->cancels_max;
+    uint32_t cancels = bz_search_cancels_max(config);
     return config->delays_max > UINT32_MAX - cancels ? UINT32_MAX : config->delays_max + cancels;
 }
 
@@ -100,7 +100,7 @@ bool bz_explore(const struct bz_explore_config *given, struct bz_explore_result 
     bool is_ok = run_rounds(search, &config, 0, last, result);
     if (is_ok && has_sweep && result->end == BZ_EXPLORE_DONE && !result->is_whole) {
         bool is_whole;
-        result->is_minimal = false;
+        result->is_minimal = result->finding_count > 0; /* of a round, which went on */
         is_ok = run(search, &config, true, result->rounds, result, &is_whole);
         if (is_ok && result->end == BZ_EXPLORE_FOUND) {
             is_ok = simplify(search, &config, result);

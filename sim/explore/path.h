@@ -64,6 +64,7 @@ struct bz_search {
     uint32_t question_capacity;
     uint32_t cursor; /* the next question to be answered */
     bool is_blocked; /* the present transition is one to be skipped */
+    bool has_jumped; /* the clock has, in the present transition: it is no task's step alone */
     bool is_cut;     /* a bound has left something out */
     bool is_at_top;  /* the world is in the state of the topmost frame */
     void *program_state;

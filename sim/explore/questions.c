@@ -38,7 +38,8 @@ static uint32_t search_next(void *state, const struct bz_loop *loop, uint32_t co
     struct bz_search *search = search_of(state);
     struct bz_question *question = ask(search, BZ_QUESTION_NEXT, count);
     (void)step;
-    for (; bz_search_has(search, BZ_REDUCE_SLEEP) && question->answer < count; question->answer++) {
+    bool may_skip = bz_search_has(search, BZ_REDUCE_SLEEP) && !search->has_jumped;
+    for (; may_skip && question->answer < count; question->answer++) {
         const struct bz_handle *handle = bz_driver_ready_at(loop, (uint32_t)question->answer);
         uint64_t transition =
             handle->role == BZ_ROLE_STEP ? bz_transition_step(handle->owner) : BZ_TRANSITION_NONE;
@@ -79,8 +80,10 @@ static uint32_t search_cancel(void *state, const struct bz_loop *loop,
 }
 
 static bool search_jump(void *state, uint32_t step) {
+    struct bz_search *search = search_of(state);
     (void)step;
-    return ask(search_of(state), BZ_QUESTION_JUMP, 2)->answer != 0;
+    search->has_jumped = ask(search, BZ_QUESTION_JUMP, 2)->answer != 0;
+    return search->has_jumped;
 }
 
 static uint64_t search_draw(void *state, enum bz_choice_kind kind, const struct bz_draw *draw,
@@ -128,7 +131,7 @@ static bool is_within_bounds(const struct bz_search *search, const struct bz_fra
         return true;
     }
     uint64_t delays = frame->delays;
-    uint64_t cancels = search->config->program->cancels_max - frame->cancels_left;
+    uint64_t cancels = bz_search_cancels_max(search->config) - frame->cancels_left;
     for (uint32_t index = 0; index < frame->question_count; index++) {
         delays += bz_question_delays(&search->questions[frame->first_question + index]);
         cancels += bz_question_cancels(&search->questions[frame->first_question + index]);

@@ -59,6 +59,7 @@ static bool run_transition(struct bz_search *search) {
     go_back(search);
     search->is_at_top = false;
     search->is_blocked = false;
+    search->has_jumped = false;
     search->cursor = frame->first_question;
     bool tracks = bz_search_has(search, BZ_REDUCE_SLEEP);
     if (tracks) {
@@ -86,8 +87,8 @@ static uint64_t text_hash(const char *text) {
     return hash;
 }
 
-/* One finding is kept for each oracle and object. */
-static void keep_finding(struct bz_search *search) {
+/* One finding is kept for each oracle and object. `step`: as an ordinary run would count it. */
+static void keep_finding(struct bz_search *search, uint32_t step) {
     struct bz_explore_result *result = search->result;
     const struct bz_violation *violation = &search->world->violation;
     for (uint32_t index = 0; index < result->finding_count; index++) {
@@ -101,7 +102,7 @@ static void keep_finding(struct bz_search *search) {
     }
     struct bz_explore_finding *finding = &result->findings[result->finding_count++];
     *finding = (struct bz_explore_finding){.violation = *violation};
-    finding->violation.step = search->frame_count - 1;
+    finding->violation.step = step;
     finding->has_answers = bz_search_answers(search, &finding->answers);
     for (uint32_t index = 0; index < search->question_count; index++) {
         finding->delays += bz_question_delays(&search->questions[index]);
@@ -223,8 +224,8 @@ static void enter(struct bz_search *search, struct bz_frame *frame, uint64_t wei
     frame->present_print = (struct bz_footprint){0};
     search->frame_count++;
     search->is_at_top = true;
-    if (search->frame_count - 1 > search->result->depth) {
-        search->result->depth = search->frame_count - 1;
+    if (search->frame_count > search->result->depth + 2) { /* the first transition is the setup */
+        search->result->depth = search->frame_count - 2;
     }
 }
 
@@ -247,7 +248,8 @@ static bool end_schedule(struct bz_search *search) {
     frame->schedules = bz_schedules_add(frame->schedules, 1);
     finish(search);
     if (search->world->end == BZ_RUN_VIOLATED) {
-        keep_finding(search);
+        keep_finding(search,
+                     search->frame_count - 2); /* the last transition was no step any more */
         return true;
     }
     return note_outcome(search);
@@ -277,7 +279,7 @@ static enum verdict judge(struct bz_search *search, bool goes_on) {
     }
     if (search->world->end == BZ_RUN_VIOLATED) {
         frame->schedules = bz_schedules_add(frame->schedules, 1);
-        keep_finding(search);
+        keep_finding(search, search->frame_count - 1);
         return GO_ON;
     }
     if (!goes_on) {
@@ -295,7 +297,7 @@ static enum verdict judge(struct bz_search *search, bool goes_on) {
         if (!search->bounds.is_sweep && is_dull_loop(search, child)) {
             end_loop(search);
             if (search->world->end == BZ_RUN_VIOLATED) {
-                keep_finding(search);
+                keep_finding(search, search->world->config.steps_max);
             }
         }
         return GO_ON;
@@ -358,7 +360,7 @@ bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *boun
     search->is_cut = false;
     search->weight_done = 0;
     search->world->config.judges_liveness = !bounds->is_sweep;
-    search->world->cancels_left = search->config->program->cancels_max;
+    search->world->cancels_left = bz_search_cancels_max(search->config);
     bz_visited_clear(&search->visited);
     bz_visited_clear(&search->outcomes);
     result->end = BZ_EXPLORE_DONE;

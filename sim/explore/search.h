@@ -18,6 +18,11 @@ struct bz_search_bounds {
 
 struct bz_search;
 
+/* The cancels that may be injected at all: none without a window. */
+static inline uint32_t bz_search_cancels_max(const struct bz_explore_config *config) {
+    return config->program->cancel_windows == 0 ? 0 : config->program->cancels_max;
+}
+
 /* Findings and digests are collected in `result` over all searches. NULL without memory. */
 struct bz_search *bz_search_new(const struct bz_explore_config *config,
                                 struct bz_explore_result *result);

@@ -1,0 +1,151 @@
+/* What exhaustive search finds, and what it proves: every entry of the zoo by its oracle, on one of
+ * the simplest schedules that there are, and nothing on what ships. */
+#include "primitives/runtime/coro/san.h"
+#include "scenarios/tests/explored.h"
+#include "sim/tests/toys.h"
+
+/* --- the zoo ---------------------------------------------------------------------------------- */
+
+/* Entries whose own settings draw so much that even the first round takes long: smaller ones, in
+ * which the fault is all the same. */
+static const char *const smaller[][2] = {
+    {"zoo/ap-467", "tables=1,guests=3,arrival=1,helpings=1,meal=1,meal-ns=1,changes=1,patience=3"},
+    {"zoo/cond-cancel-relock",
+     "consumers=2,producers=1,rounds=1,batch=1,hold=1,pace-ns=0,patience=4,intrusions=0"},
+    {"zoo/cond-swallow",
+     "consumers=2,producers=1,rounds=1,batch=1,hold=1,pace-ns=0,patience=4,intrusions=0"},
+    {"zoo/gv-1487", "tables=1,guests=3,arrival=1,helpings=1,meal=1,meal-ns=1,changes=1,patience=3"},
+    {"zoo/sem-one-wake",
+     "tables=3,guests=6,helpings=1,arrival=2,meal=0,meal-ns=1,changes=0,max-cancels=0"},
+    {"zoo/sem-throw-pending",
+     "tables=1,guests=3,arrival=1,helpings=1,meal=1,meal-ns=1,changes=1,patience=3"},
+    {"zoo/shuttle-167",
+     "tables=1,guests=3,arrival=1,helpings=1,meal=1,meal-ns=1,changes=1,patience=3"},
+    {"zoo/to-zero-swallow", "workers=1,rounds=1,sleep-ns=1,cancels=1"},
+    {"zoo/wf-timeout-drops",
+     "tables=1,guests=3,arrival=1,helpings=1,meal=1,meal-ns=1,changes=1,patience=3"},
+};
+
+static const char *settings_of(const struct bz_variant *entry) {
+    for (size_t index = 0; index < sizeof smaller / sizeof smaller[0]; index++) {
+        if (strcmp(entry->name, smaller[index][0]) == 0) {
+            return smaller[index][1];
+        }
+    }
+    return entry->fault->settings;
+}
+
+/* An ordinary run of what was found fails in the same way. */
+static void expect_repeated(const struct bz_program *program,
+                            const struct bz_explore_finding *finding) {
+    struct bz_program repeat;
+    struct bz_finding found;
+    cr_assert(bz_explore_repeat(program, finding, &repeat, &found), "%s: %s",
+              program->variant->name, finding->violation.message);
+    cr_assert(eq(u32, found.violation.step, finding->violation.step), "%s: %s",
+              program->variant->name, finding->violation.message);
+    cr_assert(eq(str, found.violation.message, (char *)finding->violation.message), "%s",
+              program->variant->name);
+}
+
+/* The round in which it was found is the number of its delays and cancels: rounds with fewer were
+ * searched, and had nothing. */
+static void expect_found(const struct bz_program *program, const char *oracle) {
+    struct bz_explore_config config = {.program = program,
+                                       .delays_max = BZ_EXPLORE_UNBOUNDED,
+                                       .reductions = BZ_REDUCE_ALL,
+                                       .states_max = 1000000};
+    struct bz_explore_result result = tst_explore(&config);
+    const struct bz_explore_finding *finding = &result.findings[0];
+    cr_assert(eq(int, result.end, BZ_EXPLORE_FOUND), "%s: nothing in %llu states, %u rounds",
+              program->variant->name, (unsigned long long)result.states, result.rounds);
+    cr_assert(eq(str, (char *)finding->violation.oracle, (char *)oracle), "%s: %s",
+              program->variant->name, finding->violation.message);
+    cr_assert(result.is_minimal, "%s", program->variant->name);
+    cr_assert(eq(u32, result.rounds, finding->delays + finding->cancels), "%s",
+              program->variant->name);
+    cr_assert(eq(int, bz_explore_is_complete(&config, &result), false));
+    expect_repeated(program, finding);
+}
+
+Test(explore, finds_every_entry_of_the_zoo) {
+    uint32_t count = 0;
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("without snapshots it takes minutes");
+    }
+    for (const struct bz_variant *const *next = bz_variants; *next != NULL; next++) {
+        const struct bz_fault *fault = (*next)->fault;
+        if (fault == NULL) {
+            continue;
+        }
+        struct bz_program program =
+            tst_explored_program(bz_scenario_find(fault->scenario), *next, settings_of(*next));
+        expect_found(&program, fault->oracle);
+        count++;
+    }
+    cr_assert(lt(u32, 70, count));
+}
+
+/* --- proofs ----------------------------------------------------------------------------------- */
+
+static struct bz_explore_result search_all(const struct bz_program *program) {
+    struct bz_explore_config config = {.program = program,
+                                       .delays_max = BZ_EXPLORE_UNBOUNDED,
+                                       .reductions = BZ_REDUCE_ALL,
+                                       .states_max = 1000000};
+    struct bz_explore_result result = tst_explore(&config);
+    cr_assert(eq(u32, result.finding_count, 0), "%s: %s: %s", program->scenario->name,
+              result.findings[0].violation.oracle, result.findings[0].violation.message);
+    cr_assert(bz_explore_is_complete(&config, &result), "%s, end %d", program->scenario->name,
+              (int)result.end);
+    cr_assert(result.is_whole);
+    return result;
+}
+
+/* Nobody who comes later gets a lock before one who waits for it, in no order of three tasks. */
+Test(explore, proves_that_a_third_task_cannot_barge) {
+    struct bz_program lock =
+        tst_explored_program(&bz_scenario_handoff, &bz_variant_buzzer, "primitive=lock");
+    struct bz_program semaphore =
+        tst_explored_program(&bz_scenario_handoff, &bz_variant_buzzer, "primitive=semaphore");
+    struct bz_explore_result result = search_all(&lock);
+    cr_assert(lt(u64, 1000, result.schedules));
+    cr_assert(lt(u64, 1, result.outcomes));
+    (void)search_all(&semaphore);
+}
+
+/* Ends with the violation that the broken ones have, found by the oracle or by the scenario. */
+static void expect_barging(const struct bz_variant *variant, const char *settings,
+                           const char *oracle) {
+    struct bz_program program = tst_explored_program(&bz_scenario_handoff, variant, settings);
+    expect_found(&program, oracle);
+}
+
+/* A lock whose acquire does not test whether somebody was woken and has not come yet. */
+TOY(forgetful_lock, TOY_BARGES | TOY_BOUND, TOY_CLAIMS_ALL, toy_view);
+
+Test(explore, finds_the_third_task_that_barges) {
+    struct bz_variant claims_nothing = bz_variant_zoo_sem_barge;
+    claims_nothing.claims = 0;
+    expect_barging(&bz_variant_zoo_sem_barge, "primitive=semaphore", "fifo");
+    expect_barging(&claims_nothing, "primitive=semaphore,cancel=none", "assertion");
+    expect_barging(&forgetful_lock, "primitive=lock", "fifo");
+}
+
+Test(explore, proves_a_lock_of_three_workers_and_one_cancel) {
+    struct bz_program program =
+        tst_explored_program(&bz_scenario_contended, &bz_variant_buzzer,
+                             BZ_SAN_ADDRESS ? "primitive=lock,workers=2,rounds=1,patience=1,hold=0,"
+                                              "max-cancels=0"
+                                            : "primitive=lock,workers=3,max-cancels=1");
+    (void)search_all(&program);
+}
+
+Test(explore, proves_one_round_of_contended) {
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("without snapshots it takes hours");
+    }
+    struct bz_program program =
+        tst_explored_program(&bz_scenario_contended, &bz_variant_buzzer, "rounds=1,max-cancels=1");
+    (void)search_all(&program);
+}

@@ -1,0 +1,212 @@
+/* What the search leaves out, is not missed: with all reductions, with snapshots alone, and with
+ * every prefix run again, it finds the same violations, the same outcomes, and, where nothing was
+ * cut short, counts the same schedules. For every entry of the zoo, what ships, and drawn programs.
+ */
+#include "scenarios/tests/explored.h"
+
+#define STATES_MAX 15000u
+#define STEPS_MAX 300u
+
+struct comparison {
+    uint32_t compared;
+    uint32_t too_large;
+    uint32_t with_findings;
+    uint32_t with_sleep; /* sleep sets were in force, and left something out */
+};
+
+static void expect_same(const struct bz_program *program, const struct bz_explore_result *full,
+                        const struct bz_explore_result *plain, const char *what, uint64_t number) {
+    cr_assert(eq(u64, full->violations_digest, plain->violations_digest),
+              "%s on %s, %s %llu: %u against %u violation(s)", program->scenario->name,
+              program->variant->name, what, (unsigned long long)number, full->finding_count,
+              plain->finding_count);
+    cr_assert(eq(u64, full->outcomes_digest, plain->outcomes_digest),
+              "%s on %s, %s %llu: %llu against %llu outcomes", program->scenario->name,
+              program->variant->name, what, (unsigned long long)number,
+              (unsigned long long)full->outcomes, (unsigned long long)plain->outcomes);
+    bool counts = !full->has_cycles && (full->reductions & BZ_REDUCE_SLEEP) == 0;
+    cr_assert(full->schedules == plain->schedules || !counts,
+              "%s on %s, %s %llu: %llu against %llu schedules", program->scenario->name,
+              program->variant->name, what, (unsigned long long)number,
+              (unsigned long long)full->schedules, (unsigned long long)plain->schedules);
+}
+
+/* Searches the whole of it in every manner. Does not compare what takes too long in one of them. */
+static void compare(const struct bz_program *program, uint32_t delays_max, const char *what,
+                    uint64_t number, struct comparison *sum) {
+    static const uint32_t manners[] = {
+        BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES | BZ_REDUCE_QUEUE, BZ_REDUCE_ALL,
+        BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES | BZ_REDUCE_SLEEP, BZ_REDUCE_SNAPSHOTS, 0};
+    static struct bz_explore_result results[sizeof manners / sizeof manners[0]];
+    for (size_t manner = 0; manner < sizeof manners / sizeof manners[0]; manner++) {
+        results[manner] = tst_explore(&(struct bz_explore_config){.program = program,
+                                                                  .delays_max = delays_max,
+                                                                  .reductions = manners[manner],
+                                                                  .sleeps_anyway = true,
+                                                                  .rounds_before_sweep = 1,
+                                                                  .keep_going = true,
+                                                                  .states_max = STATES_MAX});
+        bool is_whole = results[manner].end == BZ_EXPLORE_DONE && !results[manner].is_out_of_steps;
+        if (!is_whole) {
+            sum->too_large++;
+            return;
+        }
+        if (manner > 0) {
+            expect_same(program, &results[manner], &results[0], what, number);
+        }
+    }
+    sum->compared++;
+    sum->with_findings += results[0].finding_count > 0;
+    sum->with_sleep += (results[1].reductions & BZ_REDUCE_SLEEP) != 0 &&
+                       results[1].transitions < results[0].transitions;
+}
+
+/* --- the zoo, and what ships ------------------------------------------------------------------ */
+
+static void compare_bounds(const struct bz_scenario *scenario, const struct bz_variant *variant,
+                           const char *settings, struct comparison *sum) {
+    static const uint32_t bounds[][2] = {{1, 1}, {2, 0}, {0, 1}, {1, 0}};
+    const char *small = tst_small_settings(scenario->name);
+    uint32_t before = sum->compared;
+    for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
+        for (size_t index = 0; index < sizeof bounds / sizeof bounds[0]; index++) {
+            struct bz_program program = tst_explored_program(scenario, variant, settings);
+            char error[BZ_ERROR_BYTES];
+            cr_assert(small != NULL && bz_program_set_list(&program, small, error, sizeof error));
+            program.order = (enum bz_order)order;
+            program.steps_max = STEPS_MAX;
+            program.cancels_max = bounds[index][1];
+            compare(&program, bounds[index][0], "bounds", index, sum);
+        }
+    }
+    cr_assert(lt(u32, before, sum->compared), "%s on %s: nothing was small enough", scenario->name,
+              variant->name);
+}
+
+Test(explore_agreement, for_every_entry_of_the_zoo) {
+    struct comparison sum = {0};
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("there are no reductions to compare");
+    }
+    for (const struct bz_variant *const *next = bz_variants; *next != NULL; next++) {
+        const struct bz_fault *fault = (*next)->fault;
+        if (fault != NULL) {
+            compare_bounds(bz_scenario_find(fault->scenario), *next, fault->settings, &sum);
+        }
+    }
+    cr_assert(lt(u32, 400, sum.compared), "compared %u, left out %u", sum.compared, sum.too_large);
+    cr_assert(lt(u32, 200, sum.with_findings), "%u", sum.with_findings);
+}
+
+Test(explore_agreement, for_what_ships_in_every_scenario) {
+    struct comparison sum = {0};
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("there are no reductions to compare");
+    }
+    for (const struct bz_scenario *const *next = bz_scenarios; *next != NULL; next++) {
+        if (tst_small_settings((*next)->name) != NULL) {
+            compare_bounds(*next, &bz_variant_buzzer, NULL, &sum);
+        }
+    }
+    cr_assert(eq(u32, sum.with_findings, 0));
+}
+
+/* --- drawn programs --------------------------------------------------------------------------- */
+
+/* Draws the program of this seed, and has it as if it had been read from a file: so that the search
+ * enumerates its schedules, and not all programs. */
+static void fix_program(struct bz_program *program, const struct bz_scenario *scenario,
+                        uint64_t seed) {
+    static char text[65536];
+    char error[BZ_ERROR_BYTES];
+    struct bz_world *world = bz_program_new_world(program, NULL);
+    cr_assert(world != NULL);
+    bz_world_begin(world, seed, NULL, NULL);
+    const void *state = scenario->setup(world, &program->args);
+    size_t length = scenario->file->print(state, text, sizeof text);
+    bz_world_destroy(world);
+    cr_assert(scenario->file->read(program->args.file, program->variant, text, length, "drawn",
+                                   error, sizeof error),
+              "seed %llu: %s", (unsigned long long)seed, error);
+    program->args.file_digest = 1;
+    program->scenario = scenario;
+}
+
+/* `is_isolated`: what tasks of a program share are its objects, whose order of use is what is
+ * searched; so it may be claimed of programs whose objects all have permits. */
+static struct comparison compare_drawn(const struct bz_variant *variant, const char *settings,
+                                       uint32_t cancels_max, bool is_isolated, uint64_t count) {
+    struct bz_scenario scenario = bz_scenario_program;
+    struct comparison sum = {0};
+    scenario.is_isolated = is_isolated;
+    for (uint64_t seed = 0; seed < count; seed++) {
+        struct bz_program program = tst_explored_program(&bz_scenario_program, variant, settings);
+        fix_program(&program, &scenario, seed);
+        program.cancels_max = cancels_max;
+        program.steps_max = STEPS_MAX;
+        compare(&program, BZ_EXPLORE_UNBOUNDED, "seed", seed, &sum);
+    }
+    cr_assert(lt(u64, count / 2, sum.compared), "%s: %u of %llu were small enough", settings,
+              sum.compared, (unsigned long long)count);
+    return sum;
+}
+
+Test(explore_agreement, for_drawn_programs_in_every_order) {
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("there are no reductions to compare");
+    }
+    compare_drawn(&bz_variant_buzzer, "tasks=2,ops=3", 0, false, 200);
+    compare_drawn(&bz_variant_buzzer, "tasks=2,ops=2", 1, false, 200);
+    compare_drawn(&bz_variant_buzzer, "tasks=3,ops=2,ns=1", 0, false, 100);
+}
+
+Test(explore_agreement, for_drawn_programs_with_sleep_sets) {
+    struct comparison sum;
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("there are no reductions to compare");
+    }
+    sum = compare_drawn(&bz_variant_buzzer, "tasks=3,ops=2,kinds=7,ns=2", 0, true, 120);
+    cr_assert(lt(u32, 50, sum.with_sleep), "%u", sum.with_sleep);
+    sum = compare_drawn(&bz_variant_buzzer, "tasks=2,ops=3,kinds=7,ns=2,objects=3", 1, true, 100);
+    cr_assert(lt(u32, 50, sum.with_sleep), "%u", sum.with_sleep);
+    sum = compare_drawn(&bz_variant_asyncio_311, "tasks=3,ops=3,kinds=7,ns=3", 0, true, 100);
+    cr_assert(lt(u32, 5, sum.with_findings), "%u", sum.with_findings);
+    sum = compare_drawn(&bz_variant_zoo_sem_barge, "tasks=3,ops=2,kinds=7", 0, true, 100);
+    cr_assert(lt(u32, 0, sum.with_findings), "%u", sum.with_findings);
+}
+
+/* Where there are no snapshots, all that is asked for is left out, and what was proved is said. */
+Test(explore_agreement, reductions_that_cannot_be_had_are_left_out) {
+    struct bz_program program =
+        tst_explored_program(&bz_scenario_handoff, &bz_variant_buzzer, "cancel=none");
+    struct bz_explore_result result =
+        tst_explore(&(struct bz_explore_config){.program = &program,
+                                                .delays_max = BZ_EXPLORE_UNBOUNDED,
+                                                .reductions = BZ_REDUCE_ALL,
+                                                .rounds_before_sweep = 1});
+    uint32_t expected = BZ_REDUCE_ALL & ~BZ_REDUCE_SLEEP; /* its tasks share more than permits */
+    cr_assert(eq(u32, result.reductions, bz_snapshot_is_supported() ? expected : 0));
+    cr_assert(eq(u64, result.schedules, 12));
+    cr_assert(result.is_whole);
+}
+
+/* A window is a matter of what the book still knows: who holds, who was woken. */
+Test(explore_agreement, for_cancels_into_one_window) {
+    static const char *const windows[] = {"cancel=holding", "cancel=woken", "cancel=waiting",
+                                          "cancel=sleeping", "cancel=cancelling"};
+    struct comparison sum = {0};
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("there are no reductions to compare");
+    }
+    for (uint32_t index = 0; index < sizeof windows / sizeof windows[0]; index++) {
+        struct bz_program program =
+            tst_explored_program(&bz_scenario_contended, &bz_variant_buzzer, windows[index]);
+        char error[BZ_ERROR_BYTES];
+        cr_assert(bz_program_set_list(&program, "permits=1,workers=2,rounds=1,patience=1", error,
+                                      sizeof error));
+        program.steps_max = STEPS_MAX;
+        compare(&program, 2, "window", index, &sum);
+        compare(&program, 1, "window", index, &sum);
+    }
+    cr_assert(le(u32, 5, sum.compared), "%u", sum.compared);
+}

@@ -1,0 +1,99 @@
+/* The table of states, and their fingerprints. */
+#include "sim/explore/visited.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <string.h>
+
+#include "sim/choice/pcg.h"
+
+#define MANY 20000u
+
+static struct bz_fingerprint numbered(uint64_t number) {
+    return bz_fingerprint_end(bz_fingerprint_of(BZ_FINGERPRINT_BEGIN, &number, sizeof number), 0);
+}
+
+static bool is_same(struct bz_fingerprint a, struct bz_fingerprint b) {
+    return a.high == b.high && a.low == b.low;
+}
+
+Test(visited, finds_what_was_added_and_nothing_else) {
+    struct bz_visited visited;
+    bool is_new;
+    cr_assert(bz_visited_init(&visited));
+    for (uint64_t number = 0; number < MANY; number++) {
+        cr_assert(eq(ptr, bz_visited_find(&visited, numbered(number)), NULL));
+        struct bz_visited_state *state = bz_visited_add(&visited, numbered(number), &is_new);
+        cr_assert(state != NULL);
+        cr_assert(is_new);
+        cr_assert(eq(u64, state->mark | state->schedules, 0));
+        state->mark = number;
+        state->schedules = ~number;
+    }
+    cr_assert(eq(sz, visited.count, MANY));
+    cr_assert(le(sz, MANY * sizeof(struct bz_visited_state), bz_visited_bytes(&visited)));
+    for (uint64_t number = 0; number < MANY; number++) {
+        struct bz_visited_state *state = bz_visited_add(&visited, numbered(number), &is_new);
+        cr_assert(eq(int, is_new, false));
+        cr_assert(eq(ptr, state, bz_visited_find(&visited, numbered(number))));
+        cr_assert(eq(u64, state->mark, number));
+        cr_assert(eq(u64, state->schedules, ~number));
+    }
+    bz_visited_clear(&visited);
+    cr_assert(eq(ptr, bz_visited_find(&visited, numbered(1)), NULL));
+    cr_assert(eq(sz, visited.count, 0));
+    bz_visited_fini(&visited);
+}
+
+/* Entries that want the same place stand one behind the other, round the end of the table. */
+Test(visited, keeps_apart_what_wants_the_same_place) {
+    struct bz_visited visited;
+    bool is_new;
+    cr_assert(bz_visited_init(&visited));
+    for (uint64_t high = 0; high < 100; high++) {
+        struct bz_fingerprint print = {.high = high, .low = UINT64_MAX};
+        bz_visited_add(&visited, print, &is_new)->mark = high;
+        cr_assert(is_new);
+    }
+    for (uint64_t high = 0; high < 100; high++) {
+        struct bz_fingerprint print = {.high = high, .low = UINT64_MAX};
+        cr_assert(eq(u64, bz_visited_find(&visited, print)->mark, high));
+    }
+    bz_visited_fini(&visited);
+}
+
+/* Of any length, each bit counts, and so does the length. */
+Test(fingerprint, every_bit_and_the_length_count) {
+    uint64_t words[13];
+    struct bz_pcg32 stream;
+    bz_pcg32_seed(&stream, 1, 1);
+    for (size_t count = 0; count <= 13; count++) {
+        for (size_t index = 0; index < count; index++) {
+            words[index] = bz_pcg32_below64(&stream, UINT64_MAX);
+        }
+        struct bz_fingerprint whole =
+            bz_fingerprint_of(BZ_FINGERPRINT_BEGIN, words, count * sizeof words[0]);
+        for (size_t bit = 0; bit < 64 * count; bit++) {
+            words[bit / 64] ^= UINT64_C(1) << (bit % 64);
+            struct bz_fingerprint other =
+                bz_fingerprint_of(BZ_FINGERPRINT_BEGIN, words, count * sizeof words[0]);
+            words[bit / 64] ^= UINT64_C(1) << (bit % 64);
+            cr_assert(ne(u64, other.high, whole.high), "bit %zu of %zu words", bit, count);
+            cr_assert(ne(u64, other.low, whole.low), "bit %zu of %zu words", bit, count);
+        }
+        memset(words, 0, sizeof words);
+        struct bz_fingerprint zeros =
+            bz_fingerprint_of(BZ_FINGERPRINT_BEGIN, words, count * sizeof words[0]);
+        struct bz_fingerprint fewer =
+            bz_fingerprint_of(BZ_FINGERPRINT_BEGIN, words, count / 2 * sizeof words[0]);
+        cr_assert(count == 0 || is_same(zeros, fewer) == false, "%zu zeros", count);
+    }
+}
+
+Test(fingerprint, the_end_counts_and_is_never_that_of_a_free_place) {
+    struct bz_fingerprint none = {.high = 0, .low = UINT64_C(0)};
+    cr_assert(ne(u64, bz_fingerprint_end(none, 0).low, 0));
+    cr_assert(eq(int, is_same(numbered(1), numbered(1)), true));
+    struct bz_fingerprint print = BZ_FINGERPRINT_BEGIN;
+    cr_assert(eq(int, is_same(bz_fingerprint_end(print, 1), bz_fingerprint_end(print, 2)), false));
+}

@@ -1,0 +1,159 @@
+/* Snapshots: a run goes on from one exactly as it went on before, and two ways to the same place
+ * lead to the same bytes. */
+#include "sim/world/snapshot.h"
+
+#include "sim/tests/crowd.h"
+
+static void begin_crowd(struct bz_program *program, struct bz_world **world) {
+    crowd_program(program, &crowd_sound, BZ_ORDER_ANY);
+    *world = bz_program_new_world(program, &stage_strategy); /* dull, but for its draws */
+    cr_assert(ne(ptr, *world, NULL));
+    bz_world_begin(*world, 0, NULL, NULL);
+    bz_snapshot_wipe(*world);
+    (void)program->scenario->setup(*world, &program->args);
+    bz_world_look(*world);
+}
+
+/* To the end; what happened on the way. */
+static uint64_t run_on(struct bz_world *world) {
+    world->digest = BZ_DIGEST_SEED;
+    while (bz_world_step(world)) {
+    }
+    cr_assert(eq(u32, world->book.unfinished, 0));
+    return world->digest;
+}
+
+Test(snapshot, a_run_goes_on_from_it_as_it_did) {
+    static struct bz_snapshot taken;
+    static struct bz_snapshot again;
+    struct bz_program program;
+    struct bz_world *world;
+    bool goes_on = true;
+    uint32_t places = 0;
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("there are no snapshots");
+    }
+    for (; goes_on; places++) {
+        begin_crowd(&program, &world);
+        for (uint32_t step = 0; step < places && goes_on; step++) {
+            goes_on = bz_world_step(world);
+        }
+        bz_snapshot_forget(world);
+        cr_assert(eq(u32, world->step, 0));
+        cr_assert(bz_snapshot_save(world, &taken));
+        uint64_t digest = run_on(world);
+        for (uint32_t repeat = 0; repeat < 3; repeat++) {
+            bz_snapshot_restore(world, &taken);
+            cr_assert(bz_snapshot_save(world, &again));
+            cr_assert(eq(sz, again.state_bytes, taken.state_bytes));
+            cr_assert(eq(int, memcmp(again.bytes, taken.bytes, taken.state_bytes), 0));
+            cr_assert(eq(u64, run_on(world), digest), "from step %u", places);
+        }
+        bz_world_destroy(world);
+    }
+    cr_assert(lt(u32, 20, places));
+    bz_snapshot_fini(&taken);
+    bz_snapshot_fini(&again);
+}
+
+/* What stopped one continuation is not there in the next one. */
+Test(snapshot, a_violation_is_taken_back) {
+    struct bz_snapshot taken = {.bytes = NULL};
+    struct bz_program program;
+    struct bz_world *world;
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("there are no snapshots");
+    }
+    begin_crowd(&program, &world);
+    bz_snapshot_forget(world);
+    cr_assert(bz_snapshot_save(world, &taken));
+    uint64_t digest = run_on(world);
+    bz_snapshot_restore(world, &taken);
+    cr_assert(bz_world_step(world));
+    bz_world_violate(world, "assertion", 0, 0, "of the test");
+    cr_assert(world->is_stopped);
+    bz_snapshot_restore(world, &taken);
+    cr_assert(eq(int, world->is_stopped, false));
+    cr_assert(eq(ptr, (void *)world->violation.oracle, NULL));
+    cr_assert(eq(int, world->end, BZ_RUN_PASSED));
+    cr_assert(eq(u64, run_on(world), digest));
+    bz_snapshot_fini(&taken);
+    bz_world_destroy(world);
+}
+
+/* --- the same place --------------------------------------------------------------------------- */
+
+static uint32_t picks[8]; /* by step */
+static uint32_t pick_count;
+
+static uint32_t picks_next(void *state, const struct bz_loop *loop, uint32_t count, uint32_t step) {
+    (void)state;
+    (void)loop;
+    (void)step;
+    uint32_t pick = picks[pick_count++];
+    cr_assert(lt(u32, pick, count));
+    return pick;
+}
+
+static enum bz_status meets(void *arg) {
+    struct bz_subject *subject = arg;
+    enum bz_status status = bz_subject_acquire(subject);
+    if (status == BZ_OK) {
+        status = bz_yield(subject->world->loop);
+        cr_assert(eq(int, bz_subject_release(subject), BZ_OK));
+    }
+    return status;
+}
+
+/* Two tasks that need different tables, by these picks; the snapshot behind them. */
+static void play(const uint32_t *order, uint32_t steps, struct bz_world *world,
+                 struct bz_snapshot *taken) {
+    bz_world_begin(world, 0, NULL, NULL);
+    bz_snapshot_wipe(world);
+    struct bz_subject *subjects = bz_world_alloc(world, 2 * sizeof *subjects);
+    for (uint32_t index = 0; index < 2; index++) {
+        tst_status(bz_subject_init(&subjects[index], world, BZ_PRIMITIVE_SEMAPHORE, "table", 1),
+                   BZ_OK);
+    }
+    for (uint32_t index = 0; index < 2; index++) {
+        cr_assert(bz_task_spawn(world->loop, "guest", index, meets, &subjects[index]) != NULL);
+    }
+    bz_world_look(world);
+    pick_count = 0;
+    memcpy(picks, order, steps * sizeof *order);
+    for (uint32_t step = 0; step < steps; step++) {
+        cr_assert(bz_world_step(world));
+        bz_snapshot_forget(world);
+    }
+    cr_assert(bz_snapshot_save(world, taken));
+}
+
+static bool is_same_place(const uint32_t *one, const uint32_t *other, uint32_t steps) {
+    static struct bz_snapshot taken[2];
+    struct bz_strategy strategy = stage_strategy;
+    struct bz_world_config config = stage_config(&crowd_sound, BZ_ORDER_ANY);
+    strategy.next = picks_next;
+    config.strategy = &strategy;
+    config.cancels_max = 0;
+    struct bz_world *world = bz_world_new(&config);
+    play(one, steps, world, &taken[0]);
+    play(other, steps, world, &taken[1]);
+    bz_world_destroy(world);
+    return taken[0].state_bytes == taken[1].state_bytes &&
+           memcmp(taken[0].bytes, taken[1].bytes, taken[0].state_bytes) == 0;
+}
+
+Test(snapshot, two_ways_to_one_place_are_the_same_bytes) {
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("there are no snapshots");
+    }
+    /* a b a b and b a b a; then a a and b b, which are two places, and a a b b with b b a a. */
+    cr_assert(is_same_place((const uint32_t[]){0, 0, 0, 0}, (const uint32_t[]){1, 0, 0, 0}, 4));
+    cr_assert(eq(int, is_same_place((const uint32_t[]){0, 1}, (const uint32_t[]){1, 1}, 2), false));
+    cr_assert(is_same_place((const uint32_t[]){0, 1, 0, 0}, (const uint32_t[]){1, 1, 0, 0}, 4));
+    cr_assert(eq(int, is_same_place((const uint32_t[]){0}, (const uint32_t[]){1}, 1), false));
+}
+
+Test(snapshot, works_where_images_do) {
+    cr_assert(eq(int, bz_snapshot_is_supported(), bz_image_is_supported()));
+}
