@@ -10,19 +10,19 @@
 
 /* --- for people ------------------------------------------------------------------------------- */
 
-/* "about 10^12": a power of two as one of ten. */
+/* A power of two as one of ten. Few descents reach the parts of a tree where most of its leaves are,
+ * so that the estimate is rather too low. */
 static void print_estimate(uint32_t log2) {
     if (log2 < 14) {
-        printf("about %u schedules", 1u << log2);
+        printf("about %u schedules, by random descents\n", 1u << log2);
     } else {
-        printf("about 10^%u schedules", (log2 * 301u + 500u) / 1000u);
+        printf("10^%u schedules or more, by random descents\n", (log2 * 301u + 500u) / 1000u);
     }
 }
 
 void bz_explore_report_print_head(const struct bz_explore_report *report) {
     bz_run_report_print_program(report->program);
     print_estimate(report->estimate_log2);
-    printf(", by random descents\n");
     fflush(stdout);
 }
 
@@ -90,9 +90,11 @@ static void print_limits(const struct bz_explore_report *report) {
         printf("the limit of %" PRIu64 " states was reached (--max-states): ",
                report->config->states_max);
     }
-    if (result->end != BZ_EXPLORE_DONE) {
-        printf("what was proved is the rounds above, each with that many delays and cancels at "
-               "most\n");
+    if (result->end != BZ_EXPLORE_DONE && result->rounds == 0) {
+        printf("no round was finished, and nothing is proved\n");
+    } else if (result->end != BZ_EXPLORE_DONE) {
+        printf("what was proved is that no schedule with at most %u delays and cancels fails\n",
+               result->rounds - 1);
     }
     if (result->has_sampled_draws) {
         printf("no proof: a draw has more than %u values, of which three were tried\n",
