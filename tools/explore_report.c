@@ -10,8 +10,8 @@
 
 /* --- for people ------------------------------------------------------------------------------- */
 
-/* A power of two as one of ten. Few descents reach the parts of a tree where most of its leaves are,
- * so that the estimate is rather too low. */
+/* A power of two as one of ten. Few descents reach the parts of a tree where most of its leaves
+ * are, so that the estimate is rather too low. */
 static void print_estimate(uint32_t log2) {
     if (log2 < 14) {
         printf("about %u schedules, by random descents\n", 1u << log2);

@@ -412,8 +412,8 @@ Test(searching, portfolio_gives_every_member_its_share) {
     static const struct {
         const struct bz_strategy *member;
         uint32_t share; /* of 100 seeds */
-    } members[] = {{&bz_strategy_delay, 40}, {&bz_strategy_random, 24}, {&bz_strategy_pct, 16},
-                   {&bz_strategy_urw, 12},   {&bz_strategy_starve, 4},  {&bz_strategy_swarm, 3},
+    } members[] = {{&bz_strategy_delay, 36}, {&bz_strategy_random, 24}, {&bz_strategy_pct, 8},
+                   {&bz_strategy_urw, 11},   {&bz_strategy_starve, 12}, {&bz_strategy_swarm, 8},
                    {&bz_strategy_fifo, 1}};
     enum { MEMBERS = sizeof members / sizeof members[0] };
     struct stage *portfolio = stage_new(&bz_strategy_portfolio, 4, 60);
