@@ -25,21 +25,23 @@ static inline struct bz_event event_of(const struct bz_world *world, enum bz_sim
 
 /* Clears what earlier calls have left below the running task's frames. The operation may suspend
  * the task, with frames over it that are not all written: who compares states would take two that
- * differ in such leftovers for different ones. */
-static __attribute__((noinline, cold)) void scrub_stack(void) {
+ * differ in such leftovers for different ones. Hands `step` through, so that its caller ends with
+ * it, and need not save a register for it. */
+static __attribute__((noinline, cold)) uint32_t scrub_stack(uint32_t step) {
     char leftovers[SCRUBBED_BYTES];
     memset(leftovers, 0, sizeof leftovers);
     __asm__ volatile("" : : "r"(leftovers) : "memory"); /* it is written, and for good */
+    return step;
 }
 
 /* The call waits in the buffer until something else happens. If nothing does before the operation
  * returns, the two are one event. */
 uint32_t bz_subject_calls(struct bz_world *world, uint32_t object, enum bz_op op) {
     bz_note_what_was(world);
-    if (__builtin_expect(world->is_searched, 0)) {
-        scrub_stack();
-    }
     bz_world_event(world, event_of(world, BZ_EVENT_CALL, object, op, BZ_OK));
+    if (__builtin_expect(world->is_searched, 0)) {
+        return scrub_stack(world->step);
+    }
     return world->step;
 }
 
