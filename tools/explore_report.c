@@ -16,30 +16,36 @@ static void print_estimate(uint32_t log2) {
     if (log2 < 14) {
         printf("about %u schedules, by random descents\n", 1u << log2);
     } else {
-        printf("10^%u schedules or more, by random descents\n", (log2 * 301u + 500u) / 1000u);
+        printf("in the order of 10^%u schedules or more, by random descents\n",
+               (log2 * 301u + 500u) / 1000u);
     }
 }
 
 void bz_explore_report_print_head(const struct bz_explore_report *report) {
     bz_run_report_print_program(report->program);
-    print_estimate(report->estimate_log2);
+    if (report->config->delays_max == BZ_EXPLORE_UNBOUNDED) {
+        print_estimate(report->estimate_log2);
+    }
     fflush(stdout);
 }
 
-static void print_count(uint64_t count) {
+static void print_count(uint64_t count, const char *what) {
     if (count == UINT64_MAX) {
-        printf("more than 10^19");
+        printf("more than 10^19 %ss", what);
     } else {
-        printf("%" PRIu64, count);
+        printf("%" PRIu64 " %s%s", count, what, count == 1 ? "" : "s");
     }
 }
 
 static void print_numbers(const struct bz_explore_result *result) {
-    print_count(result->schedules);
-    printf(" schedules%s, %" PRIu64 " states, %" PRIu64 " transitions, %" PRIu64
-           " outcomes, at most %u steps\n",
-           result->has_cycles ? " without the loops in them" : "", result->states,
-           result->transitions, result->outcomes, result->depth);
+    print_count(result->schedules, "schedule");
+    printf(result->has_cycles ? " without the loops in them, " : ", ");
+    print_count(result->states, "state");
+    printf(", ");
+    print_count(result->transitions, "transition");
+    printf(", ");
+    print_count(result->outcomes, "outcome");
+    printf(", search depth %u\n", result->depth);
 }
 
 void bz_explore_report_print_round(const struct bz_explore_result *result, bool is_sweep) {
@@ -61,12 +67,15 @@ static void print_bounds(const struct bz_explore_report *report) {
     } else if (report->result->is_whole) {
         printf("every order, ");
     } else {
-        printf("every order with at most %u delays, ", config->delays_max);
+        printf("every order with at most ");
+        print_count(config->delays_max, "delay");
+        printf(", ");
     }
     if (program->cancels_max == 0 || program->cancel_windows == 0) {
         printf("no cancel injected");
     } else {
-        printf("every placement of at most %u cancels", program->cancels_max);
+        printf("every placement of at most ");
+        print_count(program->cancels_max, "cancel");
     }
 }
 
@@ -87,18 +96,24 @@ static void print_limits(const struct bz_explore_report *report) {
     if (result->end == BZ_EXPLORE_INTERRUPTED) {
         printf("interrupted: ");
     } else if (result->end == BZ_EXPLORE_STATES_MAX) {
-        printf("the limit of %" PRIu64 " states was reached (--max-states): ",
-               report->config->states_max);
+        printf("the limit of %" PRIu64 " states%s was reached (--max-states): ",
+               report->config->states_max,
+               result->states > report->config->states_max ? ""
+                                                           : ", or 100 times as many transitions,");
     }
     if (result->end != BZ_EXPLORE_DONE && result->rounds == 0) {
-        printf("no round was finished, and nothing is proved\n");
+        printf("no round was finished, and nothing is proved; round 0 already has every value of "
+               "every draw: smaller parameters (--set) have fewer\n");
     } else if (result->end != BZ_EXPLORE_DONE) {
-        printf("what was proved is that no schedule with at most %u delays and cancels fails\n",
+        printf("what was proved is that no schedule with at most %u delays and cancels together "
+               "fails\n",
                result->rounds - 1);
     }
-    if (result->has_sampled_draws) {
-        printf("no proof: a draw has more than %u values, of which three were tried\n",
-               BZ_EXPLORE_DRAWS_MAX);
+    if (result->sampled_draw != NULL) {
+        printf(
+            "no proof: the draw '%s' has more than %u values, of which three were tried; set the "
+            "parameter behind it lower\n",
+            result->sampled_draw, BZ_EXPLORE_DRAWS_MAX);
     }
     if (result->is_out_of_steps) {
         printf("no proof: schedules hit the step limit (--max-steps)\n");
@@ -120,20 +135,24 @@ void bz_explore_report_print(const struct bz_explore_report *report, bool is_qui
     const struct bz_explore_result *result = report->result;
     bool is_complete = bz_explore_is_complete(report->config, result);
     print_findings(report);
-    if (is_quiet && result->finding_count > 0) {
+    if (is_quiet && (result->finding_count > 0 || is_complete)) {
         return;
     }
-    printf("\n");
+    printf(is_quiet ? "" : "\n");
     if (is_complete) {
         printf("complete: ");
         print_bounds(report);
         printf("; ");
-        print_count(result->schedules);
-        printf(" schedules, %" PRIu64 " states; ", result->states);
-        printf(result->finding_count == 0 ? "no violation\n" : "%u violation(s)\n",
+        print_count(result->schedules, "schedule");
+        printf(", ");
+        print_count(result->states, "state");
+        printf(result->finding_count == 0 ? "; no violation\n" : "; %u violation(s)\n",
                result->finding_count);
     } else if (result->end != BZ_EXPLORE_FOUND) {
         print_limits(report);
+    }
+    if (is_quiet) {
+        return;
     }
     print_reductions(result->reductions);
     fflush(stdout);
@@ -178,6 +197,11 @@ void bz_explore_report_put_json(const struct bz_explore_report *report) {
     bz_json_add_bool(root, "complete", bz_explore_is_complete(report->config, result));
     bz_json_add_bool(root, "every_order", result->is_whole);
     bz_json_add_string(root, "end", ends[result->end]);
+    if (result->rounds > 0) {
+        bz_json_add_number(root, "proved_deviations", result->rounds - 1);
+    } else {
+        bz_json_add_string(root, "proved_deviations", NULL);
+    }
     bz_json_add_number(root, "schedules", result->schedules);
     bz_json_add_number(root, "states", result->states);
     bz_json_add_number(root, "transitions", result->transitions);
@@ -186,7 +210,7 @@ void bz_explore_report_put_json(const struct bz_explore_report *report) {
     bz_json_add_digest(root, "outcomes_digest", result->outcomes_digest);
     bz_json_add_number(root, "depth", result->depth);
     bz_json_add_number(root, "estimate_log2", report->estimate_log2);
-    bz_json_add_bool(root, "sampled_draws", result->has_sampled_draws);
+    bz_json_add_string(root, "sampled_draw", result->sampled_draw);
     bz_json_add_bool(root, "out_of_steps", result->is_out_of_steps);
     bz_json_add_bool(root, "loops", result->has_cycles);
     bz_json_add_decimal(root, "seconds", report->seconds);

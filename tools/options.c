@@ -21,7 +21,8 @@ enum {
 
 static const struct argp_option options_table[] = {
     {"variant", OPTION_VARIANT, "V", 0, "Implementation under test (buzzer)", 0},
-    {"strategy", OPTION_STRATEGY, "S", 0, "Who answers the choices (portfolio)", 0},
+    {"strategy", OPTION_STRATEGY, "S", 0,
+     "Who answers the choices (portfolio; explore tries every answer)", 0},
     {"order", OPTION_ORDER, "ORDER", 0,
      "any: every ready handle may go next; fifo: as stock loops do (any)", 0},
     {"cancel", OPTION_CANCEL, "WINDOWS", 0,

@@ -114,7 +114,7 @@ bool bz_explore_is_complete(const struct bz_explore_config *config,
                             const struct bz_explore_result *result) {
     bool is_bounded = config->delays_max != BZ_EXPLORE_UNBOUNDED;
     bool is_all = result->is_whole || (is_bounded && result->rounds > rounds_max(config));
-    return result->end == BZ_EXPLORE_DONE && is_all && !result->has_sampled_draws &&
+    return result->end == BZ_EXPLORE_DONE && is_all && result->sampled_draw == NULL &&
            !result->is_out_of_steps;
 }
 

@@ -27,8 +27,9 @@
  * Where snapshots do not work (see bz_image_is_supported()), and when they are not wanted, every
  * transition runs its prefix again, and no state is recognized: the same result, much later.
  *
- * Limits, each named when it is hit: states (states_max), draws of more than BZ_EXPLORE_DRAWS_MAX
- * values (three of them are tried, and the result is no proof), the step limit of the program.
+ * Limits, each named when it is hit: states (states_max, and BZ_EXPLORE_TRANSITIONS_PER_STATE times
+ * as many transitions), draws of more than BZ_EXPLORE_DRAWS_MAX values (three of them are tried,
+ * and the result is no proof), the step limit of the program.
  */
 #ifndef BZ_SIM_EXPLORE_EXPLORE_H
 #define BZ_SIM_EXPLORE_EXPLORE_H
@@ -44,6 +45,7 @@
 #define BZ_EXPLORE_DRAWS_MAX 16u
 #define BZ_EXPLORE_FINDINGS_MAX 16u
 #define BZ_EXPLORE_STATES_MAX_DEFAULT UINT64_C(50000000)
+#define BZ_EXPLORE_TRANSITIONS_PER_STATE 100u
 
 /* Reductions, as bits. */
 #define BZ_REDUCE_SNAPSHOTS 1u /* go back by snapshots; without, none of the others works */
@@ -73,14 +75,14 @@ struct bz_explore_finding {
 
 struct bz_explore_result {
     enum bz_explore_end end;
-    uint32_t reductions;    /* those in force in the last search */
-    bool is_minimal;        /* the first finding is one of the simplest */
-    uint32_t rounds;        /* finished: 0 to rounds - 1 */
-    bool is_sweep_done;     /* every order was searched */
-    bool is_whole;          /* no schedule is left out by a bound on delays or rounds */
-    bool has_sampled_draws; /* some draw had too many values: no proof */
-    bool is_out_of_steps;   /* some schedule hit the program's step limit: no proof */
-    bool has_cycles;        /* some state can come back: the schedules are infinitely many */
+    uint32_t reductions;      /* those in force in the last search */
+    bool is_minimal;          /* the first finding is one of the simplest */
+    uint32_t rounds;          /* finished: 0 to rounds - 1 */
+    bool is_sweep_done;       /* every order was searched */
+    bool is_whole;            /* no schedule is left out by a bound on delays or rounds */
+    const char *sampled_draw; /* label of a draw that has too many values: no proof; or NULL */
+    bool is_out_of_steps;     /* some schedule hit the program's step limit: no proof */
+    bool has_cycles;          /* some state can come back: the schedules are infinitely many */
     /* Of the sweep, or else of the last round: distinct states, transitions tried, schedules to the
      * end (with sleep sets, up to the order of independent steps; saturating), distinct outcomes
      * (how every task ended, what became of every object), the longest schedule. */

@@ -19,7 +19,6 @@ static struct bz_question *ask(struct bz_search *search, enum bz_question_kind k
         bool is_sampled = kind == BZ_QUESTION_DRAW && bound > BZ_EXPLORE_DRAWS_MAX;
         search->questions[search->question_count++] =
             (struct bz_question){.bound = bound, .kind = (uint8_t)kind, .is_sampled = is_sampled};
-        search->result->has_sampled_draws |= is_sampled;
     }
     return &search->questions[search->cursor++];
 }
@@ -88,9 +87,14 @@ static bool search_jump(void *state, uint32_t step) {
 
 static uint64_t search_draw(void *state, enum bz_choice_kind kind, const struct bz_draw *draw,
                             uint32_t step) {
+    struct bz_search *search = search_of(state);
     (void)kind;
     (void)step;
-    return ask(search_of(state), BZ_QUESTION_DRAW, draw->bound)->answer;
+    const struct bz_question *question = ask(search, BZ_QUESTION_DRAW, draw->bound);
+    if (question->is_sampled) {
+        search->result->sampled_draw = draw->label;
+    }
+    return question->answer;
 }
 
 const struct bz_strategy bz_search_strategy = {

@@ -187,6 +187,8 @@ static bool poll(struct bz_search *search, uint32_t round) {
         .transitions = search->result->transitions,
         .done_permille = (uint32_t)(search->weight_done / (WEIGHT_ALL / 1000)),
     };
+    /* Later transitions may ask more than the first one did, and then count for too much. */
+    progress.done_permille = progress.done_permille > 999 ? 999 : progress.done_permille;
     return config->poll == NULL || config->poll(config->context, &progress);
 }
 
@@ -315,7 +317,9 @@ static bool should_stop(struct bz_search *search, uint32_t round) {
         result->end = BZ_EXPLORE_FOUND;
         return true;
     }
-    if (result->states > search->config->states_max) {
+    uint64_t states_max = search->config->states_max;
+    if (result->states > states_max ||
+        result->transitions / BZ_EXPLORE_TRANSITIONS_PER_STATE > states_max) {
         result->end = BZ_EXPLORE_STATES_MAX;
         return true;
     }

@@ -87,9 +87,9 @@ static void search(const struct bz_program *program, uint32_t delays_max, uint32
     struct bz_explore_config config = {
         .program = program, .delays_max = delays_max, .reductions = reductions};
     cr_assert(bz_explore(&config, &result));
-    cr_assert(
-        eq(int, bz_explore_is_complete(&config, &result),
-           result.end == BZ_EXPLORE_DONE && !result.has_sampled_draws && !result.is_out_of_steps));
+    cr_assert(eq(int, bz_explore_is_complete(&config, &result),
+                 result.end == BZ_EXPLORE_DONE && result.sampled_draw == NULL &&
+                     !result.is_out_of_steps));
 }
 
 /* So many schedules, whatever is left out. */
@@ -220,7 +220,7 @@ static void expect_draws(uint64_t first, uint64_t second, uint64_t schedules, bo
     struct bz_program program = program_of(BZ_ORDER_ANY, 0);
     play = (struct play){.tasks = {draws}, .bounds = {first, second}};
     expect_schedules(&program, BZ_EXPLORE_UNBOUNDED, schedules);
-    cr_assert(eq(int, result.has_sampled_draws, is_sampled));
+    cr_assert(eq(int, result.sampled_draw != NULL, is_sampled));
     cr_assert(eq(u64, result.outcomes, 2));
 }
 
