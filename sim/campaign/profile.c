@@ -55,7 +55,8 @@ bool bz_profile_measure(struct bz_profile *profile, const struct bz_program *pro
     bz_world_destroy(world);
     *profile = (struct bz_profile){.steps = mean(sums.steps, sums.runs),
                                    .tasks = mean(sums.tasks, sums.runs),
-                                   .points = mean(sums.points, sums.runs)};
+                                   .points = mean(sums.points, sums.runs),
+                                   .steps_max = program->steps_max};
     profile->steps += profile->steps == 0;
     for (uint32_t task = 0; task < BZ_PROFILE_TASKS_MAX; task++) {
         profile->task_steps[task] = mean(sums.task_steps[task], sums.runs);

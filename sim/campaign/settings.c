@@ -9,6 +9,7 @@
 
 #define NAMES_MAX 256u
 #define WORD_BYTES 256u
+#define PAIR_BYTES (BZ_SETTING_BYTES + 64u) /* name=value */
 
 static bool fail(char *error, size_t error_bytes, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -351,7 +352,7 @@ bool bz_program_set_list(struct bz_program *program, const char *list, char *err
                          size_t error_bytes) {
     const char *whole = list;
     while (true) {
-        char word[WORD_BYTES];
+        char word[PAIR_BYTES];
         size_t length = strcspn(list, ",");
         if (length >= sizeof word) {
             return fail(error, error_bytes, "a setting is longer than %u characters",

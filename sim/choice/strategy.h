@@ -44,6 +44,7 @@ struct bz_profile {
     uint32_t steps;                            /* of a run; at least 1 */
     uint32_t tasks;                            /* that it creates */
     uint32_t points;                           /* where a cancel could be injected */
+    uint32_t steps_max;                        /* no run may take more; 0: not known */
     uint32_t task_steps[BZ_PROFILE_TASKS_MAX]; /* of the task of that number; 0 is the loop's */
 };
 
@@ -52,7 +53,7 @@ struct bz_strategy_start {
     uint64_t seed;
     const struct bz_tape *tape;       /* what a replaying strategy reads; NULL for the others */
     const struct bz_profile *profile; /* for a strategy that needs_profile; else maybe NULL */
-    const struct bz_answers *answers;   /* what the strategy `answers` follows; maybe NULL */
+    const struct bz_answers *answers; /* what the strategy `answers` follows; maybe NULL */
 };
 
 struct bz_strategy {

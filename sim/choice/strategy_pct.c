@@ -11,9 +11,10 @@
  * least 1 / (n k^(d-1)) in the share of runs that have that depth.
  *
  * Strict priorities are not fair: a task that spins keeps all lower ones from running. After
- * FAIR_AFTER times the expected length the rest of the run is a random walk, which is; so no ready
- * handle is passed over for ever, and whoever still makes no progress then cannot. Shuttle, Coyote
- * and others end their priority schedules in the same way.
+ * FAIR_AFTER times the expected length, and at most 1 / BUDGET_SHARE of the steps that a run may
+ * take, the rest of the run is a random walk, which is; so no ready handle is passed over for ever,
+ * and whoever still makes no progress then cannot. Shuttle, Coyote and others end their priority
+ * schedules in the same way.
  */
 #include "primitives/runtime/driver.h"
 #include "sim/choice/chance.h"
@@ -21,6 +22,7 @@
 #define DEPTH_MAX 4u
 #define FAIR_AFTER 4u
 #define FAIR_SLACK 64u
+#define BUDGET_SHARE 4u                    /* livelock asks for progress in the second half of it */
 #define PRIORITY_BASE (UINT64_C(1) << 63u) /* everybody's, until they are changed */
 
 struct change {
@@ -32,18 +34,25 @@ struct change {
 struct pct_state {
     struct bz_chance chance;
     uint64_t seed;
-    uint64_t fair_from;
+    uint64_t unfair_until;
     uint32_t pending; /* changes not made yet */
     uint32_t change_count;
     struct change changes[DEPTH_MAX - 1];
 };
+
+/* The last step of strict priorities. */
+static uint64_t unfair_until(const struct bz_profile *profile) {
+    uint64_t until = (uint64_t)FAIR_AFTER * profile->steps + FAIR_SLACK;
+    uint64_t most = profile->steps_max / BUDGET_SHARE;
+    return profile->steps_max != 0 && until > most ? most : until;
+}
 
 static void pct_begin(void *state, const struct bz_strategy_start *start) {
     struct pct_state *pct = state;
     bz_chance_begin(&pct->chance, start);
     struct bz_pcg32 *plan = &pct->chance.streams[BZ_CHANCE_PLAN];
     pct->seed = bz_seed_mix(start->seed);
-    pct->fair_from = (uint64_t)FAIR_AFTER * start->profile->steps + FAIR_SLACK;
+    pct->unfair_until = unfair_until(start->profile);
     pct->change_count = bz_pcg32_below(plan, DEPTH_MAX);
     pct->pending = pct->change_count;
     for (uint32_t index = 0; index < pct->change_count; index++) {
@@ -82,7 +91,7 @@ static uint32_t highest(const struct pct_state *pct, const struct bz_loop *loop,
 
 static uint32_t pct_next(void *state, const struct bz_loop *loop, uint32_t count, uint32_t step) {
     struct pct_state *pct = state;
-    if (step > pct->fair_from) {
+    if (step > pct->unfair_until) {
         return bz_chance_next(state, loop, count, step);
     }
     uint32_t best = highest(pct, loop, count);

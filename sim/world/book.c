@@ -165,17 +165,6 @@ void bz_book_on_spawn(struct bz_book *book, const struct bz_event *event) {
 /* --- against the executable specification ------------------------------------------------------
  */
 
-static void refuse(struct bz_book *book, uint32_t id, enum bz_spec_action action, uint32_t guards) {
-    uint32_t number = book->tasks[id].object;
-    if (guards != 0 && book->refused.guards == 0) {
-        book->refused = (struct bz_refusal){.counts = bz_object_counts(&book->objects[number]),
-                                            .task = id,
-                                            .object = number,
-                                            .action = (uint8_t)action,
-                                            .guards = (uint8_t)guards};
-    }
-}
-
 bool bz_book_is_refused(const struct bz_book *book) {
     const struct bz_refusal *refused = &book->refused;
     const struct bz_book_task *task = &book->tasks[refused->task];
@@ -184,6 +173,19 @@ bool bz_book_is_refused(const struct bz_book *book) {
     }
     return task->phase == BZ_PHASE_SUSPENDED && task->object == refused->object &&
            task->inside != BZ_INSIDE_POLLING;
+}
+
+/* An earlier one of this step goes if it does not stand by now: its task runs on, it has not
+ * queued. */
+static void refuse(struct bz_book *book, uint32_t id, enum bz_spec_action action, uint32_t guards) {
+    uint32_t number = book->tasks[id].object;
+    if (guards != 0 && !bz_book_is_refused(book)) {
+        book->refused = (struct bz_refusal){.counts = bz_object_counts(&book->objects[number]),
+                                            .task = id,
+                                            .object = number,
+                                            .action = (uint8_t)action,
+                                            .guards = (uint8_t)guards};
+    }
 }
 
 /* A task calls acquire, and something happens before it returns: if it waits, that is Enqueue. */

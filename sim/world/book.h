@@ -190,7 +190,7 @@ struct bz_book {
     struct bz_grant grant;     /* of the last event with BZ_FACT_OVERTAKEN */
     uint64_t detail[2];        /* of the last fact that a subject told */
     uint32_t facts;            /* BZ_FACT_... of the last event; whoever reads them clears them */
-    struct bz_refusal refused; /* the first one in this step */
+    struct bz_refusal refused; /* the first one in this step that stands, or the last */
 };
 
 /* An empty book of this loop, in whose memory everything in it lies. */

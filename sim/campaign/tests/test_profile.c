@@ -123,3 +123,59 @@ Test(profile, a_sound_program_is_sound_under_every_strategy) {
         }
     }
 }
+
+/* --- liveness ----------------------------------------------------------------------------------
+ */
+
+struct wait {
+    struct bz_world *world;
+    bool is_over;
+};
+
+static enum bz_status spin(void *arg) {
+    struct wait *wait = arg;
+    enum bz_status status = BZ_OK;
+    while (status == BZ_OK && !wait->is_over) {
+        status = bz_yield(wait->world->loop);
+    }
+    return status;
+}
+
+static enum bz_status end_wait(void *arg) {
+    struct wait *wait = arg;
+    enum bz_status status = bz_yield(wait->world->loop);
+    wait->is_over = true;
+    return status;
+}
+
+static void *spin_setup(struct bz_world *world, const struct bz_scenario_args *args) {
+    struct wait *wait = bz_world_alloc(world, sizeof *wait);
+    (void)args;
+    wait->world = world;
+    bz_task_spawn(world->loop, "spinner", 1, spin, wait);
+    bz_task_spawn(world->loop, "other", 1, end_wait, wait);
+    return wait;
+}
+
+static const struct bz_param spin_params[] = {{0}};
+static const struct bz_scenario spin_scenario = {.name = "spin",
+                                                 .summary = "one polls for what the other does",
+                                                 .params = spin_params,
+                                                 .primitives = {BZ_PRIMITIVE_SEMAPHORE},
+                                                 .primitive_count = 1,
+                                                 .setup = spin_setup};
+
+/* However few steps a run may take: the unfair part of it must be over in time. */
+Test(profile, a_short_budget_makes_nobody_a_livelock) {
+    for (size_t which = 0; bz_strategies[which] != NULL; which++) {
+        for (uint32_t most = 60; most <= 1000; most += 47) {
+            struct bz_program program;
+            bz_program_init(&program, &spin_scenario, &crowd_sound, bz_strategies[which]);
+            program.steps_max = most;
+            program.cancel_windows = BZ_WINDOWS_NONE;
+            struct bz_campaign_result result = run(&program, 0, 500, 1);
+            cr_assert(eq(u64, result.violations, 0), "%s, %u steps: %s", program.strategy->name,
+                      most, result.findings[0].violation.message);
+        }
+    }
+}

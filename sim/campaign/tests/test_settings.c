@@ -109,6 +109,27 @@ Test(token, leaves_defaults_out) {
     cr_assert(eq(ptr, strstr(token, "permits"), NULL), "%s", token);
 }
 
+/* As many as there can be, and as long as they can be as text: explore prints such tokens. */
+Test(token, with_the_longest_answers_is_read_as_it_was_written) {
+    struct bz_program program;
+    char error[BZ_ERROR_BYTES];
+    find(&program);
+    program.strategy = &bz_strategy_answers;
+    for (uint32_t question = 1; bz_answers_add(&program.answers, question, 7); question++) {
+    }
+    cr_assert(eq(u32, program.answers.count, BZ_ANSWERS_ENTRIES_MAX));
+    expect_round_trip(&program, 1, 2);
+    program.answers.count = 0;
+    for (uint32_t question = UINT32_MAX - 100; bz_answers_add(&program.answers, question, 1000000);
+         question++) {
+    }
+    cr_assert(lt(u32, program.answers.count, BZ_ANSWERS_ENTRIES_MAX));
+    expect_round_trip(&program, 1, 2);
+    char text[BZ_ANSWERS_TEXT_BYTES + 64] = "answers=";
+    memset(text + strlen(text), '1', BZ_ANSWERS_TEXT_BYTES);
+    expect_error(bz_program_set_list(&program, text, error, sizeof error), error, "ascending");
+}
+
 Test(token, errors_name_the_culprit) {
     static const char *const bad[][2] = {
         {"crowd:crowd_sound:random:0x2a#1f", "digest"},

@@ -20,6 +20,35 @@ TOY(mints, TOY_STRICT | TOY_MINTS, CLAIMS, toy_view);
 TOY(overwakes, TOY_STRICT | TOY_OVERWAKES, CLAIMS, toy_view);
 TOY(miscounts, TOY_STRICT | TOY_MISCOUNTS, CLAIMS, toy_view);
 
+static enum bz_status helps(void *arg) {
+    (void)arg;
+    return BZ_OK;
+}
+
+/* The first one comes in at once, and something else happens before it is told so; then as
+ * `queues`. */
+static enum bz_status spawns_acquire(void *instance) {
+    struct toy *toy = instance;
+    if (toy->level < toy->bound) {
+        return toy_acquire(toy);
+    }
+    cr_assert(ne(ptr, bz_task_spawn(toy->loop, "helper", 1, helps, NULL), NULL));
+    toy->level--;
+    return BZ_OK;
+}
+
+static const struct bz_permit_ops spawns_ops = {.instance_bytes = sizeof(struct toy),
+                                                .init = queues_init,
+                                                .acquire = spawns_acquire,
+                                                .release = toy_release,
+                                                .locked = toy_locked,
+                                                .view = toy_view};
+static const struct bz_variant spawns = {.version = BZ_VARIANT_VERSION,
+                                         .claims = CLAIMS,
+                                         .name = "spawns",
+                                         .summary = "a toy",
+                                         .permits = {[BZ_PRIMITIVE_SEMAPHORE] = &spawns_ops}};
+
 /* It is woken by a callback in a moment: no wake-up is lost, nobody is overtaken, and locked() is
  * right throughout. But it waits beside a free permit with nobody ahead of it. */
 Test(spec, fires_when_a_newcomer_queues_beside_a_free_permit) {
@@ -38,6 +67,14 @@ Test(spec, fires_at_the_step_and_for_the_task) {
     cr_assert(eq(u32, stage.world->violation.task, 1));
     cr_assert(eq(u32, stage.world->violation.also, 0), "others object, too");
     stage_end(&stage);
+}
+
+/* An acquire that looks like one that waits, and does not, hides no later one of the same step. */
+Test(spec, fires_for_the_second_of_two_acquires_in_one_step) {
+    toy_passes(&spawns, 2, STAGE_SCRIPTS("acquire yield release"), "a");
+    toy_fails(&spawns, 2, STAGE_SCRIPTS("acquire acquire yield release release"), "a", "spec", 1,
+              "Enqueue of a at 'table' is no transition of the specification: it needs W or R or "
+              "level = 0; level 1, W 0, R 0");
 }
 
 /* The oldest comes in, and nobody is overtaken; but nobody woke it, while somebody waits. */
