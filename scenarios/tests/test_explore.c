@@ -133,11 +133,11 @@ Test(explore, finds_the_third_task_that_barges) {
 }
 
 Test(explore, proves_a_lock_of_three_workers_and_one_cancel) {
-    struct bz_program program =
-        tst_explored_program(&bz_scenario_contended, &bz_variant_buzzer,
-                             BZ_SAN_ADDRESS ? "primitive=lock,workers=2,rounds=1,patience=1,hold=0,"
-                                              "max-cancels=0"
-                                            : "primitive=lock,workers=3,max-cancels=1");
+    struct bz_program program = tst_explored_program(
+        &bz_scenario_contended, &bz_variant_buzzer,
+        !bz_snapshot_is_supported() ? "primitive=lock,workers=2,rounds=1,patience=1,hold=0,"
+                                      "max-cancels=0"
+                                    : "primitive=lock,workers=3,max-cancels=1");
     (void)search_all(&program);
 }
 
