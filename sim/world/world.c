@@ -520,7 +520,9 @@ void bz_world_note(struct bz_world *world, uint32_t number) {
                                             .arg = number});
 }
 
-bool bz_world_is_suspended_in(struct bz_world *world, const struct bz_task *task, enum bz_op op) {
+/* Not inline: a task that calls it would have no room for what is called at every step. */
+__attribute__((noinline)) bool bz_world_is_suspended_in(struct bz_world *world,
+                                                        const struct bz_task *task, enum bz_op op) {
     bz_note_what_was(world);
     world->looked_at |= bz_task_id(task) < 64 ? UINT64_C(1) << bz_task_id(task) : ~UINT64_C(0);
     const struct bz_book_task *entry = &world->book.tasks[bz_task_id(task)];
