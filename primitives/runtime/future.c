@@ -26,8 +26,8 @@ static void queue_callback(struct bz_loop *loop, struct bz_callback *callback,
     }
 }
 
-void bz_future_complete(struct bz_future *future, enum bz_future_state state, enum bz_status status,
-                        uint64_t value) {
+__attribute__((hot)) void bz_future_complete(struct bz_future *future, enum bz_future_state state,
+                                             enum bz_status status, uint64_t value) {
     BZ_CHECK(!bz_future_is_done(future));
     future->state = (uint8_t)state;
     future->status = (uint8_t)status;

@@ -27,7 +27,7 @@ static void task_finish(struct bz_loop *loop, struct bz_task *task, enum bz_stat
     }
 }
 
-static void task_main(struct bz_coro *from, struct bz_coro *self) {
+__attribute__((hot)) static void task_main(struct bz_coro *from, struct bz_coro *self) {
     bz_coro_arrive(from);
     struct bz_task *task = bz_container_of(self, struct bz_task, coro);
     struct bz_loop *loop = task->done.loop;
@@ -195,7 +195,7 @@ enum bz_status bz_task_join(struct bz_task *task) {
     return bz_future_await_as(&task->done, BZ_WAIT_JOIN);
 }
 
-enum bz_status bz_yield(struct bz_loop *loop) {
+__attribute__((hot)) enum bz_status bz_yield(struct bz_loop *loop) {
     struct bz_task *task = loop->current;
     BZ_CHECK(task != NULL);
     task->wake.handle.nth++;

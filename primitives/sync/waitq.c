@@ -20,7 +20,7 @@ static void waiter_cancelled(struct bz_future *future) {
     waiter->queue->cancelled_count++;
 }
 
-struct bz_wait_outcome bz_waitq_wait(struct bz_waitq *queue) {
+__attribute__((hot)) struct bz_wait_outcome bz_waitq_wait(struct bz_waitq *queue) {
     struct waiter waiter = {.queue = queue};
     bz_future_init(&waiter.future, queue->loop);
     waiter.future.on_cancel = waiter_cancelled;

@@ -55,7 +55,8 @@ uint32_t bz_chance_victim(struct bz_pcg32 *stream, const struct bz_cancel_candid
     return 1 + first + bz_pcg32_below(stream, next - first);
 }
 
-uint32_t bz_chance_next(void *state, const struct bz_loop *loop, uint32_t count, uint32_t step) {
+__attribute__((hot)) uint32_t bz_chance_next(void *state, const struct bz_loop *loop,
+                                             uint32_t count, uint32_t step) {
     struct bz_chance *chance = state;
     (void)loop;
     (void)step;

@@ -75,7 +75,7 @@ static __attribute__((noinline, cold)) void tell_refused(struct bz_world *world)
 }
 
 /* Looks at the objects that the step concerned, and forgets that it touched them. */
-void bz_world_inspect_touched(struct bz_world *world) {
+__attribute__((hot)) void bz_world_inspect_touched(struct bz_world *world) {
     struct bz_book *book = &world->book;
     for (uint32_t index = 0; index < book->touched_count; index++) {
         struct bz_object *object = &book->objects[book->touched[index]];

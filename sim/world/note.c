@@ -75,7 +75,7 @@ static __attribute__((noinline)) void note_rare_event(struct bz_world *world,
     }
 }
 
-void bz_world_note_events(struct bz_world *world) {
+__attribute__((hot)) void bz_world_note_events(struct bz_world *world) {
     struct bz_event *end = world->observer.next;
     for (struct bz_event *event = world->buffer; event < end; event++) {
         world->has_noted = true;

@@ -36,7 +36,8 @@ static __attribute__((noinline, cold)) uint32_t scrub_stack(uint32_t step) {
 
 /* The call waits in the buffer until something else happens. If nothing does before the operation
  * returns, the two are one event. */
-uint32_t bz_subject_calls(struct bz_world *world, uint32_t object, enum bz_op op) {
+__attribute__((hot)) uint32_t bz_subject_calls(struct bz_world *world, uint32_t object,
+                                               enum bz_op op) {
     bz_note_what_was(world);
     bz_world_event(world, event_of(world, BZ_EVENT_CALL, object, op, BZ_OK));
     if (__builtin_expect(world->is_searched, 0)) {
@@ -46,8 +47,8 @@ uint32_t bz_subject_calls(struct bz_world *world, uint32_t object, enum bz_op op
 }
 
 /* Other things happened since the call: mostly, it was suspended. */
-static __attribute__((noinline)) void returns_late(struct bz_world *world, uint32_t object,
-                                                   enum bz_op op, enum bz_status status) {
+__attribute__((hot)) static __attribute__((noinline)) void
+returns_late(struct bz_world *world, uint32_t object, enum bz_op op, enum bz_status status) {
     struct bz_event event = event_of(world, BZ_EVENT_RETURN, object, op, status);
     bz_note_what_was(world);
     bz_book_on_return(&world->book, &event, world->step);
@@ -68,8 +69,8 @@ static __attribute__((noinline, cold)) void judge_at_once(struct bz_world *world
 }
 
 /* What is rare comes last, so that the rest needs no registers saved. */
-void bz_subject_returns(struct bz_world *world, uint32_t object, enum bz_op op,
-                        uint32_t called_in_step, enum bz_status status) {
+__attribute__((hot)) void bz_subject_returns(struct bz_world *world, uint32_t object, enum bz_op op,
+                                             uint32_t called_in_step, enum bz_status status) {
     if (world->step != called_in_step || world->observer.next != world->buffer + 1 ||
         world->buffer[0].kind != BZ_EVENT_CALL) {
         returns_late(world, object, op, status);
@@ -142,7 +143,7 @@ enum bz_status bz_subject_init(struct bz_subject *subject, struct bz_world *worl
     return status;
 }
 
-void bz_subject_calls_release(struct bz_world *world, uint32_t object) {
+__attribute__((hot)) void bz_subject_calls_release(struct bz_world *world, uint32_t object) {
     bz_note_what_was(world);
     struct bz_event event = event_of(world, BZ_EVENT_CALL, object, BZ_OP_RELEASE, BZ_OK);
     bz_book_on_release(&world->book, event);

@@ -432,7 +432,7 @@ void bz_world_look(struct bz_world *world) {
     inspect(world);
 }
 
-enum bz_run_end bz_world_run(struct bz_world *world) {
+__attribute__((hot)) enum bz_run_end bz_world_run(struct bz_world *world) {
     uint32_t first_step = world->step;
     inspect(world); /* what the setup did */
     if (world->config.order == BZ_ORDER_FIFO) {
