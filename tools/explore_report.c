@@ -148,6 +148,10 @@ void bz_explore_report_print(const struct bz_explore_report *report, bool is_qui
         print_count(result->states, "state");
         printf(result->finding_count == 0 ? "; no violation\n" : "; %u violation(s)\n",
                result->finding_count);
+        if (result->is_sweep_done && report->program->order == BZ_ORDER_ANY) {
+            printf("starvation and livelock are judged in the rounds alone: an unfair order makes "
+                   "anybody wait\n");
+        }
     } else if (result->end != BZ_EXPLORE_FOUND) {
         print_limits(report);
     }

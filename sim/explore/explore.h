@@ -13,6 +13,10 @@
  * delays was asked for, the rounds are followed by a sweep, which has every schedule whatever its
  * delays; if the sweep finds something, rounds go on until one finds the simplest.
  *
+ * Liveness. Starvation means something where the order is fair, and a livelock is a loop of dull
+ * steps: both are judged in the rounds, and in the sweep of a FIFO loop, not in a sweep of every
+ * order, where an unfair order makes anybody wait. All other oracles judge everywhere.
+ *
  * What is not searched twice (a reduction), and why that is sound:
  *   states   the same bytes, the same future: a snapshot is canonical, and compared by a 128-bit
  *            fingerprint

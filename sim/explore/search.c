@@ -296,7 +296,8 @@ static enum verdict judge(struct bz_search *search, bool goes_on) {
     case BZ_ARRIVED_NEW:
         return GO_DEEPER;
     case BZ_ARRIVED_LOOP:
-        if (!search->bounds.is_sweep && is_dull_loop(search, child)) {
+        /* With the queue as a set, who is next in the loop would not be known. */
+        if (!bz_search_has(search, BZ_REDUCE_QUEUE) && is_dull_loop(search, child)) {
             end_loop(search);
             if (search->world->end == BZ_RUN_VIOLATED) {
                 keep_finding(search, search->world->config.steps_max);
@@ -363,7 +364,9 @@ bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *boun
     search->question_count = 0;
     search->is_cut = false;
     search->weight_done = 0;
-    search->world->config.judges_liveness = !bounds->is_sweep;
+    /* In a sweep of every order, somebody is always starved by the order alone. */
+    search->world->config.judges_liveness =
+        !bounds->is_sweep || search->config->program->order == BZ_ORDER_FIFO;
     search->world->cancels_left = bz_search_cancels_max(search->config);
     bz_visited_clear(&search->visited);
     bz_visited_clear(&search->outcomes);
