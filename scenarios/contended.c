@@ -5,6 +5,7 @@
  * suspended in acquire, if there is one; `cancels` times over. It is the scenario that peers were
  * measured with, so that figures can be compared. */
 #include "primitives/runtime/task.h"
+#include "scenarios/canceller.h"
 #include "scenarios/scenarios.h"
 #include "sim/world/subject.h"
 #include "sim/world/world.h"
@@ -42,7 +43,8 @@ static enum bz_status hold_and_release(struct contended *state) {
 
 static enum bz_status worker(void *arg) {
     struct contended *state = arg;
-    for (int64_t round = 0; round < state->args->values[ROUNDS]; round++) {
+    int64_t rounds = state->args->values[ROUNDS];
+    for (int64_t round = 0; round < rounds; round++) {
         enum bz_status status = bz_subject_acquire(&state->subject);
         if (status == BZ_OK) {
             status = hold_and_release(state);
@@ -52,24 +54,6 @@ static enum bz_status worker(void *arg) {
         }
     }
     return BZ_OK;
-}
-
-static struct bz_task *pick_waiting_worker(struct contended *state) {
-    uint32_t count = (uint32_t)state->args->values[WORKERS];
-    uint32_t waiting = 0;
-    for (uint32_t index = 0; index < count; index++) {
-        waiting += bz_world_is_suspended_in(state->world, state->workers[index], BZ_OP_ACQUIRE);
-    }
-    if (waiting == 0) {
-        return NULL;
-    }
-    uint64_t skip = bz_world_draw(state->world, "victim", waiting);
-    for (uint32_t index = 0;; index++) {
-        if (bz_world_is_suspended_in(state->world, state->workers[index], BZ_OP_ACQUIRE) &&
-            skip-- == 0) {
-            return state->workers[index];
-        }
-    }
 }
 
 static enum bz_status canceller(void *arg) {
@@ -82,10 +66,8 @@ static enum bz_status canceller(void *arg) {
                 return status;
             }
         }
-        struct bz_task *victim = pick_waiting_worker(state);
-        if (victim != NULL) {
-            bz_task_cancel(victim);
-        }
+        bz_cancel_one_inside(state->world, state->workers, (uint32_t)state->args->values[WORKERS],
+                             BZ_OP_ACQUIRE);
     }
     return BZ_OK;
 }

@@ -331,4 +331,10 @@ uint64_t bz_book_handoffs(const struct bz_book *book);
 enum bz_window bz_book_window(const struct bz_book_task *task);
 enum bz_op bz_book_op(const struct bz_book_task *task);
 
+/* Without a branch for operations of primitives: who asks, asks about tasks at random. */
+static inline bool bz_book_is_suspended_in(const struct bz_book_task *task, enum bz_op op) {
+    bool is_op = op >= BZ_OP_ACQUIRE ? task->op == op : bz_book_op(task) == op;
+    return (task->phase == BZ_PHASE_SUSPENDED) & is_op;
+}
+
 #endif

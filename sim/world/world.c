@@ -520,13 +520,29 @@ void bz_world_note(struct bz_world *world, uint32_t number) {
                                             .arg = number});
 }
 
+/* Who looks depends on who is looked at: see footprint.h. */
+static inline bool look_inside(struct bz_world *world, const struct bz_task *task, enum bz_op op) {
+    uint32_t id = bz_task_id(task);
+    world->looked_at |= id < 64 ? UINT64_C(1) << id : ~UINT64_C(0);
+    return bz_book_is_suspended_in(&world->book.tasks[id], op);
+}
+
 /* Not inline: a task that calls it would have no room for what is called at every step. */
-__attribute__((noinline)) bool bz_world_is_suspended_in(struct bz_world *world,
-                                                        const struct bz_task *task, enum bz_op op) {
+__attribute__((noinline)) uint64_t bz_world_suspended_in(struct bz_world *world,
+                                                         struct bz_task *const *tasks,
+                                                         uint32_t count, enum bz_op op) {
+    uint64_t set = 0;
+    BZ_CHECK(count <= 64);
     bz_note_what_was(world);
-    world->looked_at |= bz_task_id(task) < 64 ? UINT64_C(1) << bz_task_id(task) : ~UINT64_C(0);
-    const struct bz_book_task *entry = &world->book.tasks[bz_task_id(task)];
-    return entry->phase == BZ_PHASE_SUSPENDED && bz_book_op(entry) == op;
+    for (uint32_t index = 0; index < count; index++) {
+        set |= (uint64_t)look_inside(world, tasks[index], op) << index;
+    }
+    return set;
+}
+
+bool bz_world_is_suspended_in(struct bz_world *world, const struct bz_task *task, enum bz_op op) {
+    bz_note_what_was(world);
+    return look_inside(world, task, op);
 }
 
 void *bz_world_alloc(struct bz_world *world, size_t size_bytes) {

@@ -227,6 +227,10 @@ void bz_world_note(struct bz_world *world, uint32_t number);
 /* True if the task is suspended inside this operation. */
 bool bz_world_is_suspended_in(struct bz_world *world, const struct bz_task *task, enum bz_op op);
 
+/* Which of the `count` tasks, at most 64, are, as bits: the first task is the lowest. */
+uint64_t bz_world_suspended_in(struct bz_world *world, struct bz_task *const *tasks, uint32_t count,
+                               enum bz_op op);
+
 /* Whether this is still the step in which the mark was set: the running task has not been suspended
  * since. (The number of a step is no help: who searches goes back and forth between steps, and does
  * not count them.) */
