@@ -6,6 +6,8 @@
 #ifndef BZ_SIM_WORLD_EVENT_H
 #define BZ_SIM_WORLD_EVENT_H
 
+#include <string.h>
+
 #include "primitives/runtime/observe.h"
 #include "sim/choice/choice.h"
 
@@ -83,6 +85,19 @@ static inline struct bz_event_words bz_event_pack(struct bz_event event) {
                (uint64_t)event.window << 24u | (uint64_t)event.task << 32u,
         .high = (uint64_t)event.object | (uint64_t)event.arg << 32u,
     };
+}
+
+/* The same of an event in memory, which was stored in two words and is loaded so, again for the
+ * store buffer's sake: left alone, a compiler takes all of it into one register. */
+static inline struct bz_event_words bz_event_load(const struct bz_event *event) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    struct bz_event_words words;
+    memcpy(&words.low, event, sizeof words.low);
+    memcpy(&words.high, (const char *)event + sizeof words.low, sizeof words.high);
+    return words;
+#else
+    return bz_event_pack(*event);
+#endif
 }
 
 static inline struct bz_event bz_event_unpack(struct bz_event_words words) {

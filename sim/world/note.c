@@ -90,7 +90,7 @@ __attribute__((hot)) void bz_world_note_events(struct bz_world *world) {
         } else {
             note_rare_event(world, event);
         }
-        bz_note_noted(world, bz_event_pack(*event));
+        bz_note_noted(world, bz_event_load(event));
     }
     world->observer.next = world->buffer;
 }

@@ -10,7 +10,7 @@
 #include "sim/world/world.h"
 
 void bz_world_forget_setup(struct bz_world *world) {
-    free(world->setup.arena);
+    free(world->setup.arena_block);
     free(world->setup.program_copy);
     world->setup = (struct bz_setup_image){.program = NULL};
 }
@@ -28,6 +28,15 @@ static bool is_plain(const struct bz_world *world) {
     return true;
 }
 
+#define PAGE_BYTES 4096u
+
+/* Where in a block, which is a page larger, the image begins: half a page off the arena, which
+ * begins with a page. At the same place in its page as what is written, a processor takes what is
+ * read for it, and waits. */
+static void *half_a_page_off(char *block) {
+    return block + (PAGE_BYTES + PAGE_BYTES / 2 - (uintptr_t)block % PAGE_BYTES) % PAGE_BYTES;
+}
+
 void bz_world_keep_setup(struct bz_world *world, const void *program, size_t program_bytes,
                          void *state) {
     struct bz_setup_image *setup = &world->setup;
@@ -37,12 +46,13 @@ void bz_world_keep_setup(struct bz_world *world, const void *program, size_t pro
     }
     bz_world_note_events(world);
     setup->arena_bytes = bz_mem_image_bytes(world->loop->mem);
-    setup->arena = malloc(setup->arena_bytes);
+    setup->arena_block = malloc(setup->arena_bytes + PAGE_BYTES);
     setup->program_copy = malloc(program_bytes);
-    if (setup->arena == NULL || setup->program_copy == NULL) {
+    if (setup->arena_block == NULL || setup->program_copy == NULL) {
         bz_world_forget_setup(world); /* it will be set up again and again: slower, not wrong */
         return;
     }
+    setup->arena = half_a_page_off(setup->arena_block);
     bz_mem_save(world->loop->mem, setup->arena);
     memcpy(setup->program_copy, program, program_bytes);
     setup->loop = *world->loop;

@@ -100,14 +100,17 @@ struct bz_event_sink {
     void (*event)(struct bz_event_sink *sink, const struct bz_logged_event *event);
 };
 
-#define BZ_WORLD_BUFFER_EVENTS 256u
+/* Not of a page's size: what lies behind it would be at the same place of a page as what is written
+ * into it, and a processor takes the one for the other. */
+#define BZ_WORLD_BUFFER_EVENTS 192u
 
 /* What a world was like when its scenario had been set up and nothing had run yet. */
 struct bz_setup_image {
     const void *program; /* whose setup it was; NULL: there is no image */
     void *program_copy;  /* what it was like: another one in its place is not the same */
     size_t program_bytes;
-    void *state; /* what the setup returned */
+    void *state;       /* what the setup returned */
+    void *arena_block; /* in which the image lies */
     void *arena;
     size_t arena_bytes;
     struct bz_loop loop;
@@ -118,7 +121,6 @@ struct bz_setup_image {
 
 struct bz_world {
     struct bz_observer observer; /* first: the loop knows the world by it */
-    struct bz_event buffer[BZ_WORLD_BUFFER_EVENTS];
     struct bz_world_config config;
     struct bz_loop *loop;
     struct bz_book book;
@@ -158,6 +160,7 @@ struct bz_world {
     uint32_t marked_step;      /* see bz_world_mark_step() */
     uint64_t looked_at;        /* tasks that scenarios have asked about, as bits; see footprint.h */
     struct bz_profile profile; /* its own copy of the config's */
+    struct bz_event buffer[BZ_WORLD_BUFFER_EVENTS];
 };
 
 /* NULL without memory. `config` is copied; what it points to must live as long as the world. */
