@@ -7,8 +7,8 @@
 #include "primitives/runtime/mem.h"
 #include "sim/world/monitor.h"
 
-#define TASK_CAPACITY_FIRST 16u
-#define OBJECT_CAPACITY_FIRST 4u
+#define TASK_CAPACITY_FIRST 8u
+#define OBJECT_CAPACITY_FIRST 2u
 #define LINE_CAPACITY_FIRST 16u
 
 /* --- storage ---------------------------------------------------------------------------------- */
@@ -104,7 +104,13 @@ static void join_line(struct bz_book *book, struct bz_object *object, uint32_t i
 
 static inline void leave_line(struct bz_object *object, struct bz_book_task *task) {
     object->live -= task->is_live;
+    object->first_live += task->is_live & (task->arrival == object->first_live);
     task->is_live = false;
+}
+
+/* As bz_book_oldest_live() says; in a line without gaps there is nothing to look for. */
+static inline bool is_oldest_live(struct bz_book *book, struct bz_object *object, uint32_t id) {
+    return book->tasks[id].arrival == object->first_live || bz_book_oldest_live(book, object) == id;
 }
 
 /* --- beginning ----------------------------------------------------------------------------------
@@ -117,9 +123,9 @@ void bz_book_begin(struct bz_book *book, struct bz_loop *loop) {
                              .object_capacity = OBJECT_CAPACITY_FIRST};
     book->tasks = grow(mem, NULL, 0, TASK_CAPACITY_FIRST * sizeof *book->tasks);
     book->objects = grow(mem, NULL, 0, OBJECT_CAPACITY_FIRST * sizeof *book->objects);
-    book->touched = grow(mem, NULL, 0, OBJECT_CAPACITY_FIRST * sizeof *book->touched);
+    book->far = grow(mem, NULL, 0, OBJECT_CAPACITY_FIRST * sizeof *book->far);
     book->tasks[0] = (struct bz_book_task){0};
-    book->objects[0] = (struct bz_object){.is_touched = true}; /* so that nobody looks at it */
+    book->objects[0] = (struct bz_object){0};
 }
 
 uint32_t bz_book_add_object(struct bz_book *book, struct bz_object object) {
@@ -129,8 +135,8 @@ uint32_t bz_book_add_object(struct bz_book *book, struct bz_object object) {
         size_t capacity = 2 * (size_t)old_capacity;
         book->objects = grow(mem, book->objects, old_capacity * sizeof *book->objects,
                              capacity * sizeof *book->objects);
-        book->touched = grow(mem, book->touched, old_capacity * sizeof *book->touched,
-                             capacity * sizeof *book->touched);
+        book->far =
+            grow(mem, book->far, old_capacity * sizeof *book->far, capacity * sizeof *book->far);
         book->object_capacity = (uint32_t)capacity;
     }
     object.line = grow(mem, NULL, 0, LINE_CAPACITY_FIRST * sizeof *object.line);
@@ -142,6 +148,7 @@ uint32_t bz_book_add_object(struct bz_book *book, struct bz_object object) {
                      (object.claims & BZ_CLAIMS_OF_SPEC) == BZ_CLAIMS_OF_SPEC;
     object.checks_locked = object.has_view && object.ops->locked != NULL &&
                            (object.claims & BZ_CLAIM_LOCKED_EXACT) != 0;
+    object.is_plain = object.checks_locked && object.quorum == 0 && !object.counts_wakes;
     book->objects[++book->object_count] = object;
     return book->object_count;
 }
@@ -207,7 +214,8 @@ static __attribute__((noinline, cold)) void judge_uninvited(struct bz_book *book
 /* --- events ----------------------------------------------------------------------------------- */
 
 /* Counts live arrivals that stand before this one. Only a grant out of order walks the line. */
-static void note_overtaking(struct bz_book *book, const struct bz_object *object, uint32_t id) {
+static __attribute__((noinline, cold)) void
+note_overtaking(struct bz_book *book, const struct bz_object *object, uint32_t id) {
     struct bz_book_task *task = &book->tasks[id];
     book->grant = (struct bz_grant){.task = id, .object = task->object};
     for (uint32_t position = object->first_live; position < task->arrival; position++) {
@@ -224,7 +232,8 @@ static void note_overtaking(struct bz_book *book, const struct bz_object *object
 
 /* Whoever returns with a permit, while earlier arrivals were woken and no permit is left for them,
  * took theirs. One that was cancelled meanwhile will not take it: nothing is stolen from it. */
-static void note_steal(struct bz_book *book, struct bz_object *object, uint32_t id) {
+static __attribute__((noinline, cold)) void note_steal(struct bz_book *book,
+                                                       struct bz_object *object, uint32_t id) {
     uint64_t promised = 0;
     uint32_t robbed = 0;
     uint32_t arrival = book->tasks[id].arrival;
@@ -325,7 +334,7 @@ void bz_book_on_wake(struct bz_book *book, const struct bz_event *event) {
     if (task->is_live) {
         task->was_granted = true;
         object->wakes++;
-        if (bz_book_oldest_live(book, object) != event->task) {
+        if (!is_oldest_live(book, object, event->task)) {
             note_overtaking(book, object, event->task);
         }
     }
@@ -396,15 +405,15 @@ static void note_passing(struct bz_book *book, struct bz_object *object, uint32_
 }
 
 /* Somebody has got a permit, which the holders count already. */
-static void judge_grant(struct bz_book *book, struct bz_object *object, uint32_t id) {
-    if (!object->is_counted) {
-        return;
-    }
-    if (object->holders > object->permits) {
-        book->facts |= BZ_FACT_CROWDED;
-    }
-    if (object->woken > 0 && object->holders + object->woken > object->permits) {
-        note_steal(book, object, id);
+static inline void judge_grant(struct bz_book *book, struct bz_object *object, uint32_t id) {
+    bool is_tight = object->holders + object->woken > object->permits;
+    if (__builtin_expect(is_tight & object->is_counted, 0)) {
+        if (object->holders > object->permits) {
+            book->facts |= BZ_FACT_CROWDED;
+        }
+        if (object->woken > 0) {
+            note_steal(book, object, id);
+        }
     }
 }
 
@@ -465,6 +474,15 @@ void bz_book_judge_at_once(struct bz_book *book, struct bz_event event) {
             note_passing(book, object, event.task);
         }
         task->object = 0;
+    }
+}
+
+__attribute__((cold)) void bz_book_touch_far(struct bz_book *book, uint32_t number) {
+    struct bz_object *object = &book->objects[number];
+    book->touched |= BZ_TOUCHED_FAR;
+    if (!object->is_far) {
+        object->is_far = true;
+        book->far[book->far_count++] = number;
     }
 }
 

@@ -157,10 +157,11 @@ struct bz_object {
     uint32_t return_task; /* the last acquire that returned: whose, in which step, with what */
     uint32_t return_step;
     uint32_t over_released_by; /* a release without a holder in this step; BZ_NO_TASK: none */
-    bool is_touched;           /* by the current step */
+    bool is_far;               /* it is in the book's list of far objects */
     bool has_view;
     bool refines;               /* it is held against the executable specification */
     bool checks_locked;         /* locked() is offered, and claimed to be exact */
+    bool is_plain;              /* it has a view, checks_locked, and nothing beyond permits */
     struct bz_permit_view view; /* as after the current step, if touched */
     uint64_t handed[2]; /* bit BZ_HANDOFF_TASKS * from + to: it went from this task to that one */
 };
@@ -183,8 +184,10 @@ struct bz_book {
     struct bz_object *objects; /* by number, 1 is the first */
     uint32_t object_count;
     uint32_t object_capacity;
-    uint32_t *touched; /* objects that the current step concerned */
-    uint32_t touched_count;
+    uint64_t
+        touched;   /* objects that the current step concerned, as bits; BZ_TOUCHED_FAR: see far */
+    uint32_t *far; /* those of them whose numbers have no bit of their own */
+    uint32_t far_count;
     uint32_t unfinished;       /* tasks that have not ended */
     uint64_t handoff_sum;      /* over the hand-offs that have no bit of their object */
     struct bz_grant grant;     /* of the last event with BZ_FACT_OVERTAKEN */
@@ -234,13 +237,27 @@ static inline struct bz_spec_counts bz_object_counts(const struct bz_object *obj
  * return at once is Enqueue only if it waits now. */
 bool bz_book_is_refused(const struct bz_book *book);
 
+/* Objects 1 to 62 have a bit each; bit 0 is that of no object, which nobody looks at, and the last
+ * one stands for all the others. */
+#define BZ_TOUCHED_NEAR 63u
+#define BZ_TOUCHED_FAR (UINT64_C(1) << BZ_TOUCHED_NEAR)
+
+/* Takes down that the current step concerned an object whose number has no bit. */
+void bz_book_touch_far(struct bz_book *book, uint32_t number);
+
 /* The current step concerned this object. */
 static inline struct bz_object *bz_book_touch(struct bz_book *book, uint32_t number) {
-    struct bz_object *object = &book->objects[number];
-    book->touched[book->touched_count] = number;
-    book->touched_count += !object->is_touched;
-    object->is_touched = true;
-    return object;
+    if (__builtin_expect(number < BZ_TOUCHED_NEAR, 1)) {
+        book->touched |= UINT64_C(1) << number;
+    } else {
+        bz_book_touch_far(book, number);
+    }
+    return &book->objects[number];
+}
+
+/* It concerned an object at all. */
+static inline bool bz_book_has_touched(const struct bz_book *book) {
+    return book->touched > 1;
 }
 
 static inline __attribute__((always_inline)) void

@@ -1,7 +1,7 @@
 /* What an onlooker finds wrong with an object after a step that concerned it. */
 #include "sim/world/note.h"
 
-static inline bool is_stuck(const struct bz_object *object) {
+static bool is_stuck(const struct bz_object *object) {
     bool is_available = (object->holders < object->permits) |
                         ((object->quorum > 0) & (object->live >= object->quorum));
     return (object->waiting > 0) & (object->live > 0) & is_available & !object->never_stuck &
@@ -10,19 +10,15 @@ static inline bool is_stuck(const struct bz_object *object) {
 
 /* gh-111693: who resumed with a permit woke one waiter where several would fit. Newcomers may queue
  * behind a woken waiter beside a free permit: they came later. */
-static inline bool may_be_idle(const struct bz_object *object) {
-    return (object->handed_on > 0) & (object->live > 0) &
-           ((object->claims & BZ_CLAIM_WORK_CONSERVING) != 0) &
-           (object->permits > object->holders + object->woken);
-}
-
-static inline bool is_miscounted(const struct bz_object *object) {
-    return object->counts_wakes & (object->wakes != object->wakes_due);
-}
-
 static bool is_idle(struct bz_book *book, struct bz_object *object) {
-    return may_be_idle(object) &&
+    return object->handed_on > 0 && object->live > 0 &&
+           (object->claims & BZ_CLAIM_WORK_CONSERVING) != 0 &&
+           object->permits > object->holders + object->woken &&
            book->tasks[bz_book_oldest_live(book, object)].arrival < object->handed_on;
+}
+
+static bool is_miscounted(const struct bz_object *object) {
+    return object->counts_wakes && object->wakes != object->wakes_due;
 }
 
 static inline bool should_be_locked(const struct bz_object *object) {
@@ -30,8 +26,7 @@ static inline bool should_be_locked(const struct bz_object *object) {
 }
 
 /* What can be seen of an object between two steps. */
-static __attribute__((noinline, cold)) uint32_t facts_of(struct bz_book *book,
-                                                         struct bz_object *object) {
+static uint32_t facts_of(struct bz_book *book, struct bz_object *object) {
     const struct bz_permit_view *view = &object->view;
     uint32_t facts = object->over_released_by != BZ_NO_TASK ? BZ_FACT_OVER_RELEASED : 0;
     facts |= is_stuck(object) ? BZ_FACT_STUCK : 0;
@@ -50,19 +45,31 @@ static __attribute__((noinline, cold)) uint32_t facts_of(struct bz_book *book,
     return facts;
 }
 
-/* Whether there are any: the same comparisons, in a few instructions. */
-static inline bool has_facts(const struct bz_object *object, bool is_locked) {
-    bool has = (object->over_released_by != BZ_NO_TASK) | is_stuck(object) | may_be_idle(object) |
-               is_miscounted(object);
-    if (object->has_view) {
-        const struct bz_permit_view *view = &object->view;
-        uint64_t odd = (view->level + object->holders) ^ object->permits;
-        odd |= (view->waiting + view->woken + view->cancelled) ^ view->queued;
-        odd |= view->waiting ^ object->waiting;
-        has |= (odd != 0) | (view->woken > object->woken) | (view->level < object->woken);
-        has |= object->checks_locked & (is_locked != should_be_locked(object));
+/* Whether a plain object may have any: the same comparisons without a branch, as words that must be
+ * 0 and differences that must not be negative. It errs on one side only: a live task in the line
+ * beside a permit that was promised to nobody may be stuck, or idle, or neither. */
+static inline __attribute__((always_inline)) bool may_have_facts(const struct bz_object *object,
+                                                                 bool is_locked) {
+    const struct bz_permit_view *view = &object->view;
+    int64_t open = (int64_t)(object->permits - object->holders);
+    int64_t spare = open - object->woken;
+    uint64_t odd = view->level ^ (uint64_t)open;
+    odd |= (view->waiting + view->woken + view->cancelled) ^ view->queued;
+    odd |= view->waiting ^ object->waiting;
+    odd |= is_locked ^ should_be_locked(object);
+    odd |= object->over_released_by ^ BZ_NO_TASK;
+    int64_t least = spare | (-(int64_t)object->live & -spare);
+    least |= (int64_t)object->woken - view->woken;
+    return (odd | ((uint64_t)least >> 63u)) != 0;
+}
+
+static __attribute__((noinline, cold)) void tell_facts_of(struct bz_world *world,
+                                                          struct bz_object *object) {
+    uint32_t facts = facts_of(&world->book, object);
+    if (facts != 0) {
+        bz_note_tell_facts(world, facts, 0, (uint32_t)(object - world->book.objects));
     }
-    return has;
+    object->over_released_by = BZ_NO_TASK;
 }
 
 /* Comes behind all the other facts of the step: they say what hurts a user. */
@@ -74,27 +81,54 @@ static __attribute__((noinline, cold)) void tell_refused(struct bz_world *world)
     book->refused.guards = 0;
 }
 
-/* Looks at the objects that the step concerned, and forgets that it touched them. */
-__attribute__((hot)) void bz_world_inspect_touched(struct bz_world *world) {
-    struct bz_book *book = &world->book;
-    for (uint32_t index = 0; index < book->touched_count; index++) {
-        struct bz_object *object = &book->objects[book->touched[index]];
-        bool is_locked = false;
-        object->is_touched = false;
-        if (object->has_view) {
-            object->ops->view(object->instance, &object->view);
-        }
-        if (object->checks_locked) {
-            is_locked = object->ops->locked(object->instance);
-        }
-        if (__builtin_expect(has_facts(object, is_locked), 0)) {
-            bz_note_tell_facts(world, facts_of(book, object), 0, book->touched[index]);
-            object->over_released_by = BZ_NO_TASK;
-        }
-        object->handed_on = 0;
+/* An object that shows less of itself than permits do, or has more to it. */
+static __attribute__((noinline)) void look_closely(struct bz_world *world,
+                                                   struct bz_object *object) {
+    if (object->has_view) {
+        object->ops->view(object->instance, &object->view);
     }
-    book->touched_count = 0;
-    if (__builtin_expect(book->refused.guards != 0, 0)) {
+    tell_facts_of(world, object);
+    object->handed_on = 0;
+}
+
+static inline __attribute__((always_inline)) void look(struct bz_world *world,
+                                                       struct bz_object *object) {
+    if (__builtin_expect(!object->is_plain, 0)) {
+        look_closely(world, object);
+        return;
+    }
+    object->ops->view(object->instance, &object->view);
+    bool is_locked = object->ops->locked(object->instance);
+    if (__builtin_expect(may_have_facts(object, is_locked), 0)) {
+        tell_facts_of(world, object);
+    }
+    object->handed_on = 0;
+}
+
+static __attribute__((noinline)) void look_at_all(struct bz_world *world, uint64_t touched) {
+    struct bz_book *book = &world->book;
+    for (uint64_t near = touched & ~BZ_TOUCHED_FAR; near != 0; near &= near - 1) {
+        look(world, &book->objects[__builtin_ctzll(near)]);
+    }
+    for (uint32_t index = 0; index < book->far_count; index++) {
+        struct bz_object *object = &book->objects[book->far[index]];
+        object->is_far = false;
+        look(world, object);
+    }
+    book->far_count = 0;
+}
+
+/* Looks at the objects that the step concerned, in the order of their numbers, and forgets that it
+ * touched them. Nearly always it is one. */
+__attribute__((hot)) void bz_world_inspect_touched(struct bz_world *world) {
+    uint64_t touched = world->book.touched & ~UINT64_C(1);
+    world->book.touched = 0;
+    if (__builtin_expect((touched & (touched - 1)) == 0 && touched < BZ_TOUCHED_FAR, 1)) {
+        look(world, &world->book.objects[__builtin_ctzll(touched)]);
+    } else {
+        look_at_all(world, touched);
+    }
+    if (__builtin_expect(world->book.refused.guards != 0, 0)) {
         tell_refused(world);
     }
 }

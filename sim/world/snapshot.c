@@ -74,7 +74,8 @@ void bz_snapshot_forget(struct bz_world *world) {
     for (uint32_t number = 1; number <= book->object_count; number++) {
         forget_object(book, number);
     }
-    memset(book->touched, 0, book->object_capacity * sizeof *book->touched);
+    book->touched = 0;
+    memset(book->far, 0, book->object_capacity * sizeof *book->far);
     book->grant = (struct bz_grant){0};
     book->refused = (struct bz_refusal){0};
     book->handoff_sum = 0;
@@ -112,7 +113,7 @@ static bool reserve(struct bz_snapshot *snapshot, size_t bytes) {
 }
 
 bool bz_snapshot_save(const struct bz_world *world, struct bz_snapshot *snapshot) {
-    BZ_CHECK(world->observer.next == world->buffer && world->book.touched_count == 0);
+    BZ_CHECK(world->observer.next == world->buffer && !bz_book_has_touched(&world->book));
     if (!reserve(snapshot, sizeof(struct head) + bz_image_bytes(world->loop))) {
         return false;
     }

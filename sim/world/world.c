@@ -166,12 +166,16 @@ void bz_world_begin(struct bz_world *world, uint64_t seed, const struct bz_tape 
 
 /* --- the step --------------------------------------------------------------------------------- */
 
-/* What comes after every step. */
-static inline __attribute__((always_inline)) void inspect(struct bz_world *world) {
-    bz_note_what_was(world);
-    if (world->book.touched_count > 0) {
+/* What comes after every step, once all of it is noted. */
+static inline __attribute__((always_inline)) void inspect_noted(struct bz_world *world) {
+    if (__builtin_expect(bz_book_has_touched(&world->book), 1)) {
         bz_world_inspect_touched(world);
     }
+}
+
+static inline __attribute__((always_inline)) void inspect(struct bz_world *world) {
+    bz_note_what_was(world);
+    inspect_noted(world);
 }
 
 /* The second half of a task's step, when it has come back. */
