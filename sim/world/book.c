@@ -428,30 +428,31 @@ static bool is_odd(const struct bz_object *object, const struct bz_book_task *ta
            (status == BZ_NOT_HELD && object->kind != BZ_OBJECT_CONDITION);
 }
 
-void bz_book_on_return(struct bz_book *book, const struct bz_event *event, uint32_t step) {
-    struct bz_book_task *task = &book->tasks[event->task];
-    struct bz_object *object = bz_book_touch(book, event->object);
-    if (event->detail != BZ_OP_RELEASE) {
-        object->return_task = event->task;
+void bz_book_on_return(struct bz_book *book, uint32_t id, uint32_t number, enum bz_op op,
+                       enum bz_status status, uint32_t step) {
+    struct bz_book_task *task = &book->tasks[id];
+    struct bz_object *object = bz_book_touch(book, number);
+    if (op != BZ_OP_RELEASE) {
+        object->return_task = id;
         object->return_step = step;
-        object->return_status = event->status;
-        if (is_odd(object, task, (enum bz_status)event->status)) {
+        object->return_status = (uint8_t)status;
+        if (is_odd(object, task, status)) {
             book->facts |= BZ_FACT_ODD_RETURN;
         }
-        if (event->status == BZ_OK) {
-            if (task->is_live && bz_book_oldest_live(book, object) != event->task) {
-                note_overtaking(book, object, event->task);
+        if (status == BZ_OK) {
+            if (task->is_live && !is_oldest_live(book, object, id)) {
+                note_overtaking(book, object, id);
             }
             if (__builtin_expect(!task->was_granted, 0)) {
-                judge_uninvited(book, event->task);
+                judge_uninvited(book, id);
             }
             object->holders += object->is_counted;
             task->holdings += object->is_owned;
             object->handed_on = object->line_end;
-            judge_grant(book, object, event->task);
+            judge_grant(book, object, id);
         }
         leave_line(object, task);
-    } else if (event->status != BZ_OK) {
+    } else if (status != BZ_OK) {
         on_refused_release(object, task);
     }
     task->op = BZ_OP_NONE;

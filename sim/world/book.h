@@ -86,7 +86,9 @@ struct bz_book_task {
     bool was_granted;     /* woken for what it waits for, inside the current operation */
     bool took_back;       /* its last release lowered the holders */
     bool gave_up;         /* and its own holdings */
+    uint8_t spare[13];    /* up to a power of two: an entry's address is a shift away */
 };
+_Static_assert(sizeof(struct bz_book_task) == 64, "see spare");
 
 #define BZ_NO_TASK UINT32_MAX
 
@@ -217,7 +219,8 @@ void bz_book_on_uncancel(struct bz_book *book, const struct bz_event *event);
 void bz_book_on_callback(struct bz_book *book);
 void bz_book_on_exit(struct bz_book *book, const struct bz_event *event);
 void bz_book_on_wait(struct bz_book *book, const struct bz_event *event);
-void bz_book_on_return(struct bz_book *book, const struct bz_event *event, uint32_t step);
+void bz_book_on_return(struct bz_book *book, uint32_t id, uint32_t number, enum bz_op op,
+                       enum bz_status status, uint32_t step);
 /* Whether what an acquire that returned at once got was its to get. */
 void bz_book_judge_at_once(struct bz_book *book, struct bz_event event);
 
@@ -287,22 +290,30 @@ static inline __attribute__((always_inline)) void bz_book_on_suspend(struct bz_b
     }
 }
 
-/* An operation that may wait has returned BZ_OK to this task. There is no call in it, so that who
- * was served at once needs no registers saved. */
-static inline __attribute__((always_inline)) void
-bz_book_hand_over(struct bz_book *book, struct bz_object *object, uint32_t number, uint32_t task) {
-    uint32_t from = object->had_last;
+/* A hand-off in a run of few tasks. */
+static inline __attribute__((always_inline)) void bz_book_hand_over_bit(struct bz_object *object,
+                                                                        uint32_t task) {
+    uint32_t bit = object->had_last * BZ_HANDOFF_TASKS + task;
+    object->handed[bit / 64] |= UINT64_C(1) << bit % 64;
+    object->had_last = task;
+}
+
+/* An operation that may wait has returned BZ_OK to this task. */
+static inline void bz_book_hand_over(struct bz_book *book, uint32_t number, uint32_t task) {
+    struct bz_object *object = &book->objects[number];
     if (__builtin_expect(book->task_count < BZ_HANDOFF_TASKS, 1)) {
-        uint32_t bit = from * BZ_HANDOFF_TASKS + task;
-        object->handed[bit / 64] |= UINT64_C(1) << bit % 64;
-    } else {
-        book->handoff_sum += bz_seed_mix(bz_seed_mix(number) ^ ((uint64_t)from << 32u | task));
+        bz_book_hand_over_bit(object, task);
+        return;
     }
+    uint64_t from = object->had_last;
+    book->handoff_sum += bz_seed_mix(bz_seed_mix(number) ^ (from << 32u | task));
     object->had_last = task;
 }
 
 /* An acquire that returned before anything else happened: call and return in one. It arrived behind
- * everybody who is live, and never stood in the line. True: bz_book_judge_at_once() has to look. */
+ * everybody who is live, and never stood in the line. False, nearly always: that was all. True:
+ * bz_book_hand_over() is yet to come, and bz_book_judge_at_once() has to look. There is no call in
+ * it, so that who was served at once needs no registers saved. */
 static inline bool bz_book_on_return_at_once(struct bz_book *book, struct bz_event event,
                                              uint32_t step) {
     struct bz_book_task *task = &book->tasks[event.task];
@@ -316,12 +327,13 @@ static inline bool bz_book_on_return_at_once(struct bz_book *book, struct bz_eve
     object->return_task = event.task;
     object->return_step = step;
     object->return_status = event.status;
-    if (is_ok) {
-        bz_book_hand_over(book, object, event.object, event.task);
+    bool is_odd = !is_ok | (object->live > 0) | (book->task_count >= BZ_HANDOFF_TASKS) |
+                  (object->is_counted & (object->holders + object->woken > object->permits)) |
+                  (object->is_strict & (object->woken > 0)) | (book->facts != 0);
+    if (__builtin_expect(!is_odd, 1)) {
+        bz_book_hand_over_bit(object, event.task);
     }
-    return !is_ok | (object->live > 0) |
-           (object->is_counted & (object->holders + object->woken > object->permits)) |
-           (object->is_strict & (object->woken > 0));
+    return is_odd;
 }
 
 /* Taken for accepted at the call, because grants happen inside it; a refusal takes it back. */

@@ -39,7 +39,8 @@ static __attribute__((noinline, cold)) uint32_t scrub_stack(uint32_t step) {
 __attribute__((hot)) uint32_t bz_subject_calls(struct bz_world *world, uint32_t object,
                                                enum bz_op op) {
     bz_note_what_was(world);
-    bz_world_event(world, event_of(world, BZ_EVENT_CALL, object, op, BZ_OK));
+    bz_event_store(&world->buffer[0], event_of(world, BZ_EVENT_CALL, object, op, BZ_OK));
+    world->observer.next = world->buffer + 1;
     if (__builtin_expect(world->is_searched, 0)) {
         return scrub_stack(world->step);
     }
@@ -49,22 +50,26 @@ __attribute__((hot)) uint32_t bz_subject_calls(struct bz_world *world, uint32_t 
 /* Other things happened since the call: mostly, it was suspended. */
 __attribute__((hot)) static __attribute__((noinline)) void
 returns_late(struct bz_world *world, uint32_t object, enum bz_op op, enum bz_status status) {
-    struct bz_event event = event_of(world, BZ_EVENT_RETURN, object, op, status);
+    uint32_t task = bz_world_current_task(world);
     bz_note_what_was(world);
-    bz_book_on_return(&world->book, &event, world->step);
+    bz_book_on_return(&world->book, task, object, op, status, world->step);
     if (status == BZ_OK) {
-        bz_book_hand_over(&world->book, &world->book.objects[object], object, event.task);
+        bz_book_hand_over(&world->book, object, task);
     }
     world->progress_step = world->step;
     world->has_noted = true;
-    bz_note_noted(world, bz_event_pack(event));
+    bz_note_noted(world, bz_event_pack(event_of(world, BZ_EVENT_RETURN, object, op, status)));
 }
 
 static __attribute__((noinline, cold)) void judge_at_once(struct bz_world *world,
-                                                          struct bz_event_words event) {
-    bz_book_judge_at_once(&world->book, bz_event_unpack(event));
+                                                          struct bz_event_words words) {
+    struct bz_event event = bz_event_unpack(words);
+    if (event.status == BZ_OK) {
+        bz_book_hand_over(&world->book, event.object, event.task);
+    }
+    bz_book_judge_at_once(&world->book, event);
     if (world->book.facts != 0) {
-        bz_note_tell(world, event);
+        bz_note_tell(world, words);
     }
 }
 
@@ -82,8 +87,7 @@ __attribute__((hot)) void bz_subject_returns(struct bz_world *world, uint32_t ob
     world->progress_step = world->step;
     world->has_noted = true;
     world->digest = bz_digest_event(world->digest, words);
-    bool is_odd = bz_book_on_return_at_once(&world->book, event, world->step);
-    if (__builtin_expect(is_odd | (world->book.facts != 0), 0)) {
+    if (__builtin_expect(bz_book_on_return_at_once(&world->book, event, world->step), 0)) {
         judge_at_once(world, words);
     }
 }
@@ -143,8 +147,8 @@ enum bz_status bz_subject_init(struct bz_subject *subject, struct bz_world *worl
     return status;
 }
 
-__attribute__((hot)) void bz_subject_calls_release(struct bz_world *world, uint32_t object) {
-    bz_note_what_was(world);
+static inline __attribute__((always_inline)) void calls_release(struct bz_world *world,
+                                                                uint32_t object) {
     struct bz_event event = event_of(world, BZ_EVENT_CALL, object, BZ_OP_RELEASE, BZ_OK);
     bz_book_on_release(&world->book, event);
     world->progress_step = world->step;
@@ -152,11 +156,26 @@ __attribute__((hot)) void bz_subject_calls_release(struct bz_world *world, uint3
     bz_note_noted(world, bz_event_pack(event));
 }
 
+/* Other things happened in this step before: the same, and the registers that the call takes. */
+static __attribute__((noinline)) void calls_release_late(struct bz_world *world, uint32_t object) {
+    bz_world_note_events(world);
+    calls_release(world, object);
+}
+
+__attribute__((hot)) void bz_subject_calls_release(struct bz_world *world, uint32_t object) {
+    if (__builtin_expect(world->observer.next != world->buffer, 0)) {
+        calls_release_late(world, object);
+        return;
+    }
+    calls_release(world, object);
+}
+
 void bz_subject_refused(struct bz_world *world, uint32_t object, enum bz_status status) {
-    struct bz_event event = event_of(world, BZ_EVENT_RETURN, object, BZ_OP_RELEASE, status);
     bz_note_what_was(world);
-    bz_book_on_return(&world->book, &event, world->step);
-    bz_note_noted(world, bz_event_pack(event));
+    bz_book_on_return(&world->book, bz_world_current_task(world), object, BZ_OP_RELEASE, status,
+                      world->step);
+    bz_note_noted(world,
+                  bz_event_pack(event_of(world, BZ_EVENT_RETURN, object, BZ_OP_RELEASE, status)));
 }
 
 void bz_subject_probe_misuse(struct bz_subject *subject) {
