@@ -155,13 +155,12 @@ static inline uint32_t bz_driver_turn_left(const struct bz_loop *loop) {
 
 #define BZ_TAKE_UNROLLED 5u
 
-/* Takes the index-th oldest handle out of the queue. The rest keep their order. O(distance to the
- * nearer end). */
-static inline __attribute__((always_inline)) struct bz_handle *bz_driver_take(struct bz_loop *loop,
-                                                                              uint32_t index) {
+/* Takes the index-th oldest handle out of the queue, index below its count. The rest keep their
+ * order. O(distance to the nearer end). For a driver that never begins a turn, and has read already
+ * which handle it is. */
+static inline __attribute__((always_inline)) void
+bz_driver_take_out(struct bz_loop *loop, uint32_t index, struct bz_handle *handle) {
     struct bz_handle **ready = loop->ready;
-    struct bz_handle *handle = ready[index];
-    BZ_CHECK(index < loop->ready_count);
     if (__builtin_expect(index < BZ_TAKE_UNROLLED, 1)) {
         /* Nearly always: a fixed number of moves, some of a slot to itself, and no branch that
          * depends on a random index. */
@@ -179,11 +178,19 @@ static inline __attribute__((always_inline)) struct bz_handle *bz_driver_take(st
         memmove(ready + index, ready + index + 1, (loop->ready_count - index - 1) * sizeof *ready);
     }
     loop->ready_count--;
+    handle->is_ready = false;
+}
+
+/* The same, for any driver; the handle. */
+static inline __attribute__((always_inline)) struct bz_handle *bz_driver_take(struct bz_loop *loop,
+                                                                              uint32_t index) {
+    BZ_CHECK(index < loop->ready_count);
+    struct bz_handle *handle = bz_driver_ready_at(loop, index);
+    bz_driver_take_out(loop, index, handle);
     if (index < loop->turn_left) {
         loop->turn_timers -= index >= loop->turn_left - loop->turn_timers;
         loop->turn_left--;
     }
-    handle->is_ready = false;
     return handle;
 }
 
@@ -223,7 +230,15 @@ bz_driver_enter(struct bz_loop *loop, struct bz_task *task, enum bz_status statu
         task->is_started = true;
         bz_coro_switch_to(&loop->driver_coro, &task->coro, is_clear);
     }
+}
+
+/* Right behind it: no task runs. Says which one did, so that a driver need not keep it over a
+ * switch that spares no register, and has it in one before. */
+static inline __attribute__((always_inline)) struct bz_task *
+bz_driver_come_back(struct bz_loop *loop) {
+    struct bz_task *task = loop->current;
     loop->current = NULL;
+    return task;
 }
 
 /* True if the task is suspended and nobody has told so yet: then the SUSPEND event, whose arg is
@@ -248,6 +263,7 @@ static inline void bz_driver_step_task(struct bz_loop *loop, struct bz_task *tas
                                            .status = (uint8_t)status,
                                            .arg = task->wake.handle.nth});
     bz_driver_enter(loop, task, status, false);
+    task = bz_driver_come_back(loop);
     if (bz_driver_has_suspended(task)) {
         bz_driver_emit(
             loop,

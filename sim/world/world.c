@@ -39,6 +39,7 @@ void bz_world_violate(struct bz_world *world, const char *oracle, uint32_t task,
         }
         return;
     }
+    world->plain_until = 0;
     violation->oracle = oracle;
     violation->also = 0;
     violation->step = world->step;
@@ -56,6 +57,7 @@ void bz_world_violate(struct bz_world *world, const char *oracle, uint32_t task,
 void bz_world_stop(struct bz_world *world) {
     if (!world->is_stopped) {
         world->is_stopped = true;
+        world->plain_until = 0;
         world->end = BZ_RUN_DIVERGED;
     }
 }
@@ -184,8 +186,10 @@ static inline __attribute__((always_inline)) void note_end(struct bz_world *worl
     bz_note_what_was(world);
     if (bz_driver_has_suspended(task)) {
         bz_note_suspend(world, task);
+    } else {
+        bz_driver_leave(world->loop, task);
+        bz_note_what_was(world);
     }
-    bz_driver_leave(world->loop, task);
 }
 
 static inline __attribute__((always_inline)) void enter(struct bz_world *world,
@@ -204,7 +208,7 @@ run_handle(struct bz_world *world, struct bz_handle *handle, bool is_clear) {
     if (handle->role == BZ_ROLE_STEP) {
         struct bz_task *task = bz_driver_task_of(handle);
         enter(world, task, is_clear);
-        note_end(world, task);
+        note_end(world, bz_driver_come_back(world->loop));
     } else {
         bz_driver_call(world->loop, handle);
     }
@@ -261,25 +265,33 @@ static inline __attribute__((always_inline)) bool cancel_is_due(struct bz_world 
     return world->cancels_left > 0;
 }
 
-/* Which of the ready handles goes next, by place in the queue. */
-static inline __attribute__((always_inline)) uint32_t pick(struct bz_world *world) {
-    uint32_t count = bz_driver_ready_count(world->loop);
-    return count == 1 ? 0
-                      : world->config.strategy->next(world->strategy_state, world->loop, count,
-                                                     world->step + 1);
+/* Which of the ready handles goes next. */
+struct pick {
+    uint32_t index; /* its place in the queue */
+    struct bz_handle *handle;
+};
+
+static inline __attribute__((always_inline)) struct pick pick(struct bz_world *world) {
+    struct bz_loop *loop = world->loop;
+    uint32_t count = bz_driver_ready_count(loop);
+    uint32_t index = count == 1 ? 0
+                                : world->config.strategy->next(world->strategy_state, loop, count,
+                                                               world->step + 1);
+    BZ_CHECK(index < count);
+    return (struct pick){.index = index, .handle = bz_driver_ready_at(world->loop, index)};
 }
 
 static inline __attribute__((always_inline)) struct bz_handle *take(struct bz_world *world,
-                                                                    uint32_t index) {
-    struct bz_handle *handle = bz_driver_take(world->loop, index);
+                                                                    struct pick pick) {
+    bz_driver_take_out(world->loop, pick.index, pick.handle);
     struct bz_choice *choice = bz_tape_next(&world->tape);
     *choice = (struct bz_choice){.kind = BZ_CHOICE_NEXT,
                                  .step = world->step + 1,
-                                 .owner = handle->owner,
-                                 .nth = handle->nth,
-                                 .role = handle->role};
-    world->tape.count += index != 0; /* the dull choice is overwritten by the next one */
-    return handle;
+                                 .owner = pick.handle->owner,
+                                 .nth = pick.handle->nth,
+                                 .role = pick.handle->role};
+    world->tape.count += pick.index != 0; /* the dull choice is overwritten by the next one */
+    return pick.handle;
 }
 
 static inline __attribute__((always_inline)) bool may_go_on(const struct bz_world *world) {
@@ -312,34 +324,48 @@ static __attribute__((noinline)) void run_other(struct bz_world *world, struct b
     run_handle(world, handle, false);
 }
 
-/* In most steps nothing but a ready handle can come next, and no cancel. */
-static inline __attribute__((always_inline)) bool is_plain(const struct bz_world *world) {
-    const struct bz_loop *loop = world->loop;
-    return world->cancel_gap > 0 && loop->heap_count == 0 && loop->ready_count > 0 &&
-           world->picks_early;
+/* The last step before which no cancel is due, and no limit of the run: `from` is the next one. A
+ * replay has no such steps: its next choice, made early, might be one too many. */
+static inline uint32_t last_plain_step(const struct bz_world *world, uint32_t from) {
+    uint32_t most = world->config.steps_max - from;
+    bool is_bound = world->cancels_left > 0 && world->cancel_gap < most;
+    return !world->picks_early ? 0 : from + (is_bound ? world->cancel_gap : most);
 }
 
-/* Runs plain steps, as long as there are any; `index` is what was picked for the first one. The
- * next handle is picked as soon as a task has come back, before its step is noted and inspected:
- * the processor fetches the next task meanwhile, and the switch to it, which it cannot predict,
- * waits for nothing. A replay does not pick early: its choice might be one too many. */
+/* So many points for a cancel have passed. */
+static inline void pass_points(struct bz_world *world, uint32_t count) {
+    bool is_counted = world->cancels_left > 0 && world->cancel_gap != BZ_GAP_NEVER;
+    world->cancel_gap -= is_counted ? count : 0;
+}
+
+/* Runs plain steps: between two of them nothing but a ready handle can come next. `next` is what
+ * was picked for the first one. The next handle is picked as soon as a task has come back, before
+ * its step is noted and inspected: where the switch to it leads, which a processor cannot foresee,
+ * is known by then. */
 static inline __attribute__((always_inline)) void run_plain(struct bz_world *world,
-                                                            uint32_t index) {
-    struct bz_handle *handle = take(world, index);
-    while (world->observer.next == world->buffer && handle->role == BZ_ROLE_STEP) {
-        struct bz_task *task = bz_driver_task_of(handle);
+                                                            struct pick next) {
+    uint32_t first = world->step + 1;
+    struct bz_handle *handle = take(world, next);
+    world->plain_until = last_plain_step(world, first);
+    bool is_step = handle->role == BZ_ROLE_STEP && world->observer.next == world->buffer;
+    while (is_step) {
         world->step++;
-        enter(world, task, false);
-        bool goes_on = is_plain(world);
-        index = goes_on ? pick(world) : 0;
-        note_end(world, task);
-        inspect(world);
-        if (!goes_on || !may_go_on(world)) {
+        enter(world, bz_driver_task_of(handle), false);
+        const struct bz_loop *loop = world->loop;
+        next.handle = NULL;
+        if (world->step < world->plain_until && loop->heap_count == 0 && loop->ready_count > 0) {
+            next = pick(world);
+        }
+        note_end(world, bz_driver_come_back(world->loop));
+        inspect_noted(world);
+        if (next.handle == NULL || world->plain_until == 0) {
+            pass_points(world, world->step - first);
             return;
         }
-        world->cancel_gap -= world->cancel_gap != BZ_GAP_NEVER;
-        handle = take(world, index);
+        handle = take(world, next);
+        is_step = handle->role == BZ_ROLE_STEP;
     }
+    pass_points(world, world->step + 1 - first);
     run_other(world, handle);
 }
 

@@ -140,8 +140,9 @@ struct bz_world {
     uint32_t draws_capacity;
     enum bz_run_end end;
     bool is_stopped;
-    bool is_over;     /* nothing can run any more */
-    bool picks_early; /* see run_any() */
+    bool is_over;         /* nothing can run any more */
+    bool picks_early;     /* see run_plain() */
+    uint32_t plain_until; /* see run_plain(); 0 as soon as the run is stopped */
     struct bz_violation violation;
     struct bz_world_stats stats;
     struct bz_event_sink *sink; /* NULL: record light */
