@@ -32,27 +32,26 @@ void bz_chance_begin(struct bz_chance *chance, const struct bz_strategy_start *s
 
 uint32_t bz_chance_victim(struct bz_pcg32 *stream, const struct bz_cancel_candidate *candidates,
                           uint32_t count, uint32_t windows) {
-    uint32_t enabled = 0;
+    uint32_t present = 0;
     for (uint32_t index = 0; index < count; index++) {
-        bool is_first = index == 0 || candidates[index].window != candidates[index - 1].window;
-        enabled += is_first && (windows >> candidates[index].window & 1u) != 0;
+        present |= 1u << candidates[index].window;
     }
-    if (enabled == 0) {
+    present &= windows;
+    if (present == 0) {
         return 0;
     }
-    uint32_t window = bz_pcg32_below(stream, enabled);
-    uint32_t first = 0;
-    uint32_t next = 0;
-    for (;;) { /* [first, next) becomes the run of candidates of the window drawn */
-        while (next < count && candidates[next].window == candidates[first].window) {
-            next++;
-        }
-        if ((windows >> candidates[first].window & 1u) != 0 && window-- == 0) {
-            break;
-        }
-        first = next;
+    for (uint32_t skip = bz_pcg32_below(stream, (uint32_t)__builtin_popcount(present)); skip > 0;
+         skip--) {
+        present &= present - 1;
     }
-    return 1 + first + bz_pcg32_below(stream, next - first);
+    uint32_t window = (uint32_t)__builtin_ctz(present);
+    uint32_t first = 0;
+    uint32_t inside = 0;
+    for (uint32_t index = 0; index < count; index++) {
+        first += candidates[index].window < window;
+        inside += candidates[index].window == window;
+    }
+    return 1 + first + bz_pcg32_below(stream, inside);
 }
 
 __attribute__((hot)) uint32_t bz_chance_next(void *state, const struct bz_loop *loop,

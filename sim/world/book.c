@@ -514,28 +514,31 @@ uint64_t bz_book_handoffs(const struct bz_book *book) {
 
 /* --- windows ---------------------------------------------------------------------------------- */
 
+/* By what a suspended task waits for, and whether it holds a permit, see below. */
+#define SUSPENDED_STATES 8
+#define IN_ANY_STATE(window)                                                                       \
+    { window, window, window, window, window, window, window, window }
+
+/* A table, because it is asked about every task, and what state each is in after a random step, a
+ * processor cannot foresee. */
 enum bz_window bz_book_window(const struct bz_book_task *task) {
-    if (task->phase == BZ_PHASE_DONE) {
-        return BZ_WINDOW_DONE;
-    }
-    if (task->phase == BZ_PHASE_RUNNING) {
-        return BZ_WINDOW_RUNNING;
-    }
-    if (task->cancel_pending) {
-        return BZ_WINDOW_CANCELLING;
-    }
-    if (task->phase == BZ_PHASE_UNSTARTED) {
-        return BZ_WINDOW_UNSTARTED;
-    }
-    bool waits_for_somebody = task->wait == BZ_WAIT_FUTURE || task->wait == BZ_WAIT_JOIN;
-    bool is_inside_op = task->op != BZ_OP_NONE && waits_for_somebody;
-    if (task->holdings > 0 && !is_inside_op) {
-        return BZ_WINDOW_HOLDING;
-    }
-    if (waits_for_somebody) {
-        return task->answer == BZ_ANSWER_PENDING ? BZ_WINDOW_WAITING : BZ_WINDOW_WOKEN;
-    }
-    return BZ_WINDOW_SLEEPING;
+    static const uint8_t windows[][2][SUSPENDED_STATES] = {
+        /* no cancel is on its way; one is */
+        [BZ_PHASE_UNSTARTED] = {IN_ANY_STATE(BZ_WINDOW_UNSTARTED),
+                                IN_ANY_STATE(BZ_WINDOW_CANCELLING)},
+        [BZ_PHASE_RUNNING] = {IN_ANY_STATE(BZ_WINDOW_RUNNING), IN_ANY_STATE(BZ_WINDOW_RUNNING)},
+        [BZ_PHASE_DONE] = {IN_ANY_STATE(BZ_WINDOW_DONE), IN_ANY_STATE(BZ_WINDOW_DONE)},
+        [BZ_PHASE_SUSPENDED] = {{BZ_WINDOW_SLEEPING, BZ_WINDOW_SLEEPING, BZ_WINDOW_WAITING,
+                                 BZ_WINDOW_WOKEN, BZ_WINDOW_HOLDING, BZ_WINDOW_HOLDING,
+                                 BZ_WINDOW_HOLDING, BZ_WINDOW_HOLDING},
+                                IN_ANY_STATE(BZ_WINDOW_CANCELLING)},
+    };
+    bool is_answered = task->answer != BZ_ANSWER_PENDING;
+    bool waits_for_somebody = (task->wait == BZ_WAIT_FUTURE) | (task->wait == BZ_WAIT_JOIN);
+    bool is_inside_op = (task->op != BZ_OP_NONE) & waits_for_somebody;
+    bool is_holding = (task->holdings > 0) & !is_inside_op;
+    unsigned state = is_answered | waits_for_somebody << 1u | is_holding << 2u;
+    return (enum bz_window)windows[task->phase][task->cancel_pending][state];
 }
 
 enum bz_op bz_book_op(const struct bz_book_task *task) {

@@ -20,30 +20,34 @@ static void reserve(struct bz_world *world, uint32_t count) {
     world->candidates_capacity = capacity;
 }
 
-/* A counting sort by window: two passes over the tasks, stable in task order. */
+/* Whether and where a cancel may strike this task; BZ_WINDOW_NONE: not at all. */
+static inline uint32_t enabled_window(const struct bz_world *world, uint32_t id) {
+    uint32_t window = bz_book_window(&world->book.tasks[id]);
+    bool is_enabled = (world->config.cancel_windows >> window & 1u) != 0;
+    return is_enabled & (bz_driver_task(world->loop, id) != NULL) ? window : BZ_WINDOW_NONE;
+}
+
+/* A counting sort by window: two passes over the tasks, stable in task order. Who cannot be hit
+ * sorts behind all others. */
 static uint32_t collect(struct bz_world *world) {
-    const struct bz_book *book = &world->book;
+    uint32_t task_count = world->book.task_count;
     uint32_t place[BZ_WINDOW_COUNT] = {0};
     uint32_t total = 0;
-    reserve(world, book->task_count);
-    for (uint32_t id = 1; id <= book->task_count; id++) {
-        if (bz_driver_task(world->loop, id) != NULL) {
-            place[bz_book_window(&book->tasks[id])]++;
-        }
+    reserve(world, task_count);
+    for (uint32_t id = 1; id <= task_count; id++) {
+        place[enabled_window(world, id)]++;
     }
-    for (uint32_t window = 0; window < BZ_WINDOW_COUNT; window++) {
-        uint32_t count = (world->config.cancel_windows >> window & 1u) != 0 ? place[window] : 0;
+    for (uint32_t window = BZ_WINDOW_NONE + 1; window < BZ_WINDOW_COUNT; window++) {
+        uint32_t count = place[window];
         place[window] = total;
         total += count;
     }
-    for (uint32_t id = 1; id <= book->task_count; id++) {
-        const struct bz_book_task *task = &book->tasks[id];
-        enum bz_window window = bz_book_window(task);
-        const struct bz_task *candidate = bz_driver_task(world->loop, id);
-        if (candidate != NULL && (world->config.cancel_windows >> window & 1u) != 0) {
-            world->candidates[place[window]++] = (struct bz_cancel_candidate){
-                .task = id, .nth = candidate->wake.handle.nth, .window = (uint8_t)window};
-        }
+    place[BZ_WINDOW_NONE] = total;
+    for (uint32_t id = 1; id <= task_count; id++) {
+        uint32_t window = enabled_window(world, id);
+        const struct bz_task *task = bz_driver_task(world->loop, id);
+        world->candidates[place[window]++] = (struct bz_cancel_candidate){
+            .task = id, .nth = task == NULL ? 0 : task->wake.handle.nth, .window = (uint8_t)window};
     }
     return total;
 }
