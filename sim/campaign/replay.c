@@ -36,8 +36,7 @@ static void write_header(const struct bz_program *program, struct bz_trace *trac
             plus_to_comma(value);
             trace->cancel = bz_trace_string(trace, value);
         } else {
-            bz_trace_add_param(trace, bz_trace_string(trace, name),
-                               bz_trace_string(trace, value));
+            bz_trace_add_param(trace, bz_trace_string(trace, name), bz_trace_string(trace, value));
         }
     }
 }
@@ -246,8 +245,7 @@ bool bz_trace_print_program(const struct bz_trace *trace, const struct bz_progra
     }
     if (is_ok) {
         bz_world_begin(world, trace->seed, &tape, NULL);
-        *length =
-            scenario->file->print(scenario->setup(world, &program->args), text, text_bytes);
+        *length = scenario->file->print(scenario->setup(world, &program->args), text, text_bytes);
     }
     bz_world_destroy(world);
     bz_tape_fini(&tape);
@@ -274,8 +272,8 @@ static void compare_runs(const struct bz_world *light, const struct bz_world *he
     report->step = state->is_diverged ? state->diverged_step : heavy->step;
     snprintf(report->expected, sizeof report->expected, "digest %016" PRIx64 " after %u steps",
              light->digest, light->step);
-    snprintf(report->got, sizeof report->got, "digest %016" PRIx64 " after %u steps",
-             heavy->digest, heavy->step);
+    snprintf(report->got, sizeof report->got, "digest %016" PRIx64 " after %u steps", heavy->digest,
+             heavy->step);
     char message[BZ_MESSAGE_BYTES];
     snprintf(message, sizeof message,
              "the same tape gave two different runs, at step %u at the latest: %.100s, then "
