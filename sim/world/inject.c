@@ -20,22 +20,28 @@ static void reserve(struct bz_world *world, uint32_t count) {
     world->candidates_capacity = capacity;
 }
 
-/* Whether and where a cancel may strike this task; BZ_WINDOW_NONE: not at all. */
-static inline uint32_t enabled_window(const struct bz_world *world, uint32_t id) {
+/* How a cancel would strike this task; window BZ_WINDOW_NONE: not at all. */
+static inline struct bz_cancel_candidate candidate(const struct bz_world *world, uint32_t id) {
+    const struct bz_task *task = bz_driver_task(world->loop, id);
     uint32_t window = bz_book_window(&world->book.tasks[id]);
     bool is_enabled = (world->config.cancel_windows >> window & 1u) != 0;
-    return is_enabled & (bz_driver_task(world->loop, id) != NULL) ? window : BZ_WINDOW_NONE;
+    return (struct bz_cancel_candidate){
+        .task = id,
+        .nth = task == NULL ? 0 : task->wake.handle.nth,
+        .window = (uint8_t)(is_enabled & (task != NULL) ? window : BZ_WINDOW_NONE)};
 }
 
-/* A counting sort by window: two passes over the tasks, stable in task order. Who cannot be hit
- * sorts behind all others. */
+/* A counting sort by window, stable in task order. Who cannot be hit sorts behind all others. */
 static uint32_t collect(struct bz_world *world) {
     uint32_t task_count = world->book.task_count;
     uint32_t place[BZ_WINDOW_COUNT] = {0};
     uint32_t total = 0;
-    reserve(world, task_count);
-    for (uint32_t id = 1; id <= task_count; id++) {
-        place[enabled_window(world, id)]++;
+    reserve(world, 2 * task_count);
+    struct bz_cancel_candidate *sorted = world->candidates;
+    struct bz_cancel_candidate *unsorted = world->candidates + task_count;
+    for (uint32_t index = 0; index < task_count; index++) {
+        unsorted[index] = candidate(world, index + 1);
+        place[unsorted[index].window]++;
     }
     for (uint32_t window = BZ_WINDOW_NONE + 1; window < BZ_WINDOW_COUNT; window++) {
         uint32_t count = place[window];
@@ -43,11 +49,8 @@ static uint32_t collect(struct bz_world *world) {
         total += count;
     }
     place[BZ_WINDOW_NONE] = total;
-    for (uint32_t id = 1; id <= task_count; id++) {
-        uint32_t window = enabled_window(world, id);
-        const struct bz_task *task = bz_driver_task(world->loop, id);
-        world->candidates[place[window]++] = (struct bz_cancel_candidate){
-            .task = id, .nth = task == NULL ? 0 : task->wake.handle.nth, .window = (uint8_t)window};
+    for (uint32_t index = 0; index < task_count; index++) {
+        sorted[place[unsorted[index].window]++] = unsorted[index];
     }
     return total;
 }
