@@ -103,6 +103,9 @@ static bool enter_world(struct worker *worker, struct bz_race_cell *cell) {
             bz_world_destroy(worker->world);
         }
         worker->world = bz_program_new_world(&cell->program, NULL);
+        if (worker->world != NULL) {
+            worker->world->config.stop = worker->race->config->stop;
+        }
         worker->cell = cell;
     }
     return worker->world != NULL;

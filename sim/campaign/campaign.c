@@ -76,18 +76,21 @@ static void keep_finding(struct bz_finding *findings, uint32_t *count,
 }
 
 /* Runs the seed again, in another world, so that nothing lies at the same address as before. If the
- * run is not the same, that is the violation. Without memory for it, nothing is said. */
+ * run is not the same, that is the violation. Without memory for it, or the time, nothing is said.
+ */
 static void judge_determinism(const struct bz_program *program, struct bz_world *world,
                               uint64_t seed) {
     struct bz_world *other = bz_program_new_world(program, NULL);
     if (other == NULL) {
         return;
     }
+    other->config.stop = world->config.stop;
     bz_program_run(program, other, seed, NULL, NULL);
     uint64_t digest = other->digest;
     bool is_same = digest == world->digest && other->end == world->end;
+    bool is_given_up = other->end == BZ_RUN_DIVERGED;
     bz_world_destroy(other);
-    if (is_same) {
+    if (is_same || is_given_up) {
         return;
     }
     world->violation =
@@ -132,6 +135,7 @@ static void run_chunk(struct campaign *campaign, struct bz_world *world, struct 
     slot->finding_count = 0;
     memset(slot->by_oracle, 0, sizeof slot->by_oracle);
     world->stats = (struct bz_world_stats){0};
+    world->config.stop = config->stop;
     for (uint64_t index = first; index < first + count && !slot->is_last; index++) {
         if (should_stop(campaign)) {
             slot->is_last = true;
@@ -139,6 +143,10 @@ static void run_chunk(struct campaign *campaign, struct bz_world *world, struct 
         }
         uint64_t seed = config->seed_first + index;
         bz_program_run(config->program, world, seed, NULL, NULL);
+        if (world->end == BZ_RUN_DIVERGED) { /* given up: it counts for nothing but its steps */
+            slot->is_last = true;
+            break;
+        }
         if (index % RERUN_EVERY == 0) {
             judge_determinism(config->program, world, seed);
         }

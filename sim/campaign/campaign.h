@@ -49,8 +49,9 @@ struct bz_campaign_config {
     uint64_t runs;
     uint32_t jobs; /* 0 means 1 */
     bool keep_going;
-    /* Checked before every run, by every worker: not 0 stops the campaign. May be set by a signal
-     * handler. NULL: none. */
+    /* Checked before every run and in the middle of long ones, by every worker: not 0 stops the
+     * campaign, and a run that it finds unfinished does not count. May be set by a signal handler.
+     * NULL: none. */
     const volatile sig_atomic_t *stop;
     /* Called from the calling thread every few hundred runs, with what is done so far; false stops
      * the campaign. NULL: never. */

@@ -26,6 +26,7 @@
 #ifndef BZ_SIM_WORLD_WORLD_H
 #define BZ_SIM_WORLD_WORLD_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,6 +51,7 @@ const char *bz_order_name(enum bz_order order);
 
 #define BZ_STEPS_MAX_DEFAULT 100000u
 #define BZ_STEPS_LIMIT 100000000u /* no run may be allowed more */
+#define BZ_STEPS_BETWEEN_LOOKS 65536u
 #define BZ_CANCELS_MAX_DEFAULT 2u
 #define BZ_TIME_MAX_NS ((UINT64_C(1) << 53) - 1) /* what a JSON number can hold exactly */
 #define BZ_STARVATION_BOUND_DEFAULT 64u
@@ -66,13 +68,16 @@ struct bz_world_config {
     uint32_t starvation_bound; /* overtakings that a waiter must put up with; 0: default */
     const struct bz_profile *profile; /* for strategies that need one; NULL */
     const struct bz_answers *answers; /* for the strategy that follows one; NULL */
+    /* Looked at every BZ_STEPS_BETWEEN_LOOKS steps: not 0 gives the run up, as bz_world_stop()
+     * does. May be set by a signal handler. NULL: none. */
+    const volatile sig_atomic_t *stop;
 };
 
 enum bz_run_end {
     BZ_RUN_PASSED = 0,
     BZ_RUN_VIOLATED = 1,
     BZ_RUN_OUT_OF_STEPS = 2, /* the step limit, with progress until the end */
-    BZ_RUN_DIVERGED = 3,     /* a watcher stopped it: see bz_world_stop() */
+    BZ_RUN_DIVERGED = 3,     /* given up, without a verdict: see bz_world_stop() */
 };
 
 #define BZ_MESSAGE_BYTES 512u
@@ -143,6 +148,7 @@ struct bz_world {
     bool is_over;         /* nothing can run any more */
     bool picks_early;     /* see run_plain() */
     uint32_t plain_until; /* see run_plain(); 0 as soon as the run is stopped */
+    uint32_t pause_at;    /* the last step before config.stop is looked at */
     struct bz_violation violation;
     struct bz_world_stats stats;
     struct bz_event_sink *sink; /* NULL: record light */

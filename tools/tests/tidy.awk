@@ -47,8 +47,8 @@ function tables() {
     ban("malloc calloc realloc free( strdup strndup asprintf vasprintf open_memstream", "*",
         "primitives/runtime/loop.c primitives/runtime/coro/stack.c" \
         " sim/choice/tape.c sim/spec/search.c sim/world/world.c sim/world/inject.c" \
-        " sim/world/setup.c sim/world/snapshot.c traces/ sim/campaign/campaign.c" \
-        " sim/campaign/witness.c sim/explore/ */tests/ tools/",
+        " sim/world/scenario_calls.c sim/world/setup.c sim/world/snapshot.c traces/" \
+        " sim/campaign/campaign.c sim/campaign/witness.c sim/explore/ */tests/ tools/",
         "allocates outside the loop's arena")
     ban("float double", "primitives/ sim/ scenarios/", "*/tests/",
         "differs between machines")

@@ -124,6 +124,78 @@ Test(campaign, can_be_interrupted_and_says_so) {
     cr_assert(eq(u64, result.runs, 0));
 }
 
+/* A task that would go on for longer than anybody waits; at its 100,000th step somebody has had
+ * enough. */
+static sig_atomic_t enough;
+
+static enum bz_status run_for_ever(void *arg) {
+    struct bz_world *world = arg;
+    while (bz_yield(world->loop) == BZ_OK) {
+        enough = world->step >= 100000;
+    }
+    return BZ_CANCELLED;
+}
+
+static void *endless_setup(struct bz_world *world, const struct bz_scenario_args *args) {
+    (void)args;
+    (void)bz_task_spawn(world->loop, "a", 0, run_for_ever, world);
+    (void)bz_task_spawn(world->loop, "b", 0, run_for_ever, world);
+    return NULL;
+}
+
+Test(campaign, can_be_interrupted_in_the_middle_of_a_run) {
+    static const struct bz_scenario endless = {.name = "endless",
+                                               .summary = "two tasks that never end",
+                                               .params = crowd_params,
+                                               .primitives = {BZ_PRIMITIVE_SEMAPHORE},
+                                               .primitive_count = 1,
+                                               .setup = endless_setup};
+    static const enum bz_order orders[] = {BZ_ORDER_ANY, BZ_ORDER_FIFO};
+    for (int index = 0; index < 2; index++) {
+        struct bz_program program;
+        bz_program_init(&program, &endless, &crowd_sound, &bz_strategy_random);
+        program.order = orders[index];
+        program.steps_max = BZ_STEPS_LIMIT;
+        program.cancel_windows = BZ_WINDOWS_NONE;
+        enough = 0;
+        struct bz_campaign_config config = {.program = &program, .runs = 10, .stop = &enough};
+        struct bz_campaign_result result;
+        cr_assert(bz_campaign_run(&config, &result));
+        cr_assert(result.is_interrupted);
+        cr_assert(eq(u64, result.runs, 0));
+        cr_assert(eq(u64, result.violations, 0));
+        cr_assert(le(u64, 100000, result.stats.steps));
+        cr_assert(lt(u64, result.stats.steps, 100000 + 2 * BZ_STEPS_BETWEEN_LOOKS));
+    }
+}
+
+/* Looking for a stop, again and again in a long run, changes nothing: step by step, without a look,
+ * it is the same run. */
+Test(campaign, long_runs_are_those_of_single_steps) {
+    static const enum bz_order orders[] = {BZ_ORDER_ANY, BZ_ORDER_FIFO};
+    sig_atomic_t never = 0;
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        struct bz_program program;
+        crowd_program(&program, &crowd_sound, orders[seed % 2]);
+        program.args.values[CROWD_GUESTS] = 20;
+        program.args.values[CROWD_ROUNDS] = 1000;
+        program.steps_max = BZ_STEPS_BETWEEN_LOOKS + 1000 * (uint32_t)seed;
+        struct bz_world *world = bz_program_new_world(&program, NULL);
+        world->config.stop = &never;
+        bz_program_run(&program, world, seed, NULL, NULL);
+        struct bz_world *single = bz_program_new_world(&program, NULL);
+        bz_world_begin(single, seed, NULL, NULL);
+        (void)program.scenario->setup(single, &program.args);
+        bz_world_look(single);
+        while (!single->is_stopped && single->step < program.steps_max && bz_world_step(single)) {
+        }
+        cr_assert(eq(u32, world->step, single->step));
+        cr_assert(eq(u64, world->digest, single->digest));
+        bz_world_destroy(single);
+        bz_world_destroy(world);
+    }
+}
+
 /* One dull run is all that fifo has to show. */
 Test(campaign, counts_different_runs) {
     struct bz_program program;
