@@ -155,9 +155,9 @@ static inline uint32_t bz_driver_turn_left(const struct bz_loop *loop) {
 
 #define BZ_TAKE_UNROLLED 5u
 
-/* Takes the index-th oldest handle out of the queue, index below its count. The rest keep their
- * order. O(distance to the nearer end). For a driver that never begins a turn, and has read already
- * which handle it is. */
+/* Takes the index-th oldest handle out of the queue. The rest keep their order. O(distance to the
+ * nearer end). For a driver that never begins a turn, and has read already which handle it is; it
+ * must still be there, and nothing asks whether it is. */
 static inline __attribute__((always_inline)) void
 bz_driver_take_out(struct bz_loop *loop, uint32_t index, struct bz_handle *handle) {
     struct bz_handle **ready = loop->ready;
@@ -199,8 +199,8 @@ void bz_driver_task_ended(struct bz_loop *loop, struct bz_task *task);
 /* A marked task that has not started: it ends without running. */
 void bz_driver_task_unstarted_cancel(struct bz_loop *loop, struct bz_task *task);
 
-/* A step of a task in three parts, for a driver that takes note of the step itself, without the
- * detour through the observer's buffer; bz_driver_step() is all three with their events.
+/* A step of a task in four parts, for a driver that takes note of the step itself, without the
+ * detour through the observer's buffer; bz_driver_step() is all four with their events.
  *
  * First: what the pending await returns. The future itself may be gone by now: a joined task is
  * freed by its owner, who need not know who else waited for it. */
@@ -232,8 +232,8 @@ bz_driver_enter(struct bz_loop *loop, struct bz_task *task, enum bz_status statu
     }
 }
 
-/* Right behind it: no task runs. Says which one did, so that a driver need not keep it over a
- * switch that spares no register, and has it in one before. */
+/* Third, right behind it: no task runs. Says which one did, so that a driver need not keep it over
+ * a switch that spares no register, and has it in one before. */
 static inline __attribute__((always_inline)) struct bz_task *
 bz_driver_come_back(struct bz_loop *loop) {
     struct bz_task *task = loop->current;
@@ -247,7 +247,7 @@ static inline bool bz_driver_has_suspended(const struct bz_task *task) {
     return !bz_task_is_done(task) && (task->wait & BZ_WAIT_TOLD) == 0;
 }
 
-/* Third. The task may be gone after it. */
+/* Fourth. The task may be gone after it. */
 static inline __attribute__((always_inline)) void bz_driver_leave(struct bz_loop *loop,
                                                                   struct bz_task *task) {
     if (__builtin_expect(bz_task_is_done(task), 0)) {

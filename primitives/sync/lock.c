@@ -10,8 +10,8 @@ bool bz_lock_locked(const struct bz_lock *lock) {
     return lock->is_held | (lock->queue.woken_count > 0);
 }
 
-/* Apart, so that whoever is served at once pays for nothing of it; and flat, because a return
- * after a switch is one that a processor cannot foresee. */
+/* Apart, so that whoever is served at once pays for nothing of it; and flat, as far as the compiler
+ * sees what is called, because a return after a switch is one that a processor cannot foresee. */
 static __attribute__((noinline, flatten)) enum bz_status wait_for_lock(struct bz_lock *lock) {
     struct bz_wait_outcome outcome = bz_waitq_wait(&lock->queue);
     if (outcome.status == BZ_OK) {

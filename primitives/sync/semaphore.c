@@ -26,8 +26,8 @@ static void wake_all_that_fit(struct bz_semaphore *semaphore) {
     }
 }
 
-/* Apart, so that whoever is served at once pays for nothing of it; and flat, because a return
- * after a switch is one that a processor cannot foresee. */
+/* Apart, so that whoever is served at once pays for nothing of it; and flat, as far as the compiler
+ * sees what is called, because a return after a switch is one that a processor cannot foresee. */
 static __attribute__((noinline, flatten)) enum bz_status
 wait_for_permit(struct bz_semaphore *semaphore) {
     struct bz_wait_outcome outcome = bz_waitq_wait(&semaphore->queue);

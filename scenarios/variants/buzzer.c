@@ -35,7 +35,7 @@ static bool lock_locked(void *instance) {
 /* Further than this the queue is not walked, so that a step stays O(1) however many wait. */
 #define WALK_MAX 32u
 
-/* The entries behind `link`, or UINT32_MAX if there are more than WALK_MAX in all. */
+/* All entries, `walked` of which lie before `link`; UINT32_MAX if there are more than WALK_MAX. */
 static __attribute__((noinline)) uint32_t walk_on(const struct bz_list *head,
                                                   const struct bz_list *link, uint32_t walked) {
     for (; link != head; link = link->next) {

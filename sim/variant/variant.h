@@ -41,7 +41,8 @@ enum bz_primitive {
  * "scope"; NULL for none. */
 const char *bz_primitive_name(enum bz_primitive primitive);
 
-/* What a permit primitive shows of itself, after any step, without changing. With W, R, C as in
+/* What a permit primitive shows of itself, after any step. view and locked look on: they change
+ * nothing, and nothing happens in them. With W, R, C as in
  * sources: entries of its queue whose future is pending, holds a result, or was cancelled. An
  * implementation that takes entries out when it wakes them has no R in its queue. */
 struct bz_permit_view {

@@ -148,7 +148,7 @@ uint32_t bz_book_add_object(struct bz_book *book, struct bz_object object) {
                      (object.claims & BZ_CLAIMS_OF_SPEC) == BZ_CLAIMS_OF_SPEC;
     object.checks_locked = object.has_view && object.ops->locked != NULL &&
                            (object.claims & BZ_CLAIM_LOCKED_EXACT) != 0;
-    object.is_plain = object.checks_locked && object.quorum == 0 && !object.counts_wakes;
+    object.shows_permits = object.checks_locked && object.quorum == 0 && !object.counts_wakes;
     book->objects[++book->object_count] = object;
     return book->object_count;
 }

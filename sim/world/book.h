@@ -28,7 +28,8 @@
  *
  * What happens in every step (a task resumes, a task is suspended) is inline below. Before a task
  * runs, no branch may depend on which task it is: a random schedule makes each such branch a
- * misprediction. So object 0 stands for "no object", and takes what concerns none.
+ * misprediction. So object 0 stands for "no object", and takes what concerns none; and what has a
+ * bit and what has none (bz_book_touch()) is the same for all tasks of nearly every program.
  */
 #ifndef BZ_SIM_WORLD_BOOK_H
 #define BZ_SIM_WORLD_BOOK_H
@@ -88,7 +89,7 @@ struct bz_book_task {
     bool gave_up;         /* and its own holdings */
     uint8_t spare[13];    /* up to a power of two: an entry's address is a shift away */
 };
-_Static_assert(sizeof(struct bz_book_task) == 64, "see spare");
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bz_book_task) == 64, "see spare");
 
 #define BZ_NO_TASK UINT32_MAX
 
@@ -163,7 +164,7 @@ struct bz_object {
     bool has_view;
     bool refines;               /* it is held against the executable specification */
     bool checks_locked;         /* locked() is offered, and claimed to be exact */
-    bool is_plain;              /* it has a view, checks_locked, and nothing beyond permits */
+    bool shows_permits;         /* it has a view, checks_locked, and nothing beyond permits */
     struct bz_permit_view view; /* as after the current step, if touched */
     uint64_t handed[2]; /* bit BZ_HANDOFF_TASKS * from + to: it went from this task to that one */
 };
@@ -186,8 +187,8 @@ struct bz_book {
     struct bz_object *objects; /* by number, 1 is the first */
     uint32_t object_count;
     uint32_t object_capacity;
-    uint64_t
-        touched;   /* objects that the current step concerned, as bits; BZ_TOUCHED_FAR: see far */
+    /* Objects that the current step concerned, as bits; BZ_TOUCHED_FAR: those in `far`, too. */
+    uint64_t touched;
     uint32_t *far; /* those of them whose numbers have no bit of their own */
     uint32_t far_count;
     uint32_t unfinished;       /* tasks that have not ended */

@@ -45,9 +45,10 @@ static uint32_t facts_of(struct bz_book *book, struct bz_object *object) {
     return facts;
 }
 
-/* Whether a plain object may have any: the same comparisons without a branch, as words that must be
- * 0 and differences that must not be negative. It errs on one side only: a live task in the line
- * beside a permit that was promised to nobody may be stuck, or idle, or neither. */
+/* Whether an object that shows its permits may have any: the same comparisons without a branch, as
+ * words that must be 0 and differences that must not be negative. It errs on one side only: a live
+ * task in the line beside a permit that was promised to nobody may be stuck, or idle, or neither.
+ */
 static inline __attribute__((always_inline)) bool may_have_facts(const struct bz_object *object,
                                                                  bool is_locked) {
     const struct bz_permit_view *view = &object->view;
@@ -93,7 +94,7 @@ static __attribute__((noinline)) void look_closely(struct bz_world *world,
 
 static inline __attribute__((always_inline)) void look(struct bz_world *world,
                                                        struct bz_object *object) {
-    if (__builtin_expect(!object->is_plain, 0)) {
+    if (__builtin_expect(!object->shows_permits, 0)) {
         look_closely(world, object);
         return;
     }
@@ -118,8 +119,8 @@ static __attribute__((noinline)) void look_at_all(struct bz_world *world, uint64
     book->far_count = 0;
 }
 
-/* Looks at the objects that the step concerned, in the order of their numbers, and forgets that it
- * touched them. Nearly always it is one. */
+/* Looks at the objects that the step concerned, and forgets that it touched them: those with bits
+ * by number, then the others as they came. Nearly always it is one. */
 __attribute__((hot)) void bz_world_inspect_touched(struct bz_world *world) {
     uint64_t touched = world->book.touched & ~UINT64_C(1);
     world->book.touched = 0;

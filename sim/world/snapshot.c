@@ -74,7 +74,7 @@ void bz_snapshot_forget(struct bz_world *world) {
     for (uint32_t number = 1; number <= book->object_count; number++) {
         forget_object(book, number);
     }
-    book->touched = 0;
+    book->touched &= ~UINT64_C(1); /* that of no object; the others have been looked at */
     memset(book->far, 0, book->object_capacity * sizeof *book->far);
     book->grant = (struct bz_grant){0};
     book->refused = (struct bz_refusal){0};
@@ -113,7 +113,8 @@ static bool reserve(struct bz_snapshot *snapshot, size_t bytes) {
 }
 
 bool bz_snapshot_save(const struct bz_world *world, struct bz_snapshot *snapshot) {
-    BZ_CHECK(world->observer.next == world->buffer && !bz_book_has_touched(&world->book));
+    BZ_CHECK(world->observer.next == world->buffer && world->book.touched == 0 &&
+             world->book.far_count == 0);
     if (!reserve(snapshot, sizeof(struct head) + bz_image_bytes(world->loop))) {
         return false;
     }

@@ -34,8 +34,8 @@ static __attribute__((noinline, cold)) uint32_t scrub_stack(uint32_t step) {
     return step;
 }
 
-/* The call waits in the buffer until something else happens. If nothing does before the operation
- * returns, the two are one event. */
+/* The call waits in the buffer, which is empty before it, until something else happens. If nothing
+ * does before the operation returns, the two are one event. */
 __attribute__((hot)) uint32_t bz_subject_calls(struct bz_world *world, uint32_t object,
                                                enum bz_op op) {
     bz_note_what_was(world);

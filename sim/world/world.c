@@ -282,16 +282,16 @@ static inline __attribute__((always_inline)) struct pick pick(struct bz_world *w
 }
 
 static inline __attribute__((always_inline)) struct bz_handle *take(struct bz_world *world,
-                                                                    struct pick pick) {
-    bz_driver_take_out(world->loop, pick.index, pick.handle);
+                                                                    struct pick picked) {
+    bz_driver_take_out(world->loop, picked.index, picked.handle);
     struct bz_choice *choice = bz_tape_next(&world->tape);
     *choice = (struct bz_choice){.kind = BZ_CHOICE_NEXT,
                                  .step = world->step + 1,
-                                 .owner = pick.handle->owner,
-                                 .nth = pick.handle->nth,
-                                 .role = pick.handle->role};
-    world->tape.count += pick.index != 0; /* the dull choice is overwritten by the next one */
-    return pick.handle;
+                                 .owner = picked.handle->owner,
+                                 .nth = picked.handle->nth,
+                                 .role = picked.handle->role};
+    world->tape.count += picked.index != 0; /* the dull choice is overwritten by the next one */
+    return picked.handle;
 }
 
 static inline __attribute__((always_inline)) bool may_go_on(const struct bz_world *world) {
@@ -329,7 +329,8 @@ static __attribute__((noinline)) void run_other(struct bz_world *world, struct b
 static inline uint32_t last_plain_step(const struct bz_world *world, uint32_t from) {
     uint32_t most = world->pause_at - from;
     bool is_bound = world->cancels_left > 0 && world->cancel_gap < most;
-    return !world->picks_early ? 0 : from + (is_bound ? world->cancel_gap : most);
+    bool may_pick = world->picks_early && !world->is_stopped;
+    return !may_pick ? 0 : from + (is_bound ? world->cancel_gap : most);
 }
 
 /* So many points for a cancel have passed. */
@@ -347,8 +348,7 @@ static inline __attribute__((always_inline)) void run_plain(struct bz_world *wor
     uint32_t first = world->step + 1;
     struct bz_handle *handle = take(world, next);
     world->plain_until = last_plain_step(world, first);
-    bool is_step = handle->role == BZ_ROLE_STEP && world->observer.next == world->buffer;
-    while (is_step) {
+    while (handle->role == BZ_ROLE_STEP && world->observer.next == world->buffer) {
         world->step++;
         enter(world, bz_driver_task_of(handle), false);
         const struct bz_loop *loop = world->loop;
@@ -363,7 +363,6 @@ static inline __attribute__((always_inline)) void run_plain(struct bz_world *wor
             return;
         }
         handle = take(world, next);
-        is_step = handle->role == BZ_ROLE_STEP;
     }
     pass_points(world, world->step + 1 - first);
     run_other(world, handle);

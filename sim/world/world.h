@@ -146,7 +146,7 @@ struct bz_world {
     enum bz_run_end end;
     bool is_stopped;
     bool is_over;         /* nothing can run any more */
-    bool picks_early;     /* see run_plain() */
+    bool picks_early;     /* a step may be picked before the last one is noted: no replay */
     uint32_t plain_until; /* see run_plain(); 0 as soon as the run is stopped */
     uint32_t pause_at;    /* the last step before config.stop is looked at */
     struct bz_violation violation;
@@ -237,7 +237,8 @@ void bz_world_note(struct bz_world *world, uint32_t number);
 /* True if the task is suspended inside this operation. */
 bool bz_world_is_suspended_in(struct bz_world *world, const struct bz_task *task, enum bz_op op);
 
-/* Which of the `count` tasks, at most 64, are, as bits: the first task is the lowest. */
+/* Which of the `count` tasks, at most 64, are, as bits: the first task is the lowest. One call for
+ * all of them, and no branch. */
 uint64_t bz_world_suspended_in(struct bz_world *world, struct bz_task *const *tasks, uint32_t count,
                                enum bz_op op);
 
