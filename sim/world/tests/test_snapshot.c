@@ -157,3 +157,33 @@ Test(snapshot, two_ways_to_one_place_are_the_same_bytes) {
 Test(snapshot, works_where_images_do) {
     cr_assert(eq(int, bz_snapshot_is_supported(), bz_image_is_supported()));
 }
+
+/* Whoever forgets before everything was looked at would forget what is wrong with it. */
+static void forget_touched(uint32_t number) {
+    struct bz_program program;
+    struct bz_world *world;
+    static struct bz_snapshot snapshot;
+    begin_crowd(&program, &world);
+    while (world->book.object_count < 70) {
+        bz_book_add_object(&world->book, (struct bz_object){.name = "table"});
+    }
+    (void)bz_book_touch(&world->book, number);
+    bz_snapshot_forget(world);
+    (void)bz_snapshot_save(world, &snapshot);
+    bz_snapshot_fini(&snapshot);
+    bz_world_destroy(world);
+}
+
+Test(snapshot, an_object_must_be_looked_at_first, .signal = SIGABRT) {
+    forget_touched(1);
+}
+
+Test(snapshot, so_must_one_that_has_no_bit, .signal = SIGABRT) {
+    forget_touched(70);
+}
+
+Test(snapshot, no_object_need_not) {
+    if (bz_snapshot_is_supported()) {
+        forget_touched(0);
+    }
+}

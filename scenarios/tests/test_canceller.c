@@ -1,0 +1,148 @@
+/* The cancellers' common part, with more tasks than a word has bits; and what `buzzer` shows of its
+ * queue, however many wait. */
+#include "scenarios/canceller.h"
+
+#include "primitives/runtime/driver.h"
+#include "primitives/sync/semaphore.h"
+#include "scenarios/scenarios.h"
+#include "scenarios/tests/seeds.h"
+#include "sim/world/subject.h"
+#include "sim/world/world.h"
+
+#define TASKS_MAX 130u
+
+/* Draws what a test wants to be drawn; else dull. */
+static uint64_t drawn;
+static uint64_t drawn_below;
+
+static void fixed_begin(void *state, const struct bz_strategy_start *start) {
+    (void)state;
+    (void)start;
+}
+
+static uint32_t fixed_next(void *state, const struct bz_loop *loop, uint32_t count, uint32_t step) {
+    (void)state;
+    (void)loop;
+    (void)count;
+    (void)step;
+    return 0;
+}
+
+static uint32_t fixed_gap(void *state) {
+    (void)state;
+    return BZ_GAP_NEVER;
+}
+
+static uint64_t fixed_draw(void *state, enum bz_choice_kind kind, const struct bz_draw *draw,
+                           uint32_t step) {
+    (void)state;
+    (void)kind;
+    (void)step;
+    drawn_below = draw->bound;
+    return drawn;
+}
+
+static const struct bz_strategy fixed = {.name = "fixed",
+                                         .summary = "a drawn number of the test's",
+                                         .state_bytes = 1,
+                                         .begin = fixed_begin,
+                                         .next = fixed_next,
+                                         .cancel_gap = fixed_gap,
+                                         .jump_gap = fixed_gap,
+                                         .draw = fixed_draw};
+
+struct crowd {
+    struct bz_world *world;
+    struct bz_subject subject;
+    struct bz_task *tasks[TASKS_MAX];
+    uint32_t count;
+    uint32_t every; /* of the tasks, counted from 1, only each every-th waits; the others yield */
+};
+
+static enum bz_status wait_for_ever(void *arg) {
+    struct crowd *crowd = arg;
+    uint32_t id = bz_world_current_task(crowd->world);
+    return id % crowd->every == 0 ? bz_subject_acquire(&crowd->subject)
+                                  : bz_sleep(crowd->world->loop, BZ_TIME_NEVER);
+}
+
+/* A crowd before a semaphore without permits, all of it suspended. */
+static void gather(struct crowd *crowd, uint32_t count, uint32_t every) {
+    static const struct bz_monitor *const none[] = {NULL};
+    struct bz_world_config config = {
+        .strategy = &fixed, .variant = &bz_variant_buzzer, .monitors = none, .order = BZ_ORDER_ANY};
+    *crowd = (struct crowd){.count = count, .every = every};
+    crowd->world = bz_world_new(&config);
+    bz_world_begin(crowd->world, 0, NULL, NULL);
+    cr_assert(eq(
+        int, bz_subject_init(&crowd->subject, crowd->world, BZ_PRIMITIVE_SEMAPHORE, "permits", 0),
+        BZ_OK));
+    for (uint32_t index = 0; index < count; index++) {
+        crowd->tasks[index] =
+            bz_task_spawn(crowd->world->loop, "guest", index + 1, wait_for_ever, crowd);
+    }
+    (void)bz_world_run(crowd->world);
+    cr_assert(eq(u32, bz_loop_live_tasks(crowd->world->loop), count));
+}
+
+/* The one that is drawn is cancelled, and nobody else. */
+static void expect_victim(uint32_t count, uint32_t every, uint64_t number) {
+    struct crowd crowd;
+    gather(&crowd, count, every);
+    drawn = number;
+    drawn_below = 0;
+    bz_cancel_one_inside(crowd.world, crowd.tasks, count, BZ_OP_ACQUIRE);
+    cr_assert(eq(u64, drawn_below, count / every));
+    for (uint32_t index = 0; index < count; index++) {
+        bool is_victim = index + 1 == (number + 1) * every;
+        cr_assert(eq(u32, bz_task_cancelling(crowd.tasks[index]), is_victim), "%u of %u, task %u",
+                  (unsigned)number, count, index + 1);
+    }
+    bz_world_destroy(crowd.world);
+}
+
+Test(canceller, strikes_the_one_that_is_drawn) {
+    static const uint32_t counts[] = {1, 2, 63, 64, 65, 128, 129, TASKS_MAX};
+    for (size_t index = 0; index < sizeof counts / sizeof counts[0]; index++) {
+        for (uint64_t number = 0; number < counts[index]; number++) {
+            expect_victim(counts[index], 1, number);
+        }
+        for (uint64_t number = 0; number < counts[index] / 3; number++) {
+            expect_victim(counts[index], 3, number);
+        }
+    }
+}
+
+Test(canceller, draws_nothing_where_nobody_waits) {
+    struct crowd crowd;
+    gather(&crowd, TASKS_MAX, TASKS_MAX + 1);
+    drawn_below = 0;
+    bz_cancel_one_inside(crowd.world, crowd.tasks, crowd.count, BZ_OP_ACQUIRE);
+    cr_assert(eq(u64, drawn_below, 0));
+    bz_world_destroy(crowd.world);
+}
+
+Test(canceller, a_set_has_at_most_64_tasks, .signal = SIGABRT) {
+    struct crowd crowd;
+    gather(&crowd, 65, 1);
+    (void)bz_world_suspended_in(crowd.world, crowd.tasks, 65, BZ_OP_ACQUIRE);
+}
+
+/* Up to 32 entries are walked; one that its counter knows nothing of is seen among them. */
+Test(view, counts_the_entries_of_the_queue) {
+    for (uint32_t count = 0; count <= 40; count++) {
+        struct crowd crowd;
+        struct bz_permit_view view = {0};
+        gather(&crowd, count, 1);
+        const struct bz_permit_ops *ops = bz_variant_buzzer.permits[BZ_PRIMITIVE_SEMAPHORE];
+        ops->view(crowd.subject.instance, &view);
+        cr_assert(eq(u32, view.waiting, count));
+        cr_assert(eq(u32, view.queued, count));
+        struct bz_semaphore *semaphore = crowd.subject.instance;
+        semaphore->queue.waiting_count++;
+        ops->view(crowd.subject.instance, &view);
+        cr_assert(eq(u32, view.waiting, count + 1));
+        cr_assert(eq(u32, view.queued, count <= 32 ? count : count + 1));
+        bz_world_destroy(crowd.world);
+    }
+}
