@@ -6,7 +6,7 @@ volatile sig_atomic_t bz_interrupt_requested;
 
 static void on_signal(int number) {
     (void)number;
-    bz_interrupt_requested = 1;
+    __atomic_store_n(&bz_interrupt_requested, 1, __ATOMIC_RELAXED); /* other threads look, too */
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
 }

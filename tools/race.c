@@ -38,7 +38,7 @@ struct lap {
 };
 
 static bool is_stopped(const struct race *race) {
-    return race->config->stop != NULL && *race->config->stop != 0;
+    return race->config->stop != NULL && __atomic_load_n(race->config->stop, __ATOMIC_RELAXED) != 0;
 }
 
 /* --- which range is next; under the mutex ------------------------------------------------------

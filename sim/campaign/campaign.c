@@ -120,7 +120,8 @@ static void note_run(struct slot *slot, const struct bz_world *world, uint64_t i
 
 static bool should_stop(const struct campaign *campaign) {
     return atomic_load_explicit(&campaign->stop, memory_order_relaxed) ||
-           (campaign->config->stop != NULL && *campaign->config->stop != 0);
+           (campaign->config->stop != NULL &&
+            __atomic_load_n(campaign->config->stop, __ATOMIC_RELAXED) != 0);
 }
 
 static void run_chunk(struct campaign *campaign, struct bz_world *world, struct slot *slot) {

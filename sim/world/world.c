@@ -476,7 +476,7 @@ static bool has_more(struct bz_world *world) {
     if (world->is_stopped || world->is_over || world->step >= world->config.steps_max) {
         return false;
     }
-    if (world->config.stop != NULL && *world->config.stop != 0) {
+    if (world->config.stop != NULL && __atomic_load_n(world->config.stop, __ATOMIC_RELAXED) != 0) {
         bz_world_stop(world);
     }
     return !world->is_stopped;
