@@ -15,24 +15,6 @@
 static uint64_t drawn;
 static uint64_t drawn_below;
 
-static void fixed_begin(void *state, const struct bz_strategy_start *start) {
-    (void)state;
-    (void)start;
-}
-
-static uint32_t fixed_next(void *state, const struct bz_loop *loop, uint32_t count, uint32_t step) {
-    (void)state;
-    (void)loop;
-    (void)count;
-    (void)step;
-    return 0;
-}
-
-static uint32_t fixed_gap(void *state) {
-    (void)state;
-    return BZ_GAP_NEVER;
-}
-
 static uint64_t fixed_draw(void *state, enum bz_choice_kind kind, const struct bz_draw *draw,
                            uint32_t step) {
     (void)state;
@@ -41,15 +23,6 @@ static uint64_t fixed_draw(void *state, enum bz_choice_kind kind, const struct b
     drawn_below = draw->bound;
     return drawn;
 }
-
-static const struct bz_strategy fixed = {.name = "fixed",
-                                         .summary = "a drawn number of the test's",
-                                         .state_bytes = 1,
-                                         .begin = fixed_begin,
-                                         .next = fixed_next,
-                                         .cancel_gap = fixed_gap,
-                                         .jump_gap = fixed_gap,
-                                         .draw = fixed_draw};
 
 struct crowd {
     struct bz_world *world;
@@ -69,6 +42,9 @@ static enum bz_status wait_for_ever(void *arg) {
 /* A crowd before a semaphore without permits, all of it suspended. */
 static void gather(struct crowd *crowd, uint32_t count, uint32_t every) {
     static const struct bz_monitor *const none[] = {NULL};
+    static struct bz_strategy fixed;
+    fixed = bz_strategy_fifo;
+    fixed.draw = fixed_draw;
     struct bz_world_config config = {
         .strategy = &fixed, .variant = &bz_variant_buzzer, .monitors = none, .order = BZ_ORDER_ANY};
     *crowd = (struct crowd){.count = count, .every = every};
