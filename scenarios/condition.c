@@ -123,10 +123,9 @@ static enum bz_status closer(void *arg) {
 
 static void watch(struct condition *state, struct starter *starter, struct bz_task *task,
                   void (*is_done)(struct bz_callback *, struct bz_future *)) {
-    bz_world_assert(state->world, task != NULL, "no memory for a task");
-    if (task != NULL) {
-        bz_future_add_callback(&task->done, &starter->is_done, is_done);
-    }
+    bool is_watched =
+        task != NULL && bz_future_add_callback(bz_task_future(task), &starter->is_done, is_done);
+    bz_world_assert(state->world, is_watched, "no memory for a task");
 }
 
 static void close_is_due(struct bz_callback *callback, struct bz_future *future);

@@ -151,9 +151,9 @@ static void spawn_all(struct event *state) {
         struct setter *entry = &state->setters[index];
         entry->state = state;
         struct bz_task *task = spawn(state, "setter", index + 1, setter, entry);
-        if (task != NULL) {
-            bz_future_add_callback(&task->done, &entry->is_done, setter_is_done);
-        }
+        bool is_watched = task != NULL && bz_future_add_callback(bz_task_future(task),
+                                                                 &entry->is_done, setter_is_done);
+        bz_world_assert(state->world, is_watched, "no memory for a task");
     }
     for (uint32_t index = 0; index < (uint32_t)values[WAITERS]; index++) {
         state->waiters[state->waiter_count++] = spawn(state, "waiter", index + 1, waiter, state);

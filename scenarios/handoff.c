@@ -91,11 +91,12 @@ static void on_b_ended(struct bz_callback *callback, struct bz_future *future) {
 
 static enum bz_status wait_for_b(struct handoff *state) {
     state->b = bz_task_spawn(state->world->loop, "B", 0, task_b, state);
-    bz_world_assert(state->world, state->b != NULL, "no memory for task B");
-    if (state->b == NULL) {
+    bool is_there = state->b != NULL &&
+                    bz_future_add_callback(bz_task_future(state->b), &state->b_ends, on_b_ended);
+    bz_world_assert(state->world, is_there, "no memory for task B");
+    if (!is_there) {
         return BZ_NO_MEMORY;
     }
-    bz_future_add_callback(&state->b->done, &state->b_ends, on_b_ended);
     enum bz_status status = bz_future_await(&state->b_comes);
     bz_future_remove_callback(&state->b_ends);
     return status;
@@ -137,11 +138,9 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     if (status == BZ_OK) {
         struct bz_task *a = bz_task_spawn(world->loop, "A", 0, task_a, state);
         const struct bz_task *c = bz_task_spawn(world->loop, "C", 0, task_c, state);
-        bool has_both = a != NULL && c != NULL;
+        bool has_both = a != NULL && c != NULL &&
+                        bz_future_add_callback(bz_task_future(a), &state->a_ends, on_a_ended);
         bz_world_assert(world, has_both, "no memory for the tasks A and C");
-        if (has_both) {
-            bz_future_add_callback(&a->done, &state->a_ends, on_a_ended);
-        }
     }
     return state;
 }

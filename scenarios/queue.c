@@ -226,7 +226,6 @@ static void on_joiner_alone(struct queue *queue) {
     if (member->task == NULL || bz_task_is_done(member->task)) {
         return;
     }
-    bz_world_note_events(queue->world);
     const struct bz_book_task *task = &queue->world->book.tasks[bz_task_id(member->task)];
     bool waits = task->phase == BZ_PHASE_SUSPENDED && task->wait == BZ_WAIT_FUTURE &&
                  task->answer == BZ_ANSWER_PENDING;
@@ -290,12 +289,10 @@ static bool spawn(struct queue *queue, struct member *member, const char *name, 
                   void (*on_end)(struct bz_callback *callback, struct bz_future *future)) {
     member->queue = queue;
     member->task = bz_task_spawn(queue->world->loop, name, index, fn, member);
-    bz_world_assert(queue->world, member->task != NULL, "no memory for task %s-%u", name, index);
-    if (member->task == NULL) {
-        return false;
-    }
-    bz_future_add_callback(&member->task->done, &member->ends, on_end);
-    return true;
+    bool is_there = member->task != NULL &&
+                    bz_future_add_callback(bz_task_future(member->task), &member->ends, on_end);
+    bz_world_assert(queue->world, is_there, "no memory for task %s-%u", name, index);
+    return is_there;
 }
 
 static void spawn_all(struct queue *queue) {

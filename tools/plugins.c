@@ -101,12 +101,12 @@ static bool table_fits(const struct bz_plugin *table, char *error, size_t error_
     }
     if (table->variant_bytes != sizeof(struct bz_variant) ||
         table->future_bytes != sizeof(struct bz_future) ||
-        table->task_bytes != sizeof(struct bz_task)) {
+        table->timer_bytes != sizeof(struct bz_timer)) {
         snprintf(error, error_bytes,
-                 "its headers are not those of this program (a variant, a future and a task have "
+                 "its headers are not those of this program (a variant, a future and a timer have "
                  "%u, %u and %u bytes there, %zu, %zu and %zu here); compile it again",
-                 table->variant_bytes, table->future_bytes, table->task_bytes,
-                 sizeof(struct bz_variant), sizeof(struct bz_future), sizeof(struct bz_task));
+                 table->variant_bytes, table->future_bytes, table->timer_bytes,
+                 sizeof(struct bz_variant), sizeof(struct bz_future), sizeof(struct bz_timer));
         return false;
     }
     if (table->variants == NULL || table->variants[0] == NULL) {

@@ -6,6 +6,10 @@
 #ifndef BZ_RUNTIME_CHECK_H
 #define BZ_RUNTIME_CHECK_H
 
+#include "primitives/runtime/cdecl.h"
+
+BZ_BEGIN_DECLS
+
 #define BZ_CHECK(condition)                                                                        \
     do {                                                                                           \
         if (__builtin_expect(!(condition), 0)) {                                                   \
@@ -16,5 +20,7 @@
 /* Says what was broken and where, on stderr, and aborts. */
 __attribute__((noreturn, cold)) void bz_check_failed(const char *condition, const char *file,
                                                      int line);
+
+BZ_END_DECLS
 
 #endif

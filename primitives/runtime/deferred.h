@@ -50,6 +50,8 @@
 #include "primitives/runtime/list.h"
 #include "primitives/runtime/status.h"
 
+BZ_BEGIN_DECLS
+
 struct bz_loop;
 struct bz_task;
 struct bz_deferred;
@@ -105,15 +107,18 @@ struct bz_deferred {
 
 /* The three answers of a callback. */
 static inline struct bz_deferred_result bz_deferred_ok(uint64_t value) {
-    return (struct bz_deferred_result){.status = BZ_OK, .value = value};
+    struct bz_deferred_result result = {BZ_OK, value, NULL};
+    return result;
 }
 
 static inline struct bz_deferred_result bz_deferred_error(enum bz_status status, uint64_t value) {
-    return (struct bz_deferred_result){.status = status, .value = value};
+    struct bz_deferred_result result = {status, value, NULL};
+    return result;
 }
 
 static inline struct bz_deferred_result bz_deferred_wait_for(struct bz_deferred *inner) {
-    return (struct bz_deferred_result){.status = BZ_OK, .wait_for = inner};
+    struct bz_deferred_result result = {BZ_OK, 0, inner};
+    return result;
 }
 
 void bz_trampoline_init(struct bz_trampoline *trampoline, struct bz_loop *loop);
@@ -180,5 +185,7 @@ void bz_deferred_unpause(struct bz_deferred *deferred);
  * Must be called from a task of the trampoline's loop, and not from a callback. */
 enum bz_status bz_deferred_await(struct bz_deferred *deferred,
                                  struct bz_deferred_result *got) BZ_MUST_USE;
+
+BZ_END_DECLS
 
 #endif

@@ -1,6 +1,6 @@
 #include "primitives/runtime/future.h"
 
-#include "primitives/runtime/driver.h"
+#include "primitives/runtime/internal.h"
 
 void bz_future_init(struct bz_future *future, struct bz_loop *loop) {
     future->loop = loop;
@@ -20,9 +20,7 @@ static void queue_callback(struct bz_loop *loop, struct bz_callback *callback,
         struct bz_task *task = bz_container_of(callback, struct bz_task, wake);
         task->waiting_on = NULL; /* from now on a cancel marks the task: the window */
         task->resume_status = (uint8_t)status;
-        bz_driver_emit(loop, (struct bz_event){.kind = BZ_EVENT_WAKE,
-                                               .task = callback->handle.owner,
-                                               .status = (uint8_t)status});
+        bz_report(loop, BZ_EVENT_WAKE, callback->handle.owner, status, 0);
     }
 }
 
@@ -70,16 +68,15 @@ bool bz_future_cancel(struct bz_future *future) {
 
 static void callback_run(struct bz_handle *handle) {
     struct bz_callback *callback = bz_container_of(handle, struct bz_callback, handle);
-    callback->future->loop->ready_promised--;
     callback->fn(callback, callback->future);
 }
 
-void bz_future_add_callback(struct bz_future *future, struct bz_callback *callback,
+bool bz_future_add_callback(struct bz_future *future, struct bz_callback *callback,
                             void (*fn)(struct bz_callback *callback, struct bz_future *future)) {
     struct bz_loop *loop = future->loop;
-    bool has_room = bz_ready_reserve(loop, 1);
-    BZ_CHECK(has_room); /* the arena's limit leaves no room for the ready queue */
-    loop->ready_promised++;
+    if (!bz_ready_promise(loop)) {
+        return false;
+    }
     bz_handle_init(&callback->handle, bz_loop_actor(loop), BZ_ROLE_CALLBACK, callback_run);
     callback->future = future;
     callback->fn = fn;
@@ -89,6 +86,7 @@ void bz_future_add_callback(struct bz_future *future, struct bz_callback *callba
     } else {
         bz_list_push_back(&future->callbacks, &callback->link);
     }
+    return true;
 }
 
 bool bz_future_remove_callback(struct bz_callback *callback) {
@@ -98,17 +96,6 @@ bool bz_future_remove_callback(struct bz_callback *callback) {
     bz_list_remove(&callback->link);
     callback->future->loop->ready_promised--;
     return true;
-}
-
-/* A request that was waiting for the next await (asyncio, in Task.__step after the coroutine
- * yielded a future): the task is suspended, and then its future is cancelled. */
-static void deliver_at_once(struct bz_loop *loop, struct bz_task *task, enum bz_wait wait) {
-    bz_driver_emit(
-        loop, (struct bz_event){.kind = BZ_EVENT_SUSPEND, .task = task->actor.id, .arg = wait});
-    task->wait = BZ_WAIT_TOLD;
-    if (bz_future_cancel(task->waiting_on)) {
-        task->must_cancel = false;
-    }
 }
 
 enum bz_status bz_future_await_as(struct bz_future *future, enum bz_wait wait) {
@@ -121,10 +108,13 @@ enum bz_status bz_future_await_as(struct bz_future *future, enum bz_wait wait) {
     task->wake.handle.nth++;
     bz_list_push_back(&future->callbacks, &task->wake.link);
     task->waiting_on = future;
-    if (__builtin_expect(task->must_cancel, 0)) {
-        deliver_at_once(loop, task, wait);
+    bz_report(loop, BZ_EVENT_SUSPEND, task->actor.id, BZ_OK, wait);
+    /* A request that was waiting for the next await: the task is suspended, and then its future is
+     * cancelled (asyncio, in Task.__step after the coroutine yielded a future). */
+    if (__builtin_expect(task->must_cancel, 0) && bz_future_cancel(future)) {
+        task->must_cancel = false;
     }
-    return bz_task_suspend(loop, task, wait);
+    return bz_task_suspend(loop, task);
 }
 
 enum bz_status bz_future_await(struct bz_future *future) {

@@ -25,6 +25,8 @@
 #include "primitives/runtime/list.h"
 #include "primitives/runtime/status.h"
 
+BZ_BEGIN_DECLS
+
 struct bz_loop;
 struct bz_future;
 
@@ -71,12 +73,14 @@ enum bz_status bz_future_set_exception(struct bz_future *future, uint64_t value)
  * bz_task_cancel(): true means that the request was delivered, not that the task has ended. */
 bool bz_future_cancel(struct bz_future *future);
 
-/* Registers a callback; on a done future it is queued at once. Costs a slot of the ready queue;
- * when the loop's memory limit leaves none, the process is stopped. */
-void bz_future_add_callback(struct bz_future *future, struct bz_callback *callback,
-                            void (*fn)(struct bz_callback *callback, struct bz_future *future));
+/* Registers a callback; on a done future it is queued at once. False when the loop's memory limit
+ * leaves no slot of the ready queue for it: then nothing was done. */
+bool bz_future_add_callback(struct bz_future *future, struct bz_callback *callback,
+                            void (*fn)(struct bz_callback *callback,
+                                       struct bz_future *future)) BZ_MUST_USE;
 
-/* Unregisters it. False if it was queued already, and will run, or was never registered. */
+/* Unregisters it. False if it was queued already, and will run, or if it is not registered. Storage
+ * that was never registered must be zeroed. */
 bool bz_future_remove_callback(struct bz_callback *callback);
 
 /* Suspends the running task until the future is done, and returns BZ_OK (the value is in
@@ -84,5 +88,7 @@ bool bz_future_remove_callback(struct bz_callback *callback);
  * task was, in which case the future may well hold a result that nobody will fetch. Must be called
  * from a task of the same loop. */
 enum bz_status bz_future_await(struct bz_future *future) BZ_MUST_USE;
+
+BZ_END_DECLS
 
 #endif

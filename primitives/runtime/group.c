@@ -1,6 +1,6 @@
 #include "primitives/runtime/group.h"
 
-#include "primitives/runtime/driver.h"
+#include "primitives/runtime/internal.h"
 
 struct child {
     struct bz_callback callback;
@@ -62,7 +62,7 @@ enum bz_status bz_group_spawn(struct bz_group *group, const char *name, uint32_t
         (group->is_exiting && bz_list_is_empty(&group->children))) {
         return BZ_INVALID_STATE;
     }
-    /* One slot of the ready queue for the child, one for the callback at its end. */
+    /* For the child, and for the callback at its end, which so cannot fail below. */
     if (!bz_ready_reserve(group->loop, 2)) {
         return BZ_NO_MEMORY;
     }
@@ -77,7 +77,8 @@ enum bz_status bz_group_spawn(struct bz_group *group, const char *name, uint32_t
     }
     child->group = group;
     bz_list_push_back(&group->children, &child->siblings);
-    bz_future_add_callback(&child->task->done, &child->callback, child_done);
+    bool is_added = bz_future_add_callback(&child->task->done, &child->callback, child_done);
+    BZ_CHECK(is_added);
     if (child_task != NULL) {
         *child_task = child->task;
     }

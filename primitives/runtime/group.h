@@ -26,6 +26,8 @@
 #include "primitives/runtime/future.h"
 #include "primitives/runtime/task.h"
 
+BZ_BEGIN_DECLS
+
 struct bz_group {
     struct bz_loop *loop;
     struct bz_task *parent;
@@ -51,5 +53,7 @@ enum bz_status bz_group_spawn(struct bz_group *group, const char *name, uint32_t
 /* Closes the group; `status` is what the body returned. BZ_INVALID_STATE, and nothing is done, for
  * a second exit, or if the running task is not the one that entered. */
 enum bz_status bz_group_exit(struct bz_group *group, enum bz_status status) BZ_MUST_USE;
+
+BZ_END_DECLS
 
 #endif

@@ -13,6 +13,8 @@
 
 #include "primitives/runtime/check.h"
 
+BZ_BEGIN_DECLS
+
 struct bz_list {
     struct bz_list *prev;
     struct bz_list *next;
@@ -66,5 +68,7 @@ static inline struct bz_list *bz_list_pop_front(struct bz_list *head) {
     bz_list_remove(node);
     return node;
 }
+
+BZ_END_DECLS
 
 #endif

@@ -3,15 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "primitives/runtime/driver.h"
+#include "primitives/runtime/internal.h"
 
-#define READY_CAPACITY_FIRST 16u /* at least BZ_TAKE_UNROLLED */
+#define READY_CAPACITY_FIRST 16u /* at least BZ_READY_SPARE */
 #define HEAP_CAPACITY_FIRST 8u
 
 /* A block of slots for a queue of that capacity: it slides back at most once in `capacity` pushes,
  * so that a push is O(1). */
 static size_t ready_block_slots(uint32_t capacity) {
-    return 2 * (size_t)capacity + BZ_TAKE_UNROLLED;
+    return 2 * (size_t)capacity + BZ_READY_SPARE;
 }
 
 static struct bz_handle **ready_block_new(struct bz_loop *loop, uint32_t capacity) {
@@ -34,7 +34,6 @@ static bool loop_start(struct bz_loop *loop) {
     }
     ready_block_set(loop, block, READY_CAPACITY_FIRST);
     loop->ready_count = 0;
-    loop->turn_timers = 0;
     loop->ready_promised = 0;
     loop->turn_left = 0;
     loop->heap_count = 0;
@@ -42,8 +41,7 @@ static bool loop_start(struct bz_loop *loop) {
     loop->timers_armed = 0;
     loop->live_tasks = 0;
     loop->tasks_created = 0;
-    loop->by_id = NULL;
-    loop->by_id_capacity = 0;
+    bz_list_init(&loop->tasks);
     loop->current = NULL;
     loop->observer = NULL;
     loop->now_ns = 0;
@@ -106,10 +104,14 @@ uint32_t bz_loop_live_tasks(const struct bz_loop *loop) {
     return loop->live_tasks;
 }
 
-void bz_loop_call_soon(struct bz_loop *loop, struct bz_handle *handle,
+bool bz_loop_call_soon(struct bz_loop *loop, struct bz_handle *handle,
                        void (*run)(struct bz_handle *handle)) {
+    if (!bz_ready_promise(loop)) {
+        return false;
+    }
     bz_handle_init(handle, bz_loop_actor(loop), BZ_ROLE_CALLBACK, run);
     bz_ready_push(loop, handle);
+    return true;
 }
 
 void bz_ready_slide(struct bz_loop *loop) {
@@ -142,7 +144,7 @@ bool bz_ready_reserve(struct bz_loop *loop, uint32_t count) {
 
 void bz_ready_remove(struct bz_loop *loop, struct bz_handle *handle) {
     for (uint32_t index = loop->ready_count; index-- > 0;) {
-        if (bz_driver_ready_at(loop, index) == handle) {
+        if (loop->ready[index] == handle) {
             bz_driver_take(loop, index);
             return;
         }

@@ -7,12 +7,15 @@
 #ifndef BZ_RUNTIME_LOOP_H
 #define BZ_RUNTIME_LOOP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "primitives/runtime/handle.h"
 #include "primitives/runtime/mem.h"
 #include "primitives/runtime/status.h"
+
+BZ_BEGIN_DECLS
 
 struct bz_loop;
 struct bz_task;
@@ -23,7 +26,7 @@ struct bz_loop_config {
     size_t stack_bytes;     /* of each task; BZ_STACK_BYTES_DEFAULT */
     size_t mem_limit_bytes; /* of the loop's arena; BZ_MEM_LIMIT_BYTES_DEFAULT */
     uint32_t tasks_max;     /* tasks ever created between two resets; no limit */
-    uint32_t reserved[8];   /* zero */
+    uint32_t reserved[8];   /* 0 */
 };
 
 /* `config` may be NULL. NULL when the system has no memory, or the limit leaves no room for a loop
@@ -53,9 +56,11 @@ struct bz_task *bz_loop_current(const struct bz_loop *loop);
 uint32_t bz_loop_live_tasks(const struct bz_loop *loop);
 
 /* Queues a handle of the caller's storage: `run` is called in a step of its own. It belongs to the
- * running task, or to the loop. When the loop's memory limit leaves no room for it in the ready
- * queue, the process is stopped. */
-void bz_loop_call_soon(struct bz_loop *loop, struct bz_handle *handle,
-                       void (*run)(struct bz_handle *handle));
+ * running task, or to the loop. False when the loop's memory limit leaves no slot of the ready
+ * queue for it: then nothing was done. */
+bool bz_loop_call_soon(struct bz_loop *loop, struct bz_handle *handle,
+                       void (*run)(struct bz_handle *handle)) BZ_MUST_USE;
+
+BZ_END_DECLS
 
 #endif

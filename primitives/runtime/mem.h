@@ -16,6 +16,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "primitives/runtime/cdecl.h"
+
+BZ_BEGIN_DECLS
+
 #define BZ_MEM_LIMIT_BYTES_DEFAULT ((size_t)1 << 30)
 
 struct bz_mem;
@@ -38,27 +42,8 @@ void bz_mem_free(struct bz_mem *mem, void *block, size_t size_bytes);
 /* Forgets every block. Pointers into the arena are dangling from here on. */
 void bz_mem_reset(struct bz_mem *mem);
 
-/* Copies of the whole arena: what bz_mem_save() wrote, bz_mem_restore() puts back, blocks, free
- * lists and all, at the same addresses. Both take time in proportion to what is in use. `image` has
- * room for bz_mem_image_bytes(). Not with AddressSanitizer, which would not know what is in use. */
-size_t bz_mem_image_bytes(const struct bz_mem *mem);
-void bz_mem_save(const struct bz_mem *mem, void *image);
-void bz_mem_restore(struct bz_mem *mem, const void *image, size_t image_bytes);
-
-/* The same in parts, for an image that has other things in it. The blocks in use and the freed ones
- * among them, as one range; and the arena's own record of them, which takes
- * bz_mem_record_bytes(). The functions return the size of the record. */
-void *bz_mem_blocks(const struct bz_mem *mem, size_t *bytes);
-size_t bz_mem_record_bytes(const struct bz_mem *mem);
-size_t bz_mem_save_record(const struct bz_mem *mem, void *record);
-size_t bz_mem_restore_record(struct bz_mem *mem, const void *record);
-
-/* Clears what was in use once and is not now: what bz_mem_alloc_raw() hands out of it, is 0. */
-void bz_mem_wipe(struct bz_mem *mem);
-
-/* Clears what freed blocks still contain. O(freed blocks and their bytes). */
-void bz_mem_scrub(struct bz_mem *mem);
-
 uint64_t bz_mem_live_blocks(const struct bz_mem *mem);
+
+BZ_END_DECLS
 
 #endif

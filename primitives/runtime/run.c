@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "primitives/runtime/driver.h"
+#include "primitives/runtime/internal.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 #define LAST_NS ((uint64_t)INT64_MAX) /* the latest time that any kernel understands */
@@ -42,8 +42,8 @@ enum bz_status bz_loop_run(struct bz_loop *loop) {
         }
         bz_driver_set_now(loop, monotonic_ns() - origin_ns);
         bz_driver_begin_turn(loop);
-        while (bz_driver_turn_left(loop) > 0) {
-            bz_driver_step(loop, bz_driver_take(loop, 0));
+        while (loop->turn_left > 0) {
+            bz_loop_step(loop, bz_loop_take(loop, 0));
         }
     }
     return loop->live_tasks == 0 ? BZ_OK : BZ_INVALID_STATE;

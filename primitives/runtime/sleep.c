@@ -1,5 +1,5 @@
 /* asyncio.sleep: a future that a timer completes, and a timer that goes when the sleeper does. */
-#include "primitives/runtime/driver.h"
+#include "primitives/runtime/internal.h"
 
 struct sleeper {
     struct bz_timer timer;

@@ -7,6 +7,10 @@
 #ifndef BZ_RUNTIME_STATUS_H
 #define BZ_RUNTIME_STATUS_H
 
+#include "primitives/runtime/cdecl.h"
+
+BZ_BEGIN_DECLS
+
 enum bz_status {
     BZ_OK = 0,
     BZ_CANCELLED = 1,     /* a cancel request was delivered here; clean up and pass it on */
@@ -28,5 +32,7 @@ const char *bz_status_name(enum bz_status status);
 
 /* A dropped status is a lost cancellation: the compiler says so. */
 #define BZ_MUST_USE __attribute__((warn_unused_result))
+
+BZ_END_DECLS
 
 #endif

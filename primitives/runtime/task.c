@@ -2,9 +2,7 @@
 
 #include <stdio.h>
 
-#include "primitives/runtime/driver.h"
-
-#define BY_ID_CAPACITY_FIRST 16u
+#include "primitives/runtime/internal.h"
 
 /* Ends the task, on its own stack or on the driver's: asyncio's rules for a returning coroutine. */
 static void task_finish(struct bz_loop *loop, struct bz_task *task, enum bz_status status) {
@@ -14,9 +12,7 @@ static void task_finish(struct bz_loop *loop, struct bz_task *task, enum bz_stat
     task->must_cancel = false;
     loop->live_tasks--;
     loop->ready_promised--;
-    bz_driver_emit(loop, (struct bz_event){.kind = BZ_EVENT_EXIT,
-                                           .task = task->actor.id,
-                                           .status = (uint8_t)status});
+    bz_report(loop, BZ_EVENT_EXIT, task->actor.id, status, 0);
     task->done.is_task = false; /* from here on it is a plain future that is being completed */
     if (status == BZ_OK) {
         bz_future_complete(&task->done, BZ_FUTURE_RESULT, BZ_OK, 0);
@@ -36,12 +32,12 @@ __attribute__((hot)) static void task_main(struct bz_coro *from, struct bz_coro 
     bz_coro_exit(self, &loop->driver_coro);
 }
 
-void bz_driver_task_unstarted_cancel(struct bz_loop *loop, struct bz_task *task) {
+void bz_task_end_unstarted(struct bz_loop *loop, struct bz_task *task) {
     task->is_started = true;
     task_finish(loop, task, BZ_CANCELLED);
 }
 
-void bz_driver_task_ended(struct bz_loop *loop, struct bz_task *task) {
+void bz_task_reap(struct bz_loop *loop, struct bz_task *task) {
     bz_stack_return(loop->stacks, task->stack);
     task->stack = NULL;
     if (task->is_detached) {
@@ -49,33 +45,9 @@ void bz_driver_task_ended(struct bz_loop *loop, struct bz_task *task) {
     }
 }
 
-/* Makes room in the table of tasks for one more number. */
-static bool reserve_number(struct bz_loop *loop, uint32_t id) {
-    if (loop->observer == NULL || id < loop->by_id_capacity) {
-        return true;
-    }
-    uint32_t capacity = BY_ID_CAPACITY_FIRST;
-    while (capacity <= id) {
-        capacity *= 2;
-    }
-    struct bz_task **larger = bz_mem_alloc(loop->mem, capacity * sizeof(struct bz_task *));
-    if (larger == NULL) {
-        return false;
-    }
-    size_t old_bytes = loop->by_id_capacity * sizeof(struct bz_task *);
-    if (loop->by_id != NULL) {
-        memcpy(larger, loop->by_id, old_bytes);
-        bz_mem_free(loop->mem, loop->by_id, old_bytes);
-    }
-    loop->by_id = larger;
-    loop->by_id_capacity = capacity;
-    return true;
-}
-
 struct bz_task *bz_task_spawn(struct bz_loop *loop, const char *name, uint32_t index,
                               bz_task_fn *fn, void *arg) {
-    if (loop->tasks_created >= loop->tasks_max || !bz_ready_reserve(loop, 1) ||
-        !reserve_number(loop, loop->tasks_created + 1)) {
+    if (loop->tasks_created >= loop->tasks_max || !bz_ready_reserve(loop, 1)) {
         return NULL;
     }
     struct bz_task *task = bz_mem_alloc_raw(loop->mem, sizeof *task);
@@ -99,7 +71,6 @@ struct bz_task *bz_task_spawn(struct bz_loop *loop, const char *name, uint32_t i
     task->must_cancel = false;
     task->is_started = false;
     task->is_detached = false;
-    task->wait = BZ_WAIT_NONE;
     task->resume_status = BZ_OK;
     task->fn = fn;
     task->arg = arg;
@@ -111,12 +82,8 @@ struct bz_task *bz_task_spawn(struct bz_loop *loop, const char *name, uint32_t i
     bz_coro_init(&task->coro, task->stack, task_main);
     loop->live_tasks++;
     loop->ready_promised++;
-    if (loop->observer != NULL) {
-        loop->by_id[task->actor.id] = task;
-    }
-    bz_driver_emit(loop, (struct bz_event){.kind = BZ_EVENT_SPAWN,
-                                           .task = task->actor.id,
-                                           .arg = bz_loop_actor(loop)->id});
+    bz_list_push_back(&loop->tasks, &task->siblings);
+    bz_report(loop, BZ_EVENT_SPAWN, task->actor.id, BZ_OK, bz_loop_actor(loop)->id);
     bz_ready_push(loop, &task->wake.handle);
     return task;
 }
@@ -124,11 +91,8 @@ struct bz_task *bz_task_spawn(struct bz_loop *loop, const char *name, uint32_t i
 void bz_task_free(struct bz_task *task) {
     BZ_CHECK(bz_task_is_done(task) && task->stack == NULL);
     struct bz_loop *loop = task->done.loop;
-    uint32_t id = task->actor.id;
-    bz_driver_emit(loop, (struct bz_event){.kind = BZ_EVENT_FREE, .task = id});
-    if (id < loop->by_id_capacity) {
-        loop->by_id[id] = NULL;
-    }
+    bz_report(loop, BZ_EVENT_FREE, task->actor.id, BZ_OK, 0);
+    bz_list_remove(&task->siblings);
     bz_mem_free(loop->mem, task, sizeof *task);
 }
 
@@ -143,10 +107,8 @@ void bz_task_detach(struct bz_task *task) {
 static bool request_cancel(struct bz_task *task) {
     struct bz_loop *loop = task->done.loop;
     bool is_accepted = !bz_task_is_done(task);
-    bz_driver_emit(loop, (struct bz_event){.kind = BZ_EVENT_CANCEL,
-                                           .task = task->actor.id,
-                                           .arg = bz_loop_actor(loop)->id,
-                                           .status = is_accepted ? BZ_OK : BZ_INVALID_STATE});
+    bz_report(loop, BZ_EVENT_CANCEL, task->actor.id, is_accepted ? BZ_OK : BZ_INVALID_STATE,
+              bz_loop_actor(loop)->id);
     task->cancel_requests += is_accepted;
     return is_accepted;
 }
@@ -178,9 +140,7 @@ uint32_t bz_task_uncancel(struct bz_task *task) {
             task->must_cancel = false;
         }
     }
-    bz_driver_emit(task->done.loop, (struct bz_event){.kind = BZ_EVENT_UNCANCEL,
-                                                      .task = task->actor.id,
-                                                      .arg = task->cancel_requests});
+    bz_report(task->done.loop, BZ_EVENT_UNCANCEL, task->actor.id, BZ_OK, task->cancel_requests);
     return task->cancel_requests;
 }
 
@@ -201,10 +161,23 @@ __attribute__((hot)) enum bz_status bz_yield(struct bz_loop *loop) {
     task->wake.handle.nth++;
     task->resume_status = BZ_OK;
     bz_ready_push(loop, &task->wake.handle);
-    return bz_task_suspend(loop, task, BZ_WAIT_YIELD);
+    bz_report(loop, BZ_EVENT_SUSPEND, task->actor.id, BZ_OK, BZ_WAIT_YIELD);
+    return bz_task_suspend(loop, task);
 }
 
-const char *bz_task_name(const struct bz_task *task, char *buffer, unsigned long size_bytes) {
+bool bz_task_is_done(const struct bz_task *task) {
+    return bz_future_is_done(&task->done);
+}
+
+uint32_t bz_task_id(const struct bz_task *task) {
+    return task->actor.id;
+}
+
+struct bz_future *bz_task_future(struct bz_task *task) {
+    return &task->done;
+}
+
+const char *bz_task_name(const struct bz_task *task, char *buffer, size_t size_bytes) {
     if (task->name_index == 0) {
         snprintf(buffer, size_bytes, "%s", task->name_base);
     } else {

@@ -22,33 +22,16 @@
 #define BZ_RUNTIME_TASK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "primitives/runtime/coro/coro.h"
 #include "primitives/runtime/future.h"
-#include "primitives/runtime/observe.h"
+
+BZ_BEGIN_DECLS
 
 typedef enum bz_status bz_task_fn(void *arg);
 
-struct bz_task {
-    struct bz_future done; /* completes when the task ends; await it with bz_task_join() */
-    /* Everything below is read through the functions of this header. */
-    struct bz_callback wake;      /* its next step, or its place among a future's callbacks */
-    struct bz_future *waiting_on; /* asyncio: _fut_waiter */
-    struct bz_coro coro;
-    struct bz_stack *stack;
-    bz_task_fn *fn;
-    void *arg;
-    struct bz_actor actor;
-    uint32_t cancel_requests;
-    bool must_cancel; /* a request to deliver at the next resume */
-    bool is_started;
-    bool is_detached;
-    uint8_t wait;          /* enum bz_wait */
-    uint8_t resume_status; /* enum bz_status the pending await returns */
-    uint32_t name_index;
-    const char *name_base;
-};
+struct bz_task;
 
 /* Creates a task and queues its first step. The name is `name` followed by "-index" when `index`
  * is not 0; the string must outlive the task (a literal, as a rule). NULL when the loop is out of
@@ -83,15 +66,18 @@ enum bz_status bz_yield(struct bz_loop *loop) BZ_MUST_USE;
  * BZ_OK or BZ_CANCELLED; BZ_NO_MEMORY, without sleeping, when the loop has none for a timer. */
 enum bz_status bz_sleep(struct bz_loop *loop, uint64_t delay_ns) BZ_MUST_USE;
 
-static inline bool bz_task_is_done(const struct bz_task *task) {
-    return bz_future_is_done(&task->done);
-}
+bool bz_task_is_done(const struct bz_task *task);
 
-static inline uint32_t bz_task_id(const struct bz_task *task) {
-    return task->actor.id;
-}
+/* Its number, 1 for the first of a loop; never used twice between two resets. */
+uint32_t bz_task_id(const struct bz_task *task);
+
+/* The future that completes when the task ends: for callbacks, and for its state and status. It
+ * lives as long as the task. Await it with bz_task_join(). */
+struct bz_future *bz_task_future(struct bz_task *task);
 
 /* Writes the name, cut to fit; returns `buffer`. */
-const char *bz_task_name(const struct bz_task *task, char *buffer, unsigned long size_bytes);
+const char *bz_task_name(const struct bz_task *task, char *buffer, size_t size_bytes);
+
+BZ_END_DECLS
 
 #endif

@@ -1,6 +1,6 @@
 #include "primitives/runtime/timeout.h"
 
-#include "primitives/runtime/driver.h"
+#include "primitives/runtime/internal.h"
 
 static void timeout_fire(struct bz_timer *timer) {
     struct bz_timeout *scope = bz_container_of(timer, struct bz_timeout, timer);

@@ -23,6 +23,8 @@
 #include "primitives/runtime/status.h"
 #include "primitives/runtime/timer.h"
 
+BZ_BEGIN_DECLS
+
 struct bz_task;
 
 enum bz_timeout_state {
@@ -53,5 +55,7 @@ enum bz_status bz_timeout_exit(struct bz_timeout *scope, enum bz_status status) 
 
 /* True if the deadline came before the exit. */
 bool bz_timeout_expired(const struct bz_timeout *scope);
+
+BZ_END_DECLS
 
 #endif

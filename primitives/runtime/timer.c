@@ -1,6 +1,6 @@
 #include "primitives/runtime/timer.h"
 
-#include "primitives/runtime/driver.h"
+#include "primitives/runtime/internal.h"
 
 #define NOT_IN_HEAP UINT32_MAX
 
@@ -72,7 +72,6 @@ static void heap_remove(struct bz_loop *loop, uint32_t index) {
 
 static void timer_run(struct bz_handle *handle) {
     struct bz_timer *timer = bz_container_of(handle, struct bz_timer, handle);
-    timer->loop->ready_promised--;
     timer->fire(timer);
 }
 
@@ -106,10 +105,10 @@ bool bz_timer_arm(struct bz_timer *timer, uint64_t when_ns) {
 bool bz_timer_arm_now(struct bz_timer *timer) {
     struct bz_loop *loop = timer->loop;
     BZ_CHECK(timer->heap_index == NOT_IN_HEAP);
-    if (!bz_ready_reserve(loop, 1)) {
+    if (!bz_ready_promise(loop)) {
         return false;
     }
-    loop->ready_promised++;
+    timer->when_ns = BZ_TIME_NEVER;
     bz_ready_push(loop, &timer->handle);
     return true;
 }

@@ -30,6 +30,8 @@
 
 #include "primitives/sync/waitq.h"
 
+BZ_BEGIN_DECLS
+
 struct bz_barrier {
     struct bz_waitq queue; /* waiting: those who fill, or are held back; woken: those who drain */
     uint32_t parties;
@@ -67,5 +69,7 @@ static inline bool bz_barrier_is_draining(const struct bz_barrier *barrier) {
 static inline uint32_t bz_barrier_waiting(const struct bz_barrier *barrier) {
     return bz_barrier_is_draining(barrier) ? 0 : barrier->queue.waiting_count;
 }
+
+BZ_END_DECLS
 
 #endif

@@ -38,6 +38,8 @@
 
 #include "primitives/sync/lock.h"
 
+BZ_BEGIN_DECLS
+
 struct bz_condition {
     struct bz_waitq queue;
     struct bz_lock *lock;
@@ -63,5 +65,7 @@ enum bz_status bz_condition_notify(struct bz_condition *condition, uint32_t coun
 
 /* The same for all that wait now. */
 enum bz_status bz_condition_notify_all(struct bz_condition *condition) BZ_MUST_USE;
+
+BZ_END_DECLS
 
 #endif

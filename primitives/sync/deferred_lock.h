@@ -27,6 +27,8 @@
 
 #include "primitives/sync/deferred_waitq.h"
 
+BZ_BEGIN_DECLS
+
 struct bz_deferred_lock {
     struct bz_deferred_waitq queue;
     bool is_locked;
@@ -51,5 +53,7 @@ static inline bool bz_deferred_lock_locked(const struct bz_deferred_lock *lock) 
  * nothing happens. */
 enum bz_status bz_deferred_lock_run(struct bz_deferred_lock *lock, struct bz_deferred_run *run,
                                     bz_deferred_run_fn *fn, void *arg) BZ_MUST_USE;
+
+BZ_END_DECLS
 
 #endif

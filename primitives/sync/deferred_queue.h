@@ -16,6 +16,8 @@
 
 #include "primitives/sync/deferred_waitq.h"
 
+BZ_BEGIN_DECLS
+
 #define BZ_DEFERRED_QUEUE_BACKLOG_MAX UINT32_MAX
 
 struct bz_deferred_queue {
@@ -40,5 +42,7 @@ enum bz_status bz_deferred_queue_put(struct bz_deferred_queue *queue, uint64_t i
  * is none and `backlog` getters wait (Twisted: QueueUnderflow): the getter was not touched. */
 enum bz_status bz_deferred_queue_get(struct bz_deferred_queue *queue,
                                      struct bz_deferred_waiter *getter) BZ_MUST_USE;
+
+BZ_END_DECLS
 
 #endif

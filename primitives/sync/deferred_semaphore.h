@@ -12,6 +12,8 @@
 
 #include "primitives/sync/deferred_waitq.h"
 
+BZ_BEGIN_DECLS
+
 struct bz_deferred_semaphore {
     struct bz_deferred_waitq queue;
     uint32_t tokens; /* that nobody owns */
@@ -42,5 +44,7 @@ static inline bool bz_deferred_semaphore_locked(const struct bz_deferred_semapho
 enum bz_status bz_deferred_semaphore_run(struct bz_deferred_semaphore *semaphore,
                                          struct bz_deferred_run *run, bz_deferred_run_fn *fn,
                                          void *arg) BZ_MUST_USE;
+
+BZ_END_DECLS
 
 #endif

@@ -16,6 +16,8 @@
 
 #include "primitives/runtime/deferred.h"
 
+BZ_BEGIN_DECLS
+
 struct bz_deferred_waitq {
     struct bz_trampoline *trampoline;
     struct bz_list waiting;
@@ -67,5 +69,7 @@ struct bz_deferred_run {
  * release that is refused shows as the result, unless that is an error already. */
 void bz_deferred_run_start(struct bz_deferred_run *run, bz_deferred_run_fn *fn, void *arg,
                            enum bz_status (*give_back)(void *primitive), void *primitive);
+
+BZ_END_DECLS
 
 #endif

@@ -14,6 +14,8 @@
 
 #include "primitives/sync/waitq.h"
 
+BZ_BEGIN_DECLS
+
 struct bz_sync_event {
     struct bz_waitq queue;
     bool is_set;
@@ -35,5 +37,7 @@ static inline bool bz_sync_event_is_set(const struct bz_sync_event *event) {
 /* BZ_OK: the event is set, or was set while we waited. BZ_CANCELLED: give up. Suspends only if the
  * event is not set. */
 enum bz_status bz_sync_event_wait(struct bz_sync_event *event) BZ_MUST_USE;
+
+BZ_END_DECLS
 
 #endif

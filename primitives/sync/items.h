@@ -16,6 +16,8 @@
 
 #include "primitives/runtime/mem.h"
 
+BZ_BEGIN_DECLS
+
 enum bz_queue_kind {
     BZ_QUEUE_FIFO = 0,
     BZ_QUEUE_LIFO = 1,
@@ -57,5 +59,7 @@ uint64_t bz_items_pop(struct bz_items *items);
 
 /* Forgets all items; keeps the room. */
 void bz_items_clear(struct bz_items *items);
+
+BZ_END_DECLS
 
 #endif

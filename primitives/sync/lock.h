@@ -17,6 +17,8 @@
 
 #include "primitives/sync/waitq.h"
 
+BZ_BEGIN_DECLS
+
 struct bz_lock {
     struct bz_waitq queue;
     bool is_held; /* by a task that has resumed; false in the window */
@@ -35,5 +37,7 @@ enum bz_status bz_lock_release(struct bz_lock *lock) BZ_MUST_USE;
 
 /* True exactly when an acquire now would suspend. */
 bool bz_lock_locked(const struct bz_lock *lock);
+
+BZ_END_DECLS
 
 #endif

@@ -28,6 +28,8 @@
 
 #include "primitives/sync/lock.h"
 
+BZ_BEGIN_DECLS
+
 struct bz_lock_pool_entry {
     struct bz_lock_pool_entry *next; /* in its bucket */
     uint64_t key;
@@ -66,5 +68,7 @@ bool bz_lock_pool_locked(const struct bz_lock_pool *pool, uint64_t key);
 static inline uint32_t bz_lock_pool_entries(const struct bz_lock_pool *pool) {
     return pool->entry_count;
 }
+
+BZ_END_DECLS
 
 #endif

@@ -41,6 +41,8 @@
 #include "primitives/sync/event.h"
 #include "primitives/sync/items.h"
 
+BZ_BEGIN_DECLS
+
 struct bz_queue {
     struct bz_items items;
     struct bz_waitq getters;
@@ -104,5 +106,7 @@ bool bz_queue_empty(const struct bz_queue *queue);
 
 /* True exactly when a put now would find no slot. Never without a bound. */
 bool bz_queue_full(const struct bz_queue *queue);
+
+BZ_END_DECLS
 
 #endif

@@ -25,6 +25,8 @@
 
 #include "primitives/sync/waitq.h"
 
+BZ_BEGIN_DECLS
+
 #define BZ_SEMAPHORE_PERMITS_MAX UINT32_MAX
 
 struct bz_semaphore {
@@ -55,5 +57,7 @@ bool bz_semaphore_locked(const struct bz_semaphore *semaphore);
 static inline uint64_t bz_semaphore_level(const struct bz_semaphore *semaphore) {
     return (uint64_t)semaphore->value + semaphore->queue.woken_count;
 }
+
+BZ_END_DECLS
 
 #endif

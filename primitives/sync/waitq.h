@@ -27,6 +27,8 @@
 #include "primitives/runtime/list.h"
 #include "primitives/runtime/status.h"
 
+BZ_BEGIN_DECLS
+
 struct bz_waitq {
     struct bz_loop *loop;
     struct bz_list waiting;
@@ -57,5 +59,7 @@ bool bz_waitq_wake_oldest(struct bz_waitq *queue, uint64_t value);
 
 /* Wakes all that wait now, oldest first; returns how many. O(their number). */
 uint32_t bz_waitq_wake_all(struct bz_waitq *queue, uint64_t value);
+
+BZ_END_DECLS
 
 #endif

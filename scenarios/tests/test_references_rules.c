@@ -46,7 +46,7 @@ static void set_up(struct stage *stage, const struct bz_variant *variant,
 static void run(struct stage *stage, bz_task_fn *director) {
     struct bz_task *task = bz_task_spawn(stage->loop, "director", 0, director, stage);
     cr_assert(bz_loop_run(stage->loop) == BZ_OK);
-    cr_assert(task->done.status == BZ_OK);
+    cr_assert(bz_task_future(task)->status == BZ_OK);
     bz_loop_destroy(stage->loop);
 }
 

@@ -28,7 +28,8 @@ static void hand_over(struct draining_lock *draining) {
     lock->is_promised = oldest != NULL;
     if (oldest != NULL) {
         if (bz_future_set_result(&oldest->future, 0) != BZ_OK) {
-            bz_loop_call_soon(lock->queue.loop, &draining->turn, on_turn); /* it has gone */
+            bool is_queued = bz_loop_call_soon(lock->queue.loop, &draining->turn, on_turn);
+            BZ_CHECK(is_queued); /* it has gone: the next one is due */
         }
         bz_zoo_request_drop(lock->queue.loop,
                             bz_container_of(oldest, struct bz_zoo_request, waiter));

@@ -41,7 +41,8 @@ static void run_granted(struct bz_handle *handle) {
 }
 
 static void grant(struct semaphore *semaphore, struct waiter *waiter) {
-    bz_loop_call_soon(semaphore->loop, &waiter->handle, run_granted);
+    bool is_queued = bz_loop_call_soon(semaphore->loop, &waiter->handle, run_granted);
+    BZ_CHECK(is_queued);
 }
 
 static void acquire(void *instance, struct bz_deferred_request *request) {

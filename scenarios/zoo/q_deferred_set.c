@@ -41,7 +41,8 @@ static void schedule_oldest(struct bz_zoo_items *queue) {
         if (!bz_future_is_done(&waiter->future)) {
             bz_zoo_leave(waiter);
             putter->is_scheduled = true;
-            bz_loop_call_soon(queue->loop, &putter->wakes, on_wake);
+            bool is_queued = bz_loop_call_soon(queue->loop, &putter->wakes, on_wake);
+            BZ_CHECK(is_queued);
             return;
         }
     }

@@ -1,7 +1,8 @@
 #include "scenarios/zoo/scopes.h"
 
-#include "primitives/runtime/driver.h"
 #include "primitives/runtime/list.h"
+#include "primitives/runtime/loop.h"
+#include "primitives/runtime/task.h"
 
 static void on_deadline(struct bz_timer *timer) {
     struct bz_zoo_scope *scope = bz_container_of(timer, struct bz_zoo_scope, timer);

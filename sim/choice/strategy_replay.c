@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "primitives/runtime/check.h"
 #include "primitives/runtime/driver.h"
 
 static void replay_begin(struct bz_replay_state *state, const struct bz_tape *tape,

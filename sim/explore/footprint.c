@@ -70,9 +70,8 @@ void bz_tracker_init(struct bz_tracker *tracker, struct bz_world *world) {
 }
 
 static uint64_t memory_mark(const struct bz_world *world) {
-    size_t bytes;
-    (void)bz_mem_blocks(world->loop->mem, &bytes);
-    return bz_mem_live_blocks(world->loop->mem) + ((uint64_t)bytes << 24u);
+    const struct bz_mem *mem = world->loop->mem;
+    return mem->live_blocks + ((uint64_t)mem->used_bytes << 24u);
 }
 
 static uint64_t timers_mark(const struct bz_world *world) {

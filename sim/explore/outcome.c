@@ -13,7 +13,7 @@ struct bz_fingerprint bz_outcome_of(const struct bz_world *world) {
     const struct bz_book *book = &world->book;
     struct bz_fingerprint print = BZ_FINGERPRINT_BEGIN;
     for (uint32_t id = 1; id <= book->task_count; id++) {
-        const struct bz_task *task = bz_driver_task(world->loop, id);
+        const struct bz_task *task = bz_world_find_task(world, id);
         print =
             add(print, task == NULL ? GONE : (uint64_t)task->done.state << 8u | task->done.status);
         print = add(print, book->tasks[id].holdings);

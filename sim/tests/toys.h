@@ -143,7 +143,8 @@ static inline void toy_later(struct bz_handle *handle) {
 
 static inline void toy_call_later(struct toy *toy) {
     if (!toy->wakes_later.is_ready) {
-        bz_loop_call_soon(toy->loop, &toy->wakes_later, toy_later);
+        bool is_queued = bz_loop_call_soon(toy->loop, &toy->wakes_later, toy_later);
+        BZ_CHECK(is_queued);
     }
 }
 

@@ -27,15 +27,16 @@
 #include "primitives/runtime/mem.h"
 #include "primitives/runtime/status.h"
 #include "primitives/runtime/task.h"
+#include "primitives/runtime/timer.h"
 #include "sim/variant/variant.h"
 
 /* `version` comes first, for ever. The sizes say that both sides mean the same by a variant, a
- * future and a task: functions that the headers define were compiled into both. */
+ * future and a timer: functions that the headers define were compiled into both. */
 struct bz_plugin {
     uint32_t version; /* BZ_VARIANT_VERSION */
     uint32_t variant_bytes;
     uint32_t future_bytes;
-    uint32_t task_bytes;
+    uint32_t timer_bytes;
     const struct bz_variant *const *variants; /* ends with NULL */
 };
 
@@ -50,7 +51,7 @@ extern __attribute__((visibility("default"))) const struct bz_plugin bz_plugin;
         .version = BZ_VARIANT_VERSION,                                                             \
         .variant_bytes = sizeof(struct bz_variant),                                                \
         .future_bytes = sizeof(struct bz_future),                                                  \
-        .task_bytes = sizeof(struct bz_task),                                                      \
+        .timer_bytes = sizeof(struct bz_timer),                                                    \
         .variants = (const struct bz_variant *const[]){__VA_ARGS__, NULL},                         \
     }
 

@@ -19,7 +19,7 @@
 #include "primitives/runtime/status.h"
 
 /* Changes when a table below changes; a plug-in built for another number is refused. */
-#define BZ_VARIANT_VERSION 3u
+#define BZ_VARIANT_VERSION 4u
 
 /* The primitives that a variant may offer. */
 enum bz_primitive {

@@ -2,9 +2,7 @@
 
 #include <string.h>
 
-#include "primitives/runtime/check.h"
-#include "primitives/runtime/driver.h"
-#include "primitives/runtime/mem.h"
+#include "primitives/runtime/internal.h"
 #include "sim/world/monitor.h"
 
 #define TASK_CAPACITY_FIRST 8u
@@ -163,10 +161,11 @@ void bz_book_on_spawn(struct bz_book *book, const struct bz_event *event) {
     }
     book->task_count = id;
     book->unfinished++;
-    const struct bz_task *task = bz_driver_task(book->loop, id);
-    BZ_CHECK(task != NULL); /* it cannot have ended in the step that created it */
-    book->tasks[id] = (struct bz_book_task){
-        .name_base = task->name_base, .name_index = task->name_index, .phase = BZ_PHASE_UNSTARTED};
+    const struct bz_task *task = bz_driver_newest_task(book->loop);
+    book->tasks[id] = (struct bz_book_task){.name_base = task->name_base,
+                                            .name_index = task->name_index,
+                                            .phase = BZ_PHASE_UNSTARTED,
+                                            .next_step = 1};
 }
 
 /* --- against the executable specification ------------------------------------------------------

@@ -87,7 +87,9 @@ struct bz_book_task {
     bool was_granted;     /* woken for what it waits for, inside the current operation */
     bool took_back;       /* its last release lowered the holders */
     bool gave_up;         /* and its own holdings */
-    uint8_t spare[13];    /* up to a power of two: an entry's address is a shift away */
+    bool is_freed;        /* its memory was given back */
+    uint32_t next_step;   /* number of its next step; 1 is the first */
+    uint8_t spare[8];     /* up to a power of two: an entry's address is a shift away */
 };
 _Static_assert(sizeof(void *) != 8 || sizeof(struct bz_book_task) == 64, "see spare");
 
@@ -278,6 +280,7 @@ static inline __attribute__((always_inline)) void bz_book_on_suspend(struct bz_b
                                                                      uint32_t id, uint32_t wait) {
     struct bz_book_task *task = &book->tasks[id];
     task->phase = BZ_PHASE_SUSPENDED;
+    task->next_step++;
     task->wait = (uint8_t)wait;
     task->answer = BZ_ANSWER_PENDING;
     task->inside = wait == BZ_WAIT_FUTURE ? BZ_INSIDE_WAITING : BZ_INSIDE_POLLING;

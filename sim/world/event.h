@@ -6,7 +6,7 @@
 #ifndef BZ_SIM_WORLD_EVENT_H
 #define BZ_SIM_WORLD_EVENT_H
 
-#include <string.h>
+#include <stdint.h>
 
 #include "primitives/runtime/observe.h"
 #include "sim/choice/choice.h"
@@ -50,6 +50,16 @@ enum bz_op {
 };
 #define BZ_OP_COUNT 19
 
+struct bz_event {
+    uint8_t kind;    /* enum bz_event_kind, enum bz_sim_event_kind */
+    uint8_t status;  /* enum bz_status */
+    uint8_t detail;  /* as the kind says; a cancel: enum bz_op that it strikes in */
+    uint8_t window;  /* a cancel: enum bz_window */
+    uint32_t task;   /* id of the task concerned, 1 is the first; 0: none */
+    uint32_t object; /* number of the object concerned; 0: none */
+    uint32_t arg;
+};
+
 /* Stable names for traces; NULL where there is none. */
 const char *bz_event_name(unsigned kind);
 const char *bz_op_name(enum bz_op op);
@@ -72,46 +82,12 @@ static inline uint64_t bz_digest_word(uint64_t digest, uint64_t word) {
 
 #define BZ_DIGEST_SEED UINT64_C(0x627a7a65722f3120)
 
-/* An event in two words, in registers: a struct on the stack would be written in pieces and read as
- * a whole, and the processor cannot forward that from its store buffer: it waits. */
-struct bz_event_words {
-    uint64_t low;
-    uint64_t high;
-};
-
-static inline struct bz_event_words bz_event_pack(struct bz_event event) {
-    return (struct bz_event_words){
-        .low = (uint64_t)event.kind | (uint64_t)event.status << 8u | (uint64_t)event.detail << 16u |
-               (uint64_t)event.window << 24u | (uint64_t)event.task << 32u,
-        .high = (uint64_t)event.object | (uint64_t)event.arg << 32u,
-    };
-}
-
-/* The same of an event in memory, which was stored in two words and is loaded so, again for the
- * store buffer's sake: left alone, a compiler takes all of it into one register. */
-static inline struct bz_event_words bz_event_load(const struct bz_event *event) {
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    struct bz_event_words words;
-    memcpy(&words.low, event, sizeof words.low);
-    memcpy(&words.high, (const char *)event + sizeof words.low, sizeof words.high);
-    return words;
-#else
-    return bz_event_pack(*event);
-#endif
-}
-
-static inline struct bz_event bz_event_unpack(struct bz_event_words words) {
-    return (struct bz_event){.kind = (uint8_t)words.low,
-                             .status = (uint8_t)(words.low >> 8u),
-                             .detail = (uint8_t)(words.low >> 16u),
-                             .window = (uint8_t)(words.low >> 24u),
-                             .task = (uint32_t)(words.low >> 32u),
-                             .object = (uint32_t)words.high,
-                             .arg = (uint32_t)(words.high >> 32u)};
-}
-
-static inline uint64_t bz_digest_event(uint64_t digest, struct bz_event_words event) {
-    return bz_digest_word(digest, event.low + event.high * UINT64_C(0xd6e8feb86659fd93));
+static inline uint64_t bz_digest_event(uint64_t digest, struct bz_event event) {
+    uint64_t low = (uint64_t)event.kind | (uint64_t)event.status << 8u |
+                   (uint64_t)event.detail << 16u | (uint64_t)event.window << 24u |
+                   (uint64_t)event.task << 32u;
+    uint64_t high = (uint64_t)event.object | (uint64_t)event.arg << 32u;
+    return bz_digest_word(digest, low + high * UINT64_C(0xd6e8feb86659fd93));
 }
 
 #endif

@@ -5,8 +5,6 @@
  */
 #include <stdlib.h>
 
-#include "primitives/runtime/check.h"
-#include "primitives/runtime/driver.h"
 #include "sim/world/world.h"
 
 static void reserve(struct bz_world *world, uint32_t count) {
@@ -22,13 +20,13 @@ static void reserve(struct bz_world *world, uint32_t count) {
 
 /* How a cancel would strike this task; window BZ_WINDOW_NONE: not at all. */
 static inline struct bz_cancel_candidate candidate(const struct bz_world *world, uint32_t id) {
-    const struct bz_task *task = bz_driver_task(world->loop, id);
-    uint32_t window = bz_book_window(&world->book.tasks[id]);
+    const struct bz_book_task *task = &world->book.tasks[id];
+    uint32_t window = bz_book_window(task);
     bool is_enabled = (world->config.cancel_windows >> window & 1u) != 0;
     return (struct bz_cancel_candidate){
         .task = id,
-        .nth = task == NULL ? 0 : task->wake.handle.nth,
-        .window = (uint8_t)(is_enabled & (task != NULL) ? window : BZ_WINDOW_NONE)};
+        .nth = task->next_step,
+        .window = (uint8_t)(is_enabled & !task->is_freed ? window : BZ_WINDOW_NONE)};
 }
 
 /* A counting sort by window, stable in task order. Who cannot be hit sorts behind all others. */
@@ -80,6 +78,6 @@ bool bz_world_inject(struct bz_world *world) {
     world->stats.injected++;
     bz_world_event(world, (struct bz_event){
                               .kind = BZ_EVENT_INJECT, .task = victim->task, .arg = world->point});
-    bz_task_cancel(bz_driver_task(world->loop, victim->task));
+    bz_task_cancel(bz_world_find_task(world, victim->task));
     return true;
 }

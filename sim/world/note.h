@@ -1,9 +1,8 @@
 /* Taking note of what happens: the book, the facts, the digest, and whoever watches.
  *
- * What the world itself sees happen in nearly every step (a task resumes, is suspended, acquires,
- * releases) is noted here directly, inline, at the place where it happens. Everything else comes
- * from the runtime through the observer's buffer (bz_world_note_events()). Before something is
- * noted directly, the buffer must be empty: bz_note_what_was(). */
+ * Everything is noted at once, in the order in which it happens. One thing is held back: the call
+ * of an operation that may wait. If the operation returns before anything else has happened, call
+ * and return are one event; else the call is noted before whatever comes next (bz_note_call()). */
 #ifndef BZ_SIM_WORLD_NOTE_H
 #define BZ_SIM_WORLD_NOTE_H
 
@@ -14,38 +13,28 @@ void bz_note_tell_facts(struct bz_world *world, uint32_t facts, uint32_t task, u
 
 /* Tells the oracles of the facts that the book found in the last event, and shows it to whoever
  * watches. */
-void bz_note_tell(struct bz_world *world, struct bz_event_words event);
+void bz_note_tell(struct bz_world *world, struct bz_event event);
 
 /* What every event ends with, once the book has it. */
 static inline __attribute__((always_inline)) void bz_note_noted(struct bz_world *world,
-                                                                struct bz_event_words event) {
+                                                                struct bz_event event) {
     world->digest = bz_digest_event(world->digest, event);
     if (__builtin_expect(world->book.facts != 0, 0)) {
         bz_note_tell(world, event);
     }
 }
 
-/* What happened before comes before. */
-static inline __attribute__((always_inline)) void bz_note_what_was(struct bz_world *world) {
-    if (world->observer.next != world->buffer) {
-        bz_world_note_events(world);
+/* Notes the call that is held back. */
+void bz_note_held_call(struct bz_world *world);
+
+static inline __attribute__((always_inline)) void bz_note_call(struct bz_world *world) {
+    if (__builtin_expect(world->call.kind != 0, 0)) {
+        bz_note_held_call(world);
     }
 }
 
-static inline __attribute__((always_inline)) void
-bz_note_resume(struct bz_world *world, const struct bz_task *task, enum bz_status status) {
-    bz_book_on_resume(&world->book, task->actor.id, status);
-    bz_note_noted(world, bz_event_pack((struct bz_event){.kind = BZ_EVENT_RESUME,
-                                                         .task = task->actor.id,
-                                                         .status = (uint8_t)status,
-                                                         .arg = task->wake.handle.nth}));
-}
-
-static inline __attribute__((always_inline)) void bz_note_suspend(struct bz_world *world,
-                                                                  const struct bz_task *task) {
-    bz_book_on_suspend(&world->book, task->actor.id, task->wait);
-    bz_note_noted(world, bz_event_pack((struct bz_event){
-                             .kind = BZ_EVENT_SUSPEND, .task = task->actor.id, .arg = task->wait}));
-}
+/* The observer's side: what the runtime reports. */
+void bz_note_report(struct bz_observer *observer, enum bz_event_kind kind, uint32_t task,
+                    uint8_t status, uint32_t arg);
 
 #endif

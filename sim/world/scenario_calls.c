@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "primitives/runtime/check.h"
-#include "primitives/runtime/mem.h"
-#include "sim/world/note.h"
+#include "sim/world/world.h"
 
 static uint32_t next_draw(struct bz_world *world, uint32_t task) {
     if (task >= world->draws_capacity) {
@@ -80,7 +78,6 @@ __attribute__((noinline)) uint64_t bz_world_suspended_in(struct bz_world *world,
                                                          uint32_t count, enum bz_op op) {
     uint64_t set = 0;
     BZ_CHECK(count <= 64);
-    bz_note_what_was(world);
     for (uint32_t index = 0; index < count; index++) {
         set |= (uint64_t)look_inside(world, tasks[index], op) << index;
     }
@@ -88,7 +85,6 @@ __attribute__((noinline)) uint64_t bz_world_suspended_in(struct bz_world *world,
 }
 
 bool bz_world_is_suspended_in(struct bz_world *world, const struct bz_task *task, enum bz_op op) {
-    bz_note_what_was(world);
     return look_inside(world, task, op);
 }
 
@@ -96,6 +92,14 @@ void *bz_world_alloc(struct bz_world *world, size_t size_bytes) {
     void *block = bz_mem_alloc(bz_loop_mem(world->loop), size_bytes);
     BZ_CHECK(block != NULL);
     return block;
+}
+
+struct bz_task *bz_world_find_task(const struct bz_world *world, uint32_t id) {
+    struct bz_task *task = bz_driver_next_task(world->loop, NULL);
+    while (task != NULL && bz_task_id(task) != id) {
+        task = bz_driver_next_task(world->loop, task);
+    }
+    return task;
 }
 
 const char *bz_world_task_name(const struct bz_world *world, uint32_t task, char *buffer,

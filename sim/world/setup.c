@@ -6,26 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "primitives/runtime/driver.h"
+#include "sim/world/image.h"
 #include "sim/world/world.h"
 
 void bz_world_forget_setup(struct bz_world *world) {
     free(world->setup.arena_block);
     free(world->setup.program_copy);
     world->setup = (struct bz_setup_image){.program = NULL};
-}
-
-/* Tasks were created and nothing else has happened that anybody could see. */
-static bool is_plain(const struct bz_world *world) {
-    if (world->has_drawn || world->has_noted || world->is_stopped) {
-        return false;
-    }
-    for (const struct bz_event *event = world->buffer; event < world->observer.next; event++) {
-        if (event->kind != BZ_EVENT_SPAWN) {
-            return false;
-        }
-    }
-    return true;
 }
 
 #define PAGE_BYTES 4096u
@@ -41,11 +28,11 @@ void bz_world_keep_setup(struct bz_world *world, const void *program, size_t pro
                          void *state) {
     struct bz_setup_image *setup = &world->setup;
     bz_world_forget_setup(world);
-    if (BZ_SAN_ADDRESS || BZ_SAN_THREAD || world->is_watched || !is_plain(world)) {
+    if (BZ_SAN_ADDRESS || BZ_SAN_THREAD || world->is_watched || world->has_drawn ||
+        world->is_stopped) {
         return;
     }
-    bz_world_note_events(world);
-    setup->arena_bytes = bz_mem_image_bytes(world->loop->mem);
+    setup->arena_bytes = world->loop->mem->used_bytes;
     setup->arena_block = malloc(setup->arena_bytes + PAGE_BYTES);
     setup->program_copy = malloc(program_bytes);
     if (setup->arena_block == NULL || setup->program_copy == NULL) {
@@ -53,12 +40,12 @@ void bz_world_keep_setup(struct bz_world *world, const void *program, size_t pro
         return;
     }
     setup->arena = half_a_page_off(setup->arena_block);
-    bz_mem_save(world->loop->mem, setup->arena);
+    bz_image_save_arena(world->loop, setup->arena);
     memcpy(setup->program_copy, program, program_bytes);
     setup->loop = *world->loop;
     setup->book = world->book;
     setup->digest = world->digest;
-    setup->stacks = bz_stack_pool_taken(world->loop->stacks);
+    setup->stacks = world->loop->stacks->fresh_taken;
     setup->state = state;
     setup->program_bytes = program_bytes;
     setup->program = program;
@@ -71,11 +58,11 @@ bool bz_world_begin_again(struct bz_world *world, const void *program, uint64_t 
         memcmp(setup->program_copy, program, setup->program_bytes) != 0) {
         return false;
     }
-    bz_mem_restore(world->loop->mem, setup->arena, setup->arena_bytes);
-    bz_stack_pool_reset_to(world->loop->stacks, setup->stacks);
+    bz_image_restore_arena(world->loop, setup->arena, setup->arena_bytes);
+    world->loop->stacks->free_stacks = NULL;
+    world->loop->stacks->fresh_taken = setup->stacks;
     *world->loop = setup->loop;
     world->book = setup->book;
-    world->observer.next = world->buffer;
     bz_world_begin_run(world, seed, tape, sink);
     world->digest = setup->digest;
     *state = setup->state;

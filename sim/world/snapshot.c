@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "primitives/runtime/driver.h"
 #include "sim/world/world.h"
 
 /* A snapshot begins with this; the loop's image follows. */
@@ -21,6 +20,7 @@ bool bz_snapshot_is_supported(void) {
 
 /* What only the operation that it was in, or the release that it made, has a use for. */
 static void forget_task(struct bz_book_task *task) {
+    task->next_step = 0;
     task->over_released_before = 0;
     task->took_back = false;
     task->gave_up = false;
@@ -94,7 +94,7 @@ void bz_snapshot_forget(struct bz_world *world) {
 }
 
 void bz_snapshot_wipe(struct bz_world *world) {
-    bz_mem_wipe(world->loop->mem);
+    bz_image_wipe(world->loop);
 }
 
 /* --- saving ----------------------------------------------------------------------------------- */
@@ -113,8 +113,7 @@ static bool reserve(struct bz_snapshot *snapshot, size_t bytes) {
 }
 
 bool bz_snapshot_save(const struct bz_world *world, struct bz_snapshot *snapshot) {
-    BZ_CHECK(world->observer.next == world->buffer && world->book.touched == 0 &&
-             world->book.far_count == 0);
+    BZ_CHECK(world->call.kind == 0 && world->book.touched == 0 && world->book.far_count == 0);
     if (!reserve(snapshot, sizeof(struct head) + bz_image_bytes(world->loop))) {
         return false;
     }
@@ -138,7 +137,7 @@ void bz_snapshot_restore(struct bz_world *world, const struct bz_snapshot *snaps
     world->cancels_left = head->cancels_left;
     world->outside_is_past = head->outside_is_past != 0;
     bz_image_restore(world->loop, snapshot->bytes + sizeof *head);
-    world->observer.next = world->buffer;
+    world->call.kind = 0;
     world->step = 0;
     world->marked_step = UINT32_MAX;
     world->point = 0;

@@ -7,7 +7,7 @@
  *       ... steps, with other choices ...
  *     bz_snapshot_restore(world, snapshot)
  *
- * A snapshot is the image of the loop (primitives/runtime/image.h), the book, and the little that
+ * A snapshot is the image of the loop (image.h), the book, and the little that
  * the world itself knows. Digest, tape, step numbers and statistics are history, and no part of it;
  * neither is the strategy: who searches, is the strategy. A scenario whose state lies outside the
  * world's memory cannot be searched so.
@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "primitives/runtime/image.h"
+#include "sim/world/image.h"
 
 struct bz_world;
 

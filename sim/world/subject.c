@@ -14,8 +14,9 @@ void *bz_subject_instance(struct bz_world *world, size_t instance_bytes) {
     return bz_mem_alloc(bz_loop_mem(world->loop), instance_bytes);
 }
 
-static inline struct bz_event event_of(const struct bz_world *world, enum bz_sim_event_kind kind,
-                                       uint32_t object, enum bz_op op, enum bz_status status) {
+static inline __attribute__((always_inline)) struct bz_event
+event_of(const struct bz_world *world, enum bz_sim_event_kind kind, uint32_t object, enum bz_op op,
+         enum bz_status status) {
     return (struct bz_event){.kind = (uint8_t)kind,
                              .task = bz_world_current_task(world),
                              .object = object,
@@ -34,13 +35,10 @@ static __attribute__((noinline, cold)) uint32_t scrub_stack(uint32_t step) {
     return step;
 }
 
-/* The call waits in the buffer, which is empty before it, until something else happens. If nothing
- * does before the operation returns, the two are one event. */
 __attribute__((hot)) uint32_t bz_subject_calls(struct bz_world *world, uint32_t object,
                                                enum bz_op op) {
-    bz_note_what_was(world);
-    bz_event_store(&world->buffer[0], event_of(world, BZ_EVENT_CALL, object, op, BZ_OK));
-    world->observer.next = world->buffer + 1;
+    bz_note_call(world);
+    world->call = event_of(world, BZ_EVENT_CALL, object, op, BZ_OK);
     if (__builtin_expect(world->is_searched, 0)) {
         return scrub_stack(world->step);
     }
@@ -51,65 +49,59 @@ __attribute__((hot)) uint32_t bz_subject_calls(struct bz_world *world, uint32_t 
 __attribute__((hot)) static __attribute__((noinline)) void
 returns_late(struct bz_world *world, uint32_t object, enum bz_op op, enum bz_status status) {
     uint32_t task = bz_world_current_task(world);
-    bz_note_what_was(world);
+    bz_note_call(world);
     bz_book_on_return(&world->book, task, object, op, status, world->step);
     if (status == BZ_OK) {
         bz_book_hand_over(&world->book, object, task);
     }
     world->progress_step = world->step;
-    world->has_noted = true;
-    bz_note_noted(world, bz_event_pack(event_of(world, BZ_EVENT_RETURN, object, op, status)));
+    bz_note_noted(world, event_of(world, BZ_EVENT_RETURN, object, op, status));
 }
 
 static __attribute__((noinline, cold)) void judge_at_once(struct bz_world *world,
-                                                          struct bz_event_words words) {
-    struct bz_event event = bz_event_unpack(words);
+                                                          struct bz_event event) {
     if (event.status == BZ_OK) {
         bz_book_hand_over(&world->book, event.object, event.task);
     }
     bz_book_judge_at_once(&world->book, event);
     if (world->book.facts != 0) {
-        bz_note_tell(world, words);
+        bz_note_tell(world, event);
     }
 }
 
 /* What is rare comes last, so that the rest needs no registers saved. */
 __attribute__((hot)) void bz_subject_returns(struct bz_world *world, uint32_t object, enum bz_op op,
                                              uint32_t called_in_step, enum bz_status status) {
-    if (world->step != called_in_step || world->observer.next != world->buffer + 1 ||
-        world->buffer[0].kind != BZ_EVENT_CALL) {
+    if (world->step != called_in_step || world->call.kind == 0) {
         returns_late(world, object, op, status);
         return;
     }
     struct bz_event event = event_of(world, BZ_EVENT_RETURN, object, op, status);
-    struct bz_event_words words = bz_event_pack(event);
-    world->observer.next = world->buffer;
+    world->call.kind = 0;
     world->progress_step = world->step;
-    world->has_noted = true;
-    world->digest = bz_digest_event(world->digest, words);
+    world->digest = bz_digest_event(world->digest, event);
     if (__builtin_expect(bz_book_on_return_at_once(&world->book, event, world->step), 0)) {
-        judge_at_once(world, words);
+        judge_at_once(world, event);
     }
 }
 
 void bz_subject_does(struct bz_world *world, uint32_t object, enum bz_op op, uint32_t arg) {
-    bz_note_what_was(world);
+    bz_note_call(world);
     struct bz_event event = event_of(world, BZ_EVENT_CALL, object, op, BZ_OK);
     event.arg = arg;
     bz_book_touch(&world->book, object)->had_last = event.task;
     world->progress_step = world->step;
-    world->has_noted = true;
-    bz_note_noted(world, bz_event_pack(event));
+    bz_note_noted(world, event);
 }
 
 uint32_t bz_subject_wakes(struct bz_world *world, uint32_t object) {
-    bz_note_what_was(world);
+    bz_note_call(world);
     return world->book.objects[object].wakes;
 }
 
 void bz_subject_tell(struct bz_world *world, uint32_t fact, uint32_t object, uint64_t detail_0,
                      uint64_t detail_1) {
-    bz_note_what_was(world);
+    bz_note_call(world);
     world->book.detail[0] = detail_0;
     world->book.detail[1] = detail_1;
     bz_note_tell_facts(world, fact, bz_world_current_task(world), object);
@@ -147,35 +139,19 @@ enum bz_status bz_subject_init(struct bz_subject *subject, struct bz_world *worl
     return status;
 }
 
-static inline __attribute__((always_inline)) void calls_release(struct bz_world *world,
-                                                                uint32_t object) {
+__attribute__((hot)) void bz_subject_calls_release(struct bz_world *world, uint32_t object) {
+    bz_note_call(world);
     struct bz_event event = event_of(world, BZ_EVENT_CALL, object, BZ_OP_RELEASE, BZ_OK);
     bz_book_on_release(&world->book, event);
     world->progress_step = world->step;
-    world->has_noted = true;
-    bz_note_noted(world, bz_event_pack(event));
-}
-
-/* Other things happened in this step before: the same, and the registers that the call takes. */
-static __attribute__((noinline)) void calls_release_late(struct bz_world *world, uint32_t object) {
-    bz_world_note_events(world);
-    calls_release(world, object);
-}
-
-__attribute__((hot)) void bz_subject_calls_release(struct bz_world *world, uint32_t object) {
-    if (__builtin_expect(world->observer.next != world->buffer, 0)) {
-        calls_release_late(world, object);
-        return;
-    }
-    calls_release(world, object);
+    bz_note_noted(world, event);
 }
 
 void bz_subject_refused(struct bz_world *world, uint32_t object, enum bz_status status) {
-    bz_note_what_was(world);
+    bz_note_call(world);
     bz_book_on_return(&world->book, bz_world_current_task(world), object, BZ_OP_RELEASE, status,
                       world->step);
-    bz_note_noted(world,
-                  bz_event_pack(event_of(world, BZ_EVENT_RETURN, object, BZ_OP_RELEASE, status)));
+    bz_note_noted(world, event_of(world, BZ_EVENT_RETURN, object, BZ_OP_RELEASE, status));
 }
 
 void bz_subject_probe_misuse(struct bz_subject *subject) {

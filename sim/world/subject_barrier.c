@@ -44,7 +44,7 @@ static void pass(struct bz_barrier_subject *subject, uint32_t index) {
 }
 
 static uint32_t steps_of(struct bz_world *world, uint32_t task) {
-    return bz_driver_task(world->loop, task)->wake.handle.nth;
+    return world->book.tasks[task].next_step;
 }
 
 enum bz_status bz_barrier_subject_wait(struct bz_barrier_subject *subject, uint32_t *index) {

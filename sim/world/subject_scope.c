@@ -3,7 +3,7 @@
 #include "primitives/runtime/check.h"
 #include "primitives/runtime/mem.h"
 #include "primitives/runtime/timer.h"
-#include "sim/world/note.h"
+#include "sim/world/world.h"
 
 void bz_scope_subject_init(struct bz_scope_subject *subject, struct bz_world *world) {
     BZ_CHECK(world->config.variant->scope != NULL);
@@ -12,7 +12,6 @@ void bz_scope_subject_init(struct bz_scope_subject *subject, struct bz_world *wo
 
 /* The task's line in the book, with everything until now in it. */
 static const struct bz_book_task *look_up(struct bz_world *world) {
-    bz_note_what_was(world);
     return &world->book.tasks[bz_world_current_task(world)];
 }
 

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "primitives/runtime/check.h"
-#include "primitives/runtime/driver.h"
 #include "sim/world/note.h"
 
 const char *bz_order_name(enum bz_order order) {
@@ -15,10 +13,6 @@ const char *bz_order_name(enum bz_order order) {
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
-
-static void flush(struct bz_observer *observer) {
-    bz_world_note_events((struct bz_world *)(void *)observer); /* its first member */
-}
 
 static uint32_t monitor_index(const struct bz_world *world, const char *name) {
     for (uint32_t index = 0; world->config.monitors[index] != NULL; index++) {
@@ -85,9 +79,7 @@ struct bz_world *bz_world_new(const struct bz_world_config *config) {
     if (world == NULL) {
         return NULL;
     }
-    world->observer.next = world->buffer;
-    world->observer.end = world->buffer + BZ_WORLD_BUFFER_EVENTS;
-    world->observer.flush = flush;
+    world->observer.report = bz_note_report;
     world->config = *config;
     if (config->profile != NULL) {
         world->profile = *config->profile;
@@ -152,8 +144,8 @@ void bz_world_begin_run(struct bz_world *world, uint64_t seed, const struct bz_t
     world->picks_early = tape == NULL;
     world->is_watched = sink != NULL || world->has_subscribers;
     world->book.facts = world->is_watched ? BZ_FACT_WATCHED : 0;
-    world->has_noted = false;
     world->has_drawn = false;
+    world->call.kind = 0;
     world->stats.runs++;
 }
 
@@ -162,61 +154,28 @@ void bz_world_begin(struct bz_world *world, uint64_t seed, const struct bz_tape 
     bz_loop_reset(world->loop);
     bz_driver_observe(world->loop, &world->observer);
     bz_book_begin(&world->book, world->loop);
-    world->observer.next = world->buffer;
     bz_world_begin_run(world, seed, tape, sink);
 }
 
 /* --- the step --------------------------------------------------------------------------------- */
 
-/* What comes after every step, once all of it is noted. */
-static inline __attribute__((always_inline)) void inspect_noted(struct bz_world *world) {
+/* What comes after every step. */
+static inline __attribute__((always_inline)) void inspect(struct bz_world *world) {
     if (__builtin_expect(bz_book_has_touched(&world->book), 1)) {
         bz_world_inspect_touched(world);
     }
 }
 
-static inline __attribute__((always_inline)) void inspect(struct bz_world *world) {
-    bz_note_what_was(world);
-    inspect_noted(world);
-}
-
-/* The second half of a task's step, when it has come back. */
-static inline __attribute__((always_inline)) void note_end(struct bz_world *world,
-                                                           struct bz_task *task) {
-    bz_note_what_was(world);
-    if (bz_driver_has_suspended(task)) {
-        bz_note_suspend(world, task);
-    } else {
-        bz_driver_leave(world->loop, task);
-        bz_note_what_was(world);
-    }
-}
-
-static inline __attribute__((always_inline)) void enter(struct bz_world *world,
-                                                        struct bz_task *task, bool is_clear) {
-    enum bz_status status = bz_driver_deliver(task);
-    bz_note_resume(world, task, status);
-    bz_driver_enter(world->loop, task, status, is_clear);
-}
-
 /* A step, and what comes after every step. Inline, like all between here and the switch: each call
  * would be one return that the processor predicts wrongly. */
-static inline __attribute__((always_inline)) void
-run_handle(struct bz_world *world, struct bz_handle *handle, bool is_clear) {
+static inline __attribute__((always_inline)) void run_handle(struct bz_world *world,
+                                                             struct bz_handle *handle) {
     world->step++;
-    bz_note_what_was(world); /* the clock may have moved on */
-    if (handle->role == BZ_ROLE_STEP) {
-        struct bz_task *task = bz_driver_task_of(handle);
-        enter(world, task, is_clear);
-        note_end(world, bz_driver_come_back(world->loop));
-    } else {
-        bz_driver_call(world->loop, handle);
-    }
+    bz_loop_step(world->loop, handle);
     inspect(world);
 }
 
 static void set_clock(struct bz_world *world, uint64_t now_ns) {
-    bz_world_note_events(world); /* what happened until now, happened at the old time */
     bz_driver_set_now(world->loop, now_ns);
     bz_world_event(world, (struct bz_event){.kind = BZ_EVENT_CLOCK,
                                             .arg = (uint32_t)now_ns,
@@ -283,7 +242,7 @@ static inline __attribute__((always_inline)) struct pick pick(struct bz_world *w
 
 static inline __attribute__((always_inline)) struct bz_handle *take(struct bz_world *world,
                                                                     struct pick picked) {
-    bz_driver_take_out(world->loop, picked.index, picked.handle);
+    (void)bz_loop_take(world->loop, picked.index);
     struct bz_choice *choice = bz_tape_next(&world->tape);
     *choice = (struct bz_choice){.kind = BZ_CHOICE_NEXT,
                                  .step = world->step + 1,
@@ -312,16 +271,10 @@ static __attribute__((noinline)) bool prepare(struct bz_world *world) {
         } else if (!advance_clock(world)) {
             world->is_over = true;
         }
-        bz_driver_queue_due_timers(loop);
+        (void)bz_driver_queue_due_timers(loop);
     }
     world->is_over |= loop->ready_count == 0;
     return !world->is_over;
-}
-
-/* A callback, or a step right after the clock moved on: rare, and not worth a second copy of the
- * code in the same function. */
-static __attribute__((noinline)) void run_other(struct bz_world *world, struct bz_handle *handle) {
-    run_handle(world, handle, false);
 }
 
 /* The last step before which no cancel is due, and no limit of the run: `from` is the next one. A
@@ -341,31 +294,27 @@ static inline void pass_points(struct bz_world *world, uint32_t count) {
 
 /* Runs plain steps: between two of them nothing but a ready handle can come next. `next` is what
  * was picked for the first one. The next handle is picked as soon as a task has come back, before
- * its step is noted and inspected: where the switch to it leads, which a processor cannot foresee,
- * is known by then. */
+ * its step is inspected: where the switch to it leads, which a processor cannot foresee, is known
+ * by then. */
 static inline __attribute__((always_inline)) void run_plain(struct bz_world *world,
                                                             struct pick next) {
     uint32_t first = world->step + 1;
-    struct bz_handle *handle = take(world, next);
     world->plain_until = last_plain_step(world, first);
-    while (handle->role == BZ_ROLE_STEP && world->observer.next == world->buffer) {
+    for (;;) {
+        struct bz_handle *handle = take(world, next);
         world->step++;
-        enter(world, bz_driver_task_of(handle), false);
+        bz_loop_step(world->loop, handle);
         const struct bz_loop *loop = world->loop;
         next.handle = NULL;
         if (world->step < world->plain_until && loop->heap_count == 0 && loop->ready_count > 0) {
             next = pick(world);
         }
-        note_end(world, bz_driver_come_back(world->loop));
-        inspect_noted(world);
+        inspect(world);
         if (next.handle == NULL || world->plain_until == 0) {
-            pass_points(world, world->step - first);
-            return;
+            break;
         }
-        handle = take(world, next);
     }
-    pass_points(world, world->step + 1 - first);
-    run_other(world, handle);
+    pass_points(world, world->step - first);
 }
 
 static inline __attribute__((always_inline)) void run_any(struct bz_world *world) {
@@ -407,12 +356,18 @@ static bool begin_turn(struct bz_world *world) {
     return true;
 }
 
+/* A timer that became due in this turn, and not one that was carried over. */
+static inline bool is_due_timer(const struct bz_handle *handle) {
+    return handle->role == BZ_ROLE_TIMER &&
+           bz_container_of(handle, const struct bz_timer, handle)->when_ns != BZ_TIME_NEVER;
+}
+
 /* asyncio's turn: the handles carried over, then events from outside, then timers that are due.
  * False: a cancel struck, or it is over. */
 static inline __attribute__((always_inline)) bool prepare_fifo(struct bz_world *world) {
     const struct bz_loop *loop = world->loop;
     for (;;) {
-        if (loop->turn_left > loop->turn_timers) {
+        if (loop->turn_left > 0 && !is_due_timer(loop->ready[0])) {
             return true;
         }
         if (!world->outside_is_past) {
@@ -435,14 +390,39 @@ static inline __attribute__((always_inline)) void run_fifo(struct bz_world *worl
     world->is_over = false;
     while (may_go_on(world) && !world->is_over) {
         if (prepare_fifo(world)) {
-            run_handle(world, bz_driver_take(world->loop, 0), false);
+            run_handle(world, bz_loop_take(world->loop, 0));
         }
     }
 }
 
-/* A step that leaves nothing of the driver's on the task's stack. */
-static __attribute__((noinline)) void run_clear(struct bz_world *world, struct bz_handle *handle) {
-    run_handle(world, handle, true);
+/* A step with nothing of the driver's in the registers that functions save for their callers: the
+ * task, which saves them sooner or later, has none of it on its stack, and a state depends on the
+ * task's past alone (image.h). */
+static __attribute__((noinline)) void step_clear(struct bz_loop *loop, struct bz_handle *handle) {
+#if defined(__x86_64__)
+    __asm__ volatile("xorl %%ebx, %%ebx\n\t"
+                     "xorl %%r12d, %%r12d\n\t"
+                     "xorl %%r13d, %%r13d\n\t"
+                     "xorl %%r14d, %%r14d\n\t"
+                     "xorl %%r15d, %%r15d"
+                     :
+                     :
+                     : "rbx", "r12", "r13", "r14", "r15", "cc");
+#elif defined(__aarch64__)
+    __asm__ volatile("mov x19, xzr\n\tmov x20, xzr\n\tmov x21, xzr\n\tmov x22, xzr\n\t"
+                     "mov x23, xzr\n\tmov x24, xzr\n\tmov x25, xzr\n\tmov x26, xzr\n\t"
+                     "mov x27, xzr\n\tmov x28, xzr"
+                     :
+                     :
+                     : "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28");
+#endif
+    bz_driver_step(loop, handle);
+}
+
+static void run_clear(struct bz_world *world, struct bz_handle *handle) {
+    world->step++;
+    step_clear(world->loop, handle);
+    inspect(world);
 }
 
 bool bz_world_step(struct bz_world *world) {

@@ -31,9 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "primitives/runtime/driver.h"
-#include "primitives/runtime/loop.h"
-#include "primitives/runtime/observe.h"
+#include "primitives/runtime/internal.h"
 #include "sim/choice/strategy.h"
 #include "sim/choice/tape.h"
 #include "sim/variant/variant.h"
@@ -105,10 +103,6 @@ struct bz_event_sink {
     void (*event)(struct bz_event_sink *sink, const struct bz_logged_event *event);
 };
 
-/* Not of a page's size: what lies behind it would be at the same place of a page as what is written
- * into it, and a processor takes the one for the other. */
-#define BZ_WORLD_BUFFER_EVENTS 192u
-
 /* What a world was like when its scenario had been set up and nothing had run yet. */
 struct bz_setup_image {
     const void *program; /* whose setup it was; NULL: there is no image */
@@ -154,8 +148,7 @@ struct bz_world {
     struct bz_event_sink *sink; /* NULL: record light */
     bool is_watched;            /* somebody wants to see every event */
     bool is_searched;           /* states are compared: see snapshot.h */
-    bool has_noted;             /* the setup made events be noted before its end */
-    bool has_drawn;             /* something was drawn in this run */
+    bool has_drawn;             /* something was drawn, or a cancel counted, in this run */
     struct bz_setup_image setup;
     bool has_subscribers;
     uint32_t subscriber_count[BZ_EVENT_KIND_COUNT];
@@ -167,7 +160,7 @@ struct bz_world {
     uint32_t marked_step;      /* see bz_world_mark_step() */
     uint64_t looked_at;        /* tasks that scenarios have asked about, as bits; see footprint.h */
     struct bz_profile profile; /* its own copy of the config's */
-    struct bz_event buffer[BZ_WORLD_BUFFER_EVENTS];
+    struct bz_event call;      /* held back, see note.h; kind 0: none */
 };
 
 /* NULL without memory. `config` is copied; what it points to must live as long as the world. */
@@ -229,7 +222,6 @@ void bz_world_note(struct bz_world *world, uint32_t number);
 #define bz_world_assert(world, condition, ...)                                                     \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
-            bz_world_note_events(world); /* what went wrong before this, comes before it */        \
             bz_world_violate((world), "assertion", bz_world_current_task(world), 0, __VA_ARGS__);  \
         }                                                                                          \
     } while (0)
@@ -257,6 +249,9 @@ static inline bool bz_world_is_marked_step(const struct bz_world *world) {
  * loop's arena is exhausted. */
 void *bz_world_alloc(struct bz_world *world, size_t size_bytes);
 
+/* The task of that number; NULL if its memory was given back. O(tasks). */
+struct bz_task *bz_world_find_task(const struct bz_world *world, uint32_t id);
+
 /* Number of the running task, 0 between tasks. */
 static inline uint32_t bz_world_current_task(const struct bz_world *world) {
     const struct bz_task *task = world->loop->current;
@@ -276,14 +271,8 @@ void bz_world_begin_run(struct bz_world *world, uint64_t seed, const struct bz_t
 /* Drops the image of the set-up, if there is one. */
 void bz_world_forget_setup(struct bz_world *world);
 
-/* Emits an event of the simulation's own. */
-static inline void bz_world_event(struct bz_world *world, struct bz_event event) {
-    bz_driver_emit(world->loop, event);
-}
-
-/* Takes note of the events that are still in the buffer. Whoever reads the book in the middle of a
- * step calls it first. */
-void bz_world_note_events(struct bz_world *world);
+/* Takes note of an event of the simulation's own. */
+void bz_world_event(struct bz_world *world, struct bz_event event);
 
 /* Looks at the objects that the step concerned, and forgets that it touched them. */
 void bz_world_inspect_touched(struct bz_world *world);

@@ -22,16 +22,8 @@ target_compile_options(buzzer-options INTERFACE
     -Wall -Wextra -Wshadow -Wpointer-arith
     -Wwrite-strings -Wvla -Wundef -Wformat=2 -Wno-missing-field-initializers
     -fno-semantic-interposition # nobody replaces our functions: they may be inlined in PIC, too
-    # Two words that were just written apart, and are read into one vector register, are not there
-    # yet: the store buffer cannot forward them, and every event would wait for it.
-    $<$<COMPILE_LANGUAGE:C>:-fno-tree-slp-vectorize>
     $<$<BOOL:${BUZZER_WERROR}>:-Werror>)
 target_include_directories(buzzer-options INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>")
-
-# What a suspended task needs lies above its stack pointer, see primitives/runtime/image.h.
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
-    target_compile_options(buzzer-options INTERFACE $<$<COMPILE_LANGUAGE:C>:-mno-red-zone>)
-endif()
 
 if(BUZZER_SWITCH STREQUAL "ucontext")
     target_compile_definitions(buzzer-options INTERFACE BZ_SWITCH_UCONTEXT=1)

@@ -12,13 +12,11 @@
  *
  * Not saved: floating-point control words (MXCSR, x87, FPCR) and the signal mask. No file of
  * Buzzer changes them; a program that does must restore them before it awaits. Hardware shadow
- * stacks (CET) must be off. What is live of a stack begins at its stack pointer: the libraries are
- * compiled without a red zone, the 128 bytes below it that x86-64 would let a function use.
+ * stacks (CET) must be off.
  */
 #ifndef BZ_RUNTIME_CORO_CORO_H
 #define BZ_RUNTIME_CORO_CORO_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "primitives/runtime/coro/san.h"
@@ -48,7 +46,7 @@ struct bz_coro {
 typedef void bz_coro_entry_fn(struct bz_coro *from, struct bz_coro *self);
 
 #ifdef BZ_SWITCH_UCONTEXT
-void bz_coro_switch_raw(struct bz_coro *from, struct bz_coro *to, bool is_clear);
+void bz_coro_switch_raw(struct bz_coro *from, struct bz_coro *to);
 void bz_coro_init_raw(struct bz_coro *coro, struct bz_stack *stack, bz_coro_entry_fn *entry);
 #elif defined(__x86_64__)
 #include "primitives/runtime/coro/switch_x86_64.h"
@@ -79,23 +77,15 @@ static inline __attribute__((always_inline)) void bz_coro_switch_fiber(struct bz
 #endif
 }
 
-/* Suspends `from` (the running side) and continues `to`; returns when somebody switches back. With
- * `is_clear`, a constant, `to` finds 0 in the registers that functions save for their callers,
- * where the switch is native; else it finds what `from` had in them, saves it sooner or later, and
- * has it on its stack. */
-static inline __attribute__((always_inline)) void
-bz_coro_switch_to(struct bz_coro *from, struct bz_coro *to, bool is_clear) {
+/* Suspends `from` (the running side) and continues `to`; returns when somebody switches back. */
+static inline __attribute__((always_inline)) void bz_coro_switch(struct bz_coro *from,
+                                                                 struct bz_coro *to) {
     bz_san_start_switch(&from->fake_stack, to->stack_bottom, to->stack_bytes);
     bz_coro_switch_fiber(from, to);
-    bz_coro_switch_raw(from, to, is_clear);
+    bz_coro_switch_raw(from, to);
     /* Whoever continues this side was on the other side's stack; the loop's side may have moved to
      * another stack since (a loop that is run by a task of another loop). */
     bz_san_finish_switch(from->fake_stack, &to->stack_bottom, &to->stack_bytes);
-}
-
-static inline __attribute__((always_inline)) void bz_coro_switch(struct bz_coro *from,
-                                                                 struct bz_coro *to) {
-    bz_coro_switch_to(from, to, false);
 }
 
 /* The last switch of a coroutine: its stack may be given to another one at once. */
@@ -103,7 +93,7 @@ static inline __attribute__((always_inline)) void bz_coro_exit(struct bz_coro *f
                                                                struct bz_coro *to) {
     bz_san_start_switch(NULL, to->stack_bottom, to->stack_bytes);
     bz_coro_switch_fiber(from, to);
-    bz_coro_switch_raw(from, to, false);
+    bz_coro_switch_raw(from, to);
     __builtin_unreachable();
 }
 

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "primitives/runtime/check.h"
+#include "primitives/runtime/internal.h"
 
 #define SLAB_STACKS_FIRST 16u
 #define SLAB_STACKS_MAX 1024u
@@ -14,24 +14,12 @@
 #define COLOUR_STEP_BYTES 192u
 #define CANARY_BYTES 64u
 
-struct slab {
-    struct slab *next;
+struct bz_stack_slab {
+    struct bz_stack_slab *next;
     char *range;
     size_t range_bytes;
     uint32_t count;
     struct bz_stack stacks[];
-};
-
-struct bz_stack_pool {
-    size_t stack_bytes;
-    size_t page_bytes;
-    struct slab *slabs; /* newest first */
-    uint32_t stacks_mapped;
-    struct bz_stack *free_stacks;
-    /* Every stack by number, and how many were handed out since the reset: a reset pool hands out
-     * the same stacks in the same order, whatever the run before returned. */
-    struct bz_stack **by_number;
-    uint32_t fresh_taken;
 };
 
 struct bz_stack_pool *bz_stack_pool_new(size_t stack_bytes) {
@@ -60,7 +48,7 @@ void bz_stack_pool_destroy(struct bz_stack_pool *pool) {
         return;
     }
     while (pool->slabs != NULL) {
-        struct slab *slab = pool->slabs;
+        struct bz_stack_slab *slab = pool->slabs;
         pool->slabs = slab->next;
         for (uint32_t index = 0; index < slab->count; index++) {
             bz_san_free_fiber(&slab->stacks[index].fiber);
@@ -84,7 +72,7 @@ __attribute__((no_sanitize("address"))) static size_t untouched_bytes(const stru
     return count;
 }
 
-static void stack_init(struct bz_stack_pool *pool, struct slab *slab, uint32_t index) {
+static void stack_init(struct bz_stack_pool *pool, struct bz_stack_slab *slab, uint32_t index) {
     size_t pitch_bytes = pool->stack_bytes + pool->page_bytes;
     uint32_t number = pool->stacks_mapped + index;
     struct bz_stack *stack = &slab->stacks[index];
@@ -110,7 +98,7 @@ static bool grow(struct bz_stack_pool *pool) {
         return false;
     }
     pool->by_number = by_number;
-    struct slab *slab = calloc(1, sizeof *slab + count * sizeof slab->stacks[0]);
+    struct bz_stack_slab *slab = calloc(1, sizeof *slab + count * sizeof slab->stacks[0]);
     if (slab == NULL) {
         return false;
     }
@@ -160,53 +148,6 @@ void bz_stack_return(struct bz_stack_pool *pool, struct bz_stack *stack) {
 void bz_stack_pool_reset(struct bz_stack_pool *pool) {
     pool->free_stacks = NULL;
     pool->fresh_taken = 0;
-}
-
-void bz_stack_pool_reset_to(struct bz_stack_pool *pool, uint32_t count) {
-    BZ_CHECK(count <= pool->fresh_taken);
-    pool->free_stacks = NULL;
-    pool->fresh_taken = count;
-}
-
-uint32_t bz_stack_pool_taken(const struct bz_stack_pool *pool) {
-    return pool->fresh_taken;
-}
-
-/* The number of stacks taken, the number of those returned, and these, in the order of the list. */
-static size_t record_bytes(size_t returned) {
-    return (2 + returned) * sizeof(size_t);
-}
-
-size_t bz_stack_pool_record_bytes(const struct bz_stack_pool *pool) {
-    size_t returned = 0;
-    for (const struct bz_stack *stack = pool->free_stacks; stack != NULL;
-         stack = stack->next_free) {
-        returned++;
-    }
-    return record_bytes(returned);
-}
-
-size_t bz_stack_pool_save_record(const struct bz_stack_pool *pool, void *memory) {
-    size_t *record = memory;
-    size_t returned = 0;
-    for (struct bz_stack *stack = pool->free_stacks; stack != NULL; stack = stack->next_free) {
-        memcpy(&record[2 + returned++], &stack, sizeof stack);
-    }
-    record[0] = pool->fresh_taken;
-    record[1] = returned;
-    return record_bytes(returned);
-}
-
-size_t bz_stack_pool_restore_record(struct bz_stack_pool *pool, const void *memory) {
-    const size_t *record = memory;
-    pool->fresh_taken = (uint32_t)record[0];
-    struct bz_stack **link = &pool->free_stacks;
-    for (size_t index = 0; index < record[1]; index++) {
-        memcpy(link, &record[2 + index], sizeof *link);
-        link = &(*link)->next_free;
-    }
-    *link = NULL;
-    return record_bytes(record[1]);
 }
 
 size_t bz_stack_pool_high_water_bytes(const struct bz_stack_pool *pool) {

@@ -56,19 +56,6 @@ void bz_stack_return(struct bz_stack_pool *pool, struct bz_stack *stack);
  * same order as by a new pool. */
 void bz_stack_pool_reset(struct bz_stack_pool *pool);
 
-/* The same, but the first `count` stacks stay handed out, untouched. */
-void bz_stack_pool_reset_to(struct bz_stack_pool *pool, uint32_t count);
-
-/* How many different stacks were handed out since the reset. */
-uint32_t bz_stack_pool_taken(const struct bz_stack_pool *pool);
-
-/* A record of which stacks are handed out, of bz_stack_pool_record_bytes(): what was saved, is put
- * back, whatever was taken and returned in between. The functions return its size. O(returned
- * stacks). */
-size_t bz_stack_pool_record_bytes(const struct bz_stack_pool *pool);
-size_t bz_stack_pool_save_record(const struct bz_stack_pool *pool, void *record);
-size_t bz_stack_pool_restore_record(struct bz_stack_pool *pool, const void *record);
-
 /* The most bytes that any stack of the pool has used since it was mapped: scans for the first
  * touched byte, so it is slow and made for tests and reports. */
 size_t bz_stack_pool_high_water_bytes(const struct bz_stack_pool *pool);

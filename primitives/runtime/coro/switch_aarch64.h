@@ -12,47 +12,30 @@
 
 #include <stdint.h>
 
-/* `clear`: instructions right before the jump. */
-#define BZ_SWITCH_ASSEMBLY(from_register, to_register, clear)                                      \
-    __asm__ volatile("adr x9, 1f\n\t"                                                              \
-                     "mov x10, sp\n\t"                                                             \
-                     "stp x9, x10, [%0]\n\t"                                                       \
-                     "str x29, [%0, #16]\n\t"                                                      \
-                     "ldp x16, x10, [%1]\n\t"                                                      \
-                     "ldr x29, [%1, #16]\n\t" clear "mov sp, x10\n\t"                              \
-                     "br x16\n"                                                                    \
-                     "1: hint #36\n"                                                               \
-                     : "+r"(from_register), "+r"(to_register)                                      \
-                     :                                                                             \
-                     : "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", \
-                       "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23",       \
-                       "x24", "x25", "x26", "x27", "x28", "x30", "v0", "v1", "v2", "v3", "v4",     \
-                       "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15",     \
-                       "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25",       \
-                       "v26", "v27", "v28", "v29", "v30", "v31", "memory", "cc")
-
-static inline __attribute__((always_inline)) void
-bz_coro_switch_raw(struct bz_coro *from, struct bz_coro *to, bool is_clear) {
+static inline __attribute__((always_inline)) void bz_coro_switch_raw(struct bz_coro *from,
+                                                                     struct bz_coro *to) {
     _Static_assert(offsetof(struct bz_coro, pc) == 0, "the assembly knows the offsets");
     _Static_assert(offsetof(struct bz_coro, sp) == 8, "the assembly knows the offsets");
     _Static_assert(offsetof(struct bz_coro, fp) == 16, "the assembly knows the offsets");
     register struct bz_coro *from_register __asm__("x0") = from;
     register struct bz_coro *to_register __asm__("x1") = to;
-    if (is_clear) {
-        BZ_SWITCH_ASSEMBLY(from_register, to_register,
-                           "mov x19, xzr\n\t"
-                           "mov x20, xzr\n\t"
-                           "mov x21, xzr\n\t"
-                           "mov x22, xzr\n\t"
-                           "mov x23, xzr\n\t"
-                           "mov x24, xzr\n\t"
-                           "mov x25, xzr\n\t"
-                           "mov x26, xzr\n\t"
-                           "mov x27, xzr\n\t"
-                           "mov x28, xzr\n\t");
-    } else {
-        BZ_SWITCH_ASSEMBLY(from_register, to_register, "");
-    }
+    __asm__ volatile("adr x9, 1f\n\t"
+                     "mov x10, sp\n\t"
+                     "stp x9, x10, [%0]\n\t"
+                     "str x29, [%0, #16]\n\t"
+                     "ldp x16, x10, [%1]\n\t"
+                     "ldr x29, [%1, #16]\n\t"
+                     "mov sp, x10\n\t"
+                     "br x16\n"
+                     "1: hint #36\n"
+                     : "+r"(from_register), "+r"(to_register)
+                     :
+                     : "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13",
+                       "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23", "x24",
+                       "x25", "x26", "x27", "x28", "x30", "v0", "v1", "v2", "v3", "v4", "v5", "v6",
+                       "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17",
+                       "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28",
+                       "v29", "v30", "v31", "memory", "cc");
 }
 
 static inline void bz_coro_init_raw(struct bz_coro *coro, struct bz_stack *stack,

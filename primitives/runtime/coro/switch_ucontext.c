@@ -22,9 +22,8 @@ static void ucontext_entry(unsigned self_high, unsigned self_low, unsigned from_
 }
 
 /* The context of a side lives on that side's own stack while it is suspended. */
-void bz_coro_switch_raw(struct bz_coro *from, struct bz_coro *to, bool is_clear) {
+void bz_coro_switch_raw(struct bz_coro *from, struct bz_coro *to) {
     ucontext_t here;
-    (void)is_clear; /* it brings its own registers */
     from->ucontext = &here;
     if (to->ucontext != NULL) {
         BZ_CHECK(swapcontext(&here, to->ucontext) == 0);

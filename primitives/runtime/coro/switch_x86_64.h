@@ -19,39 +19,27 @@
 #define BZ_SWITCH_CLOBBERS_AVX512
 #endif
 
-/* `clear`: instructions right before the jump. */
-#define BZ_SWITCH_ASSEMBLY(from_register, to_register, clear)                                      \
-    __asm__ volatile("leaq 1f(%%rip), %%rax\n\t"                                                   \
-                     "movq %%rax, 0(%0)\n\t"                                                       \
-                     "movq %%rsp, 8(%0)\n\t"                                                       \
-                     "movq %%rbp, 16(%0)\n\t"                                                      \
-                     "movq 8(%1), %%rsp\n\t"                                                       \
-                     "movq 16(%1), %%rbp\n\t" clear "jmpq *0(%1)\n"                                \
-                     "1:\n"                                                                        \
-                     : "+r"(from_register), "+r"(to_register)                                      \
-                     :                                                                             \
-                     : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14",  \
-                       "r15", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",      \
-                       "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15",       \
-                       "memory", "cc" BZ_SWITCH_CLOBBERS_AVX512)
-
-static inline __attribute__((always_inline)) void
-bz_coro_switch_raw(struct bz_coro *from, struct bz_coro *to, bool is_clear) {
+static inline __attribute__((always_inline)) void bz_coro_switch_raw(struct bz_coro *from,
+                                                                     struct bz_coro *to) {
     _Static_assert(offsetof(struct bz_coro, pc) == 0, "the assembly knows the offsets");
     _Static_assert(offsetof(struct bz_coro, sp) == 8, "the assembly knows the offsets");
     _Static_assert(offsetof(struct bz_coro, fp) == 16, "the assembly knows the offsets");
     register struct bz_coro *from_register __asm__("rdi") = from;
     register struct bz_coro *to_register __asm__("rsi") = to;
-    if (is_clear) {
-        BZ_SWITCH_ASSEMBLY(from_register, to_register,
-                           "xorl %%ebx, %%ebx\n\t"
-                           "xorl %%r12d, %%r12d\n\t"
-                           "xorl %%r13d, %%r13d\n\t"
-                           "xorl %%r14d, %%r14d\n\t"
-                           "xorl %%r15d, %%r15d\n\t");
-    } else {
-        BZ_SWITCH_ASSEMBLY(from_register, to_register, "");
-    }
+    __asm__ volatile("leaq 1f(%%rip), %%rax\n\t"
+                     "movq %%rax, 0(%0)\n\t"
+                     "movq %%rsp, 8(%0)\n\t"
+                     "movq %%rbp, 16(%0)\n\t"
+                     "movq 8(%1), %%rsp\n\t"
+                     "movq 16(%1), %%rbp\n\t"
+                     "jmpq *0(%1)\n"
+                     "1:\n"
+                     : "+r"(from_register), "+r"(to_register)
+                     :
+                     : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14",
+                       "r15", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",
+                       "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15",
+                       "memory", "cc" BZ_SWITCH_CLOBBERS_AVX512);
 }
 
 static inline void bz_coro_init_raw(struct bz_coro *coro, struct bz_stack *stack,

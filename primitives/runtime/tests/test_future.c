@@ -15,7 +15,7 @@ static void listener_run(struct bz_callback *callback, struct bz_future *future)
 static void listen(struct bz_future *future, struct listener *listener, struct tst_log *log,
                    const char *name) {
     *listener = (struct listener){.log = log, .name = name};
-    bz_future_add_callback(future, &listener->callback, listener_run);
+    cr_assert(bz_future_add_callback(future, &listener->callback, listener_run));
 }
 
 Test(future, is_pending_at_first) {
@@ -153,7 +153,7 @@ Test(future, runs_what_a_callback_adds_in_the_next_turn) {
     struct chained chained = {.first.log = &log};
     struct bz_future future;
     bz_future_init(&future, loop);
-    bz_future_add_callback(&future, &chained.first.callback, chained_run);
+    cr_assert(bz_future_add_callback(&future, &chained.first.callback, chained_run));
     cr_assert(bz_future_cancel(&future));
     tst_turn(loop);
     tst_expect(&log, "first");
@@ -292,4 +292,10 @@ Test(future, await_outside_a_task_stops_the_process, .signal = SIGABRT) {
     struct bz_future future;
     bz_future_init(&future, loop);
     (void)!bz_future_await(&future);
+}
+
+/* Zeroed storage was never registered. */
+Test(future, callback_that_was_never_registered_is_not_removed) {
+    struct bz_callback callback = {.future = NULL};
+    cr_assert(not(bz_future_remove_callback(&callback)));
 }

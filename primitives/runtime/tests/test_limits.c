@@ -211,20 +211,45 @@ Test(limits, wake_ups_need_no_memory) {
     bz_loop_destroy(loop);
 }
 
-/* A handle of the caller's was promised nothing; when it cannot be queued, the process is stopped
- * rather than the call lost. */
-static void nothing(struct bz_handle *handle) {
-    (void)handle;
+static void count(struct bz_handle *handle) {
+    handle->run = NULL; /* it ran */
 }
 
-Test(limits, call_soon_without_memory_stops_the_process, .signal = SIGABRT) {
+/* A handle has a slot of its own, and takes none that was promised: with a full arena some handles
+ * are refused, and every waiter is woken all the same. */
+Test(limits, call_soon_takes_no_promised_slot) {
+    enum { TASKS = 5, HANDLES = 1000 };
     struct bz_loop_config config = {.mem_limit_bytes = 1 << 16};
     struct bz_loop *loop = tst_begin_with(&config);
-    static struct bz_handle handles[10000];
-    exhaust(bz_loop_mem(loop));
-    for (int index = 0; index < 10000; index++) {
-        bz_loop_call_soon(loop, &handles[index], nothing);
+    static struct bz_handle handles[HANDLES];
+    struct tst_log log = {0};
+    struct bz_future future;
+    bz_future_init(&future, loop);
+    struct tst_actor actor = {
+        .name = "a", .script = "await", .loop = loop, .log = &log, .future = &future};
+    struct bz_task *tasks[TASKS];
+    for (int index = 0; index < TASKS; index++) {
+        tasks[index] = tst_actor_spawn(&actor);
     }
+    tst_turn(loop);
+    exhaust(bz_loop_mem(loop));
+    int accepted = 0;
+    while (accepted < HANDLES && bz_loop_call_soon(loop, &handles[accepted], count)) {
+        accepted++;
+    }
+    cr_assert(lt(int, accepted, HANDLES));
+    struct bz_callback callback;
+    cr_assert(not(bz_future_add_callback(&future, &callback, NULL)));
+    tst_status(bz_future_set_result(&future, 0), BZ_OK);
+    tst_run(loop);
+    for (int index = 0; index < accepted; index++) {
+        cr_assert(eq(ptr, (void *)(uintptr_t)handles[index].run, NULL));
+    }
+    for (int index = 0; index < TASKS; index++) {
+        tst_status(tst_outcome(tasks[index]), BZ_OK);
+    }
+    cr_assert(eq(u32, loop->ready_promised, 0));
+    bz_loop_destroy(loop);
 }
 
 /* --- steady state ----------------------------------------------------------------------------- */

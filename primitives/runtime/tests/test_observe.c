@@ -1,75 +1,58 @@
 /* The observe seam: which events a run emits, in which order. */
 #include "primitives/tests/actor.h"
 
-/* A buffer of a few events, so that it overflows and is flushed in the middle of things. */
 struct spy {
     struct bz_observer observer;
-    struct bz_event buffer[3];
     struct tst_log log;
-    unsigned flushes;
 };
 
-static void spy_say(struct spy *spy, const struct bz_event *event) {
+static void spy_hear(struct bz_observer *observer, enum bz_event_kind kind, uint32_t task,
+                     uint8_t status_number, uint32_t arg) {
     static const char *const waits[] = {"none", "future", "yield", "sleep", "join"};
-    struct tst_log *log = &spy->log;
-    const char *status = bz_status_name((enum bz_status)event->status);
-    switch (event->kind) {
+    struct tst_log *log = &bz_container_of(observer, struct spy, observer)->log;
+    const char *status = bz_status_name((enum bz_status)status_number);
+    switch (kind) {
     case BZ_EVENT_SPAWN:
-        tst_say(log, "%u.spawn-by-%u", event->task, event->arg);
+        tst_say(log, "%u.spawn-by-%u", task, arg);
         break;
     case BZ_EVENT_RESUME:
-        tst_say(log, "%u.resume-%u:%s", event->task, event->arg, status);
+        tst_say(log, "%u.resume-%u:%s", task, arg, status);
         break;
     case BZ_EVENT_SUSPEND:
-        tst_say(log, "%u.suspend-%s", event->task, waits[event->arg]);
+        tst_say(log, "%u.suspend-%s", task, waits[arg]);
         break;
     case BZ_EVENT_WAKE:
-        tst_say(log, "%u.wake:%s", event->task, status);
+        tst_say(log, "%u.wake:%s", task, status);
         break;
     case BZ_EVENT_CANCEL:
-        tst_say(log, "%u.cancel-by-%u:%s", event->task, event->arg, status);
+        tst_say(log, "%u.cancel-by-%u:%s", task, arg, status);
         break;
     case BZ_EVENT_UNCANCEL:
-        tst_say(log, "%u.uncancel-to-%u", event->task, event->arg);
+        tst_say(log, "%u.uncancel-to-%u", task, arg);
         break;
     case BZ_EVENT_EXIT:
-        tst_say(log, "%u.exit:%s", event->task, status);
+        tst_say(log, "%u.exit:%s", task, status);
         break;
     case BZ_EVENT_CALLBACK:
-        tst_say(log, "%u.callback-%u", event->task, event->arg);
+        tst_say(log, "%u.callback-%u", task, arg);
         break;
     case BZ_EVENT_FREE:
-        tst_say(log, "%u.free", event->task);
+        tst_say(log, "%u.free", task);
         break;
     default:
-        tst_say(log, "unknown-%u", event->kind);
+        tst_say(log, "unknown-%u", kind);
         break;
     }
-}
-
-static void spy_read(struct spy *spy) {
-    for (const struct bz_event *event = spy->buffer; event < spy->observer.next; event++) {
-        spy_say(spy, event);
-    }
-    spy->observer.next = spy->buffer;
-}
-
-static void spy_flush(struct bz_observer *observer) {
-    struct spy *spy = bz_container_of(observer, struct spy, observer);
-    cr_assert(eq(ptr, observer->next, observer->end), "flushed before it is full");
-    spy->flushes++;
-    spy_read(spy);
 }
 
 static void spy_begin(struct spy *spy, struct bz_loop *loop) {
-    *spy = (struct spy){.observer = {spy->buffer, spy->buffer + 3, spy_flush}};
+    *spy = (struct spy){.observer = {spy_hear}};
     bz_driver_observe(loop, &spy->observer);
 }
 
 /* What has happened since the last look. */
 #define spy_expect(spy, expected)                                                                  \
     do {                                                                                           \
-        spy_read(spy);                                                                             \
         tst_expect(&(spy)->log, expected);                                                         \
         tst_forget(&(spy)->log);                                                                   \
     } while (0)
@@ -111,7 +94,6 @@ Test(observe, task_spawned_and_joined) {
     tst_turn(loop);
     spy_expect(&spy, "1.spawn-by-0 2.spawn-by-0 "
                      "1.resume-1:ok 1.suspend-yield 2.resume-1:ok 2.suspend-join");
-    cr_assert(eq(u32, spy.flushes, 2), "six events, a buffer of three");
     tst_turns(loop, 2);
     spy_expect(&spy, "1.resume-2:ok 1.exit:broken 2.wake:broken "
                      "2.resume-2:broken 2.exit:broken 2.free");
@@ -215,7 +197,7 @@ Test(observe, handle_that_is_no_step) {
     struct spy spy;
     struct bz_handle handle;
     spy_begin(&spy, loop);
-    bz_loop_call_soon(loop, &handle, nothing);
+    tst_call_soon(loop, &handle, nothing);
     spy_expect(&spy, "");
     tst_turn(loop);
     spy_expect(&spy, "0.callback-2");
@@ -239,7 +221,6 @@ Test(observe, nobody_need_listen) {
                                   .log = round == 0 ? &heard : &unheard};
         tst_start(loop, tst_actor_run, &actor);
         tst_run(loop);
-        spy_read(&spy);
         cr_assert(eq(int, spy.log.length > 0, round == 0));
     }
     tst_text(unheard.text, heard.text);
@@ -268,32 +249,33 @@ Test(observe, task_that_acts_on_another) {
     tst_end(loop);
 }
 
-/* Tasks can be found by number while somebody observes; a number is never used twice. */
-Test(observe, tasks_by_number) {
+/* All tasks can be found, oldest first, until their memory is given back. */
+Test(observe, tasks_in_order) {
+    enum { TASKS = 30 };
     struct bz_loop *loop = tst_begin();
-    struct spy spy;
     struct tst_log log = {0};
     struct tst_actor actor = {.name = "a", .script = "", .loop = loop, .log = &log};
-    struct bz_task *before = tst_actor_spawn(&actor);
-    spy_begin(&spy, loop);
-    enum { TASKS = 300 };
-    static struct bz_task *tasks[TASKS];
+    struct bz_task *tasks[TASKS];
+    cr_assert(eq(ptr, bz_driver_newest_task(loop), NULL));
+    cr_assert(eq(ptr, bz_driver_next_task(loop, NULL), NULL));
     for (uint32_t index = 0; index < TASKS; index++) {
         tasks[index] = tst_actor_spawn(&actor);
-        spy_read(&spy);
-        tst_forget(&spy.log);
+        cr_assert(eq(ptr, bz_driver_newest_task(loop), tasks[index]));
     }
-    cr_assert(eq(ptr, bz_driver_task(loop, 0), NULL));
-    cr_assert(eq(ptr, bz_driver_task(loop, 1), NULL), "it was created before anybody observed");
-    cr_assert(eq(ptr, bz_driver_task(loop, TASKS + 2), NULL));
-    cr_assert(eq(ptr, bz_driver_task(loop, UINT32_MAX), NULL));
-    bz_driver_observe(loop, NULL);
     tst_run(loop);
-    for (uint32_t index = 0; index < TASKS; index++) {
-        cr_assert(eq(ptr, bz_driver_task(loop, index + 2), tasks[index]));
+    for (uint32_t index = 0; index < TASKS; index += 2) {
         bz_task_free(tasks[index]);
-        cr_assert(eq(ptr, bz_driver_task(loop, index + 2), NULL));
     }
-    bz_task_free(before);
+    const struct bz_task *task = NULL;
+    for (uint32_t index = 1; index < TASKS; index += 2) {
+        task = bz_driver_next_task(loop, task);
+        cr_assert(eq(ptr, (void *)(uintptr_t)task, tasks[index]));
+        cr_assert(eq(u32, bz_task_id(task), index + 1));
+    }
+    cr_assert(eq(ptr, bz_driver_next_task(loop, task), NULL));
+    for (uint32_t index = 1; index < TASKS; index += 2) {
+        bz_task_free(tasks[index]);
+    }
+    cr_assert(eq(ptr, bz_driver_newest_task(loop), NULL));
     tst_end(loop);
 }

@@ -6,7 +6,6 @@
 
 #define TASKS 6u
 #define ROUNDS 6u
-#define EVENTS 128u
 #define SEEDS 6000u
 
 enum place {
@@ -29,7 +28,6 @@ struct soak {
     struct bz_condition condition;
     struct tst_draw draw;
     struct bz_observer observer;
-    struct bz_event events[EVENTS];
     uint64_t seed;
     struct guest guests[TASKS + 1]; /* by number of the task */
     uint32_t line[TASKS];           /* who waits, oldest first */
@@ -92,27 +90,22 @@ static void on_resume(struct soak *soak, uint32_t id, enum bz_status status) {
     }
 }
 
-static void catch_up(struct soak *soak) {
-    for (struct bz_event *event = soak->events; event < soak->observer.next; event++) {
-        if (event->kind == BZ_EVENT_SUSPEND && soak->guests[event->task].place == PLACE_CALLING) {
-            soak->guests[event->task].place = PLACE_WAITING;
-            soak->line[soak->waiting++] = event->task;
-        } else if (event->kind == BZ_EVENT_WAKE) {
-            on_wake(soak, event->task, (enum bz_status)event->status);
-        } else if (event->kind == BZ_EVENT_RESUME) {
-            on_resume(soak, event->task, (enum bz_status)event->status);
-        }
+static void model_report(struct bz_observer *observer, enum bz_event_kind kind, uint32_t id,
+                         uint8_t status, uint32_t arg) {
+    struct soak *soak = bz_container_of(observer, struct soak, observer);
+    (void)arg;
+    if (kind == BZ_EVENT_SUSPEND && soak->guests[id].place == PLACE_CALLING) {
+        soak->guests[id].place = PLACE_WAITING;
+        soak->line[soak->waiting++] = id;
+    } else if (kind == BZ_EVENT_WAKE) {
+        on_wake(soak, id, (enum bz_status)status);
+    } else if (kind == BZ_EVENT_RESUME) {
+        on_resume(soak, id, (enum bz_status)status);
     }
-    soak->observer.next = soak->events;
-}
-
-static void buffer_is_full(struct bz_observer *observer) {
-    catch_up(bz_container_of(observer, struct soak, observer));
 }
 
 /* After every step. */
 static void model_check(struct soak *soak) {
-    catch_up(soak);
     cr_assert(eq(u32, soak->notifications, 0), "lost notification, seed %u", SEED(soak));
     hall_check_waiters(&soak->condition.queue);
     hall_check_waiters(&soak->lock.queue);
@@ -123,11 +116,9 @@ static void model_check(struct soak *soak) {
 /* --- guests ----------------------------------------------------------------------------------- */
 
 static void soak_wait(struct soak *soak, uint32_t id) {
-    catch_up(soak);
     soak->guests[id] = (struct guest){.place = PLACE_CALLING};
     soak->holder = 0;
     enum bz_status status = bz_condition_wait(&soak->condition);
-    catch_up(soak);
     struct guest *guest = &soak->guests[id];
     cr_assert(eq(u32, soak->holder, 0), "two in one section, seed %u", SEED(soak));
     soak->holder = id;
@@ -139,7 +130,6 @@ static void soak_wait(struct soak *soak, uint32_t id) {
 }
 
 static void soak_notify(struct soak *soak) {
-    catch_up(soak);
     cr_assert(eq(u32, soak->notifications, 0), "seed %u", SEED(soak));
     uint32_t count = tst_draw(&soak->draw, 4);
     bool is_all = count == 3;
@@ -148,7 +138,6 @@ static void soak_notify(struct soak *soak) {
     tst_status(is_all ? bz_condition_notify_all(&soak->condition)
                       : bz_condition_notify(&soak->condition, count),
                BZ_OK);
-    catch_up(soak);
     cr_assert(eq(u32, soak->notifications, 0), "woke too few, seed %u", SEED(soak));
 }
 
@@ -188,7 +177,7 @@ static void soak_begin(struct soak *soak) {
     soak->notifications = 0;
     soak->holder = 0;
     soak->draw = tst_draw_seeded(soak->seed);
-    soak->observer = (struct bz_observer){soak->events, soak->events + EVENTS, buffer_is_full};
+    soak->observer.report = model_report;
     bz_driver_observe(soak->loop, &soak->observer);
 }
 

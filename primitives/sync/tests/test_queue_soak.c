@@ -6,7 +6,6 @@
 
 #define TASKS 6u
 #define ROUNDS 6u
-#define EVENTS 64u
 #define SEEDS 8000u
 #define VALUES (TASKS * ROUNDS)
 
@@ -36,7 +35,6 @@ struct soak {
     struct bz_queue queue;
     struct tst_draw draw;
     struct bz_observer observer;
-    struct bz_event events[EVENTS];
     uint64_t seed;
     enum place place[TASKS + 1]; /* by number of the task */
     enum side side[TASKS + 1];
@@ -68,13 +66,12 @@ static void line_remove(struct soak *soak, struct line *line, uint32_t id) {
     memmove(&line->ids[index], &line->ids[index + 1], (line->count - index) * sizeof line->ids[0]);
 }
 
-static void on_wake(struct soak *soak, const struct bz_event *event) {
-    uint32_t id = event->task;
+static void on_wake(struct soak *soak, uint32_t id, enum bz_status status) {
     if (soak->place[id] != PLACE_QUEUED) {
         return;
     }
     struct line *line = &soak->lines[soak->side[id]];
-    if (event->status == BZ_CANCELLED) {
+    if (status == BZ_CANCELLED) {
         soak->place[id] = PLACE_CANCELLED;
         soak->queue_cancels[soak->side[id]]++;
     } else {
@@ -86,34 +83,28 @@ static void on_wake(struct soak *soak, const struct bz_event *event) {
     line_remove(soak, line, id);
 }
 
-static void on_resume(struct soak *soak, const struct bz_event *event) {
-    uint32_t id = event->task;
+static void on_resume(struct soak *soak, uint32_t id, enum bz_status status) {
     if (soak->place[id] != PLACE_WOKEN) {
         return;
     }
     soak->lines[soak->side[id]].woken--;
-    soak->place[id] = event->status == BZ_OK ? PLACE_RESUMED : PLACE_LEFT;
-    soak->window_cancels[soak->side[id]] += event->status != BZ_OK;
+    soak->place[id] = status == BZ_OK ? PLACE_RESUMED : PLACE_LEFT;
+    soak->window_cancels[soak->side[id]] += status != BZ_OK;
 }
 
-/* Events are read before the model is told what a guest does next: all of them are in the past. */
-static void catch_up(struct soak *soak) {
-    for (struct bz_event *event = soak->events; event < soak->observer.next; event++) {
-        if (event->kind == BZ_EVENT_SUSPEND && soak->place[event->task] == PLACE_CALLING) {
-            struct line *line = &soak->lines[soak->side[event->task]];
-            soak->place[event->task] = PLACE_QUEUED;
-            line->ids[line->count++] = event->task;
-        } else if (event->kind == BZ_EVENT_WAKE) {
-            on_wake(soak, event);
-        } else if (event->kind == BZ_EVENT_RESUME) {
-            on_resume(soak, event);
-        }
+static void model_report(struct bz_observer *observer, enum bz_event_kind kind, uint32_t id,
+                         uint8_t status, uint32_t arg) {
+    struct soak *soak = bz_container_of(observer, struct soak, observer);
+    (void)arg;
+    if (kind == BZ_EVENT_SUSPEND && soak->place[id] == PLACE_CALLING) {
+        struct line *line = &soak->lines[soak->side[id]];
+        soak->place[id] = PLACE_QUEUED;
+        line->ids[line->count++] = id;
+    } else if (kind == BZ_EVENT_WAKE) {
+        on_wake(soak, id, (enum bz_status)status);
+    } else if (kind == BZ_EVENT_RESUME) {
+        on_resume(soak, id, (enum bz_status)status);
     }
-    soak->observer.next = soak->events;
-}
-
-static void buffer_is_full(struct bz_observer *observer) {
-    catch_up(bz_container_of(observer, struct soak, observer));
 }
 
 /* --- the model: the items --------------------------------------------------------------------- */
@@ -146,7 +137,6 @@ static bool line_is_free(const struct soak *soak, enum side side) {
 
 /* After every step. */
 static void model_check(struct soak *soak) {
-    catch_up(soak);
     const struct bz_queue *queue = &soak->queue;
     hall_check_queue(queue);
     cr_assert(eq(u32, bz_queue_size(queue), soak->count), "seed %u", SEED(soak));
@@ -184,7 +174,6 @@ static void soak_get(struct soak *soak, uint32_t id, bool may_wait) {
     soak->side[id] = SIDE_GET;
     enum bz_status status =
         may_wait ? bz_queue_get(&soak->queue, &value) : bz_queue_try_get(&soak->queue, &value);
-    catch_up(soak);
     check_answer(soak, id, status, was_free);
     if (status == BZ_OK) {
         model_take(soak, value);
@@ -209,7 +198,6 @@ static void soak_put(struct soak *soak, uint32_t id, bool may_wait) {
     enum bz_status status =
         may_wait ? bz_queue_put_priority(&soak->queue, value, soak->priority[value])
                  : bz_queue_try_put_priority(&soak->queue, value, soak->priority[value]);
-    catch_up(soak);
     check_answer(soak, id, status, was_free);
     if (status == BZ_OK) {
         cr_assert(not(soak->is_closed), "put into a closed queue, seed %u", SEED(soak));
@@ -222,7 +210,6 @@ static enum bz_status soak_guest(void *arg) {
     struct soak *soak = arg;
     uint32_t id = bz_task_id(bz_loop_current(soak->loop));
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        catch_up(soak);
         soak->place[id] = PLACE_CALLING;
         bool may_wait = tst_draw(&soak->draw, 4) > 0;
         if (tst_draw(&soak->draw, 2) == 0) {
@@ -240,7 +227,6 @@ static enum bz_status soak_guest(void *arg) {
 /* --- runs ------------------------------------------------------------------------------------- */
 
 static void soak_close(struct soak *soak, bool is_immediate) {
-    catch_up(soak);
     soak->is_closed = true;
     if (is_immediate) {
         soak->unfinished -= soak->count;
@@ -260,7 +246,7 @@ static void soak_begin(struct soak *soak, enum bz_queue_kind kind, uint32_t maxs
     soak->unfinished = 0;
     soak->is_closed = false;
     soak->draw = tst_draw_seeded(soak->seed);
-    soak->observer = (struct bz_observer){soak->events, soak->events + EVENTS, buffer_is_full};
+    soak->observer.report = model_report;
     bz_driver_observe(soak->loop, &soak->observer);
 }
 

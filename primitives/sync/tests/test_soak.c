@@ -5,7 +5,6 @@
 
 #define TASKS 6u
 #define ROUNDS 6u
-#define EVENTS 64u
 #define SEEDS 10000u
 
 enum place {
@@ -22,7 +21,6 @@ struct soak {
     struct stage stage;
     struct tst_draw draw;
     struct bz_observer observer;
-    struct bz_event events[EVENTS];
     uint64_t seed;
     enum place place[TASKS + 1]; /* by number of the task */
     uint32_t queue[TASKS];       /* who is queued, oldest first */
@@ -49,57 +47,46 @@ static void queue_remove(struct soak *soak, uint32_t id) {
             (soak->queued - index) * sizeof soak->queue[0]);
 }
 
-static void on_wake(struct soak *soak, const struct bz_event *event) {
-    if (soak->place[event->task] != PLACE_QUEUED) {
+static void on_wake(struct soak *soak, uint32_t id, enum bz_status status) {
+    if (soak->place[id] != PLACE_QUEUED) {
         return;
     }
-    if (event->status == BZ_CANCELLED) {
-        queue_remove(soak, event->task);
-        soak->place[event->task] = PLACE_CANCELLED;
+    if (status == BZ_CANCELLED) {
+        queue_remove(soak, id);
+        soak->place[id] = PLACE_CANCELLED;
         soak->queue_cancels++;
         return;
     }
-    cr_assert(eq(u32, soak->queue[0], event->task), "not the oldest; seed %u",
-              (unsigned)soak->seed);
-    queue_remove(soak, event->task);
-    soak->place[event->task] = PLACE_GRANTED;
+    cr_assert(eq(u32, soak->queue[0], id), "not the oldest; seed %u", (unsigned)soak->seed);
+    queue_remove(soak, id);
+    soak->place[id] = PLACE_GRANTED;
     soak->granted++;
     soak->grants++;
     cr_assert(le(u32, soak->holders + soak->granted, soak->permits), "seed %u",
               (unsigned)soak->seed);
 }
 
-static void model_event(struct soak *soak, const struct bz_event *event) {
-    if (event->kind == BZ_EVENT_SUSPEND && soak->place[event->task] == PLACE_CALLING) {
-        soak->place[event->task] = PLACE_QUEUED;
-        soak->queue[soak->queued++] = event->task;
-    } else if (event->kind == BZ_EVENT_WAKE) {
-        on_wake(soak, event);
-    } else if (event->kind == BZ_EVENT_RESUME && soak->place[event->task] == PLACE_GRANTED) {
-        bool is_taken = event->status == BZ_OK;
+static void model_report(struct bz_observer *observer, enum bz_event_kind kind, uint32_t id,
+                         uint8_t status, uint32_t arg) {
+    struct soak *soak = bz_container_of(observer, struct soak, observer);
+    (void)arg;
+    if (kind == BZ_EVENT_SUSPEND && soak->place[id] == PLACE_CALLING) {
+        soak->place[id] = PLACE_QUEUED;
+        soak->queue[soak->queued++] = id;
+    } else if (kind == BZ_EVENT_WAKE) {
+        on_wake(soak, id, (enum bz_status)status);
+    } else if (kind == BZ_EVENT_RESUME && soak->place[id] == PLACE_GRANTED) {
+        bool is_taken = status == BZ_OK;
         soak->granted--;
         soak->holders += is_taken;
-        soak->place[event->task] = is_taken ? PLACE_TAKEN : PLACE_LEFT;
-    } else if (event->kind == BZ_EVENT_CANCEL && soak->place[event->task] == PLACE_GRANTED) {
+        soak->place[id] = is_taken ? PLACE_TAKEN : PLACE_LEFT;
+    } else if (kind == BZ_EVENT_CANCEL && soak->place[id] == PLACE_GRANTED) {
         soak->window_cancels++;
     }
 }
 
-/* Events are read before the model is told what a guest does next: all of them are in the past. */
-static void model_catch_up(struct soak *soak) {
-    for (struct bz_event *event = soak->events; event < soak->observer.next; event++) {
-        model_event(soak, event);
-    }
-    soak->observer.next = soak->events;
-}
-
-static void buffer_is_full(struct bz_observer *observer) {
-    model_catch_up(bz_container_of(observer, struct soak, observer));
-}
-
 /* After every step: nobody waits needlessly, and what is free agrees with the primitive. */
 static void model_check(struct soak *soak) {
-    model_catch_up(soak);
     uint32_t level = soak->permits - soak->holders;
     struct bz_waitq *queue = stage_queue(&soak->stage);
     cr_assert(eq(u64, stage_level(&soak->stage), level), "seed %u", (unsigned)soak->seed);
@@ -114,12 +101,10 @@ static void model_check(struct soak *soak) {
 /* --- guests ----------------------------------------------------------------------------------- */
 
 static bool soak_acquire(struct soak *soak, uint32_t id) {
-    model_catch_up(soak);
     bool was_free = soak->permits > soak->holders && soak->queued == 0 && soak->granted == 0;
     cr_assert(eq(int, stage_locked(&soak->stage), !was_free), "seed %u", (unsigned)soak->seed);
     soak->place[id] = PLACE_CALLING;
     enum bz_status status = stage_acquire(&soak->stage);
-    model_catch_up(soak);
     enum place place = soak->place[id];
     soak->place[id] = PLACE_OUTSIDE;
     if (status == BZ_OK) {
@@ -142,7 +127,6 @@ static enum bz_status soak_guest(void *arg) {
             (void)!bz_yield(soak->stage.loop); /* a guest that is cancelled here goes on */
         }
         if (holds) {
-            model_catch_up(soak);
             soak->holders--;
             tst_status(stage_release(&soak->stage), BZ_OK);
         }
@@ -167,7 +151,7 @@ static void soak_run(struct soak *soak, enum kind kind, uint32_t permits, bool i
     soak->holders = 0;
     soak->permits = permits;
     soak->draw = tst_draw_seeded(soak->seed);
-    soak->observer = (struct bz_observer){soak->events, soak->events + EVENTS, buffer_is_full};
+    soak->observer.report = model_report;
     bz_driver_observe(loop, &soak->observer);
     struct bz_task *tasks[TASKS];
     for (uint32_t index = 0; index < TASKS; index++) {

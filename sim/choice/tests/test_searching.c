@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "primitives/runtime/driver.h"
+#include "primitives/runtime/internal.h"
 #include "sim/choice/strategy.h"
 
 #define TASKS_MAX 8u

@@ -142,7 +142,7 @@ static bool run_both(struct bz_tracker *tracker, const struct bz_snapshot *from,
 static size_t stack_bytes(const struct bz_world *world) {
     size_t sum = 0;
     for (uint32_t id = 1; id <= TASKS; id++) {
-        const struct bz_task *task = bz_driver_task(world->loop, id);
+        const struct bz_task *task = bz_world_find_task(world, id);
         if (task != NULL && task->stack != NULL) {
             sum += (size_t)((char *)bz_stack_top(task->stack) - (char *)task->coro.sp);
         }
@@ -262,7 +262,7 @@ Test(footprint, who_is_looked_at_is_touched) {
     struct bz_strategy strategy;
     begin_hall(&tracker, &strategy, &sound);
     bz_tracker_begin(&tracker);
-    const struct bz_task *task = bz_driver_task(tracker.world->loop, 3);
+    const struct bz_task *task = bz_world_find_task(tracker.world, 3);
     cr_assert(eq(int, bz_world_is_suspended_in(tracker.world, task, BZ_OP_ACQUIRE), false));
     bz_tracker_end(&tracker);
     cr_assert(eq(u64, tracker.footprint.tasks, UINT64_C(1) << 3u));

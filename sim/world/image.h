@@ -6,18 +6,17 @@
  *       ... any number of steps ...
  *     bz_image_restore(loop, memory)   as if they had never been
  *
- * A task is its stack: what is live of each is copied, from the stack pointer up. Addresses are the
+ * A task is its stack: what is live of each is copied, from the stack pointer up. (The simulator's
+ * copy of the runtime is compiled without a red zone, the 128 bytes below the stack pointer that
+ * x86-64 lets a function use.) Addresses are the
  * same when the image is put back, so pointers stay right, wherever they point. What lies outside
  * the loop's arena and its tasks' stacks is not part of the image.
- *
- * Of tasks that were created while nobody observed the loop, it knows no stacks: see
- * bz_driver_task().
  *
  * Works with the native switches, where a suspended task's stack pointer is known, and without
  * sanitizers, whose records of a stack could not be put back: see bz_image_is_supported().
  */
-#ifndef BZ_RUNTIME_IMAGE_H
-#define BZ_RUNTIME_IMAGE_H
+#ifndef BZ_SIM_WORLD_IMAGE_H
+#define BZ_SIM_WORLD_IMAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,15 @@ void bz_image_restore(struct bz_loop *loop, const void *image);
  * was given back, the stack pointers of tasks that have ended. What any task, primitive or driver
  * does from here on is the same. O(tasks + timers + ready handles + freed blocks). */
 void bz_image_canonicalize(struct bz_loop *loop);
+
+/* Clears the memory that was in use once and is not now, so that a run finds there what the first
+ * one did. */
+void bz_image_wipe(struct bz_loop *loop);
+
+/* The arena alone, blocks, free lists and all, in time proportional to what is in use: enough as
+ * long as no task has run. An image takes loop->mem->used_bytes. Not with AddressSanitizer, which
+ * would not know what is in use. */
+void bz_image_save_arena(const struct bz_loop *loop, void *image);
+void bz_image_restore_arena(struct bz_loop *loop, const void *image, size_t image_bytes);
 
 #endif

@@ -1,23 +1,11 @@
 /* Images: a loop goes on from one exactly as it went on before, memory, stacks and all; and what
  * only tells of the past is forgotten. */
-#include "primitives/runtime/image.h"
+#include "sim/world/image.h"
 
-#include "primitives/runtime/driver.h"
-#include "primitives/runtime/mem.h"
 #include "primitives/tests/support.h"
 
 #define TASKS 3u
 #define IMAGE_BYTES 262144u
-
-/* An image is of tasks that somebody observes. */
-static struct bz_event events[64];
-
-static void flush(struct bz_observer *observer) {
-    observer->next = events;
-}
-
-static struct bz_observer observer = {
-    .next = events, .end = events + sizeof events / sizeof events[0], .flush = flush};
 
 /* In the loop's memory. */
 struct ledger {
@@ -50,7 +38,6 @@ static enum bz_status counts(void *arg) {
 
 static struct ledger *begin(struct bz_loop **loop) {
     *loop = tst_begin();
-    bz_driver_observe(*loop, &observer);
     struct ledger *ledger = bz_mem_alloc(bz_loop_mem(*loop), sizeof *ledger);
     ledger->loop = *loop;
     for (uint32_t number = 0; number < TASKS; number++) {
@@ -145,7 +132,6 @@ Test(image, what_two_pasts_have_in_common_is_the_same_bytes) {
         cr_skip_test("there are no images");
     }
     struct bz_loop *loop = tst_begin();
-    bz_driver_observe(loop, &observer);
     (void)tst_spawn(loop, yields_once, loop);
     (void)tst_spawn(loop, yields_once, loop);
     (void)bz_image_save(loop, beginning, &layout);
