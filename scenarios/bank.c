@@ -10,9 +10,8 @@
  * must be equal after every write; so no cancel, wherever it strikes, makes this check wrong. */
 #include "primitives/runtime/task.h"
 #include "scenarios/scenarios.h"
-#include "sim/world/subject.h"
-#include "sim/world/subject_pool.h"
-#include "sim/world/world.h"
+#include "sim/native/sut.h"
+#include "sim/native/world.h"
 
 enum { ACCOUNTS, CARDS, PAYMENTS, LATENCY_NS, LOCK };
 
@@ -26,7 +25,7 @@ static const struct bz_param params[] = {
 };
 
 struct account {
-    struct bz_subject lock;
+    struct bz_sut_permits lock;
     uint64_t balance;
     uint64_t paid_in;
 };
@@ -34,7 +33,7 @@ struct account {
 struct bank {
     struct bz_world *world;
     const struct bz_scenario_args *args;
-    struct bz_pool_subject pool;
+    struct bz_sut_pool pool;
     bool is_pool;
     struct account accounts[];
 };
@@ -77,16 +76,16 @@ static enum bz_status lock(struct bank *bank, uint32_t number) {
     if (bank->args->values[LOCK] == 0) {
         return BZ_OK;
     }
-    return bank->is_pool ? bz_pool_subject_acquire(&bank->pool, number)
-                         : bz_subject_acquire(&bank->accounts[number].lock);
+    return bank->is_pool ? bz_sut_pool_acquire(&bank->pool, number)
+                         : bz_sut_acquire(&bank->accounts[number].lock);
 }
 
 static void unlock(struct bank *bank, uint32_t number) {
     if (bank->args->values[LOCK] == 0) {
         return;
     }
-    enum bz_status status = bank->is_pool ? bz_pool_subject_release(&bank->pool, number)
-                                          : bz_subject_release(&bank->accounts[number].lock);
+    enum bz_status status = bank->is_pool ? bz_sut_pool_release(&bank->pool, number)
+                                          : bz_sut_release(&bank->accounts[number].lock);
     bz_world_assert(bank->world, status == BZ_OK, "the release by its holder was refused: %s",
                     bz_status_name(status));
 }
@@ -122,12 +121,12 @@ static enum bz_status open_accounts(struct bank *bank) {
     uint32_t count = (uint32_t)bank->args->values[ACCOUNTS];
     enum bz_primitive primitive = bank->args->primitive;
     if (bank->is_pool) {
-        return bz_pool_subject_init(&bank->pool, bank->world, "account", count);
+        return bz_sut_pool_init(&bank->pool, bank->world, "account", count);
     }
     enum bz_status status = BZ_OK;
     for (uint32_t number = 0; status == BZ_OK && number < count; number++) {
         status =
-            bz_subject_init(&bank->accounts[number].lock, bank->world, primitive, "account", 1);
+            bz_sut_permits_init(&bank->accounts[number].lock, bank->world, primitive, "account", 1);
     }
     return status;
 }
@@ -153,11 +152,11 @@ static void finish(struct bz_world *world, void *arg) {
     struct bank *bank = arg;
     (void)world;
     if (bank->is_pool) {
-        bz_pool_subject_finish(&bank->pool);
+        bz_sut_pool_finish(&bank->pool);
         return;
     }
     for (int64_t number = 0; number < bank->args->values[ACCOUNTS]; number++) {
-        bz_subject_probe_misuse(&bank->accounts[number].lock);
+        bz_sut_probe_misuse(&bank->accounts[number].lock);
     }
 }
 

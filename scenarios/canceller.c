@@ -1,6 +1,6 @@
 #include "scenarios/canceller.h"
 
-#include "sim/world/world.h"
+#include "sim/native/world.h"
 
 static uint32_t least(uint32_t a, uint32_t b) {
     return a < b ? a : b;

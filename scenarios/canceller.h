@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "primitives/runtime/task.h"
-#include "sim/world/event.h"
+#include "sim/judge/event.h"
 
 struct bz_world;
 

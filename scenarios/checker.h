@@ -10,13 +10,13 @@
 #include <stdint.h>
 
 #include "primitives/runtime/status.h"
-#include "sim/world/subject.h"
+#include "sim/native/sut.h"
 
 struct bz_task;
 
 struct bz_checker {
     struct bz_world *world;
-    struct bz_subject *subject;
+    struct bz_sut_permits *subject;
     struct bz_task *const *tasks; /* whom it waits for; not to be freed before the run ends */
     uint32_t task_count;
     uint32_t permits;

@@ -11,8 +11,8 @@
  * for ever (Twisted #9304). */
 #include "primitives/runtime/task.h"
 #include "scenarios/scenarios.h"
-#include "sim/world/subject.h"
-#include "sim/world/world.h"
+#include "sim/native/sut.h"
+#include "sim/native/world.h"
 
 enum { PERMITS, CROWD, ROUNDS, ARRIVAL, HOLD, NESTING, PATIENCE, CANCELS };
 
@@ -67,7 +67,12 @@ static void take_back(struct client *client) {
 }
 
 static bool claims(const struct crowd *crowd, uint32_t claim) {
-    return (bz_variant_claims(crowd->world->config.variant, BZ_PRIMITIVE_DEFERRED) & claim) != 0;
+    return (bz_variant_claims(crowd->world->variant, BZ_PRIMITIVE_DEFERRED) & claim) != 0;
+}
+
+/* No oracle has objected yet. */
+static bool goes_on(const struct crowd *crowd) {
+    return bz_judge_verdict(crowd->world->judge) == BZ_RUN_PASSED;
 }
 
 static void check_order(struct crowd *crowd, const struct client *client) {
@@ -103,7 +108,7 @@ static void on_granted(struct crowd *crowd, struct client *client) {
     check_order(crowd, client);
     uint64_t bound = (uint64_t)crowd->args->values[HOLD] + 1;
     client->hold = client->has_gone ? 0 : (uint32_t)bz_world_draw(crowd->world, "hold", bound);
-    if (client->hold == 0 && !crowd->world->is_stopped) {
+    if (client->hold == 0 && goes_on(crowd)) {
         release(crowd);
     }
 }
@@ -112,7 +117,7 @@ static void on_refused(struct crowd *crowd, struct client *client) {
     bz_world_assert(crowd->world, client->is_refused,
                     "client-%u was told that it was cancelled, and nobody had asked for that",
                     (unsigned)(client - crowd->clients) + 1);
-    if (bz_world_draw(crowd->world, "leave-together", 2) == 1 && !crowd->world->is_stopped) {
+    if (bz_world_draw(crowd->world, "leave-together", 2) == 1 && goes_on(crowd)) {
         take_back_another(crowd);
     }
 }
@@ -160,7 +165,7 @@ static enum bz_status ask_once(struct client *client) {
         client->has_gone = true;
         take_back(client);
     }
-    if (client->hold > 0 && !crowd->world->is_stopped) {
+    if (client->hold > 0 && goes_on(crowd)) {
         status = status == BZ_OK ? yield_times(crowd, client->hold) : status;
         release(crowd);
     }
@@ -235,7 +240,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     struct crowd *crowd = bz_world_alloc(world, sizeof *crowd + count * sizeof crowd->clients[0]);
     crowd->world = world;
     crowd->args = args;
-    crowd->ops = world->config.variant->deferred;
+    crowd->ops = world->variant->deferred;
     crowd->client_count = count;
     crowd->instance = bz_world_alloc(world, crowd->ops->instance_bytes);
     enum bz_status status =

@@ -10,8 +10,8 @@
  * right before it. */
 #include "primitives/runtime/task.h"
 #include "scenarios/scenarios.h"
-#include "sim/world/subject.h"
-#include "sim/world/world.h"
+#include "sim/native/sut.h"
+#include "sim/native/world.h"
 
 enum { PERMITS, WORKERS, ROUNDS, HOLD, VISITS, PATIENCE };
 
@@ -28,7 +28,7 @@ static const struct bz_param params[] = {
 struct intruder {
     struct bz_world *world;
     const struct bz_scenario_args *args;
-    struct bz_subject subject;
+    struct bz_sut_permits subject;
     /* What was odd; said at the end, so that the oracles, which know more, speak first. */
     bool was_locked_wrong;
     bool has_suspended;       /* in the acquire for which locked() was wrong */
@@ -37,16 +37,16 @@ struct intruder {
 };
 
 static bool claims(const struct intruder *state, uint32_t claim) {
-    return (bz_variant_claims(state->world->config.variant, state->subject.primitive) & claim) != 0;
+    return (bz_variant_claims(state->world->variant, state->subject.primitive) & claim) != 0;
 }
 
 /* Acquires; whether that suspends is what locked() had said. */
 static enum bz_status acquire(struct intruder *state) {
-    struct bz_subject *subject = &state->subject;
+    struct bz_sut_permits *subject = &state->subject;
     bool can_ask = subject->ops->locked != NULL && claims(state, BZ_CLAIM_LOCKED_EXACT);
     bool is_locked = can_ask && subject->ops->locked(subject->instance);
     bz_world_mark_step(state->world);
-    enum bz_status status = bz_subject_acquire(subject);
+    enum bz_status status = bz_sut_acquire(subject);
     bool has_suspended = !bz_world_is_marked_step(state->world);
     if (can_ask && !state->was_locked_wrong && has_suspended != is_locked) {
         state->was_locked_wrong = true;
@@ -66,7 +66,7 @@ static enum bz_status worker(void *arg) {
         for (int64_t left = state->args->values[HOLD]; status == BZ_OK && left > 0; left--) {
             status = bz_yield(state->world->loop);
         }
-        enum bz_status released = bz_subject_release(&state->subject);
+        enum bz_status released = bz_sut_release(&state->subject);
         bz_world_assert(state->world, released == BZ_OK,
                         "the release by its holder was refused: %s", bz_status_name(released));
     }
@@ -75,12 +75,12 @@ static enum bz_status worker(void *arg) {
 
 /* Releases, if nobody holds a permit and it is clear what must come of it. */
 static void intrude(struct intruder *state) {
-    const struct bz_object *object = &state->world->book.objects[state->subject.object];
+    uint64_t holders = bz_judge_holders(state->world->judge, state->subject.object);
     bool is_plain = state->subject.primitive == BZ_PRIMITIVE_SEMAPHORE;
-    if (object->holders > 0 || (!is_plain && !claims(state, BZ_CLAIM_REFUSES_MISUSE))) {
+    if (holders > 0 || (!is_plain && !claims(state, BZ_CLAIM_REFUSES_MISUSE))) {
         return;
     }
-    enum bz_status status = bz_subject_release(&state->subject);
+    enum bz_status status = bz_sut_release(&state->subject);
     if (is_plain && state->rejection == BZ_OK) {
         state->rejection = status;
     }
@@ -113,8 +113,8 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     struct intruder *state = bz_world_alloc(world, sizeof *state);
     state->world = world;
     state->args = args;
-    enum bz_status status = bz_subject_init(&state->subject, world, args->primitive, "permits",
-                                            (uint32_t)args->values[PERMITS]);
+    enum bz_status status = bz_sut_permits_init(&state->subject, world, args->primitive, "permits",
+                                                (uint32_t)args->values[PERMITS]);
     bz_world_assert(world, status == BZ_OK, "the variant could not be set up: %s",
                     bz_status_name(status));
     for (int64_t index = 0; index < args->values[WORKERS] && status == BZ_OK; index++) {
@@ -139,7 +139,7 @@ static void finish(struct bz_world *world, void *arg) {
     bz_world_assert(world, state->rejection == BZ_OK,
                     "a plain semaphore refused one permit more: %s",
                     bz_status_name(state->rejection));
-    bz_subject_probe_misuse(&state->subject);
+    bz_sut_probe_misuse(&state->subject);
 }
 
 const struct bz_scenario bz_scenario_intruder = {

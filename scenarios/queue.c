@@ -12,8 +12,8 @@
  * has ended, however it ended, and when no consumer is left the producers are sent home. */
 #include "primitives/runtime/task.h"
 #include "scenarios/scenarios.h"
-#include "sim/world/subject_queue.h"
-#include "sim/world/world.h"
+#include "sim/native/sut.h"
+#include "sim/native/world.h"
 
 enum {
     PRODUCERS,
@@ -57,7 +57,7 @@ struct member {
 struct queue {
     struct bz_world *world;
     const struct bz_scenario_args *args;
-    struct bz_queue_subject subject;
+    struct bz_sut_queue subject;
     struct bz_future all_put; /* by producers and newcomers */
     struct member closer;
     struct member joiner;
@@ -94,7 +94,7 @@ static void say_done(struct queue *queue) {
     if (queue->subject.ops->task_done == NULL) {
         return;
     }
-    enum bz_status status = bz_queue_subject_task_done(&queue->subject);
+    enum bz_status status = bz_sut_queue_task_done(&queue->subject);
     queue->dones += status == BZ_OK;
     bz_world_assert(queue->world, status == BZ_OK, "the task_done of an item was refused: %s",
                     bz_status_name(status));
@@ -106,7 +106,7 @@ static enum bz_status producer(void *arg) {
     struct queue *queue = ((struct member *)arg)->queue;
     enum bz_status status = BZ_OK;
     for (int64_t left = queue->args->values[ITEMS]; status == BZ_OK && left > 0; left--) {
-        status = bz_queue_subject_put(&queue->subject, draw_priority(queue));
+        status = bz_sut_queue_put(&queue->subject, draw_priority(queue));
         queue->puts += status == BZ_OK;
     }
     return status == BZ_CLOSED ? BZ_OK : status;
@@ -115,7 +115,7 @@ static enum bz_status producer(void *arg) {
 static enum bz_status consumer(void *arg) {
     struct queue *queue = ((struct member *)arg)->queue;
     for (;;) {
-        enum bz_status status = bz_queue_subject_get(&queue->subject);
+        enum bz_status status = bz_sut_queue_get(&queue->subject);
         if (status != BZ_OK) {
             return status == BZ_CLOSED ? BZ_OK : status;
         }
@@ -129,9 +129,8 @@ static enum bz_status consumer(void *arg) {
 
 static void try_once(struct queue *queue) {
     bool is_get = bz_world_draw(queue->world, "try-get", 2) == 1;
-    enum bz_status status = is_get
-                                ? bz_queue_subject_try_get(&queue->subject)
-                                : bz_queue_subject_try_put(&queue->subject, draw_priority(queue));
+    enum bz_status status = is_get ? bz_sut_queue_try_get(&queue->subject)
+                                   : bz_sut_queue_try_put(&queue->subject, draw_priority(queue));
     if (status != BZ_OK) {
         bool is_right = status == BZ_CLOSED || status == (is_get ? BZ_EMPTY : BZ_FULL);
         bz_world_assert(queue->world, is_right, "who does not wait was told %s",
@@ -204,7 +203,7 @@ static enum bz_status closer(void *arg) {
     }
     enum bz_status status = bz_future_await(&queue->all_put);
     if (status == BZ_OK && queue->subject.ops->join != NULL) {
-        status = bz_queue_subject_join(&queue->subject);
+        status = bz_sut_queue_join(&queue->subject);
         bz_world_assert(queue->world, status != BZ_OK || queue->dones == queue->puts,
                         "join is through with %llu of %llu item(s) done",
                         (unsigned long long)queue->dones, (unsigned long long)queue->puts);
@@ -216,7 +215,7 @@ static enum bz_status closer(void *arg) {
 static enum bz_status joiner(void *arg) {
     struct queue *queue = ((struct member *)arg)->queue;
     enum bz_status status = be_patient(queue, "joining");
-    return status == BZ_OK ? bz_queue_subject_join(&queue->subject) : status;
+    return status == BZ_OK ? bz_sut_queue_join(&queue->subject) : status;
 }
 
 /* When all have gone, join is through if every item is done; if not, it will never be. An item that
@@ -226,11 +225,9 @@ static void on_joiner_alone(struct queue *queue) {
     if (member->task == NULL || bz_task_is_done(member->task)) {
         return;
     }
-    const struct bz_book_task *task = &queue->world->book.tasks[bz_task_id(member->task)];
-    bool waits = task->phase == BZ_PHASE_SUSPENDED && task->wait == BZ_WAIT_FUTURE &&
-                 task->answer == BZ_ANSWER_PENDING;
+    bool waits = bz_world_waits_in(queue->world, member->task, BZ_OP_AWAIT);
     bool has_items = queue->subject.ops->size(queue->subject.instance) > 0;
-    bz_world_assert(queue->world, !waits || queue->subject.unfinished > 0 || has_items,
+    bz_world_assert(queue->world, !waits || queue->subject.judged.unfinished > 0 || has_items,
                     "join waits, and every item is done");
     bz_task_cancel(member->task);
 }
@@ -253,8 +250,8 @@ static void on_closer_ended(struct bz_callback *callback, struct bz_future *futu
     struct queue *queue = bz_container_of(callback, struct member, ends)->queue;
     int64_t shutdown = queue->args->values[SHUTDOWN];
     (void)future;
-    bool is_shut = shutdown != NO_SHUTDOWN &&
-                   bz_queue_subject_shutdown(&queue->subject, shutdown == IMMEDIATE);
+    bool is_shut =
+        shutdown != NO_SHUTDOWN && bz_sut_queue_shutdown(&queue->subject, shutdown == IMMEDIATE);
     if (!is_shut) {
         cancel_all(queue->members + queue->producer_count, queue->consumer_count);
     }
@@ -274,7 +271,7 @@ static void on_consumer_ended(struct bz_callback *callback, struct bz_future *fu
     struct queue *queue = bz_container_of(callback, struct member, ends)->queue;
     (void)future;
     if (--queue->consumers_left == 0) {
-        if (!queue->subject.is_closed) { /* else it is for the queue to send them home */
+        if (!queue->subject.judged.is_closed) { /* else it is for the queue to send them home */
             cancel_all(queue->members, queue->producer_count);
         }
         cancel_all(&queue->closer, 1);
@@ -335,9 +332,9 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     queue->consumers_left = consumers;
     queue->members_left = producers + consumers + newcomers + 1;
     bz_future_init(&queue->all_put, world->loop);
-    enum bz_status status = bz_queue_subject_init(&queue->subject, world, "items", "slots",
-                                                  (enum bz_queue_order)args->values[KIND],
-                                                  (uint32_t)args->values[MAXSIZE]);
+    enum bz_status status =
+        bz_sut_queue_init(&queue->subject, world, "items", "slots",
+                          (enum bz_queue_order)args->values[KIND], (uint32_t)args->values[MAXSIZE]);
     bz_world_assert(world, status == BZ_OK, "the variant could not be set up: %s",
                     bz_status_name(status));
     if (status == BZ_OK) {
@@ -349,7 +346,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
 static void finish(struct bz_world *world, void *arg) {
     struct queue *queue = arg;
     (void)world;
-    bz_queue_subject_finish(&queue->subject);
+    bz_sut_queue_finish(&queue->subject);
 }
 
 const struct bz_scenario bz_scenario_queue = {

@@ -7,7 +7,7 @@
 #ifndef BZ_SCENARIOS_SCENARIOS_H
 #define BZ_SCENARIOS_SCENARIOS_H
 
-#include "sim/campaign/scenario.h"
+#include "sim/run/scenario.h"
 #include "sim/variant/variant.h"
 
 extern const struct bz_scenario bz_scenario_bank;

@@ -7,8 +7,8 @@
  * inside a scope, too: there the task has a request to its account before it enters. */
 #include "primitives/runtime/task.h"
 #include "scenarios/scenarios.h"
-#include "sim/world/subject_scope.h"
-#include "sim/world/world.h"
+#include "sim/native/sut.h"
+#include "sim/native/world.h"
 
 enum { WORKERS, ROUNDS, SLEEP_NS, CANCELS };
 
@@ -23,7 +23,6 @@ static const struct bz_param params[] = {
 struct scope {
     struct bz_world *world;
     const struct bz_scenario_args *args;
-    struct bz_scope_subject subject;
     struct bz_task *workers[];
 };
 
@@ -36,16 +35,16 @@ static enum bz_status nap(struct scope *state) {
 }
 
 /* A sleep with a deadline. */
-static enum bz_status sleep_in_scope(struct scope *state, struct bz_scope_entry *outer,
+static enum bz_status sleep_in_scope(struct scope *state, struct bz_sut_scope *outer,
                                      uint64_t delay_ns) {
-    struct bz_scope_entry entry;
-    enum bz_status status = bz_scope_subject_enter(&state->subject, &entry, outer, delay_ns);
-    return status == BZ_OK ? bz_scope_subject_exit(&entry, nap(state)) : status;
+    struct bz_sut_scope scope;
+    enum bz_status status = bz_sut_scope_enter(&scope, state->world, outer, delay_ns);
+    return status == BZ_OK ? bz_sut_scope_exit(&scope, nap(state)) : status;
 }
 
 /* The outer scope's body gets over the end of the inner one, if that was its deadline. What it
  * tidies up afterwards has a deadline of its own. */
-static enum bz_status nested_body(struct scope *state, struct bz_scope_entry *outer) {
+static enum bz_status nested_body(struct scope *state, struct bz_sut_scope *outer) {
     enum bz_status status = sleep_in_scope(state, outer, draw_ns(state, "inner-ns"));
     if (status == BZ_OK || status == BZ_TIMED_OUT) {
         status = nap(state);
@@ -58,10 +57,10 @@ static enum bz_status nested_body(struct scope *state, struct bz_scope_entry *ou
 }
 
 static enum bz_status sleep_nested(struct scope *state) {
-    struct bz_scope_entry outer;
+    struct bz_sut_scope outer;
     enum bz_status status =
-        bz_scope_subject_enter(&state->subject, &outer, NULL, draw_ns(state, "outer-ns"));
-    return status == BZ_OK ? bz_scope_subject_exit(&outer, nested_body(state, &outer)) : status;
+        bz_sut_scope_enter(&outer, state->world, NULL, draw_ns(state, "outer-ns"));
+    return status == BZ_OK ? bz_sut_scope_exit(&outer, nested_body(state, &outer)) : status;
 }
 
 /* A request on its way, and a deadline that has passed: the next await delivers the request. */
@@ -109,7 +108,6 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     struct scope *state = bz_world_alloc(world, sizeof *state + count * sizeof state->workers[0]);
     state->world = world;
     state->args = args;
-    bz_scope_subject_init(&state->subject, world);
     for (uint32_t index = 0; index < count; index++) {
         state->workers[index] = bz_task_spawn(world->loop, "worker", index + 1, worker, state);
         bz_world_assert(world, state->workers[index] != NULL, "no memory for task worker-%u",

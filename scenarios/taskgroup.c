@@ -8,7 +8,7 @@
 #include "primitives/runtime/task.h"
 #include "scenarios/checker.h"
 #include "scenarios/scenarios.h"
-#include "sim/world/world.h"
+#include "sim/native/world.h"
 
 enum { PERMITS, CHILDREN, ROUNDS, HOLD };
 
@@ -31,7 +31,7 @@ struct child {
 struct taskgroup {
     struct bz_world *world;
     const struct bz_scenario_args *args;
-    struct bz_subject subject;
+    struct bz_sut_permits subject;
     struct bz_group group;
     struct bz_task *parent;
     struct bz_checker checker;
@@ -51,7 +51,7 @@ static enum bz_status play_round(const struct child *child, uint64_t round) {
     if (child->fails_at == round * MOMENTS + BEFORE_ACQUIRE) {
         return BZ_FAILED;
     }
-    enum bz_status status = bz_subject_acquire(&state->subject);
+    enum bz_status status = bz_sut_acquire(&state->subject);
     if (status != BZ_OK) {
         return status;
     }
@@ -59,7 +59,7 @@ static enum bz_status play_round(const struct child *child, uint64_t round) {
     if (status == BZ_OK && child->fails_at == round * MOMENTS + WHILE_HOLDING) {
         status = BZ_FAILED;
     }
-    enum bz_status released = bz_subject_release(&state->subject);
+    enum bz_status released = bz_sut_release(&state->subject);
     bz_world_assert(state->world, released == BZ_OK, "the release by its holder was refused: %s",
                     bz_status_name(released));
     if (status == BZ_OK && child->fails_at == round * MOMENTS + AFTER_RELEASE) {
@@ -108,8 +108,8 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     uint64_t moments = (uint64_t)args->values[ROUNDS] * MOMENTS;
     uint64_t failing = bz_world_draw(world, "failing", count);
     state->children[failing].fails_at = bz_world_draw(world, "moment", moments);
-    enum bz_status status = bz_subject_init(&state->subject, world, args->primitive, "permits",
-                                            (uint32_t)args->values[PERMITS]);
+    enum bz_status status = bz_sut_permits_init(&state->subject, world, args->primitive, "permits",
+                                                (uint32_t)args->values[PERMITS]);
     bz_world_assert(world, status == BZ_OK, "the variant could not be set up: %s",
                     bz_status_name(status));
     if (status != BZ_OK) {
@@ -133,7 +133,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
 static void finish(struct bz_world *world, void *arg) {
     struct taskgroup *state = arg;
     (void)world;
-    bz_subject_probe_misuse(&state->subject);
+    bz_sut_probe_misuse(&state->subject);
 }
 
 const struct bz_scenario bz_scenario_taskgroup = {

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/campaign/catalog.h"
+#include "sim/run/catalog.h"
 
 /* Never renumbered: scripts rely on them. */
 enum bz_exit {

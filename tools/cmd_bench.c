@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/campaign/run.h"
-#include "sim/campaign/settings.h"
+#include "sim/run/program.h"
+#include "sim/run/settings.h"
 #include "tools/cli.h"
 #include "tools/options.h"
 #include "tools/progress.h"
@@ -132,10 +132,10 @@ static int run_schedules(struct entry *entry, const char *command, const char *n
                          uint64_t count) {
     for (; count > 0; count--) {
         uint64_t seed = entry->next_seed++;
-        if (bz_program_run(&entry->program, entry->world, seed, NULL, NULL) == BZ_RUN_VIOLATED) {
+        if (bz_program_run(&entry->program, entry->world, seed) == BZ_RUN_VIOLATED) {
             return bz_cli_fail(command, BZ_EXIT_VIOLATION, "%s, seed 0x%" PRIx64 ": %s: %s", name,
-                               seed, entry->world->violation.oracle,
-                               entry->world->violation.message);
+                               seed, bz_judge_violation(entry->world->judge)->oracle,
+                               bz_judge_violation(entry->world->judge)->message);
         }
     }
     return BZ_EXIT_OK;
@@ -150,7 +150,7 @@ static int prepare_entry(struct bench *bench, const char *command, size_t index)
          !bz_program_set_list(&entry->program, entries[index].settings, error, sizeof error))) {
         return bz_cli_fail(command, BZ_EXIT_INTERNAL, "%s: %s", entries[index].name, error);
     }
-    entry->world = bz_program_new_world(&entry->program, NULL);
+    entry->world = bz_program_new_world(&entry->program);
     if (entry->world == NULL) {
         return bz_cli_fail(command, BZ_EXIT_INTERNAL, "out of memory");
     }
@@ -161,11 +161,11 @@ static int prepare_entry(struct bench *bench, const char *command, size_t index)
 static int measure_entry(struct bench *bench, const char *command, size_t index, unsigned repeat) {
     struct entry *entry = &bench->entries[index];
     double switch_ns = bz_yardstick_textbook_ns(bench->yardstick);
-    uint64_t steps = entry->world->stats.steps;
+    uint64_t steps = bz_judge_stats(entry->world->judge)->steps;
     uint64_t began_ns = bz_thread_cpu_ns();
     int code = run_schedules(entry, command, entries[index].name, bench->runs);
     double elapsed_ns = (double)(bz_thread_cpu_ns() - began_ns);
-    double step_ns = elapsed_ns / (double)(entry->world->stats.steps - steps);
+    double step_ns = elapsed_ns / (double)(bz_judge_stats(entry->world->judge)->steps - steps);
     entry->step_ns.values[repeat] = step_ns;
     entry->ratio.values[repeat] = step_ns / switch_ns;
     if (index == 0 || switch_ns < bench->switch_ns.values[repeat]) {
@@ -190,7 +190,7 @@ static int measure(struct bench *bench, const char *command) {
 
 /* At the speed of the best repeat; how long a schedule is, all runs say together. */
 static double schedules_per_s(const struct entry *entry) {
-    const struct bz_world_stats *stats = &entry->world->stats;
+    const struct bz_run_stats *stats = bz_judge_stats(entry->world->judge);
     return 1e9 * (double)stats->runs / (best(&entry->step_ns) * (double)stats->steps);
 }
 

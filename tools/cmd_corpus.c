@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/campaign/replay.h"
+#include "sim/run/replay.h"
 #include "tools/cli.h"
 #include "tools/plugins.h"
 #include "tools/report_json.h"

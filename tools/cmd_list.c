@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "sim/choice/strategy.h"
-#include "sim/oracle/oracle.h"
+#include "sim/judge/judge.h"
 #include "tools/cli.h"
 #include "tools/plugins.h"
 
@@ -57,8 +57,8 @@ static void print_strategies(void) {
 }
 
 static void print_oracles(void) {
-    for (const struct bz_monitor *const *item = bz_oracles; *item != NULL; item++) {
-        printf("%-22s %s\n", (*item)->name, (*item)->summary);
+    for (uint32_t index = 0; index < bz_oracle_count; index++) {
+        printf("%-22s %s\n", bz_oracles[index].name, bz_oracles[index].summary);
     }
 }
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/campaign/campaign.h"
 #include "sim/choice/strategy.h"
-#include "sim/oracle/oracle.h"
+#include "sim/judge/judge.h"
+#include "sim/run/campaign.h"
 #include "tools/cli.h"
 #include "tools/interrupt.h"
 #include "tools/mutation.h"
@@ -119,10 +119,10 @@ static int exit_code_of(const struct mutants *mutants) {
 /* Calls `each` for every oracle that killed somebody, in the order in which they judge a step. */
 static void for_each_killer(const struct mutants *mutants, void *context,
                             void (*each)(void *context, const char *oracle, uint32_t kills)) {
-    const char *names[BZ_MONITORS_MAX + 2];
+    const char *names[BZ_ORACLES_MAX + 2];
     uint32_t name_count = 0;
-    for (; bz_oracles[name_count] != NULL; name_count++) {
-        names[name_count] = bz_oracles[name_count]->name;
+    for (; name_count < bz_oracle_count; name_count++) {
+        names[name_count] = bz_oracles[name_count].name;
     }
     names[name_count++] = "crash";
     names[name_count++] = "hang";

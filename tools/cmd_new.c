@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "sim/campaign/settings.h"
+#include "sim/run/settings.h"
 #include "tools/cli.h"
 #include "tools/embedded.h"
 

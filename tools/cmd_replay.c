@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/campaign/replay.h"
-#include "sim/campaign/token.h"
+#include "sim/run/replay.h"
+#include "sim/run/token.h"
 #include "tools/cli.h"
 #include "tools/diagnosis.h"
 #include "tools/plugins.h"

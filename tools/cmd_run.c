@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/campaign/campaign.h"
-#include "sim/campaign/settings.h"
+#include "sim/run/campaign.h"
+#include "sim/run/settings.h"
 #include "tools/cli.h"
 #include "tools/diagnosis.h"
 #include "tools/findings.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/campaign/settings.h"
+#include "sim/run/settings.h"
 #include "sim/spec/search.h"
 #include "tools/cli.h"
 #include "tools/interrupt.h"

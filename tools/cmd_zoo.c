@@ -2,7 +2,7 @@
  * the command line. */
 #include <string.h>
 
-#include "sim/campaign/campaign.h"
+#include "sim/run/campaign.h"
 #include "tools/cli.h"
 #include "tools/options.h"
 #include "tools/zoo.h"

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "sim/oracle/oracle.h"
+#include "sim/judge/judge.h"
 #include "tools/cli.h"
 #include "tools/plugins.h"
 #include "tools/timeline.h"
@@ -105,10 +105,11 @@ void bz_diagnosis_print(FILE *out, const struct bz_trace *trace, const struct bz
     if (verdict->oracle == NULL) {
         return;
     }
-    const struct bz_monitor *oracle = bz_oracle_find(verdict->oracle);
+    uint32_t oracle = bz_oracle_index(verdict->oracle);
+    bool is_known = oracle < bz_oracle_count;
     uint64_t time_ns = verdict_time_ns(trace);
-    fprintf(out, "violation: %s%s%s\n", verdict->oracle, oracle != NULL ? ": " : "",
-            oracle != NULL ? oracle->summary : "");
+    fprintf(out, "violation: %s%s%s\n", verdict->oracle, is_known ? ": " : "",
+            is_known ? bz_oracles[oracle].summary : "");
     fprintf(out, "  %s\n", verdict->message != NULL ? verdict->message : "");
     fprintf(out, "  seed 0x%" PRIx64 ", step %" PRIu64 ", virtual time %s\n", trace->seed,
             verdict->step, bz_cli_time_text(time_ns, time, sizeof time));

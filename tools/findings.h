@@ -5,10 +5,10 @@
 
 #include <limits.h>
 
-#include "sim/campaign/campaign.h"
-#include "sim/campaign/replay.h"
-#include "sim/campaign/token.h"
-#include "sim/campaign/witness.h"
+#include "sim/run/campaign.h"
+#include "sim/run/replay.h"
+#include "sim/run/token.h"
+#include "sim/run/witness.h"
 #include "traces/trace.h"
 
 struct bz_kept_finding {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "sim/campaign/settings.h"
+#include "sim/run/settings.h"
 #include "tools/cli.h"
 
 bool bz_hunt_program(struct bz_program *program, const struct bz_variant *entry,

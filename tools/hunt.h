@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/campaign/campaign.h"
+#include "sim/run/campaign.h"
 
 struct bz_hunt_config {
     uint64_t seed_first;

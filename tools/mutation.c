@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "primitives/runtime/check.h"
-#include "sim/campaign/campaign.h"
-#include "sim/campaign/settings.h"
+#include "sim/run/campaign.h"
+#include "sim/run/settings.h"
 
 /* A batch of runs takes milliseconds. This much processor time means that one of them never ends,
  * however busy the machine is. */
@@ -43,7 +43,7 @@ static void wind_up(void) {
 /* Runs seeds until the first objection. False without memory. */
 static bool judge_program(const struct bz_program *program, uint64_t runs,
                           struct bz_mutation *result) {
-    struct bz_world *world = bz_program_new_world(program, NULL);
+    struct bz_world *world = bz_program_new_world(program);
     if (world == NULL) {
         return false;
     }
@@ -56,9 +56,10 @@ static bool judge_program(const struct bz_program *program, uint64_t runs,
         }
         result->seed = seed;
         result->schedules++;
-        if (bz_program_run(program, world, seed, NULL, NULL) == BZ_RUN_VIOLATED) {
-            result->oracle = world->violation.oracle;
-            memcpy(result->message, world->violation.message, sizeof result->message);
+        if (bz_program_run(program, world, seed) == BZ_RUN_VIOLATED) {
+            result->oracle = bz_judge_violation(world->judge)->oracle;
+            memcpy(result->message, bz_judge_violation(world->judge)->message,
+                   sizeof result->message);
         }
     }
     bz_world_destroy(world);

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "scenarios/mutants/mutants.h"
-#include "sim/campaign/catalog.h"
-#include "sim/campaign/run.h"
+#include "sim/run/catalog.h"
+#include "sim/run/program.h"
 
 /* What came of one mutant. */
 struct bz_mutation {

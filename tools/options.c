@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/campaign/settings.h"
+#include "sim/judge/record.h"
+#include "sim/run/settings.h"
 #include "tools/cli.h"
 
 enum {

@@ -10,7 +10,7 @@
 #include <argp.h>
 #include <stdint.h>
 
-#include "sim/campaign/run.h"
+#include "sim/run/program.h"
 
 #define BZ_OPTION_SETTINGS_MAX 64u
 

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/campaign/settings.h"
-#include "sim/oracle/oracle.h"
+#include "sim/judge/judge.h"
+#include "sim/run/settings.h"
 #include "tools/cli.h"
 #include "tools/plugins.h"
 
@@ -136,7 +136,7 @@ static bool check_fault(const struct bz_variant *variant, char *error, size_t er
         return fail(error, error_bytes, "declares a fault, and leaves out a part of what it is",
                     "");
     }
-    if (bz_oracle_find(fault->oracle) == NULL) {
+    if (bz_oracle_index(fault->oracle) == bz_oracle_count) {
         return fail(error, error_bytes,
                     "declares a fault for an oracle that does not exist: ", fault->oracle);
     }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "sim/campaign/settings.h"
+#include "sim/run/settings.h"
 #include "sim/variant/plugin.h"
 #include "tools/cli.h"
 

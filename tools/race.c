@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "sim/campaign/campaign.h"
+#include "sim/run/campaign.h"
 
 #define POLL_RUNS 256u
 
@@ -102,9 +102,9 @@ static bool enter_world(struct worker *worker, struct bz_race_cell *cell) {
         if (worker->world != NULL) {
             bz_world_destroy(worker->world);
         }
-        worker->world = bz_program_new_world(&cell->program, NULL);
+        worker->world = bz_program_new_world(&cell->program);
         if (worker->world != NULL) {
-            worker->world->config.stop = worker->race->config->stop;
+            bz_judge_watch_stop(worker->world->judge, worker->race->config->stop);
         }
         worker->cell = cell;
     }
@@ -124,8 +124,8 @@ static bool run_range(struct worker *worker, struct lap *lap) {
             poll(worker);
         }
         lap->schedules++;
-        if (bz_program_run(program, worker->world, seed++, NULL, NULL) == BZ_RUN_VIOLATED) {
-            const char *oracle = worker->world->violation.oracle;
+        if (bz_program_run(program, worker->world, seed++) == BZ_RUN_VIOLATED) {
+            const char *oracle = bz_judge_violation(worker->world->judge)->oracle;
             lap->is_found = strcmp(oracle, program->variant->fault->oracle) == 0;
             lap->has_other |= !lap->is_found;
         }

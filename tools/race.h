@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/campaign/run.h"
+#include "sim/run/program.h"
 
 struct bz_race_config {
     uint64_t seed_first;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "sim/choice/strategy.h"
-#include "sim/oracle/oracle.h"
+#include "sim/judge/judge.h"
 #include "tools/cli.h"
 #include "tools/diagnosis.h"
 
@@ -32,7 +32,7 @@ void bz_json_add_program(struct bz_json *object, const struct bz_program *progra
     }
 }
 
-static void add_windows(struct bz_json *object, const struct bz_world_stats *stats) {
+static void add_windows(struct bz_json *object, const struct bz_run_stats *stats) {
     struct bz_json *windows = bz_json_add_object(object, "windows");
     for (unsigned op = 1; op < BZ_OP_COUNT; op++) {
         struct bz_json *row = NULL;
@@ -49,9 +49,9 @@ static void add_windows(struct bz_json *object, const struct bz_world_stats *sta
 static void add_findings_by_oracle(struct bz_json *object,
                                    const struct bz_campaign_result *result) {
     struct bz_json *counts = bz_json_add_object(object, "findings");
-    for (unsigned index = 0; bz_oracles[index] != NULL; index++) {
+    for (unsigned index = 0; index < bz_oracle_count; index++) {
         if (result->by_oracle[index] > 0) {
-            bz_json_add_number(counts, bz_oracles[index]->name, result->by_oracle[index]);
+            bz_json_add_number(counts, bz_oracles[index].name, result->by_oracle[index]);
         }
     }
 }

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "sim/campaign/campaign.h"
+#include "sim/run/campaign.h"
 #include "tools/findings.h"
 #include "tools/required.h"
 #include "traces/json.h"

@@ -74,7 +74,7 @@ void bz_required_parse(struct bz_required *required, struct argp_state *state, c
 }
 
 struct bz_required bz_required_missed(const struct bz_required *required,
-                                      const struct bz_world_stats *stats) {
+                                      const struct bz_run_stats *stats) {
     struct bz_required missed = *required;
     for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
         for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/world/world.h"
+#include "sim/native/world.h"
 
 struct bz_required {
     uint32_t windows[BZ_OP_COUNT]; /* bits 1 << window, by operation; [BZ_OP_NONE]: in whichever */
@@ -21,7 +21,7 @@ void bz_required_parse(struct bz_required *required, struct argp_state *state, c
 
 /* Of what is required, that which was never hit. */
 struct bz_required bz_required_missed(const struct bz_required *required,
-                                      const struct bz_world_stats *stats);
+                                      const struct bz_run_stats *stats);
 
 /* The index-th of them as it was asked for, "woken" or "acquire:woken": windows first, then pairs
  * by operation. False behind the last. */

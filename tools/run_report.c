@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/campaign/settings.h"
 #include "sim/choice/strategy.h"
-#include "sim/oracle/oracle.h"
+#include "sim/judge/judge.h"
+#include "sim/run/settings.h"
 #include "tools/cli.h"
 #include "tools/diagnosis.h"
 
@@ -34,7 +34,7 @@ void bz_run_report_print_head(const struct bz_run_report *report) {
     fflush(stdout); /* a seed that kills the program must be known */
 }
 
-static void print_windows(const struct bz_world_stats *stats) {
+static void print_windows(const struct bz_run_stats *stats) {
     printf("\nCancels that struck, by operation and window:\n%-10s", "");
     for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
         printf(" %10s", bz_window_name((enum bz_window)window));
@@ -108,9 +108,9 @@ static void print_findings(const struct bz_run_report *report) {
         bz_run_report_print_finding(&report->findings->items[index], report->program->variant);
     }
     printf("\n%" PRIu64 " of %" PRIu64 " runs violated:\n", result->violations, result->runs);
-    for (unsigned index = 0; bz_oracles[index] != NULL; index++) {
+    for (unsigned index = 0; index < bz_oracle_count; index++) {
         if (result->by_oracle[index] > 0) {
-            printf("  %-20s %" PRIu64 "\n", bz_oracles[index]->name, result->by_oracle[index]);
+            printf("  %-20s %" PRIu64 "\n", bz_oracles[index].name, result->by_oracle[index]);
         }
     }
 }

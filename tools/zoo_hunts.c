@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/campaign/settings.h"
-#include "sim/campaign/token.h"
+#include "sim/run/settings.h"
+#include "sim/run/token.h"
 #include "tools/cli.h"
 #include "tools/hunt.h"
 #include "tools/interrupt.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/campaign/settings.h"
+#include "sim/run/settings.h"
 #include "tools/cli.h"
 #include "tools/hunt.h"
 #include "tools/interrupt.h"

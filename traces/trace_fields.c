@@ -2,41 +2,16 @@
 
 #include <string.h>
 
-#include "primitives/runtime/handle.h"
-#include "primitives/runtime/status.h"
-#include "sim/world/event.h"
-#include "sim/world/world.h"
 #include "traces/trace.h"
+#include "traces/words.h"
 
-#define WAIT_COUNT 5u
-#define ORDER_COUNT 2u
 #define EDIT_BYTES_MAX 32u
 
 /* --- vocabularies ------------------------------------------------------------------------------
  */
 
-static const char *op_word(unsigned number) {
-    return bz_op_name((enum bz_op)number);
-}
-
 static const char *status_word(unsigned number) {
     return bz_status_name((enum bz_status)number);
-}
-
-static const char *window_word(unsigned number) {
-    return bz_window_name((enum bz_window)number);
-}
-
-static const char *wait_word(unsigned number) {
-    return bz_wait_name((enum bz_wait)number);
-}
-
-static const char *choice_word(unsigned number) {
-    return bz_choice_kind_name((enum bz_choice_kind)number);
-}
-
-static const char *order_word(unsigned number) {
-    return bz_order_name((enum bz_order)number);
 }
 
 static const char *result_word(unsigned number) {
@@ -46,15 +21,15 @@ static const char *result_word(unsigned number) {
 
 static const struct bz_vocabulary vocabulary_event = {"kind of event", bz_event_name,
                                                       BZ_EVENT_KIND_COUNT};
-static const struct bz_vocabulary vocabulary_op = {"operation", op_word, BZ_OP_COUNT};
+static const struct bz_vocabulary vocabulary_op = {"operation", bz_op_name, BZ_OP_COUNT};
 static const struct bz_vocabulary vocabulary_status = {"status", status_word, BZ_STATUS_COUNT};
-static const struct bz_vocabulary vocabulary_wait = {"kind of wait", wait_word, WAIT_COUNT};
+static const struct bz_vocabulary vocabulary_wait = {"kind of wait", bz_wait_name, BZ_WAIT_COUNT};
 static const struct bz_vocabulary vocabulary_result = {"result", result_word, 2};
-const struct bz_vocabulary bz_vocabulary_window = {"window", window_word, BZ_WINDOW_COUNT};
-const struct bz_vocabulary bz_vocabulary_choice = {"kind of choice", choice_word,
+const struct bz_vocabulary bz_vocabulary_window = {"window", bz_window_name, BZ_WINDOW_COUNT};
+const struct bz_vocabulary bz_vocabulary_choice = {"kind of choice", bz_choice_kind_name,
                                                    BZ_CHOICE_KIND_COUNT};
 const struct bz_vocabulary bz_vocabulary_role = {"role", bz_role_name, BZ_ROLE_COUNT};
-const struct bz_vocabulary bz_vocabulary_order = {"loop order", order_word, ORDER_COUNT};
+const struct bz_vocabulary bz_vocabulary_order = {"loop order", bz_order_name, BZ_ORDER_COUNT};
 
 unsigned bz_vocabulary_find(const struct bz_vocabulary *vocabulary, const char *word) {
     for (unsigned number = 0; number < vocabulary->count; number++) {

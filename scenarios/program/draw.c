@@ -19,7 +19,7 @@
 
 #include "primitives/runtime/check.h"
 #include "scenarios/program/script.h"
-#include "sim/world/world.h"
+#include "sim/native/world.h"
 
 /* Of 20: the rest uses an object. */
 enum slot_kind {
@@ -254,7 +254,7 @@ static void draw_object(struct bz_script *script, struct bz_world *world,
     uint32_t count = 1;
     for (uint32_t primitive = 0; primitive < BZ_SCRIPT_PRIMITIVES; primitive++) {
         bool is_wanted = (draw->primitives >> primitive & 1u) != 0 && primitive != draw->first;
-        if (is_wanted && bz_variant_offers(world->config.variant, (enum bz_primitive)primitive)) {
+        if (is_wanted && bz_variant_offers(world->variant, (enum bz_primitive)primitive)) {
             candidates[count++] = (uint8_t)primitive;
         }
     }

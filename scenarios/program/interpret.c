@@ -11,22 +11,17 @@
 #include "primitives/runtime/group.h"
 #include "primitives/runtime/task.h"
 #include "primitives/runtime/timeout.h"
-#include "sim/world/subject.h"
-#include "sim/world/subject_barrier.h"
-#include "sim/world/subject_condition.h"
-#include "sim/world/subject_event.h"
-#include "sim/world/subject_pool.h"
-#include "sim/world/subject_queue.h"
-#include "sim/world/world.h"
+#include "sim/native/sut.h"
+#include "sim/native/world.h"
 
 struct object {
     union {
-        struct bz_subject permits;
-        struct bz_event_subject event;
-        struct bz_condition_subject condition;
-        struct bz_barrier_subject barrier;
-        struct bz_queue_subject queue;
-        struct bz_pool_subject pool;
+        struct bz_sut_permits permits;
+        struct bz_sut_event event;
+        struct bz_sut_condition condition;
+        struct bz_sut_barrier barrier;
+        struct bz_sut_queue queue;
+        struct bz_sut_pool pool;
     };
     char second_name[BZ_SCRIPT_NAME_BYTES + 8]; /* of its second object in the book */
 };
@@ -69,9 +64,9 @@ static void give_back(struct runner *runner, uint32_t object, uint32_t key) {
     struct object *entry = &interpreter->objects[object];
     enum bz_primitive primitive = primitive_of(runner, object);
     enum bz_status status =
-        primitive == BZ_PRIMITIVE_CONDITION ? bz_condition_subject_release(&entry->condition)
-        : primitive == BZ_PRIMITIVE_POOL    ? bz_pool_subject_release(&entry->pool, key)
-                                            : bz_subject_release(&entry->permits);
+        primitive == BZ_PRIMITIVE_CONDITION ? bz_sut_condition_release(&entry->condition)
+        : primitive == BZ_PRIMITIVE_POOL    ? bz_sut_pool_release(&entry->pool, key)
+                                            : bz_sut_release(&entry->permits);
     bz_world_assert(interpreter->world, status == BZ_OK, "a release of '%s' was refused: %s",
                     interpreter->script->objects[object].name, bz_status_name(status));
 }
@@ -115,9 +110,9 @@ static enum bz_status acquire(struct runner *runner, uint32_t object, uint32_t k
     struct object *entry = &runner->interpreter->objects[object];
     enum bz_primitive primitive = primitive_of(runner, object);
     enum bz_status status =
-        primitive == BZ_PRIMITIVE_CONDITION ? bz_condition_subject_acquire(&entry->condition)
-        : primitive == BZ_PRIMITIVE_POOL    ? bz_pool_subject_acquire(&entry->pool, key)
-                                            : bz_subject_acquire(&entry->permits);
+        primitive == BZ_PRIMITIVE_CONDITION ? bz_sut_condition_acquire(&entry->condition)
+        : primitive == BZ_PRIMITIVE_POOL    ? bz_sut_pool_acquire(&entry->pool, key)
+                                            : bz_sut_acquire(&entry->permits);
     if (status == BZ_OK) { /* there is room: a task has no more operations than that */
         runner->holdings[runner->holding_count++] = (struct holding){
             .object = (uint8_t)object, .key = (uint8_t)key, .depth = (uint8_t)runner->depth};
@@ -132,39 +127,38 @@ static enum bz_status wait(struct runner *runner, uint32_t object) {
     uint32_t index = 0;
     switch (primitive_of(runner, object)) {
     case BZ_PRIMITIVE_EVENT:
-        return bz_event_subject_wait(&entry->event);
+        return bz_sut_event_wait(&entry->event);
     case BZ_PRIMITIVE_BARRIER:
-        return bz_barrier_subject_wait(&entry->barrier, &index);
+        return bz_sut_barrier_wait(&entry->barrier, &index);
     default:
-        return holds(runner, object) ? bz_condition_subject_wait(&entry->condition) : BZ_OK;
+        return holds(runner, object) ? bz_sut_condition_wait(&entry->condition) : BZ_OK;
     }
 }
 
 static enum bz_status use_queue(struct runner *runner, const struct bz_script_op *op) {
-    struct bz_queue_subject *queue = &runner->interpreter->objects[op->object].queue;
+    struct bz_sut_queue *queue = &runner->interpreter->objects[op->object].queue;
     uint32_t *got = &runner->got[op->object];
     enum bz_status status;
     switch (op->verb) {
     case BZ_VERB_PUT:
-        return bz_queue_subject_put(queue, (int64_t)op->number);
+        return bz_sut_queue_put(queue, (int64_t)op->number);
     case BZ_VERB_TRY_PUT:
-        return bz_queue_subject_try_put(queue, (int64_t)op->number);
+        return bz_sut_queue_try_put(queue, (int64_t)op->number);
     case BZ_VERB_GET:
     case BZ_VERB_TRY_GET:
-        status =
-            op->verb == BZ_VERB_GET ? bz_queue_subject_get(queue) : bz_queue_subject_try_get(queue);
+        status = op->verb == BZ_VERB_GET ? bz_sut_queue_get(queue) : bz_sut_queue_try_get(queue);
         *got += status == BZ_OK;
         return status;
     case BZ_VERB_JOIN:
-        return queue->ops->join != NULL ? bz_queue_subject_join(queue) : BZ_OK;
+        return queue->ops->join != NULL ? bz_sut_queue_join(queue) : BZ_OK;
     case BZ_VERB_DONE:
         if (*got == 0 || queue->ops->task_done == NULL) {
             return BZ_OK;
         }
         --*got;
-        return bz_queue_subject_task_done(queue);
+        return bz_sut_queue_task_done(queue);
     default:
-        (void)bz_queue_subject_shutdown(queue, op->verb == BZ_VERB_SHUTDOWN_NOW);
+        (void)bz_sut_queue_shutdown(queue, op->verb == BZ_VERB_SHUTDOWN_NOW);
         return BZ_OK;
     }
 }
@@ -186,20 +180,20 @@ static enum bz_status use(struct runner *runner, const struct bz_script_op *op) 
     case BZ_VERB_NOTIFY_ALL:
         return !holds(runner, op->object)
                    ? BZ_OK
-                   : bz_condition_subject_notify(&entry->condition, op->verb == BZ_VERB_NOTIFY
-                                                                        ? op->number
-                                                                        : BZ_NOTIFY_ALL);
+                   : bz_sut_condition_notify(&entry->condition, op->verb == BZ_VERB_NOTIFY
+                                                                    ? op->number
+                                                                    : BZ_NOTIFY_ALL);
     case BZ_VERB_SET:
-        bz_event_subject_set(&entry->event);
+        bz_sut_event_set(&entry->event);
         return BZ_OK;
     case BZ_VERB_CLEAR:
-        bz_event_subject_clear(&entry->event);
+        bz_sut_event_clear(&entry->event);
         return BZ_OK;
     case BZ_VERB_ABORT: /* of a variant that does not offer it, this and the next do nothing */
-        (void)bz_barrier_subject_abort(&entry->barrier);
+        (void)bz_sut_barrier_abort(&entry->barrier);
         return BZ_OK;
     case BZ_VERB_RESET:
-        (void)bz_barrier_subject_reset(&entry->barrier);
+        (void)bz_sut_barrier_reset(&entry->barrier);
         return BZ_OK;
     default:
         return use_queue(runner, op);
@@ -316,22 +310,21 @@ static enum bz_status init_object(struct object *entry, struct bz_world *world,
                                   const struct bz_script_object *object) {
     switch ((enum bz_primitive)object->primitive) {
     case BZ_PRIMITIVE_EVENT:
-        return bz_event_subject_init(&entry->event, world, object->name);
+        return bz_sut_event_init(&entry->event, world, object->name);
     case BZ_PRIMITIVE_CONDITION:
         name_second(entry, object->name, "-lock");
-        return bz_condition_subject_init(&entry->condition, world, object->name,
-                                         entry->second_name);
+        return bz_sut_condition_init(&entry->condition, world, object->name, entry->second_name);
     case BZ_PRIMITIVE_BARRIER:
-        return bz_barrier_subject_init(&entry->barrier, world, object->name, object->number);
+        return bz_sut_barrier_init(&entry->barrier, world, object->name, object->number);
     case BZ_PRIMITIVE_QUEUE:
         name_second(entry, object->name, "-slots");
-        return bz_queue_subject_init(&entry->queue, world, object->name, entry->second_name,
-                                     (enum bz_queue_order)object->order, object->number);
+        return bz_sut_queue_init(&entry->queue, world, object->name, entry->second_name,
+                                 (enum bz_queue_order)object->order, object->number);
     case BZ_PRIMITIVE_POOL:
-        return bz_pool_subject_init(&entry->pool, world, object->name, object->number);
+        return bz_sut_pool_init(&entry->pool, world, object->name, object->number);
     default:
-        return bz_subject_init(&entry->permits, world, (enum bz_primitive)object->primitive,
-                               object->name, object->number);
+        return bz_sut_permits_init(&entry->permits, world, (enum bz_primitive)object->primitive,
+                                   object->name, object->number);
     }
 }
 
@@ -396,13 +389,13 @@ void bz_interpreter_finish(struct bz_interpreter *interpreter) {
         case BZ_PRIMITIVE_SEMAPHORE:
         case BZ_PRIMITIVE_BOUNDED:
         case BZ_PRIMITIVE_LOCK:
-            bz_subject_probe_misuse(&entry->permits);
+            bz_sut_probe_misuse(&entry->permits);
             break;
         case BZ_PRIMITIVE_QUEUE:
-            bz_queue_subject_finish(&entry->queue);
+            bz_sut_queue_finish(&entry->queue);
             break;
         case BZ_PRIMITIVE_POOL:
-            bz_pool_subject_finish(&entry->pool);
+            bz_sut_pool_finish(&entry->pool);
             break;
         default:
             break;

@@ -10,7 +10,7 @@
 #include "scenarios/program/interpret.h"
 #include "scenarios/program/script.h"
 #include "scenarios/scenarios.h"
-#include "sim/world/world.h"
+#include "sim/native/world.h"
 
 enum { TASKS, OPS, OBJECTS, KINDS, NS };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "scenarios/program/script.h"
-#include "sim/campaign/catalog.h"
+#include "sim/run/catalog.h"
 #include "traces/json.h"
 
 #define PATH_BYTES 256u

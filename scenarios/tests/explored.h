@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "scenarios/scenarios.h"
-#include "sim/campaign/settings.h"
 #include "sim/explore/explore.h"
-#include "sim/world/snapshot.h"
+#include "sim/native/snapshot.h"
+#include "sim/run/settings.h"
 
 /* The program of a scenario on a variant, with settings "name=value,..."; NULL: the defaults. */
 static inline struct bz_program tst_explored_program(const struct bz_scenario *scenario,

@@ -8,14 +8,14 @@
 #include <stdint.h>
 
 #include "scenarios/scenarios.h"
-#include "sim/campaign/run.h"
+#include "sim/run/program.h"
 
 struct tst_seeds {
     uint64_t runs; /* until the first violation, that one included */
     uint64_t out_of_steps;
     uint64_t seed; /* of the violation; violation.oracle is NULL if there is none */
     struct bz_violation violation;
-    struct bz_world_stats stats;
+    struct bz_run_stats stats;
 };
 
 static inline struct bz_program tst_program(const struct bz_scenario *scenario,
@@ -29,18 +29,18 @@ static inline struct bz_program tst_program(const struct bz_scenario *scenario,
 /* Runs seeds 0 to `count` - 1, or to the first violation. */
 static inline struct tst_seeds tst_run_seeds(const struct bz_program *program, uint64_t count) {
     struct tst_seeds result = {0};
-    struct bz_world *world = bz_program_new_world(program, NULL);
+    struct bz_world *world = bz_program_new_world(program);
     cr_assert(ne(ptr, world, NULL));
     for (uint64_t seed = 0; seed < count && result.violation.oracle == NULL; seed++) {
-        enum bz_run_end end = bz_program_run(program, world, seed, NULL, NULL);
+        enum bz_run_end end = bz_program_run(program, world, seed);
         result.runs++;
         result.out_of_steps += end == BZ_RUN_OUT_OF_STEPS;
         if (end == BZ_RUN_VIOLATED) {
             result.seed = seed;
-            result.violation = world->violation;
+            result.violation = *bz_judge_violation(world->judge);
         }
     }
-    result.stats = world->stats;
+    result.stats = *bz_judge_stats(world->judge);
     bz_world_destroy(world);
     return result;
 }

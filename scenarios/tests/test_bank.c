@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "scenarios/tests/seeds.h"
-#include "sim/campaign/settings.h"
+#include "sim/run/settings.h"
 
 #define SEEDS 10000u
 

@@ -6,8 +6,8 @@
 #include "primitives/sync/semaphore.h"
 #include "scenarios/scenarios.h"
 #include "scenarios/tests/seeds.h"
-#include "sim/world/subject.h"
-#include "sim/world/world.h"
+#include "sim/native/internal.h"
+#include "sim/native/sut.h"
 
 #define TASKS_MAX 130u
 
@@ -26,7 +26,7 @@ static uint64_t fixed_draw(void *state, enum bz_choice_kind kind, const struct b
 
 struct crowd {
     struct bz_world *world;
-    struct bz_subject subject;
+    struct bz_sut_permits subject;
     struct bz_task *tasks[TASKS_MAX];
     uint32_t count;
     uint32_t every; /* of the tasks, counted from 1, only each every-th waits; the others yield */
@@ -34,30 +34,31 @@ struct crowd {
 
 static enum bz_status wait_for_ever(void *arg) {
     struct crowd *crowd = arg;
-    uint32_t id = bz_world_current_task(crowd->world);
-    return id % crowd->every == 0 ? bz_subject_acquire(&crowd->subject)
+    uint32_t id = bz_judge_running(crowd->world->judge);
+    return id % crowd->every == 0 ? bz_sut_acquire(&crowd->subject)
                                   : bz_sleep(crowd->world->loop, BZ_TIME_NEVER);
 }
 
 /* A crowd before a semaphore without permits, all of it suspended. */
 static void gather(struct crowd *crowd, uint32_t count, uint32_t every) {
-    static const struct bz_monitor *const none[] = {NULL};
     static struct bz_strategy fixed;
     fixed = bz_strategy_fifo;
     fixed.draw = fixed_draw;
-    struct bz_world_config config = {
-        .strategy = &fixed, .variant = &bz_variant_buzzer, .monitors = none, .order = BZ_ORDER_ANY};
+    struct bz_judge_config config = {
+        .strategy = &fixed, .order = BZ_ORDER_ANY, .oracles_off = UINT32_MAX};
     *crowd = (struct crowd){.count = count, .every = every};
-    crowd->world = bz_world_new(&config);
-    bz_world_begin(crowd->world, 0, NULL, NULL);
-    cr_assert(eq(
-        int, bz_subject_init(&crowd->subject, crowd->world, BZ_PRIMITIVE_SEMAPHORE, "permits", 0),
-        BZ_OK));
+    crowd->world = bz_world_new(&config, &bz_variant_buzzer);
+    bz_judge_begin(crowd->world->judge, &(struct bz_run_start){.seed = 0});
+    bz_world_begin(crowd->world);
+    cr_assert(
+        eq(int,
+           bz_sut_permits_init(&crowd->subject, crowd->world, BZ_PRIMITIVE_SEMAPHORE, "permits", 0),
+           BZ_OK));
     for (uint32_t index = 0; index < count; index++) {
         crowd->tasks[index] =
             bz_task_spawn(crowd->world->loop, "guest", index + 1, wait_for_ever, crowd);
     }
-    (void)bz_world_run(crowd->world);
+    bz_world_run(crowd->world);
     cr_assert(eq(u32, bz_loop_live_tasks(crowd->world->loop), count));
 }
 

@@ -3,6 +3,7 @@
  * cut short, counts the same schedules. For every entry of the zoo, what ships, and drawn programs.
  */
 #include "scenarios/tests/explored.h"
+#include "sim/native/internal.h"
 
 #define STATES_MAX 15000u
 #define STEPS_MAX 300u
@@ -119,9 +120,10 @@ static void fix_program(struct bz_program *program, const struct bz_scenario *sc
                         uint64_t seed) {
     static char text[65536];
     char error[BZ_ERROR_BYTES];
-    struct bz_world *world = bz_program_new_world(program, NULL);
+    struct bz_world *world = bz_program_new_world(program);
     cr_assert(world != NULL);
-    bz_world_begin(world, seed, NULL, NULL);
+    bz_judge_begin(world->judge, &(struct bz_run_start){.seed = seed});
+    bz_world_begin(world);
     const void *state = scenario->setup(world, &program->args);
     size_t length = scenario->file->print(state, text, sizeof text);
     bz_world_destroy(world);

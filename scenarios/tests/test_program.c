@@ -7,9 +7,10 @@
 
 #include "scenarios/program/script.h"
 #include "scenarios/tests/seeds.h"
-#include "sim/campaign/replay.h"
-#include "sim/campaign/settings.h"
-#include "sim/campaign/token.h"
+#include "sim/native/internal.h"
+#include "sim/run/replay.h"
+#include "sim/run/settings.h"
+#include "sim/run/token.h"
 
 #define SEEDS 20000u
 
@@ -379,12 +380,15 @@ Test(program, with_nothing_drawn_nothing_is_done) {
     struct bz_tape tape;
     static char text[BZ_FILE_BYTES_MAX];
     bz_tape_init(&tape);
-    struct bz_world *world = bz_program_new_world(&program, bz_strategy_find("fifo"));
+    program.strategy = &bz_strategy_fifo;
+    struct bz_world *world = bz_program_new_world(&program);
     cr_assert(ne(ptr, world, NULL));
-    bz_world_begin(world, 0, NULL, NULL);
+    bz_judge_begin(world->judge, &(struct bz_run_start){.seed = 0});
+    bz_world_begin(world);
     void *state = bz_scenario_program.setup(world, &program.args);
     bz_scenario_program.file->print(state, text, sizeof text);
-    cr_assert(eq(int, bz_world_run(world), BZ_RUN_PASSED));
+    bz_world_run(world);
+    cr_assert(eq(int, bz_judge_verdict(world->judge), BZ_RUN_PASSED));
     cr_assert(strstr(text, "\"op\"") == NULL, "%s", text);
     cr_assert(strstr(text, "\"name\": \"task-4\"") != NULL, "%s", text);
     bz_world_destroy(world);

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "scenarios/tests/seeds.h"
-#include "sim/campaign/settings.h"
+#include "sim/run/settings.h"
 
 #define SEEDS 2000u
 

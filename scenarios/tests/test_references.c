@@ -6,11 +6,11 @@
  * what is declared must be found where it says. */
 #include <string.h>
 
-#include "primitives/runtime/driver.h"
+#include "primitives/runtime/coro/san.h"
 #include "scenarios/tests/seeds.h"
 #include "scenarios/variants/twisted.h"
-#include "sim/campaign/settings.h"
-#include "sim/world/world.h"
+#include "sim/native/internal.h"
+#include "sim/run/settings.h"
 
 #define SEEDS 10000u
 #define SWEEP_SEEDS (BZ_SAN_ADDRESS ? SEEDS / 10 : SEEDS) /* ten times as slow there */
@@ -18,13 +18,13 @@
 
 static enum bz_primitive primitive_of(const struct bz_program *program,
                                       const struct bz_world *world) {
-    uint32_t object = world->violation.object;
-    return object == 0 ? program->args.primitive : world->book.objects[object].primitive;
+    uint32_t object = world->judge->violation.object;
+    return object == 0 ? program->args.primitive : world->judge->shadow.objects[object].primitive;
 }
 
 static void expect_declared(const struct bz_program *program, const struct bz_world *world,
                             uint64_t seed) {
-    const struct bz_violation *violation = &world->violation;
+    const struct bz_violation *violation = bz_judge_violation(world->judge);
     const struct bz_fault *fault =
         bz_variant_declared(program->variant, primitive_of(program, world), violation->oracle);
     bool is_assertion = strcmp(violation->oracle, "assertion") == 0;
@@ -38,10 +38,10 @@ static void expect_declared(const struct bz_program *program, const struct bz_wo
 
 /* Every run to its end or to its violation, over all seeds. */
 static void expect_nothing_else(const struct bz_program *program) {
-    struct bz_world *world = bz_program_new_world(program, NULL);
+    struct bz_world *world = bz_program_new_world(program);
     cr_assert(ne(ptr, world, NULL));
     for (uint64_t seed = 0; seed < SWEEP_SEEDS; seed++) {
-        enum bz_run_end end = bz_program_run(program, world, seed, NULL, NULL);
+        enum bz_run_end end = bz_program_run(program, world, seed);
         cr_assert(end != BZ_RUN_OUT_OF_STEPS, "%s on %s, seed %llu", program->scenario->name,
                   program->variant->name, (unsigned long long)seed);
         if (end == BZ_RUN_VIOLATED) {
@@ -98,11 +98,11 @@ static bool is_found(const struct bz_variant *variant, const struct bz_fault *fa
     if (fault->settings != NULL) {
         cr_assert(bz_program_set_list(&program, fault->settings, error, sizeof error), "%s", error);
     }
-    struct bz_world *world = bz_program_new_world(&program, NULL);
+    struct bz_world *world = bz_program_new_world(&program);
     bool is_found = false;
     for (uint64_t seed = 0; seed < SEEDS && !is_found; seed++) {
-        bool is_violated = bz_program_run(&program, world, seed, NULL, NULL) == BZ_RUN_VIOLATED;
-        is_found = is_violated && strcmp(world->violation.oracle, fault->oracle) == 0;
+        bool is_violated = bz_program_run(&program, world, seed) == BZ_RUN_VIOLATED;
+        is_found = is_violated && strcmp(world->judge->violation.oracle, fault->oracle) == 0;
     }
     bz_world_destroy(world);
     return is_found;

@@ -3,7 +3,7 @@
 
 #define SEEDS 20000u
 
-static uint64_t hits(const struct bz_world_stats *stats, enum bz_window window) {
+static uint64_t hits(const struct bz_run_stats *stats, enum bz_window window) {
     uint64_t total = 0;
     for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
         total += stats->windows[op][window];

@@ -2,8 +2,9 @@
  * and the primitives that ship are silent on the same seeds. */
 #include <string.h>
 
+#include "primitives/runtime/coro/san.h"
 #include "scenarios/tests/seeds.h"
-#include "sim/campaign/settings.h"
+#include "sim/run/settings.h"
 
 #define SEEDS 10000u
 #define SILENT_SEEDS (BZ_SAN_ADDRESS ? SEEDS / 10 : SEEDS) /* ten times as slow there */

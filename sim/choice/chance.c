@@ -54,10 +54,10 @@ uint32_t bz_chance_victim(struct bz_pcg32 *stream, const struct bz_cancel_candid
     return 1 + first + bz_pcg32_below(stream, inside);
 }
 
-__attribute__((hot)) uint32_t bz_chance_next(void *state, const struct bz_loop *loop,
+__attribute__((hot)) uint32_t bz_chance_next(void *state, const struct bz_ready *ready,
                                              uint32_t count, uint32_t step) {
     struct bz_chance *chance = state;
-    (void)loop;
+    (void)ready;
     (void)step;
     return bz_pcg32_below(&chance->streams[BZ_CHOICE_NEXT], count);
 }
@@ -73,11 +73,9 @@ uint32_t bz_chance_spread_gap(void *state) {
                                                : bz_pcg32_below(stream, chance->points + 1);
 }
 
-uint32_t bz_chance_cancel(void *state, const struct bz_loop *loop,
-                          const struct bz_cancel_candidate *candidates, uint32_t count,
+uint32_t bz_chance_cancel(void *state, const struct bz_cancel_candidate *candidates, uint32_t count,
                           uint32_t step, uint32_t point) {
     struct bz_chance *chance = state;
-    (void)loop;
     (void)step;
     (void)point;
     return bz_chance_victim(&chance->streams[BZ_CHOICE_CANCEL], candidates, count, BZ_WINDOWS_ALL);

@@ -75,10 +75,9 @@ static inline uint64_t bz_chance_hash(uint64_t seed, uint64_t a, uint64_t b) {
 }
 
 /* For tables. The first: every ready handle is equally likely. */
-uint32_t bz_chance_next(void *state, const struct bz_loop *loop, uint32_t count, uint32_t step);
+uint32_t bz_chance_next(void *state, const struct bz_ready *ready, uint32_t count, uint32_t step);
 uint32_t bz_chance_spread_gap(void *state);
-uint32_t bz_chance_cancel(void *state, const struct bz_loop *loop,
-                          const struct bz_cancel_candidate *candidates, uint32_t count,
+uint32_t bz_chance_cancel(void *state, const struct bz_cancel_candidate *candidates, uint32_t count,
                           uint32_t step, uint32_t point);
 uint32_t bz_chance_jump_gap(void *state);
 bool bz_chance_jump(void *state, uint32_t step);

@@ -17,37 +17,9 @@
 
 #include <stdint.h>
 
-enum bz_choice_kind {
-    BZ_CHOICE_NEXT = 0,
-    BZ_CHOICE_CANCEL = 1,
-    BZ_CHOICE_DELAY = 2,
-    BZ_CHOICE_DATA = 3,
-};
-#define BZ_CHOICE_KIND_COUNT 4
+#include "traces/words.h"
 
-/* "next", "cancel", "delay", "data"; NULL for no kind. */
-const char *bz_choice_kind_name(enum bz_choice_kind kind);
-
-/* Where a cancel can strike. DESIGN's names, plus running: a task that cancels itself. */
-enum bz_window {
-    BZ_WINDOW_NONE = 0,
-    BZ_WINDOW_UNSTARTED = 1,  /* created, its first step has not run */
-    BZ_WINDOW_WAITING = 2,    /* suspended on a pending future */
-    BZ_WINDOW_WOKEN = 3,      /* the future has a result, the task has not resumed: the window */
-    BZ_WINDOW_SLEEPING = 4,   /* suspended on time or on a bare yield, owns nothing */
-    BZ_WINDOW_HOLDING = 5,    /* owns a permit, suspended elsewhere */
-    BZ_WINDOW_CANCELLING = 6, /* an earlier request is on its way: this is the second */
-    BZ_WINDOW_DONE = 7,       /* the task has ended */
-    BZ_WINDOW_RUNNING = 8,    /* the task cancels itself; never injected */
-};
-#define BZ_WINDOW_COUNT 9
-
-/* Windows that a cancel can be injected into, as a bit mask of 1 << window. */
-#define BZ_WINDOWS_ALL 0xfeu
-#define BZ_WINDOWS_NONE 0u
-
-/* "unstarted", ...; NULL for no window. */
-const char *bz_window_name(enum bz_window window);
+BZ_BEGIN_DECLS
 
 /* One entry of the tape. Fields that a kind does not use are 0. */
 struct bz_choice {
@@ -62,5 +34,7 @@ struct bz_choice {
     uint8_t role;      /* next: enum bz_role */
     uint8_t window;    /* cancel: enum bz_window */
 };
+
+BZ_END_DECLS
 
 #endif

@@ -16,12 +16,20 @@
 
 #include "sim/choice/choice.h"
 
-struct bz_loop;
+BZ_BEGIN_DECLS
+
 struct bz_tape;
 struct bz_answers;
 
 #define BZ_GAP_NEVER UINT32_MAX
 #define BZ_PROFILE_TASKS_MAX 64u
+
+/* The name of a handle that is ready: it stays the same however the rest of a schedule changes. */
+struct bz_ready {
+    uint32_t owner; /* task on whose behalf it runs; 0: none */
+    uint32_t nth;   /* its number among the handles of that owner and role, 1 is the first */
+    uint8_t role;   /* enum bz_role */
+};
 
 /* A task that may be cancelled here. Candidates come sorted by window, then by task. */
 struct bz_cancel_candidate {
@@ -54,6 +62,7 @@ struct bz_strategy_start {
     const struct bz_tape *tape;       /* what a replaying strategy reads; NULL for the others */
     const struct bz_profile *profile; /* for a strategy that needs_profile; else maybe NULL */
     const struct bz_answers *answers; /* what the strategy `answers` follows; maybe NULL */
+    void *context;                    /* of a search or a test; else NULL */
 };
 
 struct bz_strategy {
@@ -61,24 +70,23 @@ struct bz_strategy {
     const char *summary;
     bool is_fair;       /* every ready handle runs at last: liveness verdicts mean something */
     bool needs_profile; /* begin() must be given one */
+    bool reads_ready; /* next() looks at the names of the ready handles; else `ready` may be NULL */
     size_t state_bytes;
 
     /* A run starts. What `start` points to lasts as long as the run. */
     void (*begin)(void *state, const struct bz_strategy_start *start);
 
-    /* Which of the `count` >= 2 ready handles of the loop runs as step `step`: its index, 0 being
-     * the oldest. Read them with bz_driver_ready_at(). */
-    uint32_t (*next)(void *state, const struct bz_loop *loop, uint32_t count, uint32_t step);
+    /* Which of the `count` >= 2 ready handles runs as step `step`: its index. `ready` lists them,
+     * the oldest first. */
+    uint32_t (*next)(void *state, const struct bz_ready *ready, uint32_t count, uint32_t step);
 
     /* How many points where a cancel could be injected pass before cancel() is asked; asked at the
      * beginning and after every cancel(). BZ_GAP_NEVER: no more in this run. */
     uint32_t (*cancel_gap)(void *state);
     /* The index of the victim plus 1, or 0 for none. `count` >= 1. `point`: how many points have
-     * passed since the last step; the clock may have moved on between them. The ready handles of
-     * the loop are what a cancel competes with. */
-    uint32_t (*cancel)(void *state, const struct bz_loop *loop,
-                       const struct bz_cancel_candidate *candidates, uint32_t count, uint32_t step,
-                       uint32_t point);
+     * passed since the last step; the clock may have moved on between them. */
+    uint32_t (*cancel)(void *state, const struct bz_cancel_candidate *candidates, uint32_t count,
+                       uint32_t step, uint32_t point);
 
     /* The same for clock jumps while handles are ready; true: jump to the next timer. */
     uint32_t (*jump_gap)(void *state);
@@ -93,7 +101,6 @@ extern const struct bz_strategy bz_strategy_fifo;
 extern const struct bz_strategy bz_strategy_random;
 extern const struct bz_strategy bz_strategy_answers;
 extern const struct bz_strategy bz_strategy_pct;
-extern const struct bz_strategy bz_strategy_pos;
 extern const struct bz_strategy bz_strategy_urw;
 extern const struct bz_strategy bz_strategy_delay;
 extern const struct bz_strategy bz_strategy_starve;
@@ -105,5 +112,7 @@ extern const struct bz_strategy *const bz_strategies[];
 
 /* NULL if there is none of that name. */
 const struct bz_strategy *bz_strategy_find(const char *name);
+
+BZ_END_DECLS
 
 #endif

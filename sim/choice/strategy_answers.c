@@ -26,9 +26,9 @@ static uint64_t reply(struct answers_state *state, uint64_t bound) {
     return value < bound ? value : 0;
 }
 
-static uint32_t answers_next(void *state, const struct bz_loop *loop, uint32_t count,
+static uint32_t answers_next(void *state, const struct bz_ready *ready, uint32_t count,
                              uint32_t step) {
-    (void)loop;
+    (void)ready;
     (void)step;
     return (uint32_t)reply(state, count);
 }
@@ -38,10 +38,8 @@ static uint32_t answers_gap(void *state) {
     return 0;
 }
 
-static uint32_t answers_cancel(void *state, const struct bz_loop *loop,
-                               const struct bz_cancel_candidate *candidates, uint32_t count,
-                               uint32_t step, uint32_t point) {
-    (void)loop;
+static uint32_t answers_cancel(void *state, const struct bz_cancel_candidate *candidates,
+                               uint32_t count, uint32_t step, uint32_t point) {
     (void)candidates;
     (void)step;
     (void)point;

@@ -30,9 +30,10 @@ static void delay_begin(void *state, const struct bz_strategy_start *start) {
     }
 }
 
-static uint32_t delay_next(void *state, const struct bz_loop *loop, uint32_t count, uint32_t step) {
+static uint32_t delay_next(void *state, const struct bz_ready *ready, uint32_t count,
+                           uint32_t step) {
     struct delay_state *delay = state;
-    (void)loop;
+    (void)ready;
     for (uint32_t index = 0; index < delay->left; index++) {
         if (delay->steps[index] <= step) { /* later if there was no choice at that step */
             delay->steps[index] = delay->steps[--delay->left];

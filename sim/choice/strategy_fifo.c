@@ -7,9 +7,10 @@ static void fifo_begin(void *state, const struct bz_strategy_start *start) {
     (void)start;
 }
 
-static uint32_t fifo_next(void *state, const struct bz_loop *loop, uint32_t count, uint32_t step) {
+static uint32_t fifo_next(void *state, const struct bz_ready *ready, uint32_t count,
+                          uint32_t step) {
     (void)state;
-    (void)loop;
+    (void)ready;
     (void)count;
     (void)step;
     return 0;
@@ -20,11 +21,9 @@ static uint32_t fifo_gap(void *state) {
     return BZ_GAP_NEVER;
 }
 
-static uint32_t fifo_cancel(void *state, const struct bz_loop *loop,
-                            const struct bz_cancel_candidate *candidates, uint32_t count,
-                            uint32_t step, uint32_t point) {
+static uint32_t fifo_cancel(void *state, const struct bz_cancel_candidate *candidates,
+                            uint32_t count, uint32_t step, uint32_t point) {
     (void)state;
-    (void)loop;
     (void)candidates;
     (void)count;
     (void)step;

@@ -16,12 +16,11 @@ static uint32_t measure_gap(void *state) {
     return 0;
 }
 
-static uint32_t measure_cancel(void *state, const struct bz_loop *loop,
-                               const struct bz_cancel_candidate *candidates, uint32_t count,
-                               uint32_t step, uint32_t point) {
+static uint32_t measure_cancel(void *state, const struct bz_cancel_candidate *candidates,
+                               uint32_t count, uint32_t step, uint32_t point) {
     struct bz_measure_state *measure = state;
     return measure->points++ == measure->strike_point
-               ? bz_chance_cancel(state, loop, candidates, count, step, point)
+               ? bz_chance_cancel(state, candidates, count, step, point)
                : 0;
 }
 

@@ -16,7 +16,6 @@
  * and whoever still makes no progress then cannot. Shuttle, Coyote and others end their priority
  * schedules in the same way.
  */
-#include "primitives/runtime/driver.h"
 #include "sim/choice/chance.h"
 
 #define DEPTH_MAX 4u
@@ -76,11 +75,11 @@ static uint64_t priority(const struct pct_state *pct, uint32_t owner) {
     return value;
 }
 
-static uint32_t highest(const struct pct_state *pct, const struct bz_loop *loop, uint32_t count) {
+static uint32_t highest(const struct pct_state *pct, const struct bz_ready *ready, uint32_t count) {
     uint32_t best = 0;
-    uint64_t best_priority = priority(pct, bz_driver_ready_at(loop, 0)->owner);
+    uint64_t best_priority = priority(pct, ready[0].owner);
     for (uint32_t index = 1; index < count; index++) {
-        uint64_t candidate = priority(pct, bz_driver_ready_at(loop, index)->owner);
+        uint64_t candidate = priority(pct, ready[index].owner);
         if (candidate > best_priority) {
             best = index;
             best_priority = candidate;
@@ -89,19 +88,19 @@ static uint32_t highest(const struct pct_state *pct, const struct bz_loop *loop,
     return best;
 }
 
-static uint32_t pct_next(void *state, const struct bz_loop *loop, uint32_t count, uint32_t step) {
+static uint32_t pct_next(void *state, const struct bz_ready *ready, uint32_t count, uint32_t step) {
     struct pct_state *pct = state;
     if (step > pct->unfair_until) {
-        return bz_chance_next(state, loop, count, step);
+        return bz_chance_next(state, ready, count, step);
     }
-    uint32_t best = highest(pct, loop, count);
+    uint32_t best = highest(pct, ready, count);
     for (uint32_t index = 0; pct->pending > 0 && index < pct->change_count; index++) {
         struct change *change = &pct->changes[index];
         if (!change->is_made && change->step <= step) {
             change->is_made = true;
-            change->owner = bz_driver_ready_at(loop, best)->owner;
+            change->owner = ready[best].owner;
             pct->pending--;
-            best = highest(pct, loop, count);
+            best = highest(pct, ready, count);
         }
     }
     return best;
@@ -112,6 +111,7 @@ const struct bz_strategy bz_strategy_pct = {
     .summary = "strict random priorities, changed at up to 3 steps of a run",
     .is_fair = true,
     .needs_profile = true,
+    .reads_ready = true,
     .state_bytes = sizeof(struct pct_state),
     .begin = pct_begin,
     .next = pct_next,

@@ -55,10 +55,10 @@ static void portfolio_begin(void *state, const struct bz_strategy_start *start) 
     portfolio->member->begin(portfolio->words, start);
 }
 
-static uint32_t portfolio_next(void *state, const struct bz_loop *loop, uint32_t count,
+static uint32_t portfolio_next(void *state, const struct bz_ready *ready, uint32_t count,
                                uint32_t step) {
     struct portfolio_state *portfolio = state;
-    return portfolio->member->next(portfolio->words, loop, count, step);
+    return portfolio->member->next(portfolio->words, ready, count, step);
 }
 
 static uint32_t portfolio_cancel_gap(void *state) {
@@ -66,11 +66,10 @@ static uint32_t portfolio_cancel_gap(void *state) {
     return portfolio->member->cancel_gap(portfolio->words);
 }
 
-static uint32_t portfolio_cancel(void *state, const struct bz_loop *loop,
-                                 const struct bz_cancel_candidate *candidates, uint32_t count,
-                                 uint32_t step, uint32_t point) {
+static uint32_t portfolio_cancel(void *state, const struct bz_cancel_candidate *candidates,
+                                 uint32_t count, uint32_t step, uint32_t point) {
     struct portfolio_state *portfolio = state;
-    return portfolio->member->cancel(portfolio->words, loop, candidates, count, step, point);
+    return portfolio->member->cancel(portfolio->words, candidates, count, step, point);
 }
 
 static uint32_t portfolio_jump_gap(void *state) {
@@ -96,6 +95,7 @@ const struct bz_strategy bz_strategy_portfolio = {
     .summary = "delay, random, pct, urw, starve, swarm and fifo in turn, seed by seed: the default",
     .is_fair = true,
     .needs_profile = true,
+    .reads_ready = true,
     .state_bytes = sizeof(struct portfolio_state),
     .begin = portfolio_begin,
     .next = portfolio_next,

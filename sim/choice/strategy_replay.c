@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "primitives/runtime/check.h"
-#include "primitives/runtime/driver.h"
 
 static void replay_begin(struct bz_replay_state *state, const struct bz_tape *tape,
                          bool is_strict) {
@@ -56,7 +55,7 @@ static const struct bz_choice *entry_at_step(struct bz_replay_state *state,
     return NULL;
 }
 
-static uint32_t replay_next(void *opaque, const struct bz_loop *loop, uint32_t count,
+static uint32_t replay_next(void *opaque, const struct bz_ready *ready, uint32_t count,
                             uint32_t step) {
     struct bz_replay_state *state = opaque;
     const struct bz_choice *entry = entry_at_step(state, BZ_CHOICE_NEXT, step);
@@ -64,7 +63,7 @@ static uint32_t replay_next(void *opaque, const struct bz_loop *loop, uint32_t c
         return 0;
     }
     for (uint32_t index = 0; index < count; index++) {
-        const struct bz_handle *handle = bz_driver_ready_at(loop, index);
+        const struct bz_ready *handle = &ready[index];
         if (handle->owner == entry->owner && handle->nth == entry->nth &&
             handle->role == entry->role) {
             return index;
@@ -94,11 +93,9 @@ static const struct bz_choice *cancel_entry(struct bz_replay_state *state, uint3
     return entry;
 }
 
-static uint32_t replay_cancel(void *opaque, const struct bz_loop *loop,
-                              const struct bz_cancel_candidate *candidates, uint32_t count,
-                              uint32_t step, uint32_t point) {
+static uint32_t replay_cancel(void *opaque, const struct bz_cancel_candidate *candidates,
+                              uint32_t count, uint32_t step, uint32_t point) {
     struct bz_replay_state *state = opaque;
-    (void)loop;
     const struct bz_choice *entry = cancel_entry(state, step, point);
     if (entry == NULL) {
         return 0;
@@ -171,6 +168,7 @@ const struct bz_strategy bz_strategy_replay_strict = {
     .name = "replay-strict",
     .summary = "answers from a tape whose entries must all fit",
     .is_fair = true,
+    .reads_ready = true,
     .state_bytes = sizeof(struct bz_replay_state),
     .begin = strict_begin,
     .next = replay_next,
@@ -185,6 +183,7 @@ const struct bz_strategy bz_strategy_replay_lenient = {
     .name = "replay-lenient",
     .summary = "answers from a tape and skips what does not fit",
     .is_fair = true,
+    .reads_ready = true,
     .state_bytes = sizeof(struct bz_replay_state),
     .begin = lenient_begin,
     .next = replay_next,

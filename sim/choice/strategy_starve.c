@@ -10,7 +10,6 @@
  * Guarantee: that of a random walk, for the steps outside; fair with probability 1, because no hold
  * lasts longer than HOLD_MAX steps and the pauses are random walks.
  */
-#include "primitives/runtime/driver.h"
 #include "sim/choice/chance.h"
 
 #define SHARE 5u /* of a run that a hold may take, as a divisor */
@@ -41,26 +40,26 @@ static void starve_begin(void *state, const struct bz_strategy_start *start) {
 }
 
 /* A hold ends, or begins. Nobody is held twice in a row: one more pause comes instead. */
-static void turn(struct starve_state *starve, const struct bz_loop *loop, uint32_t count,
+static void turn(struct starve_state *starve, const struct bz_ready *ready, uint32_t count,
                  uint32_t step) {
     struct bz_pcg32 *plan = &starve->chance.streams[BZ_CHANCE_PLAN];
     uint32_t log2 = 1 + bz_pcg32_below(plan, starve->hold_log2_max);
-    uint32_t drawn = bz_driver_ready_at(loop, bz_pcg32_below(plan, count))->owner;
+    uint32_t drawn = ready[bz_pcg32_below(plan, count)].owner;
     bool is_hold = starve->victim == NOBODY && drawn != starve->last_victim;
     starve->last_victim = starve->victim;
     starve->victim = is_hold ? drawn : NOBODY;
     starve->until = step + (1u << log2);
 }
 
-static uint32_t starve_next(void *state, const struct bz_loop *loop, uint32_t count,
+static uint32_t starve_next(void *state, const struct bz_ready *ready, uint32_t count,
                             uint32_t step) {
     struct starve_state *starve = state;
     if (step >= starve->until) {
-        turn(starve, loop, count, step);
+        turn(starve, ready, count, step);
     }
     uint32_t others = count;
     for (uint32_t index = 0; starve->victim != NOBODY && index < count; index++) {
-        others -= bz_driver_ready_at(loop, index)->owner == starve->victim;
+        others -= ready[index].owner == starve->victim;
     }
     uint32_t drawn =
         bz_pcg32_below(&starve->chance.streams[BZ_CHOICE_NEXT], others == 0 ? count : others);
@@ -69,7 +68,7 @@ static uint32_t starve_next(void *state, const struct bz_loop *loop, uint32_t co
     }
     uint32_t index = 0;
     for (;; index++) { /* the drawn-th of those that are not the victim's */
-        bool is_other = bz_driver_ready_at(loop, index)->owner != starve->victim;
+        bool is_other = ready[index].owner != starve->victim;
         if (is_other && drawn-- == 0) {
             return index;
         }
@@ -81,6 +80,7 @@ const struct bz_strategy bz_strategy_starve = {
     .summary = "a random walk in which one task at a time is held back for a while",
     .is_fair = true,
     .needs_profile = true,
+    .reads_ready = true,
     .state_bytes = sizeof(struct starve_state),
     .begin = starve_begin,
     .next = starve_next,

@@ -13,7 +13,6 @@
  * Guarantee: none beyond a random walk's, in the share of runs that have its parameters. Fair with
  * probability 1: no handle is ever out of the question.
  */
-#include "primitives/runtime/driver.h"
 #include "sim/choice/chance.h"
 
 #define SOON_LOG2_MOST 6u
@@ -42,21 +41,22 @@ static void swarm_begin(void *state, const struct bz_strategy_start *start) {
 }
 
 /* The same task again, three times of four; each of the others in the fourth. */
-static uint32_t sticky(struct swarm_state *swarm, const struct bz_loop *loop, uint32_t count,
+static uint32_t sticky(struct swarm_state *swarm, const struct bz_ready *ready, uint32_t count,
                        uint32_t drawn) {
     if (bz_pcg32_below(&swarm->chance.streams[BZ_CHOICE_NEXT], 4) < STICKY_OF_4) {
         for (uint32_t index = 0; index < count; index++) {
-            if (bz_driver_ready_at(loop, index)->owner == swarm->last_owner) {
+            if (ready[index].owner == swarm->last_owner) {
                 drawn = index;
                 break;
             }
         }
     }
-    swarm->last_owner = bz_driver_ready_at(loop, drawn)->owner;
+    swarm->last_owner = ready[drawn].owner;
     return drawn;
 }
 
-static uint32_t swarm_next(void *state, const struct bz_loop *loop, uint32_t count, uint32_t step) {
+static uint32_t swarm_next(void *state, const struct bz_ready *ready, uint32_t count,
+                           uint32_t step) {
     struct swarm_state *swarm = state;
     struct bz_pcg32 *stream = &swarm->chance.streams[BZ_CHOICE_NEXT];
     uint32_t drawn = bz_pcg32_below(stream, count);
@@ -65,7 +65,7 @@ static uint32_t swarm_next(void *state, const struct bz_loop *loop, uint32_t cou
         return drawn;
     }
     if (swarm->pick == PICK_STICKY) {
-        return sticky(swarm, loop, count, drawn);
+        return sticky(swarm, ready, count, drawn);
     }
     uint32_t other = bz_pcg32_below(stream, count);
     bool is_first = (drawn < other) == (swarm->pick == PICK_OLD);
@@ -82,11 +82,9 @@ static uint32_t swarm_cancel_gap(void *state) {
     return bz_pcg32_below(stream, swarm->chance.first_bound);
 }
 
-static uint32_t swarm_cancel(void *state, const struct bz_loop *loop,
-                             const struct bz_cancel_candidate *candidates, uint32_t count,
-                             uint32_t step, uint32_t point) {
+static uint32_t swarm_cancel(void *state, const struct bz_cancel_candidate *candidates,
+                             uint32_t count, uint32_t step, uint32_t point) {
     struct swarm_state *swarm = state;
-    (void)loop;
     (void)step;
     (void)point;
     return bz_chance_victim(&swarm->chance.streams[BZ_CHOICE_CANCEL], candidates, count,
@@ -98,6 +96,7 @@ const struct bz_strategy bz_strategy_swarm = {
     .summary = "a random walk whose windows, rates and biases are drawn per seed",
     .is_fair = true,
     .needs_profile = true,
+    .reads_ready = true,
     .state_bytes = sizeof(struct swarm_state),
     .begin = swarm_begin,
     .next = swarm_next,

@@ -10,7 +10,6 @@
  * Guarantee: of a program whose tasks are always ready and are as long as the profile says, every
  * interleaving is equally likely. Fair with probability 1, since no weight is 0.
  */
-#include "primitives/runtime/driver.h"
 #include "sim/choice/chance.h"
 
 struct urw_state {
@@ -27,7 +26,7 @@ static void urw_begin(void *state, const struct bz_strategy_start *start) {
 }
 
 /* How many steps the owner of the handle still has before it, this one included. */
-static uint32_t weight(const struct urw_state *urw, const struct bz_handle *handle) {
+static uint32_t weight(const struct urw_state *urw, const struct bz_ready *handle) {
     if (handle->role != BZ_ROLE_STEP) {
         return 1;
     }
@@ -36,17 +35,17 @@ static uint32_t weight(const struct urw_state *urw, const struct bz_handle *hand
     return steps > handle->nth ? steps - handle->nth + 1 : 1;
 }
 
-static uint32_t urw_next(void *state, const struct bz_loop *loop, uint32_t count, uint32_t step) {
+static uint32_t urw_next(void *state, const struct bz_ready *ready, uint32_t count, uint32_t step) {
     struct urw_state *urw = state;
     uint64_t total = 0;
     uint32_t index = 0;
     (void)step;
     for (uint32_t each = 0; each < count; each++) {
-        total += weight(urw, bz_driver_ready_at(loop, each));
+        total += weight(urw, &ready[each]);
     }
     uint64_t drawn = bz_pcg32_below64(&urw->chance.streams[BZ_CHOICE_NEXT], total);
     for (;;) {
-        uint32_t share = weight(urw, bz_driver_ready_at(loop, index));
+        uint32_t share = weight(urw, &ready[index]);
         if (drawn < share) {
             return index;
         }
@@ -60,6 +59,7 @@ const struct bz_strategy bz_strategy_urw = {
     .summary = "tasks weighted by the steps they still have: interleavings about equally likely",
     .is_fair = true,
     .needs_profile = true,
+    .reads_ready = true,
     .state_bytes = sizeof(struct urw_state),
     .begin = urw_begin,
     .next = urw_next,

@@ -7,6 +7,7 @@
 #include "sim/choice/pcg.h"
 #include "sim/choice/strategy.h"
 #include "sim/explore/explore.h"
+#include "sim/judge/internal.h"
 
 #define STREAM_DESCENT 77u
 #define DESCENT_STEPS_MAX 10000u
@@ -42,9 +43,9 @@ static void descent_begin(void *state, const struct bz_strategy_start *start) {
     descent->leaves = (struct product){.mantissa = UINT64_C(1) << 63u};
 }
 
-static uint32_t descent_next(void *state, const struct bz_loop *loop, uint32_t count,
+static uint32_t descent_next(void *state, const struct bz_ready *ready, uint32_t count,
                              uint32_t step) {
-    (void)loop;
+    (void)ready;
     (void)step;
     return (uint32_t)choose(state, count);
 }
@@ -55,10 +56,8 @@ static uint32_t descent_gap(void *state) {
 }
 
 /* As in the search, who has ended is not worth a cancel. */
-static uint32_t descent_cancel(void *state, const struct bz_loop *loop,
-                               const struct bz_cancel_candidate *candidates, uint32_t count,
-                               uint32_t step, uint32_t point) {
-    (void)loop;
+static uint32_t descent_cancel(void *state, const struct bz_cancel_candidate *candidates,
+                               uint32_t count, uint32_t step, uint32_t point) {
     (void)step;
     (void)point;
     while (count > 0 && candidates[count - 1].window == BZ_WINDOW_DONE) {
@@ -111,14 +110,15 @@ static struct product add(struct product a, struct product b) {
 uint32_t bz_explore_estimate_log2(const struct bz_program *program, uint32_t probes) {
     struct bz_program brief = *program;
     brief.steps_max = brief.steps_max < DESCENT_STEPS_MAX ? brief.steps_max : DESCENT_STEPS_MAX;
-    struct bz_world *world = bz_program_new_world(&brief, &descent_strategy);
+    brief.strategy = &descent_strategy;
+    struct bz_world *world = bz_program_new_world(&brief);
     if (world == NULL) {
         return 0;
     }
     struct product sum = {0, 0};
     for (uint32_t seed = 0; seed < probes; seed++) {
-        (void)bz_program_run(&brief, world, seed, NULL, NULL);
-        sum = add(sum, ((const struct descent *)world->strategy_state)->leaves);
+        (void)bz_program_run(&brief, world, seed);
+        sum = add(sum, ((const struct descent *)world->judge->strategy_state)->leaves);
     }
     bz_world_destroy(world);
     uint32_t log2 = sum.log2 + 63u - (uint32_t)__builtin_clzll(sum.mantissa | 1u);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "sim/explore/search.h"
-#include "sim/world/snapshot.h"
+#include "sim/native/snapshot.h"
 
 const char *bz_reduction_name(unsigned index) {
     static const char *const names[] = {"snapshots", "states", "queue", "sleep"};
@@ -123,13 +123,14 @@ bool bz_explore_repeat(const struct bz_program *program, const struct bz_explore
     *repeat = *program;
     repeat->strategy = &bz_strategy_answers;
     repeat->answers = finding->answers;
-    struct bz_world *world = finding->has_answers ? bz_program_new_world(repeat, NULL) : NULL;
+    struct bz_world *world = finding->has_answers ? bz_program_new_world(repeat) : NULL;
     if (world == NULL) {
         return false;
     }
-    bool is_same = bz_program_run(repeat, world, 0, NULL, NULL) == BZ_RUN_VIOLATED &&
-                   strcmp(world->violation.oracle, finding->violation.oracle) == 0;
-    *found = (struct bz_finding){.digest = world->digest, .violation = world->violation};
+    const struct bz_violation *violation = bz_judge_violation(world->judge);
+    bool is_same = bz_program_run(repeat, world, 0) == BZ_RUN_VIOLATED &&
+                   strcmp(violation->oracle, finding->violation.oracle) == 0;
+    *found = (struct bz_finding){.digest = bz_judge_digest(world->judge), .violation = *violation};
     bz_world_destroy(world);
     return is_same;
 }

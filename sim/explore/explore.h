@@ -3,7 +3,7 @@
  * A campaign samples schedules; this enumerates them, and can end in a proof. A transition is one
  * step together with all that is chosen before and in it: whether a cancel strikes, and whom;
  * whether the clock jumps; which ready handle runs; what is drawn. Transitions are tried one after
- * the other from a snapshot (sim/world/snapshot.h), so that no prefix is ever run twice, and a
+ * the other from a snapshot (sim/native/snapshot.h), so that no prefix is ever run twice, and a
  * state that the search has been at before is not searched again.
  *
  * Rounds. Round r has every schedule in which delays and injected cancels together are at most r:
@@ -42,8 +42,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/campaign/campaign.h"
-#include "sim/campaign/run.h"
+#include "sim/run/campaign.h"
+#include "sim/run/program.h"
 
 #define BZ_EXPLORE_UNBOUNDED UINT32_MAX
 #define BZ_EXPLORE_DRAWS_MAX 16u

@@ -1,7 +1,6 @@
 #include "sim/explore/footprint.h"
 
-#include "primitives/runtime/driver.h"
-#include "primitives/runtime/mem.h"
+#include "sim/native/internal.h"
 
 static uint64_t bit(struct bz_footprint *footprint, uint32_t number) {
     footprint->is_world |= number >= 64;
@@ -9,11 +8,11 @@ static uint64_t bit(struct bz_footprint *footprint, uint32_t number) {
 }
 
 static void touch_task(struct bz_tracker *tracker, uint32_t task) {
-    const struct bz_book *book = &tracker->world->book;
+    const struct bz_shadow *shadow = &tracker->world->judge->shadow;
     struct bz_footprint *footprint = &tracker->footprint;
     footprint->tasks |= bit(footprint, task);
-    if (book->tasks[task].object != 0) {
-        footprint->objects |= bit(footprint, book->tasks[task].object);
+    if (shadow->tasks[task].object != 0) {
+        footprint->objects |= bit(footprint, shadow->tasks[task].object);
     }
 }
 
@@ -47,7 +46,7 @@ static void on_event(struct bz_event_sink *sink, const struct bz_logged_event *l
         /* On a future inside an operation, the variant's own; any other future is somebody's. */
         bool is_private = event->arg == BZ_WAIT_YIELD ||
                           (event->arg == BZ_WAIT_FUTURE &&
-                           tracker->world->book.tasks[event->task].op != BZ_OP_NONE);
+                           tracker->world->judge->shadow.tasks[event->task].op != BZ_OP_NONE);
         touch_task(tracker, event->task);
         tracker->footprint.is_world |= !is_private;
         break;
@@ -69,9 +68,12 @@ void bz_tracker_init(struct bz_tracker *tracker, struct bz_world *world) {
     *tracker = (struct bz_tracker){.sink = {.event = on_event}, .world = world};
 }
 
-static uint64_t memory_mark(const struct bz_world *world) {
-    const struct bz_mem *mem = world->loop->mem;
+static uint64_t mark_of(const struct bz_mem *mem) {
     return mem->live_blocks + ((uint64_t)mem->used_bytes << 24u);
+}
+
+static uint64_t memory_mark(const struct bz_world *world) {
+    return mark_of(world->loop->mem) + mark_of(world->judge->shadow.mem);
 }
 
 static uint64_t timers_mark(const struct bz_world *world) {
@@ -84,11 +86,11 @@ void bz_tracker_begin(struct bz_tracker *tracker) {
     tracker->has_begun = false;
     tracker->timers_before = timers_mark(tracker->world);
     tracker->memory_before = memory_mark(tracker->world);
-    tracker->world->looked_at = 0;
+    bz_native_of(tracker->world)->looked_at = 0;
 }
 
 void bz_tracker_end(struct bz_tracker *tracker) {
-    tracker->footprint.tasks |= tracker->world->looked_at;
+    tracker->footprint.tasks |= bz_native_of(tracker->world)->looked_at;
     tracker->footprint.is_world |= tracker->timers_before != timers_mark(tracker->world) ||
                                    tracker->memory_before != memory_mark(tracker->world);
 }

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/world/world.h"
+#include "sim/native/world.h"
 
 /* Which transition it is: the step of a task, or the cancel of one; as a bit, so that sets of them
  * are words. */

@@ -6,7 +6,8 @@
 #include "sim/explore/footprint.h"
 #include "sim/explore/search.h"
 #include "sim/explore/visited.h"
-#include "sim/world/snapshot.h"
+#include "sim/native/internal.h"
+#include "sim/native/snapshot.h"
 
 enum bz_question_kind {
     BZ_QUESTION_NEXT,

@@ -1,6 +1,5 @@
 #include <stdlib.h>
 
-#include "primitives/runtime/driver.h"
 #include "sim/explore/path.h"
 
 /* --- answering the world ---------------------------------------------------------------------- */
@@ -28,18 +27,17 @@ static struct bz_search *search_of(void *state) {
 }
 
 static void search_begin(void *state, const struct bz_strategy_start *start) {
-    (void)state;
-    (void)start;
+    *(struct bz_search **)state = start->context;
 }
 
-static uint32_t search_next(void *state, const struct bz_loop *loop, uint32_t count,
+static uint32_t search_next(void *state, const struct bz_ready *ready, uint32_t count,
                             uint32_t step) {
     struct bz_search *search = search_of(state);
     struct bz_question *question = ask(search, BZ_QUESTION_NEXT, count);
     (void)step;
     bool may_skip = bz_search_has(search, BZ_REDUCE_SLEEP) && !search->has_jumped;
     for (; may_skip && question->answer < count; question->answer++) {
-        const struct bz_handle *handle = bz_driver_ready_at(loop, (uint32_t)question->answer);
+        const struct bz_ready *handle = &ready[question->answer];
         uint64_t transition =
             handle->role == BZ_ROLE_STEP ? bz_transition_step(handle->owner) : BZ_TRANSITION_NONE;
         if (!bz_search_is_skipped(search, transition)) {
@@ -56,11 +54,9 @@ static uint32_t search_gap(void *state) {
 }
 
 /* A cancel of a task that has ended changes nothing but the number of cancels that are left. */
-static uint32_t search_cancel(void *state, const struct bz_loop *loop,
-                              const struct bz_cancel_candidate *candidates, uint32_t count,
-                              uint32_t step, uint32_t point) {
+static uint32_t search_cancel(void *state, const struct bz_cancel_candidate *candidates,
+                              uint32_t count, uint32_t step, uint32_t point) {
     struct bz_search *search = search_of(state);
-    (void)loop;
     (void)step;
     (void)point;
     while (count > 0 && candidates[count - 1].window == BZ_WINDOW_DONE) {
@@ -101,6 +97,7 @@ const struct bz_strategy bz_search_strategy = {
     .name = "explore",
     .summary = "every answer, one after the other",
     .is_fair = true,
+    .reads_ready = true,
     .state_bytes = sizeof(struct bz_search *),
     .begin = search_begin,
     .next = search_next,

@@ -16,24 +16,29 @@ static void set_up(struct bz_search *search) {
     const struct bz_program *program = search->config->program;
     bool tracks = bz_search_has(search, BZ_REDUCE_SLEEP);
     search->world->is_searched = bz_search_has(search, BZ_REDUCE_STATES);
-    bz_world_begin(search->world, 0, NULL, tracks ? &search->tracker.sink : NULL);
+    bz_judge_begin(search->world->judge,
+                   &(struct bz_run_start){.strategy = &bz_search_strategy,
+                                          .sink = tracks ? &search->tracker.sink : NULL,
+                                          .context = search});
+    bz_world_begin(search->world);
     if (bz_search_has(search, BZ_REDUCE_SNAPSHOTS)) {
         bz_snapshot_wipe(search->world);
     }
     search->program_state = program->scenario->setup(search->world, &program->args);
-    bz_world_look(search->world);
+    bz_judge_end_step(search->world->judge);
 }
 
 /* Sleep sets hold where all that tasks share are objects with permits, and pay where there is more
  * than one. Known once the program has been set up for the first time. */
 static bool may_sleep(const struct bz_search *search) {
-    const struct bz_book *book = &search->world->book;
-    for (uint32_t number = 1; number <= book->object_count; number++) {
-        if (book->objects[number].ops == NULL) {
+    const struct bz_shadow *shadow = &search->world->judge->shadow;
+    for (uint32_t number = 1; number <= shadow->object_count; number++) {
+        const struct bz_shadow_object *object = &shadow->objects[number];
+        if (object->kind != BZ_OBJECT_PERMITS || object->look.instance == NULL) {
             return false;
         }
     }
-    return book->object_count > 1 || search->config->sleeps_anyway;
+    return shadow->object_count > 1 || search->config->sleeps_anyway;
 }
 
 /* Brings the world to the topmost frame: from its snapshot, or by running the path again. */
@@ -90,7 +95,7 @@ static uint64_t text_hash(const char *text) {
 /* One finding is kept for each oracle and object. `step`: as an ordinary run would count it. */
 static void keep_finding(struct bz_search *search, uint32_t step) {
     struct bz_explore_result *result = search->result;
-    const struct bz_violation *violation = &search->world->violation;
+    const struct bz_violation *violation = &search->world->judge->violation;
     for (uint32_t index = 0; index < result->finding_count; index++) {
         const struct bz_violation *known = &result->findings[index].violation;
         if (strcmp(known->oracle, violation->oracle) == 0 && known->object == violation->object) {
@@ -115,11 +120,11 @@ static void keep_finding(struct bz_search *search, uint32_t step) {
 /* Lets the scenario and the oracles look at what is left. */
 static void finish(struct bz_search *search) {
     const struct bz_scenario *scenario = search->config->program->scenario;
-    struct bz_world *world = search->world;
-    if (world->end == BZ_RUN_PASSED && world->book.unfinished == 0 && scenario->finish != NULL) {
-        scenario->finish(world, search->program_state);
+    struct bz_judge *judge = search->world->judge;
+    if (judge->end == BZ_RUN_PASSED && judge->shadow.unfinished == 0 && scenario->finish != NULL) {
+        scenario->finish(search->world, search->program_state);
     }
-    (void)bz_world_finish(world);
+    bz_judge_end(judge);
 }
 
 static bool note_outcome(struct bz_search *search) {
@@ -154,9 +159,9 @@ static bool is_dull_loop(const struct bz_search *search, const struct bz_frame *
 
 /* The schedule would go on like this until the step limit: lets the oracles see that end of it. */
 static void end_loop(struct bz_search *search) {
-    struct bz_world *world = search->world;
-    world->step = world->config.steps_max;
-    world->end = BZ_RUN_OUT_OF_STEPS;
+    struct bz_judge *judge = search->world->judge;
+    judge->step = judge->config.steps_max;
+    judge->end = BZ_RUN_OUT_OF_STEPS;
     finish(search);
 }
 
@@ -216,7 +221,7 @@ static struct bz_frame *next_frame(struct bz_search *search) {
 static void enter(struct bz_search *search, struct bz_frame *frame, uint64_t weight) {
     frame->first_question = search->question_count;
     frame->question_count = 0;
-    frame->cancels_left = search->world->cancels_left;
+    frame->cancels_left = search->world->judge->cancels_left;
     frame->weight = weight;
     frame->weight_each = 0;
     frame->schedules = 0;
@@ -249,7 +254,7 @@ static bool end_schedule(struct bz_search *search) {
     struct bz_frame *frame = bz_search_top(search);
     frame->schedules = bz_schedules_add(frame->schedules, 1);
     finish(search);
-    if (search->world->end == BZ_RUN_VIOLATED) {
+    if (search->world->judge->end == BZ_RUN_VIOLATED) {
         keep_finding(search,
                      search->frame_count - 2); /* the last transition was no step any more */
         return true;
@@ -271,15 +276,13 @@ static enum verdict judge(struct bz_search *search, bool goes_on) {
     }
     if (search->frame_count == 1 && !may_sleep(search)) {
         search->bounds.reductions &= ~BZ_REDUCE_SLEEP;
-        search->world->sink = NULL;
-        search->world->is_watched = search->world->has_subscribers;
-        search->world->book.facts &= search->world->is_watched ? BZ_FACT_WATCHED : 0;
+        search->world->judge->sink = NULL;
     }
     search->result->transitions++;
     if (bz_search_has(search, BZ_REDUCE_SLEEP)) {
         bz_search_note_footprint(search);
     }
-    if (search->world->end == BZ_RUN_VIOLATED) {
+    if (search->world->judge->end == BZ_RUN_VIOLATED) {
         frame->schedules = bz_schedules_add(frame->schedules, 1);
         keep_finding(search, search->frame_count - 1);
         return GO_ON;
@@ -287,7 +290,7 @@ static enum verdict judge(struct bz_search *search, bool goes_on) {
     if (!goes_on) {
         return end_schedule(search) ? GO_ON : FAIL;
     }
-    if (search->frame_count > search->world->config.steps_max) {
+    if (search->frame_count > search->world->judge->config.steps_max) {
         search->result->is_out_of_steps = true;
         return GO_ON;
     }
@@ -299,8 +302,8 @@ static enum verdict judge(struct bz_search *search, bool goes_on) {
         /* With the queue as a set, who is next in the loop would not be known. */
         if (!bz_search_has(search, BZ_REDUCE_QUEUE) && is_dull_loop(search, child)) {
             end_loop(search);
-            if (search->world->end == BZ_RUN_VIOLATED) {
-                keep_finding(search, search->world->config.steps_max);
+            if (search->world->judge->end == BZ_RUN_VIOLATED) {
+                keep_finding(search, search->world->judge->config.steps_max);
             }
         }
         return GO_ON;
@@ -365,9 +368,9 @@ bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *boun
     search->is_cut = false;
     search->weight_done = 0;
     /* In a sweep of every order, somebody is always starved by the order alone. */
-    search->world->config.judges_liveness =
-        !bounds->is_sweep || search->config->program->order == BZ_ORDER_FIFO;
-    search->world->cancels_left = bz_search_cancels_max(search->config);
+    search->world->judge->config.ignores_liveness =
+        bounds->is_sweep && search->config->program->order == BZ_ORDER_ANY;
+    search->world->judge->cancels_left = bz_search_cancels_max(search->config);
     bz_visited_clear(&search->visited);
     bz_visited_clear(&search->outcomes);
     result->end = BZ_EXPLORE_DONE;
@@ -402,13 +405,12 @@ struct bz_search *bz_search_new(const struct bz_explore_config *config,
     }
     search->config = config;
     search->result = result;
-    search->world = bz_program_new_world(config->program, &bz_search_strategy);
+    search->world = bz_program_new_world(config->program);
     if (search->world == NULL || !bz_visited_init(&search->visited) ||
         !bz_visited_init(&search->outcomes)) {
         bz_search_destroy(search);
         return NULL;
     }
-    memcpy(search->world->strategy_state, &search, sizeof search);
     bz_tracker_init(&search->tracker, search->world);
     return search;
 }

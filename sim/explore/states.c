@@ -109,7 +109,7 @@ static enum bz_arrival judge(struct bz_search *search, struct bz_frame *child,
 
 enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *child) {
     const struct bz_frame *frame = bz_search_top(search);
-    child->is_progress = search->world->progress_step != 0;
+    child->is_progress = search->world->judge->progress_step != 0;
     child->delays = frame->delays;
     for (uint32_t index = 0; index < frame->question_count; index++) {
         child->delays += bz_question_delays(&search->questions[frame->first_question + index]);

@@ -20,9 +20,8 @@
 #define BZ_SIM_TESTS_STAGE_H
 
 #include "primitives/tests/actor.h"
-#include "sim/oracle/oracle.h"
-#include "sim/world/subject.h"
-#include "sim/world/world.h"
+#include "sim/native/internal.h"
+#include "sim/native/sut.h"
 
 #define STAGE_GUESTS_MAX 8u
 #define STAGE_PLAN_MAX 256u
@@ -42,7 +41,7 @@ static inline void stage_plan_begin(void *state, const struct bz_strategy_start 
     memset(state, 0, sizeof(struct stage_plan));
 }
 
-static inline uint32_t stage_plan_next(void *state, const struct bz_loop *loop, uint32_t count,
+static inline uint32_t stage_plan_next(void *state, const struct bz_ready *ready, uint32_t count,
                                        uint32_t step) {
     const struct stage_plan *plan = state;
     if (step > plan->length || plan->who[step] == '.' || plan->is_cancel[step]) {
@@ -51,8 +50,7 @@ static inline uint32_t stage_plan_next(void *state, const struct bz_loop *loop, 
     bool is_timer = plan->who[step] < 'a';
     uint32_t owner = (uint32_t)(plan->who[step] - (is_timer ? 'A' : 'a')) + 1;
     for (uint32_t index = 0; index < count; index++) {
-        const struct bz_handle *handle = bz_driver_ready_at(loop, index);
-        if (handle->owner == owner && (handle->role == BZ_ROLE_TIMER) == is_timer) {
+        if (ready[index].owner == owner && (ready[index].role == BZ_ROLE_TIMER) == is_timer) {
             return index;
         }
     }
@@ -65,11 +63,9 @@ static inline uint32_t stage_plan_gap(void *state) {
     return 0;
 }
 
-static inline uint32_t stage_plan_cancel(void *state, const struct bz_loop *loop,
-                                         const struct bz_cancel_candidate *candidates,
+static inline uint32_t stage_plan_cancel(void *state, const struct bz_cancel_candidate *candidates,
                                          uint32_t count, uint32_t step, uint32_t point) {
     struct stage_plan *plan = state;
-    (void)loop;
     (void)point;
     if (step > plan->length || !plan->is_cancel[step]) {
         return 0;
@@ -104,6 +100,7 @@ static const struct bz_strategy stage_strategy = {
     .name = "plan",
     .summary = "follows the plan of a test",
     .is_fair = true,
+    .reads_ready = true,
     .state_bytes = sizeof(struct stage_plan),
     .begin = stage_plan_begin,
     .next = stage_plan_next,
@@ -118,7 +115,7 @@ static const struct bz_strategy stage_strategy = {
 
 struct stage {
     struct bz_world *world;
-    struct bz_subject subject;
+    struct bz_sut_permits subject;
     struct tst_log log;
     struct tst_actor actors[STAGE_GUESTS_MAX];
     struct bz_task *tasks[STAGE_GUESTS_MAX];
@@ -129,10 +126,10 @@ struct stage {
 static inline enum bz_status stage_word(struct tst_actor *actor, const char *word, bool *is_quiet) {
     struct stage *stage = actor->object;
     if (strcmp(word, "acquire") == 0) {
-        return bz_subject_acquire(&stage->subject);
+        return bz_sut_acquire(&stage->subject);
     }
     if (strcmp(word, "release") == 0) {
-        return bz_subject_release(&stage->subject);
+        return bz_sut_release(&stage->subject);
     }
     if (strcmp(word, "doze") == 0) {
         return bz_sleep(actor->loop, 30);
@@ -153,31 +150,35 @@ static inline enum bz_status stage_word(struct tst_actor *actor, const char *wor
     return BZ_INVALID_ARGUMENT;
 }
 
-static inline struct bz_world_config stage_config(const struct bz_variant *variant,
-                                                  enum bz_order order) {
-    return (struct bz_world_config){.strategy = &stage_strategy,
-                                    .variant = variant,
-                                    .monitors = bz_oracles,
+static inline struct bz_judge_config stage_config(enum bz_order order) {
+    return (struct bz_judge_config){.strategy = &stage_strategy,
                                     .order = order,
-                                    .judges_liveness = true,
                                     .cancel_windows = BZ_WINDOWS_ALL,
                                     .cancels_max = 16,
                                     .steps_max = 1000};
 }
 
-static inline void stage_begin_with(struct stage *stage, const struct bz_world_config *config,
+/* As bz_judge_run() begins a run, but it goes on in the test's own words. */
+static inline void stage_begin_run(struct bz_world *world) {
+    bz_judge_begin(world->judge, &(struct bz_run_start){.seed = 0});
+    bz_world_begin(world);
+}
+
+static inline void stage_begin_with(struct stage *stage, const struct bz_variant *variant,
+                                    const struct bz_judge_config *config,
                                     enum bz_primitive primitive, uint32_t permits) {
     memset(stage, 0, sizeof *stage);
-    stage->world = bz_world_new(config);
+    stage->world = bz_world_new(config, variant);
     cr_assert(ne(ptr, stage->world, NULL));
-    bz_world_begin(stage->world, 0, NULL, NULL);
-    tst_status(bz_subject_init(&stage->subject, stage->world, primitive, "table", permits), BZ_OK);
+    stage_begin_run(stage->world);
+    tst_status(bz_sut_permits_init(&stage->subject, stage->world, primitive, "table", permits),
+               BZ_OK);
 }
 
 static inline void stage_begin(struct stage *stage, const struct bz_variant *variant,
                                uint32_t permits) {
-    struct bz_world_config config = stage_config(variant, BZ_ORDER_ANY);
-    stage_begin_with(stage, &config, BZ_PRIMITIVE_SEMAPHORE, permits);
+    struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
+    stage_begin_with(stage, variant, &config, BZ_PRIMITIVE_SEMAPHORE, permits);
 }
 
 /* Guests are named a, b, c in the order in which they come. */
@@ -198,7 +199,7 @@ static inline void stage_guest(struct stage *stage, const char *script) {
 
 /* Plays the guests by the plan, to the end. */
 static inline enum bz_run_end stage_play(struct stage *stage, const char *words) {
-    struct stage_plan *plan = stage->world->strategy_state;
+    struct stage_plan *plan = stage->world->judge->strategy_state;
     char word[8];
     while (tst_actor_next(&words, word, sizeof word)) {
         uint32_t step = ++plan->length;
@@ -210,8 +211,9 @@ static inline enum bz_run_end stage_play(struct stage *stage, const char *words)
         who += *who == '!';
         plan->who[step] = *who;
     }
-    enum bz_run_end end = bz_world_run(stage->world);
-    return end == BZ_RUN_DIVERGED ? end : bz_world_finish(stage->world);
+    bz_world_run(stage->world);
+    bz_judge_end(stage->world->judge);
+    return bz_judge_verdict(stage->world->judge);
 }
 
 static inline void stage_end(struct stage *stage) {
@@ -221,21 +223,21 @@ static inline void stage_end(struct stage *stage) {
 /* The run must have failed exactly so. */
 static inline void stage_expect_violation(const struct stage *stage, const char *oracle,
                                           uint32_t step, const char *fragment) {
-    const struct bz_violation *violation = &stage->world->violation;
+    const struct bz_violation *violation = &stage->world->judge->violation;
     cr_assert(ne(ptr, (void *)violation->oracle, NULL), "%s stayed silent at step %u: %s", oracle,
-              stage->world->step, stage->log.text);
+              stage->world->judge->step, stage->log.text);
     tst_text(violation->oracle, oracle);
     cr_assert(ne(ptr, strstr(violation->message, fragment), NULL), "'%s' does not say '%s'",
               violation->message, fragment);
     cr_assert(eq(u32, violation->step, step), "%s", violation->message);
-    cr_assert(eq(int, stage->world->end, BZ_RUN_VIOLATED));
+    cr_assert(eq(int, stage->world->judge->end, BZ_RUN_VIOLATED));
 }
 
 static inline void stage_expect_pass(const struct stage *stage) {
-    const struct bz_violation *violation = &stage->world->violation;
+    const struct bz_violation *violation = &stage->world->judge->violation;
     cr_assert(eq(ptr, (void *)violation->oracle, NULL), "%s, step %u: %s", violation->oracle,
               violation->step, violation->message);
-    cr_assert(eq(int, stage->world->end, BZ_RUN_PASSED));
+    cr_assert(eq(int, stage->world->judge->end, BZ_RUN_PASSED));
 }
 
 /* One test in a line: these guests, this plan, this verdict. */

@@ -29,18 +29,18 @@ Test(golden, seeds_mean_what_they_meant) {
     struct bz_program programs[2];
     for (int order = 0; order < 2; order++) {
         crowd_program(&programs[order], &crowd_sound, (enum bz_order)order);
-        worlds[order] = bz_program_new_world(&programs[order], NULL);
+        worlds[order] = bz_program_new_world(&programs[order]);
     }
     uint32_t changed = 0;
     for (size_t index = 0; index < sizeof goldens / sizeof goldens[0]; index++) {
         const struct golden *golden = &goldens[index];
         struct bz_world *world = worlds[golden->order];
-        bz_program_run(&programs[golden->order], world, golden->seed, NULL, NULL);
-        if (world->digest != golden->digest) {
+        bz_program_run(&programs[golden->order], world, golden->seed);
+        if (world->judge->digest != golden->digest) {
             changed++;
             cr_log_error("order %s, seed 0x%llx: digest is UINT64_C(0x%016llx)",
                          bz_order_name(golden->order), (unsigned long long)golden->seed,
-                         (unsigned long long)world->digest);
+                         (unsigned long long)world->judge->digest);
         }
     }
     cr_assert(eq(u32, changed, 0));

@@ -10,10 +10,8 @@
 #ifndef BZ_SIM_TESTS_TOYS_HALL_H
 #define BZ_SIM_TESTS_TOYS_HALL_H
 
+#include "sim/native/sut.h"
 #include "sim/tests/toys.h"
-#include "sim/world/subject_barrier.h"
-#include "sim/world/subject_condition.h"
-#include "sim/world/subject_event.h"
 
 #define HALL_WAKES_ONE 0x1u     /* set wakes one; a notification, one too few */
 #define HALL_BLIND 0x2u         /* event: waits beside a set flag */
@@ -338,40 +336,40 @@ static inline enum bz_status hall_give(void *instance) {
 
 struct hall {
     struct stage stage;
-    struct bz_event_subject event;
-    struct bz_condition_subject condition;
-    struct bz_barrier_subject barrier;
+    struct bz_sut_event event;
+    struct bz_sut_condition condition;
+    struct bz_sut_barrier barrier;
 };
 
 static inline enum bz_status hall_word(struct tst_actor *actor, const char *word, bool *is_quiet) {
     struct hall *hall = bz_container_of(actor->object, struct hall, stage);
     if (strcmp(word, "pass") == 0) {
-        return bz_event_subject_wait(&hall->event);
+        return bz_sut_event_wait(&hall->event);
     }
     if (strcmp(word, "acquire") == 0) {
-        return bz_condition_subject_acquire(&hall->condition);
+        return bz_sut_condition_acquire(&hall->condition);
     }
     if (strcmp(word, "wait") == 0) {
-        return bz_condition_subject_wait(&hall->condition);
+        return bz_sut_condition_wait(&hall->condition);
     }
     if (strcmp(word, "release") == 0) {
-        return bz_condition_subject_release(&hall->condition);
+        return bz_sut_condition_release(&hall->condition);
     }
     if (strncmp(word, "notify-", 7) == 0) {
         uint32_t count = word[7] == '9' ? BZ_NOTIFY_ALL : (uint32_t)(word[7] - '0');
-        return bz_condition_subject_notify(&hall->condition, count);
+        return bz_sut_condition_notify(&hall->condition, count);
     }
     if (strcmp(word, "arrive") == 0) {
         uint32_t index;
-        return bz_barrier_subject_wait(&hall->barrier, &index);
+        return bz_sut_barrier_wait(&hall->barrier, &index);
     }
     if (strcmp(word, "set") == 0) {
-        bz_event_subject_set(&hall->event);
+        bz_sut_event_set(&hall->event);
     } else if (strcmp(word, "clear") == 0) {
-        bz_event_subject_clear(&hall->event);
+        bz_sut_event_clear(&hall->event);
     } else if (strcmp(word, "reset") == 0) {
-        cr_assert(bz_barrier_subject_reset(&hall->barrier));
-        cr_assert(not(bz_barrier_subject_abort(&hall->barrier)), "no toy offers it");
+        cr_assert(bz_sut_barrier_reset(&hall->barrier));
+        cr_assert(not(bz_sut_barrier_abort(&hall->barrier)), "no toy offers it");
     } else {
         return stage_word(actor, word, is_quiet);
     }
@@ -382,15 +380,15 @@ static inline enum bz_status hall_word(struct tst_actor *actor, const char *word
 /* These guests, by this plan, at a barrier of three; the caller looks, and ends the stage. */
 static inline void hall_play(struct hall *hall, const struct bz_variant *variant,
                              const char *const *scripts, const char *plan) {
-    struct bz_world_config config = stage_config(variant, BZ_ORDER_ANY);
+    struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
     memset(hall, 0, sizeof *hall);
     struct stage *stage = &hall->stage;
-    stage->world = bz_world_new(&config);
+    stage->world = bz_world_new(&config, variant);
     cr_assert(ne(ptr, stage->world, NULL));
-    bz_world_begin(stage->world, 0, NULL, NULL);
-    tst_status(bz_event_subject_init(&hall->event, stage->world, "flag"), BZ_OK);
-    tst_status(bz_condition_subject_init(&hall->condition, stage->world, "news", "lock"), BZ_OK);
-    tst_status(bz_barrier_subject_init(&hall->barrier, stage->world, "gate", 3), BZ_OK);
+    stage_begin_run(stage->world);
+    tst_status(bz_sut_event_init(&hall->event, stage->world, "flag"), BZ_OK);
+    tst_status(bz_sut_condition_init(&hall->condition, stage->world, "news", "lock"), BZ_OK);
+    tst_status(bz_sut_barrier_init(&hall->barrier, stage->world, "gate", 3), BZ_OK);
     stage_guests(stage, scripts);
     for (uint32_t index = 0; index < stage->count; index++) {
         stage->actors[index].extra = hall_word;

@@ -9,9 +9,8 @@
 #ifndef BZ_SIM_TESTS_TOYS_QUEUE_H
 #define BZ_SIM_TESTS_TOYS_QUEUE_H
 
+#include "sim/native/sut.h"
 #include "sim/tests/stage.h"
-#include "sim/world/subject_pool.h"
-#include "sim/world/subject_queue.h"
 
 #define QTOY_LOSES 0x1u         /* a woken getter that is cancelled takes an item along */
 #define QTOY_REPEATS 0x2u       /* get leaves the item where it is */
@@ -327,11 +326,11 @@ static inline uint64_t ptoy_entries(void *instance) {
 
 struct counter {
     struct stage stage;
-    struct bz_queue_subject queue;
-    struct bz_pool_subject pool;
+    struct bz_sut_queue queue;
+    struct bz_sut_pool pool;
 };
 
-static inline enum bz_status counter_queue_word(struct bz_queue_subject *queue, const char *word,
+static inline enum bz_status counter_queue_word(struct bz_sut_queue *queue, const char *word,
                                                 bool *is_quiet) {
     static const char *const words[] = {"put", "urgent", "get", "try-put", "try-get"};
     uint32_t index = 0;
@@ -340,23 +339,23 @@ static inline enum bz_status counter_queue_word(struct bz_queue_subject *queue, 
     }
     switch (index) {
     case 0:
-        return bz_queue_subject_put(queue, 5);
+        return bz_sut_queue_put(queue, 5);
     case 1:
-        return bz_queue_subject_put(queue, 1);
+        return bz_sut_queue_put(queue, 1);
     case 2:
-        return bz_queue_subject_get(queue);
+        return bz_sut_queue_get(queue);
     case 3:
-        return bz_queue_subject_try_put(queue, 5);
+        return bz_sut_queue_try_put(queue, 5);
     case 4:
-        return bz_queue_subject_try_get(queue);
+        return bz_sut_queue_try_get(queue);
     default:
         break;
     }
     *is_quiet = true;
     if (strcmp(word, "close") == 0 || strcmp(word, "drop") == 0) {
-        cr_assert(bz_queue_subject_shutdown(queue, word[0] == 'd'));
+        cr_assert(bz_sut_queue_shutdown(queue, word[0] == 'd'));
     } else if (strcmp(word, "count") == 0) {
-        bz_queue_subject_finish(queue);
+        bz_sut_queue_finish(queue);
     } else {
         return BZ_INVALID_ARGUMENT;
     }
@@ -371,25 +370,25 @@ static inline enum bz_status counter_word(struct tst_actor *actor, const char *w
     }
     uint32_t key = (uint32_t)(word[strlen(word) - 1] - '0');
     if (strncmp(word, "take-", 5) == 0) {
-        return bz_pool_subject_acquire(&counter->pool, key);
+        return bz_sut_pool_acquire(&counter->pool, key);
     }
     *is_quiet = true;
     if (strncmp(word, "give-", 5) == 0) {
-        return bz_pool_subject_release(&counter->pool, key);
+        return bz_sut_pool_release(&counter->pool, key);
     }
     if (strcmp(word, "sweep") == 0) {
-        bz_pool_subject_finish(&counter->pool);
+        bz_sut_pool_finish(&counter->pool);
         return BZ_OK;
     }
     return BZ_INVALID_ARGUMENT;
 }
 
 static inline void counter_begin(struct counter *counter, const struct bz_variant *variant) {
-    struct bz_world_config config = stage_config(variant, BZ_ORDER_ANY);
+    struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
     memset(counter, 0, sizeof *counter);
-    counter->stage.world = bz_world_new(&config);
+    counter->stage.world = bz_world_new(&config, variant);
     cr_assert(ne(ptr, counter->stage.world, NULL));
-    bz_world_begin(counter->stage.world, 0, NULL, NULL);
+    stage_begin_run(counter->stage.world);
 }
 
 static inline void counter_guests(struct counter *counter, const char *const *scripts) {
@@ -420,9 +419,9 @@ static inline void queue_fails(const struct bz_variant *variant, enum bz_queue_o
                                const char *oracle, uint32_t step, const char *fragment) {
     struct counter counter;
     counter_begin(&counter, variant);
-    tst_status(bz_queue_subject_init(&counter.queue, counter.stage.world, "items", "slots", order,
-                                     maxsize),
-               BZ_OK);
+    tst_status(
+        bz_sut_queue_init(&counter.queue, counter.stage.world, "items", "slots", order, maxsize),
+        BZ_OK);
     counter_expect(&counter, scripts, plan, oracle, step, fragment);
 }
 
@@ -436,7 +435,7 @@ static inline void pool_fails(const struct bz_variant *variant, const char *cons
                               const char *fragment) {
     struct counter counter;
     counter_begin(&counter, variant);
-    tst_status(bz_pool_subject_init(&counter.pool, counter.stage.world, "key", PTOY_KEYS), BZ_OK);
+    tst_status(bz_sut_pool_init(&counter.pool, counter.stage.world, "key", PTOY_KEYS), BZ_OK);
     counter_expect(&counter, scripts, plan, oracle, step, fragment);
 }
 

@@ -17,41 +17,10 @@
 
 #include "primitives/runtime/loop.h"
 #include "primitives/runtime/status.h"
+#include "sim/variant/claims.h"
 
 /* Changes when a table below changes; a plug-in built for another number is refused. */
 #define BZ_VARIANT_VERSION 4u
-
-/* The primitives that a variant may offer. */
-enum bz_primitive {
-    BZ_PRIMITIVE_SEMAPHORE = 0,
-    BZ_PRIMITIVE_BOUNDED = 1, /* a semaphore that refuses a release too many */
-    BZ_PRIMITIVE_LOCK = 2,
-    BZ_PRIMITIVE_EVENT = 3,
-    BZ_PRIMITIVE_CONDITION = 4,
-    BZ_PRIMITIVE_BARRIER = 5,
-    BZ_PRIMITIVE_QUEUE = 6,
-    BZ_PRIMITIVE_POOL = 7,     /* of locks, by key */
-    BZ_PRIMITIVE_DEFERRED = 8, /* a semaphore whose acquire answers by a callback */
-    BZ_PRIMITIVE_SCOPE = 9,    /* a timeout scope, built on cancel and uncancel */
-};
-#define BZ_PRIMITIVE_COUNT 10
-#define BZ_PERMIT_PRIMITIVES 3 /* the first three are acquired and released by tasks */
-
-/* "semaphore", "bounded", "lock", "event", "condition", "barrier", "queue", "pool", "deferred",
- * "scope"; NULL for none. */
-const char *bz_primitive_name(enum bz_primitive primitive);
-
-/* What a permit primitive shows of itself, after any step. view and locked look on: they change
- * nothing, and nothing happens in them. With W, R, C as in
- * sources: entries of its queue whose future is pending, holds a result, or was cancelled. An
- * implementation that takes entries out when it wakes them has no R in its queue. */
-struct bz_permit_view {
-    uint64_t level;   /* open tables: permits nobody holds, those promised to R included */
-    uint32_t queued;  /* entries, counted along the queue */
-    uint32_t waiting; /* W among them */
-    uint32_t woken;   /* R among them */
-    uint32_t cancelled;
-};
 
 /* Lock, semaphore, bounded semaphore. */
 struct bz_permit_ops {
@@ -95,12 +64,6 @@ struct bz_barrier_ops {
     void (*abort)(void *instance);                           /* NULL: not offered */
     void (*reset)(void *instance);                           /* NULL: not offered */
     uint32_t (*queued)(void *instance);                      /* NULL: not shown */
-};
-
-enum bz_queue_order {
-    BZ_QUEUE_ORDER_FIFO = 0,
-    BZ_QUEUE_ORDER_LIFO = 1,
-    BZ_QUEUE_ORDER_PRIORITY = 2, /* the least first */
 };
 
 /* Queue. Statuses beside BZ_OK and BZ_CANCELLED: BZ_FULL and BZ_EMPTY of the try functions,
@@ -157,29 +120,6 @@ struct bz_scope_ops {
     enum bz_status (*enter)(void *scope, struct bz_loop *loop, uint64_t delay_ns);
     enum bz_status (*exit)(void *scope, enum bz_status status);
 };
-
-/* What a variant claims; an oracle judges only what was claimed. */
-#define BZ_CLAIM_FIFO 0x1u           /* grants in strict order of arrival */
-#define BZ_CLAIM_LOCKED_EXACT 0x2u   /* locked() is right in the window, too */
-#define BZ_CLAIM_REFUSES_MISUSE 0x4u /* lock, bounded: a release of what is not held is refused */
-#define BZ_CLAIM_WAKE_IS_GRANT                                                                     \
-    0x8u /* a woken waiter gets what it was woken for; else a wake-up is                           \
-            a hint, and the woken one looks again */
-#define BZ_CLAIM_WORK_CONSERVING                                                                   \
-    0x10u /* who resumes with a permit leaves no waiter asleep beside                              \
-             a permit that nobody was woken for */
-#define BZ_CLAIM_TAKES_AT_RETURN                                                                   \
-    0x20u /* queue: a get takes its item when it returns, in the                                   \
-             queue's order; size() counts until then */
-
-#define BZ_CLAIM_EXACT_NOTIFY                                                                      \
-    0x40u /* condition: a notification wakes as many as it is for, and                             \
-             no more; one that a cancelled waiter passes on is passed on                           \
-             in the step in which it learns of its cancellation */
-
-#define BZ_CLAIM_NO_PASSING                                                                        \
-    0x80u /* with BZ_CLAIM_FIFO: while a woken waiter has not resumed,                             \
-             newcomers queue, even beside something free */
 
 /* A fault that shipped once, or a toy's. Every string is plain text. */
 struct bz_fault {

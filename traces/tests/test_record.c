@@ -1,23 +1,19 @@
 /* The recorder on real runs, and the way back from a trace to a tape. */
-#include "traces/record.h"
+#include "sim/judge/record.h"
 
 #include <inttypes.h>
 
-#include "primitives/runtime/task.h"
 #include "scenarios/scenarios.h"
-#include "sim/choice/strategy.h"
+#include "sim/native/internal.h"
 #include "traces/tests/sample.h"
 
-static const struct bz_monitor *const no_monitors[] = {NULL};
-
 static struct bz_world *new_world(enum bz_order order) {
-    struct bz_world_config config = {.strategy = &bz_strategy_random,
-                                     .variant = &bz_variant_buzzer,
-                                     .monitors = no_monitors,
+    struct bz_judge_config config = {.strategy = &bz_strategy_random,
                                      .order = order,
                                      .cancel_windows = BZ_WINDOWS_ALL,
-                                     .cancels_max = 2};
-    struct bz_world *world = bz_world_new(&config);
+                                     .cancels_max = 2,
+                                     .oracles_off = UINT32_MAX};
+    struct bz_world *world = bz_world_new(&config, &bz_variant_buzzer);
     cr_assert(ne(ptr, world, NULL));
     return world;
 }
@@ -39,11 +35,12 @@ static void record(struct bz_world *world, uint64_t seed, struct bz_trace *trace
     }
     bz_trace_init(trace);
     describe(trace);
-    bz_recorder_init(&recorder, world, trace);
-    bz_world_begin(world, seed, NULL, &recorder.sink);
+    bz_recorder_init(&recorder, world->judge, trace);
+    bz_judge_begin(world->judge, &(struct bz_run_start){.seed = seed, .sink = &recorder.sink});
+    bz_world_begin(world);
     bz_scenario_contended.setup(world, &args);
     bz_world_run(world);
-    bz_world_finish(world);
+    bz_judge_end(world->judge);
     bz_recorder_finish(&recorder);
     cr_assert(not(recorder.is_full));
 }
@@ -87,7 +84,7 @@ static void check_runs(enum bz_order order) {
         tst_text(text, text_again);
         cr_assert(bz_trace_parse(&back, text, strlen(text), "f", error, sizeof error), "%s", error);
         cr_assert(bz_trace_to_tape(&back, &tape, error, sizeof error), "%s", error);
-        expect_same_tape(&world->tape, &tape, seed);
+        expect_same_tape(&world->judge->tape, &tape, seed);
         for (size_t index = 0; index < tape.count; index++) {
             kinds[tape.choices[index].kind]++;
         }
@@ -100,8 +97,8 @@ static void check_runs(enum bz_order order) {
             calls += is_call;
         }
         cr_assert(eq(u64, back.seed, seed));
-        cr_assert(eq(u64, back.digest, world->digest));
-        cr_assert(eq(u64, back.verdict.step, world->step));
+        cr_assert(eq(u64, back.digest, world->judge->digest));
+        cr_assert(eq(u64, back.verdict.step, world->judge->step));
         tst_text(back.verdict.result, "pass");
         bz_trace_fini(&back);
         bz_trace_fini(&again);
@@ -138,7 +135,7 @@ static enum bz_status sleeper(void *arg) {
 
 static enum bz_status boss(void *arg) {
     struct bz_world *world = arg;
-    bz_world_note(world, 7);
+    bz_judge_note(world->judge, 7);
     bz_task_cancel(sleeper_task);
     bz_task_uncancel(sleeper_task);
     enum bz_status status = bz_sleep(world->loop, 100);
@@ -146,7 +143,7 @@ static enum bz_status boss(void *arg) {
     status = bz_yield(world->loop);
     status = bz_yield(world->loop);
     bz_task_cancel(sleeper_task);
-    bz_world_violate(world, "assertion", bz_world_current_task(world), 0, "two\nlines\x1b");
+    bz_judge_object(world->judge, "assertion", bz_judge_running(world->judge), 0, "two\nlines\x1b");
     return status;
 }
 
@@ -165,8 +162,9 @@ static void run_story(struct bz_world *world, struct bz_recorder *recorder,
                       struct bz_trace *trace) {
     bz_trace_init(trace);
     describe(trace);
-    bz_recorder_init(recorder, world, trace);
-    bz_world_begin(world, 1, NULL, &recorder->sink);
+    bz_recorder_init(recorder, world->judge, trace);
+    bz_judge_begin(world->judge, &(struct bz_run_start){.seed = 1, .sink = &recorder->sink});
+    bz_world_begin(world);
     sleeper_task = bz_task_spawn(world->loop, "guest", 0, sleeper, world);
     bz_task_detach(bz_task_spawn(world->loop, "guest", 0, boss, world));
     bz_world_run(world);
@@ -174,11 +172,8 @@ static void run_story(struct bz_world *world, struct bz_recorder *recorder,
 }
 
 static struct bz_world *new_story_world(void) {
-    struct bz_world_config config = {.strategy = &bz_strategy_fifo,
-                                     .variant = &bz_variant_buzzer,
-                                     .monitors = no_monitors,
-                                     .order = BZ_ORDER_FIFO};
-    struct bz_world *world = bz_world_new(&config);
+    struct bz_judge_config config = {.strategy = &bz_strategy_fifo, .order = BZ_ORDER_FIFO};
+    struct bz_world *world = bz_world_new(&config, &bz_variant_buzzer);
     cr_assert(ne(ptr, world, NULL));
     return world;
 }
@@ -248,10 +243,11 @@ Test(record, hands_events_to_a_listener) {
     run_story(world, &recorder, &trace);
     struct comparison comparison = {&trace, 0};
     bz_trace_init(&second);
-    bz_recorder_init(&recorder, world, &second);
+    bz_recorder_init(&recorder, world->judge, &second);
     recorder.on_event = compare;
     recorder.context = &comparison;
-    bz_world_begin(world, 1, NULL, &recorder.sink);
+    bz_judge_begin(world->judge, &(struct bz_run_start){.seed = 1, .sink = &recorder.sink});
+    bz_world_begin(world);
     sleeper_task = bz_task_spawn(world->loop, "guest", 0, sleeper, world);
     bz_task_detach(bz_task_spawn(world->loop, "guest", 0, boss, world));
     bz_world_run(world);

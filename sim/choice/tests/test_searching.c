@@ -1,11 +1,11 @@
 /* Every strategy keeps the rules of strategy.h; and each does what it is named for. The loop here
- * is a bare queue: tasks that are always ready, unless a test takes one out. */
+ * is a bare queue of names: tasks that are always ready, unless a test takes one out. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "primitives/runtime/internal.h"
+#include "primitives/runtime/driver.h"
 #include "sim/choice/strategy.h"
 
 #define TASKS_MAX 8u
@@ -15,9 +15,8 @@ struct stage {
     const struct bz_strategy *strategy;
     void *state;
     struct bz_profile profile;
-    struct bz_loop loop;
-    struct bz_handle handles[TASKS_MAX];
-    struct bz_handle *ready[TASKS_MAX];
+    struct bz_ready ready[TASKS_MAX]; /* the oldest first */
+    uint32_t ready_count;
     uint32_t owners[STEPS_MAX + 1];  /* who ran, by step */
     uint32_t indices[STEPS_MAX + 1]; /* what next() said */
 };
@@ -28,8 +27,7 @@ static struct stage *stage_new(const struct bz_strategy *strategy, uint32_t task
     stage->strategy = strategy;
     stage->state = calloc(1, strategy->state_bytes);
     stage->profile = (struct bz_profile){.steps = steps, .tasks = tasks, .points = steps};
-    stage->loop.ready = stage->ready;
-    stage->loop.ready_count = tasks;
+    stage->ready_count = tasks;
     for (uint32_t task = 1; task <= tasks; task++) {
         stage->profile.task_steps[task] = steps / tasks;
     }
@@ -42,10 +40,8 @@ static void stage_free(struct stage *stage) {
 }
 
 static void stage_begin(struct stage *stage, uint64_t seed) {
-    for (uint32_t index = 0; index < stage->loop.ready_count; index++) {
-        stage->handles[index] =
-            (struct bz_handle){.owner = index + 1, .nth = 1, .role = BZ_ROLE_STEP};
-        stage->ready[index] = &stage->handles[index];
+    for (uint32_t index = 0; index < stage->ready_count; index++) {
+        stage->ready[index] = (struct bz_ready){.owner = index + 1, .nth = 1, .role = BZ_ROLE_STEP};
     }
     stage->strategy->begin(stage->state,
                            &(struct bz_strategy_start){.seed = seed, .profile = &stage->profile});
@@ -53,15 +49,15 @@ static void stage_begin(struct stage *stage, uint64_t seed) {
 
 /* One step: who was picked goes to the end of the queue. */
 static void stage_step(struct stage *stage, uint32_t step) {
-    uint32_t count = stage->loop.ready_count;
-    uint32_t index = stage->strategy->next(stage->state, &stage->loop, count, step);
+    uint32_t count = stage->ready_count;
+    uint32_t index = stage->strategy->next(stage->state, stage->ready, count, step);
     cr_assert(lt(u32, index, count), "%s", stage->strategy->name);
-    struct bz_handle *handle = stage->ready[index];
+    struct bz_ready handle = stage->ready[index];
     stage->indices[step] = index;
-    stage->owners[step] = handle->owner;
-    handle->nth++;
+    stage->owners[step] = handle.owner;
+    handle.nth++;
     memmove(&stage->ready[index], &stage->ready[index + 1],
-            (count - index - 1) * sizeof(struct bz_handle *));
+            (count - index - 1) * sizeof stage->ready[0]);
     stage->ready[count - 1] = handle;
 }
 
@@ -77,7 +73,7 @@ static uint32_t longest_wait(const struct stage *stage, uint32_t steps) {
     uint32_t last[TASKS_MAX + 1] = {0};
     uint32_t longest = 0;
     for (uint32_t step = 1; step <= steps + 1; step++) {
-        for (uint32_t task = 1; task <= stage->loop.ready_count; task++) {
+        for (uint32_t task = 1; task <= stage->ready_count; task++) {
             bool has_run = step <= steps && stage->owners[step] == task;
             uint32_t wait = step - last[task] - 1;
             longest = has_run || step == steps + 1 ? (wait > longest ? wait : longest) : longest;
@@ -119,8 +115,7 @@ static uint64_t interview(struct stage *stage, uint64_t seed, uint32_t extra_dra
             (void)strategy->draw(stage->state, BZ_CHOICE_DATA, &draw, step);
         }
         uint32_t gap = strategy->cancel_gap(stage->state);
-        uint32_t victim =
-            strategy->cancel(stage->state, &stage->loop, candidates, CANDIDATES, step, 0);
+        uint32_t victim = strategy->cancel(stage->state, candidates, CANDIDATES, step, 0);
         cr_assert(le(u32, victim, CANDIDATES), "%s", strategy->name);
         hash = mix(mix(hash, gap), victim);
         hash = mix(hash, strategy->jump_gap(stage->state));
@@ -162,12 +157,11 @@ Test(searching, draws_of_data_shift_nothing_else) {
     }
 }
 
-/* Whoever says that it is fair lets nobody wait for long, once an unfair prefix is over: four runs'
- * length and a slack. */
-Test(searching, fair_strategies_let_everybody_run) {
+/* Nobody waits for long, once an unfair prefix is over: four runs' length and a slack. */
+Test(searching, strategies_let_everybody_run) {
     for (size_t which = 0; bz_strategies[which] != NULL; which++) {
         struct stage *stage = stage_new(bz_strategies[which], 4, 100);
-        for (uint64_t seed = 0; stage->strategy->is_fair && seed < 200; seed++) {
+        for (uint64_t seed = 0; seed < 200; seed++) {
             stage_run(stage, seed, STEPS_MAX);
             uint32_t longest = longest_wait(stage, STEPS_MAX);
             cr_assert(lt(u32, longest, 464 + 120), "%s, seed %llu: %u", stage->strategy->name,
@@ -204,84 +198,15 @@ Test(searching, pct_priorities_belong_to_tasks) {
         stage_begin(stage, seed);
         stage_step(stage, 1);
         uint32_t highest = stage->owners[1];
-        stage->loop.ready_count--; /* it went to the end: it is not ready */
+        stage->ready_count--; /* it went to the end: it is not ready */
         stage_step(stage, 2);
         cr_assert(ne(u32, stage->owners[2], highest));
-        stage->loop.ready_count++;
+        stage->ready_count++;
         stage_step(stage, 3);
         undisturbed += stage->owners[3] == highest;
     }
     cr_assert(lt(u32, 190, undisturbed));
     stage_free(stage);
-}
-
-/* --- pos -------------------------------------------------------------------------------------- */
-
-Test(searching, pos_draws_every_order) {
-    struct stage *stage = stage_new(&bz_strategy_pos, 3, 1000);
-    uint32_t orders[4][4] = {{0}};
-    for (uint64_t seed = 0; seed < 6000; seed++) {
-        stage_begin(stage, seed);
-        uint32_t first = stage->strategy->next(stage->state, &stage->loop, 3, 1);
-        uint32_t again = stage->strategy->next(stage->state, &stage->loop, 3, 2);
-        cr_assert(eq(u32, first, again), "what is pending keeps its priority");
-        stage->ready[first] = stage->ready[2]; /* it has run; the other two are left */
-        uint32_t second = stage->strategy->next(stage->state, &stage->loop, 2, 2);
-        orders[first + 1][stage->ready[second]->owner]++;
-    }
-    for (uint32_t first = 1; first <= 3; first++) {
-        for (uint32_t second = 1; second <= 3; second++) {
-            uint32_t count = orders[first][second];
-            cr_assert(eq(int, count > 0, first != second));
-            cr_assert(first == second || (count > 850 && count < 1150), "%u", count);
-        }
-    }
-    stage_free(stage);
-}
-
-/* Cancels compete: a few strike in a run, in some runs none; and never one that is outranked. */
-Test(searching, pos_cancels_compete) {
-    enum { SEEDS = 1000, STEPS = 50 };
-    struct stage *stage = stage_new(&bz_strategy_pos, 4, STEPS);
-    uint32_t none = 0;
-    uint32_t several = 0;
-    for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        uint32_t strikes = 0;
-        stage_begin(stage, seed);
-        for (uint32_t step = 1; step <= STEPS; step++) {
-            struct bz_cancel_candidate candidate = {1 + step % 4, 1 + step / 4, BZ_WINDOW_WOKEN};
-            cr_assert(eq(u32, stage->strategy->cancel_gap(stage->state), 0));
-            strikes += stage->strategy->cancel(stage->state, &stage->loop, &candidate, 1, step, 0);
-            stage_step(stage, step);
-        }
-        none += strikes == 0;
-        several += strikes > 1;
-    }
-    cr_assert(lt(u32, SEEDS / 20, none), "%u", none);
-    cr_assert(lt(u32, none, SEEDS * 3 / 4), "%u", none);
-    cr_assert(lt(u32, SEEDS / 50, several), "%u", several);
-    stage_free(stage);
-}
-
-static uint32_t pos_strikes(uint32_t ready) {
-    struct stage *stage = stage_new(&bz_strategy_pos, ready, 3);
-    uint32_t strikes = 0;
-    for (uint64_t seed = 0; seed < 2000; seed++) {
-        stage_begin(stage, seed);
-        strikes += stage->strategy->cancel(stage->state, &stage->loop, candidates, 1, 1, 0) != 0;
-    }
-    stage_free(stage);
-    return strikes;
-}
-
-/* Of those that have a priority, one in two is higher than a single handle, one in nine than eight.
- */
-Test(searching, pos_cancels_must_outrank_all_who_are_ready) {
-    uint32_t one = pos_strikes(1);
-    uint32_t eight = pos_strikes(8);
-    cr_assert(lt(u32, 0, eight));
-    cr_assert(lt(u32, 3 * eight, one), "%u, %u", one, eight);
-    cr_assert(lt(u32, one, 7 * eight), "%u, %u", one, eight);
 }
 
 /* --- urw -------------------------------------------------------------------------------------- */
@@ -360,7 +285,7 @@ Test(searching, starve_yields_when_nobody_else_is_ready) {
     struct stage *stage = stage_new(&bz_strategy_starve, 2, 400);
     for (uint64_t seed = 0; seed < 50; seed++) {
         stage_begin(stage, seed);
-        stage->handles[1].owner = 1; /* two handles of one task */
+        stage->ready[1].owner = 1; /* two handles of one task */
         for (uint32_t step = 1; step <= 400; step++) {
             stage_step(stage, step);
         }
@@ -383,7 +308,7 @@ Test(searching, swarm_leaves_things_out) {
         uint64_t first = 0;
         bool differs = false;
         stage_begin(stage, seed);
-        without += stage->strategy->cancel(stage->state, &stage->loop, candidates, 2, 1, 0) == 0;
+        without += stage->strategy->cancel(stage->state, candidates, 2, 1, 0) == 0;
         for (uint32_t nth = 1; nth <= DRAWS; nth++) {
             struct bz_draw draw = {.bound = BOUND, .label = "x", .owner = 1, .nth = nth};
             uint64_t drawn = stage->strategy->draw(stage->state, BZ_CHOICE_DATA, &draw, 1);

@@ -21,7 +21,7 @@ static void interview(const struct bz_strategy *strategy, uint64_t seed, uint32_
         }
         answers[step] = strategy->next(state, NULL, 7, step);
         answers[step + 1] = strategy->cancel_gap(state);
-        answers[step + 2] = strategy->cancel(state, NULL, candidates, 3, step, 0);
+        answers[step + 2] = strategy->cancel(state, candidates, 3, step, 0);
         answers[step + 3] = strategy->jump_gap(state);
     }
     free(state);
@@ -96,7 +96,7 @@ Test(strategies, random_cancels_weigh_windows_before_tasks) {
     void *state = calloc(1, bz_strategy_random.state_bytes);
     bz_strategy_random.begin(state, &(struct bz_strategy_start){.seed = 1});
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        uint32_t answer = bz_strategy_random.cancel(state, NULL, candidates, CANDIDATES, round, 0);
+        uint32_t answer = bz_strategy_random.cancel(state, candidates, CANDIDATES, round, 0);
         cr_assert(lt(u32, 0, answer));
         cr_assert(le(u32, answer, CANDIDATES));
         hits[answer - 1]++;

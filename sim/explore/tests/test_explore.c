@@ -8,8 +8,8 @@
 
 #include "primitives/runtime/future.h"
 #include "primitives/runtime/task.h"
+#include "sim/native/snapshot.h"
 #include "sim/tests/toys.h"
-#include "sim/world/snapshot.h"
 
 #define TASKS_MAX 4u
 #define EVERY_DELAY 100u /* more than there are */
@@ -36,7 +36,7 @@ struct scene {
 
 static enum bz_status yields(void *arg) {
     const struct scene *scene = arg;
-    uint32_t left = play.yields[bz_world_current_task(scene->world) - 1];
+    uint32_t left = play.yields[bz_judge_running(scene->world->judge) - 1];
     enum bz_status status = BZ_OK;
     for (; status == BZ_OK && left > 0; left--) {
         status = bz_yield(scene->world->loop);

@@ -9,8 +9,8 @@
 
 #include "sim/choice/pcg.h"
 #include "sim/explore/visited.h"
+#include "sim/native/snapshot.h"
 #include "sim/tests/toys.h"
-#include "sim/world/snapshot.h"
 
 #define WALKS 60u
 #define TASKS 5u
@@ -20,16 +20,16 @@ TOY(drops, TOY_DROPS, TOY_CLAIMS_ALL, toy_view);
 
 struct hall {
     struct bz_world *world;
-    struct bz_subject subjects[3];
+    struct bz_sut_permits subjects[3];
     struct bz_task *tasks[TASKS];
 };
 
 static enum bz_status uses(struct hall *hall, uint32_t which) {
-    struct bz_subject *subject = &hall->subjects[which % 3];
-    enum bz_status status = bz_subject_acquire(subject);
+    struct bz_sut_permits *subject = &hall->subjects[which % 3];
+    enum bz_status status = bz_sut_acquire(subject);
     if (status == BZ_OK) {
         status = bz_yield(hall->world->loop);
-        cr_assert(eq(int, bz_subject_release(subject), BZ_OK));
+        cr_assert(eq(int, bz_sut_release(subject), BZ_OK));
     }
     return status;
 }
@@ -37,7 +37,7 @@ static enum bz_status uses(struct hall *hall, uint32_t which) {
 /* The last one cancels whom it sees wait. */
 static enum bz_status guest(void *arg) {
     struct hall *hall = arg;
-    uint32_t self = bz_world_current_task(hall->world);
+    uint32_t self = bz_judge_running(hall->world->judge);
     enum bz_status status = BZ_OK;
     for (uint32_t round = 0; status == BZ_OK && round < 3; round++) {
         status = self % 2 == 0 && round == 1 ? bz_sleep(hall->world->loop, self)
@@ -55,9 +55,9 @@ struct pointer {
     uint32_t index;
 };
 
-static uint32_t pointer_next(void *state, const struct bz_loop *loop, uint32_t count,
+static uint32_t pointer_next(void *state, const struct bz_ready *ready, uint32_t count,
                              uint32_t step) {
-    (void)loop;
+    (void)ready;
     (void)step;
     cr_assert(lt(u32, ((struct pointer *)state)->index, count));
     return ((struct pointer *)state)->index;
@@ -67,25 +67,26 @@ static void begin_hall(struct bz_tracker *tracker, struct bz_strategy *strategy,
                        const struct bz_variant *variant) {
     *strategy = stage_strategy;
     strategy->next = pointer_next;
-    struct bz_world_config config = stage_config(variant, BZ_ORDER_ANY);
+    struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
     config.strategy = strategy;
     config.cancels_max = 0;
-    struct bz_world *world = bz_world_new(&config);
+    struct bz_world *world = bz_world_new(&config, variant);
     cr_assert(world != NULL);
     bz_tracker_init(tracker, world);
-    bz_world_begin(world, 0, NULL, &tracker->sink);
+    bz_judge_begin(world->judge, &(struct bz_run_start){.sink = &tracker->sink});
+    bz_world_begin(world);
     bz_snapshot_wipe(world);
     struct hall *hall = bz_world_alloc(world, sizeof *hall);
     hall->world = world;
     for (uint32_t index = 0; index < 3; index++) {
         tst_status(
-            bz_subject_init(&hall->subjects[index], world, BZ_PRIMITIVE_SEMAPHORE, "table", 1),
+            bz_sut_permits_init(&hall->subjects[index], world, BZ_PRIMITIVE_SEMAPHORE, "table", 1),
             BZ_OK);
     }
     for (uint32_t index = 0; index < TASKS; index++) {
         hall->tasks[index] = bz_task_spawn(world->loop, "guest", index + 1, guest, hall);
     }
-    bz_world_look(world);
+    bz_judge_end_step(world->judge);
 }
 
 /* One step of this task; false if it is not ready. */
@@ -94,7 +95,7 @@ static bool step_of(struct bz_tracker *tracker, uint32_t task) {
     for (uint32_t index = 0; index < bz_driver_ready_count(world->loop); index++) {
         const struct bz_handle *handle = bz_driver_ready_at(world->loop, index);
         if (handle->role == BZ_ROLE_STEP && handle->owner == task) {
-            ((struct pointer *)world->strategy_state)->index = index;
+            ((struct pointer *)world->judge->strategy_state)->index = index;
             bz_tracker_begin(tracker);
             cr_assert(bz_world_step(world));
             bz_tracker_end(tracker);
@@ -154,11 +155,11 @@ static size_t stack_bytes(const struct bz_world *world) {
 static uint64_t run_on(struct bz_tracker *tracker, const struct bz_snapshot *from) {
     struct bz_world *world = tracker->world;
     bz_snapshot_restore(world, from);
-    world->digest = BZ_DIGEST_SEED;
-    ((struct pointer *)world->strategy_state)->index = 0;
-    while (!world->is_stopped && bz_world_step(world)) {
+    world->judge->digest = BZ_DIGEST_SEED;
+    ((struct pointer *)world->judge->strategy_state)->index = 0;
+    while (!world->judge->is_stopped && bz_world_step(world)) {
     }
-    return world->digest;
+    return world->judge->digest;
 }
 
 /* Whether they were said to commute; then they did: all that is in memory is the same, and so is
@@ -194,7 +195,7 @@ static uint32_t walk(const struct bz_variant *variant, uint64_t seed) {
     begin_hall(&tracker, &strategy, variant);
     struct bz_world *world = tracker.world;
     bz_pcg32_seed(&stream, seed, 1);
-    for (bool goes_on = true; goes_on && !world->is_stopped;) {
+    for (bool goes_on = true; goes_on && !world->judge->is_stopped;) {
         bz_snapshot_forget(world);
         cr_assert(bz_snapshot_save(world, &here));
         for (uint32_t a = 1; a <= TASKS; a++) {
@@ -204,7 +205,7 @@ static uint32_t walk(const struct bz_variant *variant, uint64_t seed) {
         }
         bz_snapshot_restore(world, &here);
         uint32_t count = bz_driver_ready_count(world->loop);
-        ((struct pointer *)world->strategy_state)->index =
+        ((struct pointer *)world->judge->strategy_state)->index =
             count == 0 ? 0 : (uint32_t)bz_pcg32_below64(&stream, count);
         goes_on = bz_world_step(world);
     }

@@ -1,0 +1,167 @@
+/* The choices of a run: the strategy is asked, the tape is written. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/judge/internal.h"
+
+/* --- which handle is next --------------------------------------------------------------------- */
+
+uint32_t bz_judge_next(struct bz_judge *judge, const struct bz_ready *ready, uint32_t count) {
+    BZ_CHECK(count > 0);
+    bool is_asked = count > 1 && judge->config.order == BZ_ORDER_ANY;
+    uint32_t index =
+        is_asked ? judge->strategy->next(judge->strategy_state, ready, count, judge->step + 1) : 0;
+    BZ_CHECK(index < count);
+    bz_judge_begin_step(judge, index, ready[index]);
+    return index;
+}
+
+/* --- is a cancel due, into whom --------------------------------------------------------------- */
+/* The victim is chosen when the cancel strikes, not when it is planned: among all tasks whose
+ * window is enabled, sorted by window, so that a strategy can weigh windows. */
+
+static void reserve_candidates(struct bz_judge *judge, uint32_t count) {
+    if (count <= judge->candidates_capacity) {
+        return;
+    }
+    uint32_t capacity = 2 * count;
+    struct bz_cancel_candidate *larger =
+        realloc(judge->candidates, capacity * sizeof *judge->candidates);
+    BZ_CHECK(larger != NULL);
+    judge->candidates = larger;
+    judge->candidates_capacity = capacity;
+}
+
+/* How a cancel would strike this task; window BZ_WINDOW_NONE: not at all. */
+static inline struct bz_cancel_candidate candidate(const struct bz_judge *judge, uint32_t id) {
+    const struct bz_shadow_task *task = &judge->shadow.tasks[id];
+    uint32_t window = bz_shadow_window(task);
+    bool is_enabled = (judge->config.cancel_windows >> window & 1u) != 0;
+    return (struct bz_cancel_candidate){
+        .task = id,
+        .nth = task->next_step,
+        .window = (uint8_t)(is_enabled & !task->is_freed ? window : BZ_WINDOW_NONE)};
+}
+
+/* A counting sort by window, stable in task order. Tasks that cannot be hit come last. */
+static uint32_t collect(struct bz_judge *judge) {
+    uint32_t task_count = judge->shadow.task_count;
+    uint32_t place[BZ_WINDOW_COUNT] = {0};
+    uint32_t total = 0;
+    reserve_candidates(judge, 2 * task_count);
+    struct bz_cancel_candidate *sorted = judge->candidates;
+    struct bz_cancel_candidate *unsorted = judge->candidates + task_count;
+    for (uint32_t index = 0; index < task_count; index++) {
+        unsorted[index] = candidate(judge, index + 1);
+        place[unsorted[index].window]++;
+    }
+    for (uint32_t window = BZ_WINDOW_NONE + 1; window < BZ_WINDOW_COUNT; window++) {
+        uint32_t count = place[window];
+        place[window] = total;
+        total += count;
+    }
+    place[BZ_WINDOW_NONE] = total;
+    for (uint32_t index = 0; index < task_count; index++) {
+        sorted[place[unsorted[index].window]++] = unsorted[index];
+    }
+    return total;
+}
+
+uint32_t bz_judge_inject(struct bz_judge *judge) {
+    /* Nothing is left to disturb once every task has ended. */
+    uint32_t count = judge->shadow.unfinished == 0 ? 0 : collect(judge);
+    if (count == 0) {
+        return 0; /* asked again at the next point */
+    }
+    uint32_t answer = judge->strategy->cancel(judge->strategy_state, judge->candidates, count,
+                                              judge->step + 1, judge->point);
+    judge->cancel_gap = judge->strategy->cancel_gap(judge->strategy_state);
+    if (answer == 0) {
+        return 0;
+    }
+    const struct bz_cancel_candidate *victim = &judge->candidates[answer - 1];
+    judge->cancels_left--;
+    judge->step++;
+    bz_tape_append(&judge->tape, (struct bz_choice){.kind = BZ_CHOICE_CANCEL,
+                                                    .step = judge->step,
+                                                    .owner = victim->task,
+                                                    .nth = victim->nth,
+                                                    .value = judge->point,
+                                                    .window = victim->window});
+    judge->stats.injected++;
+    bz_judge_note_inject(judge, victim->task);
+    return victim->task;
+}
+
+uint32_t bz_judge_cancel(struct bz_judge *judge) {
+    judge->point = judge->point_step == judge->step + 1 ? judge->point + 1 : 0;
+    judge->point_step = judge->step + 1;
+    return bz_judge_cancel_is_due(judge) ? bz_judge_inject(judge) : 0;
+}
+
+/* --- does the clock jump ---------------------------------------------------------------------- */
+
+bool bz_judge_jump(struct bz_judge *judge) {
+    if (judge->jump_gap > 0) {
+        judge->jump_gap -= judge->jump_gap != BZ_GAP_NEVER;
+        return false;
+    }
+    bool is_jump = judge->strategy->jump(judge->strategy_state, judge->step + 1);
+    judge->jump_gap = judge->strategy->jump_gap(judge->strategy_state);
+    if (is_jump) {
+        bz_tape_append(
+            &judge->tape,
+            (struct bz_choice){.kind = BZ_CHOICE_DELAY, .step = judge->step + 1, .value = 1});
+    }
+    return is_jump;
+}
+
+/* --- what is drawn ---------------------------------------------------------------------------- */
+
+static uint32_t next_draw(struct bz_judge *judge, uint32_t task) {
+    if (task >= judge->draws_capacity) {
+        uint32_t capacity = judge->draws_capacity == 0 ? 64 : judge->draws_capacity;
+        while (capacity <= task) {
+            capacity *= 2;
+        }
+        uint32_t *larger = realloc(judge->draws, capacity * sizeof *larger);
+        BZ_CHECK(larger != NULL);
+        memset(larger + judge->draws_capacity, 0,
+               (capacity - judge->draws_capacity) * sizeof *larger);
+        judge->draws = larger;
+        judge->draws_capacity = capacity;
+    }
+    return ++judge->draws[task];
+}
+
+static uint64_t draw(struct bz_judge *judge, enum bz_choice_kind kind, const char *label,
+                     uint64_t bound) {
+    BZ_CHECK(bound > 0 && bound <= BZ_TIME_MAX_NS);
+    uint32_t task = judge->shadow.running;
+    judge->is_setup_fixed = false;
+    struct bz_draw question = {
+        .bound = bound, .label = label, .owner = task, .nth = next_draw(judge, task)};
+    uint64_t value = judge->strategy->draw(judge->strategy_state, kind, &question, judge->step);
+    BZ_CHECK(value < bound);
+    bz_judge_note_draw(judge, kind, value);
+    if (value != 0) {
+        bz_tape_append(&judge->tape, (struct bz_choice){.kind = (uint8_t)kind,
+                                                        .step = judge->step,
+                                                        .owner = task,
+                                                        .nth = question.nth,
+                                                        .label = label,
+                                                        .bound = bound,
+                                                        .value = value});
+    }
+    return value;
+}
+
+uint64_t bz_judge_draw(struct bz_judge *judge, const char *label, uint64_t bound) {
+    return draw(judge, BZ_CHOICE_DATA, label, bound);
+}
+
+uint64_t bz_judge_draw_delay_ns(struct bz_judge *judge, const char *label, uint64_t least_ns,
+                                uint64_t most_ns) {
+    BZ_CHECK(least_ns <= most_ns && most_ns < BZ_TIME_MAX_NS);
+    return least_ns + draw(judge, BZ_CHOICE_DELAY, label, most_ns - least_ns + 1);
+}

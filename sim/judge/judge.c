@@ -1,0 +1,564 @@
+/* Events in: the shadow state, the oracles, the digest, and whoever records. One path for all.
+ *
+ * An event takes effect at once, in the order in which things happen. One thing is held back: the
+ * call of an operation that may wait. If the operation returns before anything else has happened,
+ * call and return are one event, which is most of what a program under test does; else the call is
+ * noted before whatever comes next.
+ */
+#include "sim/judge/judge.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/judge/internal.h"
+#include "sim/judge/oracle/list.h"
+
+#undef ORACLE
+#define ORACLE(name, text, summary) {text, summary},
+const struct bz_oracle bz_oracles[] = {
+#include "sim/judge/oracle/list.h"
+};
+#undef ORACLE
+const uint32_t bz_oracle_count = sizeof bz_oracles / sizeof bz_oracles[0];
+_Static_assert(sizeof bz_oracles / sizeof bz_oracles[0] <= BZ_ORACLES_MAX, "see violation.also");
+
+/* --- the oracles ------------------------------------------------------------------------------ */
+
+/* The moment is copied, so that it is in registers as long as nobody objects. */
+static __attribute__((noinline, cold)) void
+object_to(struct bz_judge *judge, struct bz_moment moment,
+          void (*explain)(struct bz_judge *judge, const struct bz_moment *moment)) {
+    explain(judge, &moment);
+}
+
+/* Asks every oracle. Inline where oracles are asked at every step: the kind is a constant there,
+ * and nothing is left of those that it does not concern. */
+static inline __attribute__((always_inline)) void ask(struct bz_judge *judge,
+                                                      const struct bz_moment *moment) {
+#define ORACLE(name, text, summary)                                                                \
+    if (__builtin_expect(name##_is_violated(judge, moment), 0)) {                                  \
+        object_to(judge, *moment, name##_explain);                                                 \
+    }
+#include "sim/judge/oracle/list.h"
+#undef ORACLE
+}
+
+void bz_judge_moment(struct bz_judge *judge, struct bz_moment moment) {
+    bz_judge_settle(judge);
+    ask(judge, &moment);
+}
+
+uint32_t bz_oracle_index(const char *name) {
+    uint32_t index = 0;
+    while (index < bz_oracle_count && strcmp(bz_oracles[index].name, name) != 0) {
+        index++;
+    }
+    return index;
+}
+
+static __attribute__((format(printf, 6, 0))) void violate(struct bz_judge *judge,
+                                                          const char *oracle, uint32_t bit,
+                                                          uint32_t task, uint32_t object,
+                                                          const char *format, va_list arguments) {
+    struct bz_violation *violation = &judge->violation;
+    if (violation->oracle != NULL) {
+        violation->also |= strcmp(violation->oracle, oracle) != 0 ? bit : 0;
+        return;
+    }
+    *violation = (struct bz_violation){.oracle = oracle,
+                                       .step = judge->step,
+                                       .task = task,
+                                       .object = object,
+                                       .time_ns = judge->now_ns};
+    vsnprintf(violation->message, sizeof violation->message, format, arguments);
+    judge->is_stopped = true;
+    judge->end = BZ_RUN_VIOLATED;
+}
+
+void bz_judge_object(struct bz_judge *judge, const char *oracle, uint32_t task, uint32_t number,
+                     const char *format, ...) {
+    uint32_t index = bz_oracle_index(oracle);
+    uint32_t bit = index < bz_oracle_count ? 1u << index : 0;
+    if ((judge->config.oracles_off & bit) == 0) {
+        va_list arguments;
+        va_start(arguments, format);
+        violate(judge, oracle, bit, task, number, format, arguments);
+        va_end(arguments);
+    }
+}
+
+void bz_judge_overrule(struct bz_judge *judge, const char *oracle, const char *format, ...) {
+    va_list arguments;
+    judge->violation.oracle = NULL;
+    va_start(arguments, format);
+    violate(judge, oracle, 0, 0, 0, format, arguments);
+    va_end(arguments);
+}
+
+/* --- what every event ends with --------------------------------------------------------------- */
+
+static __attribute__((noinline, cold)) void show(struct bz_judge *judge, struct bz_event event) {
+    /* The clock moves on before the step that it belongs to. */
+    uint32_t step = judge->step + (event.kind == BZ_EVENT_CLOCK);
+    struct bz_logged_event logged = {.time_ns = judge->now_ns, .step = step, .event = event};
+    judge->sink->event(judge->sink, &logged);
+}
+
+static inline __attribute__((always_inline)) void noted(struct bz_judge *judge,
+                                                        struct bz_event event) {
+    judge->digest = bz_digest_event(judge->digest, event);
+    if (__builtin_expect(judge->sink != NULL, 0)) {
+        show(judge, event);
+    }
+}
+
+/* --- the call that is held back --------------------------------------------------------------- */
+
+static __attribute__((hot, noinline)) void note_call(struct bz_judge *judge) {
+    struct bz_shadow *shadow = &judge->shadow;
+    struct bz_event event = judge->call;
+    struct bz_shadow_task *task = &shadow->tasks[event.task];
+    judge->call.kind = 0;
+    task->op = event.op;
+    task->owes_wake = 0;
+    task->was_granted = false;
+    task->object = event.object;
+    task->cancelled_in_op = false;
+    task->overtaken = 0;
+    struct bz_shadow_object *object = bz_shadow_mark_dirty(shadow, event.object);
+    ask(judge, &(struct bz_moment){
+                   .kind = BZ_MOMENT_SUSPENDS, .task = event.task, .object = event.object});
+    bz_shadow_join_line(shadow, object, event.task);
+    judge->progress_step = judge->step;
+    noted(judge, event);
+}
+
+static inline __attribute__((always_inline)) void settle(struct bz_judge *judge) {
+    if (__builtin_expect(judge->call.kind != 0, 0)) {
+        note_call(judge);
+    }
+}
+
+void bz_judge_settle(struct bz_judge *judge) {
+    settle(judge);
+}
+
+/* --- what a runtime reports ------------------------------------------------------------------- */
+
+/* A waiter of a condition that was notified and is cancelled, in the window or while it waits for
+ * the lock: another one that waits must be notified in its place (gh-112202). */
+static void note_debt(struct bz_shadow_object *object, struct bz_shadow_task *task) {
+    if (object->kind == BZ_OBJECT_CONDITION && task->was_granted && !task->cancelled_in_op &&
+        object->live > 0) {
+        task->owes_wake = object->wakes + 1;
+        object->wakes_due++;
+    }
+}
+
+static __attribute__((noinline, cold)) void on_cancelled_resume(struct bz_judge *judge, uint32_t id,
+                                                                enum bz_status status) {
+    struct bz_shadow_task *task = &judge->shadow.tasks[id];
+    ask(judge, &(struct bz_moment){
+                   .kind = BZ_MOMENT_CANCEL, .task = id, .object = task->object, .status = status});
+    if (status == BZ_CANCELLED) {
+        note_debt(&judge->shadow.objects[task->object], task);
+        task->cancelled_in_op = true;
+        task->cancel_pending = false;
+    } else if (task->wait == BZ_WAIT_JOIN && task->await == BZ_AWAIT_WOKEN) {
+        task->cancel_pending = false; /* it went to the joined task, which ended otherwise */
+    }
+}
+
+static inline void on_resume(struct bz_judge *judge, uint32_t id, enum bz_status status) {
+    struct bz_shadow *shadow = &judge->shadow;
+    struct bz_shadow_task *task = &shadow->tasks[id];
+    task->phase = BZ_PHASE_RUNNING;
+    shadow->running = id;
+    if (__builtin_expect((status == BZ_CANCELLED) | task->cancel_pending, 0)) {
+        on_cancelled_resume(judge, id, status);
+    }
+    bz_shadow_mark_dirty(shadow, task->object)->inside[task->inside]--;
+}
+
+/* It was woken, found nothing, and waits again: back to its place by arrival. But a task that was
+ * notified by a condition waits for the lock now. */
+static __attribute__((noinline, cold)) void wait_again(struct bz_shadow *shadow, uint32_t id) {
+    struct bz_shadow_task *task = &shadow->tasks[id];
+    struct bz_shadow_object *object = &shadow->objects[task->object];
+    if (object->kind == BZ_OBJECT_CONDITION) {
+        object->inside[task->inside]--;
+        task->inside = BZ_INSIDE_POLLING;
+        object->polling++;
+    } else {
+        bz_shadow_wait_again(shadow, id);
+    }
+}
+
+static inline void on_suspend(struct bz_shadow *shadow, uint32_t id, uint32_t wait) {
+    struct bz_shadow_task *task = &shadow->tasks[id];
+    task->phase = BZ_PHASE_SUSPENDED;
+    task->next_step++;
+    task->wait = (uint8_t)wait;
+    task->await = BZ_AWAIT_PENDING;
+    task->inside = wait == BZ_WAIT_FUTURE ? BZ_INSIDE_WAITING : BZ_INSIDE_POLLING;
+    shadow->running = 0;
+    if (task->object != 0) {
+        bz_shadow_mark_dirty(shadow, task->object)->inside[task->inside]++;
+        if (__builtin_expect(!task->is_live, 0) && !task->cancelled_in_op) {
+            wait_again(shadow, id);
+        }
+    } else {
+        shadow->objects[0].inside[task->inside]++;
+    }
+}
+
+static void on_wake(struct bz_judge *judge, uint32_t id, enum bz_status status) {
+    struct bz_shadow *shadow = &judge->shadow;
+    struct bz_shadow_task *task = &shadow->tasks[id];
+    struct bz_shadow_object *object = bz_shadow_mark_dirty(shadow, task->object);
+    bool is_cancelled = status == BZ_CANCELLED;
+    task->await = is_cancelled ? BZ_AWAIT_CANCELLED : BZ_AWAIT_WOKEN;
+    if (task->wait == BZ_WAIT_JOIN && !is_cancelled) {
+        task->cancel_pending = false; /* it went to the joined task, which made nothing of it */
+    }
+    if (task->op == BZ_OP_NONE || task->inside != BZ_INSIDE_WAITING) {
+        return;
+    }
+    object->waiting--;
+    task->inside = is_cancelled ? BZ_INSIDE_CANCELLED : BZ_INSIDE_WOKEN;
+    object->inside[task->inside]++;
+    if (is_cancelled) {
+        bz_shadow_leave_line(object, task);
+        return;
+    }
+    struct bz_overtaking overtaking = {.count = 0};
+    if (task->is_live) {
+        task->was_granted = true;
+        object->wakes++;
+        if (__builtin_expect(bz_order_may_pass(shadow, task->object, id, BZ_GRANT_WAKE), 0)) {
+            overtaking = bz_order_of_grant(shadow, task->object, id, BZ_GRANT_WAKE);
+        }
+    }
+    bz_shadow_leave_line(object, task);
+    object->first_woken = task->arrival < object->first_woken ? task->arrival : object->first_woken;
+    if (__builtin_expect(overtaking.count > 0, 0)) {
+        bz_judge_moment(judge, (struct bz_moment){.kind = BZ_MOMENT_OVERTAKES,
+                                                  .task = id,
+                                                  .object = task->object,
+                                                  .overtaking = &overtaking});
+    }
+}
+
+/* Says where the cancel strikes, before the shadow state takes note of it. */
+static void on_cancel(struct bz_judge *judge, struct bz_event *event) {
+    struct bz_shadow *shadow = &judge->shadow;
+    struct bz_shadow_task *task = &shadow->tasks[event->task];
+    event->window = (uint8_t)bz_shadow_window(task);
+    event->op = (uint8_t)bz_shadow_op(task);
+    judge->stats.windows[event->op][event->window]++;
+    judge->is_setup_fixed = false;
+    if (event->status != BZ_OK) {
+        return;
+    }
+    task->cancel_pending = true;
+    task->cancels++;
+    if (task->is_live) { /* nobody owes it a turn now */
+        bz_shadow_leave_line(bz_shadow_mark_dirty(shadow, task->object), task);
+    }
+}
+
+/* Taking back the last request also forgets a mark; a future that was cancelled stays so. */
+static void on_uncancel(struct bz_shadow_task *task, uint32_t requests_left) {
+    bool is_on_its_way = task->phase == BZ_PHASE_SUSPENDED && task->await == BZ_AWAIT_CANCELLED;
+    task->cancel_pending &= requests_left > 0 || is_on_its_way;
+}
+
+static __attribute__((noinline)) void on_rare_event(struct bz_judge *judge,
+                                                    struct bz_event *event) {
+    struct bz_shadow *shadow = &judge->shadow;
+    struct bz_shadow_task *task = &shadow->tasks[event->task];
+    switch (event->kind) {
+    case BZ_EVENT_CANCEL:
+        on_cancel(judge, event);
+        break;
+    case BZ_EVENT_UNCANCEL:
+        on_uncancel(task, event->arg);
+        break;
+    case BZ_EVENT_CALLBACK: /* what it does to an object, no event tells */
+        for (uint32_t number = 1; number <= shadow->object_count; number++) {
+            bz_shadow_mark_dirty(shadow, number);
+        }
+        break;
+    case BZ_EVENT_EXIT:
+        task->phase = BZ_PHASE_DONE;
+        shadow->running = shadow->running == event->task ? 0 : shadow->running;
+        shadow->unfinished--;
+        judge->progress_step = judge->step;
+        break;
+    case BZ_EVENT_FREE:
+        task->is_freed = true;
+        break;
+    default:
+        break;
+    }
+}
+
+/* An event that is already in the shadow state, or does not concern it. */
+static void note(struct bz_judge *judge, struct bz_event event) {
+    settle(judge);
+    noted(judge, event);
+}
+
+__attribute__((hot)) void bz_judge_event(struct bz_judge *judge, enum bz_event_kind kind,
+                                         uint32_t task, enum bz_status status, uint32_t arg) {
+    struct bz_event event = {
+        .kind = (uint8_t)kind, .status = (uint8_t)status, .task = task, .arg = arg};
+    settle(judge);
+    if (kind == BZ_EVENT_RESUME) {
+        on_resume(judge, task, status);
+    } else if (kind == BZ_EVENT_SUSPEND) {
+        on_suspend(&judge->shadow, task, arg);
+    } else if (kind == BZ_EVENT_WAKE) {
+        on_wake(judge, task, status);
+    } else {
+        on_rare_event(judge, &event);
+    }
+    noted(judge, event);
+}
+
+uint32_t bz_judge_spawn(struct bz_judge *judge, const char *name, uint32_t index) {
+    struct bz_shadow *shadow = &judge->shadow;
+    settle(judge);
+    bz_shadow_add_task(shadow, name, index);
+    noted(judge, (struct bz_event){
+                     .kind = BZ_EVENT_SPAWN, .task = shadow->task_count, .arg = shadow->running});
+    return shadow->task_count;
+}
+
+void bz_judge_clock(struct bz_judge *judge, uint64_t now_ns) {
+    judge->now_ns = now_ns;
+    note(judge, (struct bz_event){.kind = BZ_EVENT_CLOCK,
+                                  .arg = (uint32_t)now_ns,
+                                  .object = (uint32_t)(now_ns >> 32u)});
+}
+
+void bz_judge_note(struct bz_judge *judge, uint32_t number) {
+    note(judge,
+         (struct bz_event){.kind = BZ_EVENT_NOTE, .task = judge->shadow.running, .arg = number});
+}
+
+void bz_judge_note_draw(struct bz_judge *judge, enum bz_choice_kind kind, uint64_t value) {
+    note(judge, (struct bz_event){.kind = BZ_EVENT_DRAW,
+                                  .task = judge->shadow.running,
+                                  .op = (uint8_t)kind,
+                                  .arg = (uint32_t)value,
+                                  .object = (uint32_t)(value >> 32u)});
+}
+
+void bz_judge_note_inject(struct bz_judge *judge, uint32_t task) {
+    note(judge, (struct bz_event){.kind = BZ_EVENT_INJECT, .task = task, .arg = judge->point});
+}
+
+/* --- operations ------------------------------------------------------------------------------- */
+
+static inline __attribute__((always_inline)) struct bz_event
+event_of(const struct bz_judge *judge, enum bz_program_event_kind kind, uint32_t object,
+         enum bz_op op, enum bz_status status) {
+    return (struct bz_event){.kind = (uint8_t)kind,
+                             .task = judge->shadow.running,
+                             .object = object,
+                             .op = (uint8_t)op,
+                             .status = (uint8_t)status};
+}
+
+__attribute__((hot)) void bz_judge_calls(struct bz_judge *judge, uint32_t object, enum bz_op op) {
+    settle(judge);
+    judge->call = event_of(judge, BZ_EVENT_CALL, object, op, BZ_OK);
+}
+
+/* Asks about a return; `grant` says how the permit, if there is one, was granted. */
+static inline __attribute__((always_inline)) void judge_return(struct bz_judge *judge,
+                                                               uint32_t number, uint32_t id,
+                                                               enum bz_status status,
+                                                               enum bz_grant grant) {
+    struct bz_overtaking overtaking = {.count = 0};
+    if (status == BZ_OK &&
+        __builtin_expect(bz_order_may_pass(&judge->shadow, number, id, grant), 0)) {
+        overtaking = bz_order_of_grant(&judge->shadow, number, id, grant);
+    }
+    ask(judge, &(struct bz_moment){.kind = BZ_MOMENT_RETURN,
+                                   .task = id,
+                                   .object = number,
+                                   .status = status,
+                                   .is_at_once = grant == BZ_GRANT_AT_ONCE,
+                                   .overtaking = overtaking.count > 0 ? &overtaking : NULL});
+}
+
+/* Other things happened since the call: mostly, it was suspended. */
+static __attribute__((hot, noinline)) void returns_late(struct bz_judge *judge, uint32_t number,
+                                                        enum bz_op op, enum bz_status status) {
+    struct bz_shadow *shadow = &judge->shadow;
+    uint32_t id = shadow->running;
+    struct bz_shadow_task *task = &shadow->tasks[id];
+    struct bz_shadow_object *object = bz_shadow_mark_dirty(shadow, number);
+    object->return_task = id;
+    object->return_step = judge->step;
+    object->return_status = (uint8_t)status;
+    if (status == BZ_OK) {
+        object->holders += object->is_counted;
+        task->holdings += object->is_owned;
+        object->handed_on = object->line_end;
+    }
+    judge_return(judge, number, id, status, BZ_GRANT_RETURN);
+    bz_shadow_leave_line(object, task);
+    task->op = BZ_OP_NONE;
+    task->object = 0;
+    if (status == BZ_OK) {
+        bz_shadow_hand_over(shadow, number, id);
+    }
+    judge->progress_step = judge->step;
+    noted(judge, event_of(judge, BZ_EVENT_RETURN, number, op, status));
+}
+
+/* It arrived behind everybody who is live, and never stood in the line. */
+__attribute__((hot)) void bz_judge_returns(struct bz_judge *judge, uint32_t number, enum bz_op op,
+                                           enum bz_status status) {
+    if (judge->call.kind == 0) {
+        returns_late(judge, number, op, status);
+        return;
+    }
+    struct bz_shadow *shadow = &judge->shadow;
+    uint32_t id = shadow->running;
+    struct bz_shadow_task *task = &shadow->tasks[id];
+    struct bz_shadow_object *object = bz_shadow_mark_dirty(shadow, number);
+    bool is_ok = status == BZ_OK;
+    judge->call.kind = 0;
+    task->cancelled_in_op = false;
+    task->overtaken = 0;
+    task->arrival = object->line_end;
+    task->holdings += is_ok & object->is_owned;
+    object->holders += is_ok & object->is_counted;
+    object->return_task = id;
+    object->return_step = judge->step;
+    object->return_status = (uint8_t)status;
+    judge_return(judge, number, id, status, BZ_GRANT_AT_ONCE);
+    if (is_ok) {
+        bz_shadow_hand_over(shadow, number, id);
+    }
+    judge->progress_step = judge->step;
+    noted(judge, event_of(judge, BZ_EVENT_RETURN, number, op, status));
+}
+
+void bz_judge_does(struct bz_judge *judge, uint32_t number, enum bz_op op, uint32_t arg) {
+    struct bz_event event = event_of(judge, BZ_EVENT_CALL, number, op, BZ_OK);
+    event.arg = arg;
+    settle(judge);
+    bz_shadow_mark_dirty(&judge->shadow, number)->had_last = event.task;
+    judge->progress_step = judge->step;
+    noted(judge, event);
+}
+
+uint32_t bz_judge_wakes(struct bz_judge *judge, uint32_t object) {
+    settle(judge);
+    return judge->shadow.objects[object].wakes;
+}
+
+/* Taken for accepted at the call, because grants happen inside it; a refusal takes it back. */
+__attribute__((hot)) void bz_judge_releases(struct bz_judge *judge, uint32_t number) {
+    settle(judge);
+    struct bz_event event = event_of(judge, BZ_EVENT_CALL, number, BZ_OP_RELEASE, BZ_OK);
+    struct bz_shadow_task *task = &judge->shadow.tasks[event.task];
+    struct bz_shadow_object *object = bz_shadow_mark_dirty(&judge->shadow, number);
+    task->cancelled_in_op = false;
+    object->had_last = event.task;
+    task->took_back = object->holders > 0;
+    task->gave_up = task->holdings > 0;
+    object->holders -= task->took_back;
+    task->holdings -= task->gave_up;
+    if (__builtin_expect(!task->took_back, 0)) {
+        task->over_released_before = object->over_released_by;
+        object->over_released_by = event.task;
+        object->permits++; /* a plain semaphore may be released by a task that never acquired */
+    }
+    judge->progress_step = judge->step;
+    noted(judge, event);
+}
+
+static __attribute__((noinline, cold)) void refused(struct bz_judge *judge, uint32_t number,
+                                                    enum bz_status status) {
+    settle(judge);
+    struct bz_shadow_task *task = &judge->shadow.tasks[judge->shadow.running];
+    struct bz_shadow_object *object = bz_shadow_mark_dirty(&judge->shadow, number);
+    object->holders += task->took_back;
+    if (!task->took_back) {
+        object->permits--;
+        object->over_released_by = task->over_released_before;
+    }
+    task->holdings += task->gave_up;
+    task->op = BZ_OP_NONE;
+    task->object = 0;
+    noted(judge, event_of(judge, BZ_EVENT_RETURN, number, BZ_OP_RELEASE, status));
+}
+
+void bz_judge_released(struct bz_judge *judge, uint32_t object, enum bz_status status) {
+    if (__builtin_expect(status != BZ_OK, 0)) {
+        refused(judge, object, status);
+    }
+}
+
+/* --- the end of a step, and of a run ---------------------------------------------------------- */
+
+static inline __attribute__((always_inline)) void judge_object(struct bz_judge *judge,
+                                                               struct bz_shadow_object *object) {
+    if (__builtin_expect(object->look.view != NULL, 1)) {
+        object->look.view(object->look.instance, &object->view);
+    }
+    uint32_t number = (uint32_t)(object - judge->shadow.objects);
+    ask(judge, &(struct bz_moment){.kind = BZ_MOMENT_STEP, .object = number});
+    object->over_released_by = BZ_NO_TASK;
+    object->handed_on = 0;
+}
+
+static __attribute__((noinline)) void judge_objects(struct bz_judge *judge, uint64_t dirty) {
+    struct bz_shadow *shadow = &judge->shadow;
+    for (uint64_t bits = dirty & ~BZ_DIRTY_MORE; bits != 0; bits &= bits - 1) {
+        judge_object(judge, &shadow->objects[__builtin_ctzll(bits)]);
+    }
+    for (uint32_t index = 0; index < shadow->dirty_list_count; index++) {
+        struct bz_shadow_object *object = &shadow->objects[shadow->dirty_list[index]];
+        object->is_listed = false;
+        judge_object(judge, object);
+    }
+    shadow->dirty_list_count = 0;
+}
+
+static __attribute__((noinline, cold)) void judge_refused(struct bz_judge *judge) {
+    bz_judge_moment(judge, (struct bz_moment){.kind = BZ_MOMENT_STEP_END});
+    judge->refused.guards = 0;
+}
+
+/* Nearly always a step concerns one object, or none. */
+__attribute__((hot)) void bz_judge_end_step(struct bz_judge *judge) {
+    settle(judge);
+    uint64_t dirty = judge->shadow.dirty & ~UINT64_C(1);
+    judge->shadow.dirty = 0;
+    if (dirty != 0) {
+        if (__builtin_expect((dirty & (dirty - 1)) == 0 && dirty < BZ_DIRTY_MORE, 1)) {
+            judge_object(judge, &judge->shadow.objects[__builtin_ctzll(dirty)]);
+        } else {
+            judge_objects(judge, dirty);
+        }
+        if (__builtin_expect(judge->refused.guards != 0, 0)) {
+            judge_refused(judge);
+        }
+    }
+}
+
+void bz_judge_end(struct bz_judge *judge) {
+    bz_judge_end_step(judge); /* what was done since the last one */
+    if (judge->end == BZ_RUN_PASSED || judge->end == BZ_RUN_OUT_OF_STEPS) {
+        bz_judge_moment(judge, (struct bz_moment){.kind = BZ_MOMENT_END});
+    }
+    judge->stats.steps += judge->step;
+}

@@ -1,0 +1,61 @@
+/* The items of a queue under test, by value: what queue.c keeps and the oracles of items read.
+ * Private to sim/judge. */
+#ifndef BZ_SIM_JUDGE_LEDGER_H
+#define BZ_SIM_JUDGE_LEDGER_H
+
+#include "sim/judge/internal.h"
+
+enum bz_item_state {
+    BZ_ITEM_PUTTING = 0, /* its put has not returned */
+    BZ_ITEM_IN = 1,
+    BZ_ITEM_GOT = 2,
+    BZ_ITEM_REFUSED = 3, /* its put did not happen */
+    BZ_ITEM_DROPPED = 4, /* by an immediate shutdown */
+};
+
+struct bz_judged_item {
+    int64_t priority;
+    uint32_t producer;
+    uint32_t consumer;
+    uint32_t entered; /* when its put returned, counted in puts */
+    uint8_t state;    /* enum bz_item_state */
+};
+
+static inline const struct bz_shadow_object *bz_queue_items(const struct bz_judged_queue *queue) {
+    return bz_judge_shadow_object(queue->judge, queue->items);
+}
+
+static inline const struct bz_shadow_object *bz_queue_slots(const struct bz_judged_queue *queue) {
+    return bz_judge_shadow_object(queue->judge, queue->slots);
+}
+
+/* An item is in the queue from the return of its put to the return of its get, exactly. */
+static inline bool bz_queue_is_exact(const struct bz_judged_queue *queue) {
+    return (bz_queue_items(queue)->claims & BZ_CLAIM_TAKES_AT_RETURN) != 0;
+}
+
+/* Items whose put has returned, less those that were got. */
+static inline uint64_t bz_queue_expected_size(const struct bz_judged_queue *queue) {
+    return bz_queue_items(queue)->permits - bz_queue_items(queue)->holders;
+}
+
+/* Items that may have been handed to getters, which have not resumed. */
+static inline uint32_t bz_queue_in_hand(const struct bz_judged_queue *queue) {
+    return bz_queue_is_exact(queue) ? 0 : bz_queue_items(queue)->woken;
+}
+
+static inline bool bz_queue_knows(const struct bz_judged_queue *queue, uint64_t value) {
+    return value != 0 && value <= queue->item_count;
+}
+
+/* Items that were handed over before a shutdown are not dropped by it. */
+static inline bool bz_queue_may_give(const struct bz_judged_queue *queue, uint64_t value) {
+    if (!bz_queue_knows(queue, value)) {
+        return false;
+    }
+    uint8_t state = queue->ledger[value].state;
+    return state == BZ_ITEM_PUTTING || state == BZ_ITEM_IN ||
+           (state == BZ_ITEM_DROPPED && !bz_queue_is_exact(queue));
+}
+
+#endif

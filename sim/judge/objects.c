@@ -1,0 +1,292 @@
+/* Objects under test: permits, events, conditions, barriers, timeout scopes. Queues are in queue.c.
+ */
+#include "sim/judge/objects.h"
+
+#include <string.h>
+
+#include "sim/judge/internal.h"
+
+static const struct bz_introspection shows_nothing;
+
+static const struct bz_introspection *looks(const struct bz_introspection *look) {
+    return look == NULL ? &shows_nothing : look;
+}
+
+/* --- permits ---------------------------------------------------------------------------------- */
+
+uint32_t bz_judge_add_permits(struct bz_judge *judge, const char *name, enum bz_primitive primitive,
+                              uint32_t claims, uint64_t permits,
+                              const struct bz_introspection *look) {
+    return bz_shadow_add_object(&judge->shadow, (struct bz_shadow_object){.name = name,
+                                                                          .look = *looks(look),
+                                                                          .kind = BZ_OBJECT_PERMITS,
+                                                                          .primitive = primitive,
+                                                                          .claims = claims,
+                                                                          .permits = permits,
+                                                                          .is_counted = true,
+                                                                          .is_owned = true});
+}
+
+void bz_judge_acquires(struct bz_judge *judge, uint32_t object) {
+    bz_judge_calls(judge, object, BZ_OP_ACQUIRE);
+}
+
+void bz_judge_acquired(struct bz_judge *judge, uint32_t object, enum bz_status status) {
+    bz_judge_returns(judge, object, BZ_OP_ACQUIRE, status);
+}
+
+uint64_t bz_judge_holders(const struct bz_judge *judge, uint32_t object) {
+    return judge->shadow.objects[object].holders;
+}
+
+void bz_judge_pool_keeps(struct bz_judge *judge, uint32_t object, uint64_t locks) {
+    bz_judge_moment(judge, (struct bz_moment){.kind = BZ_MOMENT_POOL,
+                                              .task = judge->shadow.running,
+                                              .object = object,
+                                              .numbers = {locks}});
+}
+
+/* --- event ------------------------------------------------------------------------------------ */
+
+uint32_t bz_judge_add_event(struct bz_judge *judge, const char *name, uint32_t claims,
+                            const struct bz_introspection *look) {
+    return bz_shadow_add_object(&judge->shadow,
+                                (struct bz_shadow_object){.name = name,
+                                                          .look = *looks(look),
+                                                          .kind = BZ_OBJECT_EVENT,
+                                                          .primitive = BZ_PRIMITIVE_EVENT,
+                                                          .claims = claims});
+}
+
+void bz_judge_waits(struct bz_judge *judge, uint32_t object) {
+    bz_judge_calls(judge, object, BZ_OP_WAIT);
+}
+
+void bz_judge_waited(struct bz_judge *judge, uint32_t object, enum bz_status status) {
+    bz_judge_returns(judge, object, BZ_OP_WAIT, status);
+}
+
+static void notified(struct bz_judge *judge, uint32_t object, struct bz_judged_wakes wakes,
+                     enum bz_status status) {
+    uint32_t woken = bz_judge_wakes(judge, object) - wakes.so_far;
+    bz_judge_moment(judge, (struct bz_moment){.kind = BZ_MOMENT_NOTIFIED,
+                                              .task = judge->shadow.running,
+                                              .object = object,
+                                              .status = status,
+                                              .numbers = {woken, wakes.due}});
+}
+
+/* Of the waiters, those that poll need no wake-up. */
+struct bz_judged_wakes bz_judge_sets(struct bz_judge *judge, uint32_t number) {
+    bz_judge_does(judge, number, BZ_OP_SET, 0);
+    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, number);
+    uint32_t due = object->waiting < object->live ? object->waiting : object->live;
+    return (struct bz_judged_wakes){.so_far = object->wakes, .due = due};
+}
+
+void bz_judge_set(struct bz_judge *judge, uint32_t number, struct bz_judged_wakes wakes) {
+    bz_judge_shadow_object(judge, number)->permits = 1;
+    notified(judge, number, wakes, BZ_OK);
+}
+
+void bz_judge_clears(struct bz_judge *judge, uint32_t number) {
+    bz_judge_does(judge, number, BZ_OP_CLEAR, 0);
+    bz_judge_shadow_object(judge, number)->permits = 0;
+}
+
+/* --- condition -------------------------------------------------------------------------------- */
+
+struct bz_judged_condition bz_judge_add_condition(struct bz_judge *judge, const char *name,
+                                                  const char *lock_name, uint32_t claims,
+                                                  const struct bz_introspection *look) {
+    /* Tasks that come back from a wait are unknown to the line of the lock. */
+    uint32_t lock_claims =
+        claims & ~(BZ_CLAIM_FIFO | BZ_CLAIM_NO_PASSING | BZ_CLAIM_WORK_CONSERVING);
+    uint32_t lock = bz_shadow_add_object(&judge->shadow,
+                                         (struct bz_shadow_object){.name = lock_name,
+                                                                   .kind = BZ_OBJECT_PERMITS,
+                                                                   .primitive = BZ_PRIMITIVE_LOCK,
+                                                                   .claims = lock_claims,
+                                                                   .permits = 1,
+                                                                   .is_counted = true,
+                                                                   .is_owned = true,
+                                                                   .never_stuck = true});
+    uint32_t object = bz_shadow_add_object(
+        &judge->shadow,
+        (struct bz_shadow_object){.name = name,
+                                  .look = *looks(look),
+                                  .kind = BZ_OBJECT_CONDITION,
+                                  .primitive = BZ_PRIMITIVE_CONDITION,
+                                  .claims = claims,
+                                  .counts_wakes = (claims & BZ_CLAIM_EXACT_NOTIFY) != 0});
+    return (struct bz_judged_condition){.judge = judge, .object = object, .lock = lock};
+}
+
+/* What the wait does with the lock: it is given back, and held again. */
+static void lend_lock(struct bz_judged_condition *condition, bool is_back) {
+    struct bz_judge *judge = condition->judge;
+    bz_judge_shadow_object(judge, condition->lock)->holders += is_back ? 1u : UINT64_MAX;
+    judge->shadow.tasks[judge->shadow.running].holdings += is_back ? 1u : UINT32_MAX;
+}
+
+void bz_judge_condition_waits(struct bz_judged_condition *condition) {
+    struct bz_judge *judge = condition->judge;
+    bz_judge_calls(judge, condition->object, BZ_OP_WAIT);
+    judge->shadow.tasks[judge->shadow.running].owes_wake = 0;
+    lend_lock(condition, false);
+}
+
+void bz_judge_condition_waited(struct bz_judged_condition *condition, bool is_locked,
+                               enum bz_status status) {
+    struct bz_judge *judge = condition->judge;
+    uint32_t task = judge->shadow.running;
+    bool others_hold = bz_judge_shadow_object(judge, condition->lock)->holders > 0;
+    struct bz_moment moment = {
+        .kind = BZ_MOMENT_LEAVES, .task = task, .object = condition->object, .status = status};
+    lend_lock(condition, true);
+    bz_judge_moment(judge, moment);
+    judge->shadow.tasks[task].owes_wake = 0;
+    bz_judge_returns(judge, condition->object, BZ_OP_WAIT, status);
+    moment.kind = BZ_MOMENT_RELOCKED;
+    moment.numbers[0] = others_hold;
+    moment.numbers[1] = is_locked;
+    bz_judge_moment(judge, moment);
+}
+
+static void used(struct bz_judged_condition *condition, bool is_free, enum bz_status status) {
+    struct bz_judge *judge = condition->judge;
+    bz_judge_moment(judge, (struct bz_moment){.kind = BZ_MOMENT_USED,
+                                              .task = judge->shadow.running,
+                                              .object = condition->object,
+                                              .status = status,
+                                              .numbers = {is_free}});
+}
+
+void bz_judge_condition_misuses(struct bz_judged_condition *condition) {
+    BZ_CHECK(bz_judge_holders(condition->judge, condition->lock) == 0);
+    bz_judge_calls(condition->judge, condition->object, BZ_OP_WAIT);
+}
+
+void bz_judge_condition_misused(struct bz_judged_condition *condition, enum bz_status status) {
+    bz_judge_returns(condition->judge, condition->object, BZ_OP_WAIT, status);
+    used(condition, true, status);
+}
+
+struct bz_judged_wakes bz_judge_notifies(struct bz_judged_condition *condition, uint32_t count) {
+    struct bz_judge *judge = condition->judge;
+    bz_judge_does(judge, condition->object, BZ_OP_NOTIFY, count);
+    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, condition->object);
+    return (struct bz_judged_wakes){.so_far = object->wakes,
+                                    .due = count < object->live ? count : object->live,
+                                    .is_free = bz_judge_holders(judge, condition->lock) == 0};
+}
+
+void bz_judge_notified(struct bz_judged_condition *condition, struct bz_judged_wakes wakes,
+                       enum bz_status status) {
+    struct bz_judge *judge = condition->judge;
+    bz_judge_settle(judge);
+    bz_judge_shadow_object(judge, condition->object)->wakes_due += status == BZ_OK ? wakes.due : 0;
+    used(condition, wakes.is_free, status);
+    notified(judge, condition->object, wakes, status);
+}
+
+/* --- barrier ---------------------------------------------------------------------------------- */
+/* A task that is cancelled before anything woke it is not one of a round. One that is cancelled
+ * later may have been one: nobody can tell from outside, so its round is taken as possible. The
+ * same goes for the tasks inside when the barrier was broken or reset, some of which may pass. */
+
+void bz_judge_add_barrier(struct bz_judge *judge, struct bz_judged_barrier *barrier,
+                          const char *name, uint32_t parties, uint32_t claims,
+                          const struct bz_introspection *look) {
+    BZ_CHECK(parties > 0 && parties <= BZ_BARRIER_PARTIES_MAX);
+    uint32_t object = bz_shadow_add_object(
+        &judge->shadow, (struct bz_shadow_object){.name = name,
+                                                  .look = *looks(look),
+                                                  .kind = BZ_OBJECT_BARRIER,
+                                                  .primitive = BZ_PRIMITIVE_BARRIER,
+                                                  .claims = claims,
+                                                  .quorum = parties});
+    *barrier = (struct bz_judged_barrier){.judge = judge, .object = object, .parties = parties};
+}
+
+struct bz_judged_pass bz_judge_barrier_waits(struct bz_judged_barrier *barrier) {
+    struct bz_judge *judge = barrier->judge;
+    uint32_t task = judge->shadow.running;
+    bz_judge_calls(judge, barrier->object, BZ_OP_WAIT);
+    barrier->arrived++;
+    return (struct bz_judged_pass){.steps = judge->shadow.tasks[task].next_step,
+                                   .breaks = barrier->breaks};
+}
+
+/* It passes, as one of a round that was complete. */
+static void passes(struct bz_judged_barrier *barrier, uint32_t index) {
+    barrier->passed++;
+    if (index < barrier->parties) {
+        barrier->given[index]++;
+    }
+    bz_judge_moment(barrier->judge, (struct bz_moment){.kind = BZ_MOMENT_PASSED,
+                                                       .task = barrier->judge->shadow.running,
+                                                       .object = barrier->object,
+                                                       .barrier = barrier,
+                                                       .numbers = {index}});
+}
+
+void bz_judge_barrier_waited(struct bz_judged_barrier *barrier, struct bz_judged_pass pass,
+                             uint32_t index, enum bz_status status) {
+    struct bz_judge *judge = barrier->judge;
+    bz_judge_settle(judge);
+    const struct bz_shadow_task *task = &judge->shadow.tasks[judge->shadow.running];
+    bool was_woken = task->await == BZ_AWAIT_WOKEN ||
+                     task->next_step > pass.steps + 1; /* cancelled in a later wait of its own */
+    bz_judge_returns(judge, barrier->object, BZ_OP_WAIT, status);
+    if (status == BZ_OK && pass.breaks == barrier->breaks) {
+        passes(barrier, index);
+    } else if (status != BZ_OK && (status != BZ_CANCELLED || !was_woken)) {
+        barrier->arrived--;
+    }
+}
+
+/* A task that is inside comes back with BZ_BROKEN, or is held back for a later round, or passes as
+ * one of a round that was complete before. */
+void bz_judge_barrier_breaks(struct bz_judged_barrier *barrier, enum bz_op op) {
+    bz_judge_does(barrier->judge, barrier->object, op, 0);
+    barrier->breaks++;
+    barrier->arrived -= barrier->passed;
+    barrier->passed = 0;
+    memset(barrier->given, 0, sizeof barrier->given);
+}
+
+/* --- timeout scope ---------------------------------------------------------------------------- */
+
+void bz_judge_enters_scope(struct bz_judge *judge, struct bz_judged_scope *scope,
+                           struct bz_judged_scope *outer, uint64_t due_ns, uint32_t cancelling) {
+    const struct bz_shadow_task *task = &judge->shadow.tasks[judge->shadow.running];
+    *scope = (struct bz_judged_scope){.judge = judge,
+                                      .outer = outer,
+                                      .due_ns = due_ns,
+                                      .cancelling = cancelling,
+                                      .cancels = task->cancels,
+                                      .was_pending = task->cancel_pending};
+}
+
+void bz_judge_left_scope(struct bz_judged_scope *scope, enum bz_status body, enum bz_status status,
+                         uint32_t cancelling) {
+    struct bz_judge *judge = scope->judge;
+    const struct bz_shadow_task *task = &judge->shadow.tasks[judge->shadow.running];
+    uint32_t requests = task->cancels - scope->cancels - scope->taken_back;
+    struct bz_scope_exit left = {.body = body,
+                                 .status = status,
+                                 .requests = requests,
+                                 .due = scope->cancelling + requests,
+                                 .count = cancelling,
+                                 .is_early = judge->now_ns < scope->due_ns,
+                                 .was_pending = scope->was_pending,
+                                 .is_pending = task->cancel_pending};
+    bz_judge_moment(
+        judge,
+        (struct bz_moment){.kind = BZ_MOMENT_SCOPE, .task = judge->shadow.running, .scope = &left});
+    if (scope->outer != NULL) {
+        bool has_taken = requests > 0 && cancelling + 1 == left.due;
+        scope->outer->taken_back += scope->taken_back + has_taken;
+    }
+}

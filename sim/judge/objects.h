@@ -1,0 +1,203 @@
+/* The objects under test, and what a program does with them: how a source of events tells the
+ * judge.
+ *
+ * Every operation is announced right before it is called, and again when it has returned. The judge
+ * knows which task runs. Operations that may wait: acquire, wait, put, get; only tasks call them.
+ *
+ * An object that can be looked into gives functions for it (struct bz_introspection). They are
+ * called between two steps or right after a return, never while the object works, and change
+ * nothing.
+ */
+#ifndef BZ_SIM_JUDGE_OBJECTS_H
+#define BZ_SIM_JUDGE_OBJECTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "primitives/runtime/status.h"
+#include "sim/variant/claims.h"
+#include "traces/words.h"
+
+BZ_BEGIN_DECLS
+
+struct bz_judge;
+
+/* Each may be NULL: not shown. */
+struct bz_introspection {
+    void *instance; /* what the functions are called with */
+    void (*view)(void *instance, struct bz_permit_view *view);
+    bool (*locked)(void *instance);
+    uint32_t (*queued)(void *instance); /* entries of its queues; not needed beside `view` */
+};
+
+/* --- permits: lock, semaphore, bounded semaphore, one key of a pool ----------------------------
+ */
+
+/* Adds an object; returns its number, 1 for the first of a run. `name` must outlive the run.
+ * `claims`: BZ_CLAIM_... of sim/variant/claims.h. Only before the first step. */
+uint32_t bz_judge_add_permits(struct bz_judge *judge, const char *name, enum bz_primitive primitive,
+                              uint32_t claims, uint64_t permits,
+                              const struct bz_introspection *look);
+
+void bz_judge_acquires(struct bz_judge *judge, uint32_t object);
+void bz_judge_acquired(struct bz_judge *judge, uint32_t object, enum bz_status status);
+void bz_judge_releases(struct bz_judge *judge, uint32_t object);
+void bz_judge_released(struct bz_judge *judge, uint32_t object, enum bz_status status);
+
+/* Permits that tasks own now. */
+uint64_t bz_judge_holders(const struct bz_judge *judge, uint32_t object);
+
+/* At the end of a run: nobody uses any key of a pool, which keeps so many locks all the same. */
+void bz_judge_pool_keeps(struct bz_judge *judge, uint32_t object, uint64_t locks);
+
+/* --- event: a flag that tasks wait for ---------------------------------------------------------
+ */
+
+uint32_t bz_judge_add_event(struct bz_judge *judge, const char *name, uint32_t claims,
+                            const struct bz_introspection *look);
+
+void bz_judge_waits(struct bz_judge *judge, uint32_t object);
+void bz_judge_waited(struct bz_judge *judge, uint32_t object, enum bz_status status);
+
+/* What is remembered of a set or a notification, by its caller. */
+struct bz_judged_wakes {
+    uint32_t so_far; /* tasks that the object had woken before */
+    uint32_t due;    /* and is to wake now */
+    bool is_free;    /* condition: nobody holds its lock */
+};
+
+/* Around a set: every task that waits must be woken by it. Right before a clear. */
+struct bz_judged_wakes bz_judge_sets(struct bz_judge *judge, uint32_t object);
+void bz_judge_set(struct bz_judge *judge, uint32_t object, struct bz_judged_wakes wakes);
+void bz_judge_clears(struct bz_judge *judge, uint32_t object);
+
+/* --- condition, with its lock ------------------------------------------------------------------
+ */
+
+struct bz_judged_condition {
+    struct bz_judge *judge;
+    uint32_t object;
+    uint32_t lock; /* acquired and released as permits are */
+};
+
+#define BZ_NOTIFY_ALL UINT32_MAX
+
+struct bz_judged_condition bz_judge_add_condition(struct bz_judge *judge, const char *name,
+                                                  const char *lock_name, uint32_t claims,
+                                                  const struct bz_introspection *look);
+
+/* Around a wait. `is_locked`: what the lock says right after it. */
+void bz_judge_condition_waits(struct bz_judged_condition *condition);
+void bz_judge_condition_waited(struct bz_judged_condition *condition, bool is_locked,
+                               enum bz_status status);
+
+/* Around a wait though nobody holds the lock. */
+void bz_judge_condition_misuses(struct bz_judged_condition *condition);
+void bz_judge_condition_misused(struct bz_judged_condition *condition, enum bz_status status);
+
+/* Around a notification for `count` waiters. */
+struct bz_judged_wakes bz_judge_notifies(struct bz_judged_condition *condition, uint32_t count);
+void bz_judge_notified(struct bz_judged_condition *condition, struct bz_judged_wakes wakes,
+                       enum bz_status status);
+
+/* --- barrier -----------------------------------------------------------------------------------
+ */
+
+#define BZ_BARRIER_PARTIES_MAX 64u
+
+struct bz_judged_barrier {
+    struct bz_judge *judge;
+    uint32_t object;
+    uint32_t parties;
+    uint32_t breaks;  /* aborts and resets so far */
+    uint64_t arrived; /* since the last of them, with those who were inside then; less those who are
+                         of no round */
+    uint64_t passed;  /* of those who came since then, with BZ_OK */
+    uint64_t given[BZ_BARRIER_PARTIES_MAX]; /* how often they got each index */
+};
+
+/* What is remembered of one wait, by its caller. */
+struct bz_judged_pass {
+    uint32_t steps;
+    uint32_t breaks;
+};
+
+/* 1 to BZ_BARRIER_PARTIES_MAX parties. `barrier` is the caller's, and lasts as long as the run. */
+void bz_judge_add_barrier(struct bz_judge *judge, struct bz_judged_barrier *barrier,
+                          const char *name, uint32_t parties, uint32_t claims,
+                          const struct bz_introspection *look);
+
+struct bz_judged_pass bz_judge_barrier_waits(struct bz_judged_barrier *barrier);
+void bz_judge_barrier_waited(struct bz_judged_barrier *barrier, struct bz_judged_pass pass,
+                             uint32_t index, enum bz_status status);
+
+/* Right before an abort or a reset: `op` is BZ_OP_ABORT or BZ_OP_RESET. */
+void bz_judge_barrier_breaks(struct bz_judged_barrier *barrier, enum bz_op op);
+
+/* --- queue -------------------------------------------------------------------------------------
+ */
+
+struct bz_judged_item;
+
+/* Two objects: its items, for which getters wait, and its free slots, for which putters wait. */
+struct bz_judged_queue {
+    struct bz_judge *judge;
+    uint32_t items;
+    uint32_t slots;
+    enum bz_queue_order order;
+    struct bz_judged_item *ledger; /* by value; 0 is not used */
+    uint32_t item_count;
+    uint32_t item_capacity;
+    uint32_t entered_count; /* puts that have returned with BZ_OK */
+    uint32_t putting;       /* puts that have not returned */
+    bool is_closed;
+    uint64_t unfinished; /* items put, and not said to be done */
+    void *instance;
+    uint64_t (*size)(void *instance); /* items in it, promised ones included */
+};
+
+/* `maxsize` 0: no bound. `queue` is the caller's, and lasts as long as the run. */
+void bz_judge_add_queue(struct bz_judge *judge, struct bz_judged_queue *queue,
+                        const char *items_name, const char *slots_name, enum bz_queue_order order,
+                        uint32_t maxsize, uint32_t claims, const struct bz_introspection *look,
+                        uint64_t (*size)(void *instance));
+
+/* Around a put, of the value that the first one returns; around a get. */
+uint32_t bz_judge_puts(struct bz_judged_queue *queue, int64_t priority);
+void bz_judge_put(struct bz_judged_queue *queue, uint32_t value, enum bz_status status);
+void bz_judge_gets(struct bz_judged_queue *queue);
+void bz_judge_got(struct bz_judged_queue *queue, uint64_t value, enum bz_status status);
+
+/* After a shutdown; before and after a task_done. */
+void bz_judge_shuts_down(struct bz_judged_queue *queue, bool is_immediate);
+void bz_judge_shut_down(struct bz_judged_queue *queue, bool is_immediate);
+void bz_judge_says_done(struct bz_judged_queue *queue);
+void bz_judge_said_done(struct bz_judged_queue *queue, enum bz_status status);
+
+/* At the end, when all that is left was taken out: every item that was put must have been got. */
+void bz_judge_queue_ends(struct bz_judged_queue *queue);
+
+/* --- timeout scope -----------------------------------------------------------------------------
+ */
+
+/* One use of a scope by the running task, from enter to exit. */
+struct bz_judged_scope {
+    struct bz_judge *judge;
+    struct bz_judged_scope *outer;
+    uint64_t due_ns;
+    uint32_t cancelling; /* as it was at entry */
+    uint32_t cancels;    /* requests in the task's life, at entry */
+    uint32_t taken_back; /* by scopes inside this one */
+    bool was_pending;    /* a request was to be delivered at entry */
+};
+
+/* `outer`: the scope that the task is in already; NULL: none. `cancelling`: how many requests the
+ * task counts; at the exit after it, beside what the body and the exit said. */
+void bz_judge_enters_scope(struct bz_judge *judge, struct bz_judged_scope *scope,
+                           struct bz_judged_scope *outer, uint64_t due_ns, uint32_t cancelling);
+void bz_judge_left_scope(struct bz_judged_scope *scope, enum bz_status body, enum bz_status status,
+                         uint32_t cancelling);
+
+BZ_END_DECLS
+
+#endif

@@ -1,0 +1,20 @@
+/* assertion: the program itself checks, with bz_judge_object(). */
+#ifndef BZ_SIM_JUDGE_ORACLE_ASSERTION_H
+#define BZ_SIM_JUDGE_ORACLE_ASSERTION_H
+
+#include "sim/judge/oracle/oracle.h"
+
+static inline bool assertion_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+    (void)judge;
+    (void)moment;
+    return false;
+}
+
+static inline void assertion_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+    (void)judge;
+    (void)moment;
+}
+
+#endif
+
+ORACLE(assertion, "assertion", "the scenario's own check failed")

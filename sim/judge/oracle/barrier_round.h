@@ -1,0 +1,43 @@
+/* barrier-round (gh-155233): each round of a barrier hands out each index once, and passes nobody
+ * before as many have come as it has parties. */
+#ifndef BZ_SIM_JUDGE_ORACLE_BARRIER_ROUND_H
+#define BZ_SIM_JUDGE_ORACLE_BARRIER_ROUND_H
+
+#include "sim/judge/oracle/oracle.h"
+
+/* More have passed than complete rounds have parties. */
+static inline bool barrier_round_is_early(const struct bz_judged_barrier *barrier) {
+    return barrier->passed > barrier->arrived / barrier->parties * barrier->parties;
+}
+
+static inline bool barrier_round_is_violated(struct bz_judge *judge,
+                                             const struct bz_moment *moment) {
+    const struct bz_judged_barrier *barrier = moment->barrier;
+    (void)judge;
+    return moment->kind == BZ_MOMENT_PASSED &&
+           (barrier_round_is_early(barrier) || moment->numbers[0] >= barrier->parties ||
+            barrier->given[moment->numbers[0]] > barrier->arrived / barrier->parties);
+}
+
+static inline void barrier_round_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+    const struct bz_judged_barrier *barrier = moment->barrier;
+    const char *barrier_name = bz_judge_object_name(judge, moment->object);
+    char name[BZ_NAME_BYTES];
+    bz_judge_task_name(judge, moment->task, name, sizeof name);
+    if (barrier_round_is_early(barrier)) {
+        bz_judge_object(judge, "barrier-round", moment->task, moment->object,
+                        "%s passed '%s' with only %" PRIu64 " of %u parties there", name,
+                        barrier_name, barrier->arrived % barrier->parties, barrier->parties);
+    } else {
+        bz_judge_object(judge, "barrier-round", moment->task, moment->object,
+                        "%s got index %" PRIu64 " of '%s', which %s", name, moment->numbers[0],
+                        barrier_name,
+                        moment->numbers[0] < barrier->parties ? "another task of its round has, too"
+                                                              : "is none of 0 to parties - 1");
+    }
+}
+
+#endif
+
+ORACLE(barrier_round, "barrier-round",
+       "an index of a barrier comes twice in a round, or too few pass")

@@ -1,0 +1,42 @@
+/* bound (zoo: BOUND): a queue never holds more items than its maxsize. Counted by what put and get
+ * said, so that it needs no look inside. Items that a variant may have handed to woken getters,
+ * which have not resumed, are in their hands; but when such a getter leaves without its item, that
+ * is in the queue again. */
+#ifndef BZ_SIM_JUDGE_ORACLE_BOUND_H
+#define BZ_SIM_JUDGE_ORACLE_BOUND_H
+
+#include "sim/judge/oracle/oracle.h"
+
+/* The queue's slots, whichever of its two objects the moment is about. */
+static inline uint32_t bound_slots(const struct bz_moment *moment) {
+    return moment->queue != NULL ? moment->queue->slots : moment->object;
+}
+
+static inline bool bound_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+    bool is_put = moment->kind == BZ_MOMENT_RETURN && moment->status == BZ_OK;
+    if (!is_put && moment->kind != BZ_MOMENT_NO_EFFECT) {
+        return false;
+    }
+    const struct bz_shadow_object *slots = bz_judge_shadow_object(judge, bound_slots(moment));
+    if (slots->kind != BZ_OBJECT_SLOTS || (!is_put && moment->queue->is_closed)) {
+        return false;
+    }
+    const struct bz_shadow_object *items = slots - 1; /* the two come in a pair */
+    uint32_t in_hand = bz_claims(slots, BZ_CLAIM_TAKES_AT_RETURN) ? 0 : items->woken;
+    return slots->holders > slots->permits + in_hand;
+}
+
+static inline void bound_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+    const struct bz_shadow_object *slots = bz_judge_shadow_object(judge, bound_slots(moment));
+    bool is_put = slots->return_task == moment->task && slots->return_step == judge->step;
+    char name[BZ_NAME_BYTES];
+    bz_judge_object(judge, "bound", moment->task, bound_slots(moment),
+                    "'%s' has room for %" PRIu64 ", and after the %s of %s there are %" PRIu64
+                    " item(s)",
+                    slots->name, slots->permits, is_put ? "put" : "get",
+                    bz_judge_task_name(judge, moment->task, name, sizeof name), slots->holders);
+}
+
+#endif
+
+ORACLE(bound, "bound", "a queue holds more items than its maxsize")

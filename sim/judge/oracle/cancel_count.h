@@ -1,0 +1,66 @@
+/* cancel-count (zoo: COUNT): requests to cancel a task are counted, and a timeout scope keeps the
+ * account. At every exit: whose cancellation was it? With the requests that scopes inside have
+ * taken back set aside, the task's own count must be what it was at entry, plus the requests made
+ * since, less one if this scope took back its own; which it did is read off that count. From there:
+ *
+ * - a scope that says BZ_TIMED_OUT has taken one back, and not before its deadline;
+ * - one that has, while nobody else asked, turns the body's BZ_CANCELLED into BZ_TIMED_OUT;
+ * - if somebody else asked, too, or the task had a request to deliver when it entered, it stays
+ *   BZ_CANCELLED, unless a request is still there to be delivered;
+ * - any other status passes through unchanged.
+ *
+ * A scope that forgets to take its request back, and says BZ_CANCELLED, cannot be told from one
+ * whose deadline did not come before somebody else's request. */
+#ifndef BZ_SIM_JUDGE_ORACLE_CANCEL_COUNT_H
+#define BZ_SIM_JUDGE_ORACLE_CANCEL_COUNT_H
+
+#include "sim/judge/oracle/oracle.h"
+
+/* What is wrong; NULL: nothing. `due`: the count that there should be. */
+static inline const char *cancel_count_text(const struct bz_scope_exit *scope, uint32_t *due) {
+    bool has_taken = scope->requests > 0 && scope->count + 1 == scope->due;
+    bool has_turned = scope->body == BZ_CANCELLED && scope->status == BZ_TIMED_OUT;
+    bool was_asked = scope->was_pending || scope->requests > 1;
+    *due = scope->due;
+    if ((scope->count != scope->due && !has_taken) || (has_turned && !has_taken)) {
+        *due -= has_turned && scope->requests > 0;
+        return "a timeout scope left with a wrong number of requests";
+    }
+    if (has_taken && scope->is_early) {
+        return "a timeout scope took back a request before its deadline";
+    }
+    if (scope->status != scope->body && !has_turned) {
+        return "a timeout scope changed a status that is not its own";
+    }
+    if (has_turned && was_asked && !scope->is_pending) {
+        *due -= 1;
+        return "a timeout scope said timed-out, and somebody else's request to cancel ended in it";
+    }
+    if (has_taken && !was_asked && scope->body == BZ_CANCELLED && !has_turned) {
+        *due -= 1;
+        return "a timeout scope expired, nobody else had asked for a cancellation, and it did not "
+               "say timed-out";
+    }
+    return NULL;
+}
+
+static inline bool cancel_count_is_violated(struct bz_judge *judge,
+                                            const struct bz_moment *moment) {
+    uint32_t due;
+    (void)judge;
+    return moment->kind == BZ_MOMENT_SCOPE && cancel_count_text(moment->scope, &due) != NULL;
+}
+
+static inline void cancel_count_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+    uint32_t due;
+    const char *text = cancel_count_text(moment->scope, &due);
+    char name[BZ_NAME_BYTES];
+    bz_judge_object(judge, "cancel-count", moment->task, 0, "%s: %s (cancelling: %u, due: %u)",
+                    bz_judge_task_name(judge, moment->task, name, sizeof name), text,
+                    moment->scope->count, due);
+}
+
+#endif
+
+ORACLE(cancel_count, "cancel-count",
+       "a timeout scope loses count of the cancel requests, or whose they were")

@@ -1,0 +1,70 @@
+/* cancel-delivered (zoo: CANCEL): a request that was accepted surfaces exactly once.
+ *
+ * Swallowed: a task resumes as if nobody had asked, or an await inside an operation was cancelled
+ * and the operation says OK. Invented: an operation is cancelled, or says so, though nobody asked,
+ * or a second time for one request. */
+#ifndef BZ_SIM_JUDGE_ORACLE_CANCEL_DELIVERED_H
+#define BZ_SIM_JUDGE_ORACLE_CANCEL_DELIVERED_H
+
+#include "sim/judge/oracle/oracle.h"
+
+/* A request is due, and the task resumes without it. One that was passed to a joined task is none:
+ * if that one ended otherwise, its outcome is the answer, as in asyncio. */
+static inline bool cancel_delivered_is_swallowed(const struct bz_shadow_task *task,
+                                                 enum bz_status status) {
+    return status != BZ_CANCELLED && task->cancel_pending &&
+           !(task->wait == BZ_WAIT_JOIN && task->await == BZ_AWAIT_WOKEN);
+}
+
+/* An operation that was cancelled inside says so, or that its own deadline did it; one that was not
+ * says neither that nor that it failed. */
+static inline bool cancel_delivered_is_odd(const struct bz_shadow_object *object,
+                                           bool was_cancelled, enum bz_status status) {
+    if (was_cancelled) {
+        return status != BZ_CANCELLED && status != BZ_TIMED_OUT;
+    }
+    return status == BZ_CANCELLED || status == BZ_FAILED ||
+           (status == BZ_NOT_HELD && object->kind != BZ_OBJECT_CONDITION);
+}
+
+static inline bool cancel_delivered_is_violated(struct bz_judge *judge,
+                                                const struct bz_moment *moment) {
+    const struct bz_shadow_task *task = &judge->shadow.tasks[moment->task];
+    if (moment->kind == BZ_MOMENT_CANCEL) {
+        bool is_invented =
+            moment->status == BZ_CANCELLED && task->op != BZ_OP_NONE && !task->cancel_pending;
+        return is_invented || cancel_delivered_is_swallowed(task, moment->status);
+    }
+    return moment->kind == BZ_MOMENT_RETURN &&
+           cancel_delivered_is_odd(bz_judge_shadow_object(judge, moment->object),
+                                   !moment->is_at_once && task->cancelled_in_op, moment->status);
+}
+
+static const char *cancel_delivered_text(const struct bz_moment *moment,
+                                         const struct bz_shadow_task *task) {
+    if (moment->kind == BZ_MOMENT_CANCEL) {
+        return moment->status == BZ_CANCELLED
+                   ? "was cancelled inside an operation, although nobody had asked, or once too "
+                     "often"
+                   : "resumed as if nothing had happened, although a cancel request was due";
+    }
+    return task->cancelled_in_op
+               ? "was cancelled inside an operation, which swallowed that and said otherwise"
+               : "was refused by an operation that no cancellation had reached";
+}
+
+static inline void cancel_delivered_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+    const struct bz_shadow_task *task = &judge->shadow.tasks[moment->task];
+    bool has_object = moment->object != 0;
+    char name[BZ_NAME_BYTES];
+    bz_judge_object(judge, "cancel-delivered", moment->task, moment->object, "%s%s%s %s",
+                    bz_judge_task_name(judge, moment->task, name, sizeof name),
+                    has_object ? " on " : "",
+                    has_object ? bz_judge_object_name(judge, moment->object) : "",
+                    cancel_delivered_text(moment, task));
+}
+
+#endif
+
+ORACLE(cancel_delivered, "cancel-delivered",
+       "a cancel request was swallowed, invented, or delivered twice")

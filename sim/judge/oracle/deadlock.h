@@ -1,0 +1,47 @@
+/* deadlock: nothing can ever run again, and tasks have not ended. A pending timer is no deadlock:
+ * the clock would have moved on to it. */
+#ifndef BZ_SIM_JUDGE_ORACLE_DEADLOCK_H
+#define BZ_SIM_JUDGE_ORACLE_DEADLOCK_H
+
+#include "sim/judge/oracle/oracle.h"
+
+#define BZ_DEADLOCK_NAMED_MAX 4u
+
+static inline bool deadlock_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+    return moment->kind == BZ_MOMENT_END && judge->shadow.unfinished > 0 &&
+           judge->end != BZ_RUN_OUT_OF_STEPS;
+}
+
+static inline void deadlock_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+    const struct bz_shadow *shadow = &judge->shadow;
+    char list[BZ_MESSAGE_BYTES / 2] = "";
+    size_t used = 0;
+    uint32_t named = 0;
+    uint32_t first = 0;
+    (void)moment;
+    for (uint32_t id = 1; id <= shadow->task_count && named < BZ_DEADLOCK_NAMED_MAX; id++) {
+        const struct bz_shadow_task *task = &shadow->tasks[id];
+        if (task->phase == BZ_PHASE_DONE) {
+            continue;
+        }
+        char name[BZ_NAME_BYTES];
+        const char *object = task->object == 0 ? "" : shadow->objects[task->object].name;
+        first = first == 0 ? id : first;
+        int written =
+            snprintf(list + used, sizeof list - used, "%s%s (in %s%s%s)", named == 0 ? "" : ", ",
+                     bz_judge_task_name(judge, id, name, sizeof name),
+                     bz_op_name(bz_shadow_op(task)), *object == '\0' ? "" : " of ", object);
+        named++;
+        used += written > 0 ? (size_t)written : 0;
+        if (used >= sizeof list) {
+            break;
+        }
+    }
+    bz_judge_object(judge, "deadlock", first, shadow->tasks[first].object,
+                    "nothing can run and %u task(s) have not ended: %s%s", shadow->unfinished, list,
+                    shadow->unfinished > named ? ", ..." : "");
+}
+
+#endif
+
+ORACLE(deadlock, "deadlock", "nothing can ever run and live tasks wait")

@@ -1,0 +1,82 @@
+/* item-order (zoo: ORDER): items leave in the order of the queue. For a variant that takes its item
+ * when get returns (BZ_CLAIM_TAKES_AT_RETURN), the very item that is next, of equals in priority
+ * the one that was put first; for one that hands items over at the wake-up, whose takers may resume
+ * in any order, of two items from one task to one task the earlier first (FIFO queues). */
+#ifndef BZ_SIM_JUDGE_ORACLE_ITEM_ORDER_H
+#define BZ_SIM_JUDGE_ORACLE_ITEM_ORDER_H
+
+#include "sim/judge/oracle/oracle.h"
+
+static inline bool item_order_comes_before(enum bz_queue_order order,
+                                           const struct bz_judged_item *item,
+                                           const struct bz_judged_item *other) {
+    if (order == BZ_QUEUE_ORDER_LIFO) {
+        return item->entered > other->entered;
+    }
+    if (order == BZ_QUEUE_ORDER_PRIORITY && item->priority != other->priority) {
+        return item->priority < other->priority;
+    }
+    return item->entered < other->entered;
+}
+
+/* What the queue's order takes next; 0 if it is empty. O(items). */
+static inline uint32_t item_order_next(const struct bz_judged_queue *queue) {
+    uint32_t next = 0;
+    for (uint32_t value = 1; value <= queue->item_count; value++) {
+        const struct bz_judged_item *item = &queue->ledger[value];
+        if (item->state == BZ_ITEM_IN &&
+            (next == 0 || item_order_comes_before(queue->order, item, &queue->ledger[next]))) {
+            next = value;
+        }
+    }
+    return next;
+}
+
+/* A later item of the same producer that the same consumer has got already; 0 if there is none. */
+static inline uint32_t item_order_later(const struct bz_judged_queue *queue, uint32_t value,
+                                        uint32_t consumer) {
+    const struct bz_judged_item *item = &queue->ledger[value];
+    for (uint32_t later = value + 1; later <= queue->item_count; later++) {
+        const struct bz_judged_item *other = &queue->ledger[later];
+        if (other->producer == item->producer && other->state == BZ_ITEM_GOT &&
+            other->consumer == consumer) {
+            return later;
+        }
+    }
+    return 0;
+}
+
+/* The item that was to come before this one; 0: none. */
+static inline uint32_t item_order_earlier(const struct bz_judged_queue *queue, uint64_t value,
+                                          uint32_t consumer) {
+    if (!bz_queue_may_give(queue, value)) {
+        return 0;
+    }
+    if (bz_queue_is_exact(queue) && queue->ledger[value].state == BZ_ITEM_IN) {
+        uint32_t next = item_order_next(queue);
+        return next != value ? next : 0;
+    }
+    return queue->order == BZ_QUEUE_ORDER_FIFO ? item_order_later(queue, (uint32_t)value, consumer)
+                                               : 0;
+}
+
+static inline bool item_order_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+    (void)judge;
+    return moment->kind == BZ_MOMENT_GOT &&
+           item_order_earlier(moment->queue, moment->numbers[0], moment->task) != 0;
+}
+
+static inline void item_order_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+    const struct bz_judged_queue *queue = moment->queue;
+    char name[BZ_NAME_BYTES];
+    bz_judge_object(judge, "item-order", moment->task, moment->object,
+                    "%s got item %" PRIu64 " of '%s' out of order: item %u %s",
+                    bz_judge_task_name(judge, moment->task, name, sizeof name), moment->numbers[0],
+                    bz_judge_object_name(judge, moment->object),
+                    item_order_earlier(queue, moment->numbers[0], moment->task),
+                    bz_queue_is_exact(queue) ? "was to come first" : "came before it");
+}
+
+#endif
+
+ORACLE(item_order, "item-order", "an item is delivered before one that was to come first")

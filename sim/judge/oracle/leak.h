@@ -1,0 +1,43 @@
+/* leak (zoo: HYGIENE): every task has ended, and yet a queue has entries: waiters that nobody will
+ * ever take out. */
+#ifndef BZ_SIM_JUDGE_ORACLE_LEAK_H
+#define BZ_SIM_JUDGE_ORACLE_LEAK_H
+
+#include "sim/judge/oracle/oracle.h"
+
+/* The next object after this one whose queue has entries; 0: none. */
+static inline uint32_t leak_next(struct bz_judge *judge, uint32_t number, uint32_t *queued) {
+    while (++number <= judge->shadow.object_count) {
+        struct bz_shadow_object *object = bz_judge_shadow_object(judge, number);
+        *queued = 0;
+        if (object->look.view != NULL) {
+            object->look.view(object->look.instance, &object->view);
+            *queued = object->view.queued;
+        } else if (object->look.queued != NULL) {
+            *queued = object->look.queued(object->look.instance);
+        }
+        if (*queued > 0) {
+            return number;
+        }
+    }
+    return 0;
+}
+
+static inline bool leak_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+    uint32_t queued;
+    return moment->kind == BZ_MOMENT_END && judge->shadow.unfinished == 0 &&
+           judge->end != BZ_RUN_OUT_OF_STEPS && leak_next(judge, 0, &queued) != 0;
+}
+
+static inline void leak_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+    uint32_t queued;
+    uint32_t number = leak_next(judge, 0, &queued);
+    (void)moment;
+    bz_judge_object(judge, "leak", 0, number,
+                    "every task has ended, but the queue of '%s' still has %u entries",
+                    bz_judge_object_name(judge, number), queued);
+}
+
+#endif
+
+ORACLE(leak, "leak", "a waiter is left behind in a queue when every task has ended")

@@ -1,0 +1,25 @@
+/* level-bound (van Rossum: level >= |R|): more waiters hold a result than there are open tables, so
+ * that a permit is promised twice. Found at the second promise, before anybody is let in. Judges
+ * variants whose wake-up is a grant; where it is a hint, two hints promise nothing. */
+#ifndef BZ_SIM_JUDGE_ORACLE_LEVEL_BOUND_H
+#define BZ_SIM_JUDGE_ORACLE_LEVEL_BOUND_H
+
+#include "sim/judge/oracle/oracle.h"
+
+static inline bool level_bound_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
+    return moment->kind == BZ_MOMENT_STEP && object->look.view != NULL &&
+           object->view.level < object->woken && bz_claims(object, BZ_CLAIM_WAKE_IS_GRANT);
+}
+
+static inline void level_bound_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
+    bz_judge_object(judge, "level-bound", bz_shadow_newest_woken(&judge->shadow, object),
+                    moment->object,
+                    "%u waiter(s) of '%s' were woken and have not resumed, for a level of %" PRIu64,
+                    object->woken, object->name, object->view.level);
+}
+
+#endif
+
+ORACLE(level_bound, "level-bound", "the level is below the number of waiters that hold a result")

@@ -1,0 +1,33 @@
+/* The oracles, in the order in which they judge a step: what hurts a user comes first, what merely
+ * shows that the shadow state disagrees comes last. Included several times, with ORACLE() defined
+ * for what is to be made of each. The order is the meaning, so it is not sorted. */
+/* clang-format off */
+#include "sim/judge/oracle/mutual_exclusion.h"
+#include "sim/judge/oracle/relock.h"
+#include "sim/judge/oracle/item_once.h"
+#include "sim/judge/oracle/item_order.h"
+#include "sim/judge/oracle/bound.h"
+#include "sim/judge/oracle/barrier_round.h"
+#include "sim/judge/oracle/lost_notification.h"
+#include "sim/judge/oracle/fifo.h"
+#include "sim/judge/oracle/ownership.h"
+#include "sim/judge/oracle/cancel_delivered.h"
+#include "sim/judge/oracle/cancel_count.h"
+#include "sim/judge/oracle/misuse.h"
+#include "sim/judge/oracle/lost_wakeup.h"
+#include "sim/judge/oracle/starvation.h"
+#include "sim/judge/oracle/work_conserving.h"
+#include "sim/judge/oracle/notify_count.h"
+#include "sim/judge/oracle/level_bound.h"
+#include "sim/judge/oracle/permit_conservation.h"
+#include "sim/judge/oracle/queue_size.h"
+#include "sim/judge/oracle/queue_partition.h"
+#include "sim/judge/oracle/locked_definition.h"
+#include "sim/judge/oracle/deadlock.h"
+#include "sim/judge/oracle/livelock.h"
+#include "sim/judge/oracle/leak.h"
+#include "sim/judge/oracle/pool_entry.h"
+#include "sim/judge/oracle/spec.h"
+#include "sim/judge/oracle/assertion.h"
+#include "sim/judge/oracle/nondeterminism.h"
+/* clang-format on */

@@ -1,0 +1,53 @@
+/* lost-wakeup (zoo: NOLOST): a permit (an item, a slot, a set event, the last party of a barrier)
+ * is there, a live waiter is queued, and nothing is under way that could hand it over. Found at the
+ * step that loses it, not at the deadlock.
+ *
+ * Under way is: a waiter that was woken or cancelled and has not resumed (it may pass the wake-up
+ * on), a waiter that polls, and any callback that is ready: what it does is looked at when it has
+ * run. A variant that hands over by a task or a timer of its own is judged too early; it has to
+ * wake its waiters from the release, from a callback, or from a waiter. */
+#ifndef BZ_SIM_JUDGE_ORACLE_LOST_WAKEUP_H
+#define BZ_SIM_JUDGE_ORACLE_LOST_WAKEUP_H
+
+#include "sim/judge/oracle/oracle.h"
+
+static inline bool lost_wakeup_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
+    bool is_available = (object->holders < object->permits) |
+                        ((object->quorum > 0) & (object->live >= object->quorum));
+    return moment->kind == BZ_MOMENT_STEP &&
+           ((object->waiting > 0) & (object->live > 0) & is_available & !object->never_stuck &
+            ((object->woken | object->cancelled | object->polling) == 0)) &&
+           (judge->config.callback_is_ready == NULL ||
+            !judge->config.callback_is_ready(judge->config.source));
+}
+
+static inline void lost_wakeup_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+    struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
+    uint32_t waiter = bz_shadow_oldest_live(&judge->shadow, object);
+    char name[BZ_NAME_BYTES];
+    bz_judge_task_name(judge, waiter, name, sizeof name);
+    if (object->kind == BZ_OBJECT_EVENT) {
+        bz_judge_object(judge, "lost-wakeup", waiter, moment->object,
+                        "'%s' is set, %s waits (first of %u), and nothing is under way to wake it",
+                        object->name, name, object->waiting);
+    } else if (object->kind == BZ_OBJECT_BARRIER) {
+        bz_judge_object(judge, "lost-wakeup", waiter, moment->object,
+                        "%u wait at '%s', which is for %u, and nothing is under way to wake them",
+                        object->live, object->name, object->quorum);
+    } else {
+        const char *what = object->kind == BZ_OBJECT_ITEMS   ? "item(s)"
+                           : object->kind == BZ_OBJECT_SLOTS ? "slot(s)"
+                                                             : "permit(s)";
+        bz_judge_object(judge, "lost-wakeup", waiter, moment->object,
+                        "%" PRIu64 " of %" PRIu64 " %s of '%s' is free, %s waits (first of %u), "
+                        "and nothing is under way to wake it",
+                        object->permits - object->holders, object->permits, what, object->name,
+                        name, object->waiting);
+    }
+}
+
+#endif
+
+ORACLE(lost_wakeup, "lost-wakeup",
+       "a permit is free, a live waiter is queued, and nothing will hand it over")

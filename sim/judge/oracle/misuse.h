@@ -1,0 +1,54 @@
+/* misuse (zoo: BOUND): a call that makes no sense was accepted, or one that does was refused: a
+ * release of what nobody holds, a wait or notification without the lock, a task_done too many, a
+ * get refused while there are items. A plain semaphore may be released by anybody; all others are
+ * judged if they claim to refuse it, queues only where their state is exact. */
+#ifndef BZ_SIM_JUDGE_ORACLE_MISUSE_H
+#define BZ_SIM_JUDGE_ORACLE_MISUSE_H
+
+#include "sim/judge/oracle/oracle.h"
+
+static inline bool misuse_is_judged(const struct bz_judged_queue *queue) {
+    return bz_claims(bz_queue_items(queue), BZ_CLAIM_TAKES_AT_RETURN | BZ_CLAIM_REFUSES_MISUSE);
+}
+
+static inline bool misuse_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
+    switch (moment->kind) {
+    case BZ_MOMENT_STEP:
+        return object->over_released_by != BZ_NO_TASK &&
+               object->primitive != BZ_PRIMITIVE_SEMAPHORE &&
+               bz_claims(object, BZ_CLAIM_REFUSES_MISUSE);
+    case BZ_MOMENT_USED:
+        return bz_claims(object, BZ_CLAIM_REFUSES_MISUSE) &&
+               (moment->status == BZ_NOT_HELD) != (moment->numbers[0] != 0);
+    case BZ_MOMENT_GET_FAILED:
+        return misuse_is_judged(moment->queue) && moment->status == BZ_CLOSED &&
+               bz_queue_expected_size(moment->queue) != 0;
+    case BZ_MOMENT_SAID_DONE:
+        return misuse_is_judged(moment->queue) &&
+               (moment->status == BZ_OK) != (moment->queue->unfinished > 0);
+    default:
+        return false;
+    }
+}
+
+static inline void misuse_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
+    bool is_release = moment->kind == BZ_MOMENT_STEP;
+    uint32_t task = is_release ? object->over_released_by : moment->task;
+    char name[BZ_NAME_BYTES];
+    bz_judge_task_name(judge, task, name, sizeof name);
+    if (is_release) {
+        bz_judge_object(judge, "misuse", task, moment->object,
+                        "%s released '%s', which nobody held, and was told OK", name, object->name);
+    } else {
+        bz_judge_object(judge, "misuse", task, moment->object,
+                        "%s was told '%s' by '%s', whose state says otherwise", name,
+                        bz_status_name(moment->status), object->name);
+    }
+}
+
+#endif
+
+ORACLE(misuse, "misuse",
+       "a release of what is not held is accepted, or another call that makes no sense")

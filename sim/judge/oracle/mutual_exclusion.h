@@ -1,0 +1,27 @@
+/* mutual-exclusion (zoo: MUTEX): no more tasks own a permit than there are permits. Black box: it
+ * counts returns of acquire with BZ_OK against accepted releases. */
+#ifndef BZ_SIM_JUDGE_ORACLE_MUTUAL_EXCLUSION_H
+#define BZ_SIM_JUDGE_ORACLE_MUTUAL_EXCLUSION_H
+
+#include "sim/judge/oracle/oracle.h"
+
+static inline bool mutual_exclusion_is_violated(struct bz_judge *judge,
+                                                const struct bz_moment *moment) {
+    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
+    return moment->kind == BZ_MOMENT_RETURN && moment->status == BZ_OK &&
+           object->kind == BZ_OBJECT_PERMITS && object->holders > object->permits;
+}
+
+static inline void mutual_exclusion_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
+    char name[BZ_NAME_BYTES];
+    bz_judge_object(judge, "mutual-exclusion", moment->task, moment->object,
+                    "%s was let in as holder number %" PRIu64 " of '%s', which has %" PRIu64
+                    " permit(s)",
+                    bz_judge_task_name(judge, moment->task, name, sizeof name), object->holders,
+                    object->name, object->permits);
+}
+
+#endif
+
+ORACLE(mutual_exclusion, "mutual-exclusion", "more tasks hold a permit than there are permits")

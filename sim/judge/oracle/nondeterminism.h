@@ -1,0 +1,21 @@
+/* nondeterminism: whoever runs a seed twice compares the two runs. */
+#ifndef BZ_SIM_JUDGE_ORACLE_NONDETERMINISM_H
+#define BZ_SIM_JUDGE_ORACLE_NONDETERMINISM_H
+
+#include "sim/judge/oracle/oracle.h"
+
+static inline bool nondeterminism_is_violated(struct bz_judge *judge,
+                                              const struct bz_moment *moment) {
+    (void)judge;
+    (void)moment;
+    return false;
+}
+
+static inline void nondeterminism_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+    (void)judge;
+    (void)moment;
+}
+
+#endif
+
+ORACLE(nondeterminism, "nondeterminism", "the same tape gave two different runs")

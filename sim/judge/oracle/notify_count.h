@@ -1,0 +1,27 @@
+/* notify-count: a condition wakes exactly as many waiters as it is told to, plus one for each that
+ * was notified and then cancelled while somebody else waited; each in the step in which it is due.
+ * Spurious wake-ups are allowed by most documentations; this judges variants that claim to have
+ * none (BZ_CLAIM_EXACT_NOTIFY). */
+#ifndef BZ_SIM_JUDGE_ORACLE_NOTIFY_COUNT_H
+#define BZ_SIM_JUDGE_ORACLE_NOTIFY_COUNT_H
+
+#include "sim/judge/oracle/oracle.h"
+
+static inline bool notify_count_is_violated(struct bz_judge *judge,
+                                            const struct bz_moment *moment) {
+    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
+    return moment->kind == BZ_MOMENT_STEP && object->counts_wakes &&
+           object->wakes != object->wakes_due;
+}
+
+static inline void notify_count_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
+    bz_judge_object(judge, "notify-count", 0, moment->object,
+                    "'%s' has woken %u waiter(s) in all, and %u were due", object->name,
+                    object->wakes, object->wakes_due);
+}
+
+#endif
+
+ORACLE(notify_count, "notify-count",
+       "a condition wakes more waiters than it was told to, or too late")

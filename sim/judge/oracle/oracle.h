@@ -1,0 +1,49 @@
+/* What every oracle's file begins with, and how to write one.
+ *
+ * An oracle is one file, NAME.h, and one line in list.h. The file has the predicate, the message,
+ * and the oracle's name and summary:
+ *
+ *     static inline bool NAME_is_violated(struct bz_judge *judge, const struct bz_moment *moment);
+ *     static inline void NAME_explain(struct bz_judge *judge, const struct bz_moment *moment);
+ *     ORACLE(NAME, "name", "violated when ...")
+ *
+ * The predicate is asked at every moment (struct bz_moment of internal.h) and begins with those
+ * that concern it: the others cost nothing, because the kind is a constant where oracles are asked
+ * at every step. It reads the shadow state, and judges what was claimed and nothing else. Only when
+ * it holds is the message written, with bz_judge_object(). An oracle changes nothing: passing runs
+ * have the same digest whatever judges them.
+ *
+ * Sources: asyncio's history (gh-90155, gh-97545, bpo-32734 and others named in scenarios/zoo), and
+ * G. van Rossum, "Reasoning about asyncio.Semaphore" (2022).
+ */
+#ifndef BZ_SIM_JUDGE_ORACLE_ORACLE_H
+#define BZ_SIM_JUDGE_ORACLE_ORACLE_H
+
+#include <inttypes.h>
+
+#include "sim/judge/internal.h"
+#include "sim/judge/ledger.h"
+
+#ifndef ORACLE
+#define ORACLE(name, text, summary)
+#endif
+
+#define BZ_NAME_BYTES 64u
+
+static inline bool bz_claims(const struct bz_shadow_object *object, uint32_t claims) {
+    return (object->claims & claims) == claims;
+}
+
+/* The level that an object shows, and its holders, are not its permits. */
+static inline bool bz_is_unbalanced(const struct bz_shadow_object *object) {
+    return object->view.level + object->holders != object->permits;
+}
+
+/* W, R, C are not the queue that it shows, or not the tasks that wait. */
+static inline bool bz_is_unpartitioned(const struct bz_shadow_object *object) {
+    const struct bz_permit_view *view = &object->view;
+    return view->waiting + view->woken + view->cancelled != view->queued ||
+           view->waiting != object->waiting || view->woken > object->woken;
+}
+
+#endif

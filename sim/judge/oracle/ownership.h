@@ -1,0 +1,36 @@
+/* ownership (zoo: ATOMIC, CONSERVE): acquire said OK and no permit left the level, or it did not
+ * say OK and a permit went with it. White box: the sum of permits is wrong after a step in which an
+ * acquire returned, and that return is the reason. */
+#ifndef BZ_SIM_JUDGE_ORACLE_OWNERSHIP_H
+#define BZ_SIM_JUDGE_ORACLE_OWNERSHIP_H
+
+#include "sim/judge/oracle/oracle.h"
+
+static inline bool ownership_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
+    if (moment->kind != BZ_MOMENT_STEP || object->look.view == NULL || !bz_is_unbalanced(object)) {
+        return false;
+    }
+    /* If no acquire returned, or the sum is wrong the other way, it is not its doing. */
+    bool is_too_many = object->view.level + object->holders > object->permits;
+    return object->return_step == judge->step && object->return_task != 0 &&
+           (object->return_status == BZ_OK) == is_too_many;
+}
+
+static inline void ownership_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
+    char name[BZ_NAME_BYTES];
+    bz_judge_object(judge, "ownership", object->return_task, moment->object,
+                    "acquire of '%s' said '%s' to %s, but %s: level %" PRIu64 " and %" PRIu64
+                    " holder(s) of %" PRIu64 " permit(s)",
+                    object->name, bz_status_name((enum bz_status)object->return_status),
+                    bz_judge_task_name(judge, object->return_task, name, sizeof name),
+                    object->return_status == BZ_OK ? "no permit was taken"
+                                                   : "a permit went with it",
+                    object->view.level, object->holders, object->permits);
+}
+
+#endif
+
+ORACLE(ownership, "ownership",
+       "acquire said OK and the caller owns nothing, or did not and it owns")

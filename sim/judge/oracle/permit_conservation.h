@@ -1,0 +1,26 @@
+/* permit-conservation (zoo: CONSERVE): after every step, open tables and holders add up to the
+ * permits. Permits that were promised to woken waiters count among the open tables. */
+#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_CONSERVATION_H
+#define BZ_SIM_JUDGE_ORACLE_PERMIT_CONSERVATION_H
+
+#include "sim/judge/oracle/oracle.h"
+
+static inline bool permit_conservation_is_violated(struct bz_judge *judge,
+                                                   const struct bz_moment *moment) {
+    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
+    return moment->kind == BZ_MOMENT_STEP && object->look.view != NULL && bz_is_unbalanced(object);
+}
+
+static inline void permit_conservation_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
+    bz_judge_object(judge, "permit-conservation", 0, moment->object,
+                    "'%s' has %" PRIu64 " permit(s), but level %" PRIu64 " and %" PRIu64
+                    " holder(s); %u woken waiter(s)",
+                    object->name, object->permits, object->view.level, object->holders,
+                    object->woken);
+}
+
+#endif
+
+ORACLE(permit_conservation, "permit-conservation",
+       "level plus holders differs from the permits, after any step")

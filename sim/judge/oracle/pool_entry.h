@@ -1,0 +1,21 @@
+/* pool-entry (zoo: HYGIENE, POOL-PRUNE-WINDOW): when nobody uses any key, a pool of locks keeps
+ * none. That it never has two locks for one key is `mutual-exclusion`'s business. */
+#ifndef BZ_SIM_JUDGE_ORACLE_POOL_ENTRY_H
+#define BZ_SIM_JUDGE_ORACLE_POOL_ENTRY_H
+
+#include "sim/judge/oracle/oracle.h"
+
+static inline bool pool_entry_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+    (void)judge;
+    return moment->kind == BZ_MOMENT_POOL && moment->numbers[0] > 0;
+}
+
+static inline void pool_entry_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+    bz_judge_object(judge, "pool-entry", moment->task, moment->object,
+                    "nobody uses any key of '%s', and it still keeps %" PRIu64 " lock(s)",
+                    bz_judge_object_name(judge, moment->object), moment->numbers[0]);
+}
+
+#endif
+
+ORACLE(pool_entry, "pool-entry", "a pool keeps a lock for a key that nobody uses")

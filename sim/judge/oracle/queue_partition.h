@@ -1,0 +1,37 @@
+/* queue-partition (van Rossum: W, R, C): every entry of the queue is waiting, or holds a result, or
+ * is cancelled; and the waiting ones are exactly the tasks that wait in acquire. */
+#ifndef BZ_SIM_JUDGE_ORACLE_QUEUE_PARTITION_H
+#define BZ_SIM_JUDGE_ORACLE_QUEUE_PARTITION_H
+
+#include "sim/judge/oracle/oracle.h"
+
+static inline bool queue_partition_is_violated(struct bz_judge *judge,
+                                               const struct bz_moment *moment) {
+    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
+    return moment->kind == BZ_MOMENT_STEP && object->look.view != NULL &&
+           bz_is_unpartitioned(object);
+}
+
+static inline void queue_partition_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
+    const struct bz_permit_view *view = &object->view;
+    if (view->waiting + view->woken + view->cancelled != view->queued) {
+        bz_judge_object(judge, "queue-partition", 0, moment->object,
+                        "the queue of '%s' has %u entries, of which %u wait, %u hold a result and "
+                        "%u are cancelled",
+                        object->name, view->queued, view->waiting, view->woken, view->cancelled);
+    } else if (view->waiting != object->waiting) {
+        bz_judge_object(judge, "queue-partition", 0, moment->object,
+                        "the queue of '%s' shows %u waiting entries, but %u task(s) wait",
+                        object->name, view->waiting, object->waiting);
+    } else {
+        bz_judge_object(judge, "queue-partition", 0, moment->object,
+                        "the queue of '%s' shows %u entries with a result, but only %u task(s) "
+                        "were woken and have not resumed",
+                        object->name, view->woken, object->woken);
+    }
+}
+
+#endif
+
+ORACLE(queue_partition, "queue-partition", "W, R, C do not partition the waiter queue")

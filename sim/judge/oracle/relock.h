@@ -1,0 +1,27 @@
+/* relock (zoo: RELOCK, gh-67159): the wait of a condition comes back, whatever it says, with the
+ * lock held by the task that waited, and by no other. */
+#ifndef BZ_SIM_JUDGE_ORACLE_RELOCK_H
+#define BZ_SIM_JUDGE_ORACLE_RELOCK_H
+
+#include "sim/judge/oracle/oracle.h"
+
+static inline bool relock_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+    (void)judge;
+    bool others_hold = moment->numbers[0] != 0;
+    bool is_locked = moment->numbers[1] != 0;
+    return moment->kind == BZ_MOMENT_RELOCKED && (others_hold || !is_locked);
+}
+
+static inline void relock_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+    char name[BZ_NAME_BYTES];
+    bz_judge_object(judge, "relock", moment->task, moment->object,
+                    "%s came back from waiting for '%s' with '%s', %s",
+                    bz_judge_task_name(judge, moment->task, name, sizeof name),
+                    bz_judge_object_name(judge, moment->object), bz_status_name(moment->status),
+                    moment->numbers[0] != 0 ? "while another task holds the lock"
+                                            : "and nobody holds the lock");
+}
+
+#endif
+
+ORACLE(relock, "relock", "the wait of a condition comes back without the lock")

@@ -1,0 +1,145 @@
+/* spec: a step of the code is no transition of the executable specification `buzzer`
+ * (sim/spec/guards.h): the code does not refine it.
+ *
+ * The shadow state is the specification's state of an object: level is the permits less the
+ * holders, W, R and C are the tasks that wait, that were woken, that were cancelled and have not
+ * resumed. What tasks do and are told are its actions: an acquire that returns at once is Acquire,
+ * one that suspends is Enqueue, a wake-up is Wake, a return after a wake-up Resume or GiveBack, and
+ * so on; a step is a sequence of them. Two things must hold. Each action's guards are met where the
+ * shadow state takes note of it, by the very functions with which the specification is enumerated;
+ * and what the code shows of itself after the step is the state that the specification is in.
+ *
+ *     Acquire: a newcomer finds a free permit, and overtakes nobody who waits or was woken.
+ *
+ *     Enqueue: it waits only if W or R or level = 0, even where it will be woken in a moment.
+ *
+ *     Wake: the oldest W is woken, and level > |R|.
+ *
+ *     Resume: a task that waited comes in because it was woken.
+ *
+ *     The state: level and W are the specification's, level >= |R|, and W, R, C are the queue.
+ *
+ * Most of this hurts a user in a way that another oracle names; this one judges behind them all,
+ * and its own share is what nobody was hurt by in this run. Judged are locks and semaphores that
+ * can be looked into and claim what the specification demands: strict FIFO, newcomers that pass
+ * nobody, and a wake-up that is a grant.
+ *
+ * Not judged: that a Wake comes in time, which is lost-wakeup's and work-conserving's business (the
+ * specification lets it wait for a resume); a release by a task that never acquired, which is
+ * outside of the specification, and adds a permit to a plain semaphore; a request to cancel that is
+ * taken back. */
+#ifndef BZ_SIM_JUDGE_ORACLE_SPEC_H
+#define BZ_SIM_JUDGE_ORACLE_SPEC_H
+
+#include "sim/judge/oracle/oracle.h"
+
+/* Whether what was refused stays so at the end of the step: an acquire that was called and did not
+ * return at once is Enqueue only if it waits now. */
+static inline bool spec_stands(const struct bz_judge *judge) {
+    const struct bz_refusal *refused = &judge->refused;
+    const struct bz_shadow_task *task = &judge->shadow.tasks[refused->task];
+    if (refused->guards == 0 || refused->action != BZ_SPEC_ENQUEUE) {
+        return refused->guards != 0;
+    }
+    return task->phase == BZ_PHASE_SUSPENDED && task->object == refused->object &&
+           task->inside != BZ_INSIDE_POLLING;
+}
+
+/* An earlier refusal of this step goes if it does not stand by now: its task runs on, it has not
+ * queued. */
+static __attribute__((noinline, cold)) void spec_refuse(struct bz_judge *judge, uint32_t task,
+                                                        uint32_t object, enum bz_spec_action action,
+                                                        struct bz_spec_counts counts,
+                                                        uint32_t guards) {
+    if (guards != 0 && !spec_stands(judge)) {
+        judge->refused = (struct bz_refusal){.counts = counts,
+                                             .task = task,
+                                             .object = object,
+                                             .action = (uint8_t)action,
+                                             .guards = (uint8_t)guards};
+    }
+}
+
+/* A task calls acquire, and something happens before it returns: if it waits, that is Enqueue. A
+ * task that never was woken comes in: that is Acquire, however long it took, or nothing at all. */
+static inline void spec_note_action(struct bz_judge *judge, const struct bz_moment *moment) {
+    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
+    struct bz_spec_counts counts = bz_shadow_counts(object);
+    if (moment->kind == BZ_MOMENT_SUSPENDS) {
+        if (__builtin_expect(object->holders + object->woken < object->permits, 0)) {
+            spec_refuse(judge, moment->task, moment->object, BZ_SPEC_ENQUEUE, counts,
+                        bz_unmet_enqueue(counts));
+        }
+        return;
+    }
+    counts.level++; /* the permit is counted among the holders by now */
+    if (__builtin_expect(!judge->shadow.tasks[moment->task].was_granted, 0) &&
+        bz_unmet_acquire(counts) != 0) {
+        spec_refuse(judge, moment->task, moment->object, BZ_SPEC_RESUME, counts, BZ_GUARD_STATUS);
+    }
+}
+
+static inline bool spec_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
+    if (moment->kind == BZ_MOMENT_STEP_END) {
+        return judge->refused.guards != 0 && spec_stands(judge);
+    }
+    bool is_return = moment->kind == BZ_MOMENT_RETURN && moment->status == BZ_OK;
+    if (!object->refines) {
+        return false;
+    }
+    if (moment->kind == BZ_MOMENT_SUSPENDS || (is_return && !moment->is_at_once)) {
+        spec_note_action(judge, moment);
+    }
+    return moment->overtaking != NULL || (is_return && object->holders > object->permits) ||
+           (moment->kind == BZ_MOMENT_STEP &&
+            (object->view.level < object->woken || bz_is_unbalanced(object) ||
+             bz_is_unpartitioned(object)));
+}
+
+static inline void spec_explain_action(struct bz_judge *judge) {
+    const struct bz_refusal *refused = &judge->refused;
+    enum bz_spec_action action = (enum bz_spec_action)refused->action;
+    char name[BZ_NAME_BYTES];
+    bz_judge_object(judge, "spec", refused->task, refused->object,
+                    "%s of %s at '%s' is no transition of the specification: it needs %s; level "
+                    "%" PRId64 ", W %u, R %u",
+                    bz_spec_action_name(action),
+                    bz_judge_task_name(judge, refused->task, name, sizeof name),
+                    bz_judge_object_name(judge, refused->object),
+                    bz_spec_guard_text(action, refused->guards & -(uint32_t)refused->guards),
+                    refused->counts.level, refused->counts.waiting, refused->counts.woken);
+}
+
+/* What other oracles name is a failure to refine, too. */
+static inline void spec_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
+    const struct bz_permit_view *view = &object->view;
+    char name[BZ_NAME_BYTES];
+    char early[BZ_NAME_BYTES];
+    bz_judge_task_name(judge, moment->task, name, sizeof name);
+    if (moment->kind == BZ_MOMENT_STEP_END) {
+        spec_explain_action(judge);
+    } else if (moment->overtaking != NULL) {
+        bz_judge_object(judge, "spec", moment->task, moment->object,
+                        "%s was served at '%s' before %s: no transition of the specification", name,
+                        object->name,
+                        bz_judge_task_name(judge, moment->overtaking->first, early, sizeof early));
+    } else if (moment->kind == BZ_MOMENT_RETURN) {
+        bz_judge_object(judge, "spec", moment->task, moment->object,
+                        "%s came in at '%s', whose level was 0: no transition of the specification",
+                        name, object->name);
+    } else {
+        bz_judge_object(judge, "spec", 0, moment->object,
+                        "'%s' is not in the specification's state: level %" PRId64
+                        ", W %u, R %u, C %u, but it shows level %" PRIu64
+                        ", W %u, R %u, C %u in a queue of %u",
+                        object->name, bz_shadow_counts(object).level, object->waiting,
+                        object->woken, object->cancelled, view->level, view->waiting, view->woken,
+                        view->cancelled, view->queued);
+    }
+}
+
+#endif
+
+ORACLE(spec, "spec", "the step is no transition of the executable specification")

@@ -1,0 +1,28 @@
+/* starvation (zoo: NOSTARVE): a live waiter is overtaken more often than the bound, under a
+ * strategy that is fair. For variants that do not claim strict order; those that do fail `fifo`
+ * earlier. */
+#ifndef BZ_SIM_JUDGE_ORACLE_STARVATION_H
+#define BZ_SIM_JUDGE_ORACLE_STARVATION_H
+
+#include "sim/judge/oracle/oracle.h"
+
+static inline bool starvation_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+    return moment->overtaking != NULL && !judge->config.ignores_liveness &&
+           judge->shadow.tasks[moment->overtaking->first].overtaken >
+               judge->config.starvation_bound;
+}
+
+static inline void starvation_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+    uint32_t first = moment->overtaking->first;
+    char name[BZ_NAME_BYTES];
+    bz_judge_object(judge, "starvation", first, moment->object,
+                    "%s was overtaken %u times while it waited for '%s'; the bound is %u",
+                    bz_judge_task_name(judge, first, name, sizeof name),
+                    judge->shadow.tasks[first].overtaken,
+                    bz_judge_object_name(judge, moment->object), judge->config.starvation_bound);
+}
+
+#endif
+
+ORACLE(starvation, "starvation",
+       "a live waiter is overtaken beyond the bound, under a fair schedule")

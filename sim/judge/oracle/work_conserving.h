@@ -1,0 +1,35 @@
+/* work-conserving (zoo: WORKCONS, gh-111693): a woken waiter took its permit, and beside it permits
+ * are free that nobody was woken for, while others sleep that came before it went on; newcomers may
+ * queue behind a woken waiter. Nobody is lost: each wakes the next one. But what could run at once
+ * runs one after the other. Judges variants that claim otherwise. */
+#ifndef BZ_SIM_JUDGE_ORACLE_WORK_CONSERVING_H
+#define BZ_SIM_JUDGE_ORACLE_WORK_CONSERVING_H
+
+#include "sim/judge/oracle/oracle.h"
+
+static inline bool work_conserving_is_violated(struct bz_judge *judge,
+                                               const struct bz_moment *moment) {
+    struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
+    return moment->kind == BZ_MOMENT_STEP &&
+           ((object->handed_on > 0) & (object->live > 0) &
+            (object->permits > object->holders + object->woken)) &&
+           bz_claims(object, BZ_CLAIM_WORK_CONSERVING) &&
+           judge->shadow.tasks[bz_shadow_oldest_live(&judge->shadow, object)].arrival <
+               object->handed_on;
+}
+
+static inline void work_conserving_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+    struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
+    uint32_t waiter = bz_shadow_oldest_live(&judge->shadow, object);
+    char name[BZ_NAME_BYTES];
+    bz_judge_object(judge, "work-conserving", waiter, moment->object,
+                    "%" PRIu64 " permit(s) of '%s' are free and promised to nobody, but %s sleeps "
+                    "(first of %u)",
+                    object->permits - object->holders - object->woken, object->name,
+                    bz_judge_task_name(judge, waiter, name, sizeof name), object->live);
+}
+
+#endif
+
+ORACLE(work_conserving, "work-conserving",
+       "a woken waiter goes on, and others sleep beside permits that nobody is to get")

@@ -1,0 +1,192 @@
+/* A queue under test: two objects and a ledger.
+ *
+ * A put takes a slot and brings an item, a get takes an item and brings a slot: so all that is
+ * judged of permits is judged of both (`lost-wakeup`, `fifo`, `starvation`), and more items than
+ * slots are found by counting (`bound`). The values are numbers that are handed out here, 1, 2, ...
+ * in the order of the calls of put, so that every item can be told (`item-once`, `item-order`).
+ *
+ * A variant that takes at return (BZ_CLAIM_TAKES_AT_RETURN) has an item in the queue from the
+ * return of its put to the return of its get, exactly. All others may take in the item of a waiting
+ * putter before its put returns, and may hand an item over with the wake-up, which size() counts
+ * until that getter returns. */
+#include <string.h>
+
+#include "sim/judge/ledger.h"
+
+#define ITEM_CAPACITY_FIRST 32u
+#define NO_BOUND (UINT64_C(1) << 62)
+
+void bz_judge_add_queue(struct bz_judge *judge, struct bz_judged_queue *queue,
+                        const char *items_name, const char *slots_name, enum bz_queue_order order,
+                        uint32_t maxsize, uint32_t claims, const struct bz_introspection *look,
+                        uint64_t (*size)(void *instance)) {
+    struct bz_shadow *shadow = &judge->shadow;
+    struct bz_shadow_object object = {.name = items_name,
+                                      .kind = BZ_OBJECT_ITEMS,
+                                      .primitive = BZ_PRIMITIVE_QUEUE,
+                                      .claims = claims,
+                                      .is_counted = true};
+    *queue = (struct bz_judged_queue){
+        .judge = judge, .order = order, .item_capacity = ITEM_CAPACITY_FIRST, .size = size};
+    if (look != NULL) {
+        object.look = *look;
+        queue->instance = look->instance;
+    }
+    queue->items = bz_shadow_add_object(shadow, object);
+    object.look = (struct bz_introspection){.instance = NULL}; /* shown once */
+    object.name = slots_name;
+    object.kind = BZ_OBJECT_SLOTS;
+    object.permits = maxsize == 0 ? NO_BOUND : maxsize;
+    queue->slots = bz_shadow_add_object(shadow, object);
+    queue->ledger = bz_shadow_grow(shadow, NULL, 0, ITEM_CAPACITY_FIRST * sizeof *queue->ledger);
+    memset(queue->ledger, 0, ITEM_CAPACITY_FIRST * sizeof *queue->ledger);
+}
+
+static void moment(struct bz_judged_queue *queue, enum bz_moment_kind kind, uint64_t value,
+                   enum bz_status status) {
+    bz_judge_moment(queue->judge, (struct bz_moment){.kind = kind,
+                                                     .task = queue->judge->shadow.running,
+                                                     .object = queue->items,
+                                                     .status = status,
+                                                     .queue = queue,
+                                                     .numbers = {value}});
+}
+
+/* One more item, one less slot taken; false if none was. */
+static void bring_item(struct bz_judged_queue *queue) {
+    bz_shadow_mark_dirty(&queue->judge->shadow, queue->items)->permits++;
+}
+
+static bool bring_slot(struct bz_judged_queue *queue) {
+    struct bz_shadow_object *slots = bz_shadow_mark_dirty(&queue->judge->shadow, queue->slots);
+    bool is_taken = slots->holders > 0;
+    slots->holders -= is_taken;
+    return is_taken;
+}
+
+/* A task that puts hands an item over to the one that gets next; a task that gets, a slot. */
+static void hand_on(struct bz_judged_queue *queue, uint32_t object) {
+    struct bz_judge *judge = queue->judge;
+    bz_judge_shadow_object(judge, object)->had_last = judge->shadow.running;
+}
+
+/* --- put -------------------------------------------------------------------------------------- */
+
+static uint32_t new_item(struct bz_judged_queue *queue, int64_t priority) {
+    uint32_t value = ++queue->item_count;
+    if (value == queue->item_capacity) {
+        size_t bytes = queue->item_capacity * sizeof *queue->ledger;
+        queue->ledger = bz_shadow_grow(&queue->judge->shadow, queue->ledger, bytes, 2 * bytes);
+        memset((char *)queue->ledger + bytes, 0, bytes);
+        queue->item_capacity *= 2;
+    }
+    queue->ledger[value] =
+        (struct bz_judged_item){.priority = priority, .producer = queue->judge->shadow.running};
+    return value;
+}
+
+uint32_t bz_judge_puts(struct bz_judged_queue *queue, int64_t priority) {
+    uint32_t value = new_item(queue, priority);
+    queue->putting++;
+    bz_judge_calls(queue->judge, queue->slots, BZ_OP_PUT);
+    return value;
+}
+
+void bz_judge_put(struct bz_judged_queue *queue, uint32_t value, enum bz_status status) {
+    struct bz_judged_item *item = &queue->ledger[value];
+    /* A getter may have taken it in, and another one got it, before the putter resumed: then its
+     * slot is free again. */
+    bool was_got = item->state == BZ_ITEM_GOT;
+    bool is_free = status == BZ_OK && was_got && bring_slot(queue);
+    bz_judge_returns(queue->judge, queue->slots, BZ_OP_PUT, status);
+    queue->putting--;
+    if (status != BZ_OK) {
+        moment(queue, BZ_MOMENT_PUT_FAILED, value, status);
+        item->state = was_got ? BZ_ITEM_GOT : BZ_ITEM_REFUSED;
+        moment(queue, BZ_MOMENT_NO_EFFECT, 0, status);
+        return;
+    }
+    hand_on(queue, queue->items);
+    if (item->state == BZ_ITEM_PUTTING) {
+        item->state = BZ_ITEM_IN;
+        item->entered = ++queue->entered_count;
+        queue->unfinished++;
+        bring_item(queue);
+    } else if (was_got && !is_free) {
+        bring_slot(queue);
+    }
+    moment(queue, BZ_MOMENT_SIZED, 0, status);
+}
+
+/* --- get -------------------------------------------------------------------------------------- */
+
+void bz_judge_gets(struct bz_judged_queue *queue) {
+    bz_judge_calls(queue->judge, queue->items, BZ_OP_GET);
+}
+
+void bz_judge_got(struct bz_judged_queue *queue, uint64_t value, enum bz_status status) {
+    bool is_item = status == BZ_OK && bz_queue_may_give(queue, value);
+    bool is_counted = is_item && queue->ledger[value].state == BZ_ITEM_IN;
+    if (is_item && !is_counted) {
+        bring_item(queue); /* it is not: its put has not returned, or it was dropped */
+    }
+    bz_judge_returns(queue->judge, queue->items, BZ_OP_GET, status);
+    if (status != BZ_OK) {
+        moment(queue, BZ_MOMENT_GET_FAILED, 0, status);
+        moment(queue, BZ_MOMENT_NO_EFFECT, 0, status);
+        return;
+    }
+    if (is_item) {
+        hand_on(queue, queue->slots);
+    }
+    moment(queue, BZ_MOMENT_GOT, value, status);
+    if (!is_item) {
+        return;
+    }
+    queue->ledger[value].state = BZ_ITEM_GOT;
+    queue->ledger[value].consumer = queue->judge->shadow.running;
+    if (is_counted) {
+        bring_slot(queue);
+    }
+    moment(queue, BZ_MOMENT_SIZED, 0, status);
+}
+
+/* --- the rest --------------------------------------------------------------------------------- */
+
+void bz_judge_shuts_down(struct bz_judged_queue *queue, bool is_immediate) {
+    bz_judge_does(queue->judge, queue->items, BZ_OP_SHUTDOWN, is_immediate);
+}
+
+/* After it nobody waits for what will never come, so that there is no stuck waiter to be found by
+ * counting. An immediate one drops the items. */
+void bz_judge_shut_down(struct bz_judged_queue *queue, bool is_immediate) {
+    struct bz_shadow_object *items = bz_judge_shadow_object(queue->judge, queue->items);
+    struct bz_shadow_object *slots = bz_judge_shadow_object(queue->judge, queue->slots);
+    queue->is_closed = true;
+    slots->never_stuck = true;
+    for (uint32_t value = 1; is_immediate && value <= queue->item_count; value++) {
+        if (queue->ledger[value].state == BZ_ITEM_IN) {
+            queue->ledger[value].state = BZ_ITEM_DROPPED;
+            items->permits--;
+            slots->holders--;
+            queue->unfinished -= queue->unfinished > 0;
+        }
+    }
+}
+
+void bz_judge_says_done(struct bz_judged_queue *queue) {
+    bz_judge_does(queue->judge, queue->items, BZ_OP_DONE, 0);
+}
+
+void bz_judge_said_done(struct bz_judged_queue *queue, enum bz_status status) {
+    moment(queue, BZ_MOMENT_SAID_DONE, 0, status);
+    queue->unfinished -= status == BZ_OK && queue->unfinished > 0;
+}
+
+void bz_judge_queue_ends(struct bz_judged_queue *queue) {
+    for (uint32_t value = 1; value <= queue->item_count; value++) {
+        if (queue->ledger[value].state == BZ_ITEM_IN) {
+            moment(queue, BZ_MOMENT_LEFT_OVER, value, BZ_OK);
+        }
+    }
+}

@@ -1,0 +1,366 @@
+#include "sim/judge/record.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/choice/tape.h"
+#include "sim/judge/internal.h"
+#include "traces/trace_fields.h"
+#include "traces/utf8.h"
+
+#define SUFFIX_BYTES 16u
+
+/* --- names -------------------------------------------------------------------------------------
+ */
+
+/* A copy that a trace may hold: valid UTF-8, no control characters, cut to `size_bytes` with its
+ * NUL at the end of a character, and not empty. */
+static void fit(char *to, size_t size_bytes, const char *text) {
+    size_t left = text == NULL ? 0 : strlen(text);
+    size_t used = 0;
+    while (left > 0) {
+        uint32_t code_point = 0;
+        size_t bytes = bz_utf8_read(text, left, &code_point);
+        bool is_fit = bytes > 0 && !bz_utf8_is_control(code_point);
+        bytes = bytes == 0 ? 1 : bytes;
+        if (used + bytes >= size_bytes) {
+            break;
+        }
+        if (is_fit) {
+            memcpy(to + used, text, bytes);
+            used += bytes;
+        } else {
+            to[used++] = code_point == '\n' || code_point == '\t' ? ' ' : '?';
+        }
+        text += bytes;
+        left -= bytes;
+    }
+    if (used == 0) {
+        to[used++] = '?';
+    }
+    to[used] = '\0';
+}
+
+static const char *fit_name(struct bz_trace *trace, const char *text) {
+    char name[BZ_TRACE_NAME_BYTES_MAX + 1];
+    fit(name, sizeof name, text);
+    return bz_trace_string(trace, name);
+}
+
+/* Two workers may have one name; the second becomes "worker#2", if 2 is its number. */
+static void add_task(struct bz_recorder *recorder, uint32_t task) {
+    char name[BZ_TRACE_NAME_BYTES_MAX + 1];
+    char own[BZ_TRACE_NAME_BYTES_MAX + 1];
+    bz_judge_task_name(recorder->judge, task, own, sizeof own);
+    fit(name, sizeof name, own);
+    while (bz_trace_find_task(recorder->trace, name) != 0) {
+        char suffix[SUFFIX_BYTES];
+        char head[sizeof name - SUFFIX_BYTES];
+        snprintf(suffix, sizeof suffix, "#%u", task);
+        fit(head, sizeof head, name);
+        snprintf(name, sizeof name, "%s%s", head, suffix);
+    }
+    bz_trace_add_task(recorder->trace, name);
+}
+
+const char *bz_recorder_task(const struct bz_recorder *recorder, uint32_t task) {
+    const struct bz_trace *trace = recorder->trace;
+    return task == 0 || task > trace->task_count ? NULL : trace->tasks[task - 1];
+}
+
+/* Objects of one name are told apart as tasks are. */
+static const char *object_name(struct bz_recorder *recorder, uint32_t object) {
+    const char *name = bz_judge_object_name(recorder->judge, object);
+    if (name == NULL) {
+        return NULL;
+    }
+    char numbered[BZ_TRACE_NAME_BYTES_MAX + 1];
+    for (uint32_t other = 1; other < object; other++) {
+        if (strcmp(bz_judge_object_name(recorder->judge, other), name) == 0) {
+            char head[sizeof numbered - SUFFIX_BYTES];
+            fit(head, sizeof head, name);
+            snprintf(numbered, sizeof numbered, "%s#%u", head, object);
+            return bz_trace_string(recorder->trace, numbered);
+        }
+    }
+    return fit_name(recorder->trace, name);
+}
+
+/* --- events ------------------------------------------------------------------------------------
+ */
+
+/* What the kind of event says besides its task. */
+static void describe(struct bz_recorder *recorder, const struct bz_event *event,
+                     struct bz_trace_event *entry) {
+    switch (event->kind) {
+    case BZ_EVENT_SPAWN:
+        entry->by = bz_recorder_task(recorder, event->arg);
+        break;
+    case BZ_EVENT_RESUME:
+        entry->status = bz_status_name((enum bz_status)event->status);
+        entry->n = event->arg;
+        break;
+    case BZ_EVENT_SUSPEND:
+        entry->wait = bz_wait_name(event->arg);
+        break;
+    case BZ_EVENT_WAKE:
+    case BZ_EVENT_EXIT:
+        entry->status = bz_status_name((enum bz_status)event->status);
+        break;
+    case BZ_EVENT_CANCEL:
+        entry->by = bz_recorder_task(recorder, event->arg);
+        entry->op = bz_op_name(event->op);
+        entry->window = bz_window_name(event->window);
+        entry->status =
+            event->status == BZ_OK ? NULL : bz_status_name((enum bz_status)event->status);
+        break;
+    case BZ_EVENT_UNCANCEL:
+    case BZ_EVENT_NOTE:
+        entry->n = event->arg;
+        break;
+    case BZ_EVENT_INJECT:
+        entry->n = event->arg == 0 ? BZ_TRACE_ABSENT : event->arg;
+        break;
+    case BZ_EVENT_DRAW:
+        entry->n = (uint64_t)event->object << 32u | event->arg;
+        break;
+    case BZ_EVENT_CALLBACK:
+        entry->role = bz_role_name(event->arg);
+        break;
+    case BZ_EVENT_RETURN:
+        entry->status = bz_status_name((enum bz_status)event->status);
+        entry->op = bz_op_name(event->op);
+        entry->object = object_name(recorder, event->object);
+        break;
+    case BZ_EVENT_CALL:
+        entry->op = bz_op_name(event->op);
+        entry->object = object_name(recorder, event->object);
+        break;
+    default: /* free: the task says it all; clock: the time */
+        break;
+    }
+}
+
+static void on_event(struct bz_event_sink *sink, const struct bz_logged_event *logged) {
+    struct bz_recorder *recorder = (struct bz_recorder *)(void *)sink; /* its first member */
+    const struct bz_event *event = &logged->event;
+    if (event->kind == BZ_EVENT_SPAWN) {
+        if (recorder->trace->task_count == BZ_TRACE_TASKS_MAX) {
+            recorder->is_full = true;
+        } else {
+            add_task(recorder, event->task);
+        }
+    }
+    if (recorder->is_full) {
+        return;
+    }
+    struct bz_trace_event entry = {.step = logged->step,
+                                   .time_ns = logged->time_ns,
+                                   .task = bz_recorder_task(recorder, event->task),
+                                   .event = bz_event_name(event->kind),
+                                   .n = BZ_TRACE_ABSENT};
+    describe(recorder, event, &entry);
+    if (recorder->on_event != NULL) {
+        recorder->on_event(recorder, &entry);
+    } else if (recorder->trace->event_count == BZ_TRACE_EVENTS_MAX) {
+        recorder->is_full = true;
+    } else {
+        bz_trace_add_event(recorder->trace, entry);
+    }
+}
+
+void bz_recorder_init(struct bz_recorder *recorder, const struct bz_judge *judge,
+                      struct bz_trace *trace) {
+    *recorder = (struct bz_recorder){.sink = {on_event}, .judge = judge, .trace = trace};
+}
+
+/* --- the tape ----------------------------------------------------------------------------------
+ */
+
+static bool is_draw(const struct bz_choice *choice) {
+    return choice->kind == BZ_CHOICE_DATA ||
+           (choice->kind == BZ_CHOICE_DELAY && choice->label != NULL);
+}
+
+static struct bz_trace_choice choice_of(struct bz_recorder *recorder,
+                                        const struct bz_choice *choice) {
+    struct bz_trace_choice entry = {.kind = bz_choice_kind_name(choice->kind),
+                                    .task = bz_recorder_task(recorder, choice->owner),
+                                    .step = choice->step,
+                                    .n = BZ_TRACE_ABSENT,
+                                    .bound = BZ_TRACE_ABSENT,
+                                    .value = BZ_TRACE_ABSENT};
+    if (is_draw(choice)) {
+        entry.label = fit_name(recorder->trace, choice->label);
+        entry.bound = choice->bound;
+    }
+    if (choice->kind == BZ_CHOICE_NEXT && choice->role != BZ_ROLE_STEP) {
+        entry.role = bz_role_name(choice->role);
+    }
+    if (choice->kind == BZ_CHOICE_CANCEL) {
+        entry.window = bz_window_name(choice->window);
+    }
+    bool is_later_point = choice->kind == BZ_CHOICE_CANCEL && choice->value != 0;
+    if (choice->kind == BZ_CHOICE_DATA || choice->kind == BZ_CHOICE_DELAY || is_later_point) {
+        entry.value = choice->value;
+    }
+    if (choice->kind != BZ_CHOICE_DELAY || is_draw(choice)) {
+        entry.n = choice->nth;
+    }
+    return entry;
+}
+
+void bz_recorder_finish(struct bz_recorder *recorder) {
+    const struct bz_judge *judge = recorder->judge;
+    struct bz_trace *trace = recorder->trace;
+    const struct bz_violation *violation = &judge->violation;
+    for (size_t index = 0; index < judge->tape.count; index++) {
+        if (trace->choice_count == BZ_TRACE_CHOICES_MAX) {
+            recorder->is_full = true;
+            break;
+        }
+        bz_trace_add_choice(trace, choice_of(recorder, &judge->tape.choices[index]));
+    }
+    trace->seed = judge->seed;
+    trace->digest = judge->digest;
+    if (violation->oracle == NULL) {
+        trace->verdict = (struct bz_trace_verdict){.result = "pass", .step = judge->step};
+        return;
+    }
+    char message[BZ_TRACE_TEXT_BYTES_MAX + 1];
+    fit(message, sizeof message, violation->message);
+    trace->verdict = (struct bz_trace_verdict){.result = "violation",
+                                               .oracle = fit_name(trace, violation->oracle),
+                                               .step = violation->step,
+                                               .task = bz_recorder_task(recorder, violation->task),
+                                               .object = object_name(recorder, violation->object),
+                                               .message = bz_trace_string(trace, message)};
+}
+
+/* --- and back ----------------------------------------------------------------------------------
+ */
+
+/* Names that a trace uses and does not list, each with a number from the far end. */
+struct strangers {
+    const char *names[BZ_TRACE_STRANGERS_MAX];
+    uint32_t count;
+};
+
+static bool number_of(const struct bz_trace *trace, struct strangers *strangers, const char *name,
+                      uint32_t *number) {
+    *number = name == NULL ? 0 : bz_trace_find_task(trace, name);
+    if (name == NULL || *number != 0) {
+        return true;
+    }
+    uint32_t index = 0;
+    while (index < strangers->count && strcmp(strangers->names[index], name) != 0) {
+        index++;
+    }
+    if (index == BZ_TRACE_STRANGERS_MAX) {
+        return false;
+    }
+    strangers->names[index] = name;
+    strangers->count += index == strangers->count;
+    *number = UINT32_MAX - index;
+    return true;
+}
+
+/* What is wrong with a draw; NULL if nothing is. */
+static const char *fill_draw(const struct bz_trace_choice *entry, struct bz_choice *choice) {
+    if (entry->label == NULL || entry->bound == BZ_TRACE_ABSENT || entry->n == BZ_TRACE_ABSENT ||
+        entry->value == BZ_TRACE_ABSENT) {
+        return "a draw needs \"label\", \"n\", \"bound\" and \"value\"";
+    }
+    if (entry->value >= entry->bound) {
+        return "\"value\" must be below \"bound\"";
+    }
+    choice->label = entry->label;
+    choice->bound = entry->bound;
+    choice->value = entry->value;
+    return NULL;
+}
+
+static const char *fill_jump(const struct bz_trace_choice *entry, struct bz_choice *choice) {
+    if (entry->task != NULL || entry->n != BZ_TRACE_ABSENT || entry->value != 1) {
+        return "a clock jump has \"value\" 1 and no \"task\", \"n\" or \"bound\"; a drawn delay "
+               "has "
+               "a \"label\"";
+    }
+    choice->value = entry->value;
+    return NULL;
+}
+
+/* By kind: what it must have, and what it must not. */
+static const char *fill(const struct bz_trace_choice *entry, struct bz_choice *choice) {
+    bool is_draw_like = entry->label != NULL || entry->bound != BZ_TRACE_ABSENT;
+    bool is_handle = choice->kind == BZ_CHOICE_NEXT || choice->kind == BZ_CHOICE_CANCEL;
+    if (entry->role != NULL && choice->kind != BZ_CHOICE_NEXT) {
+        return "only \"next\" has a \"role\"";
+    }
+    if ((entry->window != NULL) != (choice->kind == BZ_CHOICE_CANCEL)) {
+        return "\"cancel\" needs a \"window\", and nothing else has one";
+    }
+    if (!is_handle) {
+        return choice->kind == BZ_CHOICE_DELAY && !is_draw_like ? fill_jump(entry, choice)
+                                                                : fill_draw(entry, choice);
+    }
+    if (is_draw_like) {
+        return "\"next\" and \"cancel\" have no \"label\" and no \"bound\"";
+    }
+    if (entry->value != BZ_TRACE_ABSENT) {
+        if (choice->kind == BZ_CHOICE_NEXT || entry->value == 0 || entry->value > UINT32_MAX) {
+            return "\"next\" has no \"value\"; that of \"cancel\" counts points, from 1";
+        }
+        choice->value = entry->value;
+    }
+    if (entry->n == BZ_TRACE_ABSENT || (choice->kind == BZ_CHOICE_CANCEL && entry->task == NULL)) {
+        return "\"next\" and \"cancel\" need \"n\", and \"cancel\" a \"task\"";
+    }
+    return NULL;
+}
+
+/* The number of a word; `otherwise` for no word. False if it is none of the vocabulary. */
+static bool number_of_word(const struct bz_vocabulary *vocabulary, const char *word,
+                           unsigned otherwise, uint8_t *number) {
+    unsigned found = word == NULL ? otherwise : bz_vocabulary_find(vocabulary, word);
+    *number = (uint8_t)found;
+    return found < vocabulary->count;
+}
+
+static const char *convert(const struct bz_trace *trace, struct strangers *strangers,
+                           const struct bz_trace_choice *entry, struct bz_choice *choice) {
+    *choice = (struct bz_choice){.step = (uint32_t)entry->step};
+    if (!number_of_word(&bz_vocabulary_choice, entry->kind, BZ_CHOICE_KIND_COUNT, &choice->kind)) {
+        return "\"kind\" must be next, cancel, delay or data";
+    }
+    if (!number_of_word(&bz_vocabulary_role, entry->role, BZ_ROLE_STEP, &choice->role)) {
+        return "\"role\" must be step, timer or callback";
+    }
+    if (!number_of_word(&bz_vocabulary_window, entry->window, BZ_WINDOW_NONE, &choice->window)) {
+        return "\"window\" is no window";
+    }
+    if (entry->step > UINT32_MAX || (entry->n != BZ_TRACE_ABSENT && entry->n > UINT32_MAX)) {
+        return "\"step\" and \"n\" must be below 2^32";
+    }
+    if (!number_of(trace, strangers, entry->task, &choice->owner)) {
+        return "too many tasks that \"tasks\" does not list";
+    }
+    choice->nth = entry->n == BZ_TRACE_ABSENT ? 0 : (uint32_t)entry->n;
+    return fill(entry, choice);
+}
+
+bool bz_trace_to_tape(const struct bz_trace *trace, struct bz_tape *tape, char *error,
+                      size_t error_bytes) {
+    struct strangers strangers = {.count = 0};
+    bz_tape_clear(tape);
+    for (size_t index = 0; index < trace->choice_count; index++) {
+        struct bz_choice choice;
+        const char *problem = convert(trace, &strangers, &trace->choices[index], &choice);
+        if (problem != NULL) {
+            snprintf(error, error_bytes, "choices[%zu]: %s", index, problem);
+            return false;
+        }
+        bz_tape_append(tape, choice);
+    }
+    return true;
+}

@@ -1,0 +1,134 @@
+/* From a run to a trace, and back: recording, replaying, tokens. For every source of events. */
+#ifndef BZ_SIM_JUDGE_RECORD_H
+#define BZ_SIM_JUDGE_RECORD_H
+
+#include "sim/choice/tape.h"
+#include "sim/judge/judge.h"
+#include "traces/trace.h"
+
+BZ_BEGIN_DECLS
+
+/* --- recording ---------------------------------------------------------------------------------
+ */
+/* Record light, replay heavy: a campaign keeps only the tape and the digest of a run. The same tape
+ * is run again with full recording, and must give the same run. */
+
+/* What is kept of a run that is to be recorded. */
+struct bz_kept_run {
+    uint64_t seed;
+    uint64_t digest;
+    uint32_t steps;
+    struct bz_violation violation;
+    struct bz_tape tape;
+};
+
+/* Keeps the run that the judge has just made. The caller releases it. */
+void bz_judge_keep(const struct bz_judge *judge, struct bz_kept_run *run);
+void bz_kept_run_fini(struct bz_kept_run *run);
+
+#define BZ_REPLAY_TEXT_BYTES 320u
+
+enum bz_replay_result {
+    BZ_REPLAY_MATCHED = 0,  /* same events, same verdict, same digest */
+    BZ_REPLAY_DIVERGED = 1, /* see step, expected, got */
+};
+
+struct bz_replay_report {
+    enum bz_replay_result result;
+    uint32_t step;
+    char expected[BZ_REPLAY_TEXT_BYTES];
+    char got[BZ_REPLAY_TEXT_BYTES];
+    struct bz_violation violation; /* of the replayed run; oracle NULL: it passed */
+    uint64_t digest;
+    uint32_t steps;
+};
+
+/* Runs the tape of a run that was kept, and fills `trace`, which is empty but for its header. If
+ * the two runs differ, the program is not deterministic: the report says where, and the verdict of
+ * the trace is a violation of `nondeterminism`. A trace without a header gets one that names the
+ * judge's program, variant and settings. */
+void bz_judge_record(struct bz_judge *judge, const struct bz_source *source,
+                     const struct bz_kept_run *run, struct bz_trace *trace,
+                     struct bz_replay_report *report);
+
+/* --- replaying ---------------------------------------------------------------------------------
+ */
+
+/* Replays a trace strictly: every choice comes from it, and the run stops at the first choice that
+ * does not fit and at the first event that differs. False with a message if the trace makes no
+ * sense. */
+bool bz_judge_replay(struct bz_judge *judge, const struct bz_source *source,
+                     const struct bz_trace *trace, struct bz_replay_report *report, char *error,
+                     size_t error_bytes);
+
+/* Replays its choices leniently, on a program that may be another one: a choice that does not fit
+ * is the default one, and nothing is compared. Records what happens into `record`, as above. */
+bool bz_judge_replay_lenient(struct bz_judge *judge, const struct bz_source *source,
+                             const struct bz_trace *trace, struct bz_trace *record,
+                             struct bz_replay_report *report, char *error, size_t error_bytes);
+
+/* The choices of a trace as a tape, which is emptied first. Tasks that the trace does not list get
+ * numbers that no run has, at most BZ_TRACE_STRANGERS_MAX of them. False with a message if a choice
+ * makes no sense. `tape` keeps pointers to the labels, so the trace must outlive it. */
+#define BZ_TRACE_STRANGERS_MAX 256u
+bool bz_trace_to_tape(const struct bz_trace *trace, struct bz_tape *tape, char *error,
+                      size_t error_bytes);
+
+/* --- the recorder ------------------------------------------------------------------------------
+ */
+
+struct bz_recorder {
+    struct bz_event_sink sink; /* first: goes into struct bz_run_start */
+    const struct bz_judge *judge;
+    struct bz_trace *trace;
+    /* Called with each event instead of storing it, if not NULL: a replay compares here. */
+    void (*on_event)(struct bz_recorder *recorder, const struct bz_trace_event *event);
+    void *context;
+    bool is_full; /* a limit of traces was hit; what came after it was dropped */
+};
+
+/* Prepares a recorder that fills `trace` (empty; tasks, events). Names and messages are made fit
+ * for a trace: cut to its limits, and no control characters. */
+void bz_recorder_init(struct bz_recorder *recorder, const struct bz_judge *judge,
+                      struct bz_trace *trace);
+
+/* The name of a task in the trace: its own, or "name#number" if another one has it already. NULL
+ * for the loop (0) and for a task that no trace can list. */
+const char *bz_recorder_task(const struct bz_recorder *recorder, uint32_t task);
+
+/* After the run: copies the tape, the verdict, the seed and the digest. */
+void bz_recorder_finish(struct bz_recorder *recorder);
+
+/* --- tokens ------------------------------------------------------------------------------------
+ */
+/* A token names a run in one word: PROGRAM:VARIANT:STRATEGY:SEED[:name=value,...]#DIGEST. */
+
+#define BZ_TOKEN_BYTES 1024u
+#define BZ_DIGEST_DIGITS 16u /* hexadecimal */
+
+struct bz_token {
+    char text[BZ_TOKEN_BYTES]; /* in which the parts lie */
+    const char *program;
+    const char *variant;
+    const char *strategy;
+    const char *settings; /* "name=value,name=value"; NULL: none */
+    uint64_t seed;
+    uint64_t digest;
+};
+
+/* True if the text has the form of a token, and not that of a file's name. */
+bool bz_token_looks_like(const char *text);
+
+/* Splits a token. False with a message. */
+bool bz_token_split(struct bz_token *token, const char *text, char *error, size_t error_bytes);
+
+/* The token of the run that the judge has just made, of a source that knows no other settings than
+ * the judge's; returns `buffer`. */
+const char *bz_judge_token(const struct bz_judge *judge, char *buffer, size_t size_bytes);
+
+/* Whole text to number: decimal or 0x hexadecimal, 64 bits. False if it is anything else. */
+bool bz_parse_u64(const char *text, uint64_t *value);
+
+BZ_END_DECLS
+
+#endif

@@ -1,0 +1,279 @@
+/* Recording heavy, and replaying: the same choices again, compared with what they led to. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/choice/strategy_replay.h"
+#include "sim/judge/internal.h"
+#include "sim/judge/record.h"
+
+#ifndef BZ_ENGINE_VERSION
+#define BZ_ENGINE_VERSION "0"
+#endif
+#define ENGINE "buzzer " BZ_ENGINE_VERSION
+
+/* --- the header of a trace ---------------------------------------------------------------------
+ */
+
+static const char *or_default(const char *name, const char *otherwise) {
+    return name == NULL ? otherwise : name;
+}
+
+/* "any", "none", or windows separated by commas. */
+static void print_windows(uint32_t windows, char *text, size_t bytes) {
+    size_t used = 0;
+    if ((windows & BZ_WINDOWS_ALL) == BZ_WINDOWS_ALL || windows == BZ_WINDOWS_NONE) {
+        snprintf(text, bytes, "%s", windows == BZ_WINDOWS_NONE ? "none" : "any");
+        return;
+    }
+    for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
+        if ((windows >> window & 1u) != 0) {
+            int written = snprintf(text + used, bytes - used, "%s%s", used == 0 ? "" : ",",
+                                   bz_window_name(window));
+            used += written > 0 && used + (size_t)written < bytes ? (size_t)written : 0;
+        }
+    }
+}
+
+static void add_number(struct bz_trace *trace, const char *name, uint32_t number) {
+    char text[16];
+    snprintf(text, sizeof text, "%" PRIu32, number);
+    bz_trace_add_param(trace, name, bz_trace_string(trace, text));
+}
+
+static void write_header(const struct bz_judge *judge, struct bz_trace *trace) {
+    const struct bz_judge_config *config = &judge->config;
+    char windows[BZ_TRACE_NAME_BYTES_MAX];
+    trace->engine = ENGINE;
+    if (trace->scenario != NULL) {
+        return;
+    }
+    print_windows(config->cancel_windows, windows, sizeof windows);
+    trace->scenario = bz_trace_string(trace, or_default(config->program, "program"));
+    trace->variant = bz_trace_string(trace, or_default(config->variant, "variant"));
+    trace->strategy = config->strategy->name;
+    trace->order = bz_order_name(config->order);
+    trace->cancel = bz_trace_string(trace, windows);
+    add_number(trace, "max-cancels", config->cancels_max);
+    add_number(trace, "max-steps", config->steps_max);
+    add_number(trace, "starvation-bound", config->starvation_bound);
+}
+
+/* --- comparing -------------------------------------------------------------------------------- */
+
+struct comparison {
+    const struct bz_trace *expected;
+    struct bz_replay_report *report;
+    struct bz_judge *judge;
+    size_t next_event;
+};
+
+static void diverge(struct comparison *comparison, uint32_t step, const char *expected,
+                    const char *got) {
+    struct bz_replay_report *report = comparison->report;
+    if (report->result == BZ_REPLAY_DIVERGED) {
+        return;
+    }
+    report->result = BZ_REPLAY_DIVERGED;
+    report->step = step;
+    snprintf(report->expected, sizeof report->expected, "%s", expected);
+    snprintf(report->got, sizeof report->got, "%s", got);
+    bz_judge_give_up(comparison->judge);
+}
+
+/* A choice that did not fit is the better explanation than the event that followed from it. */
+static bool choice_diverged(struct comparison *comparison) {
+    struct bz_replay_state *state = comparison->judge->strategy_state;
+    if (!state->is_diverged) {
+        return false;
+    }
+    const struct bz_trace_choice *choice = &comparison->expected->choices[state->diverged_entry];
+    char text[BZ_REPLAY_TEXT_BYTES / 2];
+    char expected[BZ_REPLAY_TEXT_BYTES];
+    snprintf(expected, sizeof expected, "choice %zu: %s", state->diverged_entry,
+             bz_trace_choice_text(choice, text, sizeof text));
+    diverge(comparison, state->diverged_step, expected,
+            "no such choice at this step: nobody of that identity is ready, or it was never asked");
+    return true;
+}
+
+static void compare_event(struct bz_recorder *recorder, const struct bz_trace_event *event) {
+    struct comparison *comparison = recorder->context;
+    if (comparison->report->result == BZ_REPLAY_DIVERGED || choice_diverged(comparison)) {
+        return;
+    }
+    const struct bz_trace *trace = comparison->expected;
+    char got[BZ_REPLAY_TEXT_BYTES];
+    bz_trace_event_text(event, got, sizeof got);
+    if (comparison->next_event == trace->event_count) {
+        diverge(comparison, (uint32_t)event->step, "the end of the run", got);
+        return;
+    }
+    const struct bz_trace_event *expected = &trace->events[comparison->next_event++];
+    if (!bz_trace_event_equal(expected, event)) {
+        char wanted[BZ_REPLAY_TEXT_BYTES];
+        bz_trace_event_text(expected, wanted, sizeof wanted);
+        diverge(comparison, (uint32_t)event->step, wanted, got);
+    }
+}
+
+static void describe_verdict(const struct bz_trace_verdict *verdict, char *text, size_t bytes) {
+    snprintf(text, bytes, "verdict %s%s%s at step %" PRIu64 "%s%s", verdict->result,
+             verdict->oracle == NULL ? "" : " of ", verdict->oracle == NULL ? "" : verdict->oracle,
+             verdict->step, verdict->task == NULL ? "" : ", task ",
+             verdict->task == NULL ? "" : verdict->task);
+}
+
+static bool same_text(const char *a, const char *b) {
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+/* What is left to compare when the run is over. */
+static void compare_end(struct comparison *comparison, const struct bz_trace *got) {
+    const struct bz_trace *trace = comparison->expected;
+    const struct bz_judge *judge = comparison->judge;
+    char wanted[BZ_REPLAY_TEXT_BYTES];
+    char text[BZ_REPLAY_TEXT_BYTES];
+    if (comparison->report->result == BZ_REPLAY_DIVERGED ||
+        (!bz_replay_state_finish(judge->strategy_state, judge->step) &&
+         choice_diverged(comparison))) {
+        return;
+    }
+    if (comparison->next_event < trace->event_count) {
+        bz_trace_event_text(&trace->events[comparison->next_event], wanted, sizeof wanted);
+        diverge(comparison, judge->step, wanted, "the end of the run");
+    }
+    if (strcmp(trace->verdict.result, got->verdict.result) != 0 ||
+        !same_text(trace->verdict.oracle, got->verdict.oracle) ||
+        !same_text(trace->verdict.task, got->verdict.task) ||
+        trace->verdict.step != got->verdict.step) {
+        describe_verdict(&trace->verdict, wanted, sizeof wanted);
+        describe_verdict(&got->verdict, text, sizeof text);
+        diverge(comparison, judge->step, wanted, text);
+    }
+    if (trace->digest != got->digest) {
+        snprintf(wanted, sizeof wanted, "digest %016" PRIx64, trace->digest);
+        snprintf(text, sizeof text, "digest %016" PRIx64, got->digest);
+        diverge(comparison, judge->step, wanted, text);
+    }
+}
+
+static void report_run(struct bz_replay_report *report, const struct bz_judge *judge) {
+    report->violation = judge->violation;
+    report->digest = judge->digest;
+    report->steps = judge->step;
+}
+
+bool bz_judge_replay(struct bz_judge *judge, const struct bz_source *source,
+                     const struct bz_trace *trace, struct bz_replay_report *report, char *error,
+                     size_t error_bytes) {
+    struct bz_tape tape;
+    struct bz_trace got;
+    struct bz_recorder recorder;
+    *report = (struct bz_replay_report){.result = BZ_REPLAY_MATCHED};
+    bz_tape_init(&tape);
+    bool is_ok = bz_trace_to_tape(trace, &tape, error, error_bytes);
+    if (is_ok) {
+        struct comparison comparison = {.expected = trace, .report = report, .judge = judge};
+        bz_trace_init(&got);
+        bz_recorder_init(&recorder, judge, &got);
+        recorder.on_event = compare_event;
+        recorder.context = &comparison;
+        (void)bz_judge_run(judge, source,
+                           &(struct bz_run_start){.seed = trace->seed,
+                                                  .strategy = &bz_strategy_replay_strict,
+                                                  .tape = &tape,
+                                                  .sink = &recorder.sink});
+        bz_recorder_finish(&recorder);
+        compare_end(&comparison, &got);
+        report_run(report, judge);
+        bz_trace_fini(&got);
+    }
+    bz_tape_fini(&tape);
+    return is_ok;
+}
+
+/* Runs a tape with full recording. */
+static void run_tape(struct bz_judge *judge, const struct bz_source *source,
+                     const struct bz_strategy *strategy, uint64_t seed, const struct bz_tape *tape,
+                     struct bz_trace *record) {
+    struct bz_recorder recorder;
+    bz_recorder_init(&recorder, judge, record);
+    (void)bz_judge_run(
+        judge, source,
+        &(struct bz_run_start){
+            .seed = seed, .strategy = strategy, .tape = tape, .sink = &recorder.sink});
+    bz_recorder_finish(&recorder);
+    write_header(judge, record);
+}
+
+bool bz_judge_replay_lenient(struct bz_judge *judge, const struct bz_source *source,
+                             const struct bz_trace *trace, struct bz_trace *record,
+                             struct bz_replay_report *report, char *error, size_t error_bytes) {
+    struct bz_tape tape;
+    *report = (struct bz_replay_report){.result = BZ_REPLAY_MATCHED};
+    bz_tape_init(&tape);
+    bool is_ok = bz_trace_to_tape(trace, &tape, error, error_bytes);
+    if (is_ok) {
+        run_tape(judge, source, &bz_strategy_replay_lenient, trace->seed, &tape, record);
+        report_run(report, judge);
+    }
+    bz_tape_fini(&tape);
+    return is_ok;
+}
+
+/* --- recording -------------------------------------------------------------------------------- */
+
+void bz_judge_keep(const struct bz_judge *judge, struct bz_kept_run *run) {
+    *run = (struct bz_kept_run){.seed = judge->seed,
+                                .digest = judge->digest,
+                                .steps = judge->step,
+                                .violation = judge->violation};
+    bz_tape_init(&run->tape);
+    bz_tape_copy(&run->tape, &judge->tape);
+}
+
+void bz_kept_run_fini(struct bz_kept_run *run) {
+    bz_tape_fini(&run->tape);
+}
+
+static bool same_violation(const struct bz_violation *a, const struct bz_violation *b) {
+    return same_text(a->oracle, b->oracle) &&
+           (a->oracle == NULL ||
+            (a->step == b->step && a->task == b->task && a->object == b->object));
+}
+
+/* The light run and the heavy one must be the same run. */
+static void compare_runs(const struct bz_kept_run *light, const struct bz_judge *heavy,
+                         struct bz_trace *trace, struct bz_replay_report *report) {
+    const struct bz_replay_state *state = heavy->strategy_state;
+    if (light->digest == heavy->digest && light->steps == heavy->step && !state->is_diverged &&
+        same_violation(&light->violation, &heavy->violation)) {
+        return;
+    }
+    report->result = BZ_REPLAY_DIVERGED;
+    report->step = state->is_diverged ? state->diverged_step : heavy->step;
+    snprintf(report->expected, sizeof report->expected, "digest %016" PRIx64 " after %u steps",
+             light->digest, light->steps);
+    snprintf(report->got, sizeof report->got, "digest %016" PRIx64 " after %u steps", heavy->digest,
+             heavy->step);
+    char message[BZ_MESSAGE_BYTES];
+    snprintf(message, sizeof message,
+             "the same tape gave two different runs, at step %u at the latest: %.100s, then "
+             "%.100s",
+             report->step, report->expected, report->got);
+    trace->verdict.result = "violation";
+    trace->verdict.oracle = "nondeterminism";
+    trace->verdict.step = report->step;
+    trace->verdict.message = bz_trace_string(trace, message);
+}
+
+void bz_judge_record(struct bz_judge *judge, const struct bz_source *source,
+                     const struct bz_kept_run *run, struct bz_trace *trace,
+                     struct bz_replay_report *report) {
+    *report = (struct bz_replay_report){.result = BZ_REPLAY_MATCHED};
+    run_tape(judge, source, &bz_strategy_replay_strict, run->seed, &run->tape, trace);
+    bz_replay_state_finish(judge->strategy_state, judge->step);
+    compare_runs(run, judge, trace, report);
+    report_run(report, judge);
+}

@@ -1,0 +1,284 @@
+/* The life of a judge and of its runs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "primitives/runtime/mem.h"
+#include "sim/choice/strategy_measure.h"
+#include "sim/judge/internal.h"
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+struct bz_judge *bz_judge_new(const struct bz_judge_config *config) {
+    struct bz_judge *judge = calloc(1, sizeof *judge);
+    if (judge == NULL) {
+        return NULL;
+    }
+    judge->config = *config;
+    if (config->profile != NULL) {
+        judge->profile = *config->profile;
+        judge->config.profile = &judge->profile;
+    }
+    if (judge->config.steps_max == 0) {
+        judge->config.steps_max = BZ_STEPS_MAX_DEFAULT;
+    }
+    if (judge->config.starvation_bound == 0) {
+        judge->config.starvation_bound = BZ_STARVATION_BOUND_DEFAULT;
+    }
+    bz_tape_init(&judge->tape);
+    judge->shadow.mem = bz_mem_new(0);
+    if (judge->shadow.mem == NULL) {
+        bz_judge_destroy(judge);
+        return NULL;
+    }
+    return judge;
+}
+
+void bz_judge_destroy(struct bz_judge *judge) {
+    if (judge != NULL) {
+        bz_tape_fini(&judge->tape);
+        bz_mem_destroy(judge->shadow.mem);
+        free(judge->strategy_state);
+        free(judge->candidates);
+        free(judge->draws);
+        free(judge);
+    }
+}
+
+/* --- a run ------------------------------------------------------------------------------------ */
+
+static void choose_strategy(struct bz_judge *judge, const struct bz_strategy *strategy) {
+    strategy = strategy == NULL ? judge->config.strategy : strategy;
+    if (strategy->state_bytes > judge->strategy_bytes) {
+        void *larger = realloc(judge->strategy_state, strategy->state_bytes);
+        BZ_CHECK(larger != NULL);
+        judge->strategy_state = larger;
+        judge->strategy_bytes = strategy->state_bytes;
+    }
+    if (strategy != judge->strategy) {
+        memset(judge->strategy_state, 0, judge->strategy_bytes);
+        judge->strategy = strategy;
+    }
+}
+
+void bz_judge_begin(struct bz_judge *judge, const struct bz_run_start *start) {
+    bz_mem_reset(judge->shadow.mem);
+    bz_shadow_begin(&judge->shadow, judge->shadow.mem);
+    bz_judge_begin_choices(judge, start);
+}
+
+void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *start) {
+    choose_strategy(judge, start->strategy);
+    const struct bz_strategy *strategy = judge->strategy;
+    BZ_CHECK(!strategy->needs_profile || judge->config.profile != NULL);
+    bz_tape_clear(&judge->tape);
+    strategy->begin(judge->strategy_state,
+                    &(struct bz_strategy_start){.seed = start->seed,
+                                                .tape = start->tape,
+                                                .profile = judge->config.profile,
+                                                .answers = judge->config.answers,
+                                                .context = start->context});
+    if (judge->draws_capacity > 0) {
+        memset(judge->draws, 0, judge->draws_capacity * sizeof *judge->draws);
+    }
+    judge->seed = start->seed;
+    judge->digest = BZ_DIGEST_SEED;
+    judge->now_ns = 0;
+    judge->step = 0;
+    judge->point = 0;
+    judge->point_step = 0;
+    judge->cancels_left = judge->config.cancel_windows == 0 ? 0 : judge->config.cancels_max;
+    judge->cancel_gap =
+        judge->cancels_left == 0 ? BZ_GAP_NEVER : strategy->cancel_gap(judge->strategy_state);
+    judge->jump_gap = strategy->jump_gap(judge->strategy_state);
+    judge->progress_step = 0;
+    judge->pause_at = 0;
+    judge->end = BZ_RUN_PASSED;
+    judge->is_stopped = false;
+    judge->violation.oracle = NULL;
+    judge->sink = start->sink;
+    judge->call.kind = 0;
+    judge->refused.guards = 0;
+    judge->is_setup_fixed = true;
+    judge->stats.runs++;
+}
+
+bool bz_judge_goes_on(struct bz_judge *judge) {
+    uint32_t steps_max = judge->config.steps_max;
+    if (judge->is_stopped) {
+        return false;
+    }
+    if (judge->step >= steps_max) {
+        judge->end = BZ_RUN_OUT_OF_STEPS;
+        judge->is_stopped = true;
+        return false;
+    }
+    if (judge->step >= judge->pause_at) {
+        if (judge->stop != NULL && __atomic_load_n(judge->stop, __ATOMIC_RELAXED) != 0) {
+            bz_judge_give_up(judge);
+            return false;
+        }
+        uint32_t left = steps_max - judge->step;
+        judge->pause_at =
+            judge->step + (left < BZ_STEPS_BETWEEN_LOOKS ? left : BZ_STEPS_BETWEEN_LOOKS);
+    }
+    return true;
+}
+
+void bz_judge_give_up(struct bz_judge *judge) {
+    if (!judge->is_stopped) {
+        judge->is_stopped = true;
+        judge->end = BZ_RUN_GIVEN_UP;
+    }
+}
+
+void bz_judge_watch_stop(struct bz_judge *judge, const volatile sig_atomic_t *stop) {
+    judge->stop = stop;
+}
+
+enum bz_run_end bz_judge_run(struct bz_judge *judge, const struct bz_source *source,
+                             const struct bz_run_start *start) {
+    const struct bz_strategy *strategy =
+        start->strategy == NULL ? judge->config.strategy : start->strategy;
+    if (strategy->needs_profile && judge->config.profile == NULL) {
+        struct bz_profile profile;
+        bz_judge_measure(judge, source, &profile);
+    }
+    bz_judge_begin(judge, start);
+    source->run(source->context, judge);
+    return judge->end;
+}
+
+/* --- the profile ------------------------------------------------------------------------------ */
+
+#define PROFILE_RUNS 8u
+#define PROFILE_SEED UINT64_C(0x70726f66696c65) /* the first; nobody starts a campaign there */
+#define STEPS_OF_ALL 20000u                     /* no further run is begun after so many */
+
+/* What the runs come to so far. */
+struct sums {
+    struct bz_event_sink sink; /* first: it is found by it */
+    uint64_t runs;
+    uint64_t steps;
+    uint64_t tasks;
+    uint64_t points;
+    uint64_t task_steps[BZ_PROFILE_TASKS_MAX];
+};
+
+static void count_step(struct bz_event_sink *sink, const struct bz_logged_event *event) {
+    struct sums *sums = (struct sums *)(void *)sink;
+    uint32_t task = event->event.task;
+    if (event->event.kind == BZ_EVENT_RESUME && task < BZ_PROFILE_TASKS_MAX) {
+        sums->task_steps[task]++;
+    }
+}
+
+static void add_run(struct sums *sums, const struct bz_source *source, struct bz_judge *judge) {
+    struct bz_run_start start = {
+        .seed = PROFILE_SEED + sums->runs, .strategy = &bz_strategy_measure, .sink = &sums->sink};
+    (void)bz_judge_run(judge, source, &start);
+    const struct bz_measure_state *state = judge->strategy_state;
+    sums->runs++;
+    sums->steps += judge->step;
+    sums->tasks += judge->shadow.task_count;
+    sums->points += state->points;
+}
+
+static uint32_t mean(uint64_t sum, uint64_t runs) {
+    return (uint32_t)((sum + runs / 2) / runs);
+}
+
+/* What the runs find does not matter: a run that ends early is as long as it was. */
+void bz_judge_measure(struct bz_judge *judge, const struct bz_source *source,
+                      struct bz_profile *profile) {
+    struct bz_judge_config config = judge->config;
+    struct bz_run_stats stats = judge->stats;
+    struct sums sums = {.sink = {.event = count_step}};
+    judge->config.cancels_max = UINT32_MAX; /* else it would not be asked after the first one */
+    if (config.steps_max > STEPS_OF_ALL) {
+        judge->config.steps_max = STEPS_OF_ALL;
+    }
+    while (sums.runs < PROFILE_RUNS && sums.steps < STEPS_OF_ALL) {
+        add_run(&sums, source, judge);
+    }
+    judge->config = config;
+    judge->stats = stats;
+    *profile = (struct bz_profile){.steps = mean(sums.steps, sums.runs),
+                                   .tasks = mean(sums.tasks, sums.runs),
+                                   .points = mean(sums.points, sums.runs),
+                                   .steps_max = config.steps_max};
+    profile->steps += profile->steps == 0;
+    for (uint32_t task = 0; task < BZ_PROFILE_TASKS_MAX; task++) {
+        profile->task_steps[task] = mean(sums.task_steps[task], sums.runs);
+    }
+    judge->profile = *profile;
+    judge->config.profile = &judge->profile;
+}
+
+/* --- what came of it -------------------------------------------------------------------------- */
+
+enum bz_run_end bz_judge_verdict(const struct bz_judge *judge) {
+    return judge->end;
+}
+
+const struct bz_violation *bz_judge_violation(const struct bz_judge *judge) {
+    return &judge->violation;
+}
+
+uint64_t bz_judge_digest(const struct bz_judge *judge) {
+    return judge->digest;
+}
+
+uint64_t bz_judge_seed(const struct bz_judge *judge) {
+    return judge->seed;
+}
+
+uint64_t bz_judge_now_ns(const struct bz_judge *judge) {
+    return judge->now_ns;
+}
+
+uint32_t bz_judge_steps(const struct bz_judge *judge) {
+    return judge->step;
+}
+
+const struct bz_tape *bz_judge_tape(const struct bz_judge *judge) {
+    return &judge->tape;
+}
+
+struct bz_run_stats *bz_judge_stats(struct bz_judge *judge) {
+    return &judge->stats;
+}
+
+uint32_t bz_judge_running(const struct bz_judge *judge) {
+    return judge->shadow.running;
+}
+
+uint32_t bz_judge_unfinished(const struct bz_judge *judge) {
+    return judge->shadow.unfinished;
+}
+
+uint32_t bz_judge_tasks(const struct bz_judge *judge) {
+    return judge->shadow.task_count;
+}
+
+uint64_t bz_judge_handoffs(const struct bz_judge *judge) {
+    return bz_shadow_handoffs(&judge->shadow);
+}
+
+const char *bz_judge_task_name(const struct bz_judge *judge, uint32_t task, char *buffer,
+                               size_t size_bytes) {
+    const struct bz_shadow_task *entry = &judge->shadow.tasks[task];
+    if (task == 0 || task > judge->shadow.task_count) {
+        snprintf(buffer, size_bytes, "loop");
+    } else if (entry->name_index == 0) {
+        snprintf(buffer, size_bytes, "%s", entry->name_base);
+    } else {
+        snprintf(buffer, size_bytes, "%s-%u", entry->name_base, entry->name_index);
+    }
+    return buffer;
+}
+
+const char *bz_judge_object_name(const struct bz_judge *judge, uint32_t object) {
+    bool is_one = object != 0 && object <= judge->shadow.object_count;
+    return is_one ? judge->shadow.objects[object].name : NULL;
+}

@@ -1,0 +1,233 @@
+#include "sim/judge/shadow.h"
+
+#include <string.h>
+
+#include "primitives/runtime/check.h"
+#include "primitives/runtime/mem.h"
+
+#define TASK_CAPACITY_FIRST 8u
+#define OBJECT_CAPACITY_FIRST 2u
+#define LINE_CAPACITY_FIRST 16u
+
+/* --- storage ---------------------------------------------------------------------------------- */
+
+void *bz_shadow_grow(struct bz_shadow *shadow, void *old, size_t old_bytes, size_t new_bytes) {
+    void *larger = bz_mem_alloc_raw(shadow->mem, new_bytes);
+    BZ_CHECK(larger != NULL); /* the limit of the judge's memory */
+    if (old != NULL) {
+        memcpy(larger, old, old_bytes);
+        bz_mem_free(shadow->mem, old, old_bytes);
+    }
+    return larger;
+}
+
+void bz_shadow_begin(struct bz_shadow *shadow, struct bz_mem *mem) {
+    *shadow = (struct bz_shadow){
+        .mem = mem, .task_capacity = TASK_CAPACITY_FIRST, .object_capacity = OBJECT_CAPACITY_FIRST};
+    shadow->tasks = bz_shadow_grow(shadow, NULL, 0, TASK_CAPACITY_FIRST * sizeof *shadow->tasks);
+    shadow->objects =
+        bz_shadow_grow(shadow, NULL, 0, OBJECT_CAPACITY_FIRST * sizeof *shadow->objects);
+    shadow->dirty_list =
+        bz_shadow_grow(shadow, NULL, 0, OBJECT_CAPACITY_FIRST * sizeof *shadow->dirty_list);
+    shadow->tasks[0] = (struct bz_shadow_task){0};
+    shadow->objects[0] = (struct bz_shadow_object){0};
+}
+
+/* What must be claimed by an object that the executable specification judges. */
+#define CLAIMS_OF_SPEC (BZ_CLAIM_FIFO | BZ_CLAIM_NO_PASSING | BZ_CLAIM_WAKE_IS_GRANT)
+
+uint32_t bz_shadow_add_object(struct bz_shadow *shadow, struct bz_shadow_object object) {
+    size_t old = shadow->object_capacity;
+    if (shadow->object_count + 1 == old) {
+        shadow->objects = bz_shadow_grow(shadow, shadow->objects, old * sizeof *shadow->objects,
+                                         2 * old * sizeof *shadow->objects);
+        shadow->dirty_list =
+            bz_shadow_grow(shadow, shadow->dirty_list, old * sizeof *shadow->dirty_list,
+                           2 * old * sizeof *shadow->dirty_list);
+        shadow->object_capacity *= 2;
+    }
+    object.line = bz_shadow_grow(shadow, NULL, 0, LINE_CAPACITY_FIRST * sizeof *object.line);
+    object.line_capacity = LINE_CAPACITY_FIRST;
+    object.is_strict = object.is_counted && (object.claims & BZ_CLAIM_NO_PASSING) != 0;
+    object.over_released_by = BZ_NO_TASK;
+    object.refines = object.look.view != NULL && object.kind == BZ_OBJECT_PERMITS &&
+                     (object.claims & CLAIMS_OF_SPEC) == CLAIMS_OF_SPEC;
+    if ((object.claims & BZ_CLAIM_LOCKED_EXACT) == 0 || object.look.view == NULL) {
+        object.look.locked = NULL; /* nobody asks it */
+    }
+    shadow->objects[++shadow->object_count] = object;
+    return shadow->object_count;
+}
+
+void bz_shadow_add_task(struct bz_shadow *shadow, const char *name_base, uint32_t name_index) {
+    uint32_t id = shadow->task_count + 1;
+    if (id == shadow->task_capacity) {
+        size_t bytes = shadow->task_capacity * sizeof *shadow->tasks;
+        shadow->tasks = bz_shadow_grow(shadow, shadow->tasks, bytes, 2 * bytes);
+        shadow->task_capacity *= 2;
+    }
+    shadow->task_count = id;
+    shadow->unfinished++;
+    shadow->tasks[id] = (struct bz_shadow_task){.name_base = name_base,
+                                                .name_index = name_index,
+                                                .phase = BZ_PHASE_UNSTARTED,
+                                                .next_step = 1};
+}
+
+/* --- lines of tasks, in order of arrival ------------------------------------------------------ */
+
+/* Whether the task that came to this place of the line is still inside that acquire. */
+static inline bool is_inside(const struct bz_shadow *shadow, const struct bz_shadow_object *object,
+                             uint32_t position) {
+    const struct bz_shadow_task *task = &shadow->tasks[object->line[position]];
+    return task->op != BZ_OP_NONE && task->arrival == position &&
+           &shadow->objects[task->object] == object;
+}
+
+bool bz_shadow_stands_live(const struct bz_shadow *shadow, const struct bz_shadow_object *object,
+                           uint32_t position) {
+    return shadow->tasks[object->line[position]].is_live && is_inside(shadow, object, position);
+}
+
+bool bz_shadow_stands_woken(const struct bz_shadow *shadow, const struct bz_shadow_object *object,
+                            uint32_t position) {
+    const struct bz_shadow_task *task = &shadow->tasks[object->line[position]];
+    return task->phase == BZ_PHASE_SUSPENDED && task->inside == BZ_INSIDE_WOKEN &&
+           is_inside(shadow, object, position);
+}
+
+uint32_t bz_shadow_oldest_live(const struct bz_shadow *shadow, struct bz_shadow_object *object) {
+    if (object->live == 0) {
+        return 0;
+    }
+    while (!bz_shadow_stands_live(shadow, object, object->first_live)) {
+        object->first_live++;
+    }
+    return object->line[object->first_live];
+}
+
+uint32_t bz_shadow_newest_woken(const struct bz_shadow *shadow,
+                                const struct bz_shadow_object *object) {
+    for (uint32_t position = object->line_end; position-- > 0;) {
+        if (bz_shadow_stands_woken(shadow, object, position)) {
+            return object->line[position];
+        }
+    }
+    return 0;
+}
+
+/* Gaps are left by tasks that are no longer inside acquire. */
+void bz_shadow_close_gaps(struct bz_shadow *shadow, struct bz_shadow_object *object) {
+    uint32_t count = 0;
+    for (uint32_t position = 0; position < object->line_end; position++) {
+        if (is_inside(shadow, object, position)) {
+            uint32_t id = object->line[position];
+            shadow->tasks[id].arrival = count;
+            object->line[count++] = id;
+        }
+    }
+    object->line_end = count;
+    object->first_live = 0;
+    object->first_woken = 0;
+    object->handed_on = 0;
+}
+
+/* If there are few gaps, the line gets longer. */
+static __attribute__((noinline, cold)) void make_room(struct bz_shadow *shadow,
+                                                      struct bz_shadow_object *object) {
+    bz_shadow_close_gaps(shadow, object);
+    if (object->line_end > object->line_capacity / 2) {
+        size_t bytes = object->line_capacity * sizeof *object->line;
+        object->line = bz_shadow_grow(shadow, object->line, bytes, 2 * bytes);
+        object->line_capacity *= 2;
+    }
+}
+
+void bz_shadow_join_line(struct bz_shadow *shadow, struct bz_shadow_object *object, uint32_t id) {
+    if (object->line_end == object->line_capacity) {
+        make_room(shadow, object);
+    }
+    object->line[object->line_end] = id;
+    shadow->tasks[id].arrival = object->line_end++;
+    shadow->tasks[id].is_live = true;
+    object->live++;
+}
+
+void bz_shadow_wait_again(struct bz_shadow *shadow, uint32_t id) {
+    struct bz_shadow_task *task = &shadow->tasks[id];
+    struct bz_shadow_object *object = &shadow->objects[task->object];
+    task->is_live = true;
+    object->live++;
+    if (task->arrival < object->first_live) {
+        object->first_live = task->arrival;
+    }
+}
+
+__attribute__((cold)) void bz_shadow_list_dirty(struct bz_shadow *shadow, uint32_t number) {
+    struct bz_shadow_object *object = &shadow->objects[number];
+    shadow->dirty |= BZ_DIRTY_MORE;
+    if (!object->is_listed) {
+        object->is_listed = true;
+        shadow->dirty_list[shadow->dirty_list_count++] = number;
+    }
+}
+
+/* --- hand-offs -------------------------------------------------------------------------------- */
+
+void bz_shadow_add_handoff(struct bz_shadow *shadow, uint32_t number, uint32_t task) {
+    uint64_t from = shadow->objects[number].had_last;
+    shadow->handoff_sum += bz_seed_mix(bz_seed_mix(number) ^ (from << 32u | task));
+}
+
+uint64_t bz_shadow_handoffs(const struct bz_shadow *shadow) {
+    uint64_t fingerprint = shadow->handoff_sum;
+    for (uint32_t number = 1; number <= shadow->object_count; number++) {
+        const uint64_t *handed = shadow->objects[number].handed;
+        fingerprint =
+            bz_digest_word(fingerprint, handed[0] + handed[1] * UINT64_C(0xd6e8feb86659fd93));
+    }
+    return bz_seed_mix(fingerprint);
+}
+
+/* --- windows ---------------------------------------------------------------------------------- */
+
+/* By what a suspended task waits for, and whether it holds a permit, see below. */
+#define SUSPENDED_STATES 8
+#define IN_ANY_STATE(window)                                                                       \
+    { window, window, window, window, window, window, window, window }
+
+/* A table, without a branch on the state of a task that was picked at random. */
+enum bz_window bz_shadow_window(const struct bz_shadow_task *task) {
+    static const uint8_t windows[][2][SUSPENDED_STATES] = {
+        /* no cancel is on its way; one is */
+        [BZ_PHASE_UNSTARTED] = {IN_ANY_STATE(BZ_WINDOW_UNSTARTED),
+                                IN_ANY_STATE(BZ_WINDOW_CANCELLING)},
+        [BZ_PHASE_RUNNING] = {IN_ANY_STATE(BZ_WINDOW_RUNNING), IN_ANY_STATE(BZ_WINDOW_RUNNING)},
+        [BZ_PHASE_DONE] = {IN_ANY_STATE(BZ_WINDOW_DONE), IN_ANY_STATE(BZ_WINDOW_DONE)},
+        [BZ_PHASE_SUSPENDED] = {{BZ_WINDOW_SLEEPING, BZ_WINDOW_SLEEPING, BZ_WINDOW_WAITING,
+                                 BZ_WINDOW_WOKEN, BZ_WINDOW_HOLDING, BZ_WINDOW_HOLDING,
+                                 BZ_WINDOW_HOLDING, BZ_WINDOW_HOLDING},
+                                IN_ANY_STATE(BZ_WINDOW_CANCELLING)},
+    };
+    bool is_decided = task->await != BZ_AWAIT_PENDING;
+    bool waits_for_somebody = (task->wait == BZ_WAIT_FUTURE) | (task->wait == BZ_WAIT_JOIN);
+    bool is_inside_op = (task->op != BZ_OP_NONE) & waits_for_somebody;
+    bool is_holding = (task->holdings > 0) & !is_inside_op;
+    unsigned state = is_decided | waits_for_somebody << 1u | is_holding << 2u;
+    return (enum bz_window)windows[task->phase][task->cancel_pending][state];
+}
+
+enum bz_op bz_shadow_op(const struct bz_shadow_task *task) {
+    static const uint8_t by_wait[] = {[BZ_WAIT_NONE] = BZ_OP_RUN,
+                                      [BZ_WAIT_FUTURE] = BZ_OP_AWAIT,
+                                      [BZ_WAIT_YIELD] = BZ_OP_YIELD,
+                                      [BZ_WAIT_SLEEP] = BZ_OP_SLEEP,
+                                      [BZ_WAIT_JOIN] = BZ_OP_JOIN};
+    if (task->op != BZ_OP_NONE) {
+        return (enum bz_op)task->op;
+    }
+    if (task->phase == BZ_PHASE_UNSTARTED) {
+        return BZ_OP_START;
+    }
+    return task->phase == BZ_PHASE_SUSPENDED ? (enum bz_op)by_wait[task->wait] : BZ_OP_RUN;
+}

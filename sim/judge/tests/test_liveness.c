@@ -1,0 +1,151 @@
+/* lost-wakeup, deadlock, livelock, leak: what never comes. */
+#include "sim/tests/toys.h"
+
+TOY(sound, 0, TOY_CLAIMS_ALL, toy_view);
+TOY(forgets, TOY_FORGETS, TOY_CLAIMS_ALL, toy_view);
+TOY(forgets_unseen, TOY_FORGETS, 0, NULL);
+TOY(drops, TOY_DROPS, TOY_CLAIMS_ALL, toy_view);
+TOY(defers, TOY_DEFERS, TOY_CLAIMS_ALL & ~BZ_CLAIM_LOCKED_EXACT, toy_view);
+TOY(defers_lost, TOY_DEFERS_LOST, TOY_CLAIMS_ALL, toy_view);
+TOY(polls, TOY_POLLS, 0, NULL);
+TOY(leaks, TOY_LEAKS, TOY_CLAIMS_ALL, toy_view);
+TOY(leaks_unseen, TOY_LEAKS, TOY_CLAIMS_ALL, NULL);
+
+static const char *const two_guests[] = {"acquire yield release", "acquire release", NULL};
+static const char *const three_guests[] = {"acquire yield release", "~acquire", "acquire release",
+                                           NULL};
+
+/* --- lost-wakeup ------------------------------------------------------------------------------ */
+
+Test(lost_wakeup, fires_at_the_release_that_wakes_nobody) {
+    static const struct bz_variant *const variants[] = {&forgets, &forgets_unseen};
+    for (int index = 0; index < 2; index++) {
+        toy_fails(variants[index], 1, two_guests, "a b a", "lost-wakeup", 3,
+                  "1 of 1 permit(s) of 'table' is free, b waits (first of 1)");
+    }
+}
+
+/* The window itself: b is woken, cancelled before it resumes, and does not pass it on. */
+Test(lost_wakeup, fires_when_a_woken_one_is_cancelled_and_takes_the_wake_up_along) {
+    toy_fails(&drops, 1, three_guests, "a b c a !b b", "lost-wakeup", 6,
+              "1 of 1 permit(s) of 'table' is free, c waits (first of 1)");
+}
+
+/* The same schedule up to the step before: the woken one may still pass it on. */
+Test(lost_wakeup, is_silent_while_a_cancelled_or_woken_one_is_under_way) {
+    toy_passes(&sound, 1, three_guests, "a b c a !b b");
+    /* c is granted, b has been cancelled before the release and has not resumed: in between, a
+     * permit is free and only C is in flight. */
+    toy_passes(&sound, 1, three_guests, "a b c !b a b c");
+}
+
+Test(lost_wakeup, is_silent_while_a_callback_is_under_way_and_fires_when_it_brought_nothing) {
+    toy_passes(&defers, 1, two_guests, "a b a");
+    toy_fails(&defers_lost, 1, two_guests, "a b a .", "lost-wakeup", 4, "b waits (first of 1)");
+}
+
+/* A waiter that polls looks for itself. */
+Test(lost_wakeup, is_silent_about_those_who_poll) {
+    toy_passes(&polls, 1, two_guests, "a b b b b a b");
+}
+
+Test(lost_wakeup, is_silent_when_every_permit_is_taken) {
+    struct stage stage;
+    stage_begin(&stage, &forgets, 1);
+    stage_guests(&stage, STAGE_SCRIPTS("acquire", "acquire"));
+    stage_play(&stage, "a b"); /* a keeps it: no wake-up is lost, but nobody will bring one */
+    stage_expect_violation(&stage, "deadlock", 2, "b (in acquire of table)");
+    stage_end(&stage);
+}
+
+/* --- deadlock --------------------------------------------------------------------------------- */
+
+static void wait_for_each_other(struct stage *stage, const char *first, const char *second) {
+    stage_begin(stage, &sound, 1);
+    stage_guest(stage, first);
+    stage_guest(stage, second);
+    stage->actors[0].other = stage->tasks[1];
+    stage->actors[1].other = stage->tasks[0];
+    stage_play(stage, "a b");
+}
+
+Test(deadlock, fires_when_tasks_wait_for_what_nobody_can_bring) {
+    struct stage stage;
+    wait_for_each_other(&stage, "join", "join");
+    stage_expect_violation(
+        &stage, "deadlock", 2,
+        "nothing can run and 2 task(s) have not ended: a (in join), b (in join)");
+    stage_end(&stage);
+    wait_for_each_other(&stage, "acquire acquire", "yield");
+    stage_expect_violation(&stage, "deadlock", 3, "a (in acquire of table)");
+    stage_end(&stage);
+}
+
+/* Many are named by their first four. */
+Test(deadlock, names_only_the_first_of_many) {
+    struct stage stage;
+    stage_begin(&stage, &sound, 1);
+    for (int guest = 0; guest < 6; guest++) {
+        stage_guest(&stage, "acquire yield acquire");
+    }
+    stage_play(&stage, "");
+    stage_expect_violation(&stage, "deadlock", 7,
+                           "6 task(s) have not ended: a (in acquire of "
+                           "table), b (in acquire of table), c (in acquire "
+                           "of table), d (in acquire of table), ...");
+    stage_end(&stage);
+}
+
+/* The clock moves on to a timer that is pending. */
+Test(deadlock, is_silent_while_a_timer_is_pending) {
+    struct stage stage;
+    wait_for_each_other(&stage, "acquire sleep doze release", "acquire release");
+    stage_expect_pass(&stage);
+    cr_assert(eq(u64, stage.world->loop->now_ns, 40));
+    stage_end(&stage);
+}
+
+/* --- livelock --------------------------------------------------------------------------------- */
+
+TOY(polls_with_view, TOY_POLLS, 0, toy_view);
+
+static void spin(struct stage *stage, uint32_t steps_max) {
+    struct bz_judge_config config = stage_config(BZ_ORDER_FIFO);
+    config.steps_max = steps_max;
+    stage_begin_with(stage, &polls_with_view, &config, BZ_PRIMITIVE_SEMAPHORE, 1);
+    stage_guest(stage, "acquire");
+    stage_guest(stage, "acquire");
+    stage_play(stage, "");
+}
+
+Test(livelock, fires_when_the_budget_ends_without_progress) {
+    struct stage stage;
+    spin(&stage, 100);
+    stage_expect_violation(&stage, "livelock", 100,
+                           "100 steps were run, and nothing was achieved since step 2");
+    stage_end(&stage);
+}
+
+/* Half of the budget is the line; a run that still gets somewhere is merely long. */
+Test(livelock, is_silent_while_there_is_progress) {
+    struct stage stage;
+    spin(&stage, 3);
+    cr_assert(eq(int, stage.world->judge->end, BZ_RUN_OUT_OF_STEPS));
+    cr_assert(eq(ptr, (void *)stage.world->judge->violation.oracle, NULL));
+    stage_end(&stage);
+    spin(&stage, 4);
+    stage_expect_violation(&stage, "livelock", 4, "4 steps");
+    stage_end(&stage);
+}
+
+/* --- leak ------------------------------------------------------------------------------------- */
+
+Test(leak, fires_when_a_cancelled_entry_stays_behind) {
+    toy_fails(&leaks, 1, three_guests, "a b c !b", "leak", 7,
+              "every task has ended, but the queue of 'table' still has 1 entries");
+}
+
+Test(leak, is_silent_without_a_view_and_when_all_have_left) {
+    toy_passes(&leaks_unseen, 1, three_guests, "a b c !b");
+    toy_passes(&sound, 1, three_guests, "a b c !b");
+}

@@ -1,0 +1,71 @@
+/* The list of oracles, and the scenario's own check. */
+#include "sim/tests/toys.h"
+
+TOY(sound, 0, TOY_CLAIMS_ALL, toy_view);
+TOY(crowds, TOY_CROWDS, TOY_CLAIMS_ALL, toy_view);
+
+/* Scripts and traces rely on these names. */
+Test(oracles, have_stable_names_and_are_found_by_them) {
+    static const char *const names[] = {"mutual-exclusion",
+                                        "relock",
+                                        "item-once",
+                                        "item-order",
+                                        "bound",
+                                        "barrier-round",
+                                        "lost-notification",
+                                        "fifo",
+                                        "ownership",
+                                        "cancel-delivered",
+                                        "cancel-count",
+                                        "misuse",
+                                        "lost-wakeup",
+                                        "starvation",
+                                        "work-conserving",
+                                        "notify-count",
+                                        "level-bound",
+                                        "permit-conservation",
+                                        "queue-size",
+                                        "queue-partition",
+                                        "locked-definition",
+                                        "deadlock",
+                                        "livelock",
+                                        "leak",
+                                        "pool-entry",
+                                        "spec",
+                                        "assertion",
+                                        "nondeterminism"};
+    cr_assert(eq(sz, bz_oracle_count, sizeof names / sizeof names[0]));
+    for (uint32_t index = 0; index < bz_oracle_count; index++) {
+        tst_text(bz_oracles[index].name, names[index]);
+        cr_assert(eq(u32, bz_oracle_index(names[index]), index));
+        cr_assert(ne(ptr, (void *)bz_oracles[index].summary, NULL));
+    }
+    cr_assert(eq(u32, bz_oracle_index("mutual"), bz_oracle_count));
+    cr_assert(eq(u32, bz_oracle_index(""), bz_oracle_count));
+}
+
+Test(assertion, is_reported_with_its_step_and_task_and_ends_the_run) {
+    struct stage stage;
+    stage_begin(&stage, &sound, 1);
+    stage_guests(&stage, STAGE_SCRIPTS("yield yield", "yield refuse yield"));
+    stage_play(&stage, "a b b");
+    stage_expect_violation(&stage, "assertion", 3, "b refuses");
+    cr_assert(eq(u32, stage.world->judge->violation.task, 2));
+    cr_assert(eq(u32, stage.world->judge->step, 3));
+    tst_expect(&stage.log, "b.yield:ok");
+    stage_end(&stage);
+}
+
+/* The first objection is the verdict, further ones of the same step are noted beside it. */
+Test(oracles, other_objections_of_the_step_are_noted) {
+    struct stage stage;
+    stage_begin(&stage, &crowds, 1);
+    stage_guests(&stage, STAGE_SCRIPTS("acquire yield release", "acquire yield release"));
+    stage_play(&stage, "a b");
+    stage_expect_violation(&stage, "mutual-exclusion", 2, "b was let in");
+    uint32_t also = stage.world->judge->violation.also;
+    cr_assert(
+        eq(u32, also,
+           1u << bz_oracle_index("ownership") | 1u << bz_oracle_index("permit-conservation")));
+    stage_end(&stage);
+}

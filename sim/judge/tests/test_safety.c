@@ -1,0 +1,206 @@
+/* What must hold after every step: mutual-exclusion, ownership, permit-conservation, level-bound,
+ * queue-partition, locked-definition, misuse. */
+#include "sim/tests/toys.h"
+
+TOY(sound, 0, TOY_CLAIMS_ALL, toy_view);
+TOY(crowds, TOY_CROWDS, TOY_CLAIMS_ALL, toy_view);
+TOY(crowds_unseen, TOY_CROWDS, TOY_CLAIMS_ALL, NULL);
+TOY(takes_nothing, TOY_TAKES_NOTHING, TOY_CLAIMS_ALL, toy_view);
+TOY(takes_nothing_unseen, TOY_TAKES_NOTHING, TOY_CLAIMS_ALL, NULL);
+TOY(keeps, TOY_KEEPS, TOY_CLAIMS_ALL, toy_view);
+TOY(mints, TOY_MINTS, TOY_CLAIMS_ALL, toy_view);
+TOY(mints_unseen, TOY_MINTS, TOY_CLAIMS_ALL, NULL);
+TOY(overwakes, TOY_OVERWAKES, TOY_CLAIMS_ALL, toy_view);
+TOY(overwakes_as_hint, TOY_OVERWAKES, 0, toy_view);
+TOY(miscounts, TOY_MISCOUNTS, TOY_CLAIMS_ALL, toy_view);
+TOY(blind, TOY_LOCKED_BLIND, TOY_CLAIMS_ALL, toy_view);
+TOY(blind_unclaimed, TOY_LOCKED_BLIND, TOY_CLAIMS_ALL & ~BZ_CLAIM_LOCKED_EXACT, toy_view);
+TOY(bounded, TOY_BOUND, TOY_CLAIMS_ALL, toy_view);
+TOY(unbounded_unclaimed, 0, TOY_CLAIMS_ALL & ~BZ_CLAIM_REFUSES_MISUSE, toy_view);
+
+/* --- mutual-exclusion ------------------------------------------------------------------------- */
+
+Test(mutual_exclusion, fires_when_one_too_many_is_let_in) {
+    toy_fails(&crowds, 1, STAGE_SCRIPTS("acquire yield release", "acquire yield release"), "a b",
+              "mutual-exclusion", 2, "b was let in as holder number 2 of 'table', which has 1");
+}
+
+Test(mutual_exclusion, needs_no_view) {
+    toy_fails(
+        &crowds_unseen, 2,
+        STAGE_SCRIPTS("acquire yield release", "acquire yield release", "acquire yield release"),
+        "a b c", "mutual-exclusion", 3, "c was let in as holder number 3");
+}
+
+Test(mutual_exclusion, is_silent_when_exactly_as_many_are_in_as_fit) {
+    toy_passes(&crowds_unseen, 2, STAGE_SCRIPTS("acquire yield release", "acquire yield release"),
+               "a b");
+    /* One leaves in the very step in which the other comes. */
+    toy_passes(&sound, 1, STAGE_SCRIPTS("acquire yield release", "acquire release"), "a b a b");
+}
+
+/* --- ownership -------------------------------------------------------------------------------- */
+
+Test(ownership, fires_when_ok_came_without_a_permit) {
+    toy_fails(&takes_nothing, 1, STAGE_SCRIPTS("yield", "acquire yield release"), "a b",
+              "ownership", 2, "said 'ok' to b, but no permit was taken: level 1 and 1 holder(s)");
+}
+
+Test(ownership, fires_when_a_cancelled_acquire_takes_a_permit_with_it) {
+    toy_fails(&keeps, 1, STAGE_SCRIPTS("acquire yield release", "~acquire"), "a b a !b b",
+              "ownership", 5, "said 'cancelled' to b, but a permit went with it: level 0");
+}
+
+Test(ownership, is_silent_without_a_view_and_when_a_cancelled_one_gives_back) {
+    toy_passes(&takes_nothing_unseen, 1, STAGE_SCRIPTS("acquire yield release"), "");
+    toy_passes(&sound, 1, STAGE_SCRIPTS("acquire yield release", "~acquire"), "a b a !b b");
+    toy_passes(&sound, 1, STAGE_SCRIPTS("acquire yield release", "~acquire"), "a b !b a b");
+}
+
+/* --- permit-conservation ---------------------------------------------------------------------- */
+
+Test(permit_conservation, fires_when_a_release_opens_two_tables) {
+    toy_fails(&mints, 1, STAGE_SCRIPTS("acquire yield release"), "a a", "permit-conservation", 2,
+              "'table' has 1 permit(s), but level 2 and 0 holder(s)");
+}
+
+Test(permit_conservation, is_silent_without_a_view_and_while_permits_are_promised) {
+    toy_passes(&mints_unseen, 1, STAGE_SCRIPTS("acquire yield release"), "a a");
+    toy_passes(&sound, 2,
+               STAGE_SCRIPTS("acquire yield release", "acquire yield release", "acquire release",
+                             "acquire release"),
+               "a b c d a b c d");
+}
+
+/* A plain semaphore may be released by who never acquired: that adds a permit. */
+Test(permit_conservation, counts_what_a_plain_semaphore_is_given) {
+    toy_passes(&sound, 1,
+               STAGE_SCRIPTS("release release", "acquire yield release", "acquire yield release",
+                             "acquire yield release"),
+               "a b c d");
+}
+
+/* --- level-bound ------------------------------------------------------------------------------ */
+
+static const char *const three_guests[] = {"acquire yield release", "acquire release",
+                                           "acquire release", NULL};
+
+Test(level_bound, fires_at_the_second_promise_of_one_permit) {
+    toy_fails(&overwakes, 1, three_guests, "a b c a", "level-bound", 4,
+              "2 waiter(s) of 'table' were woken and have not resumed, for a level of 1");
+}
+
+Test(level_bound, is_silent_where_a_wake_up_is_a_hint_and_when_each_has_its_own) {
+    toy_passes(&overwakes_as_hint, 1, three_guests, "a b c a");
+    toy_passes(&sound, 2,
+               STAGE_SCRIPTS("acquire yield release", "acquire yield release", "acquire release",
+                             "acquire release"),
+               "a b c d a b");
+}
+
+/* --- queue-partition -------------------------------------------------------------------------- */
+
+Test(queue_partition, fires_when_an_entry_is_counted_twice) {
+    toy_fails(&miscounts, 1, three_guests, "a b c a", "queue-partition", 4,
+              "has 2 entries, of which 2 wait, 1 hold a result and 0 are cancelled");
+}
+
+Test(queue_partition, is_silent_with_all_three_kinds_of_entries_at_once) {
+    toy_passes(
+        &sound, 1,
+        STAGE_SCRIPTS("acquire yield release", "acquire release", "~acquire", "acquire release"),
+        "a b c d !c a b c d");
+}
+
+/* --- locked-definition ------------------------------------------------------------------------ */
+
+Test(locked_definition, fires_when_the_woken_one_is_forgotten) {
+    toy_fails(&blind, 1, STAGE_SCRIPTS("acquire yield release", "acquire release"), "a b a",
+              "locked-definition", 3,
+              "locked() of 'table' says false with 0 waiting, 1 woken and level 1");
+}
+
+Test(locked_definition, is_silent_without_the_claim_and_outside_the_window) {
+    toy_passes(&blind_unclaimed, 1, STAGE_SCRIPTS("acquire yield release", "acquire release"),
+               "a b a");
+    toy_passes(&blind, 1, STAGE_SCRIPTS("acquire yield release", "acquire release"), "a a b");
+}
+
+/* --- misuse ----------------------------------------------------------------------------------- */
+
+static void release_too_often(struct stage *stage, const struct bz_variant *variant,
+                              enum bz_primitive primitive, const char *script) {
+    struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
+    stage_begin_with(stage, variant, &config, primitive, 1);
+    stage_guest(stage, "yield");
+    stage_guest(stage, script);
+    stage_play(stage, "a b");
+}
+
+Test(misuse, fires_when_a_lock_or_bounded_semaphore_takes_what_nobody_held) {
+    static const enum bz_primitive kinds[] = {BZ_PRIMITIVE_LOCK, BZ_PRIMITIVE_BOUNDED};
+    for (int index = 0; index < 2; index++) {
+        struct stage stage;
+        release_too_often(&stage, &sound, kinds[index], "acquire release release");
+        stage_expect_violation(&stage, "misuse", 2, "b released 'table', which nobody held");
+        stage_end(&stage);
+    }
+}
+
+Test(misuse, is_silent_for_plain_semaphores_for_refusals_and_without_the_claim) {
+    struct stage stage;
+    release_too_often(&stage, &sound, BZ_PRIMITIVE_SEMAPHORE, "acquire release release");
+    stage_expect_pass(&stage);
+    stage_end(&stage);
+    release_too_often(&stage, &bounded, BZ_PRIMITIVE_BOUNDED, "acquire release ~release release");
+    stage_expect_pass(&stage);
+    tst_expect(&stage.log, "b.acquire:ok b.release:ok b.release:not-held b.release:not-held "
+                           "a.yield:ok");
+    stage_end(&stage);
+    release_too_often(&stage, &unbounded_unclaimed, BZ_PRIMITIVE_LOCK, "release");
+    stage_expect_pass(&stage);
+    stage_end(&stage);
+}
+
+static enum bz_status lax_init(void *instance, struct bz_loop *loop, uint32_t permits) {
+    struct toy *toy = instance;
+    enum bz_status status = toy_init(toy, loop, permits, TOY_BOUND);
+    toy->bound++;
+    return status;
+}
+
+/* A refusal must not cover up what was accepted earlier in the same step. */
+Test(misuse, fires_although_the_next_release_is_refused) {
+    struct bz_permit_ops ops = bounded_ops;
+    struct bz_variant lax = bounded;
+    struct stage stage;
+    ops.init = lax_init;
+    lax.permits[BZ_PRIMITIVE_BOUNDED] = &ops;
+    release_too_often(&stage, &lax, BZ_PRIMITIVE_BOUNDED, "release ~release");
+    tst_expect(&stage.log, "b.release:ok b.release:not-held");
+    stage_expect_violation(&stage, "misuse", 2, "b released 'table', which nobody held");
+    stage_end(&stage);
+}
+
+/* Scenarios ask for it at their end. */
+Test(misuse, probe_releases_what_nobody_holds) {
+    struct stage stage;
+    struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
+    stage_begin_with(&stage, &sound, &config, BZ_PRIMITIVE_LOCK, 1);
+    stage_guest(&stage, "acquire release");
+    bz_world_run(stage.world);
+    cr_assert(eq(int, bz_judge_verdict(stage.world->judge), BZ_RUN_PASSED));
+    bz_sut_probe_misuse(&stage.subject);
+    bz_judge_end(stage.world->judge);
+    stage_expect_violation(&stage, "misuse", 1, "loop released 'table'");
+    stage_end(&stage);
+
+    stage_begin_with(&stage, &sound, &config, BZ_PRIMITIVE_LOCK, 1);
+    stage_guest(&stage, "acquire"); /* it is held: a release would be in order */
+    bz_world_run(stage.world);
+    cr_assert(eq(int, bz_judge_verdict(stage.world->judge), BZ_RUN_PASSED));
+    bz_sut_probe_misuse(&stage.subject);
+    bz_judge_end(stage.world->judge);
+    stage_expect_pass(&stage);
+    stage_end(&stage);
+}

@@ -1,0 +1,167 @@
+/* spec: what is no transition of the specification though nobody else objects, what is beside the
+ * oracle that names it, and what refines the specification. */
+#include "sim/tests/crowd.h"
+
+#define CLAIMS (TOY_CLAIMS_ALL | BZ_CLAIM_NO_PASSING)
+
+TOY(sound, TOY_STRICT, CLAIMS, toy_view);
+TOY(queues, TOY_STRICT | TOY_QUEUES, CLAIMS, toy_view);
+TOY(queues_unseen, TOY_STRICT | TOY_QUEUES, CLAIMS, NULL);
+TOY(queues_unclaimed, TOY_QUEUES, TOY_CLAIMS_ALL, toy_view);
+TOY(first_polls, TOY_STRICT | TOY_FIRST_POLLS, CLAIMS, toy_view);
+TOY(first_polls_unseen, TOY_STRICT | TOY_FIRST_POLLS, CLAIMS, NULL);
+TOY(checkpoints, TOY_STRICT | TOY_CHECKPOINTS, CLAIMS, toy_view);
+TOY(crowds, TOY_STRICT | TOY_CROWDS, CLAIMS, toy_view);
+TOY(lifo, TOY_STRICT | TOY_LIFO, CLAIMS, toy_view);
+TOY(barges, TOY_STRICT | TOY_BARGES, CLAIMS, toy_view);
+TOY(keeps, TOY_STRICT | TOY_KEEPS, CLAIMS, toy_view);
+TOY(takes_nothing, TOY_STRICT | TOY_TAKES_NOTHING, CLAIMS, toy_view);
+TOY(mints, TOY_STRICT | TOY_MINTS, CLAIMS, toy_view);
+TOY(overwakes, TOY_STRICT | TOY_OVERWAKES, CLAIMS, toy_view);
+TOY(miscounts, TOY_STRICT | TOY_MISCOUNTS, CLAIMS, toy_view);
+
+static enum bz_status helps(void *arg) {
+    (void)arg;
+    return BZ_OK;
+}
+
+/* The first one comes in at once, and something else happens before it is told so; then as
+ * `queues`. */
+static enum bz_status spawns_acquire(void *instance) {
+    struct toy *toy = instance;
+    if (toy->level < toy->bound) {
+        return toy_acquire(toy);
+    }
+    cr_assert(ne(ptr, bz_task_spawn(toy->loop, "helper", 1, helps, NULL), NULL));
+    toy->level--;
+    return BZ_OK;
+}
+
+static const struct bz_permit_ops spawns_ops = {.instance_bytes = sizeof(struct toy),
+                                                .init = queues_init,
+                                                .acquire = spawns_acquire,
+                                                .release = toy_release,
+                                                .locked = toy_locked,
+                                                .view = toy_view};
+static const struct bz_variant spawns = {.version = BZ_VARIANT_VERSION,
+                                         .claims = CLAIMS,
+                                         .name = "spawns",
+                                         .summary = "a toy",
+                                         .permits = {[BZ_PRIMITIVE_SEMAPHORE] = &spawns_ops}};
+
+/* It is woken by a callback in a moment: no wake-up is lost, nobody is overtaken, and locked() is
+ * right throughout. But it waits beside a free permit with nobody ahead of it. */
+Test(spec, fires_when_a_newcomer_queues_beside_a_free_permit) {
+    toy_fails(&queues, 1, STAGE_SCRIPTS("yield", "acquire yield release"), "a b", "spec", 2,
+              "Enqueue of b at 'table' is no transition of the specification: it needs W or R or "
+              "level = 0; level 1, W 0, R 0");
+}
+
+/* At the first newcomer, not at the second, who finds somebody waiting. */
+Test(spec, fires_at_the_step_and_for_the_task) {
+    struct stage stage;
+    stage_begin(&stage, &queues, 2);
+    stage_guests(&stage, STAGE_SCRIPTS("acquire", "acquire"));
+    stage_play(&stage, "a b");
+    stage_expect_violation(&stage, "spec", 1, "Enqueue of a");
+    cr_assert(eq(u32, stage.world->judge->violation.task, 1));
+    cr_assert(eq(u32, stage.world->judge->violation.also, 0), "others object, too");
+    stage_end(&stage);
+}
+
+/* An acquire that looks like one that waits, and does not, hides no later one of the same step. */
+Test(spec, fires_for_the_second_of_two_acquires_in_one_step) {
+    toy_passes(&spawns, 2, STAGE_SCRIPTS("acquire yield release"), "a");
+    toy_fails(&spawns, 2, STAGE_SCRIPTS("acquire acquire yield release release"), "a", "spec", 1,
+              "Enqueue of a at 'table' is no transition of the specification: it needs W or R or "
+              "level = 0; level 1, W 0, R 0");
+}
+
+/* The oldest comes in, and nobody is overtaken; but nobody woke it, while somebody waits. */
+Test(spec, fires_when_a_waiter_comes_in_that_nobody_woke) {
+    toy_fails(
+        &first_polls, 1,
+        STAGE_SCRIPTS("acquire yield release", "acquire yield release", "acquire yield release"),
+        "a b c a b", "spec", 5,
+        "Resume of b at 'table' is no transition of the specification: it needs the client is "
+        "woken; level 1, W 1, R 0");
+}
+
+/* Who polls and finds nobody waiting is as good as one who came just now. */
+Test(spec, is_silent_when_a_poller_comes_in_alone) {
+    toy_passes(&first_polls, 1, STAGE_SCRIPTS("acquire yield release", "acquire yield release"),
+               "a b a b b");
+}
+
+/* It is suspended beside a free permit, and does not wait for one: it has not queued. */
+Test(spec, is_silent_when_an_acquire_yields_before_it_takes) {
+    toy_passes(&checkpoints, 1, STAGE_SCRIPTS("acquire yield release", "yield yield"), "a b a b a");
+}
+
+Test(spec, is_silent_without_a_view_or_the_claims) {
+    toy_passes(&queues_unseen, 1, STAGE_SCRIPTS("acquire yield release"), "a");
+    toy_passes(&queues_unclaimed, 1, STAGE_SCRIPTS("acquire yield release"), "a");
+    toy_passes(
+        &first_polls_unseen, 1,
+        STAGE_SCRIPTS("acquire yield release", "acquire yield release", "acquire yield release"),
+        "a b c a b");
+}
+
+/* A newcomer queues behind a woken one, beside a permit that nobody was promised: R is reason
+ * enough. And whoever is woken and cancelled gives back what it was promised. */
+Test(spec, is_silent_when_a_newcomer_queues_behind_a_woken_one) {
+    toy_passes(&sound, 2,
+               STAGE_SCRIPTS("acquire yield release", "acquire yield release",
+                             "acquire yield release", "acquire yield release"),
+               "a b c a b d c d");
+    toy_passes(&sound, 1,
+               STAGE_SCRIPTS("acquire yield release", "~acquire", "acquire yield release"),
+               "a b c a !b b c");
+}
+
+/* Until the run in which an oracle objects, which there must be. */
+static void run_until_violation(const struct bz_variant *variant, const char *oracle) {
+    struct bz_program program;
+    crowd_program(&program, variant, BZ_ORDER_ANY);
+    program.cancels_max = 4;
+    struct bz_world *world = bz_program_new_world(&program);
+    uint32_t index = bz_oracle_index("spec");
+    uint64_t seed = 0;
+    while (seed < 5000 && bz_program_run(&program, world, seed) == BZ_RUN_PASSED) {
+        seed++;
+    }
+    cr_assert(ne(ptr, (void *)world->judge->violation.oracle, NULL), "%s", variant->name);
+    tst_text(world->judge->violation.oracle, oracle);
+    bool is_noted = (world->judge->violation.also >> index & 1u) != 0;
+    cr_assert(is_noted, "%s: %s alone", variant->name, oracle);
+    bz_world_destroy(world);
+}
+
+/* What hurts a user is named by who names it best, and is no transition besides. */
+Test(spec, objects_beside_the_oracles_of_what_hurts) {
+    run_until_violation(&crowds, "mutual-exclusion");
+    run_until_violation(&lifo, "fifo");
+    run_until_violation(&barges, "fifo");
+    run_until_violation(&keeps, "ownership");
+    run_until_violation(&takes_nothing, "ownership");
+    run_until_violation(&mints, "permit-conservation");
+    run_until_violation(&overwakes, "level-bound");
+    run_until_violation(&miscounts, "queue-partition");
+}
+
+/* Thousands of runs of a correct one, with cancels in every window. */
+Test(spec, never_objects_to_what_refines_it) {
+    for (int order = 0; order < 2; order++) {
+        struct bz_program program;
+        crowd_program(&program, &sound, order == 0 ? BZ_ORDER_ANY : BZ_ORDER_FIFO);
+        program.cancels_max = 4;
+        struct bz_world *world = bz_program_new_world(&program);
+        for (uint64_t seed = 0; seed < 5000; seed++) {
+            bz_program_run(&program, world, seed);
+            cr_assert(eq(int, world->judge->end, BZ_RUN_PASSED), "seed %llu: %s",
+                      (unsigned long long)seed, world->judge->violation.message);
+        }
+        cr_assert(lt(u64, 0, world->judge->stats.windows[BZ_OP_ACQUIRE][BZ_WINDOW_WOKEN]));
+        bz_world_destroy(world);
+    }
+}

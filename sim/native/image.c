@@ -1,0 +1,288 @@
+#include "sim/native/image.h"
+
+#include <string.h>
+
+#include "primitives/runtime/internal.h"
+
+#define CLEARED_BELOW_BYTES 768u /* as deep as frames of primitives go */
+#define RANKED_TIMERS_MAX 256u   /* ranking them is quadratic; more keep their numbers */
+
+bool bz_image_is_supported(void) {
+#ifdef BZ_SWITCH_UCONTEXT
+    return false;
+#else
+    return !BZ_SAN_ADDRESS && !BZ_SAN_THREAD;
+#endif
+}
+
+/* --- stacks ----------------------------------------------------------------------------------- */
+
+/* The live part of a task's stack; the project is compiled without a red zone below it. */
+static size_t live_bytes(const struct bz_task *task) {
+    const char *top = bz_stack_top(task->stack);
+    return (size_t)(top - (const char *)task->coro.sp);
+}
+
+/* The next task that has a stack, oldest first; NULL after the last. */
+static struct bz_task *next_stack(const struct bz_loop *loop, const struct bz_task *task) {
+    struct bz_task *next = bz_driver_next_task(loop, task);
+    while (next != NULL && next->stack == NULL) {
+        next = bz_driver_next_task(loop, next);
+    }
+    return next;
+}
+
+/* --- arenas ----------------------------------------------------------------------------------- */
+
+struct arena_record {
+    size_t used_bytes;
+    uint64_t live_blocks;
+    size_t classes_used;
+};
+
+static char *put(char *to, const void *from, size_t bytes) {
+    memcpy(to, from, bytes);
+    return to + bytes;
+}
+
+static const char *get(void *to, const char *from, size_t bytes) {
+    memcpy(to, from, bytes);
+    return from + bytes;
+}
+
+/* The header is the arena's first block. */
+static char *arena_blocks(const struct bz_mem *mem) {
+    return mem->base + BZ_MEM_HEADER_BYTES;
+}
+
+size_t bz_arena_blocks_bytes(const struct bz_mem *mem) {
+    return mem->used_bytes - BZ_MEM_HEADER_BYTES;
+}
+
+size_t bz_arena_record_bytes(const struct bz_mem *mem) {
+    return sizeof(struct arena_record) + mem->classes_used * sizeof mem->free_lists[0];
+}
+
+char *bz_arena_save_blocks(const struct bz_mem *mem, char *to) {
+    return put(to, arena_blocks(mem), bz_arena_blocks_bytes(mem));
+}
+
+const char *bz_arena_restore_blocks(struct bz_mem *mem, const char *from, size_t bytes) {
+    return get(arena_blocks(mem), from, bytes);
+}
+
+static void note_used(struct bz_mem *mem) {
+    if (mem->used_bytes > mem->used_bytes_max) {
+        mem->used_bytes_max = mem->used_bytes;
+    }
+}
+
+char *bz_arena_save_record(const struct bz_mem *mem, char *to) {
+    struct arena_record record = {mem->used_bytes, mem->live_blocks, mem->classes_used};
+    to = put(to, &record, sizeof record);
+    return put(to, mem->free_lists, mem->classes_used * sizeof mem->free_lists[0]);
+}
+
+/* Nearly all lists of free blocks are empty, before and after. */
+const char *bz_arena_restore_record(struct bz_mem *mem, const char *from) {
+    struct arena_record record;
+    from = get(&record, from, sizeof record);
+    note_used(mem);
+    memset(mem->free_lists, 0, mem->classes_used * sizeof mem->free_lists[0]);
+    mem->used_bytes = record.used_bytes;
+    mem->live_blocks = record.live_blocks;
+    mem->classes_used = record.classes_used;
+    return get(mem->free_lists, from, mem->classes_used * sizeof mem->free_lists[0]);
+}
+
+void bz_arena_save(const struct bz_mem *mem, void *copy) {
+    BZ_CHECK(!BZ_SAN_ADDRESS);
+    memcpy(copy, mem->base, mem->used_bytes);
+}
+
+void bz_arena_restore(struct bz_mem *mem, const void *copy, size_t copy_bytes) {
+    const struct bz_mem *was = copy;
+    note_used(mem);
+    memset(mem->free_lists, 0, mem->classes_used * sizeof mem->free_lists[0]);
+    memcpy(mem->free_lists, was->free_lists, was->classes_used * sizeof mem->free_lists[0]);
+    mem->used_bytes = was->used_bytes;
+    mem->live_blocks = was->live_blocks;
+    mem->classes_used = was->classes_used;
+    memcpy(arena_blocks(mem), (const char *)copy + BZ_MEM_HEADER_BYTES,
+           copy_bytes - BZ_MEM_HEADER_BYTES);
+}
+
+static size_t class_bytes(size_t index) {
+    return index < BZ_MEM_SMALL_CLASSES ? (index + 1) * BZ_MEM_GRAIN_BYTES
+                                        : (size_t)1 << (index - BZ_MEM_SMALL_CLASSES + 11u);
+}
+
+void bz_arena_scrub(struct bz_mem *mem) {
+    for (size_t index = 0; index < mem->classes_used; index++) {
+        for (struct bz_mem_free_block *block = mem->free_lists[index]; block != NULL;
+             block = block->next) {
+            memset(block + 1, 0, class_bytes(index) - sizeof *block);
+        }
+    }
+}
+
+void bz_arena_wipe(struct bz_mem *mem) {
+    note_used(mem);
+    memset(mem->base + mem->used_bytes, 0, mem->used_bytes_max - mem->used_bytes);
+    mem->used_bytes_max = mem->used_bytes;
+}
+
+/* --- the pool of stacks ----------------------------------------------------------------------- */
+
+/* The number of stacks taken, the number of those returned, and these, in the order of the list. */
+static char *save_stacks_record(const struct bz_stack_pool *pool, char *to) {
+    size_t counts[2] = {pool->fresh_taken, 0};
+    char *list = to + sizeof counts;
+    for (struct bz_stack *stack = pool->free_stacks; stack != NULL; stack = stack->next_free) {
+        list = put(list, &stack, sizeof stack);
+        counts[1]++;
+    }
+    (void)put(to, counts, sizeof counts);
+    return list;
+}
+
+static const char *restore_stacks_record(struct bz_stack_pool *pool, const char *from) {
+    size_t counts[2];
+    from = get(counts, from, sizeof counts);
+    pool->fresh_taken = (uint32_t)counts[0];
+    struct bz_stack **link = &pool->free_stacks;
+    for (; counts[1] > 0; counts[1]--) {
+        from = get(link, from, sizeof *link);
+        link = &(*link)->next_free;
+    }
+    *link = NULL;
+    return from;
+}
+
+/* --- saving ----------------------------------------------------------------------------------- */
+
+/* An image begins with this. */
+struct image_head {
+    size_t blocks_bytes; /* of the arena */
+    struct bz_loop loop;
+};
+
+size_t bz_image_bytes(const struct bz_loop *loop) {
+    size_t bytes = sizeof(struct image_head) + bz_arena_blocks_bytes(loop->mem) +
+                   bz_arena_record_bytes(loop->mem) + 2 * sizeof(size_t);
+    for (const struct bz_stack *stack = loop->stacks->free_stacks; stack != NULL;
+         stack = stack->next_free) {
+        bytes += sizeof stack;
+    }
+    for (const struct bz_task *task = next_stack(loop, NULL); task != NULL;
+         task = next_stack(loop, task)) {
+        bytes += live_bytes(task);
+    }
+    return bytes;
+}
+
+size_t bz_image_save(const struct bz_loop *loop, void *image, struct bz_image_layout *layout) {
+    struct image_head *head = image;
+    char *to = (char *)image + sizeof *head;
+    head->blocks_bytes = bz_arena_blocks_bytes(loop->mem);
+    head->loop = *loop;
+    layout->queue_offset =
+        sizeof *head + (size_t)((const char *)loop->ready - arena_blocks(loop->mem));
+    layout->queue_count = loop->ready_count;
+    to = bz_arena_save_blocks(loop->mem, to);
+    for (const struct bz_task *task = next_stack(loop, NULL); task != NULL;
+         task = next_stack(loop, task)) {
+        to = put(to, task->coro.sp, live_bytes(task));
+    }
+    layout->state_bytes = (size_t)(to - (char *)image);
+    to = bz_arena_save_record(loop->mem, to);
+    to = save_stacks_record(loop->stacks, to);
+    return (size_t)(to - (char *)image);
+}
+
+/* Functions leave gaps in their frames that they never write. What is found there comes from below
+ * the stack pointer, and would tell of the steps that were taken back. */
+static void clear_below(const struct bz_task *task) {
+    size_t room = (size_t)((char *)task->coro.sp - (char *)task->stack->base);
+    size_t bytes = room < CLEARED_BELOW_BYTES ? room : CLEARED_BELOW_BYTES;
+    memset((char *)task->coro.sp - bytes, 0, bytes);
+}
+
+/* The blocks first: they say which stacks there are. */
+size_t bz_image_restore(struct bz_loop *loop, const void *image) {
+    const struct image_head *head = image;
+    const char *from = (const char *)image + sizeof *head;
+    *loop = head->loop;
+    from = bz_arena_restore_blocks(loop->mem, from, head->blocks_bytes);
+    for (const struct bz_task *task = next_stack(loop, NULL); task != NULL;
+         task = next_stack(loop, task)) {
+        from = get(task->coro.sp, from, live_bytes(task));
+        clear_below(task);
+    }
+    from = bz_arena_restore_record(loop->mem, from);
+    from = restore_stacks_record(loop->stacks, from);
+    return (size_t)(from - (const char *)image);
+}
+
+/* --- forgetting ------------------------------------------------------------------------------- */
+
+static void forget_numbers(struct bz_actor *actor) {
+    memset(actor->count, 0, sizeof actor->count);
+}
+
+static void canonicalize_queue(struct bz_loop *loop) {
+    bz_ready_slide(loop);
+    size_t stale = (size_t)(loop->ready_end - loop->ready) + BZ_READY_SPARE - loop->ready_count;
+    memset(loop->ready + loop->ready_count, 0, stale * sizeof *loop->ready);
+    for (uint32_t index = 0; index < loop->ready_count; index++) {
+        struct bz_handle *handle = loop->ready[index];
+        handle->nth = 0;
+        if (handle->role == BZ_ROLE_TIMER) {
+            bz_container_of(handle, struct bz_timer, handle)->order = 0; /* it is due */
+        }
+    }
+}
+
+/* The order in which timers were armed counts among those that are armed: as ranks. */
+static void canonicalize_timers(struct bz_loop *loop) {
+    uint64_t ranks[RANKED_TIMERS_MAX];
+    memset(loop->heap + loop->heap_count, 0,
+           (loop->heap_capacity - loop->heap_count) * sizeof *loop->heap);
+    if (loop->heap_count > RANKED_TIMERS_MAX) {
+        return;
+    }
+    for (uint32_t index = 0; index < loop->heap_count; index++) {
+        ranks[index] = 0;
+        for (uint32_t other = 0; other < loop->heap_count; other++) {
+            ranks[index] += loop->heap[other].order < loop->heap[index].order;
+        }
+    }
+    for (uint32_t index = 0; index < loop->heap_count; index++) {
+        struct bz_timer *timer = loop->heap[index].timer;
+        loop->heap[index].order = ranks[index];
+        timer->order = ranks[index];
+        timer->handle.nth = 0;
+    }
+    loop->timers_armed = loop->heap_count;
+}
+
+static void canonicalize_tasks(struct bz_loop *loop) {
+    for (struct bz_task *task = bz_driver_next_task(loop, NULL); task != NULL;
+         task = bz_driver_next_task(loop, task)) {
+        forget_numbers(&task->actor);
+        task->wake.handle.nth = 0;
+        if (task->stack == NULL) {
+            memset(&task->coro, 0, sizeof task->coro);
+        }
+    }
+}
+
+void bz_image_canonicalize(struct bz_loop *loop) {
+    BZ_CHECK(loop->current == NULL);
+    memset(&loop->driver_coro, 0, sizeof loop->driver_coro);
+    forget_numbers(&loop->actor);
+    canonicalize_tasks(loop);
+    canonicalize_queue(loop);
+    canonicalize_timers(loop);
+    bz_arena_scrub(loop->mem);
+}

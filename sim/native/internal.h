@@ -1,0 +1,45 @@
+/* What the files of sim/native share; sim/explore reads it, too. Not installed. */
+#ifndef BZ_SIM_NATIVE_INTERNAL_H
+#define BZ_SIM_NATIVE_INTERNAL_H
+
+#include "primitives/runtime/internal.h"
+#include "sim/judge/internal.h"
+#include "sim/native/world.h"
+
+/* What a world was like when its program had been set up and nothing had run yet. */
+struct bz_setup_image {
+    const void *program; /* whose set-up it was; NULL: there is no image */
+    void *program_copy;  /* what it was like: another one in its place is not the same */
+    size_t program_bytes;
+    void *state; /* what the set-up returned */
+    char *arenas_block;
+    char *arenas; /* in it: the loop's memory, then the judge's */
+    size_t loop_bytes;
+    size_t shadow_bytes;
+    struct bz_loop loop;
+    struct bz_shadow shadow;
+    uint64_t digest;
+    uint32_t stacks; /* handed out to its tasks */
+};
+
+struct bz_native {
+    struct bz_world world;       /* first */
+    struct bz_observer observer; /* it is found by it */
+    bool is_over;                /* nothing can run any more */
+    bool outside_is_past;        /* fifo: this turn's events from outside have come */
+    uint32_t marked_step;        /* see bz_world_mark_step() */
+    uint64_t
+        looked_at; /* tasks that the program has asked about, as bits; see explore/footprint.h */
+    struct bz_ready *ready; /* the names of the ready handles, for strategies that read them */
+    uint32_t ready_capacity;
+    struct bz_setup_image setup;
+};
+
+static inline struct bz_native *bz_native_of(const struct bz_world *world) {
+    return (struct bz_native *)(uintptr_t)world; /* its first member */
+}
+
+/* Drops the image of the set-up, if there is one. */
+void bz_native_forget_setup(struct bz_native *native);
+
+#endif

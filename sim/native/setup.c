@@ -1,0 +1,78 @@
+/* The image of a set-up: the loop, the judge's shadow state and the arenas of both as they are
+ * before the first step, with the events of the set-up in the digest already.
+ *
+ * No task has run, so there is nothing on any stack, and addresses are the same when the image is
+ * put back: pointers inside it stay right. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/native/image.h"
+#include "sim/native/internal.h"
+
+void bz_native_forget_setup(struct bz_native *native) {
+    free(native->setup.arenas_block);
+    free(native->setup.program_copy);
+    native->setup = (struct bz_setup_image){.program = NULL};
+}
+
+#define PAGE_BYTES 4096u
+
+/* Where in a block, which is a page larger, the image begins: half a page off the arena, which
+ * begins with a page. At the same place in its page as what is written, a processor takes what is
+ * read for it, and waits. */
+static char *half_a_page_off(char *block) {
+    return block + (PAGE_BYTES + PAGE_BYTES / 2 - (uintptr_t)block % PAGE_BYTES) % PAGE_BYTES;
+}
+
+void bz_world_keep_setup(struct bz_world *world, const void *program, size_t program_bytes,
+                         void *state) {
+    struct bz_native *native = bz_native_of(world);
+    struct bz_judge *judge = world->judge;
+    struct bz_setup_image *setup = &native->setup;
+    bz_native_forget_setup(native);
+    if (BZ_SAN_ADDRESS || BZ_SAN_THREAD || judge->sink != NULL || !judge->is_setup_fixed ||
+        judge->is_stopped) {
+        return;
+    }
+    setup->loop_bytes = world->loop->mem->used_bytes;
+    setup->shadow_bytes = judge->shadow.mem->used_bytes;
+    setup->arenas_block = malloc(setup->loop_bytes + setup->shadow_bytes + PAGE_BYTES);
+    setup->program_copy = malloc(program_bytes);
+    if (setup->arenas_block == NULL || setup->program_copy == NULL) {
+        bz_native_forget_setup(native); /* it will be set up again and again: slower, not wrong */
+        return;
+    }
+    setup->arenas = half_a_page_off(setup->arenas_block);
+    bz_arena_save(world->loop->mem, setup->arenas);
+    bz_arena_save(judge->shadow.mem, setup->arenas + setup->loop_bytes);
+    memcpy(setup->program_copy, program, program_bytes);
+    setup->loop = *world->loop;
+    setup->shadow = judge->shadow;
+    setup->digest = judge->digest;
+    setup->stacks = world->loop->stacks->fresh_taken;
+    setup->state = state;
+    setup->program_bytes = program_bytes;
+    setup->program = program;
+}
+
+bool bz_world_begin_again(struct bz_world *world, const void *program,
+                          const struct bz_run_start *start, void **state) {
+    struct bz_native *native = bz_native_of(world);
+    struct bz_judge *judge = world->judge;
+    const struct bz_setup_image *setup = &native->setup;
+    if (setup->program == NULL || setup->program != program || start->sink != NULL ||
+        memcmp(setup->program_copy, program, setup->program_bytes) != 0) {
+        return false;
+    }
+    bz_arena_restore(world->loop->mem, setup->arenas, setup->loop_bytes);
+    bz_arena_restore(judge->shadow.mem, setup->arenas + setup->loop_bytes, setup->shadow_bytes);
+    world->loop->stacks->free_stacks = NULL;
+    world->loop->stacks->fresh_taken = setup->stacks;
+    *world->loop = setup->loop;
+    judge->shadow = setup->shadow;
+    bz_judge_begin_choices(judge, start);
+    judge->digest = setup->digest;
+    native->outside_is_past = true;
+    *state = setup->state;
+    return true;
+}

@@ -1,0 +1,177 @@
+#include "sim/native/snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/native/internal.h"
+
+/* A snapshot begins with this; the blocks of the judge's arena, the loop's image and the record of
+ * the judge's arena follow. */
+struct head {
+    struct bz_shadow shadow;
+    uint64_t now_ns;
+    size_t blocks_bytes; /* of the judge's arena */
+    uint32_t cancels_left;
+    uint32_t outside_is_past;
+};
+
+bool bz_snapshot_is_supported(void) {
+    return bz_image_is_supported();
+}
+
+/* --- forgetting ------------------------------------------------------------------------------- */
+
+/* What only the operation that it was in, or the release that it made, has a use for. */
+static void forget_task(struct bz_shadow_task *task) {
+    task->next_step = 0;
+    task->over_released_before = 0;
+    task->took_back = false;
+    task->gave_up = false;
+    if (task->phase != BZ_PHASE_SUSPENDED) {
+        task->wait = 0;
+        task->await = 0;
+        task->inside = 0;
+    }
+    if (task->op == BZ_OP_NONE) {
+        task->arrival = 0;
+        task->overtaken = 0;
+        task->owes_wake = 0;
+        task->was_granted = false;
+        task->cancelled_in_op = false;
+    }
+}
+
+/* Wake-ups so far count only where there is a number to hold them against. */
+static void forget_wakes(struct bz_shadow *shadow, uint32_t number) {
+    struct bz_shadow_object *object = &shadow->objects[number];
+    for (uint32_t id = 1; id <= shadow->task_count; id++) {
+        struct bz_shadow_task *task = &shadow->tasks[id];
+        if (task->object == number && task->owes_wake > 0) {
+            task->owes_wake = task->owes_wake > object->wakes ? task->owes_wake - object->wakes : 0;
+        }
+    }
+    object->wakes_due = object->wakes_due - object->wakes;
+    object->wakes = 0;
+}
+
+static void forget_object(struct bz_shadow *shadow, uint32_t number) {
+    struct bz_shadow_object *object = &shadow->objects[number];
+    bz_shadow_close_gaps(shadow, object);
+    memset(object->line + object->line_end, 0,
+           (object->line_capacity - object->line_end) * sizeof *object->line);
+    object->handed_on = 0;
+    object->return_task = 0;
+    object->return_step = 0;
+    object->return_status = 0;
+    object->view = (struct bz_permit_view){0};
+    object->had_last = 0;
+    memset(object->handed, 0, sizeof object->handed);
+    forget_wakes(shadow, number);
+}
+
+static void forget_shadow(struct bz_shadow *shadow) {
+    for (uint32_t id = 0; id <= shadow->task_count; id++) {
+        forget_task(&shadow->tasks[id]);
+    }
+    for (uint32_t number = 1; number <= shadow->object_count; number++) {
+        forget_object(shadow, number);
+    }
+    shadow->dirty &= ~UINT64_C(1); /* that of no object; the others have been looked at */
+    memset(shadow->dirty_list, 0, shadow->object_capacity * sizeof *shadow->dirty_list);
+    shadow->handoff_sum = 0;
+    bz_arena_scrub(shadow->mem);
+}
+
+/* Steps and points are counted from 0 again. */
+static void forget_steps(struct bz_native *native) {
+    struct bz_judge *judge = native->world.judge;
+    judge->step = 0;
+    judge->point = 0;
+    judge->point_step = 0;
+    judge->progress_step = 0;
+    bz_tape_clear(&judge->tape);
+    native->marked_step = UINT32_MAX;
+}
+
+void bz_snapshot_forget(struct bz_world *world) {
+    struct bz_judge *judge = world->judge;
+    forget_steps(bz_native_of(world));
+    forget_shadow(&judge->shadow);
+    judge->refused = (struct bz_refusal){0};
+    judge->digest = BZ_DIGEST_SEED;
+    if (judge->draws_capacity > 0) {
+        memset(judge->draws, 0, judge->draws_capacity * sizeof *judge->draws);
+    }
+    bz_image_canonicalize(world->loop);
+}
+
+void bz_snapshot_wipe(struct bz_world *world) {
+    bz_arena_wipe(world->loop->mem);
+    bz_arena_wipe(world->judge->shadow.mem);
+}
+
+/* --- saving ----------------------------------------------------------------------------------- */
+
+static bool reserve(struct bz_snapshot *snapshot, size_t bytes) {
+    if (bytes <= snapshot->capacity) {
+        return true;
+    }
+    char *larger = realloc(snapshot->bytes, 2 * bytes);
+    if (larger == NULL) {
+        return false;
+    }
+    snapshot->bytes = larger;
+    snapshot->capacity = 2 * bytes;
+    return true;
+}
+
+bool bz_snapshot_save(const struct bz_world *world, struct bz_snapshot *snapshot) {
+    const struct bz_judge *judge = world->judge;
+    const struct bz_mem *mem = judge->shadow.mem;
+    struct head head;
+    memset(&head, 0, sizeof head); /* padding is compared, too */
+    memcpy(&head.shadow, &judge->shadow, sizeof head.shadow);
+    head.now_ns = judge->now_ns;
+    head.blocks_bytes = bz_arena_blocks_bytes(mem);
+    head.cancels_left = judge->cancels_left;
+    head.outside_is_past = bz_native_of(world)->outside_is_past;
+    BZ_CHECK(judge->call.kind == 0 && judge->shadow.dirty == 0);
+    if (!reserve(snapshot, sizeof head + head.blocks_bytes + bz_image_bytes(world->loop) +
+                               bz_arena_record_bytes(mem))) {
+        return false;
+    }
+    memcpy(snapshot->bytes, &head, sizeof head);
+    char *image = bz_arena_save_blocks(mem, snapshot->bytes + sizeof head);
+    struct bz_image_layout layout;
+    size_t image_bytes = bz_image_save(world->loop, image, &layout);
+    (void)bz_arena_save_record(mem, image + image_bytes);
+    size_t image_offset = (size_t)(image - snapshot->bytes);
+    snapshot->state_bytes = image_offset + layout.state_bytes;
+    snapshot->queue_offset = image_offset + layout.queue_offset;
+    snapshot->queue_count = layout.queue_count;
+    return true;
+}
+
+void bz_snapshot_restore(struct bz_world *world, const struct bz_snapshot *snapshot) {
+    const struct head *head = (const struct head *)(const void *)snapshot->bytes;
+    struct bz_native *native = bz_native_of(world);
+    struct bz_judge *judge = world->judge;
+    memcpy(&judge->shadow, &head->shadow, sizeof judge->shadow);
+    judge->now_ns = head->now_ns;
+    judge->cancels_left = head->cancels_left;
+    native->outside_is_past = head->outside_is_past != 0;
+    const char *from = bz_arena_restore_blocks(judge->shadow.mem, snapshot->bytes + sizeof *head,
+                                               head->blocks_bytes);
+    from += bz_image_restore(world->loop, from);
+    (void)bz_arena_restore_record(judge->shadow.mem, from);
+    judge->call.kind = 0;
+    judge->end = BZ_RUN_PASSED;
+    judge->is_stopped = false;
+    judge->violation.oracle = NULL;
+    forget_steps(native);
+}
+
+void bz_snapshot_fini(struct bz_snapshot *snapshot) {
+    free(snapshot->bytes);
+    *snapshot = (struct bz_snapshot){.bytes = NULL};
+}

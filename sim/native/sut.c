@@ -1,0 +1,354 @@
+#include "sim/native/sut.h"
+
+#include <string.h>
+
+#include "primitives/runtime/mem.h"
+#include "primitives/runtime/timer.h"
+
+#define SCRUBBED_BYTES 1024u
+
+__attribute__((noinline, cold)) void bz_sut_scrub_stack(void) {
+    char leftovers[SCRUBBED_BYTES];
+    memset(leftovers, 0, sizeof leftovers);
+    __asm__ volatile("" : : "r"(leftovers) : "memory"); /* it is written, and for good */
+}
+
+static void *new_instance(struct bz_world *world, size_t instance_bytes) {
+    return bz_mem_alloc(bz_loop_mem(world->loop), instance_bytes);
+}
+
+/* --- permits ---------------------------------------------------------------------------------- */
+
+enum bz_status bz_sut_permits_init(struct bz_sut_permits *sut, struct bz_world *world,
+                                   enum bz_primitive primitive, const char *name,
+                                   uint32_t permits) {
+    const struct bz_variant *variant = world->variant;
+    BZ_CHECK(primitive < BZ_PERMIT_PRIMITIVES && variant->permits[primitive] != NULL);
+    const struct bz_permit_ops *ops = variant->permits[primitive];
+    if (primitive == BZ_PRIMITIVE_LOCK) {
+        permits = 1;
+    }
+    void *instance = new_instance(world, ops->instance_bytes);
+    enum bz_status status =
+        instance == NULL ? BZ_NO_MEMORY : ops->init(instance, world->loop, permits);
+    if (status == BZ_OK) {
+        *sut = (struct bz_sut_permits){
+            .world = world, .ops = ops, .instance = instance, .primitive = primitive};
+        sut->object = bz_judge_add_permits(
+            world->judge, name, primitive, bz_variant_claims(variant, primitive), permits,
+            &(struct bz_introspection){
+                .instance = instance, .view = ops->view, .locked = ops->locked});
+    }
+    return status;
+}
+
+void bz_sut_probe_misuse(struct bz_sut_permits *sut) {
+    uint32_t claims = bz_variant_claims(sut->world->variant, sut->primitive);
+    bool refuses =
+        (claims & BZ_CLAIM_REFUSES_MISUSE) != 0 && sut->primitive != BZ_PRIMITIVE_SEMAPHORE;
+    if (refuses && bz_judge_holders(sut->world->judge, sut->object) == 0) {
+        enum bz_status status = bz_sut_release(sut);
+        (void)status; /* the oracle misuse judges it */
+    }
+}
+
+/* --- event ------------------------------------------------------------------------------------ */
+
+enum bz_status bz_sut_event_init(struct bz_sut_event *sut, struct bz_world *world,
+                                 const char *name) {
+    const struct bz_event_ops *ops = world->variant->event;
+    void *instance = new_instance(world, ops->instance_bytes);
+    enum bz_status status = instance == NULL ? BZ_NO_MEMORY : ops->init(instance, world->loop);
+    if (status == BZ_OK) {
+        uint32_t claims = bz_variant_claims(world->variant, BZ_PRIMITIVE_EVENT);
+        *sut = (struct bz_sut_event){.world = world, .ops = ops, .instance = instance};
+        sut->object = bz_judge_add_event(
+            world->judge, name, claims,
+            &(struct bz_introspection){.instance = instance, .queued = ops->queued});
+    }
+    return status;
+}
+
+enum bz_status bz_sut_event_wait(struct bz_sut_event *sut) {
+    bz_judge_waits(sut->world->judge, sut->object);
+    bz_sut_may_wait(sut->world);
+    enum bz_status status = sut->ops->wait(sut->instance);
+    bz_judge_waited(sut->world->judge, sut->object, status);
+    return status;
+}
+
+void bz_sut_event_set(struct bz_sut_event *sut) {
+    struct bz_judged_wakes wakes = bz_judge_sets(sut->world->judge, sut->object);
+    sut->ops->set(sut->instance);
+    bz_judge_set(sut->world->judge, sut->object, wakes);
+}
+
+void bz_sut_event_clear(struct bz_sut_event *sut) {
+    bz_judge_clears(sut->world->judge, sut->object);
+    sut->ops->clear(sut->instance);
+}
+
+bool bz_sut_event_is_set(const struct bz_sut_event *sut) {
+    return sut->ops->is_set(sut->instance);
+}
+
+/* --- condition -------------------------------------------------------------------------------- */
+
+enum bz_status bz_sut_condition_init(struct bz_sut_condition *sut, struct bz_world *world,
+                                     const char *name, const char *lock_name) {
+    const struct bz_condition_ops *ops = world->variant->condition;
+    void *instance = new_instance(world, ops->instance_bytes);
+    enum bz_status status = instance == NULL ? BZ_NO_MEMORY : ops->init(instance, world->loop);
+    if (status == BZ_OK) {
+        uint32_t claims = bz_variant_claims(world->variant, BZ_PRIMITIVE_CONDITION);
+        *sut = (struct bz_sut_condition){.world = world, .ops = ops, .instance = instance};
+        sut->judged = bz_judge_add_condition(
+            world->judge, name, lock_name, claims,
+            &(struct bz_introspection){.instance = instance, .queued = ops->queued});
+    }
+    return status;
+}
+
+enum bz_status bz_sut_condition_acquire(struct bz_sut_condition *sut) {
+    bz_judge_acquires(sut->world->judge, sut->judged.lock);
+    bz_sut_may_wait(sut->world);
+    enum bz_status status = sut->ops->acquire(sut->instance);
+    bz_judge_acquired(sut->world->judge, sut->judged.lock, status);
+    return status;
+}
+
+enum bz_status bz_sut_condition_release(struct bz_sut_condition *sut) {
+    bz_judge_releases(sut->world->judge, sut->judged.lock);
+    enum bz_status status = sut->ops->release(sut->instance);
+    bz_judge_released(sut->world->judge, sut->judged.lock, status);
+    return status;
+}
+
+enum bz_status bz_sut_condition_wait(struct bz_sut_condition *sut) {
+    bz_judge_condition_waits(&sut->judged);
+    bz_sut_may_wait(sut->world);
+    enum bz_status status = sut->ops->wait(sut->instance);
+    bz_judge_condition_waited(&sut->judged, sut->ops->locked(sut->instance), status);
+    return status;
+}
+
+enum bz_status bz_sut_condition_misuse(struct bz_sut_condition *sut) {
+    bz_judge_condition_misuses(&sut->judged);
+    bz_sut_may_wait(sut->world);
+    enum bz_status status = sut->ops->wait(sut->instance);
+    bz_judge_condition_misused(&sut->judged, status);
+    return status;
+}
+
+enum bz_status bz_sut_condition_notify(struct bz_sut_condition *sut, uint32_t count) {
+    struct bz_judged_wakes wakes = bz_judge_notifies(&sut->judged, count);
+    enum bz_status status = sut->ops->notify(sut->instance, count);
+    bz_judge_notified(&sut->judged, wakes, status);
+    return status;
+}
+
+/* --- barrier ---------------------------------------------------------------------------------- */
+
+enum bz_status bz_sut_barrier_init(struct bz_sut_barrier *sut, struct bz_world *world,
+                                   const char *name, uint32_t parties) {
+    const struct bz_barrier_ops *ops = world->variant->barrier;
+    void *instance = new_instance(world, ops->instance_bytes);
+    enum bz_status status =
+        instance == NULL ? BZ_NO_MEMORY : ops->init(instance, world->loop, parties);
+    if (status == BZ_OK) {
+        uint32_t claims = bz_variant_claims(world->variant, BZ_PRIMITIVE_BARRIER);
+        *sut = (struct bz_sut_barrier){.world = world, .ops = ops, .instance = instance};
+        bz_judge_add_barrier(
+            world->judge, &sut->judged, name, parties, claims,
+            &(struct bz_introspection){.instance = instance, .queued = ops->queued});
+    }
+    return status;
+}
+
+enum bz_status bz_sut_barrier_wait(struct bz_sut_barrier *sut, uint32_t *index) {
+    struct bz_judged_pass pass = bz_judge_barrier_waits(&sut->judged);
+    bz_sut_may_wait(sut->world);
+    enum bz_status status = sut->ops->wait(sut->instance, index);
+    bz_judge_barrier_waited(&sut->judged, pass, *index, status);
+    return status;
+}
+
+bool bz_sut_barrier_abort(struct bz_sut_barrier *sut) {
+    if (sut->ops->abort != NULL) {
+        bz_judge_barrier_breaks(&sut->judged, BZ_OP_ABORT);
+        sut->ops->abort(sut->instance);
+    }
+    return sut->ops->abort != NULL;
+}
+
+bool bz_sut_barrier_reset(struct bz_sut_barrier *sut) {
+    if (sut->ops->reset != NULL) {
+        bz_judge_barrier_breaks(&sut->judged, BZ_OP_RESET);
+        sut->ops->reset(sut->instance);
+    }
+    return sut->ops->reset != NULL;
+}
+
+/* --- queue ------------------------------------------------------------------------------------ */
+
+enum bz_status bz_sut_queue_init(struct bz_sut_queue *sut, struct bz_world *world,
+                                 const char *items_name, const char *slots_name,
+                                 enum bz_queue_order order, uint32_t maxsize) {
+    const struct bz_queue_ops *ops = world->variant->queue;
+    void *instance = new_instance(world, ops->instance_bytes);
+    enum bz_status status =
+        instance == NULL ? BZ_NO_MEMORY : ops->init(instance, world->loop, order, maxsize);
+    if (status == BZ_OK) {
+        uint32_t claims = bz_variant_claims(world->variant, BZ_PRIMITIVE_QUEUE);
+        *sut = (struct bz_sut_queue){.world = world, .ops = ops, .instance = instance};
+        bz_judge_add_queue(
+            world->judge, &sut->judged, items_name, slots_name, order, maxsize, claims,
+            &(struct bz_introspection){.instance = instance, .queued = ops->queued}, ops->size);
+    }
+    return status;
+}
+
+static enum bz_status put(struct bz_sut_queue *sut, int64_t priority,
+                          enum bz_status (*operation)(void *, uint64_t, int64_t)) {
+    uint32_t value = bz_judge_puts(&sut->judged, priority);
+    bz_sut_may_wait(sut->world);
+    enum bz_status status = operation(sut->instance, value, priority);
+    bz_judge_put(&sut->judged, value, status);
+    return status;
+}
+
+static enum bz_status get(struct bz_sut_queue *sut,
+                          enum bz_status (*operation)(void *, uint64_t *)) {
+    uint64_t value = 0;
+    bz_judge_gets(&sut->judged);
+    bz_sut_may_wait(sut->world);
+    enum bz_status status = operation(sut->instance, &value);
+    bz_judge_got(&sut->judged, value, status);
+    return status;
+}
+
+enum bz_status bz_sut_queue_put(struct bz_sut_queue *sut, int64_t priority) {
+    return put(sut, priority, sut->ops->put);
+}
+
+enum bz_status bz_sut_queue_try_put(struct bz_sut_queue *sut, int64_t priority) {
+    return put(sut, priority, sut->ops->try_put);
+}
+
+enum bz_status bz_sut_queue_get(struct bz_sut_queue *sut) {
+    return get(sut, sut->ops->get);
+}
+
+enum bz_status bz_sut_queue_try_get(struct bz_sut_queue *sut) {
+    return get(sut, sut->ops->try_get);
+}
+
+bool bz_sut_queue_shutdown(struct bz_sut_queue *sut, bool is_immediate) {
+    if (sut->ops->shutdown != NULL) {
+        bz_judge_shuts_down(&sut->judged, is_immediate);
+        sut->ops->shutdown(sut->instance, is_immediate);
+        bz_judge_shut_down(&sut->judged, is_immediate);
+    }
+    return sut->ops->shutdown != NULL;
+}
+
+enum bz_status bz_sut_queue_task_done(struct bz_sut_queue *sut) {
+    if (sut->ops->task_done == NULL) {
+        return BZ_INVALID_STATE;
+    }
+    bz_judge_says_done(&sut->judged);
+    enum bz_status status = sut->ops->task_done(sut->instance);
+    bz_judge_said_done(&sut->judged, status);
+    return status;
+}
+
+enum bz_status bz_sut_queue_join(struct bz_sut_queue *sut) {
+    return sut->ops->join == NULL ? BZ_INVALID_STATE : sut->ops->join(sut->instance);
+}
+
+void bz_sut_queue_finish(struct bz_sut_queue *sut) {
+    if (sut->ops->queued != NULL && sut->ops->queued(sut->instance) > 0) {
+        return; /* a get might sweep them away before `leak` has looked */
+    }
+    while (bz_sut_queue_try_get(sut) == BZ_OK &&
+           bz_judge_verdict(sut->world->judge) == BZ_RUN_PASSED) {
+    }
+    if (sut->judged.unfinished == 0) {
+        enum bz_status status = bz_sut_queue_task_done(sut); /* one too many */
+        (void)status;                                        /* the oracle misuse judges it */
+    }
+    bz_judge_queue_ends(&sut->judged);
+}
+
+/* --- pool ------------------------------------------------------------------------------------- */
+
+enum bz_status bz_sut_pool_init(struct bz_sut_pool *sut, struct bz_world *world, const char *name,
+                                uint32_t keys) {
+    const struct bz_pool_ops *ops = world->variant->pool;
+    BZ_CHECK(keys > 0);
+    void *instance = new_instance(world, ops->instance_bytes);
+    enum bz_status status = instance == NULL ? BZ_NO_MEMORY : ops->init(instance, world->loop);
+    if (status == BZ_OK) {
+        uint32_t claims = bz_variant_claims(world->variant, BZ_PRIMITIVE_POOL);
+        uint32_t last = 0;
+        for (uint32_t key = 0; key < keys; key++) {
+            last = bz_judge_add_permits(world->judge, name, BZ_PRIMITIVE_POOL, claims, 1, NULL);
+        }
+        *sut = (struct bz_sut_pool){
+            .world = world, .ops = ops, .instance = instance, .first_object = last - (keys - 1)};
+    }
+    return status;
+}
+
+enum bz_status bz_sut_pool_acquire(struct bz_sut_pool *sut, uint32_t key) {
+    bz_judge_acquires(sut->world->judge, sut->first_object + key);
+    bz_sut_may_wait(sut->world);
+    enum bz_status status = sut->ops->acquire(sut->instance, key);
+    bz_judge_acquired(sut->world->judge, sut->first_object + key, status);
+    return status;
+}
+
+enum bz_status bz_sut_pool_release(struct bz_sut_pool *sut, uint32_t key) {
+    bz_judge_releases(sut->world->judge, sut->first_object + key);
+    enum bz_status status = sut->ops->release(sut->instance, key);
+    bz_judge_released(sut->world->judge, sut->first_object + key, status);
+    return status;
+}
+
+void bz_sut_pool_finish(struct bz_sut_pool *sut) {
+    if (sut->ops->entries != NULL) {
+        bz_judge_pool_keeps(sut->world->judge, sut->first_object, sut->ops->entries(sut->instance));
+    }
+}
+
+/* --- timeout scopes --------------------------------------------------------------------------- */
+
+enum bz_status bz_sut_scope_enter(struct bz_sut_scope *sut, struct bz_world *world,
+                                  struct bz_sut_scope *outer, uint64_t delay_ns) {
+    const struct bz_scope_ops *ops = world->variant->scope;
+    const struct bz_task *task = bz_loop_current(world->loop);
+    void *scope = new_instance(world, ops->scope_bytes);
+    if (scope == NULL) {
+        return BZ_NO_MEMORY;
+    }
+    sut->world = world;
+    sut->scope = scope;
+    bz_judge_enters_scope(world->judge, &sut->judged, outer == NULL ? NULL : &outer->judged,
+                          bz_time_after(bz_loop_now_ns(world->loop), delay_ns),
+                          bz_task_cancelling(task));
+    enum bz_status status = ops->enter(scope, world->loop, delay_ns);
+    if (status != BZ_OK) {
+        bz_mem_free(bz_loop_mem(world->loop), scope, ops->scope_bytes);
+    }
+    return status;
+}
+
+enum bz_status bz_sut_scope_exit(struct bz_sut_scope *sut, enum bz_status body) {
+    struct bz_world *world = sut->world;
+    const struct bz_scope_ops *ops = world->variant->scope;
+    enum bz_status status = ops->exit(sut->scope, body);
+    bz_mem_free(bz_loop_mem(world->loop), sut->scope, ops->scope_bytes);
+    bz_judge_left_scope(&sut->judged, body, status,
+                        bz_task_cancelling(bz_loop_current(world->loop)));
+    return status;
+}

@@ -1,0 +1,195 @@
+/* Who handed what to whom, and the fingerprint of it: bz_shadow_handoffs(). */
+#include "sim/tests/crowd.h"
+#include "sim/tests/stage.h"
+#include "sim/tests/toys_hall.h"
+#include "sim/tests/toys_queue.h"
+
+TOY(sound, 0, TOY_CLAIMS_ALL, toy_view);
+QTOY(counter_sound, 0, QTOY_CLAIMS_ALL);
+HALL_TOY(hall_sound, 0, TOY_CLAIMS_ALL);
+
+#define ONCE "acquire release"
+
+struct order {
+    uint64_t handed; /* of the only object */
+    uint64_t fingerprint;
+    uint64_t digest;
+};
+
+static struct order play(uint32_t permits, const char *const *scripts, const char *plan) {
+    struct stage stage;
+    stage_begin(&stage, &sound, permits);
+    stage_guests(&stage, scripts);
+    stage_play(&stage, plan);
+    stage_expect_pass(&stage);
+    struct order order = {.handed =
+                              stage.world->judge->shadow.objects[stage.subject.object].handed[0],
+                          .fingerprint = bz_shadow_handoffs(&stage.world->judge->shadow),
+                          .digest = stage.world->judge->digest};
+    stage_end(&stage);
+    return order;
+}
+
+/* "0a ab": from nobody to a, from a to b. */
+static uint64_t bits(const char *text) {
+    uint64_t handed = 0;
+    char word[8];
+    while (tst_actor_next(&text, word, sizeof word)) {
+        uint32_t from = word[0] == '0' ? 0 : (uint32_t)(word[0] - 'a') + 1;
+        uint32_t to = (uint32_t)(word[1] - 'a') + 1;
+        handed |= UINT64_C(1) << (BZ_HANDOFF_TASKS * from + to);
+    }
+    return handed;
+}
+
+static void expect_handed(const struct order *order, const char *text) {
+    cr_assert(eq(u64, order->handed, bits(text)), "not '%s'", text);
+}
+
+Test(handoffs, differ_with_the_order_in_which_tasks_are_served) {
+    const char *const *scripts = STAGE_SCRIPTS(ONCE, ONCE, ONCE);
+    struct order abc = play(1, scripts, "a b c");
+    struct order acb = play(1, scripts, "a c b");
+    struct order cba = play(1, scripts, "c b a");
+    expect_handed(&abc, "0a ab bc");
+    expect_handed(&acb, "0a ac cb");
+    expect_handed(&cba, "0c cb ba");
+    cr_assert(ne(u64, abc.fingerprint, acb.fingerprint));
+    cr_assert(ne(u64, abc.fingerprint, cba.fingerprint));
+    cr_assert(ne(u64, acb.fingerprint, cba.fingerprint));
+}
+
+/* What happens elsewhere, and who waited in between, is another schedule and the same order. */
+Test(handoffs, agree_when_only_something_else_is_interleaved) {
+    const char *const *scripts = STAGE_SCRIPTS("acquire yield release", ONCE, "yield doze yield");
+    struct order early = play(1, scripts, "c c a b a b");
+    struct order late = play(1, scripts, "a b a b c");
+    struct order at_once = play(1, scripts, "a c a c b");
+    expect_handed(&early, "0a ab");
+    cr_assert(eq(u64, early.fingerprint, late.fingerprint));
+    cr_assert(eq(u64, early.fingerprint, at_once.fingerprint));
+    cr_assert(ne(u64, early.digest, late.digest));
+    cr_assert(ne(u64, early.digest, at_once.digest));
+}
+
+Test(handoffs, are_a_set) {
+    struct order twice = play(1, STAGE_SCRIPTS("acquire release acquire release"), "");
+    struct order thrice = play(1, STAGE_SCRIPTS("acquire release acquire release " ONCE), "");
+    expect_handed(&twice, "0a aa");
+    cr_assert(eq(u64, twice.fingerprint, thrice.fingerprint));
+    struct order once = play(1, STAGE_SCRIPTS(ONCE), "");
+    cr_assert(ne(u64, once.fingerprint, twice.fingerprint));
+}
+
+/* The permit goes from who released last, and not from who acquired last. */
+Test(handoffs, come_from_who_released_last) {
+    struct order order = play(2,
+                              STAGE_SCRIPTS("acquire yield release", "acquire yield yield release",
+                                            "acquire yield release"),
+                              "a b a c");
+    expect_handed(&order, "0a ab ac");
+}
+
+Test(handoffs, need_an_operation_that_ended_well) {
+    struct order order =
+        play(1, STAGE_SCRIPTS("acquire yield release", "acquire", ONCE), "a b c !b a b c");
+    expect_handed(&order, "0a ac");
+}
+
+Test(handoffs, tell_objects_apart) {
+    struct bz_shadow_object objects[3] = {{.had_last = 0}};
+    struct bz_shadow shadow = {.objects = objects, .object_count = 2, .task_count = 3};
+    bz_shadow_hand_over(&shadow, 1, 3);
+    uint64_t first = bz_shadow_handoffs(&shadow);
+    objects[2] = objects[1];
+    objects[1] = objects[0];
+    uint64_t second = bz_shadow_handoffs(&shadow);
+    cr_assert(ne(u64, first, second));
+    objects[2] = objects[0];
+    cr_assert(ne(u64, first, bz_shadow_handoffs(&shadow)));
+    cr_assert(ne(u64, second, bz_shadow_handoffs(&shadow)));
+}
+
+/* The last task that has bits, and the first that has none: all numbers count, and how often. */
+Test(handoffs, of_many_tasks_are_added_up) {
+    static const uint32_t tasks[] = {BZ_HANDOFF_TASKS - 1, BZ_HANDOFF_TASKS, 1000};
+    uint64_t seen[3][3];
+    for (uint32_t which = 0; which < 3; which++) {
+        struct bz_shadow_object objects[2] = {{.had_last = 0}};
+        struct bz_shadow shadow = {
+            .objects = objects, .object_count = 1, .task_count = tasks[which]};
+        for (uint32_t times = 0; times < 3; times++) {
+            bz_shadow_hand_over(&shadow, 1, tasks[which]);
+            seen[which][times] = bz_shadow_handoffs(&shadow);
+        }
+        cr_assert(ne(u64, seen[which][0], seen[which][1]));
+        cr_assert(eq(int, seen[which][1] == seen[which][2], which == 0));
+        cr_assert(eq(int, shadow.handoff_sum == 0, which == 0));
+        cr_assert(eq(int, objects[1].handed[0] == 0, which > 0));
+    }
+    cr_assert(ne(u64, seen[1][0], seen[2][0]));
+    uint64_t of_object[3];
+    for (uint32_t number = 1; number <= 2; number++) {
+        struct bz_shadow_object objects[3] = {{.had_last = 0}};
+        struct bz_shadow shadow = {.objects = objects, .object_count = 2, .task_count = 1000};
+        bz_shadow_hand_over(&shadow, number, 1000);
+        of_object[number] = bz_shadow_handoffs(&shadow);
+    }
+    cr_assert(ne(u64, of_object[1], of_object[2]), "the object counts, too");
+}
+
+static void expect_counter(const char *const *scripts, const char *plan, const char *items,
+                           const char *slots) {
+    struct counter counter;
+    counter_begin(&counter, &counter_sound);
+    tst_status(bz_sut_queue_init(&counter.queue, counter.stage.world, "items", "slots",
+                                 BZ_QUEUE_ORDER_FIFO, 1),
+               BZ_OK);
+    counter_guests(&counter, scripts);
+    stage_play(&counter.stage, plan);
+    stage_expect_pass(&counter.stage);
+    const struct bz_shadow_object *objects = counter.stage.world->judge->shadow.objects;
+    cr_assert(eq(u64, objects[counter.queue.judged.items].handed[0], bits(items)), "items: not %s",
+              items);
+    cr_assert(eq(u64, objects[counter.queue.judged.slots].handed[0], bits(slots)), "slots: not %s",
+              slots);
+    stage_end(&counter.stage);
+}
+
+Test(handoffs, of_a_queue_go_from_putters_to_getters_and_back) {
+    expect_counter(STAGE_SCRIPTS("put", "get", "put", "get"), "a b c d", "ab cd", "0a bc");
+    expect_counter(STAGE_SCRIPTS("put", "get", "put", "get"), "c b a d", "cb ad", "0c ba");
+    expect_counter(STAGE_SCRIPTS("try-put", "try-get", "try-get"), "b a c", "ac", "0a");
+}
+
+Test(handoffs, of_an_event_come_from_who_set_it) {
+    struct hall hall;
+    hall_play(&hall, &hall_sound, STAGE_SCRIPTS("pass", "set", "set"), "a b a");
+    stage_expect_pass(&hall.stage);
+    cr_assert(
+        eq(u64, hall.stage.world->judge->shadow.objects[hall.event.object].handed[0], bits("ba")));
+    stage_end(&hall.stage);
+}
+
+/* Neither recording nor what ran before in this world is part of it. */
+Test(handoffs, belong_to_the_run_alone) {
+    struct bz_program program;
+    crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
+    struct bz_world *world = bz_program_new_world(&program);
+    struct bz_world *backwards = bz_program_new_world(&program);
+    static uint64_t seen[200];
+    uint32_t different = 0;
+    for (uint32_t seed = 0; seed < 200; seed++) {
+        bz_program_run(&program, world, seed);
+        seen[seed] = bz_shadow_handoffs(&world->judge->shadow);
+        different += seen[seed] != seen[0];
+    }
+    cr_assert(lt(u32, 100, different));
+    for (uint32_t seed = 200; seed-- > 0;) {
+        bz_program_run(&program, backwards, seed);
+        cr_assert(eq(u64, bz_shadow_handoffs(&backwards->judge->shadow), seen[seed]), "seed %u",
+                  seed);
+    }
+    bz_world_destroy(backwards);
+    bz_world_destroy(world);
+}

@@ -1,0 +1,177 @@
+/* Steps one by one make the same run as a run in one go. */
+#include "sim/choice/strategy_replay.h"
+#include "sim/tests/crowd.h"
+
+#define SEEDS 200u
+
+/* A variant that does what it must not: every few times that it is asked, something happens. */
+static uint32_t chatty_calls;
+
+static enum bz_status say_nothing(void *arg) {
+    (void)arg;
+    return BZ_OK;
+}
+
+static bool chatty_locked(void *instance) {
+    struct toy *toy = instance;
+    if (++chatty_calls % 5 == 0) {
+        struct bz_task *task = bz_task_spawn(toy->loop, "chat", 0, say_nothing, NULL);
+        if (task != NULL) {
+            bz_task_detach(task);
+        }
+    }
+    return toy_locked(instance);
+}
+
+static enum bz_status chatty_init(void *instance, struct bz_loop *loop, uint32_t permits) {
+    return toy_init(instance, loop, permits, 0);
+}
+
+static const struct bz_permit_ops chatty_ops = {.instance_bytes = sizeof(struct toy),
+                                                .init = chatty_init,
+                                                .acquire = toy_acquire,
+                                                .release = toy_release,
+                                                .locked = chatty_locked,
+                                                .view = toy_view};
+static const struct bz_variant chatty = {.version = BZ_VARIANT_VERSION,
+                                         .claims = TOY_CLAIMS_ALL,
+                                         .name = "chatty",
+                                         .summary = "a toy that talks while it is looked at",
+                                         .permits = {[BZ_PRIMITIVE_SEMAPHORE] = &chatty_ops}};
+
+/* The run of this seed, driven from outside step by step. */
+static void run_singly(const struct bz_program *program, struct bz_world *world, uint64_t seed) {
+    chatty_calls = 0;
+    bz_judge_begin(world->judge, &(struct bz_run_start){.seed = seed});
+    bz_world_begin(world);
+    (void)program->scenario->setup(world, &program->args);
+    bz_judge_end_step(world->judge);
+    bool goes_on = true;
+    while (goes_on && !world->judge->is_stopped && world->judge->step < program->steps_max) {
+        goes_on = bz_world_step(world);
+    }
+    if (goes_on && !world->judge->is_stopped) {
+        world->judge->end = BZ_RUN_OUT_OF_STEPS;
+    }
+    bz_judge_end(world->judge);
+}
+
+static void expect_same(const struct bz_world *world, const struct bz_world *single,
+                        uint64_t seed) {
+    cr_assert(eq(u32, world->judge->step, single->judge->step), "seed %u", (unsigned)seed);
+    cr_assert(eq(u64, world->judge->digest, single->judge->digest), "seed %u", (unsigned)seed);
+    cr_assert(eq(int, world->judge->end, single->judge->end), "seed %u", (unsigned)seed);
+    cr_assert(
+        eq(ptr, (void *)world->judge->violation.oracle, (void *)single->judge->violation.oracle));
+    cr_assert(eq(sz, world->judge->tape.count, single->judge->tape.count));
+    for (size_t index = 0; index < world->judge->tape.count; index++) {
+        const struct bz_choice *a = &world->judge->tape.choices[index];
+        const struct bz_choice *b = &single->judge->tape.choices[index];
+        cr_assert(eq(u32, a->step, b->step));
+        cr_assert(eq(u32, a->owner, b->owner));
+        cr_assert(eq(u32, a->nth, b->nth));
+        cr_assert(eq(int, a->kind, b->kind));
+    }
+}
+
+/* How many of the runs ended as `end`. */
+static uint32_t compare(const struct bz_variant *variant, const struct bz_strategy *strategy,
+                        uint32_t steps_max, uint32_t cancels_max, enum bz_run_end end) {
+    struct bz_program program;
+    crowd_program(&program, variant, BZ_ORDER_ANY);
+    program.strategy = strategy;
+    program.steps_max = steps_max;
+    program.cancels_max = cancels_max;
+    cr_assert(bz_program_measure(&program));
+    struct bz_world *world = bz_program_new_world(&program);
+    struct bz_world *single = bz_program_new_world(&program);
+    uint32_t count = 0;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        chatty_calls = 0;
+        bz_program_run(&program, world, seed);
+        run_singly(&program, single, seed);
+        expect_same(world, single, seed);
+        count += world->judge->end == end;
+    }
+    bz_world_destroy(single);
+    bz_world_destroy(world);
+    return count;
+}
+
+Test(plain, runs_are_those_of_single_steps) {
+    static const struct bz_strategy *const strategies[] = {&bz_strategy_random, &bz_strategy_pct,
+                                                           &bz_strategy_delay};
+    for (int index = 0; index < 3; index++) {
+        for (uint32_t cancels = 0; cancels < 4; cancels++) {
+            uint32_t passed =
+                compare(&crowd_sound, strategies[index], 1000, cancels, BZ_RUN_PASSED);
+            cr_assert(eq(u32, passed, SEEDS));
+        }
+    }
+}
+
+Test(plain, the_limit_of_steps_is_where_it_was) {
+    for (uint32_t most = 1; most < 30; most++) {
+        (void)compare(&crowd_sound, &bz_strategy_random, most, 2, BZ_RUN_OUT_OF_STEPS);
+    }
+    uint32_t cut = compare(&crowd_sound, &bz_strategy_random, 10, 2, BZ_RUN_OUT_OF_STEPS);
+    cr_assert(eq(u32, cut, SEEDS));
+}
+
+Test(plain, a_violation_ends_them_where_it_did) {
+    uint32_t violated = compare(&crowd_drops, &bz_strategy_random, 1000, 2, BZ_RUN_VIOLATED);
+    cr_assert(lt(u32, 0, violated));
+}
+
+/* A choice that was made early may have been another one later; but what was chosen, gives the same
+ * run again, though a replay chooses late. */
+Test(plain, what_happens_while_a_variant_is_looked_at_stays_in_order) {
+    struct bz_program program;
+    crowd_program(&program, &chatty, BZ_ORDER_ANY);
+    struct bz_world *world = bz_program_new_world(&program);
+    struct bz_world *replay = bz_program_new_world(&program);
+    struct bz_program_place place = {.program = &program, .world = replay};
+    struct bz_source source = bz_program_source(&place);
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        chatty_calls = 0;
+        bz_program_run(&program, world, seed);
+        chatty_calls = 0;
+        (void)bz_judge_run(replay->judge, &source,
+                           &(struct bz_run_start){.seed = seed,
+                                                  .strategy = &bz_strategy_replay_strict,
+                                                  .tape = &world->judge->tape});
+        expect_same(world, replay, seed);
+    }
+    bz_world_destroy(replay);
+    bz_world_destroy(world);
+}
+
+/* A strategy that answers a place behind the queue, at the `wrong_at`-th question. */
+static uint32_t questions_left;
+
+static uint32_t wrong_next(void *state, const struct bz_ready *ready, uint32_t count,
+                           uint32_t step) {
+    (void)state;
+    (void)ready;
+    (void)step;
+    return questions_left-- == 0 ? count : 0;
+}
+
+static void ask_wrongly(uint32_t question) {
+    struct bz_strategy wrong = stage_strategy;
+    wrong.next = wrong_next;
+    struct bz_program program;
+    crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
+    questions_left = question;
+    program.strategy = &wrong;
+    struct bz_world *world = bz_program_new_world(&program);
+    bz_program_run(&program, world, 0);
+}
+
+Test(plain, an_answer_behind_the_queue_stops_the_process, .signal = SIGABRT) {
+    ask_wrongly(0);
+}
+
+Test(plain, so_does_a_later_one, .signal = SIGABRT) {
+    ask_wrongly(3);
+}

@@ -1,0 +1,196 @@
+/* Snapshots: a run goes on from one exactly as it went on before, and two ways to the same place
+ * lead to the same bytes. */
+#include "sim/native/snapshot.h"
+
+#include <stdlib.h>
+
+#include "sim/tests/crowd.h"
+
+static void begin_crowd(struct bz_program *program, struct bz_world **world) {
+    crowd_program(program, &crowd_sound, BZ_ORDER_ANY);
+    program->strategy = &stage_strategy; /* dull, but for its draws */
+    *world = bz_program_new_world(program);
+    cr_assert(ne(ptr, *world, NULL));
+    stage_begin_run(*world);
+    bz_snapshot_wipe(*world);
+    (void)program->scenario->setup(*world, &program->args);
+    bz_judge_end_step((*world)->judge);
+}
+
+/* To the end; what happened on the way. */
+static uint64_t run_on(struct bz_world *world) {
+    world->judge->digest = BZ_DIGEST_SEED;
+    while (bz_world_step(world)) {
+    }
+    cr_assert(eq(u32, world->judge->shadow.unfinished, 0));
+    return world->judge->digest;
+}
+
+Test(snapshot, a_run_goes_on_from_it_as_it_did) {
+    static struct bz_snapshot taken;
+    static struct bz_snapshot again;
+    struct bz_program program;
+    struct bz_world *world;
+    bool goes_on = true;
+    uint32_t places = 0;
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("there are no snapshots");
+    }
+    for (; goes_on; places++) {
+        begin_crowd(&program, &world);
+        for (uint32_t step = 0; step < places && goes_on; step++) {
+            goes_on = bz_world_step(world);
+        }
+        bz_snapshot_forget(world);
+        cr_assert(eq(u32, world->judge->step, 0));
+        cr_assert(bz_snapshot_save(world, &taken));
+        uint64_t digest = run_on(world);
+        for (uint32_t repeat = 0; repeat < 3; repeat++) {
+            bz_snapshot_restore(world, &taken);
+            cr_assert(bz_snapshot_save(world, &again));
+            cr_assert(eq(sz, again.state_bytes, taken.state_bytes));
+            cr_assert(eq(int, memcmp(again.bytes, taken.bytes, taken.state_bytes), 0));
+            cr_assert(eq(u64, run_on(world), digest), "from step %u", places);
+        }
+        bz_world_destroy(world);
+    }
+    cr_assert(lt(u32, 20, places));
+    bz_snapshot_fini(&taken);
+    bz_snapshot_fini(&again);
+}
+
+/* What stopped one continuation is not there in the next one. */
+Test(snapshot, a_violation_is_taken_back) {
+    struct bz_snapshot taken = {.bytes = NULL};
+    struct bz_program program;
+    struct bz_world *world;
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("there are no snapshots");
+    }
+    begin_crowd(&program, &world);
+    bz_snapshot_forget(world);
+    cr_assert(bz_snapshot_save(world, &taken));
+    uint64_t digest = run_on(world);
+    bz_snapshot_restore(world, &taken);
+    cr_assert(bz_world_step(world));
+    bz_judge_object(world->judge, "assertion", 0, 0, "of the test");
+    cr_assert(world->judge->is_stopped);
+    bz_snapshot_restore(world, &taken);
+    cr_assert(eq(int, world->judge->is_stopped, false));
+    cr_assert(eq(ptr, (void *)world->judge->violation.oracle, NULL));
+    cr_assert(eq(int, world->judge->end, BZ_RUN_PASSED));
+    cr_assert(eq(u64, run_on(world), digest));
+    bz_snapshot_fini(&taken);
+    bz_world_destroy(world);
+}
+
+/* --- the same place --------------------------------------------------------------------------- */
+
+static uint32_t picks[8]; /* by step */
+static uint32_t pick_count;
+
+static uint32_t picks_next(void *state, const struct bz_ready *ready, uint32_t count,
+                           uint32_t step) {
+    (void)state;
+    (void)ready;
+    (void)step;
+    uint32_t pick = picks[pick_count++];
+    cr_assert(lt(u32, pick, count));
+    return pick;
+}
+
+static enum bz_status meets(void *arg) {
+    struct bz_sut_permits *subject = arg;
+    enum bz_status status = bz_sut_acquire(subject);
+    if (status == BZ_OK) {
+        status = bz_yield(subject->world->loop);
+        cr_assert(eq(int, bz_sut_release(subject), BZ_OK));
+    }
+    return status;
+}
+
+/* Two tasks that need different tables, by these picks; the snapshot behind them. */
+static void play(const uint32_t *order, uint32_t steps, struct bz_world *world,
+                 struct bz_snapshot *taken) {
+    stage_begin_run(world);
+    bz_snapshot_wipe(world);
+    struct bz_sut_permits *subjects = bz_world_alloc(world, 2 * sizeof *subjects);
+    for (uint32_t index = 0; index < 2; index++) {
+        tst_status(bz_sut_permits_init(&subjects[index], world, BZ_PRIMITIVE_SEMAPHORE, "table", 1),
+                   BZ_OK);
+    }
+    for (uint32_t index = 0; index < 2; index++) {
+        cr_assert(bz_task_spawn(world->loop, "guest", index, meets, &subjects[index]) != NULL);
+    }
+    bz_judge_end_step(world->judge);
+    pick_count = 0;
+    memcpy(picks, order, steps * sizeof *order);
+    for (uint32_t step = 0; step < steps; step++) {
+        cr_assert(bz_world_step(world));
+        bz_snapshot_forget(world);
+    }
+    cr_assert(bz_snapshot_save(world, taken));
+}
+
+static bool is_same_place(const uint32_t *one, const uint32_t *other, uint32_t steps) {
+    static struct bz_snapshot taken[2];
+    struct bz_strategy strategy = stage_strategy;
+    struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
+    strategy.next = picks_next;
+    config.strategy = &strategy;
+    config.cancels_max = 0;
+    struct bz_world *world = bz_world_new(&config, &crowd_sound);
+    play(one, steps, world, &taken[0]);
+    play(other, steps, world, &taken[1]);
+    bz_world_destroy(world);
+    return taken[0].state_bytes == taken[1].state_bytes &&
+           memcmp(taken[0].bytes, taken[1].bytes, taken[0].state_bytes) == 0;
+}
+
+Test(snapshot, two_ways_to_one_place_are_the_same_bytes) {
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("there are no snapshots");
+    }
+    /* a b a b and b a b a; then a a and b b, which are two places, and a a b b with b b a a. */
+    cr_assert(is_same_place((const uint32_t[]){0, 0, 0, 0}, (const uint32_t[]){1, 0, 0, 0}, 4));
+    cr_assert(eq(int, is_same_place((const uint32_t[]){0, 1}, (const uint32_t[]){1, 1}, 2), false));
+    cr_assert(is_same_place((const uint32_t[]){0, 1, 0, 0}, (const uint32_t[]){1, 1, 0, 0}, 4));
+    cr_assert(eq(int, is_same_place((const uint32_t[]){0}, (const uint32_t[]){1}, 1), false));
+}
+
+Test(snapshot, works_where_images_do) {
+    cr_assert(eq(int, bz_snapshot_is_supported(), bz_image_is_supported()));
+}
+
+/* Whoever forgets before everything was looked at would forget what is wrong with it. */
+static void forget_dirty(uint32_t number) {
+    if (!bz_snapshot_is_supported()) {
+        abort(); /* there is nothing to forget; what is expected of the others below */
+    }
+    struct bz_program program;
+    struct bz_world *world;
+    static struct bz_snapshot snapshot;
+    begin_crowd(&program, &world);
+    while (world->judge->shadow.object_count < 70) {
+        bz_shadow_add_object(&world->judge->shadow, (struct bz_shadow_object){.name = "table"});
+    }
+    (void)bz_shadow_mark_dirty(&world->judge->shadow, number);
+    bz_snapshot_forget(world);
+    (void)bz_snapshot_save(world, &snapshot);
+    bz_snapshot_fini(&snapshot);
+    bz_world_destroy(world);
+}
+
+Test(snapshot, an_object_must_be_looked_at_first, .signal = SIGABRT) {
+    forget_dirty(1);
+}
+
+Test(snapshot, so_must_one_that_has_no_bit, .signal = SIGABRT) {
+    forget_dirty(70);
+}
+
+Test(snapshot, no_object_need_not) {
+    if (bz_snapshot_is_supported()) {
+        forget_dirty(0);
+    }
+}

@@ -1,0 +1,89 @@
+/* Whatever the number of an object, and whatever else a step concerned: it is looked at, and once
+ * the step is over it is forgotten. Numbers up to 62 have a bit of their own, those above are
+ * listed. */
+#include "sim/tests/toys.h"
+
+TOY(sound, 0, TOY_CLAIMS_ALL, toy_view);
+TOY(mints, TOY_MINTS, TOY_CLAIMS_ALL, toy_view);
+
+#define OBJECTS 130u
+
+struct hall {
+    struct stage stage;
+    struct bz_sut_permits subjects[OBJECTS + 1]; /* by number in the book */
+    const uint32_t *visits;                      /* numbers, in order; ends with 0 */
+    bool yields;                                 /* between two visits */
+};
+
+static enum bz_status visitor(void *arg) {
+    struct hall *hall = arg;
+    for (const uint32_t *number = hall->visits; *number != 0; number++) {
+        enum bz_status status = bz_sut_release(&hall->subjects[*number]);
+        if (status == BZ_OK && hall->yields) {
+            status = bz_yield(hall->stage.world->loop);
+        }
+        if (status != BZ_OK) {
+            return status;
+        }
+    }
+    return BZ_OK;
+}
+
+/* A hall of OBJECTS objects, the first of which the stage has made, and a visitor. */
+static void hall_run(struct hall *hall, const struct bz_variant *variant, const uint32_t *visits,
+                     bool yields) {
+    stage_begin(&hall->stage, variant, 1);
+    hall->visits = visits;
+    hall->yields = yields;
+    hall->subjects[1] = hall->stage.subject;
+    for (uint32_t number = 2; number <= OBJECTS; number++) {
+        tst_status(bz_sut_permits_init(&hall->subjects[number], hall->stage.world,
+                                       BZ_PRIMITIVE_SEMAPHORE, "table", 1),
+                   BZ_OK);
+        cr_assert(eq(u32, hall->subjects[number].object, number));
+    }
+    struct bz_task *task = bz_task_spawn(hall->stage.world->loop, "visitor", 0, visitor, hall);
+    cr_assert(ne(ptr, task, NULL));
+    stage_play(&hall->stage, "");
+}
+
+static void expect_found(const uint32_t *visits, bool yields, uint32_t object, uint32_t step) {
+    struct hall hall;
+    hall_run(&hall, &mints, visits, yields);
+    stage_expect_violation(&hall.stage, "permit-conservation", step, "");
+    cr_assert(eq(u32, hall.stage.world->judge->violation.object, object), "visits %u, %u",
+              visits[0], visits[1]);
+    stage_end(&hall.stage);
+}
+
+Test(touched, objects_of_any_number_are_looked_at) {
+    for (uint32_t number = 1; number <= OBJECTS; number++) {
+        expect_found((const uint32_t[]){number, 0}, false, number, 1);
+        expect_found((const uint32_t[]){number, 0}, true, number, 1);
+    }
+}
+
+/* Several in one step: those with bits come first, by number, then the others as they came. */
+Test(touched, objects_of_one_step_are_looked_at_in_order) {
+    expect_found((const uint32_t[]){2, 1, 0}, false, 1, 1);
+    expect_found((const uint32_t[]){62, 61, 0}, false, 61, 1);
+    expect_found((const uint32_t[]){63, 62, 0}, false, 62, 1);
+    expect_found((const uint32_t[]){64, 63, 0}, false, 64, 1);
+    expect_found((const uint32_t[]){130, 63, 130, 5, 0}, false, 5, 1);
+}
+
+Test(touched, sound_ones_are_forgotten_after_the_step) {
+    static const uint32_t visits[] = {1, 62, 63, 64, 63, 130, 130, 2, 0};
+    for (int yields = 0; yields < 2; yields++) {
+        struct hall hall;
+        hall_run(&hall, &sound, visits, yields != 0);
+        stage_expect_pass(&hall.stage);
+        const struct bz_shadow *shadow = &hall.stage.world->judge->shadow;
+        cr_assert(eq(u64, shadow->dirty & ~UINT64_C(1), 0));
+        cr_assert(eq(u32, shadow->dirty_list_count, 0));
+        for (uint32_t number = 1; number <= OBJECTS; number++) {
+            cr_assert(not(shadow->objects[number].is_listed));
+        }
+        stage_end(&hall.stage);
+    }
+}

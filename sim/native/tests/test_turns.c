@@ -1,0 +1,132 @@
+/* Order of steps: the virtual clock, and the turns of the two loop orders. */
+#include "sim/tests/toys.h"
+
+TOY(sound, 0, TOY_CLAIMS_ALL, toy_view);
+
+static void play(struct stage *stage, enum bz_order order, const char *const *scripts,
+                 const char *plan, const char *story) {
+    struct bz_judge_config config = stage_config(order);
+    stage_begin_with(stage, &sound, &config, BZ_PRIMITIVE_SEMAPHORE, 1);
+    stage_guests(stage, scripts);
+    stage_play(stage, plan);
+    stage_expect_pass(stage);
+    tst_expect(&stage->log, story);
+}
+
+/* --- clock ------------------------------------------------------------------------------------ */
+
+Test(clock, moves_only_when_nothing_is_ready_and_then_to_the_next_timer) {
+    static const enum bz_order orders[] = {BZ_ORDER_ANY, BZ_ORDER_FIFO};
+    for (int index = 0; index < 2; index++) {
+        struct stage stage;
+        play(&stage, orders[index],
+             STAGE_SCRIPTS("doze", "sleep sleep sleep sleep", "yield yield yield"), "",
+             "c.yield:ok c.yield:ok c.yield:ok b.sleep:ok b.sleep:ok a.doze:ok b.sleep:ok "
+             "b.sleep:ok");
+        cr_assert(eq(u64, stage.world->loop->now_ns, 40));
+        stage_end(&stage);
+    }
+}
+
+/* A busy loop: the timer is due while handles are ready. */
+Test(clock, jumps_on_request_while_handles_are_ready) {
+    struct stage stage;
+    play(&stage, BZ_ORDER_ANY, STAGE_SCRIPTS("sleep", "yield yield yield"), "a b +A a",
+         "a.sleep:ok b.yield:ok b.yield:ok b.yield:ok");
+    cr_assert(
+        eq(sz, stage.world->judge->tape.count, 3)); /* the jump, and two handles out of order */
+    cr_assert(eq(u8, stage.world->judge->tape.choices[0].kind, BZ_CHOICE_DELAY));
+    cr_assert(eq(u32, stage.world->judge->tape.choices[0].step, 3));
+    stage_end(&stage);
+    play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("sleep", "yield yield yield"), "a b +b",
+         "b.yield:ok b.yield:ok a.sleep:ok b.yield:ok");
+    stage_end(&stage);
+}
+
+/* --- orders ----------------------------------------------------------------------------------- */
+
+Test(order, fifo_ignores_what_a_strategy_would_like_to_run_next) {
+    struct stage stage;
+    play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("yield", "yield", "yield"), "c b a",
+         "a.yield:ok b.yield:ok c.yield:ok");
+    cr_assert(eq(sz, stage.world->judge->tape.count, 0));
+    stage_end(&stage);
+}
+
+Test(order, any_runs_what_the_strategy_says) {
+    struct stage stage;
+    play(&stage, BZ_ORDER_ANY, STAGE_SCRIPTS("yield", "yield", "yield"), "c c b a b a",
+         "c.yield:ok b.yield:ok a.yield:ok");
+    cr_assert(eq(sz, stage.world->judge->tape.count, 3)); /* what was not the oldest */
+    cr_assert(eq(u32, stage.world->judge->tape.choices[0].owner, 3));
+    cr_assert(eq(u32, stage.world->judge->tape.choices[0].nth, 1));
+    cr_assert(eq(u32, stage.world->judge->tape.choices[1].owner, 3));
+    cr_assert(eq(u32, stage.world->judge->tape.choices[1].nth, 2));
+    stage_end(&stage);
+}
+
+/* An event from outside comes after the handles that were carried over: whatever step the plan
+ * wants, the cancel strikes at the end of the turn. */
+Test(order, fifo_injects_after_the_carried_handles) {
+    struct stage stage;
+    play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("~yield", "~yield", "~yield"), "a b c !b",
+         "a.yield:ok b.yield:cancelled c.yield:ok");
+    cr_assert(eq(u64, stage.world->judge->stats.injected, 1));
+    stage_end(&stage);
+    play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("~yield", "~yield", "~yield"), "a !b",
+         "a.yield:ok b.yield:ok c.yield:ok");
+    cr_assert(eq(u64, stage.world->judge->stats.injected, 0));
+    stage_end(&stage);
+}
+
+/* Before the timers of the turn: a sleeper whose timer is due is still asleep when it strikes. */
+Test(order, fifo_injects_before_the_due_timers) {
+    struct stage stage;
+    play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("~sleep", "~sleep"), "a b !a",
+         "a.sleep:cancelled b.sleep:ok");
+    cr_assert(eq(u64, stage.world->judge->stats.windows[BZ_OP_SLEEP][BZ_WINDOW_SLEEPING], 1));
+    stage_end(&stage);
+}
+
+/* In one turn, either may come first: the release is a carried handle, or it comes with a timer. */
+Test(order, fifo_has_release_then_cancel_and_cancel_then_release) {
+    struct stage stage;
+    play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("acquire yield release", "~acquire"), "a b a !b b",
+         "a.acquire:ok a.yield:ok a.release:ok b.acquire:cancelled");
+    cr_assert(eq(u64, stage.world->judge->stats.windows[BZ_OP_ACQUIRE][BZ_WINDOW_WOKEN], 1));
+    stage_end(&stage);
+    play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("acquire yield release", "~acquire"), "a b !b",
+         "a.acquire:ok a.yield:ok a.release:ok b.acquire:cancelled");
+    cr_assert(eq(u64, stage.world->judge->stats.windows[BZ_OP_ACQUIRE][BZ_WINDOW_WAITING], 1));
+    stage_end(&stage);
+}
+
+Test(order, any_injects_before_any_step) {
+    struct stage stage;
+    play(&stage, BZ_ORDER_ANY, STAGE_SCRIPTS("~yield", "~yield", "~yield"), "a !b c b a c",
+         "a.yield:ok c.yield:ok");
+    stage_end(&stage);
+}
+
+Test(order, names_are_stable) {
+    tst_text(bz_order_name(BZ_ORDER_ANY), "any");
+    tst_text(bz_order_name(BZ_ORDER_FIFO), "fifo");
+    cr_assert(eq(ptr, (void *)bz_order_name((enum bz_order)2), NULL));
+}
+
+/* --- limits ----------------------------------------------------------------------------------- */
+
+Test(limits, run_stops_at_the_step_limit_exactly) {
+    struct bz_judge_config config = stage_config(BZ_ORDER_FIFO);
+    struct stage stage;
+    for (config.steps_max = 1; config.steps_max <= 4; config.steps_max++) {
+        stage_begin_with(&stage, &sound, &config, BZ_PRIMITIVE_SEMAPHORE, 1);
+        stage_guest(&stage, "acquire release yield acquire release yield acquire release");
+        bz_world_run(stage.world);
+        bool is_out = config.steps_max <= 3;
+        cr_assert(eq(int, bz_judge_verdict(stage.world->judge),
+                     is_out ? BZ_RUN_OUT_OF_STEPS : BZ_RUN_PASSED));
+        cr_assert(eq(u32, stage.world->judge->step, is_out ? config.steps_max : 3));
+        stage_end(&stage);
+    }
+}

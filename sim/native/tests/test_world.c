@@ -1,0 +1,134 @@
+/* A world is used for many runs: the digest is the run's alone, whatever came before, whoever looks
+ * on, and whichever thread it is. */
+#include <pthread.h>
+
+#include "sim/tests/crowd.h"
+
+#define SEEDS 300u
+
+static uint64_t digest_of(struct bz_world *world, const struct bz_program *program, uint64_t seed) {
+    bz_program_run(program, world, seed);
+    return world->judge->digest;
+}
+
+Test(digest, is_equal_for_equal_seeds_and_differs_otherwise) {
+    static const enum bz_order orders[] = {BZ_ORDER_ANY, BZ_ORDER_FIFO};
+    for (int index = 0; index < 2; index++) {
+        struct bz_program program;
+        crowd_program(&program, &crowd_sound, orders[index]);
+        struct bz_world *world = bz_program_new_world(&program);
+        static uint64_t digests[SEEDS];
+        for (uint64_t seed = 0; seed < SEEDS; seed++) {
+            digests[seed] = digest_of(world, &program, seed);
+        }
+        uint32_t twins = 0;
+        for (uint32_t seed = 0; seed < SEEDS; seed++) {
+            for (uint32_t other = 0; other < seed; other++) {
+                twins += digests[seed] == digests[other];
+            }
+        }
+        cr_assert(eq(u32, twins, 0));
+        /* Backwards, in a world that has seen other runs, and in a fresh one. */
+        for (uint64_t seed = SEEDS; seed-- > 0;) {
+            cr_assert(eq(u64, digest_of(world, &program, seed), digests[seed]));
+        }
+        struct bz_world *fresh = bz_program_new_world(&program);
+        cr_assert(eq(u64, digest_of(fresh, &program, SEEDS - 1), digests[SEEDS - 1]));
+        bz_world_destroy(fresh);
+        bz_world_destroy(world);
+    }
+}
+
+/* A run that was stopped in the middle of everything leaves nothing to the next one. */
+Test(reset, leaves_nothing_behind) {
+    struct bz_program program;
+    crowd_program(&program, &crowd_drops, BZ_ORDER_ANY);
+    struct bz_world *world = bz_program_new_world(&program);
+    struct bz_world *reference = bz_program_new_world(&program);
+    uint32_t violated = 0;
+    for (uint64_t seed = 0; seed < 3000; seed++) {
+        if (bz_program_run(&program, world, seed) != BZ_RUN_VIOLATED) {
+            continue;
+        }
+        violated++;
+        cr_assert(eq(u64, digest_of(world, &program, 7), digest_of(reference, &program, 7)));
+        cr_assert(eq(ptr, (void *)world->judge->violation.oracle,
+                     (void *)reference->judge->violation.oracle));
+        cr_assert(eq(u32, world->judge->step, reference->judge->step));
+        cr_assert(eq(sz, world->judge->tape.count, reference->judge->tape.count));
+    }
+    cr_assert(lt(u32, 0, violated));
+    bz_world_destroy(reference);
+    bz_world_destroy(world);
+}
+
+struct counter {
+    struct bz_event_sink sink;
+    uint64_t digest;
+    uint32_t last_step;
+    uint64_t last_time_ns;
+};
+
+static void count_events(struct bz_event_sink *sink, const struct bz_logged_event *event) {
+    struct counter *counter = (struct counter *)(void *)sink;
+    counter->digest = bz_digest_event(counter->digest, event->event);
+    cr_assert(le(u32, counter->last_step, event->step));
+    cr_assert(le(u64, counter->last_time_ns, event->time_ns));
+    counter->last_step = event->step;
+    counter->last_time_ns = event->time_ns;
+}
+
+/* What is recorded is what the digest covers, in order of steps and time; and looking on changes
+ * nothing. */
+Test(digest, covers_exactly_the_events_that_are_recorded) {
+    struct bz_program program;
+    crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
+    struct bz_world *world = bz_program_new_world(&program);
+    struct bz_program_place place = {.program = &program, .world = world};
+    struct bz_source source = bz_program_source(&place);
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        uint64_t unwatched = digest_of(world, &program, seed);
+        struct counter counter = {.sink = {count_events}, .digest = BZ_DIGEST_SEED};
+        (void)bz_judge_run(world->judge, &source,
+                           &(struct bz_run_start){.seed = seed, .sink = &counter.sink});
+        cr_assert(eq(u64, world->judge->digest, unwatched));
+        cr_assert(eq(u64, counter.digest, unwatched));
+    }
+    bz_world_destroy(world);
+}
+
+struct worker {
+    pthread_t thread;
+    enum bz_order order;
+    uint64_t digest;
+};
+
+static void *work(void *arg) {
+    struct worker *worker = arg;
+    struct bz_program program;
+    crowd_program(&program, &crowd_sound, worker->order);
+    struct bz_world *world = bz_program_new_world(&program);
+    worker->digest = 0;
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        worker->digest = bz_digest_word(worker->digest, digest_of(world, &program, seed));
+    }
+    bz_world_destroy(world);
+    return NULL;
+}
+
+Test(threads, do_not_disturb_each_other) {
+    enum { WORKERS = 6 };
+    struct worker workers[WORKERS];
+    struct worker alone[2] = {{.order = BZ_ORDER_ANY}, {.order = BZ_ORDER_FIFO}};
+    work(&alone[0]);
+    work(&alone[1]);
+    cr_assert(ne(u64, alone[0].digest, alone[1].digest));
+    for (int index = 0; index < WORKERS; index++) {
+        workers[index].order = alone[index % 2].order;
+        cr_assert(eq(int, pthread_create(&workers[index].thread, NULL, work, &workers[index]), 0));
+    }
+    for (int index = 0; index < WORKERS; index++) {
+        pthread_join(workers[index].thread, NULL);
+        cr_assert(eq(u64, workers[index].digest, alone[index % 2].digest));
+    }
+}

@@ -1,0 +1,356 @@
+#include "sim/native/world.h"
+
+#include <stdlib.h>
+
+#include "sim/native/internal.h"
+
+/* --- what the runtime reports ------------------------------------------------------------------
+ */
+
+static __attribute__((hot)) void report(struct bz_observer *observer, enum bz_event_kind kind,
+                                        uint32_t task, uint8_t status, uint32_t arg) {
+    struct bz_native *native = bz_container_of(observer, struct bz_native, observer);
+    if (__builtin_expect(kind == BZ_EVENT_SPAWN, 0)) {
+        const struct bz_task *spawned = bz_driver_newest_task(native->world.loop);
+        (void)bz_judge_spawn(native->world.judge, spawned->name_base, spawned->name_index);
+    } else {
+        bz_judge_event(native->world.judge, kind, task, (enum bz_status)status, arg);
+    }
+}
+
+static bool callback_is_ready(void *source) {
+    const struct bz_loop *loop = ((const struct bz_world *)source)->loop;
+    for (uint32_t index = 0; index < loop->ready_count; index++) {
+        if (loop->ready[index]->role == BZ_ROLE_CALLBACK) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+struct bz_world *bz_world_new(const struct bz_judge_config *config,
+                              const struct bz_variant *variant) {
+    struct bz_native *native = calloc(1, sizeof *native);
+    if (native == NULL) {
+        return NULL;
+    }
+    struct bz_judge_config own = *config;
+    own.callback_is_ready = callback_is_ready;
+    own.source = native;
+    native->observer.report = report;
+    native->world.variant = variant;
+    native->world.judge = bz_judge_new(&own);
+    native->world.loop = bz_loop_new(NULL);
+    if (native->world.judge == NULL || native->world.loop == NULL) {
+        bz_world_destroy(&native->world);
+        return NULL;
+    }
+    return &native->world;
+}
+
+void bz_world_destroy(struct bz_world *world) {
+    if (world != NULL) {
+        struct bz_native *native = bz_native_of(world);
+        bz_native_forget_setup(native);
+        bz_judge_destroy(world->judge);
+        bz_loop_destroy(world->loop);
+        free(native->ready);
+        free(native);
+    }
+}
+
+void bz_world_begin(struct bz_world *world) {
+    struct bz_native *native = bz_native_of(world);
+    bz_loop_reset(world->loop);
+    bz_driver_observe(world->loop, &native->observer);
+    native->outside_is_past = true;
+}
+
+/* --- the clock -------------------------------------------------------------------------------- */
+
+static void set_clock(struct bz_native *native, uint64_t now_ns) {
+    bz_driver_set_now(native->world.loop, now_ns);
+    bz_judge_clock(native->world.judge, now_ns);
+}
+
+/* Moves the clock to the next timer. False if there is none that counts. */
+static bool advance_clock(struct bz_native *native) {
+    uint64_t deadline_ns = bz_driver_next_deadline_ns(native->world.loop);
+    if (deadline_ns > BZ_TIME_MAX_NS) {
+        return false;
+    }
+    if (deadline_ns > native->world.loop->now_ns) {
+        set_clock(native, deadline_ns);
+    }
+    return true;
+}
+
+/* The loop was busy: timers become due though handles are ready. */
+static void jump_clock(struct bz_native *native) {
+    const struct bz_loop *loop = native->world.loop;
+    uint64_t deadline_ns = bz_driver_next_deadline_ns(loop);
+    if (deadline_ns <= BZ_TIME_MAX_NS && deadline_ns > loop->now_ns &&
+        bz_judge_jump(native->world.judge)) {
+        set_clock(native, deadline_ns);
+    }
+}
+
+/* --- the step --------------------------------------------------------------------------------- */
+
+/* A cancel strikes, as a step of its own. */
+static __attribute__((noinline)) bool inject(struct bz_native *native) {
+    uint32_t victim = bz_judge_inject(native->world.judge);
+    if (victim == 0) {
+        return false;
+    }
+    bz_task_cancel(bz_world_find_task(&native->world, victim));
+    bz_judge_end_step(native->world.judge);
+    return true;
+}
+
+static inline struct bz_ready name_of(const struct bz_handle *handle) {
+    return (struct bz_ready){.owner = handle->owner, .nth = handle->nth, .role = handle->role};
+}
+
+/* The names of all ready handles. */
+static __attribute__((noinline)) const struct bz_ready *list_ready(struct bz_native *native,
+                                                                   uint32_t count) {
+    const struct bz_loop *loop = native->world.loop;
+    if (count > native->ready_capacity) {
+        struct bz_ready *larger = realloc(native->ready, 2 * count * sizeof *larger);
+        BZ_CHECK(larger != NULL);
+        native->ready = larger;
+        native->ready_capacity = 2 * count;
+    }
+    for (uint32_t index = 0; index < count; index++) {
+        native->ready[index] = name_of(loop->ready[index]);
+    }
+    return native->ready;
+}
+
+/* Which of the ready handles goes next: its index. */
+static inline __attribute__((always_inline)) uint32_t pick(struct bz_native *native) {
+    struct bz_judge *judge = native->world.judge;
+    uint32_t count = native->world.loop->ready_count;
+    if (count == 1) {
+        return 0;
+    }
+    const struct bz_ready *ready = judge->strategy->reads_ready ? list_ready(native, count) : NULL;
+    uint32_t index = judge->strategy->next(judge->strategy_state, ready, count, judge->step + 1);
+    BZ_CHECK(index < count);
+    return index;
+}
+
+static inline __attribute__((always_inline)) struct bz_handle *take(struct bz_native *native,
+                                                                    uint32_t index) {
+    struct bz_handle *handle = bz_loop_take(native->world.loop, index);
+    bz_judge_begin_step(native->world.judge, index, name_of(handle));
+    return handle;
+}
+
+/* Everything but a ready handle may come next: a cancel from outside, a timer, the end. False: the
+ * end, or a cancel that was a step of its own. */
+static inline __attribute__((always_inline)) bool prepare_any(struct bz_native *native) {
+    struct bz_loop *loop = native->world.loop;
+    if (bz_judge_cancel_is_due(native->world.judge) && inject(native)) {
+        return false;
+    }
+    if (loop->heap_count > 0) {
+        if (loop->ready_count > 0) {
+            jump_clock(native);
+        } else if (!advance_clock(native)) {
+            native->is_over = true;
+        }
+        (void)bz_driver_queue_due_timers(loop);
+    }
+    native->is_over |= loop->ready_count == 0;
+    return !native->is_over;
+}
+
+/* --- turns ------------------------------------------------------------------------------------ */
+
+/* A point at which an outside cancel may strike. */
+static bool outside_strikes(struct bz_native *native) {
+    uint32_t victim = bz_judge_cancel(native->world.judge);
+    if (victim == 0) {
+        return false;
+    }
+    bz_task_cancel(bz_world_find_task(&native->world, victim));
+    bz_judge_end_step(native->world.judge);
+    return true;
+}
+
+/* Begins the next turn; false if nothing will ever run again, or a cancel came first. An idle loop
+ * may be woken by an event from outside before its next timer. */
+static bool begin_turn(struct bz_native *native) {
+    struct bz_loop *loop = native->world.loop;
+    if (loop->ready_count > 0) {
+        jump_clock(native);
+    } else if (loop->heap_count > 0 && outside_strikes(native)) {
+        return false;
+    } else if (!advance_clock(native)) {
+        native->is_over = true;
+        return false;
+    }
+    bz_driver_begin_turn(loop);
+    native->outside_is_past = false;
+    return true;
+}
+
+/* A timer that became due in this turn, and not one that was carried over. */
+static inline bool is_due_timer(const struct bz_handle *handle) {
+    return handle->role == BZ_ROLE_TIMER &&
+           bz_container_of(handle, const struct bz_timer, handle)->when_ns != BZ_TIME_NEVER;
+}
+
+/* asyncio's turn: the handles carried over, then events from outside, then timers that are due.
+ * False: a cancel struck, or it is over. */
+static inline __attribute__((always_inline)) bool prepare_fifo(struct bz_native *native) {
+    const struct bz_loop *loop = native->world.loop;
+    for (;;) {
+        if (loop->turn_left > 0 && !is_due_timer(loop->ready[0])) {
+            return true;
+        }
+        if (!native->outside_is_past) {
+            native->outside_is_past = true;
+            if (outside_strikes(native)) {
+                native->outside_is_past = false; /* and maybe another one */
+                return false;
+            }
+        }
+        if (loop->turn_left > 0) {
+            return true;
+        }
+        if (!begin_turn(native)) {
+            return false;
+        }
+    }
+}
+
+/* --- the run ---------------------------------------------------------------------------------- */
+
+/* Runs a handle that was taken. bz_driver_step(), but inline. */
+static inline __attribute__((always_inline)) void run_handle(struct bz_native *native,
+                                                             struct bz_handle *handle) {
+    bz_loop_step(native->world.loop, handle);
+    bz_judge_end_step(native->world.judge);
+}
+
+static __attribute__((hot)) void run_any(struct bz_native *native) {
+    while (bz_judge_may_step(native->world.judge) && !native->is_over) {
+        if (prepare_any(native)) {
+            run_handle(native, take(native, pick(native)));
+        }
+    }
+}
+
+static __attribute__((hot)) void run_fifo(struct bz_native *native) {
+    while (bz_judge_may_step(native->world.judge) && !native->is_over) {
+        if (prepare_fifo(native)) {
+            run_handle(native, take(native, 0));
+        }
+    }
+}
+
+void bz_world_run(struct bz_world *world) {
+    struct bz_native *native = bz_native_of(world);
+    native->is_over = false;
+    bz_judge_end_step(world->judge); /* what the set-up did */
+    while (!native->is_over && bz_judge_goes_on(world->judge)) {
+        if (world->judge->config.order == BZ_ORDER_FIFO) {
+            run_fifo(native);
+        } else {
+            run_any(native);
+        }
+    }
+}
+
+/* A step with nothing of the driver's in the registers that functions save for their callers: the
+ * task, which saves them sooner or later, has none of it on its stack, and a state depends on the
+ * task's past alone (image.h). */
+static __attribute__((noinline)) void step_clear(struct bz_loop *loop, struct bz_handle *handle) {
+#if defined(__x86_64__)
+    __asm__ volatile("xorl %%ebx, %%ebx\n\t"
+                     "xorl %%r12d, %%r12d\n\t"
+                     "xorl %%r13d, %%r13d\n\t"
+                     "xorl %%r14d, %%r14d\n\t"
+                     "xorl %%r15d, %%r15d"
+                     :
+                     :
+                     : "rbx", "r12", "r13", "r14", "r15", "cc");
+#elif defined(__aarch64__)
+    __asm__ volatile("mov x19, xzr\n\tmov x20, xzr\n\tmov x21, xzr\n\tmov x22, xzr\n\t"
+                     "mov x23, xzr\n\tmov x24, xzr\n\tmov x25, xzr\n\tmov x26, xzr\n\t"
+                     "mov x27, xzr\n\tmov x28, xzr"
+                     :
+                     :
+                     : "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28");
+#endif
+    bz_driver_step(loop, handle);
+}
+
+bool bz_world_step(struct bz_world *world) {
+    struct bz_native *native = bz_native_of(world);
+    bool is_fifo = world->judge->config.order == BZ_ORDER_FIFO;
+    native->is_over = false;
+    if (is_fifo ? prepare_fifo(native) : prepare_any(native)) {
+        step_clear(world->loop, take(native, is_fifo ? 0 : pick(native)));
+        bz_judge_end_step(world->judge);
+    }
+    return !native->is_over;
+}
+
+/* --- for scenarios ---------------------------------------------------------------------------- */
+
+/* What a program does depends on which tasks it has looked at: see explore/footprint.h. */
+static inline const struct bz_shadow_task *look_at(struct bz_world *world,
+                                                   const struct bz_task *task) {
+    uint32_t id = task->actor.id;
+    bz_native_of(world)->looked_at |= id < 64 ? UINT64_C(1) << id : ~UINT64_C(0);
+    return &world->judge->shadow.tasks[id];
+}
+
+uint64_t bz_world_suspended_in(struct bz_world *world, struct bz_task *const *tasks, uint32_t count,
+                               enum bz_op op) {
+    uint64_t set = 0;
+    BZ_CHECK(count <= 64);
+    for (uint32_t index = 0; index < count; index++) {
+        const struct bz_shadow_task *task = look_at(world, tasks[index]);
+        set |= (uint64_t)bz_shadow_is_suspended_in(task, op) << index;
+    }
+    return set;
+}
+
+bool bz_world_is_suspended_in(struct bz_world *world, const struct bz_task *task, enum bz_op op) {
+    return bz_shadow_is_suspended_in(look_at(world, task), op);
+}
+
+bool bz_world_waits_in(struct bz_world *world, const struct bz_task *task, enum bz_op op) {
+    const struct bz_shadow_task *entry = look_at(world, task);
+    return entry->phase == BZ_PHASE_SUSPENDED && entry->wait == BZ_WAIT_FUTURE &&
+           bz_shadow_op(entry) == op && entry->await == BZ_AWAIT_PENDING && !entry->cancel_pending;
+}
+
+void bz_world_mark_step(struct bz_world *world) {
+    bz_native_of(world)->marked_step = world->judge->step;
+}
+
+bool bz_world_is_marked_step(const struct bz_world *world) {
+    return bz_native_of(world)->marked_step == world->judge->step;
+}
+
+void *bz_world_alloc(struct bz_world *world, size_t size_bytes) {
+    void *block = bz_mem_alloc(world->loop->mem, size_bytes);
+    BZ_CHECK(block != NULL);
+    return block;
+}
+
+struct bz_task *bz_world_find_task(const struct bz_world *world, uint32_t id) {
+    struct bz_task *task = bz_driver_next_task(world->loop, NULL);
+    while (task != NULL && task->actor.id != id) {
+        task = bz_driver_next_task(world->loop, task);
+    }
+    return task;
+}

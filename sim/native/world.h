@@ -1,0 +1,110 @@
+/* The world: the C runtime as a source of events. Simulated runs, one after another, on a virtual
+ * clock.
+ *
+ * A world is the driver of a loop (primitives/runtime/driver.h) and its observer. What may differ
+ * between two runs it asks of its judge (sim/judge/judge.h), and what happens it reports to it. One
+ * step runs exactly one ready handle, or carries out one injected cancel.
+ *
+ * Loop orders. `fifo` is what a stock loop does: turn by turn, a turn being the handles that are
+ * ready when it begins. The clock advances when nothing is ready. Events from outside come before
+ * timers that are due: a cancel is injected after the handles that were carried over and before the
+ * timers of the turn. `any` lets every ready handle go next, and a cancel strike before any step.
+ * Under both, a clock jump may make timers due while handles are still ready: the loop was busy.
+ *
+ * A run stops after the step in which an oracle objects. Tasks are abandoned where they stand.
+ */
+#ifndef BZ_SIM_NATIVE_WORLD_H
+#define BZ_SIM_NATIVE_WORLD_H
+
+#include "primitives/runtime/loop.h"
+#include "primitives/runtime/task.h"
+#include "sim/judge/judge.h"
+#include "sim/variant/variant.h"
+
+BZ_BEGIN_DECLS
+
+struct bz_world {
+    struct bz_loop *loop;
+    struct bz_judge *judge;
+    const struct bz_variant *variant; /* under test */
+    bool is_searched;                 /* states are compared: see sut.h */
+};
+
+/* NULL without memory. The judge is made of `config`, whose source is set by the world. */
+struct bz_world *bz_world_new(const struct bz_judge_config *config,
+                              const struct bz_variant *variant);
+void bz_world_destroy(struct bz_world *world);
+
+/* Empties the loop, after the judge has begun a run and before the program is set up. */
+void bz_world_begin(struct bz_world *world);
+
+/* Runs until nothing can run, an oracle objects, or the step limit is hit. */
+void bz_world_run(struct bz_world *world);
+
+/* One step, for a driver that goes back and forth (sim/explore). False: nothing can run any more,
+ * and nothing was done. Stops of the run and the step limit are the caller's to see. */
+bool bz_world_step(struct bz_world *world);
+
+/* Most programs are set up in the same way for every seed: they create tasks, and draw nothing.
+ * Then the set-up is kept as an image and copied back for the next run, as dejafu (Haskell) runs a
+ * deterministic set-up once and explores what follows.
+ *
+ * bz_world_keep_setup(), right after the set-up, keeps it if it was of that kind; `program` is all
+ * that the set-up depended on, and is compared byte by byte. bz_world_begin_again() begins a run
+ * and puts that set-up back in one; it answers false, and has done nothing, if there is no image of
+ * this program, or if `start` wants every event. Not under Address- or ThreadSanitizer. */
+void bz_world_keep_setup(struct bz_world *world, const void *program, size_t program_bytes,
+                         void *state);
+bool bz_world_begin_again(struct bz_world *world, const void *program,
+                          const struct bz_run_start *start, void **state);
+
+/* --- for scenarios -----------------------------------------------------------------------------
+ */
+
+/* Draws a datum below `bound` (1 to 2^53 - 1, what a JSON number holds exactly), or a virtual delay
+ * in [least_ns, most_ns]. `label` is a literal that says what for. The default is 0, or the least.
+ */
+static inline uint64_t bz_world_draw(struct bz_world *world, const char *label, uint64_t bound) {
+    return bz_judge_draw(world->judge, label, bound);
+}
+
+static inline uint64_t bz_world_draw_delay_ns(struct bz_world *world, const char *label,
+                                              uint64_t least_ns, uint64_t most_ns) {
+    return bz_judge_draw_delay_ns(world->judge, label, least_ns, most_ns);
+}
+
+/* The scenario's own check: oracle `assertion` when `condition` is false. */
+#define bz_world_assert(world, condition, ...)                                                     \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            bz_judge_object((world)->judge, "assertion", bz_judge_running((world)->judge), 0,      \
+                            __VA_ARGS__);                                                          \
+        }                                                                                          \
+    } while (0)
+
+/* True if the task is suspended inside this operation. */
+bool bz_world_is_suspended_in(struct bz_world *world, const struct bz_task *task, enum bz_op op);
+
+/* Which of the `count` tasks, at most 64, are, as bits: the first task is the lowest. */
+uint64_t bz_world_suspended_in(struct bz_world *world, struct bz_task *const *tasks, uint32_t count,
+                               enum bz_op op);
+
+/* True if the task is suspended inside this operation on a future that is still pending, and no
+ * cancel is on its way. */
+bool bz_world_waits_in(struct bz_world *world, const struct bz_task *task, enum bz_op op);
+
+/* Whether this is still the step in which the mark was set: the running task has not been suspended
+ * since. (The number of a step is no help: a search goes back and forth between steps.) */
+void bz_world_mark_step(struct bz_world *world);
+bool bz_world_is_marked_step(const struct bz_world *world);
+
+/* Zeroed memory for a scenario's own state; it lasts as long as the run. Stops the process when the
+ * loop's arena is exhausted. */
+void *bz_world_alloc(struct bz_world *world, size_t size_bytes);
+
+/* The task of that number; NULL if its memory was given back. O(tasks). */
+struct bz_task *bz_world_find_task(const struct bz_world *world, uint32_t id);
+
+BZ_END_DECLS
+
+#endif

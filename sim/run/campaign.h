@@ -1,0 +1,65 @@
+/* A campaign: many seeds of one program, on several workers, with one result.
+ *
+ * Seeds are numbered from `seed_first` (wrapping). Workers take them in chunks; chunks are merged
+ * in order. So every number below, the digest included, is the same whatever the number of workers,
+ * and without `keep_going` the campaign ends exactly with its first violation. Memory does not grow
+ * with the number of runs. Each worker has a world of its own.
+ */
+#ifndef BZ_SIM_RUN_CAMPAIGN_H
+#define BZ_SIM_RUN_CAMPAIGN_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/run/program.h"
+
+#define BZ_JOBS_MAX 256u
+#define BZ_FINDINGS_MAX 16u
+
+struct bz_finding {
+    uint64_t seed;
+    uint64_t digest; /* of its run */
+    struct bz_violation violation;
+};
+
+struct bz_campaign_result {
+    uint64_t runs;          /* finished, in order from the first seed */
+    uint64_t violations;    /* runs that failed */
+    uint64_t out_of_steps;  /* runs that hit the step limit while they still got somewhere */
+    uint64_t digest;        /* over all runs, in order */
+    uint64_t distinct;      /* different runs among them, by digest */
+    bool distinct_is_exact; /* else an estimate, good to about 3 % */
+    /* Different hand-off orders among them (judge/shadow.h), those that one run alone had, and of a
+     * million further runs how many would show a new one; see distinct.h. */
+    uint64_t handoff_orders;
+    uint64_t handoff_orders_once;
+    uint32_t handoff_new_ppm;
+    bool handoff_is_exact; /* else all three are estimates */
+    bool is_interrupted;   /* stopped before all runs were done */
+    struct bz_run_stats stats;
+    uint64_t by_oracle[BZ_ORACLES_MAX];          /* failed runs, by index in bz_oracles */
+    struct bz_finding findings[BZ_FINDINGS_MAX]; /* the first of each oracle, then further ones */
+    uint32_t finding_count;
+};
+
+struct bz_campaign_config {
+    const struct bz_program *program;
+    uint64_t seed_first;
+    uint64_t runs;
+    uint32_t jobs; /* 0 means 1 */
+    bool keep_going;
+    /* Checked before every run and in the middle of long ones, by every worker: not 0 stops the
+     * campaign, and a run that it finds unfinished does not count. May be set by a signal handler.
+     * NULL: none. */
+    const volatile sig_atomic_t *stop;
+    /* Called from the calling thread every few hundred runs, with what is done so far; false stops
+     * the campaign. NULL: never. */
+    bool (*poll)(void *context, const struct bz_campaign_result *so_far);
+    void *context;
+};
+
+/* Runs it. False without memory or threads. */
+bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign_result *result);
+
+#endif

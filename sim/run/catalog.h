@@ -1,0 +1,24 @@
+/* The catalog: which scenarios and variants there are. The program fills it; a plug-in adds to it.
+ */
+#ifndef BZ_SIM_RUN_CATALOG_H
+#define BZ_SIM_RUN_CATALOG_H
+
+#include <stddef.h>
+
+#include "sim/run/scenario.h"
+#include "sim/variant/variant.h"
+
+struct bz_catalog {
+    const struct bz_scenario *const *scenarios; /* both end with NULL */
+    const struct bz_variant *const *variants;
+};
+
+/* NULL if there is none of that name. */
+const struct bz_scenario *bz_catalog_scenario(const struct bz_catalog *catalog, const char *name);
+const struct bz_variant *bz_catalog_variant(const struct bz_catalog *catalog, const char *name);
+
+/* Of `count` candidates the one nearest to `word` (edit distance), or NULL if none is near: for
+ * "did you mean". */
+const char *bz_nearest_name(const char *word, const char *const *candidates, size_t count);
+
+#endif

@@ -1,0 +1,94 @@
+#include "sim/run/distinct.h"
+
+#include <string.h>
+
+#define PLACES (2 * BZ_DISTINCT_KEPT)
+
+_Static_assert((PLACES & (PLACES - 1)) == 0, "places are found by a mask");
+_Static_assert(BZ_DISTINCT_KEPT < UINT16_MAX, "a place holds an index of kept, plus 1");
+
+void bz_distinct_init(struct bz_distinct *distinct, uint32_t capacity) {
+    distinct->total = 0;
+    distinct->skip_mask = 0;
+    distinct->count = 0;
+    distinct->once = 0;
+    distinct->capacity = capacity;
+    memset(distinct->places, 0, sizeof distinct->places);
+}
+
+/* The place of this hash: where it is, or where it belongs. The lowest bits decide who is kept, so
+ * that the highest have to tell the kept ones apart. */
+static inline uint32_t find(const struct bz_distinct *distinct, uint64_t hash) {
+    uint32_t place = (uint32_t)(hash >> 32u) & (PLACES - 1);
+    while (distinct->places[place] != 0 && distinct->kept[distinct->places[place] - 1] != hash) {
+        place = (place + 1) & (PLACES - 1);
+    }
+    return place;
+}
+
+static void keep(struct bz_distinct *distinct, uint64_t hash, bool is_again) {
+    uint32_t place = find(distinct, hash);
+    distinct->kept[distinct->count] = hash;
+    distinct->again[distinct->count] = is_again;
+    distinct->once += !is_again;
+    distinct->places[place] = (uint16_t)++distinct->count;
+}
+
+/* Keeps half of them. */
+static void thin_out(struct bz_distinct *distinct) {
+    uint32_t count = distinct->count;
+    distinct->skip_mask = 2 * distinct->skip_mask + 1;
+    distinct->count = 0;
+    distinct->once = 0;
+    memset(distinct->places, 0, sizeof distinct->places);
+    for (uint32_t index = 0; index < count; index++) {
+        if ((distinct->kept[index] & distinct->skip_mask) == 0) {
+            keep(distinct, distinct->kept[index], distinct->again[index]);
+        }
+    }
+}
+
+void bz_distinct_add(struct bz_distinct *distinct, uint64_t hash) {
+    distinct->total++;
+    if ((hash & distinct->skip_mask) != 0) {
+        return;
+    }
+    uint32_t index = distinct->places[find(distinct, hash)];
+    if (index != 0) {
+        distinct->once -= !distinct->again[index - 1];
+        distinct->again[index - 1] = true;
+        return;
+    }
+    while (distinct->count == distinct->capacity && (hash & distinct->skip_mask) == 0) {
+        thin_out(distinct);
+    }
+    if ((hash & distinct->skip_mask) == 0) {
+        keep(distinct, hash, false);
+    }
+}
+
+bool bz_distinct_is_exact(const struct bz_distinct *distinct) {
+    return distinct->skip_mask == 0;
+}
+
+/* An estimate may be too large, but not larger than what cannot be. */
+static uint64_t scale_up(const struct bz_distinct *distinct, uint64_t kept) {
+    unsigned __int128 scaled = (unsigned __int128)kept * distinct->skip_mask + kept;
+    return scaled < distinct->total ? (uint64_t)scaled : distinct->total;
+}
+
+uint64_t bz_distinct_count(const struct bz_distinct *distinct) {
+    return scale_up(distinct, distinct->count);
+}
+
+uint64_t bz_distinct_once(const struct bz_distinct *distinct) {
+    return scale_up(distinct, distinct->once);
+}
+
+uint32_t bz_distinct_new_ppm(const struct bz_distinct *distinct) {
+    if (distinct->total == 0) {
+        return 1000000;
+    }
+    unsigned __int128 parts = (unsigned __int128)bz_distinct_once(distinct) * 1000000;
+    return (uint32_t)((parts + distinct->total / 2) / distinct->total);
+}

@@ -1,0 +1,94 @@
+#include "sim/run/program.h"
+
+#include <stddef.h>
+
+void bz_program_init(struct bz_program *program, const struct bz_scenario *scenario,
+                     const struct bz_variant *variant, const struct bz_strategy *strategy) {
+    *program = (struct bz_program){.scenario = scenario,
+                                   .variant = variant,
+                                   .strategy = strategy,
+                                   .order = BZ_ORDER_ANY,
+                                   .cancel_windows = BZ_WINDOWS_ALL,
+                                   .cancels_max = BZ_CANCELS_MAX_DEFAULT,
+                                   .steps_max = BZ_STEPS_MAX_DEFAULT,
+                                   .starvation_bound = BZ_STARVATION_BOUND_DEFAULT};
+    for (uint32_t index = 0; scenario->params[index].name != NULL; index++) {
+        program->args.values[index] = scenario->params[index].value;
+    }
+    for (uint32_t index = scenario->primitive_count; index-- > 0;) {
+        if (bz_variant_offers(variant, scenario->primitives[index])) {
+            program->args.primitive = scenario->primitives[index];
+        }
+    }
+}
+
+struct bz_world *bz_program_new_world(const struct bz_program *program) {
+    struct bz_judge_config config = {
+        .program = program->scenario->name,
+        .variant = program->variant->name,
+        .strategy = program->strategy,
+        .order = program->order,
+        .cancel_windows = program->cancel_windows,
+        .cancels_max = program->cancels_max,
+        .steps_max = program->steps_max,
+        .starvation_bound = program->starvation_bound,
+        .ignores_liveness = !program->strategy->is_fair,
+        .profile = program->profile.steps == 0 ? NULL : &program->profile,
+        .answers = &program->answers,
+    };
+    return bz_world_new(&config, program->variant);
+}
+
+bool bz_program_measure(struct bz_program *program) {
+    if (!program->strategy->needs_profile) {
+        return true;
+    }
+    program->profile.steps = 0;
+    struct bz_world *world = bz_program_new_world(program);
+    if (world == NULL) {
+        return false;
+    }
+    struct bz_program_place place = {.program = program, .world = world};
+    struct bz_source source = bz_program_source(&place);
+    bz_judge_measure(world->judge, &source, &program->profile);
+    bz_world_destroy(world);
+    return true;
+}
+
+/* From a program that is set up to the verdict. */
+static void run_on(const struct bz_program *program, struct bz_world *world, void *state) {
+    struct bz_judge *judge = world->judge;
+    bz_world_run(world);
+    if (bz_judge_verdict(judge) == BZ_RUN_PASSED && bz_judge_unfinished(judge) == 0 &&
+        program->scenario->finish != NULL) {
+        program->scenario->finish(world, state);
+    }
+    bz_judge_end(judge);
+}
+
+static void run_all(void *context, struct bz_judge *judge) {
+    const struct bz_program_place *place = context;
+    const struct bz_program *program = place->program;
+    (void)judge; /* it is the world's */
+    bz_world_begin(place->world);
+    void *state = program->scenario->setup(place->world, &program->args);
+    bz_world_keep_setup(place->world, program, offsetof(struct bz_program, args.file_name), state);
+    run_on(program, place->world, state);
+}
+
+struct bz_source bz_program_source(struct bz_program_place *place) {
+    return (struct bz_source){.run = run_all, .context = place};
+}
+
+enum bz_run_end bz_program_run(const struct bz_program *program, struct bz_world *world,
+                               uint64_t seed) {
+    struct bz_run_start start = {.seed = seed};
+    void *state;
+    if (bz_world_begin_again(world, program, &start, &state)) {
+        run_on(program, world, state);
+        return bz_judge_verdict(world->judge);
+    }
+    struct bz_program_place place = {.program = program, .world = world};
+    struct bz_source source = bz_program_source(&place);
+    return bz_judge_run(world->judge, &source, &start);
+}

@@ -1,0 +1,161 @@
+#include "sim/run/replay.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/choice/strategy_replay.h"
+
+/* --- header of a trace ------------------------------------------------------------------------ */
+
+/* Lists inside a trace are separated by commas, inside a token by '+'. */
+static void plus_to_comma(char *text) {
+    for (; *text != '\0'; text++) {
+        *text = *text == '+' ? ',' : *text;
+    }
+}
+
+static void write_header(const struct bz_program *program, struct bz_trace *trace) {
+    trace->scenario = bz_trace_string(trace, program->scenario->name);
+    trace->variant = bz_trace_string(trace, program->variant->name);
+    trace->strategy = program->strategy->name;
+    char value[BZ_SETTING_BYTES];
+    bool is_default;
+    const char *name;
+    for (unsigned index = 0;
+         (name = bz_program_setting(program, index, value, sizeof value, &is_default)) != NULL;
+         index++) {
+        if (strcmp(name, "order") == 0) {
+            trace->order = bz_trace_string(trace, value);
+        } else if (strcmp(name, "cancel") == 0) {
+            plus_to_comma(value);
+            trace->cancel = bz_trace_string(trace, value);
+        } else {
+            bz_trace_add_param(trace, bz_trace_string(trace, name), bz_trace_string(trace, value));
+        }
+    }
+}
+
+bool bz_trace_program(const struct bz_trace *trace, const struct bz_catalog *catalog,
+                      struct bz_program *program, char *error, size_t error_bytes) {
+    if (!bz_program_find(program, catalog, trace->scenario, trace->variant, trace->strategy, error,
+                         error_bytes) ||
+        !bz_program_set(program, "order", trace->order, error, error_bytes) ||
+        !bz_program_set(program, "cancel", trace->cancel, error, error_bytes)) {
+        return false;
+    }
+    for (size_t index = 0; index < trace->param_count; index++) {
+        if (!bz_program_set(program, trace->params[index].name, trace->params[index].value, error,
+                            error_bytes)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* --- replaying -------------------------------------------------------------------------------- */
+
+static struct bz_world *new_world(const struct bz_program *program, char *error,
+                                  size_t error_bytes) {
+    struct bz_world *world = bz_program_new_world(program);
+    if (world == NULL) {
+        snprintf(error, error_bytes, "no memory for a replay");
+    }
+    return world;
+}
+
+bool bz_replay_trace(const struct bz_trace *trace, const struct bz_program *program,
+                     struct bz_replay_report *report, char *error, size_t error_bytes) {
+    struct bz_world *world = new_world(program, error, error_bytes);
+    if (world == NULL) {
+        return false;
+    }
+    struct bz_program_place place = {.program = program, .world = world};
+    struct bz_source source = bz_program_source(&place);
+    bool is_ok = bz_judge_replay(world->judge, &source, trace, report, error, error_bytes);
+    bz_world_destroy(world);
+    return is_ok;
+}
+
+bool bz_replay_lenient(const struct bz_trace *trace, const struct bz_program *program,
+                       struct bz_trace *record, struct bz_replay_report *report, char *error,
+                       size_t error_bytes) {
+    struct bz_world *world = new_world(program, error, error_bytes);
+    if (world == NULL) {
+        return false;
+    }
+    struct bz_program_place place = {.program = program, .world = world};
+    struct bz_source source = bz_program_source(&place);
+    write_header(program, record);
+    bool is_ok =
+        bz_judge_replay_lenient(world->judge, &source, trace, record, report, error, error_bytes);
+    bz_world_destroy(world);
+    return is_ok;
+}
+
+/* What setup() makes of a tape, as text. */
+struct printing {
+    const struct bz_program *program;
+    struct bz_world *world;
+    char *text;
+    size_t text_bytes;
+    size_t length;
+};
+
+static void set_up_and_print(void *context, struct bz_judge *judge) {
+    struct printing *printing = context;
+    const struct bz_scenario *scenario = printing->program->scenario;
+    (void)judge;
+    bz_world_begin(printing->world);
+    void *state = scenario->setup(printing->world, &printing->program->args);
+    printing->length = scenario->file->print(state, printing->text, printing->text_bytes);
+}
+
+bool bz_trace_print_program(const struct bz_trace *trace, const struct bz_program *program,
+                            char *text, size_t text_bytes, size_t *length, char *error,
+                            size_t error_bytes) {
+    if (program->scenario->file == NULL) {
+        snprintf(error, error_bytes, "scenario '%s' takes no file, and writes none",
+                 program->scenario->name);
+        return false;
+    }
+    struct bz_tape tape;
+    bz_tape_init(&tape);
+    struct printing printing = {.program = program, .text = text, .text_bytes = text_bytes};
+    struct bz_source source = {.run = set_up_and_print, .context = &printing};
+    bool is_ok = bz_trace_to_tape(trace, &tape, error, error_bytes) &&
+                 (printing.world = new_world(program, error, error_bytes)) != NULL;
+    if (is_ok) {
+        (void)bz_judge_run(printing.world->judge, &source,
+                           &(struct bz_run_start){.seed = trace->seed,
+                                                  .strategy = &bz_strategy_replay_lenient,
+                                                  .tape = &tape});
+        *length = printing.length;
+    }
+    bz_world_destroy(printing.world);
+    bz_tape_fini(&tape);
+    return is_ok;
+}
+
+/* --- recording -------------------------------------------------------------------------------- */
+
+/* In two worlds, so that nothing lies at the same address twice. */
+bool bz_record(const struct bz_program *program, uint64_t seed, struct bz_trace *trace,
+               struct bz_replay_report *report) {
+    *report = (struct bz_replay_report){.result = BZ_REPLAY_MATCHED};
+    struct bz_world *light = bz_program_new_world(program);
+    struct bz_world *heavy = bz_program_new_world(program);
+    bool is_ok = light != NULL && heavy != NULL;
+    if (is_ok) {
+        struct bz_program_place place = {.program = program, .world = heavy};
+        struct bz_source source = bz_program_source(&place);
+        struct bz_kept_run run;
+        (void)bz_program_run(program, light, seed);
+        bz_judge_keep(light->judge, &run);
+        write_header(program, trace);
+        bz_judge_record(heavy->judge, &source, &run, trace, report);
+        bz_kept_run_fini(&run);
+    }
+    bz_world_destroy(light);
+    bz_world_destroy(heavy);
+    return is_ok;
+}

@@ -1,0 +1,27 @@
+/* The token: one line that reproduces one run.
+ *
+ *     SCENARIO:VARIANT:STRATEGY:SEED[:name=value,...]#DIGEST
+ *     contended:zoo/sem-barge:random:0x2a:order=fifo,workers=3#91b2c4d5e6f70812
+ *
+ * Settings at their defaults are left out; lists inside a value are separated by '+'. No character
+ * of it needs quoting in a shell.
+ */
+#ifndef BZ_SIM_RUN_TOKEN_H
+#define BZ_SIM_RUN_TOKEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/judge/record.h"
+#include "sim/run/settings.h"
+
+/* Writes the token of a run; returns `buffer`. */
+const char *bz_token_format(const struct bz_program *program, uint64_t seed, uint64_t digest,
+                            char *buffer, size_t size_bytes);
+
+/* Reads one. False with a message. */
+bool bz_token_parse(const char *text, const struct bz_catalog *catalog, struct bz_program *program,
+                    uint64_t *seed, uint64_t *digest, char *error, size_t error_bytes);
+
+#endif

@@ -1,0 +1,32 @@
+#include "sim/run/witness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool bz_witness_search(const struct bz_program *program, const char *oracle,
+                       const volatile sig_atomic_t *stop, struct bz_witness *witness) {
+    *witness = (struct bz_witness){.program = *program};
+    if (program->order == BZ_ORDER_FIFO) {
+        return true;
+    }
+    witness->is_searched = true;
+    witness->program.order = BZ_ORDER_FIFO;
+    if (program->strategy == &bz_strategy_answers) { /* they say nothing under another order */
+        witness->program.strategy = &bz_strategy_portfolio;
+    }
+    struct bz_campaign_result *result = malloc(sizeof *result);
+    struct bz_campaign_config config = {.program = &witness->program,
+                                        .runs = BZ_WITNESS_RUNS,
+                                        .keep_going = true, /* others may come first */
+                                        .stop = stop};
+    bool is_ok = result != NULL && bz_campaign_run(&config, result);
+    for (uint32_t index = 0; is_ok && !witness->is_found && index < result->finding_count;
+         index++) {
+        if (strcmp(result->findings[index].violation.oracle, oracle) == 0) {
+            witness->is_found = true;
+            witness->finding = result->findings[index];
+        }
+    }
+    free(result);
+    return is_ok;
+}
