@@ -3,17 +3,11 @@
 #include "sim/choice/strategy.h"
 
 const struct bz_strategy *const bz_strategies[] = {
-    &bz_strategy_fifo,
-    &bz_strategy_random,
-    &bz_strategy_pct,
-    &bz_strategy_pos,
-    &bz_strategy_urw,
-    &bz_strategy_delay,
-    &bz_strategy_starve,
-    &bz_strategy_swarm,
-    &bz_strategy_portfolio,
-    &bz_strategy_answers,
-    NULL,
+    &bz_strategy_fifo,    &bz_strategy_random,
+    &bz_strategy_pct,     &bz_strategy_urw,
+    &bz_strategy_delay,   &bz_strategy_starve,
+    &bz_strategy_swarm,   &bz_strategy_portfolio,
+    &bz_strategy_answers, NULL,
 };
 
 const struct bz_strategy *bz_strategy_find(const char *name) {

@@ -74,8 +74,7 @@ struct bz_strategy {
      * beginning and after every cancel(). BZ_GAP_NEVER: no more in this run. */
     uint32_t (*cancel_gap)(void *state);
     /* The index of the victim plus 1, or 0 for none. `count` >= 1. `point`: how many points have
-     * passed since the last step; the clock may have moved on between them. The ready handles of
-     * the loop are what a cancel competes with. */
+     * passed since the last step; the clock may have moved on between them. */
     uint32_t (*cancel)(void *state, const struct bz_loop *loop,
                        const struct bz_cancel_candidate *candidates, uint32_t count, uint32_t step,
                        uint32_t point);
@@ -93,7 +92,6 @@ extern const struct bz_strategy bz_strategy_fifo;
 extern const struct bz_strategy bz_strategy_random;
 extern const struct bz_strategy bz_strategy_answers;
 extern const struct bz_strategy bz_strategy_pct;
-extern const struct bz_strategy bz_strategy_pos;
 extern const struct bz_strategy bz_strategy_urw;
 extern const struct bz_strategy bz_strategy_delay;
 extern const struct bz_strategy bz_strategy_starve;
