@@ -42,7 +42,7 @@ struct bz_world *bz_program_new_world(const struct bz_program *program,
         .cancel_windows = program->cancel_windows,
         .cancels_max = program->cancels_max,
         .steps_max = program->steps_max,
-        .judges_liveness = program->strategy->is_fair,
+        .judges_liveness = true,
         .starvation_bound = program->starvation_bound,
     };
     return bz_world_new(&config);

@@ -5,6 +5,8 @@
  * memory that the caller provides, zeroed once; begin() prepares it for a run. All calls of a run
  * come from one thread. No call may allocate, once begin() has seen the longest run.
  *
+ * Every strategy is fair: no ready handle is passed over for ever. Liveness is judged under all.
+ *
  * To add one: write strategy_NAME.c, declare its struct here, list it in strategies.c.
  */
 #ifndef BZ_SIM_CHOICE_STRATEGY_H
@@ -59,7 +61,6 @@ struct bz_strategy_start {
 struct bz_strategy {
     const char *name;
     const char *summary;
-    bool is_fair;       /* every ready handle runs at last: liveness verdicts mean something */
     bool needs_profile; /* begin() must be given one */
     size_t state_bytes;
 

@@ -110,7 +110,6 @@ static uint32_t pct_next(void *state, const struct bz_loop *loop, uint32_t count
 const struct bz_strategy bz_strategy_pct = {
     .name = "pct",
     .summary = "strict random priorities, changed at up to 3 steps of a run",
-    .is_fair = true,
     .needs_profile = true,
     .state_bytes = sizeof(struct pct_state),
     .begin = pct_begin,

@@ -94,7 +94,6 @@ static uint64_t portfolio_draw(void *state, enum bz_choice_kind kind, const stru
 const struct bz_strategy bz_strategy_portfolio = {
     .name = "portfolio",
     .summary = "delay, random, pct, urw, starve, swarm and fifo in turn, seed by seed: the default",
-    .is_fair = true,
     .needs_profile = true,
     .state_bytes = sizeof(struct portfolio_state),
     .begin = portfolio_begin,

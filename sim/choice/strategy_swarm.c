@@ -96,7 +96,6 @@ static uint32_t swarm_cancel(void *state, const struct bz_loop *loop,
 const struct bz_strategy bz_strategy_swarm = {
     .name = "swarm",
     .summary = "a random walk whose windows, rates and biases are drawn per seed",
-    .is_fair = true,
     .needs_profile = true,
     .state_bytes = sizeof(struct swarm_state),
     .begin = swarm_begin,

@@ -58,7 +58,6 @@ static uint32_t urw_next(void *state, const struct bz_loop *loop, uint32_t count
 const struct bz_strategy bz_strategy_urw = {
     .name = "urw",
     .summary = "tasks weighted by the steps they still have: interleavings about equally likely",
-    .is_fair = true,
     .needs_profile = true,
     .state_bytes = sizeof(struct urw_state),
     .begin = urw_begin,
