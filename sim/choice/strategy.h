@@ -5,7 +5,8 @@
  * memory that the caller provides, zeroed once; begin() prepares it for a run. All calls of a run
  * come from one thread. No call may allocate, once begin() has seen the longest run.
  *
- * Every strategy is fair: no ready handle is passed over for ever. Liveness is judged under all.
+ * Every strategy that a user can name is fair: no ready handle is passed over for ever. So liveness
+ * is judged under all of them.
  *
  * To add one: write strategy_NAME.c, declare its struct here, list it in strategies.c.
  */
