@@ -51,8 +51,7 @@ static void print_variants(void) {
 
 static void print_strategies(void) {
     for (const struct bz_strategy *const *item = bz_strategies; *item != NULL; item++) {
-        printf("%-22s %s%s\n", (*item)->name, (*item)->summary,
-               (*item)->is_fair ? "" : " (not fair: liveness is not judged)");
+        printf("%-22s %s\n", (*item)->name, (*item)->summary);
     }
 }
 

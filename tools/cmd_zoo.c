@@ -4,16 +4,13 @@
 
 #include "sim/run/campaign.h"
 #include "tools/cli.h"
+#include "tools/hunt.h"
 #include "tools/options.h"
 #include "tools/zoo.h"
 
 #define RUNS_DEFAULT 10000u
 #define RUNS_MAX UINT64_C(1000000000000)
 #define RANGES_DEFAULT 5u
-#define TABLE_RANGES_DEFAULT 200u
-#define RANGES_MAX 1000u
-#define GIVE_UP_DEFAULT 20u
-#define GIVE_UP_UNSET UINT32_MAX
 
 enum {
     OPTION_STRATEGY = 0x6000,
@@ -23,28 +20,15 @@ enum {
     OPTION_REPETITIONS,
     OPTION_JOBS,
     OPTION_JSON,
-    OPTION_TABLE,
-    OPTION_CANDIDATE,
-    OPTION_GIVE_UP,
 };
 
 static const struct argp_option options_table[] = {
-    {"strategy", OPTION_STRATEGY, "S", 0,
-     "Who answers the choices (portfolio); with --table one or more, comma separated (all that "
-     "search)",
-     0},
+    {"strategy", OPTION_STRATEGY, "S", 0, "Who answers the choices (portfolio)", 0},
     {"order", OPTION_ORDER, "ORDER", 0, "any or fifo alone (both)", 0},
     {"runs", OPTION_RUNS, "N", 0, "Schedules of one range, at most (10000)", 0},
-    {"repetitions", OPTION_REPETITIONS, "R", 0,
-     "Ranges of seeds for each mean (5; with --table 200)", 0},
+    {"repetitions", OPTION_REPETITIONS, "R", 0, "Ranges of seeds for each mean (5)", 0},
     {"seed-first", OPTION_SEED_FIRST, "N", 0, "Where the first range begins (0)", 0},
     {"jobs", OPTION_JOBS, "N", 0, "Worker threads; results do not depend on it (1)", 0},
-    {"table", OPTION_TABLE, "FORMAT", OPTION_ARG_OPTIONAL,
-     "Compare strategies on every entry: text or markdown (text)", 0},
-    {"candidate", OPTION_CANDIDATE, "S", 0,
-     "With --table: the strategy to compare with the best of the others (portfolio)", 0},
-    {"give-up", OPTION_GIVE_UP, "N", 0,
-     "With --table: leave a pair after its first N ranges without a finding; 0 never (20)", 0},
     {"json", OPTION_JSON, NULL, 0, "Print one JSON document", 0},
     {0},
 };
@@ -55,31 +39,6 @@ static void parse_order(struct bz_zoo *zoo, struct argp_state *state, const char
     }
     if (!zoo->is_order_wanted[BZ_ORDER_ANY] && !zoo->is_order_wanted[BZ_ORDER_FIFO]) {
         argp_error(state, "--order is any or fifo, and not '%s'", text);
-    }
-}
-
-static void parse_table(struct bz_zoo *zoo, struct argp_state *state, const char *format) {
-    zoo->is_table = true;
-    if (format == NULL || strcmp(format, "text") == 0) {
-        zoo->format = BZ_TABLE_TEXT;
-    } else if (strcmp(format, "markdown") == 0) {
-        zoo->format = BZ_TABLE_MARKDOWN;
-    } else {
-        argp_error(state, "--table is text or markdown, and not '%s'", format);
-    }
-}
-
-/* What goes together, and the defaults that depend on it. */
-static void check_options(struct bz_zoo *zoo, struct argp_state *state, bool has_give_up) {
-    if (!zoo->is_table && (has_give_up || zoo->candidate != NULL)) {
-        argp_error(state, "%s is for --table", has_give_up ? "--give-up" : "--candidate");
-    }
-    if (!zoo->is_table && zoo->strategy != NULL && strchr(zoo->strategy, ',') != NULL) {
-        argp_error(state, "several strategies are compared with --table alone");
-    }
-    zoo->give_up = has_give_up ? zoo->give_up : GIVE_UP_DEFAULT;
-    if (zoo->ranges == 0) {
-        zoo->ranges = zoo->is_table ? TABLE_RANGES_DEFAULT : RANGES_DEFAULT;
     }
 }
 
@@ -102,25 +61,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
         zoo->seed_first = bz_option_number(state, "seed-first", arg, 0, UINT64_MAX);
         return 0;
     case OPTION_REPETITIONS:
-        zoo->ranges = (uint32_t)bz_option_number(state, "repetitions", arg, 1, RANGES_MAX);
+        zoo->ranges = (uint32_t)bz_option_number(state, "repetitions", arg, 1, BZ_HUNT_RANGES_MAX);
         return 0;
     case OPTION_JOBS:
         zoo->jobs = (uint32_t)bz_option_number(state, "jobs", arg, 1, BZ_JOBS_MAX);
         return 0;
     case OPTION_JSON:
         zoo->is_json = true;
-        return 0;
-    case OPTION_TABLE:
-        parse_table(zoo, state, arg);
-        return 0;
-    case OPTION_CANDIDATE:
-        zoo->candidate = arg;
-        return 0;
-    case OPTION_GIVE_UP:
-        zoo->give_up = (uint32_t)bz_option_number(state, "give-up", arg, 0, RANGES_MAX);
-        return 0;
-    case ARGP_KEY_END:
-        check_options(zoo, state, zoo->give_up != GIVE_UP_UNSET);
         return 0;
     case ARGP_KEY_ARG:
         if (zoo->wanted_count == BZ_ZOO_ENTRIES_MAX) {
@@ -172,11 +119,6 @@ bool bz_zoo_is_wanted(const struct bz_zoo *zoo, const struct bz_variant *variant
            (order != BZ_ORDER_FIFO || variant->fault->fifo_reachable);
 }
 
-int bz_zoo_fail_empty(const struct bz_zoo *zoo) {
-    return bz_cli_fail(zoo->name, BZ_EXIT_UNPROVED,
-                       "nothing proved: no entry can be found under this order");
-}
-
 static int command_zoo(int argc, char **argv) {
     const struct argp_child children[] = {{&bz_plugins_argp, 0, NULL, 0}, {0}};
     const struct argp argp = {
@@ -185,19 +127,18 @@ static int command_zoo(int argc, char **argv) {
         .children = children,
         .args_doc = "[ENTRY...]",
         .doc = "Looks for the fault of every variant that declares one, in its own scenario, and "
-               "runs 'buzzer' on the same seeds; or compares, with --table, how soon the "
-               "strategies find it. Exit status: 0 all are found, 4 one is not, 1 'buzzer' was "
-               "not silent, 2 usage, 5 interrupted."};
+               "runs 'buzzer' on the same seeds. Exit status: 0 all are found, 4 one is not, "
+               "1 'buzzer' was not silent, 2 usage, 5 interrupted."};
     struct bz_zoo zoo = {.name = argv[0],
                          .is_order_wanted = {true, true},
                          .runs = RUNS_DEFAULT,
-                         .give_up = GIVE_UP_UNSET,
+                         .ranges = RANGES_DEFAULT,
                          .jobs = 1};
     bz_cli_parse(&argp, argc, argv, &zoo);
     int code = bz_plugins_load(&zoo.plugins, argv[0]);
     code = code == BZ_EXIT_OK ? check_wanted(&zoo) : code;
     if (code == BZ_EXIT_OK) {
-        code = (zoo.is_table ? bz_zoo_race : bz_zoo_hunt)(&zoo);
+        code = bz_zoo_hunt(&zoo);
     }
     return code;
 }

@@ -5,9 +5,11 @@
 #include "sim/run/settings.h"
 #include "tools/cli.h"
 
-bool bz_hunt_program(struct bz_program *program, const struct bz_variant *entry,
-                     const char *strategy, enum bz_order order, char *error, size_t error_bytes) {
+bool bz_hunt_init(struct bz_hunt *hunt, const struct bz_variant *entry, const char *strategy,
+                  enum bz_order order, char *error, size_t error_bytes) {
+    const struct bz_variant *twin = bz_catalog_variant(&bz_cli_catalog, "buzzer");
     const struct bz_fault *fault = entry->fault;
+    struct bz_program *program = &hunt->program;
     if (!bz_program_find(program, &bz_cli_catalog, fault->scenario, entry->name, strategy, error,
                          error_bytes) ||
         (fault->settings != NULL &&
@@ -15,17 +17,7 @@ bool bz_hunt_program(struct bz_program *program, const struct bz_variant *entry,
         return false;
     }
     program->order = order;
-    return true;
-}
-
-bool bz_hunt_init(struct bz_hunt *hunt, const struct bz_variant *entry, const char *strategy,
-                  enum bz_order order, char *error, size_t error_bytes) {
-    const struct bz_variant *twin = bz_catalog_variant(&bz_cli_catalog, "buzzer");
-    *hunt = (struct bz_hunt){.is_interrupted = false};
-    if (!bz_hunt_program(&hunt->program, entry, strategy, order, error, error_bytes)) {
-        return false;
-    }
-    hunt->has_twin = twin != NULL && bz_variant_offers(twin, hunt->program.args.primitive);
+    hunt->has_twin = twin != NULL && bz_variant_offers(twin, program->args.primitive);
     return true;
 }
 
@@ -81,12 +73,12 @@ bool bz_hunt_range(struct bz_hunt *hunt, const struct bz_hunt_config *config) {
         hunt->is_interrupted = true;
         return true;
     }
-    hunt->ranges_done++;
+    uint32_t range = hunt->ranges_done++;
     if (result.violations > 0 &&
         strcmp(result.findings[0].violation.oracle, hunt->program.variant->fault->oracle) == 0) {
         hunt->finding = hunt->ranges_found == 0 ? result.findings[0] : hunt->finding;
         hunt->ranges_found++;
-        hunt->runs_until_found += result.runs;
+        hunt->schedules[range] = result.runs;
     } else if (result.violations > 0 && hunt->other.violation.oracle == NULL) {
         hunt->other = result.findings[0];
     }
@@ -99,5 +91,9 @@ bool bz_hunt_is_found(const struct bz_hunt *hunt, const struct bz_hunt_config *c
 
 uint64_t bz_hunt_mean_tenths(const struct bz_hunt *hunt) {
     uint64_t count = hunt->ranges_found;
-    return count == 0 ? 0 : (hunt->runs_until_found * 10 + count / 2) / count;
+    uint64_t sum = 0;
+    for (uint32_t range = 0; range < hunt->ranges_done; range++) {
+        sum += hunt->schedules[range];
+    }
+    return count == 0 ? 0 : (sum * 10 + count / 2) / count;
 }

@@ -16,10 +16,12 @@
 
 #include "sim/run/campaign.h"
 
+#define BZ_HUNT_RANGES_MAX 1000u
+
 struct bz_hunt_config {
     uint64_t seed_first;
     uint64_t runs;   /* the length of a range */
-    uint32_t ranges; /* how many; together they must not wrap */
+    uint32_t ranges; /* how many, at most BZ_HUNT_RANGES_MAX; together they must not wrap */
     uint32_t jobs;
     const volatile sig_atomic_t *stop;
     void (*poll)(void *context); /* during long ranges; NULL: never */
@@ -30,20 +32,17 @@ struct bz_hunt {
     struct bz_program program; /* the entry as it declares itself, under one order */
     uint32_t ranges_done;
     uint32_t ranges_found;
-    uint64_t runs_until_found;    /* over the ranges in which it was found */
-    struct bz_finding finding;    /* of the first of these */
-    struct bz_finding other;      /* the first of another oracle; oracle NULL: there was none */
-    bool has_twin;                /* false: `buzzer` does not offer this primitive */
-    uint64_t twin_runs;           /* seeds on which the twin was tried */
-    struct bz_finding twin_other; /* what was found there; oracle NULL: silent, as it must be */
+    uint64_t schedules[BZ_HUNT_RANGES_MAX]; /* to the finding, of each range; 0: not found */
+    struct bz_finding finding;              /* the first; oracle NULL: there was none */
+    struct bz_finding other;                /* the first of another oracle; likewise */
+    bool has_twin;                          /* false: `buzzer` does not offer this primitive */
+    uint64_t twin_runs;                     /* seeds on which the twin was tried */
+    struct bz_finding twin_other;           /* what was found there; must be none */
     bool is_interrupted;
 };
 
-/* The program that an entry declares: its scenario and its settings. False with a message. */
-bool bz_hunt_program(struct bz_program *program, const struct bz_variant *entry,
-                     const char *strategy, enum bz_order order, char *error, size_t error_bytes);
-
-/* The entry in the scenario and with the settings that it declares. False with a message. */
+/* The entry in the scenario and with the settings that it declares. `hunt` is zeroed memory. False
+ * with a message. */
 bool bz_hunt_init(struct bz_hunt *hunt, const struct bz_variant *entry, const char *strategy,
                   enum bz_order order, char *error, size_t error_bytes);
 

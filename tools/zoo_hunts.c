@@ -44,7 +44,9 @@ static int collect_hunts(struct zoo_hunts *all) {
             }
         }
     }
-    return all->count == 0 ? bz_zoo_fail_empty(zoo) : BZ_EXIT_OK;
+    return all->count > 0 ? BZ_EXIT_OK
+                          : bz_cli_fail(zoo->name, BZ_EXIT_UNPROVED,
+                                        "nothing proved: no entry can be found under this order");
 }
 
 static void show_progress(void *context) {
@@ -220,6 +222,10 @@ static void add_hunt(struct bz_json *results, const struct zoo_hunts *all,
         bz_json_add_decimal(item, "mean_schedules", (double)bz_hunt_mean_tenths(hunt) / 10);
     } else {
         bz_json_add_string(item, "mean_schedules", NULL);
+    }
+    struct bz_json *schedules = bz_json_add_array(item, "schedules");
+    for (uint32_t range = 0; range < hunt->ranges_done; range++) {
+        bz_json_append_number(schedules, hunt->schedules[range]);
     }
     add_finding(item, "first", hunt, entry, &hunt->finding);
     add_finding(item, "other", hunt, entry, &hunt->other);

@@ -117,6 +117,15 @@ struct bz_json *bz_json_append_object(struct bz_json *array) {
     return object;
 }
 
+void bz_json_append_number(struct bz_json *array, uint64_t value) {
+    char text[24];
+    BZ_CHECK(value <= NUMBER_MAX);
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    struct bz_json *number = made(cJSON_CreateRaw(text));
+    bool is_added = cJSON_AddItemToArray(inside(array), inside(number));
+    BZ_CHECK(is_added);
+}
+
 void bz_json_append_string(struct bz_json *array, const char *value) {
     char *copy = clean_copy(value);
     struct bz_json *string = made(cJSON_CreateString(copy));

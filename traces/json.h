@@ -35,6 +35,7 @@ void bz_json_add_hex(struct bz_json *object, const char *key, uint64_t value); /
 struct bz_json *bz_json_add_object(struct bz_json *object, const char *key);
 struct bz_json *bz_json_add_array(struct bz_json *object, const char *key);
 struct bz_json *bz_json_append_object(struct bz_json *array);
+void bz_json_append_number(struct bz_json *array, uint64_t value); /* <= 2^53 - 1 */
 void bz_json_append_string(struct bz_json *array, const char *value);
 
 /* The text; the caller frees it with free(). `is_pretty`: indented, for people. */

@@ -5,6 +5,9 @@
  * memory that the caller provides, zeroed once; begin() prepares it for a run. All calls of a run
  * come from one thread. No call may allocate, once begin() has seen the longest run.
  *
+ * Every strategy that a user can name is fair: no ready handle is passed over for ever. So liveness
+ * is judged under all of them.
+ *
  * To add one: write strategy_NAME.c, declare its struct here, list it in strategies.c.
  */
 #ifndef BZ_SIM_CHOICE_STRATEGY_H
@@ -68,7 +71,6 @@ struct bz_strategy_start {
 struct bz_strategy {
     const char *name;
     const char *summary;
-    bool is_fair;       /* every ready handle runs at last: liveness verdicts mean something */
     bool needs_profile; /* begin() must be given one */
     bool reads_ready; /* next() looks at the names of the ready handles; else `ready` may be NULL */
     size_t state_bytes;

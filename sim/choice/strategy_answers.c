@@ -62,7 +62,6 @@ const struct bz_strategy bz_strategy_answers = {
     .name = "answers",
     .summary =
         "the setting answers says which questions are not answered dully: what explore found",
-    .is_fair = true,
     .state_bytes = sizeof(struct answers_state),
     .begin = answers_begin,
     .next = answers_next,

@@ -46,7 +46,6 @@ static uint32_t delay_next(void *state, const struct bz_ready *ready, uint32_t c
 const struct bz_strategy bz_strategy_delay = {
     .name = "delay",
     .summary = "the oldest handle first, but for up to 8 delays",
-    .is_fair = true,
     .needs_profile = true,
     .state_bytes = sizeof(struct delay_state),
     .begin = delay_begin,

@@ -49,7 +49,6 @@ static uint64_t fifo_draw(void *state, enum bz_choice_kind kind, const struct bz
 const struct bz_strategy bz_strategy_fifo = {
     .name = "fifo",
     .summary = "the oldest handle first, no cancel, every draw 0: the one dull run",
-    .is_fair = true,
     .state_bytes = 1,
     .begin = fifo_begin,
     .next = fifo_next,

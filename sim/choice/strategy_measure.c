@@ -27,7 +27,6 @@ static uint32_t measure_cancel(void *state, const struct bz_cancel_candidate *ca
 const struct bz_strategy bz_strategy_measure = {
     .name = "measure",
     .summary = "a random walk that counts the points where a cancel could be injected",
-    .is_fair = true,
     .state_bytes = sizeof(struct bz_measure_state),
     .begin = measure_begin,
     .next = bz_chance_next,

@@ -109,7 +109,6 @@ static uint32_t pct_next(void *state, const struct bz_ready *ready, uint32_t cou
 const struct bz_strategy bz_strategy_pct = {
     .name = "pct",
     .summary = "strict random priorities, changed at up to 3 steps of a run",
-    .is_fair = true,
     .needs_profile = true,
     .reads_ready = true,
     .state_bytes = sizeof(struct pct_state),

@@ -9,9 +9,9 @@
  * Members and shares are measured, not chosen by taste: they are those for which the worst ratio of
  * the portfolio's mean schedules to the first finding to the mean of the best single strategy, over
  * all entries of scenarios/zoo under both orders, is about the smallest; sim/README.md has the
- * figures. pos is nowhere far ahead of the others, and has no share. Of every DULL_EVERY seeds one
- * is the dull run of fifo, in a campaign from seed 0 the second run: so what fails without any
- * choice fails at once, and what nearly every other run finds does not wait for it.
+ * figures. Of every DULL_EVERY seeds one is the dull run of fifo, in a campaign from seed 0 the
+ * second run: so what fails without any choice fails at once, and what nearly every other run finds
+ * does not wait for it.
  *
  * Guarantee: what a member finds with probability p, is found with p times its share. Fair, since
  * every member is.
@@ -93,7 +93,6 @@ static uint64_t portfolio_draw(void *state, enum bz_choice_kind kind, const stru
 const struct bz_strategy bz_strategy_portfolio = {
     .name = "portfolio",
     .summary = "delay, random, pct, urw, starve, swarm and fifo in turn, seed by seed: the default",
-    .is_fair = true,
     .needs_profile = true,
     .reads_ready = true,
     .state_bytes = sizeof(struct portfolio_state),

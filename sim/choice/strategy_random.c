@@ -25,7 +25,6 @@ static uint32_t random_cancel_gap(void *state) {
 const struct bz_strategy bz_strategy_random = {
     .name = "random",
     .summary = "every ready handle equally likely at every step, cancels after log-uniform gaps",
-    .is_fair = true,
     .state_bytes = sizeof(struct bz_chance),
     .begin = random_begin,
     .next = bz_chance_next,

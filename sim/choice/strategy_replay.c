@@ -167,7 +167,6 @@ bool bz_replay_state_finish(struct bz_replay_state *state, uint32_t last_step) {
 const struct bz_strategy bz_strategy_replay_strict = {
     .name = "replay-strict",
     .summary = "answers from a tape whose entries must all fit",
-    .is_fair = true,
     .reads_ready = true,
     .state_bytes = sizeof(struct bz_replay_state),
     .begin = strict_begin,
@@ -182,7 +181,6 @@ const struct bz_strategy bz_strategy_replay_strict = {
 const struct bz_strategy bz_strategy_replay_lenient = {
     .name = "replay-lenient",
     .summary = "answers from a tape and skips what does not fit",
-    .is_fair = true,
     .reads_ready = true,
     .state_bytes = sizeof(struct bz_replay_state),
     .begin = lenient_begin,

@@ -78,7 +78,6 @@ static uint32_t starve_next(void *state, const struct bz_ready *ready, uint32_t 
 const struct bz_strategy bz_strategy_starve = {
     .name = "starve",
     .summary = "a random walk in which one task at a time is held back for a while",
-    .is_fair = true,
     .needs_profile = true,
     .reads_ready = true,
     .state_bytes = sizeof(struct starve_state),

@@ -94,7 +94,6 @@ static uint32_t swarm_cancel(void *state, const struct bz_cancel_candidate *cand
 const struct bz_strategy bz_strategy_swarm = {
     .name = "swarm",
     .summary = "a random walk whose windows, rates and biases are drawn per seed",
-    .is_fair = true,
     .needs_profile = true,
     .reads_ready = true,
     .state_bytes = sizeof(struct swarm_state),

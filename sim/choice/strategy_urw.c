@@ -57,7 +57,6 @@ static uint32_t urw_next(void *state, const struct bz_ready *ready, uint32_t cou
 const struct bz_strategy bz_strategy_urw = {
     .name = "urw",
     .summary = "tasks weighted by the steps they still have: interleavings about equally likely",
-    .is_fair = true,
     .needs_profile = true,
     .reads_ready = true,
     .state_bytes = sizeof(struct urw_state),

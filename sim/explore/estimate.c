@@ -81,7 +81,6 @@ static uint64_t descent_draw(void *state, enum bz_choice_kind kind, const struct
 static const struct bz_strategy descent_strategy = {
     .name = "descent",
     .summary = "every answer equally likely, and how many there were",
-    .is_fair = true,
     .state_bytes = sizeof(struct descent),
     .begin = descent_begin,
     .next = descent_next,

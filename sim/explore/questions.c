@@ -96,7 +96,6 @@ static uint64_t search_draw(void *state, enum bz_choice_kind kind, const struct 
 const struct bz_strategy bz_search_strategy = {
     .name = "explore",
     .summary = "every answer, one after the other",
-    .is_fair = true,
     .reads_ready = true,
     .state_bytes = sizeof(struct bz_search *),
     .begin = search_begin,

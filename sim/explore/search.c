@@ -368,7 +368,7 @@ bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *boun
     search->is_cut = false;
     search->weight_done = 0;
     /* In a sweep of every order, somebody is always starved by the order alone. */
-    search->world->judge->config.ignores_liveness =
+    search->world->judge->config.ignores_starvation =
         bounds->is_sweep && search->config->program->order == BZ_ORDER_ANY;
     search->world->judge->cancels_left = bz_search_cancels_max(search->config);
     bz_visited_clear(&search->visited);

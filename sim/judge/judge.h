@@ -81,7 +81,7 @@ struct bz_judge_config {
     uint32_t cancels_max;             /* injected cancels of one run */
     uint32_t steps_max;               /* 0: BZ_STEPS_MAX_DEFAULT */
     uint32_t starvation_bound;        /* overtakings that a waiter must put up with; 0: default */
-    bool ignores_liveness;            /* schedules are not fair: no starvation, no livelock */
+    bool ignores_starvation;          /* every order is tried, and some starve a task */
     uint32_t oracles_off;             /* bit mask of indices in bz_oracles */
     const struct bz_profile *profile; /* for strategies that need one: copied; NULL: none yet */
     const struct bz_answers *answers; /* for the strategy that follows one; NULL */

@@ -32,7 +32,6 @@ struct bz_world *bz_program_new_world(const struct bz_program *program) {
         .cancels_max = program->cancels_max,
         .steps_max = program->steps_max,
         .starvation_bound = program->starvation_bound,
-        .ignores_liveness = !program->strategy->is_fair,
         .profile = program->profile.steps == 0 ? NULL : &program->profile,
         .answers = &program->answers,
     };

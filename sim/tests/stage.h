@@ -99,7 +99,6 @@ static inline uint64_t stage_plan_draw(void *state, enum bz_choice_kind kind,
 static const struct bz_strategy stage_strategy = {
     .name = "plan",
     .summary = "follows the plan of a test",
-    .is_fair = true,
     .reads_ready = true,
     .state_bytes = sizeof(struct stage_plan),
     .begin = stage_plan_begin,

@@ -167,12 +167,13 @@ Test(json, prints_what_was_built) {
     bz_json_add_number(bz_json_add_object(root, "in"), "n", 1);
     struct bz_json *list = bz_json_add_array(root, "list");
     bz_json_append_string(list, "x");
+    bz_json_append_number(list, BZ_TRACE_NUMBER_MAX);
     bz_json_add_bool(bz_json_append_object(list), "no", false);
     char *text = bz_json_print(root, false);
-    tst_text(text,
-             "{\"text\":\"a\\\"\\n\xef\xbf\xbd\",\"nothing\":null,\"exact\":9007199254740991,"
-             "\"near\":9007199254740990,\"below\":-7,\"decimal\":0.25,\"yes\":true,"
-             "\"hex\":\"0xffffffffffffffff\",\"in\":{\"n\":1},\"list\":[\"x\",{\"no\":false}]}");
+    tst_text(text, "{\"text\":\"a\\\"\\n\xef\xbf\xbd\",\"nothing\":null,\"exact\":9007199254740991,"
+                   "\"near\":9007199254740990,\"below\":-7,\"decimal\":0.25,\"yes\":true,"
+                   "\"hex\":\"0xffffffffffffffff\",\"in\":{\"n\":1},\"list\":[\"x\","
+                   "9007199254740991,{\"no\":false}]}");
     char error[300];
     struct bz_json *again = bz_json_parse(text, strlen(text), 4, "f", error, sizeof error);
     uint64_t value = 0;

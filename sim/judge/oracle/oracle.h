@@ -20,6 +20,7 @@
 #define BZ_SIM_JUDGE_ORACLE_ORACLE_H
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "sim/judge/internal.h"
 #include "sim/judge/ledger.h"

@@ -7,7 +7,7 @@
 #include "sim/judge/oracle/oracle.h"
 
 static inline bool starvation_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
-    return moment->overtaking != NULL && !judge->config.ignores_liveness &&
+    return moment->overtaking != NULL && !judge->config.ignores_starvation &&
            judge->shadow.tasks[moment->overtaking->first].overtaken >
                judge->config.starvation_bound;
 }

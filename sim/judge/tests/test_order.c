@@ -102,7 +102,7 @@ Test(starvation, fires_beyond_the_bound_and_not_at_it) {
 /* An unfair schedule starves anybody. */
 Test(starvation, is_silent_where_liveness_is_not_judged) {
     struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
-    config.ignores_liveness = true;
+    config.ignores_starvation = true;
     config.starvation_bound = 1;
     struct stage stage;
     starve(&stage, &config);

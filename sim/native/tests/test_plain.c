@@ -1,4 +1,5 @@
 /* Steps one by one make the same run as a run in one go. */
+#include "sim/choice/strategy_measure.h"
 #include "sim/choice/strategy_replay.h"
 #include "sim/tests/crowd.h"
 
@@ -99,9 +100,9 @@ static uint32_t compare(const struct bz_variant *variant, const struct bz_strate
 }
 
 Test(plain, runs_are_those_of_single_steps) {
-    static const struct bz_strategy *const strategies[] = {&bz_strategy_random, &bz_strategy_pct,
-                                                           &bz_strategy_delay};
-    for (int index = 0; index < 3; index++) {
+    static const struct bz_strategy *const strategies[] = {
+        &bz_strategy_random, &bz_strategy_pct, &bz_strategy_delay, &bz_strategy_measure};
+    for (int index = 0; index < 4; index++) {
         for (uint32_t cancels = 0; cancels < 4; cancels++) {
             uint32_t passed =
                 compare(&crowd_sound, strategies[index], 1000, cancels, BZ_RUN_PASSED);
