@@ -21,7 +21,7 @@
 #define BZ_SCENARIOS_VARIANTS_ASYNCIO_H
 
 #include "primitives/sync/items.h"
-#include "scenarios/zoo/waiters.h"
+#include "scenarios/variants/deque.h"
 #include "sim/variant/variant.h"
 
 /* What both keep. A lock's locked() is claimed to be exact, because it is meant to be: that it is
@@ -40,7 +40,7 @@
 /* --- lock ------------------------------------------------------------------------------------- */
 
 struct bz_asyncio_lock {
-    struct bz_zoo_queue queue;
+    struct bz_deque queue;
     bool is_locked; /* by a task that has resumed */
 };
 
@@ -52,7 +52,7 @@ extern const struct bz_permit_ops bz_asyncio_lock_ops;
 /* --- semaphore -------------------------------------------------------------------------------- */
 
 struct bz_asyncio_semaphore {
-    struct bz_zoo_queue queue;
+    struct bz_deque queue;
     uint32_t value; /* permits that nobody holds and nobody was woken for */
     uint32_t bound;
     bool is_bounded;
@@ -70,7 +70,7 @@ bool bz_asyncio_semaphore_wake_next(struct bz_asyncio_semaphore *semaphore);
 /* --- event ------------------------------------------------------------------------------------ */
 
 struct bz_asyncio_event {
-    struct bz_zoo_queue queue;
+    struct bz_deque queue;
     bool is_set;
 };
 
@@ -80,7 +80,7 @@ extern const struct bz_event_ops bz_asyncio_event_ops;
 
 struct bz_asyncio_condition {
     struct bz_asyncio_lock lock;
-    struct bz_zoo_queue queue;
+    struct bz_deque queue;
 };
 
 enum bz_status bz_asyncio_condition_init(void *instance, struct bz_loop *loop);
@@ -113,8 +113,8 @@ uint32_t bz_asyncio_barrier_queued(void *instance);
 
 struct bz_asyncio_queue {
     struct bz_items items;
-    struct bz_zoo_queue getters;
-    struct bz_zoo_queue putters;
+    struct bz_deque getters;
+    struct bz_deque putters;
     struct bz_asyncio_event finished;
     uint64_t unfinished;
     uint32_t maxsize;

@@ -6,13 +6,12 @@
 
 static enum bz_status semaphore_acquire(void *instance) {
     struct bz_asyncio_semaphore *semaphore = instance;
-    struct bz_zoo_waiter waiter;
+    struct bz_waiter waiter;
     if (!bz_asyncio_semaphore_locked(semaphore)) {
         semaphore->value--;
         return BZ_OK;
     }
-    enum bz_status status = bz_zoo_wait(&semaphore->queue, &waiter);
-    bz_zoo_leave(&waiter);
+    enum bz_status status = bz_deque_wait(&semaphore->queue, &waiter);
     bool gives_back = status == BZ_CANCELLED && waiter.future.state != BZ_FUTURE_CANCELLED;
     semaphore->value += gives_back;
     if (gives_back || (status == BZ_OK && semaphore->value > 0)) {

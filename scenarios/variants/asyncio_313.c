@@ -7,14 +7,13 @@
 /* On every way out, as many are woken as there are permits that nobody was woken for. */
 static enum bz_status semaphore_acquire(void *instance) {
     struct bz_asyncio_semaphore *semaphore = instance;
-    struct bz_zoo_waiter waiter;
+    struct bz_waiter waiter;
     if (!bz_asyncio_semaphore_locked(semaphore)) {
         semaphore->value--;
         return BZ_OK;
     }
-    enum bz_status status = bz_zoo_wait(&semaphore->queue, &waiter);
-    bz_zoo_leave(&waiter);
-    if (status == BZ_CANCELLED && bz_zoo_was_woken(&waiter)) {
+    enum bz_status status = bz_deque_wait(&semaphore->queue, &waiter);
+    if (status == BZ_CANCELLED && bz_waiter_was_woken(&waiter)) {
         semaphore->value++;
     }
     while (semaphore->value > 0 && bz_asyncio_semaphore_wake_next(semaphore)) {

@@ -1,9 +1,9 @@
 /* Event, condition and barrier of the asyncio references. */
 #include "scenarios/variants/asyncio.h"
 
-static uint32_t entries(const struct bz_zoo_queue *queue) {
+static uint32_t entries(const struct bz_deque *queue) {
     struct bz_permit_view view;
-    bz_zoo_queue_view(queue, &view);
+    bz_deque_view(queue, &view);
     return view.queued;
 }
 
@@ -11,14 +11,14 @@ static uint32_t entries(const struct bz_zoo_queue *queue) {
 
 static enum bz_status event_init(void *instance, struct bz_loop *loop) {
     struct bz_asyncio_event *event = instance;
-    bz_zoo_queue_init(&event->queue, loop);
+    bz_deque_init(&event->queue, loop);
     return BZ_OK;
 }
 
 static void event_set(void *instance) {
     struct bz_asyncio_event *event = instance;
     event->is_set = true; /* if it was, nobody waits */
-    while (bz_zoo_wake_oldest(&event->queue)) {
+    while (bz_deque_wake_oldest(&event->queue)) {
     }
 }
 
@@ -35,12 +35,11 @@ static bool event_is_set(void *instance) {
 /* Who was woken does not look at the flag again. */
 static enum bz_status event_wait(void *instance) {
     struct bz_asyncio_event *event = instance;
-    struct bz_zoo_waiter waiter;
+    struct bz_waiter waiter;
     if (event->is_set) {
         return BZ_OK;
     }
-    enum bz_status status = bz_zoo_wait(&event->queue, &waiter);
-    bz_zoo_leave(&waiter);
+    enum bz_status status = bz_deque_wait(&event->queue, &waiter);
     return status;
 }
 
@@ -63,7 +62,7 @@ const struct bz_event_ops bz_asyncio_event_ops = {
 
 enum bz_status bz_asyncio_condition_init(void *instance, struct bz_loop *loop) {
     struct bz_asyncio_condition *condition = instance;
-    bz_zoo_queue_init(&condition->queue, loop);
+    bz_deque_init(&condition->queue, loop);
     return bz_asyncio_lock_ops.init(&condition->lock, loop, 1);
 }
 
@@ -81,19 +80,18 @@ static enum bz_status relock(struct bz_asyncio_condition *condition) {
 }
 
 enum bz_status bz_asyncio_condition_sleep(struct bz_asyncio_condition *condition) {
-    struct bz_zoo_waiter waiter;
+    struct bz_waiter waiter;
     enum bz_status status = bz_asyncio_lock_release(&condition->lock);
     if (status != BZ_OK) {
         return status;
     }
-    status = bz_zoo_wait(&condition->queue, &waiter);
-    bz_zoo_leave(&waiter);
+    status = bz_deque_wait(&condition->queue, &waiter);
     enum bz_status locked = relock(condition);
     return locked == BZ_OK ? status : locked;
 }
 
 void bz_asyncio_condition_wake(struct bz_asyncio_condition *condition, uint32_t count) {
-    for (; count > 0 && bz_zoo_wake_oldest(&condition->queue); count--) {
+    for (; count > 0 && bz_deque_wake_oldest(&condition->queue); count--) {
     }
 }
 

@@ -6,7 +6,7 @@
 static enum bz_status lock_init(void *instance, struct bz_loop *loop, uint32_t permits) {
     struct bz_asyncio_lock *lock = instance;
     (void)permits;
-    bz_zoo_queue_init(&lock->queue, loop);
+    bz_deque_init(&lock->queue, loop);
     return BZ_OK;
 }
 
@@ -15,7 +15,7 @@ static enum bz_status lock_init(void *instance, struct bz_loop *loop, uint32_t p
 static void wake_first(struct bz_asyncio_lock *lock) {
     struct bz_list *first = lock->queue.entries.next;
     if (first != &lock->queue.entries) {
-        struct bz_zoo_waiter *waiter = bz_container_of(first, struct bz_zoo_waiter, link);
+        struct bz_waiter *waiter = bz_container_of(first, struct bz_waiter, link);
         enum bz_status status = bz_future_set_result(&waiter->future, 0);
         (void)status; /* refused if it is done */
     }
@@ -23,13 +23,12 @@ static void wake_first(struct bz_asyncio_lock *lock) {
 
 enum bz_status bz_asyncio_lock_acquire(void *instance) {
     struct bz_asyncio_lock *lock = instance;
-    struct bz_zoo_waiter waiter;
-    if (!lock->is_locked && !bz_zoo_has_live(&lock->queue)) {
+    struct bz_waiter waiter;
+    if (!lock->is_locked && !bz_deque_has_live(&lock->queue)) {
         lock->is_locked = true;
         return BZ_OK;
     }
-    enum bz_status status = bz_zoo_wait(&lock->queue, &waiter);
-    bz_zoo_leave(&waiter); /* before it wakes anybody: it must not wake itself */
+    enum bz_status status = bz_deque_wait(&lock->queue, &waiter);
     if (status == BZ_OK) {
         lock->is_locked = true;
     } else if (status == BZ_CANCELLED && !lock->is_locked) {
@@ -56,7 +55,7 @@ static bool lock_locked(void *instance) {
 static void lock_view(void *instance, struct bz_permit_view *view) {
     const struct bz_asyncio_lock *lock = instance;
     view->level = lock->is_locked ? 0 : 1;
-    bz_zoo_queue_view(&lock->queue, view);
+    bz_deque_view(&lock->queue, view);
 }
 
 const struct bz_permit_ops bz_asyncio_lock_ops = {
@@ -86,7 +85,7 @@ const struct bz_fault bz_asyncio_fault_locked = {
 
 enum bz_status bz_asyncio_semaphore_init(void *instance, struct bz_loop *loop, uint32_t permits) {
     struct bz_asyncio_semaphore *semaphore = instance;
-    bz_zoo_queue_init(&semaphore->queue, loop);
+    bz_deque_init(&semaphore->queue, loop);
     semaphore->value = permits;
     return BZ_OK;
 }
@@ -99,7 +98,7 @@ enum bz_status bz_asyncio_bounded_init(void *instance, struct bz_loop *loop, uin
 }
 
 bool bz_asyncio_semaphore_wake_next(struct bz_asyncio_semaphore *semaphore) {
-    if (!bz_zoo_wake_oldest(&semaphore->queue)) {
+    if (!bz_deque_wake_oldest(&semaphore->queue)) {
         return false;
     }
     semaphore->value--;
@@ -118,12 +117,12 @@ enum bz_status bz_asyncio_semaphore_release(void *instance) {
 
 bool bz_asyncio_semaphore_locked(void *instance) {
     const struct bz_asyncio_semaphore *semaphore = instance;
-    return semaphore->value == 0 || bz_zoo_has_live(&semaphore->queue);
+    return semaphore->value == 0 || bz_deque_has_live(&semaphore->queue);
 }
 
 void bz_asyncio_semaphore_view(void *instance, struct bz_permit_view *view) {
     const struct bz_asyncio_semaphore *semaphore = instance;
-    bz_zoo_queue_view(&semaphore->queue, view);
+    bz_deque_view(&semaphore->queue, view);
     view->level = semaphore->value + (uint64_t)view->woken;
 }
 

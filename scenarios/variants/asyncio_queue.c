@@ -7,8 +7,8 @@ enum bz_status bz_asyncio_queue_init(void *instance, struct bz_loop *loop,
                                                [BZ_QUEUE_ORDER_LIFO] = BZ_QUEUE_LIFO,
                                                [BZ_QUEUE_ORDER_PRIORITY] = BZ_QUEUE_PRIORITY};
     struct bz_asyncio_queue *queue = instance;
-    bz_zoo_queue_init(&queue->getters, loop);
-    bz_zoo_queue_init(&queue->putters, loop);
+    bz_deque_init(&queue->getters, loop);
+    bz_deque_init(&queue->putters, loop);
     queue->maxsize = maxsize;
     enum bz_status status = bz_asyncio_event_ops.init(&queue->finished, loop);
     queue->finished.is_set = true;
@@ -21,9 +21,9 @@ static bool is_full(const struct bz_asyncio_queue *queue) {
 }
 
 /* Takes entries out until it has woken one. */
-static bool wake_next(struct bz_zoo_queue *waiters) {
-    struct bz_zoo_waiter *waiter;
-    while ((waiter = bz_zoo_pop(waiters)) != NULL) {
+static bool wake_next(struct bz_deque *waiters) {
+    struct bz_waiter *waiter;
+    while ((waiter = bz_deque_pop(waiters)) != NULL) {
         if (bz_future_set_result(&waiter->future, 0) == BZ_OK) {
             return true;
         }
@@ -33,13 +33,10 @@ static bool wake_next(struct bz_zoo_queue *waiters) {
 
 /* One wait; the caller looks again what it was good for. `was_woken` is true if a wake-up went to a
  * task that leaves: it must pass it on. */
-static enum bz_status wait_once(struct bz_zoo_queue *waiters, bool *was_woken) {
-    struct bz_zoo_waiter waiter;
-    enum bz_status status = bz_zoo_wait(waiters, &waiter);
-    if (bz_list_is_linked(&waiter.link)) {
-        bz_zoo_leave(&waiter); /* nobody has taken it out: nobody woke it */
-    }
-    *was_woken = bz_zoo_was_woken(&waiter);
+static enum bz_status wait_once(struct bz_deque *waiters, bool *was_woken) {
+    struct bz_waiter waiter;
+    enum bz_status status = bz_deque_wait(waiters, &waiter);
+    *was_woken = bz_waiter_was_woken(&waiter);
     return status;
 }
 
@@ -146,7 +143,7 @@ uint32_t bz_asyncio_queue_queued(void *instance) {
     struct bz_asyncio_queue *queue = instance;
     struct bz_permit_view getters;
     struct bz_permit_view putters;
-    bz_zoo_queue_view(&queue->getters, &getters);
-    bz_zoo_queue_view(&queue->putters, &putters);
+    bz_deque_view(&queue->getters, &getters);
+    bz_deque_view(&queue->putters, &putters);
     return getters.queued + putters.queued + bz_asyncio_event_ops.queued(&queue->finished);
 }
