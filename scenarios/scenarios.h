@@ -7,6 +7,7 @@
 #ifndef BZ_SCENARIOS_SCENARIOS_H
 #define BZ_SCENARIOS_SCENARIOS_H
 
+#include "scenarios/variants/variants.h"
 #include "scenarios/zoo/zoo.h"
 #include "sim/campaign/scenario.h"
 #include "sim/variant/variant.h"
@@ -26,11 +27,6 @@ extern const struct bz_scenario bz_scenario_restaurant;
 extern const struct bz_scenario bz_scenario_scope;
 extern const struct bz_scenario bz_scenario_taskgroup;
 extern const struct bz_scenario bz_scenario_timeout;
-
-extern const struct bz_variant bz_variant_asyncio_311;
-extern const struct bz_variant bz_variant_asyncio_313;
-extern const struct bz_variant bz_variant_buzzer;
-extern const struct bz_variant bz_variant_twisted;
 
 /* Both end with NULL and are sorted by name, `buzzer` first. */
 extern const struct bz_scenario *const bz_scenarios[];

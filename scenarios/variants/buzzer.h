@@ -1,5 +1,4 @@
-/* The tables of the variant `buzzer`, for who builds another variant that differs in one of them.
- */
+/* The tables of the variant `buzzer`, and how their functions are written. */
 #ifndef BZ_SCENARIOS_VARIANTS_BUZZER_H
 #define BZ_SCENARIOS_VARIANTS_BUZZER_H
 
@@ -12,5 +11,21 @@ extern const struct bz_queue_ops bz_buzzer_queue_ops;
 extern const struct bz_pool_ops bz_buzzer_pool_ops;
 extern const struct bz_deferred_ops bz_buzzer_deferred_ops;
 extern const struct bz_scope_ops bz_buzzer_scope_ops;
+
+/* An operation that calls a function of the primitive, which the instance is or begins with. */
+#define BZ_BUZZER_CALL(result, name, function)                                                     \
+    static result name(void *instance) {                                                           \
+        return function(instance);                                                                 \
+    }
+
+#define BZ_BUZZER_CALL_WITH(result, name, function, type)                                          \
+    static result name(void *instance, type argument) {                                            \
+        return function(instance, argument);                                                       \
+    }
+
+#define BZ_BUZZER_DO(name, function)                                                               \
+    static void name(void *instance) {                                                             \
+        function(instance);                                                                        \
+    }
 
 #endif
