@@ -12,7 +12,8 @@ extern const struct bz_pool_ops bz_buzzer_pool_ops;
 extern const struct bz_deferred_ops bz_buzzer_deferred_ops;
 extern const struct bz_scope_ops bz_buzzer_scope_ops;
 
-/* An operation that calls a function of the primitive, which the instance is or begins with. */
+/* These define an operation that calls a function of the primitive. The instance is the primitive,
+ * or begins with it. */
 #define BZ_BUZZER_CALL(result, name, function)                                                     \
     static result name(void *instance) {                                                           \
         return function(instance);                                                                 \

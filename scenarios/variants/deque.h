@@ -5,7 +5,7 @@
  *
  * Unlike in the queue of the primitives that ship (primitives/sync/waitq.h), an entry stays linked
  * after it was woken (R) or cancelled (C), until its task resumes and takes it out. Many faults are
- * a wrong answer to the question what such an entry means. Here is no fault.
+ * a wrong answer to the question of what such an entry means. The deque itself has no fault.
  *
  * A waiter lives on the stack of the task that waits, as a rule; waiting allocates nothing. */
 #ifndef BZ_SCENARIOS_VARIANTS_DEQUE_H

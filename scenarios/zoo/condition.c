@@ -70,7 +70,8 @@ static enum bz_status relock(struct condition *condition, enum bz_status status,
 static enum bz_status cond_notify_lost_wait(void *instance) {
     struct bz_waiter waiter;
     enum bz_status status = unlock_and_wait(instance, &waiter);
-    return status == BZ_NOT_HELD ? status : relock(instance, status, false); /* the fault: false */
+    /* The fault: one that was notified and is cancelled does not pass it on. */
+    return status == BZ_NOT_HELD ? status : relock(instance, status, false);
 }
 
 const struct bz_condition_ops bz_zoo_ops_cond_notify_lost = {CONDITION,

@@ -86,10 +86,9 @@ static enum bz_status embassy_2766_release(void *instance) {
 const struct bz_permit_ops bz_zoo_ops_embassy_2766 = {
     BZ_ZOO_SEMAPHORE, .acquire = embassy_2766_acquire, .release = embassy_2766_release};
 
-/* --- the same, with newcomers that take what woken waiters leave -------------------------------
- */
+/* --- the same, and newcomers may pass woken waiters ------------------------------------------- */
 
-/* A newcomer takes a permit beside woken waiters, if there are more permits than those take. */
+/* A newcomer takes a permit beside woken waiters, if there are more permits than they will take. */
 static bool try_beside(struct bz_zoo_semaphore *semaphore) {
     bool is_free = bz_deque_oldest_asleep(&semaphore->queue) == NULL &&
                    semaphore->value > bz_deque_count(&semaphore->queue, BZ_FUTURE_RESULT);
@@ -164,7 +163,8 @@ struct gv_1487_waiter {
     uint32_t hash;
 };
 
-/* Wakes the one with the least hash of those that are asleep, if a permit is left for it. */
+/* Wakes the one with the least hash of those that are asleep, if a permit is left for it. For a
+ * second one there never is: this is called for every permit that comes free. */
 static void gv_1487_wake_first(struct bz_zoo_semaphore *semaphore) {
     struct gv_1487_waiter *first = NULL;
     struct bz_waiter *next = NULL;

@@ -4,8 +4,6 @@
 #include "primitives/runtime/timer.h"
 #include "scenarios/zoo/parts.h"
 
-#define SECOND_NS 1000000000u
-
 /* an-1145: lock-stale-queue, made again ten years later in a lock that is handed over.
  *
  * release gives the lock to the first waiter that is not cancelled, and leaves the cancelled ones
@@ -296,6 +294,8 @@ const struct bz_permit_ops bz_zoo_ops_am_54 = {BZ_ZOO_HANDOFF,
                                                .acquire = am_54_acquire, .release = am_54_release};
 
 /* --- no queue --------------------------------------------------------------------------------- */
+
+#define SECOND_NS 1000000000u
 
 /* toy-poll: a lock that tries again in a second, for a caller who has gone.
  *

@@ -1,5 +1,4 @@
-/* Limiters: a woken waiter is out of the queue, or should be, and those on their way are counted.
- */
+/* Limiters: whoever wakes a waiter takes it out of the queue, and counts it until it resumes. */
 #include "scenarios/zoo/parts.h"
 
 struct limiter {

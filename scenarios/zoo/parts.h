@@ -1,21 +1,22 @@
-/* The locks and semaphores that entries of the zoo are made of. Here is no fault: each is correct,
- * with all its operations in a macro, of which an entry replaces those that hold its fault.
+/* The locks and semaphores that entries of the zoo are made of. None of them has a fault. A macro
+ * lists the operations of each; an entry takes them, and replaces those that hold its fault.
  *
  *     const struct bz_permit_ops bz_zoo_ops_toy_lifo = {BZ_ZOO_LOCK, .release = toy_lifo_release};
  *
- * In a struct of an entry's own they come first, so that their operations fit that struct, too. */
+ * An entry that needs more fields has a struct of its own, which begins with the part: then the
+ * operations of the part fit that struct, too. */
 #ifndef BZ_SCENARIOS_ZOO_PARTS_H
 #define BZ_SCENARIOS_ZOO_PARTS_H
 
 #include "scenarios/variants/deque.h"
 #include "scenarios/zoo/zoo.h"
 
-/* A member that comes later replaces the one of the macro: that is what the macros are for. */
+/* A member that comes later replaces the macro's. That is how the macros are meant to be used. */
 #pragma GCC diagnostic ignored "-Woverride-init"
 
 /* --- lock ------------------------------------------------------------------------------------- */
 
-/* Open from the release until the woken waiter has resumed, and meanwhile closed to newcomers. */
+/* From the release until the woken waiter has resumed, nobody holds it, and newcomers wait. */
 struct bz_zoo_lock {
     struct bz_deque queue;
     bool is_held; /* by a task that has resumed */
@@ -32,8 +33,8 @@ void bz_zoo_lock_view(void *instance, struct bz_permit_view *view);
     .acquire = bz_zoo_lock_acquire, .release = bz_zoo_lock_release, .locked = bz_zoo_lock_locked,  \
     .view = bz_zoo_lock_view
 
-/* The two halves of acquire: takes the lock if it is open and every entry of the queue is
- * cancelled; or else waits for it. */
+/* The two halves of acquire. The first takes the lock if nobody holds it and every entry of the
+ * queue is cancelled. The second waits for it. */
 bool bz_zoo_lock_try(struct bz_zoo_lock *lock);
 enum bz_status bz_zoo_lock_wait(struct bz_zoo_lock *lock);
 
@@ -58,22 +59,23 @@ void bz_zoo_handoff_view(void *instance, struct bz_permit_view *view);
     .release = bz_zoo_handoff_release, .locked = bz_zoo_handoff_locked,                            \
     .view = bz_zoo_handoff_view
 
-/* The two halves of acquire: takes the lock if nobody owns it; or else waits for it. */
+/* The two halves of acquire. The first takes the lock if nobody owns it, the second waits for it.
+ */
 bool bz_zoo_handoff_try(struct bz_zoo_handoff *lock);
 enum bz_status bz_zoo_handoff_wait(struct bz_zoo_handoff *lock);
 
 /* Gives it to the oldest waiter, or to nobody. */
 void bz_zoo_handoff_pass(struct bz_zoo_handoff *lock);
 
-/* Releases it, by a hand-over of the entry's own; refused while nobody has it in hand. */
+/* A release with a hand-over of the entry's own. It is refused until the owner has resumed. */
 enum bz_status bz_zoo_handoff_release_by(struct bz_zoo_handoff *lock,
                                          void (*hand_over)(struct bz_zoo_handoff *lock));
 
 /* --- semaphore -------------------------------------------------------------------------------- */
 
-/* A woken waiter takes its permit when it resumes: value is the level, and has the permits in it
- * that somebody was woken for. With _RESERVING, a permit leaves the value when a waiter is woken
- * for it, and the level is the value and the waiters that were woken. */
+/* A woken waiter takes its permit when it resumes: until then the permit is in the value, which is
+ * the level. With _RESERVING, a permit leaves the value when a waiter is woken for it. Then the
+ * level is the value plus the number of woken waiters. */
 struct bz_zoo_semaphore {
     struct bz_deque queue;
     uint32_t value;
@@ -91,7 +93,7 @@ void bz_zoo_semaphore_view(void *instance, struct bz_permit_view *view);
     .acquire = bz_zoo_semaphore_acquire, .release = bz_zoo_semaphore_release,                      \
     .locked = bz_zoo_semaphore_locked, .view = bz_zoo_semaphore_view
 
-/* Releases, and wakes by a function of the entry's own. */
+/* A release that wakes by a function of the entry's own. */
 enum bz_status bz_zoo_semaphore_release_by(struct bz_zoo_semaphore *semaphore,
                                            void (*wake)(struct bz_zoo_semaphore *semaphore));
 

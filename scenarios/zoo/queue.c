@@ -139,8 +139,7 @@ static enum bz_status q_ghost_put_get(void *instance, uint64_t *value) {
 const struct bz_queue_ops bz_zoo_ops_q_ghost_put = {
     BZ_ZOO_QUEUE, .put = q_ghost_put_put, .get = q_ghost_put_get, .try_get = q_ghost_put_try_get};
 
-/* --- entries that outlive their tasks ----------------------------------------------------------
- */
+/* --- entries that outlive their tasks --------------------------------------------------------- */
 
 /* One wait, by a request that is dropped when it is out of the deque. With `stays_if_cancelled`,
  * one that was cancelled while it waited is left in. */
@@ -240,7 +239,7 @@ static enum bz_status q_dead_getters_get(void *instance, uint64_t *value) {
     enum bz_status status = BZ_OK;
     while (status == BZ_OK && queue->count == 0) {
         bool was_woken = false;
-        status = wait_by_request(&queue->getters, true, &was_woken); /* the fault: true */
+        status = wait_by_request(&queue->getters, true, &was_woken); /* the fault: it stays in */
         if (status != BZ_OK && was_woken && queue->count > 0) {
             bz_deque_wake_oldest(&queue->getters);
         }
@@ -277,7 +276,7 @@ static enum bz_status q_dead_putters_put(void *instance, uint64_t value, int64_t
     enum bz_status status = BZ_OK;
     while (status == BZ_OK && bz_zoo_items_is_full(queue)) {
         bool was_woken = false;
-        status = wait_by_request(&queue->putters, true, &was_woken); /* the fault: true */
+        status = wait_by_request(&queue->putters, true, &was_woken); /* the fault: it stays in */
         if (status != BZ_OK && was_woken && !bz_zoo_items_is_full(queue)) {
             bz_deque_wake_oldest(&queue->putters);
         }
