@@ -15,7 +15,7 @@ const struct bz_variant *const bz_variants[] = {
     &bz_variant_asyncio_311,
     &bz_variant_asyncio_313,
     &bz_variant_twisted,
-#define ZOO(entry) &bz_variant_zoo_##entry,
+#define ZOO(entry, ...) &bz_variant_zoo_##entry,
 #include "scenarios/zoo/zoo.def"
 #undef ZOO
     NULL,

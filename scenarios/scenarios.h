@@ -1,12 +1,14 @@
 /* The scenarios and variants that come with Buzzer, by name.
  *
  * To add a scenario: one file with one const struct bz_scenario, declared here, listed in
- * scenarios.c. To add a variant: the same with struct bz_variant; a zoo entry goes to zoo/, and to
- * the list in zoo/zoo.def.
+ * scenarios.c. To add a variant: the same with struct bz_variant. To add an entry of the zoo:
+ * zoo/README.md.
  */
 #ifndef BZ_SCENARIOS_SCENARIOS_H
 #define BZ_SCENARIOS_SCENARIOS_H
 
+#include "scenarios/variants/variants.h"
+#include "scenarios/zoo/zoo.h"
 #include "sim/run/scenario.h"
 #include "sim/variant/variant.h"
 
@@ -25,14 +27,6 @@ extern const struct bz_scenario bz_scenario_restaurant;
 extern const struct bz_scenario bz_scenario_scope;
 extern const struct bz_scenario bz_scenario_taskgroup;
 extern const struct bz_scenario bz_scenario_timeout;
-
-extern const struct bz_variant bz_variant_asyncio_311;
-extern const struct bz_variant bz_variant_asyncio_313;
-extern const struct bz_variant bz_variant_buzzer;
-extern const struct bz_variant bz_variant_twisted;
-#define ZOO(entry) extern const struct bz_variant bz_variant_zoo_##entry;
-#include "scenarios/zoo/zoo.def"
-#undef ZOO
 
 /* Both end with NULL and are sorted by name, `buzzer` first. */
 extern const struct bz_scenario *const bz_scenarios[];

@@ -1,56 +1,38 @@
 /* The queue of the asyncio references. */
+#include "primitives/sync/items.h"
 #include "scenarios/variants/asyncio.h"
+#include "scenarios/variants/deque.h"
 
-enum bz_status bz_asyncio_queue_init(void *instance, struct bz_loop *loop,
-                                     enum bz_queue_order order, uint32_t maxsize) {
+struct queue {
+    struct bz_items items;
+    struct bz_deque getters;
+    struct bz_deque putters;
+    struct bz_deque joiners;
+    uint64_t unfinished;
+    uint32_t maxsize;
+    bool is_shut;
+};
+
+static enum bz_status queue_init(void *instance, struct bz_loop *loop, enum bz_queue_order order,
+                                 uint32_t maxsize) {
     static const enum bz_queue_kind kinds[] = {[BZ_QUEUE_ORDER_FIFO] = BZ_QUEUE_FIFO,
                                                [BZ_QUEUE_ORDER_LIFO] = BZ_QUEUE_LIFO,
                                                [BZ_QUEUE_ORDER_PRIORITY] = BZ_QUEUE_PRIORITY};
-    struct bz_asyncio_queue *queue = instance;
-    bz_zoo_queue_init(&queue->getters, loop);
-    bz_zoo_queue_init(&queue->putters, loop);
+    struct queue *queue = instance;
+    bz_deque_init(&queue->getters, loop);
+    bz_deque_init(&queue->putters, loop);
+    bz_deque_init(&queue->joiners, loop);
     queue->maxsize = maxsize;
-    enum bz_status status = bz_asyncio_event_ops.init(&queue->finished, loop);
-    queue->finished.is_set = true;
-    return bz_items_init(&queue->items, bz_loop_mem(loop), kinds[order], maxsize) ? status
-                                                                                  : BZ_NO_MEMORY;
+    bool has_memory = bz_items_init(&queue->items, bz_loop_mem(loop), kinds[order], maxsize);
+    return has_memory ? BZ_OK : BZ_NO_MEMORY;
 }
 
-static bool is_full(const struct bz_asyncio_queue *queue) {
+static bool is_full(const struct queue *queue) {
     return queue->maxsize > 0 && queue->items.count >= queue->maxsize;
 }
 
-/* Takes entries out until it has woken one. */
-static bool wake_next(struct bz_zoo_queue *waiters) {
-    struct bz_zoo_waiter *waiter;
-    while ((waiter = bz_zoo_pop(waiters)) != NULL) {
-        if (bz_future_set_result(&waiter->future, 0) == BZ_OK) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* One wait; the caller looks again what it was good for. `was_woken` is true if a wake-up went to a
- * task that leaves: it must pass it on. */
-static enum bz_status wait_once(struct bz_zoo_queue *waiters, bool *was_woken) {
-    struct bz_zoo_waiter waiter;
-    enum bz_status status = bz_zoo_wait(waiters, &waiter);
-    if (bz_list_is_linked(&waiter.link)) {
-        bz_zoo_leave(&waiter); /* nobody has taken it out: nobody woke it */
-    }
-    *was_woken = bz_zoo_was_woken(&waiter);
-    return status;
-}
-
-static void finish(struct bz_asyncio_queue *queue) {
-    if (queue->unfinished == 0) {
-        bz_asyncio_event_ops.set(&queue->finished);
-    }
-}
-
-enum bz_status bz_asyncio_queue_try_put(void *instance, uint64_t value, int64_t priority) {
-    struct bz_asyncio_queue *queue = instance;
+static enum bz_status queue_try_put(void *instance, uint64_t value, int64_t priority) {
+    struct queue *queue = instance;
     if (queue->is_shut) {
         return BZ_CLOSED;
     }
@@ -62,53 +44,59 @@ enum bz_status bz_asyncio_queue_try_put(void *instance, uint64_t value, int64_t 
     }
     bz_items_push(&queue->items, value, priority);
     queue->unfinished++;
-    bz_asyncio_event_ops.clear(&queue->finished);
-    wake_next(&queue->getters);
+    bz_deque_pop_and_wake(&queue->getters);
     return BZ_OK;
 }
 
-enum bz_status bz_asyncio_queue_put(void *instance, uint64_t value, int64_t priority) {
-    struct bz_asyncio_queue *queue = instance;
+/* After each wait it is looked again what it was good for. Who leaves with a wake-up that it has no
+ * use for passes it on. */
+static enum bz_status queue_put(void *instance, uint64_t value, int64_t priority) {
+    struct queue *queue = instance;
     while (is_full(queue) && !queue->is_shut) {
-        bool was_woken;
-        enum bz_status status = wait_once(&queue->putters, &was_woken);
+        struct bz_waiter waiter;
+        enum bz_status status = bz_deque_wait(&queue->putters, &waiter);
         if (status != BZ_OK) {
-            if (was_woken && !is_full(queue)) {
-                wake_next(&queue->putters);
+            if (bz_waiter_was_woken(&waiter) && !is_full(queue)) {
+                bz_deque_pop_and_wake(&queue->putters);
             }
             return status;
         }
     }
-    return bz_asyncio_queue_try_put(instance, value, priority);
+    return queue_try_put(instance, value, priority);
 }
 
-enum bz_status bz_asyncio_queue_try_get(void *instance, uint64_t *value) {
-    struct bz_asyncio_queue *queue = instance;
+static enum bz_status queue_try_get(void *instance, uint64_t *value) {
+    struct queue *queue = instance;
     if (queue->items.count == 0) {
         return queue->is_shut ? BZ_CLOSED : BZ_EMPTY;
     }
     *value = bz_items_pop(&queue->items);
-    wake_next(&queue->putters);
+    bz_deque_pop_and_wake(&queue->putters);
     return BZ_OK;
 }
 
-enum bz_status bz_asyncio_queue_get(void *instance, uint64_t *value) {
-    struct bz_asyncio_queue *queue = instance;
+static enum bz_status queue_get(void *instance, uint64_t *value) {
+    struct queue *queue = instance;
     while (queue->items.count == 0 && !queue->is_shut) {
-        bool was_woken;
-        enum bz_status status = wait_once(&queue->getters, &was_woken);
+        struct bz_waiter waiter;
+        enum bz_status status = bz_deque_wait(&queue->getters, &waiter);
         if (status != BZ_OK) {
-            if (was_woken && queue->items.count > 0) {
-                wake_next(&queue->getters);
+            if (bz_waiter_was_woken(&waiter) && queue->items.count > 0) {
+                bz_deque_pop_and_wake(&queue->getters);
             }
             return status;
         }
     }
-    return bz_asyncio_queue_try_get(instance, value);
+    return queue_try_get(instance, value);
 }
 
-enum bz_status bz_asyncio_queue_task_done(void *instance) {
-    struct bz_asyncio_queue *queue = instance;
+static void finish(struct queue *queue) {
+    while (queue->unfinished == 0 && bz_deque_wake_oldest(&queue->joiners)) {
+    }
+}
+
+static enum bz_status queue_task_done(void *instance) {
+    struct queue *queue = instance;
     if (queue->unfinished == 0) {
         return BZ_INVALID_STATE;
     }
@@ -117,13 +105,14 @@ enum bz_status bz_asyncio_queue_task_done(void *instance) {
     return BZ_OK;
 }
 
-enum bz_status bz_asyncio_queue_join(void *instance) {
-    struct bz_asyncio_queue *queue = instance;
-    return queue->unfinished == 0 ? BZ_OK : bz_asyncio_event_ops.wait(&queue->finished);
+static enum bz_status queue_join(void *instance) {
+    struct queue *queue = instance;
+    struct bz_waiter waiter;
+    return queue->unfinished == 0 ? BZ_OK : bz_deque_wait(&queue->joiners, &waiter);
 }
 
-void bz_asyncio_queue_shutdown(void *instance, bool is_immediate) {
-    struct bz_asyncio_queue *queue = instance;
+static void queue_shutdown(void *instance, bool is_immediate) {
+    struct queue *queue = instance;
     queue->is_shut = true;
     if (is_immediate) {
         uint32_t dropped = queue->items.count;
@@ -131,22 +120,28 @@ void bz_asyncio_queue_shutdown(void *instance, bool is_immediate) {
         queue->unfinished -= dropped < queue->unfinished ? dropped : queue->unfinished;
         finish(queue);
     }
-    while (wake_next(&queue->getters)) {
-    }
-    while (wake_next(&queue->putters)) {
+    while (bz_deque_pop_and_wake(&queue->getters) || bz_deque_pop_and_wake(&queue->putters)) {
     }
 }
 
-uint64_t bz_asyncio_queue_size(void *instance) {
-    const struct bz_asyncio_queue *queue = instance;
+static uint64_t queue_size(void *instance) {
+    const struct queue *queue = instance;
     return queue->items.count;
 }
 
-uint32_t bz_asyncio_queue_queued(void *instance) {
-    struct bz_asyncio_queue *queue = instance;
-    struct bz_permit_view getters;
-    struct bz_permit_view putters;
-    bz_zoo_queue_view(&queue->getters, &getters);
-    bz_zoo_queue_view(&queue->putters, &putters);
-    return getters.queued + putters.queued + bz_asyncio_event_ops.queued(&queue->finished);
+static uint32_t queue_queued(void *instance) {
+    const struct queue *queue = instance;
+    return bz_deque_length(&queue->getters) + bz_deque_length(&queue->putters) +
+           bz_deque_length(&queue->joiners);
 }
+
+#define QUEUE_OPS(shutdown_)                                                                       \
+    {                                                                                              \
+        .instance_bytes = sizeof(struct queue), .init = queue_init, .put = queue_put,              \
+        .get = queue_get, .try_put = queue_try_put, .try_get = queue_try_get,                      \
+        .task_done = queue_task_done, .join = queue_join, .shutdown = shutdown_,                   \
+        .size = queue_size, .queued = queue_queued                                                 \
+    }
+
+const struct bz_queue_ops bz_asyncio_queue_311 = QUEUE_OPS(NULL);
+const struct bz_queue_ops bz_asyncio_queue_313 = QUEUE_OPS(queue_shutdown);

@@ -5,7 +5,7 @@
 
 #include "primitives/sync/lock.h"
 #include "primitives/sync/semaphore.h"
-#include "scenarios/scenarios.h"
+#include "scenarios/variants/variants.h"
 
 /* Whoever uses the primitives hands them storage of any content; here it is zeroed, which would
  * hide what init forgets. A byte of 1 is a wrong number, and a bool that may be read. */
@@ -20,17 +20,9 @@ static enum bz_status lock_init(void *instance, struct bz_loop *loop, uint32_t p
     return BZ_OK;
 }
 
-static enum bz_status lock_acquire(void *instance) {
-    return bz_lock_acquire(instance);
-}
-
-static enum bz_status lock_release(void *instance) {
-    return bz_lock_release(instance);
-}
-
-static bool lock_locked(void *instance) {
-    return bz_lock_locked(instance);
-}
+BZ_BUZZER_CALL(enum bz_status, lock_acquire, bz_lock_acquire)
+BZ_BUZZER_CALL(enum bz_status, lock_release, bz_lock_release)
+BZ_BUZZER_CALL(bool, lock_locked, bz_lock_locked)
 
 /* Further than this the queue is not walked, so that a step stays O(1) however many wait. */
 #define WALK_MAX 32u
@@ -101,17 +93,9 @@ static enum bz_status bounded_init(void *instance, struct bz_loop *loop, uint32_
     return BZ_OK;
 }
 
-static enum bz_status semaphore_acquire(void *instance) {
-    return bz_semaphore_acquire(instance);
-}
-
-static enum bz_status semaphore_release(void *instance) {
-    return bz_semaphore_release(instance);
-}
-
-static bool semaphore_locked(void *instance) {
-    return bz_semaphore_locked(instance);
-}
+BZ_BUZZER_CALL(enum bz_status, semaphore_acquire, bz_semaphore_acquire)
+BZ_BUZZER_CALL(enum bz_status, semaphore_release, bz_semaphore_release)
+BZ_BUZZER_CALL(bool, semaphore_locked, bz_semaphore_locked)
 
 static void semaphore_view(void *instance, struct bz_permit_view *view) {
     const struct bz_semaphore *semaphore = instance;

@@ -21,21 +21,10 @@ static enum bz_status event_init(void *instance, struct bz_loop *loop) {
     return BZ_OK;
 }
 
-static void event_set(void *instance) {
-    bz_sync_event_set(instance);
-}
-
-static void event_clear(void *instance) {
-    bz_sync_event_clear(instance);
-}
-
-static bool event_is_set(void *instance) {
-    return bz_sync_event_is_set(instance);
-}
-
-static enum bz_status event_wait(void *instance) {
-    return bz_sync_event_wait(instance);
-}
+BZ_BUZZER_DO(event_set, bz_sync_event_set)
+BZ_BUZZER_DO(event_clear, bz_sync_event_clear)
+BZ_BUZZER_CALL(bool, event_is_set, bz_sync_event_is_set)
+BZ_BUZZER_CALL(enum bz_status, event_wait, bz_sync_event_wait)
 
 static uint32_t event_queued(void *instance) {
     const struct bz_sync_event *event = instance;
@@ -55,7 +44,7 @@ const struct bz_event_ops bz_buzzer_event_ops = {
 /* --- condition -------------------------------------------------------------------------------- */
 
 struct condition {
-    struct bz_lock lock;
+    struct bz_lock lock; /* first: some operations are the lock's own */
     struct bz_condition condition;
 };
 
@@ -66,20 +55,9 @@ static enum bz_status condition_init(void *instance, struct bz_loop *loop) {
     return BZ_OK;
 }
 
-static enum bz_status condition_acquire(void *instance) {
-    struct condition *pair = instance;
-    return bz_lock_acquire(&pair->lock);
-}
-
-static enum bz_status condition_release(void *instance) {
-    struct condition *pair = instance;
-    return bz_lock_release(&pair->lock);
-}
-
-static bool condition_locked(void *instance) {
-    const struct condition *pair = instance;
-    return bz_lock_locked(&pair->lock);
-}
+BZ_BUZZER_CALL(enum bz_status, condition_acquire, bz_lock_acquire)
+BZ_BUZZER_CALL(enum bz_status, condition_release, bz_lock_release)
+BZ_BUZZER_CALL(bool, condition_locked, bz_lock_locked)
 
 static enum bz_status condition_wait(void *instance) {
     struct condition *pair = instance;
@@ -113,17 +91,9 @@ static enum bz_status barrier_init(void *instance, struct bz_loop *loop, uint32_
     return bz_barrier_init(instance, loop, parties);
 }
 
-static enum bz_status barrier_wait(void *instance, uint32_t *index) {
-    return bz_barrier_wait(instance, index);
-}
-
-static void barrier_abort(void *instance) {
-    bz_barrier_abort(instance);
-}
-
-static void barrier_reset(void *instance) {
-    bz_barrier_reset(instance);
-}
+BZ_BUZZER_CALL_WITH(enum bz_status, barrier_wait, bz_barrier_wait, uint32_t *)
+BZ_BUZZER_DO(barrier_abort, bz_barrier_abort)
+BZ_BUZZER_DO(barrier_reset, bz_barrier_reset)
 
 static uint32_t barrier_queued(void *instance) {
     const struct bz_barrier *barrier = instance;
@@ -153,33 +123,21 @@ static enum bz_status queue_put(void *instance, uint64_t value, int64_t priority
     return bz_queue_put_priority(instance, value, priority);
 }
 
-static enum bz_status queue_get(void *instance, uint64_t *value) {
-    return bz_queue_get(instance, value);
-}
+BZ_BUZZER_CALL_WITH(enum bz_status, queue_get, bz_queue_get, uint64_t *)
 
 static enum bz_status queue_try_put(void *instance, uint64_t value, int64_t priority) {
     return bz_queue_try_put_priority(instance, value, priority);
 }
 
-static enum bz_status queue_try_get(void *instance, uint64_t *value) {
-    return bz_queue_try_get(instance, value);
-}
-
-static enum bz_status queue_task_done(void *instance) {
-    return bz_queue_task_done(instance);
-}
-
-static enum bz_status queue_join(void *instance) {
-    return bz_queue_join(instance);
-}
+BZ_BUZZER_CALL_WITH(enum bz_status, queue_try_get, bz_queue_try_get, uint64_t *)
+BZ_BUZZER_CALL(enum bz_status, queue_task_done, bz_queue_task_done)
+BZ_BUZZER_CALL(enum bz_status, queue_join, bz_queue_join)
 
 static void queue_shutdown(void *instance, bool is_immediate) {
     bz_queue_shutdown(instance, is_immediate);
 }
 
-static uint64_t queue_size(void *instance) {
-    return bz_queue_size(instance);
-}
+BZ_BUZZER_CALL(uint64_t, queue_size, bz_queue_size)
 
 static uint32_t queue_queued(void *instance) {
     const struct bz_queue *queue = instance;
@@ -207,17 +165,9 @@ static enum bz_status pool_init(void *instance, struct bz_loop *loop) {
     return BZ_OK;
 }
 
-static enum bz_status pool_acquire(void *instance, uint64_t key) {
-    return bz_lock_pool_acquire(instance, key);
-}
-
-static enum bz_status pool_release(void *instance, uint64_t key) {
-    return bz_lock_pool_release(instance, key);
-}
-
-static uint64_t pool_entries(void *instance) {
-    return bz_lock_pool_entries(instance);
-}
+BZ_BUZZER_CALL_WITH(enum bz_status, pool_acquire, bz_lock_pool_acquire, uint64_t)
+BZ_BUZZER_CALL_WITH(enum bz_status, pool_release, bz_lock_pool_release, uint64_t)
+BZ_BUZZER_CALL(uint64_t, pool_entries, bz_lock_pool_entries)
 
 const struct bz_pool_ops bz_buzzer_pool_ops = {
     .instance_bytes = sizeof(struct bz_lock_pool),
@@ -230,8 +180,8 @@ const struct bz_pool_ops bz_buzzer_pool_ops = {
 /* --- semaphore of deferreds ------------------------------------------------------------------- */
 
 struct deferred {
+    struct bz_deferred_semaphore semaphore; /* first: release is its own */
     struct bz_trampoline trampoline;
-    struct bz_deferred_semaphore semaphore;
 };
 
 struct deferred_waiter {
@@ -267,10 +217,7 @@ static void deferred_cancel(void *instance, struct bz_deferred_request *request)
     (void)bz_deferred_cancel(&waiter->waiter.deferred); /* false: it was answered */
 }
 
-static enum bz_status deferred_release(void *instance) {
-    struct deferred *deferred = instance;
-    return bz_deferred_semaphore_release(&deferred->semaphore);
-}
+BZ_BUZZER_CALL(enum bz_status, deferred_release, bz_deferred_semaphore_release)
 
 const struct bz_deferred_ops bz_buzzer_deferred_ops = {
     .instance_bytes = sizeof(struct deferred),
@@ -287,9 +234,7 @@ static enum bz_status scope_enter(void *scope, struct bz_loop *loop, uint64_t de
     return bz_timeout_enter(loop, scope, delay_ns);
 }
 
-static enum bz_status scope_exit(void *scope, enum bz_status status) {
-    return bz_timeout_exit(scope, status);
-}
+BZ_BUZZER_CALL_WITH(enum bz_status, scope_exit, bz_timeout_exit, enum bz_status)
 
 const struct bz_scope_ops bz_buzzer_scope_ops = {
     .scope_bytes = sizeof(struct bz_timeout),

@@ -6,7 +6,6 @@
 
 /* A DeferredSemaphore: whoever is granted a token has its callback run inside the release. */
 extern const struct bz_deferred_ops bz_twisted_deferred_ops;
-extern const struct bz_fault bz_twisted_fault_recursion;
 
 /* Callbacks that Python's stack has room for when each releases inside the one before it: with five
  * frames for each, its limit of 1000 frames fails in the callback of the 200th waiter. */

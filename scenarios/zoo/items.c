@@ -1,10 +1,12 @@
 #include "scenarios/zoo/items.h"
 
-#include <string.h>
-
 #include "primitives/runtime/mem.h"
 
-#define CAPACITY_FIRST 8u
+struct item {
+    struct bz_list link;
+    uint64_t value;
+    int64_t priority;
+};
 
 enum bz_status bz_zoo_items_init(void *instance, struct bz_loop *loop, enum bz_queue_order order,
                                  uint32_t maxsize) {
@@ -12,78 +14,83 @@ enum bz_status bz_zoo_items_init(void *instance, struct bz_loop *loop, enum bz_q
     queue->loop = loop;
     queue->order = order;
     queue->maxsize = maxsize;
-    queue->capacity = CAPACITY_FIRST;
-    queue->items = bz_mem_alloc(bz_loop_mem(loop), CAPACITY_FIRST * sizeof *queue->items);
-    bz_zoo_queue_init(&queue->getters, loop);
-    bz_zoo_queue_init(&queue->putters, loop);
-    bz_zoo_queue_init(&queue->joiners, loop);
-    return queue->items != NULL ? BZ_OK : BZ_NO_MEMORY;
+    bz_list_init(&queue->items);
+    bz_deque_init(&queue->getters, loop);
+    bz_deque_init(&queue->putters, loop);
+    bz_deque_init(&queue->joiners, loop);
+    return BZ_OK;
 }
-
-/* --- items ------------------------------------------------------------------------------------ */
 
 bool bz_zoo_items_is_full(const struct bz_zoo_items *queue) {
     return queue->maxsize > 0 && queue->count >= queue->maxsize;
 }
 
-static bool make_room(struct bz_zoo_items *queue) {
-    if (queue->count < queue->capacity) {
-        return true;
-    }
-    struct bz_mem *mem = bz_loop_mem(queue->loop);
-    size_t bytes = queue->capacity * sizeof *queue->items;
-    struct bz_zoo_item *larger = bz_mem_alloc(mem, 2 * bytes);
-    if (larger == NULL) {
-        return false;
-    }
-    memcpy(larger, queue->items, bytes);
-    bz_mem_free(mem, queue->items, bytes);
-    queue->items = larger;
-    queue->capacity *= 2;
-    return true;
-}
-
-enum bz_status bz_zoo_items_store(struct bz_zoo_items *queue, uint64_t value, int64_t priority) {
-    if (!make_room(queue)) {
+static enum bz_status store_before(struct bz_zoo_items *queue, struct bz_list *position,
+                                   uint64_t value, int64_t priority) {
+    struct item *item = bz_mem_alloc(bz_loop_mem(queue->loop), sizeof *item);
+    if (item == NULL) {
         return BZ_NO_MEMORY;
     }
-    queue->items[queue->count++] = (struct bz_zoo_item){.value = value, .priority = priority};
-    return BZ_OK;
-}
-
-enum bz_status bz_zoo_items_store_first(struct bz_zoo_items *queue, uint64_t value) {
-    if (!make_room(queue)) {
-        return BZ_NO_MEMORY;
-    }
-    memmove(queue->items + 1, queue->items, queue->count * sizeof *queue->items);
-    queue->items[0] = (struct bz_zoo_item){.value = value};
+    item->value = value;
+    item->priority = priority;
+    bz_list_insert_before(position, &item->link);
     queue->count++;
     return BZ_OK;
 }
 
-static uint32_t due_index(const struct bz_zoo_items *queue) {
-    uint32_t due = queue->order == BZ_QUEUE_ORDER_LIFO ? queue->count - 1 : 0;
-    if (queue->order == BZ_QUEUE_ORDER_PRIORITY) {
-        for (uint32_t index = 1; index < queue->count; index++) {
-            due = queue->items[index].priority < queue->items[due].priority ? index : due;
-        }
+enum bz_status bz_zoo_items_store(struct bz_zoo_items *queue, uint64_t value, int64_t priority) {
+    return store_before(queue, &queue->items, value, priority);
+}
+
+enum bz_status bz_zoo_items_store_first(struct bz_zoo_items *queue, uint64_t value) {
+    return store_before(queue, queue->items.next, value, 0);
+}
+
+/* The first or last stored, or the first of those with the least priority. */
+static struct item *due_item(const struct bz_zoo_items *queue) {
+    bool is_lifo = queue->order == BZ_QUEUE_ORDER_LIFO;
+    struct bz_list *link = is_lifo ? queue->items.prev : queue->items.next;
+    struct item *due = bz_container_of(link, struct item, link);
+    while (queue->order == BZ_QUEUE_ORDER_PRIORITY && (link = link->next) != &queue->items) {
+        struct item *item = bz_container_of(link, struct item, link);
+        due = item->priority < due->priority ? item : due;
     }
     return due;
 }
 
 uint64_t bz_zoo_items_take(struct bz_zoo_items *queue) {
-    uint32_t due = due_index(queue);
-    uint64_t value = queue->items[due].value;
+    struct item *due = due_item(queue);
+    uint64_t value = due->value;
+    bz_list_remove(&due->link);
+    bz_mem_free(bz_loop_mem(queue->loop), due, sizeof *due);
     queue->count--;
-    memmove(queue->items + due, queue->items + due + 1,
-            (queue->count - due) * sizeof *queue->items);
     return value;
 }
 
 /* --- put and get ------------------------------------------------------------------------------ */
 
-void bz_zoo_items_expect(struct bz_zoo_items *queue) {
-    queue->unfinished++;
+enum bz_status bz_zoo_items_wait_for_slot(struct bz_zoo_items *queue) {
+    enum bz_status status = BZ_OK;
+    while (status == BZ_OK && bz_zoo_items_is_full(queue)) {
+        struct bz_waiter waiter;
+        status = bz_deque_wait(&queue->putters, &waiter);
+        if (status != BZ_OK && bz_waiter_was_woken(&waiter) && !bz_zoo_items_is_full(queue)) {
+            bz_deque_wake_oldest(&queue->putters);
+        }
+    }
+    return status;
+}
+
+enum bz_status bz_zoo_items_wait_for_item(struct bz_zoo_items *queue) {
+    enum bz_status status = BZ_OK;
+    while (status == BZ_OK && queue->count == 0) {
+        struct bz_waiter waiter;
+        status = bz_deque_wait(&queue->getters, &waiter);
+        if (status != BZ_OK && bz_waiter_was_woken(&waiter) && queue->count > 0) {
+            bz_deque_wake_oldest(&queue->getters);
+        }
+    }
+    return status;
 }
 
 enum bz_status bz_zoo_items_try_put(void *instance, uint64_t value, int64_t priority) {
@@ -93,42 +100,15 @@ enum bz_status bz_zoo_items_try_put(void *instance, uint64_t value, int64_t prio
     }
     enum bz_status status = bz_zoo_items_store(queue, value, priority);
     if (status == BZ_OK) {
-        bz_zoo_items_expect(queue);
-        bz_zoo_wake_oldest(&queue->getters);
-    }
-    return status;
-}
-
-/* Who leaves with a wake-up that it has no use for passes it on. */
-static enum bz_status wait_for_slot(struct bz_zoo_items *queue) {
-    struct bz_zoo_waiter waiter;
-    enum bz_status status = bz_zoo_wait(&queue->putters, &waiter);
-    bz_zoo_leave(&waiter);
-    if (status != BZ_OK && bz_zoo_was_woken(&waiter) && !bz_zoo_items_is_full(queue)) {
-        bz_zoo_wake_oldest(&queue->putters);
-    }
-    return status;
-}
-
-static enum bz_status wait_for_item(struct bz_zoo_items *queue) {
-    struct bz_zoo_waiter waiter;
-    enum bz_status status = bz_zoo_wait(&queue->getters, &waiter);
-    bz_zoo_leave(&waiter);
-    if (status != BZ_OK && bz_zoo_was_woken(&waiter) && queue->count > 0) {
-        bz_zoo_wake_oldest(&queue->getters);
+        queue->unfinished++;
+        bz_deque_wake_oldest(&queue->getters);
     }
     return status;
 }
 
 enum bz_status bz_zoo_items_put(void *instance, uint64_t value, int64_t priority) {
-    struct bz_zoo_items *queue = instance;
-    while (bz_zoo_items_is_full(queue)) {
-        enum bz_status status = wait_for_slot(queue);
-        if (status != BZ_OK) {
-            return status;
-        }
-    }
-    return bz_zoo_items_try_put(queue, value, priority);
+    enum bz_status status = bz_zoo_items_wait_for_slot(instance);
+    return status == BZ_OK ? bz_zoo_items_try_put(instance, value, priority) : status;
 }
 
 enum bz_status bz_zoo_items_try_get(void *instance, uint64_t *value) {
@@ -137,60 +117,13 @@ enum bz_status bz_zoo_items_try_get(void *instance, uint64_t *value) {
         return BZ_EMPTY;
     }
     *value = bz_zoo_items_take(queue);
-    bz_zoo_wake_oldest(&queue->putters);
+    bz_deque_wake_oldest(&queue->putters);
     return BZ_OK;
 }
 
 enum bz_status bz_zoo_items_get(void *instance, uint64_t *value) {
-    struct bz_zoo_items *queue = instance;
-    while (queue->count == 0) {
-        enum bz_status status = wait_for_item(queue);
-        if (status != BZ_OK) {
-            return status;
-        }
-    }
-    return bz_zoo_items_try_get(queue, value);
-}
-
-/* --- handing over ----------------------------------------------------------------------------- */
-
-bool bz_zoo_items_hand_to_oldest(struct bz_zoo_items *queue, uint64_t value) {
-    struct bz_list *entries = &queue->getters.entries;
-    for (struct bz_list *link = entries->next; link != entries; link = link->next) {
-        struct bz_zoo_waiter *waiter = bz_container_of(link, struct bz_zoo_waiter, link);
-        if (bz_future_set_result(&waiter->future, value) == BZ_OK) {
-            queue->handed_over++;
-            return true;
-        }
-    }
-    return false;
-}
-
-enum bz_status bz_zoo_items_try_hand_over(void *instance, uint64_t value, int64_t priority) {
-    struct bz_zoo_items *queue = instance;
-    if (bz_zoo_items_is_full(queue)) {
-        return BZ_FULL;
-    }
-    bool is_handed = queue->count == 0 && bz_zoo_items_hand_to_oldest(queue, value);
-    if (is_handed) {
-        bz_zoo_wake_oldest(&queue->putters); /* it takes no slot: that is for the next one */
-    }
-    enum bz_status status = is_handed ? BZ_OK : bz_zoo_items_store(queue, value, priority);
-    if (status == BZ_OK) {
-        bz_zoo_items_expect(queue);
-    }
-    return status;
-}
-
-enum bz_status bz_zoo_items_hand_over(void *instance, uint64_t value, int64_t priority) {
-    struct bz_zoo_items *queue = instance;
-    while (bz_zoo_items_is_full(queue)) {
-        enum bz_status status = wait_for_slot(queue);
-        if (status != BZ_OK) {
-            return status;
-        }
-    }
-    return bz_zoo_items_try_hand_over(queue, value, priority);
+    enum bz_status status = bz_zoo_items_wait_for_item(instance);
+    return status == BZ_OK ? bz_zoo_items_try_get(instance, value) : status;
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
@@ -201,20 +134,15 @@ enum bz_status bz_zoo_items_task_done(void *instance) {
         return BZ_INVALID_STATE;
     }
     queue->unfinished--;
-    while (queue->unfinished == 0 && bz_zoo_wake_oldest(&queue->joiners)) {
+    while (queue->unfinished == 0 && bz_deque_wake_oldest(&queue->joiners)) {
     }
     return BZ_OK;
 }
 
 enum bz_status bz_zoo_items_join(void *instance) {
     struct bz_zoo_items *queue = instance;
-    if (queue->unfinished == 0) {
-        return BZ_OK;
-    }
-    struct bz_zoo_waiter waiter;
-    enum bz_status status = bz_zoo_wait(&queue->joiners, &waiter);
-    bz_zoo_leave(&waiter);
-    return status;
+    struct bz_waiter waiter;
+    return queue->unfinished == 0 ? BZ_OK : bz_deque_wait(&queue->joiners, &waiter);
 }
 
 uint64_t bz_zoo_items_size(void *instance) {
@@ -222,16 +150,7 @@ uint64_t bz_zoo_items_size(void *instance) {
     return (uint64_t)queue->count + queue->handed_over;
 }
 
-static uint32_t entries_of(const struct bz_zoo_queue *queue) {
-    uint32_t count = 0;
-    const struct bz_list *entries = &queue->entries;
-    for (const struct bz_list *link = entries->next; link != entries; link = link->next) {
-        count++;
-    }
-    return count;
-}
-
 uint32_t bz_zoo_items_queued(void *instance) {
     const struct bz_zoo_items *queue = instance;
-    return entries_of(&queue->getters) + entries_of(&queue->putters);
+    return bz_deque_length(&queue->getters) + bz_deque_length(&queue->putters);
 }

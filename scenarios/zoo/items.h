@@ -1,6 +1,5 @@
-/* What the zoo's queues have in common: a correct queue in the manner of asyncio's, and beside it
- * the way in which older ones handed items over. Every entry replaces the one function in which its
- * fault lies.
+/* The queues that entries of the zoo are made of: a correct one in the manner of asyncio's, and the
+ * way in which older ones handed items over. As in parts.h, an entry replaces what its fault is in.
  *
  * By default a wake-up is a hint: who was woken looks again, and may have to wait again behind all
  * others; whoever leaves without using the wake-up passes it on. An item is in the queue from the
@@ -13,26 +12,19 @@
 #ifndef BZ_SCENARIOS_ZOO_ITEMS_H
 #define BZ_SCENARIOS_ZOO_ITEMS_H
 
-#include "scenarios/zoo/waiters.h"
-
-struct bz_zoo_item {
-    uint64_t value;
-    int64_t priority;
-};
+#include "scenarios/zoo/parts.h"
 
 struct bz_zoo_items {
     struct bz_loop *loop;
     enum bz_queue_order order;
     uint32_t maxsize;
-    struct bz_zoo_item *items; /* in the order in which they were stored */
+    struct bz_list items; /* in the order in which they were stored */
     uint32_t count;
-    uint32_t capacity;
     uint32_t handed_over; /* items in the futures of getters that have not resumed */
     uint64_t unfinished;
-    bool is_closed; /* for the one entry that can be shut down */
-    struct bz_zoo_queue getters;
-    struct bz_zoo_queue putters;
-    struct bz_zoo_queue joiners;
+    struct bz_deque getters;
+    struct bz_deque putters;
+    struct bz_deque joiners;
 };
 
 bool bz_zoo_items_is_full(const struct bz_zoo_items *queue);
@@ -41,13 +33,14 @@ bool bz_zoo_items_is_full(const struct bz_zoo_items *queue);
 enum bz_status bz_zoo_items_store(struct bz_zoo_items *queue, uint64_t value, int64_t priority);
 enum bz_status bz_zoo_items_store_first(struct bz_zoo_items *queue, uint64_t value);
 
-/* Takes the item that the order says, of which there is one, and wakes nobody. */
+/* Takes the item that is due, of which there is one, and wakes nobody. */
 uint64_t bz_zoo_items_take(struct bz_zoo_items *queue);
 
-/* Counts an item that was put and is to be done. */
-void bz_zoo_items_expect(struct bz_zoo_items *queue);
+/* Wait until there is a slot, or an item. Who leaves with a wake-up that it has no use for passes
+ * it on. */
+enum bz_status bz_zoo_items_wait_for_slot(struct bz_zoo_items *queue);
+enum bz_status bz_zoo_items_wait_for_item(struct bz_zoo_items *queue);
 
-/* For struct bz_queue_ops: all of a correct queue. */
 enum bz_status bz_zoo_items_init(void *instance, struct bz_loop *loop, enum bz_queue_order order,
                                  uint32_t maxsize);
 enum bz_status bz_zoo_items_put(void *instance, uint64_t value, int64_t priority);
@@ -59,11 +52,10 @@ enum bz_status bz_zoo_items_join(void *instance);
 uint64_t bz_zoo_items_size(void *instance);
 uint32_t bz_zoo_items_queued(void *instance);
 
-/* Puts that hand over, for FIFO queues. Their get is the entry's own. */
-enum bz_status bz_zoo_items_hand_over(void *instance, uint64_t value, int64_t priority);
-enum bz_status bz_zoo_items_try_hand_over(void *instance, uint64_t value, int64_t priority);
-
-/* Gives the item to the oldest getter that waits; false if there is none. */
-bool bz_zoo_items_hand_to_oldest(struct bz_zoo_items *queue, uint64_t value);
+#define BZ_ZOO_QUEUE                                                                               \
+    .instance_bytes = sizeof(struct bz_zoo_items), .init = bz_zoo_items_init,                      \
+    .put = bz_zoo_items_put, .get = bz_zoo_items_get, .try_put = bz_zoo_items_try_put,             \
+    .try_get = bz_zoo_items_try_get, .task_done = bz_zoo_items_task_done,                          \
+    .join = bz_zoo_items_join, .size = bz_zoo_items_size, .queued = bz_zoo_items_queued
 
 #endif

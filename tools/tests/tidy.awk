@@ -22,8 +22,10 @@ function tables() {
     room(5, "sim/campaign", "primitives/runtime sim/choice sim/variant sim/world sim/oracle traces")
     room(6, "sim/explore", "primitives/runtime sim/choice sim/variant sim/world sim/oracle" \
                            " traces sim/campaign")
+    room(2, "scenarios/variants", "primitives/runtime primitives/sync sim/variant")
+    room(3, "scenarios/zoo", "primitives/runtime sim/variant scenarios/variants")
     room(6, "scenarios", "primitives/runtime primitives/sync sim/choice sim/variant sim/world" \
-                         " sim/oracle traces sim/campaign")
+                         " sim/oracle traces sim/campaign scenarios/variants scenarios/zoo")
     room(7, "tools", "primitives/runtime sim/choice sim/variant sim/world sim/oracle traces" \
                      " sim/spec sim/campaign sim/explore scenarios")
 

@@ -1,0 +1,461 @@
+/* asyncio-3.11 and asyncio-3.13: CPython's asyncio as references.
+ *
+ * They follow the algorithms of CPython's Lib/asyncio/locks.py and queues.py, known faults
+ * included, and are written from a description of these. The difference to the primitives that ship
+ * is in the bookkeeping:
+ *
+ *     lock        is free from the release until the woken waiter resumes; newcomers queue behind
+ *                 that one; locked() says "no" meanwhile (gh-138121)
+ *     semaphore   the permit is taken out of the value when a waiter is woken
+ *     queue       nothing is promised to a woken task: it looks again, and may be overtaken and
+ *                 have to queue again at the end (gh-83055, declined: a queue is not fair)
+ *     barrier     an index is how many fill at the moment of arrival (gh-155233)
+ *
+ * Entries stay in their queue until the waiter has resumed, but for those of a queue of items,
+ * which whoever wakes them takes out. What the versions do in a way of their own:
+ *
+ *                 3.11, 3.12                                  3.13 and later
+ *     semaphore   who resumes wakes one other (gh-111693)     wakes all that fit
+ *     condition   the notification of a cancelled waiter      a cancelled waiter notifies another,
+ *                 is lost (gh-112202)                         whether it was notified or not
+ *     queue                                                   can be shut down
+ *
+ * Left out: abort() and reset() of the barrier. asyncio's wait for the lock of its condition, and
+ * what a scenario can call does not. */
+#include "scenarios/variants/asyncio.h"
+#include "scenarios/variants/deque.h"
+#include "scenarios/variants/variants.h"
+
+/* --- lock ------------------------------------------------------------------------------------- */
+
+struct lock {
+    struct bz_deque queue;
+    bool is_locked; /* by a task that has resumed */
+};
+
+static enum bz_status lock_init(void *instance, struct bz_loop *loop, uint32_t permits) {
+    struct lock *lock = instance;
+    (void)permits;
+    bz_deque_init(&lock->queue, loop);
+    return BZ_OK;
+}
+
+/* The head alone is looked at. If it is done already, its task will go on with the chain when it
+ * resumes: it takes the lock, or comes here again. */
+static void wake_first(struct lock *lock) {
+    struct bz_waiter *first = bz_deque_next(&lock->queue, NULL);
+    if (first != NULL) {
+        bz_future_set_result(&first->future, 0); /* refused if it is done */
+    }
+}
+
+static enum bz_status lock_acquire(void *instance) {
+    struct lock *lock = instance;
+    struct bz_waiter waiter;
+    if (!lock->is_locked && !bz_deque_has_live(&lock->queue)) {
+        lock->is_locked = true;
+        return BZ_OK;
+    }
+    enum bz_status status = bz_deque_wait(&lock->queue, &waiter);
+    if (status == BZ_OK) {
+        lock->is_locked = true;
+    } else if (status == BZ_CANCELLED && !lock->is_locked) {
+        wake_first(lock);
+    }
+    return status;
+}
+
+static enum bz_status lock_release(void *instance) {
+    struct lock *lock = instance;
+    if (!lock->is_locked) {
+        return BZ_NOT_HELD;
+    }
+    lock->is_locked = false;
+    wake_first(lock);
+    return BZ_OK;
+}
+
+static bool lock_locked(void *instance) {
+    const struct lock *lock = instance;
+    return lock->is_locked;
+}
+
+static void lock_view(void *instance, struct bz_permit_view *view) {
+    const struct lock *lock = instance;
+    view->level = lock->is_locked ? 0 : 1;
+    bz_deque_view(&lock->queue, view);
+}
+
+static const struct bz_permit_ops lock_ops = {
+    .instance_bytes = sizeof(struct lock),
+    .init = lock_init,
+    .acquire = lock_acquire,
+    .release = lock_release,
+    .locked = lock_locked,
+    .view = lock_view,
+};
+
+/* --- semaphore -------------------------------------------------------------------------------- */
+
+struct semaphore {
+    struct bz_deque queue;
+    uint32_t value; /* permits that nobody holds and nobody was woken for */
+    uint32_t bound;
+    bool is_bounded;
+};
+
+static enum bz_status semaphore_init(void *instance, struct bz_loop *loop, uint32_t permits) {
+    struct semaphore *semaphore = instance;
+    bz_deque_init(&semaphore->queue, loop);
+    semaphore->value = permits;
+    semaphore->bound = permits;
+    return BZ_OK;
+}
+
+static enum bz_status bounded_init(void *instance, struct bz_loop *loop, uint32_t permits) {
+    struct semaphore *semaphore = instance;
+    semaphore->is_bounded = true;
+    return semaphore_init(instance, loop, permits);
+}
+
+/* Takes a permit for the oldest waiter that is asleep, and wakes it; false if there is none. */
+static bool wake_next(struct semaphore *semaphore) {
+    bool has_woken = bz_deque_wake_oldest(&semaphore->queue);
+    semaphore->value -= has_woken;
+    return has_woken;
+}
+
+static bool semaphore_locked(void *instance) {
+    const struct semaphore *semaphore = instance;
+    return semaphore->value == 0 || bz_deque_has_live(&semaphore->queue);
+}
+
+static enum bz_status semaphore_acquire_311(void *instance) {
+    struct semaphore *semaphore = instance;
+    struct bz_waiter waiter;
+    if (!semaphore_locked(semaphore)) {
+        semaphore->value--;
+        return BZ_OK;
+    }
+    enum bz_status status = bz_deque_wait(&semaphore->queue, &waiter);
+    bool gives_back = status == BZ_CANCELLED && waiter.future.state != BZ_FUTURE_CANCELLED;
+    semaphore->value += gives_back;
+    if (gives_back || (status == BZ_OK && semaphore->value > 0)) {
+        wake_next(semaphore); /* the fault: one */
+    }
+    return status;
+}
+
+/* On every way out, as many are woken as there are permits that nobody was woken for. */
+static enum bz_status semaphore_acquire_313(void *instance) {
+    struct semaphore *semaphore = instance;
+    struct bz_waiter waiter;
+    if (!semaphore_locked(semaphore)) {
+        semaphore->value--;
+        return BZ_OK;
+    }
+    enum bz_status status = bz_deque_wait(&semaphore->queue, &waiter);
+    semaphore->value += status == BZ_CANCELLED && bz_waiter_was_woken(&waiter);
+    while (semaphore->value > 0 && wake_next(semaphore)) {
+    }
+    return status;
+}
+
+static enum bz_status semaphore_release(void *instance) {
+    struct semaphore *semaphore = instance;
+    if (semaphore->is_bounded && semaphore->value >= semaphore->bound) {
+        return BZ_NOT_HELD;
+    }
+    semaphore->value++;
+    wake_next(semaphore);
+    return BZ_OK;
+}
+
+static void semaphore_view(void *instance, struct bz_permit_view *view) {
+    const struct semaphore *semaphore = instance;
+    bz_deque_view(&semaphore->queue, view);
+    view->level = semaphore->value + (uint64_t)view->woken;
+}
+
+#define SEMAPHORE_OPS(init_, acquire_)                                                             \
+    &(const struct bz_permit_ops) {                                                                \
+        .instance_bytes = sizeof(struct semaphore), .init = init_, .acquire = acquire_,            \
+        .release = semaphore_release, .locked = semaphore_locked, .view = semaphore_view           \
+    }
+
+/* --- event ------------------------------------------------------------------------------------ */
+
+struct event {
+    struct bz_deque queue;
+    bool is_set;
+};
+
+static enum bz_status event_init(void *instance, struct bz_loop *loop) {
+    struct event *event = instance;
+    bz_deque_init(&event->queue, loop);
+    return BZ_OK;
+}
+
+static void event_set(void *instance) {
+    struct event *event = instance;
+    event->is_set = true; /* if it was, nobody waits */
+    while (bz_deque_wake_oldest(&event->queue)) {
+    }
+}
+
+static void event_clear(void *instance) {
+    struct event *event = instance;
+    event->is_set = false;
+}
+
+static bool event_is_set(void *instance) {
+    const struct event *event = instance;
+    return event->is_set;
+}
+
+/* Who was woken does not look at the flag again. */
+static enum bz_status event_wait(void *instance) {
+    struct event *event = instance;
+    struct bz_waiter waiter;
+    return event->is_set ? BZ_OK : bz_deque_wait(&event->queue, &waiter);
+}
+
+static uint32_t event_queued(void *instance) {
+    const struct event *event = instance;
+    return bz_deque_length(&event->queue);
+}
+
+static const struct bz_event_ops event_ops = {
+    .instance_bytes = sizeof(struct event),
+    .init = event_init,
+    .set = event_set,
+    .clear = event_clear,
+    .is_set = event_is_set,
+    .wait = event_wait,
+    .queued = event_queued,
+};
+
+/* --- condition -------------------------------------------------------------------------------- */
+
+struct condition {
+    struct lock lock; /* first: its operations are the condition's, too */
+    struct bz_deque queue;
+};
+
+static enum bz_status condition_init(void *instance, struct bz_loop *loop) {
+    struct condition *condition = instance;
+    bz_deque_init(&condition->queue, loop);
+    return lock_init(&condition->lock, loop, 1);
+}
+
+/* Requests that strike while the lock is acquired again are remembered, as one. Each costs the task
+ * its place in the queue of the lock. */
+static enum bz_status relock(struct condition *condition) {
+    enum bz_status result = BZ_OK;
+    for (;;) {
+        enum bz_status status = lock_acquire(&condition->lock);
+        if (status != BZ_CANCELLED) {
+            return status == BZ_OK ? result : status;
+        }
+        result = BZ_CANCELLED;
+    }
+}
+
+/* Waits, and acquires the lock again, whatever happens. A cancellation comes out at the end. */
+static enum bz_status condition_wait_311(void *instance) {
+    struct condition *condition = instance;
+    struct bz_waiter waiter;
+    enum bz_status status = lock_release(&condition->lock);
+    if (status != BZ_OK) {
+        return status;
+    }
+    status = bz_deque_wait(&condition->queue, &waiter);
+    enum bz_status locked = relock(condition);
+    return locked == BZ_OK ? status : locked; /* the fault: it may have been notified */
+}
+
+/* Wakes `count` waiters, whoever holds the lock. */
+static void condition_wake(struct condition *condition, uint32_t count) {
+    for (; count > 0 && bz_deque_wake_oldest(&condition->queue); count--) {
+    }
+}
+
+/* Who leaves cancelled may have been notified, and does not ask: waits may end for no reason. */
+static enum bz_status condition_wait_313(void *instance) {
+    enum bz_status status = condition_wait_311(instance);
+    if (status == BZ_CANCELLED) {
+        condition_wake(instance, 1);
+    }
+    return status;
+}
+
+static enum bz_status condition_notify(void *instance, uint32_t count) {
+    struct condition *condition = instance;
+    if (!condition->lock.is_locked) {
+        return BZ_NOT_HELD;
+    }
+    condition_wake(condition, count);
+    return BZ_OK;
+}
+
+static uint32_t condition_queued(void *instance) {
+    const struct condition *condition = instance;
+    return bz_deque_length(&condition->queue) + bz_deque_length(&condition->lock.queue);
+}
+
+#define CONDITION_OPS(wait_)                                                                       \
+    &(const struct bz_condition_ops) {                                                             \
+        .instance_bytes = sizeof(struct condition), .init = condition_init,                        \
+        .acquire = lock_acquire, .release = lock_release, .locked = lock_locked, .wait = wait_,    \
+        .notify = condition_notify, .queued = condition_queued                                     \
+    }
+
+/* --- barrier ---------------------------------------------------------------------------------- */
+
+struct barrier {
+    struct condition condition;              /* first: what is queued there is queued here */
+    enum bz_status (*wait)(void *condition); /* of this version */
+    uint32_t parties;
+    uint32_t count; /* fill, or have yet to leave */
+    bool is_draining;
+};
+
+static enum bz_status barrier_init(struct barrier *barrier, struct bz_loop *loop,
+                                   uint32_t parties) {
+    barrier->parties = parties;
+    return parties > 0 ? condition_init(&barrier->condition, loop) : BZ_INVALID_ARGUMENT;
+}
+
+static enum bz_status barrier_init_311(void *instance, struct bz_loop *loop, uint32_t parties) {
+    struct barrier *barrier = instance;
+    barrier->wait = condition_wait_311;
+    return barrier_init(barrier, loop, parties);
+}
+
+static enum bz_status barrier_init_313(void *instance, struct bz_loop *loop, uint32_t parties) {
+    struct barrier *barrier = instance;
+    barrier->wait = condition_wait_313;
+    return barrier_init(barrier, loop, parties);
+}
+
+static enum bz_status wait_while(struct barrier *barrier, bool is_draining) {
+    enum bz_status status = BZ_OK;
+    while (status == BZ_OK && barrier->is_draining == is_draining) {
+        status = barrier->wait(&barrier->condition);
+    }
+    return status;
+}
+
+/* The fault: the index is how many fill already, and one who is cancelled fills no more, so that a
+ * later arrival is given an index that somebody has. */
+static enum bz_status fill(struct barrier *barrier, uint32_t *index) {
+    enum bz_status status = BZ_OK;
+    *index = barrier->count++;
+    if (*index + 1 == barrier->parties) {
+        barrier->is_draining = true;
+        condition_wake(&barrier->condition, UINT32_MAX);
+    } else {
+        status = wait_while(barrier, false);
+    }
+    if (--barrier->count == 0) {
+        barrier->is_draining = false;
+        condition_wake(&barrier->condition, UINT32_MAX);
+    }
+    return status;
+}
+
+static enum bz_status barrier_wait(void *instance, uint32_t *index) {
+    struct barrier *barrier = instance;
+    enum bz_status status = lock_acquire(&barrier->condition.lock);
+    if (status != BZ_OK) {
+        return status;
+    }
+    status = wait_while(barrier, true);
+    if (status == BZ_OK) {
+        status = fill(barrier, index);
+    }
+    enum bz_status released = lock_release(&barrier->condition.lock);
+    return released == BZ_OK ? status : released;
+}
+
+#define BARRIER_OPS(init_)                                                                         \
+    &(const struct bz_barrier_ops) {                                                               \
+        .instance_bytes = sizeof(struct barrier), .init = init_, .wait = barrier_wait,             \
+        .queued = condition_queued                                                                 \
+    }
+
+/* --- known faults ----------------------------------------------------------------------------- */
+
+#define FAULT(name, primitives_, ...)                                                              \
+    static const struct bz_fault name = {.project = "CPython asyncio",                             \
+                                         .fifo_reachable = true,                                   \
+                                         .primitives = primitives_,                                \
+                                         __VA_ARGS__}
+
+FAULT(fault_locked, 1u << BZ_PRIMITIVE_LOCK, .family = "stuck state", .oracle = "locked-definition",
+      .scenario = "contended", .settings = "primitive=lock", .issue = "gh-138121",
+      .versions = "3.4 to 3.15",
+      .summary = "locked() of a lock is false while a woken waiter is about to take it",
+      .property = "locked() is true exactly when an acquire would wait");
+
+/* Seen here first. The permit left the value at the wake-up, so that for the bound somebody holds
+ * it already; the release of a task that holds nothing is taken for that one's, and then two tasks
+ * get the one permit. */
+FAULT(
+    fault_bound, 1u << BZ_PRIMITIVE_BOUNDED, .family = "passes on too much", .oracle = "misuse",
+    .scenario = "intruder", .settings = "primitive=bounded", .issue = "no issue known",
+    .versions = "3.10.8 to 3.15",
+    .summary = "a bounded semaphore takes a release too many while a woken waiter has not resumed",
+    .property = "no more releases than acquires");
+
+FAULT(fault_one_wake, 1u << BZ_PRIMITIVE_SEMAPHORE | 1u << BZ_PRIMITIVE_BOUNDED,
+      .family = "head of line", .oracle = "work-conserving", .scenario = "restaurant",
+      .settings = "tables=5,guests=12,helpings=1,arrival=4,meal=4,meal-ns=1",
+      .issue = "gh-111693 (PR 111694)", .versions = "3.10.8 to 3.12, 3.11.0 to 3.11.x",
+      .summary = "who resumes from a semaphore wakes one other, however many permits are free",
+      .property = "work conservation");
+
+FAULT(fault_notify_lost, 1u << BZ_PRIMITIVE_CONDITION, .family = "woken, cancelled, not passed on",
+      .oracle = "lost-notification", .scenario = "condition", .issue = "gh-112202",
+      .versions = "3.4 to 3.12",
+      .summary = "the notification of a waiter that is then cancelled is lost",
+      .property = "no lost notification");
+
+FAULT(fault_barrier, 1u << BZ_PRIMITIVE_BARRIER, .family = "stuck state", .oracle = "barrier-round",
+      .scenario = "barrier", .issue = "gh-155233", .versions = "3.11 to 3.15",
+      .summary = "after a filler was cancelled, two tasks of a round get one index",
+      .property = "each index once a round");
+
+/* --- variants --------------------------------------------------------------------------------- */
+
+/* A lock's locked() is claimed to be exact, because it is meant to be: that it is not is a fault
+ * that both declare. What is waived: a lock whose head was cancelled leaves it to that one, when it
+ * resumes, to wake the next. Those who are held back at a barrier are woken together, and who comes
+ * then may be ahead of them. */
+#define ASYNCIO(version_, name_, summary_, ...)                                                    \
+    const struct bz_variant bz_variant_asyncio_##version_ = {                                      \
+        .version = BZ_VARIANT_VERSION,                                                             \
+        .claims = BZ_CLAIM_FIFO | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE |                \
+                  BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_WORK_CONSERVING | BZ_CLAIM_TAKES_AT_RETURN,    \
+        .name = name_,                                                                             \
+        .summary = summary_,                                                                       \
+        .permits = {[BZ_PRIMITIVE_SEMAPHORE] =                                                     \
+                        SEMAPHORE_OPS(semaphore_init, semaphore_acquire_##version_),               \
+                    [BZ_PRIMITIVE_BOUNDED] =                                                       \
+                        SEMAPHORE_OPS(bounded_init, semaphore_acquire_##version_),                 \
+                    [BZ_PRIMITIVE_LOCK] = &lock_ops},                                              \
+        .event = &event_ops,                                                                       \
+        .condition = CONDITION_OPS(condition_wait_##version_),                                     \
+        .barrier = BARRIER_OPS(barrier_init_##version_),                                           \
+        .queue = &bz_asyncio_queue_##version_,                                                     \
+        .waives = {[BZ_PRIMITIVE_LOCK] = BZ_CLAIM_WORK_CONSERVING,                                 \
+                   [BZ_PRIMITIVE_BARRIER] = BZ_CLAIM_FIFO,                                         \
+                   [BZ_PRIMITIVE_QUEUE] = BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT},                 \
+        .declared = (const struct bz_fault *const[]){__VA_ARGS__, NULL},                           \
+    }
+
+ASYNCIO(311, "asyncio-3.11",
+        "reference: asyncio of CPython 3.11 and 3.12, with the faults of its day", &fault_locked,
+        &fault_bound, &fault_one_wake, &fault_notify_lost, &fault_barrier);
+ASYNCIO(313, "asyncio-3.13", "reference: asyncio of CPython 3.13 to 3.15, with its open faults",
+        &fault_locked, &fault_bound, &fault_barrier);

@@ -1,0 +1,453 @@
+/* Semaphores of other projects than asyncio. Most promise to serve in the order of arrival. */
+#include "scenarios/zoo/parts.h"
+
+/* --- a woken waiter takes its permit when it resumes ------------------------------------------ */
+
+/* dn-4267: a loop of release and wait starves those who wait.
+ *
+ * release adds to the count and wakes as many as there are permits; who is woken has to come back
+ * and take one, while the task that released is running and takes it at the next wait. The woken
+ * one waits on, in its old place. One busy loop is enough to keep all others out.
+ *
+ *     one permit: A has it, B waits; A releases, B is woken, A waits no longer than a call; and so
+ *     on
+ *
+ * The cure: what a waiter was woken for is not there for others. */
+static enum bz_status dn_4267_acquire(void *instance) {
+    struct bz_zoo_semaphore *semaphore = instance;
+    if (semaphore->value > 0) { /* the fault: somebody may have been woken for it */
+        semaphore->value--;
+        return BZ_OK;
+    }
+    struct bz_waiter waiter;
+    enum bz_status status = bz_deque_wait_and_stay(&semaphore->queue, &waiter);
+    while (status == BZ_OK && semaphore->value == 0) {
+        bz_future_init(&waiter.future, semaphore->queue.loop); /* in its old place */
+        status = bz_future_await(&waiter.future);
+    }
+    bz_deque_remove(&waiter);
+    if (status == BZ_OK) {
+        semaphore->value--;
+    } else {
+        bz_zoo_semaphore_wake_all_that_fit(semaphore);
+    }
+    return status;
+}
+
+static enum bz_status dn_4267_release(void *instance) {
+    const struct bz_zoo_semaphore *semaphore = instance;
+    return semaphore->value < semaphore->permits ? bz_zoo_semaphore_release(instance) : BZ_NOT_HELD;
+}
+
+const struct bz_permit_ops bz_zoo_ops_dn_4267 = {BZ_ZOO_SEMAPHORE, .acquire = dn_4267_acquire,
+                                                 .release = dn_4267_release};
+
+/* embassy-2766: only the head is ever woken, and it does not wake the one behind.
+ *
+ * Permits may come back while the head of the queue is on its way. A release wakes the head and
+ * nobody else; that it has been woken already makes no difference. When the head has taken its
+ * permit, it is for the head to wake the next one, if permits are left. It did not: the others
+ * sleep beside them.
+ *
+ *     no permit is free; B and C wait; two releases, both for B; B takes one of two: C waits for
+ *     ever
+ *
+ * A head that is cancelled does wake the next one here; that it did not, either, was repaired later
+ * (PR 6964).
+ *
+ * The cure: whoever leaves the head of the queue wakes the next head, if there is a permit for it.
+ */
+static void embassy_2766_wake_head(struct bz_zoo_semaphore *semaphore) {
+    bool has_woken = bz_deque_count(&semaphore->queue, BZ_FUTURE_RESULT) > 0;
+    if (semaphore->value > 0 && !has_woken) {
+        bz_deque_wake_oldest(&semaphore->queue);
+    }
+}
+
+static enum bz_status embassy_2766_acquire(void *instance) {
+    struct bz_zoo_semaphore *semaphore = instance;
+    if (bz_zoo_semaphore_try(semaphore)) {
+        return BZ_OK;
+    }
+    struct bz_waiter waiter;
+    enum bz_status status = bz_deque_wait(&semaphore->queue, &waiter);
+    if (status == BZ_OK) {
+        semaphore->value--; /* the fault: whatever is left, nobody is woken for it */
+    } else if (bz_waiter_was_woken(&waiter)) {
+        embassy_2766_wake_head(semaphore);
+    }
+    return status;
+}
+
+static enum bz_status embassy_2766_release(void *instance) {
+    return bz_zoo_semaphore_release_by(instance, embassy_2766_wake_head);
+}
+
+const struct bz_permit_ops bz_zoo_ops_embassy_2766 = {
+    BZ_ZOO_SEMAPHORE, .acquire = embassy_2766_acquire, .release = embassy_2766_release};
+
+/* --- the same, and newcomers may pass woken waiters ------------------------------------------- */
+
+/* A newcomer takes a permit beside woken waiters, if there are more permits than they will take. */
+static bool try_beside(struct bz_zoo_semaphore *semaphore) {
+    bool is_free = bz_deque_oldest_asleep(&semaphore->queue) == NULL &&
+                   semaphore->value > bz_deque_count(&semaphore->queue, BZ_FUTURE_RESULT);
+    semaphore->value -= is_free;
+    return is_free;
+}
+
+/* go-37852: a head that does not fit blocks those behind it, even when it has given up.
+ *
+ * The semaphore is weighted and strictly fair: a release serves from the head on and stops at the
+ * first waiter that does not fit. When that head is cancelled, it is unlinked, and nothing else
+ * happens: those behind it, who may fit, are not looked at before the next release.
+ *
+ * Permits have no weights here. The head that does not fit is one that is cancelled and has not
+ * left yet: a release stops at it. What follows is the historical fault, word for word; only that
+ * the original needs no race, and this needs a release and a cancellation in one turn.
+ *
+ *     no permit is free; B and C wait; B is cancelled; a release stops at B; B leaves: C waits on
+ *
+ * The cure: whoever leaves the head of the queue serves those behind. */
+static void go_37852_serve(struct bz_zoo_semaphore *semaphore) {
+    uint32_t promised = bz_deque_count(&semaphore->queue, BZ_FUTURE_RESULT);
+    struct bz_waiter *waiter = NULL;
+    while (promised < semaphore->value &&
+           (waiter = bz_deque_next(&semaphore->queue, waiter)) != NULL) {
+        if (waiter->future.state == BZ_FUTURE_CANCELLED) {
+            return; /* it does not fit */
+        }
+        promised += bz_future_set_result(&waiter->future, 0) == BZ_OK;
+    }
+}
+
+static enum bz_status go_37852_acquire(void *instance) {
+    struct bz_zoo_semaphore *semaphore = instance;
+    if (try_beside(semaphore)) {
+        return BZ_OK;
+    }
+    struct bz_waiter waiter;
+    enum bz_status status = bz_deque_wait(&semaphore->queue, &waiter);
+    if (status == BZ_OK) {
+        semaphore->value--;
+    } else if (bz_waiter_was_woken(&waiter)) { /* the fault: a head that was not serves nobody */
+        go_37852_serve(semaphore);
+    }
+    return status;
+}
+
+static enum bz_status go_37852_release(void *instance) {
+    return bz_zoo_semaphore_release_by(instance, go_37852_serve);
+}
+
+const struct bz_permit_ops bz_zoo_ops_go_37852 = {BZ_ZOO_SEMAPHORE, .acquire = go_37852_acquire,
+                                                  .release = go_37852_release};
+
+/* gv-1487: a release wakes waiters in the order in which a set happens to hold them.
+ *
+ * What is to be called when a permit is free was kept in a set. So the order of service was that of
+ * hashes: any, and the same waiter may be passed over again and again.
+ *
+ * Hashes of addresses would differ from run to run; those of the waiters' numbers do not.
+ *
+ *     no permit is free; B, then C, then D wait; a release wakes whichever hash is the least
+ *
+ * The cure: a list. */
+struct gv_1487_semaphore {
+    struct bz_zoo_semaphore semaphore;
+    uint32_t tickets;
+};
+
+struct gv_1487_waiter {
+    struct bz_waiter waiter;
+    uint32_t hash;
+};
+
+/* Wakes the one with the least hash of those that are asleep, if a permit is left for it. For a
+ * second one there never is: this is called for every permit that comes free. */
+static void gv_1487_wake_first(struct bz_zoo_semaphore *semaphore) {
+    struct gv_1487_waiter *first = NULL;
+    struct bz_waiter *next = NULL;
+    while ((next = bz_deque_next(&semaphore->queue, next)) != NULL) {
+        struct gv_1487_waiter *waiter = bz_container_of(next, struct gv_1487_waiter, waiter);
+        bool is_asleep = !bz_future_is_done(&next->future);
+        if (is_asleep && (first == NULL || waiter->hash < first->hash)) {
+            first = waiter; /* the fault */
+        }
+    }
+    if (first != NULL && semaphore->value > bz_deque_count(&semaphore->queue, BZ_FUTURE_RESULT)) {
+        bz_future_set_result(&first->waiter.future, 0);
+    }
+}
+
+static enum bz_status gv_1487_acquire(void *instance) {
+    struct gv_1487_semaphore *set = instance;
+    if (try_beside(&set->semaphore)) {
+        return BZ_OK;
+    }
+    struct gv_1487_waiter self = {.hash = ++set->tickets * 2654435761u};
+    enum bz_status status = bz_deque_wait(&set->semaphore.queue, &self.waiter);
+    if (status == BZ_OK) {
+        set->semaphore.value--;
+    } else {
+        gv_1487_wake_first(&set->semaphore);
+    }
+    return status;
+}
+
+static enum bz_status gv_1487_release(void *instance) {
+    return bz_zoo_semaphore_release_by(instance, gv_1487_wake_first);
+}
+
+const struct bz_permit_ops bz_zoo_ops_gv_1487 = {
+    BZ_ZOO_SEMAPHORE, .instance_bytes = sizeof(struct gv_1487_semaphore),
+    .acquire = gv_1487_acquire, .release = gv_1487_release};
+
+/* tz-6432: one baton for all that may be said, and whoever resumes first takes it down.
+ *
+ * To notify a waiter is to wake it and to post the baton; to cancel one is to wake it as well.
+ * Whoever resumes looks whether the baton is posted and arms it anew. A waiter that was woken and
+ * finds it not posted takes this for a wake-up without a message, and waits on. But somebody else
+ * may have armed the baton anew: one that was cancelled, or one that was notified in the same turn,
+ * for a baton says nothing twice.
+ *
+ * Known from its description alone, which names lost and phantom wake-ups; the details are ours.
+ *
+ *     no permit is free; B and C wait; C is cancelled; a release posts the baton for B; C resumes
+ *     and arms it anew; B finds nothing, and waits beside a free permit
+ *
+ * The cure: a state for each waiter, in which the messages are different. */
+struct tz_6432_semaphore {
+    struct bz_zoo_semaphore semaphore;
+    bool is_posted; /* the fault: one for all */
+};
+
+static enum bz_status tz_6432_acquire(void *instance) {
+    struct tz_6432_semaphore *baton = instance;
+    struct bz_zoo_semaphore *semaphore = &baton->semaphore;
+    if (try_beside(semaphore)) {
+        return BZ_OK;
+    }
+    struct bz_waiter waiter;
+    enum bz_status status = bz_deque_wait_and_stay(&semaphore->queue, &waiter);
+    while (status == BZ_OK && !baton->is_posted) { /* a phantom, it seems */
+        bz_future_init(&waiter.future, semaphore->queue.loop);
+        status = bz_future_await(&waiter.future);
+    }
+    bz_deque_remove(&waiter);
+    baton->is_posted = false; /* armed anew, by whoever comes */
+    if (status == BZ_OK) {
+        semaphore->value--;
+    } else if (bz_waiter_was_woken(&waiter)) {
+        baton->is_posted = bz_zoo_semaphore_wake_all_that_fit(semaphore);
+    }
+    return status;
+}
+
+static enum bz_status tz_6432_release(void *instance) {
+    struct tz_6432_semaphore *baton = instance;
+    baton->semaphore.value++;
+    baton->is_posted |= bz_zoo_semaphore_wake_all_that_fit(&baton->semaphore);
+    return BZ_OK;
+}
+
+const struct bz_permit_ops bz_zoo_ops_tz_6432 = {
+    BZ_ZOO_SEMAPHORE, .instance_bytes = sizeof(struct tz_6432_semaphore),
+    .acquire = tz_6432_acquire, .release = tz_6432_release};
+
+/* --- a pool that is guarded by a lock --------------------------------------------------------- */
+
+struct guarded {
+    struct bz_zoo_semaphore pool;
+    struct bz_zoo_lock guard;
+};
+
+static enum bz_status guarded_init(void *instance, struct bz_loop *loop, uint32_t permits) {
+    struct guarded *pool = instance;
+    enum bz_status status = bz_zoo_lock_init(&pool->guard, loop, 1);
+    return status == BZ_OK ? bz_zoo_semaphore_init(instance, loop, permits) : status;
+}
+
+static void guarded_view(void *instance, struct bz_permit_view *view) {
+    const struct guarded *pool = instance;
+    struct bz_permit_view guard;
+    bz_deque_view(&pool->guard.queue, &guard);
+    bz_zoo_semaphore_view(instance, view);
+    view->queued += guard.queued;
+    view->waiting += guard.waiting;
+    view->woken += guard.woken;
+    view->cancelled += guard.cancelled;
+}
+
+/* rp-3056: a pool puts a connection back under the lock that it takes for putting it back.
+ *
+ * The pool is guarded by a lock that is held while a connection is taken out, and while one is put
+ * back. Whoever cannot use the connection that it was about to take puts it back, from within: it
+ * takes the lock that it holds, and waits for itself. Everybody else then waits for that lock, too.
+ *
+ * Putting back after use needs no lock here, for a release does not wait. That those who are still
+ * waiting are stranded as well would be seen earlier, as a lost wake-up; in the declared scenario
+ * there is one waiter, so that what is seen is the circle.
+ *
+ *     A has the one connection; B waits; A releases; B's time is up: B takes the lock a second time
+ *
+ * The cure: what is done under the lock takes it for granted. */
+static void rp_3056_put_back(struct guarded *pool) {
+    if (bz_zoo_lock_acquire(&pool->guard) == BZ_OK) { /* the fault: the caller is inside */
+        bz_zoo_semaphore_wake_all_that_fit(&pool->pool);
+        bz_zoo_lock_release(&pool->guard);
+    }
+}
+
+static enum bz_status rp_3056_acquire(void *instance) {
+    struct guarded *pool = instance;
+    enum bz_status status = bz_zoo_lock_acquire(&pool->guard);
+    if (status != BZ_OK) {
+        return status;
+    }
+    if (!try_beside(&pool->pool)) {
+        struct bz_waiter waiter;
+        bz_zoo_lock_release(&pool->guard);
+        status = bz_deque_wait(&pool->pool.queue, &waiter);
+        enum bz_status entered = bz_zoo_lock_acquire(&pool->guard);
+        if (entered != BZ_OK) {
+            bz_zoo_semaphore_wake_all_that_fit(&pool->pool);
+            return entered;
+        }
+        pool->pool.value -= status == BZ_OK;
+        if (status != BZ_OK && bz_waiter_was_woken(&waiter)) {
+            rp_3056_put_back(pool);
+        }
+    }
+    bz_zoo_lock_release(&pool->guard);
+    return status;
+}
+
+const struct bz_permit_ops bz_zoo_ops_rp_3056 = {
+    BZ_ZOO_SEMAPHORE, .instance_bytes = sizeof(struct guarded), .init = guarded_init,
+    .acquire = rp_3056_acquire, .view = guarded_view};
+
+/* --- a permit is reserved when a waiter is woken ---------------------------------------------- */
+
+/* A newcomer takes a permit beside woken waiters, which have theirs. */
+static bool try_unreserved(struct bz_zoo_semaphore *semaphore) {
+    bool is_free = semaphore->value > 0 && bz_deque_oldest_asleep(&semaphore->queue) == NULL;
+    semaphore->value -= is_free;
+    return is_free;
+}
+
+/* go-63615: whoever is cancelled in the window is told that all went well.
+ *
+ * A waiter whose context is done when it has just been given its permit pretends not to have
+ * noticed: acquire says OK. The permit is not lost, but the cancellation is: nobody will say it
+ * again.
+ *
+ *     no permit is free; B waits; a release gives B a permit; B is cancelled: acquire says OK
+ *
+ * The cure: give the permit back, wake the next, and say that it was cancelled. */
+static enum bz_status go_63615_acquire(void *instance) {
+    struct bz_zoo_semaphore *semaphore = instance;
+    if (try_unreserved(semaphore)) {
+        return BZ_OK;
+    }
+    struct bz_waiter waiter;
+    enum bz_status status = bz_deque_wait(&semaphore->queue, &waiter);
+    return bz_waiter_was_woken(&waiter) ? BZ_OK : status; /* the fault: whatever the status is */
+}
+
+const struct bz_permit_ops bz_zoo_ops_go_63615 = {BZ_ZOO_SEMAPHORE_RESERVING,
+                                                  .acquire = go_63615_acquire};
+
+/* mb-160: a permit is given to a waiter that is cancelled before it has it in hand.
+ *
+ * A release gives the permit to the oldest waiter, and it is in the semaphore no longer. If the
+ * waiter is cancelled before it resumes, it leaves like any cancelled waiter, and the permit has
+ * gone.
+ *
+ *     no permit is free; B waits; a release gives B a permit; B is cancelled: there is one permit
+ *     less
+ *
+ * The cure: a cancelled waiter that was given a permit passes it on. (The project chose another: a
+ * cancellation does not strike there, but at the next point at which it can.) */
+static enum bz_status mb_160_acquire(void *instance) {
+    struct bz_zoo_semaphore *semaphore = instance;
+    if (try_unreserved(semaphore)) {
+        return BZ_OK;
+    }
+    struct bz_waiter waiter;
+    return bz_deque_wait(&semaphore->queue, &waiter); /* the fault: even if it was given a permit */
+}
+
+const struct bz_permit_ops bz_zoo_ops_mb_160 = {BZ_ZOO_SEMAPHORE_RESERVING,
+                                                .acquire = mb_160_acquire};
+
+/* shuttle-167: a permit that was given and is not wanted goes back, and nobody is woken for it.
+ *
+ * The semaphore of a tool that tests programs under random schedules, which models the semaphore of
+ * another library. A release gives the permit to the head of the queue. If that one is dropped
+ * before it has looked, its permit is put back; but in strict fairness nobody takes a permit past
+ * those who wait, and those who wait sleep.
+ *
+ *     no permit is free; B and C wait; a release gives B a permit; B is dropped: one is free, C
+ *     waits
+ *
+ * The cure: when the head leaves, those whom it held up are served. */
+static enum bz_status shuttle_167_acquire(void *instance) {
+    struct bz_zoo_semaphore *semaphore = instance;
+    if (try_unreserved(semaphore)) {
+        return BZ_OK;
+    }
+    struct bz_waiter waiter;
+    enum bz_status status = bz_deque_wait(&semaphore->queue, &waiter);
+    if (status != BZ_OK && bz_waiter_was_woken(&waiter)) {
+        semaphore->value++; /* the fault: it is put back, and nobody is told */
+    }
+    return status;
+}
+
+const struct bz_permit_ops bz_zoo_ops_shuttle_167 = {BZ_ZOO_SEMAPHORE_RESERVING,
+                                                     .acquire = shuttle_167_acquire};
+
+/* tk-1898: whoever is dropped in the queue leaves its node there, and the node is given a permit.
+ *
+ * A mutex on a semaphore of one. A future that waits is a node of the queue. When it is dropped, it
+ * gives back what it has acquired; that it may also be queued was forgotten. The node stays, and
+ * when its turn comes, it is given the permit, for ever.
+ *
+ * Nodes outlive the tasks that waited, and so are not on their stacks; nor are they shown to the
+ * oracles that look inside: what is seen is who waits for a permit that nobody has.
+ *
+ *     A holds; B waits and is dropped; A releases: the permit is B's, whom nobody asks any more
+ *
+ * The cure: whoever is dropped in the queue leaves it. */
+static enum bz_status tk_1898_release(void *instance) {
+    struct bz_zoo_semaphore *semaphore = instance;
+    struct bz_waiter *oldest = bz_deque_pop(&semaphore->queue);
+    if (oldest == NULL) {
+        semaphore->value++;
+    } else {
+        bz_future_set_result(&oldest->future, 0); /* refused if it was dropped */
+        bz_zoo_request_drop(semaphore->queue.loop, oldest);
+    }
+    return BZ_OK;
+}
+
+static enum bz_status tk_1898_acquire(void *instance) {
+    struct bz_zoo_semaphore *semaphore = instance;
+    if (try_unreserved(semaphore)) {
+        return BZ_OK;
+    }
+    struct bz_zoo_request *request = bz_zoo_request_new(semaphore->queue.loop);
+    if (request == NULL) {
+        return BZ_NO_MEMORY;
+    }
+    enum bz_status status = bz_deque_wait_and_stay(&semaphore->queue, &request->waiter);
+    if (status != BZ_OK && bz_waiter_was_woken(&request->waiter)) {
+        tk_1898_release(semaphore);
+    } /* the fault: otherwise the node is still queued */
+    bz_zoo_request_drop(semaphore->queue.loop, &request->waiter);
+    return status;
+}
+
+const struct bz_permit_ops bz_zoo_ops_tk_1898 = {BZ_ZOO_SEMAPHORE, .acquire = tk_1898_acquire,
+                                                 .release = tk_1898_release, .view = NULL};

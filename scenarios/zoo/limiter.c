@@ -1,0 +1,159 @@
+/* Limiters: whoever wakes a waiter takes it out of the queue, and counts it until it resumes. */
+#include "scenarios/zoo/parts.h"
+
+struct limiter {
+    struct bz_zoo_semaphore slots;
+    uint32_t on_their_way; /* woken, and not resumed */
+};
+
+/* Takes a slot that nobody was woken for, if every entry of the queue is cancelled. */
+static bool try_slot(struct limiter *limiter) {
+    struct bz_zoo_semaphore *slots = &limiter->slots;
+    return slots->value > limiter->on_their_way && bz_zoo_semaphore_try(slots);
+}
+
+/* ah-9670: a waiter that comes too late looks for itself in the list, and is not there.
+ *
+ * The connector of an HTTP client has so many slots. release takes the oldest waiter off the list
+ * and wakes it. On the way out by a time-out or a cancellation a waiter takes itself off the list;
+ * if it is not there, that is an error, which is suppressed. But then it had been woken: the slot
+ * is free, and nobody else is told.
+ *
+ * Historically a woken waiter looked for a slot again, and a newcomer could be faster. This is left
+ * out: slots on their way are not given to newcomers.
+ *
+ *     no slot is free; B and C wait; a slot is released: B is off the list; B's time is up: C waits
+ *     on
+ *
+ * The cure: who is not in the list any more wakes the next. */
+static enum bz_status ah_9670_acquire(void *instance) {
+    struct limiter *connector = instance;
+    if (try_slot(connector)) {
+        return BZ_OK;
+    }
+    struct bz_waiter waiter;
+    enum bz_status status = bz_deque_wait(&connector->slots.queue, &waiter);
+    connector->on_their_way -= bz_waiter_was_woken(&waiter);
+    connector->slots.value -= status == BZ_OK; /* the fault: if not, it may have been woken */
+    return status;
+}
+
+static enum bz_status ah_9670_release(void *instance) {
+    struct limiter *connector = instance;
+    connector->slots.value++;
+    connector->on_their_way += bz_deque_pop_and_wake(&connector->slots.queue);
+    return BZ_OK;
+}
+
+const struct bz_permit_ops bz_zoo_ops_ah_9670 = {
+    BZ_ZOO_SEMAPHORE, .instance_bytes = sizeof(struct limiter), .acquire = ah_9670_acquire,
+    .release = ah_9670_release};
+
+/* an-947: a capacity limiter, whose woken borrower is cancelled and tells nobody.
+ *
+ * release strikes the borrower off the list, takes the oldest event out of the queue and sets it;
+ * whoever waits for that event enters itself as a borrower when it resumes. If it is cancelled,
+ * before the event was set or after, there is capacity, and the next event stays unset.
+ *
+ * A release that takes out a cancelled waiter's event is part of it: with the cure, that waiter
+ * passes it on, too. Historically a newcomer could also borrow what an event was set for; this is
+ * left out, borrowers on their way count.
+ *
+ *     the limiter is full; B and C wait; a borrower releases and B is cancelled: C waits for ever
+ *
+ * The cure: whoever leaves with its event set sets the next. */
+struct an_947_borrower {
+    struct bz_waiter waiter;
+    bool is_set;
+};
+
+static enum bz_status an_947_acquire(void *instance) {
+    struct limiter *limiter = instance;
+    if (try_slot(limiter)) {
+        return BZ_OK;
+    }
+    struct an_947_borrower self = {.is_set = false};
+    enum bz_status status = bz_deque_wait(&limiter->slots.queue, &self.waiter);
+    limiter->on_their_way -= self.is_set; /* the fault: who does not borrow sets no other event */
+    limiter->slots.value -= status == BZ_OK;
+    return status;
+}
+
+static enum bz_status an_947_release(void *instance) {
+    struct limiter *limiter = instance;
+    if (limiter->slots.value == limiter->slots.permits) {
+        return BZ_NOT_HELD;
+    }
+    bool has_room = ++limiter->slots.value > limiter->on_their_way;
+    struct bz_waiter *oldest = has_room ? bz_deque_pop(&limiter->slots.queue) : NULL;
+    if (oldest != NULL) {
+        bz_container_of(oldest, struct an_947_borrower, waiter)->is_set = true;
+        limiter->on_their_way++;
+        bz_future_set_result(&oldest->future, 0); /* refused if it is being cancelled */
+    }
+    return BZ_OK;
+}
+
+const struct bz_permit_ops bz_zoo_ops_an_947 = {
+    BZ_ZOO_SEMAPHORE, .instance_bytes = sizeof(struct limiter), .acquire = an_947_acquire,
+    .release = an_947_release};
+
+/* an-646: raising the total sets events and leaves them in the queue.
+ *
+ * Whoever sets a waiter's event takes it out of the queue: a woken waiter relies on that, and takes
+ * itself out only if it leaves before. release did so; the setter of the total did not. What it set
+ * stays in the queue for good, and later callers see a queue that is not empty and line up in it.
+ *
+ * A semaphore has no call to raise a total, so this one is made of a limiter: an acquire borrows
+ * for ever, and a release raises the total by one. The difference is the number of free permits,
+ * and the setter is the only one that wakes. Entries outlive their tasks, and so are not on the
+ * stack.
+ *
+ *     A has the only permit; B waits; A releases; B resumes, and its entry is still there
+ *
+ * The cure: the setter takes out what it sets. */
+static void an_646_wake_all_that_fit(struct bz_zoo_semaphore *slots) {
+    while (slots->value > 0 && bz_deque_wake_oldest(&slots->queue)) {
+        slots->value--; /* the fault: the entry stays where it is */
+        bz_container_of(slots, struct limiter, slots)->on_their_way++;
+    }
+}
+
+static enum bz_status an_646_acquire(void *instance) {
+    struct limiter *limiter = instance;
+    struct bz_deque *queue = &limiter->slots.queue;
+    if (bz_zoo_semaphore_try(&limiter->slots)) {
+        return BZ_OK;
+    }
+    struct bz_zoo_request *request = bz_zoo_request_new(queue->loop);
+    if (request == NULL) {
+        return BZ_NO_MEMORY;
+    }
+    enum bz_status status = bz_deque_wait_and_stay(queue, &request->waiter);
+    limiter->on_their_way -= bz_waiter_was_woken(&request->waiter);
+    if (status != BZ_OK) {
+        limiter->slots.value += bz_waiter_was_woken(&request->waiter);
+        bz_deque_remove(&request->waiter);
+        bz_zoo_request_drop(queue->loop, &request->waiter);
+    }
+    an_646_wake_all_that_fit(&limiter->slots); /* newcomers that queued behind us, too */
+    bz_zoo_request_drop(queue->loop, &request->waiter);
+    return status;
+}
+
+static enum bz_status an_646_release(void *instance) {
+    return bz_zoo_semaphore_release_by(instance, an_646_wake_all_that_fit);
+}
+
+static void an_646_view(void *instance, struct bz_permit_view *view) {
+    const struct limiter *limiter = instance;
+    bz_zoo_semaphore_view(instance, view);
+    view->level += limiter->on_their_way;
+}
+
+const struct bz_permit_ops bz_zoo_ops_an_646 = {BZ_ZOO_SEMAPHORE,
+                                                .instance_bytes = sizeof(struct limiter),
+                                                .fini = bz_zoo_semaphore_drop_requests,
+                                                .acquire = an_646_acquire,
+                                                .release = an_646_release,
+                                                .view = an_646_view};

@@ -1,0 +1,290 @@
+/* Locks that are open in the window: a release wakes a waiter, which takes the lock when it
+ * resumes. Most are asyncio's. */
+#include "primitives/runtime/task.h"
+#include "primitives/runtime/timeout.h"
+#include "scenarios/zoo/parts.h"
+
+/* lock-woken-cancel: a woken waiter that is cancelled does not pass the lock on.
+ *
+ * The window bug in its plainest form: release wakes the oldest waiter, somebody cancels that
+ * waiter before it resumes, it leaves, and the lock is free while the next one waits for ever.
+ *
+ * The cure: whoever was woken and leaves without the lock wakes the next. */
+static enum bz_status lock_woken_cancel_acquire(void *instance) {
+    struct bz_zoo_lock *lock = instance;
+    if (bz_zoo_lock_try(lock)) {
+        return BZ_OK;
+    }
+    struct bz_waiter waiter;
+    enum bz_status status = bz_deque_wait(&lock->queue, &waiter);
+    if (status != BZ_OK) {
+        return status; /* the fault: it may have been woken, and nobody else is */
+    }
+    lock->is_held = true;
+    return BZ_OK;
+}
+
+const struct bz_permit_ops bz_zoo_ops_lock_woken_cancel = {BZ_ZOO_LOCK,
+                                                           .acquire = lock_woken_cancel_acquire};
+
+/* lock-double-grant: a cancelled waiter wakes somebody although somebody has been woken already.
+ *
+ * The repair of lock-woken-cancel went too far. Whoever is cancelled while the lock is free wakes
+ * the first waiter that is not done. But the lock is also free in the window, between a release and
+ * the resume of the waiter that it woke: that waiter is done, is skipped, and the one behind it is
+ * woken as well. Both take the lock.
+ *
+ * The cure: only who was woken passes the wake-up on; or, as asyncio does, look at the head of the
+ * queue alone, and do nothing if it is done. */
+static enum bz_status lock_double_grant_acquire(void *instance) {
+    struct bz_zoo_lock *lock = instance;
+    if (bz_zoo_lock_try(lock)) {
+        return BZ_OK;
+    }
+    struct bz_waiter waiter;
+    enum bz_status status = bz_deque_wait(&lock->queue, &waiter);
+    if (status == BZ_OK) {
+        lock->is_held = true;
+    } else if (!lock->is_held) {
+        bz_deque_wake_oldest(&lock->queue); /* the fault: the lock may be promised to another */
+    }
+    return status;
+}
+
+const struct bz_permit_ops bz_zoo_ops_lock_double_grant = {BZ_ZOO_LOCK,
+                                                           .acquire = lock_double_grant_acquire};
+
+/* lock-head-setresult: release wakes the head of the queue, and does not look whether it is alive.
+ *
+ * A waiter that was cancelled stays in the queue until its task resumes. A release in that same
+ * turn sets a result on it, which is refused; historically the refusal came out of release as an
+ * exception, with the lock open by then. Here release says OK, so that what is seen is what the
+ * refusal meant: the lock is free, the waiter behind the dead one sleeps, and nobody will wake it.
+ *
+ *     A holds; B and C wait; B is cancelled; A releases before B has resumed: C waits for ever
+ *
+ * The cure: wake the first waiter that is not done. */
+static enum bz_status lock_head_setresult_release(void *instance) {
+    struct bz_zoo_lock *lock = instance;
+    if (!lock->is_held) {
+        return BZ_NOT_HELD;
+    }
+    lock->is_held = false;
+    struct bz_waiter *head = bz_deque_next(&lock->queue, NULL);
+    if (head != NULL) {
+        bz_future_set_result(&head->future, 0); /* the fault: refused if it is cancelled */
+    }
+    return BZ_OK;
+}
+
+const struct bz_permit_ops bz_zoo_ops_lock_head_setresult = {
+    BZ_ZOO_LOCK, .release = lock_head_setresult_release};
+
+/* lock-locked-window: locked() says that the lock is free while a woken waiter is about to take it.
+ *
+ * release takes the mark down and wakes a waiter, who puts it up again when it resumes. In between
+ * locked() is false, although an acquire would have to wait. Whoever decides by it decides wrongly:
+ * a pool that drops the locks that are not locked drops one that is in use.
+ *
+ *     A holds; B waits; A releases: until B has resumed, locked() is false
+ *
+ * The cure: locked() also asks whether a live waiter is in the queue, as acquire does. */
+static bool lock_locked_window_locked(void *instance) {
+    const struct bz_zoo_lock *lock = instance;
+    return lock->is_held; /* the fault: false in the window */
+}
+
+const struct bz_permit_ops bz_zoo_ops_lock_locked_window = {BZ_ZOO_LOCK,
+                                                            .locked = lock_locked_window_locked};
+
+/* lock-noncancel-exit: a woken waiter that leaves by anything but a cancellation keeps the wake-up.
+ *
+ * The repair of lock-woken-cancel passes the wake-up on where the cancellation arrives, and nowhere
+ * else. In asyncio, a waiter whose coroutine is closed, or is given another exception, in the
+ * window leaves another way; the lock is free, and the next waiter sleeps.
+ *
+ * A status stands for the exception here. An acquire of this lock has a deadline of its own: when
+ * it comes in the window, the acquire ends with BZ_TIMED_OUT, and that is not BZ_CANCELLED.
+ *
+ *     A holds; B and C wait; A releases; B's deadline comes before B has resumed: C waits for ever
+ *
+ * The cure: whoever leaves with a wake-up passes it on, however it leaves. */
+#define LOCK_NONCANCEL_EXIT_NS 100u
+
+static enum bz_status lock_noncancel_exit_acquire(void *instance) {
+    struct bz_zoo_lock *lock = instance;
+    if (bz_zoo_lock_try(lock)) {
+        return BZ_OK;
+    }
+    struct bz_timeout deadline;
+    struct bz_waiter waiter;
+    enum bz_status status = bz_timeout_enter(lock->queue.loop, &deadline, LOCK_NONCANCEL_EXIT_NS);
+    if (status != BZ_OK) {
+        return status;
+    }
+    status = bz_timeout_exit(&deadline, bz_deque_wait(&lock->queue, &waiter));
+    if (status == BZ_OK) {
+        lock->is_held = true;
+    } else if (status == BZ_CANCELLED && bz_waiter_was_woken(&waiter)) {
+        bz_deque_wake_oldest(&lock->queue); /* the fault: no other way out leads here */
+    }
+    return status;
+}
+
+const struct bz_permit_ops bz_zoo_ops_lock_noncancel_exit = {
+    BZ_ZOO_LOCK, .acquire = lock_noncancel_exit_acquire};
+
+/* lock-stale-queue: a newcomer takes the lock only if the queue is empty.
+ *
+ * A cancelled waiter is in the queue until its task resumes. If the lock is released meanwhile,
+ * nobody is woken, which is right: nobody waits. But whoever comes before that task resumes sees a
+ * queue that is not empty, and lines up behind an entry that is already dead. Nobody will wake it.
+ *
+ * The cure: the lock is to be had if it is free and every entry of the queue is cancelled. */
+static enum bz_status lock_stale_queue_acquire(void *instance) {
+    struct bz_zoo_lock *lock = instance;
+    if (!lock->is_held && bz_list_is_empty(&lock->queue.entries)) { /* the fault */
+        lock->is_held = true;
+        return BZ_OK;
+    }
+    return bz_zoo_lock_wait(lock);
+}
+
+const struct bz_permit_ops bz_zoo_ops_lock_stale_queue = {BZ_ZOO_LOCK,
+                                                          .acquire = lock_stale_queue_acquire};
+
+/* toy-lifo: a mutex that serves the last waiter first.
+ *
+ * The list of waiters is a stack: release takes its last element. Correct in everything else, a
+ * cancellation in the window included, and fine in a test with one waiter; under load the first to
+ * come is the last to be served, or never.
+ *
+ * The cure: take the first element. */
+static void toy_lifo_wake(struct bz_zoo_lock *lock) {
+    struct bz_waiter *newest = NULL;
+    struct bz_waiter *waiter = NULL;
+    while ((waiter = bz_deque_next(&lock->queue, waiter)) != NULL) {
+        newest = bz_future_is_done(&waiter->future) ? newest : waiter; /* the fault */
+    }
+    if (newest != NULL) {
+        bz_future_set_result(&newest->future, 0);
+    }
+}
+
+static enum bz_status toy_lifo_acquire(void *instance) {
+    struct bz_zoo_lock *lock = instance;
+    if (bz_zoo_lock_try(lock)) {
+        return BZ_OK;
+    }
+    struct bz_waiter waiter;
+    enum bz_status status = bz_deque_wait(&lock->queue, &waiter);
+    if (status == BZ_OK) {
+        lock->is_held = true;
+    } else if (bz_waiter_was_woken(&waiter)) {
+        toy_lifo_wake(lock);
+    }
+    return status;
+}
+
+static enum bz_status toy_lifo_release(void *instance) {
+    struct bz_zoo_lock *lock = instance;
+    if (!lock->is_held) {
+        return BZ_NOT_HELD;
+    }
+    lock->is_held = false;
+    toy_lifo_wake(lock);
+    return BZ_OK;
+}
+
+const struct bz_permit_ops bz_zoo_ops_toy_lifo = {BZ_ZOO_LOCK, .acquire = toy_lifo_acquire,
+                                                  .release = toy_lifo_release};
+
+/* tk-8365: whoever has no budget left queues later than it came.
+ *
+ * A task may do so much before it has to let others run. An acquire asks for this budget first: if
+ * it is used up, the task yields, and is queued when it comes back. Who calls acquire in the
+ * meantime is served before it, though the mutex promises the order of the calls.
+ *
+ * Budgets belong to tasks and are larger; here every fourth acquire of the lock finds none.
+ *
+ *     A holds; B calls acquire and has to yield; C calls acquire, and is queued; B comes back: C, B
+ *
+ * The cure: the place in the queue comes first, and then the question of the budget. */
+struct tk_8365_lock {
+    struct bz_zoo_lock lock;
+    uint32_t spent;
+};
+
+#define TK_8365_BUDGET 4u
+
+static enum bz_status tk_8365_acquire(void *instance) {
+    struct tk_8365_lock *budget = instance;
+    if (++budget->spent % TK_8365_BUDGET == 0) { /* the fault: not queued, and others may run */
+        enum bz_status yielded = bz_yield(budget->lock.queue.loop);
+        if (yielded != BZ_OK) {
+            return yielded;
+        }
+    }
+    return bz_zoo_lock_acquire(&budget->lock);
+}
+
+const struct bz_permit_ops bz_zoo_ops_tk_8365 = {
+    BZ_ZOO_LOCK, .instance_bytes = sizeof(struct tk_8365_lock), .acquire = tk_8365_acquire};
+
+/* ce-3554: a waiter of a mutex is notified when it is cancelled, and tells nobody.
+ *
+ * release frees the mutex and notifies one waiter, which tries again like anybody: a newcomer may
+ * be faster, and then the waiter waits once more. So a notification is a hint, and nothing is
+ * claimed of the order of service. But it is the only hint: if the notified waiter is cancelled
+ * before it has tried, the mutex is free, and those who still wait are never told.
+ *
+ *     A holds; B and C wait; A releases: B is notified; B is cancelled: C waits for ever
+ *
+ * The cure: whoever leaves with a notification notifies the next. */
+static enum bz_status ce_3554_acquire(void *instance) {
+    struct bz_zoo_lock *lock = instance;
+    while (lock->is_held) {
+        struct bz_waiter waiter;
+        enum bz_status status = bz_deque_wait(&lock->queue, &waiter);
+        if (status != BZ_OK) {
+            return status; /* the fault: it may have been notified */
+        }
+    }
+    lock->is_held = true;
+    return BZ_OK;
+}
+
+const struct bz_permit_ops bz_zoo_ops_ce_3554 = {BZ_ZOO_LOCK, .acquire = ce_3554_acquire};
+
+/* fr-2071: who unlocks and locks again has the lock again, and those who wait are beaten each time.
+ *
+ * Unlocking makes the mutex free and wakes a waiter, which tries again when it runs. The task that
+ * has just unlocked is running already. If it locks again at once, the waiter finds the mutex
+ * locked, and waits on, in its old place; so it can go on for as long as the other likes. The
+ * project has written into its documentation that the mutex is not fair.
+ *
+ *     A holds; B waits; A releases, B is woken, A acquires; B finds nothing; and so on
+ *
+ * The cure is another promise: the mutex is the woken one's from the wake-up on. */
+static enum bz_status fr_2071_acquire(void *instance) {
+    struct bz_zoo_lock *lock = instance;
+    if (!lock->is_held) { /* the fault: others may have been woken */
+        lock->is_held = true;
+        return BZ_OK;
+    }
+    struct bz_waiter waiter;
+    enum bz_status status = bz_deque_wait_and_stay(&lock->queue, &waiter);
+    while (status == BZ_OK && lock->is_held) {
+        bz_future_init(&waiter.future, lock->queue.loop); /* in its old place */
+        status = bz_future_await(&waiter.future);
+    }
+    bz_deque_remove(&waiter);
+    if (status == BZ_OK) {
+        lock->is_held = true;
+    } else if (bz_waiter_was_woken(&waiter) && !lock->is_held) {
+        bz_deque_wake_oldest(&lock->queue);
+    }
+    return status;
+}
+
+const struct bz_permit_ops bz_zoo_ops_fr_2071 = {BZ_ZOO_LOCK, .acquire = fr_2071_acquire};

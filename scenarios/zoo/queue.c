@@ -1,0 +1,303 @@
+/* Queues of items, in which a wake-up is a hint. */
+#include "scenarios/zoo/items.h"
+
+/* q-barge: what a woken task was woken for can be taken by a newcomer, and the loser queues again
+ * at the end.
+ *
+ * (1) The queue is full, P waits in put. (2) A get takes an item and wakes P. (3) A newcomer puts
+ * before P has resumed. (4) P finds the queue full and waits again, behind all others. The same
+ * happens to getters. Open to this day, by choice: the queue does not promise to be fair. This
+ * entry claims what that queue does not, so that the oracle of strict order speaks. The rest of it
+ * is right, and is what the other entries begin with.
+ *
+ * The cure: what somebody was woken for is promised to it, and a newcomer waits behind. */
+const struct bz_queue_ops bz_zoo_ops_q_barge = {BZ_ZOO_QUEUE};
+
+/* q-overflow: a putter that was woken stores its item without looking for room again.
+ *
+ * (1) The queue is full, P waits in put. (2) A get takes an item and wakes P. (3) A newcomer puts
+ * without waiting, before P has resumed: the queue is full again. (4) P resumes and stores its
+ * item: more items than the bound.
+ *
+ * The cure: a putter that was woken looks again, and may have to wait again. */
+static enum bz_status q_overflow_put(void *instance, uint64_t value, int64_t priority) {
+    struct bz_zoo_items *queue = instance;
+    if (!bz_zoo_items_is_full(queue)) {
+        return bz_zoo_items_try_put(queue, value, priority);
+    }
+    struct bz_waiter waiter;
+    enum bz_status status = bz_deque_wait(&queue->putters, &waiter);
+    if (status != BZ_OK) {
+        if (bz_waiter_was_woken(&waiter) && !bz_zoo_items_is_full(queue)) {
+            bz_deque_wake_oldest(&queue->putters);
+        }
+        return status;
+    }
+    status = bz_zoo_items_store(queue, value, priority); /* the fault: it may be full again */
+    if (status == BZ_OK) {
+        queue->unfinished++;
+        bz_deque_wake_oldest(&queue->getters);
+    }
+    return status;
+}
+
+const struct bz_queue_ops bz_zoo_ops_q_overflow = {BZ_ZOO_QUEUE, .put = q_overflow_put};
+
+/* q-putter-lost: a woken putter that is cancelled does not pass the wake-up on.
+ *
+ * (1) The queue is full, P1 and P2 wait in put. (2) A get takes an item and wakes P1. (3) P1 is
+ * cancelled before it resumes, and leaves. (4) There is room, P2 waits, and nobody wakes it.
+ *
+ * The cure: a putter that leaves with a wake-up, while there is room, wakes the next. */
+static enum bz_status q_putter_lost_put(void *instance, uint64_t value, int64_t priority) {
+    struct bz_zoo_items *queue = instance;
+    while (bz_zoo_items_is_full(queue)) {
+        struct bz_waiter waiter;
+        enum bz_status status = bz_deque_wait(&queue->putters, &waiter);
+        if (status != BZ_OK) {
+            return status; /* the fault: it may have been woken, and nobody else is */
+        }
+    }
+    return bz_zoo_items_try_put(queue, value, priority);
+}
+
+const struct bz_queue_ops bz_zoo_ops_q_putter_lost = {BZ_ZOO_QUEUE, .put = q_putter_lost_put};
+
+/* q-taskcount: items of a LIFO or priority queue are not counted as unfinished.
+ *
+ * The queues of other orders replaced put as a whole, and with it the line that counts. join finds
+ * nothing unfinished and returns while items are in the queue or being worked on, and task_done
+ * refuses what was done once too often.
+ *
+ * The cure: counting is the business of the queue, and the orders replace only how items are
+ * stored and taken. */
+static enum bz_status q_taskcount_try_put(void *instance, uint64_t value, int64_t priority) {
+    struct bz_zoo_items *queue = instance;
+    if (bz_zoo_items_is_full(queue)) {
+        return BZ_FULL;
+    }
+    enum bz_status status = bz_zoo_items_store(queue, value, priority);
+    if (status == BZ_OK) {
+        queue->unfinished += queue->order == BZ_QUEUE_ORDER_FIFO; /* the fault: not the others */
+        bz_deque_wake_oldest(&queue->getters);
+    }
+    return status;
+}
+
+static enum bz_status q_taskcount_put(void *instance, uint64_t value, int64_t priority) {
+    enum bz_status status = bz_zoo_items_wait_for_slot(instance);
+    return status == BZ_OK ? q_taskcount_try_put(instance, value, priority) : status;
+}
+
+const struct bz_queue_ops bz_zoo_ops_q_taskcount = {BZ_ZOO_QUEUE, .put = q_taskcount_put,
+                                                    .try_put = q_taskcount_try_put};
+
+/* q-ghost-put: a put that was cancelled is delivered nevertheless.
+ *
+ * Waiting putters are queued with their items, and a get moves the item of the oldest one into the
+ * queue before it wakes it. (1) The queue is full, P waits in put. (2) A get takes an item, moves
+ * P's in, and wakes P. (3) P is cancelled before it resumes: its put says that it did not happen.
+ * (4) The item is delivered.
+ *
+ * The cure: a putter that is woken stores its item itself, when it resumes. */
+struct q_ghost_putter {
+    struct bz_waiter waiter;
+    uint64_t value;
+    int64_t priority;
+};
+
+static enum bz_status q_ghost_put_put(void *instance, uint64_t value, int64_t priority) {
+    struct bz_zoo_items *queue = instance;
+    if (!bz_zoo_items_is_full(queue)) {
+        return bz_zoo_items_try_put(queue, value, priority);
+    }
+    struct q_ghost_putter self = {.value = value, .priority = priority};
+    /* The fault: its item may be in already, whatever this says. */
+    return bz_deque_wait(&queue->putters, &self.waiter);
+}
+
+static enum bz_status q_ghost_put_try_get(void *instance, uint64_t *value) {
+    struct bz_zoo_items *queue = instance;
+    if (queue->count == 0) {
+        return BZ_EMPTY;
+    }
+    *value = bz_zoo_items_take(queue);
+    struct bz_waiter *oldest = bz_deque_oldest_asleep(&queue->putters);
+    if (oldest == NULL) {
+        return BZ_OK;
+    }
+    struct q_ghost_putter *putter = bz_container_of(oldest, struct q_ghost_putter, waiter);
+    bz_future_set_result(&oldest->future, 0);
+    return bz_zoo_items_try_put(queue, putter->value, putter->priority);
+}
+
+static enum bz_status q_ghost_put_get(void *instance, uint64_t *value) {
+    enum bz_status status = bz_zoo_items_wait_for_item(instance);
+    return status == BZ_OK ? q_ghost_put_try_get(instance, value) : status;
+}
+
+const struct bz_queue_ops bz_zoo_ops_q_ghost_put = {
+    BZ_ZOO_QUEUE, .put = q_ghost_put_put, .get = q_ghost_put_get, .try_get = q_ghost_put_try_get};
+
+/* --- entries that outlive their tasks --------------------------------------------------------- */
+
+/* One wait, by a request that is dropped when it is out of the deque. With `stays_if_cancelled`,
+ * one that was cancelled while it waited is left in. */
+static enum bz_status wait_by_request(struct bz_deque *deque, bool stays_if_cancelled,
+                                      bool *was_woken) {
+    struct bz_zoo_request *request = bz_zoo_request_new(deque->loop);
+    if (request == NULL) {
+        return BZ_NO_MEMORY;
+    }
+    enum bz_status status = bz_deque_wait_and_stay(deque, &request->waiter);
+    *was_woken = bz_waiter_was_woken(&request->waiter);
+    if (bz_list_is_linked(&request->waiter.link) && (*was_woken || !stays_if_cancelled)) {
+        bz_deque_remove(&request->waiter);
+        bz_zoo_request_drop(deque->loop, &request->waiter);
+    }
+    bz_zoo_request_drop(deque->loop, &request->waiter);
+    return status;
+}
+
+/* Throws away what is dead at the front. An entry that has been woken is its task's to remove. */
+static void drop_dead_ones(struct bz_deque *deque) {
+    struct bz_waiter *oldest;
+    while ((oldest = bz_deque_next(deque, NULL)) != NULL &&
+           oldest->future.state == BZ_FUTURE_CANCELLED) {
+        bz_deque_remove(oldest);
+        bz_zoo_request_drop(deque->loop, oldest);
+    }
+}
+
+/* q-deferred-set: the wake-up of a putter is scheduled, and meets a putter that was cancelled
+ * meanwhile.
+ *
+ * A get takes the oldest putter out of the queue and wakes it from a callback. (1) The queue is
+ * full, P1 and P2 wait in put. (2) A get schedules the wake-up of P1. (3) P1 is cancelled before
+ * the callback runs. (4) The callback sets the result of a future that is done: an error in the
+ * loop, and P2, for whom there is room, is woken by nobody.
+ *
+ * The cure: who is woken is decided and told in one go. */
+static void q_deferred_set_on_wake(struct bz_handle *handle) {
+    struct bz_waiter *waiter = &bz_container_of(handle, struct bz_zoo_request, wakes)->waiter;
+    /* The fault: it may be refused, and then somebody else is to be woken. */
+    bz_future_set_result(&waiter->future, 0);
+    bz_zoo_request_drop(waiter->future.loop, waiter);
+}
+
+static void q_deferred_set_schedule_oldest(struct bz_zoo_items *queue) {
+    struct bz_waiter *oldest = bz_deque_oldest_asleep(&queue->putters);
+    if (oldest != NULL) {
+        bz_deque_remove(oldest); /* the queue's use of it is the callback's now */
+        bz_zoo_call_soon(queue->loop,
+                         &bz_container_of(oldest, struct bz_zoo_request, waiter)->wakes,
+                         q_deferred_set_on_wake);
+    }
+}
+
+static enum bz_status q_deferred_set_put(void *instance, uint64_t value, int64_t priority) {
+    struct bz_zoo_items *queue = instance;
+    enum bz_status status = BZ_OK;
+    while (status == BZ_OK && bz_zoo_items_is_full(queue)) {
+        bool was_woken = false;
+        status = wait_by_request(&queue->putters, false, &was_woken);
+        if (status != BZ_OK && was_woken && !bz_zoo_items_is_full(queue)) {
+            q_deferred_set_schedule_oldest(queue);
+        }
+    }
+    return status == BZ_OK ? bz_zoo_items_try_put(queue, value, priority) : status;
+}
+
+static enum bz_status q_deferred_set_try_get(void *instance, uint64_t *value) {
+    struct bz_zoo_items *queue = instance;
+    if (queue->count == 0) {
+        return BZ_EMPTY;
+    }
+    *value = bz_zoo_items_take(queue);
+    q_deferred_set_schedule_oldest(queue);
+    return BZ_OK;
+}
+
+static enum bz_status q_deferred_set_get(void *instance, uint64_t *value) {
+    enum bz_status status = bz_zoo_items_wait_for_item(instance);
+    return status == BZ_OK ? q_deferred_set_try_get(instance, value) : status;
+}
+
+const struct bz_queue_ops bz_zoo_ops_q_deferred_set = {BZ_ZOO_QUEUE, .put = q_deferred_set_put,
+                                                       .get = q_deferred_set_get,
+                                                       .try_get = q_deferred_set_try_get};
+
+/* q-dead-getters: a cancelled getter leaves its entry behind, until the next put comes.
+ *
+ * Entries of cancelled waiters are skipped and thrown away by who looks for somebody to wake. If
+ * nobody comes, because the queue is idle, they stay: a task that gets with a deadline, again and
+ * again, from a queue that nobody puts into, fills the memory.
+ *
+ * The cure: a waiter takes its entry out whichever way it leaves. */
+static enum bz_status q_dead_getters_get(void *instance, uint64_t *value) {
+    struct bz_zoo_items *queue = instance;
+    enum bz_status status = BZ_OK;
+    while (status == BZ_OK && queue->count == 0) {
+        bool was_woken = false;
+        status = wait_by_request(&queue->getters, true, &was_woken); /* the fault: it stays in */
+        if (status != BZ_OK && was_woken && queue->count > 0) {
+            bz_deque_wake_oldest(&queue->getters);
+        }
+    }
+    return status == BZ_OK ? bz_zoo_items_try_get(queue, value) : status;
+}
+
+static enum bz_status q_dead_getters_try_put(void *instance, uint64_t value, int64_t priority) {
+    struct bz_zoo_items *queue = instance;
+    if (bz_zoo_items_is_full(queue)) {
+        return BZ_FULL;
+    }
+    drop_dead_ones(&queue->getters);
+    return bz_zoo_items_try_put(queue, value, priority);
+}
+
+static enum bz_status q_dead_getters_put(void *instance, uint64_t value, int64_t priority) {
+    enum bz_status status = bz_zoo_items_wait_for_slot(instance);
+    return status == BZ_OK ? q_dead_getters_try_put(instance, value, priority) : status;
+}
+
+const struct bz_queue_ops bz_zoo_ops_q_dead_getters = {BZ_ZOO_QUEUE, .put = q_dead_getters_put,
+                                                       .get = q_dead_getters_get,
+                                                       .try_put = q_dead_getters_try_put};
+
+/* q-dead-putters: a cancelled putter leaves its entry behind, until the next get comes.
+ *
+ * What q-dead-getters is to get, this is to put: a task that puts with a deadline, again and again,
+ * into a full queue that nobody gets from, fills the memory.
+ *
+ * The cure: a waiter takes its entry out whichever way it leaves. */
+static enum bz_status q_dead_putters_put(void *instance, uint64_t value, int64_t priority) {
+    struct bz_zoo_items *queue = instance;
+    enum bz_status status = BZ_OK;
+    while (status == BZ_OK && bz_zoo_items_is_full(queue)) {
+        bool was_woken = false;
+        status = wait_by_request(&queue->putters, true, &was_woken); /* the fault: it stays in */
+        if (status != BZ_OK && was_woken && !bz_zoo_items_is_full(queue)) {
+            bz_deque_wake_oldest(&queue->putters);
+        }
+    }
+    return status == BZ_OK ? bz_zoo_items_try_put(queue, value, priority) : status;
+}
+
+static enum bz_status q_dead_putters_try_get(void *instance, uint64_t *value) {
+    struct bz_zoo_items *queue = instance;
+    enum bz_status status = bz_zoo_items_try_get(queue, value);
+    if (status == BZ_OK) {
+        drop_dead_ones(&queue->putters);
+    }
+    return status;
+}
+
+static enum bz_status q_dead_putters_get(void *instance, uint64_t *value) {
+    enum bz_status status = bz_zoo_items_wait_for_item(instance);
+    return status == BZ_OK ? q_dead_putters_try_get(instance, value) : status;
+}
+
+const struct bz_queue_ops bz_zoo_ops_q_dead_putters = {BZ_ZOO_QUEUE, .put = q_dead_putters_put,
+                                                       .get = q_dead_putters_get,
+                                                       .try_get = q_dead_putters_try_get};

@@ -1,0 +1,192 @@
+/* A lock whose acquire is waited for in a second task, as wait_for() does it: the caller starts a
+ * task that acquires, and waits for the end of that task. Between the moment in which the second
+ * task has the lock and the moment in which the caller goes on, the lock is promised: nobody holds
+ * it, and somebody has to be told. The faults are what the caller makes of it when it is cancelled,
+ * or too late, in between.
+ *
+ *     caller         acquire ......................... goes on
+ *     second task      starts ... waits ... has it, ends
+ *
+ * A group (primitives/runtime/group.h) waits for the second task, cancels it when the caller is
+ * cancelled, and frees it. Second tasks queue in the order in which they first run, so that nothing
+ * is claimed of the order of service. The queue is theirs, and they are in no operation that the
+ * oracles know of: the view shows the level alone. */
+#include "primitives/runtime/group.h"
+#include "primitives/runtime/timeout.h"
+#include "scenarios/zoo/parts.h"
+
+/* An acquire with a limit waits no longer than this. */
+#define DEADLINE_NS 5u
+
+struct wrapped {
+    struct bz_zoo_handoff lock;
+    uint32_t calls; /* second tasks so far; they are numbered */
+};
+
+/* One call of acquire; on the stack of the caller. */
+struct call {
+    struct wrapped *wrapped;
+    bool keeps_lock; /* set by the caller: cancelled in the window, the second task takes the lock
+                        all the same, and answers with it */
+    bool has_lock;   /* the second task ended with it */
+    bool in_spite;   /* and had been cancelled */
+};
+
+static enum bz_status second_task(void *arg) {
+    struct call *call = arg;
+    struct bz_zoo_handoff *lock = &call->wrapped->lock;
+    if (bz_zoo_handoff_try(lock)) {
+        lock->is_promised = true;
+        call->has_lock = true;
+        return BZ_OK;
+    }
+    struct bz_waiter waiter;
+    enum bz_status status = bz_deque_wait(&lock->queue, &waiter);
+    if (!bz_waiter_was_woken(&waiter)) {
+        return status;
+    }
+    if (status != BZ_OK && !call->keeps_lock) {
+        bz_zoo_handoff_pass(lock);
+        return status;
+    }
+    call->has_lock = true;
+    call->in_spite = status != BZ_OK;
+    return BZ_OK;
+}
+
+/* Acquires in a second task and waits for its end. BZ_OK: `has_lock` is set. BZ_CANCELLED: it may
+ * be set as well. With it the lock is promised to the caller, who answers for it: by keeping it
+ * or by passing it on. */
+static enum bz_status wait_for(struct call *call) {
+    struct wrapped *wrapped = call->wrapped;
+    enum bz_status status = BZ_OK;
+    while (status == BZ_OK && !call->has_lock) { /* a stranger may have cancelled the second task */
+        struct bz_group group;
+        status = bz_group_enter(wrapped->lock.queue.loop, &group);
+        if (status == BZ_OK) {
+            status = bz_group_spawn(&group, "second", ++wrapped->calls, second_task, call, NULL);
+            status = bz_group_exit(&group, status);
+        }
+    }
+    return status;
+}
+
+/* The same, with a limit: BZ_TIMED_OUT. */
+static enum bz_status wait_for_limited(struct call *call) {
+    struct bz_timeout deadline;
+    enum bz_status status =
+        bz_timeout_enter(call->wrapped->lock.queue.loop, &deadline, DEADLINE_NS);
+    return status == BZ_OK ? bz_timeout_exit(&deadline, wait_for(call)) : status;
+}
+
+static void keep(struct call *call) {
+    call->wrapped->lock.is_promised = false;
+}
+
+static void wrapped_view(void *instance, struct bz_permit_view *view) {
+    const struct wrapped *wrapped = instance;
+    bool is_held = wrapped->lock.is_owned && !wrapped->lock.is_promised;
+    *view = (struct bz_permit_view){.level = is_held ? 0 : 1};
+}
+
+/* All but acquire. */
+#define WRAPPED BZ_ZOO_HANDOFF, .instance_bytes = sizeof(struct wrapped), .view = wrapped_view
+
+/* wf-lost-acquire: wait_for() is cancelled when the acquire inside has succeeded already.
+ *
+ * wait_for(lock.acquire()) runs the acquire in a second task. That task is given the lock and ends;
+ * the caller is woken to be told. If the caller is cancelled before it resumes, wait_for() passes
+ * the cancellation on and forgets the second task, with its result: the lock is nobody's.
+ *
+ *     A holds; B waits through a second task; A releases, and the second task has the lock; B is
+ *     cancelled before it knows: locked for ever
+ *
+ * The cure: look whether the second task has ended before it is forgotten; better still, have none.
+ */
+static enum bz_status wf_lost_acquire_acquire(void *instance) {
+    struct call call = {.wrapped = instance};
+    enum bz_status status = wait_for(&call);
+    if (call.has_lock) {
+        keep(&call); /* the fault: even if the caller will not hear of it */
+    }
+    return status;
+}
+
+const struct bz_permit_ops bz_zoo_ops_wf_lost_acquire = {WRAPPED,
+                                                         .acquire = wf_lost_acquire_acquire};
+
+/* wf-swallow: wait_for() is cancelled when the acquire inside has succeeded, and says OK.
+ *
+ * The repair of wf-lost-acquire: when the caller is cancelled and the second task has ended
+ * already, its result is returned. The lock is not lost. The cancellation is: it was accepted, and
+ * nobody will hear of it.
+ *
+ *     A holds; B waits through a second task; A releases, and the second task has the lock; B is
+ *     cancelled before it knows: B goes on as if nothing had been said
+ *
+ * The cure: give the lock back, and pass the cancellation on. */
+static enum bz_status wf_swallow_acquire(void *instance) {
+    struct call call = {.wrapped = instance};
+    enum bz_status status = wait_for(&call);
+    if (call.has_lock) {
+        keep(&call);
+        status = BZ_OK; /* the fault: whatever has happened to the caller */
+    }
+    return status;
+}
+
+const struct bz_permit_ops bz_zoo_ops_wf_swallow = {WRAPPED, .acquire = wf_swallow_acquire};
+
+/* wf-timeout-drops: what the second task answers to its cancellation is dropped.
+ *
+ * When the time of wait_for() is up, it cancels the second task and waits for its end. That task
+ * may answer with a result all the same; an acquire that has just been given its lock has good
+ * reason to. wait_for() says that the time is up, and drops what it was given.
+ *
+ * A lock that was given before the time was up, and one that comes when the caller is cancelled by
+ * others, is given back here.
+ *
+ *     A holds; B waits through a second task; A releases to that task, and B's time is up: the task
+ *     is cancelled, and answers with the lock; B says that it was too late
+ *
+ * The cure: a result that came is returned, or given back. */
+static enum bz_status wf_timeout_drops_acquire(void *instance) {
+    struct call call = {.wrapped = instance, .keeps_lock = true};
+    enum bz_status status = wait_for_limited(&call);
+    bool is_dropped = status == BZ_TIMED_OUT && call.in_spite; /* the fault: dropped as it is */
+    if (call.has_lock && (status == BZ_OK || is_dropped)) {
+        keep(&call);
+    } else if (call.has_lock) {
+        bz_zoo_handoff_pass(instance);
+    }
+    return status;
+}
+
+const struct bz_permit_ops bz_zoo_ops_wf_timeout_drops = {WRAPPED,
+                                                          .acquire = wf_timeout_drops_acquire};
+
+/* ap-467: a pool takes the connection in a second task, and is too late to pass it on.
+ *
+ * pool.acquire() with a time limit waits for the connection in a second task. The task takes it and
+ * ends; in the same turn the time of the caller is up, and what the caller is told is that. Nobody
+ * looks whether the second task has brought something: the pool has one connection less.
+ *
+ * A second task that is cancelled leaves empty-handed here, and one whose caller is cancelled by
+ * others gives its lock back: only the limit of the caller's own loses something.
+ *
+ *     A holds; B waits through a second task; A releases, the second task has the lock and has
+ *     ended; B's time is up before B knows: locked for ever
+ *
+ * The cure: no second task; the limit is set around the steps of acquire themselves. */
+static enum bz_status ap_467_acquire(void *instance) {
+    struct call call = {.wrapped = instance};
+    enum bz_status status = wait_for_limited(&call);
+    if (call.has_lock && status == BZ_CANCELLED) {
+        bz_zoo_handoff_pass(instance);
+    } else if (call.has_lock) {
+        keep(&call); /* the fault: even if it is too late */
+    }
+    return status;
+}
+
+const struct bz_permit_ops bz_zoo_ops_ap_467 = {WRAPPED, .acquire = ap_467_acquire};

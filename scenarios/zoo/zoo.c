@@ -1,0 +1,36 @@
+#include "scenarios/zoo/zoo.h"
+
+/* The claims, as the rows write them. */
+enum {
+    FIFO = BZ_CLAIM_FIFO,
+    LOCKED_EXACT = BZ_CLAIM_LOCKED_EXACT,
+    REFUSES_MISUSE = BZ_CLAIM_REFUSES_MISUSE,
+    WAKE_IS_GRANT = BZ_CLAIM_WAKE_IS_GRANT,
+    WORK_CONSERVING = BZ_CLAIM_WORK_CONSERVING,
+    TAKES_AT_RETURN = BZ_CLAIM_TAKES_AT_RETURN,
+};
+
+/* What a row offers, as a member of struct bz_variant. */
+#define SEMAPHORE(ops) .permits = {[BZ_PRIMITIVE_SEMAPHORE] = ops}
+#define BOUNDED(ops) .permits = {[BZ_PRIMITIVE_BOUNDED] = ops}
+#define LOCK(ops) .permits = {[BZ_PRIMITIVE_LOCK] = ops}
+#define SEMAPHORE_AND_LOCK(ops)                                                                    \
+    .permits = {[BZ_PRIMITIVE_SEMAPHORE] = ops, [BZ_PRIMITIVE_LOCK] = ops}
+#define CONDITION(ops) .condition = ops
+#define BARRIER(ops) .barrier = ops
+#define QUEUE(ops) .queue = ops
+#define POOL(ops) .pool = ops
+#define DEFERRED(ops) .deferred = ops
+#define SCOPE(ops) .scope = ops
+
+#define ZOO(entry, name_, offers, claims_, summary_, ...)                                          \
+    static const struct bz_fault fault_##entry = {.fifo_reachable = true, __VA_ARGS__};            \
+    const struct bz_variant bz_variant_zoo_##entry = {                                             \
+        .version = BZ_VARIANT_VERSION,                                                             \
+        .claims = claims_,                                                                         \
+        .name = "zoo/" name_,                                                                      \
+        .summary = summary_,                                                                       \
+        .fault = &fault_##entry,                                                                   \
+        offers(&bz_zoo_ops_##entry),                                                               \
+    };
+#include "scenarios/zoo/zoo.def"

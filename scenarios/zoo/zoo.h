@@ -1,0 +1,29 @@
+/* The entries of the zoo: a variant each, made of a row of zoo.def and a table of operations, which
+ * is in the file that tells the entry's story. */
+#ifndef BZ_SCENARIOS_ZOO_ZOO_H
+#define BZ_SCENARIOS_ZOO_ZOO_H
+
+#include "sim/variant/variant.h"
+
+/* What a row may offer, and of which type its table is. */
+#define BZ_ZOO_SEMAPHORE_OPS struct bz_permit_ops
+#define BZ_ZOO_BOUNDED_OPS struct bz_permit_ops
+#define BZ_ZOO_LOCK_OPS struct bz_permit_ops
+#define BZ_ZOO_SEMAPHORE_AND_LOCK_OPS struct bz_permit_ops
+#define BZ_ZOO_CONDITION_OPS struct bz_condition_ops
+#define BZ_ZOO_BARRIER_OPS struct bz_barrier_ops
+#define BZ_ZOO_QUEUE_OPS struct bz_queue_ops
+#define BZ_ZOO_POOL_OPS struct bz_pool_ops
+#define BZ_ZOO_DEFERRED_OPS struct bz_deferred_ops
+#define BZ_ZOO_SCOPE_OPS struct bz_scope_ops
+
+/* tw-recurse has no table of its own: it shows a fault of the variant `twisted`. */
+#define bz_zoo_ops_tw_recurse bz_twisted_deferred_ops
+
+#define ZOO(entry, name, offers, ...)                                                              \
+    extern const BZ_ZOO_##offers##_OPS bz_zoo_ops_##entry;                                         \
+    extern const struct bz_variant bz_variant_zoo_##entry;
+#include "scenarios/zoo/zoo.def"
+#undef ZOO
+
+#endif
