@@ -18,6 +18,7 @@ all of them:
     settings: restaurant tables=3       tried after the defaults of all scenarios; also above the
                                         first mutant, and more than once
     equivalent: why no run can tell     only if so; may go on in further lines of that key
+    tests: sim-choice-.*                for tools/lab/mutants.py
 
 The lines that stay and go are whole lines, next to each other in the source, exactly once.
 Comments, indentation and line breaks do not count. Where this fails, the build stops with the name
@@ -30,8 +31,8 @@ from pathlib import Path
 
 KINDS = """drop-wake-up skip-check swap off-by-one forget-hand-over wrong-end wrong-count
            wrong-state wrong-answer excess-wake-up""".split()
-KEYS = "source users primitives mutant kind change settings equivalent".split()
-JOINED = {"settings": ";", "equivalent": " ", "change": "\n"}  # keys that may go on
+KEYS = "source users primitives mutant kind change settings equivalent tests".split()
+JOINED = {"settings": ";", "equivalent": " ", "tests": "|", "change": "\n"}  # keys that may go on
 
 
 class Bad(Exception):
