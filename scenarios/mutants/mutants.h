@@ -14,10 +14,10 @@
 
 struct bz_mutant {
     const char *name;
-    const char *source; /* the file that was changed, from the root of the repository */
-    uint32_t line;      /* where the change begins */
-    const char *kind;   /* of fault: "drop-wake-up", "skip-check", ...; mutate.py lists them */
-    const char *change; /* lines that stay, go ("- ") and come ("+ ") */
+    const char *source;     /* the file that was changed, from the root of the repository */
+    uint32_t line;          /* where the change begins */
+    const char *kind;       /* of fault: "drop-wake-up", "skip-check", ...; mutate.py lists them */
+    const char *change;     /* lines that stay, go ("- ") and come ("+ ") */
     const char *equivalent; /* why no run can tell it from what ships; NULL: it must be noticed */
     const char *settings;   /* "SCENARIO name=value,...;SCENARIO ..." to be tried, too; or NULL */
     uint32_t primitives;    /* that the fault may show in, as bits 1 << enum bz_primitive */

@@ -17,6 +17,7 @@ a mutant that does not fit or compile, or a failure of the unchanged tree; 130 i
 copy is changed.
 """
 import argparse
+import ctypes
 import filecmp
 import fnmatch
 import os
@@ -37,6 +38,7 @@ from mutate import Bad, apply, read  # noqa: E402
 COMMON_TESTS = "corpus|zoo|replay-edited|scenarios-silent|scenarios-windows"
 SECONDS_MORE = 10  # a test may take five times what it takes on the unchanged tree, and this
 MEMORY_BYTES = 8 << 30
+PR_SET_CHILD_SUBREAPER = 36
 
 
 class Failed(Exception):
@@ -44,24 +46,24 @@ class Failed(Exception):
 
 
 def run(command, folder, seconds=None):
-    """What the command prints. Its process group ends with it, whatever happens."""
+    """What the command prints. Nothing that it has started outlives it."""
     def limit():
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     process = subprocess.Popen([str(word) for word in command], cwd=folder, text=True,
                                errors="replace", stdin=subprocess.DEVNULL, preexec_fn=limit,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                               start_new_session=True)
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
         output, _ = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         raise Failed("hangs") from None
     finally:
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        process.kill()
         process.wait()
+        while orphans := Path(f"/proc/self/task/{os.getpid()}/children").read_text().split():
+            for pid in map(int, orphans):
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
     if process.returncode != 0:
         raise Failed(output)
     return output
@@ -177,6 +179,7 @@ def main():
                if fnmatch.fnmatchcase(mutant["mutant"], arguments.only)]
     for mutant in mutants:  # before anything is built
         apply(mutant, (ROOT / mutant["source"]).read_text())
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)  # Criterion's workers leave their group
     lab = Lab(arguments.build.resolve())
     lab.make({mutant["tests"] for mutant in mutants})
     return judge_all(lab, mutants)
