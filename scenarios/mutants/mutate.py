@@ -39,8 +39,8 @@ class Bad(Exception):
     """What is wrong with a catalogue."""
 
 
-def read(path):
-    """The mutants of a catalogue, each a dictionary of KEYS."""
+def read(path, *required):
+    """The mutants of a catalogue, each a dictionary of KEYS, the required ones among them."""
     common, mutants = {}, []
     mutant = common
     for number, line in enumerate(Path(path).read_text().splitlines(), 1):
@@ -59,6 +59,8 @@ def read(path):
         mutant[key] = mutant[key] + JOINED[key] + value if joined else value
     for mutant in mutants:
         lines = mutant.get("change", "").splitlines()
+        for key in {"source", *required} - mutant.keys():
+            raise Bad(f"{path}: mutant '{mutant['mutant']}': no key '{key}'")
         if mutant.get("kind") not in KINDS:
             raise Bad(f"{path}: mutant '{mutant['mutant']}': no kind '{mutant.get('kind')}'")
         if not any(line[0] in "-+" for line in lines) or all(line[0] == "+" for line in lines):
@@ -103,7 +105,7 @@ def row(mutant, line):
 
 def main(out, *catalogues):
     rows = []
-    for mutant in (mutant for path in catalogues for mutant in read(path)):
+    for mutant in (mutant for path in catalogues for mutant in read(path, "primitives")):
         source = Path(mutant["source"])
         text, line = apply(mutant, source.read_text())
         # A header's guard keeps the shipped one out of the sources that use it.

@@ -175,7 +175,7 @@ def main():
     parser.add_argument("--build", type=Path, default=ROOT / "build/lab", metavar="FOLDER")
     parser.add_argument("catalogues", nargs="+", metavar="CATALOGUE.mut")
     arguments = parser.parse_args()
-    mutants = [mutant for path in arguments.catalogues for mutant in read(path)
+    mutants = [mutant for path in arguments.catalogues for mutant in read(path, "tests")
                if fnmatch.fnmatchcase(mutant["mutant"], arguments.only)]
     for mutant in mutants:  # before anything is built
         apply(mutant, (ROOT / mutant["source"]).read_text())
