@@ -278,6 +278,10 @@ static int select_mutants(struct mutants *mutants) {
     while (bz_mutants[total].name != NULL) {
         mutants->count += is_wanted(mutants, &bz_mutants[total++]);
     }
+    if (total == 0) {
+        return bz_cli_fail(mutants->name, BZ_EXIT_USAGE,
+                           "this program was built without mutants (CMake: BUZZER_MUTANTS)");
+    }
     if (mutants->count == 0) {
         const char **names = calloc(total + 1, sizeof *names);
         char hint[128] = "";

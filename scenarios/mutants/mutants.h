@@ -1,6 +1,6 @@
 /* Mutants: the primitives that ship, each copy with one fault that a programmer might have made.
  *
- * The catalogues, *.mut, say what is changed; generate.awk makes the copies while the project is
+ * The catalogues, *.mut, say what is changed; mutate.py makes the copies while the project is
  * built. What ships is compiled from its own source and knows nothing of them. `buzzer mutants`
  * asks which oracle notices each: one that nobody notices is a hole in the oracles, or in the
  * scenarios.
@@ -14,17 +14,17 @@
 
 struct bz_mutant {
     const char *name;
-    const char *source; /* the file that was changed, from the root of the repository */
-    uint32_t line;      /* where the change begins */
-    const char *kind;   /* of fault: "drop-wake-up", "skip-check", ...; generate.awk lists them */
-    const char *change; /* lines that stay, go ("- ") and come ("+ ") */
+    const char *source;     /* the file that was changed, from the root of the repository */
+    uint32_t line;          /* where the change begins */
+    const char *kind;       /* of fault: "drop-wake-up", "skip-check", ...; mutate.py lists them */
+    const char *change;     /* lines that stay, go ("- ") and come ("+ ") */
     const char *equivalent; /* why no run can tell it from what ships; NULL: it must be noticed */
     const char *settings;   /* "SCENARIO name=value,...;SCENARIO ..." to be tried, too; or NULL */
     uint32_t primitives;    /* that the fault may show in, as bits 1 << enum bz_primitive */
     const struct bz_variant *variant;
 };
 
-/* In the order of the catalogues; the last one has no name. */
+/* In the order of the catalogues; the last one has no name. Empty if built without mutants. */
 extern const struct bz_mutant bz_mutants[];
 
 #endif

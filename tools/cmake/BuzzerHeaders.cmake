@@ -2,7 +2,7 @@
 # without a warning. The headers are found, not listed, so that a new one cannot be forgotten.
 
 function(buzzer_check_headers name)
-    # Parts of coro.h, which includes the one for the machine at hand; so does the list in tidy.awk.
+    # Parts of coro.h, which includes the one for the machine at hand; see tests/layers.
     set(parts primitives/runtime/coro/switch_x86_64.h primitives/runtime/coro/switch_aarch64.h)
 
     set(patterns primitives/*.h sim/*.h traces/*.h scenarios/*.h tools/*.h)

@@ -1,6 +1,8 @@
 # Options, warnings and sanitizers, as one interface target that every target of the project links.
 
 option(BUZZER_TESTS "Build the tests (needs Criterion and libpcg-cpp-dev)" ${PROJECT_IS_TOP_LEVEL})
+option(BUZZER_MUTANTS "Build the mutants of `buzzer mutants` (needs Python 3)" ${BUZZER_TESTS})
+option(BUZZER_STYLE "Test the style and the scripts, which no compiler sees" ${BUZZER_TESTS})
 option(BUZZER_WERROR "Treat warnings as errors" OFF)
 option(BUZZER_INSTALL "Offer what cmake --install installs" ${PROJECT_IS_TOP_LEVEL})
 set(BUZZER_SANITIZE "" CACHE STRING "Sanitizers, comma-separated: address,undefined or thread")

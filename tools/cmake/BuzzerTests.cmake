@@ -18,6 +18,7 @@ function(buzzer_add_test name)
     endif()
     add_executable(${name} ${ARG_SOURCES})
     target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} buzzer-options PkgConfig::CRITERION)
+    buzzer_poison(${name} tools/tests/poison.h)
     if(BUZZER_LTO)
         target_link_options(${name} PRIVATE -fno-lto) # the machine code of the libraries will do
     endif()

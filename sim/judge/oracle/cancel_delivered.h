@@ -53,7 +53,8 @@ static const char *cancel_delivered_text(const struct bz_moment *moment,
                : "was refused by an operation that no cancellation had reached";
 }
 
-static inline void cancel_delivered_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline void cancel_delivered_explain(struct bz_judge *judge,
+                                            const struct bz_moment *moment) {
     const struct bz_shadow_task *task = &judge->shadow.tasks[moment->task];
     bool has_object = moment->object != 0;
     char name[BZ_NAME_BYTES];

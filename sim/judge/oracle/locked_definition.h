@@ -15,7 +15,8 @@ static inline bool locked_definition_is_violated(struct bz_judge *judge,
     return object->look.locked(object->look.instance) != should_be;
 }
 
-static inline void locked_definition_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline void locked_definition_explain(struct bz_judge *judge,
+                                             const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     bool is_locked = object->look.locked(object->look.instance);
     bz_judge_object(judge, "locked-definition", 0, moment->object,

@@ -20,7 +20,8 @@ static inline bool lost_notification_is_violated(struct bz_judge *judge,
            judge->shadow.tasks[moment->task].owes_wake > object->wakes;
 }
 
-static inline void lost_notification_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline void lost_notification_explain(struct bz_judge *judge,
+                                             const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     char name[BZ_NAME_BYTES];
     bz_judge_task_name(judge, moment->task, name, sizeof name);

@@ -12,7 +12,8 @@ static inline bool mutual_exclusion_is_violated(struct bz_judge *judge,
            object->kind == BZ_OBJECT_PERMITS && object->holders > object->permits;
 }
 
-static inline void mutual_exclusion_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline void mutual_exclusion_explain(struct bz_judge *judge,
+                                            const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     char name[BZ_NAME_BYTES];
     bz_judge_object(judge, "mutual-exclusion", moment->task, moment->object,

@@ -1,0 +1,27 @@
+# buzzer_poison(TARGET HEADER): the sources of the target must not use the names that the header
+# poisons (tools/poison.h, tools/tests/poison.h), except as said here. Paths count from the root.
+# Only where warnings are errors: the header includes system headers, so another build has to find
+# out when a source lacks one.
+
+set(BUZZER_MAY_TELL_TIME "^(primitives/runtime/run\\.c|tools/)")
+string(CONCAT BUZZER_MAY_ALLOCATE "^(primitives/runtime/(loop|coro/stack)\\.c|sim/choice/tape\\.c|"
+    "sim/(spec|judge|native|run|explore)/|traces/|tools/)")
+set(BUZZER_MAY_DIFFER "^(traces/|tools/|scenarios/program/read\\.c)")
+
+function(buzzer_poison target header)
+    if(NOT BUZZER_WERROR)
+        return()
+    endif()
+    target_compile_options(${target} PRIVATE
+        "$<$<COMPILE_LANGUAGE:C>:SHELL:-include ${PROJECT_SOURCE_DIR}/${header}>")
+    get_target_property(sources ${target} SOURCES)
+    foreach(source IN LISTS sources)
+        cmake_path(ABSOLUTE_PATH source NORMALIZE OUTPUT_VARIABLE path)
+        cmake_path(RELATIVE_PATH path BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
+        foreach(name MAY_TELL_TIME MAY_ALLOCATE MAY_DIFFER)
+            if(path MATCHES "${BUZZER_${name}}" AND NOT path MATCHES "/tests/")
+                set_property(SOURCE "${source}" APPEND PROPERTY COMPILE_DEFINITIONS BZ_${name})
+            endif()
+        endforeach()
+    endforeach()
+endfunction()
