@@ -63,7 +63,7 @@ static void spy_flush(struct bz_observer *observer) {
 
 static void spy_begin(struct spy *spy, struct bz_loop *loop) {
     *spy = (struct spy){.observer = {spy->buffer, spy->buffer + 3, spy_flush}};
-    bz_driver_observe(loop, &spy->observer);
+    tst_observe(loop, &spy->observer);
 }
 
 /* What has happened since the last look. */
