@@ -74,26 +74,26 @@ static inline void tst_advance(struct bz_loop *loop, uint64_t delay_ns) {
     bz_driver_set_now(loop, bz_loop_now_ns(loop) + delay_ns);
 }
 
-/* Turns until nothing is ready and no timer is armed; time jumps to the next deadline. */
+/* True if there is something to run; time jumps to the next deadline if nothing is ready now. */
+static inline bool tst_more(struct bz_loop *loop) {
+    uint64_t deadline_ns = bz_driver_next_deadline_ns(loop);
+    if (bz_driver_ready_count(loop) == 0 && deadline_ns != BZ_TIME_NEVER &&
+        deadline_ns > bz_loop_now_ns(loop)) {
+        bz_driver_set_now(loop, deadline_ns);
+    }
+    return bz_driver_ready_count(loop) > 0 || deadline_ns != BZ_TIME_NEVER;
+}
+
+/* Turns until nothing is ready and no timer is armed. */
 static inline void tst_run(struct bz_loop *loop) {
-    for (;;) {
-        if (bz_driver_ready_count(loop) == 0) {
-            uint64_t deadline_ns = bz_driver_next_deadline_ns(loop);
-            if (deadline_ns == BZ_TIME_NEVER) {
-                return;
-            }
-            if (deadline_ns > bz_loop_now_ns(loop)) {
-                bz_driver_set_now(loop, deadline_ns);
-            }
-        }
+    while (tst_more(loop)) {
         tst_turn(loop);
     }
 }
 
 /* --- the loop --------------------------------------------------------------------------------- */
 
-/* Blocks that a loop owns itself: its ready queue and its timer heap. A loop that was observed has
- * one more, its table of tasks. */
+/* Blocks that a loop owns itself: its ready queue and its timer heap. */
 #define TST_LOOP_BLOCKS 2u
 
 static inline struct bz_loop *tst_begin_with(const struct bz_loop_config *config) {
@@ -138,7 +138,7 @@ static inline void tst_call_soon(struct bz_loop *loop, struct bz_handle *handle,
 /* What a done task ended with. The task is freed. */
 static inline enum bz_status tst_outcome(struct bz_task *task) {
     cr_assert(bz_task_is_done(task), "the task has not ended");
-    enum bz_status status = (enum bz_status)bz_task_future(task)->status;
+    enum bz_status status = (enum bz_status)task->done.status;
     bz_task_free(task);
     return status;
 }

@@ -1,21 +1,69 @@
 /* Futures: F1 to F4 of asyncio's rules. */
-#include "primitives/tests/support.h"
+#include "primitives/tests/stage.h"
 
+/* Words: "listen-fa" registers listener a with future f, "remove-a" takes it back. A listener logs
+ * "a:status" when it runs, and plays its script as the test would. "hook-f" gives future f a cancel
+ * hook, "hooks" reports how often one was called. */
 struct listener {
     struct bz_callback callback;
-    struct tst_log *log;
-    const char *name;
+    struct cast *cast;
 };
+
+struct cast {
+    struct tst_stage stage;
+    struct listener listeners[4];
+};
+
+static struct cast *cast_of(struct tst_call *call) {
+    return bz_container_of(call->stage, struct cast, stage);
+}
 
 static void listener_run(struct bz_callback *callback, struct bz_future *future) {
     struct listener *listener = bz_container_of(callback, struct listener, callback);
-    tst_say(listener->log, "%s:%s", listener->name, bz_status_name((enum bz_status)future->status));
+    struct cast *cast = listener->cast;
+    unsigned index = (unsigned)(listener - cast->listeners);
+    tst_say(&cast->stage.log, "%c:%s", 'a' + (int)index,
+            bz_status_name((enum bz_status)future->status));
+    tst_act(&cast->stage, cast->stage.scripts[index]);
 }
 
-static void listen(struct bz_future *future, struct listener *listener, struct tst_log *log,
-                   const char *name) {
-    *listener = (struct listener){.log = log, .name = name};
-    cr_assert(bz_future_add_callback(future, &listener->callback, listener_run));
+static enum bz_status word_listen(struct tst_call *call) {
+    struct listener *listener = &cast_of(call)->listeners[call->rest[1] - 'a'];
+    listener->cast = cast_of(call);
+    bool is_added = bz_future_add_callback(&call->stage->futures[tst_named(call)],
+                                           &listener->callback, listener_run);
+    return is_added ? BZ_OK : BZ_NO_MEMORY;
+}
+
+static enum bz_status word_remove(struct tst_call *call) {
+    struct listener *listener = &cast_of(call)->listeners[tst_named(call)];
+    return bz_future_remove_callback(&listener->callback) ? BZ_OK : BZ_INVALID_STATE;
+}
+
+static uint32_t hooks; /* calls */
+
+static void hook(struct bz_future *future) {
+    cr_assert(not(bz_future_is_done(future)));
+    hooks++;
+}
+
+static enum bz_status word_hook(struct tst_call *call) {
+    call->stage->futures[tst_named(call)].on_cancel = hook;
+    return BZ_OK;
+}
+
+static void report(struct tst_call *call) {
+    tst_count(call, "hooks", hooks);
+}
+
+static void play(const char *timeline) {
+    static const struct tst_word words[] = {
+        {"listen-", word_listen}, {"remove-", word_remove}, {"hook-", word_hook}, {NULL, NULL}};
+    struct cast cast = {0};
+    hooks = 0;
+    tst_stage_begin(&cast.stage, (struct tst_cast){.words = words, .report = report});
+    tst_play(&cast.stage, timeline);
+    tst_stage_end(&cast.stage);
 }
 
 Test(future, is_pending_at_first) {
@@ -29,269 +77,95 @@ Test(future, is_pending_at_first) {
 
 /* F1: one completion, of any kind, and never another. */
 Test(future, completes_once) {
-    struct bz_loop *loop = tst_begin();
-    for (int first = 0; first < 3; first++) {
-        for (int second = 0; second < 3; second++) {
-            struct bz_future future;
-            bz_future_init(&future, loop);
-            enum bz_future_state expected = BZ_FUTURE_PENDING;
-            for (int round = 0; round < 2; round++) {
-                int kind = round == 0 ? first : second;
-                enum bz_status told = BZ_OK;
-                if (kind == 0) {
-                    told = bz_future_set_result(&future, 11 + (uint64_t)round);
-                } else if (kind == 1) {
-                    told = bz_future_set_exception(&future, 21 + (uint64_t)round);
-                } else {
-                    told = bz_future_cancel(&future) ? BZ_OK : BZ_INVALID_STATE;
-                }
-                tst_status(told, round == 0 ? BZ_OK : BZ_INVALID_STATE);
-                if (round == 0) {
-                    expected = (enum bz_future_state)(kind + 1);
-                }
-                cr_assert(bz_future_is_done(&future));
-                cr_assert(eq(int, future.state, expected));
-            }
-            uint64_t values[] = {11, 21, 0};
-            enum bz_status statuses[] = {BZ_OK, BZ_FAILED, BZ_CANCELLED};
-            cr_assert(eq(u64, future.value, values[first]));
-            tst_status((enum bz_status)future.status, statuses[first]);
-        }
+    static const char *const ways[] = {"set-f", "fail-f", "drop-f"};
+    static const char *const again[] = {"set-f8", "fail-f8", "drop-f"};
+    static const char *const futures[] = {"result/7", "exception/7", "cancelled/0"};
+    static const char *const statuses[] = {"ok", "failed", "cancelled"};
+    for (int way = 0; way < 9; way++) {
+        char timeline[200];
+        int first = way / 3;
+        snprintf(timeline, sizeof timeline,
+                 "a: await-f; turn %s future-f=%s %s:invalid-state future-f=%s"
+                 " => a.await-f:%s; listen-fb turn -> b:%s",
+                 ways[first], futures[first], again[way % 3], futures[first], statuses[first],
+                 statuses[first]);
+        play(timeline);
     }
-    tst_end(loop);
 }
 
 /* F2: nothing runs at once; callbacks run later, in order of registration, each once. */
 Test(future, queues_callbacks_in_order_of_registration) {
-    struct bz_loop *loop = tst_begin();
-    struct tst_log log = {0};
-    struct listener listeners[3];
-    struct bz_future future;
-    bz_future_init(&future, loop);
-    listen(&future, &listeners[0], &log, "a");
-    listen(&future, &listeners[1], &log, "b");
-    listen(&future, &listeners[2], &log, "c");
-    tst_turn(loop);
-    tst_expect(&log, "");
-    tst_status(bz_future_set_result(&future, 7), BZ_OK);
-    tst_expect(&log, "");
-    tst_turns(loop, 3);
-    tst_expect(&log, "a:ok b:ok c:ok");
-    tst_end(loop);
+    play("listen-fa listen-fb listen-fc turn set-f -> ; turn-3 -> a:ok b:ok c:ok");
 }
 
 Test(future, tells_callbacks_of_exceptions_and_cancels) {
-    struct bz_loop *loop = tst_begin();
-    struct tst_log log = {0};
-    struct listener listeners[2];
-    struct bz_future failing;
-    struct bz_future cancelled;
-    bz_future_init(&failing, loop);
-    bz_future_init(&cancelled, loop);
-    listen(&failing, &listeners[0], &log, "failing");
-    listen(&cancelled, &listeners[1], &log, "cancelled");
-    cr_assert(bz_future_cancel(&cancelled));
-    tst_status(bz_future_set_exception(&failing, 1), BZ_OK);
-    tst_turn(loop);
-    tst_expect(&log, "cancelled:cancelled failing:failed");
-    tst_end(loop);
+    play("listen-fa listen-gb drop-g fail-f turn -> b:cancelled a:failed");
 }
 
 /* F3: a callback that comes too late is queued at once, and still does not run at once. */
 Test(future, queues_a_late_callback_at_once) {
-    struct bz_loop *loop = tst_begin();
-    struct tst_log log = {0};
-    struct listener listeners[2];
-    struct bz_future future;
-    bz_future_init(&future, loop);
-    listen(&future, &listeners[0], &log, "early");
-    tst_status(bz_future_set_result(&future, 0), BZ_OK);
-    listen(&future, &listeners[1], &log, "late");
-    tst_expect(&log, "");
-    tst_turn(loop);
-    tst_expect(&log, "early:ok late:ok");
-    tst_end(loop);
+    play("listen-fa set-f listen-fb -> ; turn -> a:ok b:ok");
 }
 
-/* F3: only what has not been queued can be taken back. */
+/* F3: only what has not been queued can be taken back. d was never registered. */
 Test(future, removes_a_callback_until_it_is_queued) {
-    struct bz_loop *loop = tst_begin();
-    struct tst_log log = {0};
-    struct listener listeners[3];
-    struct listener stranger = {0};
-    struct bz_future future;
-    bz_future_init(&future, loop);
-    listen(&future, &listeners[0], &log, "a");
-    listen(&future, &listeners[1], &log, "b");
-    listen(&future, &listeners[2], &log, "c");
-    cr_assert(bz_future_remove_callback(&listeners[1].callback));
-    cr_assert(not(bz_future_remove_callback(&listeners[1].callback)), "removed twice");
-    cr_assert(not(bz_future_remove_callback(&stranger.callback)), "never registered");
-    tst_status(bz_future_set_result(&future, 0), BZ_OK);
-    cr_assert(not(bz_future_remove_callback(&listeners[2].callback)), "queued by now");
-    tst_turn(loop);
-    tst_expect(&log, "a:ok c:ok");
-    cr_assert(not(bz_future_remove_callback(&listeners[0].callback)), "has run");
-    tst_end(loop);
+    play("listen-fa listen-fb listen-fc;"
+         "remove-b remove-b:invalid-state remove-d:invalid-state;"
+         "set-f remove-c:invalid-state turn -> a:ok c:ok; remove-a:invalid-state");
 }
 
 /* What a callback registers from inside its own run comes a turn later. */
-struct chained {
-    struct listener first;
-    struct listener second;
-};
-
-static void chained_run(struct bz_callback *callback, struct bz_future *future) {
-    struct chained *chained = bz_container_of(callback, struct chained, first.callback);
-    tst_say(chained->first.log, "first");
-    listen(future, &chained->second, chained->first.log, "second");
-}
-
 Test(future, runs_what_a_callback_adds_in_the_next_turn) {
-    struct bz_loop *loop = tst_begin();
-    struct tst_log log = {0};
-    struct chained chained = {.first.log = &log};
-    struct bz_future future;
-    bz_future_init(&future, loop);
-    cr_assert(bz_future_add_callback(&future, &chained.first.callback, chained_run));
-    cr_assert(bz_future_cancel(&future));
-    tst_turn(loop);
-    tst_expect(&log, "first");
-    tst_turn(loop);
-    tst_expect(&log, "first second:cancelled");
-    tst_end(loop);
+    play("+a: listen-fb; listen-fa drop-f turn -> a:cancelled; turn -> b:cancelled");
 }
 
 /* --- the owner's hook ------------------------------------------------------------------------- */
 
-struct hooked {
-    struct bz_future future;
-    unsigned calls;
-    bool was_pending;
-};
-
-static void hooked_cancel(struct bz_future *future) {
-    struct hooked *hooked = bz_container_of(future, struct hooked, future);
-    hooked->calls++;
-    hooked->was_pending = !bz_future_is_done(future);
-}
-
 Test(future, calls_the_cancel_hook_at_once_and_once) {
-    struct bz_loop *loop = tst_begin();
-    struct hooked hooked = {0};
-    bz_future_init(&hooked.future, loop);
-    hooked.future.on_cancel = hooked_cancel;
-    cr_assert(bz_future_cancel(&hooked.future));
-    cr_assert(eq(u32, hooked.calls, 1));
-    cr_assert(hooked.was_pending);
-    cr_assert(not(bz_future_cancel(&hooked.future)));
-    tst_turns(loop, 2);
-    cr_assert(eq(u32, hooked.calls, 1));
-    tst_end(loop);
+    play("hook-f drop-f hooks=1 drop-f:invalid-state turn-2 hooks=1");
 }
 
 Test(future, calls_no_hook_when_it_has_a_result) {
-    struct bz_loop *loop = tst_begin();
-    struct hooked hooked = {0};
-    bz_future_init(&hooked.future, loop);
-    hooked.future.on_cancel = hooked_cancel;
-    tst_status(bz_future_set_result(&hooked.future, 1), BZ_OK);
-    cr_assert(not(bz_future_cancel(&hooked.future)));
-    cr_assert(eq(u32, hooked.calls, 0));
-    cr_assert(eq(u64, hooked.future.value, 1));
-    tst_end(loop);
+    play("hook-f set-f drop-f:invalid-state hooks=0 future-f=result/7");
 }
 
 /* --- awaiting --------------------------------------------------------------------------------- */
 
-struct waiter {
-    struct bz_future *future;
-    struct tst_log *log;
-    const char *name;
-};
-
-static enum bz_status waiter_run(void *arg) {
-    struct waiter *waiter = arg;
-    tst_say(waiter->log, "%s", waiter->name);
-    enum bz_status status = bz_future_await(waiter->future);
-    tst_say(waiter->log, "%s:%s:%u", waiter->name, bz_status_name(status),
-            (unsigned)waiter->future->value);
-    return status;
-}
-
 /* F4: a future that is done does not suspend, whatever it is done with. */
 Test(future, await_of_a_done_future_does_not_suspend) {
-    struct bz_loop *loop = tst_begin();
-    struct tst_log log = {0};
-    struct bz_future futures[3];
-    struct waiter waiters[3];
-    const char *names[] = {"a", "b", "c"};
-    for (int index = 0; index < 3; index++) {
-        bz_future_init(&futures[index], loop);
-        waiters[index] = (struct waiter){&futures[index], &log, names[index]};
-        tst_start(loop, waiter_run, &waiters[index]);
-    }
-    tst_status(bz_future_set_result(&futures[0], 5), BZ_OK);
-    tst_status(bz_future_set_exception(&futures[1], 6), BZ_OK);
-    cr_assert(bz_future_cancel(&futures[2]));
-    tst_turn(loop);
-    tst_expect(&log, "a a:ok:5 b b:failed:6 c c:cancelled:0");
-    tst_end(loop);
+    play("a-c: await; set-a fail-b drop-c turn"
+         " -> a.await:ok b.await:failed c.await:cancelled;"
+         "future-a=result/7 future-b=exception/7 future-c=cancelled/0");
 }
 
 /* F4, F2: who waits on a pending future resumes a turn after its completion, in order of arrival.
  */
 Test(future, wakes_its_waiters_in_order_of_arrival) {
-    struct bz_loop *loop = tst_begin();
-    struct tst_log log = {0};
-    struct bz_future future;
-    bz_future_init(&future, loop);
-    struct waiter waiters[3] = {{&future, &log, "a"}, {&future, &log, "b"}, {&future, &log, "c"}};
-    for (int index = 0; index < 3; index++) {
-        tst_start(loop, waiter_run, &waiters[index]);
-    }
-    tst_turns(loop, 3);
-    tst_expect(&log, "a b c");
-    tst_forget(&log);
-    tst_status(bz_future_set_result(&future, 9), BZ_OK);
-    tst_expect(&log, "");
-    tst_turn(loop);
-    tst_expect(&log, "a:ok:9 b:ok:9 c:ok:9");
-    tst_end(loop);
+    play("a-c: await-f; turn-3 -> ; set-f -> ;"
+         "turn -> a.await-f:ok b.await-f:ok c.await-f:ok; future-f=result/7");
 }
 
 /* Cancelling a future that several tasks await cancels the await of each of them, no task. */
 Test(future, cancel_reaches_every_waiter) {
-    struct bz_loop *loop = tst_begin();
-    struct tst_log log = {0};
-    struct bz_future future;
-    bz_future_init(&future, loop);
-    struct waiter waiters[2] = {{&future, &log, "a"}, {&future, &log, "b"}};
-    struct bz_task *first = tst_spawn(loop, waiter_run, &waiters[0]);
-    tst_start(loop, waiter_run, &waiters[1]);
-    tst_turn(loop);
-    cr_assert(bz_future_cancel(&future));
-    cr_assert(eq(u32, bz_task_cancelling(first), 0));
-    tst_turn(loop);
-    tst_expect(&log, "a b a:cancelled:0 b:cancelled:0");
-    tst_status(tst_outcome(first), BZ_CANCELLED);
-    tst_end(loop);
+    play("a-b: await-f; turn drop-f cancelling-a=0;"
+         "turn -> a.await-f:cancelled b.await-f:cancelled; end-a=cancelled/0");
 }
 
-/* A completion behind the back of the rules is a broken promise, and is not survived. */
+static void complete_behind_its_back(struct bz_future *future) {
+    bz_future_set_result(future, 0);
+}
+
+/* A hook that completes the future that is being cancelled breaks its promise: not survived. */
 Test(future, forced_second_completion_stops_the_process, .signal = SIGABRT) {
     struct bz_loop *loop = tst_begin();
     struct bz_future future;
     bz_future_init(&future, loop);
-    bz_future_complete(&future, BZ_FUTURE_RESULT, BZ_OK, 0);
-    bz_future_complete(&future, BZ_FUTURE_RESULT, BZ_OK, 0);
+    future.on_cancel = complete_behind_its_back;
+    bz_future_cancel(&future);
 }
 
 Test(future, await_outside_a_task_stops_the_process, .signal = SIGABRT) {
-    struct bz_loop *loop = tst_begin();
-    struct bz_future future;
-    bz_future_init(&future, loop);
-    (void)!bz_future_await(&future);
+    tst_timeline("await-f");
 }
 
 /* Zeroed storage was never registered. */

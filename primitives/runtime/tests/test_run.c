@@ -1,135 +1,97 @@
 /* bz_loop_run(), the driver that ships: on the system's clock, so nothing here expects a duration,
  * only an order and lower bounds. */
-#include "primitives/tests/support.h"
+#include "primitives/tests/stage.h"
 
 #define MS UINT64_C(1000000)
 
-struct sleeper {
-    struct bz_loop *loop;
-    struct tst_log *log;
-    const char *name;
-    uint64_t delay_ns;
-    uint64_t slept_ns;
-};
-
-static enum bz_status sleeper_run(void *arg) {
-    struct sleeper *sleeper = arg;
-    uint64_t began_ns = bz_loop_now_ns(sleeper->loop);
-    tst_say(sleeper->log, "%s", sleeper->name);
-    enum bz_status status = bz_sleep(sleeper->loop, sleeper->delay_ns);
-    sleeper->slept_ns = bz_loop_now_ns(sleeper->loop) - began_ns;
-    tst_say(sleeper->log, "%s:%s", sleeper->name, bz_status_name(status));
+/* Words: "doze-8" sleeps 8 ms, "far" until half of the end of time; "loop" is bz_loop_run(). */
+static enum bz_status word_doze(struct tst_call *call) {
+    struct bz_loop *loop = call->stage->loop;
+    uint64_t delay_ns = tst_number(call->rest) * MS;
+    uint64_t began_ns = bz_loop_now_ns(loop);
+    enum bz_status status = bz_sleep(loop, delay_ns);
+    cr_assert(ge(u64, bz_loop_now_ns(loop) - began_ns, delay_ns));
     return status;
 }
 
+static enum bz_status word_far(struct tst_call *call) {
+    return bz_sleep(call->stage->loop, BZ_TIME_NEVER / 2);
+}
+
+static enum bz_status word_loop(struct tst_call *call) {
+    return bz_loop_run(call->stage->loop);
+}
+
+static const struct tst_word words[] = {
+    {"doze-", word_doze}, {"far", word_far}, {"loop", word_loop}, {NULL, NULL}};
+
+static void play(const char *timeline) {
+    struct tst_stage stage;
+    tst_stage_begin(&stage, (struct tst_cast){.words = words});
+    tst_play(&stage, timeline);
+    tst_stage_end(&stage);
+}
+
 Test(run, wakes_sleepers_in_order_of_time) {
-    struct bz_loop *loop = tst_begin();
-    struct tst_log log = {0};
-    struct sleeper sleepers[] = {{loop, &log, "long", 20 * MS, 0},
-                                 {loop, &log, "short", 1 * MS, 0},
-                                 {loop, &log, "none", 0, 0},
-                                 {loop, &log, "middle", 8 * MS, 0}};
-    for (int index = 0; index < 4; index++) {
-        tst_start(loop, sleeper_run, &sleepers[index]);
-    }
-    tst_status(bz_loop_run(loop), BZ_OK);
-    tst_expect(&log, "long short none middle none:ok short:ok middle:ok long:ok");
-    for (int index = 0; index < 4; index++) {
-        cr_assert(ge(u64, sleepers[index].slept_ns, sleepers[index].delay_ns));
-    }
-    tst_end(loop);
+    play("a: yield doze-20; b: yield doze-1; c: yield doze-0; d: yield doze-8; loop"
+         " -> a.yield:ok b.yield:ok c.yield:ok d.yield:ok"
+         " c.doze-0:ok b.doze-1:ok d.doze-8:ok a.doze-20:ok");
 }
 
 /* The clock goes on from where it stood, wherever that was. */
 Test(run, continues_the_loops_clock) {
-    struct bz_loop *loop = tst_begin();
-    struct tst_log log = {0};
+    struct tst_stage stage;
     uint64_t before_ns = UINT64_MAX / 2;
-    bz_driver_set_now(loop, before_ns);
-    struct sleeper sleeper = {loop, &log, "a", 2 * MS, 0};
-    tst_start(loop, sleeper_run, &sleeper);
-    tst_status(bz_loop_run(loop), BZ_OK);
-    cr_assert(ge(u64, bz_loop_now_ns(loop), before_ns + 2 * MS));
-    cr_assert(le(u64, bz_loop_now_ns(loop), before_ns + 3600 * 1000 * MS));
-    uint64_t between_ns = bz_loop_now_ns(loop);
-    tst_start(loop, sleeper_run, &sleeper);
-    tst_status(bz_loop_run(loop), BZ_OK);
-    cr_assert(ge(u64, bz_loop_now_ns(loop), between_ns + 2 * MS));
-    tst_expect(&log, "a a:ok a a:ok");
-    tst_end(loop);
+    tst_stage_begin(&stage, (struct tst_cast){.words = words});
+    bz_driver_set_now(stage.loop, before_ns);
+    tst_play(&stage, "a: doze-2; loop -> a.doze-2:ok");
+    uint64_t between_ns = bz_loop_now_ns(stage.loop);
+    cr_assert(ge(u64, between_ns, before_ns + 2 * MS));
+    cr_assert(le(u64, between_ns, before_ns + 3600 * 1000 * MS));
+    tst_play(&stage, "b: doze-2; loop -> b.doze-2:ok");
+    cr_assert(ge(u64, bz_loop_now_ns(stage.loop), between_ns + 2 * MS));
+    tst_stage_end(&stage);
 }
 
-/* It stands still during a turn. */
-static enum bz_status compare_clocks(void *arg) {
-    struct sleeper *sleeper = arg;
-    sleeper->slept_ns = bz_loop_now_ns(sleeper->loop);
+struct watch {
+    struct bz_loop *loop;
+    uint64_t seen_ns;
+};
+
+static enum bz_status look(void *arg) {
+    struct watch *watch = arg;
+    watch->seen_ns = bz_loop_now_ns(watch->loop);
     return BZ_OK;
 }
 
+/* It stands still during a turn. */
 Test(run, holds_the_clock_during_a_turn) {
     struct bz_loop *loop = tst_begin();
-    struct tst_log log = {0};
-    struct sleeper first = {loop, &log, "first", 0, 0};
-    struct sleeper second = {loop, &log, "second", 0, 0};
-    tst_start(loop, compare_clocks, &first);
-    tst_start(loop, compare_clocks, &second);
+    struct watch first = {loop, 1};
+    struct watch second = {loop, 2};
+    tst_start(loop, look, &first);
+    tst_start(loop, look, &second);
     tst_status(bz_loop_run(loop), BZ_OK);
-    cr_assert(eq(u64, first.slept_ns, second.slept_ns));
+    cr_assert(eq(u64, first.seen_ns, second.seen_ns));
     tst_end(loop);
 }
 
 Test(run, of_an_empty_loop_returns_at_once) {
-    struct bz_loop *loop = tst_begin();
-    tst_status(bz_loop_run(loop), BZ_OK);
-    tst_end(loop);
+    play("loop");
 }
 
-/* Nothing can ever run, and a task waits: that is said, not waited out. */
-static enum bz_status wait_for_ever(void *arg) {
-    return bz_future_await(arg);
-}
-
+/* Nothing can ever run, and a task waits: that is said, not waited out. The loop can be run again,
+ * once somebody has helped. */
 Test(run, tells_of_a_deadlock) {
-    struct bz_loop *loop = tst_begin();
-    struct bz_future never;
-    bz_future_init(&never, loop);
-    struct bz_task *task = tst_spawn(loop, wait_for_ever, &never);
-    tst_status(bz_loop_run(loop), BZ_INVALID_STATE);
-    cr_assert(not(bz_task_is_done(task)));
-    /* And it can be run again, once somebody has helped. */
-    cr_assert(bz_task_cancel(task));
-    tst_status(bz_loop_run(loop), BZ_OK);
-    tst_status(tst_outcome(task), BZ_CANCELLED);
-    tst_end(loop);
+    play("a: await; loop:invalid-state done-a=no cancel-a loop -> a.await:cancelled;"
+         "end-a=cancelled/1");
 }
 
 /* A far deadline does not keep a near one from coming. */
-static enum bz_status cancel_later(void *arg) {
-    struct bz_task *task = arg;
-    enum bz_status status = bz_sleep(task->done.loop, 2 * MS);
-    cr_assert(bz_task_cancel(task));
-    return status;
-}
-
-static enum bz_status sleep_long(void *arg) {
-    return bz_sleep(arg, BZ_TIME_NEVER / 2);
-}
-
 Test(run, takes_deadlines_beyond_any_clock) {
-    struct bz_loop *loop = tst_begin();
-    struct bz_task *task = tst_spawn(loop, sleep_long, loop);
-    tst_start(loop, cancel_later, task);
-    tst_status(bz_loop_run(loop), BZ_OK);
-    tst_status(tst_outcome(task), BZ_CANCELLED);
-    tst_end(loop);
-}
-
-static enum bz_status run_again(void *arg) {
-    return bz_loop_run(arg);
+    play("a: far; b: doze-2 cancel-a; loop -> b.doze-2:ok a.far:cancelled; end-a=cancelled/1");
 }
 
 Test(run, from_one_of_its_tasks_stops_the_process, .signal = SIGABRT) {
-    struct bz_loop *loop = tst_begin();
-    tst_start(loop, run_again, loop);
-    tst_status(bz_loop_run(loop), BZ_OK);
+    play("a: loop; loop");
 }

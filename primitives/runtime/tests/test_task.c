@@ -1,36 +1,18 @@
 /* The life of a task: T1, T4, T6; names, outcomes, ownership. */
-#include "primitives/tests/actor.h"
+#include "primitives/tests/stage.h"
 
-/* T1: creation runs nothing; first steps come in order of creation. */
+/* T1: creation runs nothing; first steps come in order of creation. T4: a yield is one turn, and
+ * everybody has one in it. */
 Test(task, starts_in_order_of_creation) {
-    struct bz_loop *loop = tst_begin();
-    struct tst_log log = {0};
-    struct tst_actor actors[3];
-    const char *names[] = {"a", "b", "c"};
-    for (int index = 0; index < 3; index++) {
-        actors[index] = (struct tst_actor){
-            .name = names[index], .script = "yield yield", .loop = loop, .log = &log};
-        tst_start(loop, tst_actor_run, &actors[index]);
-    }
-    tst_expect(&log, "");
-    tst_turn(loop);
-    tst_expect(&log, "");
-    /* T4: a yield is one turn, and everybody has one in it. */
-    tst_turn(loop);
-    tst_expect(&log, "a.yield:ok b.yield:ok c.yield:ok");
-    tst_turn(loop);
-    tst_expect(&log, "a.yield:ok b.yield:ok c.yield:ok a.yield:ok b.yield:ok c.yield:ok");
-    tst_end(loop);
+    tst_timeline("a-c: yield yield -> ; turn -> ; turn -> a.yield:ok b.yield:ok c.yield:ok;"
+                 "turn -> a.yield:ok b.yield:ok c.yield:ok");
+}
+
+static enum bz_status sleep_zero(void *arg) {
+    return bz_sleep(arg, 0);
 }
 
 /* A sleep of no time is a yield, not a timer. */
-static enum bz_status sleep_zero(void *arg) {
-    struct bz_loop *loop = arg;
-    enum bz_status status = bz_sleep(loop, 0);
-    tst_status(status, BZ_OK);
-    return status;
-}
-
 Test(task, sleeps_no_time_by_yielding) {
     struct bz_loop *loop = tst_begin();
     struct bz_task *task = tst_spawn(loop, sleep_zero, loop);
@@ -42,7 +24,6 @@ Test(task, sleeps_no_time_by_yielding) {
     tst_end(loop);
 }
 
-/* Never is not an instant: no timer, and only a cancel ends it, at whatever time it began. */
 static enum bz_status sleep_for_ever(void *arg) {
     return bz_sleep(arg, BZ_TIME_NEVER);
 }
@@ -51,10 +32,13 @@ static enum bz_status sleep_nearly_for_ever(void *arg) {
     return bz_sleep(arg, BZ_TIME_NEVER - 2);
 }
 
+/* Never is not an instant: no timer, and only a cancel ends it, at whatever time it began. Beyond
+ * the end of time is never, too; just before it is an instant like any other. */
 Test(task, sleeps_for_ever_without_a_timer) {
     struct bz_loop *loop = tst_begin();
-    for (int round = 0; round < 2; round++) {
-        struct bz_task *task = tst_spawn(loop, sleep_for_ever, loop);
+    bz_task_fn *const sleeps[] = {sleep_for_ever, sleep_for_ever, sleep_nearly_for_ever};
+    for (int round = 0; round < 3; round++) {
+        struct bz_task *task = tst_spawn(loop, sleeps[round], loop);
         tst_turn(loop);
         cr_assert(eq(u64, bz_driver_next_deadline_ns(loop), BZ_TIME_NEVER));
         cr_assert(not(bz_task_is_done(task)));
@@ -63,13 +47,6 @@ Test(task, sleeps_for_ever_without_a_timer) {
         tst_status(tst_outcome(task), BZ_CANCELLED);
         tst_advance(loop, 1000);
     }
-    /* Beyond the end of time is never, too; just before it is an instant like any other. */
-    struct bz_task *beyond = tst_spawn(loop, sleep_nearly_for_ever, loop);
-    tst_turn(loop);
-    cr_assert(eq(u64, bz_driver_next_deadline_ns(loop), BZ_TIME_NEVER));
-    cr_assert(bz_task_cancel(beyond));
-    tst_run(loop);
-    tst_status(tst_outcome(beyond), BZ_CANCELLED);
     tst_end(loop);
 }
 
@@ -84,11 +61,9 @@ Test(task, sleeps_until_just_before_the_end_of_time) {
 
 Test(task, has_a_number_and_a_name) {
     struct bz_loop *loop = tst_begin();
-    struct tst_log log = {0};
-    struct tst_actor actor = {.name = "a", .script = "", .loop = loop, .log = &log};
     char buffer[16];
-    struct bz_task *plain = bz_task_spawn(loop, "host", 0, tst_actor_run, &actor);
-    struct bz_task *indexed = bz_task_spawn(loop, "guest", 12, tst_actor_run, &actor);
+    struct bz_task *plain = bz_task_spawn(loop, "host", 0, sleep_zero, loop);
+    struct bz_task *indexed = bz_task_spawn(loop, "guest", 12, sleep_zero, loop);
     cr_assert(eq(u32, bz_task_id(plain), 1));
     cr_assert(eq(u32, bz_task_id(indexed), 2));
     tst_text(bz_task_name(plain, buffer, sizeof buffer), "host");
@@ -125,54 +100,42 @@ Test(task, is_the_current_one_while_it_runs) {
     tst_end(loop);
 }
 
-/* T6: what the body returns is the outcome: result, cancellation, or which exception. */
-struct outcome {
-    enum bz_status returned;
-    enum bz_future_state state;
-};
-
 static enum bz_status return_it(void *arg) {
-    const struct outcome *outcome = arg;
-    return outcome->returned;
+    const enum bz_status *status = arg;
+    return *status;
 }
 
+/* T6: what the body returns is the outcome: result, cancellation, or which exception. A body that
+ * returns CANCELLED of its own accord is a cancelled task without a request. */
 Test(task, ends_with_what_its_body_returns) {
-    static const struct outcome outcomes[] = {
-        {BZ_OK, BZ_FUTURE_RESULT},           {BZ_CANCELLED, BZ_FUTURE_CANCELLED},
-        {BZ_FAILED, BZ_FUTURE_EXCEPTION},    {BZ_BROKEN, BZ_FUTURE_EXCEPTION},
-        {BZ_TIMED_OUT, BZ_FUTURE_EXCEPTION},
-    };
+    enum bz_status statuses[] = {BZ_OK, BZ_CANCELLED, BZ_FAILED, BZ_BROKEN, BZ_TIMED_OUT};
+    enum bz_future_state states[] = {BZ_FUTURE_RESULT, BZ_FUTURE_CANCELLED, BZ_FUTURE_EXCEPTION,
+                                     BZ_FUTURE_EXCEPTION, BZ_FUTURE_EXCEPTION};
     struct bz_loop *loop = tst_begin();
-    for (size_t index = 0; index < sizeof outcomes / sizeof outcomes[0]; index++) {
-        struct bz_task *task = tst_spawn(loop, return_it, (void *)&outcomes[index]);
+    for (size_t index = 0; index < sizeof statuses / sizeof statuses[0]; index++) {
+        struct bz_task *task = tst_spawn(loop, return_it, &statuses[index]);
         tst_turn(loop);
         cr_assert(bz_task_is_done(task));
-        cr_assert(eq(int, task->done.state, outcomes[index].state));
-        tst_status(tst_outcome(task), outcomes[index].returned);
+        cr_assert(eq(int, task->done.state, states[index]));
+        cr_assert(eq(u32, bz_task_cancelling(task), 0));
+        tst_status(tst_outcome(task), statuses[index]);
     }
     tst_end(loop);
 }
 
-/* A body that returns CANCELLED of its own accord is a cancelled task without a request. */
-Test(task, may_end_cancelled_without_a_request) {
-    static const struct outcome outcome = {BZ_CANCELLED, BZ_FUTURE_CANCELLED};
-    struct bz_loop *loop = tst_begin();
-    struct bz_task *task = tst_spawn(loop, return_it, (void *)&outcome);
-    tst_turn(loop);
-    cr_assert(eq(u32, bz_task_cancelling(task), 0));
-    tst_status(tst_outcome(task), BZ_CANCELLED);
-    tst_end(loop);
+static enum bz_status do_nothing(void *arg) {
+    (void)arg;
+    return BZ_OK;
 }
 
 /* A detached task is freed when it is done, or at once if it is done already. */
 Test(task, detached_is_freed_by_the_loop) {
-    static const struct outcome outcome = {BZ_OK, BZ_FUTURE_RESULT};
     struct bz_loop *loop = tst_begin();
-    tst_start(loop, return_it, (void *)&outcome);
+    tst_start(loop, do_nothing, NULL);
     cr_assert(eq(u64, bz_mem_live_blocks(bz_loop_mem(loop)), TST_LOOP_BLOCKS + 1));
     tst_turn(loop);
     cr_assert(eq(u64, bz_mem_live_blocks(bz_loop_mem(loop)), TST_LOOP_BLOCKS));
-    struct bz_task *task = tst_spawn(loop, return_it, (void *)&outcome);
+    struct bz_task *task = tst_spawn(loop, do_nothing, NULL);
     tst_turn(loop);
     cr_assert(eq(u64, bz_mem_live_blocks(bz_loop_mem(loop)), TST_LOOP_BLOCKS + 1));
     bz_task_detach(task);
@@ -193,9 +156,8 @@ Test(task, may_detach_itself) {
 }
 
 Test(task, freed_before_its_end_stops_the_process, .signal = SIGABRT) {
-    static const struct outcome outcome = {BZ_OK, BZ_FUTURE_RESULT};
     struct bz_loop *loop = tst_begin();
-    bz_task_free(tst_spawn(loop, return_it, (void *)&outcome));
+    bz_task_free(tst_spawn(loop, do_nothing, NULL));
 }
 
 /* A task may create tasks; they start a turn later, behind what is queued. */
@@ -228,30 +190,20 @@ Test(task, may_spawn_tasks) {
     tst_end(loop);
 }
 
-/* Every step of a task is numbered, suspension by suspension: that is its identity in a schedule.
- */
+/* Every step of a task is numbered, suspension by suspension: that is its identity in a schedule. A
+ * timer is no step of the task. */
 Test(task, numbers_its_steps) {
-    struct bz_loop *loop = tst_begin();
-    struct tst_log log = {0};
-    struct bz_future future;
-    bz_future_init(&future, loop);
-    struct tst_actor actor = {
-        .name = "a", .script = "yield await sleep", .loop = loop, .log = &log, .future = &future};
-    struct bz_task *task = tst_actor_spawn(&actor);
+    static const char *const before[] = {"", "turn", "turn set-a", "turn time-10 turn"};
+    struct tst_stage stage;
+    tst_stage_begin(&stage, (struct tst_cast){.words = NULL});
+    tst_play(&stage, "a: yield await sleep");
     for (uint32_t step = 1; step <= 4; step++) {
-        if (step == 3) {
-            tst_status(bz_future_set_result(&future, 0), BZ_OK);
-        }
-        if (step == 4) {
-            tst_advance(loop, 10);
-            tst_turn(loop); /* the timer, which is no step of the task */
-        }
-        struct bz_handle *handle = bz_driver_ready_at(loop, 0);
-        cr_assert(eq(u32, handle->owner, bz_task_id(task)));
+        tst_act(&stage, before[step - 1]);
+        const struct bz_handle *handle = bz_driver_ready_at(stage.loop, 0);
+        cr_assert(eq(u32, handle->owner, bz_task_id(stage.tasks[tst_index('a')])));
         cr_assert(eq(int, handle->role, BZ_ROLE_STEP));
         cr_assert(eq(u32, handle->nth, step));
-        tst_turn(loop);
     }
-    tst_status(tst_outcome(task), BZ_OK);
-    tst_end(loop);
+    tst_play(&stage, "turn -> a.yield:ok a.await:ok a.sleep:ok; end-a=ok/0");
+    tst_stage_end(&stage);
 }

@@ -1,38 +1,21 @@
 /* Timers: the heap against a model that cannot be wrong, and the edges of arming. */
-#include "primitives/tests/support.h"
-
-struct alarm {
-    struct bz_timer timer;
-    struct tst_log *log;
-    const char *name;
-    unsigned fired;
-};
-
-static void alarm_fire(struct bz_timer *timer) {
-    struct alarm *alarm = bz_container_of(timer, struct alarm, timer);
-    alarm->fired++;
-    if (alarm->log != NULL) {
-        tst_say(alarm->log, "%s", alarm->name);
-    }
-}
-
-static void alarm_init(struct alarm *alarm, struct bz_loop *loop, struct tst_log *log,
-                       const char *name) {
-    *alarm = (struct alarm){.log = log, .name = name};
-    bz_timer_init(&alarm->timer, loop, alarm_fire);
-}
+#include "primitives/tests/stage.h"
 
 /* --- against a model -------------------------------------------------------------------------- */
 
 #define TIMERS 64u
 
 struct model {
-    struct alarm alarms[TIMERS];
+    struct bz_timer timers[TIMERS];
     uint64_t when_ns[TIMERS];
     uint64_t order[TIMERS];
     bool is_armed[TIMERS];
     uint64_t armed_count;
 };
+
+static void fire_silently(struct bz_timer *timer) {
+    (void)timer;
+}
 
 /* The first by (time, order of arming), or TIMERS. */
 static uint32_t model_first(const struct model *model) {
@@ -49,12 +32,12 @@ static uint32_t model_first(const struct model *model) {
 }
 
 static void model_toggle(struct model *model, uint32_t index, uint64_t when_ns) {
-    struct alarm *alarm = &model->alarms[index];
+    struct bz_timer *timer = &model->timers[index];
     if (model->is_armed[index]) {
-        bz_timer_disarm(&alarm->timer);
+        bz_timer_disarm(timer);
         model->is_armed[index] = false;
     } else {
-        cr_assert(bz_timer_arm(&alarm->timer, when_ns));
+        cr_assert(bz_timer_arm(timer, when_ns));
         model->is_armed[index] = true;
         model->when_ns[index] = when_ns;
         model->order[index] = model->armed_count++;
@@ -69,7 +52,7 @@ static void model_advance(struct model *model, struct bz_loop *loop, uint64_t de
         uint32_t first = model_first(model);
         cr_assert(lt(u32, first, TIMERS));
         cr_assert(le(u64, model->when_ns[first], bz_loop_now_ns(loop)));
-        cr_assert(eq(ptr, bz_driver_ready_at(loop, index), &model->alarms[first].timer.handle));
+        cr_assert(eq(ptr, bz_driver_ready_at(loop, index), &model->timers[first].handle));
         model->is_armed[first] = false;
     }
     while (bz_driver_ready_count(loop) > 0) {
@@ -85,7 +68,7 @@ Test(timer, heap_agrees_with_a_model) {
         bz_loop_reset(loop);
         memset(&model, 0, sizeof model);
         for (uint32_t index = 0; index < TIMERS; index++) {
-            alarm_init(&model.alarms[index], loop, NULL, "");
+            bz_timer_init(&model.timers[index], loop, fire_silently);
         }
         for (int move = 0; move < 2000; move++) {
             if (tst_draw(&draw, 8) == 0) {
@@ -108,80 +91,70 @@ Test(timer, heap_agrees_with_a_model) {
 
 /* --- edges ------------------------------------------------------------------------------------ */
 
+/* Words: "arm-a10" arms alarm a for 10 ns, "disarm-a" disarms it. An alarm says its name. */
+struct alarms {
+    struct tst_stage stage;
+    struct alarm {
+        struct bz_timer timer;
+        struct alarms *alarms;
+    } alarms[3];
+};
+
+static struct alarm *alarm_of(struct tst_call *call) {
+    struct alarms *alarms = bz_container_of(call->stage, struct alarms, stage);
+    return &alarms->alarms[tst_named(call)];
+}
+
+static void alarm_fire(struct bz_timer *timer) {
+    struct alarm *alarm = bz_container_of(timer, struct alarm, timer);
+    struct alarms *alarms = alarm->alarms;
+    tst_say(&alarms->stage.log, "%c", 'a' + (int)(alarm - alarms->alarms));
+}
+
+static enum bz_status word_arm(struct tst_call *call) {
+    return bz_timer_arm(&alarm_of(call)->timer, tst_number(call->rest + 1)) ? BZ_OK : BZ_NO_MEMORY;
+}
+
+static enum bz_status word_disarm(struct tst_call *call) {
+    bz_timer_disarm(&alarm_of(call)->timer);
+    return BZ_OK;
+}
+
+static void play(const char *timeline) {
+    static const struct tst_word words[] = {
+        {"arm-", word_arm}, {"disarm-", word_disarm}, {NULL, NULL}};
+    struct alarms alarms;
+    tst_stage_begin(&alarms.stage, (struct tst_cast){.words = words});
+    for (int index = 0; index < 3; index++) {
+        alarms.alarms[index].alarms = &alarms;
+        bz_timer_init(&alarms.alarms[index].timer, alarms.stage.loop, alarm_fire);
+    }
+    tst_play(&alarms.stage, timeline);
+    tst_stage_end(&alarms.stage);
+}
+
 Test(timer, fires_once_when_due_and_not_before) {
-    struct bz_loop *loop = tst_begin();
-    struct alarm alarm;
-    alarm_init(&alarm, loop, NULL, "");
-    cr_assert(bz_timer_arm(&alarm.timer, 10));
-    tst_advance(loop, 9);
-    tst_turn(loop);
-    cr_assert(eq(u32, alarm.fired, 0));
-    tst_advance(loop, 1);
-    tst_turn(loop);
-    cr_assert(eq(u32, alarm.fired, 1));
-    tst_advance(loop, 100);
-    tst_turn(loop);
-    cr_assert(eq(u32, alarm.fired, 1));
-    tst_end(loop);
+    play("arm-a10 time-9 turn -> ; time-1 turn -> a; time-100 turn");
 }
 
 /* A time that has passed is due in the next turn, behind what is ready. */
 Test(timer, of_the_past_fires_in_the_next_turn) {
-    struct bz_loop *loop = tst_begin();
-    struct alarm alarm;
-    alarm_init(&alarm, loop, NULL, "");
-    tst_advance(loop, 50);
-    cr_assert(bz_timer_arm(&alarm.timer, 10));
-    cr_assert(eq(u32, bz_driver_ready_count(loop), 0));
-    tst_turn(loop);
-    cr_assert(eq(u32, alarm.fired, 1));
-    tst_end(loop);
+    play("time-50 arm-a10 ready=0 turn -> a");
 }
 
 Test(timer, armed_for_never_is_not_armed) {
-    struct bz_loop *loop = tst_begin();
-    struct alarm alarm;
-    alarm_init(&alarm, loop, NULL, "");
-    cr_assert(bz_timer_arm(&alarm.timer, BZ_TIME_NEVER));
-    cr_assert(eq(u64, bz_driver_next_deadline_ns(loop), BZ_TIME_NEVER));
-    bz_driver_set_now(loop, BZ_TIME_NEVER);
-    tst_turn(loop);
-    cr_assert(eq(u32, alarm.fired, 0));
-    bz_timer_disarm(&alarm.timer);
-    tst_end(loop);
+    _Static_assert(BZ_TIME_NEVER == 18446744073709551615u, "the number below is never");
+    play("arm-a18446744073709551615 deadline=never time-18446744073709551615 turn -> ; disarm-a");
 }
 
+/* To disarm a timer that is not armed is harmless. */
 Test(timer, disarmed_in_the_heap_does_not_fire) {
-    struct bz_loop *loop = tst_begin();
-    struct alarm alarm;
-    alarm_init(&alarm, loop, NULL, "");
-    bz_timer_disarm(&alarm.timer); /* harmless: it was never armed */
-    cr_assert(bz_timer_arm(&alarm.timer, 10));
-    bz_timer_disarm(&alarm.timer);
-    bz_timer_disarm(&alarm.timer);
-    tst_advance(loop, 20);
-    tst_turn(loop);
-    cr_assert(eq(u32, alarm.fired, 0));
-    tst_end(loop);
+    play("disarm-a arm-a10 disarm-a disarm-a time-20 turn");
 }
 
+/* Nor does it harm one that has fired. */
 Test(timer, disarmed_in_the_queue_does_not_fire) {
-    struct bz_loop *loop = tst_begin();
-    struct tst_log log = {0};
-    struct alarm alarms[3];
-    const char *names[] = {"a", "b", "c"};
-    for (int index = 0; index < 3; index++) {
-        alarm_init(&alarms[index], loop, &log, names[index]);
-        cr_assert(bz_timer_arm(&alarms[index].timer, 10));
-    }
-    tst_advance(loop, 10);
-    cr_assert(eq(u32, bz_driver_queue_due_timers(loop), 3));
-    bz_timer_disarm(&alarms[1].timer);
-    cr_assert(eq(u32, bz_driver_ready_count(loop), 2));
-    tst_turn(loop);
-    tst_expect(&log, "a c");
-    bz_timer_disarm(&alarms[0].timer); /* harmless: it has fired */
-    tst_end(loop);
+    play("arm-a10 arm-b10 arm-c10 time-10 due-3 disarm-b ready=2 turn -> a c; disarm-a");
 }
 
 /* A timer can be armed again once it has fired or was disarmed, from its own firing as well. */
@@ -209,11 +182,7 @@ Test(timer, may_arm_itself_again) {
 }
 
 Test(timer, armed_twice_stops_the_process, .signal = SIGABRT) {
-    struct bz_loop *loop = tst_begin();
-    struct alarm alarm;
-    alarm_init(&alarm, loop, NULL, "");
-    cr_assert(bz_timer_arm(&alarm.timer, 10));
-    bz_timer_arm(&alarm.timer, 11);
+    play("arm-a10 arm-a11");
 }
 
 Test(timer, clock_that_goes_back_stops_the_process, .signal = SIGABRT) {

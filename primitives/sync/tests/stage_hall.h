@@ -1,15 +1,19 @@
-/* The stage on which the tests of event, condition, barrier and queue play: a hall with one of each
- * (the condition has a lock), guests "a" to "h", and a check of all invariants after every single
- * step. Words beside those of an actor; N is a number, X a guest:
+/* The stage of event, condition, barrier and queue: one of each, a lock for the condition, and a
+ * check of all invariants after every step. Words beside the common ones:
  *
- *     acquire  release                  the lock
- *     wait  wait-true  notify-N  notify-all      the condition; wait-true waits for hall.is_true
- *     say-true                          makes hall.is_true true
- *     pass  set  clear                  the event; pass waits for it
- *     arrive  abort  reset              the barrier; "a.arrive=2" tells an index
- *     get  put-N  try-get  try-put-N    the queue; "a.get=7" tells the value
- *     done  drain  close  close-now     the queue; drain is its join
- *     cancel-X                          cancels a guest
+ *     acquire  release                          the lock
+ *     wait  wait-true  notify-N  notify-all     the condition; wait-true waits for hall.is_true
+ *     say-true  say-false                       sets hall.is_true
+ *     pass  set  clear                          the event; pass waits for it
+ *     arrive  abort  reset                      the barrier; arrive reports the index
+ *     get  try-get  put-N  try-put-N            the queue; a get reports the value
+ *     done  drain  close  close-now             the queue; drain is its join
+ *
+ * and words that report:
+ *
+ *     lock  condition  event  barrier  getters  putters  joiners    waiting/woken/cancelled
+ *     locked  is-true  is-set  draining  broken  empty  full         yes or no
+ *     filling  size  unfinished                                      a number
  *
  * In a priority queue put-N has the priority N / 10, so that 21 and 22 are equals.
  *
@@ -19,27 +23,19 @@
 #ifndef BZ_TESTS_STAGE_HALL_H
 #define BZ_TESTS_STAGE_HALL_H
 
-#include <stdlib.h>
-
 #include "primitives/sync/barrier.h"
 #include "primitives/sync/condition.h"
 #include "primitives/sync/event.h"
 #include "primitives/sync/queue.h"
-#include "primitives/tests/actor.h"
-
-#define GUESTS 8u
+#include "primitives/sync/tests/stage_waiters.h"
 
 struct hall {
-    struct bz_loop *loop;
-    struct tst_log log;
+    struct tst_stage stage;
     struct bz_sync_event event;
     struct bz_lock lock;
     struct bz_condition condition;
     struct bz_barrier barrier;
     struct bz_queue queue;
-    struct tst_actor actors[GUESTS];
-    struct bz_future futures[GUESTS];
-    struct bz_task *tasks[GUESTS];
     const struct tst_actor *holder; /* of the lock; NULL: nobody, or the test */
     bool is_true;
     uint64_t stored; /* in the queue, as its callers see it */
@@ -47,16 +43,8 @@ struct hall {
 
 /* --- invariants ------------------------------------------------------------------------------- */
 
-static inline void hall_check_waiters(const struct bz_waitq *queue) {
-    uint32_t linked = 0;
-    for (struct bz_list *link = queue->waiting.next; link != &queue->waiting; link = link->next) {
-        linked++;
-    }
-    cr_assert(eq(u32, linked, queue->waiting_count));
-}
-
 static inline void hall_check_barrier(const struct bz_barrier *barrier) {
-    hall_check_waiters(&barrier->queue);
+    check_waiters(&barrier->queue);
     if (!bz_barrier_is_draining(barrier)) {
         cr_assert(lt(u32, barrier->queue.waiting_count, barrier->parties), "all there, and wait");
         cr_assert(not(barrier->is_round_broken));
@@ -67,8 +55,8 @@ static inline void hall_check_barrier(const struct bz_barrier *barrier) {
 }
 
 static inline void hall_check_queue(const struct bz_queue *queue) {
-    hall_check_waiters(&queue->getters);
-    hall_check_waiters(&queue->putters);
+    check_waiters(&queue->getters);
+    check_waiters(&queue->putters);
     uint32_t size = bz_queue_size(queue);
     cr_assert(le(u32, queue->promised_items, queue->getters.woken_count));
     cr_assert(le(u32, queue->promised_slots, queue->putters.woken_count));
@@ -95,75 +83,36 @@ static inline void hall_check_queue(const struct bz_queue *queue) {
     cr_assert(eq(int, queue->finished.is_set, queue->unfinished == 0));
 }
 
-static inline void hall_check(struct hall *hall) {
-    hall_check_waiters(&hall->event.queue);
+static inline void hall_check(struct tst_stage *stage) {
+    struct hall *hall = bz_container_of(stage, struct hall, stage);
+    check_waiters(&hall->event.queue);
     cr_assert(not(hall->event.is_set && hall->event.queue.waiting_count > 0));
-    hall_check_waiters(&hall->condition.queue);
-    hall_check_waiters(&hall->lock.queue);
+    check_waiters(&hall->condition.queue);
+    check_waiters(&hall->lock.queue);
     hall_check_barrier(&hall->barrier);
     hall_check_queue(&hall->queue);
     cr_assert(eq(u64, bz_queue_size(&hall->queue), hall->stored), "an item came or went");
 }
 
-/* --- the driver ------------------------------------------------------------------------------- */
+/* --- lock and condition ----------------------------------------------------------------------- */
 
-static inline void hall_step(struct hall *hall, uint32_t index) {
-    bz_driver_step(hall->loop, bz_driver_take(hall->loop, index));
-    hall_check(hall);
+static inline struct hall *hall_of(struct tst_call *call) {
+    return bz_container_of(call->stage, struct hall, stage);
 }
 
-static inline void hall_turn(struct hall *hall) {
-    bz_driver_begin_turn(hall->loop);
-    while (bz_driver_turn_left(hall->loop) > 0) {
-        hall_step(hall, 0);
+static inline enum bz_status word_acquire(struct tst_call *call) {
+    struct hall *hall = hall_of(call);
+    enum bz_status status = bz_lock_acquire(&hall->lock);
+    if (status == BZ_OK) {
+        cr_assert(eq(ptr, (void *)hall->holder, NULL), "two in one section");
+        hall->holder = call->actor;
     }
-}
-
-static inline void hall_run(struct hall *hall) {
-    while (bz_driver_ready_count(hall->loop) > 0) {
-        hall_turn(hall);
-    }
-}
-
-/* --- operations, by guests or by the test ----------------------------------------------------- */
-
-static inline enum bz_status hall_put(struct hall *hall, uint64_t value, bool may_wait) {
-    int64_t priority = (int64_t)(value / 10);
-    enum bz_status status = may_wait ? bz_queue_put_priority(&hall->queue, value, priority)
-                                     : bz_queue_try_put_priority(&hall->queue, value, priority);
-    hall->stored += status == BZ_OK;
     return status;
 }
 
-static inline enum bz_status hall_get(struct hall *hall, uint64_t *value, bool may_wait) {
-    enum bz_status status =
-        may_wait ? bz_queue_get(&hall->queue, value) : bz_queue_try_get(&hall->queue, value);
-    hall->stored -= status == BZ_OK;
-    return status;
-}
-
-static inline void hall_close(struct hall *hall, bool is_immediate) {
-    bz_queue_shutdown(&hall->queue, is_immediate);
-    hall->stored = is_immediate ? 0 : hall->stored;
-    hall_check(hall);
-}
-
-static inline void hall_cancel(struct hall *hall, char name) {
-    cr_assert(bz_task_cancel(hall->tasks[name - 'a']));
-    hall_check(hall);
-}
-
-/* The test puts, gets and takes without waiting. */
-static inline void hall_give(struct hall *hall, uint64_t value) {
-    tst_status(hall_put(hall, value, false), BZ_OK);
-    hall_check(hall);
-}
-
-static inline void hall_take(struct hall *hall, uint64_t expected) {
-    uint64_t value = 0;
-    tst_status(hall_get(hall, &value, false), BZ_OK);
-    cr_assert(eq(u64, value, expected));
-    hall_check(hall);
+static inline enum bz_status word_release(struct tst_call *call) {
+    hall_of(call)->holder = NULL;
+    return bz_lock_release(&hall_of(call)->lock);
 }
 
 static inline bool hall_is_true(void *arg) {
@@ -171,217 +120,202 @@ static inline bool hall_is_true(void *arg) {
     return hall->is_true;
 }
 
-/* --- guests ----------------------------------------------------------------------------------- */
-
-/* True if `word` is `verb` followed by a number, which is stored. */
-static inline bool hall_number(const char *word, const char *verb, uint64_t *number) {
-    size_t length = strlen(verb);
-    if (strncmp(word, verb, length) != 0 || word[length] < '0' || word[length] > '9') {
-        return false;
-    }
-    *number = strtoull(word + length, NULL, 10);
-    return true;
-}
-
-static inline enum bz_status hall_lock_word(struct tst_actor *actor, const char *word,
-                                            bool *is_quiet) {
-    struct hall *hall = actor->object;
-    enum bz_status status = BZ_OK;
-    if (strcmp(word, "acquire") == 0) {
-        status = bz_lock_acquire(&hall->lock);
-        if (status != BZ_OK) {
-            return status;
-        }
-        cr_assert(eq(ptr, (void *)hall->holder, NULL), "two in one section");
-        hall->holder = actor;
-        return BZ_OK;
-    }
-    if (strcmp(word, "release") == 0) {
+/* "wait", "wait-true" */
+static inline enum bz_status word_wait(struct tst_call *call) {
+    struct hall *hall = hall_of(call);
+    bool is_plain = call->rest[0] == '\0';
+    bool may_pass = !is_plain && hall->is_true;
+    if (hall->holder == call->actor && !may_pass) {
         hall->holder = NULL;
-        status = bz_lock_release(&hall->lock);
-        *is_quiet = status == BZ_OK;
-        return status;
     }
-    bool is_plain = strcmp(word, "wait") == 0;
-    if (is_plain || strcmp(word, "wait-true") == 0) {
-        bool was_holder = hall->holder == actor;
-        const struct tst_actor *others = was_holder ? NULL : hall->holder;
-        hall->holder = others;
-        bool may_pass = !is_plain && hall->is_true;
-        if (may_pass) {
-            hall->holder = was_holder ? actor : others;
-        }
-        status = is_plain ? bz_condition_wait(&hall->condition)
-                          : bz_condition_wait_for(&hall->condition, hall_is_true, hall);
-        if (!may_pass && status != BZ_NOT_HELD) {
-            cr_assert(eq(ptr, (void *)hall->holder, NULL), "came back into a section of others");
-            cr_assert(hall->lock.is_held, "came back without the lock");
-            hall->holder = actor;
-        }
-        return status;
+    enum bz_status status = is_plain ? bz_condition_wait(&hall->condition)
+                                     : bz_condition_wait_for(&hall->condition, hall_is_true, hall);
+    if (!may_pass && status != BZ_NOT_HELD) {
+        cr_assert(eq(ptr, (void *)hall->holder, NULL), "came back into a section of others");
+        cr_assert(hall->lock.is_held, "came back without the lock");
+        hall->holder = call->actor;
     }
-    return BZ_INVALID_ARGUMENT;
+    return status;
 }
 
-static inline enum bz_status hall_quiet_word(struct hall *hall, const char *word) {
-    if (strcmp(word, "say-true") == 0) {
-        hall->is_true = true;
-    } else if (strcmp(word, "set") == 0) {
-        bz_sync_event_set(&hall->event);
-    } else if (strcmp(word, "clear") == 0) {
-        bz_sync_event_clear(&hall->event);
-    } else if (strcmp(word, "abort") == 0) {
-        bz_barrier_abort(&hall->barrier);
-    } else if (strcmp(word, "reset") == 0) {
-        bz_barrier_reset(&hall->barrier);
-    } else if (strcmp(word, "close") == 0) {
-        hall_close(hall, false);
-    } else if (strcmp(word, "close-now") == 0) {
-        hall_close(hall, true);
-    } else if (strncmp(word, "cancel-", 7) == 0 && word[7] != '\0' && word[8] == '\0') {
-        cr_assert(bz_task_cancel(hall->tasks[word[7] - 'a']));
-    } else {
-        return BZ_INVALID_ARGUMENT;
-    }
+/* "notify-3", "notify-all" */
+static inline enum bz_status word_notify(struct tst_call *call) {
+    struct bz_condition *condition = &hall_of(call)->condition;
+    return strcmp(call->rest, "all") == 0
+               ? bz_condition_notify_all(condition)
+               : bz_condition_notify(condition, (uint32_t)tst_number(call->rest));
+}
+
+/* "say-true", "say-false" */
+static inline enum bz_status word_say(struct tst_call *call) {
+    hall_of(call)->is_true = call->rest[0] == 't';
     return BZ_OK;
 }
 
-/* Words that tell a number when they return. */
-static inline enum bz_status hall_telling_word(struct tst_actor *actor, const char *word,
-                                               bool *is_quiet) {
-    struct hall *hall = actor->object;
-    enum bz_status status;
-    uint64_t number = 0;
-    if (strcmp(word, "arrive") == 0) {
-        uint32_t index = UINT32_MAX;
-        status = bz_barrier_wait(&hall->barrier, &index);
-        number = index;
-    } else if (strcmp(word, "get") == 0) {
-        status = hall_get(hall, &number, true);
-    } else if (strcmp(word, "try-get") == 0) {
-        status = hall_get(hall, &number, false);
-    } else {
-        return BZ_INVALID_ARGUMENT;
-    }
-    *is_quiet = status == BZ_OK;
+/* --- event and barrier ------------------------------------------------------------------------ */
+
+static inline enum bz_status word_pass(struct tst_call *call) {
+    return bz_sync_event_wait(&hall_of(call)->event);
+}
+
+static inline enum bz_status word_set_event(struct tst_call *call) {
+    bz_sync_event_set(&hall_of(call)->event);
+    return BZ_OK;
+}
+
+static inline enum bz_status word_clear(struct tst_call *call) {
+    bz_sync_event_clear(&hall_of(call)->event);
+    return BZ_OK;
+}
+
+static inline enum bz_status word_arrive(struct tst_call *call) {
+    uint32_t index = UINT32_MAX;
+    enum bz_status status = bz_barrier_wait(&hall_of(call)->barrier, &index);
     if (status == BZ_OK) {
-        tst_say(actor->log, "%s.%s=%u", actor->name, word, (unsigned)number);
+        tst_report(call, "%u", index);
     }
     return status;
 }
 
-static inline enum bz_status hall_word(struct tst_actor *actor, const char *word, bool *is_quiet) {
-    struct hall *hall = actor->object;
-    enum bz_status status = hall_lock_word(actor, word, is_quiet);
-    if (status == BZ_INVALID_ARGUMENT) {
-        status = hall_telling_word(actor, word, is_quiet);
-    }
-    uint64_t number = 0;
-    if (status != BZ_INVALID_ARGUMENT) {
-        return status;
-    }
-    if (strcmp(word, "pass") == 0) {
-        return bz_sync_event_wait(&hall->event);
-    }
-    if (strcmp(word, "drain") == 0) {
-        return bz_queue_join(&hall->queue);
-    }
-    if (hall_number(word, "put-", &number)) {
-        return hall_put(hall, number, true);
-    }
-    if (hall_number(word, "try-put-", &number)) {
-        return hall_put(hall, number, false);
-    }
-    *is_quiet = true;
-    if (strcmp(word, "notify-all") == 0) {
-        status = bz_condition_notify_all(&hall->condition);
-    } else if (hall_number(word, "notify-", &number)) {
-        status = bz_condition_notify(&hall->condition, (uint32_t)number);
-    } else if (strcmp(word, "done") == 0) {
-        status = bz_queue_task_done(&hall->queue);
+static inline enum bz_status word_abort(struct tst_call *call) {
+    bz_barrier_abort(&hall_of(call)->barrier);
+    return BZ_OK;
+}
+
+static inline enum bz_status word_reset(struct tst_call *call) {
+    bz_barrier_reset(&hall_of(call)->barrier);
+    return BZ_OK;
+}
+
+/* --- queue ------------------------------------------------------------------------------------ */
+
+/* "get", "try-get" */
+static inline enum bz_status word_get(struct tst_call *call) {
+    struct hall *hall = hall_of(call);
+    uint64_t value = 77;
+    enum bz_status status = call->word[0] == 'g' ? bz_queue_get(&hall->queue, &value)
+                                                 : bz_queue_try_get(&hall->queue, &value);
+    if (status == BZ_OK) {
+        hall->stored--;
+        tst_report(call, "%u", (unsigned)value);
     } else {
-        return hall_quiet_word(hall, word);
+        cr_assert(eq(u64, value, 77), "told an item that was not taken");
     }
-    *is_quiet = status == BZ_OK;
     return status;
 }
 
-/* --- beginning and end ------------------------------------------------------------------------ */
+/* "put-3", "try-put-3" */
+static inline enum bz_status word_put(struct tst_call *call) {
+    struct hall *hall = hall_of(call);
+    uint64_t value = tst_number(call->rest);
+    int64_t priority = (int64_t)(value / 10);
+    enum bz_status status = call->word[0] == 'p'
+                                ? bz_queue_put_priority(&hall->queue, value, priority)
+                                : bz_queue_try_put_priority(&hall->queue, value, priority);
+    hall->stored += status == BZ_OK;
+    return status;
+}
 
-static inline void hall_begin_with(struct hall *hall, uint32_t parties, enum bz_queue_kind kind,
-                                   uint32_t maxsize) {
-    *hall = (struct hall){.loop = tst_begin()};
-    bz_sync_event_init(&hall->event, hall->loop);
-    bz_lock_init(&hall->lock, hall->loop);
+static inline enum bz_status word_task_done(struct tst_call *call) {
+    return bz_queue_task_done(&hall_of(call)->queue);
+}
+
+static inline enum bz_status word_drain(struct tst_call *call) {
+    return bz_queue_join(&hall_of(call)->queue);
+}
+
+/* "close", "close-now" */
+static inline enum bz_status word_close(struct tst_call *call) {
+    struct hall *hall = hall_of(call);
+    bool is_immediate = strcmp(call->word, "close-now") == 0;
+    bz_queue_shutdown(&hall->queue, is_immediate);
+    hall->stored = is_immediate ? 0 : hall->stored;
+    return BZ_OK;
+}
+
+/* --- the stage -------------------------------------------------------------------------------- */
+
+static inline void hall_report(struct tst_call *call) {
+    struct hall *hall = hall_of(call);
+    report_waiters(call, "lock", &hall->lock.queue);
+    report_waiters(call, "condition", &hall->condition.queue);
+    report_waiters(call, "event", &hall->event.queue);
+    report_waiters(call, "barrier", &hall->barrier.queue);
+    report_waiters(call, "getters", &hall->queue.getters);
+    report_waiters(call, "putters", &hall->queue.putters);
+    report_waiters(call, "joiners", &hall->queue.finished.queue);
+    tst_flag(call, "locked", bz_lock_locked(&hall->lock));
+    tst_flag(call, "is-true", hall->is_true);
+    tst_flag(call, "is-set", bz_sync_event_is_set(&hall->event));
+    tst_flag(call, "draining", bz_barrier_is_draining(&hall->barrier));
+    tst_flag(call, "broken", bz_barrier_is_broken(&hall->barrier));
+    tst_flag(call, "empty", bz_queue_empty(&hall->queue));
+    tst_flag(call, "full", bz_queue_full(&hall->queue));
+    tst_count(call, "filling", bz_barrier_waiting(&hall->barrier));
+    tst_count(call, "size", bz_queue_size(&hall->queue));
+    tst_count(call, "unfinished", hall->queue.unfinished);
+}
+
+static const struct tst_word hall_words[] = {
+    {"acquire", word_acquire},
+    {"release", word_release, .is_quiet = true},
+    {"wait", word_wait},
+    {"wait-", word_wait},
+    {"notify-", word_notify, .is_quiet = true},
+    {"say-", word_say, .is_quiet = true},
+    {"pass", word_pass},
+    {"set", word_set_event, .is_quiet = true},
+    {"clear", word_clear, .is_quiet = true},
+    {"arrive", word_arrive},
+    {"abort", word_abort, .is_quiet = true},
+    {"reset", word_reset, .is_quiet = true},
+    {"get", word_get},
+    {"try-get", word_get},
+    {"put-", word_put},
+    {"try-put-", word_put},
+    {"done", word_task_done, .is_quiet = true},
+    {"drain", word_drain},
+    {"close", word_close, .is_quiet = true},
+    {"close-now", word_close, .is_quiet = true},
+    {NULL, NULL},
+};
+
+static inline void hall_begin(struct hall *hall, uint32_t parties, enum bz_queue_kind kind,
+                              uint32_t maxsize) {
+    *hall = (struct hall){.is_true = false};
+    tst_stage_begin(&hall->stage, (struct tst_cast){hall_words, hall_report, hall_check});
+    bz_sync_event_init(&hall->event, hall->stage.loop);
+    bz_lock_init(&hall->lock, hall->stage.loop);
     bz_condition_init(&hall->condition, &hall->lock);
-    tst_status(bz_barrier_init(&hall->barrier, hall->loop, parties), BZ_OK);
-    tst_status(bz_queue_init(&hall->queue, hall->loop, kind, maxsize), BZ_OK);
+    tst_status(bz_barrier_init(&hall->barrier, hall->stage.loop, parties), BZ_OK);
+    tst_status(bz_queue_init(&hall->queue, hall->stage.loop, kind, maxsize), BZ_OK);
 }
 
-static inline void hall_begin(struct hall *hall) {
-    hall_begin_with(hall, 3, BZ_QUEUE_FIFO, 1);
-}
-
-/* Guests have names from 'a' on. The script is played from the next turn on. */
-static inline struct bz_task *hall_guest(struct hall *hall, char name, const char *script) {
-    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
-    unsigned index = (unsigned)(name - 'a');
-    bz_future_init(&hall->futures[index], hall->loop);
-    hall->actors[index] = (struct tst_actor){.name = names[index],
-                                             .script = script,
-                                             .loop = hall->loop,
-                                             .log = &hall->log,
-                                             .future = &hall->futures[index],
-                                             .extra = hall_word,
-                                             .object = hall};
-    hall->tasks[index] = tst_actor_spawn(&hall->actors[index]);
-    return hall->tasks[index];
-}
-
-/* Guests first to last, with the same script. */
-static inline void hall_guests(struct hall *hall, char first, char last, const char *script) {
-    for (char name = first; name <= last; name++) {
-        hall_guest(hall, name, script);
-    }
-}
-
-/* Lets a guest that awaits go on. */
-static inline void hall_signal(struct hall *hall, char name) {
-    tst_status(bz_future_set_result(&hall->futures[name - 'a'], 0), BZ_OK);
-}
-
-static inline void hall_expect_queue(const struct bz_waitq *queue, uint32_t waiting, uint32_t woken,
-                                     uint32_t cancelled) {
-    cr_assert(eq(u32, queue->waiting_count, waiting), "W");
-    cr_assert(eq(u32, queue->woken_count, woken), "R");
-    cr_assert(eq(u32, queue->cancelled_count, cancelled), "C");
-}
-
-static inline void hall_is_quiet(const struct hall *hall) {
-    hall_expect_queue(&hall->event.queue, 0, 0, 0);
-    hall_expect_queue(&hall->condition.queue, 0, 0, 0);
-    hall_expect_queue(&hall->lock.queue, 0, 0, 0);
-    hall_expect_queue(&hall->barrier.queue, 0, 0, 0);
-    hall_expect_queue(&hall->queue.getters, 0, 0, 0);
-    hall_expect_queue(&hall->queue.putters, 0, 0, 0);
-    hall_expect_queue(&hall->queue.finished.queue, 0, 0, 0);
+/* Nobody is left anywhere, and nothing is promised. */
+static inline void hall_end(struct hall *hall) {
+    tst_play(&hall->stage, "run lock=0/0/0 condition=0/0/0 event=0/0/0 barrier=0/0/0;"
+                           "getters=0/0/0 putters=0/0/0 joiners=0/0/0");
     cr_assert(eq(u32, hall->queue.promised_items, 0));
     cr_assert(eq(u32, hall->queue.promised_slots, 0));
+    bz_queue_fini(&hall->queue);
+    tst_stage_end(&hall->stage);
 }
 
-/* Runs to the end: nobody is left anywhere, and the story is as told. */
-static inline void hall_end(struct hall *hall, const char *story) {
-    hall_run(hall);
-    tst_expect(&hall->log, story);
-    hall_is_quiet(hall);
-    for (unsigned index = 0; index < GUESTS; index++) {
-        if (hall->tasks[index] != NULL) {
-            cr_assert(bz_task_is_done(hall->tasks[index]));
-            bz_task_free(hall->tasks[index]);
-        }
-    }
-    bz_queue_fini(&hall->queue);
-    tst_end(hall->loop);
+/* A whole timeline. */
+static inline void hall_play(uint32_t parties, enum bz_queue_kind kind, uint32_t maxsize,
+                             const char *timeline) {
+    struct hall hall;
+    hall_begin(&hall, parties, kind, maxsize);
+    tst_play(&hall.stage, timeline);
+    hall_end(&hall);
+}
+
+static inline void play_queue(enum bz_queue_kind kind, uint32_t maxsize, const char *timeline) {
+    hall_play(2, kind, maxsize, timeline);
+}
+
+static inline void play_fifo(uint32_t maxsize, const char *timeline) {
+    play_queue(BZ_QUEUE_FIFO, maxsize, timeline);
 }
 
 #endif

@@ -26,6 +26,7 @@ struct crowd {
     struct bz_deferred_lock lock;
     struct bz_deferred_semaphore semaphore;
     struct bz_deferred_queue queue;
+    struct bz_deferred_waiter holders[1 + TOKENS]; /* of the lock; of the tokens */
     uint64_t items[1];
     struct guest *guests;
     void (*act)(struct crowd *crowd); /* in a task of its own */
@@ -67,20 +68,6 @@ static struct bz_deferred_result second_run(struct bz_deferred_pair *pair,
     return result;
 }
 
-static void crowd_begin(struct crowd *crowd) {
-    struct bz_loop_config config = {.stack_bytes = BZ_STACK_BYTES_MIN};
-    *crowd = (struct crowd){.loop = tst_begin_with(&config)};
-    bz_trampoline_init(&crowd->trampoline, crowd->loop);
-    bz_deferred_lock_init(&crowd->lock, &crowd->trampoline);
-    bz_deferred_queue_init(&crowd->queue, &crowd->trampoline, crowd->items, 1,
-                           BZ_DEFERRED_QUEUE_BACKLOG_MAX);
-    tst_status(bz_deferred_semaphore_init(&crowd->semaphore, &crowd->trampoline, TOKENS), BZ_OK);
-    crowd->guests = calloc(CROWD, sizeof crowd->guests[0]);
-    for (uint32_t index = 0; index < CROWD; index++) {
-        crowd->guests[index].crowd = crowd;
-    }
-}
-
 static struct bz_deferred *deferred_of(struct crowd *crowd, uint32_t index) {
     return &crowd->guests[index].run.waiter.deferred;
 }
@@ -88,6 +75,31 @@ static struct bz_deferred *deferred_of(struct crowd *crowd, uint32_t index) {
 static void add_callbacks(struct crowd *crowd, uint32_t index, bz_deferred_fn *fn) {
     bz_deferred_add_both(deferred_of(crowd, index), &crowd->guests[index].first, fn);
     bz_deferred_add_both(deferred_of(crowd, index), &crowd->guests[index].second, second_run);
+}
+
+/* Everybody comes in the same way, with the same first callback. The lock and all tokens are taken,
+ * the queue is empty. */
+static void crowd_begin(struct crowd *crowd, void (*come)(struct guest *guest),
+                        bz_deferred_fn *fn) {
+    struct bz_loop_config config = {.stack_bytes = BZ_STACK_BYTES_MIN};
+    *crowd = (struct crowd){.loop = tst_begin_with(&config)};
+    bz_trampoline_init(&crowd->trampoline, crowd->loop);
+    bz_deferred_lock_init(&crowd->lock, &crowd->trampoline);
+    bz_deferred_queue_init(&crowd->queue, &crowd->trampoline, crowd->items, 1,
+                           BZ_DEFERRED_QUEUE_BACKLOG_MAX);
+    tst_status(bz_deferred_semaphore_init(&crowd->semaphore, &crowd->trampoline, TOKENS), BZ_OK);
+    bz_deferred_lock_acquire(&crowd->lock, &crowd->holders[0]);
+    for (uint32_t count = 1; count <= TOKENS; count++) {
+        bz_deferred_semaphore_acquire(&crowd->semaphore, &crowd->holders[count]);
+    }
+    crowd->guests = calloc(CROWD, sizeof crowd->guests[0]);
+    for (uint32_t index = 0; index < CROWD; index++) {
+        crowd->guests[index].crowd = crowd;
+        if (come != NULL) {
+            come(&crowd->guests[index]);
+            add_callbacks(crowd, index, fn);
+        }
+    }
 }
 
 static enum bz_status act_in_task(void *arg) {
@@ -112,57 +124,60 @@ static void crowd_end(struct crowd *crowd, void (*act)(struct crowd *crowd), uin
 
 /* --- the lock --------------------------------------------------------------------------------- */
 
-static struct bz_deferred_result release_lock(struct bz_deferred_pair *pair,
-                                              struct bz_deferred_result result) {
-    struct guest *guest = bz_container_of(pair, struct guest, first);
-    struct crowd *crowd = guest->crowd;
-    note_served(guest, result);
-    crowd->refused += bz_deferred_lock_release(&crowd->lock) != BZ_OK;
-    return result;
+static void acquire_lock(struct guest *guest) {
+    bz_deferred_lock_acquire(&guest->crowd->lock, &guest->run.waiter);
 }
 
 static void act_release_lock(struct crowd *crowd) {
     crowd->refused += bz_deferred_lock_release(&crowd->lock) != BZ_OK;
 }
 
+static struct bz_deferred_result release_lock(struct bz_deferred_pair *pair,
+                                              struct bz_deferred_result result) {
+    struct guest *guest = bz_container_of(pair, struct guest, first);
+    note_served(guest, result);
+    if (result.status == BZ_OK) {
+        act_release_lock(guest->crowd);
+    }
+    return result;
+}
+
 Test(deferred_crowd, at_a_lock_releases_in_its_callbacks) {
     struct crowd crowd;
-    struct bz_deferred_waiter holder;
-    crowd_begin(&crowd);
-    bz_deferred_lock_acquire(&crowd.lock, &holder);
-    for (uint32_t index = 0; index < CROWD; index++) {
-        bz_deferred_lock_acquire(&crowd.lock, &crowd.guests[index].run.waiter);
-        add_callbacks(&crowd, index, release_lock);
-    }
+    crowd_begin(&crowd, acquire_lock, release_lock);
     cr_assert(eq(u32, crowd.lock.queue.waiting_count, CROWD));
     crowd_end(&crowd, act_release_lock, CROWD);
     cr_assert(not(bz_deferred_lock_locked(&crowd.lock)));
 }
 
+static struct bz_deferred_result acquire_next(struct bz_deferred_pair *pair,
+                                              struct bz_deferred_result result);
+
 /* Each callback releases and starts to wait for the next one: nobody ever queues. */
+static void come_next(struct crowd *crowd, uint32_t next) {
+    act_release_lock(crowd);
+    if (next < CROWD) {
+        acquire_lock(&crowd->guests[next]);
+        add_callbacks(crowd, next, acquire_next);
+    }
+}
+
 static struct bz_deferred_result acquire_next(struct bz_deferred_pair *pair,
                                               struct bz_deferred_result result) {
     struct guest *guest = bz_container_of(pair, struct guest, first);
-    struct crowd *crowd = guest->crowd;
     note_served(guest, result);
-    crowd->refused += bz_deferred_lock_release(&crowd->lock) != BZ_OK;
-    uint32_t next = number_of(guest) + 1;
-    if (next < CROWD) {
-        bz_deferred_lock_acquire(&crowd->lock, &crowd->guests[next].run.waiter);
-        add_callbacks(crowd, next, acquire_next);
-    }
+    come_next(guest->crowd, number_of(guest) + 1);
     return result;
 }
 
-static void act_acquire_first(struct crowd *crowd) {
-    bz_deferred_lock_acquire(&crowd->lock, &crowd->guests[0].run.waiter);
-    add_callbacks(crowd, 0, acquire_next);
+static void act_come_first(struct crowd *crowd) {
+    come_next(crowd, 0);
 }
 
 Test(deferred_crowd, at_a_lock_follows_one_another) {
     struct crowd crowd;
-    crowd_begin(&crowd);
-    crowd_end(&crowd, act_acquire_first, CROWD);
+    crowd_begin(&crowd, NULL, NULL);
+    crowd_end(&crowd, act_come_first, CROWD);
     cr_assert(not(bz_deferred_lock_locked(&crowd.lock)));
 }
 
@@ -170,6 +185,10 @@ static struct bz_deferred_result run_fn(void *arg) {
     struct guest *guest = arg;
     note_frame(guest->crowd, __builtin_frame_address(0));
     return bz_deferred_ok(number_of(guest));
+}
+
+static void run_function(struct guest *guest) {
+    tst_status(bz_deferred_lock_run(&guest->crowd->lock, &guest->run, run_fn, guest), BZ_OK);
 }
 
 /* The releases of run come before the callbacks that its user added, which so end last to first. */
@@ -185,14 +204,7 @@ static struct bz_deferred_result note_run(struct bz_deferred_pair *pair,
 
 Test(deferred_crowd, at_a_lock_runs_a_function_each) {
     struct crowd crowd;
-    struct bz_deferred_waiter holder;
-    crowd_begin(&crowd);
-    bz_deferred_lock_acquire(&crowd.lock, &holder);
-    for (uint32_t index = 0; index < CROWD; index++) {
-        struct guest *guest = &crowd.guests[index];
-        tst_status(bz_deferred_lock_run(&crowd.lock, &guest->run, run_fn, guest), BZ_OK);
-        add_callbacks(&crowd, index, note_run);
-    }
+    crowd_begin(&crowd, run_function, note_run);
     crowd_end(&crowd, act_release_lock, CROWD);
     cr_assert(not(bz_deferred_lock_locked(&crowd.lock)));
 }
@@ -214,26 +226,10 @@ static void act_cancel_first(struct crowd *crowd) {
 
 Test(deferred_crowd, at_a_lock_cancels_one_another) {
     struct crowd crowd;
-    struct bz_deferred_waiter holder;
-    crowd_begin(&crowd);
-    bz_deferred_lock_acquire(&crowd.lock, &holder);
-    for (uint32_t index = 0; index < CROWD; index++) {
-        bz_deferred_lock_acquire(&crowd.lock, &crowd.guests[index].run.waiter);
-        add_callbacks(&crowd, index, cancel_next);
-    }
+    crowd_begin(&crowd, acquire_lock, cancel_next);
     crowd_end(&crowd, act_cancel_first, 0);
     cr_assert(eq(u32, crowd.lock.queue.waiting_count, 0));
     cr_assert(bz_deferred_lock_locked(&crowd.lock));
-}
-
-static struct bz_deferred_result release_or_leave(struct bz_deferred_pair *pair,
-                                                  struct bz_deferred_result result) {
-    struct guest *guest = bz_container_of(pair, struct guest, first);
-    if (result.status == BZ_OK) {
-        return release_lock(pair, result);
-    }
-    note_served(guest, result);
-    return result;
 }
 
 /* All but the last are cancelled, newest first, and the last one is served at once. */
@@ -247,24 +243,21 @@ static void act_cancel_newest_first(struct crowd *crowd) {
 
 Test(deferred_crowd, at_a_lock_is_cancelled_newest_first) {
     struct crowd crowd;
-    struct bz_deferred_waiter holder;
-    crowd_begin(&crowd);
-    bz_deferred_lock_acquire(&crowd.lock, &holder);
-    for (uint32_t index = 0; index < CROWD; index++) {
-        bz_deferred_lock_acquire(&crowd.lock, &crowd.guests[index].run.waiter);
-        add_callbacks(&crowd, index, release_or_leave);
-    }
+    crowd_begin(&crowd, acquire_lock, release_lock);
     crowd_end(&crowd, act_cancel_newest_first, 1);
 }
 
 /* --- the semaphore ---------------------------------------------------------------------------- */
 
+static void acquire_token(struct guest *guest) {
+    bz_deferred_semaphore_acquire(&guest->crowd->semaphore, &guest->run.waiter);
+}
+
 static struct bz_deferred_result release_token(struct bz_deferred_pair *pair,
                                                struct bz_deferred_result result) {
     struct guest *guest = bz_container_of(pair, struct guest, first);
-    struct crowd *crowd = guest->crowd;
     note_served(guest, result);
-    crowd->refused += bz_deferred_semaphore_release(&crowd->semaphore) != BZ_OK;
+    guest->crowd->refused += bz_deferred_semaphore_release(&guest->crowd->semaphore) != BZ_OK;
     return result;
 }
 
@@ -276,47 +269,53 @@ static void act_release_tokens(struct crowd *crowd) {
 
 Test(deferred_crowd, at_a_semaphore_releases_in_its_callbacks) {
     struct crowd crowd;
-    struct bz_deferred_waiter holders[TOKENS];
-    crowd_begin(&crowd);
-    for (uint32_t count = 0; count < TOKENS; count++) {
-        bz_deferred_semaphore_acquire(&crowd.semaphore, &holders[count]);
-    }
-    for (uint32_t index = 0; index < CROWD; index++) {
-        bz_deferred_semaphore_acquire(&crowd.semaphore, &crowd.guests[index].run.waiter);
-        add_callbacks(&crowd, index, release_token);
-    }
+    crowd_begin(&crowd, acquire_token, release_token);
     crowd_end(&crowd, act_release_tokens, CROWD);
     cr_assert(eq(u32, crowd.semaphore.tokens, TOKENS));
 }
 
 /* --- the queue -------------------------------------------------------------------------------- */
 
+static void get(struct guest *guest) {
+    tst_status(bz_deferred_queue_get(&guest->crowd->queue, &guest->run.waiter), BZ_OK);
+}
+
+static void put(struct crowd *crowd, uint64_t item) {
+    crowd->refused += bz_deferred_queue_put(&crowd->queue, item) != BZ_OK;
+}
+
 static struct bz_deferred_result put_next(struct bz_deferred_pair *pair,
                                           struct bz_deferred_result result) {
     struct guest *guest = bz_container_of(pair, struct guest, first);
-    struct crowd *crowd = guest->crowd;
     note_served(guest, result);
-    crowd->out_of_order += result.value != number_of(guest);
-    crowd->refused += bz_deferred_queue_put(&crowd->queue, result.value + 1) != BZ_OK;
+    guest->crowd->out_of_order += result.value != number_of(guest);
+    put(guest->crowd, result.value + 1);
     return result;
 }
 
 static void act_put_first(struct crowd *crowd) {
-    crowd->refused += bz_deferred_queue_put(&crowd->queue, 0) != BZ_OK;
+    put(crowd, 0);
 }
 
 Test(deferred_crowd, at_a_queue_puts_in_its_callbacks) {
     struct crowd crowd;
-    crowd_begin(&crowd);
-    for (uint32_t index = 0; index < CROWD; index++) {
-        tst_status(bz_deferred_queue_get(&crowd.queue, &crowd.guests[index].run.waiter), BZ_OK);
-        add_callbacks(&crowd, index, put_next);
-    }
+    crowd_begin(&crowd, get, put_next);
     crowd_end(&crowd, act_put_first, CROWD);
     cr_assert(eq(u32, crowd.queue.count, 1));
 }
 
 /* --- deferreds alone -------------------------------------------------------------------------- */
+
+static void init(struct guest *guest) {
+    bz_deferred_init(&guest->run.waiter.deferred, &guest->crowd->trampoline, NULL);
+}
+
+/* Fires all before `end`, oldest first. */
+static void fire_before(struct crowd *crowd, uint32_t end) {
+    for (uint32_t index = 0; index < end; index++) {
+        bz_deferred_callback(deferred_of(crowd, index), 0);
+    }
+}
 
 static struct bz_deferred_result fire_next(struct bz_deferred_pair *pair,
                                            struct bz_deferred_result result) {
@@ -329,16 +328,12 @@ static struct bz_deferred_result fire_next(struct bz_deferred_pair *pair,
 }
 
 static void act_fire_first(struct crowd *crowd) {
-    bz_deferred_callback(deferred_of(crowd, 0), 0);
+    fire_before(crowd, 1);
 }
 
 Test(deferred_crowd, fires_one_another) {
     struct crowd crowd;
-    crowd_begin(&crowd);
-    for (uint32_t index = 0; index < CROWD; index++) {
-        bz_deferred_init(deferred_of(&crowd, index), &crowd.trampoline, NULL);
-        add_callbacks(&crowd, index, fire_next);
-    }
+    crowd_begin(&crowd, init, fire_next);
     crowd_end(&crowd, act_fire_first, CROWD);
 }
 
@@ -353,36 +348,24 @@ static struct bz_deferred_result wait_for_next(struct bz_deferred_pair *pair,
 }
 
 static void act_fire_all(struct crowd *crowd) {
-    for (uint32_t index = 0; index < CROWD; index++) {
-        bz_deferred_callback(deferred_of(crowd, index), 0);
-    }
-}
-
-static void waits_for_one_another(struct crowd *crowd) {
-    crowd_begin(crowd);
-    for (uint32_t index = 0; index < CROWD; index++) {
-        bz_deferred_init(deferred_of(crowd, index), &crowd->trampoline, NULL);
-        add_callbacks(crowd, index, wait_for_next);
-    }
+    fire_before(crowd, CROWD);
 }
 
 /* The pair that ends a chain stands before the place in which the one before waits. */
 Test(deferred_crowd, waits_for_one_another) {
     struct crowd crowd;
-    waits_for_one_another(&crowd);
+    crowd_begin(&crowd, init, wait_for_next);
     crowd_end(&crowd, act_fire_all, CROWD);
 }
 
 static void act_cancel_through_the_chain(struct crowd *crowd) {
-    for (uint32_t index = 0; index + 1 < CROWD; index++) {
-        bz_deferred_callback(deferred_of(crowd, index), 0);
-    }
+    fire_before(crowd, CROWD - 1);
     crowd->refused += !bz_deferred_cancel(deferred_of(crowd, 0));
     crowd->refused += !bz_deferred_is_settled(deferred_of(crowd, 0));
 }
 
 Test(deferred_crowd, is_cancelled_through_the_chain) {
     struct crowd crowd;
-    waits_for_one_another(&crowd);
+    crowd_begin(&crowd, init, wait_for_next);
     crowd_end(&crowd, act_cancel_through_the_chain, CROWD - 1);
 }

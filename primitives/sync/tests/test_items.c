@@ -10,6 +10,20 @@ struct entry {
     int64_t priority;
 };
 
+static struct bz_loop *loop;
+static struct bz_items items;
+
+static void items_begin(enum bz_queue_kind kind, uint32_t capacity) {
+    struct bz_loop_config config = {.mem_limit_bytes = 64 * 1024};
+    loop = tst_begin_with(&config);
+    cr_assert(bz_items_init(&items, bz_loop_mem(loop), kind, capacity));
+}
+
+static void items_end(void) {
+    bz_items_fini(&items);
+    tst_end(loop);
+}
+
 struct model {
     enum bz_queue_kind kind;
     struct entry entries[ITEMS_MAX]; /* in the order in which they were put */
@@ -31,11 +45,9 @@ static uint64_t model_pop(struct model *model) {
 }
 
 static void play(enum bz_queue_kind kind, uint32_t capacity, uint64_t seed) {
-    struct bz_loop *loop = tst_begin();
-    struct bz_items items;
     static struct model model;
     model = (struct model){.kind = kind};
-    cr_assert(bz_items_init(&items, bz_loop_mem(loop), kind, capacity));
+    items_begin(kind, capacity);
     struct tst_draw draw = tst_draw_seeded(seed);
     uint32_t bound = capacity > 0 ? capacity : ITEMS_MAX;
     for (uint64_t step = 0; step < 4000; step++) {
@@ -57,8 +69,7 @@ static void play(enum bz_queue_kind kind, uint32_t capacity, uint64_t seed) {
     if (capacity > 0) {
         cr_assert(eq(u32, items.capacity, capacity), "a bounded one never grows");
     }
-    bz_items_fini(&items);
-    tst_end(loop);
+    items_end();
 }
 
 static void play_all(enum bz_queue_kind kind) {
@@ -81,9 +92,7 @@ Test(items, leave_by_priority_and_equals_in_order_of_puts) {
 }
 
 Test(items, keep_the_ends_of_the_range_of_priorities) {
-    struct bz_loop *loop = tst_begin();
-    struct bz_items items;
-    cr_assert(bz_items_init(&items, bz_loop_mem(loop), BZ_QUEUE_PRIORITY, 4));
+    items_begin(BZ_QUEUE_PRIORITY, 4);
     bz_items_push(&items, 1, INT64_MAX);
     bz_items_push(&items, 2, 0);
     bz_items_push(&items, 3, INT64_MIN);
@@ -92,15 +101,12 @@ Test(items, keep_the_ends_of_the_range_of_priorities) {
     for (unsigned index = 0; index < 4; index++) {
         cr_assert(eq(u64, bz_items_pop(&items), order[index]));
     }
-    bz_items_fini(&items);
-    tst_end(loop);
+    items_end();
 }
 
 Test(items, are_forgotten_and_the_room_is_kept) {
     for (int kind = 0; kind < 3; kind++) {
-        struct bz_loop *loop = tst_begin();
-        struct bz_items items;
-        cr_assert(bz_items_init(&items, bz_loop_mem(loop), (enum bz_queue_kind)kind, 3));
+        items_begin((enum bz_queue_kind)kind, 3);
         bz_items_push(&items, 1, 0);
         bz_items_push(&items, 2, 0);
         (void)bz_items_pop(&items);
@@ -110,18 +116,14 @@ Test(items, are_forgotten_and_the_room_is_kept) {
             bz_items_push(&items, value, (int64_t)value);
         }
         cr_assert(eq(u64, bz_items_pop(&items), kind == BZ_QUEUE_LIFO ? 12 : 10));
-        bz_items_fini(&items);
-        tst_end(loop);
+        items_end();
     }
 }
 
 /* Every growth may be the one that fails: nothing is changed by it. */
 Test(items, survive_a_growth_that_fails) {
     for (int kind = 0; kind < 3; kind++) {
-        struct bz_loop_config config = {.mem_limit_bytes = 64 * 1024};
-        struct bz_loop *loop = tst_begin_with(&config);
-        struct bz_items items;
-        cr_assert(bz_items_init(&items, bz_loop_mem(loop), (enum bz_queue_kind)kind, 0));
+        items_begin((enum bz_queue_kind)kind, 0);
         uint32_t count = 0;
         while (bz_items_reserve(&items)) {
             bz_items_push(&items, count, count);
@@ -135,32 +137,25 @@ Test(items, survive_a_growth_that_fails) {
             uint64_t expected = kind == BZ_QUEUE_LIFO ? count - index - 1 : index;
             cr_assert(eq(u64, bz_items_pop(&items), expected));
         }
-        bz_items_fini(&items);
-        tst_end(loop);
+        items_end();
     }
 }
 
 Test(items, too_many_for_the_arena_are_refused) {
     struct bz_loop_config config = {.mem_limit_bytes = 64 * 1024};
-    struct bz_loop *loop = tst_begin_with(&config);
-    struct bz_items items;
+    loop = tst_begin_with(&config);
     cr_assert(not(bz_items_init(&items, bz_loop_mem(loop), BZ_QUEUE_FIFO, 64 * 1024)));
     cr_assert(not(bz_items_init(&items, bz_loop_mem(loop), BZ_QUEUE_PRIORITY, UINT32_MAX)));
-    bz_items_fini(&items); /* of one that was never made: does nothing */
-    tst_end(loop);
+    items_end(); /* of items that were never made: does nothing */
 }
 
 Test(items, push_without_room_stops_the_process, .signal = SIGABRT) {
-    struct bz_loop *loop = tst_begin();
-    struct bz_items items;
-    cr_assert(bz_items_init(&items, bz_loop_mem(loop), BZ_QUEUE_FIFO, 1));
+    items_begin(BZ_QUEUE_FIFO, 1);
     bz_items_push(&items, 1, 0);
     bz_items_push(&items, 2, 0);
 }
 
 Test(items, pop_of_nothing_stops_the_process, .signal = SIGABRT) {
-    struct bz_loop *loop = tst_begin();
-    struct bz_items items;
-    cr_assert(bz_items_init(&items, bz_loop_mem(loop), BZ_QUEUE_LIFO, 1));
+    items_begin(BZ_QUEUE_LIFO, 1);
     (void)bz_items_pop(&items);
 }

@@ -1,274 +1,157 @@
 /* The pool of locks by key: what an entry's life is bound to, and the windows in which it might go
  * too early or stay too long. */
 #include "primitives/sync/lock_pool.h"
-#include "primitives/tests/actor.h"
+#include "primitives/tests/stage.h"
 
-#define GUESTS 8u
 #define KEYS 100000u
 #define CHAIN_MAX 16u /* a random function of as many keys as buckets stays below */
 
-struct stage {
-    struct bz_loop *loop;
+/* Words: "acquire" and "release" are of key 1, "acquire-2" and "release-2" of key 2, and so on.
+ * "locked-2" reports of key 2, "pool" the number of entries and the state of key 1. */
+struct pool {
+    struct tst_stage stage;
     struct bz_lock_pool pool;
-    struct tst_log log;
-    uint64_t key; /* that the words mean */
-    struct tst_actor actors[GUESTS];
-    struct bz_task *tasks[GUESTS];
-    uint32_t inside;
+    uint32_t inside; /* key 1 */
 };
 
-/* "acquire" and "release" mean key 1, "acquire-2" key 2, and so on. */
-static enum bz_status stage_word(struct tst_actor *actor, const char *word, bool *is_quiet) {
-    struct stage *stage = actor->object;
-    const char *dash = strchr(word, '-');
-    uint64_t key = dash == NULL ? 1 : (uint64_t)(dash[1] - '0');
-    size_t length = dash == NULL ? strlen(word) : (size_t)(dash - word);
-    if (strncmp(word, "acquire", length) == 0) {
-        enum bz_status status = bz_lock_pool_acquire(&stage->pool, key);
-        if (status == BZ_OK && key == 1) {
-            stage->inside++;
-            cr_assert(eq(u32, stage->inside, 1), "two inside");
-        }
-        return status;
-    }
-    if (strncmp(word, "release", length) == 0) {
-        enum bz_status status = bz_lock_pool_release(&stage->pool, key);
-        *is_quiet = status == BZ_OK;
-        stage->inside -= status == BZ_OK && key == 1;
-        return status;
-    }
-    return BZ_INVALID_ARGUMENT;
+static struct pool *pool_of(struct tst_call *call) {
+    return bz_container_of(call->stage, struct pool, stage);
 }
 
-static void stage_begin(struct stage *stage) {
-    *stage = (struct stage){.loop = tst_begin()};
-    bz_lock_pool_init(&stage->pool, stage->loop, 0);
+static uint64_t key_named(const struct tst_call *call) {
+    return call->rest[0] == '\0' ? 1 : tst_number(call->rest);
 }
 
-static void stage_guest(struct stage *stage, char name, const char *script) {
-    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
-    unsigned index = (unsigned)(name - 'a');
-    stage->actors[index] = (struct tst_actor){.name = names[index],
-                                              .script = script,
-                                              .loop = stage->loop,
-                                              .log = &stage->log,
-                                              .extra = stage_word,
-                                              .object = stage};
-    stage->tasks[index] = tst_actor_spawn(&stage->actors[index]);
+static enum bz_status word_acquire(struct tst_call *call) {
+    struct pool *pool = pool_of(call);
+    enum bz_status status = bz_lock_pool_acquire(&pool->pool, key_named(call));
+    pool->inside += status == BZ_OK && key_named(call) == 1;
+    cr_assert(le(u32, pool->inside, 1), "two inside");
+    return status;
 }
 
-/* From outside: key 1 is taken, and given back, by the test. */
-static void stage_take(struct stage *stage) {
-    tst_status(bz_lock_pool_acquire(&stage->pool, 1), BZ_OK);
-    stage->inside++;
+static enum bz_status word_release(struct tst_call *call) {
+    struct pool *pool = pool_of(call);
+    enum bz_status status = bz_lock_pool_release(&pool->pool, key_named(call));
+    pool->inside -= status == BZ_OK && key_named(call) == 1;
+    return status;
 }
 
-static void stage_give_back(struct stage *stage) {
-    tst_status(bz_lock_pool_release(&stage->pool, 1), BZ_OK);
-    stage->inside--;
+static enum bz_status word_locked(struct tst_call *call) {
+    tst_flag(call, call->word, bz_lock_pool_locked(&pool_of(call)->pool, key_named(call)));
+    return BZ_OK;
 }
 
-static void stage_cancel(struct stage *stage, char name) {
-    cr_assert(bz_task_cancel(stage->tasks[name - 'a']));
+static enum bz_status word_pool(struct tst_call *call) {
+    struct bz_lock_pool *pool = &pool_of(call)->pool;
+    tst_report(call, "%u/%s", bz_lock_pool_entries(pool),
+               bz_lock_pool_locked(pool, 1) ? "locked" : "free");
+    return BZ_OK;
 }
 
-static void expect_pool(struct stage *stage, uint32_t entries, bool is_locked) {
-    cr_assert(eq(u32, bz_lock_pool_entries(&stage->pool), entries));
-    cr_assert(eq(int, bz_lock_pool_locked(&stage->pool, 1), is_locked));
+static const struct tst_word pool_words[] = {
+    {"acquire", word_acquire},
+    {"acquire-", word_acquire},
+    {"release", word_release, .is_quiet = true},
+    {"release-", word_release, .is_quiet = true},
+    {"locked-", word_locked},
+    {"pool", word_pool},
+    {NULL, NULL},
+};
+
+static void pool_begin(struct pool *pool) {
+    *pool = (struct pool){.inside = 0};
+    tst_stage_begin(&pool->stage, (struct tst_cast){.words = pool_words});
+    bz_lock_pool_init(&pool->pool, pool->stage.loop, 0);
 }
 
-static void stage_end(struct stage *stage, const char *story) {
-    tst_run(stage->loop);
-    tst_expect(&stage->log, story);
-    for (unsigned index = 0; index < GUESTS; index++) {
-        if (stage->tasks[index] != NULL) {
-            cr_assert(bz_task_is_done(stage->tasks[index]));
-            bz_task_free(stage->tasks[index]);
-        }
-    }
-    expect_pool(stage, 0, false);
-    bz_lock_pool_fini(&stage->pool);
-    tst_end(stage->loop);
+static void pool_end(struct pool *pool) {
+    tst_play(&pool->stage, "run pool=0/free");
+    bz_lock_pool_fini(&pool->pool);
+    tst_stage_end(&pool->stage);
+}
+
+static void play(const char *timeline) {
+    struct pool pool;
+    pool_begin(&pool);
+    tst_play(&pool.stage, timeline);
+    pool_end(&pool);
 }
 
 Test(lock_pool, has_an_entry_while_somebody_holds) {
-    struct stage stage;
-    stage_begin(&stage);
-    expect_pool(&stage, 0, false);
-    stage_take(&stage);
-    expect_pool(&stage, 1, true);
-    stage_give_back(&stage);
-    expect_pool(&stage, 0, false);
-    stage_end(&stage, "");
+    play("pool=0/free acquire pool=1/locked release pool=0/free");
 }
 
 Test(lock_pool, keys_do_not_disturb_each_other) {
-    struct stage stage;
-    stage_begin(&stage);
-    stage_guest(&stage, 'a', "acquire-1 yield yield release-1");
-    stage_guest(&stage, 'b', "acquire-2 yield release-2");
-    stage_guest(&stage, 'c', "acquire-1 release-1");
-    stage_guest(&stage, 'd', "acquire-0 release-0");
-    tst_turn(stage.loop);
-    expect_pool(&stage, 2, true);
-    cr_assert(bz_lock_pool_locked(&stage.pool, 2));
-    cr_assert(not(bz_lock_pool_locked(&stage.pool, 0)));
-    stage_end(&stage, "a.acquire-1:ok b.acquire-2:ok d.acquire-0:ok a.yield:ok b.yield:ok "
-                      "a.yield:ok c.acquire-1:ok");
+    play("a: acquire-1 yield yield release-1; b: acquire-2 yield release-2;"
+         "c: acquire-1 release-1; d: acquire-0 release-0;"
+         "turn pool=2/locked locked-2=yes locked-0=no"
+         " => a.acquire-1:ok b.acquire-2:ok d.acquire-0:ok a.yield:ok b.yield:ok"
+         " a.yield:ok c.acquire-1:ok");
 }
 
 Test(lock_pool, serves_each_key_in_order_of_arrival) {
-    struct stage stage;
-    stage_begin(&stage);
-    stage_take(&stage);
-    stage_guest(&stage, 'a', "acquire yield release");
-    stage_guest(&stage, 'b', "acquire yield release");
-    stage_guest(&stage, 'c', "acquire yield release");
-    tst_turn(stage.loop);
-    stage_give_back(&stage);
-    stage_end(&stage, "a.acquire:ok a.yield:ok b.acquire:ok b.yield:ok c.acquire:ok c.yield:ok");
+    play("acquire; a-c: acquire yield release; turn release"
+         " => a.acquire:ok a.yield:ok b.acquire:ok b.yield:ok c.acquire:ok c.yield:ok");
 }
 
+/* Handed to a, who has not resumed: not held by anybody who could release it. */
 Test(lock_pool, release_of_what_is_not_held_is_refused) {
-    struct stage stage;
-    stage_begin(&stage);
-    tst_status(bz_lock_pool_release(&stage.pool, 1), BZ_NOT_HELD);
-    stage_take(&stage);
-    tst_status(bz_lock_pool_release(&stage.pool, 2), BZ_NOT_HELD);
-    stage_guest(&stage, 'a', "acquire release");
-    tst_turn(stage.loop);
-    stage_give_back(&stage);
-    /* Handed to a, who has not resumed: not held by anybody who could release it. */
-    tst_status(bz_lock_pool_release(&stage.pool, 1), BZ_NOT_HELD);
-    expect_pool(&stage, 1, true);
-    stage_end(&stage, "a.acquire:ok");
+    play("release:not-held acquire release-2:not-held; a: acquire release; turn;"
+         "release release:not-held pool=1/locked => a.acquire:ok");
 }
 
 /* --- windows ---------------------------------------------------------------------------------- */
 
-/* The waiter was woken and has not resumed; whoever comes now must not be given a second lock. */
+/* The waiter was woken and has not resumed; whoever comes now must not be given a second lock. c's
+ * first step is queued before b's wake-up. */
 Test(lock_pool, entry_outlives_the_release_while_a_woken_waiter_has_not_resumed) {
-    struct stage stage;
-    stage_begin(&stage);
-    stage_take(&stage);
-    stage_guest(&stage, 'b', "acquire yield yield release");
-    tst_turn(stage.loop);
-    stage_guest(&stage, 'c', "acquire yield release");
-    /* c's first step is queued before b's wake-up. */
-    stage_give_back(&stage);
-    expect_pool(&stage, 1, true);
-    tst_turn(stage.loop);
-    tst_expect(&stage.log, "b.acquire:ok");
-    expect_pool(&stage, 1, true);
-    stage_end(&stage, "b.acquire:ok b.yield:ok b.yield:ok c.acquire:ok c.yield:ok");
+    play("acquire; b: acquire yield yield release; turn; c: acquire yield release;"
+         "release pool=1/locked turn pool=1/locked -> b.acquire:ok;"
+         "run -> b.yield:ok b.yield:ok c.acquire:ok c.yield:ok");
 }
 
 Test(lock_pool, cancelled_waiter_leaves_no_trace) {
-    struct stage stage;
-    stage_begin(&stage);
-    stage_take(&stage);
-    stage_guest(&stage, 'b', "acquire release");
-    tst_turn(stage.loop);
-    stage_cancel(&stage, 'b');
-    expect_pool(&stage, 1, true);
-    tst_turn(stage.loop);
-    tst_expect(&stage.log, "b.acquire:cancelled");
-    expect_pool(&stage, 1, true);
-    stage_give_back(&stage);
-    expect_pool(&stage, 0, false);
-    stage_end(&stage, "b.acquire:cancelled");
+    play("acquire; b: acquire release; turn cancel-b pool=1/locked;"
+         "turn pool=1/locked -> b.acquire:cancelled; release pool=0/free");
 }
 
 /* Cancelled, then released: nobody owns the key, and the entry waits for b alone. */
 Test(lock_pool, cancel_then_release) {
-    struct stage stage;
-    stage_begin(&stage);
-    stage_take(&stage);
-    stage_guest(&stage, 'b', "acquire release");
-    tst_turn(stage.loop);
-    stage_cancel(&stage, 'b');
-    stage_give_back(&stage);
-    expect_pool(&stage, 1, false);
-    tst_turn(stage.loop);
-    expect_pool(&stage, 0, false);
-    stage_end(&stage, "b.acquire:cancelled");
+    play("acquire; b: acquire release; turn cancel-b release pool=1/free;"
+         "turn pool=0/free -> b.acquire:cancelled");
 }
 
 /* As before, and somebody takes the key before b has resumed: it is the same entry, which b's
  * leaving must not take away. */
 Test(lock_pool, cancel_then_release_then_a_newcomer) {
-    struct stage stage;
-    stage_begin(&stage);
-    stage_take(&stage);
-    stage_guest(&stage, 'b', "acquire release");
-    tst_turn(stage.loop);
-    stage_cancel(&stage, 'b');
-    stage_give_back(&stage);
-    stage_take(&stage);
-    expect_pool(&stage, 1, true);
-    tst_turn(stage.loop);
-    expect_pool(&stage, 1, true);
-    stage_give_back(&stage);
-    stage_end(&stage, "b.acquire:cancelled");
+    play("acquire; b: acquire release; turn cancel-b release acquire pool=1/locked;"
+         "turn pool=1/locked release -> b.acquire:cancelled");
 }
 
 /* Woken, then cancelled: b hands on what it was given, and the entry goes with the last of them. */
 Test(lock_pool, release_then_cancel) {
-    struct stage stage;
-    stage_begin(&stage);
-    stage_take(&stage);
-    stage_guest(&stage, 'b', "acquire release");
-    stage_guest(&stage, 'c', "acquire yield release");
-    tst_turn(stage.loop);
-    stage_give_back(&stage);
-    stage_cancel(&stage, 'b');
-    expect_pool(&stage, 1, true);
-    tst_turn(stage.loop);
-    expect_pool(&stage, 1, true);
-    stage_end(&stage, "b.acquire:cancelled c.acquire:ok c.yield:ok");
+    play("acquire; b: acquire release; c: acquire yield release; turn;"
+         "release cancel-b pool=1/locked turn pool=1/locked -> b.acquire:cancelled;"
+         "run -> c.acquire:ok c.yield:ok");
 }
 
 Test(lock_pool, release_then_cancel_of_the_only_waiter) {
-    struct stage stage;
-    stage_begin(&stage);
-    stage_take(&stage);
-    stage_guest(&stage, 'b', "acquire release");
-    tst_turn(stage.loop);
-    stage_give_back(&stage);
-    stage_cancel(&stage, 'b');
-    expect_pool(&stage, 1, true);
-    tst_turn(stage.loop);
-    expect_pool(&stage, 0, false);
-    stage_end(&stage, "b.acquire:cancelled");
+    play("acquire; b: acquire release; turn release cancel-b pool=1/locked;"
+         "turn pool=0/free -> b.acquire:cancelled");
 }
 
 /* A task that is cancelled and comes to a locked key: its wait is cancelled as it begins. */
 Test(lock_pool, cancelled_before_it_waits) {
-    struct stage stage;
-    stage_begin(&stage);
-    stage_take(&stage);
-    stage_guest(&stage, 'b', "cancel-self acquire release");
-    tst_turn(stage.loop);
-    stage_give_back(&stage);
-    stage_end(&stage, "b.acquire:cancelled");
+    play("acquire; b: cancel-self acquire release; turn release => b.acquire:cancelled");
 }
 
 /* Two are woken and gone, one after the other, and a third comes in between: the entry is deleted
  * by the last one, once, and not by whoever finds its queue empty. */
 Test(lock_pool, entry_goes_with_the_last_user_and_no_earlier) {
-    struct stage stage;
-    stage_begin(&stage);
-    stage_take(&stage);
-    stage_guest(&stage, 'b', "acquire release yield");
-    stage_guest(&stage, 'c', "acquire release yield");
-    tst_turn(stage.loop);
-    stage_give_back(&stage);
-    tst_turn(stage.loop);
-    tst_expect(&stage.log, "b.acquire:ok");
-    expect_pool(&stage, 1, true);
-    stage_guest(&stage, 'd', "acquire yield release");
-    tst_turn(stage.loop);
-    stage_end(&stage, "b.acquire:ok c.acquire:ok b.yield:ok d.acquire:ok c.yield:ok d.yield:ok");
+    play("acquire; b-c: acquire release yield; turn release;"
+         "turn pool=1/locked -> b.acquire:ok; d: acquire yield release; turn;"
+         "run -> c.acquire:ok b.yield:ok d.acquire:ok c.yield:ok d.yield:ok");
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -393,24 +276,16 @@ Test(lock_pool, is_the_same_in_every_run) {
 
 /* A million keys, a few at a time: memory is used again. */
 Test(lock_pool, memory_of_entries_is_used_again) {
-    struct stage stage;
-    stage_begin(&stage);
-    const struct bz_mem *mem = bz_loop_mem(stage.loop);
-    size_t used_bytes = 0;
-    for (uint64_t key = 0; key < 1000000; key++) {
-        tst_status(bz_lock_pool_acquire(&stage.pool, key), BZ_OK);
-        if (key >= 10) {
-            tst_status(bz_lock_pool_release(&stage.pool, key - 10), BZ_OK);
-        }
-        if (key == 100) {
-            used_bytes = mem->used_bytes;
-        }
+    struct bz_loop_config config = {.mem_limit_bytes = 16 * 1024};
+    struct bz_loop *loop = tst_begin_with(&config);
+    struct bz_lock_pool pool;
+    bz_lock_pool_init(&pool, loop, 0);
+    for (uint64_t key = 0; key < 1000000 + 10; key++) {
+        tst_status(key < 1000000 ? bz_lock_pool_acquire(&pool, key) : BZ_OK, BZ_OK);
+        tst_status(key >= 10 ? bz_lock_pool_release(&pool, key - 10) : BZ_OK, BZ_OK);
     }
-    cr_assert(eq(sz, mem->used_bytes, used_bytes));
-    for (uint64_t key = 1000000 - 10; key < 1000000; key++) {
-        tst_status(bz_lock_pool_release(&stage.pool, key), BZ_OK);
-    }
-    stage_end(&stage, "");
+    bz_lock_pool_fini(&pool);
+    tst_end(loop);
 }
 
 /* Out of memory, at whatever point: the answer says so, nothing is left of the attempt, and all
@@ -450,8 +325,8 @@ Test(lock_pool, survives_the_end_of_memory) {
 }
 
 Test(lock_pool, end_while_somebody_holds_stops_the_process, .signal = SIGABRT) {
-    struct stage stage;
-    stage_begin(&stage);
-    stage_take(&stage);
-    bz_lock_pool_fini(&stage.pool);
+    struct pool pool;
+    pool_begin(&pool);
+    tst_act(&pool.stage, "acquire");
+    bz_lock_pool_fini(&pool.pool);
 }

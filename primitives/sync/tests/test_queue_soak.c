@@ -1,13 +1,11 @@
-/* Random guests, random cancels, any order of steps, against a model that follows the runtime's
- * events and what the operations answer, and knows nothing of how the queue works: which items are
- * in it and in which order they were stored, who waits on which side, who was woken. A seed is a
- * whole run; the seeds are looped inside a test. */
+/* Queue against a model that follows also what the operations answer: which items are in it and in
+ * which order they were stored, who waits on which side, who was woken. */
 #include "primitives/sync/tests/stage_hall.h"
+#include "primitives/sync/tests/stage_soak.h"
 
 #define TASKS 6u
-#define ROUNDS 6u
 #define SEEDS 8000u
-#define VALUES (TASKS * ROUNDS)
+#define VALUES (TASKS * SOAK_ROUNDS)
 
 enum place {
     PLACE_OUTSIDE = 0,
@@ -24,279 +22,255 @@ enum side {
     SIDE_PUT = 1,
 };
 
-struct line {
-    uint32_t ids[TASKS]; /* who is queued, oldest first */
-    uint32_t count;
+struct side_of_queue {
+    struct line queued;
     uint32_t woken;
+    /* How often the interesting things happened, over all seeds. */
+    uint64_t wakes;
+    uint64_t window_cancels;
+    uint64_t queue_cancels;
 };
 
-struct soak {
-    struct bz_loop *loop;
+struct queue_soak {
+    struct soak soak;
     struct bz_queue queue;
-    struct tst_draw draw;
-    struct bz_observer observer;
-    uint64_t seed;
     enum place place[TASKS + 1]; /* by number of the task */
     enum side side[TASKS + 1];
-    struct line lines[2];
+    struct side_of_queue sides[2];
     uint64_t items[VALUES]; /* in the order in which they were stored */
     int64_t priority[VALUES];
     uint32_t count;
     uint64_t next_value;
     uint64_t unfinished;
     bool is_closed;
-    /* How often the interesting things happened, over all seeds. */
-    uint64_t wakes[2];
-    uint64_t window_cancels[2];
-    uint64_t queue_cancels[2];
-    uint64_t closed_waits;
+    uint64_t closed_waits; /* over all seeds */
 };
-
-#define SEED(soak) (unsigned)(soak)->seed
 
 /* --- the model: who waits --------------------------------------------------------------------- */
 
-static void line_remove(struct soak *soak, struct line *line, uint32_t id) {
-    uint32_t index = 0;
-    while (index < line->count && line->ids[index] != id) {
-        index++;
-    }
-    cr_assert(lt(u32, index, line->count), "seed %u", SEED(soak));
-    line->count--;
-    memmove(&line->ids[index], &line->ids[index + 1], (line->count - index) * sizeof line->ids[0]);
-}
-
-static void on_wake(struct soak *soak, uint32_t id, enum bz_status status) {
-    if (soak->place[id] != PLACE_QUEUED) {
+static void on_wake(struct queue_soak *model, uint32_t id, uint8_t status) {
+    struct side_of_queue *side = &model->sides[model->side[id]];
+    if (model->place[id] != PLACE_QUEUED) {
         return;
     }
-    struct line *line = &soak->lines[soak->side[id]];
     if (status == BZ_CANCELLED) {
-        soak->place[id] = PLACE_CANCELLED;
-        soak->queue_cancels[soak->side[id]]++;
+        model->place[id] = PLACE_CANCELLED;
+        side->queue_cancels++;
     } else {
-        cr_assert(eq(u32, line->ids[0], id), "not the oldest; seed %u", SEED(soak));
-        soak->place[id] = PLACE_WOKEN;
-        soak->wakes[soak->side[id]]++;
-        line->woken++;
+        soak_assert(&model->soak, side->queued.ids[0] == id); /* the oldest */
+        model->place[id] = PLACE_WOKEN;
+        side->wakes++;
+        side->woken++;
     }
-    line_remove(soak, line, id);
+    line_remove(&side->queued, id);
 }
 
-static void on_resume(struct soak *soak, uint32_t id, enum bz_status status) {
-    if (soak->place[id] != PLACE_WOKEN) {
-        return;
-    }
-    soak->lines[soak->side[id]].woken--;
-    soak->place[id] = status == BZ_OK ? PLACE_RESUMED : PLACE_LEFT;
-    soak->window_cancels[soak->side[id]] += status != BZ_OK;
-}
-
-static void model_report(struct bz_observer *observer, enum bz_event_kind kind, uint32_t id,
-                         uint8_t status, uint32_t arg) {
-    struct soak *soak = bz_container_of(observer, struct soak, observer);
-    (void)arg;
-    if (kind == BZ_EVENT_SUSPEND && soak->place[id] == PLACE_CALLING) {
-        struct line *line = &soak->lines[soak->side[id]];
-        soak->place[id] = PLACE_QUEUED;
-        line->ids[line->count++] = id;
+static void on_event(struct soak *soak, enum bz_event_kind kind, uint32_t task, uint8_t status) {
+    struct queue_soak *model = bz_container_of(soak, struct queue_soak, soak);
+    enum place *place = &model->place[task];
+    struct side_of_queue *side = &model->sides[model->side[task]];
+    if (kind == BZ_EVENT_SUSPEND && *place == PLACE_CALLING) {
+        *place = PLACE_QUEUED;
+        line_push(&side->queued, task);
     } else if (kind == BZ_EVENT_WAKE) {
-        on_wake(soak, id, (enum bz_status)status);
-    } else if (kind == BZ_EVENT_RESUME) {
-        on_resume(soak, id, (enum bz_status)status);
+        on_wake(model, task, status);
+    } else if (kind == BZ_EVENT_RESUME && *place == PLACE_WOKEN) {
+        side->woken--;
+        *place = status == BZ_OK ? PLACE_RESUMED : PLACE_LEFT;
+        side->window_cancels += status != BZ_OK;
     }
 }
 
 /* --- the model: the items --------------------------------------------------------------------- */
 
 /* The index of the item that must leave next. */
-static uint32_t next_out(const struct soak *soak) {
-    if (soak->queue.items.kind == BZ_QUEUE_LIFO) {
-        return soak->count - 1;
+static uint32_t next_out(const struct queue_soak *model) {
+    if (model->queue.items.kind == BZ_QUEUE_LIFO) {
+        return model->count - 1;
     }
     uint32_t best = 0;
-    for (uint32_t index = 1; index < soak->count; index++) {
-        bool is_better = soak->priority[soak->items[index]] < soak->priority[soak->items[best]];
-        best = soak->queue.items.kind == BZ_QUEUE_PRIORITY && is_better ? index : best;
+    for (uint32_t index = 1; index < model->count; index++) {
+        bool is_better = model->priority[model->items[index]] < model->priority[model->items[best]];
+        best = model->queue.items.kind == BZ_QUEUE_PRIORITY && is_better ? index : best;
     }
     return best;
 }
 
-static void model_take(struct soak *soak, uint64_t value) {
-    cr_assert(lt(u32, 0, soak->count), "an item from nowhere, seed %u", SEED(soak));
-    uint32_t index = next_out(soak);
-    cr_assert(eq(u64, value, soak->items[index]), "seed %u", SEED(soak));
-    soak->count--;
-    memmove(&soak->items[index], &soak->items[index + 1],
-            (soak->count - index) * sizeof soak->items[0]);
+static void model_take(struct queue_soak *model, uint64_t value) {
+    soak_assert(&model->soak, model->count > 0); /* else it is an item from nowhere */
+    uint32_t index = next_out(model);
+    soak_assert(&model->soak, value == model->items[index]);
+    model->count--;
+    memmove(&model->items[index], &model->items[index + 1],
+            (model->count - index) * sizeof model->items[0]);
 }
 
-static bool line_is_free(const struct soak *soak, enum side side) {
-    return soak->lines[side].count + soak->lines[side].woken == 0;
+static bool is_free(const struct queue_soak *model, enum side side) {
+    return model->sides[side].queued.count + model->sides[side].woken == 0;
+}
+
+static void check_side(struct queue_soak *model, enum side side, const struct bz_waitq *queue) {
+    soak_assert(&model->soak, queue->waiting_count == model->sides[side].queued.count);
+    soak_assert(&model->soak, queue->woken_count == model->sides[side].woken);
 }
 
 /* After every step. */
-static void model_check(struct soak *soak) {
-    const struct bz_queue *queue = &soak->queue;
-    hall_check_queue(queue);
-    cr_assert(eq(u32, bz_queue_size(queue), soak->count), "seed %u", SEED(soak));
-    cr_assert(eq(u32, queue->getters.waiting_count, soak->lines[SIDE_GET].count));
-    cr_assert(eq(u32, queue->getters.woken_count, soak->lines[SIDE_GET].woken));
-    cr_assert(eq(u32, queue->putters.waiting_count, soak->lines[SIDE_PUT].count));
-    cr_assert(eq(u32, queue->putters.woken_count, soak->lines[SIDE_PUT].woken));
-    cr_assert(eq(u64, queue->unfinished, soak->unfinished), "seed %u", SEED(soak));
+static void model_check(struct queue_soak *model) {
+    hall_check_queue(&model->queue);
+    check_side(model, SIDE_GET, &model->queue.getters);
+    check_side(model, SIDE_PUT, &model->queue.putters);
+    soak_assert(&model->soak, bz_queue_size(&model->queue) == model->count);
+    soak_assert(&model->soak, model->queue.unfinished == model->unfinished);
 }
 
 /* --- guests ----------------------------------------------------------------------------------- */
 
 /* What an answer must be, given where the guest has been meanwhile. */
-static void check_answer(struct soak *soak, uint32_t id, enum bz_status status, bool was_free) {
-    enum place place = soak->place[id];
-    soak->place[id] = PLACE_OUTSIDE;
-    if (status == BZ_OK) {
-        bool is_fair = (place == PLACE_CALLING && was_free) || place == PLACE_RESUMED;
-        cr_assert(is_fair, "overtook, seed %u", SEED(soak));
+static void check_answer(struct queue_soak *model, uint32_t id, enum bz_status status,
+                         bool was_free) {
+    struct soak *soak = &model->soak;
+    enum place place = model->place[id];
+    model->place[id] = PLACE_OUTSIDE;
+    if (status == BZ_OK) { /* it did not overtake */
+        soak_assert(soak, (place == PLACE_CALLING && was_free) || place == PLACE_RESUMED);
     } else if (status == BZ_CANCELLED) {
-        cr_assert(place == PLACE_CANCELLED || place == PLACE_LEFT, "seed %u", SEED(soak));
+        soak_assert(soak, place == PLACE_CANCELLED || place == PLACE_LEFT);
     } else if (status == BZ_CLOSED) {
-        cr_assert(soak->is_closed, "seed %u", SEED(soak));
-        cr_assert(place == PLACE_CALLING || place == PLACE_RESUMED, "seed %u", SEED(soak));
-        soak->closed_waits += place == PLACE_RESUMED;
-    } else {
-        cr_assert(place == PLACE_CALLING, "waited in a try, seed %u", SEED(soak));
-        cr_assert(not(was_free), "refused without a reason, seed %u", SEED(soak));
+        soak_assert(soak, model->is_closed);
+        soak_assert(soak, place == PLACE_CALLING || place == PLACE_RESUMED);
+        model->closed_waits += place == PLACE_RESUMED;
+    } else { /* a try does not wait, and is not refused without a reason */
+        soak_assert(soak, place == PLACE_CALLING && !was_free);
     }
 }
 
-static void soak_get(struct soak *soak, uint32_t id, bool may_wait) {
-    bool was_free = soak->count > 0 && line_is_free(soak, SIDE_GET);
+static void guest_get(struct queue_soak *model, uint32_t id, bool may_wait) {
+    struct soak *soak = &model->soak;
+    bool was_free = model->count > 0 && is_free(model, SIDE_GET);
     uint64_t value = UINT64_MAX;
-    soak->side[id] = SIDE_GET;
+    model->side[id] = SIDE_GET;
     enum bz_status status =
-        may_wait ? bz_queue_get(&soak->queue, &value) : bz_queue_try_get(&soak->queue, &value);
-    check_answer(soak, id, status, was_free);
+        may_wait ? bz_queue_get(&model->queue, &value) : bz_queue_try_get(&model->queue, &value);
+    check_answer(model, id, status, was_free);
     if (status == BZ_OK) {
-        model_take(soak, value);
+        model_take(model, value);
     } else {
-        cr_assert(eq(u64, value, UINT64_MAX), "told an item that was not taken");
+        soak_assert(soak, value == UINT64_MAX);
     }
-    if (status == BZ_CLOSED) {
-        cr_assert(eq(u32, soak->count, 0), "closed, and there is an item; seed %u", SEED(soak));
-    }
+    soak_assert(soak, status != BZ_CLOSED || model->count == 0);
     if (status == BZ_OK && tst_draw(&soak->draw, 2) == 0) {
-        tst_status(bz_queue_task_done(&soak->queue), BZ_OK);
-        soak->unfinished--;
+        tst_status(bz_queue_task_done(&model->queue), BZ_OK);
+        model->unfinished--;
     }
 }
 
-static void soak_put(struct soak *soak, uint32_t id, bool may_wait) {
-    uint32_t maxsize = soak->queue.maxsize;
-    bool was_free = (maxsize == 0 || soak->count < maxsize) && line_is_free(soak, SIDE_PUT);
-    uint64_t value = soak->next_value++;
-    soak->priority[value] = (int64_t)tst_draw(&soak->draw, 3);
-    soak->side[id] = SIDE_PUT;
-    enum bz_status status =
-        may_wait ? bz_queue_put_priority(&soak->queue, value, soak->priority[value])
-                 : bz_queue_try_put_priority(&soak->queue, value, soak->priority[value]);
-    check_answer(soak, id, status, was_free);
+static void guest_put(struct queue_soak *model, uint32_t id, bool may_wait) {
+    struct soak *soak = &model->soak;
+    uint32_t maxsize = model->queue.maxsize;
+    bool was_free = (maxsize == 0 || model->count < maxsize) && is_free(model, SIDE_PUT);
+    uint64_t value = model->next_value++;
+    int64_t priority = (int64_t)tst_draw(&soak->draw, 3);
+    model->priority[value] = priority;
+    model->side[id] = SIDE_PUT;
+    enum bz_status status = may_wait ? bz_queue_put_priority(&model->queue, value, priority)
+                                     : bz_queue_try_put_priority(&model->queue, value, priority);
+    check_answer(model, id, status, was_free);
     if (status == BZ_OK) {
-        cr_assert(not(soak->is_closed), "put into a closed queue, seed %u", SEED(soak));
-        soak->items[soak->count++] = value;
-        soak->unfinished++;
+        soak_assert(soak, !model->is_closed);
+        model->items[model->count++] = value;
+        model->unfinished++;
     }
 }
 
-static enum bz_status soak_guest(void *arg) {
+static enum bz_status guest(void *arg) {
     struct soak *soak = arg;
+    struct queue_soak *model = bz_container_of(soak, struct queue_soak, soak);
     uint32_t id = bz_task_id(bz_loop_current(soak->loop));
-    for (uint32_t round = 0; round < ROUNDS; round++) {
-        soak->place[id] = PLACE_CALLING;
+    for (uint32_t round = 0; round < SOAK_ROUNDS; round++) {
+        model->place[id] = PLACE_CALLING;
         bool may_wait = tst_draw(&soak->draw, 4) > 0;
         if (tst_draw(&soak->draw, 2) == 0) {
-            soak_get(soak, id, may_wait);
+            guest_get(model, id, may_wait);
         } else {
-            soak_put(soak, id, may_wait);
+            guest_put(model, id, may_wait);
         }
-        for (uint32_t pause = tst_draw(&soak->draw, 3); pause > 0; pause--) {
-            (void)!bz_yield(soak->loop); /* a guest that is cancelled here goes on */
-        }
+        soak_pause(soak);
     }
     return BZ_OK;
 }
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
-static void soak_close(struct soak *soak, bool is_immediate) {
-    soak->is_closed = true;
+static void close_queue(struct queue_soak *model, bool is_immediate) {
+    model->is_closed = true;
     if (is_immediate) {
-        soak->unfinished -= soak->count;
-        soak->count = 0;
+        model->unfinished -= model->count;
+        model->count = 0;
     }
-    bz_queue_shutdown(&soak->queue, is_immediate);
-    model_check(soak);
+    bz_queue_shutdown(&model->queue, is_immediate);
+    model_check(model);
 }
 
-static void soak_begin(struct soak *soak, enum bz_queue_kind kind, uint32_t maxsize) {
-    bz_loop_reset(soak->loop);
-    tst_status(bz_queue_init(&soak->queue, soak->loop, kind, maxsize), BZ_OK);
-    memset(soak->place, 0, sizeof soak->place);
-    memset(soak->lines, 0, sizeof soak->lines);
-    soak->count = 0;
-    soak->next_value = 0;
-    soak->unfinished = 0;
-    soak->is_closed = false;
-    soak->draw = tst_draw_seeded(soak->seed);
-    soak->observer.report = model_report;
-    bz_driver_observe(soak->loop, &soak->observer);
+static void begin(struct queue_soak *model, enum bz_queue_kind kind, uint32_t maxsize) {
+    soak_begin(&model->soak);
+    tst_status(bz_queue_init(&model->queue, model->soak.loop, kind, maxsize), BZ_OK);
+    memset(model->place, 0, sizeof model->place);
+    for (enum side side = SIDE_GET; side <= SIDE_PUT; side++) {
+        model->sides[side].queued.count = 0;
+        model->sides[side].woken = 0;
+    }
+    model->count = 0;
+    model->next_value = 0;
+    model->unfinished = 0;
+    model->is_closed = false;
 }
 
-static void soak_run(struct soak *soak, bool is_fifo) {
-    struct bz_loop *loop = soak->loop;
-    struct bz_task *tasks[TASKS];
-    for (uint32_t index = 0; index < TASKS; index++) {
-        tasks[index] = tst_spawn(loop, soak_guest, soak);
-    }
+static void run(struct queue_soak *model) {
+    struct soak *soak = &model->soak;
+    soak_spawn(soak, TASKS, guest);
     for (;;) {
-        if (tst_draw(&soak->draw, 4) == 0) {
-            bz_task_cancel(tasks[tst_draw(&soak->draw, TASKS)]);
-        }
-        uint32_t ready = bz_driver_ready_count(loop);
-        if (ready == 0 && bz_loop_live_tasks(loop) == 0) {
+        soak_cancel(soak, 4);
+        bool is_ready = soak_is_ready(soak);
+        if (!is_ready && bz_loop_live_tasks(soak->loop) == 0) {
             break;
         }
         /* When nothing moves any more all who wait do so for good reasons (the check has seen to
          * that), until the queue is closed; then nobody waits. */
-        if (ready == 0 || tst_draw(&soak->draw, 100) == 0) {
-            cr_assert(not(ready == 0 && soak->is_closed), "deadlock, seed %u", SEED(soak));
-            soak_close(soak, tst_draw(&soak->draw, 2) == 0);
+        if (!is_ready || tst_draw(&soak->draw, 100) == 0) {
+            soak_assert(soak, is_ready || !model->is_closed);
+            close_queue(model, tst_draw(&soak->draw, 2) == 0);
             continue;
         }
-        bz_driver_step(loop, bz_driver_take(loop, is_fifo ? 0 : tst_draw(&soak->draw, ready)));
-        model_check(soak);
+        soak_step(soak);
+        model_check(model);
     }
-    while (soak->count > 0) { /* what is left comes out, in order */
+    soak_end(soak);
+    while (model->count > 0) { /* what is left comes out, in order */
         uint64_t value = 0;
-        tst_status(bz_queue_try_get(&soak->queue, &value), BZ_OK);
-        model_take(soak, value);
+        tst_status(bz_queue_try_get(&model->queue, &value), BZ_OK);
+        model_take(model, value);
     }
-    cr_assert(eq(u32, bz_queue_size(&soak->queue), 0));
+    cr_assert(eq(u32, bz_queue_size(&model->queue), 0));
 }
 
 static void soak_all(enum bz_queue_kind kind, uint32_t maxsize, bool is_fifo) {
-    static struct soak soak;
-    soak.loop = tst_begin();
-    for (soak.seed = 0; soak.seed < SEEDS; soak.seed++) {
-        soak_begin(&soak, kind, maxsize);
-        soak_run(&soak, is_fifo);
+    static struct queue_soak model;
+    struct soak *soak = &model.soak;
+    soak->loop = tst_begin();
+    soak->is_fifo = is_fifo;
+    soak->on_event = on_event;
+    for (soak->seed = 0; soak->seed < SEEDS; soak->seed++) {
+        begin(&model, kind, maxsize);
+        run(&model);
     }
     /* A soak that never came to the window has shown nothing. */
     for (enum side side = SIDE_GET; side <= (maxsize == 0 ? SIDE_GET : SIDE_PUT); side++) {
-        cr_assert(lt(u64, SEEDS / 2, soak.wakes[side]));
-        cr_assert(lt(u64, SEEDS / 16, soak.window_cancels[side]));
-        cr_assert(lt(u64, SEEDS / 8, soak.queue_cancels[side]));
+        cr_assert(lt(u64, SEEDS / 2, model.sides[side].wakes));
+        cr_assert(lt(u64, SEEDS / 16, model.sides[side].window_cancels));
+        cr_assert(lt(u64, SEEDS / 8, model.sides[side].queue_cancels));
     }
-    cr_assert(lt(u64, SEEDS / 8, soak.closed_waits));
-    bz_loop_destroy(soak.loop);
+    cr_assert(lt(u64, SEEDS / 8, model.closed_waits));
+    bz_loop_destroy(soak->loop);
 }
 
 Test(queue_soak, fifo_of_one_in_any_order) {

@@ -1,130 +1,87 @@
 /* The queue that the primitives are built on: order, counts, values, and the outcome of a wait. */
-#include "primitives/sync/waitq.h"
-#include "primitives/tests/support.h"
+#include "primitives/sync/tests/stage_waiters.h"
 
-#define WAITERS 5u
-
-struct stage {
-    struct bz_loop *loop;
+/* Guests "a" to "e" wait when a timeline begins. Each logs its outcome: "a=ok/7" was woken with 7,
+ * "a=cancelled" was not woken. "wake-7" wakes the oldest with 7. "wake-all-7" reports how many it
+ * has woken, "queue" reports waiting/woken/cancelled. */
+struct cast {
+    struct tst_stage stage;
     struct bz_waitq queue;
-    struct bz_task *tasks[WAITERS];
-    struct bz_wait_outcome outcomes[WAITERS];
-    struct tst_log log;
-    uint32_t next;
 };
 
-static enum bz_status wait_once(void *arg) {
-    struct stage *stage = arg;
-    uint32_t index = stage->next++;
-    stage->outcomes[index] = bz_waitq_wait(&stage->queue);
-    tst_say(&stage->log, "%c", 'a' + (int)index);
-    return stage->outcomes[index].status;
+static struct cast *cast_of(struct tst_call *call) {
+    return bz_container_of(call->stage, struct cast, stage);
 }
 
-static void stage_begin(struct stage *stage) {
-    *stage = (struct stage){.loop = tst_begin()};
-    bz_waitq_init(&stage->queue, stage->loop);
-    for (uint32_t index = 0; index < WAITERS; index++) {
-        stage->tasks[index] = tst_spawn(stage->loop, wait_once, stage);
+static enum bz_status word_wait(struct tst_call *call) {
+    struct bz_wait_outcome outcome = bz_waitq_wait(&cast_of(call)->queue);
+    struct tst_log *log = &call->stage->log;
+    const char *status = bz_status_name(outcome.status);
+    if (outcome.was_woken) {
+        tst_say(log, "%s=%s/%u", call->actor->name, status, (unsigned)outcome.value);
+    } else {
+        tst_say(log, "%s=%s", call->actor->name, status);
     }
-    tst_turn(stage->loop);
+    return BZ_OK;
 }
 
-static void expect_counts(const struct stage *stage, uint32_t waiting, uint32_t woken,
-                          uint32_t cancelled) {
-    cr_assert(eq(u32, stage->queue.waiting_count, waiting), "W");
-    cr_assert(eq(u32, stage->queue.woken_count, woken), "R");
-    cr_assert(eq(u32, stage->queue.cancelled_count, cancelled), "C");
-    cr_assert(eq(int, bz_waitq_has_waiting(&stage->queue), waiting > 0));
-    cr_assert(eq(int, bz_list_is_empty(&stage->queue.waiting), waiting == 0));
+static enum bz_status word_wake(struct tst_call *call) {
+    bool is_woken = bz_waitq_wake_oldest(&cast_of(call)->queue, tst_number(call->rest));
+    return is_woken ? BZ_OK : BZ_EMPTY;
 }
 
-static void stage_end(struct stage *stage, const char *story) {
-    tst_run(stage->loop);
-    tst_expect(&stage->log, story);
-    expect_counts(stage, 0, 0, 0);
-    for (uint32_t index = 0; index < WAITERS; index++) {
-        cr_assert(bz_task_is_done(stage->tasks[index]));
-        bz_task_free(stage->tasks[index]);
-    }
-    tst_end(stage->loop);
+static enum bz_status word_wake_all(struct tst_call *call) {
+    uint32_t count = bz_waitq_wake_all(&cast_of(call)->queue, tst_number(call->rest));
+    tst_report(call, "%u", count);
+    return BZ_OK;
+}
+
+static void report(struct tst_call *call) {
+    report_waiters(call, "queue", &cast_of(call)->queue);
+}
+
+static void check(struct tst_stage *stage) {
+    const struct bz_waitq *queue = &bz_container_of(stage, struct cast, stage)->queue;
+    check_waiters(queue);
+    cr_assert(eq(int, bz_waitq_has_waiting(queue), queue->waiting_count > 0));
+}
+
+static void play(const char *timeline) {
+    static const struct tst_word words[] = {{"wait", word_wait, true},
+                                            {"wake-all-", word_wake_all},
+                                            {"wake-", word_wake},
+                                            {NULL, NULL}};
+    struct cast cast;
+    tst_stage_begin(&cast.stage, (struct tst_cast){words, report, check});
+    bz_waitq_init(&cast.queue, cast.stage.loop);
+    tst_play(&cast.stage, "a-e: wait; turn queue=5/0/0");
+    tst_play(&cast.stage, timeline);
+    tst_play(&cast.stage, "run queue=0/0/0");
+    tst_stage_end(&cast.stage);
 }
 
 Test(waitq, wakes_the_oldest_with_a_value) {
-    struct stage stage;
-    stage_begin(&stage);
-    expect_counts(&stage, 5, 0, 0);
-    for (uint32_t index = 0; index < WAITERS; index++) {
-        cr_assert(bz_waitq_wake_oldest(&stage.queue, 100 + index));
-        expect_counts(&stage, WAITERS - index - 1, index + 1, 0);
-    }
-    cr_assert(not(bz_waitq_wake_oldest(&stage.queue, 0)));
-    tst_expect(&stage.log, "");
-    stage_end(&stage, "a b c d e");
-    for (uint32_t index = 0; index < WAITERS; index++) {
-        tst_status(stage.outcomes[index].status, BZ_OK);
-        cr_assert(stage.outcomes[index].was_woken);
-        cr_assert(eq(u64, stage.outcomes[index].value, 100 + index));
-    }
+    play("wake-100 queue=4/1/0 wake-101 queue=3/2/0 wake-102 queue=2/3/0 wake-103 queue=1/4/0;"
+         "wake-104 queue=0/5/0 wake-0:empty -> ;"
+         "run -> a=ok/100 b=ok/101 c=ok/102 d=ok/103 e=ok/104");
 }
 
-/* The four states of a waiter, side by side: a was woken, b woken and cancelled, c cancelled, d
- * cancelled twice, e waits. */
+/* The four states of a waiter, side by side: a was woken, b woken and cancelled, so that what it
+ * was given must be handed on, c cancelled, d cancelled twice, e waits. */
 Test(waitq, tells_the_four_states_apart) {
-    struct stage stage;
-    stage_begin(&stage);
-    cr_assert(bz_waitq_wake_oldest(&stage.queue, 1));
-    cr_assert(bz_waitq_wake_oldest(&stage.queue, 2));
-    cr_assert(bz_task_cancel(stage.tasks[1]));
-    cr_assert(bz_task_cancel(stage.tasks[2]));
-    cr_assert(bz_task_cancel(stage.tasks[3]));
-    cr_assert(bz_task_cancel(stage.tasks[3]));
-    expect_counts(&stage, 1, 2, 2);
-    tst_turn(stage.loop);
-    expect_counts(&stage, 1, 0, 0);
-    tst_expect(&stage.log, "a b c d");
-    tst_status(stage.outcomes[0].status, BZ_OK);
-    cr_assert(stage.outcomes[0].was_woken);
-    tst_status(stage.outcomes[1].status, BZ_CANCELLED);
-    cr_assert(stage.outcomes[1].was_woken, "what it was given must be handed on");
-    cr_assert(eq(u64, stage.outcomes[1].value, 2));
-    tst_status(stage.outcomes[2].status, BZ_CANCELLED);
-    cr_assert(not(stage.outcomes[2].was_woken));
-    tst_status(stage.outcomes[3].status, BZ_CANCELLED);
-    cr_assert(not(stage.outcomes[3].was_woken));
-    cr_assert(bz_waitq_wake_oldest(&stage.queue, 5));
-    stage_end(&stage, "a b c d e");
-    cr_assert(eq(u64, stage.outcomes[4].value, 5));
+    play("wake-1 wake-2 cancel-b cancel-c cancel-d cancel-d queue=1/2/2;"
+         "turn queue=1/0/0 -> a=ok/1 b=cancelled/2 c=cancelled d=cancelled;"
+         "wake-5 => e=ok/5");
 }
 
 /* A wake-up goes to the oldest that lives, without a look at the dead. */
 Test(waitq, passes_over_the_cancelled) {
-    struct stage stage;
-    stage_begin(&stage);
-    cr_assert(bz_task_cancel(stage.tasks[0]));
-    cr_assert(bz_task_cancel(stage.tasks[1]));
-    cr_assert(bz_task_cancel(stage.tasks[3]));
-    cr_assert(bz_waitq_wake_oldest(&stage.queue, 7));
-    cr_assert(bz_waitq_wake_oldest(&stage.queue, 8));
-    cr_assert(not(bz_waitq_wake_oldest(&stage.queue, 9)));
-    expect_counts(&stage, 0, 2, 3);
-    stage_end(&stage, "a b d c e");
-    cr_assert(eq(u64, stage.outcomes[2].value, 7));
-    cr_assert(eq(u64, stage.outcomes[4].value, 8));
+    play("cancel-a cancel-b cancel-d wake-7 wake-8 wake-9:empty queue=0/2/3"
+         " => a=cancelled b=cancelled d=cancelled c=ok/7 e=ok/8");
 }
 
 /* All that wait now, and no others: not who was woken before, nor the dead. */
 Test(waitq, wakes_all_in_order) {
-    struct stage stage;
-    stage_begin(&stage);
-    cr_assert(bz_waitq_wake_oldest(&stage.queue, 1));
-    cr_assert(bz_task_cancel(stage.tasks[2]));
-    cr_assert(eq(u32, bz_waitq_wake_all(&stage.queue, 3), 3));
-    expect_counts(&stage, 0, 4, 1);
-    cr_assert(eq(u32, bz_waitq_wake_all(&stage.queue, 4), 0));
-    stage_end(&stage, "a c b d e");
-    cr_assert(eq(u64, stage.outcomes[0].value, 1));
-    cr_assert(eq(u64, stage.outcomes[1].value, 3));
-    tst_status(stage.outcomes[2].status, BZ_CANCELLED);
-    cr_assert(eq(u64, stage.outcomes[4].value, 3));
+    play("wake-1 cancel-c wake-all-3=3 queue=0/4/1 wake-all-4=0"
+         " => a=ok/1 c=cancelled b=ok/3 d=ok/3 e=ok/3");
 }
