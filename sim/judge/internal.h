@@ -176,7 +176,7 @@ void bz_judge_does(struct bz_judge *judge, uint32_t object, enum bz_op op, uint3
 /* How many tasks this object has woken so far. */
 uint32_t bz_judge_wakes(struct bz_judge *judge, uint32_t object);
 
-static inline struct bz_shadow_object *bz_judge_shadow_object(struct bz_judge *judge,
+static inline struct bz_shadow_object *bz_judge_shadow_object(const struct bz_judge *judge,
                                                               uint32_t number) {
     return &judge->shadow.objects[number];
 }

@@ -25,28 +25,54 @@ _Static_assert(sizeof bz_oracles / sizeof bz_oracles[0] <= BZ_ORACLES_MAX, "see 
 
 /* --- the oracles ------------------------------------------------------------------------------ */
 
-/* The moment is copied, so that it is in registers as long as nobody objects. */
-static __attribute__((noinline, cold)) void
-object_to(struct bz_judge *judge, struct bz_moment moment,
-          void (*explain)(struct bz_judge *judge, const struct bz_moment *moment)) {
-    explain(judge, &moment);
+/* Whether one of them may object. Inline where oracles are asked at every step: the kind is a
+ * constant there, nothing is left of those that it does not concern, and those that are left share
+ * what they read. */
+static inline __attribute__((always_inline)) bool is_suspect(const struct bz_judge *judge,
+                                                             const struct bz_moment *moment) {
+    bool is_suspect = false;
+#define ORACLE(name, text, summary) is_suspect |= name##_suspects(judge, moment);
+#include "sim/judge/oracle/list.h"
+#undef ORACLE
+    return is_suspect;
 }
 
-/* Asks every oracle. Inline where oracles are asked at every step: the kind is a constant there,
- * and nothing is left of those that it does not concern. */
-static inline __attribute__((always_inline)) void ask(struct bz_judge *judge,
+static __attribute__((noinline, cold)) void judge_all(struct bz_judge *judge,
                                                       const struct bz_moment *moment) {
 #define ORACLE(name, text, summary)                                                                \
-    if (__builtin_expect(name##_is_violated(judge, moment), 0)) {                                  \
-        object_to(judge, *moment, name##_explain);                                                 \
+    if (name##_suspects(judge, moment)) {                                                          \
+        name##_judges(judge, moment);                                                              \
     }
 #include "sim/judge/oracle/list.h"
 #undef ORACLE
 }
 
+/* At the moments of every step. It takes their parts, so that there is no moment in memory as long
+ * as there is no suspicion. */
+static __attribute__((noinline, cold)) void
+judge_parts(struct bz_judge *judge, enum bz_moment_kind kind, uint32_t task, uint32_t object,
+            enum bz_status status, bool is_at_once, const struct bz_overtaking *overtaking) {
+    judge_all(judge, &(struct bz_moment){.kind = kind,
+                                         .task = task,
+                                         .object = object,
+                                         .status = status,
+                                         .is_at_once = is_at_once,
+                                         .overtaking = overtaking});
+}
+
+static inline __attribute__((always_inline)) void ask(struct bz_judge *judge,
+                                                      struct bz_moment moment) {
+    if (__builtin_expect(is_suspect(judge, &moment), 0)) {
+        judge_parts(judge, moment.kind, moment.task, moment.object, moment.status,
+                    moment.is_at_once, moment.overtaking);
+    }
+}
+
 void bz_judge_moment(struct bz_judge *judge, struct bz_moment moment) {
     bz_judge_settle(judge);
-    ask(judge, &moment);
+    if (is_suspect(judge, &moment)) {
+        judge_all(judge, &moment);
+    }
 }
 
 uint32_t bz_oracle_index(const char *name) {
@@ -127,8 +153,8 @@ static __attribute__((hot, noinline)) void note_call(struct bz_judge *judge) {
     task->cancelled_in_op = false;
     task->overtaken = 0;
     struct bz_shadow_object *object = bz_shadow_mark_dirty(shadow, event.object);
-    ask(judge, &(struct bz_moment){
-                   .kind = BZ_MOMENT_SUSPENDS, .task = event.task, .object = event.object});
+    ask(judge,
+        (struct bz_moment){.kind = BZ_MOMENT_SUSPENDS, .task = event.task, .object = event.object});
     bz_shadow_join_line(shadow, object, event.task);
     judge->progress_step = judge->step;
     noted(judge, event);
@@ -146,6 +172,12 @@ void bz_judge_settle(struct bz_judge *judge) {
 
 /* --- what a runtime reports ------------------------------------------------------------------- */
 
+static inline struct bz_event runtime_event(enum bz_event_kind kind, uint32_t task,
+                                            enum bz_status status, uint32_t arg) {
+    return (struct bz_event){
+        .kind = (uint8_t)kind, .status = (uint8_t)status, .task = task, .arg = arg};
+}
+
 /* A waiter of a condition that was notified and is cancelled, in the window or while it waits for
  * the lock: another one that waits must be notified in its place (gh-112202). */
 static void note_debt(struct bz_shadow_object *object, struct bz_shadow_task *task) {
@@ -156,10 +188,23 @@ static void note_debt(struct bz_shadow_object *object, struct bz_shadow_task *ta
     }
 }
 
-static __attribute__((noinline, cold)) void on_cancelled_resume(struct bz_judge *judge, uint32_t id,
-                                                                enum bz_status status) {
+static inline void resume(struct bz_judge *judge, uint32_t id, enum bz_status status,
+                          uint32_t nth) {
+    struct bz_shadow *shadow = &judge->shadow;
+    struct bz_shadow_task *task = &shadow->tasks[id];
+    task->phase = BZ_PHASE_RUNNING;
+    shadow->running = id;
+    bz_shadow_mark_dirty(shadow, task->object)->inside[task->inside]--;
+    noted(judge, runtime_event(BZ_EVENT_RESUME, id, status, nth));
+}
+
+/* It resumes cancelled, or a request is due. */
+static __attribute__((noinline)) void resume_cancelled(struct bz_judge *judge, uint32_t id,
+                                                       enum bz_status status, uint32_t nth) {
     struct bz_shadow_task *task = &judge->shadow.tasks[id];
-    ask(judge, &(struct bz_moment){
+    task->phase = BZ_PHASE_RUNNING;
+    judge->shadow.running = id;
+    ask(judge, (struct bz_moment){
                    .kind = BZ_MOMENT_CANCEL, .task = id, .object = task->object, .status = status});
     if (status == BZ_CANCELLED) {
         note_debt(&judge->shadow.objects[task->object], task);
@@ -168,22 +213,23 @@ static __attribute__((noinline, cold)) void on_cancelled_resume(struct bz_judge 
     } else if (task->wait == BZ_WAIT_JOIN && task->await == BZ_AWAIT_WOKEN) {
         task->cancel_pending = false; /* it went to the joined task, which ended otherwise */
     }
+    resume(judge, id, status, nth);
 }
 
-static inline void on_resume(struct bz_judge *judge, uint32_t id, enum bz_status status) {
-    struct bz_shadow *shadow = &judge->shadow;
-    struct bz_shadow_task *task = &shadow->tasks[id];
-    task->phase = BZ_PHASE_RUNNING;
-    shadow->running = id;
-    if (__builtin_expect((status == BZ_CANCELLED) | task->cancel_pending, 0)) {
-        on_cancelled_resume(judge, id, status);
+static inline void on_resume(struct bz_judge *judge, uint32_t id, enum bz_status status,
+                             uint32_t nth) {
+    if (__builtin_expect((status == BZ_CANCELLED) | judge->shadow.tasks[id].cancel_pending, 0)) {
+        resume_cancelled(judge, id, status, nth);
+    } else {
+        resume(judge, id, status, nth);
     }
-    bz_shadow_mark_dirty(shadow, task->object)->inside[task->inside]--;
 }
 
 /* It was woken, found nothing, and waits again: back to its place by arrival. But a task that was
  * notified by a condition waits for the lock now. */
-static __attribute__((noinline, cold)) void wait_again(struct bz_shadow *shadow, uint32_t id) {
+static __attribute__((noinline, cold)) void suspend_again(struct bz_judge *judge, uint32_t id,
+                                                          uint32_t wait) {
+    struct bz_shadow *shadow = &judge->shadow;
     struct bz_shadow_task *task = &shadow->tasks[id];
     struct bz_shadow_object *object = &shadow->objects[task->object];
     if (object->kind == BZ_OBJECT_CONDITION) {
@@ -193,38 +239,33 @@ static __attribute__((noinline, cold)) void wait_again(struct bz_shadow *shadow,
     } else {
         bz_shadow_wait_again(shadow, id);
     }
+    noted(judge, runtime_event(BZ_EVENT_SUSPEND, id, BZ_OK, wait));
 }
 
-static inline void on_suspend(struct bz_shadow *shadow, uint32_t id, uint32_t wait) {
+static inline void on_suspend(struct bz_judge *judge, uint32_t id, uint32_t wait) {
+    struct bz_shadow *shadow = &judge->shadow;
     struct bz_shadow_task *task = &shadow->tasks[id];
+    struct bz_shadow_object *object = bz_shadow_mark_dirty(shadow, task->object);
+    bool is_again = (task->object != 0) & !task->is_live & !task->cancelled_in_op;
     task->phase = BZ_PHASE_SUSPENDED;
     task->next_step++;
     task->wait = (uint8_t)wait;
     task->await = BZ_AWAIT_PENDING;
     task->inside = wait == BZ_WAIT_FUTURE ? BZ_INSIDE_WAITING : BZ_INSIDE_POLLING;
+    object->inside[task->inside]++;
     shadow->running = 0;
-    if (task->object != 0) {
-        bz_shadow_mark_dirty(shadow, task->object)->inside[task->inside]++;
-        if (__builtin_expect(!task->is_live, 0) && !task->cancelled_in_op) {
-            wait_again(shadow, id);
-        }
+    if (__builtin_expect(is_again, 0)) {
+        suspend_again(judge, id, wait);
     } else {
-        shadow->objects[0].inside[task->inside]++;
+        noted(judge, runtime_event(BZ_EVENT_SUSPEND, id, BZ_OK, wait));
     }
 }
 
-static void on_wake(struct bz_judge *judge, uint32_t id, enum bz_status status) {
+/* It waits for an object, and is to go on. */
+static inline void wake_inside(struct bz_judge *judge, uint32_t id, bool is_cancelled) {
     struct bz_shadow *shadow = &judge->shadow;
     struct bz_shadow_task *task = &shadow->tasks[id];
-    struct bz_shadow_object *object = bz_shadow_mark_dirty(shadow, task->object);
-    bool is_cancelled = status == BZ_CANCELLED;
-    task->await = is_cancelled ? BZ_AWAIT_CANCELLED : BZ_AWAIT_WOKEN;
-    if (task->wait == BZ_WAIT_JOIN && !is_cancelled) {
-        task->cancel_pending = false; /* it went to the joined task, which made nothing of it */
-    }
-    if (task->op == BZ_OP_NONE || task->inside != BZ_INSIDE_WAITING) {
-        return;
-    }
+    struct bz_shadow_object *object = &shadow->objects[task->object];
     object->waiting--;
     task->inside = is_cancelled ? BZ_INSIDE_CANCELLED : BZ_INSIDE_WOKEN;
     object->inside[task->inside]++;
@@ -248,6 +289,21 @@ static void on_wake(struct bz_judge *judge, uint32_t id, enum bz_status status) 
                                                   .object = task->object,
                                                   .overtaking = &overtaking});
     }
+}
+
+static __attribute__((noinline)) void on_wake(struct bz_judge *judge, uint32_t id,
+                                              enum bz_status status) {
+    struct bz_shadow_task *task = &judge->shadow.tasks[id];
+    bool is_cancelled = status == BZ_CANCELLED;
+    (void)bz_shadow_mark_dirty(&judge->shadow, task->object);
+    task->await = is_cancelled ? BZ_AWAIT_CANCELLED : BZ_AWAIT_WOKEN;
+    if (task->wait == BZ_WAIT_JOIN && !is_cancelled) {
+        task->cancel_pending = false; /* it went to the joined task, which made nothing of it */
+    }
+    if (task->op != BZ_OP_NONE && task->inside == BZ_INSIDE_WAITING) {
+        wake_inside(judge, id, is_cancelled);
+    }
+    noted(judge, runtime_event(BZ_EVENT_WAKE, id, status, 0));
 }
 
 /* Says where the cancel strikes, before the shadow state takes note of it. */
@@ -274,16 +330,15 @@ static void on_uncancel(struct bz_shadow_task *task, uint32_t requests_left) {
     task->cancel_pending &= requests_left > 0 || is_on_its_way;
 }
 
-static __attribute__((noinline)) void on_rare_event(struct bz_judge *judge,
-                                                    struct bz_event *event) {
+static __attribute__((noinline)) void on_rare_event(struct bz_judge *judge, struct bz_event event) {
     struct bz_shadow *shadow = &judge->shadow;
-    struct bz_shadow_task *task = &shadow->tasks[event->task];
-    switch (event->kind) {
+    struct bz_shadow_task *task = &shadow->tasks[event.task];
+    switch (event.kind) {
     case BZ_EVENT_CANCEL:
-        on_cancel(judge, event);
+        on_cancel(judge, &event);
         break;
     case BZ_EVENT_UNCANCEL:
-        on_uncancel(task, event->arg);
+        on_uncancel(task, event.arg);
         break;
     case BZ_EVENT_CALLBACK: /* what it does to an object, no event tells */
         for (uint32_t number = 1; number <= shadow->object_count; number++) {
@@ -292,7 +347,7 @@ static __attribute__((noinline)) void on_rare_event(struct bz_judge *judge,
         break;
     case BZ_EVENT_EXIT:
         task->phase = BZ_PHASE_DONE;
-        shadow->running = shadow->running == event->task ? 0 : shadow->running;
+        shadow->running = shadow->running == event.task ? 0 : shadow->running;
         shadow->unfinished--;
         judge->progress_step = judge->step;
         break;
@@ -302,6 +357,7 @@ static __attribute__((noinline)) void on_rare_event(struct bz_judge *judge,
     default:
         break;
     }
+    noted(judge, event);
 }
 
 /* An event that is already in the shadow state, or does not concern it. */
@@ -310,21 +366,28 @@ static void note(struct bz_judge *judge, struct bz_event event) {
     noted(judge, event);
 }
 
+static __attribute__((noinline)) void event_after_call(struct bz_judge *judge,
+                                                       enum bz_event_kind kind, uint32_t task,
+                                                       enum bz_status status, uint32_t arg) {
+    note_call(judge);
+    bz_judge_event(judge, kind, task, status, arg);
+}
+
+/* What is rare, or needs more, is the last call of each path: so that the others save no registers
+ * for it. */
 __attribute__((hot)) void bz_judge_event(struct bz_judge *judge, enum bz_event_kind kind,
                                          uint32_t task, enum bz_status status, uint32_t arg) {
-    struct bz_event event = {
-        .kind = (uint8_t)kind, .status = (uint8_t)status, .task = task, .arg = arg};
-    settle(judge);
-    if (kind == BZ_EVENT_RESUME) {
-        on_resume(judge, task, status);
+    if (__builtin_expect(judge->call.kind != 0, 0)) {
+        event_after_call(judge, kind, task, status, arg);
+    } else if (kind == BZ_EVENT_RESUME) {
+        on_resume(judge, task, status, arg);
     } else if (kind == BZ_EVENT_SUSPEND) {
-        on_suspend(&judge->shadow, task, arg);
+        on_suspend(judge, task, arg);
     } else if (kind == BZ_EVENT_WAKE) {
         on_wake(judge, task, status);
     } else {
-        on_rare_event(judge, &event);
+        on_rare_event(judge, runtime_event(kind, task, status, arg));
     }
-    noted(judge, event);
 }
 
 uint32_t bz_judge_spawn(struct bz_judge *judge, const char *name, uint32_t index) {
@@ -387,12 +450,12 @@ static inline __attribute__((always_inline)) void judge_return(struct bz_judge *
         __builtin_expect(bz_order_may_pass(&judge->shadow, number, id, grant), 0)) {
         overtaking = bz_order_of_grant(&judge->shadow, number, id, grant);
     }
-    ask(judge, &(struct bz_moment){.kind = BZ_MOMENT_RETURN,
-                                   .task = id,
-                                   .object = number,
-                                   .status = status,
-                                   .is_at_once = grant == BZ_GRANT_AT_ONCE,
-                                   .overtaking = overtaking.count > 0 ? &overtaking : NULL});
+    ask(judge, (struct bz_moment){.kind = BZ_MOMENT_RETURN,
+                                  .task = id,
+                                  .object = number,
+                                  .status = status,
+                                  .is_at_once = grant == BZ_GRANT_AT_ONCE,
+                                  .overtaking = overtaking.count > 0 ? &overtaking : NULL});
 }
 
 /* Other things happened since the call: mostly, it was suspended. */
@@ -510,27 +573,33 @@ void bz_judge_released(struct bz_judge *judge, uint32_t object, enum bz_status s
 /* --- the end of a step, and of a run ---------------------------------------------------------- */
 
 static inline __attribute__((always_inline)) void judge_object(struct bz_judge *judge,
-                                                               struct bz_shadow_object *object) {
+                                                               uint32_t number) {
+    struct bz_shadow_object *object = bz_judge_shadow_object(judge, number);
     if (__builtin_expect(object->look.view != NULL, 1)) {
         object->look.view(object->look.instance, &object->view);
+        object = bz_judge_shadow_object(judge, number);
     }
-    uint32_t number = (uint32_t)(object - judge->shadow.objects);
-    ask(judge, &(struct bz_moment){.kind = BZ_MOMENT_STEP, .object = number});
+    if (__builtin_expect(object->look.locked != NULL, 1)) {
+        bool is_locked = object->look.locked(object->look.instance);
+        object = bz_judge_shadow_object(judge, number);
+        object->shows_locked = is_locked;
+    }
+    ask(judge, (struct bz_moment){.kind = BZ_MOMENT_STEP, .object = number});
     object->over_released_by = BZ_NO_TASK;
     object->handed_on = 0;
+    object->is_dirty = false;
 }
 
 static __attribute__((noinline)) void judge_objects(struct bz_judge *judge, uint64_t dirty) {
-    struct bz_shadow *shadow = &judge->shadow;
-    for (uint64_t bits = dirty & ~BZ_DIRTY_MORE; bits != 0; bits &= bits - 1) {
-        judge_object(judge, &shadow->objects[__builtin_ctzll(bits)]);
+    const struct bz_shadow *shadow = &judge->shadow;
+    for (; dirty != 0; dirty &= dirty - 1) {
+        uint32_t number = (uint32_t)__builtin_ctzll(dirty);
+        for (; number <= shadow->object_count; number += BZ_DIRTY_BITS) {
+            if (shadow->objects[number].is_dirty && number != 0) {
+                judge_object(judge, number);
+            }
+        }
     }
-    for (uint32_t index = 0; index < shadow->dirty_list_count; index++) {
-        struct bz_shadow_object *object = &shadow->objects[shadow->dirty_list[index]];
-        object->is_listed = false;
-        judge_object(judge, object);
-    }
-    shadow->dirty_list_count = 0;
 }
 
 static __attribute__((noinline, cold)) void judge_refused(struct bz_judge *judge) {
@@ -541,11 +610,12 @@ static __attribute__((noinline, cold)) void judge_refused(struct bz_judge *judge
 /* Nearly always a step concerns one object, or none. */
 __attribute__((hot)) void bz_judge_end_step(struct bz_judge *judge) {
     settle(judge);
-    uint64_t dirty = judge->shadow.dirty & ~UINT64_C(1);
+    bool is_alone = judge->shadow.object_count < BZ_DIRTY_BITS; /* each one with its bit */
+    uint64_t dirty = judge->shadow.dirty & ~(uint64_t)is_alone;
     judge->shadow.dirty = 0;
     if (dirty != 0) {
-        if (__builtin_expect((dirty & (dirty - 1)) == 0 && dirty < BZ_DIRTY_MORE, 1)) {
-            judge_object(judge, &judge->shadow.objects[__builtin_ctzll(dirty)]);
+        if (__builtin_expect(((dirty & (dirty - 1)) == 0) & is_alone, 1)) {
+            judge_object(judge, (uint32_t)__builtin_ctzll(dirty));
         } else {
             judge_objects(judge, dirty);
         }

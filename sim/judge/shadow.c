@@ -27,8 +27,6 @@ void bz_shadow_begin(struct bz_shadow *shadow, struct bz_mem *mem) {
     shadow->tasks = bz_shadow_grow(shadow, NULL, 0, TASK_CAPACITY_FIRST * sizeof *shadow->tasks);
     shadow->objects =
         bz_shadow_grow(shadow, NULL, 0, OBJECT_CAPACITY_FIRST * sizeof *shadow->objects);
-    shadow->dirty_list =
-        bz_shadow_grow(shadow, NULL, 0, OBJECT_CAPACITY_FIRST * sizeof *shadow->dirty_list);
     shadow->tasks[0] = (struct bz_shadow_task){0};
     shadow->objects[0] = (struct bz_shadow_object){0};
 }
@@ -41,9 +39,6 @@ uint32_t bz_shadow_add_object(struct bz_shadow *shadow, struct bz_shadow_object 
     if (shadow->object_count + 1 == old) {
         shadow->objects = bz_shadow_grow(shadow, shadow->objects, old * sizeof *shadow->objects,
                                          2 * old * sizeof *shadow->objects);
-        shadow->dirty_list =
-            bz_shadow_grow(shadow, shadow->dirty_list, old * sizeof *shadow->dirty_list,
-                           2 * old * sizeof *shadow->dirty_list);
         shadow->object_capacity *= 2;
     }
     object.line = bz_shadow_grow(shadow, NULL, 0, LINE_CAPACITY_FIRST * sizeof *object.line);
@@ -160,15 +155,6 @@ void bz_shadow_wait_again(struct bz_shadow *shadow, uint32_t id) {
     object->live++;
     if (task->arrival < object->first_live) {
         object->first_live = task->arrival;
-    }
-}
-
-__attribute__((cold)) void bz_shadow_list_dirty(struct bz_shadow *shadow, uint32_t number) {
-    struct bz_shadow_object *object = &shadow->objects[number];
-    shadow->dirty |= BZ_DIRTY_MORE;
-    if (!object->is_listed) {
-        object->is_listed = true;
-        shadow->dirty_list[shadow->dirty_list_count++] = number;
     }
 }
 

@@ -144,9 +144,10 @@ struct bz_shadow_object {
     uint32_t return_task; /* the last acquire that returned: whose, in which step, with what */
     uint32_t return_step;
     uint32_t over_released_by;  /* a release without a holder in this step; BZ_NO_TASK: none */
-    bool is_listed;             /* in shadow.dirty_list */
+    bool is_dirty;              /* the current step concerned it */
     bool refines;               /* it is judged by the executable specification */
-    struct bz_permit_view view; /* as after the current step, if the step concerned it */
+    struct bz_permit_view view; /* as after the current step, if the step concerned it; so is */
+    bool shows_locked;          /* what locked() says, if it is judged */
     uint64_t handed[2]; /* bit BZ_HANDOFF_TASKS * from + to: it went from this task to that one */
 };
 
@@ -169,10 +170,7 @@ struct bz_shadow {
     struct bz_shadow_object *objects; /* by number; 0 stands for no object */
     uint32_t object_count;
     uint32_t object_capacity;
-    /* Objects that the current step concerned, as bits; BZ_DIRTY_MORE: those of the list, too. */
-    uint64_t dirty;
-    uint32_t *dirty_list; /* those whose numbers have no bit of their own */
-    uint32_t dirty_list_count;
+    uint64_t dirty;       /* objects that the current step concerned: see bz_shadow_mark_dirty() */
     uint32_t running;     /* the task that runs; 0: none */
     uint32_t unfinished;  /* tasks that have not ended */
     uint64_t handoff_sum; /* over the hand-offs that have no bit of their object */
@@ -252,23 +250,18 @@ static inline bool bz_order_may_pass(const struct bz_shadow *shadow, uint32_t nu
 
 /* --- dirty objects ---------------------------------------------------------------------------- */
 
-/* Objects 1 to 62 have a bit each; bit 0 is that of no object, and the last one stands for all
- * others. Before a task runs, no branch may depend on which task it is: a random schedule makes
- * each such branch a misprediction. So object 0 takes what concerns none. */
-#define BZ_DIRTY_BITS 63u
-#define BZ_DIRTY_MORE (UINT64_C(1) << BZ_DIRTY_BITS)
-
-void bz_shadow_list_dirty(struct bz_shadow *shadow, uint32_t number);
+/* Each object has a bit, which it shares with the 64th after it, and so on. Before a task runs, no
+ * branch may depend on which task it is: a random schedule makes each such branch a misprediction.
+ * So object 0 takes what concerns none. */
+#define BZ_DIRTY_BITS 64u
 
 /* The current step concerned this object. */
 static inline struct bz_shadow_object *bz_shadow_mark_dirty(struct bz_shadow *shadow,
                                                             uint32_t number) {
-    if (__builtin_expect(number < BZ_DIRTY_BITS, 1)) {
-        shadow->dirty |= UINT64_C(1) << number;
-    } else {
-        bz_shadow_list_dirty(shadow, number);
-    }
-    return &shadow->objects[number];
+    struct bz_shadow_object *object = &shadow->objects[number];
+    shadow->dirty |= UINT64_C(1) << number % BZ_DIRTY_BITS;
+    object->is_dirty = true;
+    return object;
 }
 
 /* --- hand-offs -------------------------------------------------------------------------------- */

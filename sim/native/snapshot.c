@@ -64,6 +64,7 @@ static void forget_object(struct bz_shadow *shadow, uint32_t number) {
     object->return_step = 0;
     object->return_status = 0;
     object->view = (struct bz_permit_view){0};
+    object->shows_locked = false;
     object->had_last = 0;
     memset(object->handed, 0, sizeof object->handed);
     forget_wakes(shadow, number);
@@ -76,8 +77,7 @@ static void forget_shadow(struct bz_shadow *shadow) {
     for (uint32_t number = 1; number <= shadow->object_count; number++) {
         forget_object(shadow, number);
     }
-    shadow->dirty &= ~UINT64_C(1); /* that of no object; the others have been looked at */
-    memset(shadow->dirty_list, 0, shadow->object_capacity * sizeof *shadow->dirty_list);
+    shadow->objects[0].is_dirty = false; /* that of no object, which nobody looks at */
     shadow->handoff_sum = 0;
     bz_arena_scrub(shadow->mem);
 }

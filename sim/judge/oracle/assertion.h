@@ -4,13 +4,14 @@
 
 #include "sim/judge/oracle/oracle.h"
 
-static inline bool assertion_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline bool assertion_suspects(const struct bz_judge *judge,
+                                      const struct bz_moment *moment) {
     (void)judge;
     (void)moment;
     return false;
 }
 
-static inline void assertion_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline void assertion_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     (void)judge;
     (void)moment;
 }

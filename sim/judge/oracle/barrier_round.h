@@ -10,8 +10,8 @@ static inline bool barrier_round_is_early(const struct bz_judged_barrier *barrie
     return barrier->passed > barrier->arrived / barrier->parties * barrier->parties;
 }
 
-static inline bool barrier_round_is_violated(struct bz_judge *judge,
-                                             const struct bz_moment *moment) {
+static inline bool barrier_round_suspects(const struct bz_judge *judge,
+                                          const struct bz_moment *moment) {
     const struct bz_judged_barrier *barrier = moment->barrier;
     (void)judge;
     return moment->kind == BZ_MOMENT_PASSED &&
@@ -19,7 +19,7 @@ static inline bool barrier_round_is_violated(struct bz_judge *judge,
             barrier->given[moment->numbers[0]] > barrier->arrived / barrier->parties);
 }
 
-static inline void barrier_round_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline void barrier_round_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_judged_barrier *barrier = moment->barrier;
     const char *barrier_name = bz_judge_object_name(judge, moment->object);
     char name[BZ_NAME_BYTES];

@@ -12,7 +12,7 @@ static inline uint32_t bound_slots(const struct bz_moment *moment) {
     return moment->queue != NULL ? moment->queue->slots : moment->object;
 }
 
-static inline bool bound_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline bool bound_suspects(const struct bz_judge *judge, const struct bz_moment *moment) {
     bool is_put = moment->kind == BZ_MOMENT_RETURN && moment->status == BZ_OK;
     if (!is_put && moment->kind != BZ_MOMENT_NO_EFFECT) {
         return false;
@@ -26,7 +26,7 @@ static inline bool bound_is_violated(struct bz_judge *judge, const struct bz_mom
     return slots->holders > slots->permits + in_hand;
 }
 
-static inline void bound_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline void bound_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *slots = bz_judge_shadow_object(judge, bound_slots(moment));
     bool is_put = slots->return_task == moment->task && slots->return_step == judge->step;
     char name[BZ_NAME_BYTES];

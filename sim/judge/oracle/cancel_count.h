@@ -44,14 +44,14 @@ static inline const char *cancel_count_text(const struct bz_scope_exit *scope, u
     return NULL;
 }
 
-static inline bool cancel_count_is_violated(struct bz_judge *judge,
-                                            const struct bz_moment *moment) {
+static inline bool cancel_count_suspects(const struct bz_judge *judge,
+                                         const struct bz_moment *moment) {
     uint32_t due;
     (void)judge;
     return moment->kind == BZ_MOMENT_SCOPE && cancel_count_text(moment->scope, &due) != NULL;
 }
 
-static inline void cancel_count_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline void cancel_count_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     uint32_t due;
     const char *text = cancel_count_text(moment->scope, &due);
     char name[BZ_NAME_BYTES];

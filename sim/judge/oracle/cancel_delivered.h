@@ -27,8 +27,8 @@ static inline bool cancel_delivered_is_odd(const struct bz_shadow_object *object
            (status == BZ_NOT_HELD && object->kind != BZ_OBJECT_CONDITION);
 }
 
-static inline bool cancel_delivered_is_violated(struct bz_judge *judge,
-                                                const struct bz_moment *moment) {
+static inline bool cancel_delivered_suspects(const struct bz_judge *judge,
+                                             const struct bz_moment *moment) {
     const struct bz_shadow_task *task = &judge->shadow.tasks[moment->task];
     if (moment->kind == BZ_MOMENT_CANCEL) {
         bool is_invented =
@@ -53,8 +53,7 @@ static const char *cancel_delivered_text(const struct bz_moment *moment,
                : "was refused by an operation that no cancellation had reached";
 }
 
-static inline void cancel_delivered_explain(struct bz_judge *judge,
-                                            const struct bz_moment *moment) {
+static inline void cancel_delivered_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_task *task = &judge->shadow.tasks[moment->task];
     bool has_object = moment->object != 0;
     char name[BZ_NAME_BYTES];

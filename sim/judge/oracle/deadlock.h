@@ -7,12 +7,12 @@
 
 #define BZ_DEADLOCK_NAMED_MAX 4u
 
-static inline bool deadlock_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline bool deadlock_suspects(const struct bz_judge *judge, const struct bz_moment *moment) {
     return moment->kind == BZ_MOMENT_END && judge->shadow.unfinished > 0 &&
            judge->end != BZ_RUN_OUT_OF_STEPS;
 }
 
-static inline void deadlock_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline void deadlock_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow *shadow = &judge->shadow;
     char list[BZ_MESSAGE_BYTES / 2] = "";
     size_t used = 0;

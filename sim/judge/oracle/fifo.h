@@ -11,12 +11,12 @@
 
 #include "sim/judge/oracle/oracle.h"
 
-static inline bool fifo_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline bool fifo_suspects(const struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     return moment->overtaking != NULL && bz_claims(object, BZ_CLAIM_FIFO);
 }
 
-static inline void fifo_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline void fifo_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     static const char *const fates[] = {
         [BZ_OVERTAKES_WAITING] = "still waits",
         [BZ_OVERTAKES_ROBBED] = "had been woken and now finds no permit",

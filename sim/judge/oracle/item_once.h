@@ -17,7 +17,8 @@ static inline int64_t item_once_surplus(const struct bz_judged_queue *queue) {
     return size < least ? size - least : size > most ? size - most : 0;
 }
 
-static inline bool item_once_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline bool item_once_suspects(const struct bz_judge *judge,
+                                      const struct bz_moment *moment) {
     const struct bz_judged_queue *queue = moment->queue;
     (void)judge;
     switch (moment->kind) {
@@ -54,7 +55,7 @@ static const char *item_once_text(const struct bz_moment *moment) {
     }
 }
 
-static inline void item_once_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline void item_once_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const char *queue_name = bz_judge_object_name(judge, moment->object);
     char name[BZ_NAME_BYTES];
     if (moment->kind != BZ_MOMENT_NO_EFFECT) {

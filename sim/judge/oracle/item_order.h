@@ -60,13 +60,14 @@ static inline uint32_t item_order_earlier(const struct bz_judged_queue *queue, u
                                                : 0;
 }
 
-static inline bool item_order_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline bool item_order_suspects(const struct bz_judge *judge,
+                                       const struct bz_moment *moment) {
     (void)judge;
     return moment->kind == BZ_MOMENT_GOT &&
            item_order_earlier(moment->queue, moment->numbers[0], moment->task) != 0;
 }
 
-static inline void item_order_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline void item_order_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_judged_queue *queue = moment->queue;
     char name[BZ_NAME_BYTES];
     bz_judge_object(judge, "item-order", moment->task, moment->object,

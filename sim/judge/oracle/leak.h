@@ -23,19 +23,20 @@ static inline uint32_t leak_next(struct bz_judge *judge, uint32_t number, uint32
     return 0;
 }
 
-static inline bool leak_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
-    uint32_t queued;
+static inline bool leak_suspects(const struct bz_judge *judge, const struct bz_moment *moment) {
     return moment->kind == BZ_MOMENT_END && judge->shadow.unfinished == 0 &&
-           judge->end != BZ_RUN_OUT_OF_STEPS && leak_next(judge, 0, &queued) != 0;
+           judge->end != BZ_RUN_OUT_OF_STEPS;
 }
 
-static inline void leak_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline void leak_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     uint32_t queued;
     uint32_t number = leak_next(judge, 0, &queued);
     (void)moment;
-    bz_judge_object(judge, "leak", 0, number,
-                    "every task has ended, but the queue of '%s' still has %u entries",
-                    bz_judge_object_name(judge, number), queued);
+    if (number != 0) {
+        bz_judge_object(judge, "leak", 0, number,
+                        "every task has ended, but the queue of '%s' still has %u entries",
+                        bz_judge_object_name(judge, number), queued);
+    }
 }
 
 #endif

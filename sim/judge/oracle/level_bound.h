@@ -6,13 +6,15 @@
 
 #include "sim/judge/oracle/oracle.h"
 
-static inline bool level_bound_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline bool level_bound_suspects(const struct bz_judge *judge,
+                                        const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    return moment->kind == BZ_MOMENT_STEP && object->look.view != NULL &&
-           object->view.level < object->woken && bz_claims(object, BZ_CLAIM_WAKE_IS_GRANT);
+    return moment->kind == BZ_MOMENT_STEP &&
+           ((object->look.view != NULL) & (object->view.level < object->woken) &
+            bz_claims(object, BZ_CLAIM_WAKE_IS_GRANT));
 }
 
-static inline void level_bound_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline void level_bound_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     bz_judge_object(judge, "level-bound", bz_shadow_newest_woken(&judge->shadow, object),
                     moment->object,

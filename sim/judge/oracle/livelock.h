@@ -20,12 +20,12 @@ static inline bool livelock_somebody_works(const struct bz_shadow *shadow) {
     return false;
 }
 
-static inline bool livelock_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline bool livelock_suspects(const struct bz_judge *judge, const struct bz_moment *moment) {
     return moment->kind == BZ_MOMENT_END && judge->end == BZ_RUN_OUT_OF_STEPS &&
            judge->progress_step <= judge->step / 2 && !livelock_somebody_works(&judge->shadow);
 }
 
-static inline void livelock_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline void livelock_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     (void)moment;
     bz_judge_object(judge, "livelock", 0, 0,
                     "%u steps were run, and nothing was achieved since step %u: no operation was "

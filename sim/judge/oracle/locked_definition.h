@@ -5,24 +5,21 @@
 
 #include "sim/judge/oracle/oracle.h"
 
-static inline bool locked_definition_is_violated(struct bz_judge *judge,
-                                                 const struct bz_moment *moment) {
+static inline bool locked_definition_suspects(const struct bz_judge *judge,
+                                              const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    if (moment->kind != BZ_MOMENT_STEP || object->look.locked == NULL) {
-        return false;
-    }
     bool should_be = (object->waiting > 0) | (object->woken > 0) | (object->view.level == 0);
-    return object->look.locked(object->look.instance) != should_be;
+    return moment->kind == BZ_MOMENT_STEP &&
+           ((object->look.locked != NULL) & (object->shows_locked != should_be));
 }
 
-static inline void locked_definition_explain(struct bz_judge *judge,
-                                             const struct bz_moment *moment) {
+static inline void locked_definition_judges(struct bz_judge *judge,
+                                            const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    bool is_locked = object->look.locked(object->look.instance);
     bz_judge_object(judge, "locked-definition", 0, moment->object,
                     "locked() of '%s' says %s with %u waiting, %u woken and level %" PRIu64,
-                    object->name, is_locked ? "true" : "false", object->waiting, object->woken,
-                    object->view.level);
+                    object->name, object->shows_locked ? "true" : "false", object->waiting,
+                    object->woken, object->view.level);
 }
 
 #endif

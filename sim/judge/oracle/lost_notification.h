@@ -9,8 +9,8 @@
 
 #include "sim/judge/oracle/oracle.h"
 
-static inline bool lost_notification_is_violated(struct bz_judge *judge,
-                                                 const struct bz_moment *moment) {
+static inline bool lost_notification_suspects(const struct bz_judge *judge,
+                                              const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     if (moment->kind == BZ_MOMENT_NOTIFIED && moment->status == BZ_OK) {
         uint32_t leaving = object->kind == BZ_OBJECT_CONDITION ? object->cancelled : 0;
@@ -20,8 +20,8 @@ static inline bool lost_notification_is_violated(struct bz_judge *judge,
            judge->shadow.tasks[moment->task].owes_wake > object->wakes;
 }
 
-static inline void lost_notification_explain(struct bz_judge *judge,
-                                             const struct bz_moment *moment) {
+static inline void lost_notification_judges(struct bz_judge *judge,
+                                            const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     char name[BZ_NAME_BYTES];
     bz_judge_task_name(judge, moment->task, name, sizeof name);

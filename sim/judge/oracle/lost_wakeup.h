@@ -11,19 +11,22 @@
 
 #include "sim/judge/oracle/oracle.h"
 
-static inline bool lost_wakeup_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline bool lost_wakeup_suspects(const struct bz_judge *judge,
+                                        const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     bool is_available = (object->holders < object->permits) |
                         ((object->quorum > 0) & (object->live >= object->quorum));
     return moment->kind == BZ_MOMENT_STEP &&
            ((object->waiting > 0) & (object->live > 0) & is_available & !object->never_stuck &
-            ((object->woken | object->cancelled | object->polling) == 0)) &&
-           (judge->config.callback_is_ready == NULL ||
-            !judge->config.callback_is_ready(judge->config.source));
+            ((object->woken | object->cancelled | object->polling) == 0));
 }
 
-static inline void lost_wakeup_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline void lost_wakeup_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
+    if (judge->config.callback_is_ready != NULL &&
+        judge->config.callback_is_ready(judge->config.source)) {
+        return;
+    }
     uint32_t waiter = bz_shadow_oldest_live(&judge->shadow, object);
     char name[BZ_NAME_BYTES];
     bz_judge_task_name(judge, waiter, name, sizeof name);

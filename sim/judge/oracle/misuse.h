@@ -11,12 +11,12 @@ static inline bool misuse_is_judged(const struct bz_judged_queue *queue) {
     return bz_claims(bz_queue_items(queue), BZ_CLAIM_TAKES_AT_RETURN | BZ_CLAIM_REFUSES_MISUSE);
 }
 
-static inline bool misuse_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline bool misuse_suspects(const struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     switch (moment->kind) {
     case BZ_MOMENT_STEP:
-        return object->over_released_by != BZ_NO_TASK &&
-               object->primitive != BZ_PRIMITIVE_SEMAPHORE &&
+        return (object->over_released_by != BZ_NO_TASK) &
+               (object->primitive != BZ_PRIMITIVE_SEMAPHORE) &
                bz_claims(object, BZ_CLAIM_REFUSES_MISUSE);
     case BZ_MOMENT_USED:
         return bz_claims(object, BZ_CLAIM_REFUSES_MISUSE) &&
@@ -32,7 +32,7 @@ static inline bool misuse_is_violated(struct bz_judge *judge, const struct bz_mo
     }
 }
 
-static inline void misuse_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline void misuse_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     bool is_release = moment->kind == BZ_MOMENT_STEP;
     uint32_t task = is_release ? object->over_released_by : moment->task;

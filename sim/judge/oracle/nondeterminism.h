@@ -4,14 +4,14 @@
 
 #include "sim/judge/oracle/oracle.h"
 
-static inline bool nondeterminism_is_violated(struct bz_judge *judge,
-                                              const struct bz_moment *moment) {
+static inline bool nondeterminism_suspects(const struct bz_judge *judge,
+                                           const struct bz_moment *moment) {
     (void)judge;
     (void)moment;
     return false;
 }
 
-static inline void nondeterminism_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline void nondeterminism_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     (void)judge;
     (void)moment;
 }

@@ -1,17 +1,20 @@
 /* What every oracle's file begins with, and how to write one.
  *
- * An oracle is one file, NAME.h, and one line in list.h. The file has the predicate, the message,
- * and the oracle's name and summary:
+ * An oracle is one file, NAME.h, and one line in list.h. The file has the predicate, the verdict
+ * with its message, and the oracle's name and summary:
  *
- *     static inline bool NAME_is_violated(struct bz_judge *judge, const struct bz_moment *moment);
- *     static inline void NAME_explain(struct bz_judge *judge, const struct bz_moment *moment);
+ *     static inline bool NAME_suspects(const struct bz_judge *judge, const struct bz_moment
+ * *moment); static inline void NAME_judges(struct bz_judge *judge, const struct bz_moment *moment);
  *     ORACLE(NAME, "name", "violated when ...")
  *
- * The predicate is asked at every moment (struct bz_moment of internal.h) and begins with those
- * that concern it: the others cost nothing, because the kind is a constant where oracles are asked
- * at every step. It reads the shadow state, and judges what was claimed and nothing else. Only when
- * it holds is the message written, with bz_judge_object(). An oracle changes nothing: passing runs
- * have the same digest whatever judges them.
+ * NAME_suspects() is asked at every moment (struct bz_moment of internal.h). It begins with the
+ * kinds that concern it: the others cost nothing, because the kind is a constant where oracles are
+ * asked at every step. It only reads, calls nobody, and for a moment of every step it has no branch
+ * (& in place of &&): then the oracles share what they read. It may be wrong on one side:
+ * NAME_judges() looks closely, and objects with bz_judge_object() or returns.
+ *
+ * An oracle reads the shadow state, and judges what was claimed and nothing else. It changes
+ * nothing: passing runs have the same digest whatever judges them.
  *
  * Sources: asyncio's history (gh-90155, gh-97545, bpo-32734 and others named in scenarios/zoo), and
  * G. van Rossum, "Reasoning about asyncio.Semaphore" (2022).
@@ -43,8 +46,8 @@ static inline bool bz_is_unbalanced(const struct bz_shadow_object *object) {
 /* W, R, C are not the queue that it shows, or not the tasks that wait. */
 static inline bool bz_is_unpartitioned(const struct bz_shadow_object *object) {
     const struct bz_permit_view *view = &object->view;
-    return view->waiting + view->woken + view->cancelled != view->queued ||
-           view->waiting != object->waiting || view->woken > object->woken;
+    return (view->waiting + view->woken + view->cancelled != view->queued) |
+           (view->waiting != object->waiting) | (view->woken > object->woken);
 }
 
 #endif

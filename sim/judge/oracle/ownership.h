@@ -6,19 +6,20 @@
 
 #include "sim/judge/oracle/oracle.h"
 
-static inline bool ownership_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline bool ownership_suspects(const struct bz_judge *judge,
+                                      const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    if (moment->kind != BZ_MOMENT_STEP || object->look.view == NULL || !bz_is_unbalanced(object)) {
-        return false;
-    }
-    /* If no acquire returned, or the sum is wrong the other way, it is not its doing. */
-    bool is_too_many = object->view.level + object->holders > object->permits;
-    return object->return_step == judge->step && object->return_task != 0 &&
-           (object->return_status == BZ_OK) == is_too_many;
+    return moment->kind == BZ_MOMENT_STEP &&
+           ((object->look.view != NULL) & bz_is_unbalanced(object));
 }
 
-static inline void ownership_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline void ownership_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
+    bool is_too_many = object->view.level + object->holders > object->permits;
+    if (object->return_step != judge->step || object->return_task == 0 ||
+        (object->return_status == BZ_OK) != is_too_many) {
+        return; /* no acquire returned, or the sum is wrong the other way: it is not its doing */
+    }
     char name[BZ_NAME_BYTES];
     bz_judge_object(judge, "ownership", object->return_task, moment->object,
                     "acquire of '%s' said '%s' to %s, but %s: level %" PRIu64 " and %" PRIu64

@@ -5,12 +5,13 @@
 
 #include "sim/judge/oracle/oracle.h"
 
-static inline bool pool_entry_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline bool pool_entry_suspects(const struct bz_judge *judge,
+                                       const struct bz_moment *moment) {
     (void)judge;
     return moment->kind == BZ_MOMENT_POOL && moment->numbers[0] > 0;
 }
 
-static inline void pool_entry_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline void pool_entry_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     bz_judge_object(judge, "pool-entry", moment->task, moment->object,
                     "nobody uses any key of '%s', and it still keeps %" PRIu64 " lock(s)",
                     bz_judge_object_name(judge, moment->object), moment->numbers[0]);

@@ -5,14 +5,14 @@
 
 #include "sim/judge/oracle/oracle.h"
 
-static inline bool queue_partition_is_violated(struct bz_judge *judge,
-                                               const struct bz_moment *moment) {
+static inline bool queue_partition_suspects(const struct bz_judge *judge,
+                                            const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    return moment->kind == BZ_MOMENT_STEP && object->look.view != NULL &&
-           bz_is_unpartitioned(object);
+    return moment->kind == BZ_MOMENT_STEP &&
+           ((object->look.view != NULL) & bz_is_unpartitioned(object));
 }
 
-static inline void queue_partition_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline void queue_partition_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     const struct bz_permit_view *view = &object->view;
     if (view->waiting + view->woken + view->cancelled != view->queued) {

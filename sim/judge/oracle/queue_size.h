@@ -5,14 +5,15 @@
 
 #include "sim/judge/oracle/oracle.h"
 
-static inline bool queue_size_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline bool queue_size_suspects(const struct bz_judge *judge,
+                                       const struct bz_moment *moment) {
     const struct bz_judged_queue *queue = moment->queue;
     (void)judge;
     return moment->kind == BZ_MOMENT_SIZED && bz_queue_is_exact(queue) && !queue->is_closed &&
            queue->size(queue->instance) != bz_queue_expected_size(queue);
 }
 
-static inline void queue_size_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline void queue_size_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_judged_queue *queue = moment->queue;
     bz_judge_object(judge, "queue-size", moment->task, moment->object,
                     "'%s' says that it has %" PRIu64 " item(s); %" PRIu64

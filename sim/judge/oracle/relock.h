@@ -5,14 +5,14 @@
 
 #include "sim/judge/oracle/oracle.h"
 
-static inline bool relock_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline bool relock_suspects(const struct bz_judge *judge, const struct bz_moment *moment) {
     (void)judge;
     bool others_hold = moment->numbers[0] != 0;
     bool is_locked = moment->numbers[1] != 0;
     return moment->kind == BZ_MOMENT_RELOCKED && (others_hold || !is_locked);
 }
 
-static inline void relock_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline void relock_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     char name[BZ_NAME_BYTES];
     bz_judge_object(judge, "relock", moment->task, moment->object,
                     "%s came back from waiting for '%s' with '%s', %s",

@@ -47,58 +47,54 @@ static inline bool spec_stands(const struct bz_judge *judge) {
 
 /* An earlier refusal of this step goes if it does not stand by now: its task runs on, it has not
  * queued. */
-static __attribute__((noinline, cold)) void spec_refuse(struct bz_judge *judge, uint32_t task,
-                                                        uint32_t object, enum bz_spec_action action,
-                                                        struct bz_spec_counts counts,
-                                                        uint32_t guards) {
+static void spec_refuse(struct bz_judge *judge, const struct bz_moment *moment,
+                        enum bz_spec_action action, struct bz_spec_counts counts, uint32_t guards) {
     if (guards != 0 && !spec_stands(judge)) {
         judge->refused = (struct bz_refusal){.counts = counts,
-                                             .task = task,
-                                             .object = object,
+                                             .task = moment->task,
+                                             .object = moment->object,
                                              .action = (uint8_t)action,
                                              .guards = (uint8_t)guards};
     }
 }
 
-/* A task calls acquire, and something happens before it returns: if it waits, that is Enqueue. A
- * task that never was woken comes in: that is Acquire, however long it took, or nothing at all. */
-static inline void spec_note_action(struct bz_judge *judge, const struct bz_moment *moment) {
+/* A task calls acquire, and something happens before it returns: if it waits, that is Enqueue. */
+static inline bool spec_may_refuse_enqueue(const struct bz_shadow_object *object) {
+    return object->holders + object->woken < object->permits;
+}
+
+/* A task that never was woken comes in: that is Acquire, however long it took, or nothing at all.
+ */
+static inline bool spec_may_refuse_acquire(const struct bz_judge *judge,
+                                           const struct bz_moment *moment) {
+    return !moment->is_at_once & !judge->shadow.tasks[moment->task].was_granted;
+}
+
+static inline bool spec_suspects(const struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    struct bz_spec_counts counts = bz_shadow_counts(object);
-    if (moment->kind == BZ_MOMENT_SUSPENDS) {
-        if (__builtin_expect(object->holders + object->woken < object->permits, 0)) {
-            spec_refuse(judge, moment->task, moment->object, BZ_SPEC_ENQUEUE, counts,
-                        bz_unmet_enqueue(counts));
-        }
+    switch (moment->kind) {
+    case BZ_MOMENT_STEP:
+        return object->refines & ((object->view.level < object->woken) | bz_is_unbalanced(object) |
+                                  bz_is_unpartitioned(object));
+    case BZ_MOMENT_STEP_END:
+        return judge->refused.guards != 0;
+    case BZ_MOMENT_SUSPENDS:
+        return object->refines & spec_may_refuse_enqueue(object);
+    case BZ_MOMENT_RETURN:
+        return object->refines & (moment->status == BZ_OK) &
+               (spec_may_refuse_acquire(judge, moment) | (object->holders > object->permits) |
+                (moment->overtaking != NULL));
+    default:
+        return object->refines & (moment->overtaking != NULL);
+    }
+}
+
+/* What could not be an action of the specification is judged when the step has ended. */
+static inline void spec_judge_action(struct bz_judge *judge) {
+    const struct bz_refusal *refused = &judge->refused;
+    if (!spec_stands(judge)) {
         return;
     }
-    counts.level++; /* the permit is counted among the holders by now */
-    if (__builtin_expect(!judge->shadow.tasks[moment->task].was_granted, 0) &&
-        bz_unmet_acquire(counts) != 0) {
-        spec_refuse(judge, moment->task, moment->object, BZ_SPEC_RESUME, counts, BZ_GUARD_STATUS);
-    }
-}
-
-static inline bool spec_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
-    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    if (moment->kind == BZ_MOMENT_STEP_END) {
-        return judge->refused.guards != 0 && spec_stands(judge);
-    }
-    bool is_return = moment->kind == BZ_MOMENT_RETURN && moment->status == BZ_OK;
-    if (!object->refines) {
-        return false;
-    }
-    if (moment->kind == BZ_MOMENT_SUSPENDS || (is_return && !moment->is_at_once)) {
-        spec_note_action(judge, moment);
-    }
-    return moment->overtaking != NULL || (is_return && object->holders > object->permits) ||
-           (moment->kind == BZ_MOMENT_STEP &&
-            (object->view.level < object->woken || bz_is_unbalanced(object) ||
-             bz_is_unpartitioned(object)));
-}
-
-static inline void spec_explain_action(struct bz_judge *judge) {
-    const struct bz_refusal *refused = &judge->refused;
     enum bz_spec_action action = (enum bz_spec_action)refused->action;
     char name[BZ_NAME_BYTES];
     bz_judge_object(judge, "spec", refused->task, refused->object,
@@ -112,24 +108,38 @@ static inline void spec_explain_action(struct bz_judge *judge) {
 }
 
 /* What other oracles name is a failure to refine, too. */
-static inline void spec_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline void spec_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     const struct bz_permit_view *view = &object->view;
     char name[BZ_NAME_BYTES];
     char early[BZ_NAME_BYTES];
     bz_judge_task_name(judge, moment->task, name, sizeof name);
+    struct bz_spec_counts counts = bz_shadow_counts(object);
+    bool is_return = moment->kind == BZ_MOMENT_RETURN;
     if (moment->kind == BZ_MOMENT_STEP_END) {
-        spec_explain_action(judge);
-    } else if (moment->overtaking != NULL) {
+        spec_judge_action(judge);
+        return;
+    }
+    if (moment->kind == BZ_MOMENT_SUSPENDS) {
+        spec_refuse(judge, moment, BZ_SPEC_ENQUEUE, counts, bz_unmet_enqueue(counts));
+        return;
+    }
+    if (is_return && spec_may_refuse_acquire(judge, moment)) {
+        counts.level++; /* the permit is counted among the holders by now */
+        if (bz_unmet_acquire(counts) != 0) {
+            spec_refuse(judge, moment, BZ_SPEC_RESUME, counts, BZ_GUARD_STATUS);
+        }
+    }
+    if (moment->overtaking != NULL) {
         bz_judge_object(judge, "spec", moment->task, moment->object,
                         "%s was served at '%s' before %s: no transition of the specification", name,
                         object->name,
                         bz_judge_task_name(judge, moment->overtaking->first, early, sizeof early));
-    } else if (moment->kind == BZ_MOMENT_RETURN) {
+    } else if (is_return && object->holders > object->permits) {
         bz_judge_object(judge, "spec", moment->task, moment->object,
                         "%s came in at '%s', whose level was 0: no transition of the specification",
                         name, object->name);
-    } else {
+    } else if (!is_return) {
         bz_judge_object(judge, "spec", 0, moment->object,
                         "'%s' is not in the specification's state: level %" PRId64
                         ", W %u, R %u, C %u, but it shows level %" PRIu64

@@ -6,13 +6,14 @@
 
 #include "sim/judge/oracle/oracle.h"
 
-static inline bool starvation_is_violated(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline bool starvation_suspects(const struct bz_judge *judge,
+                                       const struct bz_moment *moment) {
     return moment->overtaking != NULL && !judge->config.ignores_starvation &&
            judge->shadow.tasks[moment->overtaking->first].overtaken >
                judge->config.starvation_bound;
 }
 
-static inline void starvation_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline void starvation_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     uint32_t first = moment->overtaking->first;
     char name[BZ_NAME_BYTES];
     bz_judge_object(judge, "starvation", first, moment->object,

@@ -7,21 +7,21 @@
 
 #include "sim/judge/oracle/oracle.h"
 
-static inline bool work_conserving_is_violated(struct bz_judge *judge,
-                                               const struct bz_moment *moment) {
+static inline bool work_conserving_suspects(const struct bz_judge *judge,
+                                            const struct bz_moment *moment) {
     struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    return moment->kind == BZ_MOMENT_STEP &&
-           ((object->handed_on > 0) & (object->live > 0) &
-            (object->permits > object->holders + object->woken)) &&
-           bz_claims(object, BZ_CLAIM_WORK_CONSERVING) &&
-           judge->shadow.tasks[bz_shadow_oldest_live(&judge->shadow, object)].arrival <
-               object->handed_on;
+    return moment->kind == BZ_MOMENT_STEP && ((object->handed_on > 0) & (object->live > 0) &
+                                              (object->permits > object->holders + object->woken) &
+                                              bz_claims(object, BZ_CLAIM_WORK_CONSERVING));
 }
 
-static inline void work_conserving_explain(struct bz_judge *judge, const struct bz_moment *moment) {
+static inline void work_conserving_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     uint32_t waiter = bz_shadow_oldest_live(&judge->shadow, object);
     char name[BZ_NAME_BYTES];
+    if (judge->shadow.tasks[waiter].arrival >= object->handed_on) {
+        return; /* it came later */
+    }
     bz_judge_object(judge, "work-conserving", waiter, moment->object,
                     "%" PRIu64 " permit(s) of '%s' are free and promised to nobody, but %s sleeps "
                     "(first of %u)",

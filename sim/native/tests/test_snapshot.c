@@ -185,12 +185,6 @@ Test(snapshot, an_object_must_be_looked_at_first, .signal = SIGABRT) {
     forget_dirty(1);
 }
 
-Test(snapshot, so_must_one_that_has_no_bit, .signal = SIGABRT) {
+Test(snapshot, so_must_one_that_shares_its_bit, .signal = SIGABRT) {
     forget_dirty(70);
-}
-
-Test(snapshot, no_object_need_not) {
-    if (bz_snapshot_is_supported()) {
-        forget_dirty(0);
-    }
 }
