@@ -36,7 +36,7 @@ static const struct bz_param params[] = {
 struct barrier {
     struct bz_world *world;
     const struct bz_scenario_args *args;
-    struct bz_sut_barrier subject;
+    struct bz_sut_barrier sut;
     struct bz_timer host;
     int64_t visits_left;
     uint64_t breaks; /* aborts and resets that the barrier took */
@@ -59,7 +59,7 @@ static enum bz_status yield_below(struct barrier *state, const char *label, int6
 /* Being thrown out is no reason to stay away the next time. */
 static enum bz_status meet(struct barrier *state) {
     uint32_t index = UINT32_MAX;
-    enum bz_status status = bz_sut_barrier_wait(&state->subject, &index);
+    enum bz_status status = bz_sut_barrier_wait(&state->sut, &index);
     struct bz_task *self = bz_loop_current(state->world->loop);
     bool is_fine = status == BZ_OK || (status == BZ_BROKEN && state->breaks > 0) ||
                    (status == BZ_CANCELLED && bz_task_cancelling(self) > 0);
@@ -94,7 +94,7 @@ static enum bz_status canceller(void *arg) {
 }
 
 static void reset(struct barrier *state) {
-    state->breaks += bz_sut_barrier_reset(&state->subject);
+    state->breaks += bz_sut_barrier_reset(&state->sut);
 }
 
 /* An aborted barrier is reset even if the breaker is cancelled meanwhile. */
@@ -104,7 +104,7 @@ static enum bz_status breaker(void *arg) {
     enum bz_status status = BZ_OK;
     for (int64_t left = state->args->values[ABORTS]; status == BZ_OK && left > 0; left--) {
         status = yield_below(state, "before-abort", patience);
-        if (status == BZ_OK && bz_sut_barrier_abort(&state->subject)) {
+        if (status == BZ_OK && bz_sut_barrier_abort(&state->sut)) {
             state->breaks++;
             status = yield_below(state, "before-reset", patience);
             reset(state);
@@ -169,7 +169,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     state->guest_capacity =
         (uint32_t)args->values[WORKERS] + (uint32_t)state->visits_left * (parties - 1);
     state->guests = bz_world_alloc(world, state->guest_capacity * sizeof(struct bz_task *));
-    enum bz_status status = bz_sut_barrier_init(&state->subject, world, "barrier", parties);
+    enum bz_status status = bz_sut_barrier_init(&state->sut, world, "barrier", parties);
     bz_world_assert(world, status == BZ_OK, "the variant could not be set up: %s",
                     bz_status_name(status));
     if (status != BZ_OK) {

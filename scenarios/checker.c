@@ -24,7 +24,7 @@ static enum bz_status check(void *arg) {
     enum bz_status status = BZ_OK;
     uint32_t taken = 0;
     while (status == BZ_OK && taken < checker->permits) {
-        status = bz_sut_acquire(checker->subject);
+        status = bz_sut_acquire(checker->sut);
         taken += status == BZ_OK;
     }
     bool may_fail = status == BZ_CANCELLED && bz_task_cancelling(checker->task) > 0;
@@ -32,7 +32,7 @@ static enum bz_status check(void *arg) {
                     "all others have gone, %u of %u permit(s) were there, and then acquire said %s",
                     taken, checker->permits, bz_status_name(status));
     for (; taken > 0; taken--) {
-        enum bz_status released = bz_sut_release(checker->subject);
+        enum bz_status released = bz_sut_release(checker->sut);
         bz_world_assert(checker->world, released == BZ_OK,
                         "the release by its holder was refused: %s", bz_status_name(released));
     }

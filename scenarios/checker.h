@@ -16,7 +16,7 @@ struct bz_task;
 
 struct bz_checker {
     struct bz_world *world;
-    struct bz_sut_permits *subject;
+    struct bz_sut_permits *sut;
     struct bz_task *const *tasks; /* whom it waits for; not to be freed before the run ends */
     uint32_t task_count;
     uint32_t permits;

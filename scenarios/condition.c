@@ -42,7 +42,7 @@ struct starter {
 struct condition {
     struct bz_world *world;
     const struct bz_scenario_args *args;
-    struct bz_sut_condition subject;
+    struct bz_sut_condition sut;
     uint64_t tokens;
     uint64_t made;
     uint64_t taken;
@@ -65,13 +65,13 @@ static enum bz_status yield_up_to(struct condition *state, const char *label, in
 }
 
 static void release(struct condition *state) {
-    enum bz_status released = bz_sut_condition_release(&state->subject);
+    enum bz_status released = bz_sut_condition_release(&state->sut);
     bz_world_assert(state->world, released == BZ_OK, "the release by its holder was refused: %s",
                     bz_status_name(released));
 }
 
 static void notify(struct condition *state, uint32_t count) {
-    enum bz_status told = bz_sut_condition_notify(&state->subject, count);
+    enum bz_status told = bz_sut_condition_notify(&state->sut, count);
     bz_world_assert(state->world, told == BZ_OK, "the holder's notification was refused: %s",
                     bz_status_name(told));
 }
@@ -100,7 +100,7 @@ static enum bz_status producer(void *arg) {
         status = bz_sleep(state->world->loop,
                           bz_world_draw_delay_ns(state->world, "pace-ns", 0, pace_ns));
         if (status == BZ_OK) {
-            status = bz_sut_condition_acquire(&state->subject);
+            status = bz_sut_condition_acquire(&state->sut);
             if (status == BZ_OK) {
                 status = produce(state);
                 release(state);
@@ -112,7 +112,7 @@ static enum bz_status producer(void *arg) {
 
 static enum bz_status closer(void *arg) {
     struct condition *state = ((struct starter *)arg)->state;
-    enum bz_status status = bz_sut_condition_acquire(&state->subject);
+    enum bz_status status = bz_sut_condition_acquire(&state->sut);
     if (status == BZ_OK) {
         state->is_closed = true;
         notify(state, BZ_NOTIFY_ALL);
@@ -161,7 +161,7 @@ static void producer_is_done(struct bz_callback *callback, struct bz_future *fut
 static enum bz_status wait_for_token(struct condition *state) {
     enum bz_status status = BZ_OK;
     while (status == BZ_OK && state->tokens == 0 && !state->is_closed) {
-        status = bz_sut_condition_wait(&state->subject);
+        status = bz_sut_condition_wait(&state->sut);
     }
     return status;
 }
@@ -202,7 +202,7 @@ static enum bz_status take_token(struct condition *state, bool *is_over) {
 }
 
 static enum bz_status consume(struct condition *state, bool is_hurried, bool *is_over) {
-    enum bz_status status = bz_sut_condition_acquire(&state->subject);
+    enum bz_status status = bz_sut_condition_acquire(&state->sut);
     if (status != BZ_OK) {
         return status;
     }
@@ -240,11 +240,11 @@ static enum bz_status intruder(void *arg) {
         if (status != BZ_OK) {
             return status;
         }
-        bool is_free = bz_judge_holders(state->world->judge, state->subject.judged.lock) == 0;
+        bool is_free = bz_judge_holders(state->world->judge, state->sut.judged.lock) == 0;
         if (is_free && bz_world_draw(state->world, "waits", 2) == 1) {
-            status = bz_sut_condition_misuse(&state->subject);
+            status = bz_sut_condition_misuse(&state->sut);
         } else if (is_free) {
-            status = bz_sut_condition_notify(&state->subject, 1);
+            status = bz_sut_condition_notify(&state->sut, 1);
         }
     }
     return BZ_OK;
@@ -296,7 +296,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     state->producers_left = args->values[PRODUCERS];
     state->producers =
         bz_world_alloc(world, (size_t)args->values[PRODUCERS] * sizeof state->producers[0]);
-    enum bz_status status = bz_sut_condition_init(&state->subject, world, "tokens", "lock");
+    enum bz_status status = bz_sut_condition_init(&state->sut, world, "tokens", "lock");
     bz_world_assert(world, status == BZ_OK, "the variant could not be set up: %s",
                     bz_status_name(status));
     if (status == BZ_OK) {

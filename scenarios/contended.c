@@ -25,7 +25,7 @@ static const struct bz_param params[] = {
 struct contended {
     struct bz_world *world;
     const struct bz_scenario_args *args;
-    struct bz_sut_permits subject;
+    struct bz_sut_permits sut;
     struct bz_task *workers[];
 };
 
@@ -35,7 +35,7 @@ static enum bz_status hold_and_release(struct contended *state) {
     for (int64_t yields = 0; status == BZ_OK && yields < state->args->values[HOLD]; yields++) {
         status = bz_yield(state->world->loop);
     }
-    enum bz_status released = bz_sut_release(&state->subject);
+    enum bz_status released = bz_sut_release(&state->sut);
     bz_world_assert(state->world, released == BZ_OK, "the release by its holder was refused: %s",
                     bz_status_name(released));
     return status;
@@ -45,7 +45,7 @@ static enum bz_status worker(void *arg) {
     struct contended *state = arg;
     int64_t rounds = state->args->values[ROUNDS];
     for (int64_t round = 0; round < rounds; round++) {
-        enum bz_status status = bz_sut_acquire(&state->subject);
+        enum bz_status status = bz_sut_acquire(&state->sut);
         if (status == BZ_OK) {
             status = hold_and_release(state);
         }
@@ -84,7 +84,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
         bz_world_alloc(world, sizeof *state + count * sizeof state->workers[0]);
     state->world = world;
     state->args = args;
-    enum bz_status status = bz_sut_permits_init(&state->subject, world, args->primitive, "permits",
+    enum bz_status status = bz_sut_permits_init(&state->sut, world, args->primitive, "permits",
                                                 (uint32_t)args->values[PERMITS]);
     bz_world_assert(world, status == BZ_OK, "the variant could not be set up");
     for (uint32_t index = 0; index < count && status == BZ_OK; index++) {
@@ -100,7 +100,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
 static void finish(struct bz_world *world, void *arg) {
     struct contended *state = arg;
     (void)world;
-    bz_sut_probe_misuse(&state->subject);
+    bz_sut_probe_misuse(&state->sut);
 }
 
 const struct bz_scenario bz_scenario_contended = {

@@ -35,7 +35,7 @@ struct setter {
 struct event {
     struct bz_world *world;
     const struct bz_scenario_args *args;
-    struct bz_sut_event subject;
+    struct bz_sut_event sut;
     struct setter *setters;
     int64_t setters_left;
     uint64_t sets; /* so far */
@@ -56,7 +56,7 @@ static enum bz_status wait_a_while(struct event *state, const char *label, int64
 }
 
 static void check_flag(struct event *state) {
-    bool is_set = bz_sut_event_is_set(&state->subject);
+    bool is_set = bz_sut_event_is_set(&state->sut);
     bz_world_assert(state->world, is_set == state->is_set, "the flag is %s right after it was %s",
                     is_set ? "up" : "down", state->is_set ? "set" : "cleared");
 }
@@ -64,13 +64,13 @@ static void check_flag(struct event *state) {
 static void set(struct event *state) {
     state->sets++;
     state->is_set = true;
-    bz_sut_event_set(&state->subject);
+    bz_sut_event_set(&state->sut);
     check_flag(state);
 }
 
 static void clear(struct event *state) {
     state->is_set = false;
-    bz_sut_event_clear(&state->subject);
+    bz_sut_event_clear(&state->sut);
     check_flag(state);
 }
 
@@ -102,7 +102,7 @@ static void setter_is_done(struct bz_callback *callback, struct bz_future *futur
 static enum bz_status wait_once(struct event *state) {
     bool was_set = state->is_set;
     uint64_t sets = state->sets;
-    enum bz_status status = bz_sut_event_wait(&state->subject);
+    enum bz_status status = bz_sut_event_wait(&state->sut);
     bz_world_assert(state->world, status != BZ_OK || was_set || state->sets > sets,
                     "a wait ended well, and the flag has never been up since it began");
     bz_world_assert(state->world, status == BZ_OK || status == BZ_CANCELLED, "a wait ended with %s",
@@ -174,7 +174,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     state->setters =
         bz_world_alloc(world, (size_t)args->values[SETTERS] * sizeof state->setters[0]);
     state->waiters = bz_world_alloc(world, waiters * sizeof state->waiters[0]);
-    enum bz_status status = bz_sut_event_init(&state->subject, world, "flag");
+    enum bz_status status = bz_sut_event_init(&state->sut, world, "flag");
     bz_world_assert(world, status == BZ_OK, "the variant could not be set up: %s",
                     bz_status_name(status));
     if (status == BZ_OK) {

@@ -27,7 +27,7 @@ static const struct bz_param params[] = {
 struct handoff {
     struct bz_world *world;
     const struct bz_scenario_args *args;
-    struct bz_sut_permits subject;
+    struct bz_sut_permits sut;
     struct bz_task *b;
     struct bz_future b_comes;
     struct bz_callback b_ends; /* B may be cancelled before it ever comes */
@@ -47,7 +47,7 @@ static enum bz_status yield_times(struct handoff *state, int64_t times) {
 }
 
 static void release(struct handoff *state) {
-    enum bz_status released = bz_sut_release(&state->subject);
+    enum bz_status released = bz_sut_release(&state->sut);
     bz_world_assert(state->world, released == BZ_OK, "the release by its holder was refused: %s",
                     bz_status_name(released));
 }
@@ -56,7 +56,7 @@ static enum bz_status task_b(void *arg) {
     struct handoff *state = arg;
     bz_future_set_result(&state->b_comes, 0); /* refused if A was cancelled and waits no more */
     state->b_has_called = true;
-    enum bz_status status = bz_sut_acquire(&state->subject);
+    enum bz_status status = bz_sut_acquire(&state->sut);
     state->b_has_returned = true;
     if (status == BZ_OK) {
         status = yield_times(state, state->args->values[HOLD]);
@@ -72,7 +72,7 @@ static enum bz_status task_c(void *arg) {
         return status;
     }
     bool is_second = state->b_has_called;
-    status = bz_sut_acquire(&state->subject);
+    status = bz_sut_acquire(&state->sut);
     if (status == BZ_OK) {
         /* Judged at the end of the run, so that the oracles, which know more, speak first. */
         state->c_overtook =
@@ -111,7 +111,7 @@ static void on_a_ended(struct bz_callback *callback, struct bz_future *future) {
 static enum bz_status task_a(void *arg) {
     struct handoff *state = arg;
     bz_future_remove_callback(&state->a_ends); /* from here on A opens the gate itself */
-    enum bz_status status = bz_sut_acquire(&state->subject);
+    enum bz_status status = bz_sut_acquire(&state->sut);
     bool is_holder = status == BZ_OK;
     if (is_holder) {
         status = wait_for_b(state);
@@ -132,7 +132,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     state->args = args;
     bz_future_init(&state->b_comes, world->loop);
     bz_future_init(&state->gate, world->loop);
-    enum bz_status status = bz_sut_permits_init(&state->subject, world, args->primitive, "lock", 1);
+    enum bz_status status = bz_sut_permits_init(&state->sut, world, args->primitive, "lock", 1);
     bz_world_assert(world, status == BZ_OK, "the variant could not be set up: %s",
                     bz_status_name(status));
     if (status == BZ_OK) {
@@ -149,7 +149,7 @@ static void finish(struct bz_world *world, void *arg) {
     struct handoff *state = arg;
     bz_world_assert(world, !state->c_overtook,
                     "C was let in before B, who had come earlier and was not cancelled");
-    bz_sut_probe_misuse(&state->subject);
+    bz_sut_probe_misuse(&state->sut);
 }
 
 const struct bz_scenario bz_scenario_handoff = {

@@ -28,7 +28,7 @@ static const struct bz_param params[] = {
 struct intruder {
     struct bz_world *world;
     const struct bz_scenario_args *args;
-    struct bz_sut_permits subject;
+    struct bz_sut_permits sut;
     /* What was odd; said at the end, so that the oracles, which know more, speak first. */
     bool was_locked_wrong;
     bool has_suspended;       /* in the acquire for which locked() was wrong */
@@ -37,16 +37,16 @@ struct intruder {
 };
 
 static bool claims(const struct intruder *state, uint32_t claim) {
-    return (bz_variant_claims(state->world->variant, state->subject.primitive) & claim) != 0;
+    return (bz_variant_claims(state->world->variant, state->sut.primitive) & claim) != 0;
 }
 
 /* Acquires; whether that suspends is what locked() had said. */
 static enum bz_status acquire(struct intruder *state) {
-    struct bz_sut_permits *subject = &state->subject;
-    bool can_ask = subject->ops->locked != NULL && claims(state, BZ_CLAIM_LOCKED_EXACT);
-    bool is_locked = can_ask && subject->ops->locked(subject->instance);
+    struct bz_sut_permits *sut = &state->sut;
+    bool can_ask = sut->ops->locked != NULL && claims(state, BZ_CLAIM_LOCKED_EXACT);
+    bool is_locked = can_ask && sut->ops->locked(sut->instance);
     bz_world_mark_step(state->world);
-    enum bz_status status = bz_sut_acquire(subject);
+    enum bz_status status = bz_sut_acquire(sut);
     bool has_suspended = !bz_world_is_marked_step(state->world);
     if (can_ask && !state->was_locked_wrong && has_suspended != is_locked) {
         state->was_locked_wrong = true;
@@ -66,7 +66,7 @@ static enum bz_status worker(void *arg) {
         for (int64_t left = state->args->values[HOLD]; status == BZ_OK && left > 0; left--) {
             status = bz_yield(state->world->loop);
         }
-        enum bz_status released = bz_sut_release(&state->subject);
+        enum bz_status released = bz_sut_release(&state->sut);
         bz_world_assert(state->world, released == BZ_OK,
                         "the release by its holder was refused: %s", bz_status_name(released));
     }
@@ -75,12 +75,12 @@ static enum bz_status worker(void *arg) {
 
 /* Releases, if nobody holds a permit and it is clear what must come of it. */
 static void intrude(struct intruder *state) {
-    uint64_t holders = bz_judge_holders(state->world->judge, state->subject.object);
-    bool is_plain = state->subject.primitive == BZ_PRIMITIVE_SEMAPHORE;
+    uint64_t holders = bz_judge_holders(state->world->judge, state->sut.object);
+    bool is_plain = state->sut.primitive == BZ_PRIMITIVE_SEMAPHORE;
     if (holders > 0 || (!is_plain && !claims(state, BZ_CLAIM_REFUSES_MISUSE))) {
         return;
     }
-    enum bz_status status = bz_sut_release(&state->subject);
+    enum bz_status status = bz_sut_release(&state->sut);
     if (is_plain && state->rejection == BZ_OK) {
         state->rejection = status;
     }
@@ -113,7 +113,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     struct intruder *state = bz_world_alloc(world, sizeof *state);
     state->world = world;
     state->args = args;
-    enum bz_status status = bz_sut_permits_init(&state->subject, world, args->primitive, "permits",
+    enum bz_status status = bz_sut_permits_init(&state->sut, world, args->primitive, "permits",
                                                 (uint32_t)args->values[PERMITS]);
     bz_world_assert(world, status == BZ_OK, "the variant could not be set up: %s",
                     bz_status_name(status));
@@ -139,7 +139,7 @@ static void finish(struct bz_world *world, void *arg) {
     bz_world_assert(world, state->rejection == BZ_OK,
                     "a plain semaphore refused one permit more: %s",
                     bz_status_name(state->rejection));
-    bz_sut_probe_misuse(&state->subject);
+    bz_sut_probe_misuse(&state->sut);
 }
 
 const struct bz_scenario bz_scenario_intruder = {

@@ -26,7 +26,7 @@ static const struct bz_param params[] = {
 struct pool {
     struct bz_world *world;
     const struct bz_scenario_args *args;
-    struct bz_sut_pool subject;
+    struct bz_sut_pool sut;
     struct bz_task *workers[];
 };
 
@@ -40,12 +40,12 @@ static enum bz_status yield_times(struct pool *pool, uint64_t times) {
 
 /* The key goes back whatever became of the work. */
 static enum bz_status use(struct pool *pool, uint32_t key) {
-    enum bz_status status = bz_sut_pool_acquire(&pool->subject, key);
+    enum bz_status status = bz_sut_pool_acquire(&pool->sut, key);
     if (status != BZ_OK) {
         return status;
     }
     status = yield_times(pool, (uint64_t)pool->args->values[HOLD]);
-    enum bz_status released = bz_sut_pool_release(&pool->subject, key);
+    enum bz_status released = bz_sut_pool_release(&pool->sut, key);
     bz_world_assert(pool->world, released == BZ_OK,
                     "the release of key %u by its holder was refused: %s", key,
                     bz_status_name(released));
@@ -91,7 +91,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     pool->world = world;
     pool->args = args;
     enum bz_status status =
-        bz_sut_pool_init(&pool->subject, world, "key", (uint32_t)args->values[KEYS]);
+        bz_sut_pool_init(&pool->sut, world, "key", (uint32_t)args->values[KEYS]);
     bz_world_assert(world, status == BZ_OK, "the variant could not be set up: %s",
                     bz_status_name(status));
     for (uint32_t index = 0; index < count && status == BZ_OK; index++) {
@@ -109,7 +109,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
 static void finish(struct bz_world *world, void *arg) {
     struct pool *pool = arg;
     (void)world;
-    bz_sut_pool_finish(&pool->subject);
+    bz_sut_pool_finish(&pool->sut);
 }
 
 const struct bz_scenario bz_scenario_pool = {

@@ -57,7 +57,7 @@ struct member {
 struct queue {
     struct bz_world *world;
     const struct bz_scenario_args *args;
-    struct bz_sut_queue subject;
+    struct bz_sut_queue sut;
     struct bz_future all_put; /* by producers and newcomers */
     struct member closer;
     struct member joiner;
@@ -91,10 +91,10 @@ static int64_t draw_priority(struct queue *queue) {
 }
 
 static void say_done(struct queue *queue) {
-    if (queue->subject.ops->task_done == NULL) {
+    if (queue->sut.ops->task_done == NULL) {
         return;
     }
-    enum bz_status status = bz_sut_queue_task_done(&queue->subject);
+    enum bz_status status = bz_sut_queue_task_done(&queue->sut);
     queue->dones += status == BZ_OK;
     bz_world_assert(queue->world, status == BZ_OK, "the task_done of an item was refused: %s",
                     bz_status_name(status));
@@ -106,7 +106,7 @@ static enum bz_status producer(void *arg) {
     struct queue *queue = ((struct member *)arg)->queue;
     enum bz_status status = BZ_OK;
     for (int64_t left = queue->args->values[ITEMS]; status == BZ_OK && left > 0; left--) {
-        status = bz_sut_queue_put(&queue->subject, draw_priority(queue));
+        status = bz_sut_queue_put(&queue->sut, draw_priority(queue));
         queue->puts += status == BZ_OK;
     }
     return status == BZ_CLOSED ? BZ_OK : status;
@@ -115,7 +115,7 @@ static enum bz_status producer(void *arg) {
 static enum bz_status consumer(void *arg) {
     struct queue *queue = ((struct member *)arg)->queue;
     for (;;) {
-        enum bz_status status = bz_sut_queue_get(&queue->subject);
+        enum bz_status status = bz_sut_queue_get(&queue->sut);
         if (status != BZ_OK) {
             return status == BZ_CLOSED ? BZ_OK : status;
         }
@@ -129,8 +129,8 @@ static enum bz_status consumer(void *arg) {
 
 static void try_once(struct queue *queue) {
     bool is_get = bz_world_draw(queue->world, "try-get", 2) == 1;
-    enum bz_status status = is_get ? bz_sut_queue_try_get(&queue->subject)
-                                   : bz_sut_queue_try_put(&queue->subject, draw_priority(queue));
+    enum bz_status status = is_get ? bz_sut_queue_try_get(&queue->sut)
+                                   : bz_sut_queue_try_put(&queue->sut, draw_priority(queue));
     if (status != BZ_OK) {
         bool is_right = status == BZ_CLOSED || status == (is_get ? BZ_EMPTY : BZ_FULL);
         bz_world_assert(queue->world, is_right, "who does not wait was told %s",
@@ -202,8 +202,8 @@ static enum bz_status closer(void *arg) {
         return be_patient(queue, "shutdown");
     }
     enum bz_status status = bz_future_await(&queue->all_put);
-    if (status == BZ_OK && queue->subject.ops->join != NULL) {
-        status = bz_sut_queue_join(&queue->subject);
+    if (status == BZ_OK && queue->sut.ops->join != NULL) {
+        status = bz_sut_queue_join(&queue->sut);
         bz_world_assert(queue->world, status != BZ_OK || queue->dones == queue->puts,
                         "join is through with %llu of %llu item(s) done",
                         (unsigned long long)queue->dones, (unsigned long long)queue->puts);
@@ -215,7 +215,7 @@ static enum bz_status closer(void *arg) {
 static enum bz_status joiner(void *arg) {
     struct queue *queue = ((struct member *)arg)->queue;
     enum bz_status status = be_patient(queue, "joining");
-    return status == BZ_OK ? bz_sut_queue_join(&queue->subject) : status;
+    return status == BZ_OK ? bz_sut_queue_join(&queue->sut) : status;
 }
 
 /* When all have gone, join is through if every item is done; if not, it will never be. An item that
@@ -226,8 +226,8 @@ static void on_joiner_alone(struct queue *queue) {
         return;
     }
     bool waits = bz_world_waits_in(queue->world, member->task, BZ_OP_AWAIT);
-    bool has_items = queue->subject.ops->size(queue->subject.instance) > 0;
-    bz_world_assert(queue->world, !waits || queue->subject.judged.unfinished > 0 || has_items,
+    bool has_items = queue->sut.ops->size(queue->sut.instance) > 0;
+    bz_world_assert(queue->world, !waits || queue->sut.judged.unfinished > 0 || has_items,
                     "join waits, and every item is done");
     bz_task_cancel(member->task);
 }
@@ -251,7 +251,7 @@ static void on_closer_ended(struct bz_callback *callback, struct bz_future *futu
     int64_t shutdown = queue->args->values[SHUTDOWN];
     (void)future;
     bool is_shut =
-        shutdown != NO_SHUTDOWN && bz_sut_queue_shutdown(&queue->subject, shutdown == IMMEDIATE);
+        shutdown != NO_SHUTDOWN && bz_sut_queue_shutdown(&queue->sut, shutdown == IMMEDIATE);
     if (!is_shut) {
         cancel_all(queue->members + queue->producer_count, queue->consumer_count);
     }
@@ -271,7 +271,7 @@ static void on_consumer_ended(struct bz_callback *callback, struct bz_future *fu
     struct queue *queue = bz_container_of(callback, struct member, ends)->queue;
     (void)future;
     if (--queue->consumers_left == 0) {
-        if (!queue->subject.judged.is_closed) { /* else it is for the queue to send them home */
+        if (!queue->sut.judged.is_closed) { /* else it is for the queue to send them home */
             cancel_all(queue->members, queue->producer_count);
         }
         cancel_all(&queue->closer, 1);
@@ -304,7 +304,7 @@ static void spawn_all(struct queue *queue) {
     for (uint32_t index = 1; is_well && index <= queue->newcomer_count; index++) {
         is_well = spawn(queue, member++, "newcomer", index, newcomer, on_putter_ended);
     }
-    if (is_well && queue->subject.ops->join != NULL) {
+    if (is_well && queue->sut.ops->join != NULL) {
         queue->joiner.queue = queue;
         queue->joiner.task = bz_task_spawn(queue->world->loop, "joiner", 0, joiner, &queue->joiner);
         is_well = queue->joiner.task != NULL;
@@ -333,7 +333,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     queue->members_left = producers + consumers + newcomers + 1;
     bz_future_init(&queue->all_put, world->loop);
     enum bz_status status =
-        bz_sut_queue_init(&queue->subject, world, "items", "slots",
+        bz_sut_queue_init(&queue->sut, world, "items", "slots",
                           (enum bz_queue_order)args->values[KIND], (uint32_t)args->values[MAXSIZE]);
     bz_world_assert(world, status == BZ_OK, "the variant could not be set up: %s",
                     bz_status_name(status));
@@ -346,7 +346,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
 static void finish(struct bz_world *world, void *arg) {
     struct queue *queue = arg;
     (void)world;
-    bz_sut_queue_finish(&queue->subject);
+    bz_sut_queue_finish(&queue->sut);
 }
 
 const struct bz_scenario bz_scenario_queue = {

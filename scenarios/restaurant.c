@@ -31,7 +31,7 @@ static const struct bz_param params[] = {
 struct restaurant {
     struct bz_world *world;
     const struct bz_scenario_args *args;
-    struct bz_sut_permits subject;
+    struct bz_sut_permits sut;
     struct bz_task *guests[];
 };
 
@@ -61,11 +61,11 @@ static enum bz_status guest(void *arg) {
     uint64_t helpings = (uint64_t)state->args->values[HELPINGS];
     for (uint64_t left = 1 + bz_world_draw(state->world, "helpings", helpings);
          status == BZ_OK && left > 0; left--) {
-        status = bz_sut_acquire(&state->subject);
+        status = bz_sut_acquire(&state->sut);
         if (status == BZ_OK) {
             status = eat(state);
             /* Whatever became of the meal, the table is given back. */
-            enum bz_status released = bz_sut_release(&state->subject);
+            enum bz_status released = bz_sut_release(&state->sut);
             bz_world_assert(state->world, released == BZ_OK,
                             "a guest could not leave the table: %s", bz_status_name(released));
         }
@@ -92,7 +92,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
         bz_world_alloc(world, sizeof *state + count * sizeof state->guests[0]);
     state->world = world;
     state->args = args;
-    enum bz_status status = bz_sut_permits_init(&state->subject, world, args->primitive, "tables",
+    enum bz_status status = bz_sut_permits_init(&state->sut, world, args->primitive, "tables",
                                                 (uint32_t)args->values[TABLES]);
     bool is_open = status == BZ_OK;
     bz_world_assert(world, is_open, "the variant could not be set up: %s", bz_status_name(status));
@@ -111,7 +111,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
 static void finish(struct bz_world *world, void *arg) {
     struct restaurant *state = arg;
     (void)world;
-    bz_sut_probe_misuse(&state->subject);
+    bz_sut_probe_misuse(&state->sut);
 }
 
 const struct bz_scenario bz_scenario_restaurant = {

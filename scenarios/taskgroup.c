@@ -31,7 +31,7 @@ struct child {
 struct taskgroup {
     struct bz_world *world;
     const struct bz_scenario_args *args;
-    struct bz_sut_permits subject;
+    struct bz_sut_permits sut;
     struct bz_group group;
     struct bz_task *parent;
     struct bz_checker checker;
@@ -51,7 +51,7 @@ static enum bz_status play_round(const struct child *child, uint64_t round) {
     if (child->fails_at == round * MOMENTS + BEFORE_ACQUIRE) {
         return BZ_FAILED;
     }
-    enum bz_status status = bz_sut_acquire(&state->subject);
+    enum bz_status status = bz_sut_acquire(&state->sut);
     if (status != BZ_OK) {
         return status;
     }
@@ -59,7 +59,7 @@ static enum bz_status play_round(const struct child *child, uint64_t round) {
     if (status == BZ_OK && child->fails_at == round * MOMENTS + WHILE_HOLDING) {
         status = BZ_FAILED;
     }
-    enum bz_status released = bz_sut_release(&state->subject);
+    enum bz_status released = bz_sut_release(&state->sut);
     bz_world_assert(state->world, released == BZ_OK, "the release by its holder was refused: %s",
                     bz_status_name(released));
     if (status == BZ_OK && child->fails_at == round * MOMENTS + AFTER_RELEASE) {
@@ -108,7 +108,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     uint64_t moments = (uint64_t)args->values[ROUNDS] * MOMENTS;
     uint64_t failing = bz_world_draw(world, "failing", count);
     state->children[failing].fails_at = bz_world_draw(world, "moment", moments);
-    enum bz_status status = bz_sut_permits_init(&state->subject, world, args->primitive, "permits",
+    enum bz_status status = bz_sut_permits_init(&state->sut, world, args->primitive, "permits",
                                                 (uint32_t)args->values[PERMITS]);
     bz_world_assert(world, status == BZ_OK, "the variant could not be set up: %s",
                     bz_status_name(status));
@@ -121,7 +121,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
         bool is_lock = args->primitive == BZ_PRIMITIVE_LOCK;
         state->checker =
             (struct bz_checker){.world = world,
-                                .subject = &state->subject,
+                                .sut = &state->sut,
                                 .tasks = &state->parent,
                                 .task_count = 1,
                                 .permits = is_lock ? 1 : (uint32_t)args->values[PERMITS]};
@@ -133,7 +133,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
 static void finish(struct bz_world *world, void *arg) {
     struct taskgroup *state = arg;
     (void)world;
-    bz_sut_probe_misuse(&state->subject);
+    bz_sut_probe_misuse(&state->sut);
 }
 
 const struct bz_scenario bz_scenario_taskgroup = {

@@ -25,14 +25,14 @@ static const struct bz_param params[] = {
 struct timeout {
     struct bz_world *world;
     const struct bz_scenario_args *args;
-    struct bz_sut_permits subject;
+    struct bz_sut_permits sut;
     struct bz_checker checker;
     struct bz_task *tasks[]; /* holders, then waiters */
 };
 
 static enum bz_status hold_and_release(struct timeout *state) {
     enum bz_status status = bz_sleep(state->world->loop, (uint64_t)state->args->values[HOLD_NS]);
-    enum bz_status released = bz_sut_release(&state->subject);
+    enum bz_status released = bz_sut_release(&state->sut);
     bz_world_assert(state->world, released == BZ_OK, "the release by its holder was refused: %s",
                     bz_status_name(released));
     return status;
@@ -40,7 +40,7 @@ static enum bz_status hold_and_release(struct timeout *state) {
 
 static enum bz_status holder(void *arg) {
     struct timeout *state = arg;
-    enum bz_status status = bz_sut_acquire(&state->subject);
+    enum bz_status status = bz_sut_acquire(&state->sut);
     return status == BZ_OK ? hold_and_release(state) : status;
 }
 
@@ -60,7 +60,7 @@ static enum bz_status acquire_in_time(struct timeout *state) {
     struct bz_timeout scope;
     enum bz_status status = bz_timeout_enter(state->world->loop, &scope, draw_deadline_ns(state));
     if (status == BZ_OK) {
-        status = bz_timeout_exit(&scope, bz_sut_acquire(&state->subject));
+        status = bz_timeout_exit(&scope, bz_sut_acquire(&state->sut));
     }
     bool is_cancelled =
         status == BZ_CANCELLED && bz_task_cancelling(bz_loop_current(state->world->loop)) > 0;
@@ -107,12 +107,12 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     state->world = world;
     state->args = args;
     enum bz_status status =
-        bz_sut_permits_init(&state->subject, world, args->primitive, "permits", permits);
+        bz_sut_permits_init(&state->sut, world, args->primitive, "permits", permits);
     bz_world_assert(world, status == BZ_OK, "the variant could not be set up: %s",
                     bz_status_name(status));
     if (status == BZ_OK && spawn_all(state, permits, waiters)) {
         state->checker = (struct bz_checker){.world = world,
-                                             .subject = &state->subject,
+                                             .sut = &state->sut,
                                              .tasks = state->tasks,
                                              .task_count = permits + waiters,
                                              .permits = permits};
@@ -124,7 +124,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
 static void finish(struct bz_world *world, void *arg) {
     struct timeout *state = arg;
     (void)world;
-    bz_sut_probe_misuse(&state->subject);
+    bz_sut_probe_misuse(&state->sut);
 }
 
 const struct bz_scenario bz_scenario_timeout = {

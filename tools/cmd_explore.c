@@ -170,7 +170,7 @@ static int keep_finding(const struct explore *explore, const struct bz_program *
     if (!finding->has_answers) {
         return bz_cli_fail(explore->name, BZ_EXIT_INTERNAL,
                            "%s was violated, on a schedule with more than %u choices that are not "
-                           "dull, which is not recorded: %s",
+                           "default, which is not recorded: %s",
                            finding->violation.oracle, BZ_ANSWERS_ENTRIES_MAX,
                            finding->violation.message);
     }

@@ -16,7 +16,7 @@ enum { OPTION_VARIANT = 0x3000, OPTION_LOG, OPTION_STEP, OPTION_JSON, OPTION_PRO
 
 static const struct argp_option options_table[] = {
     {"variant", OPTION_VARIANT, "V", 0,
-     "Play the choices to another implementation; what does not fit gets the dull answer", 0},
+     "Play the choices to another implementation; what does not fit gets the default answer", 0},
     {"log", OPTION_LOG, NULL, 0, "Print every event with its step and time", 0},
     {"step", OPTION_STEP, NULL, 0, "The same, and wait for Enter after each step", 0},
     {"json", OPTION_JSON, NULL, 0, "Print one JSON document", 0},

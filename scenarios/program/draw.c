@@ -1,7 +1,7 @@
 /* A script out of draws, so that programs and schedules are searched together, and shrink together.
  *
  * Every task has a fixed number of slots, and every slot the same five draws, whatever they are
- * used for: so each draw keeps its place on the tape when another one is taken away. All dull, a
+ * used for: so each draw keeps its place on the tape when another one is taken away. All default, a
  * slot is no operation at all. What a slot means reaches over the slots behind it: a lock that is
  * held, a timeout, a group have some of them inside. Times are data like all the rest, and no
  * delays: so a file that was written from a drawn script runs, for the same seed, under the same

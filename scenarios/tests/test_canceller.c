@@ -11,7 +11,7 @@
 
 #define TASKS_MAX 130u
 
-/* Draws what a test wants to be drawn; else dull. */
+/* Draws what a test wants to be drawn; else default. */
 static uint64_t drawn;
 static uint64_t drawn_below;
 
@@ -26,7 +26,7 @@ static uint64_t fixed_draw(void *state, enum bz_choice_kind kind, const struct b
 
 struct crowd {
     struct bz_world *world;
-    struct bz_sut_permits subject;
+    struct bz_sut_permits sut;
     struct bz_task *tasks[TASKS_MAX];
     uint32_t count;
     uint32_t every; /* of the tasks, counted from 1, only each every-th waits; the others yield */
@@ -35,7 +35,7 @@ struct crowd {
 static enum bz_status wait_for_ever(void *arg) {
     struct crowd *crowd = arg;
     uint32_t id = bz_judge_running(crowd->world->judge);
-    return id % crowd->every == 0 ? bz_sut_acquire(&crowd->subject)
+    return id % crowd->every == 0 ? bz_sut_acquire(&crowd->sut)
                                   : bz_sleep(crowd->world->loop, BZ_TIME_NEVER);
 }
 
@@ -50,10 +50,9 @@ static void gather(struct crowd *crowd, uint32_t count, uint32_t every) {
     crowd->world = bz_world_new(&config, &bz_variant_buzzer);
     bz_judge_begin(crowd->world->judge, &(struct bz_run_start){.seed = 0});
     bz_world_begin(crowd->world);
-    cr_assert(
-        eq(int,
-           bz_sut_permits_init(&crowd->subject, crowd->world, BZ_PRIMITIVE_SEMAPHORE, "permits", 0),
-           BZ_OK));
+    cr_assert(eq(
+        int, bz_sut_permits_init(&crowd->sut, crowd->world, BZ_PRIMITIVE_SEMAPHORE, "permits", 0),
+        BZ_OK));
     for (uint32_t index = 0; index < count; index++) {
         crowd->tasks[index] =
             bz_task_spawn(crowd->world->loop, "guest", index + 1, wait_for_ever, crowd);
@@ -112,12 +111,12 @@ Test(view, counts_the_entries_of_the_queue) {
         struct bz_permit_view view = {0};
         gather(&crowd, count, 1);
         const struct bz_permit_ops *ops = bz_variant_buzzer.permits[BZ_PRIMITIVE_SEMAPHORE];
-        ops->view(crowd.subject.instance, &view);
+        ops->view(crowd.sut.instance, &view);
         cr_assert(eq(u32, view.waiting, count));
         cr_assert(eq(u32, view.queued, count));
-        struct bz_semaphore *semaphore = crowd.subject.instance;
+        struct bz_semaphore *semaphore = crowd.sut.instance;
         semaphore->queue.waiting_count++;
-        ops->view(crowd.subject.instance, &view);
+        ops->view(crowd.sut.instance, &view);
         cr_assert(eq(u32, view.waiting, count + 1));
         cr_assert(eq(u32, view.queued, count <= 32 ? count : count + 1));
         bz_world_destroy(crowd.world);

@@ -374,7 +374,7 @@ Test(program, a_drawn_program_runs_from_its_file_as_before) {
     leave_folder(&folder);
 }
 
-/* The dullest tape is the simplest program. */
+/* The most ordinary tape is the simplest program. */
 Test(program, with_nothing_drawn_nothing_is_done) {
     struct bz_program program = new_program(&bz_variant_buzzer);
     struct bz_tape tape;

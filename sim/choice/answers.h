@@ -1,4 +1,4 @@
-/* The answers of one run that are not dull, by the number of the question.
+/* The answers of one run that are not default, by the number of the question.
  *
  * A search numbers the questions of a run 1, 2, 3, ... in the order in which a world asks them, and
  * gives a schedule as the answers that are not 0. As text that is one word, question-answer pairs

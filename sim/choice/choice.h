@@ -1,6 +1,6 @@
 /* What is chosen: the one door through which two runs of the same program may differ.
  *
- *   kind     question                                     dull answer (0, and not on the tape)
+ *   kind     question                                     default answer (0, and not on the tape)
  *   next     which ready handle runs now?                 the oldest one (FIFO)
  *   cancel   is a task cancelled here, and which?         none
  *   delay    does the clock jump, though work is ready?   no
@@ -10,7 +10,7 @@
  * A choice is recorded with the place where it was made and with the identity of what was chosen,
  * never with a position in a queue. The place of next, cancel and a clock jump is the step; the
  * place of data and of a drawn delay is the how-manieth draw of which task it is. So an edited
- * choice leaves the meaning of all others alone, and taking an entry away makes its place dull.
+ * choice leaves the meaning of all others alone, and taking an entry away makes its place default.
  */
 #ifndef BZ_SIM_CHOICE_CHOICE_H
 #define BZ_SIM_CHOICE_CHOICE_H

@@ -1,10 +1,10 @@
-/* answers: a list of answers, and the dull one everywhere else. What a search has found is repeated
+/* answers: a list of answers, and the default everywhere else. What a search has found is repeated
  * so: see answers.h. Every question is asked, at every point. */
 #include "sim/choice/answers.h"
 #include "sim/choice/strategy.h"
 
 struct answers_state {
-    const struct bz_answers *answers; /* NULL: dull throughout */
+    const struct bz_answers *answers; /* NULL: default throughout */
     uint32_t question;
     uint32_t cursor;
 };
@@ -13,8 +13,8 @@ static void answers_begin(void *opaque, const struct bz_strategy_start *start) {
     *(struct answers_state *)opaque = (struct answers_state){.answers = start->answers};
 }
 
-/* An answer that does not fit is taken back to the dull one: the run is another one then, which its
- * digest tells. */
+/* An answer that does not fit is taken back to the default one: the run is another one then, which
+ * its digest tells. */
 static uint64_t reply(struct answers_state *state, uint64_t bound) {
     const struct bz_answers *answers = state->answers;
     state->question++;
@@ -61,7 +61,7 @@ static uint64_t answers_draw(void *state, enum bz_choice_kind kind, const struct
 const struct bz_strategy bz_strategy_answers = {
     .name = "answers",
     .summary =
-        "the setting answers says which questions are not answered dully: what explore found",
+        "the setting answers says which questions are not answered by default: what explore found",
     .state_bytes = sizeof(struct answers_state),
     .begin = answers_begin,
     .next = answers_next,

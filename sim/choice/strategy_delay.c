@@ -9,21 +9,21 @@
  * Guarantee: a schedule with d delays is hit with probability at least 1 / (k n)^d, n the ready
  * handles, in the share of runs that have d. Fair: after its delays it is a queue.
  */
-#include "sim/choice/chance.h"
+#include "sim/choice/rng.h"
 
 #define DELAYS_LOG2_MAX 3u
 #define DELAYS_MAX (1u << DELAYS_LOG2_MAX)
 
 struct delay_state {
-    struct bz_chance chance;
+    struct bz_rng rng;
     uint32_t left;
     uint32_t steps[DELAYS_MAX]; /* of the delays to come, in no order */
 };
 
 static void delay_begin(void *state, const struct bz_strategy_start *start) {
     struct delay_state *delay = state;
-    bz_chance_begin(&delay->chance, start);
-    struct bz_pcg32 *plan = &delay->chance.streams[BZ_CHANCE_PLAN];
+    bz_rng_begin(&delay->rng, start);
+    struct bz_pcg32 *plan = &delay->rng.streams[BZ_RNG_PLAN];
     delay->left = (1u << bz_pcg32_below(plan, DELAYS_LOG2_MAX + 2)) / 2; /* 0, 1, 2, 4, 8 */
     for (uint32_t index = 0; index < delay->left; index++) {
         delay->steps[index] = 1 + bz_pcg32_below(plan, start->profile->steps);
@@ -37,7 +37,7 @@ static uint32_t delay_next(void *state, const struct bz_ready *ready, uint32_t c
     for (uint32_t index = 0; index < delay->left; index++) {
         if (delay->steps[index] <= step) { /* later if there was no choice at that step */
             delay->steps[index] = delay->steps[--delay->left];
-            return 1 + bz_pcg32_below(&delay->chance.streams[BZ_CHOICE_NEXT], count - 1);
+            return 1 + bz_pcg32_below(&delay->rng.streams[BZ_CHOICE_NEXT], count - 1);
         }
     }
     return 0;
@@ -50,9 +50,9 @@ const struct bz_strategy bz_strategy_delay = {
     .state_bytes = sizeof(struct delay_state),
     .begin = delay_begin,
     .next = delay_next,
-    .cancel_gap = bz_chance_spread_gap,
-    .cancel = bz_chance_cancel,
-    .jump_gap = bz_chance_jump_gap,
-    .jump = bz_chance_jump,
-    .draw = bz_chance_draw,
+    .cancel_gap = bz_rng_spread_gap,
+    .cancel = bz_rng_cancel,
+    .jump_gap = bz_rng_jump_gap,
+    .jump = bz_rng_jump,
+    .draw = bz_rng_draw,
 };

@@ -1,4 +1,4 @@
-/* fifo: the dull answer everywhere. One run is all there is to see: what a stock loop does when
+/* fifo: the default answer everywhere. One run is all there is to see: what a stock loop does when
  * nobody interferes and every draw is 0. */
 #include "sim/choice/strategy.h"
 
@@ -48,7 +48,7 @@ static uint64_t fifo_draw(void *state, enum bz_choice_kind kind, const struct bz
 
 const struct bz_strategy bz_strategy_fifo = {
     .name = "fifo",
-    .summary = "the oldest handle first, no cancel, every draw 0: the one dull run",
+    .summary = "the oldest handle first, no cancel, every draw 0: the one default run",
     .state_bytes = 1,
     .begin = fifo_begin,
     .next = fifo_next,

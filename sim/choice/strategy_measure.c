@@ -5,10 +5,10 @@
 
 static void measure_begin(void *state, const struct bz_strategy_start *start) {
     struct bz_measure_state *measure = state;
-    bz_chance_seed(&measure->chance, start->seed);
+    bz_rng_seed(&measure->rng, start->seed);
     measure->points = 0;
-    measure->strike_point = bz_chance_log_gap(&measure->chance.streams[BZ_CHOICE_CANCEL],
-                                              STRIKE_LOG2_MIN, STRIKE_LOG2_MAX);
+    measure->strike_point =
+        bz_rng_log_gap(&measure->rng.streams[BZ_CHOICE_CANCEL], STRIKE_LOG2_MIN, STRIKE_LOG2_MAX);
 }
 
 static uint32_t measure_gap(void *state) {
@@ -20,7 +20,7 @@ static uint32_t measure_cancel(void *state, const struct bz_cancel_candidate *ca
                                uint32_t count, uint32_t step, uint32_t point) {
     struct bz_measure_state *measure = state;
     return measure->points++ == measure->strike_point
-               ? bz_chance_cancel(state, candidates, count, step, point)
+               ? bz_rng_cancel(state, candidates, count, step, point)
                : 0;
 }
 
@@ -29,10 +29,10 @@ const struct bz_strategy bz_strategy_measure = {
     .summary = "a random walk that counts the points where a cancel could be injected",
     .state_bytes = sizeof(struct bz_measure_state),
     .begin = measure_begin,
-    .next = bz_chance_next,
+    .next = bz_rng_next,
     .cancel_gap = measure_gap,
     .cancel = measure_cancel,
-    .jump_gap = bz_chance_rare_jump_gap,
-    .jump = bz_chance_jump,
-    .draw = bz_chance_draw,
+    .jump_gap = bz_rng_rare_jump_gap,
+    .jump = bz_rng_jump,
+    .draw = bz_rng_draw,
 };

@@ -5,11 +5,11 @@
 #ifndef BZ_SIM_CHOICE_STRATEGY_MEASURE_H
 #define BZ_SIM_CHOICE_STRATEGY_MEASURE_H
 
-#include "sim/choice/chance.h"
+#include "sim/choice/rng.h"
 
 /* Its state, as bz_world.strategy_state. */
 struct bz_measure_state {
-    struct bz_chance chance;
+    struct bz_rng rng;
     uint32_t points;       /* of this run so far */
     uint32_t strike_point; /* where its cancel strikes */
 };

@@ -16,7 +16,7 @@
  * and whoever still makes no progress then cannot. Shuttle, Coyote and others end their priority
  * schedules in the same way.
  */
-#include "sim/choice/chance.h"
+#include "sim/choice/rng.h"
 
 #define DEPTH_MAX 4u
 #define FAIR_AFTER 4u
@@ -31,7 +31,7 @@ struct change {
 };
 
 struct pct_state {
-    struct bz_chance chance;
+    struct bz_rng rng;
     uint64_t seed;
     uint64_t unfair_until;
     uint32_t pending; /* changes not made yet */
@@ -48,8 +48,8 @@ static uint64_t unfair_until(const struct bz_profile *profile) {
 
 static void pct_begin(void *state, const struct bz_strategy_start *start) {
     struct pct_state *pct = state;
-    bz_chance_begin(&pct->chance, start);
-    struct bz_pcg32 *plan = &pct->chance.streams[BZ_CHANCE_PLAN];
+    bz_rng_begin(&pct->rng, start);
+    struct bz_pcg32 *plan = &pct->rng.streams[BZ_RNG_PLAN];
     pct->seed = bz_seed_mix(start->seed);
     pct->unfair_until = unfair_until(start->profile);
     pct->change_count = bz_pcg32_below(plan, DEPTH_MAX);
@@ -63,7 +63,7 @@ static void pct_begin(void *state, const struct bz_strategy_start *start) {
 /* A change that was made later counts; the paper's order among the fallen is that of their numbers,
  * which were drawn independently of the steps. */
 static uint64_t priority(const struct pct_state *pct, uint32_t owner) {
-    uint64_t value = PRIORITY_BASE | bz_chance_hash(pct->seed, owner, 0);
+    uint64_t value = PRIORITY_BASE | bz_rng_hash(pct->seed, owner, 0);
     uint32_t latest = 0;
     for (uint32_t index = 0; index < pct->change_count; index++) {
         const struct change *change = &pct->changes[index];
@@ -91,7 +91,7 @@ static uint32_t highest(const struct pct_state *pct, const struct bz_ready *read
 static uint32_t pct_next(void *state, const struct bz_ready *ready, uint32_t count, uint32_t step) {
     struct pct_state *pct = state;
     if (step > pct->unfair_until) {
-        return bz_chance_next(state, ready, count, step);
+        return bz_rng_next(state, ready, count, step);
     }
     uint32_t best = highest(pct, ready, count);
     for (uint32_t index = 0; pct->pending > 0 && index < pct->change_count; index++) {
@@ -114,9 +114,9 @@ const struct bz_strategy bz_strategy_pct = {
     .state_bytes = sizeof(struct pct_state),
     .begin = pct_begin,
     .next = pct_next,
-    .cancel_gap = bz_chance_spread_gap,
-    .cancel = bz_chance_cancel,
-    .jump_gap = bz_chance_jump_gap,
-    .jump = bz_chance_jump,
-    .draw = bz_chance_draw,
+    .cancel_gap = bz_rng_spread_gap,
+    .cancel = bz_rng_cancel,
+    .jump_gap = bz_rng_jump_gap,
+    .jump = bz_rng_jump,
+    .draw = bz_rng_draw,
 };

@@ -9,7 +9,7 @@
  * Members and shares are measured, not chosen by taste: they are those for which the worst ratio of
  * the portfolio's mean schedules to the first finding to the mean of the best single strategy, over
  * all entries of scenarios/zoo under both orders, is about the smallest; sim/README.md has the
- * figures. Of every DULL_EVERY seeds one is the dull run of fifo, in a campaign from seed 0 the
+ * figures. Of every FIFO_EVERY seeds one is the default run of fifo, in a campaign from seed 0 the
  * second run: so what fails without any choice fails at once, and what nearly every other run finds
  * does not wait for it.
  *
@@ -20,7 +20,7 @@
 #include "sim/choice/strategy.h"
 
 #define STATE_WORDS 64u
-#define DULL_EVERY 100u
+#define FIFO_EVERY 100u
 #define DULL_AT 1u
 #define DULL_JUMP_GAP 10000u /* whoever spins until a time comes must see it come */
 
@@ -50,7 +50,7 @@ struct portfolio_state {
 static void portfolio_begin(void *state, const struct bz_strategy_start *start) {
     struct portfolio_state *portfolio = state;
     portfolio->member =
-        start->seed % DULL_EVERY == DULL_AT ? &bz_strategy_fifo : turns[start->seed % TURN_COUNT];
+        start->seed % FIFO_EVERY == DULL_AT ? &bz_strategy_fifo : turns[start->seed % TURN_COUNT];
     BZ_CHECK(portfolio->member->state_bytes <= sizeof portfolio->words);
     portfolio->member->begin(portfolio->words, start);
 }

@@ -8,29 +8,29 @@
  * Guarantee: a given schedule of k steps with at most n ready handles is hit with probability at
  * least n^-k; fair with probability 1.
  */
-#include "sim/choice/chance.h"
+#include "sim/choice/rng.h"
 
 #define GAP_LOG2_MIN 3u
 #define GAP_LOG2_MAX 9u
 
 static void random_begin(void *state, const struct bz_strategy_start *start) {
-    bz_chance_seed(state, start->seed);
+    bz_rng_seed(state, start->seed);
 }
 
 static uint32_t random_cancel_gap(void *state) {
-    struct bz_chance *chance = state;
-    return bz_chance_log_gap(&chance->streams[BZ_CHOICE_CANCEL], GAP_LOG2_MIN, GAP_LOG2_MAX);
+    struct bz_rng *rng = state;
+    return bz_rng_log_gap(&rng->streams[BZ_CHOICE_CANCEL], GAP_LOG2_MIN, GAP_LOG2_MAX);
 }
 
 const struct bz_strategy bz_strategy_random = {
     .name = "random",
     .summary = "every ready handle equally likely at every step, cancels after log-uniform gaps",
-    .state_bytes = sizeof(struct bz_chance),
+    .state_bytes = sizeof(struct bz_rng),
     .begin = random_begin,
-    .next = bz_chance_next,
+    .next = bz_rng_next,
     .cancel_gap = random_cancel_gap,
-    .cancel = bz_chance_cancel,
-    .jump_gap = bz_chance_rare_jump_gap,
-    .jump = bz_chance_jump,
-    .draw = bz_chance_draw,
+    .cancel = bz_rng_cancel,
+    .jump_gap = bz_rng_rare_jump_gap,
+    .jump = bz_rng_jump,
+    .draw = bz_rng_draw,
 };

@@ -26,8 +26,8 @@ static void diverge(struct bz_replay_state *state, size_t entry, uint32_t step) 
     }
 }
 
-/* The entry for a place that is named by its step, or NULL: the dull answer. Entries stand in the
- * order of the run, so a strict cursor never has to look further than one entry. */
+/* The entry for a place that is named by its step, or NULL: the default answer. Entries stand in
+ * the order of the run, so a strict cursor never has to look further than one entry. */
 static const struct bz_choice *entry_at_step(struct bz_replay_state *state,
                                              enum bz_choice_kind kind, uint32_t step) {
     const struct bz_tape *tape = state->tape;

@@ -2,7 +2,7 @@
  *
  * replay_strict: entries must fit one after the other. An entry that does not fit its place, or is
  * never reached, is a divergence; the first is kept in the state.
- * replay_lenient: an entry that does not fit is skipped; what has no entry gets the dull answer.
+ * replay_lenient: an entry that does not fit is skipped; what has no entry gets the default answer.
  */
 #ifndef BZ_SIM_CHOICE_STRATEGY_REPLAY_H
 #define BZ_SIM_CHOICE_STRATEGY_REPLAY_H

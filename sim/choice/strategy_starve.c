@@ -10,7 +10,7 @@
  * Guarantee: that of a random walk, for the steps outside; fair with probability 1, because no hold
  * lasts longer than HOLD_MAX steps and the pauses are random walks.
  */
-#include "sim/choice/chance.h"
+#include "sim/choice/rng.h"
 
 #define SHARE 5u /* of a run that a hold may take, as a divisor */
 #define HOLD_MIN 4u
@@ -18,7 +18,7 @@
 #define NOBODY UINT32_MAX
 
 struct starve_state {
-    struct bz_chance chance;
+    struct bz_rng rng;
     uint32_t hold_log2_max;
     uint32_t run_steps;
     uint32_t victim;      /* an owner, or NOBODY */
@@ -28,7 +28,7 @@ struct starve_state {
 
 static void starve_begin(void *state, const struct bz_strategy_start *start) {
     struct starve_state *starve = state;
-    bz_chance_begin(&starve->chance, start);
+    bz_rng_begin(&starve->rng, start);
     uint32_t most = start->profile->steps / SHARE;
     most = most < HOLD_MIN ? HOLD_MIN : most > HOLD_MAX ? HOLD_MAX : most;
     starve->hold_log2_max = 31u - (uint32_t)__builtin_clz(most);
@@ -36,13 +36,13 @@ static void starve_begin(void *state, const struct bz_strategy_start *start) {
     starve->victim = NOBODY;
     starve->last_victim = NOBODY;
     starve->until =
-        1 + bz_pcg32_below(&starve->chance.streams[BZ_CHANCE_PLAN], (starve->run_steps + 1) / 2);
+        1 + bz_pcg32_below(&starve->rng.streams[BZ_RNG_PLAN], (starve->run_steps + 1) / 2);
 }
 
 /* A hold ends, or begins. Nobody is held twice in a row: one more pause comes instead. */
 static void turn(struct starve_state *starve, const struct bz_ready *ready, uint32_t count,
                  uint32_t step) {
-    struct bz_pcg32 *plan = &starve->chance.streams[BZ_CHANCE_PLAN];
+    struct bz_pcg32 *plan = &starve->rng.streams[BZ_RNG_PLAN];
     uint32_t log2 = 1 + bz_pcg32_below(plan, starve->hold_log2_max);
     uint32_t drawn = ready[bz_pcg32_below(plan, count)].owner;
     bool is_hold = starve->victim == NOBODY && drawn != starve->last_victim;
@@ -62,7 +62,7 @@ static uint32_t starve_next(void *state, const struct bz_ready *ready, uint32_t 
         others -= ready[index].owner == starve->victim;
     }
     uint32_t drawn =
-        bz_pcg32_below(&starve->chance.streams[BZ_CHOICE_NEXT], others == 0 ? count : others);
+        bz_pcg32_below(&starve->rng.streams[BZ_CHOICE_NEXT], others == 0 ? count : others);
     if (others == count || others == 0) {
         return drawn;
     }
@@ -83,9 +83,9 @@ const struct bz_strategy bz_strategy_starve = {
     .state_bytes = sizeof(struct starve_state),
     .begin = starve_begin,
     .next = starve_next,
-    .cancel_gap = bz_chance_spread_gap,
-    .cancel = bz_chance_cancel,
-    .jump_gap = bz_chance_jump_gap,
-    .jump = bz_chance_jump,
-    .draw = bz_chance_draw,
+    .cancel_gap = bz_rng_spread_gap,
+    .cancel = bz_rng_cancel,
+    .jump_gap = bz_rng_jump_gap,
+    .jump = bz_rng_jump,
+    .draw = bz_rng_draw,
 };

@@ -8,12 +8,12 @@
  *     what is drawn                      uniform, small, large, or always the same share
  *     which handle is next               uniform, rather old, rather new, or the same task again
  * and, as every strategy that plans its cancels, how early and how densely cancels come and how
- * often the clock jumps (chance.h).
+ * often the clock jumps (rng.h).
  *
  * Guarantee: none beyond a random walk's, in the share of runs that have its parameters. Fair with
  * probability 1: no handle is ever out of the question.
  */
-#include "sim/choice/chance.h"
+#include "sim/choice/rng.h"
 
 #define SOON_LOG2_MOST 6u
 #define STICKY_OF_4 3u
@@ -21,7 +21,7 @@
 enum pick { PICK_UNIFORM, PICK_OLD, PICK_NEW, PICK_STICKY, PICK_COUNT };
 
 struct swarm_state {
-    struct bz_chance chance;
+    struct bz_rng rng;
     enum pick pick;
     uint32_t windows;
     uint32_t soon_log2;
@@ -30,10 +30,10 @@ struct swarm_state {
 
 static void swarm_begin(void *state, const struct bz_strategy_start *start) {
     struct swarm_state *swarm = state;
-    bz_chance_begin(&swarm->chance, start);
-    struct bz_pcg32 *plan = &swarm->chance.streams[BZ_CHANCE_PLAN];
+    bz_rng_begin(&swarm->rng, start);
+    struct bz_pcg32 *plan = &swarm->rng.streams[BZ_RNG_PLAN];
     swarm->pick = (enum pick)bz_pcg32_below(plan, PICK_COUNT);
-    swarm->chance.bias = (enum bz_bias)bz_pcg32_below(plan, BZ_BIAS_COUNT);
+    swarm->rng.bias = (enum bz_bias)bz_pcg32_below(plan, BZ_BIAS_COUNT);
     swarm->windows = bz_pcg32_next(plan) & BZ_WINDOWS_ALL;
     swarm->windows = bz_pcg32_below(plan, 4) == 0 ? BZ_WINDOWS_ALL : swarm->windows;
     swarm->soon_log2 = 1 + bz_pcg32_below(plan, SOON_LOG2_MOST);
@@ -43,7 +43,7 @@ static void swarm_begin(void *state, const struct bz_strategy_start *start) {
 /* The same task again, three times of four; each of the others in the fourth. */
 static uint32_t sticky(struct swarm_state *swarm, const struct bz_ready *ready, uint32_t count,
                        uint32_t drawn) {
-    if (bz_pcg32_below(&swarm->chance.streams[BZ_CHOICE_NEXT], 4) < STICKY_OF_4) {
+    if (bz_pcg32_below(&swarm->rng.streams[BZ_CHOICE_NEXT], 4) < STICKY_OF_4) {
         for (uint32_t index = 0; index < count; index++) {
             if (ready[index].owner == swarm->last_owner) {
                 drawn = index;
@@ -58,7 +58,7 @@ static uint32_t sticky(struct swarm_state *swarm, const struct bz_ready *ready, 
 static uint32_t swarm_next(void *state, const struct bz_ready *ready, uint32_t count,
                            uint32_t step) {
     struct swarm_state *swarm = state;
-    struct bz_pcg32 *stream = &swarm->chance.streams[BZ_CHOICE_NEXT];
+    struct bz_pcg32 *stream = &swarm->rng.streams[BZ_CHOICE_NEXT];
     uint32_t drawn = bz_pcg32_below(stream, count);
     (void)step;
     if (swarm->pick == PICK_UNIFORM) {
@@ -74,12 +74,12 @@ static uint32_t swarm_next(void *state, const struct bz_ready *ready, uint32_t c
 
 static uint32_t swarm_cancel_gap(void *state) {
     struct swarm_state *swarm = state;
-    struct bz_pcg32 *stream = &swarm->chance.streams[BZ_CHOICE_CANCEL];
-    if (swarm->chance.has_struck) {
-        return bz_chance_log_gap(stream, 1, swarm->soon_log2);
+    struct bz_pcg32 *stream = &swarm->rng.streams[BZ_CHOICE_CANCEL];
+    if (swarm->rng.has_struck) {
+        return bz_rng_log_gap(stream, 1, swarm->soon_log2);
     }
-    swarm->chance.has_struck = true;
-    return bz_pcg32_below(stream, swarm->chance.first_bound);
+    swarm->rng.has_struck = true;
+    return bz_pcg32_below(stream, swarm->rng.first_bound);
 }
 
 static uint32_t swarm_cancel(void *state, const struct bz_cancel_candidate *candidates,
@@ -87,8 +87,7 @@ static uint32_t swarm_cancel(void *state, const struct bz_cancel_candidate *cand
     struct swarm_state *swarm = state;
     (void)step;
     (void)point;
-    return bz_chance_victim(&swarm->chance.streams[BZ_CHOICE_CANCEL], candidates, count,
-                            swarm->windows);
+    return bz_rng_victim(&swarm->rng.streams[BZ_CHOICE_CANCEL], candidates, count, swarm->windows);
 }
 
 const struct bz_strategy bz_strategy_swarm = {
@@ -101,7 +100,7 @@ const struct bz_strategy bz_strategy_swarm = {
     .next = swarm_next,
     .cancel_gap = swarm_cancel_gap,
     .cancel = swarm_cancel,
-    .jump_gap = bz_chance_jump_gap,
-    .jump = bz_chance_jump,
-    .draw = bz_chance_draw,
+    .jump_gap = bz_rng_jump_gap,
+    .jump = bz_rng_jump,
+    .draw = bz_rng_draw,
 };

@@ -10,17 +10,17 @@
  * Guarantee: of a program whose tasks are always ready and are as long as the profile says, every
  * interleaving is equally likely. Fair with probability 1, since no weight is 0.
  */
-#include "sim/choice/chance.h"
+#include "sim/choice/rng.h"
 
 struct urw_state {
-    struct bz_chance chance;
+    struct bz_rng rng;
     const struct bz_profile *profile;
     uint32_t mean_steps; /* of a task, for those that the profile does not know */
 };
 
 static void urw_begin(void *state, const struct bz_strategy_start *start) {
     struct urw_state *urw = state;
-    bz_chance_begin(&urw->chance, start);
+    bz_rng_begin(&urw->rng, start);
     urw->profile = start->profile;
     urw->mean_steps = start->profile->steps / (start->profile->tasks + 1) + 1;
 }
@@ -43,7 +43,7 @@ static uint32_t urw_next(void *state, const struct bz_ready *ready, uint32_t cou
     for (uint32_t each = 0; each < count; each++) {
         total += weight(urw, &ready[each]);
     }
-    uint64_t drawn = bz_pcg32_below64(&urw->chance.streams[BZ_CHOICE_NEXT], total);
+    uint64_t drawn = bz_pcg32_below64(&urw->rng.streams[BZ_CHOICE_NEXT], total);
     for (;;) {
         uint32_t share = weight(urw, &ready[index]);
         if (drawn < share) {
@@ -62,9 +62,9 @@ const struct bz_strategy bz_strategy_urw = {
     .state_bytes = sizeof(struct urw_state),
     .begin = urw_begin,
     .next = urw_next,
-    .cancel_gap = bz_chance_spread_gap,
-    .cancel = bz_chance_cancel,
-    .jump_gap = bz_chance_jump_gap,
-    .jump = bz_chance_jump,
-    .draw = bz_chance_draw,
+    .cancel_gap = bz_rng_spread_gap,
+    .cancel = bz_rng_cancel,
+    .jump_gap = bz_rng_jump_gap,
+    .jump = bz_rng_jump,
+    .draw = bz_rng_draw,
 };

@@ -1,4 +1,4 @@
-/* The choice tape: every choice of one run that was not the dull one, in the order of the run.
+/* The choice tape: every choice of one run that was not the default one, in the order of the run.
  *
  * An array that grows and is kept from run to run, so that recording allocates nothing once the
  * longest run has been seen. Not thread-safe.

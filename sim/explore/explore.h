@@ -13,7 +13,7 @@
  * delays was asked for, the rounds are followed by a sweep, which has every schedule whatever its
  * delays; if the sweep finds something, rounds go on until one finds the simplest.
  *
- * Liveness. Starvation means something where the order is fair, and a livelock is a loop of dull
+ * Liveness. Starvation means something where the order is fair, and a livelock is a loop of default
  * steps: both are judged in the rounds, and in the sweep of a FIFO loop, not in a sweep of every
  * order, where an unfair order makes anybody wait. All other oracles judge everywhere.
  *

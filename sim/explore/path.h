@@ -82,7 +82,7 @@ static inline bool bz_search_has(const struct bz_search *search, uint32_t reduct
 
 /* --- questions.c ------------------------------------------------------------------------------ */
 
-/* Answers a world as the present transition says, and notes questions that are new with the dull
+/* Answers a world as the present transition says, and notes questions that are new with the default
  * answer. Its state is a pointer to the search. */
 extern const struct bz_strategy bz_search_strategy;
 
@@ -93,7 +93,7 @@ bool bz_search_next_transition(struct bz_search *search);
 uint32_t bz_question_delays(const struct bz_question *question);
 uint32_t bz_question_cancels(const struct bz_question *question);
 
-/* The answers of the path that are not dull; false if they are too many for a answers. */
+/* The answers of the path that are not default; false if they are too many for a answers. */
 bool bz_search_answers(const struct bz_search *search, struct bz_answers *answers);
 
 /* --- states.c --------------------------------------------------------------------------------- */

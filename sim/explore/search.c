@@ -138,8 +138,8 @@ static bool note_outcome(struct bz_search *search) {
     return true;
 }
 
-/* A loop of dull steps that gets nowhere, which only the step limit would end. */
-static bool is_dull_loop(const struct bz_search *search, const struct bz_frame *child) {
+/* A loop of default steps that gets nowhere, which only the step limit would end. */
+static bool is_default_loop(const struct bz_search *search, const struct bz_frame *child) {
     bool is_progress = child->is_progress;
     for (uint32_t index = search->frame_count; index-- > 1 && !is_progress;) {
         const struct bz_frame *frame = search->frames[index];
@@ -300,7 +300,7 @@ static enum verdict judge(struct bz_search *search, bool goes_on) {
         return GO_DEEPER;
     case BZ_ARRIVED_LOOP:
         /* With the queue as a set, who is next in the loop would not be known. */
-        if (!bz_search_has(search, BZ_REDUCE_QUEUE) && is_dull_loop(search, child)) {
+        if (!bz_search_has(search, BZ_REDUCE_QUEUE) && is_default_loop(search, child)) {
             end_loop(search);
             if (search->world->judge->end == BZ_RUN_VIOLATED) {
                 keep_finding(search, search->world->judge->config.steps_max);

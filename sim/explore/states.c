@@ -124,7 +124,7 @@ enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *chil
     if (bz_search_has(search, BZ_REDUCE_SLEEP)) {
         inherit_sleep(search, child);
     }
-    bz_snapshot_forget(search->world);
+    bz_snapshot_normalize(search->world);
     if (!bz_snapshot_save(search->world, &child->snapshot)) {
         return BZ_ARRIVED_FAILED;
     }

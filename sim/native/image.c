@@ -277,7 +277,7 @@ static void canonicalize_tasks(struct bz_loop *loop) {
     }
 }
 
-void bz_image_canonicalize(struct bz_loop *loop) {
+void bz_image_normalize(struct bz_loop *loop) {
     BZ_CHECK(loop->current == NULL);
     memset(&loop->driver_coro, 0, sizeof loop->driver_coro);
     forget_numbers(&loop->actor);

@@ -1,7 +1,7 @@
 /* The image of a loop between two steps: everything that it and its tasks are made of, so that a
  * run can go back to where it was, and so that two runs can be found to be at the same place.
  *
- *     bz_image_canonicalize(loop)      forget what no future step can see
+ *     bz_image_normalize(loop)      forget what no future step can see
  *     bz_image_save(loop, memory, &layout)
  *       ... any number of steps ...
  *     bz_image_restore(loop, memory)   as if they had never been
@@ -47,7 +47,7 @@ size_t bz_image_restore(struct bz_loop *loop, const void *image); /* returns its
 /* Forgets history: numbers of handles (which name them in a recording), stale slots, memory that
  * was given back, the stack pointers of tasks that have ended. What any task, primitive or driver
  * does from here on is the same. O(tasks + timers + ready handles + freed blocks). */
-void bz_image_canonicalize(struct bz_loop *loop);
+void bz_image_normalize(struct bz_loop *loop);
 
 /* --- one arena (primitives/runtime/mem.h) ------------------------------------------------------
  */

@@ -93,7 +93,7 @@ static void forget_steps(struct bz_native *native) {
     native->marked_step = UINT32_MAX;
 }
 
-void bz_snapshot_forget(struct bz_world *world) {
+void bz_snapshot_normalize(struct bz_world *world) {
     struct bz_judge *judge = world->judge;
     forget_steps(bz_native_of(world));
     forget_shadow(&judge->shadow);
@@ -102,7 +102,7 @@ void bz_snapshot_forget(struct bz_world *world) {
     if (judge->draws_capacity > 0) {
         memset(judge->draws, 0, judge->draws_capacity * sizeof *judge->draws);
     }
-    bz_image_canonicalize(world->loop);
+    bz_image_normalize(world->loop);
 }
 
 void bz_snapshot_wipe(struct bz_world *world) {

@@ -2,7 +2,7 @@
  * knowing a place in one that another run has been at (stateful search; VeriSoft and SPIN have the
  * vocabulary).
  *
- *     bz_snapshot_forget(world)           after a step, before anything is saved
+ *     bz_snapshot_normalize(world)           after a step, before anything is saved
  *     bz_snapshot_save(world, snapshot)
  *       ... steps, with other choices ...
  *     bz_snapshot_restore(world, snapshot)
@@ -38,7 +38,7 @@ bool bz_snapshot_is_supported(void);
 /* Brings a world into the form in which equal states are equal bytes: everything that only tells of
  * the past, and that no oracle and no task can see any more, is cleared. The steps are counted from
  * 0 again. O(tasks + objects + lines). */
-void bz_snapshot_forget(struct bz_world *world);
+void bz_snapshot_normalize(struct bz_world *world);
 
 /* Clears the memory that a run has not used yet, so that it finds there what the first one did.
  */

@@ -2,7 +2,7 @@
  *
  * A strict replay answers every choice from the tape. It stops at the first choice that does not
  * fit and at the first event that differs, and says: step, expected, got. A lenient one answers
- * what does not fit with the dull choice and compares nothing.
+ * what does not fit with the default choice and compares nothing.
  */
 #ifndef BZ_SIM_RUN_REPLAY_H
 #define BZ_SIM_RUN_REPLAY_H

@@ -1,4 +1,4 @@
-/* A scenario: a program under test, written against subjects, with its parameters.
+/* A scenario: a program under test, written against suts, with its parameters.
  *
  * setup() runs before the first step: it creates subjects and tasks, and returns the scenario's
  * state, which must come from bz_world_alloc(). finish() runs when nothing can run any more and no

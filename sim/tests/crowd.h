@@ -17,18 +17,18 @@ static const struct bz_param crowd_params[] = {{"permits", "tables", 2, 1, 1000}
 struct crowd {
     struct bz_world *world;
     const struct bz_scenario_args *args;
-    struct bz_sut_permits subject;
+    struct bz_sut_permits sut;
     struct bz_task *first;
 };
 
 static inline enum bz_status crowd_meal(struct crowd *crowd) {
-    enum bz_status status = bz_sut_acquire(&crowd->subject);
+    enum bz_status status = bz_sut_acquire(&crowd->sut);
     if (status != BZ_OK) {
         return status;
     }
     uint64_t eats_ns = bz_world_draw_delay_ns(crowd->world, "eats", 0, 20);
     status = bz_sleep(crowd->world->loop, eats_ns);
-    enum bz_status released = bz_sut_release(&crowd->subject);
+    enum bz_status released = bz_sut_release(&crowd->sut);
     bz_world_assert(crowd->world, released == BZ_OK, "refused by the waiter");
     return status;
 }
@@ -49,7 +49,7 @@ static inline void *crowd_setup(struct bz_world *world, const struct bz_scenario
     struct crowd *crowd = bz_world_alloc(world, sizeof *crowd);
     crowd->world = world;
     crowd->args = args;
-    enum bz_status status = bz_sut_permits_init(&crowd->subject, world, args->primitive, "tables",
+    enum bz_status status = bz_sut_permits_init(&crowd->sut, world, args->primitive, "tables",
                                                 (uint32_t)args->values[CROWD_PERMITS]);
     bz_world_assert(world, status == BZ_OK, "no tables");
     for (int64_t guest = 1; guest <= args->values[CROWD_GUESTS]; guest++) {

@@ -1,4 +1,4 @@
-/* The stage of this folder's tests: one world, one subject, guests that play scripts, and a
+/* The stage of this folder's tests: one world, one sut, guests that play scripts, and a
  * strategy that follows a plan, so that a test says exactly which handle runs at which step.
  *
  * Guests are actors (primitives/tests/actor.h) with these further words:
@@ -14,7 +14,7 @@
  *     !a       a cancel is injected into guest a
  *     .        whatever is oldest
  *     +a, +.   the clock jumps to the next timer first
- * Behind its last word everything is dull. A word that cannot be followed fails the test.
+ * Behind its last word everything is default. A word that cannot be followed fails the test.
  */
 #ifndef BZ_SIM_TESTS_STAGE_H
 #define BZ_SIM_TESTS_STAGE_H
@@ -30,7 +30,7 @@
 
 struct stage_plan {
     uint32_t length;
-    char who[STAGE_PLAN_MAX]; /* by step, from 1; '.' for dull */
+    char who[STAGE_PLAN_MAX]; /* by step, from 1; '.' for default */
     bool is_cancel[STAGE_PLAN_MAX];
     bool is_jump[STAGE_PLAN_MAX];
     uint8_t window[STAGE_PLAN_MAX]; /* what the candidate was labelled when its cancel was chosen */
@@ -114,7 +114,7 @@ static const struct bz_strategy stage_strategy = {
 
 struct stage {
     struct bz_world *world;
-    struct bz_sut_permits subject;
+    struct bz_sut_permits sut;
     struct tst_log log;
     struct tst_actor actors[STAGE_GUESTS_MAX];
     struct bz_task *tasks[STAGE_GUESTS_MAX];
@@ -125,10 +125,10 @@ struct stage {
 static inline enum bz_status stage_word(struct tst_actor *actor, const char *word, bool *is_quiet) {
     struct stage *stage = actor->object;
     if (strcmp(word, "acquire") == 0) {
-        return bz_sut_acquire(&stage->subject);
+        return bz_sut_acquire(&stage->sut);
     }
     if (strcmp(word, "release") == 0) {
-        return bz_sut_release(&stage->subject);
+        return bz_sut_release(&stage->sut);
     }
     if (strcmp(word, "doze") == 0) {
         return bz_sleep(actor->loop, 30);
@@ -170,8 +170,7 @@ static inline void stage_begin_with(struct stage *stage, const struct bz_variant
     stage->world = bz_world_new(config, variant);
     cr_assert(ne(ptr, stage->world, NULL));
     stage_begin_run(stage->world);
-    tst_status(bz_sut_permits_init(&stage->subject, stage->world, primitive, "table", permits),
-               BZ_OK);
+    tst_status(bz_sut_permits_init(&stage->sut, stage->world, primitive, "table", permits), BZ_OK);
 }
 
 static inline void stage_begin(struct stage *stage, const struct bz_variant *variant,

@@ -46,7 +46,7 @@ Test(strategies, are_found_by_name) {
     cr_assert(eq(ptr, (void *)bz_strategy_find("rand"), NULL));
 }
 
-Test(strategies, fifo_is_dull) {
+Test(strategies, fifo_takes_every_default) {
     uint32_t answers[ANSWERS];
     interview(&bz_strategy_fifo, 5, 1, answers);
     for (uint32_t index = 0; index < ANSWERS; index++) {

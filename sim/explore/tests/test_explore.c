@@ -314,7 +314,7 @@ Test(explore, finds_a_deadlock) {
     cr_assert(eq(u32, result.findings[0].delays, 1));
     cr_assert(bz_explore_repeat(&program, &result.findings[0], &repeat, &found));
     cr_assert(eq(u32, found.violation.step, result.findings[0].violation.step));
-    result.findings[0].answers.count = 0; /* a dull run does not fail */
+    result.findings[0].answers.count = 0; /* a default run does not fail */
     cr_assert(eq(int, bz_explore_repeat(&program, &result.findings[0], &repeat, &found), false));
 }
 

@@ -20,16 +20,16 @@ TOY(drops, TOY_DROPS, TOY_CLAIMS_ALL, toy_view);
 
 struct hall {
     struct bz_world *world;
-    struct bz_sut_permits subjects[3];
+    struct bz_sut_permits suts[3];
     struct bz_task *tasks[TASKS];
 };
 
 static enum bz_status uses(struct hall *hall, uint32_t which) {
-    struct bz_sut_permits *subject = &hall->subjects[which % 3];
-    enum bz_status status = bz_sut_acquire(subject);
+    struct bz_sut_permits *sut = &hall->suts[which % 3];
+    enum bz_status status = bz_sut_acquire(sut);
     if (status == BZ_OK) {
         status = bz_yield(hall->world->loop);
-        cr_assert(eq(int, bz_sut_release(subject), BZ_OK));
+        cr_assert(eq(int, bz_sut_release(sut), BZ_OK));
     }
     return status;
 }
@@ -50,7 +50,7 @@ static enum bz_status guest(void *arg) {
     return status;
 }
 
-/* Answers `next` with what it is told to, and everything else dully. */
+/* Answers `next` with what it is told to, and everything else by default. */
 struct pointer {
     uint32_t index;
 };
@@ -80,7 +80,7 @@ static void begin_hall(struct bz_tracker *tracker, struct bz_strategy *strategy,
     hall->world = world;
     for (uint32_t index = 0; index < 3; index++) {
         tst_status(
-            bz_sut_permits_init(&hall->subjects[index], world, BZ_PRIMITIVE_SEMAPHORE, "table", 1),
+            bz_sut_permits_init(&hall->suts[index], world, BZ_PRIMITIVE_SEMAPHORE, "table", 1),
             BZ_OK);
     }
     for (uint32_t index = 0; index < TASKS; index++) {
@@ -132,7 +132,7 @@ static bool run_both(struct bz_tracker *tracker, const struct bz_snapshot *from,
             return false;
         }
         prints[index] = tracker->footprint;
-        bz_snapshot_forget(tracker->world);
+        bz_snapshot_normalize(tracker->world);
     }
     cr_assert(bz_snapshot_save(tracker->world, after));
     sort_queue(after);
@@ -196,7 +196,7 @@ static uint32_t walk(const struct bz_variant *variant, uint64_t seed) {
     struct bz_world *world = tracker.world;
     bz_pcg32_seed(&stream, seed, 1);
     for (bool goes_on = true; goes_on && !world->judge->is_stopped;) {
-        bz_snapshot_forget(world);
+        bz_snapshot_normalize(world);
         cr_assert(bz_snapshot_save(world, &here));
         for (uint32_t a = 1; a <= TASKS; a++) {
             for (uint32_t b = a + 1; b <= TASKS; b++) {

@@ -9,15 +9,15 @@ TOY(mints, TOY_MINTS, TOY_CLAIMS_ALL, toy_view);
 
 struct hall {
     struct stage stage;
-    struct bz_sut_permits subjects[OBJECTS + 1]; /* by number in the book */
-    const uint32_t *visits;                      /* numbers, in order; ends with 0 */
-    bool yields;                                 /* between two visits */
+    struct bz_sut_permits suts[OBJECTS + 1]; /* by number in the book */
+    const uint32_t *visits;                  /* numbers, in order; ends with 0 */
+    bool yields;                             /* between two visits */
 };
 
 static enum bz_status visitor(void *arg) {
     struct hall *hall = arg;
     for (const uint32_t *number = hall->visits; *number != 0; number++) {
-        enum bz_status status = bz_sut_release(&hall->subjects[*number]);
+        enum bz_status status = bz_sut_release(&hall->suts[*number]);
         if (status == BZ_OK && hall->yields) {
             status = bz_yield(hall->stage.world->loop);
         }
@@ -34,12 +34,12 @@ static void hall_run(struct hall *hall, const struct bz_variant *variant, const 
     stage_begin(&hall->stage, variant, 1);
     hall->visits = visits;
     hall->yields = yields;
-    hall->subjects[1] = hall->stage.subject;
+    hall->suts[1] = hall->stage.sut;
     for (uint32_t number = 2; number <= OBJECTS; number++) {
-        tst_status(bz_sut_permits_init(&hall->subjects[number], hall->stage.world,
+        tst_status(bz_sut_permits_init(&hall->suts[number], hall->stage.world,
                                        BZ_PRIMITIVE_SEMAPHORE, "table", 1),
                    BZ_OK);
-        cr_assert(eq(u32, hall->subjects[number].object, number));
+        cr_assert(eq(u32, hall->suts[number].object, number));
     }
     struct bz_task *task = bz_task_spawn(hall->stage.world->loop, "visitor", 0, visitor, hall);
     cr_assert(ne(ptr, task, NULL));

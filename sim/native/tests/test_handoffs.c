@@ -22,8 +22,7 @@ static struct order play(uint32_t permits, const char *const *scripts, const cha
     stage_guests(&stage, scripts);
     stage_play(&stage, plan);
     stage_expect_pass(&stage);
-    struct order order = {.handed =
-                              stage.world->judge->shadow.objects[stage.subject.object].handed[0],
+    struct order order = {.handed = stage.world->judge->shadow.objects[stage.sut.object].handed[0],
                           .fingerprint = bz_shadow_handoffs(&stage.world->judge->shadow),
                           .digest = stage.world->judge->digest};
     stage_end(&stage);

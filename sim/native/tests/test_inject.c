@@ -98,9 +98,8 @@ Test(injection, strikes_only_in_windows_that_are_enabled) {
             struct stage stage = {.world = world};
             bz_judge_begin(world->judge, &(struct bz_run_start){.seed = seed});
             bz_world_begin(world);
-            tst_status(
-                bz_sut_permits_init(&stage.subject, world, BZ_PRIMITIVE_SEMAPHORE, "table", 1),
-                BZ_OK);
+            tst_status(bz_sut_permits_init(&stage.sut, world, BZ_PRIMITIVE_SEMAPHORE, "table", 1),
+                       BZ_OK);
             for (int guest = 0; guest < 4; guest++) {
                 stage_guest(&stage, "acquire ~yield ~sleep release ~sleep ~yield ~yield");
             }

@@ -8,7 +8,7 @@
 
 static void begin_crowd(struct bz_program *program, struct bz_world **world) {
     crowd_program(program, &crowd_sound, BZ_ORDER_ANY);
-    program->strategy = &stage_strategy; /* dull, but for its draws */
+    program->strategy = &stage_strategy; /* default, but for its draws */
     *world = bz_program_new_world(program);
     cr_assert(ne(ptr, *world, NULL));
     stage_begin_run(*world);
@@ -41,7 +41,7 @@ Test(snapshot, a_run_goes_on_from_it_as_it_did) {
         for (uint32_t step = 0; step < places && goes_on; step++) {
             goes_on = bz_world_step(world);
         }
-        bz_snapshot_forget(world);
+        bz_snapshot_normalize(world);
         cr_assert(eq(u32, world->judge->step, 0));
         cr_assert(bz_snapshot_save(world, &taken));
         uint64_t digest = run_on(world);
@@ -68,7 +68,7 @@ Test(snapshot, a_violation_is_taken_back) {
         cr_skip_test("there are no snapshots");
     }
     begin_crowd(&program, &world);
-    bz_snapshot_forget(world);
+    bz_snapshot_normalize(world);
     cr_assert(bz_snapshot_save(world, &taken));
     uint64_t digest = run_on(world);
     bz_snapshot_restore(world, &taken);
@@ -100,11 +100,11 @@ static uint32_t picks_next(void *state, const struct bz_ready *ready, uint32_t c
 }
 
 static enum bz_status meets(void *arg) {
-    struct bz_sut_permits *subject = arg;
-    enum bz_status status = bz_sut_acquire(subject);
+    struct bz_sut_permits *sut = arg;
+    enum bz_status status = bz_sut_acquire(sut);
     if (status == BZ_OK) {
-        status = bz_yield(subject->world->loop);
-        cr_assert(eq(int, bz_sut_release(subject), BZ_OK));
+        status = bz_yield(sut->world->loop);
+        cr_assert(eq(int, bz_sut_release(sut), BZ_OK));
     }
     return status;
 }
@@ -114,20 +114,20 @@ static void play(const uint32_t *order, uint32_t steps, struct bz_world *world,
                  struct bz_snapshot *taken) {
     stage_begin_run(world);
     bz_snapshot_wipe(world);
-    struct bz_sut_permits *subjects = bz_world_alloc(world, 2 * sizeof *subjects);
+    struct bz_sut_permits *suts = bz_world_alloc(world, 2 * sizeof *suts);
     for (uint32_t index = 0; index < 2; index++) {
-        tst_status(bz_sut_permits_init(&subjects[index], world, BZ_PRIMITIVE_SEMAPHORE, "table", 1),
+        tst_status(bz_sut_permits_init(&suts[index], world, BZ_PRIMITIVE_SEMAPHORE, "table", 1),
                    BZ_OK);
     }
     for (uint32_t index = 0; index < 2; index++) {
-        cr_assert(bz_task_spawn(world->loop, "guest", index, meets, &subjects[index]) != NULL);
+        cr_assert(bz_task_spawn(world->loop, "guest", index, meets, &suts[index]) != NULL);
     }
     bz_judge_end_step(world->judge);
     pick_count = 0;
     memcpy(picks, order, steps * sizeof *order);
     for (uint32_t step = 0; step < steps; step++) {
         cr_assert(bz_world_step(world));
-        bz_snapshot_forget(world);
+        bz_snapshot_normalize(world);
     }
     cr_assert(bz_snapshot_save(world, taken));
 }
@@ -175,7 +175,7 @@ static void forget_dirty(uint32_t number) {
         bz_shadow_add_object(&world->judge->shadow, (struct bz_shadow_object){.name = "table"});
     }
     (void)bz_shadow_mark_dirty(&world->judge->shadow, number);
-    bz_snapshot_forget(world);
+    bz_snapshot_normalize(world);
     (void)bz_snapshot_save(world, &snapshot);
     bz_snapshot_fini(&snapshot);
     bz_world_destroy(world);

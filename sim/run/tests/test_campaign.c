@@ -198,7 +198,7 @@ Test(campaign, long_runs_are_those_of_single_steps) {
     }
 }
 
-/* One dull run is all that fifo has to show. */
+/* One default run is all that fifo has to show. */
 Test(campaign, counts_different_runs) {
     struct bz_program program;
     crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);

@@ -1,6 +1,6 @@
 /* What the strategies that draw have in common: streams, gaps, victims.
  *
- * The state of such a strategy begins with a struct bz_chance, so that it can take any function
+ * The state of such a strategy begins with a struct bz_rng, so that it can take any function
  * below into its table as it is.
  *
  * Where cancels come is planned per seed. The first comes at a point drawn uniformly among the
@@ -14,8 +14,8 @@
  * number of ticks would have lost his patience before anybody else had moved. In some seeds draws
  * of data and delays lean to one side.
  */
-#ifndef BZ_SIM_CHOICE_CHANCE_H
-#define BZ_SIM_CHOICE_CHANCE_H
+#ifndef BZ_SIM_CHOICE_RNG_H
+#define BZ_SIM_CHOICE_RNG_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,8 +25,8 @@
 
 /* A stream for each kind of choice, and one for what is planned when the run begins: so that one
  * more draw of data leaves the schedule alone. */
-#define BZ_CHANCE_PLAN BZ_CHOICE_KIND_COUNT
-#define BZ_CHANCE_STREAMS (BZ_CHOICE_KIND_COUNT + 1)
+#define BZ_RNG_PLAN BZ_CHOICE_KIND_COUNT
+#define BZ_RNG_STREAMS (BZ_CHOICE_KIND_COUNT + 1)
 
 /* How draws of data and delays lean, in a whole run. */
 enum bz_bias {
@@ -37,8 +37,8 @@ enum bz_bias {
 };
 #define BZ_BIAS_COUNT 4u
 
-struct bz_chance {
-    struct bz_pcg32 streams[BZ_CHANCE_STREAMS];
+struct bz_rng {
+    struct bz_pcg32 streams[BZ_RNG_STREAMS];
     uint32_t points;      /* for cancels, that a run is expected to have */
     uint32_t first_bound; /* the first cancel passes fewer points */
     uint32_t jump_log2;   /* of the longest gap between clock jumps, while they are dense */
@@ -49,39 +49,39 @@ struct bz_chance {
 };
 
 /* Starts the streams but for that of the plan: all that a strategy without a plan needs. */
-void bz_chance_seed(struct bz_chance *chance, uint64_t seed);
+void bz_rng_seed(struct bz_rng *rng, uint64_t seed);
 
 /* The same, and plans cancels and jumps by the profile that `start` has. */
-void bz_chance_begin(struct bz_chance *chance, const struct bz_strategy_start *start);
+void bz_rng_begin(struct bz_rng *rng, const struct bz_strategy_start *start);
 
 /* The gaps between clock jumps under random, and under others after the dense ones. */
-uint32_t bz_chance_rare_jump_gap(void *state);
+uint32_t bz_rng_rare_jump_gap(void *state);
 
 /* A gap below 2^n, n drawn uniformly between the limits, both inclusive; log2_min is at least 1. */
-static inline uint32_t bz_chance_log_gap(struct bz_pcg32 *stream, uint32_t log2_min,
-                                         uint32_t log2_max) {
+static inline uint32_t bz_rng_log_gap(struct bz_pcg32 *stream, uint32_t log2_min,
+                                      uint32_t log2_max) {
     uint32_t log2 = log2_min + bz_pcg32_below(stream, log2_max - log2_min + 1);
     return bz_pcg32_next(stream) >> (32u - log2);
 }
 
 /* A victim plus 1: the window first, then the task, so that rare windows are as likely as crowded
  * ones. `windows` is a mask of those that count; 0 if no candidate is in one of them. */
-uint32_t bz_chance_victim(struct bz_pcg32 *stream, const struct bz_cancel_candidate *candidates,
-                          uint32_t count, uint32_t windows);
+uint32_t bz_rng_victim(struct bz_pcg32 *stream, const struct bz_cancel_candidate *candidates,
+                       uint32_t count, uint32_t windows);
 
 /* A hash of the seed and of what a handle is, whatever its place in the queue. */
-static inline uint64_t bz_chance_hash(uint64_t seed, uint64_t a, uint64_t b) {
+static inline uint64_t bz_rng_hash(uint64_t seed, uint64_t a, uint64_t b) {
     return bz_seed_mix(seed ^ bz_seed_mix(a ^ bz_seed_mix(b)));
 }
 
 /* For tables. The first: every ready handle is equally likely. */
-uint32_t bz_chance_next(void *state, const struct bz_ready *ready, uint32_t count, uint32_t step);
-uint32_t bz_chance_spread_gap(void *state);
-uint32_t bz_chance_cancel(void *state, const struct bz_cancel_candidate *candidates, uint32_t count,
-                          uint32_t step, uint32_t point);
-uint32_t bz_chance_jump_gap(void *state);
-bool bz_chance_jump(void *state, uint32_t step);
-uint64_t bz_chance_draw(void *state, enum bz_choice_kind kind, const struct bz_draw *draw,
-                        uint32_t step);
+uint32_t bz_rng_next(void *state, const struct bz_ready *ready, uint32_t count, uint32_t step);
+uint32_t bz_rng_spread_gap(void *state);
+uint32_t bz_rng_cancel(void *state, const struct bz_cancel_candidate *candidates, uint32_t count,
+                       uint32_t step, uint32_t point);
+uint32_t bz_rng_jump_gap(void *state);
+bool bz_rng_jump(void *state, uint32_t step);
+uint64_t bz_rng_draw(void *state, enum bz_choice_kind kind, const struct bz_draw *draw,
+                     uint32_t step);
 
 #endif

@@ -1,0 +1,120 @@
+#include "sim/choice/rng.h"
+
+#define JUMP_LOG2_MAX 6u
+#define DENSE_JUMPS 8u
+#define RARE_JUMP_LOG2_MIN 2u
+#define RARE_JUMP_LOG2_MAX 10u
+#define SOON_LOG2_MAX 4u
+#define BIASED_OF_8 3u
+#define DENSITIES 5u /* from twice the points of a run to an eighth of them */
+
+void bz_rng_seed(struct bz_rng *rng, uint64_t seed) {
+    uint64_t mixed = bz_seed_mix(seed);
+    for (unsigned stream = 0; stream < BZ_CHOICE_KIND_COUNT; stream++) {
+        bz_pcg32_seed(&rng->streams[stream], mixed, stream);
+    }
+    rng->bias = BZ_BIAS_NONE;
+}
+
+void bz_rng_begin(struct bz_rng *rng, const struct bz_strategy_start *start) {
+    bz_rng_seed(rng, start->seed);
+    struct bz_pcg32 *plan = &rng->streams[BZ_RNG_PLAN];
+    bz_pcg32_seed(plan, bz_seed_mix(start->seed), BZ_RNG_PLAN);
+    rng->points = start->profile->points;
+    rng->first_bound = 1 + (2 * rng->points >> bz_pcg32_below(plan, DENSITIES));
+    rng->jump_log2 = 1 + bz_pcg32_below(plan, JUMP_LOG2_MAX);
+    rng->dense_jumps = DENSE_JUMPS;
+    rng->has_struck = false;
+    uint32_t bias = bz_pcg32_below(plan, 8);
+    rng->bias = bias < BIASED_OF_8 ? (enum bz_bias)(1 + bias) : BZ_BIAS_NONE;
+    rng->share = bz_pcg32_next(plan);
+}
+
+uint32_t bz_rng_victim(struct bz_pcg32 *stream, const struct bz_cancel_candidate *candidates,
+                       uint32_t count, uint32_t windows) {
+    uint32_t present = 0;
+    for (uint32_t index = 0; index < count; index++) {
+        present |= 1u << candidates[index].window;
+    }
+    present &= windows;
+    if (present == 0) {
+        return 0;
+    }
+    for (uint32_t skip = bz_pcg32_below(stream, (uint32_t)__builtin_popcount(present)); skip > 0;
+         skip--) {
+        present &= present - 1;
+    }
+    uint32_t window = (uint32_t)__builtin_ctz(present);
+    uint32_t first = 0;
+    uint32_t inside = 0;
+    for (uint32_t index = 0; index < count; index++) {
+        first += candidates[index].window < window;
+        inside += candidates[index].window == window;
+    }
+    return 1 + first + bz_pcg32_below(stream, inside);
+}
+
+__attribute__((hot)) uint32_t bz_rng_next(void *state, const struct bz_ready *ready, uint32_t count,
+                                          uint32_t step) {
+    struct bz_rng *rng = state;
+    (void)ready;
+    (void)step;
+    return bz_pcg32_below(&rng->streams[BZ_CHOICE_NEXT], count);
+}
+
+uint32_t bz_rng_spread_gap(void *state) {
+    struct bz_rng *rng = state;
+    struct bz_pcg32 *stream = &rng->streams[BZ_CHOICE_CANCEL];
+    if (!rng->has_struck) {
+        rng->has_struck = true;
+        return bz_pcg32_below(stream, rng->first_bound);
+    }
+    return (bz_pcg32_next(stream) >> 31u) != 0 ? bz_rng_log_gap(stream, 1, SOON_LOG2_MAX)
+                                               : bz_pcg32_below(stream, rng->points + 1);
+}
+
+uint32_t bz_rng_cancel(void *state, const struct bz_cancel_candidate *candidates, uint32_t count,
+                       uint32_t step, uint32_t point) {
+    struct bz_rng *rng = state;
+    (void)step;
+    (void)point;
+    return bz_rng_victim(&rng->streams[BZ_CHOICE_CANCEL], candidates, count, BZ_WINDOWS_ALL);
+}
+
+uint32_t bz_rng_rare_jump_gap(void *state) {
+    struct bz_rng *rng = state;
+    return bz_rng_log_gap(&rng->streams[BZ_CHOICE_DELAY], RARE_JUMP_LOG2_MIN, RARE_JUMP_LOG2_MAX);
+}
+
+uint32_t bz_rng_jump_gap(void *state) {
+    struct bz_rng *rng = state;
+    if (rng->dense_jumps == 0) {
+        return bz_rng_rare_jump_gap(state);
+    }
+    rng->dense_jumps--;
+    return bz_rng_log_gap(&rng->streams[BZ_CHOICE_DELAY], 1, rng->jump_log2);
+}
+
+bool bz_rng_jump(void *state, uint32_t step) {
+    (void)state;
+    (void)step;
+    return true;
+}
+
+uint64_t bz_rng_draw(void *state, enum bz_choice_kind kind, const struct bz_draw *draw,
+                     uint32_t step) {
+    struct bz_rng *rng = state;
+    struct bz_pcg32 *stream = &rng->streams[kind];
+    uint64_t drawn = bz_pcg32_below64(stream, draw->bound);
+    (void)step;
+    if (rng->bias == BZ_BIAS_NONE) {
+        return drawn;
+    }
+    if (rng->bias == BZ_BIAS_SAME) {
+        uint64_t share = rng->share;
+        return (draw->bound >> 32u) * share + ((draw->bound & UINT32_MAX) * share >> 32u);
+    }
+    uint64_t other = bz_pcg32_below64(stream, draw->bound);
+    bool is_first = (drawn < other) == (rng->bias == BZ_BIAS_SMALL);
+    return is_first ? drawn : other;
+}
