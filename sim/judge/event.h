@@ -44,10 +44,29 @@ static inline uint64_t bz_digest_word(uint64_t digest, uint64_t word) {
     return digest ^ (digest >> 29u);
 }
 
-static inline uint64_t bz_digest_event(uint64_t digest, struct bz_event event) {
-    uint64_t low = (uint64_t)event.kind | (uint64_t)event.status << 8u | (uint64_t)event.op << 16u |
-                   (uint64_t)event.window << 24u | (uint64_t)event.task << 32u;
-    uint64_t high = (uint64_t)event.object | (uint64_t)event.arg << 32u;
+/* The same on every machine, whatever its byte order. */
+static inline uint64_t bz_event_low(struct bz_event event) {
+    return (uint64_t)event.kind | (uint64_t)event.status << 8u | (uint64_t)event.op << 16u |
+           (uint64_t)event.window << 24u | (uint64_t)event.task << 32u;
+}
+
+static inline uint64_t bz_event_high(struct bz_event event) {
+    return (uint64_t)event.object | (uint64_t)event.arg << 32u;
+}
+
+static inline struct bz_event bz_event_from(uint64_t low, uint64_t high) {
+    struct bz_event event;
+    event.kind = (uint8_t)low;
+    event.status = (uint8_t)(low >> 8u);
+    event.op = (uint8_t)(low >> 16u);
+    event.window = (uint8_t)(low >> 24u);
+    event.task = (uint32_t)(low >> 32u);
+    event.object = (uint32_t)high;
+    event.arg = (uint32_t)(high >> 32u);
+    return event;
+}
+
+static inline uint64_t bz_digest_event(uint64_t digest, uint64_t low, uint64_t high) {
     return bz_digest_word(digest, low + high * UINT64_C(0xd6e8feb86659fd93));
 }
 

@@ -52,7 +52,7 @@ struct bz_judge {
     /* The end. */
     bool is_stopped;
     enum bz_run_end end;
-    uint32_t pause_at; /* the last step before the stop flag is looked at */
+    uint32_t pause_at; /* the last step before bz_judge_goes_on(); 0 when the run has stopped */
     const volatile sig_atomic_t *stop;
     struct bz_violation violation;
     struct bz_run_stats stats;
@@ -68,7 +68,7 @@ void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *s
 
 /* False: the run is to stop, or to be looked at by bz_judge_goes_on(). */
 static inline bool bz_judge_may_step(const struct bz_judge *judge) {
-    return !judge->is_stopped && judge->step < judge->pause_at;
+    return judge->step < judge->pause_at;
 }
 
 /* Counts a point at which a cancel could strike; true: one is due. */

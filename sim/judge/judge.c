@@ -30,15 +30,16 @@ _Static_assert(sizeof bz_oracles / sizeof bz_oracles[0] <= BZ_ORACLES_MAX, "see 
  * what they read. */
 static inline __attribute__((always_inline)) bool is_suspect(const struct bz_judge *judge,
                                                              const struct bz_moment *moment) {
-    bool is_suspect = false;
-#define ORACLE(name, text, summary) is_suspect |= name##_suspects(judge, moment);
+    uint64_t suspicions = 0;
+#define ORACLE(name, text, summary) suspicions |= name##_suspects(judge, moment);
 #include "sim/judge/oracle/list.h"
 #undef ORACLE
-    return is_suspect;
+    return suspicions != 0;
 }
 
-static __attribute__((noinline, cold)) void judge_all(struct bz_judge *judge,
-                                                      const struct bz_moment *moment) {
+/* Lets those judge that suspect something. */
+static inline __attribute__((always_inline)) void judge_all(struct bz_judge *judge,
+                                                            const struct bz_moment *moment) {
 #define ORACLE(name, text, summary)                                                                \
     if (name##_suspects(judge, moment)) {                                                          \
         name##_judges(judge, moment);                                                              \
@@ -47,31 +48,35 @@ static __attribute__((noinline, cold)) void judge_all(struct bz_judge *judge,
 #undef ORACLE
 }
 
-/* At the moments of every step. It takes their parts, so that there is no moment in memory as long
- * as there is no suspicion. */
-static __attribute__((noinline, cold)) void
-judge_parts(struct bz_judge *judge, enum bz_moment_kind kind, uint32_t task, uint32_t object,
-            enum bz_status status, bool is_at_once, const struct bz_overtaking *overtaking) {
-    judge_all(judge, &(struct bz_moment){.kind = kind,
-                                         .task = task,
-                                         .object = object,
-                                         .status = status,
-                                         .is_at_once = is_at_once,
-                                         .overtaking = overtaking});
-}
-
-static inline __attribute__((always_inline)) void ask(struct bz_judge *judge,
-                                                      struct bz_moment moment) {
-    if (__builtin_expect(is_suspect(judge, &moment), 0)) {
-        judge_parts(judge, moment.kind, moment.task, moment.object, moment.status,
-                    moment.is_at_once, moment.overtaking);
-    }
+/* At the end of a step that concerned this object. */
+static __attribute__((noinline)) void judge_step(struct bz_judge *judge, uint32_t object) {
+    judge_all(judge, &(struct bz_moment){.kind = BZ_MOMENT_STEP, .object = object});
 }
 
 void bz_judge_moment(struct bz_judge *judge, struct bz_moment moment) {
     bz_judge_settle(judge);
     if (is_suspect(judge, &moment)) {
         judge_all(judge, &moment);
+    }
+}
+
+/* At the other moments of every step: without a moment in memory as long as nobody suspects. */
+static __attribute__((noinline, cold)) void judge_parts(struct bz_judge *judge,
+                                                        enum bz_moment_kind kind, uint32_t task,
+                                                        uint32_t object, enum bz_status status,
+                                                        bool is_at_once) {
+    bz_judge_moment(judge, (struct bz_moment){.kind = kind,
+                                              .task = task,
+                                              .object = object,
+                                              .status = status,
+                                              .is_at_once = is_at_once});
+}
+
+static inline __attribute__((always_inline)) void ask(struct bz_judge *judge,
+                                                      struct bz_moment moment) {
+    if (__builtin_expect(is_suspect(judge, &moment), 0)) {
+        judge_parts(judge, moment.kind, moment.task, moment.object, moment.status,
+                    moment.is_at_once);
     }
 }
 
@@ -99,6 +104,7 @@ static __attribute__((format(printf, 6, 0))) void violate(struct bz_judge *judge
                                        .time_ns = judge->now_ns};
     vsnprintf(violation->message, sizeof violation->message, format, arguments);
     judge->is_stopped = true;
+    judge->pause_at = 0;
     judge->end = BZ_RUN_VIOLATED;
 }
 
@@ -124,7 +130,9 @@ void bz_judge_overrule(struct bz_judge *judge, const char *oracle, const char *f
 
 /* --- what every event ends with --------------------------------------------------------------- */
 
-static __attribute__((noinline, cold)) void show(struct bz_judge *judge, struct bz_event event) {
+static __attribute__((noinline, cold)) void show(struct bz_judge *judge, uint64_t low,
+                                                 uint64_t high) {
+    struct bz_event event = bz_event_from(low, high);
     /* The clock moves on before the step that it belongs to. */
     uint32_t step = judge->step + (event.kind == BZ_EVENT_CLOCK);
     struct bz_logged_event logged = {.time_ns = judge->now_ns, .step = step, .event = event};
@@ -133,9 +141,11 @@ static __attribute__((noinline, cold)) void show(struct bz_judge *judge, struct 
 
 static inline __attribute__((always_inline)) void noted(struct bz_judge *judge,
                                                         struct bz_event event) {
-    judge->digest = bz_digest_event(judge->digest, event);
+    uint64_t low = bz_event_low(event);
+    uint64_t high = bz_event_high(event);
+    judge->digest = bz_digest_event(judge->digest, low, high);
     if (__builtin_expect(judge->sink != NULL, 0)) {
-        show(judge, event);
+        show(judge, low, high);
     }
 }
 
@@ -273,7 +283,8 @@ static inline void wake_inside(struct bz_judge *judge, uint32_t id, bool is_canc
         bz_shadow_leave_line(object, task);
         return;
     }
-    struct bz_overtaking overtaking = {.count = 0};
+    struct bz_overtaking overtaking;
+    overtaking.count = 0;
     if (task->is_live) {
         task->was_granted = true;
         object->wakes++;
@@ -330,6 +341,15 @@ static void on_uncancel(struct bz_shadow_task *task, uint32_t requests_left) {
     task->cancel_pending &= requests_left > 0 || is_on_its_way;
 }
 
+static void on_exit(struct bz_judge *judge, uint32_t id, enum bz_status status) {
+    struct bz_shadow *shadow = &judge->shadow;
+    shadow->tasks[id].phase = BZ_PHASE_DONE;
+    shadow->running = shadow->running == id ? 0 : shadow->running;
+    shadow->unfinished--;
+    judge->progress_step = judge->step;
+    noted(judge, runtime_event(BZ_EVENT_EXIT, id, status, 0));
+}
+
 static __attribute__((noinline)) void on_rare_event(struct bz_judge *judge, struct bz_event event) {
     struct bz_shadow *shadow = &judge->shadow;
     struct bz_shadow_task *task = &shadow->tasks[event.task];
@@ -345,15 +365,6 @@ static __attribute__((noinline)) void on_rare_event(struct bz_judge *judge, stru
             bz_shadow_mark_dirty(shadow, number);
         }
         break;
-    case BZ_EVENT_EXIT:
-        task->phase = BZ_PHASE_DONE;
-        shadow->running = shadow->running == event.task ? 0 : shadow->running;
-        shadow->unfinished--;
-        judge->progress_step = judge->step;
-        break;
-    case BZ_EVENT_FREE:
-        task->is_freed = true;
-        break;
     default:
         break;
     }
@@ -366,25 +377,21 @@ static void note(struct bz_judge *judge, struct bz_event event) {
     noted(judge, event);
 }
 
-static __attribute__((noinline)) void event_after_call(struct bz_judge *judge,
-                                                       enum bz_event_kind kind, uint32_t task,
-                                                       enum bz_status status, uint32_t arg) {
-    note_call(judge);
-    bz_judge_event(judge, kind, task, status, arg);
-}
-
-/* What is rare, or needs more, is the last call of each path: so that the others save no registers
- * for it. */
-__attribute__((hot)) void bz_judge_event(struct bz_judge *judge, enum bz_event_kind kind,
-                                         uint32_t task, enum bz_status status, uint32_t arg) {
-    if (__builtin_expect(judge->call.kind != 0, 0)) {
-        event_after_call(judge, kind, task, status, arg);
-    } else if (kind == BZ_EVENT_RESUME) {
+inline __attribute__((always_inline)) void bz_judge_event(struct bz_judge *judge,
+                                                          enum bz_event_kind kind, uint32_t task,
+                                                          enum bz_status status, uint32_t arg) {
+    settle(judge);
+    if (kind == BZ_EVENT_RESUME) {
         on_resume(judge, task, status, arg);
     } else if (kind == BZ_EVENT_SUSPEND) {
         on_suspend(judge, task, arg);
     } else if (kind == BZ_EVENT_WAKE) {
         on_wake(judge, task, status);
+    } else if (kind == BZ_EVENT_EXIT) {
+        on_exit(judge, task, status);
+    } else if (kind == BZ_EVENT_FREE) {
+        judge->shadow.tasks[task].is_freed = true;
+        noted(judge, runtime_event(kind, task, status, arg));
     } else {
         on_rare_event(judge, runtime_event(kind, task, status, arg));
     }
@@ -440,22 +447,35 @@ __attribute__((hot)) void bz_judge_calls(struct bz_judge *judge, uint32_t object
     judge->call = event_of(judge, BZ_EVENT_CALL, object, op, BZ_OK);
 }
 
+/* A return that may have passed somebody over: false if it did not. */
+static __attribute__((noinline)) bool judge_passing(struct bz_judge *judge, uint32_t number,
+                                                    uint32_t id, enum bz_grant grant) {
+    struct bz_overtaking overtaking = bz_order_of_grant(&judge->shadow, number, id, grant);
+    if (overtaking.count == 0) {
+        return false;
+    }
+    bz_judge_moment(judge, (struct bz_moment){.kind = BZ_MOMENT_RETURN,
+                                              .task = id,
+                                              .object = number,
+                                              .status = BZ_OK,
+                                              .is_at_once = grant == BZ_GRANT_AT_ONCE,
+                                              .overtaking = &overtaking});
+    return true;
+}
+
 /* Asks about a return; `grant` says how the permit, if there is one, was granted. */
 static inline __attribute__((always_inline)) void judge_return(struct bz_judge *judge,
                                                                uint32_t number, uint32_t id,
                                                                enum bz_status status,
                                                                enum bz_grant grant) {
-    struct bz_overtaking overtaking = {.count = 0};
-    if (status == BZ_OK &&
-        __builtin_expect(bz_order_may_pass(&judge->shadow, number, id, grant), 0)) {
-        overtaking = bz_order_of_grant(&judge->shadow, number, id, grant);
+    bool may_pass = status == BZ_OK && bz_order_may_pass(&judge->shadow, number, id, grant);
+    if (__builtin_expect(!may_pass, 1) || !judge_passing(judge, number, id, grant)) {
+        ask(judge, (struct bz_moment){.kind = BZ_MOMENT_RETURN,
+                                      .task = id,
+                                      .object = number,
+                                      .status = status,
+                                      .is_at_once = grant == BZ_GRANT_AT_ONCE});
     }
-    ask(judge, (struct bz_moment){.kind = BZ_MOMENT_RETURN,
-                                  .task = id,
-                                  .object = number,
-                                  .status = status,
-                                  .is_at_once = grant == BZ_GRANT_AT_ONCE,
-                                  .overtaking = overtaking.count > 0 ? &overtaking : NULL});
 }
 
 /* Other things happened since the call: mostly, it was suspended. */
@@ -584,10 +604,12 @@ static inline __attribute__((always_inline)) void judge_object(struct bz_judge *
         object = bz_judge_shadow_object(judge, number);
         object->shows_locked = is_locked;
     }
-    ask(judge, (struct bz_moment){.kind = BZ_MOMENT_STEP, .object = number});
+    struct bz_moment moment = {.kind = BZ_MOMENT_STEP, .object = number};
+    if (__builtin_expect(is_suspect(judge, &moment), 0)) {
+        judge_step(judge, number);
+    }
     object->over_released_by = BZ_NO_TASK;
     object->handed_on = 0;
-    object->is_dirty = false;
 }
 
 static __attribute__((noinline)) void judge_objects(struct bz_judge *judge, uint64_t dirty) {
@@ -595,7 +617,7 @@ static __attribute__((noinline)) void judge_objects(struct bz_judge *judge, uint
     for (; dirty != 0; dirty &= dirty - 1) {
         uint32_t number = (uint32_t)__builtin_ctzll(dirty);
         for (; number <= shadow->object_count; number += BZ_DIRTY_BITS) {
-            if (shadow->objects[number].is_dirty && number != 0) {
+            if (number != 0) {
                 judge_object(judge, number);
             }
         }
@@ -610,11 +632,11 @@ static __attribute__((noinline, cold)) void judge_refused(struct bz_judge *judge
 /* Nearly always a step concerns one object, or none. */
 __attribute__((hot)) void bz_judge_end_step(struct bz_judge *judge) {
     settle(judge);
-    bool is_alone = judge->shadow.object_count < BZ_DIRTY_BITS; /* each one with its bit */
-    uint64_t dirty = judge->shadow.dirty & ~(uint64_t)is_alone;
+    uint64_t dirty = judge->shadow.dirty & judge->shadow.dirty_mask;
     judge->shadow.dirty = 0;
     if (dirty != 0) {
-        if (__builtin_expect(((dirty & (dirty - 1)) == 0) & is_alone, 1)) {
+        if (__builtin_expect(
+                (dirty & (dirty - 1)) == 0 && judge->shadow.dirty_mask == BZ_DIRTY_ALONE, 1)) {
             judge_object(judge, (uint32_t)__builtin_ctzll(dirty));
         } else {
             judge_objects(judge, dirty);
@@ -628,7 +650,7 @@ __attribute__((hot)) void bz_judge_end_step(struct bz_judge *judge) {
 void bz_judge_end(struct bz_judge *judge) {
     bz_judge_end_step(judge); /* what was done since the last one */
     if (judge->end == BZ_RUN_PASSED || judge->end == BZ_RUN_OUT_OF_STEPS) {
-        bz_judge_moment(judge, (struct bz_moment){.kind = BZ_MOMENT_END});
+        judge_all(judge, &(struct bz_moment){.kind = BZ_MOMENT_END});
     }
     judge->stats.steps += judge->step;
 }

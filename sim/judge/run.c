@@ -128,6 +128,7 @@ bool bz_judge_goes_on(struct bz_judge *judge) {
 void bz_judge_give_up(struct bz_judge *judge) {
     if (!judge->is_stopped) {
         judge->is_stopped = true;
+        judge->pause_at = 0;
         judge->end = BZ_RUN_GIVEN_UP;
     }
 }

@@ -22,8 +22,10 @@ void *bz_shadow_grow(struct bz_shadow *shadow, void *old, size_t old_bytes, size
 }
 
 void bz_shadow_begin(struct bz_shadow *shadow, struct bz_mem *mem) {
-    *shadow = (struct bz_shadow){
-        .mem = mem, .task_capacity = TASK_CAPACITY_FIRST, .object_capacity = OBJECT_CAPACITY_FIRST};
+    *shadow = (struct bz_shadow){.mem = mem,
+                                 .task_capacity = TASK_CAPACITY_FIRST,
+                                 .object_capacity = OBJECT_CAPACITY_FIRST,
+                                 .dirty_mask = BZ_DIRTY_ALONE};
     shadow->tasks = bz_shadow_grow(shadow, NULL, 0, TASK_CAPACITY_FIRST * sizeof *shadow->tasks);
     shadow->objects =
         bz_shadow_grow(shadow, NULL, 0, OBJECT_CAPACITY_FIRST * sizeof *shadow->objects);
@@ -51,6 +53,7 @@ uint32_t bz_shadow_add_object(struct bz_shadow *shadow, struct bz_shadow_object 
         object.look.locked = NULL; /* nobody asks it */
     }
     shadow->objects[++shadow->object_count] = object;
+    shadow->dirty_mask = shadow->object_count < BZ_DIRTY_BITS ? BZ_DIRTY_ALONE : UINT64_MAX;
     return shadow->object_count;
 }
 

@@ -144,7 +144,6 @@ struct bz_shadow_object {
     uint32_t return_task; /* the last acquire that returned: whose, in which step, with what */
     uint32_t return_step;
     uint32_t over_released_by;  /* a release without a holder in this step; BZ_NO_TASK: none */
-    bool is_dirty;              /* the current step concerned it */
     bool refines;               /* it is judged by the executable specification */
     struct bz_permit_view view; /* as after the current step, if the step concerned it; so is */
     bool shows_locked;          /* what locked() says, if it is judged */
@@ -170,6 +169,7 @@ struct bz_shadow {
     struct bz_shadow_object *objects; /* by number; 0 stands for no object */
     uint32_t object_count;
     uint32_t object_capacity;
+    uint64_t dirty_mask;  /* the bits that stand for objects */
     uint64_t dirty;       /* objects that the current step concerned: see bz_shadow_mark_dirty() */
     uint32_t running;     /* the task that runs; 0: none */
     uint32_t unfinished;  /* tasks that have not ended */
@@ -250,17 +250,16 @@ static inline bool bz_order_may_pass(const struct bz_shadow *shadow, uint32_t nu
 
 /* --- dirty objects ---------------------------------------------------------------------------- */
 
-/* Each object has a bit, which it shares with the 64th after it, and so on. Before a task runs, no
- * branch may depend on which task it is: a random schedule makes each such branch a misprediction.
- * So object 0 takes what concerns none. */
+/* Each object has a bit, which it shares with the 64th after it, and so on: these are looked at
+ * together. Object 0 takes what concerns none. */
 #define BZ_DIRTY_BITS 64u
+#define BZ_DIRTY_ALONE (~UINT64_C(1)) /* the mask, as long as each object has a bit to itself */
 
 /* The current step concerned this object. */
 static inline struct bz_shadow_object *bz_shadow_mark_dirty(struct bz_shadow *shadow,
                                                             uint32_t number) {
     struct bz_shadow_object *object = &shadow->objects[number];
     shadow->dirty |= UINT64_C(1) << number % BZ_DIRTY_BITS;
-    object->is_dirty = true;
     return object;
 }
 

@@ -35,6 +35,10 @@ struct bz_native {
     struct bz_setup_image setup;
 };
 
+/* The observer, see BZ_REPORT in primitives/runtime/internal.h. */
+void bz_native_report(struct bz_observer *observer, enum bz_event_kind kind, uint32_t task,
+                      uint8_t status, uint32_t arg);
+
 static inline struct bz_native *bz_native_of(const struct bz_world *world) {
     return (struct bz_native *)(uintptr_t)world; /* its first member */
 }

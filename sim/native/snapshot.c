@@ -77,7 +77,6 @@ static void forget_shadow(struct bz_shadow *shadow) {
     for (uint32_t number = 1; number <= shadow->object_count; number++) {
         forget_object(shadow, number);
     }
-    shadow->objects[0].is_dirty = false; /* that of no object, which nobody looks at */
     shadow->handoff_sum = 0;
     bz_arena_scrub(shadow->mem);
 }

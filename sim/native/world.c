@@ -7,12 +7,17 @@
 /* --- what the runtime reports ------------------------------------------------------------------
  */
 
-static __attribute__((hot)) void report(struct bz_observer *observer, enum bz_event_kind kind,
-                                        uint32_t task, uint8_t status, uint32_t arg) {
+static __attribute__((noinline)) void report_spawn(const struct bz_native *native) {
+    const struct bz_task *spawned = bz_driver_newest_task(native->world.loop);
+    (void)bz_judge_spawn(native->world.judge, spawned->name_base, spawned->name_index);
+}
+
+inline __attribute__((always_inline)) void bz_native_report(struct bz_observer *observer,
+                                                            enum bz_event_kind kind, uint32_t task,
+                                                            uint8_t status, uint32_t arg) {
     struct bz_native *native = bz_container_of(observer, struct bz_native, observer);
     if (__builtin_expect(kind == BZ_EVENT_SPAWN, 0)) {
-        const struct bz_task *spawned = bz_driver_newest_task(native->world.loop);
-        (void)bz_judge_spawn(native->world.judge, spawned->name_base, spawned->name_index);
+        report_spawn(native);
     } else {
         bz_judge_event(native->world.judge, kind, task, (enum bz_status)status, arg);
     }
@@ -39,7 +44,7 @@ struct bz_world *bz_world_new(const struct bz_judge_config *config,
     struct bz_judge_config own = *config;
     own.callback_is_ready = callback_is_ready;
     own.source = native;
-    native->observer.report = report;
+    native->observer.report = bz_native_report;
     native->world.variant = variant;
     native->world.judge = bz_judge_new(&own);
     native->world.loop = bz_loop_new(NULL);
@@ -160,13 +165,13 @@ static inline __attribute__((always_inline)) bool prepare_any(struct bz_native *
     if (loop->heap_count > 0) {
         if (loop->ready_count > 0) {
             jump_clock(native);
-        } else if (!advance_clock(native)) {
-            native->is_over = true;
+        } else {
+            (void)advance_clock(native);
         }
         (void)bz_driver_queue_due_timers(loop);
     }
-    native->is_over |= loop->ready_count == 0;
-    return !native->is_over;
+    native->is_over = loop->ready_count == 0;
+    return loop->ready_count > 0;
 }
 
 /* --- turns ------------------------------------------------------------------------------------ */
@@ -239,17 +244,21 @@ static inline __attribute__((always_inline)) void run_handle(struct bz_native *n
 }
 
 static __attribute__((hot)) void run_any(struct bz_native *native) {
-    while (bz_judge_may_step(native->world.judge) && !native->is_over) {
+    while (bz_judge_may_step(native->world.judge)) {
         if (prepare_any(native)) {
             run_handle(native, take(native, pick(native)));
+        } else if (native->is_over) {
+            return;
         }
     }
 }
 
 static __attribute__((hot)) void run_fifo(struct bz_native *native) {
-    while (bz_judge_may_step(native->world.judge) && !native->is_over) {
+    while (bz_judge_may_step(native->world.judge)) {
         if (prepare_fifo(native)) {
             run_handle(native, take(native, 0));
+        } else if (native->is_over) {
+            return;
         }
     }
 }

@@ -13,12 +13,16 @@ static inline uint32_t bound_slots(const struct bz_moment *moment) {
 }
 
 static inline bool bound_suspects(const struct bz_judge *judge, const struct bz_moment *moment) {
-    bool is_put = moment->kind == BZ_MOMENT_RETURN && moment->status == BZ_OK;
-    if (!is_put && moment->kind != BZ_MOMENT_NO_EFFECT) {
-        return false;
-    }
     const struct bz_shadow_object *slots = bz_judge_shadow_object(judge, bound_slots(moment));
-    if (slots->kind != BZ_OBJECT_SLOTS || (!is_put && moment->queue->is_closed)) {
+    return (moment->kind == BZ_MOMENT_RETURN || moment->kind == BZ_MOMENT_NO_EFFECT) &&
+           slots->holders > slots->permits;
+}
+
+static inline bool bound_is_exceeded(const struct bz_shadow_object *slots,
+                                     const struct bz_moment *moment) {
+    bool is_return = moment->kind == BZ_MOMENT_RETURN;
+    if (slots->kind != BZ_OBJECT_SLOTS ||
+        (is_return ? moment->status != BZ_OK : moment->queue->is_closed)) {
         return false;
     }
     const struct bz_shadow_object *items = slots - 1; /* the two come in a pair */
@@ -30,6 +34,9 @@ static inline void bound_judges(struct bz_judge *judge, const struct bz_moment *
     const struct bz_shadow_object *slots = bz_judge_shadow_object(judge, bound_slots(moment));
     bool is_put = slots->return_task == moment->task && slots->return_step == judge->step;
     char name[BZ_NAME_BYTES];
+    if (!bound_is_exceeded(slots, moment)) {
+        return;
+    }
     bz_judge_object(judge, "bound", moment->task, bound_slots(moment),
                     "'%s' has room for %" PRIu64 ", and after the %s of %s there are %" PRIu64
                     " item(s)",

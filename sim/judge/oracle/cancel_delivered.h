@@ -18,13 +18,10 @@ static inline bool cancel_delivered_is_swallowed(const struct bz_shadow_task *ta
 
 /* An operation that was cancelled inside says so, or that its own deadline did it; one that was not
  * says neither that nor that it failed. */
-static inline bool cancel_delivered_is_odd(const struct bz_shadow_object *object,
-                                           bool was_cancelled, enum bz_status status) {
-    if (was_cancelled) {
-        return status != BZ_CANCELLED && status != BZ_TIMED_OUT;
-    }
-    return status == BZ_CANCELLED || status == BZ_FAILED ||
-           (status == BZ_NOT_HELD && object->kind != BZ_OBJECT_CONDITION);
+static inline bool cancel_delivered_is_odd(bool was_cancelled, enum bz_status status) {
+    const uint32_t of_cancelled = 1u << BZ_CANCELLED | 1u << BZ_TIMED_OUT;
+    const uint32_t of_others = ~(1u << BZ_CANCELLED | 1u << BZ_FAILED | 1u << BZ_NOT_HELD);
+    return ((was_cancelled ? of_cancelled : of_others) >> status & 1u) == 0;
 }
 
 static inline bool cancel_delivered_suspects(const struct bz_judge *judge,
@@ -36,8 +33,7 @@ static inline bool cancel_delivered_suspects(const struct bz_judge *judge,
         return is_invented || cancel_delivered_is_swallowed(task, moment->status);
     }
     return moment->kind == BZ_MOMENT_RETURN &&
-           cancel_delivered_is_odd(bz_judge_shadow_object(judge, moment->object),
-                                   !moment->is_at_once && task->cancelled_in_op, moment->status);
+           cancel_delivered_is_odd(!moment->is_at_once & task->cancelled_in_op, moment->status);
 }
 
 static const char *cancel_delivered_text(const struct bz_moment *moment,
@@ -57,6 +53,11 @@ static inline void cancel_delivered_judges(struct bz_judge *judge, const struct 
     const struct bz_shadow_task *task = &judge->shadow.tasks[moment->task];
     bool has_object = moment->object != 0;
     char name[BZ_NAME_BYTES];
+    if (moment->status == BZ_NOT_HELD && !task->cancelled_in_op &&
+        moment->kind == BZ_MOMENT_RETURN &&
+        bz_judge_shadow_object(judge, moment->object)->kind == BZ_OBJECT_CONDITION) {
+        return; /* it waited without the lock */
+    }
     bz_judge_object(judge, "cancel-delivered", moment->task, moment->object, "%s%s%s %s",
                     bz_judge_task_name(judge, moment->task, name, sizeof name),
                     has_object ? " on " : "",

@@ -6,20 +6,20 @@
 
 #include "sim/judge/oracle/oracle.h"
 
-static inline bool level_bound_suspects(const struct bz_judge *judge,
-                                        const struct bz_moment *moment) {
+static inline uint64_t level_bound_suspects(const struct bz_judge *judge,
+                                            const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    return moment->kind == BZ_MOMENT_STEP &&
-           ((object->look.view != NULL) & (object->view.level < object->woken) &
-            bz_claims(object, BZ_CLAIM_WAKE_IS_GRANT));
+    return moment->kind == BZ_MOMENT_STEP ? bz_is_overpromised(object) : 0;
 }
 
 static inline void level_bound_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    bz_judge_object(judge, "level-bound", bz_shadow_newest_woken(&judge->shadow, object),
-                    moment->object,
-                    "%u waiter(s) of '%s' were woken and have not resumed, for a level of %" PRIu64,
-                    object->woken, object->name, object->view.level);
+    if (object->look.view != NULL && bz_claims(object, BZ_CLAIM_WAKE_IS_GRANT)) {
+        bz_judge_object(
+            judge, "level-bound", bz_shadow_newest_woken(&judge->shadow, object), moment->object,
+            "%u waiter(s) of '%s' were woken and have not resumed, for a level of %" PRIu64,
+            object->woken, object->name, object->view.level);
+    }
 }
 
 #endif

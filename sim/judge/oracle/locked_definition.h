@@ -8,18 +8,19 @@
 static inline bool locked_definition_suspects(const struct bz_judge *judge,
                                               const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    bool should_be = (object->waiting > 0) | (object->woken > 0) | (object->view.level == 0);
-    return moment->kind == BZ_MOMENT_STEP &&
-           ((object->look.locked != NULL) & (object->shows_locked != should_be));
+    bool should_be = ((object->waiting | object->woken) != 0) | (object->view.level == 0);
+    return moment->kind == BZ_MOMENT_STEP && (object->shows_locked ^ should_be);
 }
 
 static inline void locked_definition_judges(struct bz_judge *judge,
                                             const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    bz_judge_object(judge, "locked-definition", 0, moment->object,
-                    "locked() of '%s' says %s with %u waiting, %u woken and level %" PRIu64,
-                    object->name, object->shows_locked ? "true" : "false", object->waiting,
-                    object->woken, object->view.level);
+    if (object->look.locked != NULL) {
+        bz_judge_object(judge, "locked-definition", 0, moment->object,
+                        "locked() of '%s' says %s with %u waiting, %u woken and level %" PRIu64,
+                        object->name, object->shows_locked ? "true" : "false", object->waiting,
+                        object->woken, object->view.level);
+    }
 }
 
 #endif

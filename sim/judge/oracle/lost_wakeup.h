@@ -11,20 +11,28 @@
 
 #include "sim/judge/oracle/oracle.h"
 
-static inline bool lost_wakeup_suspects(const struct bz_judge *judge,
-                                        const struct bz_moment *moment) {
+/* So many live tasks wait at a barrier that it should have opened. */
+static inline uint64_t lost_wakeup_is_quorate(const struct bz_shadow_object *object) {
+    return (object->quorum > 0) & (object->live >= object->quorum);
+}
+
+static inline uint64_t lost_wakeup_suspects(const struct bz_judge *judge,
+                                            const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    bool is_available = (object->holders < object->permits) |
-                        ((object->quorum > 0) & (object->live >= object->quorum));
-    return moment->kind == BZ_MOMENT_STEP &&
-           ((object->waiting > 0) & (object->live > 0) & is_available & !object->never_stuck &
-            ((object->woken | object->cancelled | object->polling) == 0));
+    return moment->kind == BZ_MOMENT_STEP ? bz_is_spare(object) | lost_wakeup_is_quorate(object)
+                                          : 0;
+}
+
+static inline bool lost_wakeup_is_under_way(const struct bz_judge *judge,
+                                            const struct bz_shadow_object *object) {
+    return (object->woken | object->cancelled | object->polling) != 0 ||
+           (judge->config.callback_is_ready != NULL &&
+            judge->config.callback_is_ready(judge->config.source));
 }
 
 static inline void lost_wakeup_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    if (judge->config.callback_is_ready != NULL &&
-        judge->config.callback_is_ready(judge->config.source)) {
+    if (object->waiting == 0 || object->never_stuck || lost_wakeup_is_under_way(judge, object)) {
         return;
     }
     uint32_t waiter = bz_shadow_oldest_live(&judge->shadow, object);

@@ -15,9 +15,7 @@ static inline bool misuse_suspects(const struct bz_judge *judge, const struct bz
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     switch (moment->kind) {
     case BZ_MOMENT_STEP:
-        return (object->over_released_by != BZ_NO_TASK) &
-               (object->primitive != BZ_PRIMITIVE_SEMAPHORE) &
-               bz_claims(object, BZ_CLAIM_REFUSES_MISUSE);
+        return object->over_released_by != BZ_NO_TASK;
     case BZ_MOMENT_USED:
         return bz_claims(object, BZ_CLAIM_REFUSES_MISUSE) &&
                (moment->status == BZ_NOT_HELD) != (moment->numbers[0] != 0);
@@ -35,6 +33,10 @@ static inline bool misuse_suspects(const struct bz_judge *judge, const struct bz
 static inline void misuse_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     bool is_release = moment->kind == BZ_MOMENT_STEP;
+    if (is_release && (object->primitive == BZ_PRIMITIVE_SEMAPHORE ||
+                       !bz_claims(object, BZ_CLAIM_REFUSES_MISUSE))) {
+        return;
+    }
     uint32_t task = is_release ? object->over_released_by : moment->task;
     char name[BZ_NAME_BYTES];
     bz_judge_task_name(judge, task, name, sizeof name);

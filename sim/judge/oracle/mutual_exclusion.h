@@ -8,13 +8,15 @@
 static inline bool mutual_exclusion_suspects(const struct bz_judge *judge,
                                              const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    return moment->kind == BZ_MOMENT_RETURN && moment->status == BZ_OK &&
-           object->kind == BZ_OBJECT_PERMITS && object->holders > object->permits;
+    return moment->kind == BZ_MOMENT_RETURN && object->holders > object->permits;
 }
 
 static inline void mutual_exclusion_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     char name[BZ_NAME_BYTES];
+    if (moment->status != BZ_OK || object->kind != BZ_OBJECT_PERMITS) {
+        return;
+    }
     bz_judge_object(judge, "mutual-exclusion", moment->task, moment->object,
                     "%s was let in as holder number %" PRIu64 " of '%s', which has %" PRIu64
                     " permit(s)",

@@ -10,15 +10,16 @@
 static inline bool notify_count_suspects(const struct bz_judge *judge,
                                          const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    return moment->kind == BZ_MOMENT_STEP &&
-           (object->counts_wakes & (object->wakes != object->wakes_due));
+    return moment->kind == BZ_MOMENT_STEP && object->counts_wakes;
 }
 
 static inline void notify_count_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    bz_judge_object(judge, "notify-count", 0, moment->object,
-                    "'%s' has woken %u waiter(s) in all, and %u were due", object->name,
-                    object->wakes, object->wakes_due);
+    if (object->wakes != object->wakes_due) {
+        bz_judge_object(judge, "notify-count", 0, moment->object,
+                        "'%s' has woken %u waiter(s) in all, and %u were due", object->name,
+                        object->wakes, object->wakes_due);
+    }
 }
 
 #endif

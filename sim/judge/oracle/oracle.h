@@ -3,15 +3,17 @@
  * An oracle is one file, NAME.h, and one line in list.h. The file has the predicate, the verdict
  * with its message, and the oracle's name and summary:
  *
- *     static inline bool NAME_suspects(const struct bz_judge *judge, const struct bz_moment
- * *moment); static inline void NAME_judges(struct bz_judge *judge, const struct bz_moment *moment);
+ *     bool NAME_suspects(const struct bz_judge *judge, const struct bz_moment *moment);
+ *     void NAME_judges(struct bz_judge *judge, const struct bz_moment *moment);
  *     ORACLE(NAME, "name", "violated when ...")
  *
  * NAME_suspects() is asked at every moment (struct bz_moment of internal.h). It begins with the
- * kinds that concern it: the others cost nothing, because the kind is a constant where oracles are
- * asked at every step. It only reads, calls nobody, and for a moment of every step it has no branch
- * (& in place of &&): then the oracles share what they read. It may be wrong on one side:
- * NAME_judges() looks closely, and objects with bz_judge_object() or returns.
+ * kinds that concern it. It only reads, and calls nobody. It may suspect too often: NAME_judges()
+ * looks closely, and calls bz_judge_object() or returns. It must not suspect too seldom.
+ *
+ * For a moment of every step NAME_suspects() is written to be fast: it has no branch (& in place of
+ * &&), it leaves to NAME_judges() what is true of most objects, and it may return a word in place
+ * of a bool, where 0 is no suspicion (sim/performance.md).
  *
  * An oracle reads the shadow state, and judges what was claimed and nothing else. It changes
  * nothing: passing runs have the same digest whatever judges them.
@@ -38,16 +40,28 @@ static inline bool bz_claims(const struct bz_shadow_object *object, uint32_t cla
     return (object->claims & claims) == claims;
 }
 
+/* Comparisons of every step: 0 if all is well. */
+
 /* The level that an object shows, and its holders, are not its permits. */
-static inline bool bz_is_unbalanced(const struct bz_shadow_object *object) {
-    return object->view.level + object->holders != object->permits;
+static inline uint64_t bz_is_unbalanced(const struct bz_shadow_object *object) {
+    return (object->view.level + object->holders) ^ object->permits;
 }
 
 /* W, R, C are not the queue that it shows, or not the tasks that wait. */
-static inline bool bz_is_unpartitioned(const struct bz_shadow_object *object) {
+static inline uint64_t bz_is_unpartitioned(const struct bz_shadow_object *object) {
     const struct bz_permit_view *view = &object->view;
-    return (view->waiting + view->woken + view->cancelled != view->queued) |
-           (view->waiting != object->waiting) | (view->woken > object->woken);
+    return ((view->waiting + view->woken + view->cancelled) ^ view->queued) |
+           (view->waiting ^ object->waiting) | (view->woken > object->woken);
+}
+
+/* More waiters were woken than it shows open tables. */
+static inline uint64_t bz_is_overpromised(const struct bz_shadow_object *object) {
+    return object->view.level < object->woken;
+}
+
+/* A live task waits, and a permit is free that nobody was woken for. */
+static inline uint64_t bz_is_spare(const struct bz_shadow_object *object) {
+    return (object->live > 0) & (object->permits > object->holders + object->woken);
 }
 
 #endif

@@ -6,18 +6,17 @@
 
 #include "sim/judge/oracle/oracle.h"
 
-static inline bool ownership_suspects(const struct bz_judge *judge,
-                                      const struct bz_moment *moment) {
+static inline uint64_t ownership_suspects(const struct bz_judge *judge,
+                                          const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    return moment->kind == BZ_MOMENT_STEP &&
-           ((object->look.view != NULL) & bz_is_unbalanced(object));
+    return moment->kind == BZ_MOMENT_STEP ? bz_is_unbalanced(object) : 0;
 }
 
 static inline void ownership_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     bool is_too_many = object->view.level + object->holders > object->permits;
-    if (object->return_step != judge->step || object->return_task == 0 ||
-        (object->return_status == BZ_OK) != is_too_many) {
+    if (object->look.view == NULL || object->return_step != judge->step ||
+        object->return_task == 0 || (object->return_status == BZ_OK) != is_too_many) {
         return; /* no acquire returned, or the sum is wrong the other way: it is not its doing */
     }
     char name[BZ_NAME_BYTES];

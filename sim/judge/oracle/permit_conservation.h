@@ -5,21 +5,22 @@
 
 #include "sim/judge/oracle/oracle.h"
 
-static inline bool permit_conservation_suspects(const struct bz_judge *judge,
-                                                const struct bz_moment *moment) {
+static inline uint64_t permit_conservation_suspects(const struct bz_judge *judge,
+                                                    const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    return moment->kind == BZ_MOMENT_STEP &&
-           ((object->look.view != NULL) & bz_is_unbalanced(object));
+    return moment->kind == BZ_MOMENT_STEP ? bz_is_unbalanced(object) : 0;
 }
 
 static inline void permit_conservation_judges(struct bz_judge *judge,
                                               const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    bz_judge_object(judge, "permit-conservation", 0, moment->object,
-                    "'%s' has %" PRIu64 " permit(s), but level %" PRIu64 " and %" PRIu64
-                    " holder(s); %u woken waiter(s)",
-                    object->name, object->permits, object->view.level, object->holders,
-                    object->woken);
+    if (object->look.view != NULL) {
+        bz_judge_object(judge, "permit-conservation", 0, moment->object,
+                        "'%s' has %" PRIu64 " permit(s), but level %" PRIu64 " and %" PRIu64
+                        " holder(s); %u woken waiter(s)",
+                        object->name, object->permits, object->view.level, object->holders,
+                        object->woken);
+    }
 }
 
 #endif

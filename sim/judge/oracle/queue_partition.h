@@ -5,16 +5,18 @@
 
 #include "sim/judge/oracle/oracle.h"
 
-static inline bool queue_partition_suspects(const struct bz_judge *judge,
-                                            const struct bz_moment *moment) {
+static inline uint64_t queue_partition_suspects(const struct bz_judge *judge,
+                                                const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    return moment->kind == BZ_MOMENT_STEP &&
-           ((object->look.view != NULL) & bz_is_unpartitioned(object));
+    return moment->kind == BZ_MOMENT_STEP ? bz_is_unpartitioned(object) : 0;
 }
 
 static inline void queue_partition_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     const struct bz_permit_view *view = &object->view;
+    if (object->look.view == NULL) {
+        return;
+    }
     if (view->waiting + view->woken + view->cancelled != view->queued) {
         bz_judge_object(judge, "queue-partition", 0, moment->object,
                         "the queue of '%s' has %u entries, of which %u wait, %u hold a result and "

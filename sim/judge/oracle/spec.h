@@ -67,25 +67,29 @@ static inline bool spec_may_refuse_enqueue(const struct bz_shadow_object *object
  */
 static inline bool spec_may_refuse_acquire(const struct bz_judge *judge,
                                            const struct bz_moment *moment) {
-    return !moment->is_at_once & !judge->shadow.tasks[moment->task].was_granted;
+    return !moment->is_at_once & (moment->status == BZ_OK) &
+           !judge->shadow.tasks[moment->task].was_granted;
 }
 
-static inline bool spec_suspects(const struct bz_judge *judge, const struct bz_moment *moment) {
+/* What the object shows of itself is not the state that the specification is in. */
+static inline uint64_t spec_is_elsewhere(const struct bz_shadow_object *object) {
+    return bz_is_overpromised(object) | bz_is_unbalanced(object) | bz_is_unpartitioned(object);
+}
+
+static inline uint64_t spec_suspects(const struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     switch (moment->kind) {
     case BZ_MOMENT_STEP:
-        return object->refines & ((object->view.level < object->woken) | bz_is_unbalanced(object) |
-                                  bz_is_unpartitioned(object));
+        return spec_is_elsewhere(object);
     case BZ_MOMENT_STEP_END:
         return judge->refused.guards != 0;
     case BZ_MOMENT_SUSPENDS:
-        return object->refines & spec_may_refuse_enqueue(object);
+        return spec_may_refuse_enqueue(object);
     case BZ_MOMENT_RETURN:
-        return object->refines & (moment->status == BZ_OK) &
-               (spec_may_refuse_acquire(judge, moment) | (object->holders > object->permits) |
-                (moment->overtaking != NULL));
+        return spec_may_refuse_acquire(judge, moment) | (object->holders > object->permits) |
+               (moment->overtaking != NULL);
     default:
-        return object->refines & (moment->overtaking != NULL);
+        return moment->overtaking != NULL;
     }
 }
 
@@ -113,11 +117,13 @@ static inline void spec_judges(struct bz_judge *judge, const struct bz_moment *m
     const struct bz_permit_view *view = &object->view;
     char name[BZ_NAME_BYTES];
     char early[BZ_NAME_BYTES];
-    bz_judge_task_name(judge, moment->task, name, sizeof name);
     struct bz_spec_counts counts = bz_shadow_counts(object);
     bool is_return = moment->kind == BZ_MOMENT_RETURN;
     if (moment->kind == BZ_MOMENT_STEP_END) {
         spec_judge_action(judge);
+        return;
+    }
+    if (!object->refines || (is_return && moment->status != BZ_OK)) {
         return;
     }
     if (moment->kind == BZ_MOMENT_SUSPENDS) {
@@ -130,6 +136,7 @@ static inline void spec_judges(struct bz_judge *judge, const struct bz_moment *m
             spec_refuse(judge, moment, BZ_SPEC_RESUME, counts, BZ_GUARD_STATUS);
         }
     }
+    bz_judge_task_name(judge, moment->task, name, sizeof name);
     if (moment->overtaking != NULL) {
         bz_judge_object(judge, "spec", moment->task, moment->object,
                         "%s was served at '%s' before %s: no transition of the specification", name,
@@ -139,7 +146,7 @@ static inline void spec_judges(struct bz_judge *judge, const struct bz_moment *m
         bz_judge_object(judge, "spec", moment->task, moment->object,
                         "%s came in at '%s', whose level was 0: no transition of the specification",
                         name, object->name);
-    } else if (!is_return) {
+    } else if (!is_return && spec_is_elsewhere(object) != 0) {
         bz_judge_object(judge, "spec", 0, moment->object,
                         "'%s' is not in the specification's state: level %" PRId64
                         ", W %u, R %u, C %u, but it shows level %" PRIu64

@@ -7,18 +7,19 @@
 
 #include "sim/judge/oracle/oracle.h"
 
-static inline bool work_conserving_suspects(const struct bz_judge *judge,
-                                            const struct bz_moment *moment) {
+static inline uint64_t work_conserving_suspects(const struct bz_judge *judge,
+                                                const struct bz_moment *moment) {
     struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    return moment->kind == BZ_MOMENT_STEP && ((object->handed_on > 0) & (object->live > 0) &
-                                              (object->permits > object->holders + object->woken) &
-                                              bz_claims(object, BZ_CLAIM_WORK_CONSERVING));
+    return moment->kind == BZ_MOMENT_STEP ? bz_is_spare(object) : 0;
 }
 
 static inline void work_conserving_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    uint32_t waiter = bz_shadow_oldest_live(&judge->shadow, object);
     char name[BZ_NAME_BYTES];
+    if (object->handed_on == 0 || !bz_claims(object, BZ_CLAIM_WORK_CONSERVING)) {
+        return;
+    }
+    uint32_t waiter = bz_shadow_oldest_live(&judge->shadow, object);
     if (judge->shadow.tasks[waiter].arrival >= object->handed_on) {
         return; /* it came later */
     }

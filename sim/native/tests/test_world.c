@@ -71,7 +71,8 @@ struct counter {
 
 static void count_events(struct bz_event_sink *sink, const struct bz_logged_event *event) {
     struct counter *counter = (struct counter *)(void *)sink;
-    counter->digest = bz_digest_event(counter->digest, event->event);
+    counter->digest =
+        bz_digest_event(counter->digest, bz_event_low(event->event), bz_event_high(event->event));
     cr_assert(le(u32, counter->last_step, event->step));
     cr_assert(le(u64, counter->last_time_ns, event->time_ns));
     counter->last_step = event->step;
