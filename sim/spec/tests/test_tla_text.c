@@ -116,7 +116,7 @@ static void status_of(const struct bz_spec_constants *constants, struct bz_spec_
                       uint32_t client, char *word, size_t bytes) {
     char line[512];
     char name[16];
-    bz_spec_buzzer.print(constants, state, line, sizeof line);
+    bz_spec_print(&bz_spec_buzzer, constants, state, line, sizeof line);
     snprintf(name, sizeof name, "c%u ", client + 1);
     char *at = strstr(line, name) + strlen(name);
     snprintf(word, bytes, "%.*s", (int)strcspn(at, ",;"), at);
@@ -125,7 +125,7 @@ static void status_of(const struct bz_spec_constants *constants, struct bz_spec_
 /* Each transition that is enumerated changes the client's status as the text says. */
 Test(spec_tla_text, statuses_change_alike) {
     struct bz_spec_constants constants = {.permits = 2, .clients = 4};
-    struct bz_spec_state state = bz_spec_buzzer.initial(&constants);
+    struct bz_spec_state state = bz_spec_initial(&constants);
     struct bz_spec_step steps[BZ_SPEC_STEPS_MAX];
     uint32_t seen = 0;
     read_text(BZ_SPEC_FOLDER "/buzzer_semaphore.tla");
