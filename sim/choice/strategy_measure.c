@@ -11,11 +11,6 @@ static void measure_begin(void *state, const struct bz_strategy_start *start) {
         bz_rng_log_gap(&measure->rng.streams[BZ_CHOICE_CANCEL], STRIKE_LOG2_MIN, STRIKE_LOG2_MAX);
 }
 
-static uint32_t measure_gap(void *state) {
-    (void)state;
-    return 0;
-}
-
 static uint32_t measure_cancel(void *state, const struct bz_cancel_candidate *candidates,
                                uint32_t count, uint32_t step, uint32_t point) {
     struct bz_measure_state *measure = state;
@@ -30,7 +25,7 @@ const struct bz_strategy bz_strategy_measure = {
     .state_bytes = sizeof(struct bz_measure_state),
     .begin = measure_begin,
     .next = bz_rng_next,
-    .cancel_gap = measure_gap,
+    .cancel_gap = bz_gap_none,
     .cancel = measure_cancel,
     .jump_gap = bz_rng_rare_jump_gap,
     .jump = bz_rng_jump,

@@ -1,12 +1,10 @@
 /* random: every ready handle is equally likely, at every step (a random walk).
  *
- * Each kind of choice has a PCG stream of its own, so that one more draw of data leaves the
- * schedule alone. Cancels and clock jumps come after gaps whose length is drawn log-uniformly, up
- * to 2^GAP_LOG2_MAX points: short and long runs get their share without knowing how long a run is.
- * The victim is drawn window first, then task, so that rare windows are as likely as crowded ones.
+ * Cancels and clock jumps come after gaps whose length is drawn log-uniformly, up to 2^GAP_LOG2_MAX
+ * points: so short and long runs get some, although no profile says how long a run is.
  *
- * Guarantee: a given schedule of k steps with at most n ready handles is hit with probability at
- * least n^-k; fair with probability 1.
+ * Guarantee: a given schedule of k steps with at most n ready handles has probability at least
+ * n^-k. Fair with probability 1.
  */
 #include "sim/choice/rng.h"
 

@@ -26,8 +26,8 @@ static void diverge(struct bz_replay_state *state, size_t entry, uint32_t step) 
     }
 }
 
-/* The entry for a place that is named by its step, or NULL: the default answer. Entries stand in
- * the order of the run, so a strict cursor never has to look further than one entry. */
+/* The entry for a choice at this step, other than a draw; NULL: the default. Entries are in the
+ * order of the run: strict looks at one of them. */
 static const struct bz_choice *entry_at_step(struct bz_replay_state *state,
                                              enum bz_choice_kind kind, uint32_t step) {
     const struct bz_tape *tape = state->tape;
@@ -36,13 +36,12 @@ static const struct bz_choice *entry_at_step(struct bz_replay_state *state,
             return NULL;
         }
         const struct bz_choice *entry = &tape->choices[state->cursor];
-        bool is_draw = entry->label != NULL;
-        if (entry->kind == kind && entry->step == step && !is_draw) {
+        if (entry->kind == kind && entry->step == step && entry->label == NULL) {
             state->cursor++;
             return entry;
         }
         if (entry->step < step) {
-            diverge(state, state->cursor, step); /* its place has gone by */
+            diverge(state, state->cursor, step); /* its place has passed */
         }
         return NULL;
     }
@@ -73,12 +72,7 @@ static uint32_t replay_next(void *opaque, const struct bz_ready *ready, uint32_t
     return 0;
 }
 
-static uint32_t replay_gap(void *opaque) {
-    (void)opaque;
-    return 0; /* asked at every point */
-}
-
-/* A cancel's place is a point of a step. At an earlier point of its step it has to wait. */
+/* A cancel's place is a cancel point of a step. At an earlier point of the step it waits. */
 static const struct bz_choice *cancel_entry(struct bz_replay_state *state, uint32_t step,
                                             uint32_t point) {
     size_t cursor = state->cursor;
@@ -88,7 +82,7 @@ static const struct bz_choice *cancel_entry(struct bz_replay_state *state, uint3
         return NULL;
     }
     if (entry != NULL && entry->value < point && state->is_strict) {
-        diverge(state, cursor, step); /* its point has gone by */
+        diverge(state, cursor, step); /* its point has passed */
     }
     return entry;
 }
@@ -166,28 +160,28 @@ bool bz_replay_state_finish(struct bz_replay_state *state, uint32_t last_step) {
 
 const struct bz_strategy bz_strategy_replay_strict = {
     .name = "replay-strict",
-    .summary = "answers from a tape whose entries must all fit",
+    .summary = "choices from a tape whose entries must all fit",
     .reads_ready = true,
     .state_bytes = sizeof(struct bz_replay_state),
     .begin = strict_begin,
     .next = replay_next,
-    .cancel_gap = replay_gap,
+    .cancel_gap = bz_gap_none,
     .cancel = replay_cancel,
-    .jump_gap = replay_gap,
+    .jump_gap = bz_gap_none,
     .jump = replay_jump,
     .draw = replay_draw,
 };
 
 const struct bz_strategy bz_strategy_replay_lenient = {
     .name = "replay-lenient",
-    .summary = "answers from a tape and skips what does not fit",
+    .summary = "choices from a tape; skips what does not fit",
     .reads_ready = true,
     .state_bytes = sizeof(struct bz_replay_state),
     .begin = lenient_begin,
     .next = replay_next,
-    .cancel_gap = replay_gap,
+    .cancel_gap = bz_gap_none,
     .cancel = replay_cancel,
-    .jump_gap = replay_gap,
+    .jump_gap = bz_gap_none,
     .jump = replay_jump,
     .draw = replay_draw,
 };

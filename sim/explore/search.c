@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "sim/choice/pcg.h"
-#include "sim/explore/outcome.h"
-#include "sim/explore/path.h"
 
 #define POLL_EVERY 1024u /* transitions */
 #define WEIGHT_ALL (UINT64_C(1) << 60u)
@@ -28,8 +26,8 @@ static void set_up(struct bz_search *search) {
     bz_judge_end_step(search->world->judge);
 }
 
-/* Sleep sets hold where all that tasks share are objects with permits, and pay where there is more
- * than one. Known once the program has been set up for the first time. */
+/* Sleep sets are sound if tasks share nothing but objects with permits, and pay if there are two or
+ * more of these. Known after the first setup. */
 static bool may_sleep(const struct bz_search *search) {
     const struct bz_shadow *shadow = &search->world->judge->shadow;
     for (uint32_t number = 1; number <= shadow->object_count; number++) {
@@ -41,7 +39,8 @@ static bool may_sleep(const struct bz_search *search) {
     return shadow->object_count > 1 || search->config->sleeps_anyway;
 }
 
-/* Brings the world to the topmost frame: from its snapshot, or by running the path again. */
+/* Brings the world to the state of the topmost frame: from its snapshot, or by running the path
+ * again. */
 static void go_back(struct bz_search *search) {
     if (search->is_at_top || search->frame_count == 1) {
         return;
@@ -65,7 +64,7 @@ static bool run_transition(struct bz_search *search) {
     search->is_at_top = false;
     search->is_blocked = false;
     search->has_jumped = false;
-    search->cursor = frame->first_question;
+    search->cursor = frame->first_point;
     bool tracks = bz_search_has(search, BZ_REDUCE_SLEEP);
     if (tracks) {
         bz_tracker_begin(&search->tracker);
@@ -78,11 +77,11 @@ static bool run_transition(struct bz_search *search) {
     if (tracks) {
         bz_tracker_end(&search->tracker);
     }
-    frame->question_count = search->question_count - frame->first_question;
+    frame->point_count = search->point_count - frame->first_point;
     return goes_on;
 }
 
-/* --- what came of it -------------------------------------------------------------------------- */
+/* --- what it led to --------------------------------------------------------------------------- */
 
 static uint64_t text_hash(const char *text) {
     uint64_t hash = 0;
@@ -92,7 +91,7 @@ static uint64_t text_hash(const char *text) {
     return hash;
 }
 
-/* One finding is kept for each oracle and object. `step`: as an ordinary run would count it. */
+/* Keeps one finding for each oracle and object. `step`: as an ordinary run counts it. */
 static void keep_finding(struct bz_search *search, uint32_t step) {
     struct bz_explore_result *result = search->result;
     const struct bz_violation *violation = &search->world->judge->violation;
@@ -105,19 +104,17 @@ static void keep_finding(struct bz_search *search, uint32_t step) {
     if (result->finding_count == BZ_EXPLORE_FINDINGS_MAX) {
         return;
     }
+    struct bz_cost cost = bz_search_cost(search, 0, search->point_count);
     struct bz_explore_finding *finding = &result->findings[result->finding_count++];
-    *finding = (struct bz_explore_finding){.violation = *violation};
+    *finding = (struct bz_explore_finding){
+        .violation = *violation, .delays = cost.delays, .cancels = cost.cancels};
     finding->violation.step = step;
     finding->has_answers = bz_search_answers(search, &finding->answers);
-    for (uint32_t index = 0; index < search->question_count; index++) {
-        finding->delays += bz_question_delays(&search->questions[index]);
-        finding->cancels += bz_question_cancels(&search->questions[index]);
-    }
     result->violations_digest +=
         bz_seed_mix(text_hash(violation->oracle) ^ bz_seed_mix(violation->object));
 }
 
-/* Lets the scenario and the oracles look at what is left. */
+/* The scenario and the oracles check what is left at the end. */
 static void finish(struct bz_search *search) {
     const struct bz_scenario *scenario = search->config->program->scenario;
     struct bz_judge *judge = search->world->judge;
@@ -127,29 +124,18 @@ static void finish(struct bz_search *search) {
     bz_judge_end(judge);
 }
 
-static bool note_outcome(struct bz_search *search) {
-    bool is_new;
-    struct bz_fingerprint outcome = bz_outcome_of(search->world);
-    if (bz_visited_add(&search->outcomes, outcome, &is_new) == NULL) {
-        return false;
-    }
-    search->result->outcomes += is_new;
-    search->result->outcomes_digest += is_new ? bz_seed_mix(outcome.high ^ outcome.low) : 0;
-    return true;
-}
-
-/* A loop of default steps that gets nowhere, which only the step limit would end. */
+/* Whether the path from the earlier frame of this state to here is a loop of default choices
+ * without progress, which only the step limit would end. */
 static bool is_default_loop(const struct bz_search *search, const struct bz_frame *child) {
     bool is_progress = child->is_progress;
     for (uint32_t index = search->frame_count; index-- > 1 && !is_progress;) {
         const struct bz_frame *frame = search->frames[index];
-        for (uint32_t asked = 0; asked < frame->question_count; asked++) {
-            if (search->questions[frame->first_question + asked].answer != 0) {
+        for (uint32_t point = 0; point < frame->point_count; point++) {
+            if (search->points[frame->first_point + point].chosen != 0) {
                 return false;
             }
         }
-        if (frame->fingerprint.low == child->fingerprint.low &&
-            frame->fingerprint.high == child->fingerprint.high) {
+        if (bz_fingerprint_equal(frame->fingerprint, child->fingerprint)) {
             return true;
         }
         is_progress = frame->is_progress;
@@ -157,7 +143,7 @@ static bool is_default_loop(const struct bz_search *search, const struct bz_fram
     return false;
 }
 
-/* The schedule would go on like this until the step limit: lets the oracles see that end of it. */
+/* Ends the run as the step limit would, and lets the oracles judge that end. */
 static void end_loop(struct bz_search *search) {
     struct bz_judge *judge = search->world->judge;
     judge->step = judge->config.steps_max;
@@ -167,33 +153,34 @@ static void end_loop(struct bz_search *search) {
 
 /* --- progress --------------------------------------------------------------------------------- */
 
-/* All transitions of a state weigh the same: as many as the first one's questions have answers. */
+/* All transitions of a state weigh the same; their number is estimated by the first one's choice
+ * points. */
 static uint64_t share(const struct bz_search *search, struct bz_frame *frame) {
     if (frame->weight_each == 0) {
         uint64_t alternatives = 1;
-        for (uint32_t index = 0; index < frame->question_count; index++) {
-            const struct bz_question *question = &search->questions[frame->first_question + index];
-            alternatives += question->is_sampled ? 2 : question->bound - 1;
+        for (uint32_t index = 0; index < frame->point_count; index++) {
+            const struct bz_choice_point *point = &search->points[frame->first_point + index];
+            alternatives += point->is_sampled ? 2 : point->bound - 1;
         }
         frame->weight_each = frame->weight / alternatives;
     }
     return frame->weight_each;
 }
 
-static bool poll(struct bz_search *search, uint32_t round) {
+static bool poll(struct bz_search *search) {
     const struct bz_explore_config *config = search->config;
     if (config->stop != NULL && *config->stop != 0) {
         return false;
     }
+    /* Later transitions may have more choice points than the first, and then weigh too much. */
+    uint64_t permille = search->weight_done / (WEIGHT_ALL / 1000);
     struct bz_explore_progress progress = {
         .is_sweep = search->bounds.is_sweep,
-        .round = round,
+        .round = search->bounds.deviations,
         .states = search->result->states,
         .transitions = search->result->transitions,
-        .done_permille = (uint32_t)(search->weight_done / (WEIGHT_ALL / 1000)),
+        .done_permille = permille > 999 ? 999 : (uint32_t)permille,
     };
-    /* Later transitions may ask more than the first one did, and then count for too much. */
-    progress.done_permille = progress.done_permille > 999 ? 999 : progress.done_permille;
     return config->poll == NULL || config->poll(config->context, &progress);
 }
 
@@ -219,8 +206,8 @@ static struct bz_frame *next_frame(struct bz_search *search) {
 }
 
 static void enter(struct bz_search *search, struct bz_frame *frame, uint64_t weight) {
-    frame->first_question = search->question_count;
-    frame->question_count = 0;
+    frame->first_point = search->point_count;
+    frame->point_count = 0;
     frame->cancels_left = search->world->judge->cancels_left;
     frame->weight = weight;
     frame->weight_each = 0;
@@ -249,23 +236,22 @@ static void leave(struct bz_search *search) {
     frame->schedules = bz_schedules_add(frame->schedules, schedules);
 }
 
-/* A schedule that has come to its end. False without memory. */
+/* False without memory. */
 static bool end_schedule(struct bz_search *search) {
     struct bz_frame *frame = bz_search_top(search);
     frame->schedules = bz_schedules_add(frame->schedules, 1);
     finish(search);
     if (search->world->judge->end == BZ_RUN_VIOLATED) {
-        keep_finding(search,
-                     search->frame_count - 2); /* the last transition was no step any more */
+        keep_finding(search, search->frame_count - 2); /* the last transition was no step */
         return true;
     }
-    return note_outcome(search);
+    return bz_search_note_outcome(search);
 }
 
-enum verdict { GO_ON, GO_DEEPER, FAIL };
+enum next { GO_ON, GO_DEEPER, FAIL };
 
 /* What to do after the transition that has just run. */
-static enum verdict judge(struct bz_search *search, bool goes_on) {
+static enum next evaluate(struct bz_search *search, bool goes_on) {
     struct bz_frame *frame = bz_search_top(search);
     bool is_skipped = search->is_blocked;
     if (bz_search_has(search, BZ_REDUCE_SLEEP) && search->frame_count > 1 && goes_on) {
@@ -299,7 +285,7 @@ static enum verdict judge(struct bz_search *search, bool goes_on) {
     case BZ_ARRIVED_NEW:
         return GO_DEEPER;
     case BZ_ARRIVED_LOOP:
-        /* With the queue as a set, who is next in the loop would not be known. */
+        /* If the queue is compared as a set, the state does not say which handle is next. */
         if (!bz_search_has(search, BZ_REDUCE_QUEUE) && is_default_loop(search, child)) {
             end_loop(search);
             if (search->world->judge->end == BZ_RUN_VIOLATED) {
@@ -314,8 +300,7 @@ static enum verdict judge(struct bz_search *search, bool goes_on) {
     }
 }
 
-/* Whether the search ends before its time. */
-static bool should_stop(struct bz_search *search, uint32_t round) {
+static bool should_stop(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
     if (result->finding_count > 0 && !search->config->keep_going) {
         result->end = BZ_EXPLORE_FOUND;
@@ -327,7 +312,7 @@ static bool should_stop(struct bz_search *search, uint32_t round) {
         result->end = BZ_EXPLORE_STATES_MAX;
         return true;
     }
-    if (result->transitions % POLL_EVERY == 0 && !poll(search, round)) {
+    if (result->transitions % POLL_EVERY == 0 && !poll(search)) {
         result->end = BZ_EXPLORE_INTERRUPTED;
         return true;
     }
@@ -336,7 +321,7 @@ static bool should_stop(struct bz_search *search, uint32_t round) {
 
 static bool search_all(struct bz_search *search) {
     while (search->frame_count > 0) {
-        if (should_stop(search, search->bounds.deviations)) {
+        if (should_stop(search)) {
             return true;
         }
         struct bz_frame *frame = bz_search_top(search);
@@ -345,14 +330,14 @@ static bool search_all(struct bz_search *search) {
             continue;
         }
         bool goes_on = run_transition(search);
-        enum verdict verdict = judge(search, goes_on);
+        enum next next = evaluate(search, goes_on);
         uint64_t weight = share(search, frame);
-        if (verdict == GO_DEEPER) {
+        if (next == GO_DEEPER) {
             enter(search, search->frames[search->frame_count], weight);
         } else {
             search->weight_done += weight;
         }
-        if (verdict == FAIL) {
+        if (next == FAIL) {
             return false;
         }
     }
@@ -364,10 +349,10 @@ bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *boun
     struct bz_explore_result *result = search->result;
     search->bounds = *bounds;
     search->frame_count = 0;
-    search->question_count = 0;
+    search->point_count = 0;
     search->is_cut = false;
     search->weight_done = 0;
-    /* In a sweep of every order, somebody is always starved by the order alone. */
+    /* A sweep of every order has orders that starve a task, whatever the variant does. */
     search->world->judge->config.ignores_starvation =
         bounds->is_sweep && search->config->program->order == BZ_ORDER_ANY;
     search->world->judge->cancels_left = bz_search_cancels_max(search->config);
@@ -423,7 +408,7 @@ void bz_search_destroy(struct bz_search *search) {
         }
     }
     free(search->frames);
-    free(search->questions);
+    free(search->points);
     bz_visited_fini(&search->visited);
     bz_visited_fini(&search->outcomes);
     bz_world_destroy(search->world);
