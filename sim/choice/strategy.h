@@ -74,6 +74,10 @@ struct bz_strategy {
     bool reads_ready;   /* false: `ready` may be NULL in next() */
     size_t state_bytes;
 
+    /* If this is not NULL, there are no other functions: the strategy that it returns makes the
+     * choices of the run with this seed, in the same state. */
+    const struct bz_strategy *(*select)(uint64_t seed);
+
     /* A run starts. What `start` points to must outlive the run. */
     void (*begin)(void *state, const struct bz_strategy_start *start);
 
@@ -107,6 +111,10 @@ extern const struct bz_strategy bz_strategy_delay;
 extern const struct bz_strategy bz_strategy_starve;
 extern const struct bz_strategy bz_strategy_swarm;
 extern const struct bz_strategy bz_strategy_portfolio;
+
+/* fifo as a member of the portfolio: the clock jumps now and then, so that a task ends that spins
+ * until a time comes. Users cannot name it. */
+extern const struct bz_strategy bz_strategy_fifo_jumping;
 
 /* The strategies that a user can name, in order; ends with NULL. */
 extern const struct bz_strategy *const bz_strategies[];

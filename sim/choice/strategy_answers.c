@@ -4,6 +4,8 @@
 #include "sim/choice/answers.h"
 #include "sim/choice/strategy.h"
 
+#define FIFO_JUMP_GAP 10000u
+
 struct answers_state {
     const struct bz_answers *answers; /* NULL: the default throughout */
     uint32_t question;
@@ -52,9 +54,20 @@ static uint32_t answers_cancel(void *state, const struct bz_cancel_candidate *ca
     return (uint32_t)reply(state, (uint64_t)count + 1);
 }
 
+static uint32_t fifo_jump_gap(void *state) {
+    (void)state;
+    return FIFO_JUMP_GAP;
+}
+
 static bool answers_jump(void *state, uint32_t step) {
     (void)step;
     return reply(state, 2) == 1;
+}
+
+static bool fifo_jump(void *state, uint32_t step) {
+    (void)state;
+    (void)step;
+    return true;
 }
 
 static uint64_t answers_draw(void *state, enum bz_choice_kind kind, const struct bz_draw *draw,
@@ -88,5 +101,18 @@ const struct bz_strategy bz_strategy_fifo = {
     .cancel = answers_cancel,
     .jump_gap = fifo_gap,
     .jump = answers_jump,
+    .draw = answers_draw,
+};
+
+const struct bz_strategy bz_strategy_fifo_jumping = {
+    .name = "fifo-jumping",
+    .summary = "fifo, but the clock jumps now and then",
+    .state_bytes = sizeof(struct answers_state),
+    .begin = fifo_begin,
+    .next = answers_next,
+    .cancel_gap = fifo_gap,
+    .cancel = answers_cancel,
+    .jump_gap = fifo_jump_gap,
+    .jump = fifo_jump,
     .draw = answers_draw,
 };

@@ -91,18 +91,22 @@ static uint64_t text_hash(const char *text) {
     return hash;
 }
 
-/* Keeps one finding for each oracle and object. `step`: as an ordinary run counts it. */
-static void keep_finding(struct bz_search *search, uint32_t step) {
+/* Keeps one finding for each oracle and object. `step`: as an ordinary run counts it. False: there
+ * is no violation. */
+static bool keep_finding(struct bz_search *search, uint32_t step) {
     struct bz_explore_result *result = search->result;
     const struct bz_violation *violation = &search->world->judge->violation;
+    if (search->world->judge->end != BZ_RUN_VIOLATED) {
+        return false;
+    }
     for (uint32_t index = 0; index < result->finding_count; index++) {
         const struct bz_violation *known = &result->findings[index].violation;
         if (strcmp(known->oracle, violation->oracle) == 0 && known->object == violation->object) {
-            return;
+            return true;
         }
     }
     if (result->finding_count == BZ_EXPLORE_FINDINGS_MAX) {
-        return;
+        return true;
     }
     struct bz_cost cost = bz_search_cost(search, 0, search->point_count);
     struct bz_explore_finding *finding = &result->findings[result->finding_count++];
@@ -112,6 +116,7 @@ static void keep_finding(struct bz_search *search, uint32_t step) {
     finding->has_answers = bz_search_answers(search, &finding->answers);
     result->violations_digest +=
         bz_seed_mix(text_hash(violation->oracle) ^ bz_seed_mix(violation->object));
+    return true;
 }
 
 /* The scenario and the oracles check what is left at the end. */
@@ -236,18 +241,6 @@ static void leave(struct bz_search *search) {
     frame->schedules = bz_schedules_add(frame->schedules, schedules);
 }
 
-/* False without memory. */
-static bool end_schedule(struct bz_search *search) {
-    struct bz_frame *frame = bz_search_top(search);
-    frame->schedules = bz_schedules_add(frame->schedules, 1);
-    finish(search);
-    if (search->world->judge->end == BZ_RUN_VIOLATED) {
-        keep_finding(search, search->frame_count - 2); /* the last transition was no step */
-        return true;
-    }
-    return bz_search_note_outcome(search);
-}
-
 enum next { GO_ON, GO_DEEPER, FAIL };
 
 /* What to do after the transition that has just run. */
@@ -268,13 +261,17 @@ static enum next evaluate(struct bz_search *search, bool goes_on) {
     if (bz_search_has(search, BZ_REDUCE_SLEEP)) {
         bz_search_note_footprint(search);
     }
-    if (search->world->judge->end == BZ_RUN_VIOLATED) {
+    if (keep_finding(search, search->frame_count - 1)) {
         frame->schedules = bz_schedules_add(frame->schedules, 1);
-        keep_finding(search, search->frame_count - 1);
         return GO_ON;
     }
     if (!goes_on) {
-        return end_schedule(search) ? GO_ON : FAIL;
+        frame->schedules = bz_schedules_add(frame->schedules, 1);
+        finish(search);
+        /* The last transition was no step. */
+        bool is_ok =
+            keep_finding(search, search->frame_count - 2) || bz_search_note_outcome(search);
+        return is_ok ? GO_ON : FAIL;
     }
     if (search->frame_count > search->world->judge->config.steps_max) {
         search->result->is_out_of_steps = true;
@@ -288,9 +285,7 @@ static enum next evaluate(struct bz_search *search, bool goes_on) {
         /* If the queue is compared as a set, the state does not say which handle is next. */
         if (!bz_search_has(search, BZ_REDUCE_QUEUE) && is_default_loop(search, child)) {
             end_loop(search);
-            if (search->world->judge->end == BZ_RUN_VIOLATED) {
-                keep_finding(search, search->world->judge->config.steps_max);
-            }
+            (void)keep_finding(search, search->world->judge->config.steps_max);
         }
         return GO_ON;
     case BZ_ARRIVED_KNOWN:
@@ -302,21 +297,16 @@ static enum next evaluate(struct bz_search *search, bool goes_on) {
 
 static bool should_stop(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
+    uint64_t states_max = search->config->states_max;
     if (result->finding_count > 0 && !search->config->keep_going) {
         result->end = BZ_EXPLORE_FOUND;
-        return true;
-    }
-    uint64_t states_max = search->config->states_max;
-    if (result->states > states_max ||
-        result->transitions / BZ_EXPLORE_TRANSITIONS_PER_STATE > states_max) {
+    } else if (result->states > states_max ||
+               result->transitions / BZ_EXPLORE_TRANSITIONS_PER_STATE > states_max) {
         result->end = BZ_EXPLORE_STATES_MAX;
-        return true;
-    }
-    if (result->transitions % POLL_EVERY == 0 && !poll(search)) {
+    } else if (result->transitions % POLL_EVERY == 0 && !poll(search)) {
         result->end = BZ_EXPLORE_INTERRUPTED;
-        return true;
     }
-    return false;
+    return result->end != BZ_EXPLORE_DONE;
 }
 
 static bool search_all(struct bz_search *search) {
