@@ -82,6 +82,16 @@ bool bz_rng_jump(void *state, uint32_t step);
 uint64_t bz_rng_draw(void *state, enum bz_choice_kind kind, const struct bz_draw *draw,
                      uint32_t step);
 
+/* measure: the random walk that takes a profile. Users cannot name it. It counts the cancel points
+ * of a run, and injects at most one cancel. */
+struct bz_measure_state {
+    struct bz_rng rng;
+    uint32_t points;       /* of this run so far */
+    uint32_t strike_point; /* where the cancel strikes */
+};
+
+extern const struct bz_strategy bz_strategy_measure;
+
 /* In the table of a strategy that chooses the next handle by the profile, and the rest as planned.
  */
 #define BZ_RNG_PLANNED                                                                             \

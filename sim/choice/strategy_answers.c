@@ -2,7 +2,7 @@
  * repeats what a search has found.
  * fifo: no script. It has one run: what a stock loop does without cancels, when every draw is 0. */
 #include "sim/choice/answers.h"
-#include "sim/choice/strategy.h"
+#include "sim/choice/rng.h"
 
 #define FIFO_JUMP_GAP 10000u
 
@@ -64,12 +64,6 @@ static bool answers_jump(void *state, uint32_t step) {
     return reply(state, 2) == 1;
 }
 
-static bool fifo_jump(void *state, uint32_t step) {
-    (void)state;
-    (void)step;
-    return true;
-}
-
 static uint64_t answers_draw(void *state, enum bz_choice_kind kind, const struct bz_draw *draw,
                              uint32_t step) {
     (void)kind;
@@ -113,6 +107,6 @@ const struct bz_strategy bz_strategy_fifo_jumping = {
     .cancel_gap = fifo_gap,
     .cancel = answers_cancel,
     .jump_gap = fifo_jump_gap,
-    .jump = fifo_jump,
+    .jump = bz_rng_jump,
     .draw = answers_draw,
 };

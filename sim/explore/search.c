@@ -237,8 +237,7 @@ static void leave(struct bz_search *search) {
         search->result->schedules = schedules;
         return;
     }
-    struct bz_frame *frame = bz_search_top(search);
-    frame->schedules = bz_schedules_add(frame->schedules, schedules);
+    bz_schedules_add(&bz_search_top(search)->schedules, schedules);
 }
 
 enum next { GO_ON, GO_DEEPER, FAIL };
@@ -262,11 +261,11 @@ static enum next evaluate(struct bz_search *search, bool goes_on) {
         bz_search_note_footprint(search);
     }
     if (keep_finding(search, search->frame_count - 1)) {
-        frame->schedules = bz_schedules_add(frame->schedules, 1);
+        bz_schedules_add(&frame->schedules, 1);
         return GO_ON;
     }
     if (!goes_on) {
-        frame->schedules = bz_schedules_add(frame->schedules, 1);
+        bz_schedules_add(&frame->schedules, 1);
         finish(search);
         /* The last transition was no step. */
         bool is_ok =

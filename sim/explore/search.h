@@ -103,8 +103,8 @@ static inline bool bz_search_has(const struct bz_search *search, uint32_t reduct
     return (search->bounds.reductions & reduction) != 0;
 }
 
-static inline uint64_t bz_schedules_add(uint64_t a, uint64_t b) {
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+static inline void bz_schedules_add(uint64_t *sum, uint64_t more) {
+    *sum = *sum > UINT64_MAX - more ? UINT64_MAX : *sum + more;
 }
 
 /* --- choice_points.c -------------------------------------------------------------------------- */

@@ -102,7 +102,7 @@ static enum bz_arrival admit(struct bz_search *search, struct bz_frame *child,
         return BZ_ARRIVED_LOOP;
     }
     struct bz_frame *frame = bz_search_top(search);
-    frame->schedules = bz_schedules_add(frame->schedules, state->schedules);
+    bz_schedules_add(&frame->schedules, state->schedules);
     return BZ_ARRIVED_KNOWN;
 }
 
@@ -141,7 +141,7 @@ void bz_search_depart(struct bz_search *search) {
         return;
     }
     struct bz_visited_state *state = bz_visited_find(&search->visited, frame->fingerprint);
-    state->schedules = bz_schedules_add(state->schedules, frame->schedules);
+    bz_schedules_add(&state->schedules, frame->schedules);
     if (!frame->is_again) {
         state->mark &= ~ON_PATH;
     }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "primitives/runtime/mem.h"
-#include "sim/choice/strategy_measure.h"
+#include "sim/choice/rng.h"
 #include "sim/judge/internal.h"
 
 /* --- life ------------------------------------------------------------------------------------- */
