@@ -4,8 +4,7 @@
 
 /* --- the strategy ----------------------------------------------------------------------------- */
 
-static struct bz_choice_point *point_of(void *state, enum bz_choice_point_kind kind,
-                                        uint64_t bound) {
+static struct bz_choice_point *point_of(void *state, enum bz_choice_kind kind, uint64_t bound) {
     struct bz_search *search = *(struct bz_search **)state;
     if (search->cursor == search->point_count) {
         if (search->point_count == search->point_capacity) {
@@ -16,7 +15,7 @@ static struct bz_choice_point *point_of(void *state, enum bz_choice_point_kind k
             search->points = larger;
             search->point_capacity = capacity;
         }
-        bool is_sampled = kind == BZ_POINT_DRAW && bound > BZ_EXPLORE_DRAWS_MAX;
+        bool is_sampled = kind == BZ_CHOICE_DATA && bound > BZ_EXPLORE_DRAWS_MAX;
         search->points[search->point_count++] = (struct bz_choice_point){
             .bound = bound, .kind = (uint8_t)kind, .is_sampled = is_sampled};
     }
@@ -37,7 +36,7 @@ static void search_begin(void *state, const struct bz_strategy_start *start) {
 static uint32_t search_next(void *state, const struct bz_ready *ready, uint32_t count,
                             uint32_t step) {
     struct bz_search *search = *(struct bz_search **)state;
-    struct bz_choice_point *point = point_of(state, BZ_POINT_NEXT, count);
+    struct bz_choice_point *point = point_of(state, BZ_CHOICE_NEXT, count);
     (void)step;
     bool may_skip = bz_search_has(search, BZ_REDUCE_SLEEP) && !search->has_jumped;
     for (; may_skip && point->chosen < count; point->chosen++) {
@@ -64,7 +63,7 @@ static uint32_t search_cancel(void *state, const struct bz_cancel_candidate *can
     (void)step;
     (void)cancel_point;
     count = bz_search_candidates(candidates, count);
-    struct bz_choice_point *point = point_of(state, BZ_POINT_CANCEL, (uint64_t)count + 1);
+    struct bz_choice_point *point = point_of(state, BZ_CHOICE_CANCEL, (uint64_t)count + 1);
     for (; bz_search_has(search, BZ_REDUCE_SLEEP) && point->chosen - 1 < count; point->chosen++) {
         uint32_t task = candidates[point->chosen - 1].task;
         if (!bz_search_is_skipped(search, bz_transition_cancel(task))) {
@@ -77,7 +76,7 @@ static uint32_t search_cancel(void *state, const struct bz_cancel_candidate *can
 static bool search_jump(void *state, uint32_t step) {
     struct bz_search *search = *(struct bz_search **)state;
     (void)step;
-    search->has_jumped = point_of(state, BZ_POINT_JUMP, 2)->chosen != 0;
+    search->has_jumped = point_of(state, BZ_CHOICE_DELAY, 2)->chosen != 0;
     return search->has_jumped;
 }
 
@@ -85,7 +84,7 @@ static uint64_t search_draw(void *state, enum bz_choice_kind kind, const struct 
                             uint32_t step) {
     (void)kind;
     (void)step;
-    const struct bz_choice_point *point = point_of(state, BZ_POINT_DRAW, draw->bound);
+    const struct bz_choice_point *point = point_of(state, BZ_CHOICE_DATA, draw->bound);
     if (point->is_sampled) {
         (*(struct bz_search **)state)->result->sampled_draw = draw->label;
     }
@@ -112,9 +111,9 @@ struct bz_cost bz_search_cost(const struct bz_search *search, uint32_t first, ui
     struct bz_cost cost = {0, 0};
     for (const struct bz_choice_point *point = &search->points[first]; count > 0;
          point++, count--) {
-        bool is_delay = point->kind == BZ_POINT_NEXT || point->kind == BZ_POINT_JUMP;
+        bool is_delay = point->kind == BZ_CHOICE_NEXT || point->kind == BZ_CHOICE_DELAY;
         cost.delays += is_delay ? (uint32_t)point->chosen : 0;
-        cost.cancels += point->kind == BZ_POINT_CANCEL && point->chosen != 0;
+        cost.cancels += point->kind == BZ_CHOICE_CANCEL && point->chosen != 0;
     }
     return cost;
 }
@@ -139,7 +138,7 @@ static bool is_within_bounds(const struct bz_search *search, const struct bz_fra
 }
 
 bool bz_search_next_transition(struct bz_search *search) {
-    struct bz_frame *frame = bz_search_top(search);
+    struct bz_frame *frame = search->top;
     if (!frame->has_begun) {
         frame->has_begun = true;
         return true;

@@ -18,17 +18,16 @@ struct descent {
     struct product leaves;
 };
 
-static void multiply(struct product *product, uint64_t factor) {
-    __uint128_t wide = (__uint128_t)product->mantissa * factor;
-    while (wide >> 64u != 0) {
-        wide >>= 1u;
-        product->log2++;
+static struct product normalized(__uint128_t mantissa, uint32_t log2) {
+    for (; mantissa >> 64u != 0; log2++) {
+        mantissa >>= 1u;
     }
-    product->mantissa = (uint64_t)wide;
+    return (struct product){(uint64_t)mantissa, log2};
 }
 
 static uint64_t choose(struct descent *descent, uint64_t bound) {
-    multiply(&descent->leaves, bound);
+    struct product leaves = descent->leaves;
+    descent->leaves = normalized((__uint128_t)leaves.mantissa * bound, leaves.log2);
     return bz_pcg32_below64(&descent->stream, bound);
 }
 
@@ -78,17 +77,11 @@ static const struct bz_strategy descent_strategy = {
 };
 
 static struct product add(struct product a, struct product b) {
-    struct product *greater = a.log2 >= b.log2 ? &a : &b;
-    struct product *smaller = greater == &a ? &b : &a;
-    uint32_t shift = greater->log2 - smaller->log2;
-    uint64_t more = shift < 64 ? smaller->mantissa >> shift : 0;
-    if (greater->mantissa > UINT64_MAX - more) {
-        greater->mantissa = (greater->mantissa >> 1u) + (more >> 1u);
-        greater->log2++;
-    } else {
-        greater->mantissa += more;
-    }
-    return *greater;
+    struct product greater = a.log2 >= b.log2 ? a : b;
+    struct product smaller = a.log2 >= b.log2 ? b : a;
+    uint32_t shift = greater.log2 - smaller.log2;
+    uint64_t more = shift < 64 ? smaller.mantissa >> shift : 0;
+    return normalized((__uint128_t)greater.mantissa + more, greater.log2);
 }
 
 uint32_t bz_explore_estimate_log2(const struct bz_program *program, uint32_t probes) {

@@ -72,16 +72,12 @@ static bool simplify(struct bz_search *search) {
     result->violations_digest = 0;
     result->end = BZ_EXPLORE_DONE;
     bool is_ok = run_rounds(search, deviations);
-    if (result->finding_count == 0) {
-        uint32_t rounds = result->rounds;
-        uint64_t total = result->transitions_total;
+    result->is_minimal = result->finding_count > 0;
+    if (!result->is_minimal) {
+        swept.rounds = result->rounds;
+        swept.transitions_total = result->transitions_total;
         *result = swept;
-        result->rounds = rounds;
-        result->transitions_total = total;
-        result->end = BZ_EXPLORE_FOUND;
-        return is_ok;
     }
-    result->is_minimal = true;
     return is_ok;
 }
 
@@ -89,14 +85,15 @@ bool bz_explore(const struct bz_explore_config *given, struct bz_explore_result 
     struct bz_explore_config config = *given;
     config.states_max = config.states_max == 0 ? BZ_EXPLORE_STATES_MAX_DEFAULT : config.states_max;
     bool has_sweep = config.delays_max == BZ_EXPLORE_UNBOUNDED;
-    uint32_t before_sweep =
-        config.rounds_before_sweep == 0 ? BZ_EXPLORE_ROUNDS_DEFAULT : config.rounds_before_sweep;
+    if (config.rounds_before_sweep == 0) {
+        config.rounds_before_sweep = BZ_EXPLORE_ROUNDS_DEFAULT;
+    }
     *result = (struct bz_explore_result){.is_minimal = true};
     struct bz_search *search = bz_search_new(&config, result);
     if (search == NULL) {
         return false;
     }
-    uint32_t last = has_sweep ? before_sweep - 1 : rounds_max(&config);
+    uint32_t last = has_sweep ? config.rounds_before_sweep - 1 : rounds_max(&config);
     bool is_ok = run_rounds(search, last);
     if (is_ok && has_sweep && result->end == BZ_EXPLORE_DONE && !result->is_whole) {
         bool is_whole;

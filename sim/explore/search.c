@@ -46,7 +46,7 @@ static void go_back(struct bz_search *search) {
         return;
     }
     if (bz_search_has(search, BZ_REDUCE_SNAPSHOTS)) {
-        bz_snapshot_restore(search->world, &bz_search_top(search)->snapshot);
+        bz_snapshot_restore(search->world, &search->top->snapshot);
         return;
     }
     search->cursor = 0;
@@ -58,7 +58,7 @@ static void go_back(struct bz_search *search) {
 
 /* False: nothing could run any more. */
 static bool run_transition(struct bz_search *search) {
-    struct bz_frame *frame = bz_search_top(search);
+    struct bz_frame *frame = search->top;
     bool goes_on = true;
     go_back(search);
     search->is_at_top = false;
@@ -133,8 +133,8 @@ static void finish(struct bz_search *search) {
  * without progress, which only the step limit would end. */
 static bool is_default_loop(const struct bz_search *search, const struct bz_frame *child) {
     bool is_progress = child->is_progress;
-    for (uint32_t index = search->frame_count; index-- > 1 && !is_progress;) {
-        const struct bz_frame *frame = search->frames[index];
+    const struct bz_frame *frame = search->top;
+    for (; frame != &search->root && !is_progress; frame = frame->parent) {
         for (uint32_t point = 0; point < frame->point_count; point++) {
             if (search->points[frame->first_point + point].chosen != 0) {
                 return false;
@@ -191,23 +191,16 @@ static bool poll(struct bz_search *search) {
 
 /* --- the search ------------------------------------------------------------------------------- */
 
-static struct bz_frame *next_frame(struct bz_search *search) {
-    if (search->frame_count == search->frame_capacity) {
-        uint32_t capacity = search->frame_capacity == 0 ? 256 : 2 * search->frame_capacity;
-        struct bz_frame **larger = realloc(search->frames, capacity * sizeof(struct bz_frame *));
-        if (larger == NULL) {
-            return NULL;
+/* The frame after the topmost one; NULL without memory. */
+static struct bz_frame *next_frame(const struct bz_search *search) {
+    struct bz_frame *top = search->top;
+    if (top->child == NULL) {
+        top->child = calloc(1, sizeof *top->child);
+        if (top->child != NULL) {
+            top->child->parent = top;
         }
-        memset(larger + search->frame_capacity, 0,
-               (capacity - search->frame_capacity) * sizeof(struct bz_frame *));
-        search->frames = larger;
-        search->frame_capacity = capacity;
     }
-    struct bz_frame **slot = &search->frames[search->frame_count];
-    if (*slot == NULL) {
-        *slot = calloc(1, sizeof **slot);
-    }
-    return *slot;
+    return top->child;
 }
 
 static void enter(struct bz_search *search, struct bz_frame *frame, uint64_t weight) {
@@ -221,6 +214,7 @@ static void enter(struct bz_search *search, struct bz_frame *frame, uint64_t wei
     frame->tried = 0;
     frame->present = BZ_TRANSITION_NONE;
     frame->present_print = (struct bz_footprint){0};
+    search->top = frame;
     search->frame_count++;
     search->is_at_top = true;
     if (search->frame_count > search->result->depth + 2) { /* the first transition is the setup */
@@ -229,22 +223,20 @@ static void enter(struct bz_search *search, struct bz_frame *frame, uint64_t wei
 }
 
 static void leave(struct bz_search *search) {
-    uint64_t schedules = bz_search_top(search)->schedules;
+    struct bz_frame *frame = search->top;
     bz_search_depart(search);
+    search->top = frame->parent;
     search->frame_count--;
     search->is_at_top = false;
-    if (search->frame_count == 0) {
-        search->result->schedules = schedules;
-        return;
-    }
-    bz_schedules_add(&bz_search_top(search)->schedules, schedules);
+    bz_schedules_add(search->top == NULL ? &search->result->schedules : &search->top->schedules,
+                     frame->schedules);
 }
 
 enum next { GO_ON, GO_DEEPER, FAIL };
 
 /* What to do after the transition that has just run. */
 static enum next evaluate(struct bz_search *search, bool goes_on) {
-    struct bz_frame *frame = bz_search_top(search);
+    struct bz_frame *frame = search->top;
     bool is_skipped = search->is_blocked;
     if (bz_search_has(search, BZ_REDUCE_SLEEP) && search->frame_count > 1 && goes_on) {
         is_skipped |= bz_search_is_skipped(search, search->tracker.transition);
@@ -313,7 +305,7 @@ static bool search_all(struct bz_search *search) {
         if (should_stop(search)) {
             return true;
         }
-        struct bz_frame *frame = bz_search_top(search);
+        struct bz_frame *frame = search->top;
         if (!bz_search_next_transition(search)) {
             leave(search);
             continue;
@@ -322,7 +314,7 @@ static bool search_all(struct bz_search *search) {
         enum next next = evaluate(search, goes_on);
         uint64_t weight = share(search, frame);
         if (next == GO_DEEPER) {
-            enter(search, search->frames[search->frame_count], weight);
+            enter(search, frame->child, weight);
         } else {
             search->weight_done += weight;
         }
@@ -354,14 +346,7 @@ bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *boun
     result->outcomes = 0;
     result->outcomes_digest = 0;
     result->depth = 0;
-    struct bz_frame *root = next_frame(search);
-    if (root == NULL) {
-        return false;
-    }
-    root->delays = 0;
-    root->sleep = 0;
-    root->only = 0;
-    enter(search, root, WEIGHT_ALL);
+    enter(search, &search->root, WEIGHT_ALL);
     bool is_ok = search_all(search);
     result->transitions_total += result->transitions;
     result->reductions = search->bounds.reductions;
@@ -390,13 +375,12 @@ struct bz_search *bz_search_new(const struct bz_explore_config *config,
 }
 
 void bz_search_destroy(struct bz_search *search) {
-    for (uint32_t index = 0; index < search->frame_capacity; index++) {
-        if (search->frames[index] != NULL) {
-            bz_snapshot_fini(&search->frames[index]->snapshot);
-            free(search->frames[index]);
-        }
+    for (struct bz_frame *frame = search->root.child; frame != NULL;) {
+        struct bz_frame *child = frame->child;
+        bz_snapshot_fini(&frame->snapshot);
+        free(frame);
+        frame = child;
     }
-    free(search->frames);
     free(search->points);
     bz_visited_fini(&search->visited);
     bz_visited_fini(&search->outcomes);

@@ -14,23 +14,18 @@
 #include "sim/native/internal.h"
 #include "sim/native/snapshot.h"
 
-enum bz_choice_point_kind {
-    BZ_POINT_NEXT,
-    BZ_POINT_CANCEL,
-    BZ_POINT_JUMP,
-    BZ_POINT_DRAW,
-};
-
 struct bz_choice_point {
     uint64_t bound;
     uint64_t chosen; /* below the bound; 0 is the default */
-    uint8_t kind;
+    uint8_t kind;    /* BZ_CHOICE_DELAY: a clock jump; BZ_CHOICE_DATA: any draw */
     bool is_sampled; /* too many values: the first, the middle and the last are tried */
 };
 
 /* A state on the path, and its present transition. */
 struct bz_frame {
-    struct bz_snapshot snapshot; /* frame 0 has none: its transition is the setup */
+    struct bz_frame *parent;
+    struct bz_frame *child; /* NULL: there was none yet; kept when the search leaves it */
+    struct bz_snapshot snapshot;
     struct bz_fingerprint fingerprint;
     uint32_t first_point; /* of the present transition */
     uint32_t point_count;
@@ -66,9 +61,9 @@ struct bz_search {
     struct bz_tracker tracker;
     struct bz_visited visited;
     struct bz_visited outcomes;
-    struct bz_frame **frames;
+    struct bz_frame root; /* its transition is the setup, and it has no snapshot */
+    struct bz_frame *top;
     uint32_t frame_count;
-    uint32_t frame_capacity;
     struct bz_choice_point *points; /* of the whole path */
     uint32_t point_count;
     uint32_t point_capacity;
@@ -93,10 +88,6 @@ bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *boun
 /* How many cancels a run may have: none if every window is off. */
 static inline uint32_t bz_search_cancels_max(const struct bz_explore_config *config) {
     return config->program->cancel_windows == 0 ? 0 : config->program->cancels_max;
-}
-
-static inline struct bz_frame *bz_search_top(const struct bz_search *search) {
-    return search->frames[search->frame_count - 1];
 }
 
 static inline bool bz_search_has(const struct bz_search *search, uint32_t reduction) {

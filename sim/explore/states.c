@@ -14,14 +14,14 @@ static uint32_t index_of(uint64_t transition) {
 }
 
 bool bz_search_is_skipped(const struct bz_search *search, uint64_t transition) {
-    const struct bz_frame *frame = bz_search_top(search);
+    const struct bz_frame *frame = search->top;
     return frame->only != 0 ? (transition & frame->only) == 0 : (transition & frame->sleep) != 0;
 }
 
 /* Combinations of choices that differ in draws alone are one transition. Its footprint is the union
  * of theirs, and it counts as tried after the last of them. */
 void bz_search_note_footprint(struct bz_search *search) {
-    struct bz_frame *frame = bz_search_top(search);
+    struct bz_frame *frame = search->top;
     const struct bz_tracker *tracker = &search->tracker;
     if (frame->present != tracker->transition) {
         if (frame->present != BZ_TRANSITION_NONE) {
@@ -36,8 +36,7 @@ void bz_search_note_footprint(struct bz_search *search) {
 
 /* After a transition, those that commute with it need not be tried. */
 static void inherit_sleep(const struct bz_search *search, struct bz_frame *child) {
-    const struct bz_frame *frame = bz_search_top(search);
-    child->sleep = 0;
+    const struct bz_frame *frame = search->top;
     for (uint64_t left = frame->sleep | frame->tried; left != 0; left &= left - 1) {
         const struct bz_footprint *other = &frame->prints[index_of(left)];
         if (bz_footprints_commute(&search->tracker.footprint, other, frame->cancels_left)) {
@@ -101,13 +100,13 @@ static enum bz_arrival admit(struct bz_search *search, struct bz_frame *child,
     if (is_loop) {
         return BZ_ARRIVED_LOOP;
     }
-    struct bz_frame *frame = bz_search_top(search);
+    struct bz_frame *frame = search->top;
     bz_schedules_add(&frame->schedules, state->schedules);
     return BZ_ARRIVED_KNOWN;
 }
 
 enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *child) {
-    const struct bz_frame *frame = bz_search_top(search);
+    const struct bz_frame *frame = search->top;
     child->is_progress = search->world->judge->progress_step != 0;
     child->delays =
         frame->delays + bz_search_cost(search, frame->first_point, frame->point_count).delays;
@@ -136,7 +135,7 @@ enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *chil
 }
 
 void bz_search_depart(struct bz_search *search) {
-    const struct bz_frame *frame = bz_search_top(search);
+    const struct bz_frame *frame = search->top;
     if (!bz_search_has(search, BZ_REDUCE_STATES) || search->frame_count == 1) {
         return;
     }
