@@ -15,25 +15,18 @@
 #define FIFO_EVERY 100u
 #define FIFO_AT 1u
 
-#define D &bz_strategy_delay
-#define P &bz_strategy_pct
-#define R &bz_strategy_random
-#define S &bz_strategy_starve
-#define U &bz_strategy_urw
-#define W &bz_strategy_swarm
 /* 9 delay, 6 random, 3 urw, 3 starve, 2 pct, 2 swarm, in the order that measured best. */
-static const struct bz_strategy *const turns[] = {D, U, P, R, D, R, D, D, S, S, W, D, U,
-                                                  P, R, W, U, R, D, D, R, R, S, D, D};
-#undef D
-#undef P
-#undef R
-#undef S
-#undef U
-#undef W
-#define TURN_COUNT (sizeof turns / sizeof turns[0])
+static const char turns[] = "DUPRDRDDSSWDUPRWURDDRRSDD";
+#define TURN_COUNT (sizeof turns - 1)
+
+static const struct bz_strategy *const members['W' + 1] = {
+    ['D'] = &bz_strategy_delay,  ['P'] = &bz_strategy_pct, ['R'] = &bz_strategy_random,
+    ['S'] = &bz_strategy_starve, ['U'] = &bz_strategy_urw, ['W'] = &bz_strategy_swarm,
+};
 
 static const struct bz_strategy *portfolio_select(uint64_t seed) {
-    return seed % FIFO_EVERY == FIFO_AT ? &bz_strategy_fifo_jumping : turns[seed % TURN_COUNT];
+    return seed % FIFO_EVERY == FIFO_AT ? &bz_strategy_fifo_jumping
+                                        : members[(size_t)turns[seed % TURN_COUNT]];
 }
 
 const struct bz_strategy bz_strategy_portfolio = {

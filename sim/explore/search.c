@@ -232,17 +232,15 @@ static void leave(struct bz_search *search) {
                      frame->schedules);
 }
 
-enum next { GO_ON, GO_DEEPER, FAIL };
-
-/* What to do after the transition that has just run. */
-static enum next evaluate(struct bz_search *search, bool goes_on) {
+/* Where the transition that has just run has led to. */
+static enum bz_arrival evaluate(struct bz_search *search, bool goes_on) {
     struct bz_frame *frame = search->top;
     bool is_skipped = search->is_blocked;
     if (bz_search_has(search, BZ_REDUCE_SLEEP) && search->frame_count > 1 && goes_on) {
         is_skipped |= bz_search_is_skipped(search, search->tracker.transition);
     }
     if (is_skipped) {
-        return GO_ON;
+        return BZ_ARRIVED_KNOWN;
     }
     if (search->frame_count == 1 && !may_sleep(search)) {
         search->bounds.reductions &= ~BZ_REDUCE_SLEEP;
@@ -254,7 +252,7 @@ static enum next evaluate(struct bz_search *search, bool goes_on) {
     }
     if (keep_finding(search, search->frame_count - 1)) {
         bz_schedules_add(&frame->schedules, 1);
-        return GO_ON;
+        return BZ_ARRIVED_KNOWN;
     }
     if (!goes_on) {
         bz_schedules_add(&frame->schedules, 1);
@@ -262,28 +260,21 @@ static enum next evaluate(struct bz_search *search, bool goes_on) {
         /* The last transition was no step. */
         bool is_ok =
             keep_finding(search, search->frame_count - 2) || bz_search_note_outcome(search);
-        return is_ok ? GO_ON : FAIL;
+        return is_ok ? BZ_ARRIVED_KNOWN : BZ_ARRIVED_FAILED;
     }
     if (search->frame_count > search->world->judge->config.steps_max) {
         search->result->is_out_of_steps = true;
-        return GO_ON;
+        return BZ_ARRIVED_KNOWN;
     }
     struct bz_frame *child = next_frame(search);
-    switch (child == NULL ? BZ_ARRIVED_FAILED : bz_search_arrive(search, child)) {
-    case BZ_ARRIVED_NEW:
-        return GO_DEEPER;
-    case BZ_ARRIVED_LOOP:
-        /* If the queue is compared as a set, the state does not say which handle is next. */
-        if (!bz_search_has(search, BZ_REDUCE_QUEUE) && is_default_loop(search, child)) {
-            end_loop(search);
-            (void)keep_finding(search, search->world->judge->config.steps_max);
-        }
-        return GO_ON;
-    case BZ_ARRIVED_KNOWN:
-        return GO_ON;
-    default:
-        return FAIL;
+    enum bz_arrival arrival = child == NULL ? BZ_ARRIVED_FAILED : bz_search_arrive(search, child);
+    /* If the queue is compared as a set, the state does not say which handle is next. */
+    if (arrival == BZ_ARRIVED_LOOP && !bz_search_has(search, BZ_REDUCE_QUEUE) &&
+        is_default_loop(search, child)) {
+        end_loop(search);
+        (void)keep_finding(search, search->world->judge->config.steps_max);
     }
+    return arrival;
 }
 
 static bool should_stop(struct bz_search *search) {
@@ -311,15 +302,15 @@ static bool search_all(struct bz_search *search) {
             continue;
         }
         bool goes_on = run_transition(search);
-        enum next next = evaluate(search, goes_on);
+        enum bz_arrival arrival = evaluate(search, goes_on);
         uint64_t weight = share(search, frame);
-        if (next == GO_DEEPER) {
+        if (arrival == BZ_ARRIVED_FAILED) {
+            return false;
+        }
+        if (arrival == BZ_ARRIVED_NEW) {
             enter(search, frame->child, weight);
         } else {
             search->weight_done += weight;
-        }
-        if (next == FAIL) {
-            return false;
         }
     }
     return true;

@@ -132,7 +132,7 @@ void bz_search_note_footprint(struct bz_search *search);
 
 enum bz_arrival {
     BZ_ARRIVED_NEW,    /* to be searched */
-    BZ_ARRIVED_KNOWN,  /* was searched before */
+    BZ_ARRIVED_KNOWN,  /* was searched before; or an end, or skipped */
     BZ_ARRIVED_LOOP,   /* is on the path already */
     BZ_ARRIVED_FAILED, /* no memory */
 };

@@ -152,11 +152,11 @@ static struct bz_fingerprint add(struct bz_fingerprint print, uint64_t word) {
     return bz_fingerprint_of(print, &word, sizeof word);
 }
 
-static struct bz_fingerprint outcome_of(const struct bz_world *world) {
-    const struct bz_shadow *shadow = &world->judge->shadow;
+bool bz_search_note_outcome(struct bz_search *search) {
+    const struct bz_shadow *shadow = &search->world->judge->shadow;
     struct bz_fingerprint print = BZ_FINGERPRINT_BEGIN;
     for (uint32_t id = 1; id <= shadow->task_count; id++) {
-        const struct bz_task *task = bz_world_find_task(world, id);
+        const struct bz_task *task = bz_world_find_task(search->world, id);
         print =
             add(print, task == NULL ? GONE : (uint64_t)task->done.state << 8u | task->done.status);
         print = add(print, shadow->tasks[id].holdings);
@@ -166,16 +166,12 @@ static struct bz_fingerprint outcome_of(const struct bz_world *world) {
         print = add(print, shadow->objects[number].holders);
         print = add(print, shadow->objects[number].live);
     }
-    return bz_fingerprint_end(print, shadow->unfinished);
-}
-
-bool bz_search_note_outcome(struct bz_search *search) {
     bool is_new;
-    struct bz_fingerprint outcome = outcome_of(search->world);
-    if (bz_visited_add(&search->outcomes, outcome, &is_new) == NULL) {
+    print = bz_fingerprint_end(print, shadow->unfinished);
+    if (bz_visited_add(&search->outcomes, print, &is_new) == NULL) {
         return false;
     }
     search->result->outcomes += is_new;
-    search->result->outcomes_digest += is_new ? bz_seed_mix(outcome.high ^ outcome.low) : 0;
+    search->result->outcomes_digest += is_new ? bz_seed_mix(print.high ^ print.low) : 0;
     return true;
 }
