@@ -85,15 +85,14 @@ bool bz_explore(const struct bz_explore_config *given, struct bz_explore_result 
     struct bz_explore_config config = *given;
     config.states_max = config.states_max == 0 ? BZ_EXPLORE_STATES_MAX_DEFAULT : config.states_max;
     bool has_sweep = config.delays_max == BZ_EXPLORE_UNBOUNDED;
-    if (config.rounds_before_sweep == 0) {
-        config.rounds_before_sweep = BZ_EXPLORE_ROUNDS_DEFAULT;
-    }
+    uint32_t before_sweep =
+        config.rounds_before_sweep == 0 ? BZ_EXPLORE_ROUNDS_DEFAULT : config.rounds_before_sweep;
     *result = (struct bz_explore_result){.is_minimal = true};
     struct bz_search *search = bz_search_new(&config, result);
     if (search == NULL) {
         return false;
     }
-    uint32_t last = has_sweep ? config.rounds_before_sweep - 1 : rounds_max(&config);
+    uint32_t last = has_sweep ? before_sweep - 1 : rounds_max(&config);
     bool is_ok = run_rounds(search, last);
     if (is_ok && has_sweep && result->end == BZ_EXPLORE_DONE && !result->is_whole) {
         bool is_whole;

@@ -65,8 +65,7 @@ static bool run_transition(struct bz_search *search) {
     search->is_blocked = false;
     search->has_jumped = false;
     search->cursor = frame->first_point;
-    bool tracks = bz_search_has(search, BZ_REDUCE_SLEEP);
-    if (tracks) {
+    if (bz_search_has(search, BZ_REDUCE_SLEEP)) {
         bz_tracker_begin(&search->tracker);
     }
     if (search->frame_count == 1) {
@@ -74,7 +73,7 @@ static bool run_transition(struct bz_search *search) {
     } else {
         goes_on = bz_world_step(search->world);
     }
-    if (tracks) {
+    if (bz_search_has(search, BZ_REDUCE_SLEEP)) {
         bz_tracker_end(&search->tracker);
     }
     frame->point_count = search->point_count - frame->first_point;

@@ -16,7 +16,7 @@
 
 struct bz_choice_point {
     uint64_t bound;
-    uint64_t chosen; /* below the bound; 0 is the default */
+    uint64_t chosen; /* 0: the default; the bound: all choices that are left are to be skipped */
     uint8_t kind;    /* BZ_CHOICE_DELAY: a clock jump; BZ_CHOICE_DATA: any draw */
     bool is_sampled; /* too many values: the first, the middle and the last are tried */
 };

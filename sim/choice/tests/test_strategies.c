@@ -7,7 +7,7 @@
 
 #define ANSWERS 400u
 
-/* Asks for `extra_draws` data between any two other questions. */
+/* Draws data `extra_draws` times before each other choice. */
 static void interview(const struct bz_strategy *strategy, uint64_t seed, uint32_t extra_draws,
                       uint32_t answers[ANSWERS]) {
     static const struct bz_cancel_candidate candidates[] = {
@@ -71,7 +71,7 @@ Test(strategies, random_depends_on_its_seed_alone) {
     }
 }
 
-/* Every kind has a stream of its own: more data leave schedule, cancels and jumps alone. */
+/* Every kind has its own stream: more draws leave schedule, cancels and jumps alone. */
 Test(strategies, random_draws_of_data_do_not_shift_the_schedule) {
     uint32_t without[ANSWERS];
     uint32_t with[ANSWERS];
@@ -82,8 +82,7 @@ Test(strategies, random_draws_of_data_do_not_shift_the_schedule) {
     }
 }
 
-/* 1 task is woken, 2 sleep, 17 wait: each window is hit as often as the others, and inside a window
- * each task. */
+/* 1 task is woken, 2 sleep, 17 wait: every window is equally likely, and so is every task in it. */
 Test(strategies, random_cancels_weigh_windows_before_tasks) {
     enum { CANDIDATES = 20, ROUNDS = 30000 };
     struct bz_cancel_candidate candidates[CANDIDATES];
