@@ -141,7 +141,7 @@ static void print_trace(const struct bz_spec *spec, const struct bz_spec_constan
     for (uint64_t index = 0; index < result->trace.length; index++) {
         const struct bz_spec_step *step = &result->trace.steps[index];
         step_text(spec, step, action, sizeof action);
-        spec->print(constants, step->state, state, sizeof state);
+        bz_spec_print(spec, constants, step->state, state, sizeof state);
         printf("%4" PRIu64 "  %-20s %s\n", index + 1, action, state);
     }
 }
@@ -202,7 +202,7 @@ static void add_trace(struct bz_json *root, const struct bz_spec *spec,
         struct bz_json *item = bz_json_append_object(states);
         step_text(spec, step, text, sizeof text);
         bz_json_add_string(item, "action", text);
-        spec->print(constants, step->state, text, sizeof text);
+        bz_spec_print(spec, constants, step->state, text, sizeof text);
         bz_json_add_string(item, "state", text);
     }
 }

@@ -4,37 +4,32 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint32_t digits_of(uint64_t number) {
-    uint32_t digits = 1;
-    for (; number >= 10; number /= 10) {
-        digits++;
-    }
-    return digits;
-}
-
-/* Of one entry as text, with the '+' before it, or the NUL behind the last one. */
-static uint32_t entry_bytes(uint32_t question, uint64_t answer) {
-    return digits_of(question) + 1 + digits_of(answer) + 1;
-}
-
-/* What has no room as text is not added: a token that says less than it should repeats another
- * run. */
-bool bz_answers_add(struct bz_answers *answers, uint32_t question, uint64_t answer) {
-    uint32_t bytes = entry_bytes(question, answer);
+/* Writes the text, cut to fit; returns the bytes that all of it takes, NUL included. */
+static size_t format(const struct bz_answers *answers, char *text, size_t text_bytes) {
+    size_t used = (size_t)snprintf(text, text_bytes, "%s", answers->count == 0 ? "0" : "");
     for (uint32_t index = 0; index < answers->count; index++) {
-        bytes += entry_bytes(answers->entries[index].question, answers->entries[index].answer);
+        size_t left = used < text_bytes ? text_bytes - used : 0;
+        used += (size_t)snprintf(left == 0 ? NULL : text + used, left, "%s%" PRIu32 "-%" PRIu64,
+                                 index == 0 ? "" : "+", answers->entries[index].question,
+                                 answers->entries[index].answer);
     }
-    if (answers->count == BZ_ANSWERS_ENTRIES_MAX || bytes > BZ_ANSWERS_TEXT_BYTES) {
+    return used + 1;
+}
+
+bool bz_answers_add(struct bz_answers *answers, uint32_t question, uint64_t answer) {
+    char text[BZ_ANSWERS_TEXT_BYTES];
+    if (answers->count == BZ_ANSWERS_ENTRIES_MAX) {
         return false;
     }
     answers->entries[answers->count++] =
         (struct bz_answer_entry){.question = question, .answer = answer};
-    return true;
+    bool fits = format(answers, text, sizeof text) <= sizeof text;
+    answers->count -= !fits;
+    return fits;
 }
 
-/* Digits up to `most`; NULL if there are none, or more. */
+/* Digits up to `most`; NULL if there are none, or more, or if the number is 0. */
 static const char *parse_number(const char *text, uint64_t most, uint64_t *number) {
-    const char *start = text;
     *number = 0;
     for (; *text >= '0' && *text <= '9'; text++) {
         uint64_t digit = (uint64_t)(*text - '0');
@@ -43,7 +38,7 @@ static const char *parse_number(const char *text, uint64_t most, uint64_t *numbe
         }
         *number = 10 * *number + digit;
     }
-    return text == start || *number == 0 ? NULL : text;
+    return *number == 0 ? NULL : text;
 }
 
 bool bz_answers_parse(struct bz_answers *answers, const char *text) {
@@ -72,13 +67,6 @@ bool bz_answers_parse(struct bz_answers *answers, const char *text) {
 }
 
 const char *bz_answers_format(const struct bz_answers *answers, char *text, size_t text_bytes) {
-    size_t used = 0;
-    snprintf(text, text_bytes, "0");
-    for (uint32_t index = 0; index < answers->count && used < text_bytes; index++) {
-        int written = snprintf(text + used, text_bytes - used, "%s%" PRIu32 "-%" PRIu64,
-                               index == 0 ? "" : "+", answers->entries[index].question,
-                               answers->entries[index].answer);
-        used += written > 0 ? (size_t)written : 0;
-    }
+    (void)format(answers, text, text_bytes);
     return text;
 }

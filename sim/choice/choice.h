@@ -1,16 +1,16 @@
-/* What is chosen: the one door through which two runs of the same program may differ.
+/* A choice: two runs of the same program differ in their choices, and in nothing else.
  *
- *   kind     question                                     default answer (0, and not on the tape)
- *   next     which ready handle runs now?                 the oldest one (FIFO)
+ *   kind     choice point                                 default (0, and not on the tape)
+ *   next     which ready handle runs now?                 the oldest (FIFO)
  *   cancel   is a task cancelled here, and which?         none
- *   delay    does the clock jump, though work is ready?   no
+ *   delay    does the clock jump while work is ready?     no
  *            how long does this take (virtual time)?      the least
  *   data     what does the program draw?                  0
  *
- * A choice is recorded with the place where it was made and with the identity of what was chosen,
- * never with a position in a queue. The place of next, cancel and a clock jump is the step; the
- * place of data and of a drawn delay is the how-manieth draw of which task it is. So an edited
- * choice leaves the meaning of all others alone, and taking an entry away makes its place default.
+ * A choice is recorded with its place and with the identity of what was chosen, never with a
+ * position in a queue. The place of next, cancel and a clock jump is the step; the place of a draw
+ * is the task and the number of its draw. So editing one choice leaves the meaning of the others
+ * alone, and deleting one restores the default at its place.
  */
 #ifndef BZ_SIM_CHOICE_CHOICE_H
 #define BZ_SIM_CHOICE_CHOICE_H

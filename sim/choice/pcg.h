@@ -1,11 +1,10 @@
-/* PCG32: the random numbers of a simulation.
+/* PCG32: the random numbers of a simulation. Integers only.
  *
- * The generator is PCG-XSH-RR 64/32 of M. E. O'Neill, "PCG: A Family of Simple Fast
- * Space-Efficient Statistically Good Algorithms for Random Number Generation" (HMC-CS-2014-0905):
- * a 64-bit linear congruential state, a 32-bit permuted output, 2^63 streams. It is part of the
- * trace format in spirit: a seed must mean the same schedule on every machine and in every
- * version, so the stream is pinned by published vectors and by an independent implementation in
- * the tests. Integers only.
+ * PCG-XSH-RR 64/32 of M. E. O'Neill, "PCG: A Family of Simple Fast Space-Efficient Statistically
+ * Good Algorithms for Random Number Generation" (HMC-CS-2014-0905): a 64-bit linear congruential
+ * state, a 32-bit permuted output, 2^63 streams. A seed must mean the same schedule on every
+ * machine and in every version: the tests compare with published vectors and an independent
+ * implementation.
  */
 #ifndef BZ_SIM_CHOICE_PCG_H
 #define BZ_SIM_CHOICE_PCG_H

@@ -6,7 +6,7 @@
 #define RARE_JUMP_LOG2_MAX 10u
 #define SOON_LOG2_MAX 4u
 #define BIASED_OF_8 3u
-#define DENSITIES 5u /* from twice the points of a run to an eighth of them */
+#define DENSITIES 5u /* 2n to n/8, see rng.h */
 
 void bz_rng_seed(struct bz_rng *rng, uint64_t seed) {
     uint64_t mixed = bz_seed_mix(seed);
@@ -40,8 +40,8 @@ uint32_t bz_rng_victim(struct bz_pcg32 *stream, const struct bz_cancel_candidate
     if (present == 0) {
         return 0;
     }
-    for (uint32_t skip = bz_pcg32_below(stream, (uint32_t)__builtin_popcount(present)); skip > 0;
-         skip--) {
+    uint32_t skip = bz_pcg32_below(stream, (uint32_t)__builtin_popcount(present));
+    for (; skip > 0; skip--) {
         present &= present - 1;
     }
     uint32_t window = (uint32_t)__builtin_ctz(present);
@@ -114,7 +114,5 @@ uint64_t bz_rng_draw(void *state, enum bz_choice_kind kind, const struct bz_draw
         uint64_t share = rng->share;
         return (draw->bound >> 32u) * share + ((draw->bound & UINT32_MAX) * share >> 32u);
     }
-    uint64_t other = bz_pcg32_below64(stream, draw->bound);
-    bool is_first = (drawn < other) == (rng->bias == BZ_BIAS_SMALL);
-    return is_first ? drawn : other;
+    return bz_rng_of_two(stream, draw->bound, drawn, rng->bias == BZ_BIAS_SMALL);
 }

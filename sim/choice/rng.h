@@ -1,18 +1,15 @@
-/* What the strategies that draw have in common: streams, gaps, victims.
+/* What the strategies that draw random numbers share. The state of such a strategy begins with a
+ * struct bz_rng, so that its table can hold the functions below.
  *
- * The state of such a strategy begins with a struct bz_rng, so that it can take any function
- * below into its table as it is.
+ * Cancels are planned per seed. A cancel point is a place where one could be injected. The first
+ * cancel comes at a point drawn uniformly below 2n, n, n/2, n/4 or n/8, where a run has n points by
+ * its profile; a point beyond the end means no cancel. With probability 1/2, a later one comes soon
+ * after the one before, because faults that need two cancels often need them close together; else
+ * it comes anywhere. The judge limits the number of cancels.
  *
- * Where cancels come is planned per seed. The first comes at a point drawn uniformly among the
- * points that a run of the program has by its profile, or twice as many, so that none may come at
- * all, or an early half, quarter or eighth of them. A later one comes soon after the one before, or
- * anywhere, half and half: faults that need two cancels often need them close together. How many a
- * run gets at most is the world's affair.
- *
- * How often the clock jumps is drawn per seed, too; after DENSE_JUMPS it jumps as rarely as under
- * random, because a clock that runs ahead for ever is no fair schedule: whoever is patient for a
- * number of ticks would have lost his patience before anybody else had moved. In some seeds draws
- * of data and delays lean to one side.
+ * The rate of clock jumps is drawn per seed, too. After DENSE_JUMPS of them, jumps are as rare as
+ * under `random`: if the clock ran ahead for ever, timeouts would expire before any task had moved,
+ * which is not fair. In 3 of 8 seeds, draws of data and delays are biased.
  */
 #ifndef BZ_SIM_CHOICE_RNG_H
 #define BZ_SIM_CHOICE_RNG_H
@@ -23,12 +20,12 @@
 #include "sim/choice/pcg.h"
 #include "sim/choice/strategy.h"
 
-/* A stream for each kind of choice, and one for what is planned when the run begins: so that one
- * more draw of data leaves the schedule alone. */
+/* One stream for each kind of choice, and one for the plan: one more draw of data leaves the
+ * schedule alone. */
 #define BZ_RNG_PLAN BZ_CHOICE_KIND_COUNT
 #define BZ_RNG_STREAMS (BZ_CHOICE_KIND_COUNT + 1)
 
-/* How draws of data and delays lean, in a whole run. */
+/* The bias of draws, in a whole run. */
 enum bz_bias {
     BZ_BIAS_NONE = 0,
     BZ_BIAS_SMALL = 1, /* the smaller of two */
@@ -39,49 +36,66 @@ enum bz_bias {
 
 struct bz_rng {
     struct bz_pcg32 streams[BZ_RNG_STREAMS];
-    uint32_t points;      /* for cancels, that a run is expected to have */
-    uint32_t first_bound; /* the first cancel passes fewer points */
+    uint32_t points;      /* cancel points of a run, by the profile */
+    uint32_t first_bound; /* the first cancel passes fewer points than this */
     uint32_t jump_log2;   /* of the longest gap between clock jumps, while they are dense */
     uint32_t dense_jumps; /* to come */
-    bool has_struck;      /* the first gap has been drawn */
+    bool has_struck;      /* the gap before the first cancel was drawn */
     enum bz_bias bias;
-    uint32_t share; /* BZ_BIAS_SAME: of the bound, of 2^32 */
+    uint32_t share; /* BZ_BIAS_SAME: of the bound, in units of 2^-32 */
 };
 
-/* Starts the streams but for that of the plan: all that a strategy without a plan needs. */
+/* Starts all streams except that of the plan, for a strategy without a plan. */
 void bz_rng_seed(struct bz_rng *rng, uint64_t seed);
 
-/* The same, and plans cancels and jumps by the profile that `start` has. */
+/* Starts all streams, and plans cancels, jumps and bias by the profile of `start`. */
 void bz_rng_begin(struct bz_rng *rng, const struct bz_strategy_start *start);
 
-/* The gaps between clock jumps under random, and under others after the dense ones. */
-uint32_t bz_rng_rare_jump_gap(void *state);
-
-/* A gap below 2^n, n drawn uniformly between the limits, both inclusive; log2_min is at least 1. */
+/* A gap below 2^n, where n is drawn uniformly in [log2_min, log2_max]; log2_min >= 1. */
 static inline uint32_t bz_rng_log_gap(struct bz_pcg32 *stream, uint32_t log2_min,
                                       uint32_t log2_max) {
     uint32_t log2 = log2_min + bz_pcg32_below(stream, log2_max - log2_min + 1);
     return bz_pcg32_next(stream) >> (32u - log2);
 }
 
-/* A victim plus 1: the window first, then the task, so that rare windows are as likely as crowded
- * ones. `windows` is a mask of those that count; 0 if no candidate is in one of them. */
+/* Draws a window, then a victim in it, so that rare windows are as likely as crowded ones. Returns
+ * the victim's index plus 1; 0 if no candidate is in one of `windows` (a bit mask). */
 uint32_t bz_rng_victim(struct bz_pcg32 *stream, const struct bz_cancel_candidate *candidates,
                        uint32_t count, uint32_t windows);
 
-/* A hash of the seed and of what a handle is, whatever its place in the queue. */
-static inline uint64_t bz_rng_hash(uint64_t seed, uint64_t a, uint64_t b) {
-    return bz_seed_mix(seed ^ bz_seed_mix(a ^ bz_seed_mix(b)));
+/* The smaller, or the larger, of a drawn number and another one. */
+static inline uint64_t bz_rng_of_two(struct bz_pcg32 *stream, uint64_t bound, uint64_t drawn,
+                                     bool is_smaller) {
+    uint64_t other = bz_pcg32_below64(stream, bound);
+    return (drawn < other) == is_smaller ? drawn : other;
 }
 
-/* For tables. The first: every ready handle is equally likely. */
+/* For tables: every ready handle is equally likely; the gaps between cancels as planned; a victim
+ * in any window; the gaps between clock jumps of `random`, and as planned; draws. */
 uint32_t bz_rng_next(void *state, const struct bz_ready *ready, uint32_t count, uint32_t step);
 uint32_t bz_rng_spread_gap(void *state);
 uint32_t bz_rng_cancel(void *state, const struct bz_cancel_candidate *candidates, uint32_t count,
                        uint32_t step, uint32_t point);
+uint32_t bz_rng_rare_jump_gap(void *state);
 uint32_t bz_rng_jump_gap(void *state);
 bool bz_rng_jump(void *state, uint32_t step);
 uint64_t bz_rng_draw(void *state, enum bz_choice_kind kind, const struct bz_draw *draw,
                      uint32_t step);
+
+/* measure: the random walk that takes a profile. Users cannot name it. It counts the cancel points
+ * of a run, and injects at most one cancel. */
+struct bz_measure_state {
+    struct bz_rng rng;
+    uint32_t points;       /* of this run so far */
+    uint32_t strike_point; /* where the cancel strikes */
+};
+
+extern const struct bz_strategy bz_strategy_measure;
+
+/* In the table of a strategy that chooses the next handle by the profile, and the rest as planned.
+ */
+#define BZ_RNG_PLANNED                                                                             \
+    .needs_profile = true, .cancel_gap = bz_rng_spread_gap, .cancel = bz_rng_cancel,               \
+    .jump_gap = bz_rng_jump_gap, .jump = bz_rng_jump, .draw = bz_rng_draw
 
 #endif

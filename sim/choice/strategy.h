@@ -1,9 +1,9 @@
-/* A strategy answers choices. Random, FIFO and replay are strategies, and so is everything that
- * searches. A strategy knows no primitive: it sees handles, tasks, windows and bounds.
+/* A strategy makes the choices of a run: random, FIFO, replay and search are strategies. It knows
+ * no primitive: it sees handles, tasks, windows and bounds.
  *
- * One strategy is one const struct of functions and one file. Its state is `state_bytes` of
- * memory that the caller provides, zeroed once; begin() prepares it for a run. All calls of a run
- * come from one thread. No call may allocate, once begin() has seen the longest run.
+ * A strategy is one const struct of functions. Its state is `state_bytes` of memory that the caller
+ * provides, zeroed once; begin() prepares it for a run. All calls of a run come from one thread. No
+ * call may allocate, once begin() has seen the longest run.
  *
  * Every strategy that a user can name is fair: no ready handle is passed over for ever. So liveness
  * is judged under all of them.
@@ -27,14 +27,14 @@ struct bz_answers;
 #define BZ_GAP_NEVER UINT32_MAX
 #define BZ_PROFILE_TASKS_MAX 64u
 
-/* The name of a handle that is ready: it stays the same however the rest of a schedule changes. */
+/* The identity of a ready handle. Changes elsewhere in a schedule leave it alone. */
 struct bz_ready {
     uint32_t owner; /* task on whose behalf it runs; 0: none */
-    uint32_t nth;   /* its number among the handles of that owner and role, 1 is the first */
+    uint32_t nth;   /* its number among the handles of that owner and role; 1 is the first */
     uint8_t role;   /* enum bz_role */
 };
 
-/* A task that may be cancelled here. Candidates come sorted by window, then by task. */
+/* A task that may be cancelled here. Candidates are sorted by window, then by task. */
 struct bz_cancel_candidate {
     uint32_t task;
     uint32_t nth;   /* number of its next step */
@@ -43,58 +43,61 @@ struct bz_cancel_candidate {
 
 /* A draw of data, or of a delay. */
 struct bz_draw {
-    uint64_t bound; /* the answer is below it; at least 1 */
+    uint64_t bound; /* exclusive; at least 1 */
     const char *label;
-    uint32_t owner;
-    uint32_t nth;
+    uint32_t owner; /* task that draws; 0: none */
+    uint32_t nth;   /* number of its draw */
 };
 
-/* What a strategy may know of the program before its runs: how long runs of it tend to be. It is a
- * fact of the program, the same for every seed, so that a seed alone repeats a run. */
+/* How long runs of the program tend to be. It is the same for every seed, so that a seed alone
+ * repeats a run. */
 struct bz_profile {
     uint32_t steps;                            /* of a run; at least 1 */
-    uint32_t tasks;                            /* that it creates */
-    uint32_t points;                           /* where a cancel could be injected */
-    uint32_t steps_max;                        /* no run may take more; 0: not known */
-    uint32_t task_steps[BZ_PROFILE_TASKS_MAX]; /* of the task of that number; 0 is the loop's */
+    uint32_t tasks;                            /* created */
+    uint32_t points;                           /* cancel points: where one could be injected */
+    uint32_t steps_max;                        /* the step limit; 0: not known */
+    uint32_t task_steps[BZ_PROFILE_TASKS_MAX]; /* by the task's number; 0 is the loop */
 };
 
-/* What a run starts from. */
 struct bz_strategy_start {
     uint64_t seed;
-    const struct bz_tape *tape;       /* what a replaying strategy reads; NULL for the others */
-    const struct bz_profile *profile; /* for a strategy that needs_profile; else maybe NULL */
-    const struct bz_answers *answers; /* what the strategy `answers` follows; maybe NULL */
-    void *context;                    /* of a search or a test; else NULL */
+    const struct bz_tape *tape;       /* for a replaying strategy; else NULL */
+    const struct bz_profile *profile; /* for a strategy that needs_profile; else may be NULL */
+    const struct bz_answers *answers; /* for the strategy `answers`; may be NULL */
+    void *context;                    /* for a search or a test; else NULL */
 };
 
 struct bz_strategy {
     const char *name;
     const char *summary;
     bool needs_profile; /* begin() must be given one */
-    bool reads_ready; /* next() looks at the names of the ready handles; else `ready` may be NULL */
+    bool reads_ready;   /* false: `ready` may be NULL in next() */
     size_t state_bytes;
 
-    /* A run starts. What `start` points to lasts as long as the run. */
+    /* If this is not NULL, there are no other functions: the strategy that it returns makes the
+     * choices of the run with this seed, in the same state. */
+    const struct bz_strategy *(*select)(uint64_t seed);
+
+    /* A run starts. What `start` points to must outlive the run. */
     void (*begin)(void *state, const struct bz_strategy_start *start);
 
-    /* Which of the `count` >= 2 ready handles runs as step `step`: its index. `ready` lists them,
-     * the oldest first. */
+    /* The index of the handle that runs as step `step`. `ready` lists the `count` >= 2 ready
+     * handles, the oldest first. */
     uint32_t (*next)(void *state, const struct bz_ready *ready, uint32_t count, uint32_t step);
 
-    /* How many points where a cancel could be injected pass before cancel() is asked; asked at the
-     * beginning and after every cancel(). BZ_GAP_NEVER: no more in this run. */
+    /* How many cancel points pass before the next cancel(). Called when a run begins, and after
+     * every cancel(). BZ_GAP_NEVER: no more in this run. */
     uint32_t (*cancel_gap)(void *state);
-    /* The index of the victim plus 1, or 0 for none. `count` >= 1. `point`: how many points have
-     * passed since the last step; the clock may have moved on between them. */
+    /* The index of the victim plus 1, or 0 for none. `count` >= 1. `point`: how many cancel points
+     * have passed since the last step. */
     uint32_t (*cancel)(void *state, const struct bz_cancel_candidate *candidates, uint32_t count,
                        uint32_t step, uint32_t point);
 
-    /* The same for clock jumps while handles are ready; true: jump to the next timer. */
+    /* The same for clock jumps while handles are ready. True: jump to the next timer. */
     uint32_t (*jump_gap)(void *state);
     bool (*jump)(void *state, uint32_t step);
 
-    /* A drawn delay (BZ_CHOICE_DELAY) or datum (BZ_CHOICE_DATA). */
+    /* A number below draw->bound, as a delay (BZ_CHOICE_DELAY) or as data (BZ_CHOICE_DATA). */
     uint64_t (*draw)(void *state, enum bz_choice_kind kind, const struct bz_draw *draw,
                      uint32_t step);
 };
@@ -109,8 +112,15 @@ extern const struct bz_strategy bz_strategy_starve;
 extern const struct bz_strategy bz_strategy_swarm;
 extern const struct bz_strategy bz_strategy_portfolio;
 
+/* fifo as a member of the portfolio: the clock jumps now and then, so that a task ends that spins
+ * until a time comes. Users cannot name it. */
+extern const struct bz_strategy bz_strategy_fifo_jumping;
+
 /* The strategies that a user can name, in order; ends with NULL. */
 extern const struct bz_strategy *const bz_strategies[];
+
+/* For `cancel_gap` and `jump_gap`: no point passes unasked. */
+uint32_t bz_gap_none(void *state);
 
 /* NULL if there is none of that name. */
 const struct bz_strategy *bz_strategy_find(const char *name);

@@ -1,21 +1,29 @@
-/* answers: a list of answers, and the default everywhere else. What a search has found is repeated
- * so: see answers.h. Every question is asked, at every point. */
+/* answers: the default choice everywhere, except where a script says otherwise (answers.h). It
+ * repeats what a search has found.
+ * fifo: no script. It has one run: what a stock loop does without cancels, when every draw is 0. */
 #include "sim/choice/answers.h"
-#include "sim/choice/strategy.h"
+#include "sim/choice/rng.h"
+
+#define FIFO_JUMP_GAP 10000u
 
 struct answers_state {
-    const struct bz_answers *answers; /* NULL: default throughout */
+    const struct bz_answers *answers; /* NULL: the default throughout */
     uint32_t question;
     uint32_t cursor;
 };
 
-static void answers_begin(void *opaque, const struct bz_strategy_start *start) {
-    *(struct answers_state *)opaque = (struct answers_state){.answers = start->answers};
+static void answers_begin(void *state, const struct bz_strategy_start *start) {
+    *(struct answers_state *)state = (struct answers_state){.answers = start->answers};
 }
 
-/* An answer that does not fit is taken back to the default one: the run is another one then, which
- * its digest tells. */
-static uint64_t reply(struct answers_state *state, uint64_t bound) {
+static void fifo_begin(void *state, const struct bz_strategy_start *start) {
+    (void)start;
+    *(struct answers_state *)state = (struct answers_state){.answers = NULL};
+}
+
+/* An answer out of bounds becomes the default: then the run has another digest. */
+static uint64_t reply(void *opaque, uint64_t bound) {
+    struct answers_state *state = opaque;
     const struct bz_answers *answers = state->answers;
     state->question++;
     if (answers == NULL || state->cursor == answers->count ||
@@ -33,9 +41,9 @@ static uint32_t answers_next(void *state, const struct bz_ready *ready, uint32_t
     return (uint32_t)reply(state, count);
 }
 
-static uint32_t answers_gap(void *state) {
+static uint32_t fifo_gap(void *state) {
     (void)state;
-    return 0;
+    return BZ_GAP_NEVER;
 }
 
 static uint32_t answers_cancel(void *state, const struct bz_cancel_candidate *candidates,
@@ -44,6 +52,11 @@ static uint32_t answers_cancel(void *state, const struct bz_cancel_candidate *ca
     (void)step;
     (void)point;
     return (uint32_t)reply(state, (uint64_t)count + 1);
+}
+
+static uint32_t fifo_jump_gap(void *state) {
+    (void)state;
+    return FIFO_JUMP_GAP;
 }
 
 static bool answers_jump(void *state, uint32_t step) {
@@ -60,14 +73,40 @@ static uint64_t answers_draw(void *state, enum bz_choice_kind kind, const struct
 
 const struct bz_strategy bz_strategy_answers = {
     .name = "answers",
-    .summary =
-        "the setting answers says which questions are not answered by default: what explore found",
+    .summary = "the default choices, except where the setting answers says otherwise: repeats what "
+               "explore found",
     .state_bytes = sizeof(struct answers_state),
     .begin = answers_begin,
     .next = answers_next,
-    .cancel_gap = answers_gap,
+    .cancel_gap = bz_gap_none,
     .cancel = answers_cancel,
-    .jump_gap = answers_gap,
+    .jump_gap = bz_gap_none,
     .jump = answers_jump,
+    .draw = answers_draw,
+};
+
+const struct bz_strategy bz_strategy_fifo = {
+    .name = "fifo",
+    .summary = "the oldest handle first, no cancel, every draw 0: the one default run",
+    .state_bytes = sizeof(struct answers_state),
+    .begin = fifo_begin,
+    .next = answers_next,
+    .cancel_gap = fifo_gap,
+    .cancel = answers_cancel,
+    .jump_gap = fifo_gap,
+    .jump = answers_jump,
+    .draw = answers_draw,
+};
+
+const struct bz_strategy bz_strategy_fifo_jumping = {
+    .name = "fifo-jumping",
+    .summary = "fifo, but the clock jumps now and then",
+    .state_bytes = sizeof(struct answers_state),
+    .begin = fifo_begin,
+    .next = answers_next,
+    .cancel_gap = fifo_gap,
+    .cancel = answers_cancel,
+    .jump_gap = fifo_jump_gap,
+    .jump = bz_rng_jump,
     .draw = answers_draw,
 };

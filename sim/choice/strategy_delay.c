@@ -1,13 +1,12 @@
-/* delay: first in, first out, but for a few delays (Emmi, Qadeer, Rakamaric, "Delay-Bounded
+/* delay: first in, first out, except for a few delays (Emmi, Qadeer, Rakamaric, "Delay-Bounded
  * Scheduling", POPL 2011).
  *
- * What a stock loop does, disturbed in a few places: at each of d steps, drawn among the k of the
- * profile, the oldest ready handles are passed over, one or more of them, and are the next to run.
- * d is drawn per seed from 0, 1, 2, 4 and 8. Where nothing can be passed over, because one handle
- * is ready, a delay waits for the next step at which it can.
+ * At each of d steps, drawn among the k of the profile, one or more of the oldest ready handles are
+ * passed over; they run next. d is drawn per seed from 0, 1, 2, 4 and 8. If only one handle is
+ * ready at such a step, the delay waits for the next step with two or more.
  *
- * Guarantee: a schedule with d delays is hit with probability at least 1 / (k n)^d, n the ready
- * handles, in the share of runs that have d. Fair: after its delays it is a queue.
+ * Guarantee: of the runs with d delays, a given schedule with d delays has probability at least
+ * 1 / (k n)^d, for n ready handles. Fair: after its delays it is a queue.
  */
 #include "sim/choice/rng.h"
 
@@ -35,7 +34,7 @@ static uint32_t delay_next(void *state, const struct bz_ready *ready, uint32_t c
     struct delay_state *delay = state;
     (void)ready;
     for (uint32_t index = 0; index < delay->left; index++) {
-        if (delay->steps[index] <= step) { /* later if there was no choice at that step */
+        if (delay->steps[index] <= step) {
             delay->steps[index] = delay->steps[--delay->left];
             return 1 + bz_pcg32_below(&delay->rng.streams[BZ_CHOICE_NEXT], count - 1);
         }
@@ -46,13 +45,8 @@ static uint32_t delay_next(void *state, const struct bz_ready *ready, uint32_t c
 const struct bz_strategy bz_strategy_delay = {
     .name = "delay",
     .summary = "the oldest handle first, but for up to 8 delays",
-    .needs_profile = true,
     .state_bytes = sizeof(struct delay_state),
     .begin = delay_begin,
     .next = delay_next,
-    .cancel_gap = bz_rng_spread_gap,
-    .cancel = bz_rng_cancel,
-    .jump_gap = bz_rng_jump_gap,
-    .jump = bz_rng_jump,
-    .draw = bz_rng_draw,
+    BZ_RNG_PLANNED,
 };

@@ -1,32 +1,28 @@
 /* pct: strict priorities, changed at a few steps (Burckhardt, Kothari, Musuvathi, Nagarakatte, "A
  * Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010).
  *
- * Every task has a random priority; so have, together, the handles that belong to no task. The
- * ready handle of the highest runs, the oldest if it has several. At d - 1 steps, drawn among the
- * k of the profile, whoever would run falls below all others. The depth d is drawn per seed from 1
- * to DEPTH_MAX, since nobody knows how deep the next fault is. Cancels are spread over the points
- * of a run as the change points are over its steps, and have the world's budget.
+ * Every task has a random priority; the handles of no task share one. The oldest ready handle of
+ * the highest priority runs. At d - 1 steps, drawn among the k of the profile, the owner of the
+ * next handle falls below all others. The depth d is drawn per seed from 1 to DEPTH_MAX.
  *
- * Guarantee: a fault of depth d in a program of n tasks and k steps is found with probability at
- * least 1 / (n k^(d-1)) in the share of runs that have that depth.
+ * Guarantee: of the runs with depth d, a fault of depth d in a program of n tasks and k steps is
+ * found with probability at least 1 / (n k^(d-1)).
  *
- * Strict priorities are not fair: a task that spins keeps all lower ones from running. After
- * FAIR_AFTER times the expected length, and at most 1 / BUDGET_SHARE of the steps that a run may
- * take, the rest of the run is a random walk, which is; so no ready handle is passed over for ever,
- * and whoever still makes no progress then cannot. Shuttle, Coyote and others end their priority
- * schedules in the same way.
+ * Strict priorities are not fair: a task that spins keeps lower ones from running. After FAIR_AFTER
+ * times the expected length, and at most 1 / BUDGET_SHARE of the step limit, the rest of the run is
+ * a random walk. Shuttle and Coyote do the same.
  */
 #include "sim/choice/rng.h"
 
 #define DEPTH_MAX 4u
 #define FAIR_AFTER 4u
 #define FAIR_SLACK 64u
-#define BUDGET_SHARE 4u                    /* livelock asks for progress in the second half of it */
-#define PRIORITY_BASE (UINT64_C(1) << 63u) /* everybody's, until they are changed */
+#define BUDGET_SHARE 4u                    /* livelock is judged in the second half of the steps */
+#define PRIORITY_BASE (UINT64_C(1) << 63u) /* of every task, until it falls */
 
 struct change {
     uint32_t step;
-    uint32_t owner; /* who fell, once is_made */
+    uint32_t owner; /* which fell, if is_made */
     bool is_made;
 };
 
@@ -34,7 +30,7 @@ struct pct_state {
     struct bz_rng rng;
     uint64_t seed;
     uint64_t unfair_until;
-    uint32_t pending; /* changes not made yet */
+    uint32_t pending; /* changes to come */
     uint32_t change_count;
     struct change changes[DEPTH_MAX - 1];
 };
@@ -60,10 +56,10 @@ static void pct_begin(void *state, const struct bz_strategy_start *start) {
     }
 }
 
-/* A change that was made later counts; the paper's order among the fallen is that of their numbers,
- * which were drawn independently of the steps. */
+/* The latest change of an owner counts. The fallen are ordered by the number of their change, which
+ * is independent of its step, as in the paper. */
 static uint64_t priority(const struct pct_state *pct, uint32_t owner) {
-    uint64_t value = PRIORITY_BASE | bz_rng_hash(pct->seed, owner, 0);
+    uint64_t value = PRIORITY_BASE | bz_seed_mix(pct->seed ^ bz_seed_mix(owner ^ bz_seed_mix(0)));
     uint32_t latest = 0;
     for (uint32_t index = 0; index < pct->change_count; index++) {
         const struct change *change = &pct->changes[index];
@@ -109,14 +105,9 @@ static uint32_t pct_next(void *state, const struct bz_ready *ready, uint32_t cou
 const struct bz_strategy bz_strategy_pct = {
     .name = "pct",
     .summary = "strict random priorities, changed at up to 3 steps of a run",
-    .needs_profile = true,
     .reads_ready = true,
     .state_bytes = sizeof(struct pct_state),
     .begin = pct_begin,
     .next = pct_next,
-    .cancel_gap = bz_rng_spread_gap,
-    .cancel = bz_rng_cancel,
-    .jump_gap = bz_rng_jump_gap,
-    .jump = bz_rng_jump,
-    .draw = bz_rng_draw,
+    BZ_RNG_PLANNED,
 };

@@ -1,12 +1,10 @@
 /* random: every ready handle is equally likely, at every step (a random walk).
  *
- * Each kind of choice has a PCG stream of its own, so that one more draw of data leaves the
- * schedule alone. Cancels and clock jumps come after gaps whose length is drawn log-uniformly, up
- * to 2^GAP_LOG2_MAX points: short and long runs get their share without knowing how long a run is.
- * The victim is drawn window first, then task, so that rare windows are as likely as crowded ones.
+ * Cancels and clock jumps come after gaps whose length is drawn log-uniformly, up to 2^GAP_LOG2_MAX
+ * points: so short and long runs get some, although no profile says how long a run is.
  *
- * Guarantee: a given schedule of k steps with at most n ready handles is hit with probability at
- * least n^-k; fair with probability 1.
+ * Guarantee: a given schedule of k steps with at most n ready handles has probability at least
+ * n^-k. Fair with probability 1.
  */
 #include "sim/choice/rng.h"
 
@@ -30,6 +28,37 @@ const struct bz_strategy bz_strategy_random = {
     .next = bz_rng_next,
     .cancel_gap = random_cancel_gap,
     .cancel = bz_rng_cancel,
+    .jump_gap = bz_rng_rare_jump_gap,
+    .jump = bz_rng_jump,
+    .draw = bz_rng_draw,
+};
+
+/* --- measure ---------------------------------------------------------------------------------- */
+
+static void measure_begin(void *state, const struct bz_strategy_start *start) {
+    struct bz_measure_state *measure = state;
+    bz_rng_seed(&measure->rng, start->seed);
+    measure->points = 0;
+    measure->strike_point =
+        bz_rng_log_gap(&measure->rng.streams[BZ_CHOICE_CANCEL], GAP_LOG2_MIN, GAP_LOG2_MAX);
+}
+
+static uint32_t measure_cancel(void *state, const struct bz_cancel_candidate *candidates,
+                               uint32_t count, uint32_t step, uint32_t point) {
+    struct bz_measure_state *measure = state;
+    return measure->points++ == measure->strike_point
+               ? bz_rng_cancel(state, candidates, count, step, point)
+               : 0;
+}
+
+const struct bz_strategy bz_strategy_measure = {
+    .name = "measure",
+    .summary = "a random walk that counts the points where a cancel could be injected",
+    .state_bytes = sizeof(struct bz_measure_state),
+    .begin = measure_begin,
+    .next = bz_rng_next,
+    .cancel_gap = bz_gap_none,
+    .cancel = measure_cancel,
     .jump_gap = bz_rng_rare_jump_gap,
     .jump = bz_rng_jump,
     .draw = bz_rng_draw,

@@ -4,45 +4,42 @@
 
 #include "primitives/runtime/check.h"
 
-static void replay_begin(struct bz_replay_state *state, const struct bz_tape *tape,
-                         bool is_strict) {
-    *state = (struct bz_replay_state){.tape = tape, .is_strict = is_strict};
-    BZ_CHECK(tape != NULL);
+static void lenient_begin(void *state, const struct bz_strategy_start *start) {
+    *(struct bz_replay_state *)state = (struct bz_replay_state){.tape = start->tape};
+    BZ_CHECK(start->tape != NULL);
 }
 
 static void strict_begin(void *state, const struct bz_strategy_start *start) {
-    replay_begin(state, start->tape, true);
+    lenient_begin(state, start);
+    ((struct bz_replay_state *)state)->is_strict = true;
 }
 
-static void lenient_begin(void *state, const struct bz_strategy_start *start) {
-    replay_begin(state, start->tape, false);
-}
-
-static void diverge(struct bz_replay_state *state, size_t entry, uint32_t step) {
+static void diverge(struct bz_replay_state *state, const struct bz_choice *entry, uint32_t step) {
     if (!state->is_diverged) {
         state->is_diverged = true;
-        state->diverged_entry = entry;
+        state->diverged_entry = (size_t)(entry - state->tape->choices);
         state->diverged_step = step;
     }
 }
 
-/* The entry for a place that is named by its step, or NULL: the default answer. Entries stand in
- * the order of the run, so a strict cursor never has to look further than one entry. */
+/* Strict: the entry that must fit next; NULL after the last one. */
+static const struct bz_choice *next_entry(const struct bz_replay_state *state) {
+    return state->cursor < state->tape->count ? &state->tape->choices[state->cursor] : NULL;
+}
+
+/* The entry for a choice at this step, other than a draw; NULL: the default. Entries are in the
+ * order of the run: strict looks at one of them. */
 static const struct bz_choice *entry_at_step(struct bz_replay_state *state,
                                              enum bz_choice_kind kind, uint32_t step) {
     const struct bz_tape *tape = state->tape;
     if (state->is_strict) {
-        if (state->cursor == tape->count) {
-            return NULL;
-        }
-        const struct bz_choice *entry = &tape->choices[state->cursor];
-        bool is_draw = entry->label != NULL;
-        if (entry->kind == kind && entry->step == step && !is_draw) {
+        const struct bz_choice *entry = next_entry(state);
+        if (entry != NULL && entry->kind == kind && entry->step == step && entry->label == NULL) {
             state->cursor++;
             return entry;
         }
-        if (entry->step < step) {
-            diverge(state, state->cursor, step); /* its place has gone by */
+        if (entry != NULL && entry->step < step) {
+            diverge(state, entry, step); /* its place has passed */
         }
         return NULL;
     }
@@ -69,16 +66,11 @@ static uint32_t replay_next(void *opaque, const struct bz_ready *ready, uint32_t
             return index;
         }
     }
-    diverge(state, (size_t)(entry - state->tape->choices), step);
+    diverge(state, entry, step);
     return 0;
 }
 
-static uint32_t replay_gap(void *opaque) {
-    (void)opaque;
-    return 0; /* asked at every point */
-}
-
-/* A cancel's place is a point of a step. At an earlier point of its step it has to wait. */
+/* A cancel's place is a cancel point of a step. At an earlier point of the step it waits. */
 static const struct bz_choice *cancel_entry(struct bz_replay_state *state, uint32_t step,
                                             uint32_t point) {
     size_t cursor = state->cursor;
@@ -88,7 +80,7 @@ static const struct bz_choice *cancel_entry(struct bz_replay_state *state, uint3
         return NULL;
     }
     if (entry != NULL && entry->value < point && state->is_strict) {
-        diverge(state, cursor, step); /* its point has gone by */
+        diverge(state, entry, step); /* its point has passed */
     }
     return entry;
 }
@@ -107,7 +99,7 @@ static uint32_t replay_cancel(void *opaque, const struct bz_cancel_candidate *ca
             return index + 1;
         }
     }
-    diverge(state, (size_t)(entry - state->tape->choices), step);
+    diverge(state, entry, step);
     return 0;
 }
 
@@ -115,7 +107,7 @@ static bool replay_jump(void *opaque, uint32_t step) {
     struct bz_replay_state *state = opaque;
     const struct bz_choice *entry = entry_at_step(state, BZ_CHOICE_DELAY, step);
     if (entry != NULL && entry->value != 1) {
-        diverge(state, (size_t)(entry - state->tape->choices), step);
+        diverge(state, entry, step);
     }
     return entry != NULL && entry->value == 1;
 }
@@ -128,17 +120,15 @@ static bool is_draw_entry(const struct bz_choice *entry, enum bz_choice_kind kin
 
 static uint64_t strict_draw(struct bz_replay_state *state, enum bz_choice_kind kind,
                             const struct bz_draw *draw, uint32_t step) {
-    if (state->cursor == state->tape->count) {
+    const struct bz_choice *entry = next_entry(state);
+    if (entry == NULL || !is_draw_entry(entry, kind, draw) || entry->step != step) {
         return 0;
     }
-    const struct bz_choice *entry = &state->tape->choices[state->cursor];
-    if (is_draw_entry(entry, kind, draw) && entry->step == step) {
-        if (entry->bound == draw->bound && entry->value != 0 && entry->value < draw->bound) {
-            state->cursor++;
-            return entry->value;
-        }
-        diverge(state, state->cursor, step);
+    if (entry->bound == draw->bound && entry->value != 0 && entry->value < draw->bound) {
+        state->cursor++;
+        return entry->value;
     }
+    diverge(state, entry, step);
     return 0;
 }
 
@@ -158,36 +148,27 @@ static uint64_t replay_draw(void *opaque, enum bz_choice_kind kind, const struct
 }
 
 bool bz_replay_state_finish(struct bz_replay_state *state, uint32_t last_step) {
-    if (state->is_strict && state->cursor < state->tape->count) {
-        diverge(state, state->cursor, last_step); /* its place was never reached */
+    if (state->is_strict && next_entry(state) != NULL) {
+        diverge(state, next_entry(state), last_step); /* its place was never reached */
     }
     return !state->is_diverged;
 }
 
+#define REPLAYS                                                                                    \
+    .reads_ready = true, .state_bytes = sizeof(struct bz_replay_state), .next = replay_next,       \
+    .cancel_gap = bz_gap_none, .cancel = replay_cancel, .jump_gap = bz_gap_none,                   \
+    .jump = replay_jump, .draw = replay_draw
+
 const struct bz_strategy bz_strategy_replay_strict = {
     .name = "replay-strict",
-    .summary = "answers from a tape whose entries must all fit",
-    .reads_ready = true,
-    .state_bytes = sizeof(struct bz_replay_state),
+    .summary = "choices from a tape whose entries must all fit",
     .begin = strict_begin,
-    .next = replay_next,
-    .cancel_gap = replay_gap,
-    .cancel = replay_cancel,
-    .jump_gap = replay_gap,
-    .jump = replay_jump,
-    .draw = replay_draw,
+    REPLAYS,
 };
 
 const struct bz_strategy bz_strategy_replay_lenient = {
     .name = "replay-lenient",
-    .summary = "answers from a tape and skips what does not fit",
-    .reads_ready = true,
-    .state_bytes = sizeof(struct bz_replay_state),
+    .summary = "choices from a tape; skips what does not fit",
     .begin = lenient_begin,
-    .next = replay_next,
-    .cancel_gap = replay_gap,
-    .cancel = replay_cancel,
-    .jump_gap = replay_gap,
-    .jump = replay_jump,
-    .draw = replay_draw,
+    REPLAYS,
 };

@@ -1,8 +1,8 @@
-/* The replaying strategies: they answer from a tape. Not for users to name.
+/* The replaying strategies: they choose by a tape. Users cannot name them.
  *
- * replay_strict: entries must fit one after the other. An entry that does not fit its place, or is
- * never reached, is a divergence; the first is kept in the state.
- * replay_lenient: an entry that does not fit is skipped; what has no entry gets the default answer.
+ * replay_strict: every entry must fit, one after another. An entry that does not fit at its place,
+ * or whose place is never reached, is a divergence; the state keeps the first.
+ * replay_lenient: an entry that does not fit is skipped. A place without an entry gets the default.
  */
 #ifndef BZ_SIM_CHOICE_STRATEGY_REPLAY_H
 #define BZ_SIM_CHOICE_STRATEGY_REPLAY_H
@@ -13,14 +13,13 @@
 #include "sim/choice/strategy.h"
 #include "sim/choice/tape.h"
 
-/* The state of either, as bz_world.strategy_state. */
 struct bz_replay_state {
     const struct bz_tape *tape;
-    size_t cursor; /* strict: entries before it were used */
+    size_t cursor; /* strict: the entries before it were used */
     bool is_strict;
     bool is_diverged;
-    size_t diverged_entry;  /* index of the entry that did not fit */
-    uint32_t diverged_step; /* where */
+    size_t diverged_entry; /* index of the entry that did not fit */
+    uint32_t diverged_step;
 };
 
 extern const struct bz_strategy bz_strategy_replay_strict;

@@ -1,17 +1,14 @@
 /* swarm: a random walk whose parameters are drawn per seed (Groce, Zhang, Eide, Chen, Regehr,
  * "Swarm Testing", ISSTA 2012; TigerBeetle's simulator draws its fault rates so).
  *
- * One setting that does a little of everything rarely does much of anything: what suppresses a
- * fault is always there as well. So each seed leaves out some things and exaggerates others:
- *     which windows cancels may hit      each with probability 1/2, or all of them
- *     how soon a cancel follows another
- *     what is drawn                      uniform, small, large, or always the same share
- *     which handle is next               uniform, rather old, rather new, or the same task again
- * and, as every strategy that plans its cancels, how early and how densely cancels come and how
- * often the clock jumps (rng.h).
+ * A feature that suppresses a fault is present in every run of one fixed configuration. So each
+ * seed leaves out some features and exaggerates others: windows of cancels        each with
+ * probability 1/2, or all of them gaps between cancels      up to 2 to 64 points draws uniform,
+ * small, large, or always the same share next handle               uniform, rather old, rather new,
+ * or the same task again The first cancel and clock jumps are planned as rng.h says.
  *
- * Guarantee: none beyond a random walk's, in the share of runs that have its parameters. Fair with
- * probability 1: no handle is ever out of the question.
+ * Guarantee: that of a random walk, in the share of runs with its parameters. Fair with probability
+ * 1: every ready handle always has a chance.
  */
 #include "sim/choice/rng.h"
 
@@ -40,7 +37,7 @@ static void swarm_begin(void *state, const struct bz_strategy_start *start) {
     swarm->last_owner = 0;
 }
 
-/* The same task again, three times of four; each of the others in the fourth. */
+/* The last task again, in three of four steps; else what was drawn. */
 static uint32_t sticky(struct swarm_state *swarm, const struct bz_ready *ready, uint32_t count,
                        uint32_t drawn) {
     if (bz_pcg32_below(&swarm->rng.streams[BZ_CHOICE_NEXT], 4) < STICKY_OF_4) {
@@ -67,19 +64,14 @@ static uint32_t swarm_next(void *state, const struct bz_ready *ready, uint32_t c
     if (swarm->pick == PICK_STICKY) {
         return sticky(swarm, ready, count, drawn);
     }
-    uint32_t other = bz_pcg32_below(stream, count);
-    bool is_first = (drawn < other) == (swarm->pick == PICK_OLD);
-    return is_first ? drawn : other;
+    return (uint32_t)bz_rng_of_two(stream, count, drawn, swarm->pick == PICK_OLD);
 }
 
 static uint32_t swarm_cancel_gap(void *state) {
     struct swarm_state *swarm = state;
-    struct bz_pcg32 *stream = &swarm->rng.streams[BZ_CHOICE_CANCEL];
-    if (swarm->rng.has_struck) {
-        return bz_rng_log_gap(stream, 1, swarm->soon_log2);
-    }
-    swarm->rng.has_struck = true;
-    return bz_pcg32_below(stream, swarm->rng.first_bound);
+    return swarm->rng.has_struck
+               ? bz_rng_log_gap(&swarm->rng.streams[BZ_CHOICE_CANCEL], 1, swarm->soon_log2)
+               : bz_rng_spread_gap(state);
 }
 
 static uint32_t swarm_cancel(void *state, const struct bz_cancel_candidate *candidates,

@@ -1,21 +1,20 @@
 /* urw: uniform random walk (Zhao, Wolff, Mathur, Roychoudhury, "Selectively Uniform Concurrency
  * Testing", ASPLOS 2025; SURW there is this walk over a selected part of the events).
  *
- * A random walk that picks every ready task alike is far from drawing every interleaving alike: of
- * a long and a short task, the short one is nearly always through before the long one got
- * anywhere. Here a task is drawn with a weight: the number of steps that it still has before it,
- * by the profile. Tasks are known by their number; those that the profile does not know, and
- * handles that belong to no task, count as one step.
+ * If every ready task is equally likely, interleavings are not: a short task nearly always ends
+ * before a long one has got anywhere. Here a task's weight is the number of steps that it has left,
+ * by the profile. Tasks beyond the profile are taken to be of mean length; a handle of no task has
+ * weight 1.
  *
- * Guarantee: of a program whose tasks are always ready and are as long as the profile says, every
- * interleaving is equally likely. Fair with probability 1, since no weight is 0.
+ * Guarantee: if all tasks are always ready and as long as the profile says, every interleaving is
+ * equally likely. Fair with probability 1, since no weight is 0.
  */
 #include "sim/choice/rng.h"
 
 struct urw_state {
     struct bz_rng rng;
     const struct bz_profile *profile;
-    uint32_t mean_steps; /* of a task, for those that the profile does not know */
+    uint32_t mean_steps; /* of a task */
 };
 
 static void urw_begin(void *state, const struct bz_strategy_start *start) {
@@ -25,7 +24,7 @@ static void urw_begin(void *state, const struct bz_strategy_start *start) {
     urw->mean_steps = start->profile->steps / (start->profile->tasks + 1) + 1;
 }
 
-/* How many steps the owner of the handle still has before it, this one included. */
+/* How many steps the owner of the handle has left, this one included. */
 static uint32_t weight(const struct urw_state *urw, const struct bz_ready *handle) {
     if (handle->role != BZ_ROLE_STEP) {
         return 1;
@@ -44,27 +43,18 @@ static uint32_t urw_next(void *state, const struct bz_ready *ready, uint32_t cou
         total += weight(urw, &ready[each]);
     }
     uint64_t drawn = bz_pcg32_below64(&urw->rng.streams[BZ_CHOICE_NEXT], total);
-    for (;;) {
-        uint32_t share = weight(urw, &ready[index]);
-        if (drawn < share) {
-            return index;
-        }
-        drawn -= share;
-        index++;
+    for (; drawn >= weight(urw, &ready[index]); index++) {
+        drawn -= weight(urw, &ready[index]);
     }
+    return index;
 }
 
 const struct bz_strategy bz_strategy_urw = {
     .name = "urw",
     .summary = "tasks weighted by the steps they still have: interleavings about equally likely",
-    .needs_profile = true,
     .reads_ready = true,
     .state_bytes = sizeof(struct urw_state),
     .begin = urw_begin,
     .next = urw_next,
-    .cancel_gap = bz_rng_spread_gap,
-    .cancel = bz_rng_cancel,
-    .jump_gap = bz_rng_jump_gap,
-    .jump = bz_rng_jump,
-    .draw = bz_rng_draw,
+    BZ_RNG_PLANNED,
 };

@@ -19,7 +19,7 @@ void bz_tape_fini(struct bz_tape *tape) {
 void bz_tape_grow(struct bz_tape *tape) {
     size_t capacity = tape->capacity == 0 ? CAPACITY_FIRST : tape->capacity * 2;
     struct bz_choice *larger = realloc(tape->choices, capacity * sizeof *larger);
-    BZ_CHECK(larger != NULL); /* out of memory for the tape */
+    BZ_CHECK(larger != NULL);
     tape->choices = larger;
     tape->capacity = capacity;
 }

@@ -1,8 +1,6 @@
-/* The choice tape: every choice of one run that was not the default one, in the order of the run.
- *
- * An array that grows and is kept from run to run, so that recording allocates nothing once the
- * longest run has been seen. Not thread-safe.
- */
+/* The choice tape: the choices of one run that were not the default, in order. Its memory is kept
+ * from run to run: recording allocates only when a run has more choices than any before it. Not
+ * thread-safe. */
 #ifndef BZ_SIM_CHOICE_TAPE_H
 #define BZ_SIM_CHOICE_TAPE_H
 
@@ -23,10 +21,10 @@ static inline void bz_tape_clear(struct bz_tape *tape) {
     tape->count = 0;
 }
 
-/* Makes room for more entries. Stops the process without memory. */
+/* Doubles the capacity. Stops the process without memory, as do the functions below. */
 void bz_tape_grow(struct bz_tape *tape);
 
-/* Where the next entry goes. */
+/* The place of the next entry. */
 static inline struct bz_choice *bz_tape_next(struct bz_tape *tape) {
     if (__builtin_expect(tape->count == tape->capacity, 0)) {
         bz_tape_grow(tape);

@@ -1,18 +1,13 @@
-/* Knuth's estimate of the size of a tree (Mathematics of Computation, 1975): a random descent that
- * passes choices with b1, b2, b3, ... alternatives stands for b1 * b2 * b3 * ... leaves; the mean
- * over many descents is the number of leaves. */
-#include <stdlib.h>
-#include <string.h>
-
+/* Knuth's estimate of the size of a tree (Mathematics of Computation, 1975): a random descent past
+ * choice points with b1, b2, b3, ... alternatives stands for b1 * b2 * b3 * ... leaves. The mean
+ * over many descents estimates the number of leaves. */
 #include "sim/choice/pcg.h"
-#include "sim/choice/strategy.h"
-#include "sim/explore/explore.h"
-#include "sim/judge/internal.h"
+#include "sim/explore/search.h"
 
 #define STREAM_DESCENT 77u
 #define DESCENT_STEPS_MAX 10000u
 
-/* A product as 2^log2 times a fraction: 64 bits from 2^63 on. */
+/* mantissa * 2^log2, where the mantissa is 2^63 or more. */
 struct product {
     uint64_t mantissa;
     uint32_t log2;
@@ -23,17 +18,16 @@ struct descent {
     struct product leaves;
 };
 
-static void multiply(struct product *product, uint64_t factor) {
-    __uint128_t wide = (__uint128_t)product->mantissa * factor;
-    while (wide >> 64u != 0) {
-        wide >>= 1u;
-        product->log2++;
+static struct product normalized(__uint128_t mantissa, uint32_t log2) {
+    for (; mantissa >> 64u != 0; log2++) {
+        mantissa >>= 1u;
     }
-    product->mantissa = (uint64_t)wide;
+    return (struct product){(uint64_t)mantissa, log2};
 }
 
 static uint64_t choose(struct descent *descent, uint64_t bound) {
-    multiply(&descent->leaves, bound);
+    struct product leaves = descent->leaves;
+    descent->leaves = normalized((__uint128_t)leaves.mantissa * bound, leaves.log2);
     return bz_pcg32_below64(&descent->stream, bound);
 }
 
@@ -50,20 +44,11 @@ static uint32_t descent_next(void *state, const struct bz_ready *ready, uint32_t
     return (uint32_t)choose(state, count);
 }
 
-static uint32_t descent_gap(void *state) {
-    (void)state;
-    return 0;
-}
-
-/* As in the search, who has ended is not worth a cancel. */
 static uint32_t descent_cancel(void *state, const struct bz_cancel_candidate *candidates,
                                uint32_t count, uint32_t step, uint32_t point) {
     (void)step;
     (void)point;
-    while (count > 0 && candidates[count - 1].window == BZ_WINDOW_DONE) {
-        count--;
-    }
-    return (uint32_t)choose(state, (uint64_t)count + 1);
+    return (uint32_t)choose(state, (uint64_t)bz_search_candidates(candidates, count) + 1);
 }
 
 static bool descent_jump(void *state, uint32_t step) {
@@ -80,30 +65,23 @@ static uint64_t descent_draw(void *state, enum bz_choice_kind kind, const struct
 
 static const struct bz_strategy descent_strategy = {
     .name = "descent",
-    .summary = "every answer equally likely, and how many there were",
+    .summary = "every choice equally likely, and how many there were",
     .state_bytes = sizeof(struct descent),
     .begin = descent_begin,
     .next = descent_next,
-    .cancel_gap = descent_gap,
+    .cancel_gap = bz_gap_none,
     .cancel = descent_cancel,
-    .jump_gap = descent_gap,
+    .jump_gap = bz_gap_none,
     .jump = descent_jump,
     .draw = descent_draw,
 };
 
-/* The greater one decides the power; the smaller is added to it. */
 static struct product add(struct product a, struct product b) {
-    struct product *greater = a.log2 >= b.log2 ? &a : &b;
-    struct product *smaller = greater == &a ? &b : &a;
-    uint32_t shift = greater->log2 - smaller->log2;
-    uint64_t more = shift < 64 ? smaller->mantissa >> shift : 0;
-    if (greater->mantissa > UINT64_MAX - more) {
-        greater->mantissa = (greater->mantissa >> 1u) + (more >> 1u);
-        greater->log2++;
-    } else {
-        greater->mantissa += more;
-    }
-    return *greater;
+    struct product greater = a.log2 >= b.log2 ? a : b;
+    struct product smaller = a.log2 >= b.log2 ? b : a;
+    uint32_t shift = greater.log2 - smaller.log2;
+    uint64_t more = shift < 64 ? smaller.mantissa >> shift : 0;
+    return normalized((__uint128_t)greater.mantissa + more, greater.log2);
 }
 
 uint32_t bz_explore_estimate_log2(const struct bz_program *program, uint32_t probes) {

@@ -3,14 +3,13 @@
 #include <string.h>
 
 #include "sim/explore/search.h"
-#include "sim/native/snapshot.h"
 
 const char *bz_reduction_name(unsigned index) {
     static const char *const names[] = {"snapshots", "states", "queue", "sleep"};
     return index < BZ_REDUCE_COUNT ? names[index] : NULL;
 }
 
-/* The reductions that can be had, of those that are wanted. */
+/* The reductions in force, of those that are wanted. */
 static uint32_t reductions(const struct bz_explore_config *config, bool is_sweep) {
     const struct bz_program *program = config->program;
     uint32_t wanted = config->reductions;
@@ -23,13 +22,15 @@ static uint32_t reductions(const struct bz_explore_config *config, bool is_sweep
     if (!is_sweep || program->order != BZ_ORDER_ANY) {
         return BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES;
     }
-    return program->scenario->is_isolated ? wanted : wanted & ~BZ_REDUCE_SLEEP; /* see search.c */
+    return program->scenario->is_isolated ? wanted : wanted & ~BZ_REDUCE_SLEEP;
 }
 
-static bool run(struct bz_search *search, const struct bz_explore_config *config, bool is_sweep,
-                uint32_t round, struct bz_explore_result *result, bool *is_whole) {
+/* One round, or the sweep. */
+static bool run(struct bz_search *search, bool is_sweep, bool *is_whole) {
+    const struct bz_explore_config *config = search->config;
+    struct bz_explore_result *result = search->result;
     struct bz_search_bounds bounds = {.is_sweep = is_sweep,
-                                      .deviations = round,
+                                      .deviations = result->rounds,
                                       .delays = config->delays_max,
                                       .reductions = reductions(config, is_sweep)};
     bool is_ok = bz_search_run(search, &bounds, is_whole);
@@ -44,44 +45,39 @@ static bool run(struct bz_search *search, const struct bz_explore_config *config
     return is_ok;
 }
 
-/* The most deviations that the bounds allow. */
+/* The most delays and cancels that the bounds allow. */
 static uint32_t rounds_max(const struct bz_explore_config *config) {
     uint32_t cancels = bz_search_cancels_max(config);
     return config->delays_max > UINT32_MAX - cancels ? UINT32_MAX : config->delays_max + cancels;
 }
 
-/* Rounds from `first` on, up to `last`, until there is nothing more to do. */
-static bool run_rounds(struct bz_search *search, const struct bz_explore_config *config,
-                       uint32_t first, uint32_t last, struct bz_explore_result *result) {
-    for (uint32_t round = first;; round++) {
-        bool is_whole;
-        bool is_ok = run(search, config, false, round, result, &is_whole);
-        if (!is_ok || result->end != BZ_EXPLORE_DONE || is_whole || round == last) {
-            return is_ok;
-        }
-    }
+/* The next round and those after it, up to `last`; fewer if one ends the search. */
+static bool run_rounds(struct bz_search *search, uint32_t last) {
+    bool is_whole = false;
+    bool is_ok;
+    do {
+        is_ok = run(search, false, &is_whole);
+    } while (is_ok && search->result->end == BZ_EXPLORE_DONE && !is_whole &&
+             search->result->rounds <= last);
+    return is_ok;
 }
 
-/* The sweep has found something: the rounds go on until one finds the simplest. What the sweep
- * found is kept only if they are interrupted. */
-static bool simplify(struct bz_search *search, const struct bz_explore_config *config,
-                     struct bz_explore_result *result) {
+/* After a violation in the sweep: goes on with rounds until one finds a simplest violation. The
+ * sweep's finding is kept only if they are interrupted. */
+static bool simplify(struct bz_search *search) {
+    struct bz_explore_result *result = search->result;
     struct bz_explore_result swept = *result;
     uint32_t deviations = swept.findings[0].delays + swept.findings[0].cancels;
     result->finding_count = 0;
     result->violations_digest = 0;
     result->end = BZ_EXPLORE_DONE;
-    bool is_ok = run_rounds(search, config, result->rounds, deviations, result);
-    if (result->finding_count == 0) {
-        uint32_t rounds = result->rounds;
-        uint64_t total = result->transitions_total;
+    bool is_ok = run_rounds(search, deviations);
+    result->is_minimal = result->finding_count > 0;
+    if (!result->is_minimal) {
+        swept.rounds = result->rounds;
+        swept.transitions_total = result->transitions_total;
         *result = swept;
-        result->rounds = rounds;
-        result->transitions_total = total;
-        result->end = BZ_EXPLORE_FOUND;
-        return is_ok;
     }
-    result->is_minimal = true;
     return is_ok;
 }
 
@@ -97,13 +93,13 @@ bool bz_explore(const struct bz_explore_config *given, struct bz_explore_result 
         return false;
     }
     uint32_t last = has_sweep ? before_sweep - 1 : rounds_max(&config);
-    bool is_ok = run_rounds(search, &config, 0, last, result);
+    bool is_ok = run_rounds(search, last);
     if (is_ok && has_sweep && result->end == BZ_EXPLORE_DONE && !result->is_whole) {
         bool is_whole;
-        result->is_minimal = result->finding_count > 0; /* of a round, which went on */
-        is_ok = run(search, &config, true, result->rounds, result, &is_whole);
+        result->is_minimal = result->finding_count > 0; /* by a round, with keep_going */
+        is_ok = run(search, true, &is_whole);
         if (is_ok && result->end == BZ_EXPLORE_FOUND) {
-            is_ok = simplify(search, &config, result);
+            is_ok = simplify(search);
         }
     }
     bz_search_destroy(search);

@@ -7,7 +7,7 @@ static uint64_t bit(struct bz_footprint *footprint, uint32_t number) {
     return UINT64_C(1) << (number % 64);
 }
 
-static void touch_task(struct bz_tracker *tracker, uint32_t task) {
+static void access_task(struct bz_tracker *tracker, uint32_t task) {
     const struct bz_shadow *shadow = &tracker->world->judge->shadow;
     struct bz_footprint *footprint = &tracker->footprint;
     footprint->tasks |= bit(footprint, task);
@@ -40,24 +40,24 @@ static void on_event(struct bz_event_sink *sink, const struct bz_logged_event *l
     case BZ_EVENT_UNCANCEL:
     case BZ_EVENT_EXIT:
     case BZ_EVENT_INJECT:
-        touch_task(tracker, event->task);
+        access_task(tracker, event->task);
         break;
     case BZ_EVENT_SUSPEND: {
-        /* On a future inside an operation, the variant's own; any other future is somebody's. */
+        /* Inside an operation the future is the variant's own; any other may be shared. */
         bool is_private = event->arg == BZ_WAIT_YIELD ||
                           (event->arg == BZ_WAIT_FUTURE &&
                            tracker->world->judge->shadow.tasks[event->task].op != BZ_OP_NONE);
-        touch_task(tracker, event->task);
+        access_task(tracker, event->task);
         tracker->footprint.is_world |= !is_private;
         break;
     }
     case BZ_EVENT_CALL:
     case BZ_EVENT_RETURN:
-        touch_task(tracker, event->task);
+        access_task(tracker, event->task);
         tracker->footprint.objects |= bit(&tracker->footprint, event->object);
         break;
     case BZ_EVENT_DRAW:
-        break; /* its own */
+        break;
     default:
         tracker->footprint.is_world = true;
         break;
@@ -68,12 +68,12 @@ void bz_tracker_init(struct bz_tracker *tracker, struct bz_world *world) {
     *tracker = (struct bz_tracker){.sink = {.event = on_event}, .world = world};
 }
 
-static uint64_t mark_of(const struct bz_mem *mem) {
-    return mem->live_blocks + ((uint64_t)mem->used_bytes << 24u);
-}
-
+/* These change when memory, or timers, are used. */
 static uint64_t memory_mark(const struct bz_world *world) {
-    return mark_of(world->loop->mem) + mark_of(world->judge->shadow.mem);
+    const struct bz_mem *mem = world->loop->mem;
+    const struct bz_mem *shadow = world->judge->shadow.mem;
+    return mem->live_blocks + ((uint64_t)mem->used_bytes << 24u) + shadow->live_blocks +
+           ((uint64_t)shadow->used_bytes << 24u);
 }
 
 static uint64_t timers_mark(const struct bz_world *world) {
@@ -81,12 +81,11 @@ static uint64_t timers_mark(const struct bz_world *world) {
 }
 
 void bz_tracker_begin(struct bz_tracker *tracker) {
-    tracker->footprint = (struct bz_footprint){0};
-    tracker->transition = BZ_TRANSITION_NONE;
-    tracker->has_begun = false;
-    tracker->timers_before = timers_mark(tracker->world);
-    tracker->memory_before = memory_mark(tracker->world);
-    bz_native_of(tracker->world)->looked_at = 0;
+    struct bz_world *world = tracker->world;
+    bz_tracker_init(tracker, world);
+    tracker->timers_before = timers_mark(world);
+    tracker->memory_before = memory_mark(world);
+    bz_native_of(world)->looked_at = 0;
 }
 
 void bz_tracker_end(struct bz_tracker *tracker) {

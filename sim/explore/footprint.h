@@ -1,11 +1,12 @@
-/* What a transition touched, from its events: tasks, objects, or "the world", which is everything
- * that has no number here. Two transitions that touch nothing in common commute: after either order
- * the state is the same, neither enables or disables the other, and each does what it would have
- * done alone. That is what sleep sets need to know (Godefroid, Partial-Order Methods, 1996).
+/* The footprint of a transition: the tasks and objects that it accesses, by its events. Two
+ * transitions whose footprints are disjoint commute: both orders lead to the same state, neither
+ * enables or disables the other, and each has the same effect in both. Sleep sets depend on that
+ * (P. Godefroid, "Partial-Order Methods", 1996).
  *
- * A task is touched by its own steps, by who wakes, cancels or looks at it; an object by every call
- * and return of an operation, and when one of its waiters is woken or cancelled. Timers, the clock,
- * memory, spawned and joined tasks, callbacks: the world.
+ * A task is accessed by its own steps, and by a transition that wakes, cancels or inspects it. An
+ * object is accessed by the calls and returns of its operations, and when one of its waiters is
+ * woken or cancelled. Timers, the clock, memory, spawned and joined tasks, and callbacks have no
+ * number: they are "the world".
  */
 #ifndef BZ_SIM_EXPLORE_FOOTPRINT_H
 #define BZ_SIM_EXPLORE_FOOTPRINT_H
@@ -15,10 +16,9 @@
 
 #include "sim/native/world.h"
 
-/* Which transition it is: the step of a task, or the cancel of one; as a bit, so that sets of them
- * are words. */
+/* A transition, the step of a task or the cancel of one, as a bit: a set of them is a word. */
 #define BZ_TRANSITION_TASKS_MAX 31u
-#define BZ_TRANSITION_NONE UINT64_C(0) /* none that has a bit */
+#define BZ_TRANSITION_NONE UINT64_C(0) /* one that has no bit */
 
 static inline uint64_t bz_transition_step(uint32_t task) {
     return task - 1 < BZ_TRANSITION_TASKS_MAX ? UINT64_C(1) << (task - 1) : BZ_TRANSITION_NONE;
@@ -35,7 +35,7 @@ struct bz_footprint {
     bool is_cancel;
 };
 
-/* Listens to a transition. */
+/* Collects the footprint of a transition. */
 struct bz_tracker {
     struct bz_event_sink sink; /* first */
     struct bz_world *world;
@@ -48,11 +48,10 @@ struct bz_tracker {
 
 void bz_tracker_init(struct bz_tracker *tracker, struct bz_world *world);
 
-/* Around a transition. */
 void bz_tracker_begin(struct bz_tracker *tracker);
 void bz_tracker_end(struct bz_tracker *tracker);
 
-/* `cancels_left`: two cancels that share the last one do not commute. */
+/* Two cancels do not commute if only one is left. */
 static inline bool bz_footprints_commute(const struct bz_footprint *a, const struct bz_footprint *b,
                                          uint32_t cancels_left) {
     return !a->is_world && !b->is_world && (a->tasks & b->tasks) == 0 &&

@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "sim/choice/pcg.h"
-#include "sim/explore/outcome.h"
-#include "sim/explore/path.h"
 
 #define POLL_EVERY 1024u /* transitions */
 #define WEIGHT_ALL (UINT64_C(1) << 60u)
@@ -28,8 +26,8 @@ static void set_up(struct bz_search *search) {
     bz_judge_end_step(search->world->judge);
 }
 
-/* Sleep sets hold where all that tasks share are objects with permits, and pay where there is more
- * than one. Known once the program has been set up for the first time. */
+/* Sleep sets are sound if tasks share nothing but objects with permits, and pay if there are two or
+ * more of these. Known after the first setup. */
 static bool may_sleep(const struct bz_search *search) {
     const struct bz_shadow *shadow = &search->world->judge->shadow;
     for (uint32_t number = 1; number <= shadow->object_count; number++) {
@@ -41,13 +39,14 @@ static bool may_sleep(const struct bz_search *search) {
     return shadow->object_count > 1 || search->config->sleeps_anyway;
 }
 
-/* Brings the world to the topmost frame: from its snapshot, or by running the path again. */
+/* Brings the world to the state of the topmost frame: from its snapshot, or by running the path
+ * again. */
 static void go_back(struct bz_search *search) {
     if (search->is_at_top || search->frame_count == 1) {
         return;
     }
     if (bz_search_has(search, BZ_REDUCE_SNAPSHOTS)) {
-        bz_snapshot_restore(search->world, &bz_search_top(search)->snapshot);
+        bz_snapshot_restore(search->world, &search->top->snapshot);
         return;
     }
     search->cursor = 0;
@@ -59,15 +58,14 @@ static void go_back(struct bz_search *search) {
 
 /* False: nothing could run any more. */
 static bool run_transition(struct bz_search *search) {
-    struct bz_frame *frame = bz_search_top(search);
+    struct bz_frame *frame = search->top;
     bool goes_on = true;
     go_back(search);
     search->is_at_top = false;
     search->is_blocked = false;
     search->has_jumped = false;
-    search->cursor = frame->first_question;
-    bool tracks = bz_search_has(search, BZ_REDUCE_SLEEP);
-    if (tracks) {
+    search->cursor = frame->first_point;
+    if (bz_search_has(search, BZ_REDUCE_SLEEP)) {
         bz_tracker_begin(&search->tracker);
     }
     if (search->frame_count == 1) {
@@ -75,14 +73,14 @@ static bool run_transition(struct bz_search *search) {
     } else {
         goes_on = bz_world_step(search->world);
     }
-    if (tracks) {
+    if (bz_search_has(search, BZ_REDUCE_SLEEP)) {
         bz_tracker_end(&search->tracker);
     }
-    frame->question_count = search->question_count - frame->first_question;
+    frame->point_count = search->point_count - frame->first_point;
     return goes_on;
 }
 
-/* --- what came of it -------------------------------------------------------------------------- */
+/* --- what it led to --------------------------------------------------------------------------- */
 
 static uint64_t text_hash(const char *text) {
     uint64_t hash = 0;
@@ -92,32 +90,35 @@ static uint64_t text_hash(const char *text) {
     return hash;
 }
 
-/* One finding is kept for each oracle and object. `step`: as an ordinary run would count it. */
-static void keep_finding(struct bz_search *search, uint32_t step) {
+/* Keeps one finding for each oracle and object. `step`: as an ordinary run counts it. False: there
+ * is no violation. */
+static bool keep_finding(struct bz_search *search, uint32_t step) {
     struct bz_explore_result *result = search->result;
     const struct bz_violation *violation = &search->world->judge->violation;
+    if (search->world->judge->end != BZ_RUN_VIOLATED) {
+        return false;
+    }
     for (uint32_t index = 0; index < result->finding_count; index++) {
         const struct bz_violation *known = &result->findings[index].violation;
         if (strcmp(known->oracle, violation->oracle) == 0 && known->object == violation->object) {
-            return;
+            return true;
         }
     }
     if (result->finding_count == BZ_EXPLORE_FINDINGS_MAX) {
-        return;
+        return true;
     }
+    struct bz_cost cost = bz_search_cost(search, 0, search->point_count);
     struct bz_explore_finding *finding = &result->findings[result->finding_count++];
-    *finding = (struct bz_explore_finding){.violation = *violation};
+    *finding = (struct bz_explore_finding){
+        .violation = *violation, .delays = cost.delays, .cancels = cost.cancels};
     finding->violation.step = step;
     finding->has_answers = bz_search_answers(search, &finding->answers);
-    for (uint32_t index = 0; index < search->question_count; index++) {
-        finding->delays += bz_question_delays(&search->questions[index]);
-        finding->cancels += bz_question_cancels(&search->questions[index]);
-    }
     result->violations_digest +=
         bz_seed_mix(text_hash(violation->oracle) ^ bz_seed_mix(violation->object));
+    return true;
 }
 
-/* Lets the scenario and the oracles look at what is left. */
+/* The scenario and the oracles check what is left at the end. */
 static void finish(struct bz_search *search) {
     const struct bz_scenario *scenario = search->config->program->scenario;
     struct bz_judge *judge = search->world->judge;
@@ -127,29 +128,18 @@ static void finish(struct bz_search *search) {
     bz_judge_end(judge);
 }
 
-static bool note_outcome(struct bz_search *search) {
-    bool is_new;
-    struct bz_fingerprint outcome = bz_outcome_of(search->world);
-    if (bz_visited_add(&search->outcomes, outcome, &is_new) == NULL) {
-        return false;
-    }
-    search->result->outcomes += is_new;
-    search->result->outcomes_digest += is_new ? bz_seed_mix(outcome.high ^ outcome.low) : 0;
-    return true;
-}
-
-/* A loop of default steps that gets nowhere, which only the step limit would end. */
+/* Whether the path from the earlier frame of this state to here is a loop of default choices
+ * without progress, which only the step limit would end. */
 static bool is_default_loop(const struct bz_search *search, const struct bz_frame *child) {
     bool is_progress = child->is_progress;
-    for (uint32_t index = search->frame_count; index-- > 1 && !is_progress;) {
-        const struct bz_frame *frame = search->frames[index];
-        for (uint32_t asked = 0; asked < frame->question_count; asked++) {
-            if (search->questions[frame->first_question + asked].answer != 0) {
+    const struct bz_frame *frame = search->top;
+    for (; frame != &search->root && !is_progress; frame = frame->parent) {
+        for (uint32_t point = 0; point < frame->point_count; point++) {
+            if (search->points[frame->first_point + point].chosen != 0) {
                 return false;
             }
         }
-        if (frame->fingerprint.low == child->fingerprint.low &&
-            frame->fingerprint.high == child->fingerprint.high) {
+        if (bz_fingerprint_equal(frame->fingerprint, child->fingerprint)) {
             return true;
         }
         is_progress = frame->is_progress;
@@ -157,7 +147,7 @@ static bool is_default_loop(const struct bz_search *search, const struct bz_fram
     return false;
 }
 
-/* The schedule would go on like this until the step limit: lets the oracles see that end of it. */
+/* Ends the run as the step limit would, and lets the oracles judge that end. */
 static void end_loop(struct bz_search *search) {
     struct bz_judge *judge = search->world->judge;
     judge->step = judge->config.steps_max;
@@ -167,60 +157,54 @@ static void end_loop(struct bz_search *search) {
 
 /* --- progress --------------------------------------------------------------------------------- */
 
-/* All transitions of a state weigh the same: as many as the first one's questions have answers. */
+/* All transitions of a state weigh the same; their number is estimated by the first one's choice
+ * points. */
 static uint64_t share(const struct bz_search *search, struct bz_frame *frame) {
     if (frame->weight_each == 0) {
         uint64_t alternatives = 1;
-        for (uint32_t index = 0; index < frame->question_count; index++) {
-            const struct bz_question *question = &search->questions[frame->first_question + index];
-            alternatives += question->is_sampled ? 2 : question->bound - 1;
+        for (uint32_t index = 0; index < frame->point_count; index++) {
+            const struct bz_choice_point *point = &search->points[frame->first_point + index];
+            alternatives += point->is_sampled ? 2 : point->bound - 1;
         }
         frame->weight_each = frame->weight / alternatives;
     }
     return frame->weight_each;
 }
 
-static bool poll(struct bz_search *search, uint32_t round) {
+static bool poll(struct bz_search *search) {
     const struct bz_explore_config *config = search->config;
     if (config->stop != NULL && *config->stop != 0) {
         return false;
     }
+    /* Later transitions may have more choice points than the first, and then weigh too much. */
+    uint64_t permille = search->weight_done / (WEIGHT_ALL / 1000);
     struct bz_explore_progress progress = {
         .is_sweep = search->bounds.is_sweep,
-        .round = round,
+        .round = search->bounds.deviations,
         .states = search->result->states,
         .transitions = search->result->transitions,
-        .done_permille = (uint32_t)(search->weight_done / (WEIGHT_ALL / 1000)),
+        .done_permille = permille > 999 ? 999 : (uint32_t)permille,
     };
-    /* Later transitions may ask more than the first one did, and then count for too much. */
-    progress.done_permille = progress.done_permille > 999 ? 999 : progress.done_permille;
     return config->poll == NULL || config->poll(config->context, &progress);
 }
 
 /* --- the search ------------------------------------------------------------------------------- */
 
-static struct bz_frame *next_frame(struct bz_search *search) {
-    if (search->frame_count == search->frame_capacity) {
-        uint32_t capacity = search->frame_capacity == 0 ? 256 : 2 * search->frame_capacity;
-        struct bz_frame **larger = realloc(search->frames, capacity * sizeof(struct bz_frame *));
-        if (larger == NULL) {
-            return NULL;
+/* The frame after the topmost one; NULL without memory. */
+static struct bz_frame *next_frame(const struct bz_search *search) {
+    struct bz_frame *top = search->top;
+    if (top->child == NULL) {
+        top->child = calloc(1, sizeof *top->child);
+        if (top->child != NULL) {
+            top->child->parent = top;
         }
-        memset(larger + search->frame_capacity, 0,
-               (capacity - search->frame_capacity) * sizeof(struct bz_frame *));
-        search->frames = larger;
-        search->frame_capacity = capacity;
     }
-    struct bz_frame **slot = &search->frames[search->frame_count];
-    if (*slot == NULL) {
-        *slot = calloc(1, sizeof **slot);
-    }
-    return *slot;
+    return top->child;
 }
 
 static void enter(struct bz_search *search, struct bz_frame *frame, uint64_t weight) {
-    frame->first_question = search->question_count;
-    frame->question_count = 0;
+    frame->first_point = search->point_count;
+    frame->point_count = 0;
     frame->cancels_left = search->world->judge->cancels_left;
     frame->weight = weight;
     frame->weight_each = 0;
@@ -229,6 +213,7 @@ static void enter(struct bz_search *search, struct bz_frame *frame, uint64_t wei
     frame->tried = 0;
     frame->present = BZ_TRANSITION_NONE;
     frame->present_print = (struct bz_footprint){0};
+    search->top = frame;
     search->frame_count++;
     search->is_at_top = true;
     if (search->frame_count > search->result->depth + 2) { /* the first transition is the setup */
@@ -237,42 +222,24 @@ static void enter(struct bz_search *search, struct bz_frame *frame, uint64_t wei
 }
 
 static void leave(struct bz_search *search) {
-    uint64_t schedules = bz_search_top(search)->schedules;
+    struct bz_frame *frame = search->top;
     bz_search_depart(search);
+    search->top = frame->parent;
     search->frame_count--;
     search->is_at_top = false;
-    if (search->frame_count == 0) {
-        search->result->schedules = schedules;
-        return;
-    }
-    struct bz_frame *frame = bz_search_top(search);
-    frame->schedules = bz_schedules_add(frame->schedules, schedules);
+    bz_schedules_add(search->top == NULL ? &search->result->schedules : &search->top->schedules,
+                     frame->schedules);
 }
 
-/* A schedule that has come to its end. False without memory. */
-static bool end_schedule(struct bz_search *search) {
-    struct bz_frame *frame = bz_search_top(search);
-    frame->schedules = bz_schedules_add(frame->schedules, 1);
-    finish(search);
-    if (search->world->judge->end == BZ_RUN_VIOLATED) {
-        keep_finding(search,
-                     search->frame_count - 2); /* the last transition was no step any more */
-        return true;
-    }
-    return note_outcome(search);
-}
-
-enum verdict { GO_ON, GO_DEEPER, FAIL };
-
-/* What to do after the transition that has just run. */
-static enum verdict judge(struct bz_search *search, bool goes_on) {
-    struct bz_frame *frame = bz_search_top(search);
+/* Where the transition that has just run has led to. */
+static enum bz_arrival evaluate(struct bz_search *search, bool goes_on) {
+    struct bz_frame *frame = search->top;
     bool is_skipped = search->is_blocked;
     if (bz_search_has(search, BZ_REDUCE_SLEEP) && search->frame_count > 1 && goes_on) {
         is_skipped |= bz_search_is_skipped(search, search->tracker.transition);
     }
     if (is_skipped) {
-        return GO_ON;
+        return BZ_ARRIVED_KNOWN;
     }
     if (search->frame_count == 1 && !may_sleep(search)) {
         search->bounds.reductions &= ~BZ_REDUCE_SLEEP;
@@ -282,78 +249,67 @@ static enum verdict judge(struct bz_search *search, bool goes_on) {
     if (bz_search_has(search, BZ_REDUCE_SLEEP)) {
         bz_search_note_footprint(search);
     }
-    if (search->world->judge->end == BZ_RUN_VIOLATED) {
-        frame->schedules = bz_schedules_add(frame->schedules, 1);
-        keep_finding(search, search->frame_count - 1);
-        return GO_ON;
+    if (keep_finding(search, search->frame_count - 1)) {
+        bz_schedules_add(&frame->schedules, 1);
+        return BZ_ARRIVED_KNOWN;
     }
     if (!goes_on) {
-        return end_schedule(search) ? GO_ON : FAIL;
+        bz_schedules_add(&frame->schedules, 1);
+        finish(search);
+        /* The last transition was no step. */
+        bool is_ok =
+            keep_finding(search, search->frame_count - 2) || bz_search_note_outcome(search);
+        return is_ok ? BZ_ARRIVED_KNOWN : BZ_ARRIVED_FAILED;
     }
     if (search->frame_count > search->world->judge->config.steps_max) {
         search->result->is_out_of_steps = true;
-        return GO_ON;
+        return BZ_ARRIVED_KNOWN;
     }
     struct bz_frame *child = next_frame(search);
-    switch (child == NULL ? BZ_ARRIVED_FAILED : bz_search_arrive(search, child)) {
-    case BZ_ARRIVED_NEW:
-        return GO_DEEPER;
-    case BZ_ARRIVED_LOOP:
-        /* With the queue as a set, who is next in the loop would not be known. */
-        if (!bz_search_has(search, BZ_REDUCE_QUEUE) && is_default_loop(search, child)) {
-            end_loop(search);
-            if (search->world->judge->end == BZ_RUN_VIOLATED) {
-                keep_finding(search, search->world->judge->config.steps_max);
-            }
-        }
-        return GO_ON;
-    case BZ_ARRIVED_KNOWN:
-        return GO_ON;
-    default:
-        return FAIL;
+    enum bz_arrival arrival = child == NULL ? BZ_ARRIVED_FAILED : bz_search_arrive(search, child);
+    /* If the queue is compared as a set, the state does not say which handle is next. */
+    if (arrival == BZ_ARRIVED_LOOP && !bz_search_has(search, BZ_REDUCE_QUEUE) &&
+        is_default_loop(search, child)) {
+        end_loop(search);
+        (void)keep_finding(search, search->world->judge->config.steps_max);
     }
+    return arrival;
 }
 
-/* Whether the search ends before its time. */
-static bool should_stop(struct bz_search *search, uint32_t round) {
+static bool should_stop(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
+    uint64_t states_max = search->config->states_max;
     if (result->finding_count > 0 && !search->config->keep_going) {
         result->end = BZ_EXPLORE_FOUND;
-        return true;
-    }
-    uint64_t states_max = search->config->states_max;
-    if (result->states > states_max ||
-        result->transitions / BZ_EXPLORE_TRANSITIONS_PER_STATE > states_max) {
+    } else if (result->states > states_max ||
+               result->transitions / BZ_EXPLORE_TRANSITIONS_PER_STATE > states_max) {
         result->end = BZ_EXPLORE_STATES_MAX;
-        return true;
-    }
-    if (result->transitions % POLL_EVERY == 0 && !poll(search, round)) {
+    } else if (result->transitions % POLL_EVERY == 0 && !poll(search)) {
         result->end = BZ_EXPLORE_INTERRUPTED;
-        return true;
     }
-    return false;
+    return result->end != BZ_EXPLORE_DONE;
 }
 
 static bool search_all(struct bz_search *search) {
     while (search->frame_count > 0) {
-        if (should_stop(search, search->bounds.deviations)) {
+        if (should_stop(search)) {
             return true;
         }
-        struct bz_frame *frame = bz_search_top(search);
+        struct bz_frame *frame = search->top;
         if (!bz_search_next_transition(search)) {
             leave(search);
             continue;
         }
         bool goes_on = run_transition(search);
-        enum verdict verdict = judge(search, goes_on);
+        enum bz_arrival arrival = evaluate(search, goes_on);
         uint64_t weight = share(search, frame);
-        if (verdict == GO_DEEPER) {
-            enter(search, search->frames[search->frame_count], weight);
+        if (arrival == BZ_ARRIVED_FAILED) {
+            return false;
+        }
+        if (arrival == BZ_ARRIVED_NEW) {
+            enter(search, frame->child, weight);
         } else {
             search->weight_done += weight;
-        }
-        if (verdict == FAIL) {
-            return false;
         }
     }
     return true;
@@ -364,10 +320,10 @@ bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *boun
     struct bz_explore_result *result = search->result;
     search->bounds = *bounds;
     search->frame_count = 0;
-    search->question_count = 0;
+    search->point_count = 0;
     search->is_cut = false;
     search->weight_done = 0;
-    /* In a sweep of every order, somebody is always starved by the order alone. */
+    /* A sweep of every order has orders that starve a task, whatever the variant does. */
     search->world->judge->config.ignores_starvation =
         bounds->is_sweep && search->config->program->order == BZ_ORDER_ANY;
     search->world->judge->cancels_left = bz_search_cancels_max(search->config);
@@ -380,14 +336,7 @@ bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *boun
     result->outcomes = 0;
     result->outcomes_digest = 0;
     result->depth = 0;
-    struct bz_frame *root = next_frame(search);
-    if (root == NULL) {
-        return false;
-    }
-    root->delays = 0;
-    root->sleep = 0;
-    root->only = 0;
-    enter(search, root, WEIGHT_ALL);
+    enter(search, &search->root, WEIGHT_ALL);
     bool is_ok = search_all(search);
     result->transitions_total += result->transitions;
     result->reductions = search->bounds.reductions;
@@ -416,14 +365,13 @@ struct bz_search *bz_search_new(const struct bz_explore_config *config,
 }
 
 void bz_search_destroy(struct bz_search *search) {
-    for (uint32_t index = 0; index < search->frame_capacity; index++) {
-        if (search->frames[index] != NULL) {
-            bz_snapshot_fini(&search->frames[index]->snapshot);
-            free(search->frames[index]);
-        }
+    for (struct bz_frame *frame = search->root.child; frame != NULL;) {
+        struct bz_frame *child = frame->child;
+        bz_snapshot_fini(&frame->snapshot);
+        free(frame);
+        frame = child;
     }
-    free(search->frames);
-    free(search->questions);
+    free(search->points);
     bz_visited_fini(&search->visited);
     bz_visited_fini(&search->outcomes);
     bz_world_destroy(search->world);

@@ -1,35 +1,151 @@
-/* One search of a space of schedules, depth first; explore.c puts several together.
+/* One search of a space of schedules, depth first: what its files share. explore.c runs several.
  *
- * The path from the start to where the search is, is a stack of frames: each a state, with the
- * questions that its present transition asks and the answers that are being tried. The next
- * transition of a state is the next combination of answers, the last question counting fastest.
+ * The path from the start to the present state is a stack of frames. Each frame is a state, with
+ * the choice points of its present transition and the choices that are being tried. The next
+ * transition of a state is the next combination of choices; the last choice point changes first.
  */
 #ifndef BZ_SIM_EXPLORE_SEARCH_H
 #define BZ_SIM_EXPLORE_SEARCH_H
 
+#include "sim/choice/strategy.h"
 #include "sim/explore/explore.h"
+#include "sim/explore/footprint.h"
+#include "sim/explore/visited.h"
+#include "sim/native/internal.h"
+#include "sim/native/snapshot.h"
+
+struct bz_choice_point {
+    uint64_t bound;
+    uint64_t chosen; /* 0: the default; the bound: all choices that are left are to be skipped */
+    uint8_t kind;    /* BZ_CHOICE_DELAY: a clock jump; BZ_CHOICE_DATA: any draw */
+    bool is_sampled; /* too many values: the first, the middle and the last are tried */
+};
+
+/* A state on the path, and its present transition. */
+struct bz_frame {
+    struct bz_frame *parent;
+    struct bz_frame *child; /* NULL: there was none yet; kept when the search leaves it */
+    struct bz_snapshot snapshot;
+    struct bz_fingerprint fingerprint;
+    uint32_t first_point; /* of the present transition */
+    uint32_t point_count;
+    uint32_t delays; /* of the path to here */
+    uint32_t cancels_left;
+    uint64_t weight; /* its share of WEIGHT_ALL, for the progress */
+    uint64_t weight_each;
+    uint64_t schedules;
+    bool has_begun;
+    bool is_progress; /* an operation returned or a task ended in the step to here */
+    bool is_again;    /* the state is on the path already, further up */
+    /* Sleep sets, as bits of transitions. */
+    uint64_t sleep; /* need not be tried */
+    uint64_t tried; /* before the present one */
+    uint64_t only;  /* not 0: try these and no others */
+    uint64_t present;
+    struct bz_footprint present_print;
+    struct bz_footprint prints[2 * BZ_TRANSITION_TASKS_MAX]; /* of those that sleep or were tried */
+};
 
 struct bz_search_bounds {
-    bool is_sweep;       /* every order; the other bounds do not count */
+    bool is_sweep;       /* every order; the next two do not count */
     uint32_t deviations; /* delays and cancels together: the number of the round */
     uint32_t delays;
     uint32_t reductions; /* in force */
 };
 
-struct bz_search;
-
-/* The cancels that may be injected at all: none without a window. */
-static inline uint32_t bz_search_cancels_max(const struct bz_explore_config *config) {
-    return config->program->cancel_windows == 0 ? 0 : config->program->cancels_max;
-}
+struct bz_search {
+    const struct bz_explore_config *config;
+    struct bz_explore_result *result;
+    struct bz_search_bounds bounds;
+    struct bz_world *world;
+    struct bz_tracker tracker;
+    struct bz_visited visited;
+    struct bz_visited outcomes;
+    struct bz_frame root; /* its transition is the setup, and it has no snapshot */
+    struct bz_frame *top;
+    uint32_t frame_count;
+    struct bz_choice_point *points; /* of the whole path */
+    uint32_t point_count;
+    uint32_t point_capacity;
+    uint32_t cursor; /* the next choice point of the world */
+    bool is_blocked; /* the present transition is to be skipped */
+    bool has_jumped; /* the clock has, in the present transition: it is no task's step alone */
+    bool is_cut;     /* a bound has left something out */
+    bool is_at_top;  /* the world is in the state of the topmost frame */
+    void *program_state;
+    uint64_t weight_done;
+};
 
 /* Findings and digests are collected in `result` over all searches. NULL without memory. */
 struct bz_search *bz_search_new(const struct bz_explore_config *config,
                                 struct bz_explore_result *result);
 void bz_search_destroy(struct bz_search *search);
 
-/* Searches what is within the bounds; the numbers in the result are those of this search.
- * `is_whole`: and the bounds have left nothing out. False without memory. */
+/* Searches everything within the bounds; the counts in the result are those of this search.
+ * `is_whole`: the bounds have left nothing out. False without memory. */
 bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *bounds, bool *is_whole);
+
+/* How many cancels a run may have: none if every window is off. */
+static inline uint32_t bz_search_cancels_max(const struct bz_explore_config *config) {
+    return config->program->cancel_windows == 0 ? 0 : config->program->cancels_max;
+}
+
+static inline bool bz_search_has(const struct bz_search *search, uint32_t reduction) {
+    return (search->bounds.reductions & reduction) != 0;
+}
+
+static inline void bz_schedules_add(uint64_t *sum, uint64_t more) {
+    *sum = *sum > UINT64_MAX - more ? UINT64_MAX : *sum + more;
+}
+
+/* --- choice_points.c -------------------------------------------------------------------------- */
+
+/* Makes the choices of the present transition, and adds new choice points with the default choice.
+ * Its state is a pointer to the search. */
+extern const struct bz_strategy bz_search_strategy;
+
+/* How many candidates are worth a cancel: those that have ended come last, and a cancel of one uses
+ * up a cancel and changes nothing else. */
+uint32_t bz_search_candidates(const struct bz_cancel_candidate *candidates, uint32_t count);
+
+/* Goes on to the next combination of choices of the topmost frame; false after the last one. */
+bool bz_search_next_transition(struct bz_search *search);
+
+struct bz_cost {
+    uint32_t delays;
+    uint32_t cancels;
+};
+
+/* What the choices at `count` choice points from `first` on cost. */
+struct bz_cost bz_search_cost(const struct bz_search *search, uint32_t first, uint32_t count);
+
+/* The choices of the path that are not the default; false if they do not fit. */
+bool bz_search_answers(const struct bz_search *search, struct bz_answers *answers);
+
+/* --- states.c --------------------------------------------------------------------------------- */
+
+/* Whether the topmost frame's sleep set excludes this transition. */
+bool bz_search_is_skipped(const struct bz_search *search, uint64_t transition);
+
+/* Adds the footprint of the transition that has just run from the topmost frame. */
+void bz_search_note_footprint(struct bz_search *search);
+
+enum bz_arrival {
+    BZ_ARRIVED_NEW,    /* to be searched */
+    BZ_ARRIVED_KNOWN,  /* was searched before; or an end, or skipped */
+    BZ_ARRIVED_LOOP,   /* is on the path already */
+    BZ_ARRIVED_FAILED, /* no memory */
+};
+
+/* After a transition: saves the world's state in `child`, the frame after the topmost one, and says
+ * whether it is to be searched. */
+enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *child);
+
+/* After the topmost frame's state was searched. */
+void bz_search_depart(struct bz_search *search);
+
+/* At the end of a schedule: counts its outcome, if it is a new one. An outcome is how every task
+ * ended, and what became of every object. False without memory. */
+bool bz_search_note_outcome(struct bz_search *search);
 
 #endif

@@ -1,9 +1,11 @@
 #include <string.h>
 
-#include "sim/explore/path.h"
+#include "sim/choice/pcg.h"
+#include "sim/explore/search.h"
 
 #define ON_PATH (UINT64_C(1) << 63u) /* in the mark of a state; the rest is its sleep set */
-#define SORTED_MAX 256u              /* longer ready queues are compared as they are */
+#define SORTED_MAX 256u              /* longer ready queues are not sorted */
+#define GONE 0xffu                   /* the outcome of a task whose memory was given back */
 
 /* --- sleep sets ------------------------------------------------------------------------------- */
 
@@ -12,14 +14,14 @@ static uint32_t index_of(uint64_t transition) {
 }
 
 bool bz_search_is_skipped(const struct bz_search *search, uint64_t transition) {
-    const struct bz_frame *frame = bz_search_top(search);
+    const struct bz_frame *frame = search->top;
     return frame->only != 0 ? (transition & frame->only) == 0 : (transition & frame->sleep) != 0;
 }
 
-/* Combinations of answers that differ in draws alone are one transition, which touches whatever any
- * of them does. It counts as tried when all of them were. */
+/* Combinations of choices that differ in draws alone are one transition. Its footprint is the union
+ * of theirs, and it counts as tried after the last of them. */
 void bz_search_note_footprint(struct bz_search *search) {
-    struct bz_frame *frame = bz_search_top(search);
+    struct bz_frame *frame = search->top;
     const struct bz_tracker *tracker = &search->tracker;
     if (frame->present != tracker->transition) {
         if (frame->present != BZ_TRANSITION_NONE) {
@@ -32,10 +34,9 @@ void bz_search_note_footprint(struct bz_search *search) {
     bz_footprint_add(&frame->present_print, &tracker->footprint);
 }
 
-/* Behind the transition that has just run, whatever commutes with it need not be tried. */
+/* After a transition, those that commute with it need not be tried. */
 static void inherit_sleep(const struct bz_search *search, struct bz_frame *child) {
-    const struct bz_frame *frame = bz_search_top(search);
-    child->sleep = 0;
+    const struct bz_frame *frame = search->top;
     for (uint64_t left = frame->sleep | frame->tried; left != 0; left &= left - 1) {
         const struct bz_footprint *other = &frame->prints[index_of(left)];
         if (bz_footprints_commute(&search->tracker.footprint, other, frame->cancels_left)) {
@@ -47,7 +48,6 @@ static void inherit_sleep(const struct bz_search *search, struct bz_frame *child
 
 /* --- fingerprints ----------------------------------------------------------------------------- */
 
-/* By insertion: queues are short. */
 static void sort_words(uint64_t *words, uint32_t count) {
     for (uint32_t index = 1; index < count; index++) {
         uint64_t word = words[index];
@@ -59,7 +59,7 @@ static void sort_words(uint64_t *words, uint32_t count) {
     }
 }
 
-/* In a round, the same state with other delays behind it is another one. */
+/* In a round, the delays of the path are part of the state. */
 static struct bz_fingerprint fingerprint(const struct bz_search *search,
                                          const struct bz_snapshot *snapshot, uint32_t delays) {
     struct bz_fingerprint print = BZ_FINGERPRINT_BEGIN;
@@ -77,14 +77,12 @@ static struct bz_fingerprint fingerprint(const struct bz_search *search,
     return bz_fingerprint_end(print, search->bounds.is_sweep ? 0 : delays);
 }
 
-/* --- coming and going ------------------------------------------------------------------------- */
+/* --- arriving and leaving --------------------------------------------------------------------- */
 
-/* A state that was searched is searched again for what its sleep set left out then and this one
- * does not (Godefroid: state spaces with sleep sets). */
-static enum bz_arrival judge(struct bz_search *search, struct bz_frame *child,
+/* A known state is searched again for the transitions that slept then and do not sleep now
+ * (Godefroid, 1996, on state spaces with sleep sets). */
+static enum bz_arrival admit(struct bz_search *search, struct bz_frame *child,
                              struct bz_visited_state *state, bool is_new) {
-    child->only = 0;
-    child->is_again = false;
     if (is_new) {
         search->result->states++;
         state->mark = ON_PATH | child->sleep;
@@ -102,18 +100,16 @@ static enum bz_arrival judge(struct bz_search *search, struct bz_frame *child,
     if (is_loop) {
         return BZ_ARRIVED_LOOP;
     }
-    struct bz_frame *frame = bz_search_top(search);
-    frame->schedules = bz_schedules_add(frame->schedules, state->schedules);
+    struct bz_frame *frame = search->top;
+    bz_schedules_add(&frame->schedules, state->schedules);
     return BZ_ARRIVED_KNOWN;
 }
 
 enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *child) {
-    const struct bz_frame *frame = bz_search_top(search);
+    const struct bz_frame *frame = search->top;
     child->is_progress = search->world->judge->progress_step != 0;
-    child->delays = frame->delays;
-    for (uint32_t index = 0; index < frame->question_count; index++) {
-        child->delays += bz_question_delays(&search->questions[frame->first_question + index]);
-    }
+    child->delays =
+        frame->delays + bz_search_cost(search, frame->first_point, frame->point_count).delays;
     child->sleep = 0;
     child->only = 0;
     child->is_again = false;
@@ -135,17 +131,47 @@ enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *chil
     bool is_new;
     child->fingerprint = fingerprint(search, &child->snapshot, child->delays);
     struct bz_visited_state *state = bz_visited_add(&search->visited, child->fingerprint, &is_new);
-    return state == NULL ? BZ_ARRIVED_FAILED : judge(search, child, state, is_new);
+    return state == NULL ? BZ_ARRIVED_FAILED : admit(search, child, state, is_new);
 }
 
 void bz_search_depart(struct bz_search *search) {
-    const struct bz_frame *frame = bz_search_top(search);
+    const struct bz_frame *frame = search->top;
     if (!bz_search_has(search, BZ_REDUCE_STATES) || search->frame_count == 1) {
         return;
     }
     struct bz_visited_state *state = bz_visited_find(&search->visited, frame->fingerprint);
-    state->schedules = bz_schedules_add(state->schedules, frame->schedules);
+    bz_schedules_add(&state->schedules, frame->schedules);
     if (!frame->is_again) {
         state->mark &= ~ON_PATH;
     }
+}
+
+/* --- outcomes --------------------------------------------------------------------------------- */
+
+static struct bz_fingerprint add(struct bz_fingerprint print, uint64_t word) {
+    return bz_fingerprint_of(print, &word, sizeof word);
+}
+
+bool bz_search_note_outcome(struct bz_search *search) {
+    const struct bz_shadow *shadow = &search->world->judge->shadow;
+    struct bz_fingerprint print = BZ_FINGERPRINT_BEGIN;
+    for (uint32_t id = 1; id <= shadow->task_count; id++) {
+        const struct bz_task *task = bz_world_find_task(search->world, id);
+        print =
+            add(print, task == NULL ? GONE : (uint64_t)task->done.state << 8u | task->done.status);
+        print = add(print, shadow->tasks[id].holdings);
+    }
+    for (uint32_t number = 1; number <= shadow->object_count; number++) {
+        print = add(print, shadow->objects[number].permits);
+        print = add(print, shadow->objects[number].holders);
+        print = add(print, shadow->objects[number].live);
+    }
+    bool is_new;
+    print = bz_fingerprint_end(print, shadow->unfinished);
+    if (bz_visited_add(&search->outcomes, print, &is_new) == NULL) {
+        return false;
+    }
+    search->result->outcomes += is_new;
+    search->result->outcomes_digest += is_new ? bz_seed_mix(print.high ^ print.low) : 0;
+    return true;
 }

@@ -7,8 +7,7 @@
 
 /* --- fingerprints ----------------------------------------------------------------------------- */
 
-/* The folded 128-bit product, in the manner of wyhash (Wang Yi): every bit of either factor reaches
- * every bit of the result. */
+/* The folded 128-bit product, as in wyhash (Wang Yi). */
 static inline uint64_t mix(uint64_t a, uint64_t b) {
     __uint128_t product = (__uint128_t)a * b;
     return (uint64_t)product ^ (uint64_t)(product >> 64u);
@@ -20,7 +19,7 @@ static inline uint64_t word_at(const char *data) {
     return word;
 }
 
-/* Two chains for each half, so that the processor need not wait for one product before the next. */
+/* Two chains of products for each half. */
 struct bz_fingerprint bz_fingerprint_of(struct bz_fingerprint so_far, const void *data,
                                         size_t bytes) {
     const char *next = data;
@@ -70,14 +69,13 @@ void bz_visited_clear(struct bz_visited *visited) {
     visited->count = 0;
 }
 
-/* Where it is, or where it would go. */
+/* The entry, or the free place for it. */
 static struct bz_visited_state *place(const struct bz_visited *visited,
                                       struct bz_fingerprint fingerprint) {
     size_t mask = visited->capacity - 1;
     for (size_t index = fingerprint.low & mask;; index = (index + 1) & mask) {
         struct bz_visited_state *state = &visited->states[index];
-        if (state->fingerprint.low == 0 || (state->fingerprint.low == fingerprint.low &&
-                                            state->fingerprint.high == fingerprint.high)) {
+        if (state->fingerprint.low == 0 || bz_fingerprint_equal(state->fingerprint, fingerprint)) {
             return state;
         }
     }
@@ -121,8 +119,4 @@ struct bz_visited_state *bz_visited_add(struct bz_visited *visited,
     visited->count++;
     state->fingerprint = fingerprint;
     return state;
-}
-
-size_t bz_visited_bytes(const struct bz_visited *visited) {
-    return visited->capacity * sizeof *visited->states;
 }

@@ -1,8 +1,7 @@
-/* The states that a search has been at: a hash table of 128-bit fingerprints with open addressing.
+/* The states that a search has visited: a hash table of 128-bit fingerprints, with open addressing.
  *
- * Holzmann's hash compaction (1998), with so many bits that a false match is out of the question:
- * among 10^9 states, two have the same fingerprint with a chance below 10^-20. Entries stay where
- * they are until the table grows; then their indices change, so nobody keeps one.
+ * This is hash compaction (G. Holzmann, 1998) with so many bits that false matches do not matter:
+ * among 10^9 states, two have the same fingerprint with a probability below 10^-20.
  */
 #ifndef BZ_SIM_EXPLORE_VISITED_H
 #define BZ_SIM_EXPLORE_VISITED_H
@@ -18,9 +17,8 @@ struct bz_fingerprint {
 
 struct bz_visited_state {
     struct bz_fingerprint fingerprint; /* low 0: a free place */
-    /* What the search has to know of it, see search.c. */
-    uint64_t mark;
-    uint64_t schedules;
+    uint64_t mark;                     /* states.c; 0 in a new entry */
+    uint64_t schedules;                /* from here on; 0 in a new entry */
 };
 
 struct bz_visited {
@@ -29,11 +27,11 @@ struct bz_visited {
     size_t count;
 };
 
-/* Fingerprint of `bytes` bytes, a multiple of 8 and aligned to 8, continuing `so_far`. */
+/* The fingerprint of `bytes` bytes, a multiple of 8, behind what is in `so_far`. */
 struct bz_fingerprint bz_fingerprint_of(struct bz_fingerprint so_far, const void *data,
                                         size_t bytes);
 
-/* Ends one. */
+/* The last part of every fingerprint. */
 struct bz_fingerprint bz_fingerprint_end(struct bz_fingerprint so_far, uint64_t extra);
 
 #define BZ_FINGERPRINT_BEGIN                                                                       \
@@ -41,19 +39,21 @@ struct bz_fingerprint bz_fingerprint_end(struct bz_fingerprint so_far, uint64_t 
         UINT64_C(0x243f6a8885a308d3), UINT64_C(0x13198a2e03707344)                                 \
     }
 
+static inline bool bz_fingerprint_equal(struct bz_fingerprint a, struct bz_fingerprint b) {
+    return a.low == b.low && a.high == b.high;
+}
+
+/* False without memory. */
 bool bz_visited_init(struct bz_visited *visited);
 void bz_visited_fini(struct bz_visited *visited);
 void bz_visited_clear(struct bz_visited *visited);
 
-/* Its entry, NULL if there is none. Valid until the next bz_visited_add(). */
+/* The entry; NULL if there is none. Valid until the next bz_visited_add(). O(1). */
 struct bz_visited_state *bz_visited_find(const struct bz_visited *visited,
                                          struct bz_fingerprint fingerprint);
 
-/* The same, and adds it, with its other fields 0, if there is none. NULL without memory. */
+/* The same, but adds an entry if there is none. NULL without memory. O(1), amortized. */
 struct bz_visited_state *bz_visited_add(struct bz_visited *visited,
                                         struct bz_fingerprint fingerprint, bool *is_new);
-
-/* What the table takes up. */
-size_t bz_visited_bytes(const struct bz_visited *visited);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "primitives/runtime/mem.h"
-#include "sim/choice/strategy_measure.h"
+#include "sim/choice/rng.h"
 #include "sim/judge/internal.h"
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -47,14 +47,18 @@ void bz_judge_destroy(struct bz_judge *judge) {
 
 /* --- a run ------------------------------------------------------------------------------------ */
 
-static void choose_strategy(struct bz_judge *judge, const struct bz_strategy *strategy) {
-    strategy = strategy == NULL ? judge->config.strategy : strategy;
+static void choose_strategy(struct bz_judge *judge, const struct bz_run_start *start) {
+    const struct bz_strategy *strategy =
+        start->strategy == NULL ? judge->config.strategy : start->strategy;
+    BZ_CHECK(!strategy->needs_profile || judge->config.profile != NULL);
     if (strategy->state_bytes > judge->strategy_bytes) {
         void *larger = realloc(judge->strategy_state, strategy->state_bytes);
         BZ_CHECK(larger != NULL);
         judge->strategy_state = larger;
         judge->strategy_bytes = strategy->state_bytes;
     }
+    strategy = strategy->select == NULL ? strategy : strategy->select(start->seed);
+    BZ_CHECK(strategy->state_bytes <= judge->strategy_bytes);
     if (strategy != judge->strategy) {
         memset(judge->strategy_state, 0, judge->strategy_bytes);
         judge->strategy = strategy;
@@ -68,9 +72,8 @@ void bz_judge_begin(struct bz_judge *judge, const struct bz_run_start *start) {
 }
 
 void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *start) {
-    choose_strategy(judge, start->strategy);
+    choose_strategy(judge, start);
     const struct bz_strategy *strategy = judge->strategy;
-    BZ_CHECK(!strategy->needs_profile || judge->config.profile != NULL);
     bz_tape_clear(&judge->tape);
     strategy->begin(judge->strategy_state,
                     &(struct bz_strategy_start){.seed = start->seed,

@@ -1,10 +1,10 @@
 -------------------------- MODULE buzzer_semaphore --------------------------
 (***************************************************************************)
-(* The semaphore of primitives/sync: strictly first come, first served,    *)
-(* with waking up and resuming as two actions, so that a client can be     *)
-(* cancelled in between.  One step of the code is a sequence of actions:   *)
-(* a release is Release and as many Wakes as fit; the resume of a woken    *)
-(* client is Resume or GiveBack, and Wakes.                                *)
+(* The semaphore of primitives/sync: strictly first come, first served.    *)
+(* A client is woken in one action and resumes in another, and can be      *)
+(* cancelled between the two.  One step of the code is a sequence of       *)
+(* actions: a release is Release and some Wakes; the resume of a woken     *)
+(* client is Resume or GiveBack, and some Wakes.                           *)
 (*                                                                         *)
 (* spec_buzzer.c is this module as a table, under the same names, and      *)
 (* `buzzer spec buzzer` enumerates it.  A lock is Permits = 1.             *)
@@ -19,7 +19,7 @@ ASSUME PermitsAreSome == Permits \in Nat /\ Permits >= 1
 ASSUME ClientsAreFinite == IsFiniteSet(Clients)
 
 VARIABLES
-    level,    \* open tables, those promised to woken clients included
+    level,    \* free permits, those promised to woken clients included
     clients,  \* the status of each client
     line      \* the clients that wait, in order of arrival
 
@@ -33,7 +33,7 @@ With(status) == {c \in Clients : clients[c] = status}
 
 W == With("waiting")
 
-\* Woken and not resumed, cancelled since or not: both were promised a permit.
+\* Woken and not resumed: each was promised a permit, even if it was cancelled since.
 R == With("woken") \cup With("doomed")
 
 C == With("cancelled")
@@ -53,7 +53,7 @@ Init ==
     /\ clients = [c \in Clients |-> "idle"]
     /\ line = <<>>
 
-\* A newcomer is served at once only if nobody is ahead, not even a woken one.
+\* A newcomer is served at once only if no client is ahead, not even a woken one.
 Acquire(c) ==
     /\ clients[c] = "idle"
     /\ level > 0
@@ -133,7 +133,7 @@ TypeInvariant ==
     /\ level \in 0..Permits
     /\ clients \in [Clients -> Statuses]
 
-\* Each waiting client stands in the line, once, and nobody else does.
+\* The line has each waiting client once, and no others.
 Partition ==
     /\ {line[i] : i \in 1..Len(line)} = W
     /\ Len(line) = Cardinality(W)
@@ -146,7 +146,7 @@ Fifo == \A c \in Clients : ENABLED Wake(c) => line # <<>> /\ c = Head(line)
 
 NoPassing == (W \cup R # {}) => \A c \in Clients : ~ENABLED Acquire(c)
 
-\* A newcomer is served or queued: never both, never neither.
+\* A newcomer is either served or queued.
 OneAnswer ==
     \A c \in With("idle") : (ENABLED Acquire(c)) # (ENABLED Enqueue(c))
 

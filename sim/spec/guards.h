@@ -1,8 +1,8 @@
-/* The actions of the specification `buzzer` and their guards, as the specification enumerates them
- * and as the simulation holds running code against them: one text for both.
+/* The actions of the specification `buzzer`, and their guards. The search enumerates with these
+ * functions, and the oracle `spec` judges running code by the same ones.
  *
- * With W, R, C as everywhere (waiting, woken and not resumed, cancelled and not resumed) and level
- * the open tables, promised ones included:
+ * W are the clients that wait, R those that were woken and have not resumed. `level` counts the
+ * free permits, those promised to R included.
  *
  *     Acquire(c)        idle -> holding      level > 0, no W, no R       level - 1
  *     Enqueue(c)        idle -> waiting      W or R or level = 0         joins the line at its end
@@ -10,19 +10,18 @@
  *     Wake(c)           waiting -> woken     level > |R|, head of line   leaves the line
  *     Resume(c)         woken -> holding                                 level - 1
  *     CancelWaiting(c)  waiting -> cancelled                             leaves the line
- *     CancelWoken(c)    woken -> doomed      (still R: what it was promised is not given back yet)
+ *     CancelWoken(c)    woken -> doomed      still R: it has not given its permit back
  *     GiveBack(c)       doomed -> idle
  *     Remove(c)         cancelled -> idle
  *
- * The line holds the W alone, in order of arrival, as in primitives/sync/waitq.h: who was woken or
- * cancelled is counted, and where it stood makes no difference any more.
+ * The line holds the W alone, in order of arrival, as in primitives/sync/waitq.h.
  *
- * One step of the code is a sequence of these: a release is Release and as many Wakes as fit, the
- * resume of a woken waiter is Resume or GiveBack and Wakes. Nothing here says that a Wake must come
- * in the same step; it may wait for the resume of who was woken before.
+ * One step of the code is a sequence of actions: a release is Release and some Wakes; the resume of
+ * a woken waiter is Resume or GiveBack, and some Wakes. A Wake need not come in the same step: it
+ * may come when the waiter woken before it resumes.
  *
- * Every function returns the guards that do not hold, as bits: 0, the action may happen. What the
- * client's own status says is not asked here.
+ * Each function returns the guards that fail, as bits; 0: the action may happen. The client's own
+ * status (BZ_GUARD_STATUS) is the caller's to check.
  */
 #ifndef BZ_SIM_SPEC_GUARDS_H
 #define BZ_SIM_SPEC_GUARDS_H
@@ -51,7 +50,7 @@ enum bz_spec_action {
 #define BZ_GUARD_SPARE 0x20u        /* level > |R| */
 #define BZ_GUARD_OLDEST 0x40u       /* the client is the head of the line */
 
-/* What the guards look at, as before the action. */
+/* What the guards read: the state before the action. */
 struct bz_spec_counts {
     int64_t level;
     uint32_t waiting; /* |W| */
@@ -74,11 +73,11 @@ static inline uint32_t bz_unmet_wake(struct bz_spec_counts counts, bool is_oldes
            (is_oldest ? 0 : BZ_GUARD_OLDEST);
 }
 
-/* "Acquire", ...; and one guard of an action as a formula, "level > 0". */
+/* "Acquire", ...; and one guard of an action as a formula: "level > 0". */
 const char *bz_spec_action_name(enum bz_spec_action action);
 const char *bz_spec_guard_text(enum bz_spec_action action, uint32_t guard);
 
-/* The guards that an action has, as bits. */
+/* All guards of an action, as bits. */
 uint32_t bz_spec_guards_of(enum bz_spec_action action);
 
 #endif

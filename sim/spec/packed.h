@@ -1,12 +1,12 @@
-/* The state that the specifications of a semaphore have in common, unpacked and packed.
+/* A state of a specification, unpacked and packed.
  *
- *     clients   a status each, of 3 bits, held as three bit planes: bit c of plane p is bit p of
- *               the status of client c, so that the set of all clients of a status is two ANDs
+ *     clients   3 bits of status each, in three bit planes: bit c of plane p is bit p of the status
+ *               of client c
  *     queue     clients in order of arrival, 4 bits each, the oldest in the lowest
  *     length    of the queue
- *     level     open tables; -1 can be told from the rest, for faulty specifications
+ *     level     free permits, promised ones included; -1 is possible in a faulty specification
  *
- * Up to 8 clients and 14 permits it goes into one word, with planes of 8 bits; else into two.
+ * Up to 8 clients and 13 permits, a state fits one word (narrow), else two (wide):
  *
  *     narrow: queue 32 | planes 3 x 8 | level 4 | length 4
  *     wide:   queue 64 ; planes 3 x 16 | level 8 | length 8
@@ -19,7 +19,7 @@
 #include "sim/spec/spec.h"
 
 #define BZ_PACKED_NARROW_CLIENTS 8u
-#define BZ_PACKED_NARROW_PERMITS 13u /* a faulty specification may have one more */
+#define BZ_PACKED_NARROW_PERMITS 13u /* the level of a faulty specification may be one more */
 
 struct bz_packed {
     uint64_t queue;
@@ -89,7 +89,7 @@ static inline uint32_t bz_packed_at(const struct bz_packed *state, uint32_t posi
     return state->queue >> (4u * position) & 0xfu;
 }
 
-/* There is room: no client is in the queue twice, but in a faulty specification; false, then. */
+/* False if the queue is full: then a faulty specification has queued a client twice. */
 static inline bool bz_packed_append(struct bz_packed *state, uint32_t client, uint32_t clients) {
     if (state->length == clients) {
         return false;
@@ -98,7 +98,7 @@ static inline bool bz_packed_append(struct bz_packed *state, uint32_t client, ui
     return true;
 }
 
-/* Takes the client out of the queue, if it is there. */
+/* Takes the client out of the queue, if it is in it. */
 static inline void bz_packed_leave(struct bz_packed *state, uint32_t client) {
     for (uint32_t position = 0; position < state->length; position++) {
         if (bz_packed_at(state, position) == client) {
@@ -109,9 +109,5 @@ static inline void bz_packed_leave(struct bz_packed *state, uint32_t client) {
         }
     }
 }
-
-/* Prints "level 1, c1 waiting, ..., queue c2 c3". `statuses` by number, `idle` left out. */
-void bz_packed_print(const struct bz_packed *state, const struct bz_spec_constants *constants,
-                     const char *const *statuses, char *buffer, size_t buffer_bytes);
 
 #endif

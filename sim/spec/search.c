@@ -11,9 +11,10 @@
 #define PENDING_COUNT 256u /* a power of two, more than PENDING_AHEAD and a state's transitions */
 #define PENDING_AHEAD 48u  /* lookups under way while the next states are expanded */
 #define POLL_INTERVAL 4096u
+#define INLINE static inline __attribute__((always_inline)) /* compiled once for each `words` */
 
-/* A slot of the table is a state with its bits inverted, so that fresh zeroed memory is empty: all
- * ones is no state. `words` is a constant wherever it matters: each function below exists twice. */
+/* A slot of the table is a state with its bits inverted, so that zeroed memory is an empty table.
+ */
 struct search {
     const struct bz_search_config *config;
     struct bz_search_result *result;
@@ -25,7 +26,7 @@ struct search {
     uint64_t *levels;    /* where each level begins in `states` */
     uint64_t level_count;
     uint64_t level_capacity;
-    uint64_t first_broken; /* index of the first state that is wrong */
+    uint64_t first_broken; /* index of the first state with a violation */
     struct {
         struct bz_spec_state state;
         uint64_t hash;
@@ -34,16 +35,10 @@ struct search {
     uint64_t pending_end;
 };
 
-#define INLINE static inline __attribute__((always_inline))
+/* --- the set ---------------------------------------------------------------------------------- */
 
-/* --- memory ------------------------------------------------------------------------------------
- */
-
-static uint64_t memory_of(uint64_t words, uint64_t slot_count, uint64_t capacity) {
-    return (slot_count + capacity) * words * sizeof(uint64_t);
-}
-
-static bool may_use(struct search *search, uint64_t bytes) {
+static bool may_use(struct search *search, uint64_t words, uint64_t slot_count, uint64_t capacity) {
+    uint64_t bytes = (slot_count + capacity) * words * sizeof(uint64_t);
     uint64_t most = search->config->memory_max_bytes;
     if (most != 0 && bytes > most) {
         return false;
@@ -70,6 +65,10 @@ INLINE uint64_t hash_of(struct bz_spec_state state, uint64_t words) {
     return hash ^ hash >> 33u;
 }
 
+INLINE void prefetch(const struct search *search, uint64_t words, uint64_t hash) {
+    __builtin_prefetch(&search->slots[(hash & (search->slot_count - 1)) * words], 1);
+}
+
 /* The slot that holds the state, or the empty one where it would be. */
 INLINE uint64_t *slot_of(const struct search *search, uint64_t words, struct bz_spec_state state,
                          uint64_t hash) {
@@ -83,17 +82,21 @@ INLINE uint64_t *slot_of(const struct search *search, uint64_t words, struct bz_
     }
 }
 
-INLINE void fill_slot(uint64_t *slot, uint64_t words, struct bz_spec_state state) {
-    slot[0] = ~state.word[0];
+INLINE void store(uint64_t *to, uint64_t words, uint64_t first, uint64_t second) {
+    to[0] = first;
     if (words == 2) {
-        slot[1] = ~state.word[1];
+        to[1] = second;
     }
 }
 
-/* A table of twice the size. The old one is given back first: the array has all that is in it. */
+INLINE void fill_slot(uint64_t *slot, uint64_t words, struct bz_spec_state state) {
+    store(slot, words, ~state.word[0], ~state.word[1]);
+}
+
+/* A table of twice the size, filled from the array. */
 INLINE bool grow_slots(struct search *search, uint64_t words) {
     uint64_t count = search->slot_count * 2;
-    if (!may_use(search, memory_of(words, count, search->capacity))) {
+    if (!may_use(search, words, count, search->capacity)) {
         return false;
     }
     free(search->slots);
@@ -105,8 +108,7 @@ INLINE bool grow_slots(struct search *search, uint64_t words) {
     for (uint64_t index = 0; index < search->count; index++) {
         uint64_t ahead = index + PENDING_AHEAD;
         if (ahead < search->count) {
-            uint64_t hash = hash_of(state_at(search, words, ahead), words);
-            __builtin_prefetch(&search->slots[(hash & (count - 1)) * words], 1);
+            prefetch(search, words, hash_of(state_at(search, words, ahead), words));
         }
         struct bz_spec_state state = state_at(search, words, index);
         fill_slot(slot_of(search, words, state, hash_of(state, words)), words, state);
@@ -116,7 +118,7 @@ INLINE bool grow_slots(struct search *search, uint64_t words) {
 
 INLINE bool grow_states(struct search *search, uint64_t words) {
     uint64_t capacity = search->capacity + search->capacity / 2;
-    if (!may_use(search, memory_of(words, search->slot_count, capacity))) {
+    if (!may_use(search, words, search->slot_count, capacity)) {
         return false;
     }
     uint64_t *larger = realloc(search->states, capacity * words * sizeof *larger);
@@ -128,10 +130,7 @@ INLINE bool grow_states(struct search *search, uint64_t words) {
     return true;
 }
 
-/* --- the set -----------------------------------------------------------------------------------
- */
-
-/* Room for one state more in the array and, at most two thirds full, in the table. */
+/* Makes room for one more state; the table is at most two thirds full. */
 INLINE bool make_room(struct search *search, uint64_t words) {
     if (search->count == search->capacity && !grow_states(search, words)) {
         return false;
@@ -145,23 +144,19 @@ INLINE bool add(struct search *search, uint64_t words, struct bz_spec_state stat
         return true;
     }
     fill_slot(slot, words, state);
-    uint64_t *to = &search->states[search->count++ * words];
-    to[0] = state.word[0];
-    if (words == 2) {
-        to[1] = state.word[1];
-    }
+    store(&search->states[search->count++ * words], words, state.word[0], state.word[1]);
     return make_room(search, words);
 }
 
 INLINE void start_lookup(struct search *search, uint64_t words, struct bz_spec_state state) {
     uint64_t hash = hash_of(state, words);
     uint64_t index = search->pending_end++ % PENDING_COUNT;
-    __builtin_prefetch(&search->slots[(hash & (search->slot_count - 1)) * words], 1);
+    prefetch(search, words, hash);
     search->pending[index].state = state;
     search->pending[index].hash = hash;
 }
 
-/* Ends lookups, oldest first, until no more than so many are under way. */
+/* Ends lookups, oldest first, until at most `left` are under way. */
 INLINE bool finish_lookups(struct search *search, uint64_t words, uint64_t left) {
     while (search->pending_end - search->pending_first > left) {
         uint64_t index = search->pending_first++ % PENDING_COUNT;
@@ -172,8 +167,7 @@ INLINE bool finish_lookups(struct search *search, uint64_t words, uint64_t left)
     return true;
 }
 
-/* --- levels ------------------------------------------------------------------------------------
- */
+/* --- levels ----------------------------------------------------------------------------------- */
 
 static bool begin_level(struct search *search, uint64_t first) {
     if (search->level_count == search->level_capacity) {
@@ -200,7 +194,7 @@ static void note_broken(struct search *search, uint64_t index, uint32_t broken, 
     }
 }
 
-static bool is_asked_to_stop(struct search *search, uint64_t index) {
+static bool should_stop(struct search *search, uint64_t index) {
     const struct bz_search_config *config = search->config;
     if (config->stops_at_violation && search->result->has_violation) {
         return true;
@@ -215,13 +209,13 @@ static bool is_asked_to_stop(struct search *search, uint64_t index) {
     return !config->poll(config->context, &so_far);
 }
 
-/* Expands every state of the last level; those found are the next one. */
+/* Expands every state of the last level. The new states are the next level. */
 INLINE enum bz_search_end search_level(struct search *search, uint64_t words, uint64_t *next) {
     const struct bz_spec *spec = search->config->spec;
     const struct bz_spec_constants *constants = &search->config->constants;
     struct bz_spec_step steps[BZ_SPEC_STEPS_MAX];
     for (uint64_t end = search->count; *next < end; ++*next) {
-        if (is_asked_to_stop(search, *next)) {
+        if (should_stop(search, *next)) {
             return BZ_SEARCH_STOPPED;
         }
         uint32_t broken = 0;
@@ -242,7 +236,7 @@ INLINE enum bz_search_end search_level(struct search *search, uint64_t words, ui
 
 INLINE enum bz_search_end search_all(struct search *search, uint64_t words, uint64_t *next) {
     const struct bz_search_config *config = search->config;
-    struct bz_spec_state first = config->spec->initial(&config->constants);
+    struct bz_spec_state first = bz_spec_initial(&config->constants);
     enum bz_search_end end = BZ_SEARCH_COMPLETE;
     search->result->counts.generated = 1;
     if (!begin_level(search, 0) || !add(search, words, first, hash_of(first, words))) {
@@ -258,14 +252,10 @@ INLINE enum bz_search_end search_all(struct search *search, uint64_t words, uint
     return end;
 }
 
-/* --- the counterexample ------------------------------------------------------------------------
- */
+/* --- the counterexample ----------------------------------------------------------------------- */
 
-INLINE bool is_same(struct bz_spec_state a, struct bz_spec_state b) {
-    return a.word[0] == b.word[0] && a.word[1] == b.word[1];
-}
-
-/* Finds the first state of a level that leads to `step->state`, and how. Returns its index. */
+/* Completes a step, of which the state is given, by the first state of a level that leads to it.
+ * Returns the index of that state. */
 static uint64_t find_parent(const struct search *search, uint64_t words, uint64_t level,
                             struct bz_spec_step *step) {
     struct bz_spec_step steps[BZ_SPEC_STEPS_MAX];
@@ -275,7 +265,7 @@ static uint64_t find_parent(const struct search *search, uint64_t words, uint64_
         uint32_t count = search->config->spec->expand(
             &search->config->constants, state_at(search, words, index), steps, &broken);
         for (uint32_t number = 0; number < count; number++) {
-            if (is_same(steps[number].state, step->state)) {
+            if (memcmp(&steps[number].state, &step->state, sizeof step->state) == 0) {
                 *step = steps[number];
                 return index;
             }
@@ -300,20 +290,18 @@ static bool trace_back(struct search *search, uint64_t words) {
         trace->steps[level].state = state_at(search, words, index);
         index = find_parent(search, words, level - 1, &trace->steps[level]);
     }
-    trace->steps[0] = (struct bz_spec_step){.state = state_at(search, words, index),
-                                            .action = BZ_SPEC_NO_ACTION,
-                                            .client = BZ_SPEC_NO_CLIENT};
+    trace->steps[0] =
+        (struct bz_spec_step){state_at(search, words, index), BZ_SPEC_NO_ACTION, BZ_SPEC_NO_CLIENT};
     return true;
 }
 
-/* --- the whole ---------------------------------------------------------------------------------
- */
+/* --- the search ------------------------------------------------------------------------------- */
 
 static bool begin(struct search *search, uint64_t words) {
     search->slot_count = SLOTS_FIRST;
     search->capacity = STATES_FIRST;
     search->level_capacity = LEVELS_FIRST;
-    if (!may_use(search, memory_of(words, SLOTS_FIRST, STATES_FIRST))) {
+    if (!may_use(search, words, SLOTS_FIRST, STATES_FIRST)) {
         return false;
     }
     search->slots = calloc(SLOTS_FIRST * words, sizeof *search->slots);
@@ -324,7 +312,7 @@ static bool begin(struct search *search, uint64_t words) {
 
 void bz_search(const struct bz_search_config *config, struct bz_search_result *result) {
     struct search search = {.config = config, .result = result};
-    uint64_t words = config->spec->words(&config->constants);
+    uint64_t words = bz_spec_words(&config->constants);
     uint64_t next = 0;
     BZ_CHECK(words == 1 || words == 2);
     *result = (struct bz_search_result){.end = BZ_SEARCH_OUT_OF_MEMORY};

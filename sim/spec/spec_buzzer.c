@@ -1,5 +1,6 @@
-/* The repaired specification: waking up and resuming are two actions, and whoever was woken can be
- * cancelled in between. guards.h has the actions, buzzer_semaphore.tla says the same in TLA+. */
+/* The repaired specification: a waiter is woken in one action and resumes in another, and can be
+ * cancelled between the two. guards.h lists the actions; buzzer_semaphore.tla is the same in TLA+.
+ */
 #include "sim/spec/guards.h"
 #include "sim/spec/packed.h"
 
@@ -12,6 +13,7 @@ enum status {
     HOLDING = 5,
 };
 #define STATUS_COUNT 6u
+#define INLINE static inline __attribute__((always_inline))
 
 static const char *const status_names[8] = {
     "idle", "waiting", "woken", "cancelled", "doomed", "holding", "?", "?",
@@ -79,48 +81,25 @@ const char *bz_spec_guard_text(enum bz_spec_action action, uint32_t guard) {
     static const char *const by_status[STATUS_COUNT] = {
         "the client is idle",      "the client is waiting", "the client is woken",
         "the client is cancelled", "the client is doomed",  "the client is holding"};
-    switch (guard) {
-    case BZ_GUARD_STATUS:
-        return by_status[actions[action].from];
-    case BZ_GUARD_FREE:
-        return "level > 0";
-    case BZ_GUARD_NOBODY_WAITS:
-        return "no W";
-    case BZ_GUARD_NOBODY_WOKEN:
-        return "no R";
-    case BZ_GUARD_LOCKED:
-        return "W or R or level = 0";
-    case BZ_GUARD_SPARE:
-        return "level > |R|";
-    case BZ_GUARD_OLDEST:
-        return "the client is the head of the line";
-    default:
-        return "?";
-    }
+    static const char *const others[] = {"level > 0",   "no W",
+                                         "no R",        "W or R or level = 0",
+                                         "level > |R|", "the client is the head of the line"};
+    return guard == BZ_GUARD_STATUS ? by_status[actions[action].from]
+                                    : others[__builtin_ctz(guard) - 1];
 }
 
-static uint32_t words(const struct bz_spec_constants *constants) {
-    return bz_packed_is_narrow(constants) ? 1 : 2;
-}
-
-static struct bz_spec_state initial(const struct bz_spec_constants *constants) {
-    struct bz_packed state = {.level = (int32_t)constants->permits};
-    return bz_packed_store(bz_packed_is_narrow(constants), &state);
-}
-
-/* What a state shows: the clients by status, as bits, and one walk along the line. */
+/* Sets of clients, as bits, in one state. */
 struct survey {
     uint32_t all;
     uint32_t of[STATUS_COUNT];
-    uint32_t lined; /* who stands in the line */
+    uint32_t lined; /* in the line */
     uint32_t head;  /* of the line; 0: it is empty */
     struct bz_spec_counts counts;
-    uint32_t enabled[BZ_SPEC_ACTION_COUNT]; /* who may take the action */
+    uint32_t enabled[BZ_SPEC_ACTION_COUNT]; /* those that may take the action */
 };
 
-static inline __attribute__((always_inline)) void look(const struct bz_spec_constants *constants,
-                                                       const struct bz_packed *state,
-                                                       struct survey *survey) {
+INLINE void look(const struct bz_spec_constants *constants, const struct bz_packed *state,
+                 struct survey *survey) {
     uint32_t lined = 0;
     survey->all = (1u << constants->clients) - 1u;
     for (uint32_t status = 0; status < STATUS_COUNT; status++) {
@@ -137,7 +116,7 @@ static inline __attribute__((always_inline)) void look(const struct bz_spec_cons
         .woken = (uint32_t)__builtin_popcount(survey->of[WOKEN] | survey->of[DOOMED])};
 }
 
-/* The guards that stand between everybody and the action; Wake's last one is a matter of who. */
+/* The guards that fail for every client. */
 static inline uint32_t unmet_by(const struct survey *survey, enum bz_spec_action action) {
     switch (action) {
     case BZ_SPEC_ACQUIRE:
@@ -151,8 +130,7 @@ static inline uint32_t unmet_by(const struct survey *survey, enum bz_spec_action
     }
 }
 
-static inline __attribute__((always_inline)) void enable(const struct bz_spec_constants *constants,
-                                                         struct survey *survey) {
+INLINE void enable(const struct bz_spec_constants *constants, struct survey *survey) {
     for (uint32_t action = 0; action < BZ_SPEC_ACTION_COUNT; action++) {
         uint32_t left_out = action == constants->left_out_action ? constants->left_out_guards : 0;
         uint32_t who =
@@ -199,9 +177,8 @@ static inline uint32_t broken_in(const struct bz_spec_constants *constants,
            if_not(of[IDLE] == survey->all || moves != 0, NO_DEADLOCK);
 }
 
-static inline __attribute__((always_inline)) struct bz_spec_step
-step_of(const struct bz_spec_constants *constants, bool is_narrow, const struct bz_packed *from,
-        uint32_t action, uint32_t client) {
+INLINE struct bz_spec_step step_of(const struct bz_spec_constants *constants, bool is_narrow,
+                                   const struct bz_packed *from, uint32_t action, uint32_t client) {
     struct bz_packed to = *from;
     to.level += actions[action].change;
     bz_packed_set_status(&to, client, actions[action].to);
@@ -215,16 +192,16 @@ step_of(const struct bz_spec_constants *constants, bool is_narrow, const struct 
                                  .client = (uint8_t)client};
 }
 
-static inline __attribute__((always_inline)) uint32_t
-expand_as(const struct bz_spec_constants *constants, bool is_narrow, struct bz_spec_state state,
-          struct bz_spec_step *steps, uint32_t *broken) {
+INLINE uint32_t expand_as(const struct bz_spec_constants *constants, bool is_narrow,
+                          struct bz_spec_state state, struct bz_spec_step *steps,
+                          uint32_t *broken) {
     struct bz_packed from = bz_packed_load(is_narrow, state);
     struct survey survey;
     uint32_t count = 0;
     look(constants, &from, &survey);
     enable(constants, &survey);
     *broken = broken_in(constants, &from, &survey);
-#pragma GCC unroll 9 /* so that what an action does is known when this is compiled */
+#pragma GCC unroll 9 /* makes each action's row of the table a constant */
     for (uint32_t action = 0; action < BZ_SPEC_ACTION_COUNT; action++) {
         for (uint32_t who = survey.enabled[action]; who != 0; who &= who - 1) {
             uint32_t client = (uint32_t)__builtin_ctz(who);
@@ -240,20 +217,12 @@ static uint32_t expand(const struct bz_spec_constants *constants, struct bz_spec
                                           : expand_as(constants, false, state, steps, broken);
 }
 
-static void print(const struct bz_spec_constants *constants, struct bz_spec_state state,
-                  char *buffer, size_t buffer_bytes) {
-    struct bz_packed from = bz_packed_load(bz_packed_is_narrow(constants), state);
-    bz_packed_print(&from, constants, status_names, buffer, buffer_bytes);
-}
-
 const struct bz_spec bz_spec_buzzer = {
     .name = "buzzer",
     .summary = "the semaphore that ships: woken and resumed are two states",
     .actions = action_names,
+    .statuses = status_names,
     .invariants = invariants,
     .invariant_count = sizeof invariants / sizeof invariants[0],
-    .words = words,
-    .initial = initial,
     .expand = expand,
-    .print = print,
 };

@@ -1,6 +1,6 @@
-/* The published specification of the semaphore, action by action, with its faults: the invariant
- * that bounds the queue is wrong, and waking up and resuming are one action, so that nobody can be
- * cancelled in between. spec_buzzer.c repairs it. */
+/* The published specification of asyncio's semaphore, action by action, with its two faults: its
+ * bound on the queue is wrong, and it wakes and resumes a waiter in one action, so that no cancel
+ * can come between. spec_buzzer.c repairs both. */
 #include "sim/spec/packed.h"
 
 enum status {
@@ -28,15 +28,6 @@ static const struct bz_spec_invariant invariants[] = {
     {"TypeInvariant", "level >= 0, level <= UpperBound, Len(queue) <= UpperBound"},
 };
 
-static uint32_t words(const struct bz_spec_constants *constants) {
-    return bz_packed_is_narrow(constants) ? 1 : 2;
-}
-
-static struct bz_spec_state initial(const struct bz_spec_constants *constants) {
-    struct bz_packed state = {.level = (int32_t)constants->permits};
-    return bz_packed_store(bz_packed_is_narrow(constants), &state);
-}
-
 struct expansion {
     const struct bz_spec_constants *constants;
     struct bz_packed from;
@@ -44,7 +35,7 @@ struct expansion {
     bool is_narrow;
 };
 
-/* The client gets this status, the level changes so. */
+/* Adds a transition: the client gets this status, and the level changes by `change`. */
 static inline void step(struct expansion *expansion, enum action action, uint32_t client,
                         enum status status, int32_t change) {
     struct bz_packed to = expansion->from;
@@ -105,20 +96,12 @@ static uint32_t expand(const struct bz_spec_constants *constants, struct bz_spec
     return (uint32_t)(expansion.next - steps);
 }
 
-static void print(const struct bz_spec_constants *constants, struct bz_spec_state state,
-                  char *buffer, size_t buffer_bytes) {
-    struct bz_packed from = bz_packed_load(bz_packed_is_narrow(constants), state);
-    bz_packed_print(&from, constants, status_names, buffer, buffer_bytes);
-}
-
 const struct bz_spec bz_spec_tla = {
     .name = "tla",
     .summary = "the published specification of asyncio's semaphore, with its faults",
     .actions = action_names,
+    .statuses = status_names,
     .invariants = invariants,
     .invariant_count = sizeof invariants / sizeof invariants[0],
-    .words = words,
-    .initial = initial,
     .expand = expand,
-    .print = print,
 };

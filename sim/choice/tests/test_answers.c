@@ -1,4 +1,4 @@
-/* Answers as text: there and back, what is refused, and how much there is room for. */
+/* Scripts as text: the round trip, what is refused, and how long a script may be. */
 #include "sim/choice/answers.h"
 
 #include <criterion/criterion.h>
@@ -86,7 +86,7 @@ Test(answers, so_many_and_not_one_more) {
     cr_assert(eq(int, bz_answers_parse(&again, text), false));
 }
 
-/* Long numbers fill the text sooner; what is in it, is in it whole. */
+/* Long numbers fill the text sooner. Every entry is complete. */
 Test(answers, what_the_text_has_no_room_for_is_refused) {
     struct bz_answers answers = {.count = 0};
     struct bz_answers again;

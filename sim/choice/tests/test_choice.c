@@ -17,7 +17,7 @@ static void expect_name(const char *actual, const char *expected) {
     }
 }
 
-/* Traces are written in these words: they must not change. */
+/* Traces contain these words, so they must not change. */
 Test(choice, names_are_those_of_the_trace_format) {
     static const char *const kinds[] = {"next", "cancel", "delay", "data", NULL};
     for (unsigned kind = 0; kind <= BZ_CHOICE_KIND_COUNT; kind++) {
@@ -36,7 +36,7 @@ Test(choice, names_are_those_of_the_trace_format) {
     }
 }
 
-/* Every window that can be injected into is in the mask; a task that runs cannot be. */
+/* The mask has every window for injected cancels; a running task is not injected into. */
 Test(choice, mask_of_all_windows_leaves_out_only_what_cannot_be_injected_into) {
     for (unsigned window = 0; window < BZ_WINDOW_COUNT; window++) {
         bool is_in = (BZ_WINDOWS_ALL >> window & 1u) != 0;

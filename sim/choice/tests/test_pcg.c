@@ -147,7 +147,7 @@ Test(pcg, wide_draws_are_spread_evenly_and_stay_below_their_bound) {
     check_spread(UINT64_MAX, (UINT64_C(1) << 58));
 }
 
-/* Small bounds draw the same through either door, so that a bound may grow past 32 bits. */
+/* Both functions draw the same for small bounds, so a bound may grow past 32 bits. */
 Test(pcg, both_widths_agree_on_small_bounds) {
     struct bz_pcg32 narrow;
     struct bz_pcg32 wide;

@@ -1,5 +1,5 @@
-/* Every strategy keeps the rules of strategy.h; and each does what it is named for. The loop here
- * is a bare queue of names: tasks that are always ready, unless a test takes one out. */
+/* Every strategy keeps the rules of strategy.h, and each does what its file says. The loop here is
+ * a queue of handles: tasks that are always ready, unless a test takes one out. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 #define STEPS_MAX 4000u
 
 struct stage {
-    const struct bz_strategy *strategy;
+    const struct bz_strategy *named;
+    const struct bz_strategy *strategy; /* the same, or what it selects */
     void *state;
     struct bz_profile profile;
     struct bz_ready ready[TASKS_MAX]; /* the oldest first */
@@ -24,6 +25,7 @@ struct stage {
 /* Tasks 1 to `tasks`, of which each is expected to take an equal part of `steps`. */
 static struct stage *stage_new(const struct bz_strategy *strategy, uint32_t tasks, uint32_t steps) {
     struct stage *stage = calloc(1, sizeof *stage);
+    stage->named = strategy;
     stage->strategy = strategy;
     stage->state = calloc(1, strategy->state_bytes);
     stage->profile = (struct bz_profile){.steps = steps, .tasks = tasks, .points = steps};
@@ -43,11 +45,13 @@ static void stage_begin(struct stage *stage, uint64_t seed) {
     for (uint32_t index = 0; index < stage->ready_count; index++) {
         stage->ready[index] = (struct bz_ready){.owner = index + 1, .nth = 1, .role = BZ_ROLE_STEP};
     }
+    stage->strategy = stage->named->select == NULL ? stage->named : stage->named->select(seed);
+    cr_assert(le(sz, stage->strategy->state_bytes, stage->named->state_bytes));
     stage->strategy->begin(stage->state,
                            &(struct bz_strategy_start){.seed = seed, .profile = &stage->profile});
 }
 
-/* One step: who was picked goes to the end of the queue. */
+/* One step: the handle that ran goes to the end of the queue. */
 static void stage_step(struct stage *stage, uint32_t step) {
     uint32_t count = stage->ready_count;
     uint32_t index = stage->strategy->next(stage->state, stage->ready, count, step);
@@ -101,12 +105,14 @@ static uint64_t mix(uint64_t hash, uint64_t value) {
     return (hash ^ value) * UINT64_C(0x9fb21c651e98df25) + 1;
 }
 
-/* A run in which everything is asked; a hash of the answers to `what`: 0 schedule, 1 the others. */
+/* A run with every kind of choice; a hash of the choices, with those of the schedule if `what` is
+ * 0.
+ */
 static uint64_t interview(struct stage *stage, uint64_t seed, uint32_t extra_draws, int what) {
     static const uint64_t bounds[] = {1, 2, 1000, UINT64_C(1) << 40u, (UINT64_C(1) << 53u) - 1};
-    const struct bz_strategy *strategy = stage->strategy;
     uint64_t hash = 0;
     stage_begin(stage, seed);
+    const struct bz_strategy *strategy = stage->strategy;
     for (uint32_t step = 1; step <= 60; step++) {
         stage_step(stage, step);
         hash = mix(hash, what == 0 ? stage->indices[step] : 0);
@@ -139,8 +145,7 @@ Test(searching, answers_depend_on_seed_and_profile_alone) {
             cr_assert(eq(u64, hash, interview(other, seed, 0, 0)), "%s", one->strategy->name);
             changes += hash != interview(other, seed + 1, 0, 0);
         }
-        bool is_default =
-            one->strategy == &bz_strategy_fifo || one->strategy == &bz_strategy_answers;
+        bool is_default = one->named == &bz_strategy_fifo || one->named == &bz_strategy_answers;
         cr_assert(eq(int, changes > 80, !is_default), "%s: %u", one->strategy->name, changes);
         stage_free(one);
         stage_free(other);
@@ -158,7 +163,7 @@ Test(searching, draws_of_data_shift_nothing_else) {
     }
 }
 
-/* Nobody waits for long, once an unfair prefix is over: four runs' length and a slack. */
+/* No task waits for long after the unfair prefix: four times the length of a run, and a slack. */
 Test(searching, strategies_let_everybody_run) {
     for (size_t which = 0; bz_strategies[which] != NULL; which++) {
         struct stage *stage = stage_new(bz_strategies[which], 4, 100);
@@ -174,7 +179,7 @@ Test(searching, strategies_let_everybody_run) {
 
 /* --- pct -------------------------------------------------------------------------------------- */
 
-/* Strict priorities, changed at most three times: each task has its steps in one piece. */
+/* Strict priorities change at most three times, so tasks run in few pieces. */
 Test(searching, pct_switches_at_its_change_points_only) {
     struct stage *stage = stage_new(&bz_strategy_pct, 6, 100);
     uint32_t seen[4] = {0};
@@ -191,7 +196,7 @@ Test(searching, pct_switches_at_its_change_points_only) {
     stage_free(stage);
 }
 
-/* Who comes back with the highest priority runs at once. */
+/* A task that becomes ready with the highest priority runs at once. */
 Test(searching, pct_priorities_belong_to_tasks) {
     struct stage *stage = stage_new(&bz_strategy_pct, 5, 1000);
     uint32_t undisturbed = 0;
@@ -212,8 +217,8 @@ Test(searching, pct_priorities_belong_to_tasks) {
 
 /* --- urw -------------------------------------------------------------------------------------- */
 
-/* One task of 9 steps and one of a single step: it is as likely in each of the ten places. Under a
- * random walk half of the runs have it in the first. */
+/* One task has 9 steps, another one step, which is equally likely in each of the ten places. In a
+ * random walk, half of the runs have it in the first place. */
 Test(searching, urw_draws_interleavings_evenly) {
     enum { SEEDS = 10000 };
     struct stage *stage = stage_new(&bz_strategy_urw, 2, 10);
@@ -263,8 +268,8 @@ Test(searching, delay_counts_its_delays) {
 
 /* --- starve ----------------------------------------------------------------------------------- */
 
-/* A hold of 64 steps is the longest in a run of 400, and is drawn often enough; nobody among three
- * waits half as long under a random walk. */
+/* The longest hold in a run of 400 steps is 64 steps, and it is drawn often enough. In a random
+ * walk, none of three tasks waits half as long. */
 Test(searching, starve_holds_back_and_releases) {
     struct stage *starve = stage_new(&bz_strategy_starve, 3, 400);
     struct stage *random = stage_new(&bz_strategy_random, 3, 400);
@@ -281,7 +286,7 @@ Test(searching, starve_holds_back_and_releases) {
     stage_free(random);
 }
 
-/* A victim that alone is ready runs: nothing is held back for nothing. */
+/* A victim runs if it alone is ready. */
 Test(searching, starve_yields_when_nobody_else_is_ready) {
     struct stage *stage = stage_new(&bz_strategy_starve, 2, 400);
     for (uint64_t seed = 0; seed < 50; seed++) {
@@ -296,7 +301,7 @@ Test(searching, starve_yields_when_nobody_else_is_ready) {
 
 /* --- swarm ------------------------------------------------------------------------------------ */
 
-/* Some seeds never cancel in a window; in some, draws are all small, all large, all the same. */
+/* Some seeds never cancel in a window. In some, all draws are small, large, or the same. */
 Test(searching, swarm_leaves_things_out) {
     enum { SEEDS = 400, DRAWS = 100, BOUND = 1000 };
     struct stage *stage = stage_new(&bz_strategy_swarm, 4, 100);
@@ -333,7 +338,7 @@ Test(searching, swarm_leaves_things_out) {
 
 /* --- portfolio -------------------------------------------------------------------------------- */
 
-/* Each seed is a run of one of its members, with that seed; and each member has its share. */
+/* Each seed gives the run of one member with that seed, and each member has its share. */
 Test(searching, portfolio_gives_every_member_its_share) {
     static const struct {
         const struct bz_strategy *member;

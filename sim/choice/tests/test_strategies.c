@@ -1,4 +1,4 @@
-/* Strategies as such: what they answer, and that equal seeds answer equally. */
+/* Strategies as such: what they choose, and that equal seeds choose equally. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #define ANSWERS 400u
 
-/* Asks for `extra_draws` data between any two other questions. */
+/* Draws data `extra_draws` times before each other choice. */
 static void interview(const struct bz_strategy *strategy, uint64_t seed, uint32_t extra_draws,
                       uint32_t answers[ANSWERS]) {
     static const struct bz_cancel_candidate candidates[] = {
@@ -52,10 +52,11 @@ Test(strategies, fifo_takes_every_default) {
     for (uint32_t index = 0; index < ANSWERS; index++) {
         cr_assert(eq(u32, answers[index], index % 2 == 0 ? 0 : BZ_GAP_NEVER));
     }
-    char state;
+    void *state = calloc(1, bz_strategy_fifo.state_bytes);
     struct bz_draw draw = {.bound = 1000, .label = "test"};
-    cr_assert(eq(u64, bz_strategy_fifo.draw(&state, BZ_CHOICE_DATA, &draw, 1), 0));
-    cr_assert(not(bz_strategy_fifo.jump(&state, 1)));
+    cr_assert(eq(u64, bz_strategy_fifo.draw(state, BZ_CHOICE_DATA, &draw, 1), 0));
+    cr_assert(not(bz_strategy_fifo.jump(state, 1)));
+    free(state);
 }
 
 Test(strategies, random_depends_on_its_seed_alone) {
@@ -70,7 +71,7 @@ Test(strategies, random_depends_on_its_seed_alone) {
     }
 }
 
-/* Every kind has a stream of its own: more data leave schedule, cancels and jumps alone. */
+/* Every kind has its own stream: more draws leave schedule, cancels and jumps alone. */
 Test(strategies, random_draws_of_data_do_not_shift_the_schedule) {
     uint32_t without[ANSWERS];
     uint32_t with[ANSWERS];
@@ -81,8 +82,7 @@ Test(strategies, random_draws_of_data_do_not_shift_the_schedule) {
     }
 }
 
-/* 1 task is woken, 2 sleep, 17 wait: each window is hit as often as the others, and inside a window
- * each task. */
+/* 1 task is woken, 2 sleep, 17 wait: every window is equally likely, and so is every task in it. */
 Test(strategies, random_cancels_weigh_windows_before_tasks) {
     enum { CANDIDATES = 20, ROUNDS = 30000 };
     struct bz_cancel_candidate candidates[CANDIDATES];

@@ -1,5 +1,5 @@
 /* Steps one by one make the same run as a run in one go. */
-#include "sim/choice/strategy_measure.h"
+#include "sim/choice/rng.h"
 #include "sim/choice/strategy_replay.h"
 #include "sim/tests/crowd.h"
 

@@ -1,4 +1,4 @@
-/* The TLA+ text and the table say the same, as far as names go: actions, invariants, statuses. */
+/* The TLA+ text and the table have the same actions, invariants and changes of status. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <ctype.h>
@@ -57,7 +57,7 @@ static bool has_action(const char *name, size_t length) {
     return false;
 }
 
-/* Takes the words behind each `mark` in a text, all of which must be actions; returns how many. */
+/* Counts the words after each `mark` in a text; all must be actions. */
 static uint32_t count_actions(const char *in, const char *mark) {
     uint32_t count = 0;
     for (const char *at = in; (at = strstr(at, mark)) != NULL; count++) {
@@ -101,7 +101,7 @@ Test(spec_tla_text, actions_are_those_of_the_table) {
     free(deadlock);
 }
 
-/* Status changes of the text: the word behind `mark` in a definition, without its quotes. */
+/* The quoted word after `mark` in a definition, without its quotes. */
 static void quoted(const char *in, const char *mark, char *word, size_t bytes) {
     const char *at = strstr(in, mark);
     word[0] = '\0';
@@ -116,16 +116,16 @@ static void status_of(const struct bz_spec_constants *constants, struct bz_spec_
                       uint32_t client, char *word, size_t bytes) {
     char line[512];
     char name[16];
-    bz_spec_buzzer.print(constants, state, line, sizeof line);
+    bz_spec_print(&bz_spec_buzzer, constants, state, line, sizeof line);
     snprintf(name, sizeof name, "c%u ", client + 1);
     char *at = strstr(line, name) + strlen(name);
     snprintf(word, bytes, "%.*s", (int)strcspn(at, ",;"), at);
 }
 
-/* Each transition that is enumerated changes the client's status as the text says. */
+/* Each transition changes the client's status as the text says. */
 Test(spec_tla_text, statuses_change_alike) {
     struct bz_spec_constants constants = {.permits = 2, .clients = 4};
-    struct bz_spec_state state = bz_spec_buzzer.initial(&constants);
+    struct bz_spec_state state = bz_spec_initial(&constants);
     struct bz_spec_step steps[BZ_SPEC_STEPS_MAX];
     uint32_t seen = 0;
     read_text(BZ_SPEC_FOLDER "/buzzer_semaphore.tla");

@@ -1,0 +1,168 @@
+#include <stdlib.h>
+
+#include "sim/explore/search.h"
+
+/* --- the strategy ----------------------------------------------------------------------------- */
+
+static struct bz_choice_point *point_of(void *state, enum bz_choice_kind kind, uint64_t bound) {
+    struct bz_search *search = *(struct bz_search **)state;
+    if (search->cursor == search->point_count) {
+        if (search->point_count == search->point_capacity) {
+            uint32_t capacity = search->point_capacity == 0 ? 1024 : 2 * search->point_count;
+            struct bz_choice_point *larger =
+                realloc(search->points, capacity * sizeof *search->points);
+            BZ_CHECK(larger != NULL);
+            search->points = larger;
+            search->point_capacity = capacity;
+        }
+        bool is_sampled = kind == BZ_CHOICE_DATA && bound > BZ_EXPLORE_DRAWS_MAX;
+        search->points[search->point_count++] = (struct bz_choice_point){
+            .bound = bound, .kind = (uint8_t)kind, .is_sampled = is_sampled};
+    }
+    return &search->points[search->cursor++];
+}
+
+/* What is chosen; 0 if all that is left is to be skipped. */
+static uint32_t chosen(struct bz_search *search, const struct bz_choice_point *point) {
+    bool is_past = point->chosen >= point->bound;
+    search->is_blocked |= is_past;
+    return is_past ? 0 : (uint32_t)point->chosen;
+}
+
+static void search_begin(void *state, const struct bz_strategy_start *start) {
+    *(struct bz_search **)state = start->context;
+}
+
+static uint32_t search_next(void *state, const struct bz_ready *ready, uint32_t count,
+                            uint32_t step) {
+    struct bz_search *search = *(struct bz_search **)state;
+    struct bz_choice_point *point = point_of(state, BZ_CHOICE_NEXT, count);
+    (void)step;
+    bool may_skip = bz_search_has(search, BZ_REDUCE_SLEEP) && !search->has_jumped;
+    for (; may_skip && point->chosen < count; point->chosen++) {
+        const struct bz_ready *handle = &ready[point->chosen];
+        uint64_t transition =
+            handle->role == BZ_ROLE_STEP ? bz_transition_step(handle->owner) : BZ_TRANSITION_NONE;
+        if (!bz_search_is_skipped(search, transition)) {
+            break;
+        }
+    }
+    return chosen(search, point);
+}
+
+uint32_t bz_search_candidates(const struct bz_cancel_candidate *candidates, uint32_t count) {
+    while (count > 0 && candidates[count - 1].window == BZ_WINDOW_DONE) {
+        count--;
+    }
+    return count;
+}
+
+static uint32_t search_cancel(void *state, const struct bz_cancel_candidate *candidates,
+                              uint32_t count, uint32_t step, uint32_t cancel_point) {
+    struct bz_search *search = *(struct bz_search **)state;
+    (void)step;
+    (void)cancel_point;
+    count = bz_search_candidates(candidates, count);
+    struct bz_choice_point *point = point_of(state, BZ_CHOICE_CANCEL, (uint64_t)count + 1);
+    for (; bz_search_has(search, BZ_REDUCE_SLEEP) && point->chosen - 1 < count; point->chosen++) {
+        uint32_t task = candidates[point->chosen - 1].task;
+        if (!bz_search_is_skipped(search, bz_transition_cancel(task))) {
+            break;
+        }
+    }
+    return chosen(search, point);
+}
+
+static bool search_jump(void *state, uint32_t step) {
+    struct bz_search *search = *(struct bz_search **)state;
+    (void)step;
+    search->has_jumped = point_of(state, BZ_CHOICE_DELAY, 2)->chosen != 0;
+    return search->has_jumped;
+}
+
+static uint64_t search_draw(void *state, enum bz_choice_kind kind, const struct bz_draw *draw,
+                            uint32_t step) {
+    (void)kind;
+    (void)step;
+    const struct bz_choice_point *point = point_of(state, BZ_CHOICE_DATA, draw->bound);
+    if (point->is_sampled) {
+        (*(struct bz_search **)state)->result->sampled_draw = draw->label;
+    }
+    return point->chosen;
+}
+
+const struct bz_strategy bz_search_strategy = {
+    .name = "explore",
+    .summary = "every choice, one after the other",
+    .reads_ready = true,
+    .state_bytes = sizeof(struct bz_search *),
+    .begin = search_begin,
+    .next = search_next,
+    .cancel_gap = bz_gap_none,
+    .cancel = search_cancel,
+    .jump_gap = bz_gap_none,
+    .jump = search_jump,
+    .draw = search_draw,
+};
+
+/* --- the next combination of choices ---------------------------------------------------------- */
+
+struct bz_cost bz_search_cost(const struct bz_search *search, uint32_t first, uint32_t count) {
+    struct bz_cost cost = {0, 0};
+    for (const struct bz_choice_point *point = &search->points[first]; count > 0;
+         point++, count--) {
+        bool is_delay = point->kind == BZ_CHOICE_NEXT || point->kind == BZ_CHOICE_DELAY;
+        cost.delays += is_delay ? (uint32_t)point->chosen : 0;
+        cost.cancels += point->kind == BZ_CHOICE_CANCEL && point->chosen != 0;
+    }
+    return cost;
+}
+
+static uint64_t choice_after(const struct bz_choice_point *point) {
+    if (!point->is_sampled) {
+        return point->chosen + 1;
+    }
+    uint64_t last = point->bound - 1;
+    return point->chosen == 0 ? last / 2 : point->chosen < last ? last : point->bound;
+}
+
+static bool is_within_bounds(const struct bz_search *search, const struct bz_frame *frame) {
+    if (search->bounds.is_sweep) {
+        return true;
+    }
+    struct bz_cost cost = bz_search_cost(search, frame->first_point, frame->point_count);
+    uint64_t delays = (uint64_t)frame->delays + cost.delays;
+    uint64_t cancels = (uint64_t)bz_search_cancels_max(search->config) - frame->cancels_left;
+    return delays <= search->bounds.delays &&
+           delays + cancels + cost.cancels <= search->bounds.deviations;
+}
+
+bool bz_search_next_transition(struct bz_search *search) {
+    struct bz_frame *frame = search->top;
+    if (!frame->has_begun) {
+        frame->has_begun = true;
+        return true;
+    }
+    for (; frame->point_count > 0; frame->point_count--) {
+        search->point_count = frame->first_point + frame->point_count;
+        struct bz_choice_point *last = &search->points[search->point_count - 1];
+        last->chosen = choice_after(last);
+        if (last->chosen < last->bound && is_within_bounds(search, frame)) {
+            return true;
+        }
+        search->is_cut |= last->chosen < last->bound; /* a larger choice costs no less */
+    }
+    search->point_count = frame->first_point;
+    return false;
+}
+
+bool bz_search_answers(const struct bz_search *search, struct bz_answers *answers) {
+    answers->count = 0;
+    for (uint32_t index = 0; index < search->point_count; index++) {
+        uint64_t answer = search->points[index].chosen;
+        if (answer != 0 && !bz_answers_add(answers, index + 1, answer)) {
+            return false;
+        }
+    }
+    return true;
+}
