@@ -14,8 +14,6 @@
 #define TASKS_MAX 4u
 #define EVERY_DELAY 100u /* more than there are */
 
-TOY(sound, 0, TOY_CLAIMS_ALL, toy_view);
-
 /* What the scenario of a test runs; each test is a process of its own. */
 struct play {
     bz_task_fn *tasks[TASKS_MAX];
@@ -74,7 +72,7 @@ static const struct bz_scenario scenario = {
 
 static struct bz_program program_of(enum bz_order order, uint32_t cancels_max) {
     struct bz_program program;
-    bz_program_init(&program, &scenario, &sound, &bz_strategy_random);
+    bz_program_init(&program, &scenario, &bz_variant_buzzer, &bz_strategy_random);
     program.order = order;
     program.cancels_max = cancels_max;
     program.steps_max = 200;

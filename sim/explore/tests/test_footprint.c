@@ -15,9 +15,6 @@
 #define WALKS 60u
 #define TASKS 5u
 
-TOY(sound, 0, TOY_CLAIMS_ALL, toy_view);
-TOY(drops, TOY_DROPS, TOY_CLAIMS_ALL, toy_view);
-
 struct hall {
     struct bz_world *world;
     struct bz_sut_permits suts[3];
@@ -220,7 +217,7 @@ Test(footprint, what_commutes_by_footprint_commutes) {
         cr_skip_test("there are no snapshots");
     }
     for (uint64_t seed = 0; seed < WALKS; seed++) {
-        commuting += walk(&sound, seed) + walk(&drops, seed);
+        commuting += walk(&bz_variant_buzzer, seed) + walk(&bz_variant_zoo_sem_woken_cancel, seed);
     }
     cr_assert(lt(u32, 100, commuting), "%u pairs", commuting);
 }
@@ -261,7 +258,7 @@ Test(footprint, transitions_have_a_bit_each_as_far_as_there_are_bits) {
 Test(footprint, who_is_looked_at_is_touched) {
     struct bz_tracker tracker;
     struct bz_strategy strategy;
-    begin_hall(&tracker, &strategy, &sound);
+    begin_hall(&tracker, &strategy, &bz_variant_buzzer);
     bz_tracker_begin(&tracker);
     const struct bz_task *task = bz_world_find_task(tracker.world, 3);
     cr_assert(eq(int, bz_world_is_suspended_in(tracker.world, task, BZ_OP_ACQUIRE), false));

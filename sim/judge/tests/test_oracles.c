@@ -1,8 +1,7 @@
 /* The list of oracles, and the scenario's own check. */
 #include "sim/tests/toys.h"
 
-TOY(sound, 0, TOY_CLAIMS_ALL, toy_view);
-TOY(crowds, TOY_CROWDS, TOY_CLAIMS_ALL, toy_view);
+TOY(crowds, TOY_CLAIMS_ALL, .acquire = toy_acquire_at_once);
 
 /* Scripts and traces rely on these names. */
 Test(oracles, have_stable_names_and_are_found_by_them) {
@@ -46,7 +45,7 @@ Test(oracles, have_stable_names_and_are_found_by_them) {
 
 Test(assertion, is_reported_with_its_step_and_task_and_ends_the_run) {
     struct stage stage;
-    stage_begin(&stage, &sound, 1);
+    stage_begin(&stage, &bz_variant_buzzer, 1);
     stage_guests(&stage, STAGE_SCRIPTS("yield yield", "yield refuse yield"));
     stage_play(&stage, "a b b");
     stage_expect_violation(&stage, "assertion", 3, "b refuses");

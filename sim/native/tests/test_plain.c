@@ -14,9 +14,9 @@ static enum bz_status say_nothing(void *arg) {
 }
 
 static bool chatty_locked(void *instance) {
-    struct toy *toy = instance;
+    struct bz_zoo_semaphore *toy = instance;
     if (++chatty_calls % 5 == 0) {
-        struct bz_task *task = bz_task_spawn(toy->loop, "chat", 0, say_nothing, NULL);
+        struct bz_task *task = bz_task_spawn(toy->queue.loop, "chat", 0, say_nothing, NULL);
         if (task != NULL) {
             bz_task_detach(task);
         }
@@ -24,21 +24,7 @@ static bool chatty_locked(void *instance) {
     return toy_locked(instance);
 }
 
-static enum bz_status chatty_init(void *instance, struct bz_loop *loop, uint32_t permits) {
-    return toy_init(instance, loop, permits, 0);
-}
-
-static const struct bz_permit_ops chatty_ops = {.instance_bytes = sizeof(struct toy),
-                                                .init = chatty_init,
-                                                .acquire = toy_acquire,
-                                                .release = toy_release,
-                                                .locked = chatty_locked,
-                                                .view = toy_view};
-static const struct bz_variant chatty = {.version = BZ_VARIANT_VERSION,
-                                         .claims = TOY_CLAIMS_ALL,
-                                         .name = "chatty",
-                                         .summary = "a toy that talks while it is looked at",
-                                         .permits = {[BZ_PRIMITIVE_SEMAPHORE] = &chatty_ops}};
+TOY(chatty, TOY_CLAIMS_ALL, .locked = chatty_locked);
 
 /* The run of this seed, driven from outside step by step. */
 static void run_singly(const struct bz_program *program, struct bz_world *world, uint64_t seed) {

@@ -1,12 +1,10 @@
 /* Order of steps: the virtual clock, and the turns of the two loop orders. */
 #include "sim/tests/toys.h"
 
-TOY(sound, 0, TOY_CLAIMS_ALL, toy_view);
-
 static void play(struct stage *stage, enum bz_order order, const char *const *scripts,
                  const char *plan, const char *story) {
     struct bz_judge_config config = stage_config(order);
-    stage_begin_with(stage, &sound, &config, BZ_PRIMITIVE_SEMAPHORE, 1);
+    stage_begin_with(stage, &bz_variant_buzzer, &config, BZ_PRIMITIVE_SEMAPHORE, 1);
     stage_guests(stage, scripts);
     stage_play(stage, plan);
     stage_expect_pass(stage);
@@ -120,7 +118,7 @@ Test(limits, run_stops_at_the_step_limit_exactly) {
     struct bz_judge_config config = stage_config(BZ_ORDER_FIFO);
     struct stage stage;
     for (config.steps_max = 1; config.steps_max <= 4; config.steps_max++) {
-        stage_begin_with(&stage, &sound, &config, BZ_PRIMITIVE_SEMAPHORE, 1);
+        stage_begin_with(&stage, &bz_variant_buzzer, &config, BZ_PRIMITIVE_SEMAPHORE, 1);
         stage_guest(&stage, "acquire release yield acquire release yield acquire release");
         bz_world_run(stage.world);
         bool is_out = config.steps_max <= 3;
