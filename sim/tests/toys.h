@@ -47,7 +47,8 @@
 
 /* --- correct ---------------------------------------------------------------------------------- */
 
-/* Unlike bz_zoo_semaphore_acquire(), a newcomer takes a permit that no woken waiter needs. */
+/* Unlike in bz_zoo_semaphore_acquire(), a newcomer takes a permit that no woken waiter needs; and
+ * waiters are in the loop's memory, so that the tests of snapshots see it change. */
 static inline enum bz_status toy_acquire(void *instance) {
     struct bz_zoo_semaphore *toy = instance;
     if (toy->value > bz_deque_count(&toy->queue, BZ_FUTURE_RESULT) &&
@@ -55,8 +56,11 @@ static inline enum bz_status toy_acquire(void *instance) {
         toy->value--;
         return BZ_OK;
     }
-    struct bz_waiter waiter;
-    enum bz_status status = bz_deque_wait(&toy->queue, &waiter);
+    struct bz_mem *mem = bz_loop_mem(toy->queue.loop);
+    struct bz_waiter *waiter = bz_mem_alloc(mem, sizeof *waiter);
+    cr_assert(ne(ptr, waiter, NULL));
+    enum bz_status status = bz_deque_wait(&toy->queue, waiter);
+    bz_mem_free(mem, waiter, sizeof *waiter);
     toy->value -= status == BZ_OK;
     bz_zoo_semaphore_wake_all_that_fit(toy);
     return status;

@@ -89,6 +89,7 @@ QUEUE(oldest_first, CLAIMS, ops->init = is_fifo)
 QUEUE(newest_first_not_exact, NOT_EXACT, ops->init = is_lifo)
 QUEUE(miscounts, CLAIMS, ops->size = one_too_many)
 QUEUE(miscounts_not_exact, NOT_EXACT, ops->size = one_too_many)
+QUEUE(offers_least, CLAIMS, ops->task_done = NULL, ops->join = NULL, ops->queued = NULL)
 TOY_OF(queue, forgets_getter, CLAIMS, bz_zoo_ops_q_barge, ops->put = wakes_no_getter)
 TOY_OF(queue, ghosts, NOT_EXACT, bz_zoo_ops_q_ghost_put, ops->shutdown = shut_down)
 TOY_OF(queue, hands_over, BZ_CLAIM_WAKE_IS_GRANT, bz_zoo_ops_an_728_reroute,
@@ -166,6 +167,7 @@ Test(item_once, is_silent_where_cancelled_operations_leave_no_trace) {
     queue_passes(&hands_over, FIFO, 0, STAGE_SCRIPTS("get", "put", "get yield count"),
                  "a b !a a c c");
     queue_passes(&bz_variant_buzzer, FIFO, 0, STAGE_SCRIPTS("put put", "count"), "a b");
+    queue_passes(&offers_least, FIFO, 0, STAGE_SCRIPTS("put put", "count"), "a b");
     queue_passes(&bz_variant_buzzer, FIFO, 0, STAGE_SCRIPTS("put drop", "count"), "a b");
 }
 
