@@ -1,5 +1,5 @@
-/* A small scenario that has something of everything, for tests that need many different runs:
- * guests compete for tables, hold them for a drawn time, and one of them cancels another. */
+/* A small scenario for tests that need many different runs, with cancels, draws and timers: guests
+ * compete for tables, hold them for a drawn time, and one of them cancels another. */
 #ifndef BZ_SIM_TESTS_CROWD_H
 #define BZ_SIM_TESTS_CROWD_H
 

@@ -350,11 +350,15 @@ static inline void stage_guests(struct stage *stage, const char *const *scripts)
 
 #define STAGE_SCRIPTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
+static inline void stage_act(struct stage *stage, const char *const *scripts, const char *plan) {
+    stage_guests(stage, scripts);
+    stage_play(stage, plan);
+}
+
 /* The rest of a test, after stage_begin...: these guests by this plan fail so. */
 static inline void stage_fails(struct stage *stage, const char *const *scripts, const char *plan,
                                const char *oracle, uint32_t step, const char *fragment) {
-    stage_guests(stage, scripts);
-    stage_play(stage, plan);
+    stage_act(stage, scripts, plan);
     stage_expect_violation(stage, oracle, step, fragment);
     stage_end(stage);
 }
@@ -362,8 +366,7 @@ static inline void stage_fails(struct stage *stage, const char *const *scripts, 
 /* The same for a run that passes with this log. `log` NULL: whatever it says. */
 static inline void stage_passes(struct stage *stage, const char *const *scripts, const char *plan,
                                 const char *log) {
-    stage_guests(stage, scripts);
-    stage_play(stage, plan);
+    stage_act(stage, scripts, plan);
     stage_expect_pass(stage);
     if (log != NULL) {
         tst_expect(&stage->log, log);

@@ -1,7 +1,7 @@
 /* cancel-delivered: a request that was accepted surfaces exactly once. */
 #include "sim/tests/toys.h"
 
-/* Says OK to whom was cancelled. The zoo's faults do so only to whom has been served. */
+/* Says OK although it was cancelled, even without a permit. The zoo's faults have one. */
 static enum bz_status swallows_acquire(void *instance) {
     (void)bz_zoo_semaphore_acquire(instance);
     return BZ_OK;
@@ -48,7 +48,7 @@ Test(cancel_delivered, fires_when_a_waiter_is_cancelled_instead_of_woken) {
               "b on table was cancelled inside an operation, although nobody had asked");
 }
 
-Test(cancel_delivered, is_silent_wherever_one_request_strikes) {
+Test(cancel_delivered, is_silent_in_every_window) {
     static const char *const plans[] = {"!a",        "!b",          "a !a",   "a b !b",
                                         "a b a !b",  "a b !b !b b", "a !b b", "a b a !b !b b",
                                         "a b a b !b"};
@@ -57,7 +57,7 @@ Test(cancel_delivered, is_silent_wherever_one_request_strikes) {
     }
 }
 
-/* Requests that are taken back in time, or that a free permit outruns. */
+/* Requests that are taken back in time, or that meet no await because a permit is free. */
 Test(cancel_delivered, is_silent_when_a_request_is_taken_back_or_never_meets_an_await) {
     toy_passes(&bz_variant_buzzer, 1, STAGE_SCRIPTS("cancel-self uncancel yield acquire release"),
                "");
@@ -68,8 +68,8 @@ Test(cancel_delivered, is_silent_when_a_request_is_taken_back_or_never_meets_an_
                STAGE_SCRIPTS("acquire yield release", "cancel-self ~acquire acquire"), "a b");
 }
 
-/* A cancel of who joins goes to the joined task; what that one makes of it is its own affair. */
-Test(cancel_delivered, is_silent_when_a_joined_task_shrugs_the_request_off) {
+/* A cancel of a task that joins another goes to the joined task, which may ignore it. */
+Test(cancel_delivered, is_silent_when_a_joined_task_ignores_the_request) {
     struct stage stage;
     stage_begin(&stage, &bz_variant_buzzer, 1);
     stage_guests(&stage, STAGE_SCRIPTS("join yield", "~sleep yield"));

@@ -1,4 +1,4 @@
-/* lost-wakeup, deadlock, livelock, leak: what never comes. */
+/* lost-wakeup, deadlock, livelock, leak. */
 #include "sim/tests/toys.h"
 
 /* Wakes nobody. The zoo's faults wake somebody unless there is a race. */
@@ -38,13 +38,13 @@ Test(lost_wakeup, fires_at_the_release_that_wakes_nobody) {
     }
 }
 
-/* The window itself: b is woken, cancelled before it resumes, and does not pass it on. */
-Test(lost_wakeup, fires_when_a_woken_one_is_cancelled_and_takes_the_wake_up_along) {
+/* In the window: b is woken, cancelled before it resumes, and does not pass the wake-up on. */
+Test(lost_wakeup, fires_when_a_cancelled_waiter_keeps_its_wake_up) {
     toy_fails(&bz_variant_zoo_sem_woken_cancel, 1, three_guests, "a b c a !b b", "lost-wakeup", 6,
               "1 of 1 permit(s) of 'table' is free, c waits (first of 1)");
 }
 
-/* The same schedule up to the step before: the woken one may still pass it on. */
+/* The same schedule up to the step before: the woken waiter may still pass it on. */
 Test(lost_wakeup, is_silent_while_a_cancelled_or_woken_one_is_under_way) {
     toy_passes(&bz_variant_buzzer, 1, three_guests, "a b c a !b b");
     /* c is granted, b has been cancelled before the release and has not resumed: in between, a
@@ -52,21 +52,21 @@ Test(lost_wakeup, is_silent_while_a_cancelled_or_woken_one_is_under_way) {
     toy_passes(&bz_variant_buzzer, 1, three_guests, "a b c !b a b c");
 }
 
-Test(lost_wakeup, is_silent_while_a_callback_is_under_way_and_fires_when_it_brought_nothing) {
+Test(lost_wakeup, waits_for_a_callback_that_is_under_way) {
     toy_passes(&defers, 1, two_guests, "a b a");
     toy_fails(&defers_lost, 1, two_guests, "a b a .", "lost-wakeup", 4, "b waits (first of 1)");
 }
 
-/* A waiter that polls looks for itself. */
-Test(lost_wakeup, is_silent_about_those_who_poll) {
+/* A waiter that polls needs no wake-up. */
+Test(lost_wakeup, is_silent_about_waiters_that_poll) {
     toy_passes(&polls, 1, two_guests, "a b b b b a b");
 }
 
 Test(lost_wakeup, is_silent_when_every_permit_is_taken) {
     struct stage stage;
     stage_begin(&stage, &forgets, 1);
-    stage_guests(&stage, STAGE_SCRIPTS("acquire", "acquire"));
-    stage_play(&stage, "a b"); /* a keeps it: no wake-up is lost, but nobody will bring one */
+    stage_act(&stage, STAGE_SCRIPTS("acquire", "acquire"),
+              "a b"); /* a keeps it: no wake-up is lost, and none will come */
     stage_expect_violation(&stage, "deadlock", 2, "b (in acquire of table)");
     stage_end(&stage);
 }
@@ -82,7 +82,7 @@ static void wait_for_each_other(struct stage *stage, const char *first, const ch
     stage_play(stage, "a b");
 }
 
-Test(deadlock, fires_when_tasks_wait_for_what_nobody_can_bring) {
+Test(deadlock, fires_when_tasks_wait_for_each_other_or_themselves) {
     struct stage stage;
     wait_for_each_other(&stage, "join", "join");
     stage_expect_violation(
@@ -94,7 +94,7 @@ Test(deadlock, fires_when_tasks_wait_for_what_nobody_can_bring) {
     stage_end(&stage);
 }
 
-/* Many are named by their first four. */
+/* The message names the first four. */
 Test(deadlock, names_only_the_first_of_many) {
     struct stage stage;
     stage_begin(&stage, &bz_variant_buzzer, 1);
@@ -139,7 +139,7 @@ Test(livelock, fires_when_the_budget_ends_without_progress) {
     stage_end(&stage);
 }
 
-/* Half of the budget is the line; a run that still gets somewhere is merely long. */
+/* It fires if the second half of the budget brought no progress. Else the run is only long. */
 Test(livelock, is_silent_while_there_is_progress) {
     struct stage stage;
     spin(&stage, 3);
@@ -163,7 +163,7 @@ static const struct bz_variant *am_54(bool has_view) {
     return &variant;
 }
 
-/* The lock is never released, or else somebody would take the entry out. */
+/* The lock is never released: a release would take the entry out. */
 static const char *const keeps_it[] = {"acquire yield", "~acquire", NULL};
 
 Test(leak, fires_when_a_cancelled_entry_stays_behind) {

@@ -1,5 +1,5 @@
-/* What is told to many: events, conditions and barriers, by lost-notification, relock,
- * cancel-delivered, barrier-round and lost-wakeup; and work-conserving. */
+/* Events, conditions and barriers: lost-notification, notify-count, relock, cancel-delivered,
+ * barrier-round and lost-wakeup. Semaphores: work-conserving. */
 #include "primitives/runtime/task.h"
 #include "primitives/sync/condition.h"
 #include "primitives/sync/event.h"
@@ -10,8 +10,8 @@
 
 #define CLAIMS (TOY_CLAIMS_ALL | BZ_CLAIM_WORK_CONSERVING)
 
-/* The zoo has no event. A set that wakes one waiter; a wait beside a set flag; and, without a
- * fault, a wait that looks for itself. */
+/* The zoo has no event. In these a set wakes one waiter; a wait ignores a set flag; and, without a
+ * fault, a wait polls. */
 static void wakes_one_set(void *instance) {
     struct bz_sync_event *event = instance;
     event->is_set = true;
@@ -35,12 +35,12 @@ TOY_OF(event, wakes_one, CLAIMS, bz_buzzer_event_ops, ops->set = wakes_one_set)
 TOY_OF(event, blind, CLAIMS, bz_buzzer_event_ops, ops->wait = blind_wait)
 TOY_OF(event, polls, 0, bz_buzzer_event_ops, ops->wait = polls_wait)
 
-/* No notify of the zoo wakes too few of those that wait. */
+/* Wakes one too few. No entry of the zoo does that. */
 static enum bz_status notify_fewer(void *instance, uint32_t count) {
     return bz_buzzer_condition_ops.notify(instance, count - 1);
 }
 
-/* In the zoo a wait comes back without the lock while another task holds it. */
+/* Comes back without the lock while nobody holds it. In the zoo another task holds it then. */
 static enum bz_status wait_without_lock(void *instance) {
     enum bz_status status = bz_buzzer_condition_ops.wait(instance);
     enum bz_status released = bz_buzzer_condition_ops.release(instance);
@@ -48,15 +48,15 @@ static enum bz_status wait_without_lock(void *instance) {
     return status;
 }
 
-/* Without a fault: yields before it lets the lock go. */
+/* Without a fault: yields before it releases the lock. */
 static enum bz_status yields_wait(void *instance) {
     struct bz_lock *lock = instance;
     enum bz_status status = bz_yield(lock->queue.loop);
     return status == BZ_OK ? bz_buzzer_condition_ops.wait(instance) : status;
 }
 
-/* Without a fault: a notification goes to one that is being cancelled, as in anyio, and from there
- * to the next. */
+/* Without a fault: as in anyio, a notification goes to a waiter that is being cancelled, which
+ * passes it on. */
 static uint32_t owed;
 
 static enum bz_status notify_dead(void *instance, uint32_t count) {
@@ -95,13 +95,14 @@ static enum bz_status beyond_wait(void *instance, uint32_t *index) {
     return status;
 }
 
-/* One too few are enough; indices begin with 1; the last one waits, too. No barrier of the zoo does
- * that. */
+/* A round passes with one too few; indices begin with 1; the last task waits, too. No entry of the
+ * zoo does that. */
 TOY_OF(barrier, early, CLAIMS, bz_buzzer_barrier_ops, ops->init = early_init)
 TOY_OF(barrier, beyond, CLAIMS, bz_buzzer_barrier_ops, ops->wait = beyond_wait)
 TOY_OF(barrier, never_full, CLAIMS, bz_buzzer_barrier_ops, ops->init = late_init)
 
-/* Without a fault: holds nobody back. Who comes while a round still leaves fills the next one. */
+/* Without a fault: a task that comes while a round still leaves is not held back, and fills the
+ * next one. */
 struct overlapping {
     struct bz_deque queue;
     uint32_t parties;
@@ -130,7 +131,7 @@ static enum bz_status overlapping_wait(void *instance, uint32_t *index) {
     return BZ_OK;
 }
 
-/* Throws out those that fill, and spares those that leave. */
+/* Breaks the wait of those that fill, and spares those that leave. */
 static void overlapping_reset(void *instance) {
     struct bz_waiter *waiter;
     while ((waiter = bz_deque_oldest_asleep(&((struct overlapping *)instance)->queue)) != NULL) {
@@ -163,7 +164,7 @@ static void hall_passes(const struct bz_variant *variant, const char *const *scr
 static const char *const two_pass[] = {"pass", "pass", "set", NULL};
 static const char *const up_and_down[] = {"pass", "pass", "set clear", NULL};
 
-/* That nobody waits beside a set flag any more when the step ends makes it no better. */
+/* It also fires if the flag is clear again when the step ends. */
 Test(lost_notification, fires_when_a_set_leaves_somebody_asleep) {
     hall_fails(&wakes_one, two_pass, "a b c", "lost-notification", 3,
                "c told 'flag' to wake 2 waiter(s), and 1 were woken; 1 still wait(s)");
@@ -173,15 +174,15 @@ Test(lost_notification, fires_when_a_set_leaves_somebody_asleep) {
 Test(lost_notification, is_silent_when_a_set_wakes_all_that_wait) {
     hall_passes(&bz_variant_buzzer, two_pass, "a b c", "a.pass:ok b.pass:ok");
     hall_passes(&bz_variant_buzzer, up_and_down, "a b c b a", "b.pass:ok a.pass:ok");
-    /* One is on its way out: the set was not for it. */
+    /* One waiter was cancelled before: the set need not wake it. */
     hall_passes(&wakes_one, two_pass, "a b !a c", "a.pass:cancelled b.pass:ok");
 }
 
-Test(lost_notification, is_silent_about_waiters_that_look_for_themselves) {
+Test(lost_notification, is_silent_about_waiters_that_poll) {
     hall_passes(&polls, two_pass, "a b a b c b a", "b.pass:ok a.pass:ok");
 }
 
-Test(lost_wakeup, fires_for_who_waits_beside_a_set_flag) {
+Test(lost_wakeup, fires_when_a_task_waits_beside_a_set_flag) {
     hall_fails(&blind, STAGE_SCRIPTS("set", "pass"), "a b", "lost-wakeup", 2,
                "'flag' is set, b waits (first of 1), and nothing is under way to wake it");
 }
@@ -232,7 +233,7 @@ Test(lost_notification, is_silent_when_a_cancelled_waiter_passes_it_on) {
                 "a.wait:cancelled a.release:ok b.wait:ok b.release:ok");
 }
 
-/* asyncio from 3.13 on: a waiter that nobody had notified wakes another one, too. */
+/* asyncio from 3.13 on: a cancelled waiter wakes another one, even if nobody had notified it. */
 Test(lost_notification, is_silent_about_wake_ups_for_no_reason) {
     hall_passes(&bz_variant_asyncio_313, STAGE_SCRIPTS(WAITS_SWALLOWS, WAITS), "a b !a a b",
                 "a.acquire:ok b.acquire:ok a.wait:cancelled a.release:ok b.wait:ok b.release:ok");
@@ -245,7 +246,7 @@ Test(notify_count, fires_on_a_wake_up_for_no_reason_where_none_is_claimed) {
                "'news' has woken 1 waiter(s) in all, and 0 were due");
 }
 
-/* Passed on in the window is due; cancelled before any notification is not. */
+/* A notification that is passed on in the window wakes one waiter, not two. */
 Test(notify_count, is_silent_when_each_wake_up_was_due) {
     hall_passes(&bz_variant_buzzer, one_told, "a b c !a a c",
                 "a.acquire:ok b.acquire:ok c.acquire:ok c.notify-1:ok c.yield:ok c.release:ok "
@@ -256,22 +257,21 @@ Test(notify_count, is_silent_when_each_wake_up_was_due) {
                 "a.release:ok");
 }
 
-/* It had not begun to wait: nobody notified it, and it owes nobody anything. */
-Test(lost_notification, is_silent_about_who_is_cancelled_before_it_waits) {
+/* It had not begun to wait, so that it has no notification to pass on. */
+Test(lost_notification, is_silent_about_a_task_that_is_cancelled_before_it_waits) {
     hall_passes(&yields, STAGE_SCRIPTS(WAITS, WAITS_SWALLOWS, "acquire notify-1 release"),
                 "a a b !b b c a",
                 "a.acquire:ok b.acquire:ok b.wait:cancelled b.release:ok c.acquire:ok "
                 "c.notify-1:ok c.release:ok a.wait:ok a.release:ok");
 }
 
-/* anyio: the notification goes to one that is being cancelled, and from there to the next. */
-Test(lost_notification, is_silent_when_it_goes_through_one_on_its_way_out) {
+Test(lost_notification, is_silent_when_it_goes_through_a_cancelled_waiter) {
     hall_passes(&wakes_dead, one_told, "a b !a c a",
                 "a.acquire:ok b.acquire:ok c.acquire:ok c.notify-1:ok c.yield:ok c.release:ok "
                 "a.wait:cancelled a.release:ok b.wait:ok b.release:ok");
 }
 
-/* gh-67159. */
+/* gh-67159; and a toy for the case in which nobody holds the lock. */
 Test(relock, fires_when_a_wait_comes_back_without_the_lock) {
     hall_fails(&bz_variant_zoo_cond_cancel_relock, one_told, "a b c a !a a", "relock", 6,
                "a came back from waiting for 'news' with 'cancelled', while another task holds the "
@@ -280,7 +280,7 @@ Test(relock, fires_when_a_wait_comes_back_without_the_lock) {
                3, "a came back from waiting for 'news' with 'ok', and nobody holds the lock");
 }
 
-/* Cancelled on the way back and for a second time: it has the lock all the same. */
+/* Cancelled twice while it acquires the lock, the waiter comes back with it. */
 Test(relock, is_silent_when_it_comes_back_with_the_lock) {
     static const char *const two_told[] = {WAITS_SWALLOWS, "acquire notify-1 yield yield release",
                                            NULL};
@@ -289,14 +289,15 @@ Test(relock, is_silent_when_it_comes_back_with_the_lock) {
                 "a.wait:cancelled a.release:ok");
 }
 
-/* gh-77022. That the notification stays with who swallowed the cancellation is not lost. */
+/* gh-77022. The task that swallowed the cancellation uses the notification, so that none is lost.
+ */
 Test(cancel_delivered, fires_when_the_way_back_to_the_lock_swallows_a_request) {
     hall_fails(&bz_variant_zoo_cond_swallow, one_told, "a b c a !a a c a", "cancel-delivered", 8,
                "a on news was cancelled inside an operation, which swallowed that");
 }
 
-/* Who comes back from a wait is unknown to the lock's line: others that wait for the lock are not
- * passed over by it, and do not sleep beside a lock that nobody is to get. */
+/* A task that comes back from a wait acquires the lock inside that wait, where the judge does not
+ * see it. It neither overtakes tasks that wait for the lock, nor leaves them beside a free one. */
 Test(work_conserving, is_silent_about_the_lock_of_a_condition) {
     hall_passes(&bz_variant_buzzer,
                 STAGE_SCRIPTS(WAITS, "acquire notify-1 yield release", "acquire release",
@@ -313,11 +314,11 @@ static const char *const four[] = {"~arrive", "arrive", "arrive", "arrive", NULL
 
 Test(barrier_round, fires_when_too_few_pass) {
     hall_fails(&early, three, "a b", "barrier-round", 2, "b passed 'gate' with only 2 of 3");
-    /* Who was cancelled while it filled is none of them. */
+    /* A task that was cancelled while the barrier filled does not count. */
     hall_fails(&early, three, "a !a a b c", "barrier-round", 5, "c passed 'gate' with only 2 of 3");
 }
 
-/* gh-155233. */
+/* gh-155233; and a toy for indices out of range. */
 Test(barrier_round, fires_when_an_index_comes_twice) {
     hall_fails(&bz_variant_zoo_bar_dup_index, four, "a b !a a c d b c", "barrier-round", 8,
                "c got index 1 of 'gate', which another task of its round has, too");
@@ -333,20 +334,20 @@ Test(barrier_round, is_silent_when_each_round_is_complete) {
                 "a.arrive:cancelled d.arrive:ok b.arrive:ok c.arrive:ok");
 }
 
-/* It was one of the round: three came, and two of them pass. */
+/* It belongs to the round: three came, and two of them pass. */
 Test(barrier_round, is_silent_when_one_is_cancelled_after_the_round_is_complete) {
     hall_passes(&bz_variant_buzzer, three, "a b c !a a b",
                 "c.arrive:ok a.arrive:cancelled b.arrive:ok");
 }
 
-/* Two rounds overlap, where nobody is held back. */
-Test(barrier_round, is_silent_when_a_fast_task_comes_round_again) {
+/* Two rounds overlap. */
+Test(barrier_round, is_silent_when_a_fast_task_fills_the_next_round) {
     hall_passes(&overlaps, STAGE_SCRIPTS("arrive", "arrive", "arrive arrive", "arrive", "arrive"),
                 "a b c d e a b c d",
                 "c.arrive:ok e.arrive:ok a.arrive:ok b.arrive:ok c.arrive:ok d.arrive:ok");
 }
 
-/* A reset throws out who fills and spares who passes; the next round is judged as ever. */
+/* After a reset the next round is judged like the first. */
 Test(barrier_round, starts_anew_after_a_reset) {
     hall_passes(&overlaps, STAGE_SCRIPTS("~arrive arrive", "arrive", "arrive", "reset"),
                 "a d a b c b a", "a.arrive:broken c.arrive:ok b.arrive:ok a.arrive:ok");
@@ -381,7 +382,7 @@ static const char *const four_guests[] = {"acquire acquire acquire yield release
                                           "acquire yield release", "acquire release",
                                           "acquire release", NULL};
 
-Test(work_conserving, fires_when_who_resumes_wakes_one_where_two_fit) {
+Test(work_conserving, fires_when_a_waiter_that_resumes_wakes_one_where_two_fit) {
     toy_fails(&bz_variant_zoo_sem_one_wake, 3, four_guests, "a b a c d b", "work-conserving", 6,
               "permit(s) of 'table' are free and promised to nobody, but d sleeps (first of 1)");
 }

@@ -13,29 +13,28 @@
 
 #define QUEUE(name_, claims_, ...) TOY_OF(queue, name_, claims_, bz_buzzer_queue_ops, __VA_ARGS__)
 
-/* A getter that is cancelled takes along an item of the queue. In the zoo it takes the one that it
- * was handed, and no entry with that fault claims BZ_CLAIM_TAKES_AT_RETURN. */
+/* A cancelled getter takes an item out of the queue. In the zoo it loses the item that it was
+ * handed, and no such entry claims BZ_CLAIM_TAKES_AT_RETURN. */
 static enum bz_status loses_get(void *instance, uint64_t *value) {
     enum bz_status status = bz_buzzer_queue_ops.get(instance, value);
     return status == BZ_OK || bz_buzzer_queue_ops.try_get(instance, value) != BZ_OK ? status
                                                                                     : BZ_CANCELLED;
 }
 
-/* No entry of the zoo says a value that nobody has put. */
+/* Returns a value that nobody has put. No entry of the zoo does that. */
 static enum bz_status makes_up_get(void *instance, uint64_t *value) {
     enum bz_status status = bz_buzzer_queue_ops.get(instance, value);
     *value = 77;
     return status;
 }
 
-/* A get leaves the item in. zoo/q-putback-dup delivers twice, but its size is wrong before. */
+/* A get leaves its item in. zoo/q-putback-dup delivers twice, too, but its size is wrong before. */
 static enum bz_status repeats_get(void *instance, uint64_t *value) {
     enum bz_status status = bz_buzzer_queue_ops.get(instance, value);
     return status == BZ_OK ? bz_buzzer_queue_ops.try_put(instance, *value, 0) : status;
 }
 
-/* A put says OK and stores nothing, and size() counts one too many. In the zoo, a get loses what is
- * missing, and sizes are right. */
+/* A put says OK and stores nothing, and size() counts the item. In the zoo the size is right. */
 static enum bz_status stores_nothing(void *instance, uint64_t value, int64_t priority) {
     (void)instance;
     (void)value;
@@ -61,7 +60,7 @@ static void shut_down(void *instance, bool is_immediate) {
     }
 }
 
-/* Another order than was asked for. No entry of the zoo has this fault. */
+/* Ignores the order that was asked for. No entry of the zoo does that. */
 static enum bz_status is_lifo(void *instance, struct bz_loop *loop, enum bz_queue_order order,
                               uint32_t maxsize) {
     (void)order;
@@ -74,7 +73,7 @@ static enum bz_status is_fifo(void *instance, struct bz_loop *loop, enum bz_queu
     return bz_buzzer_queue_ops.init(instance, loop, FIFO, maxsize);
 }
 
-/* A put wakes no getter. In the zoo only putters are forgotten. */
+/* A put wakes no getter. In the zoo only putters lose wake-ups. */
 static enum bz_status wakes_no_getter(void *instance, uint64_t value, int64_t priority) {
     return bz_zoo_items_store(instance, value, priority);
 }
@@ -142,14 +141,14 @@ Test(item_once, fires_at_the_get_that_fails_and_leaves_its_item_twice) {
                 "a did not get or put anything, and now 'items' has 1 item(s) more");
 }
 
-/* After a shutdown nobody counts, but the item is known when it is delivered. */
+/* After a shutdown the size is not judged, but the delivery is. */
 Test(item_once, fires_at_the_delivery_of_what_a_failed_put_left) {
     queue_fails(&ghosts, FIFO, 1, STAGE_SCRIPTS("put", "~put", "get close yield get"),
                 "a b c !b b c", "item-once", 6,
                 "item 2 of 'items' was delivered, and its put said that it did not");
 }
 
-/* A queue that claims to have it still. */
+/* size() counts the item still. */
 Test(item_once, fires_at_the_end_if_an_item_is_missing) {
     queue_fails(&forgets_item, FIFO, 0, STAGE_SCRIPTS("put", "count"), "a b", "item-once", 2,
                 "item 1 of 'items' was put, and was never delivered");
@@ -171,7 +170,7 @@ Test(item_once, is_silent_where_cancelled_operations_leave_no_trace) {
     queue_passes(&bz_variant_buzzer, FIFO, 0, STAGE_SCRIPTS("put drop", "count"), "a b");
 }
 
-/* What was handed over before the shutdown is not among what it drops. */
+/* The shutdown does not drop an item that was handed over before. */
 Test(item_once, is_silent_when_an_item_in_hand_outlives_a_shutdown) {
     queue_passes(&hands_over, FIFO, 0, STAGE_SCRIPTS("get", "put drop", "count"), "a b a c");
 }
@@ -189,8 +188,8 @@ Test(item_order, fires_when_one_task_gets_the_items_of_another_in_reverse) {
                 "b got item 1 of 'items' out of order: item 2 came before it");
 }
 
-/* The least first, and of equals the one that was put first. */
-Test(item_order, knows_priorities) {
+/* The least priority first; of equal ones, the item that was put first. */
+Test(item_order, follows_priorities) {
     queue_fails(&newest_first, PRIORITY, 0, STAGE_SCRIPTS("urgent put", "get"), "a b", "item-order",
                 2, "b got item 2 of 'items' out of order: item 1 was to come first");
     queue_fails(&newest_first, PRIORITY, 0, STAGE_SCRIPTS("put put", "get"), "a b", "item-order", 2,
@@ -199,20 +198,20 @@ Test(item_order, knows_priorities) {
                  STAGE_SCRIPTS("put put urgent", "get get get count"), "a b");
 }
 
-Test(item_order, knows_that_the_last_leaves_first) {
+Test(item_order, follows_lifo) {
     queue_fails(&oldest_first, LIFO, 0, STAGE_SCRIPTS("put put", "get"), "a b", "item-order", 2,
                 "b got item 1 of 'items' out of order: item 2 was to come first");
     queue_passes(&bz_variant_buzzer, LIFO, 0, STAGE_SCRIPTS("put put", "get get count"), "a b");
 }
 
-/* Two tasks get one each, in either order; two producers each put one. Nobody can tell. */
+/* Two tasks get one item each, or put one each: their order is unknown. */
 Test(item_order, is_silent_between_different_tasks) {
     queue_passes(&newest_first_not_exact, FIFO, 0, STAGE_SCRIPTS("put put", "get", "get"), "a b c");
     queue_passes(&newest_first_not_exact, FIFO, 0, STAGE_SCRIPTS("put", "put", "get yield get"),
                  "a b c c");
 }
 
-/* The order of a queue is that of the returns of put, not of their calls. */
+/* Items are in the order in which the puts return, not in which they are called. */
 Test(item_order, is_silent_when_a_later_putter_resumes_first) {
     queue_passes(&bz_variant_buzzer, FIFO, 2,
                  STAGE_SCRIPTS("put put", "put", "put", "get get yield get get count"),
@@ -227,7 +226,7 @@ Test(bound, fires_at_the_put_that_is_too_many) {
                 "'slots' has room for 2, and after the put of a there are 3 item(s)");
 }
 
-/* A queue that hands over has its item in the getter's hands; until that leaves without it. */
+/* An item that was handed over takes no slot, until its getter is cancelled. */
 Test(bound, counts_what_a_cancelled_getter_puts_back) {
     queue_fails(&hands_over, FIFO, 1, STAGE_SCRIPTS("get", "put put"), "a b !a a", "bound", 4,
                 "'slots' has room for 1, and after the get of a there are 2 item(s)");

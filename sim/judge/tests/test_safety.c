@@ -40,7 +40,7 @@ Test(mutual_exclusion, needs_no_view) {
 Test(mutual_exclusion, is_silent_when_exactly_as_many_are_in_as_fit) {
     toy_passes(&crowds_unseen, 2, STAGE_SCRIPTS("acquire yield release", "acquire yield release"),
                "a b");
-    /* One leaves in the very step in which the other comes. */
+    /* One leaves in the step in which the other comes. */
     toy_passes(&bz_variant_buzzer, 1, STAGE_SCRIPTS("acquire yield release", "acquire release"),
                "a b a b");
 }
@@ -81,7 +81,7 @@ Test(permit_conservation, is_silent_without_a_view_and_while_permits_are_promise
                "a b c d a b c d");
 }
 
-/* A plain semaphore may be released by who never acquired: that adds a permit. */
+/* A task that never acquired may release a plain semaphore: that adds a permit. */
 Test(permit_conservation, counts_what_a_plain_semaphore_is_given) {
     toy_passes(&bz_variant_buzzer, 1,
                STAGE_SCRIPTS("release release", "acquire yield release", "acquire yield release",

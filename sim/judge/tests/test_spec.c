@@ -1,5 +1,5 @@
-/* spec: what is no transition of the specification though nobody else objects, what is beside the
- * oracle that names it, and what refines the specification. */
+/* spec: it fires on steps that are no transition of the specification, alone or beside other
+ * oracles, and is silent about variants that refine the specification. */
 #include "sim/tests/crowd.h"
 
 #define CLAIMS (TOY_CLAIMS_ALL | BZ_CLAIM_NO_PASSING)
@@ -9,7 +9,7 @@
 /* Semaphores whose newcomers queue behind woken waiters. */
 #define STRICT_TOY(name_, ...) TOY(name_, CLAIMS, .acquire = bz_zoo_semaphore_acquire, __VA_ARGS__)
 
-/* Who comes queues; a callback wakes those that fit. */
+/* Every newcomer queues; a callback wakes those that fit. */
 static enum bz_status queues_acquire(void *instance) {
     struct toy_deferring *toy = instance;
     struct bz_deque *queue = &toy->semaphore.queue;
@@ -25,7 +25,7 @@ static enum bz_status queues_acquire(void *instance) {
 
 #define QUEUES .instance_bytes = sizeof(struct toy_deferring), .acquire = queues_acquire
 
-/* Who would be the first to queue polls, and what is free is the poller's; others queue. */
+/* A task that would be the first in the queue polls instead, and has precedence. Others queue. */
 struct first_polls {
     struct bz_zoo_semaphore semaphore;
     uint32_t pollers;
@@ -73,7 +73,7 @@ static enum bz_status checkpoints_acquire(void *instance) {
     return status == BZ_OK ? bz_zoo_semaphore_acquire(toy) : status;
 }
 
-/* A cancelled acquire takes a permit along. zoo/mb-160 does so in the window alone. */
+/* A cancelled acquire takes a permit along. zoo/mb-160 does so only in the window. */
 static enum bz_status keeps_acquire(void *instance) {
     struct bz_zoo_semaphore *toy = instance;
     enum bz_status status = bz_zoo_semaphore_acquire(toy);
@@ -86,8 +86,8 @@ static enum bz_status helps(void *arg) {
     return BZ_OK;
 }
 
-/* The first one comes in at once, and something else happens before it is told so; then as
- * `queues`. */
+/* The first acquire takes a permit at once, and spawns a task before it returns. Later ones are
+ * those of `queues`. */
 static enum bz_status spawns_acquire(void *instance) {
     struct toy_deferring *toy = instance;
     if (toy->semaphore.value < toy->semaphore.permits) {
@@ -121,27 +121,26 @@ TOY_OFFERS(double_grant, ZOO_CLAIMS,
 
 /* --- tests ------------------------------------------------------------------------------------ */
 
-/* It is woken by a callback in a moment: no wake-up is lost, nobody is overtaken, and locked() is
- * right throughout. But it waits beside a free permit with nobody ahead of it. */
+/* A callback will wake it: no wake-up is lost, nobody is overtaken, and locked() is right. But it
+ * waits beside a free permit with nobody ahead of it. */
 Test(spec, fires_when_a_newcomer_queues_beside_a_free_permit) {
     toy_fails(&queues, 1, STAGE_SCRIPTS("yield", "acquire yield release"), "a b", "spec", 2,
               "Enqueue of b at 'table' is no transition of the specification: it needs W or R or "
               "level = 0; level 1, W 0, R 0");
 }
 
-/* At the first newcomer, not at the second, who finds somebody waiting. */
+/* At the first newcomer, not at the second, which finds a waiter. */
 Test(spec, fires_at_the_step_and_for_the_task) {
     struct stage stage;
     stage_begin(&stage, &queues, 2);
-    stage_guests(&stage, STAGE_SCRIPTS("acquire", "acquire"));
-    stage_play(&stage, "a b");
+    stage_act(&stage, STAGE_SCRIPTS("acquire", "acquire"), "a b");
     stage_expect_violation(&stage, "spec", 1, "Enqueue of a");
     cr_assert(eq(u32, stage.world->judge->violation.task, 1));
     cr_assert(eq(u32, stage.world->judge->violation.also, 0), "others object, too");
     stage_end(&stage);
 }
 
-/* An acquire that looks like one that waits, and does not, hides no later one of the same step. */
+/* The first acquire of the step does not wait. It must not hide the second, which does. */
 Test(spec, fires_for_the_second_of_two_acquires_in_one_step) {
     toy_passes(&spawns, 2, STAGE_SCRIPTS("acquire yield release"), "a");
     toy_fails(&spawns, 2, STAGE_SCRIPTS("acquire acquire yield release release"), "a", "spec", 1,
@@ -149,7 +148,7 @@ Test(spec, fires_for_the_second_of_two_acquires_in_one_step) {
               "level = 0; level 1, W 0, R 0");
 }
 
-/* The oldest comes in, and nobody is overtaken; but nobody woke it, while somebody waits. */
+/* The oldest takes the permit, and overtakes nobody. But nobody woke it, and another task waits. */
 Test(spec, fires_when_a_waiter_comes_in_that_nobody_woke) {
     toy_fails(
         &first_polls, 1,
@@ -159,7 +158,7 @@ Test(spec, fires_when_a_waiter_comes_in_that_nobody_woke) {
         "woken; level 1, W 1, R 0");
 }
 
-/* Who polls and finds nobody waiting is as good as one who came just now. */
+/* A poller that finds nobody waiting counts as a newcomer. */
 Test(spec, is_silent_when_a_poller_comes_in_alone) {
     toy_passes(&first_polls, 1, STAGE_SCRIPTS("acquire yield release", "acquire yield release"),
                "a b a b b");
@@ -179,8 +178,8 @@ Test(spec, is_silent_without_a_view_or_the_claims) {
         "a b c a b");
 }
 
-/* A newcomer queues behind a woken one, beside a permit that nobody was promised: R is reason
- * enough. And whoever is woken and cancelled gives back what it was promised. */
+/* A newcomer may queue beside a free permit if R is not 0. A woken waiter that is cancelled gives
+ * its permit back. */
 Test(spec, is_silent_when_a_newcomer_queues_behind_a_woken_one) {
     toy_passes(&bz_variant_buzzer, 2,
                STAGE_SCRIPTS("acquire yield release", "acquire yield release",
@@ -191,7 +190,7 @@ Test(spec, is_silent_when_a_newcomer_queues_behind_a_woken_one) {
                "a b c a !b b c");
 }
 
-/* Until the run in which an oracle objects, which there must be. */
+/* Runs until this oracle objects. */
 static void run_until_violation(const struct bz_variant *variant, const char *oracle) {
     struct bz_program program;
     crowd_program(&program, variant, BZ_ORDER_ANY);
@@ -209,8 +208,8 @@ static void run_until_violation(const struct bz_variant *variant, const char *or
     bz_world_destroy(world);
 }
 
-/* What hurts a user is named by who names it best, and is no transition besides. */
-Test(spec, objects_beside_the_oracles_of_what_hurts) {
+/* Another oracle gives the verdict, and `also` has spec. */
+Test(spec, objects_beside_other_oracles) {
     run_until_violation(&crowds, "mutual-exclusion");
     run_until_violation(&lifo, "fifo");
     run_until_violation(&barges, "fifo");
@@ -221,7 +220,7 @@ Test(spec, objects_beside_the_oracles_of_what_hurts) {
     run_until_violation(&miscounts, "queue-partition");
 }
 
-/* Thousands of runs of a correct one, with cancels in every window. */
+/* Thousands of runs of `buzzer`, with cancels in every window. */
 Test(spec, never_objects_to_what_refines_it) {
     for (int order = 0; order < 2; order++) {
         struct bz_program program;

@@ -1,4 +1,4 @@
-/* Who handed what to whom, and the fingerprint of it: bz_shadow_handoffs(). */
+/* Handoffs from task to task, and their fingerprint: bz_shadow_handoffs(). */
 #include "sim/tests/crowd.h"
 
 #define ONCE "acquire release"
@@ -12,8 +12,7 @@ struct order {
 static struct order play(uint32_t permits, const char *const *scripts, const char *plan) {
     struct stage stage;
     stage_begin(&stage, &bz_variant_buzzer, permits);
-    stage_guests(&stage, scripts);
-    stage_play(&stage, plan);
+    stage_act(&stage, scripts, plan);
     stage_expect_pass(&stage);
     struct order order = {.handed = stage.world->judge->shadow.objects[stage.sut.object].handed[0],
                           .fingerprint = bz_shadow_handoffs(&stage.world->judge->shadow),
@@ -51,7 +50,7 @@ Test(handoffs, differ_with_the_order_in_which_tasks_are_served) {
     cr_assert(ne(u64, acb.fingerprint, cba.fingerprint));
 }
 
-/* What happens elsewhere, and who waited in between, is another schedule and the same order. */
+/* Other schedules with the same order of handoffs. */
 Test(handoffs, agree_when_only_something_else_is_interleaved) {
     const char *const *scripts = STAGE_SCRIPTS("acquire yield release", ONCE, "yield doze yield");
     struct order early = play(1, scripts, "c c a b a b");
@@ -73,7 +72,7 @@ Test(handoffs, are_a_set) {
     cr_assert(ne(u64, once.fingerprint, twice.fingerprint));
 }
 
-/* The permit goes from who released last, and not from who acquired last. */
+/* From the task that released last, not from the one that acquired last. */
 Test(handoffs, come_from_who_released_last) {
     struct order order = play(2,
                               STAGE_SCRIPTS("acquire yield release", "acquire yield yield release",
@@ -102,7 +101,7 @@ Test(handoffs, tell_objects_apart) {
     cr_assert(ne(u64, second, bz_shadow_handoffs(&shadow)));
 }
 
-/* The last task that has bits, and the first that has none: all numbers count, and how often. */
+/* Beyond the last task that has bits, a sum counts every handoff. */
 Test(handoffs, of_many_tasks_are_added_up) {
     static const uint32_t tasks[] = {BZ_HANDOFF_TASKS - 1, BZ_HANDOFF_TASKS, 1000};
     uint64_t seen[3][3];
@@ -134,8 +133,7 @@ static void expect_queue(const char *const *scripts, const char *plan, const cha
                          const char *slots) {
     struct stage stage;
     stage_begin_queue(&stage, &bz_variant_buzzer, BZ_QUEUE_ORDER_FIFO, 1);
-    stage_guests(&stage, scripts);
-    stage_play(&stage, plan);
+    stage_act(&stage, scripts, plan);
     stage_expect_pass(&stage);
     const struct bz_shadow_object *objects = stage.world->judge->shadow.objects;
     const struct bz_judged_queue *judged = &stage.queue.judged;
@@ -150,18 +148,17 @@ Test(handoffs, of_a_queue_go_from_putters_to_getters_and_back) {
     expect_queue(STAGE_SCRIPTS("try-put", "try-get", "try-get"), "b a c", "ac", "0a");
 }
 
-Test(handoffs, of_an_event_come_from_who_set_it) {
+Test(handoffs, of_an_event_come_from_the_task_that_set_it) {
     struct stage stage;
     stage_begin_hall(&stage, &bz_variant_buzzer);
-    stage_guests(&stage, STAGE_SCRIPTS("pass", "set", "set"));
-    stage_play(&stage, "a b a");
+    stage_act(&stage, STAGE_SCRIPTS("pass", "set", "set"), "a b a");
     stage_expect_pass(&stage);
     const struct bz_shadow_object *objects = stage.world->judge->shadow.objects;
     cr_assert(eq(u64, objects[stage.event.object].handed[0], bits("ba")));
     stage_end(&stage);
 }
 
-/* Neither recording nor what ran before in this world is part of it. */
+/* Earlier runs of the world do not change it. */
 Test(handoffs, belong_to_the_run_alone) {
     struct bz_program program;
     crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);

@@ -1,4 +1,4 @@
-/* Injected cancels: every window has its right name, and filter and budget are respected. */
+/* Injected cancels: each window is named correctly, and filter and budget are respected. */
 #include "sim/tests/toys.h"
 
 struct strike {
@@ -25,9 +25,10 @@ Test(windows, are_labelled_by_where_the_cancel_strikes) {
         const struct strike *strike = &strikes[index];
         struct stage stage;
         stage_begin(&stage, &bz_variant_buzzer, 1);
-        stage_guests(&stage, STAGE_SCRIPTS("acquire ~yield release ~yield ~yield",
-                                           "acquire ~yield release ~sleep"));
-        stage_play(&stage, strike->plan);
+        stage_act(
+            &stage,
+            STAGE_SCRIPTS("acquire ~yield release ~yield ~yield", "acquire ~yield release ~sleep"),
+            strike->plan);
         const struct stage_plan *plan = stage.world->judge->strategy_state;
         cr_assert(eq(int, plan->window[strike->step], strike->window), "%s", strike->plan);
         cr_assert(lt(u64, 0, stage.world->judge->stats.windows[strike->op][strike->window]), "%s",
@@ -37,20 +38,18 @@ Test(windows, are_labelled_by_where_the_cancel_strikes) {
     }
 }
 
-/* A task that has ended is a candidate as long as somebody is left to be disturbed. */
+/* A task that has ended is a candidate as long as another task lives. */
 Test(windows, done_is_a_window_while_others_live) {
     struct stage stage;
     stage_begin(&stage, &bz_variant_buzzer, 1);
-    stage_guests(&stage, STAGE_SCRIPTS("yield yield", "~yield"));
-    stage_play(&stage, "b b !b a");
+    stage_act(&stage, STAGE_SCRIPTS("yield yield", "~yield"), "b b !b a");
     const struct stage_plan *plan = stage.world->judge->strategy_state;
     cr_assert(eq(int, plan->window[3], BZ_WINDOW_DONE));
     cr_assert(eq(u64, stage.world->judge->stats.windows[BZ_OP_RUN][BZ_WINDOW_DONE], 1));
     stage_expect_pass(&stage);
     stage_end(&stage);
     stage_begin(&stage, &bz_variant_buzzer, 1);
-    stage_guests(&stage, STAGE_SCRIPTS("yield"));
-    stage_play(&stage, "a a !a");
+    stage_act(&stage, STAGE_SCRIPTS("yield"), "a a !a");
     cr_assert(eq(u64, stage.world->judge->stats.injected, 0));
     stage_end(&stage);
 }
@@ -75,11 +74,11 @@ Test(injection, respects_the_budget) {
         config.cancels_max = budget;
         struct stage stage;
         stage_begin_with(&stage, &bz_variant_buzzer, &config, BZ_PRIMITIVE_SEMAPHORE, 1);
-        stage_guests(&stage, STAGE_SCRIPTS("~yield ~yield ~yield", "yield yield yield yield"));
-        stage_play(&stage, budget == 0   ? "a !a"
-                           : budget == 1 ? "a !a a !a"
-                           : budget == 2 ? "a !a a !a a !a"
-                                         : "a !a a !a a !a a");
+        stage_act(&stage, STAGE_SCRIPTS("~yield ~yield ~yield", "yield yield yield yield"),
+                  budget == 0   ? "a !a"
+                  : budget == 1 ? "a !a a !a"
+                  : budget == 2 ? "a !a a !a a !a"
+                                : "a !a a !a a !a a");
         cr_assert(eq(u64, stage.world->judge->stats.injected, budget));
         stage_expect_pass(&stage);
         stage_end(&stage);

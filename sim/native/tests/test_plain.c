@@ -1,11 +1,11 @@
-/* Steps one by one make the same run as a run in one go. */
+/* A run step by step is the same as a run in one call. */
 #include "sim/choice/strategy_measure.h"
 #include "sim/choice/strategy_replay.h"
 #include "sim/tests/crowd.h"
 
 #define SEEDS 200u
 
-/* A variant that does what it must not: every few times that it is asked, something happens. */
+/* A variant that breaks the rules: every fifth call of locked() spawns a task. */
 static uint32_t chatty_calls;
 
 static enum bz_status say_nothing(void *arg) {
@@ -110,9 +110,8 @@ Test(plain, a_violation_ends_them_where_it_did) {
     cr_assert(lt(u32, 0, violated));
 }
 
-/* A choice that was made early may have been another one later; but what was chosen, gives the same
- * run again, though a replay chooses late. */
-Test(plain, what_happens_while_a_variant_is_looked_at_stays_in_order) {
+/* A strategy chooses before the call, a replay after it. Both give the same run. */
+Test(plain, a_task_that_is_spawned_while_a_variant_is_looked_at_replays) {
     struct bz_program program;
     crowd_program(&program, &chatty, BZ_ORDER_ANY);
     struct bz_world *world = bz_program_new_world(&program);
@@ -133,7 +132,7 @@ Test(plain, what_happens_while_a_variant_is_looked_at_stays_in_order) {
     bz_world_destroy(world);
 }
 
-/* A strategy that answers a place behind the queue, at the `wrong_at`-th question. */
+/* A strategy that, after some choice points, chooses an index beyond the ready queue. */
 static uint32_t questions_left;
 
 static uint32_t wrong_next(void *state, const struct bz_ready *ready, uint32_t count,
@@ -155,7 +154,7 @@ static void ask_wrongly(uint32_t question) {
     bz_program_run(&program, world, 0);
 }
 
-Test(plain, an_answer_behind_the_queue_stops_the_process, .signal = SIGABRT) {
+Test(plain, a_choice_beyond_the_queue_stops_the_process, .signal = SIGABRT) {
     ask_wrongly(0);
 }
 

@@ -5,8 +5,7 @@ static void play(struct stage *stage, enum bz_order order, const char *const *sc
                  const char *plan, const char *story) {
     struct bz_judge_config config = stage_config(order);
     stage_begin_with(stage, &bz_variant_buzzer, &config, BZ_PRIMITIVE_SEMAPHORE, 1);
-    stage_guests(stage, scripts);
-    stage_play(stage, plan);
+    stage_act(stage, scripts, plan);
     stage_expect_pass(stage);
     tst_expect(&stage->log, story);
 }
@@ -43,7 +42,7 @@ Test(clock, jumps_on_request_while_handles_are_ready) {
 
 /* --- orders ----------------------------------------------------------------------------------- */
 
-Test(order, fifo_ignores_what_a_strategy_would_like_to_run_next) {
+Test(order, fifo_ignores_the_choice_of_the_strategy) {
     struct stage stage;
     play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("yield", "yield", "yield"), "c b a",
          "a.yield:ok b.yield:ok c.yield:ok");
@@ -51,7 +50,7 @@ Test(order, fifo_ignores_what_a_strategy_would_like_to_run_next) {
     stage_end(&stage);
 }
 
-Test(order, any_runs_what_the_strategy_says) {
+Test(order, any_follows_the_strategy) {
     struct stage stage;
     play(&stage, BZ_ORDER_ANY, STAGE_SCRIPTS("yield", "yield", "yield"), "c c b a b a",
          "c.yield:ok b.yield:ok a.yield:ok");
@@ -63,8 +62,8 @@ Test(order, any_runs_what_the_strategy_says) {
     stage_end(&stage);
 }
 
-/* An event from outside comes after the handles that were carried over: whatever step the plan
- * wants, the cancel strikes at the end of the turn. */
+/* An event from outside comes after the handles that were carried over: the cancel strikes at the
+ * end of the turn, whichever step the plan names. */
 Test(order, fifo_injects_after_the_carried_handles) {
     struct stage stage;
     play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("~yield", "~yield", "~yield"), "a b c !b",
@@ -77,7 +76,7 @@ Test(order, fifo_injects_after_the_carried_handles) {
     stage_end(&stage);
 }
 
-/* Before the timers of the turn: a sleeper whose timer is due is still asleep when it strikes. */
+/* A sleeper whose timer is due is still asleep when the cancel strikes. */
 Test(order, fifo_injects_before_the_due_timers) {
     struct stage stage;
     play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("~sleep", "~sleep"), "a b !a",
