@@ -1,5 +1,5 @@
-/* Correct implementations of four kinds: no oracle objects to them, over thousands of runs
- * with cancels in every window, each in its own way of waking. */
+/* Correct semaphores of four kinds, each with its own way of waking. No oracle objects to them,
+ * over thousands of runs with cancels in every window. */
 #include "sim/tests/crowd.h"
 
 TOY(by_grant, TOY_CLAIMS_ALL);

@@ -10,7 +10,7 @@ TOY(mints, TOY_CLAIMS_ALL, .release = toy_release_two);
 TOY(mints_unseen, TOY_CLAIMS_ALL, .release = toy_release_two, .view = NULL);
 TOY(herd, 0, TOY_HERD);
 TOY(miscounts, TOY_CLAIMS_ALL, .view = toy_view_twice);
-TOY(unbounded, TOY_CLAIMS_ALL);
+TOY(unbounded, TOY_CLAIMS_ALL); /* no lock of the zoo takes what nobody held */
 TOY(unbounded_unclaimed, TOY_CLAIMS_ALL & ~BZ_CLAIM_REFUSES_MISUSE);
 TOY_OFFERS(window_unclaimed, TOY_CLAIMS_ALL & ~BZ_CLAIM_LOCKED_EXACT,
            .permits = {[BZ_PRIMITIVE_SEMAPHORE] = &bz_zoo_ops_sem_locked_window});
@@ -73,6 +73,12 @@ Test(permit_conservation, fires_when_a_release_opens_two_tables) {
               "'table' has 1 permit(s), but level 2 and 0 holder(s)");
 }
 
+Test(permit_conservation, fires_when_a_cancelled_waiter_makes_a_permit) {
+    toy_fails(&bz_variant_zoo_sem_throw_pending, 1,
+              STAGE_SCRIPTS("acquire yield release", "~acquire"), "a b !b b", "permit-conservation",
+              4, "'table' has 1 permit(s), but level 1 and 1 holder(s)");
+}
+
 Test(permit_conservation, is_silent_without_a_view_and_while_permits_are_promised) {
     toy_passes(&mints_unseen, 1, STAGE_SCRIPTS("acquire yield release"), "a a");
     toy_passes(&bz_variant_buzzer, 2,
@@ -117,6 +123,12 @@ Test(queue_partition, fires_when_an_entry_is_counted_twice) {
               "has 2 entries, of which 2 wait, 1 hold a result and 0 are cancelled");
 }
 
+Test(queue_partition, fires_when_an_entry_outlives_its_waiter) {
+    toy_fails(&bz_variant_zoo_an_646, 1, STAGE_SCRIPTS("acquire yield release", "acquire release"),
+              "a b a b", "queue-partition", 4,
+              "shows 1 entries with a result, but only 0 task(s) were woken");
+}
+
 Test(queue_partition, is_silent_with_all_three_kinds_of_entries_at_once) {
     toy_passes(
         &bz_variant_buzzer, 1,
@@ -152,10 +164,11 @@ static void release_too_often(struct stage *stage, const struct bz_variant *vari
 }
 
 Test(misuse, fires_when_a_lock_or_bounded_semaphore_takes_what_nobody_held) {
+    static const struct bz_variant *const variants[] = {&unbounded, &bz_variant_zoo_tw_overrelease};
     static const enum bz_primitive kinds[] = {BZ_PRIMITIVE_LOCK, BZ_PRIMITIVE_BOUNDED};
     for (int index = 0; index < 2; index++) {
         struct stage stage;
-        release_too_often(&stage, &unbounded, kinds[index], "acquire release release");
+        release_too_often(&stage, variants[index], kinds[index], "acquire release release");
         stage_expect_violation(&stage, "misuse", 2, "b released 'table', which nobody held");
         stage_end(&stage);
     }
