@@ -1,4 +1,4 @@
-/* A run step by step is the same as a run in one call. */
+/* Steps one by one make the same run as a run in one go. */
 #include "sim/choice/strategy_measure.h"
 #include "sim/choice/strategy_replay.h"
 #include "sim/tests/crowd.h"
