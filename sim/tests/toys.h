@@ -8,7 +8,6 @@
 #define BZ_SIM_TESTS_TOYS_H
 
 #include "scenarios/scenarios.h"
-#include "scenarios/variants/buzzer.h"
 #include "scenarios/zoo/parts.h"
 #include "sim/tests/stage.h"
 

@@ -31,19 +31,19 @@ static enum bz_status polls_wait(void *instance) {
     return status;
 }
 
-TOY_OF(event, wakes_one, CLAIMS, bz_buzzer_event_ops, ops->set = wakes_one_set)
-TOY_OF(event, blind, CLAIMS, bz_buzzer_event_ops, ops->wait = blind_wait)
-TOY_OF(event, polls, 0, bz_buzzer_event_ops, ops->wait = polls_wait)
+TOY_OF(event, wakes_one, CLAIMS, *bz_variant_buzzer.event, ops->set = wakes_one_set)
+TOY_OF(event, blind, CLAIMS, *bz_variant_buzzer.event, ops->wait = blind_wait)
+TOY_OF(event, polls, 0, *bz_variant_buzzer.event, ops->wait = polls_wait)
 
 /* Wakes one too few. No entry of the zoo does that. */
 static enum bz_status notify_fewer(void *instance, uint32_t count) {
-    return bz_buzzer_condition_ops.notify(instance, count - 1);
+    return bz_variant_buzzer.condition->notify(instance, count - 1);
 }
 
 /* Comes back without the lock while nobody holds it. In the zoo another task holds it then. */
 static enum bz_status wait_without_lock(void *instance) {
-    enum bz_status status = bz_buzzer_condition_ops.wait(instance);
-    enum bz_status released = bz_buzzer_condition_ops.release(instance);
+    enum bz_status status = bz_variant_buzzer.condition->wait(instance);
+    enum bz_status released = bz_variant_buzzer.condition->release(instance);
     cr_assert(eq(int, released, BZ_OK));
     return status;
 }
@@ -52,7 +52,7 @@ static enum bz_status wait_without_lock(void *instance) {
 static enum bz_status yields_wait(void *instance) {
     struct bz_lock *lock = instance;
     enum bz_status status = bz_yield(lock->queue.loop);
-    return status == BZ_OK ? bz_buzzer_condition_ops.wait(instance) : status;
+    return status == BZ_OK ? bz_variant_buzzer.condition->wait(instance) : status;
 }
 
 /* Without a fault: as in anyio, a notification goes to a waiter that is being cancelled, which
@@ -60,21 +60,21 @@ static enum bz_status yields_wait(void *instance) {
 static uint32_t owed;
 
 static enum bz_status notify_dead(void *instance, uint32_t count) {
-    owed = bz_buzzer_condition_ops.queued(instance) > 1;
-    return bz_buzzer_condition_ops.notify(instance, count - owed);
+    owed = bz_variant_buzzer.condition->queued(instance) > 1;
+    return bz_variant_buzzer.condition->notify(instance, count - owed);
 }
 
 static enum bz_status pass_on_wait(void *instance) {
-    enum bz_status status = bz_buzzer_condition_ops.wait(instance);
+    enum bz_status status = bz_variant_buzzer.condition->wait(instance);
     if (status != BZ_OK) {
-        enum bz_status notified = bz_buzzer_condition_ops.notify(instance, owed);
+        enum bz_status notified = bz_variant_buzzer.condition->notify(instance, owed);
         cr_assert(eq(int, notified, BZ_OK));
     }
     return status;
 }
 
 #define CONDITION(name_, claims_, ...)                                                             \
-    TOY_OF(condition, name_, claims_, bz_buzzer_condition_ops, __VA_ARGS__)
+    TOY_OF(condition, name_, claims_, *bz_variant_buzzer.condition, __VA_ARGS__)
 
 CONDITION(notifies_fewer, CLAIMS, ops->notify = notify_fewer)
 CONDITION(never_relocks, CLAIMS, ops->wait = wait_without_lock)
@@ -82,24 +82,24 @@ CONDITION(yields, CLAIMS | BZ_CLAIM_EXACT_NOTIFY, ops->wait = yields_wait)
 CONDITION(wakes_dead, CLAIMS, ops->notify = notify_dead, ops->wait = pass_on_wait)
 
 static enum bz_status early_init(void *instance, struct bz_loop *loop, uint32_t parties) {
-    return bz_buzzer_barrier_ops.init(instance, loop, parties - 1);
+    return bz_variant_buzzer.barrier->init(instance, loop, parties - 1);
 }
 
 static enum bz_status late_init(void *instance, struct bz_loop *loop, uint32_t parties) {
-    return bz_buzzer_barrier_ops.init(instance, loop, parties + 1);
+    return bz_variant_buzzer.barrier->init(instance, loop, parties + 1);
 }
 
 static enum bz_status beyond_wait(void *instance, uint32_t *index) {
-    enum bz_status status = bz_buzzer_barrier_ops.wait(instance, index);
+    enum bz_status status = bz_variant_buzzer.barrier->wait(instance, index);
     *index += 1;
     return status;
 }
 
 /* A round passes with one too few; indices begin with 1; the last task waits, too. No entry of the
  * zoo does that. */
-TOY_OF(barrier, early, CLAIMS, bz_buzzer_barrier_ops, ops->init = early_init)
-TOY_OF(barrier, beyond, CLAIMS, bz_buzzer_barrier_ops, ops->wait = beyond_wait)
-TOY_OF(barrier, never_full, CLAIMS, bz_buzzer_barrier_ops, ops->init = late_init)
+TOY_OF(barrier, early, CLAIMS, *bz_variant_buzzer.barrier, ops->init = early_init)
+TOY_OF(barrier, beyond, CLAIMS, *bz_variant_buzzer.barrier, ops->wait = beyond_wait)
+TOY_OF(barrier, never_full, CLAIMS, *bz_variant_buzzer.barrier, ops->init = late_init)
 
 /* Without a fault: a task that comes while a round still leaves is not held back, and fills the
  * next one. */

@@ -11,27 +11,29 @@
 
 /* --- toys ------------------------------------------------------------------------------------- */
 
-#define QUEUE(name_, claims_, ...) TOY_OF(queue, name_, claims_, bz_buzzer_queue_ops, __VA_ARGS__)
+#define QUEUE(name_, claims_, ...)                                                                 \
+    TOY_OF(queue, name_, claims_, *bz_variant_buzzer.queue, __VA_ARGS__)
 
 /* A cancelled getter takes an item out of the queue. In the zoo it loses the item that it was
  * handed, and no such entry claims BZ_CLAIM_TAKES_AT_RETURN. */
 static enum bz_status loses_get(void *instance, uint64_t *value) {
-    enum bz_status status = bz_buzzer_queue_ops.get(instance, value);
-    return status == BZ_OK || bz_buzzer_queue_ops.try_get(instance, value) != BZ_OK ? status
-                                                                                    : BZ_CANCELLED;
+    enum bz_status status = bz_variant_buzzer.queue->get(instance, value);
+    return status == BZ_OK || bz_variant_buzzer.queue->try_get(instance, value) != BZ_OK
+               ? status
+               : BZ_CANCELLED;
 }
 
 /* Returns a value that nobody has put. No entry of the zoo does that. */
 static enum bz_status makes_up_get(void *instance, uint64_t *value) {
-    enum bz_status status = bz_buzzer_queue_ops.get(instance, value);
+    enum bz_status status = bz_variant_buzzer.queue->get(instance, value);
     *value = 77;
     return status;
 }
 
 /* A get leaves its item in. zoo/q-putback-dup delivers twice, too, but its size is wrong before. */
 static enum bz_status repeats_get(void *instance, uint64_t *value) {
-    enum bz_status status = bz_buzzer_queue_ops.get(instance, value);
-    return status == BZ_OK ? bz_buzzer_queue_ops.try_put(instance, *value, 0) : status;
+    enum bz_status status = bz_variant_buzzer.queue->get(instance, value);
+    return status == BZ_OK ? bz_variant_buzzer.queue->try_put(instance, *value, 0) : status;
 }
 
 /* A put says OK and stores nothing, and size() counts the item. In the zoo the size is right. */
@@ -43,13 +45,13 @@ static enum bz_status stores_nothing(void *instance, uint64_t value, int64_t pri
 }
 
 static uint64_t one_too_many(void *instance) {
-    return bz_buzzer_queue_ops.size(instance) + 1;
+    return bz_variant_buzzer.queue->size(instance) + 1;
 }
 
 /* An immediate shutdown leaves the items in. No entry of the zoo can be shut down. */
 static void closes_blindly(void *instance, bool is_immediate) {
     (void)is_immediate;
-    bz_buzzer_queue_ops.shutdown(instance, false);
+    bz_variant_buzzer.queue->shutdown(instance, false);
 }
 
 /* For entries of the zoo, which cannot be shut down. */
@@ -64,13 +66,13 @@ static void shut_down(void *instance, bool is_immediate) {
 static enum bz_status is_lifo(void *instance, struct bz_loop *loop, enum bz_queue_order order,
                               uint32_t maxsize) {
     (void)order;
-    return bz_buzzer_queue_ops.init(instance, loop, LIFO, maxsize);
+    return bz_variant_buzzer.queue->init(instance, loop, LIFO, maxsize);
 }
 
 static enum bz_status is_fifo(void *instance, struct bz_loop *loop, enum bz_queue_order order,
                               uint32_t maxsize) {
     (void)order;
-    return bz_buzzer_queue_ops.init(instance, loop, FIFO, maxsize);
+    return bz_variant_buzzer.queue->init(instance, loop, FIFO, maxsize);
 }
 
 /* A put wakes no getter. In the zoo only putters lose wake-ups. */

@@ -18,18 +18,18 @@ static enum bz_status exit_early(void *memory, enum bz_status status) {
     if (scope->state != BZ_TIMEOUT_EXPIRING && status == BZ_CANCELLED) {
         bz_task_uncancel(scope->task);
     }
-    return bz_buzzer_scope_ops.exit(memory, status);
+    return bz_variant_buzzer.scope->exit(memory, status);
 }
 
 /* Makes a failure of a body that ended well. */
 static enum bz_status exit_changed(void *memory, enum bz_status status) {
-    enum bz_status result = bz_buzzer_scope_ops.exit(memory, status);
+    enum bz_status result = bz_variant_buzzer.scope->exit(memory, status);
     return result == BZ_OK ? BZ_TIMED_OUT : result;
 }
 
-TOY_OF(scope, counted, 0, bz_buzzer_scope_ops, ops->exit = exit_counted)
-TOY_OF(scope, early, 0, bz_buzzer_scope_ops, ops->exit = exit_early)
-TOY_OF(scope, changed, 0, bz_buzzer_scope_ops, ops->exit = exit_changed)
+TOY_OF(scope, counted, 0, *bz_variant_buzzer.scope, ops->exit = exit_counted)
+TOY_OF(scope, early, 0, *bz_variant_buzzer.scope, ops->exit = exit_early)
+TOY_OF(scope, changed, 0, *bz_variant_buzzer.scope, ops->exit = exit_changed)
 
 static enum bz_status word(struct tst_actor *actor, const char *text, bool *is_quiet) {
     struct stage *stage = actor->object;
