@@ -122,7 +122,8 @@ static void expect_barging(const struct bz_variant *variant, const char *setting
 }
 
 /* A lock whose acquire does not test whether somebody was woken and has not come yet. */
-TOY(forgetful_lock, TOY_BARGES | TOY_BOUND, TOY_CLAIMS_ALL, toy_view);
+TOY_OFFERS(forgetful_lock, BZ_CLAIM_FIFO | BZ_CLAIM_REFUSES_MISUSE,
+           .permits = {[BZ_PRIMITIVE_LOCK] = &bz_zoo_ops_fr_2071});
 
 Test(explore, finds_the_third_task_that_barges) {
     struct bz_variant claims_nothing = bz_variant_zoo_sem_barge;

@@ -3,7 +3,7 @@
 
 struct condition {
     struct bz_zoo_lock lock; /* first: its operations fit */
-    struct bz_deque queue;   /* those who wait to be notified */
+    struct bz_deque queue;   /* the tasks that wait to be notified */
 };
 
 static enum bz_status condition_init(void *instance, struct bz_loop *loop) {
@@ -28,21 +28,21 @@ static uint32_t condition_queued(void *instance) {
     return bz_deque_length(&condition->lock.queue) + bz_deque_length(&condition->queue);
 }
 
-/* All but wait, which is where they went wrong. */
+/* All but wait, which has the faults. */
 #define CONDITION                                                                                  \
     .instance_bytes = sizeof(struct condition), .init = condition_init,                            \
     .acquire = bz_zoo_lock_acquire, .release = bz_zoo_lock_release, .locked = bz_zoo_lock_locked,  \
     .notify = condition_notify, .queued = condition_queued
 
-/* Gives the lock up and waits to be notified. BZ_NOT_HELD: there was no lock to give up. */
+/* Releases the lock and waits to be notified. BZ_NOT_HELD: nobody held the lock. */
 static enum bz_status unlock_and_wait(struct condition *condition, struct bz_waiter *waiter) {
     enum bz_status status = bz_zoo_lock_release(&condition->lock);
     return status == BZ_OK ? bz_deque_wait(&condition->queue, waiter) : status;
 }
 
-/* Acquires the lock again, as often as it takes. `status` is what the wait says so far; a
- * cancellation on the way replaces it. Whoever has been notified and is cancelled notifies the next
- * one in its place, at once: `has_notification` says whether this one has. */
+/* Acquires the lock again, trying until it succeeds. `status` is the result of the wait so far; a
+ * cancellation on the way replaces it. A waiter that was notified and is cancelled notifies the
+ * next one, at once: `has_notification` says whether this one was. */
 static enum bz_status relock(struct condition *condition, enum bz_status status,
                              bool has_notification) {
     for (;;) {
@@ -58,15 +58,15 @@ static enum bz_status relock(struct condition *condition, enum bz_status status,
     }
 }
 
-/* cond-notify-lost: a waiter that was notified and is cancelled takes the notification along.
+/* cond-notify-lost: a notified waiter that is cancelled loses the notification.
  *
  * notify(1) chooses the oldest waiter. If that one is cancelled, in the window or while it waits
- * for the lock, it leaves with the cancellation, as it should, and without having looked at what it
- * was notified of. The next waiter would have, but nobody notifies it.
+ * for the lock, it leaves with the cancellation, as it should, and does not act on the
+ * notification. The next waiter would act on it, but nobody notifies it.
  *
  *     A and B wait; C puts a token down and notifies one; A is cancelled: B sleeps beside the token
  *
- * The cure: whoever leaves with a notification and a cancellation notifies another one. */
+ * The cure: a waiter that leaves with a notification and a cancellation notifies another one. */
 static enum bz_status cond_notify_lost_wait(void *instance) {
     struct bz_waiter waiter;
     enum bz_status status = unlock_and_wait(instance, &waiter);
@@ -77,16 +77,17 @@ static enum bz_status cond_notify_lost_wait(void *instance) {
 const struct bz_condition_ops bz_zoo_ops_cond_notify_lost = {CONDITION,
                                                              .wait = cond_notify_lost_wait};
 
-/* cond-cancel-relock: a waiter that is cancelled on its way back to the lock leaves without it.
+/* cond-cancel-relock: a waiter that is cancelled while it acquires the lock again leaves without
+ * it.
  *
- * wait gives the lock up, waits to be notified, and acquires the lock again on every way out. If
- * the notifier still has it, that acquire waits, and it can be cancelled like any other; then wait
- * ends without the lock. Its caller believes to have it, and releases it: the lock of whoever holds
- * it by then.
+ * wait releases the lock, waits to be notified, and acquires the lock again on every way out. If
+ * the notifier still holds it, that acquire waits, and can be cancelled like any other. Then wait
+ * ends without the lock. Its caller believes that it has the lock, and releases the lock of another
+ * task.
  *
  *     A waits; B acquires, notifies and goes on; A is cancelled: its release frees the lock of B
  *
- * The cure: acquire until it succeeds, and pass the cancellation on afterwards. */
+ * The cure: acquire until it succeeds, and report the cancellation afterwards. */
 static enum bz_status cond_cancel_relock_wait(void *instance) {
     struct condition *condition = instance;
     struct bz_waiter waiter;
@@ -109,15 +110,15 @@ static enum bz_status cond_cancel_relock_wait(void *instance) {
 const struct bz_condition_ops bz_zoo_ops_cond_cancel_relock = {CONDITION,
                                                                .wait = cond_cancel_relock_wait};
 
-/* cond-swallow: a cancellation that strikes on the way back to the lock is forgotten.
+/* cond-swallow: a cancellation of the wait for the lock is forgotten.
  *
- * The repair of cond-cancel-relock: wait acquires the lock again in a loop, and a cancellation of
- * that acquire only means another turn of the loop. In the end the lock is there, and wait says
- * that it was notified, which is true. That somebody wanted the task to stop is nowhere any more.
+ * This is the repair of cond-cancel-relock: wait acquires the lock again in a loop, and a
+ * cancellation of that acquire only repeats the loop. In the end the lock is there, and wait says
+ * that it was notified, which is true. The cancellation is lost.
  *
- *     A waits; B acquires, notifies and goes on; A is cancelled; B releases: A goes on as ever
+ *     A waits; B acquires, notifies and goes on; A is cancelled; B releases: A goes on as before
  *
- * The cure: remember the cancellation, and pass it on once the lock is there. */
+ * The cure: remember the cancellation, and report it once the lock is there. */
 static enum bz_status cond_swallow_wait(void *instance) {
     struct condition *condition = instance;
     struct bz_waiter waiter;
@@ -129,7 +130,7 @@ static enum bz_status cond_swallow_wait(void *instance) {
         bz_deque_wake_oldest(&condition->queue);
     }
     while (bz_zoo_lock_acquire(&condition->lock) != BZ_OK) {
-        /* the fault: nobody will hear of it */
+        /* the fault: this is never reported */
     }
     return status;
 }
@@ -138,15 +139,15 @@ const struct bz_condition_ops bz_zoo_ops_cond_swallow = {CONDITION, .wait = cond
 
 /* an-1075: the event of a cancelled waiter is set, and nobody else is notified.
  *
- * Every waiter of this condition has an event of its own; notify takes the oldest out of the queue
- * and sets it. A waiter that is cancelled takes its event out of the queue if it is still there. If
- * it is not, it has been notified, and it leaves all the same. The lock is acquired again behind a
- * shield, which no cancellation gets through, so that only the window itself is left for the fault:
- * a cancellation after it comes when the wait is over.
+ * Every waiter of this condition has an event of its own. notify takes the oldest event out of the
+ * queue and sets it. A waiter that is cancelled takes its event out of the queue if it is still
+ * there. If it is not, the waiter has been notified, and leaves all the same. A shield protects the
+ * acquire of the lock from cancellations, so that the fault shows in the window alone: a later
+ * cancellation comes when the wait is over.
  *
  *     A and B wait; C notifies one, which takes A out; A is cancelled in the same turn: B sleeps
  *
- * The cure: whoever is cancelled and finds its event set notifies another one. */
+ * The cure: a waiter that is cancelled and finds its event set notifies another one. */
 static enum bz_status an_1075_notify(void *instance, uint32_t count) {
     struct condition *condition = instance;
     if (!condition->lock.is_held) {
@@ -172,7 +173,7 @@ const struct bz_condition_ops bz_zoo_ops_an_1075 = {CONDITION, .wait = an_1075_w
 
 /* --- barrier ---------------------------------------------------------------------------------- */
 
-/* Who comes while a round drains is held back at the entrance until the last one has left. */
+/* A task that comes while a round drains waits at the entrance until the last one has left. */
 struct barrier {
     struct bz_deque entrance;
     struct bz_deque hall;
@@ -196,9 +197,8 @@ static uint32_t barrier_queued(void *instance) {
 
 /* bar-dup-index: a task that gives up while the barrier fills makes two others share an index.
  *
- * The index of a task is the number of those that are there already. Who is cancelled takes itself
- * off that number again, but the others keep what they were given: the next one that comes gets an
- * index that somebody has.
+ * The index of a task is the number of tasks that have come before it. A cancelled task lowers that
+ * number again, but the others keep their indices. The next task gets an index that is in use.
  *
  *     three parties; A gets 0, B gets 1; A is cancelled; C gets 1, D gets 2, and they pass: 1, 1, 2
  *

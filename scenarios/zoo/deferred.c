@@ -1,21 +1,20 @@
-/* Semaphores whose acquire answers by a callback. */
+/* Semaphores whose acquire reports by a callback. */
 #include "scenarios/zoo/parts.h"
 
-/* tw-recurse: a release whose callbacks release in turn, each inside the one before it.
+/* tw-recurse: a release runs callbacks that release in turn, each inside the one before it.
  *
- * A release takes the oldest waiter out of the queue and fires its Deferred, whose callback runs
- * before the release has returned. A callback that releases when it is done sets off the next one
- * on top of its own frame, and so on: the stack grows with the queue. When it is full, the callback
- * on top fails before it has released: the lock stays locked for ever, and those behind it wait for
- * ever.
+ * A release takes the oldest waiter out of the queue and fires its Deferred. The callback runs
+ * before the release has returned. A callback that releases starts the next one on top of its own
+ * frame, and so on: the stack grows with the queue. When it is full, the callback on top fails
+ * before it has released. The lock stays locked for ever, and the other waiters wait for ever.
  *
  *     A holds; B, C, D, ... wait; A releases; B's callback releases; C's callback releases; ...
  *
- * The code is the variant `twisted`, for Twisted has the fault to this day: fire_callback() in
+ * Twisted still has the fault, so the code is that of the variant `twisted`: fire_callback() in
  * scenarios/variants/twisted.c.
  *
- * The cure: callbacks that a callback sets off run when that one has returned, as those of the
- * primitives that ship do (primitives/runtime/deferred.h). */
+ * The cure: a callback that was started inside a callback runs when that one has returned, as in
+ * the primitives that ship (primitives/runtime/deferred.h). */
 
 /* --- a semaphore whose callbacks run in a step of their own ----------------------------------- */
 
@@ -63,13 +62,13 @@ static uint32_t queued(void *instance) {
     return bz_deque_length(&semaphore->queue);
 }
 
-/* dn-34036: a cancel that runs what waits for it, on the canceller's stack.
+/* dn-34036: a cancel runs the continuation on the stack of the task that cancels.
  *
- * A release never runs a waiter's continuation itself: it queues it, so that it runs later, on a
- * stack of its own. The path of the cancel forgot that: the request is taken out of the queue and
- * its continuation is run inside the call of cancel. A continuation that cancels somebody else runs
- * the next one inside its own, and so on; and whoever calls cancel with something locked meets
- * himself again in code that wants the same lock.
+ * A release never runs a waiter's continuation itself: it queues the continuation, which runs later
+ * on a stack of its own. A cancel does not: it takes the request out of the queue and runs the
+ * continuation inside the call. A continuation that cancels another request runs that continuation
+ * inside its own, and so on. A caller that holds a lock while it cancels runs code that wants the
+ * same lock.
  *
  *     A holds; B, C, D wait; B is cancelled; B's continuation cancels C, C's cancels D, ...
  *
@@ -79,7 +78,7 @@ static void dn_34036_cancel(void *instance, struct bz_deferred_request *request)
     (void)instance;
     if (bz_list_is_linked(&waiter->waiter.link)) {
         bz_deque_remove(&waiter->waiter);
-        request->answer(request, BZ_CANCELLED); /* the fault: here and now */
+        request->answer(request, BZ_CANCELLED); /* the fault: inside the call */
     }
 }
 

@@ -3,16 +3,16 @@
 
 /* --- a woken waiter takes its permit when it resumes ------------------------------------------ */
 
-/* dn-4267: a loop of release and wait starves those who wait.
+/* dn-4267: a loop of release and wait starves the other waiters.
  *
- * release adds to the count and wakes as many as there are permits; who is woken has to come back
- * and take one, while the task that released is running and takes it at the next wait. The woken
- * one waits on, in its old place. One busy loop is enough to keep all others out.
+ * A release adds to the count and wakes as many waiters as there are permits. A woken waiter has to
+ * come back and take one. Meanwhile the task that released is running, and takes the permit at its
+ * next wait. The woken waiter waits on, in its old place. One busy loop is enough to keep all
+ * others out.
  *
- *     one permit: A has it, B waits; A releases, B is woken, A waits no longer than a call; and so
- *     on
+ *     one permit: A has it, B waits; A releases, B is woken, A waits again and gets it; and so on
  *
- * The cure: what a waiter was woken for is not there for others. */
+ * The cure: a permit that a waiter was woken for is reserved for it. */
 static enum bz_status dn_4267_acquire(void *instance) {
     struct bz_zoo_semaphore *semaphore = instance;
     if (semaphore->value > 0) { /* the fault: somebody may have been woken for it */
@@ -42,20 +42,20 @@ static enum bz_status dn_4267_release(void *instance) {
 const struct bz_permit_ops bz_zoo_ops_dn_4267 = {BZ_ZOO_SEMAPHORE, .acquire = dn_4267_acquire,
                                                  .release = dn_4267_release};
 
-/* embassy-2766: only the head is ever woken, and it does not wake the one behind.
+/* embassy-2766: only the head of the queue is ever woken, and it does not wake the next waiter.
  *
  * Permits may come back while the head of the queue is on its way. A release wakes the head and
- * nobody else; that it has been woken already makes no difference. When the head has taken its
- * permit, it is for the head to wake the next one, if permits are left. It did not: the others
- * sleep beside them.
+ * nobody else, even if the head has been woken already. When the head has taken its permit and
+ * permits are left, it would have to wake the next waiter. It does not: the others sleep beside
+ * free permits.
  *
  *     no permit is free; B and C wait; two releases, both for B; B takes one of two: C waits for
  *     ever
  *
- * A head that is cancelled does wake the next one here; that it did not, either, was repaired later
- * (PR 6964).
+ * Here a head that is cancelled does wake the next waiter. Historically it did not, which was
+ * repaired later (PR 6964).
  *
- * The cure: whoever leaves the head of the queue wakes the next head, if there is a permit for it.
+ * The cure: a waiter that leaves the head of the queue wakes the next head, if there is a permit.
  */
 static void embassy_2766_wake_head(struct bz_zoo_semaphore *semaphore) {
     bool has_woken = bz_deque_count(&semaphore->queue, BZ_FUTURE_RESULT) > 0;
@@ -88,7 +88,7 @@ const struct bz_permit_ops bz_zoo_ops_embassy_2766 = {
 
 /* --- the same, and newcomers may pass woken waiters ------------------------------------------- */
 
-/* A newcomer takes a permit beside woken waiters, if there are more permits than they will take. */
+/* A newcomer takes a permit although waiters were woken, if there are more permits than these. */
 static bool try_beside(struct bz_zoo_semaphore *semaphore) {
     bool is_free = bz_deque_oldest_asleep(&semaphore->queue) == NULL &&
                    semaphore->value > bz_deque_count(&semaphore->queue, BZ_FUTURE_RESULT);
@@ -100,15 +100,15 @@ static bool try_beside(struct bz_zoo_semaphore *semaphore) {
  *
  * The semaphore is weighted and strictly fair: a release serves from the head on and stops at the
  * first waiter that does not fit. When that head is cancelled, it is unlinked, and nothing else
- * happens: those behind it, who may fit, are not looked at before the next release.
+ * happens. Those behind it may fit, but are not served before the next release.
  *
  * Permits have no weights here. The head that does not fit is one that is cancelled and has not
- * left yet: a release stops at it. What follows is the historical fault, word for word; only that
- * the original needs no race, and this needs a release and a cancellation in one turn.
+ * left yet: a release stops at it. The rest is the historical fault. The original needs no race;
+ * this entry needs a release and a cancellation in one turn.
  *
  *     no permit is free; B and C wait; B is cancelled; a release stops at B; B leaves: C waits on
  *
- * The cure: whoever leaves the head of the queue serves those behind. */
+ * The cure: a waiter that leaves the head of the queue serves those behind it. */
 static void go_37852_serve(struct bz_zoo_semaphore *semaphore) {
     uint32_t promised = bz_deque_count(&semaphore->queue, BZ_FUTURE_RESULT);
     struct bz_waiter *waiter = NULL;
@@ -130,7 +130,7 @@ static enum bz_status go_37852_acquire(void *instance) {
     enum bz_status status = bz_deque_wait(&semaphore->queue, &waiter);
     if (status == BZ_OK) {
         semaphore->value--;
-    } else if (bz_waiter_was_woken(&waiter)) { /* the fault: a head that was not serves nobody */
+    } else if (bz_waiter_was_woken(&waiter)) { /* the fault: another head serves nobody */
         go_37852_serve(semaphore);
     }
     return status;
@@ -143,14 +143,15 @@ static enum bz_status go_37852_release(void *instance) {
 const struct bz_permit_ops bz_zoo_ops_go_37852 = {BZ_ZOO_SEMAPHORE, .acquire = go_37852_acquire,
                                                   .release = go_37852_release};
 
-/* gv-1487: a release wakes waiters in the order in which a set happens to hold them.
+/* gv-1487: a release wakes waiters in the order of a hash set.
  *
- * What is to be called when a permit is free was kept in a set. So the order of service was that of
- * hashes: any, and the same waiter may be passed over again and again.
+ * The callbacks to call when a permit is free were kept in a set. So the order of service was that
+ * of their hashes: arbitrary, and the same waiter may be overtaken again and again.
  *
- * Hashes of addresses would differ from run to run; those of the waiters' numbers do not.
+ * Hashes of addresses would differ from run to run. Here the waiters are numbered, and the hashes
+ * are those of the numbers.
  *
- *     no permit is free; B, then C, then D wait; a release wakes whichever hash is the least
+ *     no permit is free; B, then C, then D wait; a release wakes the one with the least hash
  *
  * The cure: a list. */
 struct gv_1487_semaphore {
@@ -163,8 +164,8 @@ struct gv_1487_waiter {
     uint32_t hash;
 };
 
-/* Wakes the one with the least hash of those that are asleep, if a permit is left for it. For a
- * second one there never is: this is called for every permit that comes free. */
+/* Wakes the waiter with the least hash, if a permit is left for it. This is called for every permit
+ * that becomes free, so that there is never a second one to wake. */
 static void gv_1487_wake_first(struct bz_zoo_semaphore *semaphore) {
     struct gv_1487_waiter *first = NULL;
     struct bz_waiter *next = NULL;
@@ -203,51 +204,51 @@ const struct bz_permit_ops bz_zoo_ops_gv_1487 = {
     BZ_ZOO_SEMAPHORE, .instance_bytes = sizeof(struct gv_1487_semaphore),
     .acquire = gv_1487_acquire, .release = gv_1487_release};
 
-/* tz-6432: one baton for all that may be said, and whoever resumes first takes it down.
+/* tz-6432: one flag stands for all messages, and the first task that resumes clears it.
  *
- * To notify a waiter is to wake it and to post the baton; to cancel one is to wake it as well.
- * Whoever resumes looks whether the baton is posted and arms it anew. A waiter that was woken and
- * finds it not posted takes this for a wake-up without a message, and waits on. But somebody else
- * may have armed the baton anew: one that was cancelled, or one that was notified in the same turn,
- * for a baton says nothing twice.
+ * To notify a waiter is to wake it and to set the flag. To cancel a waiter is to wake it, too. A
+ * waiter that resumes tests the flag and clears it. If the flag is clear, the waiter takes this for
+ * a spurious wake-up, and waits on. But another task may have cleared the flag before: one that was
+ * cancelled, or one that was notified in the same turn, for a flag counts nothing.
  *
- * Known from its description alone, which names lost and phantom wake-ups; the details are ours.
+ * This entry follows the description of the repair, which names lost and spurious wake-ups. The
+ * details are ours.
  *
- *     no permit is free; B and C wait; C is cancelled; a release posts the baton for B; C resumes
- *     and arms it anew; B finds nothing, and waits beside a free permit
+ *     no permit is free; B and C wait; C is cancelled; a release sets the flag for B; C resumes and
+ *     clears it; B finds it clear, and waits beside a free permit
  *
- * The cure: a state for each waiter, in which the messages are different. */
+ * The cure: a state for each waiter, which tells the messages apart. */
 struct tz_6432_semaphore {
     struct bz_zoo_semaphore semaphore;
-    bool is_posted; /* the fault: one for all */
+    bool is_posted; /* the fault: one for all waiters */
 };
 
 static enum bz_status tz_6432_acquire(void *instance) {
-    struct tz_6432_semaphore *baton = instance;
-    struct bz_zoo_semaphore *semaphore = &baton->semaphore;
+    struct tz_6432_semaphore *flagged = instance;
+    struct bz_zoo_semaphore *semaphore = &flagged->semaphore;
     if (try_beside(semaphore)) {
         return BZ_OK;
     }
     struct bz_waiter waiter;
     enum bz_status status = bz_deque_wait_and_stay(&semaphore->queue, &waiter);
-    while (status == BZ_OK && !baton->is_posted) { /* a phantom, it seems */
+    while (status == BZ_OK && !flagged->is_posted) { /* taken for a spurious wake-up */
         bz_future_init(&waiter.future, semaphore->queue.loop);
         status = bz_future_await(&waiter.future);
     }
     bz_deque_remove(&waiter);
-    baton->is_posted = false; /* armed anew, by whoever comes */
+    flagged->is_posted = false; /* cleared by any waiter */
     if (status == BZ_OK) {
         semaphore->value--;
     } else if (bz_waiter_was_woken(&waiter)) {
-        baton->is_posted = bz_zoo_semaphore_wake_all_that_fit(semaphore);
+        flagged->is_posted = bz_zoo_semaphore_wake_all_that_fit(semaphore);
     }
     return status;
 }
 
 static enum bz_status tz_6432_release(void *instance) {
-    struct tz_6432_semaphore *baton = instance;
-    baton->semaphore.value++;
-    baton->is_posted |= bz_zoo_semaphore_wake_all_that_fit(&baton->semaphore);
+    struct tz_6432_semaphore *flagged = instance;
+    flagged->semaphore.value++;
+    flagged->is_posted |= bz_zoo_semaphore_wake_all_that_fit(&flagged->semaphore);
     return BZ_OK;
 }
 
@@ -279,21 +280,22 @@ static void guarded_view(void *instance, struct bz_permit_view *view) {
     view->cancelled += guard.cancelled;
 }
 
-/* rp-3056: a pool puts a connection back under the lock that it takes for putting it back.
+/* rp-3056: a pool takes its own lock a second time to put a connection back.
  *
- * The pool is guarded by a lock that is held while a connection is taken out, and while one is put
- * back. Whoever cannot use the connection that it was about to take puts it back, from within: it
- * takes the lock that it holds, and waits for itself. Everybody else then waits for that lock, too.
+ * The pool is guarded by a lock, which is held while a connection is taken out and while one is put
+ * back. A task that cannot use the connection that it was about to take puts it back while it holds
+ * the lock. It takes the lock again, and waits for itself. Then everybody else waits for that lock,
+ * too.
  *
- * Putting back after use needs no lock here, for a release does not wait. That those who are still
- * waiting are stranded as well would be seen earlier, as a lost wake-up; in the declared scenario
- * there is one waiter, so that what is seen is the circle.
+ * Here a connection that was used is put back without the lock, for a release does not wait. Other
+ * waiters would be seen earlier, as a lost wake-up. So the declared scenario has one waiter, and
+ * what is seen is the deadlock.
  *
  *     A has the one connection; B waits; A releases; B's time is up: B takes the lock a second time
  *
- * The cure: what is done under the lock takes it for granted. */
+ * The cure: code that runs under the lock does not take it. */
 static void rp_3056_put_back(struct guarded *pool) {
-    if (bz_zoo_lock_acquire(&pool->guard) == BZ_OK) { /* the fault: the caller is inside */
+    if (bz_zoo_lock_acquire(&pool->guard) == BZ_OK) { /* the fault: the caller holds it */
         bz_zoo_semaphore_wake_all_that_fit(&pool->pool);
         bz_zoo_lock_release(&pool->guard);
     }
@@ -329,22 +331,21 @@ const struct bz_permit_ops bz_zoo_ops_rp_3056 = {
 
 /* --- a permit is reserved when a waiter is woken ---------------------------------------------- */
 
-/* A newcomer takes a permit beside woken waiters, which have theirs. */
+/* A newcomer takes a free permit: those of woken waiters are not in the value. */
 static bool try_unreserved(struct bz_zoo_semaphore *semaphore) {
     bool is_free = semaphore->value > 0 && bz_deque_oldest_asleep(&semaphore->queue) == NULL;
     semaphore->value -= is_free;
     return is_free;
 }
 
-/* go-63615: whoever is cancelled in the window is told that all went well.
+/* go-63615: a waiter that is cancelled in the window gets OK.
  *
- * A waiter whose context is done when it has just been given its permit pretends not to have
- * noticed: acquire says OK. The permit is not lost, but the cancellation is: nobody will say it
- * again.
+ * A waiter whose context is done when it has just been given its permit ignores the context:
+ * acquire says OK. The permit is not lost, but the cancellation is: it is not reported again.
  *
  *     no permit is free; B waits; a release gives B a permit; B is cancelled: acquire says OK
  *
- * The cure: give the permit back, wake the next, and say that it was cancelled. */
+ * The cure: give the permit back, wake the next waiter, and report the cancellation. */
 static enum bz_status go_63615_acquire(void *instance) {
     struct bz_zoo_semaphore *semaphore = instance;
     if (try_unreserved(semaphore)) {
@@ -352,23 +353,23 @@ static enum bz_status go_63615_acquire(void *instance) {
     }
     struct bz_waiter waiter;
     enum bz_status status = bz_deque_wait(&semaphore->queue, &waiter);
-    return bz_waiter_was_woken(&waiter) ? BZ_OK : status; /* the fault: whatever the status is */
+    return bz_waiter_was_woken(&waiter) ? BZ_OK : status; /* the fault: even if cancelled */
 }
 
 const struct bz_permit_ops bz_zoo_ops_go_63615 = {BZ_ZOO_SEMAPHORE_RESERVING,
                                                   .acquire = go_63615_acquire};
 
-/* mb-160: a permit is given to a waiter that is cancelled before it has it in hand.
+/* mb-160: a waiter that is cancelled after it was given a permit loses the permit.
  *
- * A release gives the permit to the oldest waiter, and it is in the semaphore no longer. If the
- * waiter is cancelled before it resumes, it leaves like any cancelled waiter, and the permit has
- * gone.
+ * A release gives the permit to the oldest waiter, so that it is no longer in the semaphore. If the
+ * waiter is cancelled before it resumes, it leaves like any cancelled waiter, and the permit is
+ * lost.
  *
  *     no permit is free; B waits; a release gives B a permit; B is cancelled: there is one permit
  *     less
  *
- * The cure: a cancelled waiter that was given a permit passes it on. (The project chose another: a
- * cancellation does not strike there, but at the next point at which it can.) */
+ * The cure: a cancelled waiter that was given a permit passes it on. (The project chose another
+ * one: the cancellation takes effect later, at the next point where it can.) */
 static enum bz_status mb_160_acquire(void *instance) {
     struct bz_zoo_semaphore *semaphore = instance;
     if (try_unreserved(semaphore)) {
@@ -381,17 +382,17 @@ static enum bz_status mb_160_acquire(void *instance) {
 const struct bz_permit_ops bz_zoo_ops_mb_160 = {BZ_ZOO_SEMAPHORE_RESERVING,
                                                 .acquire = mb_160_acquire};
 
-/* shuttle-167: a permit that was given and is not wanted goes back, and nobody is woken for it.
+/* shuttle-167: a permit that was given to a cancelled waiter goes back, and nobody is woken for it.
  *
- * The semaphore of a tool that tests programs under random schedules, which models the semaphore of
- * another library. A release gives the permit to the head of the queue. If that one is dropped
- * before it has looked, its permit is put back; but in strict fairness nobody takes a permit past
- * those who wait, and those who wait sleep.
+ * This is the semaphore of a tool that tests programs under random schedules. It models the
+ * semaphore of another library. A release gives the permit to the head of the queue. If the head is
+ * dropped before it has looked, its permit is put back. In strict fairness nobody takes a permit
+ * before the waiters, and the waiters sleep.
  *
  *     no permit is free; B and C wait; a release gives B a permit; B is dropped: one is free, C
  *     waits
  *
- * The cure: when the head leaves, those whom it held up are served. */
+ * The cure: when the head leaves, those behind it are served. */
 static enum bz_status shuttle_167_acquire(void *instance) {
     struct bz_zoo_semaphore *semaphore = instance;
     if (try_unreserved(semaphore)) {
@@ -400,7 +401,7 @@ static enum bz_status shuttle_167_acquire(void *instance) {
     struct bz_waiter waiter;
     enum bz_status status = bz_deque_wait(&semaphore->queue, &waiter);
     if (status != BZ_OK && bz_waiter_was_woken(&waiter)) {
-        semaphore->value++; /* the fault: it is put back, and nobody is told */
+        semaphore->value++; /* the fault: nobody is woken for it */
     }
     return status;
 }
@@ -408,18 +409,19 @@ static enum bz_status shuttle_167_acquire(void *instance) {
 const struct bz_permit_ops bz_zoo_ops_shuttle_167 = {BZ_ZOO_SEMAPHORE_RESERVING,
                                                      .acquire = shuttle_167_acquire};
 
-/* tk-1898: whoever is dropped in the queue leaves its node there, and the node is given a permit.
+/* tk-1898: a waiter that is dropped leaves its node in the queue, and the node is given a permit.
  *
- * A mutex on a semaphore of one. A future that waits is a node of the queue. When it is dropped, it
- * gives back what it has acquired; that it may also be queued was forgotten. The node stays, and
- * when its turn comes, it is given the permit, for ever.
+ * The mutex is a semaphore of one. A future that waits is a node of the queue. When it is dropped,
+ * it gives back what it has acquired, but does not leave the queue. The node stays there, and when
+ * its turn comes, it is given the permit for ever.
  *
- * Nodes outlive the tasks that waited, and so are not on their stacks; nor are they shown to the
- * oracles that look inside: what is seen is who waits for a permit that nobody has.
+ * Here nodes outlive the tasks that waited, and so are not on their stacks. They are not shown to
+ * the oracles that look inside. What the oracles see is a task that waits for a permit that nobody
+ * has.
  *
- *     A holds; B waits and is dropped; A releases: the permit is B's, whom nobody asks any more
+ *     A holds; B waits and is dropped; A releases: the permit is B's, which has gone
  *
- * The cure: whoever is dropped in the queue leaves it. */
+ * The cure: a future that is dropped leaves the queue. */
 static enum bz_status tk_1898_release(void *instance) {
     struct bz_zoo_semaphore *semaphore = instance;
     struct bz_waiter *oldest = bz_deque_pop(&semaphore->queue);

@@ -1,4 +1,4 @@
-/* Queues whose puts hand their items over: to a getter that waits, inside its future. */
+/* Queues whose puts hand their items over to a waiting getter, inside its future. */
 #include "scenarios/zoo/items.h"
 
 /* Gives the item to the oldest getter that waits; false if there is none. */
@@ -19,7 +19,8 @@ static enum bz_status try_hand_over(void *instance, uint64_t value, int64_t prio
         return BZ_FULL;
     }
     if (queue->count == 0 && hand_to_oldest(queue, value)) {
-        bz_deque_wake_oldest(&queue->putters); /* it takes no slot: that is for the next one */
+        bz_deque_wake_oldest(
+            &queue->putters); /* the item takes no slot: it is free for the next putter */
     } else {
         status = bz_zoo_items_store(queue, value, priority);
     }
@@ -44,10 +45,10 @@ static enum bz_status wait_for_hand_over(struct bz_zoo_items *queue, struct bz_w
 /* q-handoff-lost: the item travels inside the getter's future, and a cancelled getter drops it.
  *
  * A put that finds a getter waiting gives it the item with the wake-up. (1) G waits in get. (2) A
- * put takes the item into G's future; it is no longer in the queue. (3) G is cancelled before it
- * resumes. (4) G leaves, and the item with it.
+ * put sets the item as the result of G's future; it is no longer in the queue. (3) G is cancelled
+ * before it resumes. (4) G leaves, and the item is lost.
  *
- * The cure: nothing travels inside a waiter. A put stores the item and wakes a getter, which takes
+ * The cure: no item travels inside a waiter. A put stores the item and wakes a getter, which takes
  * it when it resumes. */
 static enum bz_status q_handoff_lost_get(void *instance, uint64_t *value) {
     struct bz_zoo_items *queue = instance;
@@ -57,7 +58,7 @@ static enum bz_status q_handoff_lost_get(void *instance, uint64_t *value) {
     struct bz_waiter self;
     enum bz_status status = wait_for_hand_over(queue, &self);
     *value = self.future.value;
-    return status; /* the fault: if it is cancelled, the item in its future goes with it */
+    return status; /* the fault: if it is cancelled, the item in its future is lost */
 }
 
 const struct bz_queue_ops bz_zoo_ops_q_handoff_lost = {HANDING_OVER, .get = q_handoff_lost_get};
@@ -66,23 +67,26 @@ const struct bz_queue_ops bz_zoo_ops_q_handoff_lost = {HANDING_OVER, .get = q_ha
  *
  * A memory object stream sends straight to a receiver that waits, past the buffer. (1) R waits in
  * receive. (2) A send hands it the item. (3) A cancellation of R, from its scope or its task, is
- * delivered before R has resumed. (4) R leaves by that exception, and nobody has the item. The code
- * is that of q-handoff-lost.
+ * delivered before R has resumed. (4) R leaves by that exception, and the item is lost. The code is
+ * that of q-handoff-lost.
  *
  * Two earlier policies for the same window and one repair had faults of their own: an-728-swallow,
- * an-728-reroute. What cures all three: the item stays in the queue until the receiver has
- * resumed, and counts against its bound until then. */
+ * an-728-reroute.
+ *
+ * The cure of all three: the item stays in the queue until the receiver has resumed, and counts
+ * against the bound until then. */
 const struct bz_queue_ops bz_zoo_ops_an_728 = {HANDING_OVER, .get = q_handoff_lost_get};
 
-/* mb-160-queue: whoever is cancelled between wake-up and resume swallows the value that it was
- * assigned. The queue of the same change as mb-160; it has no bound and one order.
+/* mb-160-queue: a reader that is cancelled between wake-up and resume loses the value that it was
+ * assigned.
  *
- * A put assigns its value to the oldest reader that waits, and schedules that reader. (1) R waits.
- * (2) A put assigns R the value. (3) R is cancelled before it runs. (4) R leaves, and the value is
- * gone. The code is that of q-handoff-lost.
+ * This is the queue of the same change as mb-160. It has no bound and one order. A put assigns its
+ * value to the oldest reader that waits, and schedules that reader. (1) R waits. (2) A put assigns
+ * R the value. (3) R is cancelled before it runs. (4) R leaves, and the value is lost. The code is
+ * that of q-handoff-lost.
  *
- * The cure: a cancelled reader puts back what it was assigned. (The project chose another: a
- * cancellation does not strike there, but at the next point at which it can.) */
+ * The cure: a cancelled reader puts back what it was assigned. (The project chose another one: the
+ * cancellation takes effect later, at the next point where it can.) */
 static enum bz_status mb_160_queue_init(void *instance, struct bz_loop *loop,
                                         enum bz_queue_order order, uint32_t maxsize) {
     bool is_offered = order == BZ_QUEUE_ORDER_FIFO && maxsize == 0;
@@ -94,12 +98,12 @@ const struct bz_queue_ops bz_zoo_ops_mb_160_queue = {HANDING_OVER, .init = mb_16
 
 /* q-putback-dup: the item of a cancelled getter is put back twice.
  *
- * The first repair of q-handoff-lost. A getter that is cancelled with an item in its future puts it
- * back: into the queue, and also to the next getter that waits. (1) G1 and G2 wait. (2) A put hands
- * the item to G1. (3) G1 is cancelled; the item is stored, and handed to G2 as well. (4) G2 returns
- * it, and so does the next get.
+ * This is the first repair of q-handoff-lost. A getter that is cancelled with an item in its future
+ * puts it back into the queue, and also hands it to the next getter that waits. (1) G1 and G2 wait.
+ * (2) A put hands the item to G1. (3) G1 is cancelled; the item is stored, and handed to G2 as
+ * well. (4) G2 returns it, and so does the next get.
  *
- * The cure: nothing travels inside a waiter; there is nothing to put back. */
+ * The cure: no item travels inside a waiter, so there is nothing to put back. */
 static enum bz_status q_putback_dup_get(void *instance, uint64_t *value) {
     struct bz_zoo_items *queue = instance;
     if (queue->count > 0) {
@@ -109,7 +113,7 @@ static enum bz_status q_putback_dup_get(void *instance, uint64_t *value) {
     enum bz_status status = wait_for_hand_over(queue, &self);
     if (status != BZ_OK && bz_waiter_was_woken(&self)) {
         hand_to_oldest(queue, self.future.value);
-        /* The fault: this belongs behind an else. */
+        /* The fault: an else is missing here. */
         enum bz_status stored = bz_zoo_items_store_first(queue, self.future.value);
         return stored == BZ_OK ? status : stored;
     }
@@ -121,10 +125,10 @@ const struct bz_queue_ops bz_zoo_ops_q_putback_dup = {HANDING_OVER, .get = q_put
 
 /* an-728-reroute: the item of a cancelled receiver goes back into a buffer that is full meanwhile.
  *
- * The repair of an-728: a receiver that leaves by a cancellation passes its item to the next
- * receiver that waits, or puts it back in front of the buffer, even beyond the buffer's size. (1) R
- * waits. (2) A send hands it an item, a second one fills the buffer. (3) R is cancelled, and puts
- * its item back: the buffer holds more than its bound.
+ * This is the repair of an-728: a receiver that leaves by a cancellation passes its item to the
+ * next receiver that waits, or puts it back in front of the buffer, even beyond the buffer's size.
+ * (1) R waits. (2) A send hands it an item, and a second one fills the buffer. (3) R is cancelled,
+ * and puts its item back: the buffer holds more than its bound.
  *
  * The cure: an item that was handed over counts against the bound until its receiver resumes. */
 static enum bz_status an_728_reroute_get(void *instance, uint64_t *value) {
@@ -148,12 +152,13 @@ const struct bz_queue_ops bz_zoo_ops_an_728_reroute = {HANDING_OVER, .get = an_7
 
 /* an-728-swallow: a receiver that was handed an item returns it, and its cancellation is lost.
  *
- * The oldest policy for the window between the send and the resume of the receiver: the item must
- * not be lost, so the cancellation is. (1) R waits in receive. (2) A send hands it the item. (3) R
- * is cancelled. (4) R returns the item as if nothing had happened; whoever cancelled it waits for
- * an end that does not come.
+ * This is the oldest policy for the window between the send and the resume of the receiver: it
+ * keeps the item, and loses the cancellation instead. (1) R waits in receive. (2) A send hands it
+ * the item. (3) R is cancelled. (4) R returns the item as if it had not been cancelled. The task
+ * that cancelled it waits for an end that does not come.
  *
- * The cure: the item is put back, within the bound, and the cancellation goes on. See an-728. */
+ * The cure: the item is put back, within the bound, and the cancellation is reported. See an-728.
+ */
 static enum bz_status an_728_swallow_get(void *instance, uint64_t *value) {
     struct bz_zoo_items *queue = instance;
     if (queue->count > 0) {
@@ -162,7 +167,7 @@ static enum bz_status an_728_swallow_get(void *instance, uint64_t *value) {
     struct bz_waiter self;
     enum bz_status status = wait_for_hand_over(queue, &self);
     *value = self.future.value;
-    return bz_waiter_was_woken(&self) ? BZ_OK : status; /* the fault: whatever the status says */
+    return bz_waiter_was_woken(&self) ? BZ_OK : status; /* the fault: even if cancelled */
 }
 
 const struct bz_queue_ops bz_zoo_ops_an_728_swallow = {HANDING_OVER, .get = an_728_swallow_get};

@@ -6,13 +6,13 @@
 
 /* an-1145: lock-stale-queue, made again ten years later in a lock that is handed over.
  *
- * release gives the lock to the first waiter that is not cancelled, and leaves the cancelled ones
- * to take themselves out when they resume. But the fast path asks for an empty queue. Who comes
+ * A release gives the lock to the first waiter that is not cancelled. The cancelled ones take
+ * themselves out when they resume. But the fast path asks for an empty queue. A task that comes
  * after the release and before a cancelled waiter has resumed queues at a lock that nobody owns.
  *
  *     A holds; B waits and is cancelled; A releases; D comes: D waits for ever
  *
- * The cure: cancelled waiters count for nothing on the fast path, too. */
+ * The cure: the fast path ignores cancelled waiters, too. */
 static enum bz_status an_1145_acquire(void *instance) {
     struct bz_zoo_handoff *lock = instance;
     if (!lock->is_owned && bz_list_is_empty(&lock->queue.entries)) { /* the fault */
@@ -24,13 +24,13 @@ static enum bz_status an_1145_acquire(void *instance) {
 
 const struct bz_permit_ops bz_zoo_ops_an_1145 = {BZ_ZOO_HANDOFF, .acquire = an_1145_acquire};
 
-/* fl-1: a future owns the lock before anybody has polled it, and is dropped.
+/* fl-1: a future owns the lock before it was polled, and is dropped.
  *
- * Asking for the lock makes a future, and if the lock is free the future owns it from that moment.
- * What unlocks is the guard, and a guard is made when the future is polled. A future that is
- * dropped before has no guard, and the lock remains with nobody.
+ * A call of lock() makes a future. If the lock is free, the future owns it from that moment. The
+ * guard unlocks, and the guard is made when the future is polled. A future that is dropped before
+ * has no guard, and the lock stays locked for ever.
  *
- * Between the call and the first poll others may run here: a yield.
+ * Here a yield stands between the call and the first poll, in which other tasks may run.
  *
  *     A calls acquire on a free lock, and owns it; A is cancelled before it goes on: locked for
  *     ever
@@ -42,7 +42,7 @@ static enum bz_status fl_1_acquire(void *instance) {
         return bz_zoo_handoff_wait(lock);
     }
     lock->is_promised = true;
-    enum bz_status status = bz_yield(lock->queue.loop); /* the fault: cancelled here, it keeps it */
+    enum bz_status status = bz_yield(lock->queue.loop); /* the fault: if cancelled, it keeps it */
     lock->is_promised = false;
     return status;
 }
@@ -73,14 +73,14 @@ static enum bz_status release_to_oldest(void *instance) {
 
 /* an-387: the lock is handed to a waiter that is being cancelled, and is not given back.
  *
- * release makes the oldest waiter the owner and sets its event. If that waiter is cancelled, before
- * the release or after it, in the same turn, it leaves by its exception; the way out takes the
- * entry from the queue if the event is not set, and does nothing if it is. The owner is gone for
- * ever.
+ * A release makes the oldest waiter the owner and sets its event. If that waiter is cancelled in
+ * the same turn, before the release or after it, it leaves by its exception. Its handler takes the
+ * entry out of the queue if the event is not set, and does nothing if it is. So the owner is gone,
+ * and the lock stays locked for ever.
  *
  *     A holds; B and C wait; B is cancelled and A releases, in either order: B owns the lock
  *
- * The cure: whoever leaves by an exception and was made the owner releases. */
+ * The cure: a waiter that was made the owner and leaves by an exception releases the lock. */
 static enum bz_status an_387_acquire(void *instance) {
     struct bz_zoo_handoff *lock = instance;
     if (bz_zoo_handoff_try(lock)) {
@@ -89,7 +89,7 @@ static enum bz_status an_387_acquire(void *instance) {
     struct owner self = {.is_owner = false};
     enum bz_status status = bz_deque_wait(&lock->queue, &self.waiter);
     if (self.is_owner) {
-        lock->is_promised = false; /* the fault: whoever does not take it keeps it */
+        lock->is_promised = false; /* the fault: a cancelled owner keeps it */
     }
     return status;
 }
@@ -97,19 +97,20 @@ static enum bz_status an_387_acquire(void *instance) {
 const struct bz_permit_ops bz_zoo_ops_an_387 = {BZ_ZOO_HANDOFF, .acquire = an_387_acquire,
                                                 .release = release_to_oldest};
 
-/* tw-inline-nocancel: the cancel of a running function does not reach the acquire that it waits in.
+/* tw-inline-nocancel: the cancel of a running function does not reach the acquire that it waits
+ * for.
  *
  * The function and the acquire are two Deferreds, one behind the other. A cancel hits the outer one
- * and ends there. The inner one keeps its place in the queue; when it is served, the function goes
- * on, and the section that was called off is run.
+ * and ends there. The inner one keeps its place in the queue. When it is served, the function goes
+ * on, and runs the section that was cancelled.
  *
- *     A holds; B waits; B is cancelled, and waits on; A releases: B has the lock, as if nothing
- *     had been said
+ *     A holds; B waits; B is cancelled, and waits on; A releases: B has the lock, as if nobody had
+ *     cancelled it
  *
- * A cancel after the hand-over is right here: the lock goes to the next. What the task waits on is
- * the outer Deferred: its future. What is in the queue is the inner.
+ * A cancel after the hand-over is handled correctly here: the lock goes to the next waiter. The
+ * task awaits the outer Deferred, which is its future. The inner one is in the queue.
  *
- * The cure: a cancel is passed on to what is waited for. */
+ * The cure: pass a cancel on to the Deferred that is waited for. */
 static enum bz_status tw_inline_nocancel_acquire(void *instance) {
     struct bz_zoo_handoff *lock = instance;
     if (bz_zoo_handoff_try(lock)) {
@@ -117,7 +118,7 @@ static enum bz_status tw_inline_nocancel_acquire(void *instance) {
     }
     struct owner self = {.is_owner = false};
     enum bz_status status = bz_deque_wait_and_stay(&lock->queue, &self.waiter);
-    while (!self.is_owner) { /* the fault: it is cancelled, and waits on where it stands */
+    while (!self.is_owner) { /* the fault: a cancelled waiter waits on */
         bz_future_init(&self.waiter.future, lock->queue.loop);
         status = bz_future_await(&self.waiter.future);
     }
@@ -132,16 +133,17 @@ static enum bz_status tw_inline_nocancel_acquire(void *instance) {
 const struct bz_permit_ops bz_zoo_ops_tw_inline_nocancel = {
     BZ_ZOO_HANDOFF, .acquire = tw_inline_nocancel_acquire, .release = release_to_oldest};
 
-/* tk-6450: a task has two acquires in the queue, and polls the second.
+/* tk-6450: a task has two acquires in the queue, and polls only the second.
  *
- * In a select, a branch that did not win may be kept and be left alone while another branch asks
- * for the same mutex. The first acquire has its place in the queue all the same, before the second.
- * When its turn comes, the mutex is assigned to it, and it is for its owner to find out; but the
- * owner waits for the other one.
+ * In a select, a branch that did not win may be kept without being polled while another branch asks
+ * for the same mutex. The first acquire keeps its place in the queue, ahead of the second. When its
+ * turn comes, the mutex is assigned to it. Its owner would have to poll it to find out, but polls
+ * only the other one.
  *
- * A caller who has waited for some time asks again here, and keeps the first acquire. It is woken
- * by a timer in between, so that a wake-up is no grant; nothing is claimed of the order of service.
- * What is seen from outside is enough: there is no view, for one caller may have two entries.
+ * Here a caller that has waited for some time asks again, and keeps the first acquire. A timer
+ * wakes it in between, so that a wake-up is no grant, and nothing is claimed about the order of
+ * service. There is no view, for one caller may have two entries. The oracles that look from
+ * outside suffice.
  *
  *     A holds; B asks; B's patience ends and B asks again; A releases: the first acquire has it
  *
@@ -190,8 +192,8 @@ const struct bz_permit_ops bz_zoo_ops_tk_6450 = {BZ_ZOO_HANDOFF, .acquire = tk_6
 
 /* --- waiters that cannot leave the queue ------------------------------------------------------ */
 
-/* Entries outlive the tasks that gave up, and so are not on their stacks. Who is cancelled stays in
- * the queue; who was chosen and is cancelled hands over to the next, as it should. */
+/* Entries outlive the tasks that gave up, and so are not on their stacks. A cancelled waiter stays
+ * in the queue. One that was chosen and is cancelled hands over to the next, as it should. */
 static enum bz_status acquire_by_request(struct bz_zoo_handoff *lock,
                                          void (*hand_over)(struct bz_zoo_handoff *lock)) {
     if (bz_zoo_handoff_try(lock)) {
@@ -213,15 +215,16 @@ static enum bz_status acquire_by_request(struct bz_zoo_handoff *lock,
 
 /* tw-nocancel: a waiter that gives up cannot leave the queue, and is served.
  *
- * A Deferred without a canceller: who gives up is told so, and its entry stays. release takes the
- * lock in the name of the oldest entry, takes that out and fires it; if it has been fired, that is
- * an error, and the lock remains with nobody. Historically the error came out of release; here
- * release says OK. The rest of the queue is stranded.
+ * A Deferred has no canceller: a waiter that gives up is told so, and its entry stays. A release
+ * takes the lock for the oldest entry, takes that entry out and fires it. If it has been fired
+ * already, that is an error, and the lock stays locked for ever. Historically the error came out of
+ * the release. Here the release says OK. The rest of the queue waits for ever.
  *
- * The entries are not shown to the oracles that look inside, nor is misuse claimed to be refused: a
- * lock that belongs to nobody is released by anybody. What is seen is who waits for it.
+ * The entries are not shown to the oracles that look inside. The entry does not claim to refuse
+ * misuse, for a lock that belongs to nobody is released by anybody. What the oracles see is a task
+ * that waits for it.
  *
- *     A holds; B and C wait; B gives up; A releases: the lock is B's, who is gone
+ *     A holds; B and C wait; B gives up; A releases: the lock is B's, which has gone
  *
  * The cure: a canceller, which takes the entry out. */
 static void tw_nocancel_hand_over(struct bz_zoo_handoff *lock) {
@@ -245,28 +248,28 @@ static enum bz_status tw_nocancel_release(void *instance) {
 const struct bz_permit_ops bz_zoo_ops_tw_nocancel = {BZ_ZOO_HANDOFF, .acquire = tw_nocancel_acquire,
                                                      .release = tw_nocancel_release, .view = NULL};
 
-/* am-54: the mutex says that it is locked while it is handed through those who have gone.
+/* am-54: the mutex says that it is locked while it passes through waiters that have gone.
  *
  * A waiter whose time is up stays in the queue. When its turn comes, it is given the mutex and
- * gives it back at once; at once is a turn of the loop for each of them. Meanwhile nobody holds the
- * mutex, and nobody waits, and isLocked() says yes.
+ * gives it back at once, which takes a turn of the loop for each of them. Meanwhile nobody holds
+ * the mutex and nobody waits, and isLocked() says yes.
  *
- * (The other report about the same counter, that waitForUnlock() may resolve while the mutex is
- * locked, needs an operation that locks do not have here: async-mutex 52.)
+ * A second report about the same counter says that waitForUnlock() may resolve while the mutex is
+ * locked (async-mutex 52). Locks have no such operation here.
  *
  *     A holds; B waits and gives up; A releases, and asks at once: locked
  *
- * The cure: whoever gives up leaves the queue. */
+ * The cure: a waiter that gives up leaves the queue. */
 struct am_54_lock {
     struct bz_zoo_handoff lock;
-    struct bz_handle turn; /* of one who has gone */
+    struct bz_handle turn; /* of a waiter that has gone */
 };
 
 static void am_54_on_turn(struct bz_handle *handle);
 
 static void am_54_hand_over(struct bz_zoo_handoff *lock) {
     struct bz_waiter *oldest = bz_deque_pop(&lock->queue);
-    lock->is_owned = oldest != NULL; /* the fault: locked() is true for one who has gone */
+    lock->is_owned = oldest != NULL; /* the fault: it may have gone */
     lock->is_promised = oldest != NULL;
     if (oldest != NULL) {
         if (bz_future_set_result(&oldest->future, 0) != BZ_OK) { /* it has gone */
@@ -297,15 +300,15 @@ const struct bz_permit_ops bz_zoo_ops_am_54 = {BZ_ZOO_HANDOFF,
 
 #define SECOND_NS 1000000000u
 
-/* toy-poll: a lock that tries again in a second, for a caller who has gone.
+/* toy-poll: a lock that is tried again every second, even for a caller that has gone.
  *
- * Who finds the lock taken asks the loop to try again in a second, for as long as it takes. A
- * caller who is cancelled meanwhile leaves, and its retry stays behind: it takes the lock in the
- * name of nobody. (Nothing is claimed of the order of service, which is that of the timers.)
+ * A caller that finds the lock taken asks the loop to try again in a second, as often as it takes.
+ * A caller that is cancelled meanwhile leaves, and its retry stays behind: it takes the lock for
+ * nobody. (Nothing is claimed about the order of service, which is that of the timers.)
  *
- *     A holds; B tries, and will again; B is cancelled; A releases; the retry takes the lock
+ *     A holds; B tries, and will try again; B is cancelled; A releases; the retry takes the lock
  *
- * The cure: a caller who leaves cancels its retry. */
+ * The cure: a caller that leaves cancels its retry. */
 struct toy_poll_retry {
     struct bz_timer timer;
     struct bz_zoo_handoff *lock;

@@ -46,7 +46,7 @@ enum bz_status bz_zoo_items_store_first(struct bz_zoo_items *queue, uint64_t val
     return store_before(queue, queue->items.next, value, 0);
 }
 
-/* The first or last stored, or the first of those with the least priority. */
+/* The item that was stored first or last, or the first of those with the least priority. */
 static struct item *due_item(const struct bz_zoo_items *queue) {
     bool is_lifo = queue->order == BZ_QUEUE_ORDER_LIFO;
     struct bz_list *link = is_lifo ? queue->items.prev : queue->items.next;

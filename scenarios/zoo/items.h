@@ -1,8 +1,8 @@
-/* The queues that entries of the zoo are made of: a correct one in the manner of asyncio's, and the
- * way in which older ones handed items over. As in parts.h, an entry replaces what its fault is in.
+/* The queue that entries of the zoo are made of. It is correct, and works like asyncio's. As in
+ * parts.h, an entry replaces the operations that have its fault.
  *
- * By default a wake-up is a hint: who was woken looks again, and may have to wait again behind all
- * others; whoever leaves without using the wake-up passes it on. An item is in the queue from the
+ * A wake-up is a hint: a woken task looks again, and may have to wait again behind all others. A
+ * task that leaves without using its wake-up passes it on. An item is in the queue from the
  * return of its put to the return of its get, so that a variant made of these functions may claim
  * BZ_CLAIM_TAKES_AT_RETURN.
  *
@@ -33,11 +33,10 @@ bool bz_zoo_items_is_full(const struct bz_zoo_items *queue);
 enum bz_status bz_zoo_items_store(struct bz_zoo_items *queue, uint64_t value, int64_t priority);
 enum bz_status bz_zoo_items_store_first(struct bz_zoo_items *queue, uint64_t value);
 
-/* Takes the item that is due, of which there is one, and wakes nobody. */
+/* Takes the next item, of which there must be one, and wakes nobody. */
 uint64_t bz_zoo_items_take(struct bz_zoo_items *queue);
 
-/* Wait until there is a slot, or an item. Who leaves with a wake-up that it has no use for passes
- * it on. */
+/* Wait until there is a slot, or an item. A cancelled waiter passes its wake-up on. */
 enum bz_status bz_zoo_items_wait_for_slot(struct bz_zoo_items *queue);
 enum bz_status bz_zoo_items_wait_for_item(struct bz_zoo_items *queue);
 

@@ -1,4 +1,5 @@
-/* Limiters: whoever wakes a waiter takes it out of the queue, and counts it until it resumes. */
+/* Limiters: a release takes the waiter that it wakes out of the queue, and counts it until it
+ * resumes. */
 #include "scenarios/zoo/parts.h"
 
 struct limiter {
@@ -12,12 +13,12 @@ static bool try_slot(struct limiter *limiter) {
     return slots->value > limiter->on_their_way && bz_zoo_semaphore_try(slots);
 }
 
-/* ah-9670: a waiter that comes too late looks for itself in the list, and is not there.
+/* ah-9670: a waiter that times out after it was woken wakes nobody.
  *
- * The connector of an HTTP client has so many slots. release takes the oldest waiter off the list
- * and wakes it. On the way out by a time-out or a cancellation a waiter takes itself off the list;
- * if it is not there, that is an error, which is suppressed. But then it had been woken: the slot
- * is free, and nobody else is told.
+ * The connector of an HTTP client has a number of slots. A release takes the oldest waiter off the
+ * list and wakes it. On its way out, by a time-out or a cancellation, a waiter takes itself off the
+ * list. If it is not there, that is an error, which is suppressed. But then it had been woken: the
+ * slot is free, and no other waiter is woken.
  *
  * Historically a woken waiter looked for a slot again, and a newcomer could be faster. This is left
  * out: slots on their way are not given to newcomers.
@@ -25,7 +26,7 @@ static bool try_slot(struct limiter *limiter) {
  *     no slot is free; B and C wait; a slot is released: B is off the list; B's time is up: C waits
  *     on
  *
- * The cure: who is not in the list any more wakes the next. */
+ * The cure: a waiter that is no longer in the list wakes the next one. */
 static enum bz_status ah_9670_acquire(void *instance) {
     struct limiter *connector = instance;
     if (try_slot(connector)) {
@@ -34,7 +35,7 @@ static enum bz_status ah_9670_acquire(void *instance) {
     struct bz_waiter waiter;
     enum bz_status status = bz_deque_wait(&connector->slots.queue, &waiter);
     connector->on_their_way -= bz_waiter_was_woken(&waiter);
-    connector->slots.value -= status == BZ_OK; /* the fault: if not, it may have been woken */
+    connector->slots.value -= status == BZ_OK; /* the fault: it may have been woken */
     return status;
 }
 
@@ -49,19 +50,19 @@ const struct bz_permit_ops bz_zoo_ops_ah_9670 = {
     BZ_ZOO_SEMAPHORE, .instance_bytes = sizeof(struct limiter), .acquire = ah_9670_acquire,
     .release = ah_9670_release};
 
-/* an-947: a capacity limiter, whose woken borrower is cancelled and tells nobody.
+/* an-947: a capacity limiter loses the wake-up of a borrower that is cancelled.
  *
- * release strikes the borrower off the list, takes the oldest event out of the queue and sets it;
- * whoever waits for that event enters itself as a borrower when it resumes. If it is cancelled,
- * before the event was set or after, there is capacity, and the next event stays unset.
+ * A release takes the borrower off the list of borrowers, takes the oldest event out of the queue
+ * and sets it. The task that waits for that event becomes a borrower when it resumes. If it is
+ * cancelled, before the event was set or after, capacity is free, and the next event stays unset.
  *
- * A release that takes out a cancelled waiter's event is part of it: with the cure, that waiter
- * passes it on, too. Historically a newcomer could also borrow what an event was set for; this is
- * left out, borrowers on their way count.
+ * A release that takes out the event of a cancelled waiter is part of the fault: with the cure,
+ * that waiter passes it on, too. Historically a newcomer could also borrow the capacity that an
+ * event was set for. This is left out: borrowers on their way count.
  *
  *     the limiter is full; B and C wait; a borrower releases and B is cancelled: C waits for ever
  *
- * The cure: whoever leaves with its event set sets the next. */
+ * The cure: a waiter that leaves with its event set sets the next event. */
 struct an_947_borrower {
     struct bz_waiter waiter;
     bool is_set;
@@ -74,7 +75,7 @@ static enum bz_status an_947_acquire(void *instance) {
     }
     struct an_947_borrower self = {.is_set = false};
     enum bz_status status = bz_deque_wait(&limiter->slots.queue, &self.waiter);
-    limiter->on_their_way -= self.is_set; /* the fault: who does not borrow sets no other event */
+    limiter->on_their_way -= self.is_set; /* the fault: if cancelled, it sets no event */
     limiter->slots.value -= status == BZ_OK;
     return status;
 }
@@ -100,14 +101,15 @@ const struct bz_permit_ops bz_zoo_ops_an_947 = {
 
 /* an-646: raising the total sets events and leaves them in the queue.
  *
- * Whoever sets a waiter's event takes it out of the queue: a woken waiter relies on that, and takes
- * itself out only if it leaves before. release did so; the setter of the total did not. What it set
- * stays in the queue for good, and later callers see a queue that is not empty and line up in it.
+ * Code that sets a waiter's event must take it out of the queue: a woken waiter relies on that, and
+ * takes itself out only if it leaves before. A release does so; the setter of the total did not.
+ * The events that it set stay in the queue for good. Later callers find a queue that is not empty,
+ * and queue in it.
  *
- * A semaphore has no call to raise a total, so this one is made of a limiter: an acquire borrows
- * for ever, and a release raises the total by one. The difference is the number of free permits,
- * and the setter is the only one that wakes. Entries outlive their tasks, and so are not on the
- * stack.
+ * A semaphore has no call that raises the total, so this one is made of a limiter: an acquire
+ * borrows for ever, and a release raises the total by one. The number of free permits is the
+ * difference, and only the setter wakes. Entries outlive their tasks, and so are not on their
+ * stacks.
  *
  *     A has the only permit; B waits; A releases; B resumes, and its entry is still there
  *
@@ -136,7 +138,7 @@ static enum bz_status an_646_acquire(void *instance) {
         bz_deque_remove(&request->waiter);
         bz_zoo_request_drop(queue->loop, &request->waiter);
     }
-    an_646_wake_all_that_fit(&limiter->slots); /* newcomers that queued behind us, too */
+    an_646_wake_all_that_fit(&limiter->slots); /* newcomers that have queued, too */
     bz_zoo_request_drop(queue->loop, &request->waiter);
     return status;
 }

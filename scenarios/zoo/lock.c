@@ -6,10 +6,11 @@
 
 /* lock-woken-cancel: a woken waiter that is cancelled does not pass the lock on.
  *
- * The window bug in its plainest form: release wakes the oldest waiter, somebody cancels that
- * waiter before it resumes, it leaves, and the lock is free while the next one waits for ever.
+ * This is the window bug in its plainest form. A release wakes the oldest waiter. Somebody cancels
+ * that waiter before it resumes, and it leaves. The lock is free, and the next waiter waits for
+ * ever.
  *
- * The cure: whoever was woken and leaves without the lock wakes the next. */
+ * The cure: a waiter that was woken and leaves without the lock wakes the next one. */
 static enum bz_status lock_woken_cancel_acquire(void *instance) {
     struct bz_zoo_lock *lock = instance;
     if (bz_zoo_lock_try(lock)) {
@@ -27,15 +28,15 @@ static enum bz_status lock_woken_cancel_acquire(void *instance) {
 const struct bz_permit_ops bz_zoo_ops_lock_woken_cancel = {BZ_ZOO_LOCK,
                                                            .acquire = lock_woken_cancel_acquire};
 
-/* lock-double-grant: a cancelled waiter wakes somebody although somebody has been woken already.
+/* lock-double-grant: a cancelled waiter wakes another one although one has been woken already.
  *
- * The repair of lock-woken-cancel went too far. Whoever is cancelled while the lock is free wakes
- * the first waiter that is not done. But the lock is also free in the window, between a release and
- * the resume of the waiter that it woke: that waiter is done, is skipped, and the one behind it is
- * woken as well. Both take the lock.
+ * The repair of lock-woken-cancel went too far. A waiter that is cancelled while the lock is free
+ * wakes the first waiter whose future is not done. But the lock is also free in the window, between
+ * a release and the resume of the waiter that it woke. That waiter's future is done, so it is
+ * skipped, and the one behind it is woken as well. Both take the lock.
  *
- * The cure: only who was woken passes the wake-up on; or, as asyncio does, look at the head of the
- * queue alone, and do nothing if it is done. */
+ * The cure: only a waiter that was woken passes the wake-up on. (asyncio looks at the head of the
+ * queue alone, and does nothing if it is done.) */
 static enum bz_status lock_double_grant_acquire(void *instance) {
     struct bz_zoo_lock *lock = instance;
     if (bz_zoo_lock_try(lock)) {
@@ -54,12 +55,12 @@ static enum bz_status lock_double_grant_acquire(void *instance) {
 const struct bz_permit_ops bz_zoo_ops_lock_double_grant = {BZ_ZOO_LOCK,
                                                            .acquire = lock_double_grant_acquire};
 
-/* lock-head-setresult: release wakes the head of the queue, and does not look whether it is alive.
+/* lock-head-setresult: a release wakes the head of the queue without asking whether it is alive.
  *
- * A waiter that was cancelled stays in the queue until its task resumes. A release in that same
- * turn sets a result on it, which is refused; historically the refusal came out of release as an
- * exception, with the lock open by then. Here release says OK, so that what is seen is what the
- * refusal meant: the lock is free, the waiter behind the dead one sleeps, and nobody will wake it.
+ * A waiter that was cancelled stays in the queue until its task resumes. A release in that turn
+ * sets a result on it, which is refused. Historically the refusal came out of the release as an
+ * exception, when the lock was open already. Here the release says OK, so that the consequence is
+ * seen: the lock is free, the waiter behind the dead one sleeps, and nobody will wake it.
  *
  *     A holds; B and C wait; B is cancelled; A releases before B has resumed: C waits for ever
  *
@@ -82,9 +83,9 @@ const struct bz_permit_ops bz_zoo_ops_lock_head_setresult = {
 
 /* lock-locked-window: locked() says that the lock is free while a woken waiter is about to take it.
  *
- * release takes the mark down and wakes a waiter, who puts it up again when it resumes. In between
- * locked() is false, although an acquire would have to wait. Whoever decides by it decides wrongly:
- * a pool that drops the locks that are not locked drops one that is in use.
+ * A release clears the flag and wakes a waiter, which sets the flag again when it resumes. In
+ * between, locked() is false, although an acquire would have to wait. Code that relies on it goes
+ * wrong: a pool that drops locks that are not locked drops one that is in use.
  *
  *     A holds; B waits; A releases: until B has resumed, locked() is false
  *
@@ -99,16 +100,17 @@ const struct bz_permit_ops bz_zoo_ops_lock_locked_window = {BZ_ZOO_LOCK,
 
 /* lock-noncancel-exit: a woken waiter that leaves by anything but a cancellation keeps the wake-up.
  *
- * The repair of lock-woken-cancel passes the wake-up on where the cancellation arrives, and nowhere
- * else. In asyncio, a waiter whose coroutine is closed, or is given another exception, in the
- * window leaves another way; the lock is free, and the next waiter sleeps.
+ * The repair of lock-woken-cancel passes the wake-up on in the handler of the cancellation and
+ * nowhere else. In asyncio a waiter can also leave in the window because its coroutine is closed,
+ * or because another exception is thrown into it. Then the lock is free, and the next waiter
+ * sleeps.
  *
- * A status stands for the exception here. An acquire of this lock has a deadline of its own: when
- * it comes in the window, the acquire ends with BZ_TIMED_OUT, and that is not BZ_CANCELLED.
+ * Here a status stands for that exception. An acquire of this lock has a deadline of its own: if it
+ * comes in the window, the acquire ends with BZ_TIMED_OUT, which is not BZ_CANCELLED.
  *
  *     A holds; B and C wait; A releases; B's deadline comes before B has resumed: C waits for ever
  *
- * The cure: whoever leaves with a wake-up passes it on, however it leaves. */
+ * The cure: a waiter that leaves with a wake-up passes it on, however it leaves. */
 #define LOCK_NONCANCEL_EXIT_NS 100u
 
 static enum bz_status lock_noncancel_exit_acquire(void *instance) {
@@ -126,7 +128,7 @@ static enum bz_status lock_noncancel_exit_acquire(void *instance) {
     if (status == BZ_OK) {
         lock->is_held = true;
     } else if (status == BZ_CANCELLED && bz_waiter_was_woken(&waiter)) {
-        bz_deque_wake_oldest(&lock->queue); /* the fault: no other way out leads here */
+        bz_deque_wake_oldest(&lock->queue); /* the fault: only here */
     }
     return status;
 }
@@ -137,10 +139,12 @@ const struct bz_permit_ops bz_zoo_ops_lock_noncancel_exit = {
 /* lock-stale-queue: a newcomer takes the lock only if the queue is empty.
  *
  * A cancelled waiter is in the queue until its task resumes. If the lock is released meanwhile,
- * nobody is woken, which is right: nobody waits. But whoever comes before that task resumes sees a
- * queue that is not empty, and lines up behind an entry that is already dead. Nobody will wake it.
+ * nobody is woken, which is right: nobody waits. But a task that comes before the cancelled one has
+ * resumed finds a queue that is not empty, and queues behind the dead entry. Nobody will wake it.
  *
- * The cure: the lock is to be had if it is free and every entry of the queue is cancelled. */
+ *     A holds; B waits and is cancelled; A releases; D comes: D waits for ever
+ *
+ * The cure: a newcomer takes the lock if it is free and every entry of the queue is cancelled. */
 static enum bz_status lock_stale_queue_acquire(void *instance) {
     struct bz_zoo_lock *lock = instance;
     if (!lock->is_held && bz_list_is_empty(&lock->queue.entries)) { /* the fault */
@@ -155,9 +159,11 @@ const struct bz_permit_ops bz_zoo_ops_lock_stale_queue = {BZ_ZOO_LOCK,
 
 /* toy-lifo: a mutex that serves the last waiter first.
  *
- * The list of waiters is a stack: release takes its last element. Correct in everything else, a
- * cancellation in the window included, and fine in a test with one waiter; under load the first to
- * come is the last to be served, or never.
+ * The list of waiters is a stack: a release takes its last element. Everything else is correct, a
+ * cancellation in the window included. A test with one waiter shows nothing. Under load the first
+ * to come is served last, or never.
+ *
+ *     A holds; B, then C wait; A releases: C is woken
  *
  * The cure: take the first element. */
 static void toy_lifo_wake(struct bz_zoo_lock *lock) {
@@ -199,17 +205,18 @@ static enum bz_status toy_lifo_release(void *instance) {
 const struct bz_permit_ops bz_zoo_ops_toy_lifo = {BZ_ZOO_LOCK, .acquire = toy_lifo_acquire,
                                                   .release = toy_lifo_release};
 
-/* tk-8365: whoever has no budget left queues later than it came.
+/* tk-8365: a task without budget queues later than it called.
  *
- * A task may do so much before it has to let others run. An acquire asks for this budget first: if
- * it is used up, the task yields, and is queued when it comes back. Who calls acquire in the
- * meantime is served before it, though the mutex promises the order of the calls.
+ * A task may do a certain amount of work before it has to let others run. An acquire asks for this
+ * budget first: if none is left, the task yields, and joins the queue when it comes back. A task
+ * that calls acquire in the meantime is served before it, although the mutex promises the order of
+ * the calls.
  *
- * Budgets belong to tasks and are larger; here every fourth acquire of the lock finds none.
+ * Real budgets belong to tasks and are larger. Here every fourth acquire of the lock finds none.
  *
  *     A holds; B calls acquire and has to yield; C calls acquire, and is queued; B comes back: C, B
  *
- * The cure: the place in the queue comes first, and then the question of the budget. */
+ * The cure: join the queue first, and ask for the budget then. */
 struct tk_8365_lock {
     struct bz_zoo_lock lock;
     uint32_t spent;
@@ -231,16 +238,16 @@ static enum bz_status tk_8365_acquire(void *instance) {
 const struct bz_permit_ops bz_zoo_ops_tk_8365 = {
     BZ_ZOO_LOCK, .instance_bytes = sizeof(struct tk_8365_lock), .acquire = tk_8365_acquire};
 
-/* ce-3554: a waiter of a mutex is notified when it is cancelled, and tells nobody.
+/* ce-3554: a waiter of a mutex is cancelled just after it was notified, and notifies nobody.
  *
- * release frees the mutex and notifies one waiter, which tries again like anybody: a newcomer may
- * be faster, and then the waiter waits once more. So a notification is a hint, and nothing is
- * claimed of the order of service. But it is the only hint: if the notified waiter is cancelled
- * before it has tried, the mutex is free, and those who still wait are never told.
+ * A release frees the mutex and notifies one waiter, which tries again like any other task. A
+ * newcomer may be faster, and then the waiter waits once more. So a notification is a hint, and
+ * nothing is claimed about the order of service. But it is the only hint: if the notified waiter is
+ * cancelled before it has tried, the mutex is free, and the remaining waiters are never notified.
  *
  *     A holds; B and C wait; A releases: B is notified; B is cancelled: C waits for ever
  *
- * The cure: whoever leaves with a notification notifies the next. */
+ * The cure: a waiter that leaves with a notification notifies the next one. */
 static enum bz_status ce_3554_acquire(void *instance) {
     struct bz_zoo_lock *lock = instance;
     while (lock->is_held) {
@@ -256,16 +263,17 @@ static enum bz_status ce_3554_acquire(void *instance) {
 
 const struct bz_permit_ops bz_zoo_ops_ce_3554 = {BZ_ZOO_LOCK, .acquire = ce_3554_acquire};
 
-/* fr-2071: who unlocks and locks again has the lock again, and those who wait are beaten each time.
+/* fr-2071: a task that unlocks and locks again gets the lock again, each time before those that
+ * wait.
  *
- * Unlocking makes the mutex free and wakes a waiter, which tries again when it runs. The task that
- * has just unlocked is running already. If it locks again at once, the waiter finds the mutex
- * locked, and waits on, in its old place; so it can go on for as long as the other likes. The
- * project has written into its documentation that the mutex is not fair.
+ * An unlock frees the mutex and wakes a waiter, which tries again when it runs. The task that has
+ * just unlocked is already running. If it locks again at once, the waiter finds the mutex locked
+ * and waits on, in its old place. This can repeat without end. The project's documentation now says
+ * that the mutex is not fair.
  *
  *     A holds; B waits; A releases, B is woken, A acquires; B finds nothing; and so on
  *
- * The cure is another promise: the mutex is the woken one's from the wake-up on. */
+ * The cure: from the wake-up on, the mutex is reserved for the woken waiter. */
 static enum bz_status fr_2071_acquire(void *instance) {
     struct bz_zoo_lock *lock = instance;
     if (!lock->is_held) { /* the fault: others may have been woken */

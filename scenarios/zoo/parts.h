@@ -1,5 +1,5 @@
 /* The locks and semaphores that entries of the zoo are made of. None of them has a fault. A macro
- * lists the operations of each; an entry takes them, and replaces those that hold its fault.
+ * lists the operations of each. An entry takes them, and replaces those that have its fault.
  *
  *     const struct bz_permit_ops bz_zoo_ops_toy_lifo = {BZ_ZOO_LOCK, .release = toy_lifo_release};
  *
@@ -12,10 +12,10 @@
 #include "scenarios/variants/deque.h"
 #include "scenarios/zoo/zoo.h"
 
-/* A member that comes later replaces the macro's. That is how the macros are meant to be used. */
+/* A member after the macro replaces the one in it: this is how the macros are used. */
 #pragma GCC diagnostic ignored "-Woverride-init"
 
-/* bz_loop_call_soon(), where no entry has its fault: without memory the process stops. */
+/* bz_loop_call_soon(); without memory the process stops. */
 static inline void bz_zoo_call_soon(struct bz_loop *loop, struct bz_handle *handle,
                                     void (*run)(struct bz_handle *handle)) {
     bool is_queued = bz_loop_call_soon(loop, handle, run);
@@ -48,8 +48,8 @@ enum bz_status bz_zoo_lock_wait(struct bz_zoo_lock *lock);
 
 /* --- lock that is handed over ----------------------------------------------------------------- */
 
-/* A release gives it away: the waiter that is chosen owns it at once, before it resumes, as with
- * Twisted's DeferredLock and anyio's Lock. */
+/* A release hands it over: the chosen waiter owns it at once, before it resumes, as with Twisted's
+ * DeferredLock and anyio's Lock. */
 struct bz_zoo_handoff {
     struct bz_deque queue;
     bool is_owned;
@@ -87,7 +87,7 @@ enum bz_status bz_zoo_handoff_release_by(struct bz_zoo_handoff *lock,
 struct bz_zoo_semaphore {
     struct bz_deque queue;
     uint32_t value;
-    uint32_t permits; /* that there are */
+    uint32_t permits; /* in all */
 };
 
 enum bz_status bz_zoo_semaphore_init(void *instance, struct bz_loop *loop, uint32_t permits);
@@ -126,8 +126,8 @@ void bz_zoo_semaphore_reserve(struct bz_zoo_semaphore *semaphore);
 
 /* --- request ---------------------------------------------------------------------------------- */
 
-/* A waiter that may outlive the call which it waits for: some faults leave it behind. The queue and
- * the task have one use of it each; whoever drops the last one frees it. */
+/* A waiter that may outlive the call that it waits in: some faults leave it behind. The queue and
+ * the task have one use of it each. Dropping the last use frees it. */
 struct bz_zoo_request {
     struct bz_waiter waiter;
     struct bz_handle wakes; /* for a wake-up that is scheduled */

@@ -1,4 +1,4 @@
-/* Pools of locks by key: a table of entries, each with a lock, and who holds what.
+/* Pools of locks by key: a table of entries, each with a lock, and a list of holders.
  *
  * An entry that left the table lives on while a task has it in a variable, as with a collected
  * heap: a task counts as a user of an entry from before it waits until it has released or given up,
@@ -53,7 +53,8 @@ static struct entry *find(struct pool *pool, uint64_t key) {
     return NULL;
 }
 
-/* The same, made if there is none; the caller becomes a user of it. NULL without memory. */
+/* The same, but makes the entry if there is none. The caller becomes a user of it. NULL: no memory.
+ */
 static struct entry *use(struct pool *pool, uint64_t key) {
     struct entry *entry = find(pool, key);
     if (entry != NULL) {
@@ -84,7 +85,7 @@ static void prune(struct pool *pool, struct entry *entry) {
     free_unused(pool, entry);
 }
 
-/* The caller is no user of it any more. */
+/* The caller no longer uses it. */
 static void drop(struct pool *pool, struct entry *entry) {
     entry->users--;
     free_unused(pool, entry);
@@ -92,7 +93,7 @@ static void drop(struct pool *pool, struct entry *entry) {
 
 /* --- who holds what --------------------------------------------------------------------------- */
 
-/* What this task holds under this key, or with NULL any task; NULL if nothing. */
+/* What this task holds under this key, NULL if nothing. `task` NULL: any task. */
 static struct holding *find_holding(struct pool *pool, uint64_t key, const struct bz_task *task) {
     struct bz_list *link = pool->holdings.next;
     for (; link != &pool->holdings; link = link->next) {
@@ -116,7 +117,7 @@ static enum bz_status hold(struct pool *pool, uint64_t key, struct entry *entry)
     return BZ_OK;
 }
 
-/* The running task holds it no more. BZ_NOT_HELD: it did not. */
+/* Ends the holding of the running task. BZ_NOT_HELD: it has none. */
 static enum bz_status unhold(struct pool *pool, uint64_t key, struct entry **entry) {
     struct holding *holding = find_holding(pool, key, bz_loop_current(pool->loop));
     if (holding == NULL) {
@@ -165,22 +166,23 @@ static enum bz_status release_and_keep(void *instance, uint64_t key) {
 
 /* pool-never-pruned: a pool of locks keeps a lock for every key that was ever used.
  *
- * The pool that is safe from pool-prune-window because it deletes nothing: with keys from outside,
- * such as users or documents, it grows until the memory is full. The fault is what is missing: the
- * last user has to prune the entry, and release_and_keep does not.
+ * This pool deletes nothing, and so is safe from pool-prune-window. With keys from outside, such as
+ * users or documents, it grows until the memory is full. The fault is what is missing: the last
+ * user has to prune the entry, and release_and_keep does not.
  *
- * The cure: the last one who holds or waits deletes the entry. */
+ * The cure: the last task that holds or waits deletes the entry. */
 const struct bz_pool_ops bz_zoo_ops_pool_never_pruned = {POOL};
 
 /* pool-prune-window: the entry of a key is deleted because its lock is not locked.
  *
- * Written again and again: get or make the lock of a key, hold it, and after the release delete the
- * entry if the lock is not locked. (1) A holds the lock of a key, B waits for it. (2) A releases: B
- * is woken, but the lock is not locked until B has resumed, and A deletes the entry. (3) C comes,
- * finds no entry, makes a new lock and takes it. (4) B resumes with the old one: two are inside.
+ * Applications write this again and again: get or make the lock of a key, hold it, and after the
+ * release delete the entry if the lock is not locked. (1) A holds the lock of a key, B waits for
+ * it. (2) A releases: B is woken, but the lock is not locked until B has resumed, and A deletes the
+ * entry. (3) C comes, finds no entry, makes a new lock and takes it. (4) B resumes with the old
+ * one: two tasks are inside.
  *
- * The cure: count who holds and who waits, before the wait, and delete the entry with the last. A
- * lock that is handed over inside the release has no such window. */
+ * The cure: count the holders and the waiters, before the wait, and delete the entry with the last.
+ * A lock that is handed over inside the release has no such window. */
 static enum bz_status pool_prune_window_release(void *instance, uint64_t key) {
     struct pool *pool = instance;
     struct entry *entry = NULL;
@@ -191,7 +193,7 @@ static enum bz_status pool_prune_window_release(void *instance, uint64_t key) {
     bz_zoo_lock_release(&entry->lock);
     struct entry *listed = find(pool, key);
     if (!entry->lock.is_held && listed != NULL) {
-        prune(pool, listed); /* the fault: somebody may be on its way to that lock */
+        prune(pool, listed); /* the fault: a woken waiter may be on its way to that lock */
     }
     drop(pool, entry);
     return BZ_OK;
@@ -202,12 +204,12 @@ const struct bz_pool_ops bz_zoo_ops_pool_prune_window = {POOL,
 
 /* pool-lru-held: a cache of locks evicts one that is held.
  *
- * Locks by key are kept in a cache of fixed size that throws out the least recently used entry when
- * it is full. (1) A takes the lock of key 1. (2) Others use other keys; the cache is full, and key
- * 1 was used longest ago: its entry goes, though A holds its lock. (3) B comes for key 1, finds no
- * entry, makes a new lock and takes it: two are inside.
+ * Locks by key are kept in a cache of fixed size. When it is full, it evicts the least recently
+ * used entry. (1) A takes the lock of key 1. (2) Others use other keys; the cache is full, and key
+ * 1 was used longest ago: its entry is evicted, although A holds its lock. (3) B comes for key 1,
+ * finds no entry, makes a new lock and takes it: two tasks are inside.
  *
- * The cure: an entry that somebody uses cannot be evicted. */
+ * The cure: an entry that is in use cannot be evicted. */
 #define POOL_LRU_HELD_SIZE 2u
 
 static enum bz_status pool_lru_held_acquire(void *instance, uint64_t key) {
@@ -222,17 +224,17 @@ static enum bz_status pool_lru_held_acquire(void *instance, uint64_t key) {
 const struct bz_pool_ops bz_zoo_ops_pool_lru_held = {POOL, .acquire = pool_lru_held_acquire,
                                                      .entries = NULL};
 
-/* ah-4562: a waiter is parked in a deque that another task deletes from the dict.
+/* ah-4562: a task deletes the key under which another task waits.
  *
- * A connector keeps a deque of waiters for each key, and who leaves its deque empty deletes the
- * key. (1) W1 and W2 of a key have both been taken out of deque D1 and woken. (2) W1 resumes,
- * finds D1 empty and deletes the key. (3) W4 comes, waits, in a new deque D2 under that key. (4) W2
- * resumes, finds its own D1 empty and deletes the key again: with it D2, and W4 inside. (5) The
- * next release finds no deque, and nobody ever wakes W4.
+ * A connector keeps a deque of waiters for each key, and a waiter that leaves its deque empty
+ * deletes the key. (1) W1 and W2 of a key have both been taken out of deque D1 and woken. (2) W1
+ * resumes, finds D1 empty and deletes the key. (3) W4 comes and waits in a new deque D2 under that
+ * key. (4) W2 resumes, finds its own D1 empty and deletes the key again: now D2, with W4 inside.
+ * (5) The next release finds no deque, and nobody ever wakes W4.
  *
- * The deque of an entry is here the queue of its lock, which is not used otherwise.
+ * Here the deque of an entry is the queue of its lock, which is not used otherwise.
  *
- * The cure: the key is deleted only if it leads to the deque that is empty. */
+ * The cure: delete the key only if it leads to the deque that is empty. */
 static void ah_4562_wake_next(struct pool *pool, uint64_t key) {
     struct entry *entry = find(pool, key);
     if (entry != NULL) {

@@ -1,23 +1,23 @@
 /* Queues of items, in which a wake-up is a hint. */
 #include "scenarios/zoo/items.h"
 
-/* q-barge: what a woken task was woken for can be taken by a newcomer, and the loser queues again
- * at the end.
+/* q-barge: a newcomer can take what a woken task was woken for, and that task queues again at the
+ * end.
  *
  * (1) The queue is full, P waits in put. (2) A get takes an item and wakes P. (3) A newcomer puts
  * before P has resumed. (4) P finds the queue full and waits again, behind all others. The same
- * happens to getters. Open to this day, by choice: the queue does not promise to be fair. This
- * entry claims what that queue does not, so that the oracle of strict order speaks. The rest of it
- * is right, and is what the other entries begin with.
+ * happens to getters. It is still so, by choice: asyncio's queue does not promise to be fair. This
+ * entry claims that it is, so that the oracle of strict order objects. The rest of it is right, and
+ * the other entries begin with it.
  *
- * The cure: what somebody was woken for is promised to it, and a newcomer waits behind. */
+ * The cure: what a task was woken for is promised to it, and a newcomer waits behind it. */
 const struct bz_queue_ops bz_zoo_ops_q_barge = {BZ_ZOO_QUEUE};
 
 /* q-overflow: a putter that was woken stores its item without looking for room again.
  *
  * (1) The queue is full, P waits in put. (2) A get takes an item and wakes P. (3) A newcomer puts
  * without waiting, before P has resumed: the queue is full again. (4) P resumes and stores its
- * item: more items than the bound.
+ * item: the queue holds more items than its bound.
  *
  * The cure: a putter that was woken looks again, and may have to wait again. */
 static enum bz_status q_overflow_put(void *instance, uint64_t value, int64_t priority) {
@@ -65,12 +65,11 @@ const struct bz_queue_ops bz_zoo_ops_q_putter_lost = {BZ_ZOO_QUEUE, .put = q_put
 
 /* q-taskcount: items of a LIFO or priority queue are not counted as unfinished.
  *
- * The queues of other orders replaced put as a whole, and with it the line that counts. join finds
- * nothing unfinished and returns while items are in the queue or being worked on, and task_done
- * refuses what was done once too often.
+ * The queues of other orders replaced put as a whole, and so lost the line that counts. join finds
+ * nothing unfinished, and returns while items are in the queue or being worked on. task_done
+ * refuses, because nothing is unfinished.
  *
- * The cure: counting is the business of the queue, and the orders replace only how items are
- * stored and taken. */
+ * The cure: the queue counts, and the orders replace only how items are stored and taken. */
 static enum bz_status q_taskcount_try_put(void *instance, uint64_t value, int64_t priority) {
     struct bz_zoo_items *queue = instance;
     if (bz_zoo_items_is_full(queue)) {
@@ -78,7 +77,8 @@ static enum bz_status q_taskcount_try_put(void *instance, uint64_t value, int64_
     }
     enum bz_status status = bz_zoo_items_store(queue, value, priority);
     if (status == BZ_OK) {
-        queue->unfinished += queue->order == BZ_QUEUE_ORDER_FIFO; /* the fault: not the others */
+        queue->unfinished +=
+            queue->order == BZ_QUEUE_ORDER_FIFO; /* the fault: the others are not counted */
         bz_deque_wake_oldest(&queue->getters);
     }
     return status;
@@ -112,7 +112,7 @@ static enum bz_status q_ghost_put_put(void *instance, uint64_t value, int64_t pr
         return bz_zoo_items_try_put(queue, value, priority);
     }
     struct q_ghost_putter self = {.value = value, .priority = priority};
-    /* The fault: its item may be in already, whatever this says. */
+    /* The fault: its item may be in the queue already, even if this is cancelled. */
     return bz_deque_wait(&queue->putters, &self.waiter);
 }
 
@@ -159,7 +159,7 @@ static enum bz_status wait_by_request(struct bz_deque *deque, bool stays_if_canc
     return status;
 }
 
-/* Throws away what is dead at the front. An entry that has been woken is its task's to remove. */
+/* Removes cancelled entries at the front. The task of a woken entry removes it itself. */
 static void drop_dead_ones(struct bz_deque *deque) {
     struct bz_waiter *oldest;
     while ((oldest = bz_deque_next(deque, NULL)) != NULL &&
@@ -174,13 +174,13 @@ static void drop_dead_ones(struct bz_deque *deque) {
  *
  * A get takes the oldest putter out of the queue and wakes it from a callback. (1) The queue is
  * full, P1 and P2 wait in put. (2) A get schedules the wake-up of P1. (3) P1 is cancelled before
- * the callback runs. (4) The callback sets the result of a future that is done: an error in the
- * loop, and P2, for whom there is room, is woken by nobody.
+ * the callback runs. (4) The callback sets the result of a future that is done. That is an error in
+ * the loop, and nobody wakes P2, for which there is room.
  *
- * The cure: who is woken is decided and told in one go. */
+ * The cure: choose a putter and wake it in one step. */
 static void q_deferred_set_on_wake(struct bz_handle *handle) {
     struct bz_waiter *waiter = &bz_container_of(handle, struct bz_zoo_request, wakes)->waiter;
-    /* The fault: it may be refused, and then somebody else is to be woken. */
+    /* The fault: if this is refused, nobody is woken instead. */
     bz_future_set_result(&waiter->future, 0);
     bz_zoo_request_drop(waiter->future.loop, waiter);
 }
@@ -188,7 +188,7 @@ static void q_deferred_set_on_wake(struct bz_handle *handle) {
 static void q_deferred_set_schedule_oldest(struct bz_zoo_items *queue) {
     struct bz_waiter *oldest = bz_deque_oldest_asleep(&queue->putters);
     if (oldest != NULL) {
-        bz_deque_remove(oldest); /* the queue's use of it is the callback's now */
+        bz_deque_remove(oldest); /* the callback takes over the use of it */
         bz_zoo_call_soon(queue->loop,
                          &bz_container_of(oldest, struct bz_zoo_request, waiter)->wakes,
                          q_deferred_set_on_wake);
@@ -229,9 +229,9 @@ const struct bz_queue_ops bz_zoo_ops_q_deferred_set = {BZ_ZOO_QUEUE, .put = q_de
 
 /* q-dead-getters: a cancelled getter leaves its entry behind, until the next put comes.
  *
- * Entries of cancelled waiters are skipped and thrown away by who looks for somebody to wake. If
- * nobody comes, because the queue is idle, they stay: a task that gets with a deadline, again and
- * again, from a queue that nobody puts into, fills the memory.
+ * A put that looks for a getter to wake skips the entries of cancelled ones, and throws them away.
+ * While no put comes, they stay. A task that gets with a deadline, again and again, from an idle
+ * queue fills the memory.
  *
  * The cure: a waiter takes its entry out whichever way it leaves. */
 static enum bz_status q_dead_getters_get(void *instance, uint64_t *value) {
@@ -267,8 +267,8 @@ const struct bz_queue_ops bz_zoo_ops_q_dead_getters = {BZ_ZOO_QUEUE, .put = q_de
 
 /* q-dead-putters: a cancelled putter leaves its entry behind, until the next get comes.
  *
- * What q-dead-getters is to get, this is to put: a task that puts with a deadline, again and again,
- * into a full queue that nobody gets from, fills the memory.
+ * This is q-dead-getters for put: a task that puts with a deadline, again and again, into a full
+ * queue that nobody gets from fills the memory.
  *
  * The cure: a waiter takes its entry out whichever way it leaves. */
 static enum bz_status q_dead_putters_put(void *instance, uint64_t value, int64_t priority) {

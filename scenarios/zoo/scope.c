@@ -1,4 +1,4 @@
-/* Timeout scopes: an exit has to say whose cancellation it was. */
+/* Timeout scopes: an exit has to tell whose cancellation it was. */
 #include "primitives/runtime/driver.h"
 #include "primitives/runtime/task.h"
 #include "primitives/runtime/timer.h"
@@ -30,15 +30,15 @@ static enum bz_status scope_enter(void *memory, struct bz_loop *loop, uint64_t d
     return is_armed ? BZ_OK : BZ_NO_MEMORY;
 }
 
-/* The first half of an exit: no deadline from here on. True if it had come; then there is a request
- * to be taken back, and *left is how many are there without it. */
+/* The first half of an exit disarms the deadline. True if it had come: then the scope takes its
+ * request back, and *left is the number of requests without it. */
 static bool scope_close(struct scope *scope, uint32_t *left) {
     bz_timer_disarm(&scope->timer);
     *left = scope->has_expired ? bz_task_uncancel(scope->task) : 0;
     return scope->has_expired;
 }
 
-/* The second half: the cancellation is the scope's own, or goes on. */
+/* The second half turns a cancellation of the scope's own into a time-out. */
 static enum bz_status scope_answer(bool is_mine, enum bz_status status) {
     return is_mine && status == BZ_CANCELLED ? BZ_TIMED_OUT : status;
 }
@@ -46,57 +46,57 @@ static enum bz_status scope_answer(bool is_mine, enum bz_status status) {
 /* All but exit. */
 #define SCOPE .scope_bytes = sizeof(struct scope), .enter = scope_enter
 
-/* to-any-cancel: an expired timeout scope calls every cancellation its own.
+/* to-any-cancel: an expired timeout scope takes every cancellation for its own.
  *
- * From the time before requests were counted: a flag says that the deadline came, and nothing says
- * that somebody else cancelled the task, too.
+ * The code is older than the count of requests. A flag says that the deadline came, and nothing
+ * says that another task cancelled this one, too.
  *
  *     the deadline of A's scope comes; B cancels A before A resumes; the exit says timed-out, and A
- *     goes on as if B had never asked
+ *     goes on as if B had not cancelled it
  *
  * The cure: take the scope's request back, and see whether more are left than at entry. */
 static enum bz_status to_any_cancel_exit(void *memory, enum bz_status status) {
     uint32_t left = 0;
     bool has_expired = scope_close(memory, &left);
-    return scope_answer(has_expired, status); /* the fault: somebody else may have asked, too */
+    return scope_answer(has_expired, status); /* the fault: another task may have asked, too */
 }
 
 const struct bz_scope_ops bz_zoo_ops_to_any_cancel = {SCOPE, .exit = to_any_cancel_exit};
 
-/* to-baseline: a timeout scope that is entered with a request to its task's account.
+/* to-baseline: a timeout scope that is entered in a task with an earlier request never says
+ * timed-out.
  *
- * The scope takes its own request back, and calls the cancellation its own if no request is left at
- * all. In a task that was cancelled and cleans up, there is always one left.
+ * The scope takes its own request back, and takes the cancellation for its own if no request is
+ * left at all. In a task that was cancelled and cleans up, there is always one left.
  *
  *     A is cancelled, count 1; A cleans up inside a scope; the deadline comes, count 2; the exit
- *     takes it back, count 1, and hands a cancellation on that nobody asked for
+ *     takes it back, count 1, and passes on a cancellation that nobody asked for
  *
  * The cure: compare with the count at entry. */
 static enum bz_status to_baseline_exit(void *memory, enum bz_status status) {
     uint32_t left = 0;
     bool has_expired = scope_close(memory, &left);
-    /* the fault: requests that were there at entry do not matter */
+    /* the fault: ignores the requests at entry */
     return scope_answer(has_expired && left == 0, status);
 }
 
 const struct bz_scope_ops bz_zoo_ops_to_baseline = {SCOPE, .exit = to_baseline_exit};
 
-/* to-zero-swallow: a request that was made but not delivered when a timeout scope was entered.
+/* to-zero-swallow: a request that was not delivered yet when a timeout scope was entered is lost.
  *
- * The scope compares the count with that at entry, where the request is in already. The first await
- * inside delivers it; if the deadline comes meanwhile, the scope takes that for its own.
+ * The scope compares the count with that at entry, which includes the request. The first await
+ * inside delivers the request. If the deadline comes meanwhile, the scope takes that for its own.
  *
  *     A cancels itself, count 1; A enters a scope of 0 seconds, whose deadline comes while the
  *     cancellation is on its way, count 2; the exit takes one back, finds 1 as at entry, and says
- *     that it timed out: the cancellation of A is gone
+ *     that it timed out: the cancellation of A is lost
  *
- * The cure: a request that is still to be delivered at entry is not in the count to compare with.
- */
+ * The cure: leave a request that is still to be delivered at entry out of the count at entry. */
 static enum bz_status to_zero_swallow_exit(void *memory, enum bz_status status) {
     struct scope *scope = memory;
     uint32_t left = 0;
     bool has_expired = scope_close(scope, &left);
-    /* the fault: one that is to be delivered yet is somebody else's */
+    /* the fault: at_entry includes a request that was not delivered yet */
     return scope_answer(has_expired && left <= scope->at_entry, status);
 }
 

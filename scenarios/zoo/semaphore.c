@@ -1,16 +1,18 @@
-/* Semaphores of CPython's asyncio, and one entry each of its neighbours with the same code. */
+/* Semaphores of CPython's asyncio, and entries of other projects with the same code. */
 #include "primitives/runtime/timeout.h"
 #include "scenarios/zoo/parts.h"
 
 /* --- a woken waiter takes its permit when it resumes ------------------------------------------ */
 
-/* sem-woken-cancel: a woken waiter that is cancelled keeps the wake-up to itself.
+/* sem-woken-cancel: a woken waiter that is cancelled does not pass the wake-up on.
  *
- * release adds to the value and wakes the oldest waiter, who takes the permit when it resumes. If
- * it is cancelled in between, it leaves, the permit stays in the value, and the next waiter is not
- * told. In the restaurant: the guest whose buzzer goes off walks out with it.
+ * A release adds to the value and wakes the oldest waiter, which takes the permit when it resumes.
+ * If it is cancelled in between, it leaves, the permit stays in the value, and the next waiter is
+ * not woken. In the restaurant: the guest whose buzzer goes off walks out with it.
  *
- * The cure: whoever leaves without the permit it was woken for wakes the next. */
+ *     no permit is free; B and C wait; A releases; B is cancelled in the window: C waits for ever
+ *
+ * The cure: a waiter that leaves without the permit it was woken for wakes the next one. */
 static enum bz_status sem_woken_cancel_acquire(void *instance) {
     struct bz_zoo_semaphore *semaphore = instance;
     if (bz_zoo_semaphore_try(semaphore)) {
@@ -22,7 +24,7 @@ static enum bz_status sem_woken_cancel_acquire(void *instance) {
         return status; /* the fault: it may have been woken, and nobody else is */
     }
     semaphore->value--;
-    bz_zoo_semaphore_wake_all_that_fit(semaphore); /* newcomers that queued behind us */
+    bz_zoo_semaphore_wake_all_that_fit(semaphore); /* newcomers that have queued meanwhile */
     return BZ_OK;
 }
 
@@ -31,13 +33,14 @@ const struct bz_permit_ops bz_zoo_ops_sem_woken_cancel = {BZ_ZOO_SEMAPHORE,
 
 /* sem-stale-queue: a newcomer takes a free permit only if the queue is empty.
  *
- * lock-stale-queue with a count. A cancelled waiter is in the queue until its task resumes; a
- * permit that is released meanwhile wakes nobody, which is right. But who comes before that task
- * resumes lines up behind the dead entry, beside a free permit, and nobody will wake it.
+ * This is lock-stale-queue with a count. A cancelled waiter is in the queue until its task resumes.
+ * A permit that is released meanwhile wakes nobody, which is right. But a task that comes before
+ * the cancelled one has resumed queues behind the dead entry, beside a free permit. Nobody will
+ * wake it.
  *
  *     no permit is free; B waits and is cancelled; A releases; D comes: D waits for ever
  *
- * The cure: a permit is to be had if every entry of the queue is cancelled. */
+ * The cure: a newcomer takes a permit if one is free and every entry of the queue is cancelled. */
 static enum bz_status sem_stale_queue_acquire(void *instance) {
     struct bz_zoo_semaphore *semaphore = instance;
     if (semaphore->value > 0 && bz_list_is_empty(&semaphore->queue.entries)) { /* the fault */
@@ -56,19 +59,21 @@ static enum bz_status sem_stale_queue_acquire(void *instance) {
 const struct bz_permit_ops bz_zoo_ops_sem_stale_queue = {BZ_ZOO_SEMAPHORE,
                                                          .acquire = sem_stale_queue_acquire};
 
-/* sem-barge: a permit that was given back is there for whoever comes first.
+/* sem-barge: a permit that was released goes to the first task that asks for it.
  *
- * release adds to the value and wakes the oldest waiter; acquire takes a permit whenever the value
- * is above 0, and does not look at the queue. So a task that releases and at once acquires again is
- * ahead of the waiter that it has just woken; and that waiter, when it finds nothing, queues again,
- * at the end: it has lost its place, too. It can go on so for ever.
+ * A release adds to the value and wakes the oldest waiter. An acquire takes a permit whenever the
+ * value is above 0, and does not look at the queue. So a task that releases and acquires again at
+ * once is ahead of the waiter that it has just woken. That waiter finds nothing and queues again at
+ * the end: it has lost its place, too. This can repeat without end.
  *
- * The cure: whoever finds somebody in the queue, woken or waiting, goes to its end; and the permit
- * is the woken one's from the wake-up on. (No wake-up is a grant here: the woken one looks again.)
- */
+ *     one permit: A has it, B waits; A releases, B is woken, A acquires: B queues again
+ *
+ * The cure: a task that finds somebody in the queue, woken or waiting, joins its end, and the
+ * permit is reserved from the wake-up on. (Here no wake-up is a grant: the woken waiter looks
+ * again.) */
 static enum bz_status sem_barge_acquire(void *instance) {
     struct bz_zoo_semaphore *semaphore = instance;
-    while (semaphore->value == 0) { /* the fault: nothing is kept for those who were woken */
+    while (semaphore->value == 0) { /* the fault: nothing is reserved for woken waiters */
         struct bz_waiter waiter;
         enum bz_status status = bz_deque_wait(&semaphore->queue, &waiter);
         if (status != BZ_OK) {
@@ -92,30 +97,32 @@ static enum bz_status sem_barge_release(void *instance) {
 const struct bz_permit_ops bz_zoo_ops_sem_barge = {BZ_ZOO_SEMAPHORE, .acquire = sem_barge_acquire,
                                                    .release = sem_barge_release};
 
-/* al-23: a woken waiter tries again like anybody, and may be beaten for ever.
+/* al-23: a woken waiter tries again like any other task, and may be overtaken for ever.
  *
- * This is sem-barge in another house, and has its code. acquire tries; if there is no permit, it
- * listens for a release, and tries again when it was woken. The permit is there for anybody who
- * tries first. Whoever was beaten listens anew, at the end of the queue: it has lost its place as
- * well, and nothing bounds how often. No order is promised here, so that what is left to say is how
- * often a waiter is beaten.
+ * This is sem-barge in another project, and has its code. An acquire tries; if there is no permit,
+ * it listens for a release, and tries again when it was woken. The permit is free for every task
+ * that tries first. A waiter that was overtaken listens again at the end of the queue. Nothing
+ * bounds how often. No order is promised here, so that only the number of times that a waiter is
+ * overtaken can be judged.
  *
  *     one permit: A has it, B listens; A releases, B is woken, A acquires; B listens again; and so
  *     on
  *
- * The cure: the permit is the woken one's from the wake-up on. */
+ * The cure: from the wake-up on, the permit is reserved for the woken waiter. */
 const struct bz_permit_ops bz_zoo_ops_al_23 = {BZ_ZOO_SEMAPHORE, .acquire = sem_barge_acquire,
                                                .release = sem_barge_release};
 
-/* sem-flag-stuck: a flag that says "a wake-up is under way", and stays up.
+/* sem-flag-stuck: a flag that says "a wake-up is under way" is never cleared.
  *
- * To keep newcomers from barging, a flag is raised at each wake-up and turns newcomers away; the
- * woken waiter takes it down when it resumes. A woken waiter that was cancelled passes the wake-up
- * on, but if there is nobody to take it, the flag stays up: from then on everybody who comes waits
- * for a wake-up that is not under way, next to a free permit.
+ * To keep newcomers from overtaking, each wake-up sets a flag that sends newcomers to the queue.
+ * The woken waiter clears it when it resumes. A woken waiter that was cancelled passes the wake-up
+ * on, but if there is nobody to take it, the flag stays set. From then on every newcomer waits
+ * beside a free permit for a wake-up that is not under way.
  *
- * The historical code also took the flag down while others were still on their way, and woke one
- * waiter where two would fit; both are left out here, so that the stuck flag is the only fault.
+ *     no permit is free; B waits; A releases; B is cancelled and leaves; D comes: D waits for ever
+ *
+ * The historical code also cleared the flag while others were still on their way, and woke one
+ * waiter where two would fit. Both are left out here, so that the stuck flag is the only fault.
  *
  * The cure: look at the queue instead of at a flag. */
 struct sem_flag_stuck {
@@ -135,7 +142,7 @@ static enum bz_status sem_flag_stuck_acquire(void *instance) {
     if (status == BZ_OK) {
         semaphore->value--;
         flagged->is_wake_scheduled = bz_deque_count(&semaphore->queue, BZ_FUTURE_RESULT) > 0;
-    } /* the fault: who was cancelled leaves the flag as it is */
+    } /* the fault: a cancelled waiter leaves the flag as it is */
     flagged->is_wake_scheduled |= bz_zoo_semaphore_wake_all_that_fit(semaphore);
     return status;
 }
@@ -154,7 +161,7 @@ const struct bz_permit_ops bz_zoo_ops_sem_flag_stuck = {
 /* sem-locked-window: locked() looks at the value alone.
  *
  * A permit that a waiter was woken for is in the value until that waiter has resumed. Until then
- * locked() is false, although an acquire would have to wait behind it.
+ * locked() is false, although an acquire would have to wait behind the waiter.
  *
  *     no permit is free; B waits; A releases: until B has resumed, locked() is false
  *
@@ -167,15 +174,15 @@ static bool sem_locked_window_locked(void *instance) {
 const struct bz_permit_ops bz_zoo_ops_sem_locked_window = {BZ_ZOO_SEMAPHORE,
                                                            .locked = sem_locked_window_locked};
 
-/* sem-stale-flag: locked() is a flag of its own, beside the value, and the two disagree.
+/* sem-stale-flag: locked() is a flag beside the value, and the two disagree.
  *
- * The flag goes up when an acquire takes the last permit, and down in every release, whoever the
- * permit is for. A constructor with no permits does not put it up at all: Semaphore(0) says that it
- * is not locked, and so does any semaphore whose last permit has just been promised to a waiter.
+ * An acquire that takes the last permit sets the flag. Every release clears it, even if the permit
+ * is promised to a waiter. A constructor with no permits does not set it at all. So Semaphore(0)
+ * says that it is not locked, and so does any semaphore whose last permit has just been promised.
  *
- *     no permit is free; B waits; A releases: the flag is down until B has resumed
+ *     no permit is free; B waits; A releases: the flag is clear until B has resumed
  *
- * The cure: no flag. locked() is computed, of the value and, as of later, of the queue. */
+ * The cure: compute locked() from the value. (Later versions also look at the queue.) */
 struct sem_stale_flag {
     struct bz_zoo_semaphore semaphore;
     bool is_locked;
@@ -190,7 +197,7 @@ static enum bz_status sem_stale_flag_acquire(void *instance) {
 
 static enum bz_status sem_stale_flag_release(void *instance) {
     struct sem_stale_flag *flagged = instance;
-    flagged->is_locked = false; /* the fault: the permit may be somebody's */
+    flagged->is_locked = false; /* the fault: the permit may be promised */
     return bz_zoo_semaphore_release(&flagged->semaphore);
 }
 
@@ -204,16 +211,16 @@ const struct bz_permit_ops bz_zoo_ops_sem_stale_flag = {
     .acquire = sem_stale_flag_acquire, .release = sem_stale_flag_release,
     .locked = sem_stale_flag_locked};
 
-/* tw-overrelease: what forbids a release too many is an assertion, and assertions are off.
+/* tw-overrelease: only an assertion refuses a release too many, and assertions are off.
  *
- * The bound of the semaphore is checked by an assert statement, which an optimizing interpreter
- * leaves out. A release of what nobody holds is accepted then, and adds a permit for good.
+ * The bound of the semaphore is checked by an assert statement, which `python -O` leaves out. Then
+ * a release of a permit that nobody holds is accepted, and adds a permit for good.
  *
- *     every permit is free; A releases, and is told OK: one more than there should be
+ *     every permit is free; A releases, and gets OK: there is one permit more than there should be
  *
  * The cure: an error that does not depend on how the program is run. */
 static enum bz_status tw_overrelease_release(void *instance) {
-    return bz_zoo_semaphore_release(instance); /* the fault: no look at the bound */
+    return bz_zoo_semaphore_release(instance); /* the fault: no test of the bound */
 }
 
 const struct bz_permit_ops bz_zoo_ops_tw_overrelease = {BZ_ZOO_SEMAPHORE,
@@ -224,15 +231,16 @@ const struct bz_permit_ops bz_zoo_ops_tw_overrelease = {BZ_ZOO_SEMAPHORE,
 /* sem-noncancel-exit: a waiter that was given a permit and leaves by anything but a cancellation
  * keeps it.
  *
- * The wake-up takes the permit out of the value; a waiter that is cancelled in the window puts it
- * back. One whose coroutine is closed, or is given another exception, does not: the permit is gone.
+ * The wake-up takes the permit out of the value. A waiter that is cancelled in the window puts it
+ * back. A waiter whose coroutine is closed, or into which another exception is thrown, does not:
+ * the permit is lost.
  *
- * A status stands for the exception here. An acquire of this semaphore has a deadline of its own:
- * when it comes in the window, the acquire ends with BZ_TIMED_OUT, and that is not BZ_CANCELLED.
+ * Here a status stands for that exception. An acquire of this semaphore has a deadline of its own:
+ * if it comes in the window, the acquire ends with BZ_TIMED_OUT, which is not BZ_CANCELLED.
  *
  *     no permit is free; B waits; A releases; B's deadline comes before B has resumed: none is left
  *
- * The cure: whoever leaves without the permit that was reserved for it puts it back. */
+ * The cure: a waiter that leaves without the permit that was reserved for it puts it back. */
 #define SEM_NONCANCEL_EXIT_NS 100u
 
 static enum bz_status sem_noncancel_exit_acquire(void *instance) {
@@ -248,7 +256,7 @@ static enum bz_status sem_noncancel_exit_acquire(void *instance) {
         return status;
     }
     status = bz_timeout_exit(&deadline, bz_deque_wait(&semaphore->queue, &waiter));
-    if (status == BZ_CANCELLED && bz_waiter_was_woken(&waiter)) { /* the fault: no other way */
+    if (status == BZ_CANCELLED && bz_waiter_was_woken(&waiter)) { /* the fault: only then */
         semaphore->value++;
     }
     bz_zoo_semaphore_reserve(semaphore);
@@ -258,12 +266,12 @@ static enum bz_status sem_noncancel_exit_acquire(void *instance) {
 const struct bz_permit_ops bz_zoo_ops_sem_noncancel_exit = {BZ_ZOO_SEMAPHORE_RESERVING,
                                                             .acquire = sem_noncancel_exit_acquire};
 
-/* sem-one-wake: who resumes wakes one waiter, where several would fit.
+/* sem-one-wake: a waiter that resumes wakes one other, where several would fit.
  *
- * Permits that are released while a woken waiter is on its way are left for newcomers; these see
- * the woken one and queue. When it resumes, it wakes the first of them, and that one the next when
- * it resumes in turn: one permit a turn, while the others lie free and their waiters sleep. Nobody
- * is forgotten, so that nothing hangs; the work is only later than it could be.
+ * Permits that are released while a woken waiter is on its way are left in the value. Newcomers see
+ * the woken waiter, and queue. When it resumes, it wakes the first of them, which wakes the next
+ * when it resumes in turn. That hands out one permit a turn, while the others are free and their
+ * waiters sleep. Nobody waits for ever: the work is only later than it could be.
  *
  *     three permits are held, A waits; all three are released; B and C come and queue behind A;
  *     A resumes with two permits free, and wakes B alone
@@ -302,16 +310,16 @@ const struct bz_permit_ops bz_zoo_ops_sem_one_wake = {
 
 /* sem-throw-pending: a waiter that leaves puts back a permit that it was never given.
  *
- * On the way out a waiter puts the permit back unless its future was cancelled. A future that is
- * still pending was not cancelled either. With asyncio's own tasks there is none: they cancel what
- * they wait for. But a coroutine may be driven by somebody else, who throws the cancellation into
- * it and leaves the future alone; then each cancelled waiter makes a permit out of nothing.
+ * On its way out a waiter puts a permit back unless its future was cancelled. asyncio's own tasks
+ * cancel the future that they wait for. But other code may drive the coroutine, throw the
+ * cancellation into it and leave the future pending. Then each cancelled waiter adds a permit.
  *
- * The task waits on a driver here, behind the future that is woken; a cancel ends the driver alone.
+ * Here the task waits for a driver, behind the future that is woken. A cancel ends the driver
+ * alone.
  *
  *     no permit is free; B waits and is cancelled: the value is 1
  *
- * The cure: put back only what was given, that is, if the future has a result. */
+ * The cure: put a permit back only if the future has a result. */
 struct driven {
     struct bz_waiter driver; /* what the task waits on */
     struct bz_future future; /* what is woken */

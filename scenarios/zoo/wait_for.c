@@ -60,7 +60,7 @@ static enum bz_status second_task(void *arg) {
 static enum bz_status wait_for(struct call *call) {
     struct wrapped *wrapped = call->wrapped;
     enum bz_status status = BZ_OK;
-    while (status == BZ_OK && !call->has_lock) { /* a stranger may have cancelled the second task */
+    while (status == BZ_OK && !call->has_lock) { /* others may have cancelled the second task */
         struct bz_group group;
         status = bz_group_enter(wrapped->lock.queue.loop, &group);
         if (status == BZ_OK) {
@@ -94,20 +94,20 @@ static void wrapped_view(void *instance, struct bz_permit_view *view) {
 
 /* wf-lost-acquire: wait_for() is cancelled when the acquire inside has succeeded already.
  *
- * wait_for(lock.acquire()) runs the acquire in a second task. That task is given the lock and ends;
- * the caller is woken to be told. If the caller is cancelled before it resumes, wait_for() passes
- * the cancellation on and forgets the second task, with its result: the lock is nobody's.
+ * wait_for(lock.acquire()) runs the acquire in a second task. That task is given the lock and ends,
+ * and the caller is woken. If the caller is cancelled before it resumes, wait_for() passes the
+ * cancellation on and drops the second task with its result. Nobody will release the lock.
  *
  *     A holds; B waits through a second task; A releases, and the second task has the lock; B is
- *     cancelled before it knows: locked for ever
+ *     cancelled before it resumes: locked for ever
  *
- * The cure: look whether the second task has ended before it is forgotten; better still, have none.
- */
+ * The cure: look whether the second task has ended before it is dropped; better, have no second
+ * task. */
 static enum bz_status wf_lost_acquire_acquire(void *instance) {
     struct call call = {.wrapped = instance};
     enum bz_status status = wait_for(&call);
     if (call.has_lock) {
-        keep(&call); /* the fault: even if the caller will not hear of it */
+        keep(&call); /* the fault: even if the caller is cancelled */
     }
     return status;
 }
@@ -117,43 +117,43 @@ const struct bz_permit_ops bz_zoo_ops_wf_lost_acquire = {WRAPPED,
 
 /* wf-swallow: wait_for() is cancelled when the acquire inside has succeeded, and says OK.
  *
- * The repair of wf-lost-acquire: when the caller is cancelled and the second task has ended
- * already, its result is returned. The lock is not lost. The cancellation is: it was accepted, and
- * nobody will hear of it.
+ * This is the repair of wf-lost-acquire: when the caller is cancelled and the second task has ended
+ * already, its result is returned. The lock is not lost, but the cancellation is: it was accepted,
+ * and is never reported.
  *
  *     A holds; B waits through a second task; A releases, and the second task has the lock; B is
- *     cancelled before it knows: B goes on as if nothing had been said
+ *     cancelled before it resumes: B goes on as if nobody had cancelled it
  *
- * The cure: give the lock back, and pass the cancellation on. */
+ * The cure: give the lock back, and report the cancellation. */
 static enum bz_status wf_swallow_acquire(void *instance) {
     struct call call = {.wrapped = instance};
     enum bz_status status = wait_for(&call);
     if (call.has_lock) {
         keep(&call);
-        status = BZ_OK; /* the fault: whatever has happened to the caller */
+        status = BZ_OK; /* the fault: even if the caller is cancelled */
     }
     return status;
 }
 
 const struct bz_permit_ops bz_zoo_ops_wf_swallow = {WRAPPED, .acquire = wf_swallow_acquire};
 
-/* wf-timeout-drops: what the second task answers to its cancellation is dropped.
+/* wf-timeout-drops: wait_for() drops the result of a second task that it has cancelled.
  *
  * When the time of wait_for() is up, it cancels the second task and waits for its end. That task
- * may answer with a result all the same; an acquire that has just been given its lock has good
- * reason to. wait_for() says that the time is up, and drops what it was given.
+ * may return a result all the same, for instance an acquire that has just been given its lock.
+ * wait_for() reports the time-out, and drops the result.
  *
- * A lock that was given before the time was up, and one that comes when the caller is cancelled by
- * others, is given back here.
+ * Here two other locks are given back: one that came before the time was up, and one that comes
+ * when another task cancels the caller.
  *
  *     A holds; B waits through a second task; A releases to that task, and B's time is up: the task
- *     is cancelled, and answers with the lock; B says that it was too late
+ *     is cancelled, and returns with the lock; B reports a time-out: locked for ever
  *
  * The cure: a result that came is returned, or given back. */
 static enum bz_status wf_timeout_drops_acquire(void *instance) {
     struct call call = {.wrapped = instance, .keeps_lock = true};
     enum bz_status status = wait_for_limited(&call);
-    bool is_dropped = status == BZ_TIMED_OUT && call.in_spite; /* the fault: dropped as it is */
+    bool is_dropped = status == BZ_TIMED_OUT && call.in_spite; /* the fault: with the lock */
     if (call.has_lock && (status == BZ_OK || is_dropped)) {
         keep(&call);
     } else if (call.has_lock) {
@@ -165,17 +165,18 @@ static enum bz_status wf_timeout_drops_acquire(void *instance) {
 const struct bz_permit_ops bz_zoo_ops_wf_timeout_drops = {WRAPPED,
                                                           .acquire = wf_timeout_drops_acquire};
 
-/* ap-467: a pool takes the connection in a second task, and is too late to pass it on.
+/* ap-467: a pool takes the connection in a second task, and the time limit comes before it is
+ * passed on.
  *
  * pool.acquire() with a time limit waits for the connection in a second task. The task takes it and
- * ends; in the same turn the time of the caller is up, and what the caller is told is that. Nobody
- * looks whether the second task has brought something: the pool has one connection less.
+ * ends. In the same turn the time of the caller is up, and the caller reports that. It does not
+ * look whether the second task has a connection: the pool has one less.
  *
- * A second task that is cancelled leaves empty-handed here, and one whose caller is cancelled by
- * others gives its lock back: only the limit of the caller's own loses something.
+ * Here a second task that is cancelled returns without the lock, and one whose caller another task
+ * cancels gives its lock back. Only the caller's own limit loses something.
  *
  *     A holds; B waits through a second task; A releases, the second task has the lock and has
- *     ended; B's time is up before B knows: locked for ever
+ *     ended; B's time is up before B resumes: locked for ever
  *
  * The cure: no second task; the limit is set around the steps of acquire themselves. */
 static enum bz_status ap_467_acquire(void *instance) {
@@ -184,7 +185,7 @@ static enum bz_status ap_467_acquire(void *instance) {
     if (call.has_lock && status == BZ_CANCELLED) {
         bz_zoo_handoff_pass(instance);
     } else if (call.has_lock) {
-        keep(&call); /* the fault: even if it is too late */
+        keep(&call); /* the fault: even after a time-out */
     }
     return status;
 }

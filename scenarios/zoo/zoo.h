@@ -5,7 +5,7 @@
 
 #include "sim/variant/variant.h"
 
-/* What a row may offer, and of which type its table is. */
+/* What a row may offer, and the type of its table. */
 #define BZ_ZOO_SEMAPHORE_OPS struct bz_permit_ops
 #define BZ_ZOO_BOUNDED_OPS struct bz_permit_ops
 #define BZ_ZOO_LOCK_OPS struct bz_permit_ops

@@ -1,5 +1,5 @@
-/* A small scenario that has something of everything, for tests that need many different runs:
- * guests compete for tables, hold them for a drawn time, and one of them cancels another. */
+/* A small scenario for tests that need many different runs, with cancels, draws and timers: guests
+ * compete for tables, hold them for a drawn time, and one of them cancels another. */
 #ifndef BZ_SIM_TESTS_CROWD_H
 #define BZ_SIM_TESTS_CROWD_H
 
@@ -69,8 +69,9 @@ static const struct bz_scenario crowd_scenario = {
     .setup = crowd_setup,
 };
 
-TOY(crowd_sound, 0, TOY_CLAIMS_ALL, toy_view);
-TOY(crowd_drops, TOY_DROPS, TOY_CLAIMS_ALL, toy_view);
+TOY(crowd_sound, TOY_CLAIMS_ALL);
+TOY_OFFERS(crowd_drops, BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT,
+           .permits = {[BZ_PRIMITIVE_SEMAPHORE] = &bz_zoo_ops_sem_woken_cancel});
 
 static inline void crowd_program(struct bz_program *program, const struct bz_variant *variant,
                                  enum bz_order order) {

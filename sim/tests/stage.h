@@ -1,20 +1,28 @@
-/* The stage of this folder's tests: one world, one sut, guests that play scripts, and a
- * strategy that follows a plan, so that a test says exactly which handle runs at which step.
+/* The stage of the judge's tests: one world, objects under test, guests that play scripts, and a
+ * strategy that follows a plan. So a test says exactly which handle runs at which step.
  *
  * Guests are actors (primitives/tests/actor.h) with these further words:
- *     acquire, release        of the stage's subject
- *     cancel-x                cancels guest x
- *     doze                    sleeps 30 ns
- *     draw                    draws a datum below 8; logs nothing
- *     refuse                  ends a script's scene with a failed assertion of the scenario
+ *     cancel-x                      cancels guest x
+ *     doze                          sleeps 30 ns
+ *     draw                          draws a datum below 8; logs nothing
+ *     refuse                        ends the run with a failed assertion of the scenario
+ *     acquire  release              the semaphore or lock, or the lock of the condition
+ *     pass  set  clear              the event
+ *     wait  notify-N                the condition; notify-9 is for all
+ *     arrive  reset                 the barrier, which is for three
+ *     put  get  try-put  try-get    the queue; urgent: a put before all others
+ *     close  drop                   shut the queue down; drop also empties it
+ *     count                         a scenario's finish: every item must have been delivered
+ *     take-K  give-K                acquire and release key K (0 to 9) of the pool
+ *     sweep                         a scenario's finish: the pool must be empty
  *
- * A plan has one word for each step, by blanks:
+ * A plan has one word for each step, separated by blanks:
  *     a        a step of guest a
  *     A        a timer of guest a
  *     !a       a cancel is injected into guest a
  *     .        whatever is oldest
  *     +a, +.   the clock jumps to the next timer first
- * Behind its last word everything is default. A word that cannot be followed fails the test.
+ * After its last word every choice is the default. A word that cannot be followed fails the test.
  */
 #ifndef BZ_SIM_TESTS_STAGE_H
 #define BZ_SIM_TESTS_STAGE_H
@@ -114,7 +122,13 @@ static const struct bz_strategy stage_strategy = {
 
 struct stage {
     struct bz_world *world;
+    /* The objects. What the test does not use has no `ops`. */
     struct bz_sut_permits sut;
+    struct bz_sut_event event;
+    struct bz_sut_condition condition;
+    struct bz_sut_barrier barrier;
+    struct bz_sut_queue queue;
+    struct bz_sut_pool pool;
     struct tst_log log;
     struct tst_actor actors[STAGE_GUESTS_MAX];
     struct bz_task *tasks[STAGE_GUESTS_MAX];
@@ -122,31 +136,80 @@ struct stage {
     uint32_t count;
 };
 
+/* The words that cannot suspend, and are not logged. */
+static inline enum bz_status stage_quiet_word(struct tst_actor *actor, const char *word) {
+    struct stage *stage = actor->object;
+    if (strncmp(word, "cancel-", 7) == 0) {
+        bz_task_cancel(stage->tasks[word[7] - 'a']);
+    } else if (strcmp(word, "draw") == 0) {
+        (void)bz_world_draw(stage->world, "test", 8);
+    } else if (strcmp(word, "refuse") == 0) {
+        bz_world_assert(stage->world, stage == NULL, "%s refuses", actor->name);
+    } else if (strcmp(word, "set") == 0) {
+        bz_sut_event_set(&stage->event);
+    } else if (strcmp(word, "clear") == 0) {
+        bz_sut_event_clear(&stage->event);
+    } else if (strcmp(word, "reset") == 0) {
+        cr_assert(bz_sut_barrier_reset(&stage->barrier));
+    } else if (strcmp(word, "close") == 0 || strcmp(word, "drop") == 0) {
+        cr_assert(bz_sut_queue_shutdown(&stage->queue, word[0] == 'd'));
+    } else if (strcmp(word, "count") == 0) {
+        bz_sut_queue_finish(&stage->queue);
+    } else if (strcmp(word, "sweep") == 0) {
+        bz_sut_pool_finish(&stage->pool);
+    } else if (strncmp(word, "give-", 5) == 0) {
+        return bz_sut_pool_release(&stage->pool, (uint32_t)(word[5] - '0'));
+    } else {
+        return BZ_INVALID_ARGUMENT;
+    }
+    return BZ_OK;
+}
+
 static inline enum bz_status stage_word(struct tst_actor *actor, const char *word, bool *is_quiet) {
     struct stage *stage = actor->object;
+    bool has_condition = stage->condition.ops != NULL;
+    uint32_t index;
     if (strcmp(word, "acquire") == 0) {
-        return bz_sut_acquire(&stage->sut);
+        return has_condition ? bz_sut_condition_acquire(&stage->condition)
+                             : bz_sut_acquire(&stage->sut);
     }
     if (strcmp(word, "release") == 0) {
-        return bz_sut_release(&stage->sut);
+        return has_condition ? bz_sut_condition_release(&stage->condition)
+                             : bz_sut_release(&stage->sut);
     }
     if (strcmp(word, "doze") == 0) {
         return bz_sleep(actor->loop, 30);
     }
+    if (strcmp(word, "pass") == 0) {
+        return bz_sut_event_wait(&stage->event);
+    }
+    if (strcmp(word, "wait") == 0) {
+        return bz_sut_condition_wait(&stage->condition);
+    }
+    if (strncmp(word, "notify-", 7) == 0) {
+        uint32_t count = word[7] == '9' ? BZ_NOTIFY_ALL : (uint32_t)(word[7] - '0');
+        return bz_sut_condition_notify(&stage->condition, count);
+    }
+    if (strcmp(word, "arrive") == 0) {
+        return bz_sut_barrier_wait(&stage->barrier, &index);
+    }
+    if (strcmp(word, "put") == 0 || strcmp(word, "urgent") == 0) {
+        return bz_sut_queue_put(&stage->queue, word[0] == 'u' ? 1 : 5);
+    }
+    if (strcmp(word, "get") == 0) {
+        return bz_sut_queue_get(&stage->queue);
+    }
+    if (strcmp(word, "try-put") == 0) {
+        return bz_sut_queue_try_put(&stage->queue, 5);
+    }
+    if (strcmp(word, "try-get") == 0) {
+        return bz_sut_queue_try_get(&stage->queue);
+    }
+    if (strncmp(word, "take-", 5) == 0) {
+        return bz_sut_pool_acquire(&stage->pool, (uint32_t)(word[5] - '0'));
+    }
     *is_quiet = true;
-    if (strncmp(word, "cancel-", 7) == 0) {
-        bz_task_cancel(stage->tasks[word[7] - 'a']);
-        return BZ_OK;
-    }
-    if (strcmp(word, "draw") == 0) {
-        (void)bz_world_draw(stage->world, "test", 8);
-        return BZ_OK;
-    }
-    if (strcmp(word, "refuse") == 0) {
-        bz_world_assert(stage->world, stage == NULL, "%s refuses", actor->name);
-        return BZ_OK;
-    }
-    return BZ_INVALID_ARGUMENT;
+    return stage_quiet_word(actor, word);
 }
 
 static inline struct bz_judge_config stage_config(enum bz_order order) {
@@ -157,26 +220,67 @@ static inline struct bz_judge_config stage_config(enum bz_order order) {
                                     .steps_max = 1000};
 }
 
-/* As bz_judge_run() begins a run, but it goes on in the test's own words. */
+/* As bz_judge_run() begins a run, but the test itself goes on with it. */
 static inline void stage_begin_run(struct bz_world *world) {
     bz_judge_begin(world->judge, &(struct bz_run_start){.seed = 0});
     bz_world_begin(world);
 }
 
-static inline void stage_begin_with(struct stage *stage, const struct bz_variant *variant,
-                                    const struct bz_judge_config *config,
-                                    enum bz_primitive primitive, uint32_t permits) {
+/* A stage without objects. */
+static inline void stage_open(struct stage *stage, const struct bz_variant *variant,
+                              const struct bz_judge_config *config) {
     memset(stage, 0, sizeof *stage);
     stage->world = bz_world_new(config, variant);
     cr_assert(ne(ptr, stage->world, NULL));
     stage_begin_run(stage->world);
+}
+
+static inline void stage_begin_with(struct stage *stage, const struct bz_variant *variant,
+                                    const struct bz_judge_config *config,
+                                    enum bz_primitive primitive, uint32_t permits) {
+    stage_open(stage, variant, config);
     tst_status(bz_sut_permits_init(&stage->sut, stage->world, primitive, "table", permits), BZ_OK);
 }
 
+/* A semaphore or, if the variant offers none, what else it has of this kind. */
 static inline void stage_begin(struct stage *stage, const struct bz_variant *variant,
                                uint32_t permits) {
     struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
-    stage_begin_with(stage, variant, &config, BZ_PRIMITIVE_SEMAPHORE, permits);
+    enum bz_primitive primitive = BZ_PRIMITIVE_SEMAPHORE;
+    while (!bz_variant_offers(variant, primitive)) {
+        primitive++;
+    }
+    stage_begin_with(stage, variant, &config, primitive, permits);
+}
+
+/* What the variant offers of an event, a condition and a barrier. */
+static inline void stage_begin_hall(struct stage *stage, const struct bz_variant *variant) {
+    struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
+    stage_open(stage, variant, &config);
+    struct bz_world *world = stage->world;
+    if (variant->event != NULL) {
+        tst_status(bz_sut_event_init(&stage->event, world, "flag"), BZ_OK);
+    }
+    if (variant->condition != NULL) {
+        tst_status(bz_sut_condition_init(&stage->condition, world, "news", "lock"), BZ_OK);
+    }
+    if (variant->barrier != NULL) {
+        tst_status(bz_sut_barrier_init(&stage->barrier, world, "gate", 3), BZ_OK);
+    }
+}
+
+static inline void stage_begin_queue(struct stage *stage, const struct bz_variant *variant,
+                                     enum bz_queue_order order, uint32_t maxsize) {
+    struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
+    stage_open(stage, variant, &config);
+    tst_status(bz_sut_queue_init(&stage->queue, stage->world, "items", "slots", order, maxsize),
+               BZ_OK);
+}
+
+static inline void stage_begin_pool(struct stage *stage, const struct bz_variant *variant) {
+    struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
+    stage_open(stage, variant, &config);
+    tst_status(bz_sut_pool_init(&stage->pool, stage->world, "key", 10), BZ_OK);
 }
 
 /* Guests are named a, b, c in the order in which they come. */
@@ -238,7 +342,6 @@ static inline void stage_expect_pass(const struct stage *stage) {
     cr_assert(eq(int, stage->world->judge->end, BZ_RUN_PASSED));
 }
 
-/* One test in a line: these guests, this plan, this verdict. */
 static inline void stage_guests(struct stage *stage, const char *const *scripts) {
     while (*scripts != NULL) {
         stage_guest(stage, *scripts++);
@@ -246,5 +349,29 @@ static inline void stage_guests(struct stage *stage, const char *const *scripts)
 }
 
 #define STAGE_SCRIPTS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static inline void stage_act(struct stage *stage, const char *const *scripts, const char *plan) {
+    stage_guests(stage, scripts);
+    stage_play(stage, plan);
+}
+
+/* The rest of a test, after stage_begin...: these guests by this plan fail so. */
+static inline void stage_fails(struct stage *stage, const char *const *scripts, const char *plan,
+                               const char *oracle, uint32_t step, const char *fragment) {
+    stage_act(stage, scripts, plan);
+    stage_expect_violation(stage, oracle, step, fragment);
+    stage_end(stage);
+}
+
+/* The same for a run that passes with this log. `log` NULL: whatever it says. */
+static inline void stage_passes(struct stage *stage, const char *const *scripts, const char *plan,
+                                const char *log) {
+    stage_act(stage, scripts, plan);
+    stage_expect_pass(stage);
+    if (log != NULL) {
+        tst_expect(&stage->log, log);
+    }
+    stage_end(stage);
+}
 
 #endif

@@ -1,9 +1,9 @@
 /* Golden digests: a seed means the same run today, tomorrow, and on every machine.
  *
- * A digest here changes when the engine behaves otherwise: another order of events, another draw,
- * another field in the digest. If that was not intended, it is a bug: every token and trace that
- * users have kept has just lost its meaning. If it was, run this test, take the numbers from its
- * failure messages, and say in the commit what changed.
+ * A digest here changes when the engine changes its behaviour: another order of events, another
+ * draw, another field in the digest. If that was not intended, it is a bug: it invalidates every
+ * token and trace that users have kept. If it was, run this test, take the numbers from its failure
+ * messages, and say in the commit what changed.
  */
 #include "sim/tests/crowd.h"
 

@@ -1,5 +1,4 @@
-/* The search, on programs whose schedules can be counted by hand, or by a few lines of recursion.
- */
+/* The search, on programs whose schedules are counted by hand or by a short recursion. */
 #include "sim/explore/explore.h"
 
 #include <criterion/criterion.h>
@@ -13,8 +12,6 @@
 
 #define TASKS_MAX 4u
 #define EVERY_DELAY 100u /* more than there are */
-
-TOY(sound, 0, TOY_CLAIMS_ALL, toy_view);
 
 /* What the scenario of a test runs; each test is a process of its own. */
 struct play {
@@ -74,7 +71,7 @@ static const struct bz_scenario scenario = {
 
 static struct bz_program program_of(enum bz_order order, uint32_t cancels_max) {
     struct bz_program program;
-    bz_program_init(&program, &scenario, &sound, &bz_strategy_random);
+    bz_program_init(&program, &scenario, &bz_variant_buzzer, &bz_strategy_random);
     program.order = order;
     program.cancels_max = cancels_max;
     program.steps_max = 200;
@@ -92,7 +89,7 @@ static void search(const struct bz_program *program, uint32_t delays_max, uint32
                      !result.is_out_of_steps));
 }
 
-/* So many schedules, whatever is left out. */
+/* This number of schedules, whichever reductions are used. */
 static void expect_schedules(const struct bz_program *program, uint32_t delays_max,
                              uint64_t expected) {
     static const uint32_t manners[] = {BZ_REDUCE_ALL, BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES,
@@ -107,8 +104,8 @@ static void expect_schedules(const struct bz_program *program, uint32_t delays_m
 
 /* --- counting --------------------------------------------------------------------------------- */
 
-/* The schedules of tasks with so many steps left, which stand in a queue, with at most so many
- * passed over. */
+/* The number of schedules of the tasks in this queue, which have these steps left, with at most so
+ * many delays. */
 static uint64_t count(const uint32_t *steps, const uint32_t *queue, uint32_t length,
                       uint32_t delays) {
     uint64_t sum = length == 0;
@@ -152,7 +149,7 @@ Test(explore, two_tasks_interleave_as_often_as_binomials_say) {
     }
 }
 
-Test(explore, bounds_on_delays_count_who_was_passed_over) {
+Test(explore, bounds_on_delays_count_the_tasks_passed_over) {
     static const uint32_t plays[][3] = {{0, 0, 0}, {1, 1, 0}, {2, 0, 1}, {1, 2, 1}};
     static const uint32_t queue[] = {0, 1, 2};
     struct bz_program program = program_of(BZ_ORDER_ANY, 0);
@@ -181,7 +178,8 @@ Test(explore, rounds_have_their_delays_without_windows_for_cancels) {
                  count((const uint32_t[TASKS_MAX]){2, 2}, (const uint32_t[]){0, 1}, 2, 1)));
 }
 
-/* A cancel may come before every step; a second one only right behind it, for then it is over. */
+/* A cancel may come before every step; a second one only directly after it, for then the task ends.
+ */
 Test(explore, cancels_are_placed_before_every_step) {
     for (uint32_t count = 0; count < 5; count++) {
         set_play(1, &count);
@@ -278,7 +276,7 @@ Test(explore, finds_the_simplest_first) {
     }
 }
 
-/* What the sweep finds first has more delays than it needs; then the rounds go on. */
+/* The first finding of the sweep has more delays than it needs; then the rounds go on. */
 Test(explore, simplifies_what_the_sweep_has_found) {
     struct bz_program program = program_of(BZ_ORDER_ANY, 1);
     struct bz_explore_config config = {.program = &program,

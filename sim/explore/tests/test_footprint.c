@@ -1,6 +1,6 @@
-/* Footprints: what is said to commute does. From every state of a random walk, every two ready
- * tasks are run in both orders; if their footprints have nothing in common, both orders must come
- * to the same state but for the order of the ready queue. */
+/* Footprints: steps that are said to commute do. From every state of a random walk, every two ready
+ * tasks run in both orders. If their footprints are disjoint, both orders must reach the same
+ * state, apart from the order of the ready queue. */
 #include "sim/explore/footprint.h"
 
 #include <criterion/criterion.h>
@@ -14,9 +14,6 @@
 
 #define WALKS 60u
 #define TASKS 5u
-
-TOY(sound, 0, TOY_CLAIMS_ALL, toy_view);
-TOY(drops, TOY_DROPS, TOY_CLAIMS_ALL, toy_view);
 
 struct hall {
     struct bz_world *world;
@@ -34,7 +31,7 @@ static enum bz_status uses(struct hall *hall, uint32_t which) {
     return status;
 }
 
-/* The last one cancels whom it sees wait. */
+/* The last one cancels a task that it sees waiting. */
 static enum bz_status guest(void *arg) {
     struct hall *hall = arg;
     uint32_t self = bz_judge_running(hall->world->judge);
@@ -50,7 +47,7 @@ static enum bz_status guest(void *arg) {
     return status;
 }
 
-/* Answers `next` with what it is told to, and everything else by default. */
+/* Chooses this index next, and the default everywhere else. */
 struct pointer {
     uint32_t index;
 };
@@ -121,8 +118,8 @@ static void sort_queue(struct bz_snapshot *snapshot) {
     }
 }
 
-/* Both steps, in this order; their footprints; the state behind them. False: the second one cannot
- * run any more. */
+/* Runs both steps in this order; returns their footprints and the state after them. False: the
+ * second one can no longer run. */
 static bool run_both(struct bz_tracker *tracker, const struct bz_snapshot *from,
                      const uint32_t *order, struct bz_footprint *prints,
                      struct bz_snapshot *after) {
@@ -139,7 +136,7 @@ static bool run_both(struct bz_tracker *tracker, const struct bz_snapshot *from,
     return true;
 }
 
-/* What is live of the stacks; it comes last in a snapshot. */
+/* The live bytes of the stacks, which come last in a snapshot. */
 static size_t stack_bytes(const struct bz_world *world) {
     size_t sum = 0;
     for (uint32_t id = 1; id <= TASKS; id++) {
@@ -151,7 +148,7 @@ static size_t stack_bytes(const struct bz_world *world) {
     return sum;
 }
 
-/* Goes on from there without choices; what happens. */
+/* Continues from there with the defaults; returns the digest. */
 static uint64_t run_on(struct bz_tracker *tracker, const struct bz_snapshot *from) {
     struct bz_world *world = tracker->world;
     bz_snapshot_restore(world, from);
@@ -162,9 +159,8 @@ static uint64_t run_on(struct bz_tracker *tracker, const struct bz_snapshot *fro
     return world->judge->digest;
 }
 
-/* Whether they were said to commute; then they did: all that is in memory is the same, and so is
- * all that follows. (Stacks are not compared: in the gaps of their frames lies what was left there,
- * which nobody reads.) */
+/* True if they are said to commute. Then all memory must be the same, and so must all that follows.
+ * (Stacks are not compared: the gaps of their frames hold old values that nobody reads.) */
 static bool expect_honest(struct bz_tracker *tracker, const struct bz_snapshot *from, uint32_t a,
                           uint32_t b) {
     static struct bz_snapshot after[2];
@@ -220,7 +216,8 @@ Test(footprint, what_commutes_by_footprint_commutes) {
         cr_skip_test("there are no snapshots");
     }
     for (uint64_t seed = 0; seed < WALKS; seed++) {
-        commuting += walk(&sound, seed) + walk(&drops, seed);
+        commuting += walk(&bz_variant_buzzer, seed) + walk(&bz_variant_zoo_sem_woken_cancel, seed) +
+                     walk(&bz_variant_zoo_tk_1898, seed); /* which allocates its waiters */
     }
     cr_assert(lt(u32, 100, commuting), "%u pairs", commuting);
 }
@@ -258,10 +255,10 @@ Test(footprint, transitions_have_a_bit_each_as_far_as_there_are_bits) {
     cr_assert(eq(u64, bz_transition_cancel(BZ_TRANSITION_TASKS_MAX + 1), BZ_TRANSITION_NONE));
 }
 
-Test(footprint, who_is_looked_at_is_touched) {
+Test(footprint, a_task_that_is_looked_at_belongs_to_it) {
     struct bz_tracker tracker;
     struct bz_strategy strategy;
-    begin_hall(&tracker, &strategy, &sound);
+    begin_hall(&tracker, &strategy, &bz_variant_buzzer);
     bz_tracker_begin(&tracker);
     const struct bz_task *task = bz_world_find_task(tracker.world, 3);
     cr_assert(eq(int, bz_world_is_suspended_in(tracker.world, task, BZ_OP_ACQUIRE), false));

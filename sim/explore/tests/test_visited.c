@@ -45,7 +45,7 @@ Test(visited, finds_what_was_added_and_nothing_else) {
     bz_visited_fini(&visited);
 }
 
-/* Entries that want the same place stand one behind the other, round the end of the table. */
+/* Entries with the same place in the table are stored one after the other, wrapping at its end. */
 Test(visited, keeps_apart_what_wants_the_same_place) {
     struct bz_visited visited;
     bool is_new;
@@ -62,7 +62,7 @@ Test(visited, keeps_apart_what_wants_the_same_place) {
     bz_visited_fini(&visited);
 }
 
-/* Of any length, each bit counts, and so does the length. */
+/* Each bit counts, and so does the length. */
 Test(fingerprint, every_bit_and_the_length_count) {
     uint64_t words[13];
     struct bz_pcg32 stream;

@@ -1,35 +1,170 @@
-/* What is told to many: events, conditions and barriers, by lost-notification, relock,
- * cancel-delivered, barrier-round and lost-wakeup; and work-conserving. */
-#include "sim/tests/toys_hall.h"
+/* Events, conditions and barriers: lost-notification, notify-count, relock, cancel-delivered,
+ * barrier-round and lost-wakeup. Semaphores: work-conserving. */
+#include "primitives/runtime/task.h"
+#include "primitives/sync/condition.h"
+#include "primitives/sync/event.h"
+#include "primitives/sync/lock.h"
+#include "sim/tests/toys.h"
+
+/* --- toys ------------------------------------------------------------------------------------- */
 
 #define CLAIMS (TOY_CLAIMS_ALL | BZ_CLAIM_WORK_CONSERVING)
 
-HALL_TOY(sound, 0, CLAIMS);
-HALL_TOY(wakes_one, HALL_WAKES_ONE, CLAIMS);
-HALL_TOY(blind, HALL_BLIND, CLAIMS);
-HALL_TOY(polls, HALL_POLLS, 0);
-HALL_TOY(drops, HALL_DROPS, CLAIMS);
-HALL_TOY(relocks_once, HALL_RELOCKS_ONCE, CLAIMS);
-HALL_TOY(never_relocks, HALL_NEVER_RELOCKS, CLAIMS);
-HALL_TOY(swallows, HALL_SWALLOWS, CLAIMS);
-HALL_TOY(spurious, HALL_SPURIOUS, CLAIMS);
-HALL_TOY(spurious_but_claims_none, HALL_SPURIOUS, CLAIMS | BZ_CLAIM_EXACT_NOTIFY);
-HALL_TOY(exact, 0, CLAIMS | BZ_CLAIM_EXACT_NOTIFY);
-HALL_TOY(yields, HALL_YIELDS, CLAIMS | BZ_CLAIM_EXACT_NOTIFY);
-HALL_TOY(wakes_dead, HALL_WAKES_DEAD, CLAIMS);
-HALL_TOY(early, HALL_EARLY, CLAIMS);
-HALL_TOY(duplicates, HALL_DUPLICATES, CLAIMS);
-HALL_TOY(beyond, HALL_BEYOND, CLAIMS);
-HALL_TOY(never_full, HALL_NEVER_FULL, CLAIMS);
-HALL_TOY(one_by_one, HALL_ONE_BY_ONE, CLAIMS);
-HALL_TOY(one_by_one_unclaimed, HALL_ONE_BY_ONE, 0);
+/* The zoo has no event. In these a set wakes one waiter; a wait ignores a set flag; and, without a
+ * fault, a wait polls. */
+static void wakes_one_set(void *instance) {
+    struct bz_sync_event *event = instance;
+    event->is_set = true;
+    bz_waitq_wake_oldest(&event->queue, 0);
+}
+
+static enum bz_status blind_wait(void *instance) {
+    return bz_waitq_wait(&((struct bz_sync_event *)instance)->queue).status;
+}
+
+static enum bz_status polls_wait(void *instance) {
+    const struct bz_sync_event *event = instance;
+    enum bz_status status = BZ_OK;
+    while (status == BZ_OK && !event->is_set) {
+        status = bz_yield(event->queue.loop);
+    }
+    return status;
+}
+
+TOY_OF(event, wakes_one, CLAIMS, *bz_variant_buzzer.event, ops->set = wakes_one_set)
+TOY_OF(event, blind, CLAIMS, *bz_variant_buzzer.event, ops->wait = blind_wait)
+TOY_OF(event, polls, 0, *bz_variant_buzzer.event, ops->wait = polls_wait)
+
+/* Wakes one too few. No entry of the zoo does that. */
+static enum bz_status notify_fewer(void *instance, uint32_t count) {
+    return bz_variant_buzzer.condition->notify(instance, count - 1);
+}
+
+/* Comes back without the lock while nobody holds it. In the zoo another task holds it then. */
+static enum bz_status wait_without_lock(void *instance) {
+    enum bz_status status = bz_variant_buzzer.condition->wait(instance);
+    enum bz_status released = bz_variant_buzzer.condition->release(instance);
+    cr_assert(eq(int, released, BZ_OK));
+    return status;
+}
+
+/* Without a fault: yields before it releases the lock. */
+static enum bz_status yields_wait(void *instance) {
+    struct bz_lock *lock = instance;
+    enum bz_status status = bz_yield(lock->queue.loop);
+    return status == BZ_OK ? bz_variant_buzzer.condition->wait(instance) : status;
+}
+
+/* Without a fault: as in anyio, a notification goes to a waiter that is being cancelled, which
+ * passes it on. */
+static uint32_t owed;
+
+static enum bz_status notify_dead(void *instance, uint32_t count) {
+    owed = bz_variant_buzzer.condition->queued(instance) > 1;
+    return bz_variant_buzzer.condition->notify(instance, count - owed);
+}
+
+static enum bz_status pass_on_wait(void *instance) {
+    enum bz_status status = bz_variant_buzzer.condition->wait(instance);
+    if (status != BZ_OK) {
+        enum bz_status notified = bz_variant_buzzer.condition->notify(instance, owed);
+        cr_assert(eq(int, notified, BZ_OK));
+    }
+    return status;
+}
+
+#define CONDITION(name_, claims_, ...)                                                             \
+    TOY_OF(condition, name_, claims_, *bz_variant_buzzer.condition, __VA_ARGS__)
+
+CONDITION(notifies_fewer, CLAIMS, ops->notify = notify_fewer)
+CONDITION(never_relocks, CLAIMS, ops->wait = wait_without_lock)
+CONDITION(yields, CLAIMS | BZ_CLAIM_EXACT_NOTIFY, ops->wait = yields_wait)
+CONDITION(wakes_dead, CLAIMS, ops->notify = notify_dead, ops->wait = pass_on_wait)
+
+static enum bz_status early_init(void *instance, struct bz_loop *loop, uint32_t parties) {
+    return bz_variant_buzzer.barrier->init(instance, loop, parties - 1);
+}
+
+static enum bz_status late_init(void *instance, struct bz_loop *loop, uint32_t parties) {
+    return bz_variant_buzzer.barrier->init(instance, loop, parties + 1);
+}
+
+static enum bz_status beyond_wait(void *instance, uint32_t *index) {
+    enum bz_status status = bz_variant_buzzer.barrier->wait(instance, index);
+    *index += 1;
+    return status;
+}
+
+/* A round passes with one too few; indices begin with 1; the last task waits, too. No entry of the
+ * zoo does that. */
+TOY_OF(barrier, early, CLAIMS, *bz_variant_buzzer.barrier, ops->init = early_init)
+TOY_OF(barrier, beyond, CLAIMS, *bz_variant_buzzer.barrier, ops->wait = beyond_wait)
+TOY_OF(barrier, never_full, CLAIMS, *bz_variant_buzzer.barrier, ops->init = late_init)
+
+/* Without a fault: a task that comes while a round still leaves is not held back, and fills the
+ * next one. */
+struct overlapping {
+    struct bz_deque queue;
+    uint32_t parties;
+};
+
+static enum bz_status overlapping_init(void *instance, struct bz_loop *loop, uint32_t parties) {
+    struct overlapping *barrier = instance;
+    bz_deque_init(&barrier->queue, loop);
+    barrier->parties = parties;
+    return BZ_OK;
+}
+
+static enum bz_status overlapping_wait(void *instance, uint32_t *index) {
+    struct overlapping *barrier = instance;
+    struct bz_waiter *waiter;
+    *index = bz_deque_count(&barrier->queue, BZ_FUTURE_PENDING);
+    if (*index + 1 < barrier->parties) {
+        struct bz_waiter self;
+        enum bz_status status = bz_deque_wait(&barrier->queue, &self);
+        *index = (uint32_t)self.future.value;
+        return status == BZ_OK && *index == UINT32_MAX ? BZ_BROKEN : status;
+    }
+    for (uint32_t next = 0; (waiter = bz_deque_oldest_asleep(&barrier->queue)) != NULL; next++) {
+        bz_future_set_result(&waiter->future, next);
+    }
+    return BZ_OK;
+}
+
+/* Breaks the wait of those that fill, and spares those that leave. */
+static void overlapping_reset(void *instance) {
+    struct bz_waiter *waiter;
+    while ((waiter = bz_deque_oldest_asleep(&((struct overlapping *)instance)->queue)) != NULL) {
+        bz_future_set_result(&waiter->future, UINT32_MAX);
+    }
+}
+
+static const struct bz_barrier_ops overlapping_ops = {.instance_bytes = sizeof(struct overlapping),
+                                                      .init = overlapping_init,
+                                                      .wait = overlapping_wait,
+                                                      .reset = overlapping_reset};
+TOY_OFFERS(overlaps, CLAIMS, .barrier = &overlapping_ops);
+
+static void hall_fails(const struct bz_variant *variant, const char *const *scripts,
+                       const char *plan, const char *oracle, uint32_t step, const char *fragment) {
+    struct stage stage;
+    stage_begin_hall(&stage, variant);
+    stage_fails(&stage, scripts, plan, oracle, step, fragment);
+}
+
+static void hall_passes(const struct bz_variant *variant, const char *const *scripts,
+                        const char *plan, const char *log) {
+    struct stage stage;
+    stage_begin_hall(&stage, variant);
+    stage_passes(&stage, scripts, plan, log);
+}
 
 /* --- event ------------------------------------------------------------------------------------ */
 
 static const char *const two_pass[] = {"pass", "pass", "set", NULL};
 static const char *const up_and_down[] = {"pass", "pass", "set clear", NULL};
 
-/* That nobody waits beside a set flag any more when the step ends makes it no better. */
+/* It also fires if the flag is clear again when the step ends. */
 Test(lost_notification, fires_when_a_set_leaves_somebody_asleep) {
     hall_fails(&wakes_one, two_pass, "a b c", "lost-notification", 3,
                "c told 'flag' to wake 2 waiter(s), and 1 were woken; 1 still wait(s)");
@@ -37,25 +172,25 @@ Test(lost_notification, fires_when_a_set_leaves_somebody_asleep) {
 }
 
 Test(lost_notification, is_silent_when_a_set_wakes_all_that_wait) {
-    hall_passes(&sound, two_pass, "a b c", "a.pass:ok b.pass:ok");
-    hall_passes(&sound, up_and_down, "a b c b a", "b.pass:ok a.pass:ok");
-    /* One is on its way out: the set was not for it. */
+    hall_passes(&bz_variant_buzzer, two_pass, "a b c", "a.pass:ok b.pass:ok");
+    hall_passes(&bz_variant_buzzer, up_and_down, "a b c b a", "b.pass:ok a.pass:ok");
+    /* One waiter was cancelled before: the set need not wake it. */
     hall_passes(&wakes_one, two_pass, "a b !a c", "a.pass:cancelled b.pass:ok");
 }
 
-Test(lost_notification, is_silent_about_waiters_that_look_for_themselves) {
+Test(lost_notification, is_silent_about_waiters_that_poll) {
     hall_passes(&polls, two_pass, "a b a b c b a", "b.pass:ok a.pass:ok");
 }
 
-Test(lost_wakeup, fires_for_who_waits_beside_a_set_flag) {
+Test(lost_wakeup, fires_when_a_task_waits_beside_a_set_flag) {
     hall_fails(&blind, STAGE_SCRIPTS("set", "pass"), "a b", "lost-wakeup", 2,
                "'flag' is set, b waits (first of 1), and nothing is under way to wake it");
 }
 
 Test(lost_wakeup, is_silent_beside_a_flag_that_was_cleared) {
-    hall_passes(&sound, STAGE_SCRIPTS("set clear yield set", "pass"), "a b a",
+    hall_passes(&bz_variant_buzzer, STAGE_SCRIPTS("set clear yield set", "pass"), "a b a",
                 "a.yield:ok b.pass:ok");
-    hall_passes(&sound, STAGE_SCRIPTS("set", "pass"), "a b", "b.pass:ok");
+    hall_passes(&bz_variant_buzzer, STAGE_SCRIPTS("set", "pass"), "a b", "b.pass:ok");
 }
 
 /* --- condition -------------------------------------------------------------------------------- */
@@ -68,12 +203,13 @@ static const char *const one_told[] = {WAITS_SWALLOWS, WAITS_SWALLOWS,
                                        "acquire notify-1 yield release", NULL};
 
 Test(lost_notification, fires_when_a_notification_wakes_too_few) {
-    hall_fails(&wakes_one, three_at_news, "a b c", "lost-notification", 3,
+    hall_fails(&notifies_fewer, three_at_news, "a b c", "lost-notification", 3,
                "c told 'news' to wake 2 waiter(s), and 1 were woken; 1 still wait(s)");
 }
 
 Test(lost_notification, is_silent_when_there_are_fewer_than_it_is_for) {
-    hall_passes(&sound, STAGE_SCRIPTS(WAITS, "acquire notify-9 notify-1 release"), "a b",
+    hall_passes(&bz_variant_buzzer, STAGE_SCRIPTS(WAITS, "acquire notify-9 notify-1 release"),
+                "a b",
                 "a.acquire:ok b.acquire:ok b.notify-9:ok b.notify-1:ok b.release:ok a.wait:ok "
                 "a.release:ok");
 }
@@ -82,83 +218,88 @@ Test(lost_notification, is_silent_when_there_are_fewer_than_it_is_for) {
 Test(lost_notification, fires_when_a_cancelled_waiter_takes_it_along) {
     static const char text[] = "a was notified by 'news', then cancelled, and left without passing "
                                "it on; 1 still wait(s)";
-    hall_fails(&drops, one_told, "a b c !a a c a", "lost-notification", 7, text);
-    hall_fails(&drops, one_told, "a b c a !a a c a", "lost-notification", 8, text);
+    hall_fails(&bz_variant_zoo_cond_notify_lost, one_told, "a b c !a a c a", "lost-notification", 7,
+               text);
+    hall_fails(&bz_variant_zoo_cond_notify_lost, one_told, "a b c a !a a c a", "lost-notification",
+               8, text);
 }
 
 Test(lost_notification, is_silent_when_a_cancelled_waiter_passes_it_on) {
-    hall_passes(&sound, one_told, "a b c !a a c",
+    hall_passes(&bz_variant_buzzer, one_told, "a b c !a a c",
                 "a.acquire:ok b.acquire:ok c.acquire:ok c.notify-1:ok c.yield:ok c.release:ok "
                 "a.wait:cancelled a.release:ok b.wait:ok b.release:ok");
-    hall_passes(&sound, one_told, "a b c a !a a b c",
+    hall_passes(&bz_variant_buzzer, one_told, "a b c a !a a b c",
                 "a.acquire:ok b.acquire:ok c.acquire:ok c.notify-1:ok c.yield:ok c.release:ok "
                 "a.wait:cancelled a.release:ok b.wait:ok b.release:ok");
 }
 
-/* asyncio from 3.13 on: a waiter that nobody had notified wakes another one, too. */
+/* asyncio from 3.13 on: a cancelled waiter wakes another one, even if nobody had notified it. */
 Test(lost_notification, is_silent_about_wake_ups_for_no_reason) {
-    hall_passes(&spurious, STAGE_SCRIPTS(WAITS_SWALLOWS, WAITS), "a b !a a b",
+    hall_passes(&bz_variant_asyncio_313, STAGE_SCRIPTS(WAITS_SWALLOWS, WAITS), "a b !a a b",
                 "a.acquire:ok b.acquire:ok a.wait:cancelled a.release:ok b.wait:ok b.release:ok");
 }
 
 Test(notify_count, fires_on_a_wake_up_for_no_reason_where_none_is_claimed) {
-    hall_fails(&spurious_but_claims_none, STAGE_SCRIPTS(WAITS_SWALLOWS, WAITS), "a b !a a",
-               "notify-count", 4, "'news' has woken 1 waiter(s) in all, and 0 were due");
+    struct bz_variant claims_none = bz_variant_asyncio_313;
+    claims_none.claims |= BZ_CLAIM_EXACT_NOTIFY;
+    hall_fails(&claims_none, STAGE_SCRIPTS(WAITS_SWALLOWS, WAITS), "a b !a a", "notify-count", 4,
+               "'news' has woken 1 waiter(s) in all, and 0 were due");
 }
 
-/* Passed on in the window is due; cancelled before any notification is not. */
+/* A notification that is passed on in the window wakes one waiter, not two. */
 Test(notify_count, is_silent_when_each_wake_up_was_due) {
-    hall_passes(&exact, one_told, "a b c !a a c",
+    hall_passes(&bz_variant_buzzer, one_told, "a b c !a a c",
                 "a.acquire:ok b.acquire:ok c.acquire:ok c.notify-1:ok c.yield:ok c.release:ok "
                 "a.wait:cancelled a.release:ok b.wait:ok b.release:ok");
-    hall_passes(&exact, STAGE_SCRIPTS(WAITS, "acquire notify-9 notify-1 release"), "a b",
+    hall_passes(&bz_variant_buzzer, STAGE_SCRIPTS(WAITS, "acquire notify-9 notify-1 release"),
+                "a b",
                 "a.acquire:ok b.acquire:ok b.notify-9:ok b.notify-1:ok b.release:ok a.wait:ok "
                 "a.release:ok");
 }
 
-/* It had not begun to wait: nobody notified it, and it owes nobody anything. */
-Test(lost_notification, is_silent_about_who_is_cancelled_before_it_waits) {
+/* It had not begun to wait, so that it has no notification to pass on. */
+Test(lost_notification, is_silent_about_a_task_that_is_cancelled_before_it_waits) {
     hall_passes(&yields, STAGE_SCRIPTS(WAITS, WAITS_SWALLOWS, "acquire notify-1 release"),
                 "a a b !b b c a",
                 "a.acquire:ok b.acquire:ok b.wait:cancelled b.release:ok c.acquire:ok "
                 "c.notify-1:ok c.release:ok a.wait:ok a.release:ok");
 }
 
-/* anyio: the notification goes to one that is being cancelled, and from there to the next. */
-Test(lost_notification, is_silent_when_it_goes_through_one_on_its_way_out) {
+Test(lost_notification, is_silent_when_it_goes_through_a_cancelled_waiter) {
     hall_passes(&wakes_dead, one_told, "a b !a c a",
                 "a.acquire:ok b.acquire:ok c.acquire:ok c.notify-1:ok c.yield:ok c.release:ok "
                 "a.wait:cancelled a.release:ok b.wait:ok b.release:ok");
 }
 
-/* gh-67159. */
+/* gh-67159; and a toy for the case in which nobody holds the lock. */
 Test(relock, fires_when_a_wait_comes_back_without_the_lock) {
-    hall_fails(&relocks_once, one_told, "a b c a !a a", "relock", 6,
+    hall_fails(&bz_variant_zoo_cond_cancel_relock, one_told, "a b c a !a a", "relock", 6,
                "a came back from waiting for 'news' with 'cancelled', while another task holds the "
                "lock");
     hall_fails(&never_relocks, STAGE_SCRIPTS(WAITS, "acquire notify-1 release"), "a b a", "relock",
                3, "a came back from waiting for 'news' with 'ok', and nobody holds the lock");
 }
 
-/* Cancelled on the way back and for a second time: it has the lock all the same. */
+/* Cancelled twice while it acquires the lock, the waiter comes back with it. */
 Test(relock, is_silent_when_it_comes_back_with_the_lock) {
     static const char *const two_told[] = {WAITS_SWALLOWS, "acquire notify-1 yield yield release",
                                            NULL};
-    hall_passes(&sound, two_told, "a b a !a a !a a b b a",
+    hall_passes(&bz_variant_buzzer, two_told, "a b a !a a !a a b b a",
                 "a.acquire:ok b.acquire:ok b.notify-1:ok b.yield:ok b.yield:ok b.release:ok "
                 "a.wait:cancelled a.release:ok");
 }
 
-/* gh-77022. That the notification stays with who swallowed the cancellation is not lost. */
+/* gh-77022. The task that swallowed the cancellation uses the notification, so that none is lost.
+ */
 Test(cancel_delivered, fires_when_the_way_back_to_the_lock_swallows_a_request) {
-    hall_fails(&swallows, one_told, "a b c a !a a c a", "cancel-delivered", 8,
+    hall_fails(&bz_variant_zoo_cond_swallow, one_told, "a b c a !a a c a", "cancel-delivered", 8,
                "a on news was cancelled inside an operation, which swallowed that");
 }
 
-/* Who comes back from a wait is unknown to the lock's line: others that wait for the lock are not
- * passed over by it, and do not sleep beside a lock that nobody is to get. */
+/* A task that comes back from a wait acquires the lock inside that wait, where the judge does not
+ * see it. It neither overtakes tasks that wait for the lock, nor leaves them beside a free one. */
 Test(work_conserving, is_silent_about_the_lock_of_a_condition) {
-    hall_passes(&sound,
+    hall_passes(&bz_variant_buzzer,
                 STAGE_SCRIPTS(WAITS, "acquire notify-1 yield release", "acquire release",
                               "acquire release"),
                 "a b c a d b c a d",
@@ -173,45 +314,55 @@ static const char *const four[] = {"~arrive", "arrive", "arrive", "arrive", NULL
 
 Test(barrier_round, fires_when_too_few_pass) {
     hall_fails(&early, three, "a b", "barrier-round", 2, "b passed 'gate' with only 2 of 3");
-    /* Who was cancelled while it filled is none of them. */
+    /* A task that was cancelled while the barrier filled does not count. */
     hall_fails(&early, three, "a !a a b c", "barrier-round", 5, "c passed 'gate' with only 2 of 3");
 }
 
-/* gh-155233. */
+/* gh-155233; and a toy for indices out of range. */
 Test(barrier_round, fires_when_an_index_comes_twice) {
-    hall_fails(&duplicates, four, "a b !a a c d b c", "barrier-round", 8,
+    hall_fails(&bz_variant_zoo_bar_dup_index, four, "a b !a a c d b c", "barrier-round", 8,
                "c got index 1 of 'gate', which another task of its round has, too");
     hall_fails(&beyond, three, "a b c", "barrier-round", 3,
                "c got index 3 of 'gate', which is none of 0 to parties - 1");
 }
 
 Test(barrier_round, is_silent_when_each_round_is_complete) {
-    hall_passes(&sound, three, "a b c b a", "c.arrive:ok b.arrive:ok a.arrive:ok");
-    hall_passes(&duplicates, three, "a b c", "c.arrive:ok a.arrive:ok b.arrive:ok");
-    hall_passes(&sound, four, "a b !a a c d b c",
+    hall_passes(&bz_variant_buzzer, three, "a b c b a", "c.arrive:ok b.arrive:ok a.arrive:ok");
+    hall_passes(&bz_variant_zoo_bar_dup_index, three, "a b c",
+                "c.arrive:ok a.arrive:ok b.arrive:ok");
+    hall_passes(&bz_variant_buzzer, four, "a b !a a c d b c",
                 "a.arrive:cancelled d.arrive:ok b.arrive:ok c.arrive:ok");
 }
 
-/* It was one of the round: three came, and two of them pass. */
+/* It belongs to the round: three came, and two of them pass. */
 Test(barrier_round, is_silent_when_one_is_cancelled_after_the_round_is_complete) {
-    hall_passes(&sound, three, "a b c !a a b", "c.arrive:ok a.arrive:cancelled b.arrive:ok");
+    hall_passes(&bz_variant_buzzer, three, "a b c !a a b",
+                "c.arrive:ok a.arrive:cancelled b.arrive:ok");
 }
 
-/* Two rounds overlap, where nobody is held back. */
-Test(barrier_round, is_silent_when_a_fast_task_comes_round_again) {
-    hall_passes(&sound, STAGE_SCRIPTS("arrive", "arrive", "arrive arrive", "arrive", "arrive"),
+/* Two rounds overlap. */
+Test(barrier_round, is_silent_when_a_fast_task_fills_the_next_round) {
+    hall_passes(&overlaps, STAGE_SCRIPTS("arrive", "arrive", "arrive arrive", "arrive", "arrive"),
                 "a b c d e a b c d",
                 "c.arrive:ok e.arrive:ok a.arrive:ok b.arrive:ok c.arrive:ok d.arrive:ok");
 }
 
-/* A reset throws out who fills and spares who passes; the next round is judged as ever. */
+/* After a reset the next round is judged like the first. */
 Test(barrier_round, starts_anew_after_a_reset) {
-    hall_passes(&sound, STAGE_SCRIPTS("~arrive arrive", "arrive", "arrive", "reset"),
+    hall_passes(&overlaps, STAGE_SCRIPTS("~arrive arrive", "arrive", "arrive", "reset"),
                 "a d a b c b a", "a.arrive:broken c.arrive:ok b.arrive:ok a.arrive:ok");
-    hall_passes(&sound, STAGE_SCRIPTS("arrive", "arrive", "arrive", "reset"), "a b c d a b",
+    hall_passes(&overlaps, STAGE_SCRIPTS("arrive", "arrive", "arrive", "reset"), "a b c d a b",
                 "c.arrive:ok a.arrive:ok b.arrive:ok");
     hall_fails(&early, STAGE_SCRIPTS("~arrive", "reset", "arrive", "arrive"), "a b a c d",
                "barrier-round", 5, "d passed 'gate' with only 2 of 3");
+}
+
+Test(barrier, says_what_is_not_offered) {
+    struct stage stage;
+    stage_begin_hall(&stage, &bz_variant_zoo_bar_dup_index);
+    cr_assert(not(bz_sut_barrier_abort(&stage.barrier)));
+    cr_assert(not(bz_sut_barrier_reset(&stage.barrier)));
+    stage_end(&stage);
 }
 
 Test(lost_wakeup, fires_when_enough_wait_at_a_barrier) {
@@ -231,15 +382,17 @@ static const char *const four_guests[] = {"acquire acquire acquire yield release
                                           "acquire yield release", "acquire release",
                                           "acquire release", NULL};
 
-Test(work_conserving, fires_when_who_resumes_wakes_one_where_two_fit) {
-    toy_fails(&one_by_one, 3, four_guests, "a b a c d b", "work-conserving", 6,
+Test(work_conserving, fires_when_a_waiter_that_resumes_wakes_one_where_two_fit) {
+    toy_fails(&bz_variant_zoo_sem_one_wake, 3, four_guests, "a b a c d b", "work-conserving", 6,
               "permit(s) of 'table' are free and promised to nobody, but d sleeps (first of 1)");
 }
 
 Test(work_conserving, is_silent_when_all_that_fit_are_woken) {
-    toy_passes(&sound, 3, four_guests, "a b a c d b");
+    toy_passes(&bz_variant_buzzer, 3, four_guests, "a b a c d b");
 }
 
 Test(work_conserving, is_silent_without_the_claim) {
-    toy_passes(&one_by_one_unclaimed, 3, four_guests, "a b a c d b");
+    struct bz_variant claims_nothing = bz_variant_zoo_sem_one_wake;
+    claims_nothing.claims = 0;
+    toy_passes(&claims_nothing, 3, four_guests, "a b a c d b");
 }

@@ -1,8 +1,7 @@
-/* The list of oracles, and the scenario's own check. */
+/* The list of oracles, and assertions of a scenario. */
 #include "sim/tests/toys.h"
 
-TOY(sound, 0, TOY_CLAIMS_ALL, toy_view);
-TOY(crowds, TOY_CROWDS, TOY_CLAIMS_ALL, toy_view);
+TOY(crowds, TOY_CLAIMS_ALL, .acquire = toy_acquire_at_once);
 
 /* Scripts and traces rely on these names. */
 Test(oracles, have_stable_names_and_are_found_by_them) {
@@ -46,9 +45,8 @@ Test(oracles, have_stable_names_and_are_found_by_them) {
 
 Test(assertion, is_reported_with_its_step_and_task_and_ends_the_run) {
     struct stage stage;
-    stage_begin(&stage, &sound, 1);
-    stage_guests(&stage, STAGE_SCRIPTS("yield yield", "yield refuse yield"));
-    stage_play(&stage, "a b b");
+    stage_begin(&stage, &bz_variant_buzzer, 1);
+    stage_act(&stage, STAGE_SCRIPTS("yield yield", "yield refuse yield"), "a b b");
     stage_expect_violation(&stage, "assertion", 3, "b refuses");
     cr_assert(eq(u32, stage.world->judge->violation.task, 2));
     cr_assert(eq(u32, stage.world->judge->step, 3));
@@ -56,12 +54,11 @@ Test(assertion, is_reported_with_its_step_and_task_and_ends_the_run) {
     stage_end(&stage);
 }
 
-/* The first objection is the verdict, further ones of the same step are noted beside it. */
+/* The first objection is the verdict; `also` has the further ones of the same step. */
 Test(oracles, other_objections_of_the_step_are_noted) {
     struct stage stage;
     stage_begin(&stage, &crowds, 1);
-    stage_guests(&stage, STAGE_SCRIPTS("acquire yield release", "acquire yield release"));
-    stage_play(&stage, "a b");
+    stage_act(&stage, STAGE_SCRIPTS("acquire yield release", "acquire yield release"), "a b");
     stage_expect_violation(&stage, "mutual-exclusion", 2, "b was let in");
     uint32_t also = stage.world->judge->violation.also;
     cr_assert(

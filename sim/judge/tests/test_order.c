@@ -1,13 +1,8 @@
-/* fifo and starvation: who was granted before whom. */
+/* fifo and starvation: the order in which tasks are served. */
 #include "sim/tests/toys.h"
 
-#define NO_ORDER (TOY_CLAIMS_ALL & ~BZ_CLAIM_FIFO)
-
-TOY(sound, 0, TOY_CLAIMS_ALL, toy_view);
-TOY(lifo, TOY_LIFO, TOY_CLAIMS_ALL, toy_view);
-TOY(lifo_unclaimed, TOY_LIFO, NO_ORDER, toy_view);
-TOY(barges, TOY_BARGES, TOY_CLAIMS_ALL, toy_view);
-TOY(barges_unclaimed, TOY_BARGES, 0, toy_view);
+TOY_OFFERS(lifo_unclaimed, BZ_CLAIM_REFUSES_MISUSE | BZ_CLAIM_WAKE_IS_GRANT,
+           .permits = {[BZ_PRIMITIVE_LOCK] = &bz_zoo_ops_toy_lifo});
 
 static const char *const three_guests[] = {"acquire yield release", "acquire release",
                                            "acquire release", NULL};
@@ -15,60 +10,64 @@ static const char *const three_guests[] = {"acquire yield release", "acquire rel
 /* --- fifo ------------------------------------------------------------------------------------- */
 
 Test(fifo, fires_at_the_grant_that_passes_over_an_earlier_waiter) {
-    toy_fails(&lifo, 1, three_guests, "a b c a", "fifo", 4,
+    toy_fails(&bz_variant_zoo_toy_lifo, 1, three_guests, "a b c a", "fifo", 4,
               "c overtook 1 earlier waiter(s) on 'table', first of all b, which still waits");
 }
 
-/* gh-90155: who was woken has not resumed, and a newcomer takes what it was woken for. */
+/* gh-90155: a newcomer takes the permit of a woken waiter that has not resumed. */
 Test(fifo, fires_when_a_newcomer_takes_what_a_woken_one_was_promised) {
-    toy_fails(&barges, 1, three_guests, "a b a c", "fifo", 4,
+    toy_fails(&bz_variant_zoo_sem_barge, 1, three_guests, "a b a c", "fifo", 4,
               "c overtook 1 earlier waiter(s) on 'table', first of all b, which had been woken");
 }
 
 Test(fifo, is_silent_without_the_claim) {
     toy_passes(&lifo_unclaimed, 1, three_guests, "a b c a");
-    toy_passes(&barges_unclaimed, 1, three_guests, "a b a c");
+    toy_passes(&bz_variant_zoo_al_23, 1, three_guests, "a b a c");
 }
 
-/* Grants come in order; that the later one resumes first is the schedule's doing. */
+/* Grants come in order. The schedule then resumes the later one first. */
 Test(fifo, is_silent_when_tasks_resume_in_another_order_than_they_were_granted) {
     struct stage stage;
-    stage_begin(&stage, &sound, 2);
-    stage_guests(&stage, STAGE_SCRIPTS("acquire yield release", "acquire yield release",
-                                       "acquire release", "acquire release"));
-    stage_play(&stage, "a b c d a b d c");
+    stage_begin(&stage, &bz_variant_buzzer, 2);
+    stage_act(&stage,
+              STAGE_SCRIPTS("acquire yield release", "acquire yield release", "acquire release",
+                            "acquire release"),
+              "a b c d a b d c");
     stage_expect_pass(&stage);
     tst_expect(&stage.log, "a.acquire:ok b.acquire:ok a.yield:ok a.release:ok b.yield:ok "
                            "b.release:ok d.acquire:ok d.release:ok c.acquire:ok c.release:ok");
     stage_end(&stage);
 }
 
-/* Nobody owes a turn to who has been asked to leave, resumed or not. */
+/* A cancelled waiter may be overtaken, even before it resumes. */
 Test(fifo, is_silent_when_the_one_passed_over_is_cancelled) {
-    toy_passes(&sound, 1, STAGE_SCRIPTS("acquire yield release", "~acquire", "acquire release"),
+    toy_passes(&bz_variant_buzzer, 1,
+               STAGE_SCRIPTS("acquire yield release", "~acquire", "acquire release"),
                "a b c !b a c b");
-    toy_passes(&lifo, 1, STAGE_SCRIPTS("acquire yield release", "~acquire", "acquire release"),
+    toy_passes(&bz_variant_zoo_toy_lifo, 1,
+               STAGE_SCRIPTS("acquire yield release", "~acquire", "acquire release"),
                "a b c !b a c b");
 }
 
-/* With a permit left for the woken one, a newcomer who takes another steals nothing. */
+/* A newcomer takes one permit, and another one is left for the woken waiter. */
 Test(fifo, is_silent_when_there_is_a_permit_for_both) {
-    toy_passes(&barges, 2,
+    toy_passes(&bz_variant_zoo_sem_barge, 2,
                STAGE_SCRIPTS("acquire yield release", "acquire yield release", "acquire release",
                              "acquire release"),
                "a b c a b d c");
 }
 
-/* The woken one has been cancelled: it will not take what the newcomer took. */
-Test(fifo, is_silent_when_the_one_robbed_will_not_take_it) {
-    toy_passes(&barges, 1, STAGE_SCRIPTS("acquire yield release", "~acquire", "acquire release"),
+/* The woken waiter has been cancelled: it will not take the permit that the newcomer took. */
+Test(fifo, is_silent_when_the_woken_waiter_was_cancelled) {
+    toy_passes(&bz_variant_zoo_sem_barge, 1,
+               STAGE_SCRIPTS("acquire yield release", "~acquire", "acquire release"),
                "a b a !b c b");
 }
 
 /* --- starvation ------------------------------------------------------------------------------- */
 
 static void starve(struct stage *stage, const struct bz_judge_config *config) {
-    stage_begin_with(stage, &lifo_unclaimed, config, BZ_PRIMITIVE_SEMAPHORE, 1);
+    stage_begin_with(stage, &lifo_unclaimed, config, BZ_PRIMITIVE_LOCK, 1);
     stage_guest(stage, "acquire yield release acquire yield release acquire yield release "
                        "acquire yield release");
     stage_guest(stage, "acquire release");
@@ -99,7 +98,7 @@ Test(starvation, fires_beyond_the_bound_and_not_at_it) {
     stage_end(&stage);
 }
 
-/* An unfair schedule starves anybody. */
+/* An unfair schedule can starve any task. */
 Test(starvation, is_silent_where_liveness_is_not_judged) {
     struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
     config.ignores_starvation = true;

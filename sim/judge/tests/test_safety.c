@@ -2,21 +2,26 @@
  * queue-partition, locked-definition, misuse. */
 #include "sim/tests/toys.h"
 
-TOY(sound, 0, TOY_CLAIMS_ALL, toy_view);
-TOY(crowds, TOY_CROWDS, TOY_CLAIMS_ALL, toy_view);
-TOY(crowds_unseen, TOY_CROWDS, TOY_CLAIMS_ALL, NULL);
-TOY(takes_nothing, TOY_TAKES_NOTHING, TOY_CLAIMS_ALL, toy_view);
-TOY(takes_nothing_unseen, TOY_TAKES_NOTHING, TOY_CLAIMS_ALL, NULL);
-TOY(keeps, TOY_KEEPS, TOY_CLAIMS_ALL, toy_view);
-TOY(mints, TOY_MINTS, TOY_CLAIMS_ALL, toy_view);
-TOY(mints_unseen, TOY_MINTS, TOY_CLAIMS_ALL, NULL);
-TOY(overwakes, TOY_OVERWAKES, TOY_CLAIMS_ALL, toy_view);
-TOY(overwakes_as_hint, TOY_OVERWAKES, 0, toy_view);
-TOY(miscounts, TOY_MISCOUNTS, TOY_CLAIMS_ALL, toy_view);
-TOY(blind, TOY_LOCKED_BLIND, TOY_CLAIMS_ALL, toy_view);
-TOY(blind_unclaimed, TOY_LOCKED_BLIND, TOY_CLAIMS_ALL & ~BZ_CLAIM_LOCKED_EXACT, toy_view);
-TOY(bounded, TOY_BOUND, TOY_CLAIMS_ALL, toy_view);
-TOY(unbounded_unclaimed, 0, TOY_CLAIMS_ALL & ~BZ_CLAIM_REFUSES_MISUSE, toy_view);
+TOY(crowds, TOY_CLAIMS_ALL, .acquire = toy_acquire_at_once);
+TOY(crowds_unseen, TOY_CLAIMS_ALL, .acquire = toy_acquire_at_once, .view = NULL);
+TOY(takes_nothing, TOY_CLAIMS_ALL, .acquire = toy_acquire_nothing);
+TOY(takes_nothing_unseen, TOY_CLAIMS_ALL, .acquire = toy_acquire_nothing, .view = NULL);
+TOY(mints, TOY_CLAIMS_ALL, .release = toy_release_two);
+TOY(mints_unseen, TOY_CLAIMS_ALL, .release = toy_release_two, .view = NULL);
+TOY(herd, 0, TOY_HERD);
+TOY(miscounts, TOY_CLAIMS_ALL, .view = toy_view_twice);
+TOY(unbounded, TOY_CLAIMS_ALL); /* no lock of the zoo takes what nobody held */
+TOY(unbounded_unclaimed, TOY_CLAIMS_ALL & ~BZ_CLAIM_REFUSES_MISUSE);
+TOY_OFFERS(window_unclaimed, TOY_CLAIMS_ALL & ~BZ_CLAIM_LOCKED_EXACT,
+           .permits = {[BZ_PRIMITIVE_SEMAPHORE] = &bz_zoo_ops_sem_locked_window});
+
+/* Refuses a release too many, but not the first. */
+static enum bz_status lax_release(void *instance) {
+    const struct bz_zoo_semaphore *toy = instance;
+    return toy->value > toy->permits ? BZ_NOT_HELD : bz_zoo_semaphore_release(instance);
+}
+
+TOY(lax, TOY_CLAIMS_ALL, .release = lax_release);
 
 /* --- mutual-exclusion ------------------------------------------------------------------------- */
 
@@ -35,8 +40,9 @@ Test(mutual_exclusion, needs_no_view) {
 Test(mutual_exclusion, is_silent_when_exactly_as_many_are_in_as_fit) {
     toy_passes(&crowds_unseen, 2, STAGE_SCRIPTS("acquire yield release", "acquire yield release"),
                "a b");
-    /* One leaves in the very step in which the other comes. */
-    toy_passes(&sound, 1, STAGE_SCRIPTS("acquire yield release", "acquire release"), "a b a b");
+    /* One leaves in the step in which the other comes. */
+    toy_passes(&bz_variant_buzzer, 1, STAGE_SCRIPTS("acquire yield release", "acquire release"),
+               "a b a b");
 }
 
 /* --- ownership -------------------------------------------------------------------------------- */
@@ -47,14 +53,17 @@ Test(ownership, fires_when_ok_came_without_a_permit) {
 }
 
 Test(ownership, fires_when_a_cancelled_acquire_takes_a_permit_with_it) {
-    toy_fails(&keeps, 1, STAGE_SCRIPTS("acquire yield release", "~acquire"), "a b a !b b",
-              "ownership", 5, "said 'cancelled' to b, but a permit went with it: level 0");
+    toy_fails(&bz_variant_zoo_mb_160, 1, STAGE_SCRIPTS("acquire yield release", "~acquire"),
+              "a b a !b b", "ownership", 5,
+              "said 'cancelled' to b, but a permit went with it: level 0");
 }
 
 Test(ownership, is_silent_without_a_view_and_when_a_cancelled_one_gives_back) {
     toy_passes(&takes_nothing_unseen, 1, STAGE_SCRIPTS("acquire yield release"), "");
-    toy_passes(&sound, 1, STAGE_SCRIPTS("acquire yield release", "~acquire"), "a b a !b b");
-    toy_passes(&sound, 1, STAGE_SCRIPTS("acquire yield release", "~acquire"), "a b !b a b");
+    toy_passes(&bz_variant_buzzer, 1, STAGE_SCRIPTS("acquire yield release", "~acquire"),
+               "a b a !b b");
+    toy_passes(&bz_variant_buzzer, 1, STAGE_SCRIPTS("acquire yield release", "~acquire"),
+               "a b !b a b");
 }
 
 /* --- permit-conservation ---------------------------------------------------------------------- */
@@ -64,17 +73,23 @@ Test(permit_conservation, fires_when_a_release_opens_two_tables) {
               "'table' has 1 permit(s), but level 2 and 0 holder(s)");
 }
 
+Test(permit_conservation, fires_when_a_cancelled_waiter_makes_a_permit) {
+    toy_fails(&bz_variant_zoo_sem_throw_pending, 1,
+              STAGE_SCRIPTS("acquire yield release", "~acquire"), "a b !b b", "permit-conservation",
+              4, "'table' has 1 permit(s), but level 1 and 1 holder(s)");
+}
+
 Test(permit_conservation, is_silent_without_a_view_and_while_permits_are_promised) {
     toy_passes(&mints_unseen, 1, STAGE_SCRIPTS("acquire yield release"), "a a");
-    toy_passes(&sound, 2,
+    toy_passes(&bz_variant_buzzer, 2,
                STAGE_SCRIPTS("acquire yield release", "acquire yield release", "acquire release",
                              "acquire release"),
                "a b c d a b c d");
 }
 
-/* A plain semaphore may be released by who never acquired: that adds a permit. */
+/* A task that never acquired may release a plain semaphore: that adds a permit. */
 Test(permit_conservation, counts_what_a_plain_semaphore_is_given) {
-    toy_passes(&sound, 1,
+    toy_passes(&bz_variant_buzzer, 1,
                STAGE_SCRIPTS("release release", "acquire yield release", "acquire yield release",
                              "acquire yield release"),
                "a b c d");
@@ -86,13 +101,16 @@ static const char *const three_guests[] = {"acquire yield release", "acquire rel
                                            "acquire release", NULL};
 
 Test(level_bound, fires_at_the_second_promise_of_one_permit) {
-    toy_fails(&overwakes, 1, three_guests, "a b c a", "level-bound", 4,
-              "2 waiter(s) of 'table' were woken and have not resumed, for a level of 1");
+    toy_fails(
+        &bz_variant_zoo_lock_double_grant, 1,
+        STAGE_SCRIPTS("acquire yield release", "acquire release", "~acquire", "acquire release"),
+        "a b c d a !c c", "level-bound", 7,
+        "2 waiter(s) of 'table' were woken and have not resumed, for a level of 1");
 }
 
 Test(level_bound, is_silent_where_a_wake_up_is_a_hint_and_when_each_has_its_own) {
-    toy_passes(&overwakes_as_hint, 1, three_guests, "a b c a");
-    toy_passes(&sound, 2,
+    toy_passes(&herd, 1, three_guests, "a b c a");
+    toy_passes(&bz_variant_buzzer, 2,
                STAGE_SCRIPTS("acquire yield release", "acquire yield release", "acquire release",
                              "acquire release"),
                "a b c d a b");
@@ -105,9 +123,15 @@ Test(queue_partition, fires_when_an_entry_is_counted_twice) {
               "has 2 entries, of which 2 wait, 1 hold a result and 0 are cancelled");
 }
 
+Test(queue_partition, fires_when_an_entry_outlives_its_waiter) {
+    toy_fails(&bz_variant_zoo_an_646, 1, STAGE_SCRIPTS("acquire yield release", "acquire release"),
+              "a b a b", "queue-partition", 4,
+              "shows 1 entries with a result, but only 0 task(s) were woken");
+}
+
 Test(queue_partition, is_silent_with_all_three_kinds_of_entries_at_once) {
     toy_passes(
-        &sound, 1,
+        &bz_variant_buzzer, 1,
         STAGE_SCRIPTS("acquire yield release", "acquire release", "~acquire", "acquire release"),
         "a b c d !c a b c d");
 }
@@ -115,15 +139,17 @@ Test(queue_partition, is_silent_with_all_three_kinds_of_entries_at_once) {
 /* --- locked-definition ------------------------------------------------------------------------ */
 
 Test(locked_definition, fires_when_the_woken_one_is_forgotten) {
-    toy_fails(&blind, 1, STAGE_SCRIPTS("acquire yield release", "acquire release"), "a b a",
+    toy_fails(&bz_variant_zoo_sem_locked_window, 1,
+              STAGE_SCRIPTS("acquire yield release", "acquire release"), "a b a",
               "locked-definition", 3,
               "locked() of 'table' says false with 0 waiting, 1 woken and level 1");
 }
 
 Test(locked_definition, is_silent_without_the_claim_and_outside_the_window) {
-    toy_passes(&blind_unclaimed, 1, STAGE_SCRIPTS("acquire yield release", "acquire release"),
+    toy_passes(&window_unclaimed, 1, STAGE_SCRIPTS("acquire yield release", "acquire release"),
                "a b a");
-    toy_passes(&blind, 1, STAGE_SCRIPTS("acquire yield release", "acquire release"), "a a b");
+    toy_passes(&bz_variant_zoo_sem_locked_window, 1,
+               STAGE_SCRIPTS("acquire yield release", "acquire release"), "a a b");
 }
 
 /* --- misuse ----------------------------------------------------------------------------------- */
@@ -138,10 +164,11 @@ static void release_too_often(struct stage *stage, const struct bz_variant *vari
 }
 
 Test(misuse, fires_when_a_lock_or_bounded_semaphore_takes_what_nobody_held) {
+    static const struct bz_variant *const variants[] = {&unbounded, &bz_variant_zoo_tw_overrelease};
     static const enum bz_primitive kinds[] = {BZ_PRIMITIVE_LOCK, BZ_PRIMITIVE_BOUNDED};
     for (int index = 0; index < 2; index++) {
         struct stage stage;
-        release_too_often(&stage, &sound, kinds[index], "acquire release release");
+        release_too_often(&stage, variants[index], kinds[index], "acquire release release");
         stage_expect_violation(&stage, "misuse", 2, "b released 'table', which nobody held");
         stage_end(&stage);
     }
@@ -149,10 +176,12 @@ Test(misuse, fires_when_a_lock_or_bounded_semaphore_takes_what_nobody_held) {
 
 Test(misuse, is_silent_for_plain_semaphores_for_refusals_and_without_the_claim) {
     struct stage stage;
-    release_too_often(&stage, &sound, BZ_PRIMITIVE_SEMAPHORE, "acquire release release");
+    release_too_often(&stage, &bz_variant_buzzer, BZ_PRIMITIVE_SEMAPHORE,
+                      "acquire release release");
     stage_expect_pass(&stage);
     stage_end(&stage);
-    release_too_often(&stage, &bounded, BZ_PRIMITIVE_BOUNDED, "acquire release ~release release");
+    release_too_often(&stage, &bz_variant_buzzer, BZ_PRIMITIVE_BOUNDED,
+                      "acquire release ~release release");
     stage_expect_pass(&stage);
     tst_expect(&stage.log, "b.acquire:ok b.release:ok b.release:not-held b.release:not-held "
                            "a.yield:ok");
@@ -162,20 +191,9 @@ Test(misuse, is_silent_for_plain_semaphores_for_refusals_and_without_the_claim) 
     stage_end(&stage);
 }
 
-static enum bz_status lax_init(void *instance, struct bz_loop *loop, uint32_t permits) {
-    struct toy *toy = instance;
-    enum bz_status status = toy_init(toy, loop, permits, TOY_BOUND);
-    toy->bound++;
-    return status;
-}
-
 /* A refusal must not cover up what was accepted earlier in the same step. */
 Test(misuse, fires_although_the_next_release_is_refused) {
-    struct bz_permit_ops ops = bounded_ops;
-    struct bz_variant lax = bounded;
     struct stage stage;
-    ops.init = lax_init;
-    lax.permits[BZ_PRIMITIVE_BOUNDED] = &ops;
     release_too_often(&stage, &lax, BZ_PRIMITIVE_BOUNDED, "release ~release");
     tst_expect(&stage.log, "b.release:ok b.release:not-held");
     stage_expect_violation(&stage, "misuse", 2, "b released 'table', which nobody held");
@@ -186,7 +204,7 @@ Test(misuse, fires_although_the_next_release_is_refused) {
 Test(misuse, probe_releases_what_nobody_holds) {
     struct stage stage;
     struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
-    stage_begin_with(&stage, &sound, &config, BZ_PRIMITIVE_LOCK, 1);
+    stage_begin_with(&stage, &unbounded, &config, BZ_PRIMITIVE_LOCK, 1);
     stage_guest(&stage, "acquire release");
     bz_world_run(stage.world);
     cr_assert(eq(int, bz_judge_verdict(stage.world->judge), BZ_RUN_PASSED));
@@ -195,7 +213,7 @@ Test(misuse, probe_releases_what_nobody_holds) {
     stage_expect_violation(&stage, "misuse", 1, "loop released 'table'");
     stage_end(&stage);
 
-    stage_begin_with(&stage, &sound, &config, BZ_PRIMITIVE_LOCK, 1);
+    stage_begin_with(&stage, &unbounded, &config, BZ_PRIMITIVE_LOCK, 1);
     stage_guest(&stage, "acquire"); /* it is held: a release would be in order */
     bz_world_run(stage.world);
     cr_assert(eq(int, bz_judge_verdict(stage.world->judge), BZ_RUN_PASSED));

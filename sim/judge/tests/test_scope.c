@@ -1,100 +1,55 @@
-/* cancel-count: whose cancellation it was, told by timeout scopes. The toy is right, but for what
- * its exits make of the count. Words: nest-K opens a scope of K * 10 ns around a sleep of 30 ns. */
-#include "primitives/runtime/list.h"
-#include "primitives/runtime/timer.h"
-#include "sim/tests/stage.h"
+/* cancel-count: timeout scopes say whose cancellation it was. Words: nest-K opens a scope of K * 10
+ * ns around a sleep of 30 ns. */
+#include "primitives/runtime/timeout.h"
+#include "sim/tests/toys.h"
 
-struct toy_scope {
-    struct bz_timer timer;
-    struct bz_task *task;
-    uint32_t at_entry;
-    bool has_expired;
-};
+/* --- toys: faults of an exit that no entry of the zoo has ------------------------------------- */
 
-static void on_deadline(struct bz_timer *timer) {
-    struct toy_scope *scope = bz_container_of(timer, struct toy_scope, timer);
-    scope->has_expired = true;
-    bz_task_cancel(scope->task);
-}
-
-static enum bz_status enter(void *memory, struct bz_loop *loop, uint64_t delay_ns) {
-    struct toy_scope *scope = memory;
-    scope->task = bz_loop_current(loop);
-    scope->at_entry = bz_task_cancelling(scope->task);
-    bz_timer_init(&scope->timer, loop, on_deadline);
-    return bz_timer_arm(&scope->timer, bz_loop_now_ns(loop) + delay_ns) ? BZ_OK : BZ_NO_MEMORY;
-}
-
-static enum bz_status leave_well(void *memory, enum bz_status status) {
-    struct toy_scope *scope = memory;
+/* Takes back no request. */
+static enum bz_status exit_counted(void *memory, enum bz_status status) {
+    struct bz_timeout *scope = memory;
     bz_timer_disarm(&scope->timer);
-    bool is_mine = scope->has_expired && bz_task_uncancel(scope->task) <= scope->at_entry;
-    return is_mine && status == BZ_CANCELLED ? BZ_TIMED_OUT : status;
-}
-
-/* Takes nothing back. */
-static enum bz_status leave_counted(void *memory, enum bz_status status) {
-    struct toy_scope *scope = memory;
-    bz_timer_disarm(&scope->timer);
-    return scope->has_expired ? BZ_TIMED_OUT : status;
-}
-
-/* Takes for its own whatever there was. */
-static enum bz_status leave_greedily(void *memory, enum bz_status status) {
-    enum bz_status result = leave_well(memory, status);
-    const struct toy_scope *scope = memory;
-    return scope->has_expired && result == BZ_CANCELLED ? BZ_TIMED_OUT : result;
-}
-
-/* Never says what it was. */
-static enum bz_status leave_mutely(void *memory, enum bz_status status) {
-    enum bz_status result = leave_well(memory, status);
-    return result == BZ_TIMED_OUT ? BZ_CANCELLED : result;
+    return scope->state == BZ_TIMEOUT_EXPIRING ? BZ_TIMED_OUT : status;
 }
 
 /* Takes back a request although no deadline came. */
-static enum bz_status leave_early(void *memory, enum bz_status status) {
-    struct toy_scope *scope = memory;
-    if (!scope->has_expired && status == BZ_CANCELLED) {
+static enum bz_status exit_early(void *memory, enum bz_status status) {
+    struct bz_timeout *scope = memory;
+    if (scope->state != BZ_TIMEOUT_EXPIRING && status == BZ_CANCELLED) {
         bz_task_uncancel(scope->task);
     }
-    return leave_well(memory, status);
+    return bz_variant_buzzer.scope->exit(memory, status);
 }
 
 /* Makes a failure of a body that ended well. */
-static enum bz_status leave_changed(void *memory, enum bz_status status) {
-    enum bz_status result = leave_well(memory, status);
+static enum bz_status exit_changed(void *memory, enum bz_status status) {
+    enum bz_status result = bz_variant_buzzer.scope->exit(memory, status);
     return result == BZ_OK ? BZ_TIMED_OUT : result;
 }
+
+TOY_OF(scope, counted, 0, *bz_variant_buzzer.scope, ops->exit = exit_counted)
+TOY_OF(scope, early, 0, *bz_variant_buzzer.scope, ops->exit = exit_early)
+TOY_OF(scope, changed, 0, *bz_variant_buzzer.scope, ops->exit = exit_changed)
 
 static enum bz_status word(struct tst_actor *actor, const char *text, bool *is_quiet) {
     struct stage *stage = actor->object;
     struct bz_sut_scope scope;
     if (strncmp(text, "nest-", 5) != 0) {
-        *is_quiet = true;
-        return BZ_INVALID_ARGUMENT;
+        return stage_word(actor, text, is_quiet);
     }
     uint64_t delay_ns = (uint64_t)(text[5] - '0') * 10;
     enum bz_status status = bz_sut_scope_enter(&scope, stage->world, NULL, delay_ns);
     return status == BZ_OK ? bz_sut_scope_exit(&scope, bz_sleep(actor->loop, 30)) : status;
 }
 
-/* One guest, with a toy that leaves its scopes so. `fragment` NULL: nothing to object to. */
-static void play(enum bz_status (*leave)(void *, enum bz_status), const char *script,
-                 const char *plan, const char *fragment) {
-    const struct bz_scope_ops ops = {
-        .scope_bytes = sizeof(struct toy_scope), .enter = enter, .exit = leave};
-    const struct bz_variant variant = {
-        .version = BZ_VARIANT_VERSION, .name = "toy", .summary = "toy", .scope = &ops};
+/* One guest of this variant. `fragment` NULL: no oracle objects. */
+static void play(const struct bz_variant *variant, const char *script, const char *plan,
+                 const char *fragment) {
     struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
     struct stage stage;
-    memset(&stage, 0, sizeof stage);
-    stage.world = bz_world_new(&config, &variant);
-    cr_assert(ne(ptr, stage.world, NULL));
-    stage_begin_run(stage.world);
+    stage_open(&stage, variant, &config);
     stage_guest(&stage, script);
     stage.actors[0].extra = word;
-    stage.actors[0].object = &stage;
     stage_play(&stage, plan);
     if (fragment == NULL) {
         stage_expect_pass(&stage);
@@ -105,29 +60,32 @@ static void play(enum bz_status (*leave)(void *, enum bz_status), const char *sc
 }
 
 Test(cancel_count, fires_when_the_request_of_a_deadline_stays) {
-    play(leave_counted, "~nest-1", "", "wrong number of requests (cancelling: 1, due: 0)");
+    play(&counted, "~nest-1", "", "wrong number of requests (cancelling: 1, due: 0)");
 }
 
 Test(cancel_count, fires_when_a_request_is_taken_back_before_the_deadline) {
-    play(leave_early, "~nest-9", "a !a", "before its deadline");
+    play(&early, "~nest-9", "a !a", "before its deadline");
 }
 
+/* The scope is opened by the cleanup of a task that was cancelled. */
 Test(cancel_count, fires_when_an_expired_scope_does_not_say_so) {
-    play(leave_mutely, "~nest-1", "", "did not say timed-out");
+    play(&bz_variant_zoo_to_baseline, "~nest-9 ~nest-1", "a !a", "did not say timed-out");
 }
 
 Test(cancel_count, fires_when_a_request_of_somebody_else_is_taken_for_the_deadline) {
-    play(leave_greedily, "~nest-1", "a +A !a", "somebody else's request to cancel ended in it");
-    play(leave_well, "cancel-self ~nest-0", "a A", "somebody else's request to cancel ended in it");
+    static const char text[] = "somebody else's request to cancel ended in it";
+    play(&bz_variant_zoo_to_any_cancel, "~nest-1", "a +A !a", text);
+    play(&bz_variant_zoo_to_zero_swallow, "cancel-self ~nest-0", "a A", text);
 }
 
 Test(cancel_count, fires_when_a_status_is_changed) {
-    play(leave_changed, "~nest-9", "", "changed a status that is not its own");
+    play(&changed, "~nest-9", "", "changed a status that is not its own");
 }
 
 Test(cancel_count, is_silent_about_scopes_that_keep_count) {
-    play(leave_well, "~nest-1 nest-9 ~nest-2", "", NULL);
-    play(leave_well, "~nest-9", "a !a", NULL);
-    play(leave_well, "~nest-1", "a +A !a", NULL);
-    play(leave_well, "~nest-1 ~nest-1", "a !a", NULL); /* the second one: one request at entry */
+    play(&bz_variant_buzzer, "~nest-1 nest-9 ~nest-2", "", NULL);
+    play(&bz_variant_buzzer, "~nest-9", "a !a", NULL);
+    play(&bz_variant_buzzer, "~nest-1", "a +A !a", NULL);
+    play(&bz_variant_buzzer, "~nest-1 ~nest-1", "a !a", NULL); /* one request at the second entry */
+    play(&bz_variant_buzzer, "cancel-self ~nest-0", "a A", NULL);
 }

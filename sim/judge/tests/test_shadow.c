@@ -1,7 +1,7 @@
-/* What the shadow state says of a task, in every state that it can be in. */
+/* What the shadow state says about a task, in every state that a task can have. */
 #include "sim/tests/toys.h"
 
-/* As the names of the windows are explained (choice.h), one after the other. */
+/* The windows as choice.h defines them, in that order. */
 static enum bz_window window_of(const struct bz_shadow_task *task) {
     bool waits_for_somebody = task->wait == BZ_WAIT_FUTURE || task->wait == BZ_WAIT_JOIN;
     if (task->phase == BZ_PHASE_DONE) {
@@ -50,7 +50,7 @@ Test(shadow, a_window_is_what_its_name_says) {
     }
 }
 
-Test(shadow, who_is_suspended_in_an_operation_is_in_no_other) {
+Test(shadow, a_task_is_suspended_in_one_operation) {
     for (uint32_t number = 0; number < STATES; number++) {
         struct bz_shadow_task task = state(number);
         for (uint32_t op = BZ_OP_START; op < BZ_OP_COUNT; op++) {

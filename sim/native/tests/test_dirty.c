@@ -1,15 +1,14 @@
-/* Whatever the number of an object, and whatever else a step concerned: it is looked at, and once
- * the step is over it is forgotten. */
+/* A step marks the objects that it concerns, whatever their numbers. They are judged at its end,
+ * and then unmarked. */
 #include "sim/tests/toys.h"
 
-TOY(sound, 0, TOY_CLAIMS_ALL, toy_view);
-TOY(mints, TOY_MINTS, TOY_CLAIMS_ALL, toy_view);
+TOY(mints, TOY_CLAIMS_ALL, .release = toy_release_two);
 
 #define OBJECTS 130u
 
 struct hall {
     struct stage stage;
-    struct bz_sut_permits suts[OBJECTS + 1]; /* by number in the book */
+    struct bz_sut_permits suts[OBJECTS + 1]; /* by number of the object */
     const uint32_t *visits;                  /* numbers, in order; ends with 0 */
     bool yields;                             /* between two visits */
 };
@@ -55,15 +54,15 @@ static void expect_found(const uint32_t *visits, bool yields, uint32_t object, u
     stage_end(&hall.stage);
 }
 
-Test(dirty, objects_of_any_number_are_looked_at) {
+Test(dirty, objects_of_any_number_are_judged) {
     for (uint32_t number = 1; number <= OBJECTS; number++) {
         expect_found((const uint32_t[]){number, 0}, false, number, 1);
         expect_found((const uint32_t[]){number, 0}, true, number, 1);
     }
 }
 
-/* Several in one step: by their bits, then by number. */
-Test(dirty, objects_of_one_step_are_looked_at_in_order) {
+/* Several in one step: in the order of their bits, then of their numbers. */
+Test(dirty, objects_of_one_step_are_judged_in_order) {
     expect_found((const uint32_t[]){2, 1, 0}, false, 1, 1);
     expect_found((const uint32_t[]){62, 61, 0}, false, 61, 1);
     expect_found((const uint32_t[]){63, 62, 0}, false, 62, 1);
@@ -71,11 +70,11 @@ Test(dirty, objects_of_one_step_are_looked_at_in_order) {
     expect_found((const uint32_t[]){130, 63, 130, 5, 0}, false, 130, 1); /* bit 2 */
 }
 
-Test(dirty, sound_ones_are_forgotten_after_the_step) {
+Test(dirty, are_unmarked_after_the_step) {
     static const uint32_t visits[] = {1, 62, 63, 64, 63, 130, 130, 2, 0};
     for (int yields = 0; yields < 2; yields++) {
         struct hall hall;
-        hall_run(&hall, &sound, visits, yields != 0);
+        hall_run(&hall, &bz_variant_buzzer, visits, yields != 0);
         stage_expect_pass(&hall.stage);
         const struct bz_shadow *shadow = &hall.stage.world->judge->shadow;
         cr_assert(eq(u64, shadow->dirty, 0));

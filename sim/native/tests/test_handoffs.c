@@ -1,12 +1,5 @@
-/* Who handed what to whom, and the fingerprint of it: bz_shadow_handoffs(). */
+/* Handoffs from task to task, and their fingerprint: bz_shadow_handoffs(). */
 #include "sim/tests/crowd.h"
-#include "sim/tests/stage.h"
-#include "sim/tests/toys_hall.h"
-#include "sim/tests/toys_queue.h"
-
-TOY(sound, 0, TOY_CLAIMS_ALL, toy_view);
-QTOY(counter_sound, 0, QTOY_CLAIMS_ALL);
-HALL_TOY(hall_sound, 0, TOY_CLAIMS_ALL);
 
 #define ONCE "acquire release"
 
@@ -18,9 +11,8 @@ struct order {
 
 static struct order play(uint32_t permits, const char *const *scripts, const char *plan) {
     struct stage stage;
-    stage_begin(&stage, &sound, permits);
-    stage_guests(&stage, scripts);
-    stage_play(&stage, plan);
+    stage_begin(&stage, &bz_variant_buzzer, permits);
+    stage_act(&stage, scripts, plan);
     stage_expect_pass(&stage);
     struct order order = {.handed = stage.world->judge->shadow.objects[stage.sut.object].handed[0],
                           .fingerprint = bz_shadow_handoffs(&stage.world->judge->shadow),
@@ -58,7 +50,7 @@ Test(handoffs, differ_with_the_order_in_which_tasks_are_served) {
     cr_assert(ne(u64, acb.fingerprint, cba.fingerprint));
 }
 
-/* What happens elsewhere, and who waited in between, is another schedule and the same order. */
+/* Other schedules with the same order of handoffs. */
 Test(handoffs, agree_when_only_something_else_is_interleaved) {
     const char *const *scripts = STAGE_SCRIPTS("acquire yield release", ONCE, "yield doze yield");
     struct order early = play(1, scripts, "c c a b a b");
@@ -80,7 +72,7 @@ Test(handoffs, are_a_set) {
     cr_assert(ne(u64, once.fingerprint, twice.fingerprint));
 }
 
-/* The permit goes from who released last, and not from who acquired last. */
+/* From the task that released last, not from the one that acquired last. */
 Test(handoffs, come_from_who_released_last) {
     struct order order = play(2,
                               STAGE_SCRIPTS("acquire yield release", "acquire yield yield release",
@@ -109,7 +101,7 @@ Test(handoffs, tell_objects_apart) {
     cr_assert(ne(u64, second, bz_shadow_handoffs(&shadow)));
 }
 
-/* The last task that has bits, and the first that has none: all numbers count, and how often. */
+/* Beyond the last task that has bits, a sum counts every handoff. */
 Test(handoffs, of_many_tasks_are_added_up) {
     static const uint32_t tasks[] = {BZ_HANDOFF_TASKS - 1, BZ_HANDOFF_TASKS, 1000};
     uint64_t seen[3][3];
@@ -137,40 +129,36 @@ Test(handoffs, of_many_tasks_are_added_up) {
     cr_assert(ne(u64, of_object[1], of_object[2]), "the object counts, too");
 }
 
-static void expect_counter(const char *const *scripts, const char *plan, const char *items,
-                           const char *slots) {
-    struct counter counter;
-    counter_begin(&counter, &counter_sound);
-    tst_status(bz_sut_queue_init(&counter.queue, counter.stage.world, "items", "slots",
-                                 BZ_QUEUE_ORDER_FIFO, 1),
-               BZ_OK);
-    counter_guests(&counter, scripts);
-    stage_play(&counter.stage, plan);
-    stage_expect_pass(&counter.stage);
-    const struct bz_shadow_object *objects = counter.stage.world->judge->shadow.objects;
-    cr_assert(eq(u64, objects[counter.queue.judged.items].handed[0], bits(items)), "items: not %s",
-              items);
-    cr_assert(eq(u64, objects[counter.queue.judged.slots].handed[0], bits(slots)), "slots: not %s",
-              slots);
-    stage_end(&counter.stage);
+static void expect_queue(const char *const *scripts, const char *plan, const char *items,
+                         const char *slots) {
+    struct stage stage;
+    stage_begin_queue(&stage, &bz_variant_buzzer, BZ_QUEUE_ORDER_FIFO, 1);
+    stage_act(&stage, scripts, plan);
+    stage_expect_pass(&stage);
+    const struct bz_shadow_object *objects = stage.world->judge->shadow.objects;
+    const struct bz_judged_queue *judged = &stage.queue.judged;
+    cr_assert(eq(u64, objects[judged->items].handed[0], bits(items)), "items: not %s", items);
+    cr_assert(eq(u64, objects[judged->slots].handed[0], bits(slots)), "slots: not %s", slots);
+    stage_end(&stage);
 }
 
 Test(handoffs, of_a_queue_go_from_putters_to_getters_and_back) {
-    expect_counter(STAGE_SCRIPTS("put", "get", "put", "get"), "a b c d", "ab cd", "0a bc");
-    expect_counter(STAGE_SCRIPTS("put", "get", "put", "get"), "c b a d", "cb ad", "0c ba");
-    expect_counter(STAGE_SCRIPTS("try-put", "try-get", "try-get"), "b a c", "ac", "0a");
+    expect_queue(STAGE_SCRIPTS("put", "get", "put", "get"), "a b c d", "ab cd", "0a bc");
+    expect_queue(STAGE_SCRIPTS("put", "get", "put", "get"), "c b a d", "cb ad", "0c ba");
+    expect_queue(STAGE_SCRIPTS("try-put", "try-get", "try-get"), "b a c", "ac", "0a");
 }
 
-Test(handoffs, of_an_event_come_from_who_set_it) {
-    struct hall hall;
-    hall_play(&hall, &hall_sound, STAGE_SCRIPTS("pass", "set", "set"), "a b a");
-    stage_expect_pass(&hall.stage);
-    cr_assert(
-        eq(u64, hall.stage.world->judge->shadow.objects[hall.event.object].handed[0], bits("ba")));
-    stage_end(&hall.stage);
+Test(handoffs, of_an_event_come_from_the_task_that_set_it) {
+    struct stage stage;
+    stage_begin_hall(&stage, &bz_variant_buzzer);
+    stage_act(&stage, STAGE_SCRIPTS("pass", "set", "set"), "a b a");
+    stage_expect_pass(&stage);
+    const struct bz_shadow_object *objects = stage.world->judge->shadow.objects;
+    cr_assert(eq(u64, objects[stage.event.object].handed[0], bits("ba")));
+    stage_end(&stage);
 }
 
-/* Neither recording nor what ran before in this world is part of it. */
+/* Earlier runs of the world do not change it. */
 Test(handoffs, belong_to_the_run_alone) {
     struct bz_program program;
     crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);

@@ -1,5 +1,5 @@
-/* Images: a loop goes on from one exactly as it went on before, memory, stacks and all; and what
- * only tells of the past is forgotten. */
+/* Images: a loop continues from an image exactly as it continued before, with its memory and
+ * stacks. Normalizing removes what differs only in the past. */
 #include "sim/native/image.h"
 
 #include "primitives/tests/support.h"
@@ -18,7 +18,7 @@ struct entry {
     uint32_t number;
 };
 
-/* Keeps what it knows on its stack, and in a block that it gives back and asks for again. */
+/* Its state is on its stack, and in a block that it frees and allocates again. */
 static enum bz_status counts(void *arg) {
     const struct entry *entry = arg;
     struct bz_mem *mem = bz_loop_mem(entry->ledger->loop);
@@ -62,7 +62,7 @@ static bool step(struct bz_loop *loop, uint32_t pick) {
     return true;
 }
 
-/* To the end, in an order that this seed decides; a number for what came of it. */
+/* Runs to the end, in an order by this seed; returns a number for the result. */
 static uint64_t run_on(struct ledger *ledger, uint64_t seed) {
     struct tst_draw draw = tst_draw_seeded(seed);
     while (step(ledger->loop, tst_draw(&draw, 1000))) {
@@ -92,7 +92,7 @@ Test(image, a_loop_goes_on_from_it_as_it_did) {
             goes_on = step(loop, index * 7);
         }
         if (places % 2 == 1) {
-            bz_image_normalize(loop); /* which changes nothing of what follows */
+            bz_image_normalize(loop); /* does not change what follows */
         }
         cr_assert(le(sz, bz_image_bytes(loop), IMAGE_BYTES));
         cr_assert(eq(sz, bz_image_save(loop, image, &layout), bz_image_bytes(loop)));
@@ -112,7 +112,7 @@ Test(image, a_loop_goes_on_from_it_as_it_did) {
     cr_assert(lt(u32, 12, places));
 }
 
-/* From one beginning, in two orders, to the end of all tasks. */
+/* Runs these steps. */
 static void run_picks(struct bz_loop *loop, const uint32_t *picks, uint32_t count) {
     for (uint32_t index = 0; index < count; index++) {
         cr_assert(step(loop, picks[index]));
@@ -124,7 +124,7 @@ static enum bz_status yields_once(void *arg) {
     return bz_yield(arg);
 }
 
-Test(image, what_two_pasts_have_in_common_is_the_same_bytes) {
+Test(image, of_one_state_are_equal_after_different_pasts) {
     static char beginning[IMAGE_BYTES];
     struct bz_image_layout layouts[2];
     struct bz_image_layout layout;
@@ -143,7 +143,7 @@ Test(image, what_two_pasts_have_in_common_is_the_same_bytes) {
     cr_assert(eq(sz, layouts[0].state_bytes, layouts[1].state_bytes));
     cr_assert(eq(int, memcmp(image, other_image, layouts[0].state_bytes), 0));
     bz_image_restore(loop, beginning);
-    run_picks(loop, (const uint32_t[]){1, 0, 0}, 3); /* a is left: another place */
+    run_picks(loop, (const uint32_t[]){1, 0, 0}, 3); /* a is left: another state */
     (void)bz_image_save(loop, other_image, &layouts[1]);
     cr_assert(eq(int,
                  layouts[0].state_bytes == layouts[1].state_bytes &&
@@ -152,7 +152,7 @@ Test(image, what_two_pasts_have_in_common_is_the_same_bytes) {
     bz_loop_destroy(loop);
 }
 
-/* Blocks and stacks that were given back since are handed out as they were. */
+/* Blocks and stacks that were freed since are allocated at the same places. */
 Test(image, memory_and_stacks_come_back) {
     struct bz_image_layout layout;
     struct bz_loop *loop;
@@ -184,7 +184,7 @@ Test(image, memory_and_stacks_come_back) {
     bz_loop_destroy(loop);
 }
 
-/* Where a stack pointer is known, and nobody keeps records of stacks. */
+/* Where the stack pointer is known, and no sanitizer records stacks. */
 Test(image, says_where_it_works) {
 #ifdef BZ_SWITCH_UCONTEXT
     bool is_native = false;

@@ -1,7 +1,5 @@
-/* Injected cancels: every window has its right name, and filter and budget are respected. */
+/* Injected cancels: each window is named correctly, and filter and budget are respected. */
 #include "sim/tests/toys.h"
-
-TOY(sound, 0, TOY_CLAIMS_ALL, toy_view);
 
 struct strike {
     const char *plan;
@@ -26,10 +24,11 @@ Test(windows, are_labelled_by_where_the_cancel_strikes) {
     for (size_t index = 0; index < sizeof strikes / sizeof strikes[0]; index++) {
         const struct strike *strike = &strikes[index];
         struct stage stage;
-        stage_begin(&stage, &sound, 1);
-        stage_guests(&stage, STAGE_SCRIPTS("acquire ~yield release ~yield ~yield",
-                                           "acquire ~yield release ~sleep"));
-        stage_play(&stage, strike->plan);
+        stage_begin(&stage, &bz_variant_buzzer, 1);
+        stage_act(
+            &stage,
+            STAGE_SCRIPTS("acquire ~yield release ~yield ~yield", "acquire ~yield release ~sleep"),
+            strike->plan);
         const struct stage_plan *plan = stage.world->judge->strategy_state;
         cr_assert(eq(int, plan->window[strike->step], strike->window), "%s", strike->plan);
         cr_assert(lt(u64, 0, stage.world->judge->stats.windows[strike->op][strike->window]), "%s",
@@ -39,20 +38,18 @@ Test(windows, are_labelled_by_where_the_cancel_strikes) {
     }
 }
 
-/* A task that has ended is a candidate as long as somebody is left to be disturbed. */
+/* A task that has ended is a candidate as long as another task lives. */
 Test(windows, done_is_a_window_while_others_live) {
     struct stage stage;
-    stage_begin(&stage, &sound, 1);
-    stage_guests(&stage, STAGE_SCRIPTS("yield yield", "~yield"));
-    stage_play(&stage, "b b !b a");
+    stage_begin(&stage, &bz_variant_buzzer, 1);
+    stage_act(&stage, STAGE_SCRIPTS("yield yield", "~yield"), "b b !b a");
     const struct stage_plan *plan = stage.world->judge->strategy_state;
     cr_assert(eq(int, plan->window[3], BZ_WINDOW_DONE));
     cr_assert(eq(u64, stage.world->judge->stats.windows[BZ_OP_RUN][BZ_WINDOW_DONE], 1));
     stage_expect_pass(&stage);
     stage_end(&stage);
-    stage_begin(&stage, &sound, 1);
-    stage_guests(&stage, STAGE_SCRIPTS("yield"));
-    stage_play(&stage, "a a !a");
+    stage_begin(&stage, &bz_variant_buzzer, 1);
+    stage_act(&stage, STAGE_SCRIPTS("yield"), "a a !a");
     cr_assert(eq(u64, stage.world->judge->stats.injected, 0));
     stage_end(&stage);
 }
@@ -60,7 +57,7 @@ Test(windows, done_is_a_window_while_others_live) {
 /* A task that cancels itself, and one cancelled by another, are counted with their windows, too. */
 Test(windows, count_the_cancels_of_tasks) {
     struct stage stage;
-    stage_begin(&stage, &sound, 1);
+    stage_begin(&stage, &bz_variant_buzzer, 1);
     stage_guests(&stage,
                  STAGE_SCRIPTS("acquire cancel-self ~yield cancel-b yield release", "~acquire"));
     stage_play(&stage, "a b a");
@@ -76,12 +73,12 @@ Test(injection, respects_the_budget) {
         struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
         config.cancels_max = budget;
         struct stage stage;
-        stage_begin_with(&stage, &sound, &config, BZ_PRIMITIVE_SEMAPHORE, 1);
-        stage_guests(&stage, STAGE_SCRIPTS("~yield ~yield ~yield", "yield yield yield yield"));
-        stage_play(&stage, budget == 0   ? "a !a"
-                           : budget == 1 ? "a !a a !a"
-                           : budget == 2 ? "a !a a !a a !a"
-                                         : "a !a a !a a !a a");
+        stage_begin_with(&stage, &bz_variant_buzzer, &config, BZ_PRIMITIVE_SEMAPHORE, 1);
+        stage_act(&stage, STAGE_SCRIPTS("~yield ~yield ~yield", "yield yield yield yield"),
+                  budget == 0   ? "a !a"
+                  : budget == 1 ? "a !a a !a"
+                  : budget == 2 ? "a !a a !a a !a"
+                                : "a !a a !a a !a a");
         cr_assert(eq(u64, stage.world->judge->stats.injected, budget));
         stage_expect_pass(&stage);
         stage_end(&stage);
@@ -93,7 +90,7 @@ Test(injection, strikes_only_in_windows_that_are_enabled) {
         struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
         config.strategy = &bz_strategy_random;
         config.cancel_windows = 1u << window;
-        struct bz_world *world = bz_world_new(&config, &sound);
+        struct bz_world *world = bz_world_new(&config, &bz_variant_buzzer);
         for (uint64_t seed = 0; seed < 400; seed++) {
             struct stage stage = {.world = world};
             bz_judge_begin(world->judge, &(struct bz_run_start){.seed = seed});

@@ -5,7 +5,7 @@
 
 #define SEEDS 200u
 
-/* A variant that does what it must not: every few times that it is asked, something happens. */
+/* A variant that breaks the rules: every fifth call of locked() spawns a task. */
 static uint32_t chatty_calls;
 
 static enum bz_status say_nothing(void *arg) {
@@ -14,9 +14,9 @@ static enum bz_status say_nothing(void *arg) {
 }
 
 static bool chatty_locked(void *instance) {
-    struct toy *toy = instance;
+    struct bz_zoo_semaphore *toy = instance;
     if (++chatty_calls % 5 == 0) {
-        struct bz_task *task = bz_task_spawn(toy->loop, "chat", 0, say_nothing, NULL);
+        struct bz_task *task = bz_task_spawn(toy->queue.loop, "chat", 0, say_nothing, NULL);
         if (task != NULL) {
             bz_task_detach(task);
         }
@@ -24,21 +24,7 @@ static bool chatty_locked(void *instance) {
     return toy_locked(instance);
 }
 
-static enum bz_status chatty_init(void *instance, struct bz_loop *loop, uint32_t permits) {
-    return toy_init(instance, loop, permits, 0);
-}
-
-static const struct bz_permit_ops chatty_ops = {.instance_bytes = sizeof(struct toy),
-                                                .init = chatty_init,
-                                                .acquire = toy_acquire,
-                                                .release = toy_release,
-                                                .locked = chatty_locked,
-                                                .view = toy_view};
-static const struct bz_variant chatty = {.version = BZ_VARIANT_VERSION,
-                                         .claims = TOY_CLAIMS_ALL,
-                                         .name = "chatty",
-                                         .summary = "a toy that talks while it is looked at",
-                                         .permits = {[BZ_PRIMITIVE_SEMAPHORE] = &chatty_ops}};
+TOY(chatty, TOY_CLAIMS_ALL, .locked = chatty_locked);
 
 /* The run of this seed, driven from outside step by step. */
 static void run_singly(const struct bz_program *program, struct bz_world *world, uint64_t seed) {
@@ -124,9 +110,8 @@ Test(plain, a_violation_ends_them_where_it_did) {
     cr_assert(lt(u32, 0, violated));
 }
 
-/* A choice that was made early may have been another one later; but what was chosen, gives the same
- * run again, though a replay chooses late. */
-Test(plain, what_happens_while_a_variant_is_looked_at_stays_in_order) {
+/* A strategy chooses before the call, a replay after it. Both give the same run. */
+Test(plain, a_task_that_is_spawned_while_a_variant_is_looked_at_replays) {
     struct bz_program program;
     crowd_program(&program, &chatty, BZ_ORDER_ANY);
     struct bz_world *world = bz_program_new_world(&program);
@@ -147,7 +132,7 @@ Test(plain, what_happens_while_a_variant_is_looked_at_stays_in_order) {
     bz_world_destroy(world);
 }
 
-/* A strategy that answers a place behind the queue, at the `wrong_at`-th question. */
+/* A strategy that, after some choice points, chooses an index beyond the ready queue. */
 static uint32_t questions_left;
 
 static uint32_t wrong_next(void *state, const struct bz_ready *ready, uint32_t count,
@@ -169,7 +154,7 @@ static void ask_wrongly(uint32_t question) {
     bz_program_run(&program, world, 0);
 }
 
-Test(plain, an_answer_behind_the_queue_stops_the_process, .signal = SIGABRT) {
+Test(plain, a_choice_beyond_the_queue_stops_the_process, .signal = SIGABRT) {
     ask_wrongly(0);
 }
 

@@ -1,4 +1,4 @@
-/* A campaign's path makes no allocation and no system call once the largest run has been seen.
+/* A campaign makes no allocation and no system call after its largest run.
  * The C library's allocator is wrapped by the linker; system calls are forbidden by seccomp, in a
  * child that the kernel kills at the first one. */
 #include <linux/seccomp.h>
@@ -72,7 +72,7 @@ Test(quiet, warm_runs_allocate_nothing) {
     }
 }
 
-/* Exits by the raw system call: exit_group is not allowed any more. */
+/* Exits by the raw system call, for seccomp does not allow exit_group. */
 static int sealed_child(const struct bz_program *program, struct bz_world *world, bool misbehaves) {
     pid_t child = fork();
     cr_assert(ne(int, child, -1));

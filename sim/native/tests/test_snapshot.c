@@ -1,5 +1,5 @@
-/* Snapshots: a run goes on from one exactly as it went on before, and two ways to the same place
- * lead to the same bytes. */
+/* Snapshots: a run continues from a snapshot exactly as it continued before, and two schedules that
+ * reach one state give the same bytes. */
 #include "sim/native/snapshot.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static void begin_crowd(struct bz_program *program, struct bz_world **world) {
     bz_judge_end_step((*world)->judge);
 }
 
-/* To the end; what happened on the way. */
+/* Runs to the end; returns the digest of this part. */
 static uint64_t run_on(struct bz_world *world) {
     world->judge->digest = BZ_DIGEST_SEED;
     while (bz_world_step(world)) {
@@ -59,7 +59,7 @@ Test(snapshot, a_run_goes_on_from_it_as_it_did) {
     bz_snapshot_fini(&again);
 }
 
-/* What stopped one continuation is not there in the next one. */
+/* A violation of one continuation is gone in the next one. */
 Test(snapshot, a_violation_is_taken_back) {
     struct bz_snapshot taken = {.bytes = NULL};
     struct bz_program program;
@@ -84,7 +84,7 @@ Test(snapshot, a_violation_is_taken_back) {
     bz_world_destroy(world);
 }
 
-/* --- the same place --------------------------------------------------------------------------- */
+/* --- the same state --------------------------------------------------------------------------- */
 
 static uint32_t picks[8]; /* by step */
 static uint32_t pick_count;
@@ -109,7 +109,7 @@ static enum bz_status meets(void *arg) {
     return status;
 }
 
-/* Two tasks that need different tables, by these picks; the snapshot behind them. */
+/* Two tasks that need different tables make these steps; then the snapshot is taken. */
 static void play(const uint32_t *order, uint32_t steps, struct bz_world *world,
                  struct bz_snapshot *taken) {
     stage_begin_run(world);
@@ -147,11 +147,11 @@ static bool is_same_place(const uint32_t *one, const uint32_t *other, uint32_t s
            memcmp(taken[0].bytes, taken[1].bytes, taken[0].state_bytes) == 0;
 }
 
-Test(snapshot, two_ways_to_one_place_are_the_same_bytes) {
+Test(snapshot, two_schedules_to_one_state_give_the_same_bytes) {
     if (!bz_snapshot_is_supported()) {
         cr_skip_test("there are no snapshots");
     }
-    /* a b a b and b a b a; then a a and b b, which are two places, and a a b b with b b a a. */
+    /* a b a b and b a b a; then a a and b b, which are two states, and a a b b with b b a a. */
     cr_assert(is_same_place((const uint32_t[]){0, 0, 0, 0}, (const uint32_t[]){1, 0, 0, 0}, 4));
     cr_assert(eq(int, is_same_place((const uint32_t[]){0, 1}, (const uint32_t[]){1, 1}, 2), false));
     cr_assert(is_same_place((const uint32_t[]){0, 1, 0, 0}, (const uint32_t[]){1, 1, 0, 0}, 4));
@@ -162,10 +162,10 @@ Test(snapshot, works_where_images_do) {
     cr_assert(eq(int, bz_snapshot_is_supported(), bz_image_is_supported()));
 }
 
-/* Whoever forgets before everything was looked at would forget what is wrong with it. */
-static void forget_dirty(uint32_t number) {
+/* To normalize before a marked object was judged would lose a violation. */
+static void normalize_dirty(uint32_t number) {
     if (!bz_snapshot_is_supported()) {
-        abort(); /* there is nothing to forget; what is expected of the others below */
+        abort(); /* there is nothing to normalize; the tests below expect this */
     }
     struct bz_program program;
     struct bz_world *world;
@@ -181,10 +181,10 @@ static void forget_dirty(uint32_t number) {
     bz_world_destroy(world);
 }
 
-Test(snapshot, an_object_must_be_looked_at_first, .signal = SIGABRT) {
-    forget_dirty(1);
+Test(snapshot, an_object_must_be_judged_first, .signal = SIGABRT) {
+    normalize_dirty(1);
 }
 
 Test(snapshot, so_must_one_that_shares_its_bit, .signal = SIGABRT) {
-    forget_dirty(70);
+    normalize_dirty(70);
 }

@@ -1,14 +1,11 @@
 /* Order of steps: the virtual clock, and the turns of the two loop orders. */
 #include "sim/tests/toys.h"
 
-TOY(sound, 0, TOY_CLAIMS_ALL, toy_view);
-
 static void play(struct stage *stage, enum bz_order order, const char *const *scripts,
                  const char *plan, const char *story) {
     struct bz_judge_config config = stage_config(order);
-    stage_begin_with(stage, &sound, &config, BZ_PRIMITIVE_SEMAPHORE, 1);
-    stage_guests(stage, scripts);
-    stage_play(stage, plan);
+    stage_begin_with(stage, &bz_variant_buzzer, &config, BZ_PRIMITIVE_SEMAPHORE, 1);
+    stage_act(stage, scripts, plan);
     stage_expect_pass(stage);
     tst_expect(&stage->log, story);
 }
@@ -45,7 +42,7 @@ Test(clock, jumps_on_request_while_handles_are_ready) {
 
 /* --- orders ----------------------------------------------------------------------------------- */
 
-Test(order, fifo_ignores_what_a_strategy_would_like_to_run_next) {
+Test(order, fifo_ignores_the_choice_of_the_strategy) {
     struct stage stage;
     play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("yield", "yield", "yield"), "c b a",
          "a.yield:ok b.yield:ok c.yield:ok");
@@ -53,7 +50,7 @@ Test(order, fifo_ignores_what_a_strategy_would_like_to_run_next) {
     stage_end(&stage);
 }
 
-Test(order, any_runs_what_the_strategy_says) {
+Test(order, any_follows_the_strategy) {
     struct stage stage;
     play(&stage, BZ_ORDER_ANY, STAGE_SCRIPTS("yield", "yield", "yield"), "c c b a b a",
          "c.yield:ok b.yield:ok a.yield:ok");
@@ -65,8 +62,8 @@ Test(order, any_runs_what_the_strategy_says) {
     stage_end(&stage);
 }
 
-/* An event from outside comes after the handles that were carried over: whatever step the plan
- * wants, the cancel strikes at the end of the turn. */
+/* An event from outside comes after the handles that were carried over: the cancel strikes at the
+ * end of the turn, whichever step the plan names. */
 Test(order, fifo_injects_after_the_carried_handles) {
     struct stage stage;
     play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("~yield", "~yield", "~yield"), "a b c !b",
@@ -79,7 +76,7 @@ Test(order, fifo_injects_after_the_carried_handles) {
     stage_end(&stage);
 }
 
-/* Before the timers of the turn: a sleeper whose timer is due is still asleep when it strikes. */
+/* A sleeper whose timer is due is still asleep when the cancel strikes. */
 Test(order, fifo_injects_before_the_due_timers) {
     struct stage stage;
     play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("~sleep", "~sleep"), "a b !a",
@@ -120,7 +117,7 @@ Test(limits, run_stops_at_the_step_limit_exactly) {
     struct bz_judge_config config = stage_config(BZ_ORDER_FIFO);
     struct stage stage;
     for (config.steps_max = 1; config.steps_max <= 4; config.steps_max++) {
-        stage_begin_with(&stage, &sound, &config, BZ_PRIMITIVE_SEMAPHORE, 1);
+        stage_begin_with(&stage, &bz_variant_buzzer, &config, BZ_PRIMITIVE_SEMAPHORE, 1);
         stage_guest(&stage, "acquire release yield acquire release yield acquire release");
         bz_world_run(stage.world);
         bool is_out = config.steps_max <= 3;

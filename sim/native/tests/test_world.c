@@ -1,5 +1,5 @@
-/* A world is used for many runs: the digest is the run's alone, whatever came before, whoever looks
- * on, and whichever thread it is. */
+/* A world is used for many runs. The digest depends on the run alone, not on earlier runs,
+ * recording or the thread. */
 #include <pthread.h>
 
 #include "sim/tests/crowd.h"
@@ -28,7 +28,7 @@ Test(digest, is_equal_for_equal_seeds_and_differs_otherwise) {
             }
         }
         cr_assert(eq(u32, twins, 0));
-        /* Backwards, in a world that has seen other runs, and in a fresh one. */
+        /* Backwards, in a used world, and in a fresh one. */
         for (uint64_t seed = SEEDS; seed-- > 0;) {
             cr_assert(eq(u64, digest_of(world, &program, seed), digests[seed]));
         }
@@ -39,7 +39,7 @@ Test(digest, is_equal_for_equal_seeds_and_differs_otherwise) {
     }
 }
 
-/* A run that was stopped in the middle of everything leaves nothing to the next one. */
+/* A run that a violation stopped does not change the next one. */
 Test(reset, leaves_nothing_behind) {
     struct bz_program program;
     crowd_program(&program, &crowd_drops, BZ_ORDER_ANY);
@@ -79,8 +79,8 @@ static void count_events(struct bz_event_sink *sink, const struct bz_logged_even
     counter->last_time_ns = event->time_ns;
 }
 
-/* What is recorded is what the digest covers, in order of steps and time; and looking on changes
- * nothing. */
+/* The digest covers exactly the recorded events, in order of steps and time. Recording does not
+ * change it. */
 Test(digest, covers_exactly_the_events_that_are_recorded) {
     struct bz_program program;
     crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
