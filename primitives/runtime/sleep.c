@@ -1,4 +1,4 @@
-/* asyncio.sleep: a future that a timer completes, and a timer that goes when the sleeper does. */
+/* asyncio.sleep(): a future that a timer completes. */
 #include "primitives/runtime/internal.h"
 
 struct sleeper {
