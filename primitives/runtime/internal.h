@@ -155,8 +155,8 @@ static inline enum bz_status bz_task_suspend(struct bz_loop *loop, struct bz_tas
     return (enum bz_status)task->resume_status;
 }
 
-/* Ends a task that has returned, or that was cancelled before its first step. */
-void bz_task_finish(struct bz_loop *loop, struct bz_task *task, enum bz_status status);
+/* Ends a marked task that has not started. */
+void bz_task_end_unstarted(struct bz_loop *loop, struct bz_task *task);
 
 /* Releases what an ended task no longer needs; afterwards the task may be gone. */
 void bz_task_reap(struct bz_loop *loop, struct bz_task *task);
@@ -200,11 +200,10 @@ static inline __attribute__((always_inline)) void bz_loop_step_task(struct bz_lo
     task->resume_status = (uint8_t)status;
     bz_report(loop, BZ_EVENT_RESUME, task->actor.id, status, task->wake.handle.nth);
     loop->current = task;
-    bool is_first = !task->is_started;
-    task->is_started = true;
-    if (__builtin_expect(is_first && status == BZ_CANCELLED, 0)) {
-        bz_task_finish(loop, task, BZ_CANCELLED);
+    if (__builtin_expect(status == BZ_CANCELLED && !task->is_started, 0)) {
+        bz_task_end_unstarted(loop, task);
     } else {
+        task->is_started = true;
         bz_coro_switch(&loop->driver_coro, &task->coro);
     }
     task = loop->current;

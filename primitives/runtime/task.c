@@ -5,7 +5,7 @@
 #include "primitives/runtime/internal.h"
 
 /* Asyncio's rules for a coroutine that returns. */
-void bz_task_finish(struct bz_loop *loop, struct bz_task *task, enum bz_status status) {
+static void task_finish(struct bz_loop *loop, struct bz_task *task, enum bz_status status) {
     if (status == BZ_OK && task->must_cancel) {
         status = BZ_CANCELLED; /* the request was not delivered; the result is dropped */
     }
@@ -27,8 +27,13 @@ __attribute__((hot)) static void task_main(struct bz_coro *from, struct bz_coro 
     bz_coro_arrive(from);
     struct bz_task *task = bz_container_of(self, struct bz_task, coro);
     struct bz_loop *loop = task->done.loop;
-    bz_task_finish(loop, task, task->fn(task->arg));
+    task_finish(loop, task, task->fn(task->arg));
     bz_coro_exit(self, &loop->driver_coro);
+}
+
+void bz_task_end_unstarted(struct bz_loop *loop, struct bz_task *task) {
+    task->is_started = true;
+    task_finish(loop, task, BZ_CANCELLED);
 }
 
 void bz_task_reap(struct bz_loop *loop, struct bz_task *task) {

@@ -1,5 +1,4 @@
-/* Event: a flag that tasks wait for; asyncio.Event. (`struct bz_event` is another thing: what the
- * runtime reports to an observer.)
+/* Event: a flag that tasks wait for (asyncio.Event). `struct bz_event` is the simulator's.
  *
  * Setting the flag wakes every waiting task. A woken task passes even if the flag is cleared before
  * it resumes. A cancelled wait has no effect on others.
