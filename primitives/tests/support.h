@@ -135,6 +135,14 @@ static inline void tst_call_soon(struct bz_loop *loop, struct bz_handle *handle,
     cr_assert(is_queued);
 }
 
+/* Allocates all memory that is left, down to the smallest block. */
+static inline void tst_exhaust(struct bz_mem *mem) {
+    for (size_t size_bytes = 1 << 20; size_bytes > 0; size_bytes /= 2) {
+        while (bz_mem_alloc(mem, size_bytes) != NULL) {
+        }
+    }
+}
+
 /* What a done task ended with. The task is freed. */
 static inline enum bz_status tst_outcome(struct bz_task *task) {
     cr_assert(bz_task_is_done(task), "the task has not ended");
