@@ -117,8 +117,8 @@ static void bounce_end(struct bz_trampoline *trampoline, bool is_outermost) {
     if (!is_outermost) {
         return;
     }
-    struct bz_list *link;
     list_prepend_all(&trampoline->due, &trampoline->fresh);
+    struct bz_list *link;
     while ((link = bz_list_pop_front(&trampoline->due)) != NULL) {
         struct bz_deferred *deferred = bz_container_of(link, struct bz_deferred, due_link);
         if (is_runnable(deferred)) {

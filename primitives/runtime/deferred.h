@@ -19,10 +19,8 @@
  * what it fires; that runs once the callback has returned, in the order of firing, each with
  * everything it fires in turn, and before the rest of the chain of that callback. The order of
  * callbacks is Twisted's, except that no callback is interrupted. A chain of any length needs the
- * stack of one callback.
- *
- * A callback must not suspend its task: the process aborts when another step fires something
- * meanwhile.
+ * stack of one callback. A callback must not suspend its task: the process aborts when another step
+ * fires something meanwhile.
  *
  * Cancellation contract: bz_deferred_cancel() on a deferred that
  * - has not fired: calls the canceller, if any, which may fire it; otherwise fires it with

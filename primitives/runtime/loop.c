@@ -44,10 +44,8 @@ static bool loop_start(struct bz_loop *loop) {
 }
 
 struct bz_loop *bz_loop_new(const struct bz_loop_config *config) {
-    struct bz_loop_config defaults = {0};
-    if (config == NULL) {
-        config = &defaults;
-    }
+    static const struct bz_loop_config defaults = {0};
+    config = config == NULL ? &defaults : config;
     struct bz_loop *loop = calloc(1, sizeof *loop);
     if (loop == NULL) {
         return NULL;

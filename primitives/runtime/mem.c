@@ -16,9 +16,7 @@ static unsigned class_of(size_t size_bytes, size_t *rounded_bytes) {
 }
 
 struct bz_mem *bz_mem_new(size_t limit_bytes) {
-    if (limit_bytes == 0) {
-        limit_bytes = BZ_MEM_LIMIT_BYTES_DEFAULT;
-    }
+    limit_bytes = limit_bytes == 0 ? BZ_MEM_LIMIT_BYTES_DEFAULT : limit_bytes;
     if (limit_bytes < BZ_MEM_HEADER_BYTES) {
         return NULL;
     }

@@ -23,8 +23,7 @@ enum bz_status {
 };
 #define BZ_STATUS_COUNT 12
 
-/* The stable lower-case name that traces use: "ok", "cancelled", ...; NULL for an unknown status.
- */
+/* The stable name that traces use: "ok", "cancelled", ...; NULL for an unknown status. */
 const char *bz_status_name(enum bz_status status);
 
 /* A caller that drops a status loses a cancellation: the compiler warns. */

@@ -33,9 +33,8 @@ typedef enum bz_status bz_task_fn(void *arg);
 struct bz_task;
 
 /* Creates a task and queues its first step. Its name is `name`, followed by "-index" if `index` is
- * not 0; the string must outlive the task. NULL if the loop is out of memory, or at its limit of
- * tasks. The caller frees the task with bz_task_free() once it is done, or calls bz_task_detach().
- */
+ * not 0; the string must outlive the task. NULL if the loop is out of memory or tasks. The caller
+ * frees the task with bz_task_free() once it is done, or calls bz_task_detach(). */
 struct bz_task *bz_task_spawn(struct bz_loop *loop, const char *name, uint32_t index,
                               bz_task_fn *fn, void *arg);
 

@@ -21,22 +21,14 @@ static void *slots_new(struct bz_items *items, uint32_t capacity) {
 bool bz_items_init(struct bz_items *items, struct bz_mem *mem, enum bz_queue_kind kind,
                    uint32_t capacity) {
     *items = (struct bz_items){.mem = mem, .kind = (uint8_t)kind};
-    if (capacity == 0) {
-        return true;
-    }
-    items->values = slots_new(items, capacity);
-    if (items->values == NULL) {
-        return false;
-    }
-    items->capacity = capacity;
-    return true;
+    items->values = capacity == 0 ? NULL : slots_new(items, capacity);
+    items->capacity = items->values == NULL ? 0 : capacity;
+    return items->capacity == capacity;
 }
 
 void bz_items_fini(struct bz_items *items) {
     bz_mem_free(items->mem, items->values, (size_t)bytes_of(items, items->capacity));
-    items->values = NULL;
-    items->capacity = 0;
-    items->count = 0;
+    *items = (struct bz_items){.mem = items->mem, .kind = items->kind};
 }
 
 bool bz_items_reserve(struct bz_items *items) {

@@ -33,11 +33,8 @@ struct bz_stack_pool *bz_stack_pool_new(size_t stack_bytes) {
     long page_bytes = sysconf(_SC_PAGESIZE);
     BZ_CHECK(page_bytes > 0);
     pool->page_bytes = (size_t)page_bytes;
-    if (stack_bytes == 0) {
-        stack_bytes = BZ_STACK_BYTES_DEFAULT;
-    }
     if (stack_bytes < BZ_STACK_BYTES_MIN) {
-        stack_bytes = BZ_STACK_BYTES_MIN;
+        stack_bytes = stack_bytes == 0 ? BZ_STACK_BYTES_DEFAULT : BZ_STACK_BYTES_MIN;
     }
     pool->stack_bytes = (stack_bytes + pool->page_bytes - 1) / pool->page_bytes * pool->page_bytes;
     return pool;
