@@ -1,4 +1,4 @@
-/* Around the declarations of every public header, so that C++ programs may include it. */
+/* C linkage for the declarations of a public header that a C++ program includes. */
 #ifndef BZ_RUNTIME_CDECL_H
 #define BZ_RUNTIME_CDECL_H
 

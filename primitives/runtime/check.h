@@ -1,7 +1,7 @@
-/* BZ_CHECK: a programmer's error stops the process, in release builds too.
+/* BZ_CHECK aborts the process on a programming error, in release builds too.
  *
- * It is for broken promises inside Buzzer and for calls that break a contract and cannot answer
- * with a status. Input from outside never reaches it.
+ * It guards internal invariants, and contracts of calls that have no status to return. Input from
+ * outside never reaches it.
  */
 #ifndef BZ_RUNTIME_CHECK_H
 #define BZ_RUNTIME_CHECK_H
@@ -17,7 +17,7 @@ BZ_BEGIN_DECLS
         }                                                                                          \
     } while (0)
 
-/* Says what was broken and where, on stderr, and aborts. */
+/* Prints the condition and its place to stderr, and aborts. */
 __attribute__((noreturn, cold)) void bz_check_failed(const char *condition, const char *file,
                                                      int line);
 

@@ -19,7 +19,7 @@ static bool is_runnable(const struct bz_deferred *deferred) {
            !bz_list_is_empty(&deferred->pairs);
 }
 
-/* Moves all nodes of one list, in their order, to the front of another. */
+/* Moves all nodes of a list, in order, to the front of another. */
 static void list_prepend_all(struct bz_list *to, struct bz_list *from) {
     if (!bz_list_is_empty(from)) {
         from->prev->next = to->next;
@@ -30,7 +30,7 @@ static void list_prepend_all(struct bz_list *to, struct bz_list *from) {
     }
 }
 
-/* The running deferred goes on by itself when its callback returns. */
+/* The running deferred continues by itself when its callback returns. */
 static void schedule(struct bz_deferred *deferred) {
     struct bz_trampoline *trampoline = deferred->trampoline;
     if (trampoline->running != deferred && is_runnable(deferred) &&
@@ -45,66 +45,63 @@ static void schedule_next(struct bz_deferred *deferred) {
     }
 }
 
-/* The inner one has come to the place in its chain where an outer one waits. */
-static void hand_over(struct bz_deferred *inner, struct bz_deferred *outer) {
-    outer->waiting_for = NULL;
-    outer->status = inner->status;
-    outer->value = inner->value;
-    inner->status = BZ_OK;
-    inner->value = 0;
-    schedule_next(inner);
-    schedule_next(outer); /* goes first */
+static void set_result(struct bz_deferred *deferred, enum bz_status status, uint64_t value) {
+    deferred->status = (uint8_t)status;
+    deferred->value = value;
 }
 
-/* Takes over what a callback of the deferred has answered. */
-static void take_answer(struct bz_deferred *deferred, struct bz_deferred_result answer) {
-    struct bz_deferred *inner = answer.wait_for;
+/* The outer one takes over the result of the inner one. */
+static void take_over(struct bz_deferred *outer, struct bz_deferred *inner) {
+    set_result(outer, (enum bz_status)inner->status, inner->value);
+    set_result(inner, BZ_OK, 0);
+}
+
+/* Applies what a callback of the deferred has returned. */
+static void apply(struct bz_deferred *deferred, struct bz_deferred_result result) {
+    struct bz_deferred *inner = result.wait_for;
     if (inner == NULL) {
-        deferred->status = (uint8_t)answer.status;
-        deferred->value = answer.value;
+        set_result(deferred, result.status, result.value);
         return;
     }
     BZ_CHECK(inner != deferred); /* it would wait for itself */
     BZ_CHECK(inner->trampoline == deferred->trampoline);
-    deferred->status = BZ_OK;
-    deferred->value = 0;
     if (bz_deferred_is_settled(inner)) {
-        deferred->status = inner->status;
-        deferred->value = inner->value;
-        inner->status = BZ_OK;
-        inner->value = 0;
+        take_over(deferred, inner);
         return;
     }
+    set_result(deferred, BZ_OK, 0);
     deferred->waiting_for = inner;
     deferred->continuation.is_continuation = true;
     bz_list_push_back(&inner->pairs, &deferred->continuation.link);
 }
 
-/* One pair of one chain. After a callback neither the pair nor, if it says so with
- * bz_deferred_fini(), the deferred may exist any more. */
+/* Runs one pair of a chain. Its callback may release the pair, and finish the deferred. */
 static void run_pair(struct bz_trampoline *trampoline, struct bz_deferred *deferred) {
     struct bz_list *link = bz_list_pop_front(&deferred->pairs);
     struct bz_deferred_pair *pair = bz_container_of(link, struct bz_deferred_pair, link);
     if (pair->is_continuation) {
-        hand_over(deferred, bz_container_of(pair, struct bz_deferred, continuation));
+        struct bz_deferred *outer = bz_container_of(pair, struct bz_deferred, continuation);
+        outer->waiting_for = NULL;
+        take_over(outer, deferred);
+        schedule_next(deferred);
+        schedule_next(outer); /* goes first */
         return;
     }
     bz_deferred_fn *fn = deferred->status == BZ_OK ? pair->on_ok : pair->on_error;
     if (fn != NULL) {
         trampoline->running = deferred;
-        struct bz_deferred_result answer =
+        struct bz_deferred_result result =
             fn(pair, bz_deferred_error((enum bz_status)deferred->status, deferred->value));
-        bool is_gone = trampoline->running == NULL;
-        trampoline->running = NULL;
-        if (is_gone) {
-            return;
+        if (trampoline->running == NULL) {
+            return; /* finished, or initialized again */
         }
-        take_answer(deferred, answer);
+        trampoline->running = NULL;
+        apply(deferred, result);
     }
     schedule_next(deferred);
 }
 
-/* Every call that may make callbacks run is between these two. True: this is the outermost. */
+/* Every call that may run callbacks is between these two. True: this is the outermost call. */
 static bool bounce_begin(struct bz_trampoline *trampoline) {
     const struct bz_task *task = bz_loop_current(trampoline->loop);
     if (trampoline->is_bouncing) {
@@ -120,8 +117,8 @@ static void bounce_end(struct bz_trampoline *trampoline, bool is_outermost) {
     if (!is_outermost) {
         return;
     }
-    struct bz_list *link;
     list_prepend_all(&trampoline->due, &trampoline->fresh);
+    struct bz_list *link;
     while ((link = bz_list_pop_front(&trampoline->due)) != NULL) {
         struct bz_deferred *deferred = bz_container_of(link, struct bz_deferred, due_link);
         if (is_runnable(deferred)) {
@@ -139,7 +136,7 @@ void bz_deferred_init(struct bz_deferred *deferred, struct bz_trampoline *trampo
     *deferred = (struct bz_deferred){.trampoline = trampoline, .canceller = canceller};
     bz_list_init(&deferred->pairs);
     if (trampoline->running == deferred) {
-        trampoline->running = NULL; /* what its callback answers is nobody's by now */
+        trampoline->running = NULL; /* drops its callback's result */
     }
 }
 
@@ -147,7 +144,7 @@ void bz_deferred_fini(struct bz_deferred *deferred) {
     struct bz_trampoline *trampoline = deferred->trampoline;
     struct bz_list *link;
     while ((link = bz_list_pop_front(&deferred->pairs)) != NULL) {
-        /* Somebody waits for this one, and would for ever. */
+        /* Another deferred would wait for ever. */
         BZ_CHECK(!bz_container_of(link, struct bz_deferred_pair, link)->is_continuation);
     }
     if (bz_list_is_linked(&deferred->due_link)) {
@@ -188,8 +185,7 @@ bool bz_deferred_remove(struct bz_deferred_pair *pair) {
 
 static void settle(struct bz_deferred *deferred, enum bz_status status, uint64_t value) {
     deferred->is_fired = true;
-    deferred->status = (uint8_t)status;
-    deferred->value = value;
+    set_result(deferred, status, value);
     if (deferred->on_fire != NULL) {
         deferred->on_fire(deferred);
     }
@@ -218,13 +214,13 @@ enum bz_status bz_deferred_errback(struct bz_deferred *deferred, enum bz_status 
     return status == BZ_OK ? BZ_INVALID_ARGUMENT : fire(deferred, status, value);
 }
 
-/* The last of those that wait for each other. A circle has none: the follower, which goes half as
- * fast, is met again in it. */
+/* The last one of a chain of waiting. A circle has none: there `deferred` meets the follower, which
+ * is half as fast. */
 static struct bz_deferred *innermost(struct bz_deferred *deferred) {
     struct bz_deferred *follower = deferred;
     for (bool is_odd = true; deferred->waiting_for != NULL; is_odd = !is_odd) {
         deferred = deferred->waiting_for;
-        BZ_CHECK(deferred != follower); /* they wait for each other in a circle */
+        BZ_CHECK(deferred != follower); /* a circle */
         if (!is_odd) {
             follower = follower->waiting_for;
         }
@@ -281,8 +277,8 @@ static struct bz_deferred_result deliver(struct bz_deferred_pair *pair,
     return result;
 }
 
-/* The task's cancel does not reach for the deferred at once: a chain of callbacks would run inside
- * the cancel, in whatever step that is. Until the task resumes, the deferred may well fire. */
+/* A cancel of the task cancels the deferred only when the task resumes: otherwise callbacks would
+ * run inside that cancel, in any step. Until then the deferred may fire. */
 enum bz_status bz_deferred_await(struct bz_deferred *deferred, struct bz_deferred_result *got) {
     struct bz_trampoline *trampoline = deferred->trampoline;
     BZ_CHECK(!trampoline->is_bouncing); /* a callback must not suspend */
@@ -294,7 +290,7 @@ enum bz_status bz_deferred_await(struct bz_deferred *deferred, struct bz_deferre
         status = awaiting.got.status;
     } else if (!awaiting.is_delivered) {
         bz_deferred_cancel(deferred);
-        bz_deferred_remove(&awaiting.pair); /* what it waits for may take its time */
+        bz_deferred_remove(&awaiting.pair); /* the deferred may not have fired yet */
     }
     if (got != NULL) {
         *got = awaiting.got;

@@ -12,13 +12,12 @@ void bz_future_init(struct bz_future *future, struct bz_loop *loop) {
     future->is_task = false;
 }
 
-/* A task's wake-up is an event of its own: for a waiter of a primitive, it is the grant. */
 static void queue_callback(struct bz_loop *loop, struct bz_callback *callback,
                            enum bz_status status) {
     bz_ready_push(loop, &callback->handle);
     if (callback->handle.role == BZ_ROLE_STEP) {
         struct bz_task *task = bz_container_of(callback, struct bz_task, wake);
-        task->waiting_on = NULL; /* from now on a cancel marks the task: the window */
+        task->waiting_on = NULL; /* the window begins: a cancel marks the task */
         task->resume_status = (uint8_t)status;
         bz_report(loop, BZ_EVENT_WAKE, callback->handle.owner, status, 0);
     }
@@ -104,13 +103,12 @@ enum bz_status bz_future_await_as(struct bz_future *future, enum bz_wait wait) {
     }
     struct bz_loop *loop = future->loop;
     struct bz_task *task = loop->current;
-    BZ_CHECK(task != NULL); /* only a task can wait */
+    BZ_CHECK(task != NULL);
     task->wake.handle.nth++;
     bz_list_push_back(&future->callbacks, &task->wake.link);
     task->waiting_on = future;
     bz_report(loop, BZ_EVENT_SUSPEND, task->actor.id, BZ_OK, wait);
-    /* A request that was waiting for the next await: the task is suspended, and then its future is
-     * cancelled (asyncio, in Task.__step after the coroutine yielded a future). */
+    /* As in asyncio, the task suspends first; then the undelivered request cancels its future. */
     if (__builtin_expect(task->must_cancel, 0) && bz_future_cancel(future)) {
         task->must_cancel = false;
     }

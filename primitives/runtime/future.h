@@ -1,19 +1,19 @@
 /* A future: a result that is not there yet.
  *
  *     PENDING --set_result--> RESULT
- *             --set_exception--> EXCEPTION      once, and never again: the second completion is
- *             --cancel--> CANCELLED             refused and changes nothing
+ *             --set_exception--> EXCEPTION      once: a second completion is refused and changes
+ *             --cancel--> CANCELLED             nothing
  *
- * Semantics are asyncio's: on completion every callback goes into the ready queue, in order of
- * registration, and nothing runs at once. Awaiting a future that is done does not suspend.
+ * As in asyncio, completion queues every callback in order of registration, and runs none at once.
+ * Awaiting a done future does not suspend.
  *
- * The gap between set_result and the step in which the waiting task resumes is *the window*:
- * anything that is ready may run there, and may cancel the task that was woken.
+ * The time between set_result and the step in which the waiting task resumes is *the window*. Any
+ * ready handle may run in it, and may cancel the woken task.
  *
- * Cancellation contract. bz_future_cancel() on a pending future completes it (CANCELLED), calls the
- * owner's on_cancel hook at once and exactly once, and queues the callbacks; on a done future it
- * answers false and does nothing. After it the storage may be released only when no callback of it
- * is queued, that is, when every waiting task has resumed.
+ * Cancellation contract: bz_future_cancel() completes a pending future as CANCELLED, calls the
+ * owner's on_cancel hook once, before it returns, and queues the callbacks. On a done future it
+ * returns false and does nothing. The storage may be released once no callback is queued, that is,
+ * once every waiting task has resumed.
  */
 #ifndef BZ_RUNTIME_FUTURE_H
 #define BZ_RUNTIME_FUTURE_H
@@ -37,7 +37,7 @@ enum bz_future_state {
     BZ_FUTURE_CANCELLED = 3,
 };
 
-/* Storage of the caller's; `fn` runs in a step of its own once the future is done. */
+/* In the caller's storage; `fn` runs in a step of its own once the future is done. */
 struct bz_callback {
     struct bz_handle handle;
     struct bz_list link; /* linked while the future is pending */
@@ -48,45 +48,44 @@ struct bz_callback {
 struct bz_future {
     struct bz_loop *loop;
     struct bz_list callbacks;
-    /* The owner's hook: called inside cancel, so that a primitive can unlink a waiter in O(1). It
-     * must not complete other futures' waiters synchronously nor await. NULL: none. */
+    /* The owner's hook, called inside cancel, so that a primitive can unlink a waiter in O(1). It
+     * must neither complete futures nor await. NULL: none. */
     void (*on_cancel)(struct bz_future *future);
-    uint64_t value; /* result, or what an exception says */
+    uint64_t value; /* the result, or details of the exception */
     uint8_t state;  /* enum bz_future_state */
     uint8_t status; /* enum bz_status that an await returns once done */
-    bool is_task;   /* this future is the end of a task: cancelling it cancels the task */
+    bool is_task;   /* the end of a task: cancelling it cancels the task */
 };
 
-/* Storage may be anywhere, a coroutine's stack included. */
+/* The storage may be anywhere, a coroutine's stack included. */
 void bz_future_init(struct bz_future *future, struct bz_loop *loop);
 
 static inline bool bz_future_is_done(const struct bz_future *future) {
     return future->state != BZ_FUTURE_PENDING;
 }
 
-/* Each completes a pending future: BZ_OK, or BZ_INVALID_STATE if it is done already (asyncio raises
- * InvalidStateError) and nothing was changed. O(callbacks). */
+/* Each completes a pending future: BZ_OK. On a done future: BZ_INVALID_STATE, and nothing is
+ * changed. O(callbacks). */
 enum bz_status bz_future_set_result(struct bz_future *future, uint64_t value);
 enum bz_status bz_future_set_exception(struct bz_future *future, uint64_t value);
 
-/* True if the future was pending and is cancelled now. For the future of a task this is
- * bz_task_cancel(): true means that the request was delivered, not that the task has ended. */
+/* True if the future was pending and is now cancelled. The future of a task calls bz_task_cancel():
+ * true means that the task has a new request, not that it has ended. */
 bool bz_future_cancel(struct bz_future *future);
 
-/* Registers a callback; on a done future it is queued at once. False when the loop's memory limit
- * leaves no slot of the ready queue for it: then nothing was done. */
+/* Registers a callback; a done future queues it at once. False, and nothing is done, if the memory
+ * limit leaves no slot for it in the ready queue. */
 bool bz_future_add_callback(struct bz_future *future, struct bz_callback *callback,
                             void (*fn)(struct bz_callback *callback,
                                        struct bz_future *future)) BZ_MUST_USE;
 
-/* Unregisters it. False if it was queued already, and will run, or if it is not registered. Storage
+/* Unregisters it. False if it is queued already, and will run, or if it is not registered. Storage
  * that was never registered must be zeroed. */
 bool bz_future_remove_callback(struct bz_callback *callback);
 
-/* Suspends the running task until the future is done, and returns BZ_OK (the value is in
- * future->value), BZ_FAILED (exception), or BZ_CANCELLED: either the future was cancelled, or the
- * task was, in which case the future may well hold a result that nobody will fetch. Must be called
- * from a task of the same loop. */
+/* Suspends the running task until the future is done. BZ_OK: the value is in future->value.
+ * BZ_FAILED: exception. BZ_CANCELLED: the future was cancelled, or the task was; in the latter case
+ * the future may hold a result that nobody fetches. Must be called from a task of the same loop. */
 enum bz_status bz_future_await(struct bz_future *future) BZ_MUST_USE;
 
 BZ_END_DECLS

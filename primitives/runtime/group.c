@@ -62,7 +62,7 @@ enum bz_status bz_group_spawn(struct bz_group *group, const char *name, uint32_t
         (group->is_exiting && bz_list_is_empty(&group->children))) {
         return BZ_INVALID_STATE;
     }
-    /* For the child, and for the callback at its end, which so cannot fail below. */
+    /* One slot for the child, and one for its callback, which must not fail below. */
     if (!bz_ready_reserve(group->loop, 2)) {
         return BZ_NO_MEMORY;
     }
@@ -85,7 +85,7 @@ enum bz_status bz_group_spawn(struct bz_group *group, const char *name, uint32_t
     return BZ_OK;
 }
 
-/* Waits until every child was reaped; true if the parent was cancelled from outside meanwhile. */
+/* Waits until every child is freed; true if the parent was cancelled from outside meanwhile. */
 static bool wait_for_children(struct bz_group *group) {
     bool is_cancelled = false;
     while (!bz_list_is_empty(&group->children)) {
@@ -111,12 +111,10 @@ enum bz_status bz_group_exit(struct bz_group *group, enum bz_status status) {
     if (status != BZ_OK && !group->is_aborting) {
         abort_children(group);
     }
-    if (wait_for_children(group)) {
-        is_cancelled = true;
-    }
+    is_cancelled |= wait_for_children(group);
     group->is_finished = true;
     if (group->has_cancelled_parent && bz_task_uncancel(group->parent) == 0) {
-        is_cancelled = false; /* the group's own request: nobody else wants the parent to stop */
+        is_cancelled = false; /* the only request was the group's own */
     }
     if (is_cancelled && group->errors == 0) {
         return BZ_CANCELLED;
@@ -129,7 +127,7 @@ enum bz_status bz_group_exit(struct bz_group *group, enum bz_status status) {
     }
     if (bz_task_cancelling(group->parent) > 0) {
         bz_task_uncancel(group->parent);
-        bz_task_cancel(group->parent); /* re-arm: the outside request surfaces at the next await */
+        bz_task_cancel(group->parent); /* deliver the outside request at the next await */
     }
     return BZ_FAILED;
 }

@@ -1,9 +1,7 @@
 /* A handle is one entry of the ready queue: something that runs once, in a step of its own.
  *
- * A handle has an identity that does not depend on its place in the queue: the task on whose behalf
- * it runs, its role, and its number among the handles of that role and task. "Worker 2's third
- * step" stays worker 2's third step however the rest of the schedule is edited; recorded schedules
- * name handles so.
+ * Its identity is (owner, role, nth), and does not depend on its place in the queue. Recorded
+ * schedules name handles this way, so that an edit of a schedule keeps the other names valid.
  */
 #ifndef BZ_RUNTIME_HANDLE_H
 #define BZ_RUNTIME_HANDLE_H
@@ -17,8 +15,8 @@ BZ_BEGIN_DECLS
 
 struct bz_handle {
     void (*run)(struct bz_handle *handle);
-    uint32_t owner; /* task id; 0: the loop itself */
-    uint32_t nth;   /* 1 is the first of its role for this owner */
+    uint32_t owner; /* id of the task that it runs for; 0: the loop */
+    uint32_t nth;   /* number within its role and owner, from 1 */
     uint8_t role;   /* enum bz_role */
     bool is_ready;  /* in the ready queue */
 };

@@ -1,8 +1,5 @@
-/* What the runtime's own files share. Not installed, and not for users: driver.h is the contract.
- *
- * The one other reader is the simulator's sim/native, which takes snapshots of a loop with all that
- * is on it, and has bz_driver_step() inlined into its own loop.
- */
+/* What the runtime's own files share. Not installed; driver.h is the contract for users. sim/native
+ * also reads it, to take snapshots of a loop and to inline bz_driver_step(). */
 #ifndef BZ_RUNTIME_INTERNAL_H
 #define BZ_RUNTIME_INTERNAL_H
 
@@ -15,9 +12,7 @@
 #include "primitives/runtime/task.h"
 #include "primitives/runtime/timer.h"
 
-/* --- tasks ------------------------------------------------------------------------------------ */
-
-/* Counts the handles of one owner, by role. */
+/* An owner of handles, and how many it has made. */
 struct bz_actor {
     uint32_t id;
     uint32_t count[BZ_ROLE_COUNT];
@@ -25,7 +20,7 @@ struct bz_actor {
 
 struct bz_task {
     struct bz_future done;        /* completes when the task ends */
-    struct bz_callback wake;      /* its next step, or its place among a future's callbacks */
+    struct bz_callback wake;      /* its next step, or its entry among a future's callbacks */
     struct bz_future *waiting_on; /* asyncio: _fut_waiter */
     struct bz_coro coro;
     struct bz_stack *stack;
@@ -34,17 +29,14 @@ struct bz_task {
     struct bz_list siblings; /* in loop->tasks */
     struct bz_actor actor;
     uint32_t cancel_requests;
-    bool must_cancel; /* a request to deliver at the next resume */
+    bool must_cancel; /* deliver a request at the next resume */
     bool is_started;
     bool is_detached;
-    uint8_t resume_status; /* enum bz_status the pending await returns */
+    uint8_t resume_status; /* enum bz_status that the pending await returns */
     uint32_t name_index;
     const char *name_base;
 };
 
-/* --- the loop --------------------------------------------------------------------------------- */
-
-/* A heap entry carries its key, so that sifting does not touch the timers. */
 struct bz_heap_entry {
     uint64_t when_ns;
     uint64_t order;
@@ -53,21 +45,21 @@ struct bz_heap_entry {
 
 struct bz_loop {
     /* The ready queue, oldest first: ready_count slots from `ready` on. It moves through a block of
-     * twice its capacity as handles are taken and pushed, and back to the front at ready_end. */
+     * twice its capacity, and from ready_end back to the front. */
     struct bz_handle **ready;
     struct bz_handle **ready_end;
     struct bz_handle **ready_block;
     uint32_t ready_count;
     uint32_t ready_capacity;
-    uint32_t ready_promised; /* slots that live tasks, armed timers and callbacks may claim */
-    uint32_t turn_left;      /* handles at the head of the queue that belong to the current turn */
+    uint32_t ready_promised; /* slots reserved for live tasks, armed timers and callbacks */
+    uint32_t turn_left;      /* the oldest handles, which belong to the current turn */
     uint32_t live_tasks;
     struct bz_task *current;
     struct bz_observer *observer;
     uint64_t now_ns;
     struct bz_coro driver_coro; /* the side that resumes tasks */
-    struct bz_actor actor;      /* owner of handles that belong to no task; its id is 0 */
-    struct bz_list tasks;       /* all whose memory was not given back, oldest first */
+    struct bz_actor actor;      /* id 0: owns the handles that belong to no task */
+    struct bz_list tasks;       /* not freed yet, oldest first */
     uint32_t tasks_created;
     uint32_t tasks_max;
     struct bz_heap_entry *heap;
@@ -105,7 +97,7 @@ static inline void bz_report(struct bz_loop *loop, enum bz_event_kind kind, uint
     }
 }
 
-/* The owner of handles made right now. */
+/* Owns the handles that are made now. */
 static inline struct bz_actor *bz_loop_actor(struct bz_loop *loop) {
     return loop->current != NULL ? &loop->current->actor : &loop->actor;
 }
@@ -121,24 +113,23 @@ static inline void bz_handle_init(struct bz_handle *handle, struct bz_actor *own
 
 /* --- the ready queue -------------------------------------------------------------------------- */
 
-/* A task, an armed timer, a registered callback and a call_soon are promised one slot each from
- * their creation to their end. So a wake-up never asks for memory and can never fail. */
+/* A task, an armed timer, a registered callback and a call_soon have one reserved ("promised") slot
+ * each, from creation to end. So a wake-up can neither fail nor ask for memory. */
 
-/* Makes room for `count` more promises; false, and nothing is changed, when the loop is out of
- * memory. */
+/* Makes space for `count` more promises; false, and nothing is changed, without memory. */
 bool bz_ready_reserve(struct bz_loop *loop, uint32_t count);
 
-/* The same, and makes one. */
+/* Makes one promise. */
 static inline bool bz_ready_promise(struct bz_loop *loop) {
-    bool has_room = bz_ready_reserve(loop, 1);
-    loop->ready_promised += has_room;
-    return has_room;
+    bool has_space = bz_ready_reserve(loop, 1);
+    loop->ready_promised += has_space;
+    return has_space;
 }
 
 /* Moves the queue to the front of its block. */
 void bz_ready_slide(struct bz_loop *loop);
 
-/* Appends a handle, which was promised a slot. */
+/* Appends a handle that has a promised slot. */
 static inline void bz_ready_push(struct bz_loop *loop, struct bz_handle *handle) {
     BZ_CHECK(!handle->is_ready);
     BZ_CHECK(loop->ready_count < loop->ready_promised);
@@ -149,37 +140,30 @@ static inline void bz_ready_push(struct bz_loop *loop, struct bz_handle *handle)
     loop->ready[loop->ready_count++] = handle;
 }
 
-/* Takes a queued handle out again, wherever it is. O(queue), newest first. */
-void bz_ready_remove(struct bz_loop *loop, struct bz_handle *handle);
-
 /* --- suspending and waking -------------------------------------------------------------------- */
 
-/* Completes a pending future with any state and status. */
+/* Completes a pending future. */
 void bz_future_complete(struct bz_future *future, enum bz_future_state state, enum bz_status status,
                         uint64_t value);
 
-/* bz_future_await() that says what it waits for. */
+/* bz_future_await() with the reason to report. */
 enum bz_status bz_future_await_as(struct bz_future *future, enum bz_wait wait) BZ_MUST_USE;
 
-/* Suspends the running task, whose suspension was reported; returns what its await returns. */
+/* Suspends the running task; returns what its await returns. The caller reports the suspension. */
 static inline enum bz_status bz_task_suspend(struct bz_loop *loop, struct bz_task *task) {
     bz_coro_switch(&task->coro, &loop->driver_coro);
     return (enum bz_status)task->resume_status;
 }
 
-/* A marked task that has not started: it ends without running. */
+/* Ends a marked task that has not started. */
 void bz_task_end_unstarted(struct bz_loop *loop, struct bz_task *task);
 
-/* What is left of a step in which a task has ended. The task may be gone after it. */
+/* Releases what an ended task no longer needs; afterwards the task may be gone. */
 void bz_task_reap(struct bz_loop *loop, struct bz_task *task);
 
-/* --- the bodies of bz_driver_take() and bz_driver_step() ---------------------------------------
- */
-/* For a driver that makes many steps a second: a call between its loop and the context switch is a
- * return that the processor cannot predict. */
+/* --- the bodies of bz_driver_take() and bz_driver_step() -------------------------------------- */
 
-/* A handle among the first BZ_READY_SPARE, nearly always: a fixed number of moves, some of a slot
- * to itself, and no branch that depends on a random index. */
+/* The usual index is below BZ_READY_SPARE: a table of moves replaces a branch on the index. */
 static inline __attribute__((always_inline)) struct bz_handle *bz_loop_take(struct bz_loop *loop,
                                                                             uint32_t index) {
     BZ_CHECK(index < loop->ready_count);
@@ -205,13 +189,12 @@ static inline __attribute__((always_inline)) struct bz_handle *bz_loop_take(stru
     return handle;
 }
 
-/* One step of a task: asyncio's Task.__step. The future that it waited for may be gone by now: a
- * joined task is freed by its owner, who need not know who else waited for it. */
+/* One step of a task: asyncio's Task.__step. The future that it waited for may be gone by now. */
 static inline __attribute__((always_inline)) void bz_loop_step_task(struct bz_loop *loop,
                                                                     struct bz_task *task) {
     enum bz_status status = (enum bz_status)task->resume_status;
     if (task->must_cancel) {
-        status = BZ_CANCELLED; /* unless it is a cancellation already: either way, one */
+        status = BZ_CANCELLED;
         task->must_cancel = false;
     }
     task->resume_status = (uint8_t)status;
@@ -223,7 +206,7 @@ static inline __attribute__((always_inline)) void bz_loop_step_task(struct bz_lo
         task->is_started = true;
         bz_coro_switch(&loop->driver_coro, &task->coro);
     }
-    task = loop->current; /* read again: the switch spares no register */
+    task = loop->current;
     loop->current = NULL;
     if (__builtin_expect(bz_future_is_done(&task->done), 0)) {
         bz_task_reap(loop, task);
@@ -243,7 +226,7 @@ static inline __attribute__((always_inline)) void bz_loop_step(struct bz_loop *l
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* Classes 0..63 hold blocks of 16, 32, ..., 1024 bytes; above, one class per power of two. */
+/* Classes 0 to 63: blocks of 16, 32, ..., 1024 bytes; then one class for each power of two. */
 #define BZ_MEM_SMALL_CLASSES 64u
 #define BZ_MEM_CLASSES (BZ_MEM_SMALL_CLASSES + 40u)
 #define BZ_MEM_GRAIN_BYTES 16u
@@ -253,12 +236,12 @@ struct bz_mem_free_block {
 };
 
 struct bz_mem {
-    char *base; /* of the range, which begins with this struct */
+    char *base; /* of the range; this struct is its first block */
     size_t used_bytes;
-    size_t used_bytes_max; /* over all resets: what lies above was never touched */
+    size_t used_bytes_max; /* over all resets */
     size_t limit_bytes;
     uint64_t live_blocks;
-    size_t classes_used; /* highest class with a free block, plus one */
+    size_t classes_used; /* one more than the highest class with a free block */
     struct bz_mem_free_block *free_lists[BZ_MEM_CLASSES];
 };
 
@@ -270,10 +253,8 @@ struct bz_stack_pool {
     struct bz_stack_slab *slabs; /* newest first */
     uint32_t stacks_mapped;
     struct bz_stack *free_stacks;
-    /* Every stack by number, and how many were handed out since the reset: a reset pool hands out
-     * the same stacks in the same order, whatever the run before returned. */
     struct bz_stack **by_number;
-    uint32_t fresh_taken;
+    uint32_t fresh_taken; /* the next number to hand out if no stack was returned */
 };
 
 #endif

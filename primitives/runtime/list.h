@@ -1,9 +1,9 @@
-/* Intrusive doubly linked list: no allocation, O(1) insertion and removal.
+/* An intrusive doubly linked list: no allocation, O(1) insertion and removal.
  *
- *     head <-> a <-> b <-> head          an empty list is a head that points at itself
+ *     head <-> a <-> b <-> head          the head of an empty list points to itself
  *
- * A node that was removed is poisoned to NULL, so that bz_list_is_linked() tells the truth and a
- * second removal is caught by the check in bz_list_remove().
+ * The links of a removed node are NULL: bz_list_is_linked() is then false, and bz_list_remove()
+ * aborts on a second removal.
  */
 #ifndef BZ_RUNTIME_LIST_H
 #define BZ_RUNTIME_LIST_H
@@ -59,7 +59,7 @@ static inline void bz_list_remove(struct bz_list *node) {
     node->next = NULL;
 }
 
-/* The first node, removed, or NULL. */
+/* Removes and returns the first node; NULL if the list is empty. */
 static inline struct bz_list *bz_list_pop_front(struct bz_list *head) {
     struct bz_list *node = head->next;
     if (node == head) {

@@ -12,14 +12,11 @@ static unsigned class_of(size_t size_bytes, size_t *rounded_bytes) {
     }
     unsigned log2_ceil = 64u - (unsigned)__builtin_clzll((unsigned long long)(size_bytes - 1));
     *rounded_bytes = (size_t)1 << log2_ceil;
-    return BZ_MEM_SMALL_CLASSES +
-           (log2_ceil - 11u); /* 2048 is the first class above the small ones */
+    return BZ_MEM_SMALL_CLASSES + (log2_ceil - 11u); /* from 2^11 bytes on */
 }
 
 struct bz_mem *bz_mem_new(size_t limit_bytes) {
-    if (limit_bytes == 0) {
-        limit_bytes = BZ_MEM_LIMIT_BYTES_DEFAULT;
-    }
+    limit_bytes = limit_bytes == 0 ? BZ_MEM_LIMIT_BYTES_DEFAULT : limit_bytes;
     if (limit_bytes < BZ_MEM_HEADER_BYTES) {
         return NULL;
     }
@@ -28,11 +25,9 @@ struct bz_mem *bz_mem_new(size_t limit_bytes) {
     if (range == MAP_FAILED) {
         return NULL;
     }
-    struct bz_mem *mem = range; /* the header is the arena's first block */
-    memset(mem, 0, sizeof *mem);
-    mem->base = range;
-    mem->limit_bytes = limit_bytes;
-    mem->used_bytes = BZ_MEM_HEADER_BYTES;
+    struct bz_mem *mem = range;
+    *mem = (struct bz_mem){
+        .base = range, .limit_bytes = limit_bytes, .used_bytes = BZ_MEM_HEADER_BYTES};
     return mem;
 }
 
@@ -56,15 +51,15 @@ void *bz_mem_alloc_raw(struct bz_mem *mem, size_t size_bytes) {
     }
     size_t rounded_bytes;
     unsigned index = class_of(size_bytes, &rounded_bytes);
-    void *block = mem->free_lists[index];
+    struct bz_mem_free_block *block = mem->free_lists[index];
     if (block != NULL) {
         bz_san_unpoison(block, rounded_bytes);
-        mem->free_lists[index] = mem->free_lists[index]->next;
+        mem->free_lists[index] = block->next;
     } else {
         if (rounded_bytes > mem->limit_bytes - mem->used_bytes) {
             return NULL;
         }
-        block = mem->base + mem->used_bytes;
+        block = (void *)(mem->base + mem->used_bytes);
         bz_san_unpoison(block, rounded_bytes);
         mem->used_bytes += rounded_bytes;
     }

@@ -1,12 +1,11 @@
-/* bz_loop_run(): the driver that ships. The only file of the library that asks the system for the
- * time and that sleeps. */
+/* bz_loop_run(). No other file of the library reads the system's clock or sleeps. */
 #include <errno.h>
 #include <time.h>
 
 #include "primitives/runtime/internal.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-#define LAST_NS ((uint64_t)INT64_MAX) /* the latest time that any kernel understands */
+#define LAST_NS ((uint64_t)INT64_MAX) /* the latest time that the kernel accepts */
 
 static uint64_t monotonic_ns(void) {
     struct timespec now;
@@ -14,7 +13,7 @@ static uint64_t monotonic_ns(void) {
     return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* Waits until the loop's clock, which is the system's less `origin_ns`, shows the deadline. */
+/* Waits until the loop's clock (the system's minus `origin_ns`) shows the deadline. */
 static void wait_until(uint64_t origin_ns, uint64_t deadline_ns) {
     uint64_t system_ns = monotonic_ns();
     uint64_t loop_ns = system_ns - origin_ns;

@@ -4,16 +4,16 @@
 
 #include "primitives/runtime/internal.h"
 
-/* Ends the task, on its own stack or on the driver's: asyncio's rules for a returning coroutine. */
+/* Asyncio's rules for a coroutine that returns. */
 static void task_finish(struct bz_loop *loop, struct bz_task *task, enum bz_status status) {
     if (status == BZ_OK && task->must_cancel) {
-        status = BZ_CANCELLED; /* the request was never delivered; the result is dropped */
+        status = BZ_CANCELLED; /* the request was not delivered; the result is dropped */
     }
     task->must_cancel = false;
     loop->live_tasks--;
     loop->ready_promised--;
     bz_report(loop, BZ_EVENT_EXIT, task->actor.id, status, 0);
-    task->done.is_task = false; /* from here on it is a plain future that is being completed */
+    task->done.is_task = false; /* from now on a plain future */
     if (status == BZ_OK) {
         bz_future_complete(&task->done, BZ_FUTURE_RESULT, BZ_OK, 0);
     } else if (status == BZ_CANCELLED) {
@@ -27,8 +27,7 @@ __attribute__((hot)) static void task_main(struct bz_coro *from, struct bz_coro 
     bz_coro_arrive(from);
     struct bz_task *task = bz_container_of(self, struct bz_task, coro);
     struct bz_loop *loop = task->done.loop;
-    enum bz_status status = task->fn(task->arg);
-    task_finish(loop, task, status);
+    task_finish(loop, task, task->fn(task->arg));
     bz_coro_exit(self, &loop->driver_coro);
 }
 
@@ -59,7 +58,6 @@ struct bz_task *bz_task_spawn(struct bz_loop *loop, const char *name, uint32_t i
         bz_mem_free(loop->mem, task, sizeof *task);
         return NULL;
     }
-    /* Field by field: clearing the whole costs more than the rest of this function. */
     bz_future_init(&task->done, loop);
     task->done.is_task = true;
     task->wake.link = (struct bz_list){NULL, NULL};
@@ -103,7 +101,7 @@ void bz_task_detach(struct bz_task *task) {
     }
 }
 
-/* Counts one request. False if the task is done. */
+/* Reports and counts one request. False if the task is done. */
 static bool request_cancel(struct bz_task *task) {
     struct bz_loop *loop = task->done.loop;
     bool is_accepted = !bz_task_is_done(task);
@@ -113,20 +111,18 @@ static bool request_cancel(struct bz_task *task) {
     return is_accepted;
 }
 
-/* A chain of joins is followed in a loop: recursion would need stack in proportion to its length,
- * and the caller's stack may be a small one. */
+/* Follows a chain of joins in a loop, because recursion could exhaust the caller's stack. */
 bool bz_task_cancel(struct bz_task *task) {
     if (!request_cancel(task)) {
         return false;
     }
     uint32_t hops_left = task->done.loop->live_tasks;
     while (task->waiting_on != NULL && task->waiting_on->is_task) {
-        BZ_CHECK(hops_left-- > 0); /* tasks that join each other in a circle wait for ever */
+        BZ_CHECK(hops_left-- > 0); /* a circle of joins is a deadlock */
         task = bz_container_of(task->waiting_on, struct bz_task, done);
         bool is_accepted = request_cancel(task);
-        BZ_CHECK(is_accepted); /* the future of a task that is done wakes who waits for it */
+        BZ_CHECK(is_accepted); /* nobody waits for a task that is done */
     }
-    /* A pending future is cancelled, and the task resumes with that, a turn later. */
     if (task->waiting_on == NULL || !bz_future_cancel(task->waiting_on)) {
         task->must_cancel = true;
     }

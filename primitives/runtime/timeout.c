@@ -8,13 +8,12 @@ static void timeout_fire(struct bz_timer *timer) {
     bz_task_cancel(scope->task);
 }
 
-/* asyncio uses call_soon, not a timer, for a deadline that has passed; the order depends on it. */
+/* As in asyncio, a deadline that has passed is a call_soon, not a timer: the order differs. */
 static enum bz_status arm(struct bz_loop *loop, struct bz_timeout *scope, uint64_t delay_ns) {
-    if (delay_ns == 0) {
-        return bz_timer_arm_now(&scope->timer) ? BZ_OK : BZ_NO_MEMORY;
-    }
-    uint64_t when_ns = bz_time_after(loop->now_ns, delay_ns);
-    return bz_timer_arm(&scope->timer, when_ns) ? BZ_OK : BZ_NO_MEMORY;
+    bool is_armed = delay_ns == 0
+                        ? bz_timer_arm_now(&scope->timer)
+                        : bz_timer_arm(&scope->timer, bz_time_after(loop->now_ns, delay_ns));
+    return is_armed ? BZ_OK : BZ_NO_MEMORY;
 }
 
 enum bz_status bz_timeout_enter(struct bz_loop *loop, struct bz_timeout *scope, uint64_t delay_ns) {

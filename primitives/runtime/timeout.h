@@ -6,13 +6,9 @@
  *         status = bz_timeout_exit(&scope, body());      exactly one exit for each entry
  *     }
  *
- * When the deadline comes the scope cancels its task, once. On the way out it takes that request
- * back, and if no other request is left beyond those at entry, it turns BZ_CANCELLED into
- * BZ_TIMED_OUT. A request by somebody else stays a BZ_CANCELLED; the scope never swallows it.
- *
- * Repaired against asyncio 3.11.3 to 3.15 (gh-134471, still open there): a request that had been
- * made but not yet delivered at entry counts as somebody else's; asyncio's scope eats it when its
- * own deadline has passed already.
+ * At the deadline the scope cancels its task, once. The exit takes this request back. If no request
+ * remains beyond those at entry, it turns BZ_CANCELLED into BZ_TIMED_OUT. The scope never swallows
+ * a request of somebody else, not even one that was undelivered at entry.
  */
 #ifndef BZ_RUNTIME_TIMEOUT_H
 #define BZ_RUNTIME_TIMEOUT_H
@@ -29,7 +25,7 @@ struct bz_task;
 
 enum bz_timeout_state {
     BZ_TIMEOUT_ENTERED = 1,
-    BZ_TIMEOUT_EXPIRING = 2, /* the deadline came; the task is being cancelled */
+    BZ_TIMEOUT_EXPIRING = 2, /* the deadline has passed; the task is being cancelled */
     BZ_TIMEOUT_EXPIRED = 3,
     BZ_TIMEOUT_EXITED = 4,
 };
@@ -37,23 +33,23 @@ enum bz_timeout_state {
 struct bz_timeout {
     struct bz_timer timer;
     struct bz_task *task;
-    uint32_t baseline; /* requests at entry that are not this scope's */
+    uint32_t baseline; /* requests that were delivered before the entry */
     uint8_t state;     /* enum bz_timeout_state */
 };
 
-/* Opens a scope of the running task that expires `delay_ns` from now; BZ_TIME_NEVER: never. A delay
- * of 0 expires in the next turn. BZ_OK, BZ_INVALID_STATE outside a task, or BZ_NO_MEMORY. */
+/* Opens a scope of the running task that expires in `delay_ns`; 0: in the next turn; BZ_TIME_NEVER:
+ * never. BZ_OK, BZ_INVALID_STATE outside a task, or BZ_NO_MEMORY. */
 enum bz_status bz_timeout_enter(struct bz_loop *loop, struct bz_timeout *scope,
                                 uint64_t delay_ns) BZ_MUST_USE;
 
-/* Moves the deadline to `delay_ns` from now, with the same meaning as above. BZ_INVALID_STATE, and
- * nothing is changed, once it has come; after BZ_NO_MEMORY the scope has no deadline. */
+/* Moves the deadline to `delay_ns` from now, as above. BZ_INVALID_STATE, and nothing is changed,
+ * once it has passed. After BZ_NO_MEMORY the scope has no deadline. */
 enum bz_status bz_timeout_reschedule(struct bz_timeout *scope, uint64_t delay_ns) BZ_MUST_USE;
 
 /* Closes the scope; `status` is what the body returned. Returns it, or BZ_TIMED_OUT instead. */
 enum bz_status bz_timeout_exit(struct bz_timeout *scope, enum bz_status status) BZ_MUST_USE;
 
-/* True if the deadline came before the exit. */
+/* True if the deadline passed before the exit. */
 bool bz_timeout_expired(const struct bz_timeout *scope);
 
 BZ_END_DECLS

@@ -62,12 +62,11 @@ static bool heap_grow(struct bz_loop *loop) {
 static void heap_remove(struct bz_loop *loop, uint32_t index) {
     loop->heap[index].timer->heap_index = NOT_IN_HEAP;
     loop->heap_count--;
-    if (index == loop->heap_count) {
-        return;
+    if (index < loop->heap_count) {
+        entry_place(loop, index, loop->heap[loop->heap_count]);
+        sift_down(loop, index);
+        sift_up(loop, index); /* at most one of the two moves it */
     }
-    entry_place(loop, index, loop->heap[loop->heap_count]);
-    sift_down(loop, index);
-    sift_up(loop, index); /* at most one of the two moves it */
 }
 
 static void timer_run(struct bz_handle *handle) {
@@ -96,9 +95,8 @@ bool bz_timer_arm(struct bz_timer *timer, uint64_t when_ns) {
     loop->ready_promised++;
     timer->when_ns = when_ns;
     timer->order = loop->timers_armed++;
-    uint32_t index = loop->heap_count++;
-    entry_place(loop, index, (struct bz_heap_entry){when_ns, timer->order, timer});
-    sift_up(loop, index);
+    loop->heap[loop->heap_count] = (struct bz_heap_entry){when_ns, timer->order, timer};
+    sift_up(loop, loop->heap_count++);
     return true;
 }
 
@@ -114,14 +112,19 @@ bool bz_timer_arm_now(struct bz_timer *timer) {
 }
 
 void bz_timer_disarm(struct bz_timer *timer) {
+    struct bz_loop *loop = timer->loop;
     if (timer->heap_index != NOT_IN_HEAP) {
-        heap_remove(timer->loop, timer->heap_index);
+        heap_remove(loop, timer->heap_index);
     } else if (timer->handle.is_ready) {
-        bz_ready_remove(timer->loop, &timer->handle);
+        uint32_t index = loop->ready_count - 1;
+        while (loop->ready[index] != &timer->handle) {
+            BZ_CHECK(index-- > 0);
+        }
+        bz_driver_take(loop, index);
     } else {
         return;
     }
-    timer->loop->ready_promised--;
+    loop->ready_promised--;
 }
 
 uint32_t bz_driver_queue_due_timers(struct bz_loop *loop) {
@@ -133,4 +136,31 @@ uint32_t bz_driver_queue_due_timers(struct bz_loop *loop) {
         queued++;
     }
     return queued;
+}
+
+/* --- asyncio.sleep(): a future that a timer completes ----------------------------------------- */
+
+struct sleeper {
+    struct bz_timer timer;
+    struct bz_future future;
+};
+
+static void sleeper_fire(struct bz_timer *timer) {
+    struct sleeper *sleeper = bz_container_of(timer, struct sleeper, timer);
+    (void)bz_future_set_result(&sleeper->future, 0); /* refused if cancelled meanwhile */
+}
+
+enum bz_status bz_sleep(struct bz_loop *loop, uint64_t delay_ns) {
+    if (delay_ns == 0) {
+        return bz_yield(loop);
+    }
+    struct sleeper sleeper;
+    bz_future_init(&sleeper.future, loop);
+    bz_timer_init(&sleeper.timer, loop, sleeper_fire);
+    if (!bz_timer_arm(&sleeper.timer, bz_time_after(loop->now_ns, delay_ns))) {
+        return BZ_NO_MEMORY;
+    }
+    enum bz_status status = bz_future_await_as(&sleeper.future, BZ_WAIT_SLEEP);
+    bz_timer_disarm(&sleeper.timer);
+    return status;
 }

@@ -9,14 +9,14 @@ enum bz_status bz_barrier_init(struct bz_barrier *barrier, struct bz_loop *loop,
     return BZ_OK;
 }
 
-/* Lets the `count` oldest pass, each with its index. */
+/* Lets the `count` oldest tasks pass, each with its index. */
 static void pass(struct bz_barrier *barrier, uint32_t count) {
     for (uint32_t index = 0; index < count; index++) {
         bz_waitq_wake_oldest(&barrier->queue, index);
     }
 }
 
-/* Somebody has left. After the last one those who were held back fill, and may be enough. */
+/* A task has left. After the last one the tasks that were held back fill. */
 static void leave(struct bz_barrier *barrier) {
     if (bz_barrier_is_draining(barrier)) {
         return;
@@ -30,7 +30,7 @@ static void leave(struct bz_barrier *barrier) {
 static enum bz_status fill(struct bz_barrier *barrier, uint32_t *index) {
     struct bz_wait_outcome outcome = bz_waitq_wait(&barrier->queue);
     if (!outcome.was_woken) {
-        return outcome.status; /* cancelled while it filled: it never belonged to a round */
+        return outcome.status; /* cancelled while it filled or was held back */
     }
     enum bz_status status = outcome.status;
     if (status == BZ_OK && barrier->is_round_broken) {

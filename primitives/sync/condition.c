@@ -13,7 +13,7 @@ enum bz_status bz_condition_wait(struct bz_condition *condition) {
     struct bz_wait_outcome outcome = bz_waitq_wait(&condition->queue);
     bool has_notification = outcome.was_woken;
     enum bz_status status = outcome.status;
-    /* Each turn of this loop but the last is a request that was delivered: it ends. */
+    /* Each iteration except the last delivers a request, so the loop ends. */
     for (;;) {
         if (status != BZ_OK && has_notification) {
             bz_waitq_wake_oldest(&condition->queue, 0); /* at once: others wait for it */

@@ -1,4 +1,4 @@
-/* Condition: tasks that hold a lock wait until another one tells them that something has changed.
+/* Condition: tasks that hold a lock wait until another task notifies them of a change.
  *
  *        holds the lock
  *     wait: |  release            notified                re-acquired
@@ -8,30 +8,23 @@
  *                          v                  v
  *                       re-acquiring ---------------------------------> holds it: BZ_CANCELLED
  *
- * The lock is the caller's, who acquires and releases it with its own functions; conditions may
- * share one. A notification says "look again", not "it is true": re-check what you wait for, or use
- * bz_condition_wait_for().
+ * The lock is the caller's; several conditions may share one. A notification means that something
+ * may have changed: check again, or use bz_condition_wait_for().
  *
- * What holds, whatever is cancelled and when:
+ * Guarantees, whatever is cancelled and when:
  *
- *     a wait that returns BZ_OK or BZ_CANCELLED returns with the lock held
- *     a cancellation is delivered, after the lock was re-acquired; requests that strike on the way
- *         out are delivered together, as one
- *     a waiter that was notified and is cancelled before it holds the lock again gives its
- *         notification to the oldest live waiter, in the step in which it learns of the
- *         cancellation, and returns BZ_CANCELLED
- *     a waiter that was not notified wakes nobody: each notification ends exactly one wait with
- *         BZ_OK, or finds nobody left
+ *     a wait that returns BZ_OK or BZ_CANCELLED holds the lock
+ *     a cancellation is delivered once the lock is re-acquired; requests that arrive until then are
+ *         delivered together
+ *     a notified waiter that is cancelled before it holds the lock passes its notification to the
+ *         oldest waiter, in the step in which it learns of the cancellation
+ *     a waiter that was not notified wakes nobody: each notification ends one wait with BZ_OK, or
+ *         finds no waiter left
  *
- * A cancellation during the re-acquisition costs the task its place in the queue of the lock, which
- * it joins again at the end.
+ * A cancellation during the re-acquisition moves the task to the end of the lock's queue.
  *
- * Repaired against asyncio: up to 3.12 the notification of a cancelled waiter was lost (gh-112202);
- * from 3.13 on any cancelled waiter notifies another one, notified or not, so that waits end for no
- * reason (the same issue), and the hand-over waits for the lock. Kept from its earlier repairs: the
- * lock is held after a cancellation (gh-67159), which is not swallowed either (gh-77022).
- *
- * Everything is O(1), apart from waking k waiters, which is O(k); nothing allocates.
+ * Everything is O(1), except waking k waiters, which is O(k). Nothing allocates.
+ * primitives/README.md lists the differences from asyncio.
  */
 #ifndef BZ_SYNC_CONDITION_H
 #define BZ_SYNC_CONDITION_H
@@ -45,25 +38,24 @@ struct bz_condition {
     struct bz_lock *lock;
 };
 
-/* Storage of the caller's, and so is the lock, which must outlive the condition. At its end nobody
- * may be waiting. */
+/* The caller provides the storage, which must outlive all waits, and a lock that outlives it. */
 void bz_condition_init(struct bz_condition *condition, struct bz_lock *lock);
 
-/* Releases the lock, waits for a notification, acquires the lock again. BZ_OK, BZ_CANCELLED (the
- * lock is held all the same), or BZ_NOT_HELD at once if nobody holds the lock. That it is the
- * running task who holds it is not checked: a lock does not know its holder. */
+/* Releases the lock, waits for a notification, acquires the lock again. BZ_OK; BZ_CANCELLED, with
+ * the lock held; BZ_NOT_HELD at once if nobody holds the lock. A lock does not know its holder, so
+ * a wait by a task that does not hold it goes unnoticed. */
 enum bz_status bz_condition_wait(struct bz_condition *condition) BZ_MUST_USE;
 
-/* Waits until `holds(arg)` is true, which is asked with the lock held, at first without waiting.
- * BZ_OK: it is true. Else what bz_condition_wait() said. */
+/* Waits until `holds(arg)` is true. It is called with the lock held, first before any wait. BZ_OK,
+ * or else what bz_condition_wait() returned. */
 enum bz_status bz_condition_wait_for(struct bz_condition *condition, bool (*holds)(void *arg),
                                      void *arg) BZ_MUST_USE;
 
-/* Wakes the `count` oldest waiters, or as many as there are; they resume once they get the lock.
- * BZ_OK, or BZ_NOT_HELD, and nobody is woken, if nobody holds the lock. Never suspends. */
+/* Wakes up to `count` waiters, oldest first; they resume once they get the lock. BZ_OK, or
+ * BZ_NOT_HELD, and nobody is woken, if nobody holds the lock. Never suspends. */
 enum bz_status bz_condition_notify(struct bz_condition *condition, uint32_t count) BZ_MUST_USE;
 
-/* The same for all that wait now. */
+/* The same for all waiters. */
 enum bz_status bz_condition_notify_all(struct bz_condition *condition) BZ_MUST_USE;
 
 BZ_END_DECLS

@@ -13,7 +13,7 @@ enum bz_status bz_deferred_queue_put(struct bz_deferred_queue *queue, uint64_t i
     if (queue->count == queue->size) {
         return BZ_FULL;
     }
-    /* The sum of two 32-bit indices needs more bits than one has. */
+    /* The sum may not fit 32 bits. */
     queue->items[((uint64_t)queue->first + queue->count) % queue->size] = item;
     queue->count++;
     return BZ_OK;

@@ -26,7 +26,7 @@ enum bz_status bz_deferred_semaphore_release(struct bz_deferred_semaphore *semap
     if (semaphore->tokens == semaphore->limit) {
         return BZ_NOT_HELD;
     }
-    /* The token changes hands, and is not counted as free in between. */
+    /* A token that changes hands is never counted as free. */
     if (!bz_deferred_waitq_fire_oldest(&semaphore->queue, 0)) {
         semaphore->tokens++;
     }

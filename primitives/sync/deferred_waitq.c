@@ -5,8 +5,7 @@ void bz_deferred_waitq_init(struct bz_deferred_waitq *queue, struct bz_trampolin
     bz_list_init(&queue->waiting);
 }
 
-/* The canceller, and the hook for whatever else makes it fire: neither finds it linked when the
- * other has been there, or when the primitive has popped it. */
+/* Both the canceller and the hook for any other firing. */
 static void leave_queue(struct bz_deferred *deferred) {
     struct bz_deferred_waiter *waiter =
         bz_container_of(deferred, struct bz_deferred_waiter, deferred);
@@ -34,8 +33,8 @@ bool bz_deferred_waitq_fire_oldest(struct bz_deferred_waitq *queue, uint64_t val
     }
     struct bz_deferred_waiter *waiter =
         bz_container_of(queue->waiting.next, struct bz_deferred_waiter, link);
-    enum bz_status told = bz_deferred_callback(&waiter->deferred, value);
-    BZ_CHECK(told == BZ_OK); /* linked means that it has not fired */
+    enum bz_status fired = bz_deferred_callback(&waiter->deferred, value);
+    BZ_CHECK(fired == BZ_OK); /* a linked waiter has not fired */
     return true;
 }
 

@@ -18,5 +18,5 @@ enum bz_status bz_sync_event_wait(struct bz_sync_event *event) {
     if (event->is_set) {
         return BZ_OK;
     }
-    return bz_waitq_wait(&event->queue).status; /* the flag may be down again: it was up */
+    return bz_waitq_wait(&event->queue).status; /* even if the flag was cleared meanwhile */
 }

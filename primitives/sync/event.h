@@ -1,13 +1,9 @@
-/* Event: a flag that tasks wait for.
+/* Event: a flag that tasks wait for (asyncio.Event). `struct bz_event` is the simulator's.
  *
- * Setting it wakes everybody who waits and lets everybody pass who comes later, until it is
- * cleared. Who was woken passes, even if the event is cleared again before it resumes. A cancelled
- * wait has no effect, whenever the cancellation strikes: a wake-up here is nobody else's.
+ * Setting the flag wakes every waiting task. A woken task passes even if the flag is cleared before
+ * it resumes. A cancelled wait has no effect on others.
  *
- * The semantics are those of asyncio's Event. The name has a `sync` in it because `struct bz_event`
- * is what the runtime tells its observer (observe.h).
- *
- * Everything is O(1) but bz_sync_event_set(), which is O(waiters); nothing allocates.
+ * Everything is O(1), except bz_sync_event_set(), which is O(waiters). Nothing allocates.
  */
 #ifndef BZ_SYNC_EVENT_H
 #define BZ_SYNC_EVENT_H
@@ -21,21 +17,21 @@ struct bz_sync_event {
     bool is_set;
 };
 
-/* Not set. Storage of the caller's; at its end nobody may be waiting. */
+/* Not set at first. The caller provides the storage, which must outlive all waits. */
 void bz_sync_event_init(struct bz_sync_event *event, struct bz_loop *loop);
 
-/* Sets the flag and wakes all that wait, in order of arrival. Never suspends. */
+/* Sets the flag and wakes all waiting tasks, in order of arrival. Never suspends. */
 void bz_sync_event_set(struct bz_sync_event *event);
 
-/* Takes the flag back; wakes nobody, and stops nobody who was woken. */
+/* Clears the flag. Tasks that were woken still pass. */
 void bz_sync_event_clear(struct bz_sync_event *event);
 
 static inline bool bz_sync_event_is_set(const struct bz_sync_event *event) {
     return event->is_set;
 }
 
-/* BZ_OK: the event is set, or was set while we waited. BZ_CANCELLED: give up. Suspends only if the
- * event is not set. */
+/* BZ_OK: the flag is set, or was set during the wait. BZ_CANCELLED. Suspends only if the flag is
+ * not set. */
 enum bz_status bz_sync_event_wait(struct bz_sync_event *event) BZ_MUST_USE;
 
 BZ_END_DECLS

@@ -21,22 +21,14 @@ static void *slots_new(struct bz_items *items, uint32_t capacity) {
 bool bz_items_init(struct bz_items *items, struct bz_mem *mem, enum bz_queue_kind kind,
                    uint32_t capacity) {
     *items = (struct bz_items){.mem = mem, .kind = (uint8_t)kind};
-    if (capacity == 0) {
-        return true;
-    }
-    items->values = slots_new(items, capacity);
-    if (items->values == NULL) {
-        return false;
-    }
-    items->capacity = capacity;
-    return true;
+    items->values = capacity == 0 ? NULL : slots_new(items, capacity);
+    items->capacity = items->values == NULL ? 0 : capacity;
+    return items->capacity == capacity;
 }
 
 void bz_items_fini(struct bz_items *items) {
     bz_mem_free(items->mem, items->values, (size_t)bytes_of(items, items->capacity));
-    items->values = NULL;
-    items->capacity = 0;
-    items->count = 0;
+    *items = (struct bz_items){.mem = items->mem, .kind = items->kind};
 }
 
 bool bz_items_reserve(struct bz_items *items) {
@@ -52,8 +44,7 @@ bool bz_items_reserve(struct bz_items *items) {
         return false;
     }
     if (items->count > 0) {
-        /* Full: the part from the head on, then what lies in front of it. Stack and heap have their
-         * head at 0. */
+        /* It is full: copy from the head on, then what precedes it. Stack and heap begin at 0. */
         uint64_t first_bytes = bytes_of(items, items->count - items->head);
         uint64_t second_bytes = bytes_of(items, items->head);
         memcpy(larger, (char *)items->values + second_bytes, (size_t)first_bytes);
@@ -86,7 +77,7 @@ static void heap_push(struct bz_items *items, struct bz_items_entry entry) {
     items->heap[hole] = entry;
 }
 
-/* Takes the first entry; the last one, `count` being what is left, goes where it belongs. */
+/* Removes the first of `count` + 1 entries. The last one moves down from the top. */
 static uint64_t heap_pop(struct bz_items *items, uint32_t count) {
     uint64_t value = items->heap[0].value;
     struct bz_items_entry last = items->heap[count];
@@ -108,7 +99,7 @@ static uint64_t heap_pop(struct bz_items *items, uint32_t count) {
 
 /* --- push and pop ----------------------------------------------------------------------------- */
 
-/* Both below the capacity: their sum may not fit 32 bits. */
+/* Avoids head + offset, which may not fit 32 bits. */
 static uint32_t ring_index(const struct bz_items *items, uint32_t offset) {
     uint32_t until_end = items->capacity - items->head;
     return offset < until_end ? items->head + offset : offset - until_end;

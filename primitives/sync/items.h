@@ -5,8 +5,8 @@
  *     BZ_QUEUE_PRIORITY  a heap of (priority, number of the put): the lowest priority first, and
  *                        among equals the one that was put first
  *
- * The array lies in the arena of the loop. Push and pop are O(1), in a heap O(log n). Room is made
- * before the push, by doubling, which is O(n) but rare; it is never given back before the end.
+ * The array is in the arena of the loop. Push and pop are O(1), in a heap O(log n). The capacity is
+ * reserved before the push: it doubles, in O(n), and never shrinks.
  */
 #ifndef BZ_SYNC_ITEMS_H
 #define BZ_SYNC_ITEMS_H
@@ -43,21 +43,21 @@ struct bz_items {
     uint8_t kind; /* enum bz_queue_kind */
 };
 
-/* Room for `capacity` items; 0 allocates nothing. False when the arena has not that much. */
+/* Reserves space for `capacity` items; 0 allocates nothing. False without memory. */
 bool bz_items_init(struct bz_items *items, struct bz_mem *mem, enum bz_queue_kind kind,
                    uint32_t capacity);
 void bz_items_fini(struct bz_items *items);
 
-/* Makes room for one more. False, and nothing is changed, when the arena has none. */
+/* Reserves space for one more. False, and nothing is changed, without memory. */
 bool bz_items_reserve(struct bz_items *items);
 
-/* There must be room. The priority is the heap's alone. */
+/* Needs space. Only the heap uses the priority. */
 void bz_items_push(struct bz_items *items, uint64_t value, int64_t priority);
 
-/* There must be an item. */
+/* Needs an item. */
 uint64_t bz_items_pop(struct bz_items *items);
 
-/* Forgets all items; keeps the room. */
+/* Drops all items; keeps the memory. */
 void bz_items_clear(struct bz_items *items);
 
 BZ_END_DECLS

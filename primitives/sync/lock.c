@@ -6,18 +6,16 @@ void bz_lock_init(struct bz_lock *lock, struct bz_loop *loop) {
 }
 
 bool bz_lock_locked(const struct bz_lock *lock) {
-    /* Whoever waits, waits behind a holder or behind a woken waiter. */
+    /* Tasks wait only behind a holder or a woken waiter. */
     return lock->is_held | (lock->queue.woken_count > 0);
 }
 
-/* Apart, so that whoever is served at once pays for nothing of it; and flat, as far as the compiler
- * sees what is called, because a return after a switch is one that a processor cannot foresee. */
 static __attribute__((noinline, flatten)) enum bz_status wait_for_lock(struct bz_lock *lock) {
     struct bz_wait_outcome outcome = bz_waitq_wait(&lock->queue);
     if (outcome.status == BZ_OK) {
         lock->is_held = true;
     } else if (outcome.was_woken) {
-        bz_waitq_wake_oldest(&lock->queue, 0); /* it was ours: pass it on, or it is free */
+        bz_waitq_wake_oldest(&lock->queue, 0); /* hand the lock on, or free it */
     }
     return outcome.status;
 }

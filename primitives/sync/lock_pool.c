@@ -16,16 +16,14 @@ void bz_lock_pool_fini(struct bz_lock_pool *pool) {
     pool->bucket_count = 0;
 }
 
-/* One-to-one, and every bit of the input has its say in every bit of the output: shifts and odd
- * factors in the manner of the finalizers of MurmurHash3 and splitmix64. */
+/* The finalizer of splitmix64: one-to-one, and every input bit affects every output bit. */
 static uint64_t mix(uint64_t bits) {
     bits = (bits ^ bits >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     bits = (bits ^ bits >> 27) * UINT64_C(0x94d049bb133111eb);
     return bits ^ bits >> 31;
 }
 
-/* Twice, with the seed in between as well: whoever does not know it cannot work back to keys that
- * meet. */
+/* Mixes twice, with the seed in between, so that keys that collide reveal nothing without it. */
 static struct bz_lock_pool_entry **bucket_of(const struct bz_lock_pool *pool, uint64_t key) {
     uint64_t bits = mix(mix(key + pool->seed) ^ pool->seed);
     return &pool->buckets[bits & (pool->bucket_count - 1)];
@@ -44,8 +42,7 @@ static struct bz_lock_pool_entry *find(const struct bz_lock_pool *pool, uint64_t
     return pool->bucket_count == 0 ? NULL : *link_of(pool, key);
 }
 
-/* False when there is no memory for a larger table. The present one, if there is one, still does:
- * its chains get longer. */
+/* Doubles the table. False without memory; the table, if there is one, then stays as it is. */
 static bool grow(struct bz_lock_pool *pool) {
     struct bz_mem *mem = bz_loop_mem(pool->loop);
     struct bz_lock_pool old = *pool;
@@ -90,7 +87,7 @@ static struct bz_lock_pool_entry *add(struct bz_lock_pool *pool, uint64_t key) {
     return entry;
 }
 
-/* A task is through with the entry. */
+/* One user less. */
 static void leave(struct bz_lock_pool *pool, struct bz_lock_pool_entry *entry) {
     if (--entry->users > 0) {
         return;
@@ -111,7 +108,7 @@ enum bz_status bz_lock_pool_acquire(struct bz_lock_pool *pool, uint64_t key) {
             return BZ_NO_MEMORY;
         }
     }
-    entry->users++; /* before it waits: from here on the entry stays, whatever others do */
+    entry->users++; /* before the wait, so that the entry stays */
     enum bz_status status = bz_lock_acquire(&entry->lock);
     if (status != BZ_OK) {
         leave(pool, entry);

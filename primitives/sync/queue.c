@@ -2,10 +2,10 @@
 
 #include "primitives/runtime/loop.h"
 
-/* What a woken getter or putter is told. */
-enum answer {
-    ANSWER_PROMISED = 1, /* an item, or a slot */
-    ANSWER_CLOSED = 2,   /* nothing will come any more */
+/* Why a getter or putter was woken. */
+enum wake_reason {
+    WAKE_PROMISED = 1, /* an item or a slot */
+    WAKE_CLOSED = 2,
 };
 
 enum bz_status bz_queue_init(struct bz_queue *queue, struct bz_loop *loop, enum bz_queue_kind kind,
@@ -29,7 +29,6 @@ static bool has_free_slot(const struct bz_queue *queue) {
            (uint64_t)queue->items.count + queue->promised_slots < queue->maxsize;
 }
 
-/* Who waits without anybody woken before it waits for an item, or a slot, that is not there. */
 bool bz_queue_empty(const struct bz_queue *queue) {
     return queue->items.count == 0 || queue->getters.woken_count > 0;
 }
@@ -38,15 +37,15 @@ bool bz_queue_full(const struct bz_queue *queue) {
     return !has_free_slot(queue) || queue->putters.woken_count > 0;
 }
 
-/* Promises free items to the oldest getters. When the queue is closed, those for whom no item is
- * left are told so, once no promised one can come back. */
+/* Promises free items to the oldest getters. In a closed queue the rest wait until no promise can
+ * come back, and then get BZ_CLOSED. */
 static void serve_getters(struct bz_queue *queue) {
     while (queue->promised_items < queue->items.count && bz_waitq_has_waiting(&queue->getters)) {
         queue->promised_items++;
-        bz_waitq_wake_oldest(&queue->getters, ANSWER_PROMISED);
+        bz_waitq_wake_oldest(&queue->getters, WAKE_PROMISED);
     }
     if (queue->is_closed && queue->items.count == 0) {
-        bz_waitq_wake_all(&queue->getters, ANSWER_CLOSED);
+        bz_waitq_wake_all(&queue->getters, WAKE_CLOSED);
     }
 }
 
@@ -54,13 +53,13 @@ static void serve_getters(struct bz_queue *queue) {
 static void serve_putters(struct bz_queue *queue) {
     while (bz_waitq_has_waiting(&queue->putters) && has_free_slot(queue)) {
         queue->promised_slots++;
-        bz_waitq_wake_oldest(&queue->putters, ANSWER_PROMISED);
+        bz_waitq_wake_oldest(&queue->putters, WAKE_PROMISED);
     }
 }
 
 /* --- put -------------------------------------------------------------------------------------- */
 
-/* There is a slot for it, if the queue is bounded. */
+/* A bounded queue must have a slot. */
 static enum bz_status store(struct bz_queue *queue, uint64_t value, int64_t priority) {
     if (queue->maxsize == 0 && !bz_items_reserve(&queue->items)) {
         return BZ_NO_MEMORY;
@@ -85,8 +84,8 @@ enum bz_status bz_queue_put_priority(struct bz_queue *queue, uint64_t value, int
     }
     struct bz_wait_outcome outcome = bz_waitq_wait(&queue->putters);
     enum bz_status status = outcome.status;
-    if (outcome.was_woken && outcome.value == ANSWER_PROMISED) {
-        queue->promised_slots--; /* filled, or free for the next one */
+    if (outcome.was_woken && outcome.value == WAKE_PROMISED) {
+        queue->promised_slots--; /* filled, or free again */
     }
     if (status == BZ_OK) {
         status = queue->is_closed ? BZ_CLOSED : store(queue, value, priority);
@@ -105,7 +104,7 @@ enum bz_status bz_queue_try_put(struct bz_queue *queue, uint64_t value) {
 
 /* --- get -------------------------------------------------------------------------------------- */
 
-/* There is an item, and it is ours to take. */
+/* Needs an item that this task may take. */
 static enum bz_status take(struct bz_queue *queue, uint64_t *value) {
     *value = bz_items_pop(&queue->items);
     serve_putters(queue);
@@ -126,11 +125,11 @@ enum bz_status bz_queue_get(struct bz_queue *queue, uint64_t *value) {
     }
     struct bz_wait_outcome outcome = bz_waitq_wait(&queue->getters);
     status = outcome.status;
-    if (outcome.was_woken && outcome.value == ANSWER_PROMISED) {
-        queue->promised_items--; /* taken, or free for the next one */
+    if (outcome.was_woken && outcome.value == WAKE_PROMISED) {
+        queue->promised_items--; /* taken, or free again */
     }
     if (status == BZ_OK) {
-        /* A promised item is gone only if a shutdown has dropped them all. */
+        /* Only a shutdown can drop a promised item. */
         status = queue->items.count == 0 ? BZ_CLOSED : take(queue, value);
     }
     serve_getters(queue);
@@ -163,9 +162,9 @@ void bz_queue_shutdown(struct bz_queue *queue, bool is_immediate) {
     if (is_immediate) {
         uint64_t dropped = queue->items.count;
         bz_items_clear(&queue->items);
-        /* Less, if somebody was done before it had got its item. */
+        /* Some items may have been reported as done before their get. */
         finish(queue, dropped < queue->unfinished ? dropped : queue->unfinished);
     }
     serve_getters(queue);
-    bz_waitq_wake_all(&queue->putters, ANSWER_CLOSED);
+    bz_waitq_wake_all(&queue->putters, WAKE_CLOSED);
 }

@@ -13,12 +13,11 @@ void bz_semaphore_init_bounded(struct bz_semaphore *semaphore, struct bz_loop *l
 }
 
 bool bz_semaphore_locked(const struct bz_semaphore *semaphore) {
-    /* Without branches: who asks at random times, a processor cannot follow. */
     return (semaphore->value == 0) | (semaphore->queue.woken_count > 0) |
            (semaphore->queue.waiting_count > 0);
 }
 
-/* Reserves a free permit for each of the oldest waiters, as far as permits go. */
+/* Reserves the free permits for the oldest waiters. */
 static void wake_all_that_fit(struct bz_semaphore *semaphore) {
     while (semaphore->value > 0 && bz_waitq_has_waiting(&semaphore->queue)) {
         semaphore->value--;
@@ -26,15 +25,13 @@ static void wake_all_that_fit(struct bz_semaphore *semaphore) {
     }
 }
 
-/* Apart, so that whoever is served at once pays for nothing of it; and flat, as far as the compiler
- * sees what is called, because a return after a switch is one that a processor cannot foresee. */
 static __attribute__((noinline, flatten)) enum bz_status
 wait_for_permit(struct bz_semaphore *semaphore) {
     struct bz_wait_outcome outcome = bz_waitq_wait(&semaphore->queue);
     if (outcome.was_woken && outcome.status != BZ_OK) {
-        semaphore->value++; /* the permit was reserved for us, and we leave without it */
+        semaphore->value++; /* leaves without the reserved permit */
     }
-    /* Newcomers that queued behind the woken ones may fit by now. */
+    /* Newcomers that queued behind woken waiters may fit now. */
     wake_all_that_fit(semaphore);
     return outcome.status;
 }

@@ -46,13 +46,13 @@ bool bz_waitq_wake_oldest(struct bz_waitq *queue, uint64_t value) {
     struct waiter *waiter = bz_container_of(link, struct waiter, link);
     queue->waiting_count--;
     queue->woken_count++;
-    enum bz_status told = bz_future_set_result(&waiter->future, value);
-    BZ_CHECK(told == BZ_OK); /* linked means pending */
+    enum bz_status status = bz_future_set_result(&waiter->future, value);
+    BZ_CHECK(status == BZ_OK); /* a linked waiter is pending */
     return true;
 }
 
 uint32_t bz_waitq_wake_all(struct bz_waitq *queue, uint64_t value) {
-    uint32_t count = 0; /* nothing runs before the end: nobody can join meanwhile */
+    uint32_t count = 0; /* nothing runs meanwhile, so nobody joins */
     while (bz_waitq_wake_oldest(queue, value)) {
         count++;
     }

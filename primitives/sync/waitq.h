@@ -1,4 +1,4 @@
-/* The queue of waiters that every blocking primitive of this folder is built on.
+/* The queue of waiters that every blocking primitive of this folder uses.
  *
  *     oldest                     newest
  *     [ W ] <-> [ W ] <-> [ W ]            waiting: pending futures, in order of arrival
@@ -8,14 +8,12 @@
  *       R            C                     woken / cancelled: counted, no longer linked, until
  *                                          their tasks resume
  *
- * W, R and C partition the waiters by construction: a waiter is linked exactly while it is W, so
- * that waking the oldest live waiter, cancelling any waiter and counting each class are O(1), and
- * no dead entry is ever skipped over, or left behind. Storage of a waiter is the stack of the task
- * that waits: waiting allocates nothing.
+ * W, R and C partition the waiters: a waiter is linked exactly while it is in W. Waking the oldest,
+ * cancelling any waiter and counting each class are O(1). A waiter is on the stack of its task:
+ * waiting allocates nothing.
  *
- * A woken waiter whose task is cancelled before it resumes (the window) comes back with was_woken
- * true and a status that is not BZ_OK: whatever it was given must be handed on by the caller, at
- * once, whatever the status says.
+ * A woken waiter whose task is cancelled before it resumes (the window) returns with was_woken and
+ * BZ_CANCELLED. The caller must then hand on at once what the waiter was given.
  */
 #ifndef BZ_SYNC_WAITQ_H
 #define BZ_SYNC_WAITQ_H
@@ -37,27 +35,27 @@ struct bz_waitq {
     uint32_t cancelled_count;
 };
 
-/* What came of one wait. */
+/* The result of one wait. */
 struct bz_wait_outcome {
     enum bz_status status; /* BZ_OK, or BZ_CANCELLED */
-    bool was_woken;        /* it had been woken, even if status is BZ_CANCELLED */
-    uint64_t value;        /* what the waker passed; only if was_woken */
+    bool was_woken;        /* possibly with BZ_CANCELLED */
+    uint64_t value;        /* from the waker; only if was_woken */
 };
 
 void bz_waitq_init(struct bz_waitq *queue, struct bz_loop *loop);
 
-/* True if somebody is in the state W. */
+/* True if W is not empty. */
 static inline bool bz_waitq_has_waiting(const struct bz_waitq *queue) {
     return queue->waiting_count > 0;
 }
 
-/* Joins the queue at the end and suspends the running task until it is woken or cancelled. */
+/* Joins the end of the queue and suspends the running task until it is woken or cancelled. */
 struct bz_wait_outcome bz_waitq_wait(struct bz_waitq *queue);
 
-/* Wakes the oldest waiting task; it resumes in a later step. False if nobody waits. O(1). */
+/* Wakes the oldest waiter, which resumes in a later step. False if nobody waits. O(1). */
 bool bz_waitq_wake_oldest(struct bz_waitq *queue, uint64_t value);
 
-/* Wakes all that wait now, oldest first; returns how many. O(their number). */
+/* Wakes all waiters, oldest first; returns their number. O(their number). */
 uint32_t bz_waitq_wake_all(struct bz_waitq *queue, uint64_t value);
 
 BZ_END_DECLS

@@ -1,5 +1,5 @@
-/* The example of primitives/README.md, as it stands there: two tables, five guests, and one who
- * does not wait for more than three milliseconds. */
+/* The example of primitives/README.md: two tables and five guests, none of whom waits for more than
+ * three milliseconds. */
 #include <stdio.h>
 
 #include "primitives/runtime/group.h"
@@ -24,15 +24,15 @@ static enum bz_status guest(void *arg) {
     }
     status = bz_timeout_exit(&patience, bz_semaphore_acquire(&restaurant->tables));
     if (status == BZ_TIMED_OUT) {
-        return BZ_OK; /* no table in time: goes home, and holds nothing */
+        return BZ_OK; /* no table in time: holds nothing */
     }
     if (status != BZ_OK) {
-        return status; /* cancelled: holds nothing either, and passes it on */
+        return status; /* cancelled: holds nothing */
     }
     restaurant->seated++;
     status = bz_sleep(restaurant->loop, 2 * MS);
     enum bz_status released = bz_semaphore_release(&restaurant->tables);
-    return status == BZ_OK ? released : status; /* what was held is given back in any case */
+    return status == BZ_OK ? released : status; /* released on every path */
 }
 
 static enum bz_status evening(void *arg) {
@@ -60,7 +60,7 @@ int main(void) {
     }
     enum bz_status status = bz_loop_run(restaurant.loop);
     if (status == BZ_OK) {
-        status = bz_task_join(task); /* it has ended: this does not suspend */
+        status = bz_task_join(task); /* it has ended, so this does not suspend */
     }
     printf("%s, %u guests had a table\n", bz_status_name(status), restaurant.seated);
     bz_task_free(task);

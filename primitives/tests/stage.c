@@ -286,7 +286,7 @@ static bool play_guests(struct tst_stage *stage, const char *clause) {
     return true;
 }
 
-/* What stands behind an arrow is cut off the clause. */
+/* Cuts the text behind an arrow off the clause. */
 static void play_clause(struct tst_stage *stage, char *clause) {
     stage->clause = clause;
     char *arrow = strstr(clause, "->");

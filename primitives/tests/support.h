@@ -1,9 +1,8 @@
-/* What the tests of this folder share: a FIFO driver on a clock of the test's own, a log that tells
- * a test's story in words, and the check that nothing is left behind.
+/* Shared by all tests of primitives: a FIFO driver with its own clock, a log of words, and the
+ * check that nothing is left behind.
  *
- * A test speaks in turns. What it does between two turns (release, cancel, set_result) is an event
- * from outside, as an I/O callback would be one, so that "cancel, then release" and "release, then
- * cancel" within one turn are simply two lines in that order.
+ * What a test does between two turns (release, cancel, set_result) is an event from outside, like
+ * an I/O callback. "Cancel, then release" within one turn is two lines in that order.
  */
 #ifndef BZ_TESTS_SUPPORT_H
 #define BZ_TESTS_SUPPORT_H
@@ -46,7 +45,7 @@ __attribute__((format(printf, 2, 3))) static inline void tst_say(struct tst_log 
     log->length += (size_t)(written + separator);
 }
 
-/* The whole story so far must be `expected`. */
+/* The log so far must be `expected`. */
 #define tst_expect(log, expected) tst_text((log)->text, expected)
 
 static inline void tst_forget(struct tst_log *log) {
@@ -135,7 +134,15 @@ static inline void tst_call_soon(struct bz_loop *loop, struct bz_handle *handle,
     cr_assert(is_queued);
 }
 
-/* What a done task ended with. The task is freed. */
+/* Allocates all memory that is left, down to the smallest block. */
+static inline void tst_exhaust(struct bz_mem *mem) {
+    for (size_t size_bytes = 1 << 20; size_bytes > 0; size_bytes /= 2) {
+        while (bz_mem_alloc(mem, size_bytes) != NULL) {
+        }
+    }
+}
+
+/* The outcome of a done task, which is freed. */
 static inline enum bz_status tst_outcome(struct bz_task *task) {
     cr_assert(bz_task_is_done(task), "the task has not ended");
     enum bz_status status = (enum bz_status)task->done.status;

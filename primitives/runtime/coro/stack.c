@@ -33,11 +33,8 @@ struct bz_stack_pool *bz_stack_pool_new(size_t stack_bytes) {
     long page_bytes = sysconf(_SC_PAGESIZE);
     BZ_CHECK(page_bytes > 0);
     pool->page_bytes = (size_t)page_bytes;
-    if (stack_bytes == 0) {
-        stack_bytes = BZ_STACK_BYTES_DEFAULT;
-    }
     if (stack_bytes < BZ_STACK_BYTES_MIN) {
-        stack_bytes = BZ_STACK_BYTES_MIN;
+        stack_bytes = stack_bytes == 0 ? BZ_STACK_BYTES_DEFAULT : BZ_STACK_BYTES_MIN;
     }
     pool->stack_bytes = (stack_bytes + pool->page_bytes - 1) / pool->page_bytes * pool->page_bytes;
     return pool;
@@ -51,7 +48,7 @@ void bz_stack_pool_destroy(struct bz_stack_pool *pool) {
         struct bz_stack_slab *slab = pool->slabs;
         pool->slabs = slab->next;
         for (uint32_t index = 0; index < slab->count; index++) {
-            bz_san_free_fiber(&slab->stacks[index].fiber);
+            bz_san_free_fiber(slab->stacks[index].fiber);
         }
         bz_san_unpoison(slab->range, slab->range_bytes);
         BZ_CHECK(munmap(slab->range, slab->range_bytes) == 0);
@@ -59,17 +56,6 @@ void bz_stack_pool_destroy(struct bz_stack_pool *pool) {
     }
     free(pool->by_number);
     free(pool);
-}
-
-/* The bytes from the low end up that are as the kernel gave them. Frames that were abandoned leave
- * marks of AddressSanitizer behind, which do not concern a scan from outside. */
-__attribute__((no_sanitize("address"))) static size_t untouched_bytes(const struct bz_stack *stack,
-                                                                      size_t limit_bytes) {
-    size_t count = 0;
-    while (count < limit_bytes && stack->base[count] == 0) {
-        count++;
-    }
-    return count;
 }
 
 static void stack_init(struct bz_stack_pool *pool, struct bz_stack_slab *slab, uint32_t index) {
@@ -85,7 +71,7 @@ static void stack_init(struct bz_stack_pool *pool, struct bz_stack_slab *slab, u
     pool->by_number[number] = stack;
 }
 
-/* Maps one more slab: each is twice as large as the one before, up to a limit. */
+/* Maps one more slab, twice as large as the one before, up to a limit. */
 static bool grow(struct bz_stack_pool *pool) {
     uint32_t count = pool->slabs == NULL ? SLAB_STACKS_FIRST : pool->slabs->count * 2;
     if (count > SLAB_STACKS_MAX) {
@@ -108,8 +94,8 @@ static bool grow(struct bz_stack_pool *pool) {
         free(slab);
         return false;
     }
-    /* A stack touches one page or two; a huge page for them would be 2 MiB of memory wasted. Where
-     * the kernel knows no huge pages it refuses, which is as well. */
+    /* Most stacks touch one or two pages; a huge page would waste 2 MiB. A kernel without huge
+     * pages refuses this. */
     (void)madvise(slab->range, range_bytes, MADV_NOHUGEPAGE);
     slab->range_bytes = range_bytes;
     slab->count = count;
@@ -136,11 +122,18 @@ struct bz_stack *bz_stack_take(struct bz_stack_pool *pool) {
     return stack;
 }
 
-void bz_stack_return(struct bz_stack_pool *pool, struct bz_stack *stack) {
-    if (!stack->guarded) {
-        /* A task ran off a stack that has no guard page, or came too close to its end. */
-        BZ_CHECK(untouched_bytes(stack, CANARY_BYTES) == CANARY_BYTES);
+/* A scan from outside must ignore the marks that AddressSanitizer leaves on abandoned frames. */
+__attribute__((no_sanitize("address"))) static bool has_canary(const struct bz_stack *stack) {
+    for (size_t index = 0; index < CANARY_BYTES; index++) {
+        if (stack->base[index] != 0) {
+            return false;
+        }
     }
+    return true;
+}
+
+void bz_stack_return(struct bz_stack_pool *pool, struct bz_stack *stack) {
+    BZ_CHECK(stack->guarded || has_canary(stack)); /* else a task used its whole stack */
     stack->next_free = pool->free_stacks;
     pool->free_stacks = stack;
 }
@@ -148,16 +141,4 @@ void bz_stack_return(struct bz_stack_pool *pool, struct bz_stack *stack) {
 void bz_stack_pool_reset(struct bz_stack_pool *pool) {
     pool->free_stacks = NULL;
     pool->fresh_taken = 0;
-}
-
-size_t bz_stack_pool_high_water_bytes(const struct bz_stack_pool *pool) {
-    size_t most_bytes = 0;
-    for (uint32_t number = 0; number < pool->stacks_mapped; number++) {
-        const struct bz_stack *stack = pool->by_number[number];
-        size_t used_bytes = stack->size_bytes - untouched_bytes(stack, stack->size_bytes);
-        if (used_bytes > most_bytes) {
-            most_bytes = used_bytes;
-        }
-    }
-    return most_bytes;
 }

@@ -1,22 +1,14 @@
 /* The aarch64 switch (AAPCS64). Included by coro.h only. See switch_x86_64.h for the idea.
  *
- * The low halves of v8-v15 are callee-saved in AAPCS64; naming v0-v31 as clobbered makes the
- * compiler keep whatever is live. x29 is the frame pointer and cannot be named as clobbered, so it
- * is stored by hand; x18, which some platforms reserve, is a scratch register on Linux and must be
- * named, or the compiler keeps a live value in it; x30 is clobbered. The jump goes through x16 and
- * lands on hint 36 (bti j, or the bti c of an entry function), as machines with branch target
- * identification demand; others take it for a nop.
+ * x29, the frame pointer, cannot be a clobber, so it is stored by hand. x18 is a scratch register
+ * on Linux and must be named. The jump goes through x16 and lands on hint 36 (bti j), as machines
+ * with branch target identification require; others execute a nop.
  */
 #ifndef BZ_RUNTIME_CORO_SWITCH_AARCH64_H
 #define BZ_RUNTIME_CORO_SWITCH_AARCH64_H
 
-#include <stdint.h>
-
 static inline __attribute__((always_inline)) void bz_coro_switch_raw(struct bz_coro *from,
                                                                      struct bz_coro *to) {
-    _Static_assert(offsetof(struct bz_coro, pc) == 0, "the assembly knows the offsets");
-    _Static_assert(offsetof(struct bz_coro, sp) == 8, "the assembly knows the offsets");
-    _Static_assert(offsetof(struct bz_coro, fp) == 16, "the assembly knows the offsets");
     register struct bz_coro *from_register __asm__("x0") = from;
     register struct bz_coro *to_register __asm__("x1") = to;
     __asm__ volatile("adr x9, 1f\n\t"
@@ -36,14 +28,6 @@ static inline __attribute__((always_inline)) void bz_coro_switch_raw(struct bz_c
                        "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17",
                        "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28",
                        "v29", "v30", "v31", "memory", "cc");
-}
-
-static inline void bz_coro_init_raw(struct bz_coro *coro, struct bz_stack *stack,
-                                    bz_coro_entry_fn *entry) {
-    uintptr_t top = (uintptr_t)bz_stack_top(stack) & ~(uintptr_t)15;
-    coro->pc = (void *)(uintptr_t)entry;
-    coro->sp = (void *)top;
-    coro->fp = NULL;
 }
 
 #endif

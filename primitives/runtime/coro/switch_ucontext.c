@@ -1,7 +1,5 @@
-/* The portable switch: swapcontext. It saves the signal mask with a system call, so it is some
- * twenty times slower than the assembly; it exists for other machines and as an independent second
- * backend. A suspended side keeps its context on its own stack.
- */
+/* The portable switch: swapcontext, with a system call for each switch. About twenty times slower
+ * than the assembly; it also serves as an independent second backend. */
 #include "primitives/runtime/coro/coro.h"
 
 #ifdef BZ_SWITCH_UCONTEXT
@@ -12,7 +10,7 @@
 
 #include "primitives/runtime/check.h"
 
-/* makecontext passes ints: a pointer travels in two halves. */
+/* makecontext passes ints: two for each pointer. */
 static void ucontext_entry(unsigned self_high, unsigned self_low, unsigned from_high,
                            unsigned from_low) {
     struct bz_coro *self = (void *)(uintptr_t)((uint64_t)self_high << 32 | self_low);
@@ -21,7 +19,7 @@ static void ucontext_entry(unsigned self_high, unsigned self_low, unsigned from_
     BZ_CHECK(!"a coroutine's entry function returned");
 }
 
-/* The context of a side lives on that side's own stack while it is suspended. */
+/* A suspended side keeps its context on its own stack. */
 void bz_coro_switch_raw(struct bz_coro *from, struct bz_coro *to) {
     ucontext_t here;
     from->ucontext = &here;
@@ -39,12 +37,6 @@ void bz_coro_switch_raw(struct bz_coro *from, struct bz_coro *to) {
     makecontext(&first, (void (*)(void))ucontext_entry, 4, (unsigned)(self_bits >> 32),
                 (unsigned)self_bits, (unsigned)(from_bits >> 32), (unsigned)from_bits);
     BZ_CHECK(swapcontext(&here, &first) == 0);
-}
-
-void bz_coro_init_raw(struct bz_coro *coro, struct bz_stack *stack, bz_coro_entry_fn *entry) {
-    (void)stack;
-    coro->pc = (void *)(uintptr_t)entry;
-    coro->ucontext = NULL; /* not started: the first switch makes its context */
 }
 
 #endif

@@ -1,14 +1,11 @@
 /* The x86-64 switch (System V ABI, Linux). Included by coro.h only.
  *
- * Only the program counter, the stack pointer and the frame pointer are stored; every other
- * register is declared clobbered, so the compiler saves exactly those that are live. `from` and
- * `to` travel in rdi and rsi, which are also the first two arguments of a function: the first
- * switch to a coroutine is a jump to its entry function with these arguments.
+ * It stores the program counter, the stack pointer and the frame pointer. All other registers are
+ * clobbers, so the compiler saves exactly those that are live. `from` and `to` are in rdi and rsi,
+ * the first two arguments of a function: the first switch jumps to the entry function with them.
  */
 #ifndef BZ_RUNTIME_CORO_SWITCH_X86_64_H
 #define BZ_RUNTIME_CORO_SWITCH_X86_64_H
-
-#include <stdint.h>
 
 #ifdef __AVX512F__
 #define BZ_SWITCH_CLOBBERS_AVX512                                                                  \
@@ -21,9 +18,6 @@
 
 static inline __attribute__((always_inline)) void bz_coro_switch_raw(struct bz_coro *from,
                                                                      struct bz_coro *to) {
-    _Static_assert(offsetof(struct bz_coro, pc) == 0, "the assembly knows the offsets");
-    _Static_assert(offsetof(struct bz_coro, sp) == 8, "the assembly knows the offsets");
-    _Static_assert(offsetof(struct bz_coro, fp) == 16, "the assembly knows the offsets");
     register struct bz_coro *from_register __asm__("rdi") = from;
     register struct bz_coro *to_register __asm__("rsi") = to;
     __asm__ volatile("leaq 1f(%%rip), %%rax\n\t"
@@ -40,17 +34,6 @@ static inline __attribute__((always_inline)) void bz_coro_switch_raw(struct bz_c
                        "r15", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",
                        "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15",
                        "memory", "cc" BZ_SWITCH_CLOBBERS_AVX512);
-}
-
-static inline void bz_coro_init_raw(struct bz_coro *coro, struct bz_stack *stack,
-                                    bz_coro_entry_fn *entry) {
-    /* As after a call: a zero return address below which a debugger stops unwinding, and a stack
-     * pointer that is 8 off a multiple of 16. */
-    uintptr_t *top = (uintptr_t *)((uintptr_t)bz_stack_top(stack) & ~(uintptr_t)15) - 1;
-    *top = 0;
-    coro->pc = (void *)(uintptr_t)entry;
-    coro->sp = top;
-    coro->fp = NULL;
 }
 
 #endif

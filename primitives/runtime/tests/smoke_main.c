@@ -155,7 +155,7 @@ static uint64_t play(struct bz_loop *loop) {
     drive(&world);
     bz_driver_observe(loop, NULL);
     EXPECT(bz_loop_live_tasks(loop) == 0);
-    /* Who is cancelled before the first step plays no round at all. */
+    /* A task that is cancelled before its first step plays no round. */
     EXPECT(world.finished + world.cancelled + world.timed_out + world.failed <= WORKERS * ROUNDS);
     EXPECT(world.finished > 0 && world.cancelled > 0 && world.timed_out > 0 && world.failed > 0);
     for (uint32_t index = 0; index < WORKERS; index++) {

@@ -33,7 +33,7 @@ Test(deferred, error_passes_by_until_it_is_handled) {
          " fire-x20 -> b:ok:20 d:failed:21 e:ok:22");
 }
 
-/* What is added to a deferred that has fired runs at once, with what the chain has come to. */
+/* A pair that is added after the firing runs at once, with the current result of the chain. */
 Test(deferred, late_pair_runs_at_once) {
     play("+a: answer-broken2; fire-x1 add-xa -> a:ok:1; add-xb -> b:broken:2");
 }
@@ -45,7 +45,7 @@ Test(deferred, pair_that_is_removed_does_not_run) {
 
 /* --- order ------------------------------------------------------------------------------------ */
 
-/* What a callback fires runs behind its body, and before the rest of its own chain. */
+/* Chains that a callback fires run after its body, and before the rest of its own chain. */
 Test(deferred_order, callback_is_not_interrupted) {
     play("+a: fire-y1; add-xa add-xb add-yc fire-x5 -> a:ok:5 a. c:ok:1 b:ok:5");
 }

@@ -59,7 +59,7 @@ Test(deferred_storage, may_be_given_back_by_its_own_callback) {
     play("+a: fini-x wipe-a; add-xa fire-x1 -> a:ok:1 a.; wiped-x=yes wiped-a=yes");
 }
 
-/* What the callback answers belongs to the deferred's former life. */
+/* The result of the callback is dropped. */
 Test(deferred_storage, may_be_used_again_by_its_own_callback) {
     play("+a: init-x add-xb fire-x1 answer-failed99; add-xa fire-x5 -> a:ok:5 a. b:ok:1;"
          "result-x=ok/1");

@@ -114,7 +114,7 @@ Test(future, removes_a_callback_until_it_is_queued) {
          "set-f remove-c:invalid-state turn -> a:ok c:ok; remove-a:invalid-state");
 }
 
-/* What a callback registers from inside its own run comes a turn later. */
+/* A callback that a callback registers runs a turn later. */
 Test(future, runs_what_a_callback_adds_in_the_next_turn) {
     play("+a: listen-fb; listen-fa drop-f turn -> a:cancelled; turn -> b:cancelled");
 }
@@ -138,8 +138,7 @@ Test(future, await_of_a_done_future_does_not_suspend) {
          "future-a=result/7 future-b=exception/7 future-c=cancelled/0");
 }
 
-/* F4, F2: who waits on a pending future resumes a turn after its completion, in order of arrival.
- */
+/* F4, F2: tasks that wait resume a turn after the completion, in order of arrival. */
 Test(future, wakes_its_waiters_in_order_of_arrival) {
     play("a-c: await-f; turn-3 -> ; set-f -> ;"
          "turn -> a.await-f:ok b.await-f:ok c.await-f:ok; future-f=result/7");
@@ -155,7 +154,7 @@ static void complete_behind_its_back(struct bz_future *future) {
     bz_future_set_result(future, 0);
 }
 
-/* A hook that completes the future that is being cancelled breaks its promise: not survived. */
+/* A hook must not complete the future that is being cancelled. */
 Test(future, forced_second_completion_stops_the_process, .signal = SIGABRT) {
     struct bz_loop *loop = tst_begin();
     struct bz_future future;

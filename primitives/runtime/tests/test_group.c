@@ -23,7 +23,7 @@ Test(group, child_may_be_joined) {
          " => a.yield:ok p.join-a:ok p.yield:ok p.outer):ok; end-p=ok/0");
 }
 
-/* Who joins a failing child is cancelled by the group before it can see the failure. */
+/* The group cancels a body that joins a failing child before it can see the failure. */
 Test(group, failing_child_may_be_joined) {
     play("+a: yield break; p: outer( outer+a join-a outer)"
          " => a.yield:ok p.join-a:cancelled p.outer):failed; end-p=failed/0 first-error=broken");

@@ -1,4 +1,4 @@
-/* Limits: hitting one is a status with a name, and the loop goes on. */
+/* Limits: reaching one returns a status, and the loop goes on. */
 #include "primitives/tests/actor.h"
 
 #include "primitives/runtime/group.h"
@@ -21,7 +21,7 @@ Test(limits, tasks_max_counts_every_task_ever_created) {
         }
         cr_assert(eq(ptr, bz_task_spawn(loop, "one-too-many", 0, return_ok, NULL), NULL));
         cr_assert(eq(u32, bz_loop_live_tasks(loop), 0));
-        bz_loop_reset(loop); /* which begins to count anew */
+        bz_loop_reset(loop); /* the count begins again */
     }
     tst_end(loop);
 }
@@ -60,7 +60,7 @@ Test(limits, tasks_max_refuses_children_of_a_group) {
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* A loop either does not come to be, or works. */
+/* Either there is no loop, or it works. */
 Test(limits, tiny_memory_gives_no_loop_or_one_that_works) {
     size_t smallest_bytes = 0;
     for (size_t limit_bytes = 16; limit_bytes <= 8192; limit_bytes += 16) {
@@ -82,15 +82,15 @@ Test(limits, tiny_memory_gives_no_loop_or_one_that_works) {
     cr_assert(le(sz, smallest_bytes, 4096));
 }
 
-/* Everybody who asks for memory meets the limit somewhere in the sweep: the task, the group, the
- * timer heap, the ready queue. What was granted works, to the end. */
+/* The sweep makes every allocation fail once: tasks, groups, the timer heap, the ready queue. What
+ * was granted works. */
 struct sweep {
     struct bz_loop *loop;
     struct bz_future gate;
     uint32_t spawned;
     uint32_t woken;
     uint32_t no_memory;
-    uint32_t others; /* statuses that nobody promised */
+    uint32_t others; /* unexpected statuses */
 };
 
 static void sweep_note(struct sweep *sweep, enum bz_status status) {
@@ -166,17 +166,8 @@ Test(limits, sweep_over_every_allocation) {
 
 /* --- the ready queue -------------------------------------------------------------------------- */
 
-/* Takes all memory that is left, down to the smallest block. */
-static void exhaust(struct bz_mem *mem) {
-    for (size_t size_bytes = 1 << 20; size_bytes > 0; size_bytes /= 2) {
-        while (bz_mem_alloc(mem, size_bytes) != NULL) {
-        }
-    }
-    cr_assert(eq(ptr, bz_mem_alloc(mem, 1), NULL));
-}
-
-/* Whoever waits was promised a place in the ready queue: with no memory left at all, all can be
- * woken in one turn, and all their timers can be due in one turn. */
+/* Without any memory left, all waiting tasks can be woken in one turn, and all their timers can be
+ * due in one turn. */
 static enum bz_status wait_then_sleep(void *arg) {
     struct tst_actor *actor = arg;
     tst_status(bz_future_await(actor->future), BZ_OK);
@@ -200,7 +191,7 @@ Test(limits, wake_ups_need_no_memory) {
                                  index % 2 == 0 ? (void *)&actor : (void *)loop);
     }
     tst_turn(loop);
-    exhaust(bz_loop_mem(loop));
+    tst_exhaust(bz_loop_mem(loop));
     tst_advance(loop, 10);
     tst_status(bz_future_set_result(&future, 0), BZ_OK);
     tst_run(loop);
@@ -215,8 +206,8 @@ static void count(struct bz_handle *handle) {
     handle->run = NULL; /* it ran */
 }
 
-/* A handle has a slot of its own, and takes none that was promised: with a full arena some handles
- * are refused, and every waiter is woken all the same. */
+/* A handle takes no promised slot: with a full arena some handles are refused, and every waiter is
+ * still woken. */
 Test(limits, call_soon_takes_no_promised_slot) {
     enum { TASKS = 5, HANDLES = 1000 };
     struct bz_loop_config config = {.mem_limit_bytes = 1 << 16};
@@ -232,7 +223,7 @@ Test(limits, call_soon_takes_no_promised_slot) {
         tasks[index] = tst_actor_spawn(&actor);
     }
     tst_turn(loop);
-    exhaust(bz_loop_mem(loop));
+    tst_exhaust(bz_loop_mem(loop));
     int accepted = 0;
     while (accepted < HANDLES && bz_loop_call_soon(loop, &handles[accepted], count)) {
         accepted++;
@@ -279,7 +270,7 @@ Test(limits, steps_allocate_nothing) {
     for (int index = 0; index < 4; index++) {
         tasks[index] = tst_spawn(loop, work, &actor);
     }
-    exhaust(bz_loop_mem(loop));
+    tst_exhaust(bz_loop_mem(loop));
     uint64_t live = bz_mem_live_blocks(bz_loop_mem(loop));
     for (int turn = 0; turn < 20000; turn++) {
         if (bz_driver_ready_count(loop) == 0) {

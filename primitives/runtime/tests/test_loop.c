@@ -80,8 +80,8 @@ Test(loop, queues_due_timers_behind_ready_handles) {
     tst_end(loop);
 }
 
-/* E3: a queued timer that is disarmed does not run, and was one of the turn's handles all the same:
- * what was added in its stead belongs to the next turn, behind the timers that become due there. */
+/* E3: a queued timer that is disarmed does not run, and its turn has one handle less: a handle that
+ * was added meanwhile belongs to the next turn. */
 Test(loop, disarmed_timer_leaves_no_room_in_its_turn) {
     struct bz_loop *loop = tst_begin();
     struct tst_log log = {0};
@@ -103,7 +103,7 @@ Test(loop, disarmed_timer_leaves_no_room_in_its_turn) {
     tst_end(loop);
 }
 
-/* And one that was added behind the turn takes nothing from it. */
+/* A disarmed timer of the next turn does not change this turn. */
 Test(loop, disarmed_timer_of_the_next_turn_takes_nothing_from_this_one) {
     struct bz_loop *loop = tst_begin();
     struct tst_log log = {0};

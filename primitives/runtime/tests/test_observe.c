@@ -1,4 +1,4 @@
-/* The observe seam: which events a run emits, in which order. */
+/* The observer: which events a run reports, in which order. */
 #include "primitives/tests/actor.h"
 
 struct spy {
@@ -50,142 +50,142 @@ static void spy_begin(struct spy *spy, struct bz_loop *loop) {
     bz_driver_observe(loop, &spy->observer);
 }
 
-/* What has happened since the last look. */
+/* What has happened since the last call. */
 #define spy_expect(spy, expected)                                                                  \
     do {                                                                                           \
         tst_expect(&(spy)->log, expected);                                                         \
         tst_forget(&(spy)->log);                                                                   \
     } while (0)
 
-/* --- stories ---------------------------------------------------------------------------------- */
+/* A loop with an observer, and an actor who may await a future. */
+struct scene {
+    struct bz_loop *loop;
+    struct spy spy;
+    struct tst_log log;
+    struct bz_future future;
+    struct tst_actor actor;
+};
+
+static void scene_begin(struct scene *scene, const char *script) {
+    *scene = (struct scene){.loop = tst_begin()};
+    bz_future_init(&scene->future, scene->loop);
+    scene->actor = (struct tst_actor){.name = "a",
+                                      .script = script,
+                                      .loop = scene->loop,
+                                      .log = &scene->log,
+                                      .future = &scene->future};
+    spy_begin(&scene->spy, scene->loop);
+}
+
+/* The same, with the actor suspended in its first await. */
+static struct bz_task *scene_begin_waiting(struct scene *scene, const char *script) {
+    scene_begin(scene, script);
+    struct bz_task *task = tst_actor_spawn(&scene->actor);
+    tst_turn(scene->loop);
+    spy_expect(&scene->spy, "1.spawn-by-0 1.resume-1:ok 1.suspend-future");
+    return task;
+}
+
+/* --- tasks ------------------------------------------------------------------------------------ */
 
 Test(observe, life_of_a_task) {
-    struct bz_loop *loop = tst_begin();
-    struct spy spy;
-    struct tst_log log = {0};
-    spy_begin(&spy, loop);
-    struct tst_actor actor = {.name = "a", .script = "yield sleep fail", .loop = loop, .log = &log};
-    struct bz_task *task = tst_actor_spawn(&actor);
-    spy_expect(&spy, "1.spawn-by-0");
-    tst_turn(loop);
-    spy_expect(&spy, "1.resume-1:ok 1.suspend-yield");
-    tst_turn(loop);
-    spy_expect(&spy, "1.resume-2:ok 1.suspend-sleep");
-    tst_advance(loop, 10);
-    tst_turn(loop);
-    spy_expect(&spy, "1.callback-1 1.wake:ok");
-    tst_turn(loop);
-    spy_expect(&spy, "1.resume-3:ok 1.exit:failed");
+    struct scene scene;
+    scene_begin(&scene, "yield sleep fail");
+    struct bz_task *task = tst_actor_spawn(&scene.actor);
+    spy_expect(&scene.spy, "1.spawn-by-0");
+    tst_turn(scene.loop);
+    spy_expect(&scene.spy, "1.resume-1:ok 1.suspend-yield");
+    tst_turn(scene.loop);
+    spy_expect(&scene.spy, "1.resume-2:ok 1.suspend-sleep");
+    tst_advance(scene.loop, 10);
+    tst_turn(scene.loop);
+    spy_expect(&scene.spy, "1.callback-1 1.wake:ok");
+    tst_turn(scene.loop);
+    spy_expect(&scene.spy, "1.resume-3:ok 1.exit:failed");
     bz_task_free(task);
-    spy_expect(&spy, "1.free");
-    tst_end(loop);
+    spy_expect(&scene.spy, "1.free");
+    tst_end(scene.loop);
 }
 
 Test(observe, task_spawned_and_joined) {
-    struct bz_loop *loop = tst_begin();
-    struct spy spy;
-    struct tst_log log = {0};
-    struct tst_actor child = {.name = "c", .script = "yield break", .loop = loop, .log = &log};
-    spy_begin(&spy, loop);
-    child.other = tst_actor_spawn(&child);
-    struct tst_actor parent = child;
+    struct scene scene;
+    scene_begin(&scene, "yield break");
+    struct tst_actor parent = scene.actor;
     parent.script = "join";
-    tst_start(loop, tst_actor_run, &parent);
-    tst_turn(loop);
-    spy_expect(&spy, "1.spawn-by-0 2.spawn-by-0 "
-                     "1.resume-1:ok 1.suspend-yield 2.resume-1:ok 2.suspend-join");
-    tst_turns(loop, 2);
-    spy_expect(&spy, "1.resume-2:ok 1.exit:broken 2.wake:broken "
-                     "2.resume-2:broken 2.exit:broken 2.free");
-    bz_task_free(child.other);
-    tst_end(loop);
+    parent.other = tst_actor_spawn(&scene.actor);
+    tst_start(scene.loop, tst_actor_run, &parent);
+    tst_turn(scene.loop);
+    spy_expect(&scene.spy, "1.spawn-by-0 2.spawn-by-0 "
+                           "1.resume-1:ok 1.suspend-yield 2.resume-1:ok 2.suspend-join");
+    tst_turns(scene.loop, 2);
+    spy_expect(&scene.spy, "1.resume-2:ok 1.exit:broken 2.wake:broken "
+                           "2.resume-2:broken 2.exit:broken 2.free");
+    bz_task_free(parent.other);
+    tst_end(scene.loop);
 }
 
-/* The window, told event by event: the wake says ok, the request marks, the resume is cancelled. */
+/* The window, event by event: the wake says ok, the request marks, the resume is cancelled. */
 Test(observe, cancel_in_the_window) {
-    struct bz_loop *loop = tst_begin();
-    struct spy spy;
-    struct tst_log log = {0};
-    struct bz_future future;
-    bz_future_init(&future, loop);
-    struct tst_actor actor = {
-        .name = "a", .script = "await", .loop = loop, .log = &log, .future = &future};
-    struct bz_task *task = tst_actor_spawn(&actor);
-    tst_turn(loop);
-    spy_begin(&spy, loop);
-    tst_status(bz_future_set_result(&future, 1), BZ_OK);
+    struct scene scene;
+    struct bz_task *task = scene_begin_waiting(&scene, "await");
+    tst_status(bz_future_set_result(&scene.future, 1), BZ_OK);
     cr_assert(bz_task_cancel(task));
-    spy_expect(&spy, "1.wake:ok 1.cancel-by-0:ok");
-    tst_turn(loop);
-    spy_expect(&spy, "1.resume-2:cancelled 1.exit:cancelled");
+    spy_expect(&scene.spy, "1.wake:ok 1.cancel-by-0:ok");
+    tst_turn(scene.loop);
+    spy_expect(&scene.spy, "1.resume-2:cancelled 1.exit:cancelled");
     cr_assert(not(bz_task_cancel(task)));
-    spy_expect(&spy, "1.cancel-by-0:invalid-state");
+    spy_expect(&scene.spy, "1.cancel-by-0:invalid-state");
     bz_task_free(task);
-    tst_end(loop);
+    tst_end(scene.loop);
 }
 
-/* The request comes before what it does. */
+/* A request is reported before its effects. */
 Test(observe, cancel_of_a_waiting_task) {
-    struct bz_loop *loop = tst_begin();
-    struct spy spy;
-    struct tst_log log = {0};
-    struct bz_future future;
-    bz_future_init(&future, loop);
-    struct tst_actor actor = {
-        .name = "a", .script = "~await", .loop = loop, .log = &log, .future = &future};
-    struct bz_task *task = tst_actor_spawn(&actor);
-    tst_turn(loop);
-    spy_begin(&spy, loop);
+    struct scene scene;
+    struct bz_task *task = scene_begin_waiting(&scene, "~await");
     cr_assert(bz_task_cancel(task));
     cr_assert(bz_task_cancel(task));
     bz_task_uncancel(task);
-    spy_expect(&spy, "1.cancel-by-0:ok 1.wake:cancelled 1.cancel-by-0:ok 1.uncancel-to-1");
-    tst_turn(loop);
-    spy_expect(&spy, "1.resume-2:cancelled 1.exit:ok");
+    spy_expect(&scene.spy, "1.cancel-by-0:ok 1.wake:cancelled 1.cancel-by-0:ok 1.uncancel-to-1");
+    tst_turn(scene.loop);
+    spy_expect(&scene.spy, "1.resume-2:cancelled 1.exit:ok");
     bz_task_free(task);
-    tst_end(loop);
+    tst_end(scene.loop);
 }
 
-/* A chain of joins: each request is told, from the outside in. */
+/* A chain of joins: each request is reported, the outermost first. */
 Test(observe, cancel_that_runs_down_a_join) {
-    struct bz_loop *loop = tst_begin();
-    struct spy spy;
-    struct tst_log log = {0};
-    struct bz_future future;
-    bz_future_init(&future, loop);
-    struct tst_actor child = {
-        .name = "c", .script = "await", .loop = loop, .log = &log, .future = &future};
-    child.other = tst_actor_spawn(&child);
-    struct tst_actor parent = child;
+    struct scene scene;
+    struct bz_task *child = scene_begin_waiting(&scene, "await");
+    struct tst_actor parent = scene.actor;
     parent.script = "join";
+    parent.other = child;
     struct bz_task *task = tst_actor_spawn(&parent);
-    tst_turn(loop);
-    spy_begin(&spy, loop);
+    tst_turn(scene.loop);
+    spy_expect(&scene.spy, "2.spawn-by-0 2.resume-1:ok 2.suspend-join");
     cr_assert(bz_task_cancel(task));
-    spy_expect(&spy, "2.cancel-by-0:ok 1.cancel-by-0:ok 1.wake:cancelled");
-    tst_run(loop);
-    spy_expect(&spy, "1.resume-2:cancelled 1.exit:cancelled 2.wake:cancelled "
-                     "2.resume-2:cancelled 2.exit:cancelled");
+    spy_expect(&scene.spy, "2.cancel-by-0:ok 1.cancel-by-0:ok 1.wake:cancelled");
+    tst_run(scene.loop);
+    spy_expect(&scene.spy, "1.resume-2:cancelled 1.exit:cancelled 2.wake:cancelled "
+                           "2.resume-2:cancelled 2.exit:cancelled");
     bz_task_free(task);
-    bz_task_free(child.other);
-    tst_end(loop);
+    bz_task_free(child);
+    tst_end(scene.loop);
 }
 
 Test(observe, task_cancelled_before_its_first_step) {
-    struct bz_loop *loop = tst_begin();
-    struct spy spy;
-    struct tst_log log = {0};
-    struct tst_actor actor = {.name = "a", .script = "cancel-self", .loop = loop, .log = &log};
-    spy_begin(&spy, loop);
-    struct bz_task *task = tst_actor_spawn(&actor);
+    struct scene scene;
+    scene_begin(&scene, "cancel-self");
+    struct bz_task *task = tst_actor_spawn(&scene.actor);
     cr_assert(bz_task_cancel(task));
-    tst_run(loop);
-    spy_expect(&spy, "1.spawn-by-0 1.cancel-by-0:ok 1.resume-1:cancelled 1.exit:cancelled");
+    tst_run(scene.loop);
+    spy_expect(&scene.spy, "1.spawn-by-0 1.cancel-by-0:ok 1.resume-1:cancelled 1.exit:cancelled");
     bz_task_free(task);
-    tst_start(loop, tst_actor_run, &actor);
-    tst_run(loop);
-    spy_expect(&spy, "1.free 2.spawn-by-0 2.resume-1:ok 2.cancel-by-2:ok 2.exit:cancelled 2.free");
-    tst_end(loop);
+    tst_start(scene.loop, tst_actor_run, &scene.actor);
+    tst_run(scene.loop);
+    spy_expect(&scene.spy,
+               "1.free 2.spawn-by-0 2.resume-1:ok 2.cancel-by-2:ok 2.exit:cancelled 2.free");
+    tst_end(scene.loop);
 }
 
 static void nothing(struct bz_handle *handle) {
@@ -204,27 +204,22 @@ Test(observe, handle_that_is_no_step) {
     tst_end(loop);
 }
 
-/* Who stops listening hears nothing, and a run is the same with and without a listener. */
+/* A run without an observer is the same. */
 Test(observe, nobody_need_listen) {
-    struct bz_loop *loop = tst_begin();
-    struct tst_log heard = {0};
-    struct tst_log unheard = {0};
+    struct scene scene;
+    struct tst_log logs[2];
     for (int round = 0; round < 2; round++) {
-        struct spy spy;
-        spy_begin(&spy, loop);
+        scene_begin(&scene, "yield sleep yield");
         if (round == 1) {
-            bz_driver_observe(loop, NULL);
+            bz_driver_observe(scene.loop, NULL);
         }
-        struct tst_actor actor = {.name = "a",
-                                  .script = "yield sleep yield",
-                                  .loop = loop,
-                                  .log = round == 0 ? &heard : &unheard};
-        tst_start(loop, tst_actor_run, &actor);
-        tst_run(loop);
-        cr_assert(eq(int, spy.log.length > 0, round == 0));
+        tst_start(scene.loop, tst_actor_run, &scene.actor);
+        tst_run(scene.loop);
+        cr_assert(eq(int, scene.spy.log.length > 0, round == 0));
+        logs[round] = scene.log;
+        tst_end(scene.loop);
     }
-    tst_text(unheard.text, heard.text);
-    tst_end(loop);
+    tst_text(logs[1].text, logs[0].text);
 }
 
 static enum bz_status spawn_and_cancel(void *arg) {
@@ -235,21 +230,19 @@ static enum bz_status spawn_and_cancel(void *arg) {
     return BZ_OK;
 }
 
-/* What a task does is told with its number: who spawned, who cancelled. */
+/* The acting task is reported: who spawned, who cancelled. */
 Test(observe, task_that_acts_on_another) {
-    struct bz_loop *loop = tst_begin();
-    struct spy spy;
-    struct tst_log log = {0};
-    struct tst_actor child = {.name = "c", .script = "yield", .loop = loop, .log = &log};
-    spy_begin(&spy, loop);
-    tst_start(loop, spawn_and_cancel, &child);
-    tst_run(loop);
-    spy_expect(&spy, "1.spawn-by-0 1.resume-1:ok 2.spawn-by-1 2.cancel-by-1:ok 1.exit:ok 1.free "
-                     "2.resume-1:cancelled 2.exit:cancelled 2.free");
-    tst_end(loop);
+    struct scene scene;
+    scene_begin(&scene, "yield");
+    tst_start(scene.loop, spawn_and_cancel, &scene.actor);
+    tst_run(scene.loop);
+    spy_expect(&scene.spy,
+               "1.spawn-by-0 1.resume-1:ok 2.spawn-by-1 2.cancel-by-1:ok 1.exit:ok 1.free "
+               "2.resume-1:cancelled 2.exit:cancelled 2.free");
+    tst_end(scene.loop);
 }
 
-/* All tasks can be found, oldest first, until their memory is given back. */
+/* Iterates over all tasks that are not freed, oldest first. */
 Test(observe, tasks_in_order) {
     enum { TASKS = 30 };
     struct bz_loop *loop = tst_begin();

@@ -141,7 +141,7 @@ Test(task_uncancel, above_zero_leaves_the_request) {
                  "end-a=cancelled/1");
 }
 
-/* What is done cannot be undone: the future was cancelled with the request. */
+/* An uncancel comes too late: the future was cancelled with the request. */
 Test(task_uncancel, does_not_bring_a_cancelled_future_back) {
     tst_timeline("a: await; turn cancel-a uncancel-a=0 => a.await:cancelled; end-a=cancelled/0");
 }

@@ -28,7 +28,7 @@ Test(timeout, of_no_time_strikes_an_await) {
     play("a: time(0 await time) => a.await:cancelled a.time):timed-out; end-a=timed-out/0");
 }
 
-/* Who never suspends is done before the deadline can come, and takes its callback along. */
+/* A body that never suspends exits before the deadline can strike, and disarms it. */
 Test(timeout, of_no_time_spares_who_does_not_suspend) {
     play("a: time(0 time) yield yield => a.time):ok a.yield:ok a.yield:ok; end-a=ok/0");
 }

@@ -48,11 +48,11 @@ static inline void tokens_init(struct tokens *tokens, struct bz_loop *loop, enum
 }
 
 static inline struct bz_deferred_waitq *tokens_queue(struct tokens *tokens) {
-    return tokens->kind == KIND_LOCK ? &tokens->lock.queue : &tokens->semaphore.queue;
+    return tokens->kind == KIND_LOCK ? &tokens->lock.semaphore.queue : &tokens->semaphore.queue;
 }
 
 static inline uint32_t tokens_free(const struct tokens *tokens) {
-    return tokens->kind == KIND_LOCK ? !tokens->lock.is_locked : tokens->semaphore.tokens;
+    return tokens->kind == KIND_LOCK ? tokens->lock.semaphore.tokens : tokens->semaphore.tokens;
 }
 
 static inline bool tokens_locked(const struct tokens *tokens) {

@@ -81,8 +81,8 @@ static inline void permits_init(struct permits *permits, struct bz_loop *loop, e
     }
 }
 
-/* What must hold after every step, from whatever order of steps. A guest that was woken owns its
- * permit already, so the holders are those that have resumed. */
+/* Invariants after every step, in any order of steps. A woken guest owns its permit already, so the
+ * holders are those that have resumed. */
 static inline void permits_check(struct tst_stage *stage) {
     struct permits *permits = bz_container_of(stage, struct permits, stage);
     struct bz_waitq *queue = permits_queue(permits);

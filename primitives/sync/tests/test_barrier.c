@@ -1,5 +1,5 @@
-/* Barrier: the peers' cases, indices that are unique whoever is cancelled, and abort and reset in
- * every state. */
+/* Barrier: the peers' cases, unique indices after any cancellation, abort and reset in every state.
+ */
 #include "primitives/sync/tests/stage_hall.h"
 
 static void play(uint32_t parties, const char *timeline) {
@@ -43,8 +43,8 @@ Test(barrier, index_may_be_unwanted) {
 
 /* --- draining --------------------------------------------------------------------------------- */
 
-/* Who is fast comes back while the others still drain: it is held back, in any order of steps. With
- * f a third one is held back, and still no round passes, until a has left. */
+/* A fast task that comes back while the others drain is held back, in any order of steps. With f a
+ * third one is held back; still no round passes until a has left. */
 Test(barrier, newcomers_are_held_back_while_it_drains) {
     play(3, "a-b: arrive; turn; c: arrive; d-e: arrive;"
             "step step step filling=0 draining=yes barrier=2/2/0 -> c.arrive=2;"
@@ -61,7 +61,7 @@ Test(barrier, rounds_follow_each_other) {
             "h: arrive => h.arrive=1 g.arrive=0");
 }
 
-/* Held back, and one is gone by the time the round has left: the others wait. */
+/* One of the tasks that are held back is cancelled before the round has left: the others wait. */
 Test(barrier, who_is_held_back_may_be_cancelled) {
     play(2, "a-d: arrive; turn barrier=2/1/0;"
             "cancel-c => b.arrive=1 a.arrive=0 c.arrive:cancelled;"
@@ -76,7 +76,7 @@ Test(barrier, cancelled_filler_opens_its_place) {
             "d: arrive => d.arrive=2 b.arrive=0 c.arrive=1");
 }
 
-/* Indices are 0, 1, 2, whoever of the fillers was cancelled (gh-155233). */
+/* Indices are 0, 1, 2, whichever filler was cancelled (gh-155233). */
 Test(barrier, indices_are_unique_whoever_is_cancelled) {
     play(4, "a-c: arrive; turn cancel-a; d-e: arrive"
             " => a.arrive:cancelled e.arrive=3 b.arrive=0 c.arrive=1 d.arrive=2");
@@ -98,7 +98,7 @@ Test(barrier, last_arrival_then_cancel) {
             "d-f: arrive => f.arrive=2 d.arrive=0 e.arrive=1");
 }
 
-/* The last that drains is cancelled: the next round passes all the same. */
+/* The last task that drains is cancelled: the next round still passes. */
 Test(barrier, cancelled_last_leaver_lets_the_next_round_in) {
     play(2, "a-d: arrive; turn cancel-a"
             " => b.arrive=1 a.arrive:cancelled c.arrive=0 d.arrive=1");
@@ -131,8 +131,8 @@ Test(barrier, reset_while_it_fills) {
             " => a.arrive:broken b.arrive:broken c.arrive=2 a.arrive=0 b.arrive=1");
 }
 
-/* Who has left is not affected (a); who has not resumed fails; who is held back (e) is of the next
- * round. */
+/* A task that has left (a) is not affected; those that have not resumed fail; the one that is held
+ * back (e) belongs to the next round. */
 Test(barrier, reset_while_it_drains) {
     play(4, "a-d: arrive; turn; e-f: arrive; step step-2 barrier=1/2/0 reset barrier=1/2/0"
             " => d.arrive=3 a.arrive=0 b.arrive:broken c.arrive:broken;"
@@ -161,7 +161,7 @@ Test(barrier, abort_while_it_fills) {
             " => a.arrive:broken b.arrive:broken c.arrive:broken; broken=yes");
 }
 
-/* Everybody that has not left fails, also who is held back. */
+/* Every task that has not left fails, those held back included. */
 Test(barrier, abort_while_it_drains) {
     play(4, "a-d: arrive; turn; e: arrive; step step-2 barrier=1/2/0 abort barrier=0/3/0"
             " => d.arrive=3 a.arrive=0 b.arrive:broken c.arrive:broken e.arrive:broken");
@@ -175,7 +175,7 @@ Test(barrier, abort_then_reset_in_one_turn) {
             " => a.arrive:broken b.arrive:broken b.arrive=2 c.arrive=0 a.arrive=1");
 }
 
-/* A cancellation is told before a breach. */
+/* A cancellation takes precedence over a broken barrier. */
 Test(barrier, abort_then_cancel) {
     play(3, "a-b: arrive; turn abort cancel-a => a.arrive:cancelled b.arrive:broken");
 }

@@ -45,7 +45,7 @@ Test(condition, notify_all_wakes_all_in_order) {
                       " => e.acquire:ok a.wait:ok b.wait:ok c.wait:ok d.wait:ok");
 }
 
-/* Who comes after the notification waits for the next one. */
+/* A task that comes after the notification waits for the next one. */
 Test(condition, notification_is_not_kept) {
     play("acquire notify-5 release;"
          "a: acquire ~wait release; run condition=1/0/0 locked=no -> a.acquire:ok;"
@@ -69,19 +69,19 @@ Test(condition, refuses_whoever_has_no_lock) {
                       "acquire notify-1 release => a.wait:ok");
 }
 
-/* In the window of the lock nobody holds it: who was granted it has not come back. */
+/* In the window of the lock nobody holds it: the woken guest has not resumed. */
 Test(condition, refuses_in_the_window_of_the_lock) {
     play("acquire; a: acquire release; turn release wait:not-held notify-1:not-held"
          " => a.acquire:ok");
 }
 
-/* The wait hands the lock to whom it waits for. */
+/* The wait hands the lock to the next waiter. */
 Test(condition, wait_releases_the_lock) {
     play("a: acquire wait release; b: acquire notify-1 release"
          " => a.acquire:ok b.acquire:ok a.wait:ok");
 }
 
-/* Two conditions of one lock do not hear each other. */
+/* Two conditions of one lock do not notify each other's waiters. */
 Test(condition, lock_may_be_shared) {
     struct hall hall;
     struct bz_condition other;
@@ -95,14 +95,14 @@ Test(condition, lock_may_be_shared) {
 
 /* --- wait_for --------------------------------------------------------------------------------- */
 
-/* That it is true is not enough: a must be notified. */
+/* A true predicate is not enough: a must be notified. */
 Test(condition, wait_for_looks_again_after_each_notification) {
     play("a: acquire wait-true release => a.acquire:ok;"
          "acquire notify-1 release => ; condition=1/0/0 say-true => ;"
          "acquire notify-1 release => a.wait-true:ok");
 }
 
-/* What holds already needs no lock. */
+/* A predicate that is true at once needs no lock. */
 Test(condition, wait_for_what_holds_does_not_wait) {
     play("wait-true:not-held say-true wait-true");
 }
@@ -113,7 +113,7 @@ Test(condition, wait_for_can_be_cancelled) {
 
 /* --- cancels: waiting ------------------------------------------------------------------------- */
 
-/* Nobody was notified, so nobody is: asyncio since 3.13 would wake b here. */
+/* There was no notification to pass on; asyncio since 3.13 would wake b here. */
 Test(condition, cancelled_waiter_wakes_nobody) {
     play_waiting('c', "cancel-a condition=2/0/1 => a.wait:cancelled; condition=2/0/0;"
                       "acquire notify-2 release => b.wait:ok c.wait:ok");
@@ -205,7 +205,7 @@ Test(condition, cancel_and_release_while_queued_for_the_lock) {
                       " => a.wait:cancelled b.wait:ok");
 }
 
-/* Handed the lock, and cancelled before it came back, with others queued behind: they go first. */
+/* Cancelled between the hand-over of the lock and the resume: others in the queue go first. */
 Test(condition, cancel_in_the_window_of_the_lock) {
     play_waiting('b', "acquire notify-1 run; c: acquire release; run release lock=1/1/0 cancel-a"
                       " => c.acquire:ok a.wait:cancelled b.wait:ok");
@@ -225,7 +225,7 @@ Test(condition, second_request_without_a_notification) {
                       "release => a.wait:cancelled; acquire notify-1 release => b.wait:ok");
 }
 
-/* After a wait was cancelled the task goes on as ever, and its request is delivered once. */
+/* After a cancelled wait the task continues normally; its request is delivered once. */
 Test(condition, wait_works_after_a_cancelled_wait) {
     play("a: acquire ~wait wait release => a.acquire:ok; cancel-a => a.wait:cancelled;"
          "acquire notify-1 release => a.wait:ok");

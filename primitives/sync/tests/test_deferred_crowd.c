@@ -145,7 +145,7 @@ static struct bz_deferred_result release_lock(struct bz_deferred_pair *pair,
 Test(deferred_crowd, at_a_lock_releases_in_its_callbacks) {
     struct crowd crowd;
     crowd_begin(&crowd, acquire_lock, release_lock);
-    cr_assert(eq(u32, crowd.lock.queue.waiting_count, CROWD));
+    cr_assert(eq(u32, crowd.lock.semaphore.queue.waiting_count, CROWD));
     crowd_end(&crowd, act_release_lock, CROWD);
     cr_assert(not(bz_deferred_lock_locked(&crowd.lock)));
 }
@@ -228,7 +228,7 @@ Test(deferred_crowd, at_a_lock_cancels_one_another) {
     struct crowd crowd;
     crowd_begin(&crowd, acquire_lock, cancel_next);
     crowd_end(&crowd, act_cancel_first, 0);
-    cr_assert(eq(u32, crowd.lock.queue.waiting_count, 0));
+    cr_assert(eq(u32, crowd.lock.semaphore.queue.waiting_count, 0));
     cr_assert(bz_deferred_lock_locked(&crowd.lock));
 }
 

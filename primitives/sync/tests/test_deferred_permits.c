@@ -1,5 +1,4 @@
-/* What the deferred lock and the deferred semaphore have in common, and what only a semaphore can
- * do. */
+/* The deferred lock and the deferred semaphore, and what only the semaphore can do. */
 #include "primitives/sync/tests/stage_deferred.h"
 
 Test(deferred_permits, free_one_is_taken_at_once) {

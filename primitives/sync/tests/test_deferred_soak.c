@@ -37,7 +37,7 @@ struct model {
     uint64_t reuses;
 };
 
-/* What the primitive says, against the model. */
+/* Compares the primitive with the model. */
 static void model_compare(struct model *model) {
     struct bz_deferred_waitq *queue = tokens_queue(&model->tokens);
     soak_assert(&model->soak, tokens_free(&model->tokens) == model->free);
@@ -135,7 +135,7 @@ static void do_something(struct model *model) {
     model_compare(model);
 }
 
-/* What a callback has fired is due before all that was due already. */
+/* Deferreds that a callback fired run before those that were due already. */
 static void model_returns(struct model *model) {
     struct line due = model->fresh;
     for (uint32_t place = 0; place < model->due.count; place++) {

@@ -9,7 +9,7 @@ Test(event, begins_down) {
     play("is-set=no; a: pass; run event=1/0/0 set is-set=yes => a.pass:ok");
 }
 
-/* Who comes after the set does not wait, and so is done before those who waited. */
+/* A task that comes after the set does not wait, so it is done before those that waited. */
 Test(event, lets_the_latecomer_pass_without_waiting) {
     play("a-b: pass; turn; c: pass; set event=0/2/0 => c.pass:ok a.pass:ok b.pass:ok");
 }
@@ -29,7 +29,7 @@ Test(event, woken_waiter_passes_whatever_comes_after) {
          "event=1/0/0 set => a.pass:ok");
 }
 
-/* Who comes between the clear and the resume of the woken waits for the next set. */
+/* A task that comes between the clear and the resume of a woken task waits for the next set. */
 Test(event, newcomer_after_the_clear_waits) {
     play("a: pass; turn; b: pass; set clear => a.pass:ok; event=1/0/0 cancel-b"
          " => b.pass:cancelled");
@@ -46,7 +46,7 @@ Test(event, cancel_then_set) {
     play("a-b: pass; turn cancel-a set event=0/1/1 => a.pass:cancelled b.pass:ok");
 }
 
-/* The window: the wake-up of a cancelled waiter is nobody else's. c waits by then. */
+/* The window: the wake-up of a cancelled waiter is not passed on. c waits by then. */
 Test(event, set_then_cancel) {
     play("a-b: pass; turn set clear; c: pass; step-2 cancel-a => a.pass:cancelled b.pass:ok;"
          "event=1/0/0 set => c.pass:ok");

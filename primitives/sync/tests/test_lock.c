@@ -1,4 +1,4 @@
-/* What is the lock's own: misuse, and that it is handed over. */
+/* The lock: misuse, and its hand-over. */
 #include "primitives/sync/tests/stage_permits.h"
 
 Test(lock, release_of_a_free_lock_is_refused) {
@@ -8,8 +8,9 @@ Test(lock, release_of_a_free_lock_is_refused) {
          " => a.acquire:ok a.release:not-held a.acquire:ok");
 }
 
-/* In the window nobody holds it yet: the guest that was granted has not come back. A second release
- * there would let two in. */
+/* In the window nobody holds it: the woken guest has not resumed. A second release would let two
+ * in.
+ */
 Test(lock, release_in_the_window_is_refused) {
     play(KIND_LOCK, 1,
          "acquire; a-b: acquire await release; turn;"
@@ -17,21 +18,21 @@ Test(lock, release_in_the_window_is_refused) {
          "set-a => a.await:ok b.acquire:ok; set-b => b.await:ok");
 }
 
-/* Hand-over: from the release on it is the waiter's, before the waiter has run. */
+/* Hand-over: the waiter owns the lock from the release on, before it has run. */
 Test(lock, is_handed_over_by_the_release) {
     play(KIND_LOCK, 1,
          "acquire; a: acquire release; turn;"
          "release level=1 locked=yes turn locked=no -> a.acquire:ok");
 }
 
-/* Not reentrant: who acquires twice waits for itself, and can be helped by a cancel. */
+/* Not reentrant: a task that acquires twice waits for itself, until a cancel. */
 Test(lock, is_not_reentrant) {
     play(KIND_LOCK, 1,
          "a: acquire ~acquire release => a.acquire:ok;"
          "done-a=no cancel-a => a.acquire:cancelled; locked=no");
 }
 
-/* Never two inside, whatever the guests do between. */
+/* Never two inside. */
 static enum bz_status visit(void *arg) {
     struct permits *permits = arg;
     for (int round = 0; round < 50; round++) {
@@ -51,6 +52,44 @@ Test(lock, excludes) {
         tst_start(permits.stage.loop, visit, &permits);
     }
     permits_end(&permits);
+}
+
+/* A wake-up needs no memory: with a full arena, sixteen handles of bz_loop_call_soon() cannot take
+ * the slots of waiting tasks. */
+static enum bz_status pass(void *lock) {
+    enum bz_status status = bz_lock_acquire(lock);
+    return status == BZ_OK ? bz_lock_release(lock) : status;
+}
+
+static void do_nothing(struct bz_handle *handle) {
+    (void)handle;
+}
+
+Test(lock, release_needs_no_memory) {
+    enum { TASKS = 12, HANDLES = 16 };
+    struct bz_loop_config config = {.mem_limit_bytes = 1 << 16};
+    struct bz_loop *loop = tst_begin_with(&config);
+    struct bz_lock lock;
+    bz_lock_init(&lock, loop);
+    tst_status(bz_lock_acquire(&lock), BZ_OK);
+    struct bz_task *tasks[TASKS];
+    for (int index = 0; index < TASKS; index++) {
+        tasks[index] = tst_spawn(loop, pass, &lock);
+    }
+    tst_turn(loop);
+    tst_exhaust(bz_loop_mem(loop));
+    struct bz_handle handles[HANDLES];
+    int accepted = 0;
+    for (int index = 0; index < HANDLES; index++) {
+        accepted += bz_loop_call_soon(loop, &handles[index], do_nothing);
+    }
+    cr_assert(lt(int, accepted, HANDLES));
+    tst_status(bz_lock_release(&lock), BZ_OK);
+    tst_run(loop);
+    for (int index = 0; index < TASKS; index++) {
+        tst_status(tst_outcome(tasks[index]), BZ_OK);
+    }
+    bz_loop_destroy(loop);
 }
 
 Test(lock, acquire_of_a_taken_lock_outside_a_task_stops_the_process, .signal = SIGABRT) {

@@ -1,5 +1,5 @@
-/* What lock, semaphore and bounded semaphore of one permit have in common: the peers' cases, and
- * the window in every order. Each timeline is played with all three. */
+/* Lock, semaphore and bounded semaphore with one permit: the peers' cases, and the window in every
+ * order. Each timeline is played with all three. */
 #include "primitives/sync/tests/stage_permits.h"
 
 static void play_each(const char *timeline) {

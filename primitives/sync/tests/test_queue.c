@@ -1,7 +1,7 @@
 /* Queue: order, bounds, who is served first, task_done and join. */
 #include "primitives/sync/tests/stage_hall.h"
 
-/* What the guests got, in this order, whenever it was put. */
+/* Plays a timeline; the guests must get `expected`, in this order. */
 static void play_gets(uint32_t maxsize, const char *timeline, const char *expected) {
     struct hall hall;
     char gets[sizeof hall.stage.log.text] = "";
@@ -175,13 +175,13 @@ Test(queue, putters_park_behind_the_woken) {
                  " => a.put-4:ok b.put-5:ok c.put-6:ok d.get=4 d.get=5 d.get=6");
 }
 
-/* Who gets again and again does not starve the others. */
+/* A task that gets repeatedly does not starve the others. */
 Test(queue, getters_that_come_back_take_turns) {
     play_gets(1, "a-b: get get get; c: put-1 put-2 put-3 put-4 put-5 put-6; run size=0",
               "a.get=1 b.get=2 a.get=3 b.get=4 a.get=5 b.get=6");
 }
 
-/* What was promised is an item, not which one: the best at the time of the resume. */
+/* The promise is for an item, not for a certain one: the best at the time of the resume. */
 Test(queue, better_item_that_comes_in_the_window_is_served_first) {
     for (int kind = BZ_QUEUE_LIFO; kind <= BZ_QUEUE_PRIORITY; kind++) {
         play_queue((enum bz_queue_kind)kind, 0,

@@ -50,8 +50,8 @@ Test(queue_cancel, chain_of_getters_in_the_window) {
                  "getters=1/1/0 cancel-d turn -> d.get:cancelled; run -> e.get=1");
 }
 
-/* Whoever leaves, what is promised to the others stays theirs: a is cancelled in its window while b
- * is in its own, and c gets a's item, whatever the order in which they run. */
+/* A task that leaves does not take the promises of others: a is cancelled in its window while b is
+ * in its own, and c gets a's item, in any order of steps. */
 Test(queue_cancel, one_of_two_woken_getters) {
     play_fifo(0, "a-c: get; run try-put-1 try-put-2 cancel-a step-0"
                  " => a.get:cancelled b.get=1 c.get=2");
@@ -83,7 +83,7 @@ Test(queue_cancel, request_made_before) {
 
 /* --- putters ---------------------------------------------------------------------------------- */
 
-/* What was not put needs no task_done. */
+/* An item that was not put needs no task_done. */
 Test(queue_cancel, putter_leaves_no_trace) {
     play_fifo(1, "try-put-1; a: put-2; b: put-3; c: put-4;"
                  "run cancel-b putters=2/0/1 run putters=2/0/0 -> b.put-3:cancelled;"

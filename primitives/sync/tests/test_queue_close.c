@@ -16,7 +16,7 @@ Test(queue_close, empty) {
     play_each(0, "a-b: get; run close-now" DEAD "drain run" DEAD "-> a.get:closed b.get:closed");
 }
 
-/* What is there can be got; putters are turned away at once; join waits for what is got. */
+/* The remaining items can be got; putters are refused at once; join waits for the items. */
 Test(queue_close, with_items) {
     play_each(1, "try-put-1; a: put-2; b: drain; run close put-3:closed => a.put-2:closed;"
                  "try-get=1" DEAD "=> ; done => b.drain:ok");

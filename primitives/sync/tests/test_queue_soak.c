@@ -125,7 +125,7 @@ static void model_check(struct queue_soak *model) {
 
 /* --- guests ----------------------------------------------------------------------------------- */
 
-/* What an answer must be, given where the guest has been meanwhile. */
+/* Checks a status against what has happened to the guest meanwhile. */
 static void check_answer(struct queue_soak *model, uint32_t id, enum bz_status status,
                          bool was_free) {
     struct soak *soak = &model->soak;

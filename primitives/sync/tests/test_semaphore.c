@@ -1,4 +1,4 @@
-/* What is the semaphores' own: several permits, the level, bounds. */
+/* The semaphores: several permits, the level, bounds. */
 #include "primitives/sync/tests/stage_permits.h"
 
 /* --- several permits -------------------------------------------------------------------------- */
