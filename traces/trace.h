@@ -15,6 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "primitives/runtime/cdecl.h"
+
+BZ_BEGIN_DECLS
+
 #define BZ_TRACE_FORMAT "buzzer-trace/1"
 
 /* Limits of a trace, whether written or read; a file beyond them is refused with a message. */
@@ -145,5 +149,7 @@ bool bz_trace_write(const struct bz_trace *trace, const char *path, char *error,
 /* The text of the file, the same bytes for equal traces; the caller frees it with free(). NULL
  * without memory. */
 char *bz_trace_print(const struct bz_trace *trace);
+
+BZ_END_DECLS
 
 #endif

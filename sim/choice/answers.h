@@ -15,6 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "primitives/runtime/cdecl.h"
+
+BZ_BEGIN_DECLS
+
 #define BZ_ANSWERS_ENTRIES_MAX 48u
 #define BZ_ANSWERS_TEXT_BYTES 512u /* of the longest, NUL included */
 
@@ -33,5 +37,7 @@ bool bz_answers_add(struct bz_answers *answers, uint32_t question, uint64_t answ
 /* From text, false if it is malformed; and to text, cut to fit. "0" is the empty script. */
 bool bz_answers_parse(struct bz_answers *answers, const char *text);
 const char *bz_answers_format(const struct bz_answers *answers, char *text, size_t text_bytes);
+
+BZ_END_DECLS
 
 #endif

@@ -8,6 +8,8 @@
 
 #include "sim/choice/choice.h"
 
+BZ_BEGIN_DECLS
+
 struct bz_tape {
     struct bz_choice *choices;
     size_t count;
@@ -39,5 +41,7 @@ static inline void bz_tape_append(struct bz_tape *tape, struct bz_choice choice)
 
 /* Makes `tape` equal to `other`. */
 void bz_tape_copy(struct bz_tape *tape, const struct bz_tape *other);
+
+BZ_END_DECLS
 
 #endif

@@ -1,4 +1,5 @@
 /* The choices of a run: the strategy is asked, the tape is written. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,12 +7,29 @@
 
 /* --- which handle is next --------------------------------------------------------------------- */
 
+/* A handle that is named otherwise than in another run could not be found again. */
+static bool is_named(const struct bz_judge *judge, const struct bz_ready *ready) {
+    return ready->owner <= judge->shadow.task_count && ready->role < BZ_ROLE_COUNT &&
+           (ready->role != BZ_ROLE_STEP ||
+            ready->nth == judge->shadow.tasks[ready->owner].next_step);
+}
+
 uint32_t bz_judge_next(struct bz_judge *judge, const struct bz_ready *ready, uint32_t count) {
-    BZ_CHECK(count > 0);
+    if (judge->strategy == NULL || count == 0 || judge->shadow.running != 0) {
+        bz_judge_refuse(judge, "bz_judge_next() of %u handles, while task %u is running", count,
+                        judge->shadow.running);
+    }
+    if (judge->is_stopped) {
+        return 0;
+    }
     bool is_asked = count > 1 && judge->config.order == BZ_ORDER_ANY;
     uint32_t index =
         is_asked ? judge->strategy->next(judge->strategy_state, ready, count, judge->step + 1) : 0;
     BZ_CHECK(index < count);
+    if (!is_named(judge, &ready[index])) {
+        bz_judge_refuse(judge, "handle %u of role %u of task %u, which is not its next one",
+                        ready[index].nth, ready[index].role, ready[index].owner);
+    }
     bz_judge_begin_step(judge, index, ready[index]);
     return index;
 }
@@ -136,7 +154,10 @@ static uint32_t next_draw(struct bz_judge *judge, uint32_t task) {
 
 static uint64_t draw(struct bz_judge *judge, enum bz_choice_kind kind, const char *label,
                      uint64_t bound) {
-    BZ_CHECK(bound > 0 && bound <= BZ_TIME_MAX_NS);
+    if (judge->strategy == NULL || label == NULL || bound == 0 || bound > BZ_TIME_MAX_NS) {
+        bz_judge_refuse(judge, "a draw '%s' below %" PRIu64, label == NULL ? "" : label, bound);
+        return 0;
+    }
     uint32_t task = judge->shadow.running;
     judge->is_setup_fixed = false;
     struct bz_draw question = {
@@ -162,6 +183,6 @@ uint64_t bz_judge_draw(struct bz_judge *judge, const char *label, uint64_t bound
 
 uint64_t bz_judge_draw_delay_ns(struct bz_judge *judge, const char *label, uint64_t least_ns,
                                 uint64_t most_ns) {
-    BZ_CHECK(least_ns <= most_ns && most_ns < BZ_TIME_MAX_NS);
-    return least_ns + draw(judge, BZ_CHOICE_DELAY, label, most_ns - least_ns + 1);
+    uint64_t bound = least_ns <= most_ns && most_ns < BZ_TIME_MAX_NS ? most_ns - least_ns + 1 : 0;
+    return least_ns + draw(judge, BZ_CHOICE_DELAY, label, bound);
 }

@@ -51,6 +51,7 @@ struct bz_judge {
 
     /* The end. */
     bool is_stopped;
+    bool is_ended; /* by bz_judge_end() */
     enum bz_run_end end;
     uint32_t pause_at; /* the last step before bz_judge_goes_on(); 0 when the run has stopped */
     const volatile sig_atomic_t *stop;
@@ -167,11 +168,32 @@ void bz_judge_note_inject(struct bz_judge *judge, uint32_t task);
 /* Takes note of the call that is held back, if there is one. */
 void bz_judge_settle(struct bz_judge *judge);
 
-/* Around an operation that may wait; right before one that never does. */
+/* bz_judge_event() for a source that keeps the rules: unchecked, and inline where it is reported.
+ */
+void bz_judge_report(struct bz_judge *judge, enum bz_event_kind kind, uint32_t task,
+                     enum bz_status status, uint32_t arg);
+
+/* Around an operation that may wait; right before one that never does (false: it was refused). */
 void bz_judge_calls(struct bz_judge *judge, uint32_t object, enum bz_op op);
 void bz_judge_returns(struct bz_judge *judge, uint32_t object, enum bz_op op,
                       enum bz_status status);
-void bz_judge_does(struct bz_judge *judge, uint32_t object, enum bz_op op, uint32_t arg);
+bool bz_judge_does(struct bz_judge *judge, uint32_t object, enum bz_op op, uint32_t arg);
+
+/* The source breaks a rule: the run ends with this message, unless it has ended before. The second
+ * one is about a "call" or "return" of an operation. */
+__attribute__((cold, format(printf, 2, 3))) void bz_judge_refuse(struct bz_judge *judge,
+                                                                 const char *format, ...);
+__attribute__((cold)) void bz_judge_refuse_call(struct bz_judge *judge, const char *what,
+                                                enum bz_op op, uint32_t object, unsigned status);
+
+/* Whether there is such an object; if not, the source is refused. */
+bool bz_judge_knows(struct bz_judge *judge, uint32_t object);
+
+/* Adds an object, as bz_shadow_add_object() does, but refuses it without a name or too late. */
+uint32_t bz_judge_add_object(struct bz_judge *judge, struct bz_shadow_object object);
+
+/* Where cancels are injected: "any", "none", or windows with a separator between them. */
+void bz_judge_print_windows(const struct bz_judge *judge, char separator, char *text, size_t bytes);
 
 /* How many tasks this object has woken so far. */
 uint32_t bz_judge_wakes(struct bz_judge *judge, uint32_t object);

@@ -7,6 +7,7 @@
  */
 #include "sim/judge/judge.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -93,6 +94,9 @@ static __attribute__((format(printf, 6, 0))) void violate(struct bz_judge *judge
                                                           uint32_t task, uint32_t object,
                                                           const char *format, va_list arguments) {
     struct bz_violation *violation = &judge->violation;
+    if (judge->end == BZ_RUN_BAD_SOURCE) {
+        return;
+    }
     if (violation->oracle != NULL) {
         violation->also |= strcmp(violation->oracle, oracle) != 0 ? bit : 0;
         return;
@@ -110,6 +114,10 @@ static __attribute__((format(printf, 6, 0))) void violate(struct bz_judge *judge
 
 void bz_judge_object(struct bz_judge *judge, const char *oracle, uint32_t task, uint32_t number,
                      const char *format, ...) {
+    if (oracle == NULL) {
+        bz_judge_refuse(judge, "an objection needs the name of an oracle");
+        return;
+    }
     uint32_t index = bz_oracle_index(oracle);
     uint32_t bit = index < bz_oracle_count ? 1u << index : 0;
     if ((judge->config.oracles_off & bit) == 0) {
@@ -156,6 +164,10 @@ static __attribute__((hot, noinline)) void note_call(struct bz_judge *judge) {
     struct bz_event event = judge->call;
     struct bz_shadow_task *task = &shadow->tasks[event.task];
     judge->call.kind = 0;
+    if (event.task == 0) {
+        bz_judge_refuse_call(judge, "call", (enum bz_op)event.op, event.object, BZ_OK);
+        return;
+    }
     task->op = event.op;
     task->owes_wake = 0;
     task->was_granted = false;
@@ -377,9 +389,9 @@ static void note(struct bz_judge *judge, struct bz_event event) {
     noted(judge, event);
 }
 
-inline __attribute__((always_inline)) void bz_judge_event(struct bz_judge *judge,
-                                                          enum bz_event_kind kind, uint32_t task,
-                                                          enum bz_status status, uint32_t arg) {
+inline __attribute__((always_inline)) void bz_judge_report(struct bz_judge *judge,
+                                                           enum bz_event_kind kind, uint32_t task,
+                                                           enum bz_status status, uint32_t arg) {
     settle(judge);
     if (kind == BZ_EVENT_RESUME) {
         on_resume(judge, task, status, arg);
@@ -400,6 +412,10 @@ inline __attribute__((always_inline)) void bz_judge_event(struct bz_judge *judge
 uint32_t bz_judge_spawn(struct bz_judge *judge, const char *name, uint32_t index) {
     struct bz_shadow *shadow = &judge->shadow;
     settle(judge);
+    if (name == NULL || shadow->task_count == BZ_TASKS_MAX) {
+        bz_judge_refuse(judge, name == NULL ? "a task needs a name" : "too many tasks");
+        return 0;
+    }
     bz_shadow_add_task(shadow, name, index);
     noted(judge, (struct bz_event){
                      .kind = BZ_EVENT_SPAWN, .task = shadow->task_count, .arg = shadow->running});
@@ -407,6 +423,11 @@ uint32_t bz_judge_spawn(struct bz_judge *judge, const char *name, uint32_t index
 }
 
 void bz_judge_clock(struct bz_judge *judge, uint64_t now_ns) {
+    if (now_ns < judge->now_ns || now_ns > BZ_TIME_MAX_NS) {
+        bz_judge_refuse(judge, "the clock goes from %" PRIu64 " to %" PRIu64 " ns", judge->now_ns,
+                        now_ns);
+        return;
+    }
     judge->now_ns = now_ns;
     note(judge, (struct bz_event){.kind = BZ_EVENT_CLOCK,
                                   .arg = (uint32_t)now_ns,
@@ -444,6 +465,12 @@ event_of(const struct bz_judge *judge, enum bz_program_event_kind kind, uint32_t
 
 __attribute__((hot)) void bz_judge_calls(struct bz_judge *judge, uint32_t object, enum bz_op op) {
     settle(judge);
+    const struct bz_shadow *shadow = &judge->shadow;
+    bool is_inside = shadow->tasks[shadow->running].op != BZ_OP_NONE;
+    if (__builtin_expect(is_inside | (object - 1 >= shadow->object_count), 0)) {
+        bz_judge_refuse_call(judge, "call", op, object, BZ_OK);
+        return;
+    }
     judge->call = event_of(judge, BZ_EVENT_CALL, object, op, BZ_OK);
 }
 
@@ -478,12 +505,17 @@ static inline __attribute__((always_inline)) void judge_return(struct bz_judge *
     }
 }
 
-/* Other things happened since the call: mostly, it was suspended. */
+/* Other things happened since the call: mostly, it was suspended. Or it is refused. */
 static __attribute__((hot, noinline)) void returns_late(struct bz_judge *judge, uint32_t number,
                                                         enum bz_op op, enum bz_status status) {
     struct bz_shadow *shadow = &judge->shadow;
     uint32_t id = shadow->running;
     struct bz_shadow_task *task = &shadow->tasks[id];
+    if ((judge->call.kind != 0) | (task->op != op) | (task->object != number) |
+        (status >= BZ_STATUS_COUNT)) {
+        bz_judge_refuse_call(judge, "return", op, number, status);
+        return;
+    }
     struct bz_shadow_object *object = bz_shadow_mark_dirty(shadow, number);
     object->return_task = id;
     object->return_step = judge->step;
@@ -507,7 +539,7 @@ static __attribute__((hot, noinline)) void returns_late(struct bz_judge *judge, 
 /* It arrived behind everybody who is live, and never stood in the line. */
 __attribute__((hot)) void bz_judge_returns(struct bz_judge *judge, uint32_t number, enum bz_op op,
                                            enum bz_status status) {
-    if (judge->call.kind == 0) {
+    if ((judge->call.kind == 0) | (judge->call.object != number) | (status >= BZ_STATUS_COUNT)) {
         returns_late(judge, number, op, status);
         return;
     }
@@ -533,13 +565,18 @@ __attribute__((hot)) void bz_judge_returns(struct bz_judge *judge, uint32_t numb
     noted(judge, event_of(judge, BZ_EVENT_RETURN, number, op, status));
 }
 
-void bz_judge_does(struct bz_judge *judge, uint32_t number, enum bz_op op, uint32_t arg) {
+bool bz_judge_does(struct bz_judge *judge, uint32_t number, enum bz_op op, uint32_t arg) {
     struct bz_event event = event_of(judge, BZ_EVENT_CALL, number, op, BZ_OK);
     event.arg = arg;
     settle(judge);
+    if (number - 1 >= judge->shadow.object_count) {
+        bz_judge_refuse_call(judge, "call", op, number, BZ_OK);
+        return false;
+    }
     bz_shadow_mark_dirty(&judge->shadow, number)->had_last = event.task;
     judge->progress_step = judge->step;
     noted(judge, event);
+    return true;
 }
 
 uint32_t bz_judge_wakes(struct bz_judge *judge, uint32_t object) {
@@ -550,6 +587,10 @@ uint32_t bz_judge_wakes(struct bz_judge *judge, uint32_t object) {
 /* Taken for accepted at the call, because grants happen inside it; a refusal takes it back. */
 __attribute__((hot)) void bz_judge_releases(struct bz_judge *judge, uint32_t number) {
     settle(judge);
+    if (__builtin_expect(number - 1 >= judge->shadow.object_count, 0)) {
+        bz_judge_refuse_call(judge, "call", BZ_OP_RELEASE, number, BZ_OK);
+        return;
+    }
     struct bz_event event = event_of(judge, BZ_EVENT_CALL, number, BZ_OP_RELEASE, BZ_OK);
     struct bz_shadow_task *task = &judge->shadow.tasks[event.task];
     struct bz_shadow_object *object = bz_shadow_mark_dirty(&judge->shadow, number);
@@ -571,6 +612,10 @@ __attribute__((hot)) void bz_judge_releases(struct bz_judge *judge, uint32_t num
 static __attribute__((noinline, cold)) void refused(struct bz_judge *judge, uint32_t number,
                                                     enum bz_status status) {
     settle(judge);
+    if (number - 1 >= judge->shadow.object_count || status >= BZ_STATUS_COUNT) {
+        bz_judge_refuse_call(judge, "return", BZ_OP_RELEASE, number, status);
+        return;
+    }
     struct bz_shadow_task *task = &judge->shadow.tasks[judge->shadow.running];
     struct bz_shadow_object *object = bz_shadow_mark_dirty(&judge->shadow, number);
     object->holders += task->took_back;
@@ -653,4 +698,5 @@ void bz_judge_end(struct bz_judge *judge) {
         judge_all(judge, &(struct bz_moment){.kind = BZ_MOMENT_END});
     }
     judge->stats.steps += judge->step;
+    judge->is_ended = true;
 }

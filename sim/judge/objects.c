@@ -12,19 +12,27 @@ static const struct bz_introspection *looks(const struct bz_introspection *look)
     return look == NULL ? &shows_nothing : look;
 }
 
+uint32_t bz_judge_add_object(struct bz_judge *judge, struct bz_shadow_object object) {
+    if (object.name == NULL || judge->step != 0) {
+        bz_judge_refuse(judge, "an object without a name, or after the first step");
+        object.name = object.name == NULL ? "?" : object.name;
+    }
+    return bz_shadow_add_object(&judge->shadow, object);
+}
+
 /* --- permits ---------------------------------------------------------------------------------- */
 
 uint32_t bz_judge_add_permits(struct bz_judge *judge, const char *name, enum bz_primitive primitive,
                               uint32_t claims, uint64_t permits,
                               const struct bz_introspection *look) {
-    return bz_shadow_add_object(&judge->shadow, (struct bz_shadow_object){.name = name,
-                                                                          .look = *looks(look),
-                                                                          .kind = BZ_OBJECT_PERMITS,
-                                                                          .primitive = primitive,
-                                                                          .claims = claims,
-                                                                          .permits = permits,
-                                                                          .is_counted = true,
-                                                                          .is_owned = true});
+    return bz_judge_add_object(judge, (struct bz_shadow_object){.name = name,
+                                                                .look = *looks(look),
+                                                                .kind = BZ_OBJECT_PERMITS,
+                                                                .primitive = primitive,
+                                                                .claims = claims,
+                                                                .permits = permits,
+                                                                .is_counted = true,
+                                                                .is_owned = true});
 }
 
 void bz_judge_acquires(struct bz_judge *judge, uint32_t object) {
@@ -36,10 +44,14 @@ void bz_judge_acquired(struct bz_judge *judge, uint32_t object, enum bz_status s
 }
 
 uint64_t bz_judge_holders(const struct bz_judge *judge, uint32_t object) {
-    return judge->shadow.objects[object].holders;
+    bool is_one = object <= judge->shadow.object_count;
+    return is_one ? judge->shadow.objects[object].holders : 0;
 }
 
 void bz_judge_pool_keeps(struct bz_judge *judge, uint32_t object, uint64_t locks) {
+    if (!bz_judge_knows(judge, object)) {
+        return;
+    }
     bz_judge_moment(judge, (struct bz_moment){.kind = BZ_MOMENT_POOL,
                                               .task = judge->shadow.running,
                                               .object = object,
@@ -50,12 +62,11 @@ void bz_judge_pool_keeps(struct bz_judge *judge, uint32_t object, uint64_t locks
 
 uint32_t bz_judge_add_event(struct bz_judge *judge, const char *name, uint32_t claims,
                             const struct bz_introspection *look) {
-    return bz_shadow_add_object(&judge->shadow,
-                                (struct bz_shadow_object){.name = name,
-                                                          .look = *looks(look),
-                                                          .kind = BZ_OBJECT_EVENT,
-                                                          .primitive = BZ_PRIMITIVE_EVENT,
-                                                          .claims = claims});
+    return bz_judge_add_object(judge, (struct bz_shadow_object){.name = name,
+                                                                .look = *looks(look),
+                                                                .kind = BZ_OBJECT_EVENT,
+                                                                .primitive = BZ_PRIMITIVE_EVENT,
+                                                                .claims = claims});
 }
 
 void bz_judge_waits(struct bz_judge *judge, uint32_t object) {
@@ -78,20 +89,25 @@ static void notified(struct bz_judge *judge, uint32_t object, struct bz_judged_w
 
 /* Of the waiters, those that poll need no wake-up. */
 struct bz_judged_wakes bz_judge_sets(struct bz_judge *judge, uint32_t number) {
-    bz_judge_does(judge, number, BZ_OP_SET, 0);
+    if (!bz_judge_does(judge, number, BZ_OP_SET, 0)) {
+        return (struct bz_judged_wakes){.due = 0};
+    }
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, number);
     uint32_t due = object->waiting < object->live ? object->waiting : object->live;
     return (struct bz_judged_wakes){.so_far = object->wakes, .due = due};
 }
 
 void bz_judge_set(struct bz_judge *judge, uint32_t number, struct bz_judged_wakes wakes) {
-    bz_judge_shadow_object(judge, number)->permits = 1;
-    notified(judge, number, wakes, BZ_OK);
+    if (bz_judge_knows(judge, number)) {
+        bz_judge_shadow_object(judge, number)->permits = 1;
+        notified(judge, number, wakes, BZ_OK);
+    }
 }
 
 void bz_judge_clears(struct bz_judge *judge, uint32_t number) {
-    bz_judge_does(judge, number, BZ_OP_CLEAR, 0);
-    bz_judge_shadow_object(judge, number)->permits = 0;
+    if (bz_judge_does(judge, number, BZ_OP_CLEAR, 0)) {
+        bz_judge_shadow_object(judge, number)->permits = 0;
+    }
 }
 
 /* --- condition -------------------------------------------------------------------------------- */
@@ -102,23 +118,22 @@ struct bz_judged_condition bz_judge_add_condition(struct bz_judge *judge, const 
     /* Tasks that come back from a wait are unknown to the line of the lock. */
     uint32_t lock_claims =
         claims & ~(BZ_CLAIM_FIFO | BZ_CLAIM_NO_PASSING | BZ_CLAIM_WORK_CONSERVING);
-    uint32_t lock = bz_shadow_add_object(&judge->shadow,
-                                         (struct bz_shadow_object){.name = lock_name,
-                                                                   .kind = BZ_OBJECT_PERMITS,
-                                                                   .primitive = BZ_PRIMITIVE_LOCK,
-                                                                   .claims = lock_claims,
-                                                                   .permits = 1,
-                                                                   .is_counted = true,
-                                                                   .is_owned = true,
-                                                                   .never_stuck = true});
-    uint32_t object = bz_shadow_add_object(
-        &judge->shadow,
-        (struct bz_shadow_object){.name = name,
-                                  .look = *looks(look),
-                                  .kind = BZ_OBJECT_CONDITION,
-                                  .primitive = BZ_PRIMITIVE_CONDITION,
-                                  .claims = claims,
-                                  .counts_wakes = (claims & BZ_CLAIM_EXACT_NOTIFY) != 0});
+    uint32_t lock =
+        bz_judge_add_object(judge, (struct bz_shadow_object){.name = lock_name,
+                                                             .kind = BZ_OBJECT_PERMITS,
+                                                             .primitive = BZ_PRIMITIVE_LOCK,
+                                                             .claims = lock_claims,
+                                                             .permits = 1,
+                                                             .is_counted = true,
+                                                             .is_owned = true,
+                                                             .never_stuck = true});
+    uint32_t object = bz_judge_add_object(
+        judge, (struct bz_shadow_object){.name = name,
+                                         .look = *looks(look),
+                                         .kind = BZ_OBJECT_CONDITION,
+                                         .primitive = BZ_PRIMITIVE_CONDITION,
+                                         .claims = claims,
+                                         .counts_wakes = (claims & BZ_CLAIM_EXACT_NOTIFY) != 0});
     return (struct bz_judged_condition){.judge = judge, .object = object, .lock = lock};
 }
 
@@ -131,6 +146,9 @@ static void lend_lock(struct bz_judged_condition *condition, bool is_back) {
 
 void bz_judge_condition_waits(struct bz_judged_condition *condition) {
     struct bz_judge *judge = condition->judge;
+    if (bz_judge_holders(judge, condition->lock) == 0) {
+        bz_judge_refuse(judge, "bz_judge_condition_waits() while nobody holds the lock");
+    }
     bz_judge_calls(judge, condition->object, BZ_OP_WAIT);
     judge->shadow.tasks[judge->shadow.running].owes_wake = 0;
     lend_lock(condition, false);
@@ -163,7 +181,9 @@ static void used(struct bz_judged_condition *condition, bool is_free, enum bz_st
 }
 
 void bz_judge_condition_misuses(struct bz_judged_condition *condition) {
-    BZ_CHECK(bz_judge_holders(condition->judge, condition->lock) == 0);
+    if (bz_judge_holders(condition->judge, condition->lock) != 0) {
+        bz_judge_refuse(condition->judge, "bz_judge_condition_misuses() while the lock is held");
+    }
     bz_judge_calls(condition->judge, condition->object, BZ_OP_WAIT);
 }
 
@@ -198,14 +218,18 @@ void bz_judge_notified(struct bz_judged_condition *condition, struct bz_judged_w
 void bz_judge_add_barrier(struct bz_judge *judge, struct bz_judged_barrier *barrier,
                           const char *name, uint32_t parties, uint32_t claims,
                           const struct bz_introspection *look) {
-    BZ_CHECK(parties > 0 && parties <= BZ_BARRIER_PARTIES_MAX);
-    uint32_t object = bz_shadow_add_object(
-        &judge->shadow, (struct bz_shadow_object){.name = name,
-                                                  .look = *looks(look),
-                                                  .kind = BZ_OBJECT_BARRIER,
-                                                  .primitive = BZ_PRIMITIVE_BARRIER,
-                                                  .claims = claims,
-                                                  .quorum = parties});
+    if (parties == 0 || parties > BZ_BARRIER_PARTIES_MAX) {
+        bz_judge_refuse(judge, "a barrier for %u parties; 1 to %u may be", parties,
+                        BZ_BARRIER_PARTIES_MAX);
+        parties = 1;
+    }
+    uint32_t object =
+        bz_judge_add_object(judge, (struct bz_shadow_object){.name = name,
+                                                             .look = *looks(look),
+                                                             .kind = BZ_OBJECT_BARRIER,
+                                                             .primitive = BZ_PRIMITIVE_BARRIER,
+                                                             .claims = claims,
+                                                             .quorum = parties});
     *barrier = (struct bz_judged_barrier){.judge = judge, .object = object, .parties = parties};
 }
 

@@ -2,7 +2,8 @@
  * judge.
  *
  * Every operation is announced right before it is called, and again when it has returned. The judge
- * knows which task runs. Operations that may wait: acquire, wait, put, get; only tasks call them.
+ * knows which task runs. Operations that may wait are acquire, wait, put and get. A task is in one
+ * of them at a time. The loop may call one too, if it returns at once.
  *
  * An object that can be looked into gives functions for it (struct bz_introspection). They are
  * called between two steps or right after a return, never while the object works, and change
@@ -30,8 +31,7 @@ struct bz_introspection {
     uint32_t (*queued)(void *instance); /* entries of its queues; not needed beside `view` */
 };
 
-/* --- permits: lock, semaphore, bounded semaphore, one key of a pool ----------------------------
- */
+/* --- permits: lock, semaphore, bounded semaphore, one key of a pool --------------------------- */
 
 /* Adds an object; returns its number, 1 for the first of a run. `name` must outlive the run.
  * `claims`: BZ_CLAIM_... of sim/variant/claims.h. Only before the first step. */
@@ -50,8 +50,7 @@ uint64_t bz_judge_holders(const struct bz_judge *judge, uint32_t object);
 /* At the end of a run: nobody uses any key of a pool, which keeps so many locks all the same. */
 void bz_judge_pool_keeps(struct bz_judge *judge, uint32_t object, uint64_t locks);
 
-/* --- event: a flag that tasks wait for ---------------------------------------------------------
- */
+/* --- event: a flag that tasks wait for -------------------------------------------------------- */
 
 uint32_t bz_judge_add_event(struct bz_judge *judge, const char *name, uint32_t claims,
                             const struct bz_introspection *look);
@@ -71,8 +70,7 @@ struct bz_judged_wakes bz_judge_sets(struct bz_judge *judge, uint32_t object);
 void bz_judge_set(struct bz_judge *judge, uint32_t object, struct bz_judged_wakes wakes);
 void bz_judge_clears(struct bz_judge *judge, uint32_t object);
 
-/* --- condition, with its lock ------------------------------------------------------------------
- */
+/* --- condition, with its lock ----------------------------------------------------------------- */
 
 struct bz_judged_condition {
     struct bz_judge *judge;
@@ -100,8 +98,7 @@ struct bz_judged_wakes bz_judge_notifies(struct bz_judged_condition *condition, 
 void bz_judge_notified(struct bz_judged_condition *condition, struct bz_judged_wakes wakes,
                        enum bz_status status);
 
-/* --- barrier -----------------------------------------------------------------------------------
- */
+/* --- barrier ---------------------------------------------------------------------------------- */
 
 #define BZ_BARRIER_PARTIES_MAX 64u
 
@@ -122,7 +119,8 @@ struct bz_judged_pass {
     uint32_t breaks;
 };
 
-/* 1 to BZ_BARRIER_PARTIES_MAX parties. `barrier` is the caller's, and lasts as long as the run. */
+/* For 1 to BZ_BARRIER_PARTIES_MAX parties. `barrier` is the caller's, and lasts as long as the run.
+ */
 void bz_judge_add_barrier(struct bz_judge *judge, struct bz_judged_barrier *barrier,
                           const char *name, uint32_t parties, uint32_t claims,
                           const struct bz_introspection *look);
@@ -134,8 +132,7 @@ void bz_judge_barrier_waited(struct bz_judged_barrier *barrier, struct bz_judged
 /* Right before an abort or a reset: `op` is BZ_OP_ABORT or BZ_OP_RESET. */
 void bz_judge_barrier_breaks(struct bz_judged_barrier *barrier, enum bz_op op);
 
-/* --- queue -------------------------------------------------------------------------------------
- */
+/* --- queue ------------------------------------------------------------------------------------ */
 
 struct bz_judged_item;
 
@@ -177,8 +174,7 @@ void bz_judge_said_done(struct bz_judged_queue *queue, enum bz_status status);
 /* At the end, when all that is left was taken out: every item that was put must have been got. */
 void bz_judge_queue_ends(struct bz_judged_queue *queue);
 
-/* --- timeout scope -----------------------------------------------------------------------------
- */
+/* --- timeout scope ---------------------------------------------------------------------------- */
 
 /* One use of a scope by the running task, from enter to exit. */
 struct bz_judged_scope {

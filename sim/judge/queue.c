@@ -32,12 +32,12 @@ void bz_judge_add_queue(struct bz_judge *judge, struct bz_judged_queue *queue,
         object.look = *look;
         queue->instance = look->instance;
     }
-    queue->items = bz_shadow_add_object(shadow, object);
+    queue->items = bz_judge_add_object(judge, object);
     object.look = (struct bz_introspection){.instance = NULL}; /* shown once */
     object.name = slots_name;
     object.kind = BZ_OBJECT_SLOTS;
     object.permits = maxsize == 0 ? NO_BOUND : maxsize;
-    queue->slots = bz_shadow_add_object(shadow, object);
+    queue->slots = bz_judge_add_object(judge, object);
     queue->ledger = bz_shadow_grow(shadow, NULL, 0, ITEM_CAPACITY_FIRST * sizeof *queue->ledger);
     memset(queue->ledger, 0, ITEM_CAPACITY_FIRST * sizeof *queue->ledger);
 }
@@ -93,6 +93,10 @@ uint32_t bz_judge_puts(struct bz_judged_queue *queue, int64_t priority) {
 }
 
 void bz_judge_put(struct bz_judged_queue *queue, uint32_t value, enum bz_status status) {
+    if (!bz_queue_knows(queue, value)) {
+        bz_judge_refuse(queue->judge, "bz_judge_put() of item %u of %u", value, queue->item_count);
+        return;
+    }
     struct bz_judged_item *item = &queue->ledger[value];
     /* A getter may have taken it in, and another one got it, before the putter resumed: then its
      * slot is free again. */

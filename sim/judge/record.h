@@ -8,8 +8,7 @@
 
 BZ_BEGIN_DECLS
 
-/* --- recording ---------------------------------------------------------------------------------
- */
+/* --- recording -------------------------------------------------------------------------------- */
 /* Record light, replay heavy: a campaign keeps only the tape and the digest of a run. The same tape
  * is run again with full recording, and must give the same run. */
 
@@ -43,20 +42,19 @@ struct bz_replay_report {
     uint32_t steps;
 };
 
-/* Runs the tape of a run that was kept, and fills `trace`, which is empty but for its header. If
- * the two runs differ, the program is not deterministic: the report says where, and the verdict of
- * the trace is a violation of `nondeterminism`. A trace without a header gets one that names the
- * judge's program, variant and settings. */
+/* Runs the tape of a run that was kept (`run` NULL: of the last run), and fills `trace`, which is
+ * empty but for its header. If the two runs differ, the program is not deterministic: the report
+ * says where, and the verdict of the trace is a violation of `nondeterminism`. A trace without a
+ * header gets one that names the judge's program, variant and settings. */
 void bz_judge_record(struct bz_judge *judge, const struct bz_source *source,
                      const struct bz_kept_run *run, struct bz_trace *trace,
                      struct bz_replay_report *report);
 
-/* --- replaying ---------------------------------------------------------------------------------
- */
+/* --- replaying -------------------------------------------------------------------------------- */
 
 /* Replays a trace strictly: every choice comes from it, and the run stops at the first choice that
  * does not fit and at the first event that differs. False with a message if the trace makes no
- * sense. */
+ * sense, or the source breaks a rule (bz_judge_error()). */
 bool bz_judge_replay(struct bz_judge *judge, const struct bz_source *source,
                      const struct bz_trace *trace, struct bz_replay_report *report, char *error,
                      size_t error_bytes);
@@ -74,8 +72,7 @@ bool bz_judge_replay_lenient(struct bz_judge *judge, const struct bz_source *sou
 bool bz_trace_to_tape(const struct bz_trace *trace, struct bz_tape *tape, char *error,
                       size_t error_bytes);
 
-/* --- the recorder ------------------------------------------------------------------------------
- */
+/* --- the recorder ----------------------------------------------------------------------------- */
 
 struct bz_recorder {
     struct bz_event_sink sink; /* first: goes into struct bz_run_start */
@@ -99,8 +96,7 @@ const char *bz_recorder_task(const struct bz_recorder *recorder, uint32_t task);
 /* After the run: copies the tape, the verdict, the seed and the digest. */
 void bz_recorder_finish(struct bz_recorder *recorder);
 
-/* --- tokens ------------------------------------------------------------------------------------
- */
+/* --- tokens ----------------------------------------------------------------------------------- */
 /* A token names a run in one word: PROGRAM:VARIANT:STRATEGY:SEED[:name=value,...]#DIGEST. */
 
 #define BZ_TOKEN_BYTES 1024u
@@ -122,8 +118,10 @@ bool bz_token_looks_like(const char *text);
 /* Splits a token. False with a message. */
 bool bz_token_split(struct bz_token *token, const char *text, char *error, size_t error_bytes);
 
-/* The token of the run that the judge has just made, of a source that knows no other settings than
- * the judge's; returns `buffer`. */
+/* The token of the run that the judge has just made, cut to fit; returns `buffer`. It has those
+ * settings of the judge that are not as `buzzer run` has them: order any, cancel any, max-cancels
+ * 2, max-steps 100000, starvation-bound 64. A source with other settings names them in the
+ * configuration's `variant`. */
 const char *bz_judge_token(const struct bz_judge *judge, char *buffer, size_t size_bytes);
 
 /* Whole text to number: decimal or 0x hexadecimal, 64 bits. False if it is anything else. */

@@ -19,22 +19,6 @@ static const char *or_default(const char *name, const char *otherwise) {
     return name == NULL ? otherwise : name;
 }
 
-/* "any", "none", or windows separated by commas. */
-static void print_windows(uint32_t windows, char *text, size_t bytes) {
-    size_t used = 0;
-    if ((windows & BZ_WINDOWS_ALL) == BZ_WINDOWS_ALL || windows == BZ_WINDOWS_NONE) {
-        snprintf(text, bytes, "%s", windows == BZ_WINDOWS_NONE ? "none" : "any");
-        return;
-    }
-    for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
-        if ((windows >> window & 1u) != 0) {
-            int written = snprintf(text + used, bytes - used, "%s%s", used == 0 ? "" : ",",
-                                   bz_window_name(window));
-            used += written > 0 && used + (size_t)written < bytes ? (size_t)written : 0;
-        }
-    }
-}
-
 static void add_number(struct bz_trace *trace, const char *name, uint32_t number) {
     char text[16];
     snprintf(text, sizeof text, "%" PRIu32, number);
@@ -48,7 +32,7 @@ static void write_header(const struct bz_judge *judge, struct bz_trace *trace) {
     if (trace->scenario != NULL) {
         return;
     }
-    print_windows(config->cancel_windows, windows, sizeof windows);
+    bz_judge_print_windows(judge, ',', windows, sizeof windows);
     trace->scenario = bz_trace_string(trace, or_default(config->program, "program"));
     trace->variant = bz_trace_string(trace, or_default(config->variant, "variant"));
     trace->strategy = config->strategy->name;
@@ -164,6 +148,15 @@ static void report_run(struct bz_replay_report *report, const struct bz_judge *j
     report->steps = judge->step;
 }
 
+/* A source that breaks a rule can replay nothing. */
+static bool is_refused(const struct bz_judge *judge, char *error, size_t error_bytes) {
+    const char *problem = bz_judge_error(judge);
+    if (problem != NULL) {
+        snprintf(error, error_bytes, "%s", problem);
+    }
+    return problem != NULL;
+}
+
 bool bz_judge_replay(struct bz_judge *judge, const struct bz_source *source,
                      const struct bz_trace *trace, struct bz_replay_report *report, char *error,
                      size_t error_bytes) {
@@ -190,7 +183,7 @@ bool bz_judge_replay(struct bz_judge *judge, const struct bz_source *source,
         bz_trace_fini(&got);
     }
     bz_tape_fini(&tape);
-    return is_ok;
+    return is_ok && !is_refused(judge, error, error_bytes);
 }
 
 /* Runs a tape with full recording. */
@@ -219,7 +212,7 @@ bool bz_judge_replay_lenient(struct bz_judge *judge, const struct bz_source *sou
         report_run(report, judge);
     }
     bz_tape_fini(&tape);
-    return is_ok;
+    return is_ok && !is_refused(judge, error, error_bytes);
 }
 
 /* --- recording -------------------------------------------------------------------------------- */
@@ -271,6 +264,13 @@ static void compare_runs(const struct bz_kept_run *light, const struct bz_judge 
 void bz_judge_record(struct bz_judge *judge, const struct bz_source *source,
                      const struct bz_kept_run *run, struct bz_trace *trace,
                      struct bz_replay_report *report) {
+    struct bz_kept_run last;
+    if (run == NULL) {
+        bz_judge_keep(judge, &last);
+        bz_judge_record(judge, source, &last, trace, report);
+        bz_kept_run_fini(&last);
+        return;
+    }
     *report = (struct bz_replay_report){.result = BZ_REPLAY_MATCHED};
     run_tape(judge, source, &bz_strategy_replay_strict, run->seed, &run->tape, trace);
     bz_replay_state_finish(judge->strategy_state, judge->step);

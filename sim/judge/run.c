@@ -15,6 +15,10 @@ struct bz_judge *bz_judge_new(const struct bz_judge_config *config) {
         return NULL;
     }
     judge->config = *config;
+    judge->jump_gap = BZ_GAP_NEVER;
+    if (judge->config.strategy == NULL) {
+        judge->config.strategy = &bz_strategy_portfolio;
+    }
     if (config->profile != NULL) {
         judge->profile = *config->profile;
         judge->config.profile = &judge->profile;
@@ -31,6 +35,7 @@ struct bz_judge *bz_judge_new(const struct bz_judge_config *config) {
         bz_judge_destroy(judge);
         return NULL;
     }
+    bz_shadow_begin(&judge->shadow, judge->shadow.mem);
     return judge;
 }
 
@@ -98,6 +103,7 @@ void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *s
     judge->pause_at = 0;
     judge->end = BZ_RUN_PASSED;
     judge->is_stopped = false;
+    judge->is_ended = false;
     judge->violation.oracle = NULL;
     judge->sink = start->sink;
     judge->call.kind = 0;
@@ -150,6 +156,9 @@ enum bz_run_end bz_judge_run(struct bz_judge *judge, const struct bz_source *sou
     }
     bz_judge_begin(judge, start);
     source->run(source->context, judge);
+    if (!judge->is_ended) {
+        bz_judge_refuse(judge, "it returned without bz_judge_end()");
+    }
     return judge->end;
 }
 
@@ -237,16 +246,8 @@ uint64_t bz_judge_seed(const struct bz_judge *judge) {
     return judge->seed;
 }
 
-uint64_t bz_judge_now_ns(const struct bz_judge *judge) {
-    return judge->now_ns;
-}
-
 uint32_t bz_judge_steps(const struct bz_judge *judge) {
     return judge->step;
-}
-
-const struct bz_tape *bz_judge_tape(const struct bz_judge *judge) {
-    return &judge->tape;
 }
 
 struct bz_run_stats *bz_judge_stats(struct bz_judge *judge) {
@@ -259,10 +260,6 @@ uint32_t bz_judge_running(const struct bz_judge *judge) {
 
 uint32_t bz_judge_unfinished(const struct bz_judge *judge) {
     return judge->shadow.unfinished;
-}
-
-uint32_t bz_judge_tasks(const struct bz_judge *judge) {
-    return judge->shadow.task_count;
 }
 
 uint64_t bz_judge_handoffs(const struct bz_judge *judge) {

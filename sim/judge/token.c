@@ -94,11 +94,60 @@ bool bz_token_split(struct bz_token *token, const char *text, char *error, size_
     return true;
 }
 
+/* --- the judge's own -------------------------------------------------------------------------- */
+
+void bz_judge_print_windows(const struct bz_judge *judge, char separator, char *text,
+                            size_t bytes) {
+    uint32_t windows = judge->config.cancel_windows & BZ_WINDOWS_ALL;
+    size_t used = 0;
+    if (windows == BZ_WINDOWS_ALL || windows == BZ_WINDOWS_NONE) {
+        snprintf(text, bytes, "%s", windows == BZ_WINDOWS_NONE ? "none" : "any");
+        return;
+    }
+    for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
+        if ((windows >> window & 1u) != 0 && used < bytes) {
+            used += (size_t)snprintf(text + used, bytes - used, "%.*s%s", used > 0, &separator,
+                                     bz_window_name(window));
+        }
+    }
+}
+
+/* Settings come after ':', and then after ','. */
+static void add_setting(char *buffer, size_t bytes, size_t head, const char *name,
+                        const char *value) {
+    size_t used = strlen(buffer);
+    snprintf(buffer + used, bytes - used, "%c%s=%s", used == head ? ':' : ',', name, value);
+}
+
 const char *bz_judge_token(const struct bz_judge *judge, char *buffer, size_t size_bytes) {
     const struct bz_judge_config *config = &judge->config;
-    snprintf(buffer, size_bytes, "%s:%s:%s:0x%" PRIx64 "#%016" PRIx64,
+    const struct {
+        const char *name;
+        uint32_t value;
+        uint32_t usual;
+    } numbers[] = {{"max-cancels", config->cancels_max, BZ_CANCELS_MAX_DEFAULT},
+                   {"max-steps", config->steps_max, BZ_STEPS_MAX_DEFAULT},
+                   {"starvation-bound", config->starvation_bound, BZ_STARVATION_BOUND_DEFAULT}};
+    char text[BZ_TRACE_NAME_BYTES_MAX];
+    snprintf(buffer, size_bytes, "%s:%s:%s:0x%" PRIx64,
              config->program == NULL ? "program" : config->program,
              config->variant == NULL ? "variant" : config->variant, config->strategy->name,
-             judge->seed, judge->digest);
+             judge->seed);
+    size_t head = strlen(buffer);
+    if (config->order != BZ_ORDER_ANY) {
+        add_setting(buffer, size_bytes, head, "order", bz_order_name(config->order));
+    }
+    if ((config->cancel_windows & BZ_WINDOWS_ALL) != BZ_WINDOWS_ALL) {
+        bz_judge_print_windows(judge, '+', text, sizeof text);
+        add_setting(buffer, size_bytes, head, "cancel", text);
+    }
+    for (size_t index = 0; index < sizeof numbers / sizeof numbers[0]; index++) {
+        if (numbers[index].value != numbers[index].usual) {
+            snprintf(text, sizeof text, "%" PRIu32, numbers[index].value);
+            add_setting(buffer, size_bytes, head, numbers[index].name, text);
+        }
+    }
+    size_t used = strlen(buffer);
+    snprintf(buffer + used, size_bytes - used, "#%016" PRIx64, judge->digest);
     return buffer;
 }

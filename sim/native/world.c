@@ -19,7 +19,7 @@ inline __attribute__((always_inline)) void bz_native_report(struct bz_observer *
     if (__builtin_expect(kind == BZ_EVENT_SPAWN, 0)) {
         report_spawn(native);
     } else {
-        bz_judge_event(native->world.judge, kind, task, (enum bz_status)status, arg);
+        bz_judge_report(native->world.judge, kind, task, (enum bz_status)status, arg);
     }
 }
 

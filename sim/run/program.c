@@ -63,6 +63,7 @@ static void run_on(const struct bz_program *program, struct bz_world *world, voi
         program->scenario->finish(world, state);
     }
     bz_judge_end(judge);
+    BZ_CHECK(bz_judge_error(judge) == NULL); /* this runtime keeps the rules */
 }
 
 static void run_all(void *context, struct bz_judge *judge) {

@@ -104,10 +104,10 @@ struct printing {
 static void set_up_and_print(void *context, struct bz_judge *judge) {
     struct printing *printing = context;
     const struct bz_scenario *scenario = printing->program->scenario;
-    (void)judge;
     bz_world_begin(printing->world);
     void *state = scenario->setup(printing->world, &printing->program->args);
     printing->length = scenario->file->print(state, printing->text, printing->text_bytes);
+    bz_judge_give_up(judge);
 }
 
 bool bz_trace_print_program(const struct bz_trace *trace, const struct bz_program *program,

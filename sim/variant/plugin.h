@@ -30,6 +30,8 @@
 #include "primitives/runtime/timer.h"
 #include "sim/variant/variant.h"
 
+BZ_BEGIN_DECLS
+
 /* `version` comes first, for ever. The sizes say that both sides mean the same by a variant, a
  * future and a timer: functions that the headers define were compiled into both. */
 struct bz_plugin {
@@ -47,12 +49,11 @@ extern __attribute__((visibility("default"))) const struct bz_plugin bz_plugin;
 /* Defines the table. Takes pointers to the variants; stands once in a plug-in, outside of every
  * function. */
 #define BZ_PLUGIN(...)                                                                             \
-    const struct bz_plugin bz_plugin = {                                                           \
-        .version = BZ_VARIANT_VERSION,                                                             \
-        .variant_bytes = sizeof(struct bz_variant),                                                \
-        .future_bytes = sizeof(struct bz_future),                                                  \
-        .timer_bytes = sizeof(struct bz_timer),                                                    \
-        .variants = (const struct bz_variant *const[]){__VA_ARGS__, NULL},                         \
-    }
+    static const struct bz_variant *const bz_plugin_variants[] = {__VA_ARGS__, NULL};              \
+    const struct bz_plugin bz_plugin = {BZ_VARIANT_VERSION, sizeof(struct bz_variant),             \
+                                        sizeof(struct bz_future), sizeof(struct bz_timer),         \
+                                        bz_plugin_variants}
+
+BZ_END_DECLS
 
 #endif

@@ -19,6 +19,8 @@
 #include "primitives/runtime/status.h"
 #include "sim/variant/claims.h"
 
+BZ_BEGIN_DECLS
+
 /* Changes when a table below changes; a plug-in built for another number is refused. */
 #define BZ_VARIANT_VERSION 4u
 
@@ -165,5 +167,7 @@ uint32_t bz_variant_claims(const struct bz_variant *variant, enum bz_primitive p
  * primitive; else NULL. */
 const struct bz_fault *bz_variant_declared(const struct bz_variant *variant,
                                            enum bz_primitive primitive, const char *oracle);
+
+BZ_END_DECLS
 
 #endif

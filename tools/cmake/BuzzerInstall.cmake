@@ -1,12 +1,14 @@
 # buzzer_install([LIBRARIES target...] [PROGRAMS target...]): what `cmake --install` installs.
 #
-#   include/buzzer/{primitives,sim,traces}/   the headers, under the names that #include lines use
+#   include/buzzer/{primitives,sim,traces}/   the public headers, under the names that #include lines
+#                                             use
 #   lib/                                      the static libraries
 #   lib/cmake/buzzer/                         find_package(buzzer): buzzer::primitives, buzzer::sim,
 #                                             buzzer::program, buzzer_add_variant()
 #   lib/pkgconfig/                            buzzer-primitives.pc, buzzer.pc (the simulator, too),
 #                                             buzzer-plugin.pc
 #   bin/, share/man/man1/                     the programs and their manual pages
+#   share/doc/buzzer/                         the licence; example.c, a source of events
 #
 # Targets that do not exist are left out. Nothing installed holds an absolute path, so that the
 # prefix may be moved.
@@ -55,12 +57,27 @@ function(buzzer_install_library library component)
     endif()
 endfunction()
 
+# The public headers: what programs, plug-ins and sources of events include, and what those include.
+# The test `installed-headers` compiles each of them alone.
 function(buzzer_install_headers)
-    foreach(folder primitives sim traces)
-        install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}"
-                DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/buzzer"
-                FILES_MATCHING PATTERN "*.h" PATTERN tests EXCLUDE PATTERN corpus EXCLUDE)
-    endforeach()
+    buzzer_install_folder(primitives/runtime
+        cdecl check deferred driver future group handle list loop mem observe status task timeout
+        timer)
+    buzzer_install_folder(primitives/sync
+        barrier condition deferred_lock deferred_queue deferred_semaphore deferred_waitq event items
+        lock lock_pool queue semaphore waitq)
+    buzzer_install_folder(sim/choice answers choice strategy tape)
+    buzzer_install_folder(sim/judge event judge objects record)
+    buzzer_install_folder(sim/variant claims plugin variant)
+    buzzer_install_folder(traces trace words)
+    install(FILES "${PROJECT_SOURCE_DIR}/sim/judge/tests/example.c"
+            DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+endfunction()
+
+function(buzzer_install_folder folder)
+    list(TRANSFORM ARGN PREPEND "${PROJECT_SOURCE_DIR}/${folder}/")
+    list(TRANSFORM ARGN APPEND .h)
+    install(FILES ${ARGN} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/buzzer/${folder}")
 endfunction()
 
 function(buzzer_install_package)

@@ -1,0 +1,283 @@
+/* A source of events that breaks a rule: its run ends with a message, and nothing worse happens. */
+#include <string.h>
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include "sim/choice/pcg.h"
+#include "sim/judge/internal.h"
+#include "sim/judge/record.h"
+
+static struct bz_judge *new_judge(void) {
+    struct bz_judge *judge = bz_judge_new(&(struct bz_judge_config){
+        .strategy = &bz_strategy_random, .cancel_windows = BZ_WINDOWS_ALL, .cancels_max = 2});
+    cr_assert(ne(ptr, judge, NULL));
+    return judge;
+}
+
+/* A run with object 1, "permits", and tasks 1 and 2, of which 1 runs. */
+static void begin(struct bz_judge *judge) {
+    struct bz_ready ready = {.owner = 1, .nth = 1, .role = BZ_ROLE_STEP};
+    bz_judge_begin(judge, &(struct bz_run_start){.seed = 1});
+    bz_judge_add_permits(judge, "permits", BZ_PRIMITIVE_SEMAPHORE, 0, 1, NULL);
+    bz_judge_spawn(judge, "worker", 1);
+    bz_judge_spawn(judge, "worker", 2);
+    bz_judge_next(judge, &ready, 1);
+    bz_judge_event(judge, BZ_EVENT_RESUME, 1, BZ_OK, 1);
+    cr_assert(bz_judge_error(judge) == NULL);
+}
+
+static void end(struct bz_judge *judge, const char *message, int line) {
+    const char *error = bz_judge_error(judge);
+    bz_judge_end(judge);
+    cr_assert(eq(int, bz_judge_verdict(judge), BZ_RUN_BAD_SOURCE), "line %d", line);
+    cr_assert(eq(int, strncmp(error, "the source of events: ", 22), 0), "line %d: %s", line, error);
+    cr_assert(strstr(error, message) != NULL, "line %d: %s", line, error);
+    cr_assert(not(bz_judge_goes_on(judge)), "line %d", line);
+    cr_assert(bz_judge_violation(judge)->oracle == NULL, "line %d", line);
+}
+
+/* What the statements do in a run of their own is refused with this message. */
+#define REFUSED(message, ...)                                                                      \
+    do {                                                                                           \
+        begin(judge);                                                                              \
+        __VA_ARGS__;                                                                               \
+        end(judge, message, __LINE__);                                                             \
+    } while (0)
+
+static void event(struct bz_judge *judge, unsigned kind, uint32_t task, unsigned status,
+                  uint32_t arg) {
+    bz_judge_event(judge, (enum bz_event_kind)kind, task, (enum bz_status)status, arg);
+}
+
+static void suspend(struct bz_judge *judge) {
+    event(judge, BZ_EVENT_SUSPEND, 1, BZ_OK, BZ_WAIT_FUTURE);
+}
+
+static void next(struct bz_judge *judge, uint32_t owner, uint32_t nth, uint32_t role) {
+    struct bz_ready ready = {.owner = owner, .nth = nth, .role = (uint8_t)role};
+    cr_assert(eq(u32, bz_judge_next(judge, &ready, 1), 0));
+}
+
+Test(source, events_that_do_not_exist) {
+    struct bz_judge *judge = new_judge();
+    REFUSED("event 4 (wake) of task 3 (unknown), status 0, argument 0; there are 2 tasks",
+            event(judge, BZ_EVENT_WAKE, 3, 0, 0));
+    REFUSED("event 7 (exit) of task 0 (the loop)", event(judge, BZ_EVENT_EXIT, 0, 0, 0));
+    REFUSED("event 7 (exit) of task 1 (running), status 77", event(judge, BZ_EVENT_EXIT, 1, 77, 0));
+    REFUSED("event 3 (suspend) of task 1 (running), status 0, argument 0",
+            event(judge, BZ_EVENT_SUSPEND, 1, 0, 0));
+    REFUSED("event 3 (suspend) of task 1 (running), status 0, argument 9",
+            event(judge, BZ_EVENT_SUSPEND, 1, 0, 9));
+    REFUSED("event 8 (callback) of task 0 (the loop), status 0, argument 3",
+            event(judge, BZ_EVENT_CALLBACK, 0, 0, 3));
+    REFUSED("event 1 (spawn)", event(judge, BZ_EVENT_SPAWN, 1, 0, 0));
+    REFUSED("event 16 (unknown)", event(judge, BZ_EVENT_CALL, 1, 0, 0));
+    REFUSED("event 1000 (unknown)", event(judge, 1000, 1, 0, 0));
+    REFUSED("event 2 (resume) of task 1 (suspended), status 99",
+            (suspend(judge), event(judge, BZ_EVENT_RESUME, 1, 99, 2)));
+    bz_judge_destroy(judge);
+}
+
+Test(source, events_out_of_order) {
+    struct bz_judge *judge = new_judge();
+    REFUSED("(resume) of task 2 (unstarted)", event(judge, BZ_EVENT_RESUME, 2, 0, 1));
+    REFUSED("(suspend) of task 2 (unstarted)", event(judge, BZ_EVENT_SUSPEND, 2, 0, 1));
+    REFUSED("(exit) of task 2 (unstarted)", event(judge, BZ_EVENT_EXIT, 2, 0, 0));
+    REFUSED("(free) of task 1 (running)", event(judge, BZ_EVENT_FREE, 1, 0, 0));
+    REFUSED("(wake) of task 1 (running)", event(judge, BZ_EVENT_WAKE, 1, 0, 0));
+    REFUSED(
+        "(wake) of task 1 (suspended, woken), status 0, argument 0; there are 2 tasks, and task 0",
+        (suspend(judge), event(judge, BZ_EVENT_WAKE, 1, 0, 0),
+         event(judge, BZ_EVENT_WAKE, 1, 0, 0)));
+    REFUSED("(resume) of task 1 (done)",
+            (event(judge, BZ_EVENT_EXIT, 1, 0, 0), event(judge, BZ_EVENT_RESUME, 1, 0, 2)));
+    REFUSED("(exit) of task 1 (running, in acquire of 'permits')",
+            (bz_judge_acquires(judge, 1), event(judge, BZ_EVENT_EXIT, 1, 0, 0)));
+    REFUSED("the clock goes from 5 to 4 ns", (bz_judge_clock(judge, 5), bz_judge_clock(judge, 4)));
+    REFUSED("the clock goes from 0 to 18446744073709551615 ns", bz_judge_clock(judge, UINT64_MAX));
+    bz_judge_destroy(judge);
+}
+
+Test(source, handles_and_draws) {
+    struct bz_judge *judge = new_judge();
+    REFUSED("bz_judge_next() of 1 handles, while task 1 is running",
+            next(judge, 2, 1, BZ_ROLE_STEP));
+    REFUSED("bz_judge_next() of 0 handles, while task 0 is running",
+            (suspend(judge), bz_judge_next(judge, NULL, 0)));
+    REFUSED("handle 1 of role 0 of task 3", (suspend(judge), next(judge, 3, 1, BZ_ROLE_STEP)));
+    REFUSED("handle 1 of role 3 of task 2", (suspend(judge), next(judge, 2, 1, 3)));
+    REFUSED("handle 1 of role 0 of task 1, which is not its next one",
+            (suspend(judge), next(judge, 1, 1, 0)));
+    REFUSED("a draw 'x' below 0", bz_judge_draw(judge, "x", 0));
+    REFUSED("a draw '' below 2", bz_judge_draw(judge, NULL, 2));
+    REFUSED("a draw 'x' below 0", bz_judge_draw_delay_ns(judge, "x", 2, 1));
+    REFUSED("a task needs a name", bz_judge_spawn(judge, NULL, 0));
+    REFUSED("the name of an oracle", bz_judge_object(judge, NULL, 0, 0, "x"));
+    bz_judge_destroy(judge);
+}
+
+Test(source, operations) {
+    struct bz_judge *judge = new_judge();
+    struct bz_judged_barrier barrier;
+    struct bz_judged_wakes wakes = {.due = 0};
+    const enum bz_status none = (enum bz_status)BZ_STATUS_COUNT;
+    REFUSED("call of acquire of object 2 (unknown) by task 1 (running)",
+            bz_judge_acquires(judge, 2));
+    REFUSED("call of acquire of object 0 (unknown)", bz_judge_acquires(judge, 0));
+    REFUSED("return of acquire of object 7 (unknown)", bz_judge_acquired(judge, 7, BZ_OK));
+    REFUSED("return of acquire of object 1 (permits) by task 1 (running)",
+            bz_judge_acquired(judge, 1, BZ_OK));
+    REFUSED(
+        "return of wait of object 1 (permits) by task 1 (running, in acquire of 'permits')",
+        (bz_judge_acquires(judge, 1), bz_judge_note(judge, 1), bz_judge_waited(judge, 1, BZ_OK)));
+    REFUSED("call of acquire of object 1 (permits) by task 1 (running, in acquire of 'permits')",
+            (bz_judge_acquires(judge, 1), bz_judge_acquires(judge, 1)));
+    REFUSED("return of acquire of object 1 (permits) by task 1 (running), status 12",
+            (bz_judge_acquires(judge, 1), bz_judge_acquired(judge, 1, none)));
+    REFUSED("call of acquire of object 1 (permits) by task 0 (the loop)",
+            (suspend(judge), bz_judge_acquires(judge, 1), bz_judge_note(judge, 1)));
+    REFUSED("call of release of object 3 (unknown)", bz_judge_releases(judge, 3));
+    REFUSED("return of release of object 3 (unknown)", bz_judge_released(judge, 3, BZ_NOT_HELD));
+    REFUSED("call of set of object 5 (unknown)", bz_judge_sets(judge, 5));
+    REFUSED("object 5 (unknown)", bz_judge_set(judge, 5, wakes));
+    REFUSED("call of clear of object 5 (unknown)", bz_judge_clears(judge, 5));
+    REFUSED("object 5 (unknown)", bz_judge_pool_keeps(judge, 5, 1));
+    REFUSED("after the first step", bz_judge_add_event(judge, "late", 0, NULL));
+    begin(judge);
+    bz_judge_add_barrier(judge, &barrier, "barrier", 65, 0, NULL);
+    end(judge, "a barrier for 65 parties", __LINE__);
+    bz_judge_destroy(judge);
+}
+
+Test(source, a_run_that_ended_before_keeps_its_verdict) {
+    struct bz_judge *judge = new_judge();
+    begin(judge);
+    bz_judge_object(judge, "assertion", 1, 0, "seen");
+    bz_judge_acquires(judge, 9);
+    cr_assert(eq(int, bz_judge_verdict(judge), BZ_RUN_VIOLATED));
+    cr_assert(eq(int, strcmp(bz_judge_violation(judge)->message, "seen"), 0));
+    bz_judge_destroy(judge);
+}
+
+static void returns_early(void *context, struct bz_judge *judge) {
+    (void)context;
+    begin(judge);
+}
+
+Test(source, has_tokens_that_name_what_is_not_usual) {
+    struct bz_judge *judge = bz_judge_new(
+        &(struct bz_judge_config){.variant = "other",
+                                  .strategy = &bz_strategy_random,
+                                  .order = BZ_ORDER_FIFO,
+                                  .cancel_windows = 1u << BZ_WINDOW_WAITING | 1u << BZ_WINDOW_WOKEN,
+                                  .cancels_max = 1,
+                                  .steps_max = 7});
+    char text[BZ_TOKEN_BYTES];
+    char error[BZ_MESSAGE_BYTES];
+    struct bz_token token;
+    begin(judge);
+    bz_judge_token(judge, text, sizeof text);
+    cr_assert(bz_token_split(&token, text, error, sizeof error), "%s", error);
+    cr_assert(eq(int, strncmp(text, "program:other:random:0x1:", 25), 0), "%s", text);
+    cr_assert(
+        eq(int, strcmp(token.settings, "order=fifo,cancel=waiting+woken,max-cancels=1,max-steps=7"),
+           0),
+        "%s", text);
+    cr_assert(eq(u64, token.digest, bz_judge_digest(judge)));
+    bz_judge_destroy(judge);
+}
+
+static void runs_nothing(void *context, struct bz_judge *judge) {
+    (void)context;
+    (void)judge;
+}
+
+Test(source, must_end_its_run) {
+    struct bz_judge *judge = new_judge();
+    struct bz_source source = {.run = runs_nothing};
+    struct bz_run_start start = {.seed = 1};
+    cr_assert(eq(int, bz_judge_run(judge, &source, &start), BZ_RUN_BAD_SOURCE));
+    source.run = returns_early;
+    cr_assert(eq(int, bz_judge_run(judge, &source, &start), BZ_RUN_BAD_SOURCE));
+    cr_assert(strstr(bz_judge_error(judge), "bz_judge_end()") != NULL);
+    bz_judge_destroy(judge);
+}
+
+Test(source, calls_outside_of_a_run_are_refused) {
+    struct bz_judge *judge = new_judge();
+    next(judge, 1, 1, BZ_ROLE_STEP);
+    cr_assert(eq(int, bz_judge_verdict(judge), BZ_RUN_BAD_SOURCE));
+    cr_assert(not(bz_judge_jump(judge)));
+    cr_assert(eq(u32, bz_judge_cancel(judge), 0));
+    cr_assert(eq(u64, bz_judge_draw(judge, "x", 2), 0));
+    bz_judge_destroy(judge);
+}
+
+/* Calls at random, with numbers that are mostly near those that exist: whatever comes, no crash. */
+static void call_at_random(struct bz_judge *judge, struct bz_pcg32 *rng) {
+    uint32_t task = bz_pcg32_below(rng, 5);
+    uint32_t object = bz_pcg32_below(rng, 4);
+    unsigned status = bz_pcg32_below(rng, BZ_STATUS_COUNT + 1);
+    uint32_t running = bz_judge_running(judge);
+    switch (bz_pcg32_below(rng, 16)) {
+    case 0:
+        next(judge, task, bz_pcg32_below(rng, 4), bz_pcg32_below(rng, 4));
+        break;
+    case 1:
+        bz_judge_acquires(judge, object);
+        break;
+    case 2:
+        bz_judge_acquired(judge, object, (enum bz_status)status);
+        break;
+    case 3:
+        bz_judge_releases(judge, object);
+        break;
+    case 4:
+        bz_judge_released(judge, object, (enum bz_status)status);
+        break;
+    case 5:
+        bz_judge_waits(judge, object);
+        break;
+    case 6:
+        bz_judge_waited(judge, object, (enum bz_status)status);
+        break;
+    case 7:
+        bz_judge_set(judge, object, bz_judge_sets(judge, object));
+        break;
+    case 8:
+        bz_judge_end_step(judge);
+        break;
+    case 9:
+        (void)bz_judge_cancel(judge);
+        break;
+    case 10:
+        event(judge, BZ_EVENT_SUSPEND, running, BZ_OK, bz_pcg32_below(rng, 6));
+        break;
+    default:
+        event(judge, bz_pcg32_below(rng, 10), bz_pcg32_below(rng, 2) == 0 ? running : task, status,
+              bz_pcg32_below(rng, 5));
+    }
+}
+
+Test(source, that_calls_at_random_crashes_nothing) {
+    struct bz_judge *judge = new_judge();
+    uint32_t refused = 0;
+    for (uint64_t seed = 0; seed < 20000; seed++) {
+        struct bz_pcg32 rng;
+        bz_pcg32_seed(&rng, seed, 1);
+        bz_judge_begin(judge, &(struct bz_run_start){.seed = seed});
+        bz_judge_add_permits(judge, "permits", BZ_PRIMITIVE_LOCK, BZ_CLAIM_FIFO, 1, NULL);
+        bz_judge_add_event(judge, "event", 0, NULL);
+        for (uint32_t task = 0; task < 3; task++) {
+            bz_judge_spawn(judge, "worker", task);
+        }
+        for (uint32_t call = 0; call < 60; call++) { /* also after the end */
+            call_at_random(judge, &rng);
+        }
+        bz_judge_end(judge);
+        refused += bz_judge_verdict(judge) == BZ_RUN_BAD_SOURCE;
+    }
+    cr_assert(lt(u32, 10000, refused));
+    bz_judge_destroy(judge);
+}
