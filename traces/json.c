@@ -29,8 +29,7 @@ static struct bz_json *made(cJSON *item) {
     return outside(item);
 }
 
-/* --- building ----------------------------------------------------------------------------------
- */
+/* --- building --------------------------------------------------------------------------------- */
 
 /* A copy in which every byte that is no UTF-8 became U+FFFD. */
 static char *clean_copy(const char *text) {
@@ -144,8 +143,7 @@ void bz_json_free(struct bz_json *root) {
     cJSON_Delete(inside(root));
 }
 
-/* --- reading -----------------------------------------------------------------------------------
- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static void say_flaw(const char *text, const struct bz_json_flaw *flaw, const char *origin,
                      char *error, size_t error_bytes) {

@@ -72,8 +72,7 @@ static bool unexpected(struct checker *checker, const char *wanted) {
     return flawed(checker, checker->at, "byte 0x%02x stands where %s should be", byte, wanted);
 }
 
-/* --- strings -----------------------------------------------------------------------------------
- */
+/* --- strings ---------------------------------------------------------------------------------- */
 
 static bool check_hex4(struct checker *checker, uint32_t *unit) {
     *unit = 0;
@@ -164,8 +163,7 @@ static bool check_string(struct checker *checker, const char *wanted, bool is_ke
     return true;
 }
 
-/* --- numbers and words -------------------------------------------------------------------------
- */
+/* --- numbers and words ------------------------------------------------------------------------ */
 
 static bool check_digits(struct checker *checker) {
     if (peek(checker) < '0' || peek(checker) > '9') {
@@ -215,8 +213,7 @@ static bool check_word(struct checker *checker, const char *word) {
     return true;
 }
 
-/* --- objects and arrays ------------------------------------------------------------------------
- */
+/* --- objects and arrays ----------------------------------------------------------------------- */
 
 static bool push_key(struct checker *checker, struct span key) {
     if (checker->key_count == checker->key_capacity) {

@@ -45,8 +45,7 @@ void bz_trace_fini(struct bz_trace *trace) {
     bz_trace_init(trace);
 }
 
-/* --- strings -----------------------------------------------------------------------------------
- */
+/* --- strings ---------------------------------------------------------------------------------- */
 
 /* FNV-1a, folded, because a table of a power of two looks at the low bits. */
 static size_t hash_of(const char *text) {
@@ -114,8 +113,7 @@ const char *bz_trace_string(struct bz_trace *trace, const char *text) {
     return text == NULL ? NULL : intern(trace, text)->text;
 }
 
-/* --- arrays ------------------------------------------------------------------------------------
- */
+/* --- arrays ----------------------------------------------------------------------------------- */
 
 /* `array`, with room for one more entry than `count`. */
 static void *with_room(void *array, size_t count, size_t *capacity, size_t entry_bytes) {
@@ -160,8 +158,7 @@ uint32_t bz_trace_find_task(const struct bz_trace *trace, const char *name) {
     return trace->name_capacity == 0 || name == NULL ? 0 : slot_of(trace, name)->task;
 }
 
-/* --- comparison and text -----------------------------------------------------------------------
- */
+/* --- comparison and text ---------------------------------------------------------------------- */
 
 static bool same_string(const char *a, const char *b) {
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);

@@ -53,7 +53,4 @@ unsigned bz_vocabulary_find(const struct bz_vocabulary *vocabulary, const char *
 /* The word that takes the fewest edits to get to, for "did you mean". */
 const char *bz_vocabulary_nearest(const struct bz_vocabulary *vocabulary, const char *word);
 
-/* The number of single-character edits between two words, of which at most 32 bytes count. */
-unsigned bz_edit_distance(const char *a, const char *b);
-
 #endif

@@ -1,16 +1,13 @@
 /* The reader. A trace comes from a bug report, so every byte of it is suspect: json_check.c has
  * seen to the grammar, here every field is held against the tables of trace_fields.h, and names are
  * checked for what could harm a terminal. Names are compared and printed, and never opened. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "traces/json.h"
+#include "traces/text.h"
 #include "traces/trace.h"
 #include "traces/trace_fields.h"
 #include "traces/utf8.h"
@@ -26,8 +23,7 @@ struct reader {
     size_t error_bytes;
 };
 
-/* --- messages ----------------------------------------------------------------------------------
- */
+/* --- messages --------------------------------------------------------------------------------- */
 
 __attribute__((format(printf, 3, 4))) static bool fail(struct reader *reader, const char *where,
                                                        const char *format, ...) {
@@ -74,8 +70,7 @@ static const char *member_of(const char *where, const char *key, char buffer[WHE
     return buffer;
 }
 
-/* --- values ------------------------------------------------------------------------------------
- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 /* A string of 1 to `bytes_max` bytes without control characters, as a copy in the trace. */
 static bool read_string(struct reader *reader, const struct bz_json *json, const char *where,
@@ -141,8 +136,7 @@ static bool read_hex(struct reader *reader, const struct bz_json *json, const ch
     return true;
 }
 
-/* --- entries: an event, a choice, the verdict ----------------------------------------------------
- */
+/* --- entries: an event, a choice, the verdict ------------------------------------------------- */
 
 static bool unknown_key(struct reader *reader, const char *where, const char *key,
                         const struct bz_trace_field *fields) {
@@ -211,8 +205,7 @@ static bool read_entry(struct reader *reader, const struct bz_json *json, const 
     return true;
 }
 
-/* --- the parts of a trace ------------------------------------------------------------------------
- */
+/* --- the parts of a trace --------------------------------------------------------------------- */
 
 /* A top-level member that must be there; NULL after a message. */
 static const struct bz_json *member(struct reader *reader, const struct bz_json *root,
@@ -398,77 +391,13 @@ bool bz_trace_parse(struct bz_trace *trace, const char *text, size_t length, con
     return is_read;
 }
 
-/* --- files ---------------------------------------------------------------------------------------
- */
-
-/* A descriptor of a regular file, or -1 with a message. O_NONBLOCK: opening a pipe does not wait
- * for a writer, should one have taken the file's place since the look at it. */
-static int open_regular(const char *path, char *error, size_t error_bytes) {
-    struct stat status;
-    bool is_there = stat(path, &status) == 0;
-    int descriptor = -1;
-    if (is_there && S_ISREG(status.st_mode)) {
-        descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-        is_there = descriptor >= 0 && fstat(descriptor, &status) == 0;
-    }
-    if (!is_there) {
-        snprintf(error, error_bytes, "%s: cannot be opened (%s); check the path", path,
-                 strerror(errno));
-    } else if (!S_ISREG(status.st_mode)) {
-        snprintf(error, error_bytes, "%s: %s; a trace is a regular file", path,
-                 S_ISDIR(status.st_mode) ? "is a folder" : "is no file but a device or a pipe");
-    } else {
-        return descriptor;
-    }
-    if (descriptor >= 0) {
-        close(descriptor);
-    }
-    return -1;
-}
-
-/* Everything up to the end of the file, which may grow meanwhile, but not beyond the limit. */
-static char *read_all(int descriptor, size_t *length, const char **problem) {
-    size_t capacity = 65536;
-    char *text = malloc(capacity);
-    *length = 0;
-    while (text != NULL && *length <= BZ_TRACE_BYTES_MAX) {
-        if (*length == capacity) {
-            capacity *= 2;
-            char *larger = realloc(text, capacity);
-            if (larger == NULL) {
-                free(text);
-            }
-            text = larger;
-            continue;
-        }
-        ssize_t got = read(descriptor, text + *length, capacity - *length);
-        if (got == 0) {
-            return text;
-        }
-        if (got < 0 && errno != EINTR) {
-            *problem = strerror(errno);
-            free(text);
-            return NULL;
-        }
-        *length += got < 0 ? 0 : (size_t)got;
-    }
-    *problem = text == NULL ? "no memory is left" : "larger than 64 MiB, the limit of traces";
-    free(text);
-    return NULL;
-}
+/* --- files ------------------------------------------------------------------------------------ */
 
 bool bz_trace_read(struct bz_trace *trace, const char *path, char *error, size_t error_bytes) {
     bz_trace_init(trace);
-    int descriptor = open_regular(path, error, error_bytes);
-    if (descriptor < 0) {
-        return false;
-    }
     size_t length;
-    const char *problem = NULL;
-    char *text = read_all(descriptor, &length, &problem);
-    close(descriptor);
+    char *text = bz_file_read(path, BZ_TRACE_BYTES_MAX, &length, error, error_bytes);
     if (text == NULL) {
-        snprintf(error, error_bytes, "%s: cannot be read: %s", path, problem);
         return false;
     }
     bool is_read = bz_trace_parse(trace, text, length, path, error, error_bytes);

@@ -15,8 +15,7 @@
 
 #define TEMPORARY_NAMES 100u
 
-/* --- text ----------------------------------------------------------------------------------------
- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 struct output {
     char *text;
@@ -78,8 +77,7 @@ static void put_string(struct output *output, const char *text) {
     put(output, "\"");
 }
 
-/* --- parts ---------------------------------------------------------------------------------------
- */
+/* --- parts ------------------------------------------------------------------------------------ */
 
 static void put_entry(struct output *output, const struct bz_trace_field *fields, void *entry) {
     const char *separator = "{\"";
@@ -187,8 +185,7 @@ char *bz_trace_print(const struct bz_trace *trace) {
     return print(trace, &length);
 }
 
-/* --- files ---------------------------------------------------------------------------------------
- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 /* Creates a file beside `path` that did not exist, and says its name. -1 with errno. */
 static int create_beside(const char *path, char *name, size_t name_bytes) {

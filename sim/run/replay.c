@@ -14,6 +14,11 @@ static void plus_to_comma(char *text) {
     }
 }
 
+/* The settings that have a member of their own in a trace. */
+static const char **member_of(struct bz_trace *trace, const struct bz_setting *setting) {
+    return (const char **)(void *)((char *)trace + setting->trace_offset);
+}
+
 static void write_header(const struct bz_program *program, struct bz_trace *trace) {
     trace->scenario = bz_trace_string(trace, program->scenario->name);
     trace->variant = bz_trace_string(trace, program->variant->name);
@@ -24,32 +29,35 @@ static void write_header(const struct bz_program *program, struct bz_trace *trac
     for (unsigned index = 0;
          (name = bz_program_setting(program, index, value, sizeof value, &is_default)) != NULL;
          index++) {
-        if (strcmp(name, "order") == 0) {
-            trace->order = bz_trace_string(trace, value);
-        } else if (strcmp(name, "cancel") == 0) {
+        const struct bz_setting *setting = bz_settings;
+        while (setting->name != NULL && strcmp(setting->name, name) != 0) {
+            setting++;
+        }
+        if (setting->trace_offset != 0) {
             plus_to_comma(value);
-            trace->cancel = bz_trace_string(trace, value);
+            *member_of(trace, setting) = bz_trace_string(trace, value);
         } else {
-            bz_trace_add_param(trace, bz_trace_string(trace, name), bz_trace_string(trace, value));
+            bz_trace_add_param(trace, name, value);
         }
     }
 }
 
 bool bz_trace_program(const struct bz_trace *trace, const struct bz_catalog *catalog,
                       struct bz_program *program, char *error, size_t error_bytes) {
-    if (!bz_program_find(program, catalog, trace->scenario, trace->variant, trace->strategy, error,
-                         error_bytes) ||
-        !bz_program_set(program, "order", trace->order, error, error_bytes) ||
-        !bz_program_set(program, "cancel", trace->cancel, error, error_bytes)) {
-        return false;
+    struct bz_trace header = *trace;
+    bool is_ok = bz_program_find(program, catalog, trace->scenario, trace->variant, trace->strategy,
+                                 error, error_bytes);
+    for (const struct bz_setting *setting = bz_settings; is_ok && setting->name != NULL;
+         setting++) {
+        is_ok = setting->trace_offset == 0 ||
+                bz_program_set(program, setting->name, *member_of(&header, setting), error,
+                               error_bytes);
     }
-    for (size_t index = 0; index < trace->param_count; index++) {
-        if (!bz_program_set(program, trace->params[index].name, trace->params[index].value, error,
-                            error_bytes)) {
-            return false;
-        }
+    for (size_t index = 0; is_ok && index < trace->param_count; index++) {
+        is_ok = bz_program_set(program, trace->params[index].name, trace->params[index].value,
+                               error, error_bytes);
     }
-    return true;
+    return is_ok;
 }
 
 /* --- replaying -------------------------------------------------------------------------------- */
