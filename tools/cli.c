@@ -100,21 +100,6 @@ static void add_long_option(struct long_options *known, const char *name, bool t
     }
 }
 
-static void collect_long_options(struct long_options *known, const struct argp *argp) {
-    for (const struct argp_option *option = argp->options;
-         option != NULL && (option->name != NULL || option->doc != NULL || option->key != 0);
-         option++) {
-        if (option->name != NULL) {
-            add_long_option(known, option->name,
-                            option->arg != NULL && (option->flags & OPTION_ARG_OPTIONAL) == 0);
-        }
-    }
-    for (const struct argp_child *child = argp->children; child != NULL && child->argp != NULL;
-         child++) {
-        collect_long_options(known, child->argp);
-    }
-}
-
 /* The option that `word` names or abbreviates, or -1. */
 static int find_long_option(const struct long_options *known, const char *word, size_t length) {
     int found = -1;
@@ -131,7 +116,12 @@ static int find_long_option(const struct long_options *known, const char *word, 
 
 void bz_cli_parse(const struct argp *argp, int argc, char **argv, void *input) {
     struct long_options known = {.count = 0};
-    collect_long_options(&known, argp);
+    for (const struct argp_option *option = argp->options;
+         option != NULL && (option->name != NULL || option->doc != NULL); option++) {
+        if (option->name != NULL) {
+            add_long_option(&known, option->name, option->arg != NULL);
+        }
+    }
     add_long_option(&known, "help", false);
     add_long_option(&known, "usage", false);
     add_long_option(&known, "version", false);

@@ -24,14 +24,6 @@
 #define REPEATS 40u
 #define RUNS_DEFAULT 1000u
 
-enum { OPTION_JSON = 0x5000, OPTION_RUNS };
-
-static const struct argp_option options_table[] = {
-    {"json", OPTION_JSON, NULL, 0, "Print one JSON document", 0},
-    {"runs", OPTION_RUNS, "N", 0, "Schedules in each of the 40 repeats (1000)", 0},
-    {0},
-};
-
 /* What is measured: all oracles, the tape and the digest, with the variant that ships. */
 static const struct {
     const char *name;
@@ -71,22 +63,12 @@ struct bench {
     struct entry entries[ENTRY_COUNT];
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state) {
-    struct bench *bench = state->input;
-    switch (key) {
-    case OPTION_JSON:
-        bench->is_json = true;
-        return 0;
-    case OPTION_RUNS:
-        bench->runs = bz_option_number(state, "runs", arg, 1, UINT32_MAX);
-        return 0;
-    case ARGP_KEY_ARG:
-        argp_error(state, "'%s' is too much", arg);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+static const struct bz_option options[] = {
+    {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct bench, is_json)},
+    {"runs", "N", "Schedules in each of the 40 repeats (1000)", BZ_OPTION_NUMBER,
+     offsetof(struct bench, runs), .least = 1, .most = UINT32_MAX},
+    {NULL},
+};
 
 /* A move to another core would cost a cold cache. A system that does not allow it loses little. */
 static void pin_to_this_core(void) {
@@ -240,12 +222,12 @@ static void print_json(const struct bench *bench) {
 }
 
 static int command_bench(int argc, char **argv) {
-    const struct argp argp = {.options = options_table,
-                              .parser = parse_option,
-                              .doc = "Measures how fast schedules run here, next to what a bare "
-                                     "context switch costs in the same process."};
     struct bench bench = {.runs = RUNS_DEFAULT};
-    bz_cli_parse(&argp, argc, argv, &bench);
+    const struct bz_syntax syntax = {.options = options,
+                                     .target = &bench,
+                                     .doc = "Measures how fast schedules run here, next to what a "
+                                            "bare context switch costs in the same process."};
+    (void)bz_options_parse(&syntax, argc, argv);
     pin_to_this_core();
     bench.yardstick = bz_yardstick_new();
     int code = bench.yardstick == NULL ? bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "out of memory")

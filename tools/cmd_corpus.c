@@ -10,20 +10,12 @@
 
 #include "sim/run/replay.h"
 #include "tools/cli.h"
-#include "tools/plugins.h"
+#include "tools/options.h"
 #include "tools/report_json.h"
-
-enum { OPTION_JSON = 0x4000 };
-
-static const struct argp_option options_table[] = {
-    {"json", OPTION_JSON, NULL, 0, "Print one JSON document", 0},
-    {0},
-};
 
 struct corpus {
     const char *name;
     const char *folder;
-    struct bz_plugins plugins;
     bool is_json;
     struct bz_json *root;
     struct bz_json *results;
@@ -32,25 +24,10 @@ struct corpus {
     uint64_t unreadable;
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state) {
-    struct corpus *corpus = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &corpus->plugins;
-        return 0;
-    case OPTION_JSON:
-        corpus->is_json = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (corpus->folder != NULL) {
-            argp_error(state, "one folder; '%s' is too much", arg);
-        }
-        corpus->folder = arg;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+static const struct bz_option options[] = {
+    {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct corpus, is_json)},
+    {NULL},
+};
 
 /* The corpus of the source tree, or else the one installed beside the program. */
 static const char *default_folder(char *buffer, size_t size_bytes) {
@@ -158,21 +135,21 @@ static void finish(struct corpus *corpus, int code) {
 }
 
 static int command_corpus(int argc, char **argv) {
-    const struct argp_child children[] = {{&bz_plugins_argp, 0, NULL, 0}, {0}};
-    const struct argp argp = {.options = options_table,
-                              .parser = parse_option,
-                              .children = children,
-                              .args_doc = "[DIR]",
-                              .doc = "Replays every *.json of a folder, traces/corpus unless told "
-                                     "otherwise. Exit status: 0 all matched, 3 one diverged, 2 one "
-                                     "is unreadable, or there is none."};
     struct corpus corpus = {.name = argv[0]};
+    const struct bz_syntax syntax = {
+        .options = options,
+        .target = &corpus,
+        .args_doc = "[DIR]",
+        .arguments = &corpus.folder,
+        .arguments_max = 1,
+        .takes_plugins = true,
+        .doc = "Replays every *.json of a folder (traces/corpus). Exit status: 0 all matched, 3 "
+               "one diverged, 2 one is unreadable, or there is none."};
     char folder[PATH_MAX];
     struct dirent **entries;
-    bz_cli_parse(&argp, argc, argv, &corpus);
-    int loaded = bz_plugins_load(&corpus.plugins, argv[0]);
-    if (loaded != BZ_EXIT_OK) {
-        return loaded;
+    int code = bz_options_parse(&syntax, argc, argv);
+    if (code != BZ_EXIT_OK) {
+        return code;
     }
     if (corpus.folder == NULL) {
         corpus.folder = default_folder(folder, sizeof folder);
@@ -197,7 +174,7 @@ static int command_corpus(int argc, char **argv) {
         free(entries[index]);
     }
     free(entries);
-    int code = exit_code_of(&corpus);
+    code = exit_code_of(&corpus);
     finish(&corpus, code);
     return code;
 }

@@ -8,41 +8,15 @@
 #include "tools/explore_report.h"
 #include "tools/interrupt.h"
 #include "tools/options.h"
-#include "tools/plugins.h"
 #include "tools/progress.h"
 
 #define ESTIMATE_PROBES 4096u
 #define STATES_LIMIT UINT64_C(1000000000000)
 
-enum {
-    OPTION_MAX_DELAYS = 0x7000,
-    OPTION_MAX_STATES,
-    OPTION_REDUCE,
-    OPTION_KEEP_GOING,
-    OPTION_OUT,
-    OPTION_JSON,
-    OPTION_QUIET,
-};
-
-static const struct argp_option options_table[] = {
-    {"max-delays", OPTION_MAX_DELAYS, "D", 0, "Schedules with at most so many delays (any)", 0},
-    {"max-states", OPTION_MAX_STATES, "N", 0, "Give up beyond so many states (50000000)", 0},
-    {"reduce", OPTION_REDUCE, "LIST", 0,
-     "all, none, or some of snapshots, states, queue, sleep, separated by commas (all)", 0},
-    {"keep-going", OPTION_KEEP_GOING, NULL, 0, "Search everything, whatever is found", 0},
-    {"out", OPTION_OUT, "DIR", 0, "Write a trace of each finding into this folder", 0},
-    {"json", OPTION_JSON, NULL, 0, "Print one JSON document", 0},
-    {"quiet", OPTION_QUIET, NULL, 0, "Print the result, and no rounds", 0},
-    {0},
-};
-
 struct explore {
     const char *name; /* for messages */
     struct bz_options options;
-    struct bz_plugins plugins;
     struct bz_explore_config config;
-    bool has_max_delays;
-    bool has_reduce;
     const char *out;
     bool is_json;
     bool is_quiet;
@@ -65,12 +39,11 @@ static uint32_t parse_reduction(struct argp_state *state, const char *name, size
     return 0;
 }
 
-static void parse_reductions(struct explore *explore, struct argp_state *state, const char *text) {
+static void parse_reductions(struct argp_state *state, void *target, const char *option,
+                             char *text) {
+    struct explore *explore = target;
+    (void)option;
     explore->config.reductions = 0;
-    if (explore->has_reduce) {
-        argp_error(state, "--reduce is given twice");
-    }
-    explore->has_reduce = true;
     if (strcmp(text, "all") == 0 || strcmp(text, "none") == 0) {
         explore->config.reductions = text[0] == 'a' ? BZ_REDUCE_ALL : 0;
         return;
@@ -94,49 +67,25 @@ static void parse_reductions(struct explore *explore, struct argp_state *state, 
     }
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state) {
-    struct explore *explore = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &explore->options;
-        state->child_inputs[1] = &explore->plugins;
-        return 0;
-    case OPTION_MAX_DELAYS:
-        if (explore->has_max_delays) {
-            argp_error(state, "--max-delays is given twice");
-        }
-        explore->has_max_delays = true;
-        explore->config.delays_max =
-            (uint32_t)bz_option_number(state, "max-delays", arg, 0, UINT32_MAX - 1);
-        return 0;
-    case OPTION_MAX_STATES:
-        explore->config.states_max = bz_option_number(state, "max-states", arg, 1, STATES_LIMIT);
-        return 0;
-    case OPTION_REDUCE:
-        parse_reductions(explore, state, arg);
-        return 0;
-    case OPTION_KEEP_GOING:
-        explore->config.keep_going = true;
-        return 0;
-    case OPTION_OUT:
-        if (explore->out != NULL) {
-            argp_error(state, "--out is given twice");
-        }
-        explore->out = arg;
-        return 0;
-    case OPTION_JSON:
-        explore->is_json = true;
-        return 0;
-    case OPTION_QUIET:
-        explore->is_quiet = true;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+static const struct bz_option options[] = {
+    {"max-delays", "D", "Schedules with at most so many delays (any)", BZ_OPTION_NUMBER32,
+     offsetof(struct explore, config.delays_max), .is_once = true, .most = UINT32_MAX - 1},
+    {"max-states", "N", "Give up beyond so many states (50000000)", BZ_OPTION_NUMBER,
+     offsetof(struct explore, config.states_max), .least = 1, .most = STATES_LIMIT},
+    {"reduce", "LIST",
+     "all, none, or some of snapshots, states, queue, sleep, separated by commas (all)",
+     BZ_OPTION_PARSED, .is_once = true, .parse = parse_reductions},
+    {"keep-going", NULL, "Search everything, whatever is found", BZ_OPTION_FLAG,
+     offsetof(struct explore, config.keep_going)},
+    {"out", "DIR", "Write a trace of each finding into this folder", BZ_OPTION_TEXT,
+     offsetof(struct explore, out), .is_once = true},
+    {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct explore, is_json)},
+    {"quiet", NULL, "Print the result, and no rounds", BZ_OPTION_FLAG,
+     offsetof(struct explore, is_quiet)},
+    {NULL},
+};
 
-/* --- while it goes on ---------------------------------------------------------------------------
- */
+/* --- while it goes on ------------------------------------------------------------------------- */
 
 static bool poll(void *context, const struct bz_explore_progress *progress) {
     struct explore *explore = context;
@@ -160,8 +109,7 @@ static void on_round(void *context, const struct bz_explore_result *so_far, bool
     bz_explore_report_print_round(so_far, is_sweep);
 }
 
-/* --- what was found -----------------------------------------------------------------------------
- */
+/* --- what was found --------------------------------------------------------------------------- */
 
 static int keep_finding(const struct explore *explore, const struct bz_program *program,
                         const struct bz_explore_finding *finding, struct bz_kept_findings *kept) {
@@ -204,31 +152,17 @@ static int exit_code_of(const struct explore *explore, const struct bz_explore_r
 }
 
 static int prepare(struct explore *explore, struct bz_program *program) {
-    int code = bz_plugins_load(&explore->plugins, explore->name);
-    for (unsigned index = 0; index < explore->options.setting_count; index++) {
-        if (strcmp(explore->options.settings[index].name, "strategy") == 0) {
-            return bz_cli_fail(explore->name, BZ_EXIT_USAGE,
-                               "there is no strategy to choose: every answer is tried");
-        }
+    if (bz_options_setting(&explore->options, "strategy") != NULL) {
+        return bz_cli_fail(explore->name, BZ_EXIT_USAGE,
+                           "there is no strategy to choose: every choice is tried");
     }
-    code =
-        code == BZ_EXIT_OK ? bz_options_program(&explore->options, explore->name, program) : code;
+    int code = bz_options_program(&explore->options, explore->name, program);
     return code == BZ_EXIT_OK && explore->out != NULL
                ? bz_findings_prepare_folder(explore->name, explore->out)
                : code;
 }
 
 static int command_explore(int argc, char **argv) {
-    const struct argp_child children[] = {
-        {&bz_options_argp, 0, "The program:", 1}, {&bz_plugins_argp, 0, NULL, 1}, {0}};
-    const struct argp argp = {
-        .options = options_table,
-        .parser = parse_option,
-        .args_doc = "SCENARIO",
-        .doc = "Searches every schedule of a scenario, and every placement of its cancels, the "
-               "simplest first. Exit status: 0 complete and nothing found, 1 a violation, 2 usage, "
-               "5 interrupted, or a limit was reached before all was searched.",
-        .children = children};
     struct explore explore = {.name = argv[0],
                               .config = {.delays_max = BZ_EXPLORE_UNBOUNDED,
                                          .reductions = BZ_REDUCE_ALL,
@@ -239,8 +173,19 @@ static int command_explore(int argc, char **argv) {
     struct bz_program program;
     static struct bz_explore_result result;
     struct bz_kept_findings findings = {.items = NULL};
-    bz_cli_parse(&argp, argc, argv, &explore);
-    int code = prepare(&explore, &program);
+    const struct bz_syntax syntax = {
+        .options = options,
+        .target = &explore,
+        .args_doc = "SCENARIO",
+        .arguments = &explore.options.scenario,
+        .arguments_max = 1,
+        .takes_plugins = true,
+        .program = &explore.options,
+        .doc = "Searches every schedule of a scenario, and every placement of its cancels, the "
+               "simplest first. Exit status: 0 complete and nothing found, 1 a violation, 2 usage, "
+               "5 interrupted, or a limit was reached before all was searched."};
+    int code = bz_options_parse(&syntax, argc, argv);
+    code = code == BZ_EXIT_OK ? prepare(&explore, &program) : code;
     if (code != BZ_EXIT_OK) {
         return code;
     }

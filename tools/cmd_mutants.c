@@ -18,19 +18,6 @@
 #define RUNS_DEFAULT 1000u
 #define JOBS_DEFAULT 2u
 
-enum { OPTION_RUNS = 0x7000, OPTION_STRATEGY, OPTION_ONLY, OPTION_JOBS, OPTION_JSON, OPTION_QUIET };
-
-static const struct argp_option options_table[] = {
-    {"runs", OPTION_RUNS, "N", 0,
-     "Schedules of each scenario, primitive and loop order, at most (1000)", 0},
-    {"strategy", OPTION_STRATEGY, "S", 0, "Who answers the choices (portfolio)", 0},
-    {"only", OPTION_ONLY, "NAME", 0, "One mutant, or those that a pattern with * and ? fits", 0},
-    {"jobs", OPTION_JOBS, "N", 0, "Processes at a time; results do not depend on it (2)", 0},
-    {"json", OPTION_JSON, NULL, 0, "Print one JSON document", 0},
-    {"quiet", OPTION_QUIET, NULL, 0, "Print survivors and the sum, and nothing else", 0},
-    {0},
-};
-
 struct mutants {
     const char *name;
     const char *strategy;
@@ -44,37 +31,22 @@ struct mutants {
     uint32_t count;
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state) {
-    struct mutants *mutants = state->input;
-    switch (key) {
-    case OPTION_RUNS:
-        mutants->runs = bz_option_number(state, "runs", arg, 1, UINT32_MAX);
-        return 0;
-    case OPTION_STRATEGY:
-        mutants->strategy = arg;
-        return 0;
-    case OPTION_ONLY:
-        mutants->only = arg;
-        return 0;
-    case OPTION_JOBS:
-        mutants->jobs = (uint32_t)bz_option_number(state, "jobs", arg, 1, BZ_JOBS_MAX);
-        return 0;
-    case OPTION_JSON:
-        mutants->is_json = true;
-        return 0;
-    case OPTION_QUIET:
-        mutants->is_quiet = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        argp_error(state, "'%s' is too much", arg);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+static const struct bz_option options[] = {
+    {"runs", "N", "Schedules of each scenario, primitive and loop order, at most (1000)",
+     BZ_OPTION_NUMBER, offsetof(struct mutants, runs), .least = 1, .most = UINT32_MAX},
+    {"strategy", "S", "What makes the choices (portfolio)", BZ_OPTION_TEXT,
+     offsetof(struct mutants, strategy)},
+    {"only", "NAME", "One mutant, or those that a pattern with * and ? fits", BZ_OPTION_TEXT,
+     offsetof(struct mutants, only)},
+    {"jobs", "N", "Processes at a time; results do not depend on it (2)", BZ_OPTION_NUMBER32,
+     offsetof(struct mutants, jobs), .least = 1, .most = BZ_JOBS_MAX},
+    {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct mutants, is_json)},
+    {"quiet", NULL, "Print survivors and the sum, and nothing else", BZ_OPTION_FLAG,
+     offsetof(struct mutants, is_quiet)},
+    {NULL},
+};
 
-/* --- the verdicts ------------------------------------------------------------------------------
- */
+/* --- the verdicts ----------------------------------------------------------------------------- */
 
 enum verdict {
     VERDICT_KILLED,     /* as it should be */
@@ -138,8 +110,7 @@ static void for_each_killer(const struct mutants *mutants, void *context,
     }
 }
 
-/* --- for people --------------------------------------------------------------------------------
- */
+/* --- for people ------------------------------------------------------------------------------- */
 
 static void print_where(const struct bz_mutation *result) {
     if (result->scenario != NULL) {
@@ -211,8 +182,7 @@ static void print_text(const struct mutants *mutants) {
     }
 }
 
-/* --- for programs ------------------------------------------------------------------------------
- */
+/* --- for programs ----------------------------------------------------------------------------- */
 
 static void add_killer(void *context, const char *oracle, uint32_t kills) {
     bz_json_add_number(context, oracle, kills);
@@ -265,8 +235,7 @@ static void print_json(const struct mutants *mutants, int code) {
     bz_json_put(root);
 }
 
-/* --- the command -------------------------------------------------------------------------------
- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 static bool is_wanted(const struct mutants *mutants, const struct bz_mutant *mutant) {
     return mutants->only == NULL || fnmatch(mutants->only, mutant->name, 0) == 0;
@@ -313,16 +282,16 @@ static void poll_mutants(void *context, uint64_t judged, uint64_t killed) {
 }
 
 static int command_mutants(int argc, char **argv) {
-    const struct argp argp = {
-        .options = options_table,
-        .parser = parse_option,
-        .doc = "Puts one fault at a time into the primitives that ship, runs every scenario with "
-               "each, and says which oracle notices it. Exit status: 0 every mutant is noticed "
-               "that is not declared equivalent, 4 one is not, so that a fault like it would pass, "
-               "5 interrupted."};
     struct mutants mutants = {
         .name = argv[0], .strategy = "portfolio", .runs = RUNS_DEFAULT, .jobs = JOBS_DEFAULT};
-    bz_cli_parse(&argp, argc, argv, &mutants);
+    const struct bz_syntax syntax = {
+        .options = options,
+        .target = &mutants,
+        .doc = "Puts one fault at a time into the primitives that ship, runs every scenario with "
+               "each, and says which oracle notices it. Exit status: 0 every mutant that is not "
+               "declared equivalent is noticed, 4 one is not, so that a fault like it would pass, "
+               "5 interrupted."};
+    (void)bz_options_parse(&syntax, argc, argv);
     const struct bz_strategy *strategy = bz_strategy_find(mutants.strategy);
     if (strategy == NULL) {
         return bz_cli_fail(argv[0], BZ_EXIT_USAGE,

@@ -13,17 +13,10 @@
 #include "sim/run/settings.h"
 #include "tools/cli.h"
 #include "tools/embedded.h"
+#include "tools/options.h"
 
 #define NAME_LENGTH_MAX 40u
 #define WORDS_MAX 8u
-
-enum { OPTION_DIR = 0x8000, OPTION_PRIMITIVE };
-
-static const struct argp_option options_table[] = {
-    {"dir", OPTION_DIR, "DIR", 0, "Where the folder NAME is created (.)", 0},
-    {"primitive", OPTION_PRIMITIVE, "P", 0, "semaphore, bounded or lock (semaphore)", 0},
-    {0},
-};
 
 struct word {
     const char *name;
@@ -48,52 +41,32 @@ static const struct kind {
 #define KIND_COUNT (sizeof kinds / sizeof kinds[0])
 
 struct new_variant {
-    const char *what; /* "variant" */
+    const char *arguments[2]; /* "variant" and a name */
     const char *name;
     const char *dir;
     const char *primitive;
     const struct kind *kind;
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state) {
-    struct new_variant *new = state->input;
-    switch (key) {
-    case OPTION_DIR:
-        if (new->dir != NULL) {
-            argp_error(state, "--dir is given twice");
-        }
-        new->dir = arg;
-        return 0;
-    case OPTION_PRIMITIVE:
-        if (new->primitive != NULL) {
-            argp_error(state, "--primitive is given twice");
-        }
-        new->primitive = arg;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (new->what == NULL) {
-            new->what = arg;
-        } else if (new->name == NULL) {
-            new->name = arg;
-        } else {
-            argp_error(state, "one name; '%s' is too much", arg);
-        }
-        return 0;
-    case ARGP_KEY_END:
-        if (new->what != NULL && strcmp(new->what, "variant") != 0) {
-            argp_error(state, "there is 'variant' to begin with, and no '%s'", new->what);
-        } else if (new->name == NULL) {
-            argp_error(state, "what is missing: 'buzzer new variant NAME'");
-        }
-        new->dir = new->dir != NULL ? new->dir : ".";
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
+static const struct bz_option options[] = {
+    {"dir", "DIR", "Where the folder NAME is created (.)", BZ_OPTION_TEXT,
+     offsetof(struct new_variant, dir), .is_once = true},
+    {"primitive", "P", "semaphore, bounded or lock (semaphore)", BZ_OPTION_TEXT,
+     offsetof(struct new_variant, primitive), .is_once = true},
+    {NULL},
+};
+
+static void check_arguments(struct argp_state *state, void *target) {
+    struct new_variant *new = target;
+    if (new->arguments[0] != NULL && strcmp(new->arguments[0], "variant") != 0) {
+        argp_error(state, "only 'variant' can be created, and not '%s'", new->arguments[0]);
+    } else if (new->arguments[1] == NULL) {
+        argp_error(state, "the name is missing: 'buzzer new variant NAME'");
     }
+    new->name = new->arguments[1];
 }
 
-/* --- the name -----------------------------------------------------------------------------------
- */
+/* --- the name --------------------------------------------------------------------------------- */
 
 static bool is_one_of(const char *name, const char *const *words) {
     for (; *words != NULL; words++) {
@@ -143,20 +116,19 @@ static int check_name(const char *command, const char *name) {
 static int find_kind(struct new_variant *new, const char *command) {
     const char *names[KIND_COUNT];
     char hint[128];
-    const char *wanted = new->primitive != NULL ? new->primitive : "semaphore";
     for (size_t index = 0; index < KIND_COUNT; index++) {
         names[index] = bz_primitive_name(kinds[index].primitive);
-        if (strcmp(names[index], wanted) == 0) {
+        if (strcmp(names[index], new->primitive) == 0) {
             new->kind = &kinds[index];
             return BZ_EXIT_OK;
         }
     }
-    return bz_cli_fail(command, BZ_EXIT_USAGE, "--primitive: no template for '%.64s'%s", wanted,
-                       bz_cli_hint(wanted, names, KIND_COUNT, hint, sizeof hint));
+    return bz_cli_fail(command, BZ_EXIT_USAGE, "--primitive: no template for '%.64s'%s",
+                       new->primitive,
+                       bz_cli_hint(new->primitive, names, KIND_COUNT, hint, sizeof hint));
 }
 
-/* --- the files ----------------------------------------------------------------------------------
- */
+/* --- the files -------------------------------------------------------------------------------- */
 
 /* Prints the template with its words replaced. An '@' that begins no known word is one. */
 static void expand(FILE *out, const char *text, const struct word *words) {
@@ -235,14 +207,17 @@ static int write_files(const struct new_variant *new, const char *command) {
 }
 
 static int command_new(int argc, char **argv) {
-    const struct argp argp = {
-        .options = options_table,
-        .parser = parse_option,
+    struct new_variant new = {.dir = ".", .primitive = "semaphore"};
+    const struct bz_syntax syntax = {
+        .options = options,
+        .target = &new,
         .args_doc = "variant NAME",
+        .arguments = new.arguments,
+        .arguments_max = 2,
+        .check = check_arguments,
         .doc = "Writes a variant that compiles as a plug-in, works, and tests itself, into the new "
                "folder DIR/NAME. Exit status: 0 it is there, 2 it is not."};
-    struct new_variant new = {.what = NULL};
-    bz_cli_parse(&argp, argc, argv, &new);
+    (void)bz_options_parse(&syntax, argc, argv);
     int code = check_name(argv[0], new.name);
     code = code == BZ_EXIT_OK ? find_kind(&new, argv[0]) : code;
     code = code == BZ_EXIT_OK ? write_files(&new, argv[0]) : code;

@@ -9,28 +9,14 @@
 #include "sim/run/token.h"
 #include "tools/cli.h"
 #include "tools/diagnosis.h"
-#include "tools/plugins.h"
+#include "tools/options.h"
 #include "tools/report_json.h"
-
-enum { OPTION_VARIANT = 0x3000, OPTION_LOG, OPTION_STEP, OPTION_JSON, OPTION_PROGRAM_OUT };
-
-static const struct argp_option options_table[] = {
-    {"variant", OPTION_VARIANT, "V", 0,
-     "Play the choices to another implementation; what does not fit gets the default answer", 0},
-    {"log", OPTION_LOG, NULL, 0, "Print every event with its step and time", 0},
-    {"step", OPTION_STEP, NULL, 0, "The same, and wait for Enter after each step", 0},
-    {"json", OPTION_JSON, NULL, 0, "Print one JSON document", 0},
-    {"program-out", OPTION_PROGRAM_OUT, "FILE", 0,
-     "Write the program of a run of scenario 'program' to a new file, for --set file=FILE", 0},
-    {0},
-};
 
 struct replay {
     const char *name; /* for messages */
     const char *input;
     const char *variant;
     const char *program_out;
-    struct bz_plugins plugins;
     bool is_log;
     bool is_step;
     bool is_json;
@@ -42,53 +28,32 @@ struct replay {
     struct bz_replay_report report;
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state) {
-    struct replay *replay = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &replay->plugins;
-        return 0;
-    case OPTION_VARIANT:
-        if (replay->variant != NULL) {
-            argp_error(state, "--variant is given twice");
-        }
-        replay->variant = arg;
-        return 0;
-    case OPTION_LOG:
-        replay->is_log = true;
-        return 0;
-    case OPTION_STEP:
-        replay->is_step = true;
-        return 0;
-    case OPTION_JSON:
-        replay->is_json = true;
-        return 0;
-    case OPTION_PROGRAM_OUT:
-        if (replay->program_out != NULL) {
-            argp_error(state, "--program-out is given twice");
-        }
-        replay->program_out = arg;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (replay->input != NULL) {
-            argp_error(state, "one trace or token; '%s' is too much", arg);
-        }
-        replay->input = arg;
-        return 0;
-    case ARGP_KEY_END:
-        if (replay->input == NULL) {
-            argp_error(state, "a trace file or a token is missing");
-        } else if (replay->is_step && (replay->is_json || replay->variant != NULL)) {
-            argp_error(state, "--step goes with --log only, and not with --%s",
-                       replay->is_json ? "json" : "variant");
-        } else if (replay->is_json && replay->is_log) {
-            argp_error(state, "--json contradicts --log; give one of them");
-        } else if (replay->is_step && isatty(STDIN_FILENO) != 1) {
-            argp_error(state, "--step waits for Enter, and stdin is no terminal");
-        }
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
+static const struct bz_option options[] = {
+    {"variant", "V",
+     "Play the choices to another implementation; a choice that does not fit is the default one",
+     BZ_OPTION_TEXT, offsetof(struct replay, variant), .is_once = true},
+    {"log", NULL, "Print every event with its step and time", BZ_OPTION_FLAG,
+     offsetof(struct replay, is_log)},
+    {"step", NULL, "The same, and wait for Enter after each step", BZ_OPTION_FLAG,
+     offsetof(struct replay, is_step)},
+    {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct replay, is_json)},
+    {"program-out", "FILE",
+     "Write the program of a run of scenario 'program' to a new file, for --set file=FILE",
+     BZ_OPTION_TEXT, offsetof(struct replay, program_out), .is_once = true},
+    {NULL},
+};
+
+static void check_options(struct argp_state *state, void *target) {
+    const struct replay *replay = target;
+    if (replay->input == NULL) {
+        argp_error(state, "a trace file or a token is missing");
+    } else if (replay->is_step && (replay->is_json || replay->variant != NULL)) {
+        argp_error(state, "--step goes with --log only, and not with --%s",
+                   replay->is_json ? "json" : "variant");
+    } else if (replay->is_json && replay->is_log) {
+        argp_error(state, "--json contradicts --log; give one of them");
+    } else if (replay->is_step && isatty(STDIN_FILENO) != 1) {
+        argp_error(state, "--step waits for Enter, and stdin is no terminal");
     }
 }
 
@@ -142,8 +107,7 @@ static int replay_leniently(struct replay *replay) {
     return BZ_EXIT_OK;
 }
 
-/* --- what came of it ----------------------------------------------------------------------------
- */
+/* --- what came of it -------------------------------------------------------------------------- */
 
 /* Waits for Enter; false once the user wants no more stops. */
 static bool wait_for_enter(void) {
@@ -290,20 +254,21 @@ static bool is_meant_as_token(const char *input) {
 }
 
 static int command_replay(int argc, char **argv) {
-    const struct argp_child children[] = {{&bz_plugins_argp, 0, NULL, 0}, {0}};
-    const struct argp argp = {.options = options_table,
-                              .parser = parse_option,
-                              .children = children,
-                              .args_doc = "TRACE.json|TOKEN",
-                              .doc = "Replays one run and holds every event against what is "
-                                     "recorded. Exit status: 0 it matched, 3 it diverged, 2 bad "
-                                     "input; with --variant 0 it passed, 1 a violation."};
     struct replay replay = {.name = argv[0]};
-    bz_cli_parse(&argp, argc, argv, &replay);
+    const struct bz_syntax syntax = {
+        .options = options,
+        .target = &replay,
+        .args_doc = "TRACE.json|TOKEN",
+        .arguments = &replay.input,
+        .arguments_max = 1,
+        .takes_plugins = true,
+        .check = check_options,
+        .doc = "Replays one run and checks every event against the record. Exit status: 0 it "
+               "matched, 3 it diverged, 2 bad input; with --variant 0 it passed, 1 a violation."};
+    int code = bz_options_parse(&syntax, argc, argv);
     replay.is_token = is_meant_as_token(replay.input) && access(replay.input, F_OK) != 0;
     bz_trace_init(&replay.trace);
     bz_trace_init(&replay.record);
-    int code = bz_plugins_load(&replay.plugins, argv[0]);
     code = code == BZ_EXIT_OK ? run_replay(&replay) : code;
     bz_trace_fini(&replay.record);
     bz_trace_fini(&replay.trace);

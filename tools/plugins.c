@@ -13,34 +13,10 @@
 #include "sim/variant/plugin.h"
 #include "tools/cli.h"
 
-#define VARIANTS_MAX                                                                               \
-    4096u /* of one plug-in: a list without an end must not be followed for ever                   \
-           */
+/* Of one plug-in: a list without an end must not be followed for ever. */
+#define VARIANTS_MAX 4096u
 
-enum { OPTION_PLUGIN = 0x7000 };
-
-static const struct argp_option options_table[] = {
-    {"plugin", OPTION_PLUGIN, "FILE.so", 0,
-     "Load the variants of this shared object; its code runs inside the program", 0},
-    {0},
-};
-
-static error_t parse_option(int key, char *arg, struct argp_state *state) {
-    struct bz_plugins *plugins = state->input;
-    if (key != OPTION_PLUGIN) {
-        return ARGP_ERR_UNKNOWN;
-    }
-    if (plugins->count == BZ_PLUGINS_MAX) {
-        argp_error(state, "more than %u plug-ins", BZ_PLUGINS_MAX);
-    }
-    plugins->files[plugins->count++] = arg;
-    return 0;
-}
-
-const struct argp bz_plugins_argp = {.options = options_table, .parser = parse_option};
-
-/* --- the file -----------------------------------------------------------------------------------
- */
+/* --- the file --------------------------------------------------------------------------------- */
 
 /* What the loader would say of these is about its own inner life. */
 static bool is_shared_object(const char *file, char *error, size_t error_bytes) {
@@ -116,8 +92,7 @@ static bool table_fits(const struct bz_plugin *table, char *error, size_t error_
     return true;
 }
 
-/* --- the catalog --------------------------------------------------------------------------------
- */
+/* --- the catalog ------------------------------------------------------------------------------ */
 
 /* The catalog's own list, once it is longer than the one that the program came with. */
 static const struct bz_variant **longer_list;
@@ -158,7 +133,7 @@ static bool add_variants(const struct bz_plugin *table, const struct bz_variant 
     return true;
 }
 
-static int load(const char *file, const char *name) {
+int bz_plugins_load(const char *file, const char *name) {
     char error[BZ_ERROR_BYTES];
     size_t count = 0;
     const struct bz_plugin *table = NULL;
@@ -191,12 +166,4 @@ static int load(const char *file, const char *name) {
     }
     list[count] = NULL;
     return BZ_EXIT_OK;
-}
-
-int bz_plugins_load(const struct bz_plugins *plugins, const char *name) {
-    int code = BZ_EXIT_OK;
-    for (unsigned index = 0; code == BZ_EXIT_OK && index < plugins->count; index++) {
-        code = load(plugins->files[index], name);
-    }
-    return code;
 }

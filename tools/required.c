@@ -52,7 +52,10 @@ static void copy_word(char *word, const char *text, size_t length) {
     snprintf(word, WORD_BYTES, "%.*s", (int)(length < WORD_BYTES ? length : WORD_BYTES - 1), text);
 }
 
-void bz_required_parse(struct bz_required *required, struct argp_state *state, const char *text) {
+void bz_required_parse(struct argp_state *state, void *target, const char *option, char *list) {
+    struct bz_required *required = target;
+    const char *text = list;
+    (void)option;
     for (;; text++) {
         char word[WORD_BYTES];
         size_t length = strcspn(text, ",");

@@ -16,8 +16,9 @@ struct bz_required {
 
 #define BZ_REQUIRED_NAME_BYTES 40u
 
-/* Adds "WINDOW" and "OPERATION:WINDOW", separated by commas. A usage error ends the process. */
-void bz_required_parse(struct bz_required *required, struct argp_state *state, const char *text);
+/* Adds "WINDOW" and "OPERATION:WINDOW", separated by commas, to a struct bz_required: the parser of
+ * an option. A usage error ends the process. */
+void bz_required_parse(struct argp_state *state, void *target, const char *option, char *list);
 
 /* Of what is required, that which was never hit. */
 struct bz_required bz_required_missed(const struct bz_required *required,

@@ -25,7 +25,7 @@ struct bz_yardstick {
     uint8_t order[ORDER_LENGTH];
 };
 
-/* --- the runtime's own --- */
+/* --- the runtime's own ------------------------------------------------------------------------ */
 
 /* Two places to be suspended in, so that a jump back has two targets. */
 static void own_entry(struct bz_coro *from, struct bz_coro *self) {
@@ -46,7 +46,7 @@ double bz_yardstick_own_ns(struct bz_yardstick *yardstick) {
     return (double)(bz_thread_cpu_ns() - began_ns) / (2.0 * ROUND_TRIPS);
 }
 
-/* --- the textbook's --- */
+/* --- the textbook's --------------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
 void bz_yardstick_switch(void **from_sp, void *to_sp);
@@ -91,7 +91,7 @@ double bz_yardstick_textbook_ns(struct bz_yardstick *yardstick) {
 }
 #endif
 
-/* --- life --- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 static bool crowd_init(struct bz_yardstick *yardstick) {
     for (unsigned index = 0; index < CROWD; index++) {
