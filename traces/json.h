@@ -24,12 +24,10 @@ struct bz_json;
 
 /* --- building; every function stops the process when memory runs out -------------------------- */
 struct bz_json *bz_json_new_object(void);
-struct bz_json *bz_json_new_array(void);
 /* NULL: null. Bytes that are no UTF-8 become U+FFFD. */
 void bz_json_add_string(struct bz_json *object, const char *key, const char *value);
 void bz_json_add_number(struct bz_json *object, const char *key, uint64_t value); /* <= 2^53 - 1 */
-void bz_json_add_integer(struct bz_json *object, const char *key, int64_t value);
-void bz_json_add_decimal(struct bz_json *object, const char *key, double value); /* reports only */
+void bz_json_add_decimal(struct bz_json *object, const char *key, double value);  /* reports only */
 void bz_json_add_bool(struct bz_json *object, const char *key, bool value);
 void bz_json_add_hex(struct bz_json *object, const char *key, uint64_t value); /* "0x..." */
 struct bz_json *bz_json_add_object(struct bz_json *object, const char *key);

@@ -371,13 +371,11 @@ bool bz_trace_parse(struct bz_trace *trace, const char *text, size_t length, con
     struct reader reader = {trace, origin, error, error_bytes};
     bz_trace_init(trace);
     if (length > BZ_TRACE_BYTES_MAX) {
-        snprintf(error, error_bytes, "%s: larger than %zu bytes, the limit of traces", origin,
-                 BZ_TRACE_BYTES_MAX);
-        return false;
+        return bz_fail(error, error_bytes, "%s: larger than %zu bytes, the limit of traces", origin,
+                       BZ_TRACE_BYTES_MAX);
     }
     if (length == 0) {
-        snprintf(error, error_bytes, "%s: empty; record the trace again", origin);
-        return false;
+        return bz_fail(error, error_bytes, "%s: empty; record the trace again", origin);
     }
     struct bz_json *root = bz_json_parse(text, length, DEPTH_MAX, origin, error, error_bytes);
     if (root == NULL) {

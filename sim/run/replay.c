@@ -1,9 +1,9 @@
 #include "sim/run/replay.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "sim/choice/strategy_replay.h"
+#include "traces/text.h"
 
 /* --- header of a trace ------------------------------------------------------------------------ */
 
@@ -62,41 +62,40 @@ bool bz_trace_program(const struct bz_trace *trace, const struct bz_catalog *cat
 
 /* --- replaying -------------------------------------------------------------------------------- */
 
-static struct bz_world *new_world(const struct bz_program *program, char *error,
-                                  size_t error_bytes) {
-    struct bz_world *world = bz_program_new_world(program);
-    if (world == NULL) {
-        snprintf(error, error_bytes, "no memory for a replay");
-    }
-    return world;
+/* A program in a world of its own, as a source of events. */
+struct stage {
+    struct bz_program_place place;
+    struct bz_source source;
+};
+
+static bool set_up(struct stage *stage, const struct bz_program *program, char *error,
+                   size_t error_bytes) {
+    stage->place = (struct bz_program_place){program, bz_program_new_world(program)};
+    stage->source = bz_program_source(&stage->place);
+    return stage->place.world != NULL || bz_fail(error, error_bytes, "no memory for a replay");
 }
 
 bool bz_replay_trace(const struct bz_trace *trace, const struct bz_program *program,
                      struct bz_replay_report *report, char *error, size_t error_bytes) {
-    struct bz_world *world = new_world(program, error, error_bytes);
-    if (world == NULL) {
-        return false;
-    }
-    struct bz_program_place place = {.program = program, .world = world};
-    struct bz_source source = bz_program_source(&place);
-    bool is_ok = bz_judge_replay(world->judge, &source, trace, report, error, error_bytes);
-    bz_world_destroy(world);
+    struct stage stage;
+    bool is_ok =
+        set_up(&stage, program, error, error_bytes) &&
+        bz_judge_replay(stage.place.world->judge, &stage.source, trace, report, error, error_bytes);
+    bz_world_destroy(stage.place.world);
     return is_ok;
 }
 
 bool bz_replay_lenient(const struct bz_trace *trace, const struct bz_program *program,
                        struct bz_trace *record, struct bz_replay_report *report, char *error,
                        size_t error_bytes) {
-    struct bz_world *world = new_world(program, error, error_bytes);
-    if (world == NULL) {
-        return false;
+    struct stage stage;
+    bool is_ok = set_up(&stage, program, error, error_bytes);
+    if (is_ok) {
+        write_header(program, record);
+        is_ok = bz_judge_replay_lenient(stage.place.world->judge, &stage.source, trace, record,
+                                        report, error, error_bytes);
     }
-    struct bz_program_place place = {.program = program, .world = world};
-    struct bz_source source = bz_program_source(&place);
-    write_header(program, record);
-    bool is_ok =
-        bz_judge_replay_lenient(world->judge, &source, trace, record, report, error, error_bytes);
-    bz_world_destroy(world);
+    bz_world_destroy(stage.place.world);
     return is_ok;
 }
 
@@ -122,16 +121,18 @@ bool bz_trace_print_program(const struct bz_trace *trace, const struct bz_progra
                             char *text, size_t text_bytes, size_t *length, char *error,
                             size_t error_bytes) {
     if (program->scenario->file == NULL) {
-        snprintf(error, error_bytes, "scenario '%s' takes no file, and writes none",
-                 program->scenario->name);
-        return false;
+        return bz_fail(error, error_bytes, "scenario '%s' takes no file, and writes none",
+                       program->scenario->name);
     }
     struct bz_tape tape;
     bz_tape_init(&tape);
-    struct printing printing = {.program = program, .text = text, .text_bytes = text_bytes};
+    struct printing printing = {.program = program,
+                                .world = bz_program_new_world(program),
+                                .text = text,
+                                .text_bytes = text_bytes};
     struct bz_source source = {.run = set_up_and_print, .context = &printing};
-    bool is_ok = bz_trace_to_tape(trace, &tape, error, error_bytes) &&
-                 (printing.world = new_world(program, error, error_bytes)) != NULL;
+    bool is_ok = printing.world != NULL ? bz_trace_to_tape(trace, &tape, error, error_bytes)
+                                        : bz_fail(error, error_bytes, "no memory for a replay");
     if (is_ok) {
         (void)bz_judge_run(printing.world->judge, &source,
                            &(struct bz_run_start){.seed = trace->seed,
@@ -151,19 +152,17 @@ bool bz_record(const struct bz_program *program, uint64_t seed, struct bz_trace 
                struct bz_replay_report *report) {
     *report = (struct bz_replay_report){.result = BZ_REPLAY_MATCHED};
     struct bz_world *light = bz_program_new_world(program);
-    struct bz_world *heavy = bz_program_new_world(program);
-    bool is_ok = light != NULL && heavy != NULL;
+    struct stage heavy;
+    bool is_ok = set_up(&heavy, program, NULL, 0) && light != NULL;
     if (is_ok) {
-        struct bz_program_place place = {.program = program, .world = heavy};
-        struct bz_source source = bz_program_source(&place);
         struct bz_kept_run run;
         (void)bz_program_run(program, light, seed);
         bz_judge_keep(light->judge, &run);
         write_header(program, trace);
-        bz_judge_record(heavy->judge, &source, &run, trace, report);
+        bz_judge_record(heavy.place.world->judge, &heavy.source, &run, trace, report);
         bz_kept_run_fini(&run);
     }
     bz_world_destroy(light);
-    bz_world_destroy(heavy);
+    bz_world_destroy(heavy.place.world);
     return is_ok;
 }
