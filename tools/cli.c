@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +45,22 @@ int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...) {
     return code;
 }
 
+volatile sig_atomic_t bz_interrupt_requested;
+
+static void on_signal(int number) {
+    (void)number;
+    __atomic_store_n(&bz_interrupt_requested, 1, __ATOMIC_RELAXED); /* other threads read it */
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+}
+
+void bz_interrupt_catch(void) {
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
 const char *bz_cli_hint(const char *word, const char *const *candidates, size_t count, char *buffer,
                         size_t size_bytes) {
     const char *nearest = bz_nearest_name(word, candidates, count);
@@ -81,32 +98,19 @@ const char *bz_cli_time_text(uint64_t time_ns, char *buffer, size_t size_bytes) 
     return buffer;
 }
 
-/* --- parsing ------------------------------------------------------------------------------------
- * argp says which option it does not know, but not which one was meant. So the long options are
- * looked at once before argp is. */
+/* --- parsing: argp does not say which option was meant, so the long ones are checked first ------
+ */
 
 #define LONG_OPTIONS_MAX 64u
 
-struct long_options {
-    const char *names[LONG_OPTIONS_MAX];
-    bool takes_value[LONG_OPTIONS_MAX];
-    size_t count;
-};
-
-static void add_long_option(struct long_options *known, const char *name, bool takes_value) {
-    if (known->count < LONG_OPTIONS_MAX) {
-        known->names[known->count] = name;
-        known->takes_value[known->count++] = takes_value;
-    }
-}
-
-/* The option that `word` names or abbreviates, or -1. */
-static int find_long_option(const struct long_options *known, const char *word, size_t length) {
-    int found = -1;
-    for (size_t index = 0; index < known->count; index++) {
-        if (strncmp(known->names[index], word, length) == 0) {
-            found = (int)index;
-            if (known->names[index][length] == '\0') {
+/* The option that `word` names or abbreviates, or NULL. */
+static const struct argp_option *find_long_option(const struct argp_option *const *known,
+                                                  size_t count, const char *word, size_t length) {
+    const struct argp_option *found = NULL;
+    for (size_t index = 0; index < count; index++) {
+        if (strncmp(known[index]->name, word, length) == 0) {
+            found = known[index];
+            if (found->name[length] == '\0') {
                 break;
             }
         }
@@ -115,33 +119,38 @@ static int find_long_option(const struct long_options *known, const char *word, 
 }
 
 void bz_cli_parse(const struct argp *argp, int argc, char **argv, void *input) {
-    struct long_options known = {.count = 0};
+    static const struct argp_option everywhere[] = {
+        {.name = "help"}, {.name = "usage"}, {.name = "version"}};
+    const struct argp_option *known[LONG_OPTIONS_MAX];
+    const char *names[LONG_OPTIONS_MAX];
+    size_t count = 0;
     for (const struct argp_option *option = argp->options;
          option != NULL && (option->name != NULL || option->doc != NULL); option++) {
-        if (option->name != NULL) {
-            add_long_option(&known, option->name, option->arg != NULL);
-        }
+        known[count] = option;
+        count += option->name != NULL && count < LONG_OPTIONS_MAX - 3;
     }
-    add_long_option(&known, "help", false);
-    add_long_option(&known, "usage", false);
-    add_long_option(&known, "version", false);
+    for (size_t index = 0; index < 3; index++) {
+        known[count++] = &everywhere[index];
+    }
+    for (size_t index = 0; index < count; index++) {
+        names[index] = known[index]->name;
+    }
     for (int index = 1; index < argc && strcmp(argv[index], "--") != 0; index++) {
         if (strncmp(argv[index], "--", 2) != 0) {
             continue;
         }
         const char *word = argv[index] + 2;
         size_t length = strcspn(word, "=");
-        int option = find_long_option(&known, word, length);
-        if (option < 0) {
+        const struct argp_option *option = find_long_option(known, count, word, length);
+        if (option == NULL) {
             char name[64];
             char hint[128];
             snprintf(name, sizeof name, "%.*s", (int)(length < 63 ? length : 63), word);
             exit(bz_cli_fail(argv[0], BZ_EXIT_USAGE, "no option '--%s'%s ('%s --help' lists them)",
-                             name, bz_cli_hint(name, known.names, known.count, hint, sizeof hint),
-                             argv[0]));
+                             name, bz_cli_hint(name, names, count, hint, sizeof hint), argv[0]));
         }
         /* The next word is the option's value, whatever it looks like. */
-        index += known.takes_value[option] && word[length] == '\0';
+        index += option->arg != NULL && word[length] == '\0';
     }
     error_t error = argp_parse(argp, argc, argv, 0, NULL, input);
     if (error != 0) {

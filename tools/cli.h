@@ -8,6 +8,7 @@
 #define BZ_TOOLS_CLI_H
 
 #include <argp.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -56,6 +57,11 @@ void bz_cli_parse(const struct argp *argp, int argc, char **argv, void *input);
 /* Prints "NAME: message" to stderr and returns `code`. */
 int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Ctrl-C during long work: the first signal asks for an end in good order, the second one ends the
+ * process. */
+extern volatile sig_atomic_t bz_interrupt_requested; /* not 0 once SIGINT or SIGTERM has come */
+void bz_interrupt_catch(void);                       /* catches both from now on */
 
 /* ", did you mean 'x'?" for the candidate nearest to `word`, or an empty text. Returns `buffer`. */
 const char *bz_cli_hint(const char *word, const char *const *candidates, size_t count, char *buffer,

@@ -2,7 +2,7 @@
  *
  * Everything is measured in one process and one thread, in its processor time, on one core if the
  * system lets it choose. A machine that others use changes its speed all the time. So a repeat is
- * short, and a yardstick stands beside each: the ratio of the two hardly feels what disturbed both,
+ * short, and a baseline stands beside each: the ratio of the two hardly feels what disturbed both,
  * and its median is reported. Of the absolute figures the best repeat is reported: the one that was
  * disturbed least. Every repeat runs seeds of its own, because the processor would learn a schedule
  * that it sees again.
@@ -15,11 +15,11 @@
 
 #include "sim/run/program.h"
 #include "sim/run/settings.h"
+#include "tools/baseline.h"
 #include "tools/cli.h"
 #include "tools/options.h"
 #include "tools/progress.h"
 #include "tools/report_json.h"
-#include "tools/yardstick.h"
 
 #define REPEATS 40u
 #define RUNS_DEFAULT 1000u
@@ -51,13 +51,13 @@ struct entry {
     struct bz_world *world;
     uint64_t next_seed;
     struct series step_ns;
-    struct series ratio; /* of each repeat to the yardstick beside it */
+    struct series ratio; /* of each repeat to the baseline beside it */
 };
 
 struct bench {
     bool is_json;
     uint64_t runs;
-    struct bz_yardstick *yardstick;
+    struct bz_baseline *baseline;
     struct series switch_ns;
     struct series own_switch_ns;
     struct entry entries[ENTRY_COUNT];
@@ -142,7 +142,7 @@ static int prepare_entry(struct bench *bench, const char *command, size_t index)
 
 static int measure_entry(struct bench *bench, const char *command, size_t index, unsigned repeat) {
     struct entry *entry = &bench->entries[index];
-    double switch_ns = bz_yardstick_textbook_ns(bench->yardstick);
+    double switch_ns = bz_baseline_textbook_ns(bench->baseline);
     uint64_t steps = bz_judge_stats(entry->world->judge)->steps;
     uint64_t began_ns = bz_thread_cpu_ns();
     int code = run_schedules(entry, command, entries[index].name, bench->runs);
@@ -162,7 +162,7 @@ static int measure(struct bench *bench, const char *command) {
         code = prepare_entry(bench, command, index);
     }
     for (unsigned repeat = 0; repeat < REPEATS && code == BZ_EXIT_OK; repeat++) {
-        bench->own_switch_ns.values[repeat] = bz_yardstick_own_ns(bench->yardstick);
+        bench->own_switch_ns.values[repeat] = bz_baseline_own_ns(bench->baseline);
         for (size_t index = 0; index < ENTRY_COUNT && code == BZ_EXIT_OK; index++) {
             code = measure_entry(bench, command, index, repeat);
         }
@@ -229,9 +229,9 @@ static int command_bench(int argc, char **argv) {
                                             "bare context switch costs in the same process."};
     (void)bz_options_parse(&syntax, argc, argv);
     pin_to_this_core();
-    bench.yardstick = bz_yardstick_new();
-    int code = bench.yardstick == NULL ? bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "out of memory")
-                                       : measure(&bench, argv[0]);
+    bench.baseline = bz_baseline_new();
+    int code = bench.baseline == NULL ? bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "out of memory")
+                                      : measure(&bench, argv[0]);
     if (code == BZ_EXIT_OK && bench.is_json) {
         print_json(&bench);
     } else if (code == BZ_EXIT_OK) {
@@ -240,7 +240,7 @@ static int command_bench(int argc, char **argv) {
     for (size_t index = 0; index < ENTRY_COUNT; index++) {
         bz_world_destroy(bench.entries[index].world);
     }
-    bz_yardstick_destroy(bench.yardstick);
+    bz_baseline_destroy(bench.baseline);
     return code;
 }
 

@@ -6,7 +6,6 @@
 #include "sim/explore/explore.h"
 #include "tools/cli.h"
 #include "tools/explore_report.h"
-#include "tools/interrupt.h"
 #include "tools/options.h"
 #include "tools/progress.h"
 

@@ -9,7 +9,6 @@
 #include "sim/judge/judge.h"
 #include "sim/run/campaign.h"
 #include "tools/cli.h"
-#include "tools/interrupt.h"
 #include "tools/mutation.h"
 #include "tools/options.h"
 #include "tools/progress.h"

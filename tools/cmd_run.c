@@ -8,11 +8,10 @@
 #include "tools/cli.h"
 #include "tools/diagnosis.h"
 #include "tools/findings.h"
-#include "tools/interrupt.h"
 #include "tools/options.h"
 #include "tools/progress.h"
 #include "tools/report_json.h"
-#include "tools/required.h"
+#include "tools/require_window.h"
 #include "tools/run_report.h"
 
 #define RUNS_DEFAULT 10000u
@@ -27,7 +26,7 @@ struct run {
     uint64_t seconds; /* 0: no --time */
     uint32_t jobs;
     bool keep_going;
-    struct bz_required required;
+    struct bz_require_window required;
     const char *out;
     bool is_json;
     bool is_quiet;
@@ -102,7 +101,7 @@ static const struct bz_option options[] = {
     {"require-window", "WINDOWS",
      "Exit with 4 unless cancels hit each of these, separated by commas: a window, or "
      "OPERATION:WINDOW, such as acquire:woken",
-     BZ_OPTION_PARSED, offsetof(struct run, required), .parse = bz_required_parse},
+     BZ_OPTION_PARSED, offsetof(struct run, required), .parse = bz_require_window_parse},
     {"out", "DIR", "Write a trace of each finding kept into this folder", BZ_OPTION_TEXT,
      offsetof(struct run, out), .is_once = true},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct run, is_json)},
@@ -148,8 +147,8 @@ static int exit_code_of(const struct bz_run_report *report) {
     if (report->result->out_of_steps > 0) {
         return BZ_EXIT_INTERRUPTED;
     }
-    char name[BZ_REQUIRED_NAME_BYTES];
-    bool is_missed = bz_required_name(&report->missed, 0, name, sizeof name);
+    char name[BZ_REQUIRE_WINDOW_NAME_BYTES];
+    bool is_missed = bz_require_window_name(&report->missed, 0, name, sizeof name);
     return is_missed ? BZ_EXIT_UNPROVED : BZ_EXIT_OK;
 }
 
@@ -187,7 +186,7 @@ static int command_run(int argc, char **argv) {
     if (!run_campaign(&run, &program, &result, &report.seconds)) {
         return bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "out of memory or threads");
     }
-    report.missed = bz_required_missed(&run.required, &result.stats);
+    report.missed = bz_require_window_missed(&run.required, &result.stats);
     report.is_stopped = bz_interrupt_requested != 0 && result.is_interrupted;
     report.exit_code = exit_code_of(&report);
     code =

@@ -8,7 +8,6 @@
 #include "sim/run/settings.h"
 #include "sim/run/token.h"
 #include "tools/cli.h"
-#include "tools/interrupt.h"
 #include "tools/options.h"
 #include "tools/progress.h"
 #include "tools/report_json.h"

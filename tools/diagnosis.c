@@ -1,14 +1,222 @@
 #include "tools/diagnosis.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "primitives/runtime/check.h"
 #include "sim/judge/judge.h"
 #include "tools/cli.h"
 #include "tools/plugins.h"
-#include "tools/timeline.h"
 
 #define MOMENTS_MAX 15u
+#define MOMENT_TEXT_BYTES 192u
+
+/* An event that matters to people, in their words. */
+struct moment {
+    uint64_t step;
+    uint64_t time_ns;
+    const char *task; /* belongs to the trace; NULL: the loop */
+    char text[MOMENT_TEXT_BYTES];
+};
+
+/* --- the timeline ----------------------------------------------------------------------------- */
+
+/* What the reader of the events so far knows of a task. */
+struct reader_task {
+    const char *op; /* the operation that it is inside */
+    const char *object;
+    bool has_started;
+    bool is_expected; /* it waits for something other than its turn: its return is worth a line */
+};
+
+struct reader {
+    const struct bz_trace *trace;
+    struct reader_task *tasks; /* by number; 0 is the loop */
+    uint64_t injected_step;    /* of the last injected cancel */
+    struct reader_task *injected_task;
+};
+
+static bool is(const char *text, const char *word) {
+    return text != NULL && strcmp(text, word) == 0;
+}
+
+static const char *or_else(const char *text, const char *other) {
+    return text != NULL ? text : other;
+}
+
+#define SAY(...) (snprintf(text, MOMENT_TEXT_BYTES, __VA_ARGS__), true)
+
+static bool say_call(struct reader *reader, struct reader_task *task,
+                     const struct bz_trace_event *event, char *text) {
+    (void)reader;
+    task->op = event->op;
+    task->object = event->object;
+    if (is(event->op, "acquire")) {
+        return false; /* whether it acquires or waits is the next line */
+    }
+    if (is(event->op, "release")) {
+        return SAY("releases '%s'", or_else(event->object, "?"));
+    }
+    return SAY("calls %s of '%s'", or_else(event->op, "?"), or_else(event->object, "?"));
+}
+
+static bool say_return(struct reader *reader, struct reader_task *task,
+                       const struct bz_trace_event *event, char *text) {
+    (void)reader;
+    const char *op = or_else(event->op, or_else(task->op, "?"));
+    const char *object = or_else(event->object, or_else(task->object, "?"));
+    task->op = NULL;
+    if (is(op, "acquire") && is(event->status, "ok")) {
+        return SAY("acquires '%s'", object);
+    }
+    if (is(op, "acquire") && is(event->status, "cancelled")) {
+        return SAY("leaves '%s' without a permit (cancelled)", object);
+    }
+    if (is(event->status, "ok")) {
+        return false;
+    }
+    return SAY("is refused: %s of '%s' says %s", op, object, or_else(event->status, "?"));
+}
+
+static bool say_suspend(struct reader *reader, struct reader_task *task,
+                        const struct bz_trace_event *event, char *text) {
+    (void)reader;
+    task->is_expected = !is(event->wait, "yield");
+    if (task->op != NULL) {
+        task->is_expected = true;
+        return SAY("waits for '%s'", or_else(task->object, "?"));
+    }
+    if (is(event->wait, "sleep")) {
+        return SAY("sleeps");
+    }
+    if (is(event->wait, "join")) {
+        return SAY("waits for other tasks");
+    }
+    return is(event->wait, "future") && SAY("waits for a future");
+}
+
+static bool say_resume(struct reader *reader, struct reader_task *task,
+                       const struct bz_trace_event *event, char *text) {
+    (void)reader;
+    bool has_started = task->has_started;
+    bool is_expected = task->is_expected;
+    task->has_started = true;
+    task->is_expected = false;
+    if (is(event->status, "cancelled")) {
+        return has_started ? SAY("resumes cancelled") : SAY("starts cancelled");
+    }
+    if (!has_started) {
+        return SAY("starts");
+    }
+    if (!is(event->status, "ok")) {
+        return SAY("resumes with %s", or_else(event->status, "?"));
+    }
+    return is_expected && SAY("resumes");
+}
+
+static bool say_cancel(struct reader *reader, struct reader_task *task,
+                       const struct bz_trace_event *event, char *text) {
+    bool is_injected = reader->injected_step == event->step && reader->injected_task == task;
+    char by[160] = "";
+    if (is_injected) {
+        snprintf(by, sizeof by, " (injected)");
+    } else if (event->by != NULL) {
+        snprintf(by, sizeof by, " by %.140s", event->by);
+    }
+    if (event->status != NULL && !is(event->status, "ok")) {
+        return SAY("is cancelled%s, too late", by);
+    }
+    if (is(event->window, "cancelling")) {
+        return SAY("is cancelled once more%s", by);
+    }
+    return SAY("is cancelled while %s%s", or_else(event->window, "?"), by);
+}
+
+static bool say_wake(struct reader *reader, struct reader_task *task,
+                     const struct bz_trace_event *event, char *text) {
+    (void)reader, (void)task;
+    return !is(event->status, "cancelled") && /* the cancel has a line of its own */
+           SAY("is woken (%s)",
+               is(event->status, "ok") ? "result set" : or_else(event->status, "?"));
+}
+
+static bool say_inject(struct reader *reader, struct reader_task *task,
+                       const struct bz_trace_event *event, char *text) {
+    (void)text;
+    reader->injected_step = event->step;
+    reader->injected_task = task;
+    return false;
+}
+
+static bool say_exit(struct reader *reader, struct reader_task *task,
+                     const struct bz_trace_event *event, char *text) {
+    (void)reader, (void)task;
+    return SAY("ends (%s)", or_else(event->status, "?"));
+}
+
+static bool say_number(struct reader *reader, struct reader_task *task,
+                       const struct bz_trace_event *event, char *text) {
+    (void)reader, (void)task;
+    const char *verb = is(event->event, "draw") ? "draws" : "note";
+    return event->n != BZ_TRACE_ABSENT && SAY("%s %" PRIu64, verb, event->n);
+}
+
+/* What each event says: true if it is worth a line, which is then in `text`. */
+static const struct {
+    const char *event;
+    bool (*say)(struct reader *reader, struct reader_task *task, const struct bz_trace_event *event,
+                char *text);
+} sayings[] = {
+    {"call", say_call},   {"return", say_return}, {"suspend", say_suspend}, {"resume", say_resume},
+    {"wake", say_wake},   {"inject", say_inject}, {"cancel", say_cancel},   {"exit", say_exit},
+    {"draw", say_number}, {"note", say_number},
+};
+
+/* True if the event is worth a line. Must see every event in order. */
+static bool say(struct reader *reader, const struct bz_trace_event *event, char *text) {
+    struct reader_task *task = &reader->tasks[bz_trace_find_task(reader->trace, event->task)];
+    for (size_t index = 0; index < sizeof sayings / sizeof sayings[0]; index++) {
+        if (is(event->event, sayings[index].event)) {
+            return sayings[index].say(reader, task, event, text);
+        }
+    }
+    return false;
+}
+
+/* Fills `moments` with the last moments up to step `step`, the oldest first, at most MOMENTS_MAX.
+ * Returns how many; `left_out` says how many came before them. Bare yields and what goes without
+ * saying are no moments. */
+static size_t list_moments(const struct bz_trace *trace, uint64_t step, struct moment *moments,
+                           size_t *left_out) {
+    struct reader reader = {.trace = trace, .injected_step = UINT64_MAX};
+    struct moment moment;
+    size_t total = 0;
+    reader.tasks = calloc(trace->task_count + 1, sizeof *reader.tasks);
+    struct moment ring[MOMENTS_MAX];
+    BZ_CHECK(reader.tasks != NULL);
+    for (size_t index = 0; index < trace->event_count; index++) {
+        const struct bz_trace_event *event = &trace->events[index];
+        if (event->step > step) {
+            break;
+        }
+        if (say(&reader, event, moment.text)) {
+            moment.step = event->step;
+            moment.time_ns = event->time_ns;
+            moment.task = event->task;
+            ring[total++ % MOMENTS_MAX] = moment;
+        }
+    }
+    size_t count = total < MOMENTS_MAX ? total : MOMENTS_MAX;
+    for (size_t index = 0; index < count; index++) {
+        moments[index] = ring[(total - count + index) % MOMENTS_MAX];
+    }
+    *left_out = total - count;
+    free(reader.tasks);
+    return count;
+}
+
+/* --- the diagnosis --- */
 
 /* Objects of a program (scenarios/program) are named after their primitive: "lock-1". */
 static bool is_named_after(const char *object, const char *primitive) {
@@ -66,12 +274,12 @@ static const char *name_or_loop(const char *task) {
 }
 
 static void print_timeline(FILE *out, const struct bz_trace *trace, uint64_t time_ns) {
-    struct bz_moment moments[MOMENTS_MAX];
+    struct moment moments[MOMENTS_MAX];
     char step[24];
     char time[BZ_TIME_TEXT_BYTES];
     size_t left_out;
     const struct bz_trace_verdict *verdict = &trace->verdict;
-    size_t count = bz_timeline(trace, verdict->step, moments, MOMENTS_MAX, &left_out);
+    size_t count = list_moments(trace, verdict->step, moments, &left_out);
     int task_width = longer(4, name_or_loop(verdict->task));
     int time_width = longer(4, bz_cli_time_text(time_ns, time, sizeof time));
     snprintf(step, sizeof step, "%" PRIu64, verdict->step);
@@ -87,7 +295,7 @@ static void print_timeline(FILE *out, const struct bz_trace *trace, uint64_t tim
         fprintf(out, "  %*s  (%zu earlier)\n", step_width, "...", left_out);
     }
     for (size_t index = 0; index < count; index++) {
-        const struct bz_moment *moment = &moments[index];
+        const struct moment *moment = &moments[index];
         fprintf(out, "%c %*" PRIu64 "  %*s  %-*s  %s\n", moment->step == verdict->step ? '>' : ' ',
                 step_width, moment->step, time_width,
                 bz_cli_time_text(moment->time_ns, time, sizeof time), task_width,

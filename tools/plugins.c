@@ -12,6 +12,7 @@
 #include "sim/run/settings.h"
 #include "sim/variant/plugin.h"
 #include "tools/cli.h"
+#include "traces/text.h"
 
 /* Of one plug-in: a list without an end must not be followed for ever. */
 #define VARIANTS_MAX 4096u
@@ -23,14 +24,12 @@ static bool is_shared_object(const char *file, char *error, size_t error_bytes) 
     struct stat status;
     unsigned char head[EI_NIDENT + sizeof(Elf64_Half)] = {0};
     if (stat(file, &status) != 0) {
-        snprintf(error, error_bytes, "%s", strerror(errno));
-        return false;
+        return bz_fail(error, error_bytes, "%s", strerror(errno));
     }
     FILE *stream = S_ISREG(status.st_mode) ? fopen(file, "rb") : NULL;
     if (stream == NULL) {
-        snprintf(error, error_bytes, "%s",
-                 S_ISREG(status.st_mode) ? strerror(errno) : "it is no file");
-        return false;
+        return bz_fail(error, error_bytes, "%s",
+                       S_ISREG(status.st_mode) ? strerror(errno) : "it is no file");
     }
     Elf64_Half type = ET_NONE;
     bool is_elf =
@@ -38,8 +37,7 @@ static bool is_shared_object(const char *file, char *error, size_t error_bytes) 
     fclose(stream);
     memcpy(&type, head + EI_NIDENT, sizeof type);
     if (!is_elf || type != ET_DYN) {
-        snprintf(error, error_bytes, "it is not a shared object");
-        return false;
+        return bz_fail(error, error_bytes, "it is not a shared object");
     }
     return true;
 }
@@ -69,25 +67,24 @@ static const struct bz_plugin *open_table(const char *file, char *error, size_t 
 
 static bool table_fits(const struct bz_plugin *table, char *error, size_t error_bytes) {
     if (table->version != BZ_VARIANT_VERSION) {
-        snprintf(error, error_bytes,
-                 "built for table version %u, this program has %u; compile it against the headers "
-                 "of this program",
-                 table->version, BZ_VARIANT_VERSION);
-        return false;
+        return bz_fail(
+            error, error_bytes,
+            "built for table version %u, this program has %u; compile it against the headers "
+            "of this program",
+            table->version, BZ_VARIANT_VERSION);
     }
     if (table->variant_bytes != sizeof(struct bz_variant) ||
         table->future_bytes != sizeof(struct bz_future) ||
         table->timer_bytes != sizeof(struct bz_timer)) {
-        snprintf(error, error_bytes,
-                 "its headers are not those of this program (a variant, a future and a timer have "
-                 "%u, %u and %u bytes there, %zu, %zu and %zu here); compile it again",
-                 table->variant_bytes, table->future_bytes, table->timer_bytes,
-                 sizeof(struct bz_variant), sizeof(struct bz_future), sizeof(struct bz_timer));
-        return false;
+        return bz_fail(
+            error, error_bytes,
+            "its headers are not those of this program (a variant, a future and a timer have "
+            "%u, %u and %u bytes there, %zu, %zu and %zu here); compile it again",
+            table->variant_bytes, table->future_bytes, table->timer_bytes,
+            sizeof(struct bz_variant), sizeof(struct bz_future), sizeof(struct bz_timer));
     }
     if (table->variants == NULL || table->variants[0] == NULL) {
-        snprintf(error, error_bytes, "it has no variants");
-        return false;
+        return bz_fail(error, error_bytes, "it has no variants");
     }
     return true;
 }
@@ -111,21 +108,19 @@ static bool add_variants(const struct bz_plugin *table, const struct bz_variant 
     for (unsigned index = 0; table->variants[index] != NULL; index++) {
         const struct bz_variant *variant = table->variants[index];
         if (index == VARIANTS_MAX) {
-            snprintf(error, error_bytes, "it has more than %u variants", VARIANTS_MAX);
-            return false;
+            return bz_fail(error, error_bytes, "it has more than %u variants", VARIANTS_MAX);
         }
         if (!bz_plugin_check_variant(variant, what, sizeof what)) {
             bool is_named = variant->version == BZ_VARIANT_VERSION && variant->name != NULL;
-            snprintf(error, error_bytes, "its variant number %u, '%.64s', %.512s", index + 1,
-                     is_named ? variant->name : "?", what);
-            return false;
+            return bz_fail(error, error_bytes, "its variant number %u, '%.64s', %.512s", index + 1,
+                           is_named ? variant->name : "?", what);
         }
         for (size_t other = 0; other < *count; other++) {
             if (strcmp(list[other]->name, variant->name) == 0) {
                 const char *holder = bz_plugins_file(list[other]);
-                snprintf(error, error_bytes, "the name of its variant '%.64s' is taken by %.512s",
-                         variant->name, holder != NULL ? holder : "the program itself");
-                return false;
+                return bz_fail(error, error_bytes,
+                               "the name of its variant '%.64s' is taken by %.512s", variant->name,
+                               holder != NULL ? holder : "the program itself");
             }
         }
         list[(*count)++] = variant;

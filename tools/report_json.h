@@ -6,7 +6,7 @@
 
 #include "sim/run/campaign.h"
 #include "tools/findings.h"
-#include "tools/required.h"
+#include "tools/require_window.h"
 #include "traces/json.h"
 
 struct bz_run_report {
@@ -15,8 +15,8 @@ struct bz_run_report {
     const struct bz_campaign_result *result;
     const struct bz_kept_findings *findings;
     double seconds;
-    bool is_stopped;           /* by a signal, before all was done */
-    struct bz_required missed; /* required and never hit */
+    bool is_stopped;                 /* by a signal, before all was done */
+    struct bz_require_window missed; /* required and never hit */
     int exit_code;
 };
 

@@ -1,4 +1,4 @@
-#include "tools/required.h"
+#include "tools/require_window.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -52,8 +52,9 @@ static void copy_word(char *word, const char *text, size_t length) {
     snprintf(word, WORD_BYTES, "%.*s", (int)(length < WORD_BYTES ? length : WORD_BYTES - 1), text);
 }
 
-void bz_required_parse(struct argp_state *state, void *target, const char *option, char *list) {
-    struct bz_required *required = target;
+void bz_require_window_parse(struct argp_state *state, void *target, const char *option,
+                             char *list) {
+    struct bz_require_window *required = target;
     const char *text = list;
     (void)option;
     for (;; text++) {
@@ -76,9 +77,9 @@ void bz_required_parse(struct argp_state *state, void *target, const char *optio
     }
 }
 
-struct bz_required bz_required_missed(const struct bz_required *required,
-                                      const struct bz_run_stats *stats) {
-    struct bz_required missed = *required;
+struct bz_require_window bz_require_window_missed(const struct bz_require_window *required,
+                                                  const struct bz_run_stats *stats) {
+    struct bz_require_window missed = *required;
     for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
         for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
             if (stats->windows[op][window] > 0) {
@@ -90,8 +91,8 @@ struct bz_required bz_required_missed(const struct bz_required *required,
     return missed;
 }
 
-bool bz_required_name(const struct bz_required *required, unsigned index, char *name,
-                      size_t name_bytes) {
+bool bz_require_window_name(const struct bz_require_window *required, unsigned index, char *name,
+                            size_t name_bytes) {
     for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
         for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
             if ((required->windows[op] >> window & 1u) == 0 || index-- > 0) {

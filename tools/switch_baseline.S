@@ -1,13 +1,13 @@
-/* The yardstick of `buzzer bench`: the context switch of the textbooks, a function that pushes the
+/* The baseline of `buzzer bench`: the context switch of the textbooks, a function that pushes the
  * six registers that the System V ABI lets a callee keep, exchanges the stacks, pops six and
  * returns. Nobody runs tasks on it; figures are given as ratios to what it costs. */
 #if defined(__x86_64__)
 
     .text
-    .globl bz_yardstick_switch
-    .type bz_yardstick_switch, @function
-    /* void bz_yardstick_switch(void **from_sp, void *to_sp) */
-bz_yardstick_switch:
+    .globl bz_baseline_switch
+    .type bz_baseline_switch, @function
+    /* void bz_baseline_switch(void **from_sp, void *to_sp) */
+bz_baseline_switch:
     pushq %rbp
     pushq %rbx
     pushq %r12
@@ -23,16 +23,16 @@ bz_yardstick_switch:
     popq %rbx
     popq %rbp
     ret
-    .size bz_yardstick_switch, . - bz_yardstick_switch
+    .size bz_baseline_switch, . - bz_baseline_switch
 
-    .globl bz_yardstick_start
-    .type bz_yardstick_start, @function
+    .globl bz_baseline_start
+    .type bz_baseline_start, @function
     /* The first switch to a side returns to here: its function is in r12, its argument in rbx. */
-bz_yardstick_start:
+bz_baseline_start:
     movq %rbx, %rdi
     callq *%r12
     ud2
-    .size bz_yardstick_start, . - bz_yardstick_start
+    .size bz_baseline_start, . - bz_baseline_start
 
 #endif
     .section .note.GNU-stack, "", %progbits

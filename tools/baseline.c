@@ -1,4 +1,4 @@
-#include "tools/yardstick.h"
+#include "tools/baseline.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #define CROWD 16u
 #define ORDER_LENGTH 65536u /* more than a branch predictor learns by heart */
 
-struct bz_yardstick {
+struct bz_baseline {
     struct bz_stack_pool *pool;
     void *main_sp; /* of the textbook's pair */
     void *other_sp;
@@ -37,11 +37,11 @@ static void own_entry(struct bz_coro *from, struct bz_coro *self) {
     }
 }
 
-double bz_yardstick_own_ns(struct bz_yardstick *yardstick) {
+double bz_baseline_own_ns(struct bz_baseline *baseline) {
     uint64_t began_ns = bz_thread_cpu_ns();
     for (unsigned trip = 0; trip < ROUND_TRIPS; trip++) {
-        uint8_t next = yardstick->order[yardstick->turn++ % ORDER_LENGTH];
-        bz_coro_switch(&yardstick->main, &yardstick->crowd[next]);
+        uint8_t next = baseline->order[baseline->turn++ % ORDER_LENGTH];
+        bz_coro_switch(&baseline->main, &baseline->crowd[next]);
     }
     return (double)(bz_thread_cpu_ns() - began_ns) / (2.0 * ROUND_TRIPS);
 }
@@ -49,43 +49,43 @@ double bz_yardstick_own_ns(struct bz_yardstick *yardstick) {
 /* --- the textbook's --------------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
-void bz_yardstick_switch(void **from_sp, void *to_sp);
-void bz_yardstick_start(void);
+void bz_baseline_switch(void **from_sp, void *to_sp);
+void bz_baseline_start(void);
 
-static void textbook_entry(struct bz_yardstick *yardstick) {
+static void textbook_entry(struct bz_baseline *baseline) {
     for (;;) {
-        bz_yardstick_switch(&yardstick->other_sp, yardstick->main_sp);
+        bz_baseline_switch(&baseline->other_sp, baseline->main_sp);
     }
 }
 
-static void single_init(struct bz_yardstick *yardstick, struct bz_stack *stack) {
+static void single_init(struct bz_baseline *baseline, struct bz_stack *stack) {
     /* The frame that the first switch pops: r15, r14, r13, r12, rbx, rbp, the return address. After
      * it the stack is a multiple of 16, as before a call. */
     uintptr_t *frame = (uintptr_t *)((uintptr_t)bz_stack_top(stack) & ~(uintptr_t)15) - 8;
     frame[0] = frame[1] = frame[2] = frame[5] = 0;
     frame[3] = (uintptr_t)textbook_entry;
-    frame[4] = (uintptr_t)yardstick;
-    frame[6] = (uintptr_t)bz_yardstick_start;
+    frame[4] = (uintptr_t)baseline;
+    frame[6] = (uintptr_t)bz_baseline_start;
     frame[7] = 0;
-    yardstick->other_sp = frame;
+    baseline->other_sp = frame;
 }
 
-double bz_yardstick_textbook_ns(struct bz_yardstick *yardstick) {
+double bz_baseline_textbook_ns(struct bz_baseline *baseline) {
     uint64_t began_ns = bz_thread_cpu_ns();
     for (unsigned trip = 0; trip < ROUND_TRIPS; trip++) {
-        bz_yardstick_switch(&yardstick->main_sp, yardstick->other_sp);
+        bz_baseline_switch(&baseline->main_sp, baseline->other_sp);
     }
     return (double)(bz_thread_cpu_ns() - began_ns) / (2.0 * ROUND_TRIPS);
 }
 #else
-static void single_init(struct bz_yardstick *yardstick, struct bz_stack *stack) {
-    bz_coro_init(&yardstick->single, stack, own_entry);
+static void single_init(struct bz_baseline *baseline, struct bz_stack *stack) {
+    bz_coro_init(&baseline->single, stack, own_entry);
 }
 
-double bz_yardstick_textbook_ns(struct bz_yardstick *yardstick) {
+double bz_baseline_textbook_ns(struct bz_baseline *baseline) {
     uint64_t began_ns = bz_thread_cpu_ns();
     for (unsigned trip = 0; trip < ROUND_TRIPS; trip++) {
-        bz_coro_switch(&yardstick->main, &yardstick->single);
+        bz_coro_switch(&baseline->main, &baseline->single);
     }
     return (double)(bz_thread_cpu_ns() - began_ns) / (2.0 * ROUND_TRIPS);
 }
@@ -93,43 +93,43 @@ double bz_yardstick_textbook_ns(struct bz_yardstick *yardstick) {
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-static bool crowd_init(struct bz_yardstick *yardstick) {
+static bool crowd_init(struct bz_baseline *baseline) {
     for (unsigned index = 0; index < CROWD; index++) {
-        struct bz_stack *stack = bz_stack_take(yardstick->pool);
+        struct bz_stack *stack = bz_stack_take(baseline->pool);
         if (stack == NULL) {
             return false;
         }
-        bz_coro_init(&yardstick->crowd[index], stack, own_entry);
+        bz_coro_init(&baseline->crowd[index], stack, own_entry);
     }
     struct bz_pcg32 pcg;
     bz_pcg32_seed(&pcg, 0, 0);
     for (unsigned index = 0; index < ORDER_LENGTH; index++) {
-        yardstick->order[index] = (uint8_t)bz_pcg32_below(&pcg, CROWD);
+        baseline->order[index] = (uint8_t)bz_pcg32_below(&pcg, CROWD);
     }
     return true;
 }
 
-struct bz_yardstick *bz_yardstick_new(void) {
-    struct bz_yardstick *yardstick = calloc(1, sizeof *yardstick);
-    if (yardstick == NULL) {
+struct bz_baseline *bz_baseline_new(void) {
+    struct bz_baseline *baseline = calloc(1, sizeof *baseline);
+    if (baseline == NULL) {
         return NULL;
     }
-    yardstick->pool = bz_stack_pool_new(0);
-    struct bz_stack *stack = yardstick->pool == NULL ? NULL : bz_stack_take(yardstick->pool);
-    if (stack == NULL || !crowd_init(yardstick)) {
-        bz_yardstick_destroy(yardstick);
+    baseline->pool = bz_stack_pool_new(0);
+    struct bz_stack *stack = baseline->pool == NULL ? NULL : bz_stack_take(baseline->pool);
+    if (stack == NULL || !crowd_init(baseline)) {
+        bz_baseline_destroy(baseline);
         return NULL;
     }
-    single_init(yardstick, stack);
+    single_init(baseline, stack);
     /* The first switches touch every stack. */
-    (void)bz_yardstick_textbook_ns(yardstick);
-    (void)bz_yardstick_own_ns(yardstick);
-    return yardstick;
+    (void)bz_baseline_textbook_ns(baseline);
+    (void)bz_baseline_own_ns(baseline);
+    return baseline;
 }
 
-void bz_yardstick_destroy(struct bz_yardstick *yardstick) {
-    if (yardstick != NULL) {
-        bz_stack_pool_destroy(yardstick->pool); /* the other sides are abandoned as they stand */
-        free(yardstick);
+void bz_baseline_destroy(struct bz_baseline *baseline) {
+    if (baseline != NULL) {
+        bz_stack_pool_destroy(baseline->pool); /* the other sides are abandoned as they stand */
+        free(baseline);
     }
 }
