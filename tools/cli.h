@@ -26,22 +26,17 @@ enum bz_exit {
     BZ_EXIT_INTERNAL = 70,   /* out of memory or threads, or a fault of the program itself */
 };
 
-struct bz_command {
-    const char *name;
-    const char *summary;
-    int (*run)(int argc, char **argv);
-};
-
-extern const struct bz_command bz_command_bench;
-extern const struct bz_command bz_command_corpus;
-extern const struct bz_command bz_command_explore;
-extern const struct bz_command bz_command_list;
-extern const struct bz_command bz_command_mutants;
-extern const struct bz_command bz_command_new;
-extern const struct bz_command bz_command_replay;
-extern const struct bz_command bz_command_run;
-extern const struct bz_command bz_command_spec;
-extern const struct bz_command bz_command_zoo;
+/* The commands. */
+int bz_command_bench(int argc, char **argv);
+int bz_command_corpus(int argc, char **argv);
+int bz_command_explore(int argc, char **argv);
+int bz_command_list(int argc, char **argv);
+int bz_command_mutants(int argc, char **argv);
+int bz_command_new(int argc, char **argv);
+int bz_command_replay(int argc, char **argv);
+int bz_command_run(int argc, char **argv);
+int bz_command_spec(int argc, char **argv);
+int bz_command_zoo(int argc, char **argv);
 
 /* Every scenario and variant that the program knows: those that came with it, and, once plug-ins
  * are loaded (plugins.h), theirs. */

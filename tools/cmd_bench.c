@@ -221,7 +221,7 @@ static void print_json(const struct bench *bench) {
     bz_json_put(root);
 }
 
-static int command_bench(int argc, char **argv) {
+int bz_command_bench(int argc, char **argv) {
     struct bench bench = {.runs = RUNS_DEFAULT};
     const struct bz_syntax syntax = {.options = options,
                                      .target = &bench,
@@ -243,9 +243,3 @@ static int command_bench(int argc, char **argv) {
     bz_baseline_destroy(bench.baseline);
     return code;
 }
-
-const struct bz_command bz_command_bench = {
-    .name = "bench",
-    .summary = "measure how fast schedules run on this machine",
-    .run = command_bench,
-};

@@ -134,7 +134,7 @@ static void finish(struct corpus *corpus, int code) {
     bz_json_put(corpus->root);
 }
 
-static int command_corpus(int argc, char **argv) {
+int bz_command_corpus(int argc, char **argv) {
     struct corpus corpus = {.name = argv[0]};
     const struct bz_syntax syntax = {
         .options = options,
@@ -178,9 +178,3 @@ static int command_corpus(int argc, char **argv) {
     finish(&corpus, code);
     return code;
 }
-
-const struct bz_command bz_command_corpus = {
-    .name = "corpus",
-    .summary = "replay every trace of a folder",
-    .run = command_corpus,
-};

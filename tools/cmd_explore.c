@@ -126,16 +126,12 @@ static int keep_finding(const struct explore *explore, const struct bz_program *
                            "%s was violated, but an ordinary run does not repeat it: %s",
                            finding->violation.oracle, finding->violation.message);
     }
-    return bz_findings_add(kept, explore->name, &repeat, &found, explore->out,
-                           &bz_interrupt_requested);
+    return bz_findings_add(kept, explore->name, &repeat, &found, explore->out);
 }
 
 static int keep_findings(const struct explore *explore, const struct bz_program *program,
                          const struct bz_explore_result *result, struct bz_kept_findings *kept) {
     int code = BZ_EXIT_OK;
-    if (!bz_findings_init(kept, result->finding_count)) {
-        return bz_cli_fail(explore->name, BZ_EXIT_INTERNAL, "out of memory");
-    }
     for (uint32_t index = 0; index < result->finding_count; index++) {
         int one = keep_finding(explore, program, &result->findings[index], kept);
         code = one > code ? one : code;
@@ -161,7 +157,7 @@ static int prepare(struct explore *explore, struct bz_program *program) {
                : code;
 }
 
-static int command_explore(int argc, char **argv) {
+int bz_command_explore(int argc, char **argv) {
     struct explore explore = {.name = argv[0],
                               .config = {.delays_max = BZ_EXPLORE_UNBOUNDED,
                                          .reductions = BZ_REDUCE_ALL,
@@ -171,7 +167,7 @@ static int command_explore(int argc, char **argv) {
                                          .on_round = on_round}};
     struct bz_program program;
     static struct bz_explore_result result;
-    struct bz_kept_findings findings = {.items = NULL};
+    static struct bz_kept_findings findings;
     const struct bz_syntax syntax = {
         .options = options,
         .target = &explore,
@@ -216,9 +212,3 @@ static int command_explore(int argc, char **argv) {
     bz_findings_fini(&findings);
     return report.exit_code;
 }
-
-const struct bz_command bz_command_explore = {
-    .name = "explore",
-    .summary = "search every schedule of a scenario, and prove what it can",
-    .run = command_explore,
-};

@@ -86,7 +86,7 @@ static const struct {
 };
 #define TOPIC_COUNT (sizeof topics / sizeof topics[0])
 
-static int command_list(int argc, char **argv) {
+int bz_command_list(int argc, char **argv) {
     static const struct bz_option no_options[] = {{NULL}};
     const char *names[TOPIC_COUNT];
     const char *topic = NULL;
@@ -122,9 +122,3 @@ static int command_list(int argc, char **argv) {
     }
     return BZ_EXIT_OK;
 }
-
-const struct bz_command bz_command_list = {
-    .name = "list",
-    .summary = "list scenarios, variants, strategies, oracles, windows",
-    .run = command_list,
-};

@@ -280,7 +280,7 @@ static void poll_mutants(void *context, uint64_t judged, uint64_t killed) {
     bz_progress_show(&mutants->progress, judged, killed);
 }
 
-static int command_mutants(int argc, char **argv) {
+int bz_command_mutants(int argc, char **argv) {
     struct mutants mutants = {
         .name = argv[0], .strategy = "portfolio", .runs = RUNS_DEFAULT, .jobs = JOBS_DEFAULT};
     const struct bz_syntax syntax = {
@@ -323,9 +323,3 @@ static int command_mutants(int argc, char **argv) {
     bz_mutation_destroy(mutants.results, mutants.count);
     return code;
 }
-
-const struct bz_command bz_command_mutants = {
-    .name = "mutants",
-    .summary = "put faults into the primitives that ship, and see which oracle notices",
-    .run = command_mutants,
-};

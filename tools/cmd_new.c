@@ -206,7 +206,7 @@ static int write_files(const struct new_variant *new, const char *command) {
     return code;
 }
 
-static int command_new(int argc, char **argv) {
+int bz_command_new(int argc, char **argv) {
     struct new_variant new = {.dir = ".", .primitive = "semaphore"};
     const struct bz_syntax syntax = {
         .options = options,
@@ -229,9 +229,3 @@ static int command_new(int argc, char **argv) {
     }
     return code;
 }
-
-const struct bz_command bz_command_new = {
-    .name = "new",
-    .summary = "write the beginnings of a variant of one's own",
-    .run = command_new,
-};

@@ -253,7 +253,7 @@ static bool is_meant_as_token(const char *input) {
     return bz_token_looks_like(input) || (colons >= 3 && strstr(input, ".json") == NULL);
 }
 
-static int command_replay(int argc, char **argv) {
+int bz_command_replay(int argc, char **argv) {
     struct replay replay = {.name = argv[0]};
     const struct bz_syntax syntax = {
         .options = options,
@@ -274,9 +274,3 @@ static int command_replay(int argc, char **argv) {
     bz_trace_fini(&replay.trace);
     return code;
 }
-
-const struct bz_command bz_command_replay = {
-    .name = "replay",
-    .summary = "replay one run from its trace or its token",
-    .run = command_replay,
-};

@@ -218,7 +218,7 @@ static int exit_code_of(const struct bz_search_result *result) {
     return result->has_violation ? BZ_EXIT_VIOLATION : BZ_EXIT_OK;
 }
 
-static int command_spec(int argc, char **argv) {
+int bz_command_spec(int argc, char **argv) {
     struct request request = {.name = argv[0], .memory_mib = MEMORY_DEFAULT_MIB};
     struct bz_search_result result;
     const struct bz_spec *spec = NULL;
@@ -263,9 +263,3 @@ static int command_spec(int argc, char **argv) {
     bz_search_result_fini(&result);
     return code;
 }
-
-const struct bz_command bz_command_spec = {
-    .name = "spec",
-    .summary = "search all states of an executable specification",
-    .run = command_spec,
-};

@@ -324,7 +324,7 @@ static void print_json(const struct zoo *zoo, const struct tally *tally) {
     bz_json_put(root);
 }
 
-static int command_zoo(int argc, char **argv) {
+int bz_command_zoo(int argc, char **argv) {
     static struct zoo zoo;
     zoo = (struct zoo){.name = argv[0],
                        .is_order_wanted = {true, true},
@@ -358,9 +358,3 @@ static int command_zoo(int argc, char **argv) {
     free(zoo.entries);
     return code;
 }
-
-const struct bz_command bz_command_zoo = {
-    .name = "zoo",
-    .summary = "find every declared fault, and count the schedules it takes",
-    .run = command_zoo,
-};

@@ -21,7 +21,7 @@ struct bz_kept_finding {
 };
 
 struct bz_kept_findings {
-    struct bz_kept_finding *items;
+    struct bz_kept_finding items[BZ_FINDINGS_MAX];
     uint32_t count;
 };
 
@@ -29,21 +29,12 @@ struct bz_kept_findings {
  * it. An exit code, not BZ_EXIT_OK after a message. */
 int bz_findings_prepare_folder(const char *name, const char *folder);
 
-/* Records every finding of the result; `folder` NULL: writes no files. A file of the same name and
- * other content is left alone, and a number is added to the name. `stop`, once not 0, ends the
- * searches for witnesses. Likewise. */
-int bz_findings_keep(struct bz_kept_findings *kept, const char *name,
-                     const struct bz_program *program, const struct bz_campaign_result *result,
-                     const char *folder, const volatile sig_atomic_t *stop);
-
-/* Adds one more finding, of a program of its own, to `kept`, which has room for `capacity`.
- * Likewise. */
+/* Records one more finding of a program in `kept`, which has room for BZ_FINDINGS_MAX. `folder`
+ * NULL: writes no file. A file of the same name and other content is left alone, and a number is
+ * added to the name. An interrupt ends the search for a witness. Likewise. */
 int bz_findings_add(struct bz_kept_findings *kept, const char *name,
                     const struct bz_program *program, const struct bz_finding *finding,
-                    const char *folder, const volatile sig_atomic_t *stop);
-
-/* Room for so many, none of which is there yet. False without memory. */
-bool bz_findings_init(struct bz_kept_findings *kept, uint32_t capacity);
+                    const char *folder);
 
 void bz_findings_fini(struct bz_kept_findings *kept);
 

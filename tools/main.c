@@ -7,10 +7,22 @@
 
 const char *argp_program_version = "buzzer " BZ_VERSION;
 
-static const struct bz_command *const commands[] = {
-    &bz_command_list,    &bz_command_run,   &bz_command_replay,  &bz_command_corpus,
-    &bz_command_explore, &bz_command_spec,  &bz_command_mutants, &bz_command_zoo,
-    &bz_command_new,     &bz_command_bench,
+static const struct {
+    const char *name;
+    const char *summary;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"list", "list scenarios, variants, strategies, oracles, windows", bz_command_list},
+    {"run", "run a scenario under many seeded schedules", bz_command_run},
+    {"replay", "replay one run from its trace or its token", bz_command_replay},
+    {"corpus", "replay every trace of a folder", bz_command_corpus},
+    {"explore", "search every schedule of a scenario, and prove what it can", bz_command_explore},
+    {"spec", "search all states of an executable specification", bz_command_spec},
+    {"mutants", "put faults into the primitives that ship, and see which oracle notices",
+     bz_command_mutants},
+    {"zoo", "find every declared fault, and count the schedules it takes", bz_command_zoo},
+    {"new", "write the beginnings of a variant of one's own", bz_command_new},
+    {"bench", "measure how fast schedules run on this machine", bz_command_bench},
 };
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
 
@@ -48,7 +60,7 @@ static char *help_filter(int key, const char *text, void *input) {
     int length = snprintf(list, 4096, "Commands:\n");
     for (size_t index = 0; index < COMMAND_COUNT; index++) {
         length += snprintf(list + length, 4096 - (size_t)length, "  %-8s %s\n",
-                           commands[index]->name, commands[index]->summary);
+                           commands[index].name, commands[index].summary);
     }
     snprintf(list + length, 4096 - (size_t)length,
              "\n'buzzer COMMAND --help' describes one; so does buzzer(1).\n\n"
@@ -70,12 +82,12 @@ static int run_command(int argc, char **argv) {
     const char *names[COMMAND_COUNT];
     char hint[128];
     for (size_t index = 0; index < COMMAND_COUNT; index++) {
-        names[index] = commands[index]->name;
+        names[index] = commands[index].name;
         if (strcmp(argv[0], names[index]) == 0) {
             char name[32];
             snprintf(name, sizeof name, "buzzer %s", names[index]);
             argv[0] = name; /* what messages and usage lines begin with */
-            return commands[index]->run(argc, argv);
+            return commands[index].run(argc, argv);
         }
     }
     return bz_cli_fail("buzzer", BZ_EXIT_USAGE, "no command '%s'%s ('buzzer --help' lists them)",

@@ -26,37 +26,19 @@ static bool fail_unknown(char *error, size_t error_bytes, const char *kind, cons
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-static bool unknown_scenario(const struct bz_catalog *catalog, const char *word, char *error,
-                             size_t error_bytes) {
+/* `items` is a list that ends with NULL, of structs with a name at `name_offset`. */
+static bool fail_unlisted(char *error, size_t error_bytes, const char *kind, const char *word,
+                          const void *items, size_t name_offset, const char *where) {
     const char *names[NAMES_MAX];
     size_t count = 0;
-    for (; catalog->scenarios[count] != NULL && count < NAMES_MAX; count++) {
-        names[count] = catalog->scenarios[count]->name;
+    for (const char *item; count < NAMES_MAX; count++) {
+        memcpy(&item, (const char *)items + count * sizeof item, sizeof item);
+        if (item == NULL) {
+            break;
+        }
+        memcpy(&names[count], item + name_offset, sizeof names[count]);
     }
-    return fail_unknown(error, error_bytes, "scenario", word, names, count,
-                        "'buzzer list scenarios' shows them all");
-}
-
-static bool unknown_variant(const struct bz_catalog *catalog, const char *word, char *error,
-                            size_t error_bytes) {
-    const char *names[NAMES_MAX];
-    size_t count = 0;
-    for (; catalog->variants[count] != NULL && count < NAMES_MAX; count++) {
-        names[count] = catalog->variants[count]->name;
-    }
-    return fail_unknown(error, error_bytes, "variant", word, names, count,
-                        "'buzzer list variants' shows them all; one of a plug-in is there after "
-                        "--plugin FILE.so");
-}
-
-static bool unknown_strategy(const char *word, char *error, size_t error_bytes) {
-    const char *names[NAMES_MAX];
-    size_t count = 0;
-    for (; bz_strategies[count] != NULL && count < NAMES_MAX; count++) {
-        names[count] = bz_strategies[count]->name;
-    }
-    return fail_unknown(error, error_bytes, "strategy", word, names, count,
-                        "'buzzer list strategies' shows them all");
+    return fail_unknown(error, error_bytes, kind, word, names, count, where);
 }
 
 static bool offers(const struct bz_variant *variant, const struct bz_scenario *scenario) {
@@ -73,16 +55,23 @@ bool bz_program_find(struct bz_program *program, const struct bz_catalog *catalo
                      char *error, size_t error_bytes) {
     const struct bz_scenario *scenario = bz_catalog_scenario(catalog, scenario_name);
     if (scenario == NULL) {
-        return unknown_scenario(catalog, scenario_name, error, error_bytes);
+        return fail_unlisted(error, error_bytes, "scenario", scenario_name, catalog->scenarios,
+                             offsetof(struct bz_scenario, name),
+                             "'buzzer list scenarios' shows them all");
     }
     const struct bz_variant *variant = bz_catalog_variant(catalog, variant_name);
     if (variant == NULL) {
-        return unknown_variant(catalog, variant_name, error, error_bytes);
+        return fail_unlisted(error, error_bytes, "variant", variant_name, catalog->variants,
+                             offsetof(struct bz_variant, name),
+                             "'buzzer list variants' shows them all; one of a plug-in is there "
+                             "after --plugin FILE.so");
     }
     const struct bz_strategy *strategy =
         bz_strategy_find(strategy_name == NULL ? "portfolio" : strategy_name);
     if (strategy == NULL) {
-        return unknown_strategy(strategy_name, error, error_bytes);
+        return fail_unlisted(error, error_bytes, "strategy", strategy_name, bz_strategies,
+                             offsetof(struct bz_strategy, name),
+                             "'buzzer list strategies' shows them all");
     }
     if (!offers(variant, scenario)) {
         return bz_fail(error, error_bytes,
@@ -120,16 +109,12 @@ static void print_order(const struct bz_setting *setting, const struct bz_progra
     snprintf(value, value_bytes, "%s", bz_order_name(program->order));
 }
 
-static bool is_injected(unsigned window) {
-    return (BZ_WINDOWS_ALL >> window & 1u) != 0;
-}
-
 /* The number of a window that a cancel can be injected into; 0 with a message. */
 static unsigned window_of(const char *word, char *error, size_t error_bytes) {
     const char *names[BZ_WINDOW_COUNT + 2];
     size_t count = 0;
     for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
-        if (is_injected(window)) {
+        if ((BZ_WINDOWS_ALL >> window & 1u) != 0) {
             names[count++] = bz_window_name(window);
             if (strcmp(names[count - 1], word) == 0) {
                 return window;
