@@ -70,26 +70,26 @@ static void single_init(struct bz_baseline *baseline, struct bz_stack *stack) {
     baseline->other_sp = frame;
 }
 
-double bz_baseline_textbook_ns(struct bz_baseline *baseline) {
-    uint64_t began_ns = bz_thread_cpu_ns();
-    for (unsigned trip = 0; trip < ROUND_TRIPS; trip++) {
-        bz_baseline_switch(&baseline->main_sp, baseline->other_sp);
-    }
-    return (double)(bz_thread_cpu_ns() - began_ns) / (2.0 * ROUND_TRIPS);
+static void switch_once(struct bz_baseline *baseline) {
+    bz_baseline_switch(&baseline->main_sp, baseline->other_sp);
 }
 #else
 static void single_init(struct bz_baseline *baseline, struct bz_stack *stack) {
     bz_coro_init(&baseline->single, stack, own_entry);
 }
 
+static void switch_once(struct bz_baseline *baseline) {
+    bz_coro_switch(&baseline->main, &baseline->single);
+}
+#endif
+
 double bz_baseline_textbook_ns(struct bz_baseline *baseline) {
     uint64_t began_ns = bz_thread_cpu_ns();
     for (unsigned trip = 0; trip < ROUND_TRIPS; trip++) {
-        bz_coro_switch(&baseline->main, &baseline->single);
+        switch_once(baseline);
     }
     return (double)(bz_thread_cpu_ns() - began_ns) / (2.0 * ROUND_TRIPS);
 }
-#endif
 
 /* --- life ------------------------------------------------------------------------------------- */
 

@@ -61,24 +61,11 @@ void bz_interrupt_catch(void) {
     sigaction(SIGTERM, &action, NULL);
 }
 
-const char *bz_cli_hint(const char *word, const char *const *candidates, size_t count, char *buffer,
-                        size_t size_bytes) {
+const char *bz_cli_hint(const char *word, const char *const *candidates, size_t count) {
+    static char hint[128];
     const char *nearest = bz_nearest_name(word, candidates, count);
-    buffer[0] = '\0';
-    if (nearest != NULL) {
-        snprintf(buffer, size_bytes, "; did you mean '%s'?", nearest);
-    }
-    return buffer;
-}
-
-unsigned bz_cli_window(const char *name, size_t length) {
-    for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
-        const char *known = bz_window_name((enum bz_window)window);
-        if (strlen(known) == length && memcmp(known, name, length) == 0) {
-            return window;
-        }
-    }
-    return 0;
+    snprintf(hint, sizeof hint, nearest != NULL ? "; did you mean '%s'?" : "", nearest);
+    return hint;
 }
 
 const char *bz_cli_time_text(uint64_t time_ns, char *buffer, size_t size_bytes) {
@@ -144,10 +131,9 @@ void bz_cli_parse(const struct argp *argp, int argc, char **argv, void *input) {
         const struct argp_option *option = find_long_option(known, count, word, length);
         if (option == NULL) {
             char name[64];
-            char hint[128];
             snprintf(name, sizeof name, "%.*s", (int)(length < 63 ? length : 63), word);
             exit(bz_cli_fail(argv[0], BZ_EXIT_USAGE, "no option '--%s'%s ('%s --help' lists them)",
-                             name, bz_cli_hint(name, names, count, hint, sizeof hint), argv[0]));
+                             name, bz_cli_hint(name, names, count), argv[0]));
         }
         /* The next word is the option's value, whatever it looks like. */
         index += option->arg != NULL && word[length] == '\0';

@@ -58,12 +58,9 @@ int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...)
 extern volatile sig_atomic_t bz_interrupt_requested; /* not 0 once SIGINT or SIGTERM has come */
 void bz_interrupt_catch(void);                       /* catches both from now on */
 
-/* ", did you mean 'x'?" for the candidate nearest to `word`, or an empty text. Returns `buffer`. */
-const char *bz_cli_hint(const char *word, const char *const *candidates, size_t count, char *buffer,
-                        size_t size_bytes);
-
-/* A window's number from its name of `length` bytes; 0 if there is none. */
-unsigned bz_cli_window(const char *name, size_t length);
+/* "; did you mean 'x'?" for the candidate nearest to `word`, or an empty text. Valid until the next
+ * call. */
+const char *bz_cli_hint(const char *word, const char *const *candidates, size_t count);
 
 /* Virtual time in the largest unit that shows it exactly: "250 us". Returns `buffer`. */
 const char *bz_cli_time_text(uint64_t time_ns, char *buffer, size_t size_bytes);

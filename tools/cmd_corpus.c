@@ -111,13 +111,6 @@ static void replay_file(struct corpus *corpus, const char *file) {
     bz_trace_fini(&trace);
 }
 
-static int exit_code_of(const struct corpus *corpus) {
-    if (corpus->diverged > 0) {
-        return BZ_EXIT_DIVERGED;
-    }
-    return corpus->unreadable > 0 ? BZ_EXIT_USAGE : BZ_EXIT_OK;
-}
-
 static void finish(struct corpus *corpus, int code) {
     uint64_t total = corpus->matched + corpus->diverged + corpus->unreadable;
     if (!corpus->is_json) {
@@ -174,7 +167,9 @@ int bz_command_corpus(int argc, char **argv) {
         free(entries[index]);
     }
     free(entries);
-    code = exit_code_of(&corpus);
+    code = corpus.diverged > 0     ? BZ_EXIT_DIVERGED
+           : corpus.unreadable > 0 ? BZ_EXIT_USAGE
+                                   : BZ_EXIT_OK;
     finish(&corpus, code);
     return code;
 }

@@ -98,7 +98,6 @@ int bz_command_list(int argc, char **argv) {
         .takes_plugins = true,
         .doc = "Lists what can be named, each with a line about it (everything). A parameter is "
                "followed by its default and its limits."};
-    char hint[128];
     bool is_found = false;
     int code = bz_options_parse(&syntax, argc, argv);
     if (code != BZ_EXIT_OK) {
@@ -118,7 +117,7 @@ int bz_command_list(int argc, char **argv) {
         return bz_cli_fail(argv[0], BZ_EXIT_USAGE,
                            "no list of '%s'%s (there are scenarios, variants, strategies, oracles "
                            "and windows)",
-                           topic, bz_cli_hint(topic, names, TOPIC_COUNT, hint, sizeof hint));
+                           topic, bz_cli_hint(topic, names, TOPIC_COUNT));
     }
     return BZ_EXIT_OK;
 }

@@ -87,26 +87,22 @@ static int exit_code_of(const struct mutants *mutants) {
     return is_proved ? BZ_EXIT_OK : BZ_EXIT_UNPROVED;
 }
 
-/* Calls `each` for every oracle that killed somebody, in the order in which they judge a step. */
-static void for_each_killer(const struct mutants *mutants, void *context,
-                            void (*each)(void *context, const char *oracle, uint32_t kills)) {
-    const char *names[BZ_ORACLES_MAX + 2];
-    uint32_t name_count = 0;
-    for (; name_count < bz_oracle_count; name_count++) {
-        names[name_count] = bz_oracles[name_count].name;
+/* What kills mutants: the oracles, in the order in which they judge a step, then the process's end.
+ * NULL behind the last. */
+static const char *killer_name(uint32_t index) {
+    return index < bz_oracle_count        ? bz_oracles[index].name
+           : index == bz_oracle_count     ? "crash"
+           : index == bz_oracle_count + 1 ? "hang"
+                                          : NULL;
+}
+
+static uint32_t kills_of(const struct mutants *mutants, const char *killer) {
+    uint32_t kills = 0;
+    for (uint32_t index = 0; index < mutants->count; index++) {
+        const char *oracle = mutants->results[index].oracle;
+        kills += oracle != NULL && strcmp(oracle, killer) == 0;
     }
-    names[name_count++] = "crash";
-    names[name_count++] = "hang";
-    for (uint32_t name = 0; name < name_count; name++) {
-        uint32_t kills = 0;
-        for (uint32_t index = 0; index < mutants->count; index++) {
-            const char *oracle = mutants->results[index].oracle;
-            kills += oracle != NULL && strcmp(oracle, names[name]) == 0;
-        }
-        if (kills > 0) {
-            each(context, names[name], kills);
-        }
-    }
+    return kills;
 }
 
 /* --- for people ------------------------------------------------------------------------------- */
@@ -151,12 +147,6 @@ static void print_result(const struct bz_mutation *result, bool is_quiet) {
     }
 }
 
-static void print_killer(void *context, const char *oracle, uint32_t kills) {
-    const char **separator = context;
-    printf("%s %s %" PRIu32, *separator, oracle, kills);
-    *separator = ",";
-}
-
 static void print_text(const struct mutants *mutants) {
     const char *separator = "killed by:";
     uint32_t telling = count_of(mutants, VERDICT_TELLING);
@@ -175,17 +165,19 @@ static void print_text(const struct mutants *mutants) {
         printf(", %" PRIu32 " not judged", missing);
     }
     printf("\n");
-    for_each_killer(mutants, &separator, print_killer);
+    for (uint32_t index = 0; killer_name(index) != NULL; index++) {
+        uint32_t kills = kills_of(mutants, killer_name(index));
+        if (kills > 0) {
+            printf("%s %s %" PRIu32, separator, killer_name(index), kills);
+            separator = ",";
+        }
+    }
     if (separator[0] == ',') {
         printf("\n");
     }
 }
 
 /* --- for programs ----------------------------------------------------------------------------- */
-
-static void add_killer(void *context, const char *oracle, uint32_t kills) {
-    bz_json_add_number(context, oracle, kills);
-}
 
 static void add_result(struct bz_json *results, const struct bz_mutation *result) {
     const struct bz_mutant *mutant = result->mutant;
@@ -225,7 +217,13 @@ static void print_json(const struct mutants *mutants, int code) {
         }
         bz_json_add_number(root, key, count_of(mutants, (enum verdict)verdict));
     }
-    for_each_killer(mutants, bz_json_add_object(root, "kills"), add_killer);
+    struct bz_json *killers = bz_json_add_object(root, "kills");
+    for (uint32_t index = 0; killer_name(index) != NULL; index++) {
+        uint32_t kills = kills_of(mutants, killer_name(index));
+        if (kills > 0) {
+            bz_json_add_number(killers, killer_name(index), kills);
+        }
+    }
     struct bz_json *results = bz_json_add_array(root, "results");
     for (uint32_t index = 0; index < mutants->count; index++) {
         add_result(results, &mutants->results[index]);
@@ -252,13 +250,11 @@ static int select_mutants(struct mutants *mutants) {
     }
     if (mutants->count == 0) {
         const char **names = calloc(total + 1, sizeof *names);
-        char hint[128] = "";
         for (uint32_t index = 0; names != NULL && index < total; index++) {
             names[index] = bz_mutants[index].name;
         }
-        int code = bz_cli_fail(
-            mutants->name, BZ_EXIT_USAGE, "no mutant '%s'%s", mutants->only,
-            names == NULL ? "" : bz_cli_hint(mutants->only, names, total, hint, sizeof hint));
+        int code = bz_cli_fail(mutants->name, BZ_EXIT_USAGE, "no mutant '%s'%s", mutants->only,
+                               names == NULL ? "" : bz_cli_hint(mutants->only, names, total));
         free(names);
         return code;
     }

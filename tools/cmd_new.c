@@ -115,7 +115,6 @@ static int check_name(const char *command, const char *name) {
 
 static int find_kind(struct new_variant *new, const char *command) {
     const char *names[KIND_COUNT];
-    char hint[128];
     for (size_t index = 0; index < KIND_COUNT; index++) {
         names[index] = bz_primitive_name(kinds[index].primitive);
         if (strcmp(names[index], new->primitive) == 0) {
@@ -124,8 +123,7 @@ static int find_kind(struct new_variant *new, const char *command) {
         }
     }
     return bz_cli_fail(command, BZ_EXIT_USAGE, "--primitive: no template for '%.64s'%s",
-                       new->primitive,
-                       bz_cli_hint(new->primitive, names, KIND_COUNT, hint, sizeof hint));
+                       new->primitive, bz_cli_hint(new->primitive, names, KIND_COUNT));
 }
 
 /* --- the files -------------------------------------------------------------------------------- */

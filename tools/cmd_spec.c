@@ -30,7 +30,6 @@ static void set_constant(struct argp_state *state, void *target, const char *opt
     static const char *const shown[] = {"set permits", "set clients"};
     const uint64_t most[] = {BZ_SPEC_PERMITS_MAX, BZ_SPEC_CLIENTS_MAX};
     uint32_t *const values[] = {&request->constants.permits, &request->constants.clients};
-    char hint[128];
     (void)option;
     char *equals = strchr(text, '=');
     if (equals == NULL || equals == text) {
@@ -49,7 +48,7 @@ static void set_constant(struct argp_state *state, void *target, const char *opt
         }
     }
     argp_error(state, "no constant '%s'%s (there are permits and clients)", text,
-               bz_cli_hint(text, names, 2, hint, sizeof hint));
+               bz_cli_hint(text, names, 2));
 }
 
 static const struct bz_option options[] = {
@@ -66,7 +65,6 @@ static const struct bz_option options[] = {
 static int find_spec(const struct request *request, const struct bz_spec **found) {
     const char *names[8];
     char list[128] = "";
-    char hint[128];
     size_t count = 0;
     for (; bz_specs[count] != NULL; count++) {
         names[count] = bz_specs[count]->name;
@@ -82,8 +80,7 @@ static int find_spec(const struct request *request, const struct bz_spec **found
                            "a specification is missing (there are %s)", list);
     }
     return bz_cli_fail(request->name, BZ_EXIT_USAGE, "no specification '%s'%s (there are %s)",
-                       request->spec, bz_cli_hint(request->spec, names, count, hint, sizeof hint),
-                       list);
+                       request->spec, bz_cli_hint(request->spec, names, count), list);
 }
 
 static bool poll_search(void *context, const struct bz_search_counts *so_far) {

@@ -62,7 +62,6 @@ static const struct bz_option options[] = {
 /* Every name on the command line is an entry. */
 static int check_wanted(const struct zoo *zoo) {
     const char *names[ENTRIES_MAX];
-    char hint[128];
     size_t count = 0;
     for (const struct bz_variant *const *next = bz_cli_catalog.variants;
          *next != NULL && count < ENTRIES_MAX; next++) {
@@ -76,7 +75,7 @@ static int check_wanted(const struct zoo *zoo) {
         if (variant == NULL) {
             return bz_cli_fail(zoo->name, BZ_EXIT_USAGE,
                                "no entry '%s'%s ('buzzer list variants' shows them all)", name,
-                               bz_cli_hint(name, names, count, hint, sizeof hint));
+                               bz_cli_hint(name, names, count));
         }
         if (variant->fault == NULL) {
             return bz_cli_fail(zoo->name, BZ_EXIT_USAGE,

@@ -218,31 +218,25 @@ static size_t list_moments(const struct bz_trace *trace, uint64_t step, struct m
 
 /* --- the diagnosis --- */
 
-/* Objects of a program (scenarios/program) are named after their primitive: "lock-1". */
-static bool is_named_after(const char *object, const char *primitive) {
-    size_t length = strlen(primitive);
-    return object != NULL && strncmp(object, primitive, length) == 0 && object[length] == '-';
-}
-
-/* Of what the verdict speaks: of the object, if its name says so, else of the program's only kind.
- */
+/* The primitive that the verdict speaks of: its object's, if the name says so ("lock-1", in
+ * scenarios/program), else the program's only one. BZ_PRIMITIVE_COUNT: a trace from elsewhere. */
 static enum bz_primitive primitive_of(const struct bz_trace *trace) {
-    for (int primitive = 0; primitive < BZ_PRIMITIVE_COUNT; primitive++) {
-        if (is_named_after(trace->verdict.object,
-                           bz_primitive_name((enum bz_primitive)primitive))) {
-            return (enum bz_primitive)primitive;
+    const char *object = or_else(trace->verdict.object, "");
+    enum bz_primitive only = BZ_PRIMITIVE_COUNT;
+    for (int number = 0; number < BZ_PRIMITIVE_COUNT; number++) {
+        enum bz_primitive primitive = (enum bz_primitive)number;
+        const char *name = bz_primitive_name(primitive);
+        if (strncmp(object, name, strlen(name)) == 0 && object[strlen(name)] == '-') {
+            return primitive;
         }
-    }
-    for (size_t index = 0; index < trace->param_count; index++) {
-        const struct bz_trace_param *param = &trace->params[index];
-        for (int primitive = 0; primitive < BZ_PRIMITIVE_COUNT; primitive++) {
-            if (strcmp(param->name, "primitive") == 0 &&
-                strcmp(param->value, bz_primitive_name((enum bz_primitive)primitive)) == 0) {
-                return (enum bz_primitive)primitive;
+        for (size_t index = 0; index < trace->param_count; index++) {
+            if (is(trace->params[index].name, "primitive") &&
+                is(trace->params[index].value, name)) {
+                only = primitive;
             }
         }
     }
-    return BZ_PRIMITIVE_COUNT; /* a trace from elsewhere may lack it */
+    return only;
 }
 
 const struct bz_fault *bz_diagnosis_declared(const struct bz_variant *variant,

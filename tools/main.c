@@ -80,7 +80,6 @@ static const struct argp argp = {
 
 static int run_command(int argc, char **argv) {
     const char *names[COMMAND_COUNT];
-    char hint[128];
     for (size_t index = 0; index < COMMAND_COUNT; index++) {
         names[index] = commands[index].name;
         if (strcmp(argv[0], names[index]) == 0) {
@@ -91,7 +90,7 @@ static int run_command(int argc, char **argv) {
         }
     }
     return bz_cli_fail("buzzer", BZ_EXIT_USAGE, "no command '%s'%s ('buzzer --help' lists them)",
-                       argv[0], bz_cli_hint(argv[0], names, COMMAND_COUNT, hint, sizeof hint));
+                       argv[0], bz_cli_hint(argv[0], names, COMMAND_COUNT));
 }
 
 int main(int argc, char **argv) {

@@ -34,12 +34,6 @@ void bz_mutation_destroy(struct bz_mutation *results, uint32_t count) {
 
 /* --- in the child ----------------------------------------------------------------------------- */
 
-/* The next batch has this much processor time, or SIGPROF ends the process. */
-static void wind_up(void) {
-    const struct itimerval timer = {.it_value = {.tv_sec = BATCH_SECONDS}};
-    setitimer(ITIMER_PROF, &timer, NULL);
-}
-
 /* Runs seeds until the first objection. False without memory. */
 static bool judge_program(const struct bz_program *program, uint64_t runs,
                           struct bz_mutation *result) {
@@ -47,12 +41,13 @@ static bool judge_program(const struct bz_program *program, uint64_t runs,
     if (world == NULL) {
         return false;
     }
+    const struct itimerval batch = {.it_value = {.tv_sec = BATCH_SECONDS}};
     result->scenario = program->scenario->name;
     result->primitive = bz_primitive_name(program->args.primitive);
     result->order = program->order;
     for (uint64_t seed = 0; seed < runs && result->oracle == NULL; seed++) {
         if (seed % BATCH_RUNS == 0) {
-            wind_up();
+            setitimer(ITIMER_PROF, &batch, NULL); /* SIGPROF ends the process */
         }
         result->seed = seed;
         result->schedules++;
@@ -71,18 +66,18 @@ static bool judge_program(const struct bz_program *program, uint64_t runs,
 static bool judge_scenario(const struct bz_mutation_config *config,
                            const struct bz_scenario *scenario, const char *settings,
                            struct bz_mutation *result) {
-    static const enum bz_order orders[] = {BZ_ORDER_ANY, BZ_ORDER_FIFO};
     bool has_memory = true;
     for (uint32_t index = 0; index < scenario->primitive_count; index++) {
         if ((result->mutant->primitives >> scenario->primitives[index] & 1u) == 0) {
             continue;
         }
-        for (unsigned order = 0; order < 2 && result->oracle == NULL && has_memory; order++) {
+        for (unsigned order = 0; order < BZ_ORDER_COUNT && result->oracle == NULL && has_memory;
+             order++) {
             struct bz_program program;
             char error[BZ_ERROR_BYTES];
             bz_program_init(&program, scenario, result->mutant->variant, config->strategy);
             program.args.primitive = scenario->primitives[index];
-            program.order = orders[order];
+            program.order = (enum bz_order)order;
             if (settings != NULL) {
                 bz_program_set_list(&program, settings, error, sizeof error); /* are checked */
             }
@@ -126,8 +121,11 @@ static bool judge_mutant(const struct bz_mutation_config *config, struct bz_muta
     return has_memory;
 }
 
-/* What a dying process says about itself is of no interest to the user, and it leaves no core. */
-static void be_quiet(void) {
+static _Noreturn void judge(const struct bz_mutation_config *config, struct bz_mutation *result) {
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGPROF, SIG_DFL);
+    /* What a dying process prints is of no interest to the user, and it leaves no core. */
     const struct rlimit none = {0};
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     setrlimit(RLIMIT_CORE, &none);
@@ -135,13 +133,6 @@ static void be_quiet(void) {
         dup2(nowhere, STDOUT_FILENO);
         dup2(nowhere, STDERR_FILENO);
     }
-}
-
-static _Noreturn void judge(const struct bz_mutation_config *config, struct bz_mutation *result) {
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-    signal(SIGPROF, SIG_DFL);
-    be_quiet();
     bool has_memory = judge_mutant(config, result);
     if (result->oracle == NULL) {
         result->scenario = NULL;

@@ -5,30 +5,26 @@
 
 #include "tools/cli.h"
 
-#define WORD_BYTES 64u
-
 /* What a task may be in when a cancel strikes; the rest never waits. */
 static bool can_be_struck(unsigned op) {
     return op > BZ_OP_NONE && op < BZ_OP_NOTIFY && op != BZ_OP_RELEASE;
 }
 
 static unsigned parse_window(struct argp_state *state, const char *word) {
-    const char *names[BZ_WINDOW_COUNT];
-    char hint[128];
-    unsigned window = bz_cli_window(word, strlen(word));
-    for (unsigned index = 1; index < BZ_WINDOW_COUNT; index++) {
-        names[index - 1] = bz_window_name((enum bz_window)index);
+    const char *names[BZ_WINDOW_COUNT - 1];
+    for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
+        names[window - 1] = bz_window_name(window);
+        if (strcmp(names[window - 1], word) == 0) {
+            return window;
+        }
     }
-    if (window == 0) {
-        argp_error(state, "--require-window: no window '%s'%s ('buzzer list windows' lists them)",
-                   word, bz_cli_hint(word, names, BZ_WINDOW_COUNT - 1, hint, sizeof hint));
-    }
-    return window;
+    argp_error(state, "--require-window: no window '%s'%s ('buzzer list windows' lists them)", word,
+               bz_cli_hint(word, names, BZ_WINDOW_COUNT - 1));
+    return BZ_WINDOW_NONE;
 }
 
 static unsigned parse_op(struct argp_state *state, const char *word) {
     const char *names[BZ_OP_COUNT];
-    char hint[128];
     char list[128] = "";
     size_t count = 0;
     for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
@@ -43,37 +39,17 @@ static unsigned parse_op(struct argp_state *state, const char *word) {
                  names[count - 1]);
     }
     argp_error(state, "--require-window: no operation '%s' that a cancel can strike in%s (%s)",
-               word, bz_cli_hint(word, names, count, hint, sizeof hint), list);
+               word, bz_cli_hint(word, names, count), list);
     return BZ_OP_NONE;
-}
-
-/* Copies `length` bytes, cut to fit; no name is so long. */
-static void copy_word(char *word, const char *text, size_t length) {
-    snprintf(word, WORD_BYTES, "%.*s", (int)(length < WORD_BYTES ? length : WORD_BYTES - 1), text);
 }
 
 void bz_require_window_parse(struct argp_state *state, void *target, const char *option,
                              char *list) {
     struct bz_require_window *required = target;
-    const char *text = list;
     (void)option;
-    for (;; text++) {
-        char word[WORD_BYTES];
-        size_t length = strcspn(text, ",");
-        size_t op_length = strcspn(text, ",:");
-        unsigned op = BZ_OP_NONE;
-        if (op_length < length) {
-            copy_word(word, text, op_length);
-            op = parse_op(state, word);
-            text += op_length + 1;
-            length -= op_length + 1;
-        }
-        copy_word(word, text, length);
+    for (char *word; (word = strsep(&list, ",")) != NULL;) {
+        unsigned op = strchr(word, ':') != NULL ? parse_op(state, strsep(&word, ":")) : BZ_OP_NONE;
         required->windows[op] |= 1u << parse_window(state, word);
-        text += length;
-        if (*text == '\0') {
-            return;
-        }
     }
 }
 
