@@ -12,27 +12,26 @@
 
 #define ROUND_TRIPS 40000u
 #define CROWD 16u
-#define ORDER_LENGTH 65536u /* more than a branch predictor learns by heart */
+#define ORDER_LENGTH 65536u
 
 struct bz_baseline {
     struct bz_stack_pool *pool;
     void *main_sp; /* of the textbook's pair */
     void *other_sp;
     struct bz_coro main;
-    struct bz_coro single; /* goes back and forth alone */
+    struct bz_coro single;
     struct bz_coro crowd[CROWD];
-    uint32_t turn; /* where in the order the next measurement begins */
+    uint32_t turn; /* in the order, where the next measurement begins */
     uint8_t order[ORDER_LENGTH];
 };
 
 /* --- the runtime's own ------------------------------------------------------------------------ */
 
-/* Two places to be suspended in, so that a jump back has two targets. */
 static void own_entry(struct bz_coro *from, struct bz_coro *self) {
     bz_coro_arrive(from);
     for (;;) {
         bz_coro_switch(self, from);
-        __asm__ volatile("" ::: "memory"); /* or the compiler might see one switch in a loop */
+        __asm__ volatile("" ::: "memory"); /* keeps the two switches apart */
         bz_coro_switch(self, from);
     }
 }
@@ -59,8 +58,8 @@ static void textbook_entry(struct bz_baseline *baseline) {
 }
 
 static void single_init(struct bz_baseline *baseline, struct bz_stack *stack) {
-    /* The frame that the first switch pops: r15, r14, r13, r12, rbx, rbp, the return address. After
-     * it the stack is a multiple of 16, as before a call. */
+    /* What the first switch pops: r15, r14, r13, r12, rbx, rbp, the return address. Then the stack
+     * is 16-byte aligned, as before a call. */
     uintptr_t *frame = (uintptr_t *)((uintptr_t)bz_stack_top(stack) & ~(uintptr_t)15) - 8;
     frame[0] = frame[1] = frame[2] = frame[5] = 0;
     frame[3] = (uintptr_t)textbook_entry;
@@ -121,7 +120,7 @@ struct bz_baseline *bz_baseline_new(void) {
         return NULL;
     }
     single_init(baseline, stack);
-    /* The first switches touch every stack. */
+    /* Touches every stack once. */
     (void)bz_baseline_textbook_ns(baseline);
     (void)bz_baseline_own_ns(baseline);
     return baseline;
@@ -129,7 +128,7 @@ struct bz_baseline *bz_baseline_new(void) {
 
 void bz_baseline_destroy(struct bz_baseline *baseline) {
     if (baseline != NULL) {
-        bz_stack_pool_destroy(baseline->pool); /* the other sides are abandoned as they stand */
+        bz_stack_pool_destroy(baseline->pool); /* the coroutines are abandoned */
         free(baseline);
     }
 }

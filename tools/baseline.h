@@ -1,4 +1,4 @@
-/* What a bare context switch costs on this machine, here and now. */
+/* The cost of a bare context switch on this machine. */
 #ifndef BZ_TOOLS_BASELINE_H
 #define BZ_TOOLS_BASELINE_H
 
@@ -8,17 +8,16 @@ struct bz_baseline;
 struct bz_baseline *bz_baseline_new(void);
 void bz_baseline_destroy(struct bz_baseline *baseline);
 
-/* Each measures anew, for about a millisecond, and returns the nanoseconds of one switch in one
- * direction, of the thread's processor time.
+/* Both measure for about a millisecond and return nanoseconds of the thread's processor time for
+ * one switch in one direction.
  *
- * The textbook's: one coroutine and its caller, back and forth. It is the baseline, and what
- * published figures mean by a switch. On a machine for which there is none it is the runtime's,
- * measured in the same way. */
+ * The textbook switch, between one coroutine and its caller, is the baseline: published figures
+ * mean this one. Only x86-64 has one; elsewhere the runtime's switch is measured in the same way.
+ */
 double bz_baseline_textbook_ns(struct bz_baseline *baseline);
 
-/* The runtime's own, as a loop uses it: among 16 coroutines in random order, each suspended in one
- * of two places. Back and forth with one of them, the processor would know every jump beforehand,
- * and the figure would be one that no program ever sees. */
+/* The runtime's switch, as a loop uses it: among 16 coroutines in random order, each suspended in
+ * one of two places. */
 double bz_baseline_own_ns(struct bz_baseline *baseline);
 
 #endif

@@ -14,8 +14,8 @@
 
 struct bz_catalog bz_cli_catalog = {.scenarios = bz_scenarios, .variants = bz_variants};
 
-/* At exit, because argp prints its help and exits by itself. A result that did not arrive is no
- * result, whatever the exit code would have been. */
+/* Runs at exit, because argp prints its help and exits by itself. A failed write fails the command,
+ * whatever its exit code was. */
 static void close_stdout(void) {
     errno = 0;
     bool had_failed = ferror(stdout) != 0;
@@ -135,7 +135,7 @@ void bz_cli_parse(const struct argp *argp, int argc, char **argv, void *input) {
             exit(bz_cli_fail(argv[0], BZ_EXIT_USAGE, "no option '--%s'%s ('%s --help' lists them)",
                              name, bz_cli_hint(name, names, count), argv[0]));
         }
-        /* The next word is the option's value, whatever it looks like. */
+        /* the next word is its value */
         index += option->arg != NULL && word[length] == '\0';
     }
     error_t error = argp_parse(argp, argc, argv, 0, NULL, input);

@@ -1,12 +1,5 @@
-/* buzzer bench: how many schedules a second, as ratios to a bare context switch.
- *
- * Everything is measured in one process and one thread, in its processor time, on one core if the
- * system lets it choose. A machine that others use changes its speed all the time. So a repeat is
- * short, and a baseline stands beside each: the ratio of the two hardly feels what disturbed both,
- * and its median is reported. Of the absolute figures the best repeat is reported: the one that was
- * disturbed least. Every repeat runs seeds of its own, because the processor would learn a schedule
- * that it sees again.
- */
+/* buzzer bench: schedules a second, as ratios to a bare context switch; tools/README.md says how it
+ * measures. */
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
@@ -24,13 +17,13 @@
 #define REPEATS 40u
 #define RUNS_DEFAULT 1000u
 
-/* What is measured: all oracles, the tape and the digest, with the variant that ships. */
+/* The cases. All use the shipped variant, all oracles, the tape and the digest. */
 static const struct {
     const char *name;
     const char *scenario;
-    const char *settings; /* beyond strategy random, order any */
+    const char *settings; /* in addition to strategy random, order any */
 } entries[] = {
-    /* As peers were measured: cancelled by its own canceller alone. */
+    /* no injected cancels: comparable with the figures of other projects */
     {"contended", "contended", "cancel=none"},
     {"contended-injected", "contended", ""},
     {"contended-fifo", "contended", "order=fifo"},
@@ -51,7 +44,7 @@ struct entry {
     struct bz_world *world;
     uint64_t next_seed;
     struct series step_ns;
-    struct series ratio; /* of each repeat to the baseline beside it */
+    struct series ratio; /* to the baseline measured beside each repeat */
 };
 
 struct bench {
@@ -70,7 +63,7 @@ static const struct bz_option options[] = {
     {NULL},
 };
 
-/* A move to another core would cost a cold cache. A system that does not allow it loses little. */
+/* Best effort: some systems do not allow it. */
 static void pin_to_this_core(void) {
     cpu_set_t cores;
     int core = sched_getcpu();
@@ -103,13 +96,12 @@ static double best(const struct series *series) {
     return sorted(series).values[0];
 }
 
-/* By how much the median repeat was slower than the best, as a percentage. */
+/* How much slower the median repeat was than the best. */
 static double spread_percent(const struct series *series) {
     double least = best(series);
     return least > 0 ? 100 * (median(series) - least) / least : 0;
 }
 
-/* Runs `count` schedules. */
 static int run_schedules(struct entry *entry, const char *command, const char *name,
                          uint64_t count) {
     for (; count > 0; count--) {
@@ -136,7 +128,7 @@ static int prepare_entry(struct bench *bench, const char *command, size_t index)
     if (entry->world == NULL) {
         return bz_cli_fail(command, BZ_EXIT_INTERNAL, "out of memory");
     }
-    /* The first runs pay for the memory of all. */
+    /* warm-up: the first runs allocate */
     return run_schedules(entry, command, entries[index].name, bench->runs);
 }
 
@@ -170,7 +162,7 @@ static int measure(struct bench *bench, const char *command) {
     return code;
 }
 
-/* At the speed of the best repeat; how long a schedule is, all runs say together. */
+/* The best repeat's speed, the average length of a schedule. */
 static double schedules_per_s(const struct entry *entry) {
     const struct bz_run_stats *stats = bz_judge_stats(entry->world->judge);
     return 1e9 * (double)stats->runs / (best(&entry->step_ns) * (double)stats->steps);

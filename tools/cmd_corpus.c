@@ -29,7 +29,7 @@ static const struct bz_option options[] = {
     {NULL},
 };
 
-/* The corpus of the source tree, or else the one installed beside the program. */
+/* The corpus of the source tree, or else the one installed with the program. */
 static const char *default_folder(char *buffer, size_t size_bytes) {
     char program[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
@@ -91,7 +91,7 @@ static void note_replayed(struct corpus *corpus, const char *file,
 static void replay_file(struct corpus *corpus, const char *file) {
     char path[PATH_MAX];
     char error[BZ_ERROR_BYTES];
-    char message[BZ_ERROR_BYTES + PATH_MAX + 2]; /* and what stands between */
+    char message[BZ_ERROR_BYTES + PATH_MAX + 2];
     struct bz_trace trace;
     struct bz_program program;
     struct bz_replay_report report;
@@ -100,7 +100,7 @@ static void replay_file(struct corpus *corpus, const char *file) {
     if (length < 0 || (size_t)length >= sizeof path) {
         note_unreadable(corpus, file, "the path is too long");
     } else if (!bz_trace_read(&trace, path, error, sizeof error)) {
-        note_unreadable(corpus, file, error); /* which names the file */
+        note_unreadable(corpus, file, error); /* the message names the file */
     } else if (!bz_trace_program(&trace, &bz_cli_catalog, &program, error, sizeof error) ||
                !bz_replay_trace(&trace, &program, &report, error, sizeof error)) {
         snprintf(message, sizeof message, "%s: %s", path, error);

@@ -1,4 +1,4 @@
-/* buzzer explore: every schedule of a program, and what can be proved of it. */
+/* buzzer explore: searches every schedule of a program. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -95,7 +95,7 @@ static void on_round(void *context, const struct bz_explore_result *so_far, bool
     if (explore->is_json || explore->is_quiet) {
         return;
     }
-    (void)bz_progress_end(&explore->progress); /* the line gives way */
+    (void)bz_progress_end(&explore->progress);
     bz_explore_report_print_round(so_far, is_sweep);
 }
 

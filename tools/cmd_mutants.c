@@ -1,4 +1,5 @@
-/* buzzer mutants: one fault at a time in the primitives that ship, and which oracle notices it. */
+/* buzzer mutants: puts one fault at a time into the shipped primitives and reports which oracle
+ * finds it. */
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -48,11 +49,11 @@ static const struct bz_option options[] = {
 /* --- the verdicts ----------------------------------------------------------------------------- */
 
 enum verdict {
-    VERDICT_KILLED,     /* as it should be */
-    VERDICT_EQUIVALENT, /* nobody noticed, as declared */
-    VERDICT_SURVIVED,   /* nobody noticed: a hole */
-    VERDICT_TELLING,    /* declared equivalent, and somebody noticed: the declaration is wrong */
-    VERDICT_NONE,       /* interrupted before */
+    VERDICT_KILLED,     /* expected */
+    VERDICT_EQUIVALENT, /* not found, as declared */
+    VERDICT_SURVIVED,   /* not found: a gap in the oracles */
+    VERDICT_TELLING,    /* declared equivalent, but found */
+    VERDICT_NONE,       /* interrupted */
 };
 #define VERDICT_COUNT 5
 
@@ -87,8 +88,8 @@ static int exit_code_of(const struct mutants *mutants) {
     return is_proved ? BZ_EXIT_OK : BZ_EXIT_UNPROVED;
 }
 
-/* What kills mutants: the oracles, in the order in which they judge a step, then the process's end.
- * NULL behind the last. */
+/* The oracles in the order in which they judge a step, then the ways a process can fail. NULL after
+ * the last. */
 static const char *killer_name(uint32_t index) {
     return index < bz_oracle_count        ? bz_oracles[index].name
            : index == bz_oracle_count     ? "crash"
@@ -238,7 +239,7 @@ static bool is_wanted(const struct mutants *mutants, const struct bz_mutant *mut
     return mutants->only == NULL || fnmatch(mutants->only, mutant->name, 0) == 0;
 }
 
-/* Makes the list of results to fill. An exit code. */
+/* Fills the list of results with the selected mutants. Returns an exit code. */
 static int select_mutants(struct mutants *mutants) {
     uint32_t total = 0;
     while (bz_mutants[total].name != NULL) {

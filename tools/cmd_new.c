@@ -1,7 +1,5 @@
-/* buzzer new: the beginnings of a variant of one's own, as files that compile and test themselves.
- *
- * What is written are the files of templates/variant, with @WORD@ replaced.
- */
+/* buzzer new: writes a plug-in skeleton that compiles and tests itself: the files of
+ * templates/variant, with @WORD@ replaced. */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -23,7 +21,7 @@ struct word {
     const char *value;
 };
 
-/* What differs between the primitives. */
+/* The words that depend on the primitive. */
 static const struct kind {
     enum bz_primitive primitive;
     const char *enum_name;
@@ -77,7 +75,7 @@ static bool is_one_of(const char *name, const char *const *words) {
     return false;
 }
 
-/* The name becomes that of a struct, a file, a CMake target and a variant. */
+/* The name is used for a struct, a file, a CMake target and a variant. */
 static int check_name(const char *command, const char *name) {
     static const char *const keywords[] = {
         "auto",    "break",  "case",   "char",     "const",  "continue", "default",
@@ -128,7 +126,7 @@ static int find_kind(struct new_variant *new, const char *command) {
 
 /* --- the files -------------------------------------------------------------------------------- */
 
-/* Prints the template with its words replaced. An '@' that begins no known word is one. */
+/* Prints the template with its words replaced. An '@' that starts no known word is printed. */
 static void expand(FILE *out, const char *text, const struct word *words) {
     while (*text != '\0') {
         const struct word *word = words;
@@ -166,7 +164,7 @@ static int write_file(const char *command, const char *folder, const char *name,
     return BZ_EXIT_OK;
 }
 
-/* The folder is created here and nowhere else: what exists is not touched. */
+/* Creates the folder; an existing one is refused. */
 static int write_files(const struct new_variant *new, const char *command) {
     char folder[PATH_MAX];
     char source[NAME_LENGTH_MAX + 3];
@@ -182,7 +180,7 @@ static int write_files(const struct new_variant *new, const char *command) {
         {NULL, NULL},
     };
     snprintf(source, sizeof source, "%s.c", new->name);
-    /* Major and minor: what a package of this program answers to. */
+    /* The package of this program is compatible by major and minor version. */
     snprintf(version, sizeof version, "%.*s", (int)(strrchr(BZ_VERSION, '.') - BZ_VERSION),
              BZ_VERSION);
     int length = snprintf(folder, sizeof folder, "%s/%s", new->dir, new->name);

@@ -1,4 +1,4 @@
-/* buzzer replay: a trace or a token again, event by event. */
+/* buzzer replay: repeats the run of a trace or a token and compares every event. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ struct replay {
     bool is_token;
     uint64_t token_digest;
     struct bz_program program;
-    struct bz_trace trace;  /* what was read, or what the token led to */
+    struct bz_trace trace;  /* read from the file, or recorded from the token */
     struct bz_trace record; /* of a lenient replay */
     struct bz_replay_report report;
 };
@@ -57,7 +57,7 @@ static void check_options(struct argp_state *state, void *target) {
     }
 }
 
-/* The trace that a token stands for, recorded anew, with the digests compared. */
+/* Records the run of the token again and compares the digests. */
 static int load_token(struct replay *replay) {
     char error[BZ_ERROR_BYTES];
     uint64_t seed;
@@ -85,7 +85,7 @@ static int load_trace(struct replay *replay) {
         return bz_cli_fail(replay->name, BZ_EXIT_USAGE, "%s", error);
     }
     if (replay->variant != NULL) {
-        return BZ_EXIT_OK; /* a strict replay has nothing to say, and its variant may be gone */
+        return BZ_EXIT_OK; /* no strict replay: the recorded variant may not exist */
     }
     if (!bz_trace_program(&replay->trace, &bz_cli_catalog, &replay->program, error, sizeof error) ||
         !bz_replay_trace(&replay->trace, &replay->program, &replay->report, error, sizeof error)) {
@@ -94,10 +94,10 @@ static int load_trace(struct replay *replay) {
     return BZ_EXIT_OK;
 }
 
-/* The choices of the trace on another variant. */
+/* Applies the choices of the trace to another variant. */
 static int replay_leniently(struct replay *replay) {
     char error[BZ_ERROR_BYTES];
-    struct bz_trace named = replay->trace; /* shares everything but the name */
+    struct bz_trace named = replay->trace; /* a shallow copy with another name */
     named.variant = replay->variant;
     if (!bz_trace_program(&named, &bz_cli_catalog, &replay->program, error, sizeof error) ||
         !bz_replay_lenient(&replay->trace, &replay->program, &replay->record, &replay->report,
@@ -109,7 +109,7 @@ static int replay_leniently(struct replay *replay) {
 
 /* --- what came of it -------------------------------------------------------------------------- */
 
-/* Waits for Enter; false once the user wants no more stops. */
+/* Waits for Enter. False if the user wants no more stops. */
 static bool wait_for_enter(void) {
     int character;
     fflush(stdout);
@@ -122,7 +122,7 @@ static bool wait_for_enter(void) {
     return first != 'c' && character != EOF;
 }
 
-/* Every event; after a divergence those that were reached. */
+/* Prints every event; after a divergence, those up to it. */
 static void print_log(const struct replay *replay, const struct bz_trace *trace) {
     bool is_stopping = replay->is_step;
     size_t index = 0;
@@ -156,8 +156,8 @@ static void print_json(const struct replay *replay, uint64_t seed) {
     bz_json_put(root);
 }
 
-/* The token of what was replayed, or NULL if it would not lead back there: the choices of a lenient
- * replay are no strategy's, and a trace may be edited, or older than its strategy. */
+/* The token of the replayed run, or NULL if the token would give another run: after a lenient
+ * replay, or if the trace was edited or the strategy has changed. */
 static const char *token_of(const struct replay *replay, const struct bz_trace *trace, char *token,
                             size_t token_bytes) {
     bool leads_back = replay->variant == NULL;
@@ -201,7 +201,7 @@ static void print_text(const struct replay *replay, const struct bz_trace *trace
     }
 }
 
-/* The program alone, as a file; one that is there already is left as it is. */
+/* Writes the program to a file that must not exist. */
 static int write_program(const struct replay *replay) {
     static char text[BZ_FILE_BYTES_MAX + 1];
     char error[BZ_ERROR_BYTES];
@@ -244,7 +244,8 @@ static int run_replay(struct replay *replay) {
     return exit_code_of(replay);
 }
 
-/* A token that lost its digest on the way is still answered as one, and not as a missing file. */
+/* Also true for a token without its digest, so that the message is about the token and not about a
+ * missing file. */
 static bool is_meant_as_token(const char *input) {
     unsigned colons = 0;
     for (const char *character = input; *character != '\0'; character++) {

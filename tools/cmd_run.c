@@ -1,4 +1,4 @@
-/* buzzer run: many seeds of one program, and what came of them. */
+/* buzzer run: runs many seeds of one program and reports the findings. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 
 struct run {
     struct bz_options options;
-    const char *selection; /* which of --seed, --seeds, --runs, --time was given */
+    const char *selection; /* which of --seed, --seeds, --runs, --time is given */
     uint64_t seed_first;
     bool has_seed_first;
     uint64_t runs;
@@ -50,7 +50,7 @@ static void parse_range(struct run *run, struct argp_state *state, const char *t
     run->runs = last - run->seed_first + 1;
 }
 
-/* --seed, --seeds, --runs, --time: one of them says which seeds to run. */
+/* Exactly one of --seed, --seeds, --runs, --time selects the seeds. */
 static void select_seeds(struct argp_state *state, void *target, const char *option, char *text) {
     struct run *run = target;
     if (run->selection != NULL) {
@@ -143,7 +143,7 @@ static int exit_code_of(const struct bz_run_report *report) {
     if (report->result->violations > 0) {
         return BZ_EXIT_VIOLATION;
     }
-    /* A run that was cut short proves nothing about what would have come. */
+    /* a truncated run proves nothing about its remaining steps */
     if (report->result->out_of_steps > 0) {
         return BZ_EXIT_INTERRUPTED;
     }
@@ -189,7 +189,7 @@ int bz_command_run(int argc, char **argv) {
     report.missed = bz_require_window_missed(&run.required, &result.stats);
     report.is_stopped = bz_interrupt_requested != 0 && result.is_interrupted;
     report.exit_code = exit_code_of(&report);
-    /* A trace that cannot be written must not hide the other findings. */
+    /* A trace that cannot be written does not hide the other findings. */
     for (uint32_t index = 0; index < result.finding_count; index++) {
         int one = bz_findings_add(&findings, argv[0], &program, &result.findings[index], run.out);
         code = one > code ? one : code;

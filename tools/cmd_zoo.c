@@ -1,5 +1,5 @@
-/* buzzer zoo: every variant that declares a fault, how soon the fault is found, and `buzzer` beside
- * it. */
+/* buzzer zoo: measures how soon each declared fault is found, and runs `buzzer` on the same seeds.
+ * */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,17 +15,17 @@
 
 #define RUNS_MAX UINT64_C(1000000000000)
 #define ENTRIES_MAX 256u
-#define PROJECT_WIDTH_MAX 28 /* some say more, and 'list variants' prints it whole */
+#define PROJECT_WIDTH_MAX 28 /* longer names are cut; 'list variants' prints them in full */
 
 struct zoo {
     const char *name;     /* for messages */
-    const char *strategy; /* as it was named; NULL: the default */
+    const char *strategy; /* NULL: the default */
     bool is_order_wanted[BZ_ORDER_COUNT];
-    const char *wanted[ENTRIES_MAX + 1]; /* named on the command line; NULL ends the list */
+    const char *wanted[ENTRIES_MAX + 1]; /* from the command line; NULL ends the list */
     bool is_json;
     struct bz_progress progress;
     struct bz_ttf_config config;
-    struct bz_ttf *entries; /* each under one order */
+    struct bz_ttf *entries; /* one for each variant and order */
     size_t entry_count;
     uint64_t ranges_done;
     uint64_t ranges_found;
@@ -59,7 +59,7 @@ static const struct bz_option options[] = {
 
 /* --- which entries ---------------------------------------------------------------------------- */
 
-/* Every name on the command line is an entry. */
+/* Checks that every name on the command line is an entry. */
 static int check_wanted(const struct zoo *zoo) {
     const char *names[ENTRIES_MAX];
     size_t count = 0;
@@ -149,8 +149,8 @@ static bool run_all(struct zoo *zoo) {
 /* --- what came of it -------------------------------------------------------------------------- */
 
 struct tally {
-    size_t entries; /* of which something was tried */
-    size_t found;   /* under every order that was tried */
+    size_t entries; /* with at least one measurement */
+    size_t found;   /* under every measured order */
     uint64_t twin_runs;
     size_t rows_without_twin;
     bool is_twin_silent;
@@ -197,7 +197,7 @@ static const char *twin_word(const struct bz_ttf *ttf) {
                                                     : "silent";
 }
 
-/* What a row has no room for: who objected first, and to what of `buzzer`. */
+/* Prints unexpected findings below the row. */
 static void print_remarks(const struct bz_ttf *ttf) {
     char token[BZ_TOKEN_BYTES];
     const struct bz_variant *twin = bz_catalog_variant(&bz_cli_catalog, "buzzer");

@@ -12,7 +12,7 @@
 #define MOMENTS_MAX 15u
 #define MOMENT_TEXT_BYTES 192u
 
-/* An event that matters to people, in their words. */
+/* One line of the timeline. */
 struct moment {
     uint64_t step;
     uint64_t time_ns;
@@ -22,12 +22,12 @@ struct moment {
 
 /* --- the timeline ----------------------------------------------------------------------------- */
 
-/* What the reader of the events so far knows of a task. */
+/* The state of a task after the events so far. */
 struct reader_task {
-    const char *op; /* the operation that it is inside */
+    const char *op; /* the pending operation */
     const char *object;
     bool has_started;
-    bool is_expected; /* it waits for something other than its turn: its return is worth a line */
+    bool is_expected; /* it waits for more than its turn: its resume gets a line */
 };
 
 struct reader {
@@ -53,7 +53,7 @@ static bool say_call(struct reader *reader, struct reader_task *task,
     task->op = event->op;
     task->object = event->object;
     if (is(event->op, "acquire")) {
-        return false; /* whether it acquires or waits is the next line */
+        return false; /* the next event says whether it acquires or waits */
     }
     if (is(event->op, "release")) {
         return SAY("releases '%s'", or_else(event->object, "?"));
@@ -136,7 +136,7 @@ static bool say_cancel(struct reader *reader, struct reader_task *task,
 static bool say_wake(struct reader *reader, struct reader_task *task,
                      const struct bz_trace_event *event, char *text) {
     (void)reader, (void)task;
-    return !is(event->status, "cancelled") && /* the cancel has a line of its own */
+    return !is(event->status, "cancelled") && /* the cancel has its own line */
            SAY("is woken (%s)",
                is(event->status, "ok") ? "result set" : or_else(event->status, "?"));
 }
@@ -162,7 +162,7 @@ static bool say_number(struct reader *reader, struct reader_task *task,
     return event->n != BZ_TRACE_ABSENT && SAY("%s %" PRIu64, verb, event->n);
 }
 
-/* What each event says: true if it is worth a line, which is then in `text`. */
+/* A function for each event: true if the event gets a line, which is then in `text`. */
 static const struct {
     const char *event;
     bool (*say)(struct reader *reader, struct reader_task *task, const struct bz_trace_event *event,
@@ -173,7 +173,6 @@ static const struct {
     {"draw", say_number}, {"note", say_number},
 };
 
-/* True if the event is worth a line. Must see every event in order. */
 static bool say(struct reader *reader, const struct bz_trace_event *event, char *text) {
     struct reader_task *task = &reader->tasks[bz_trace_find_task(reader->trace, event->task)];
     for (size_t index = 0; index < sizeof sayings / sizeof sayings[0]; index++) {
@@ -184,9 +183,8 @@ static bool say(struct reader *reader, const struct bz_trace_event *event, char 
     return false;
 }
 
-/* Fills `moments` with the last moments up to step `step`, the oldest first, at most MOMENTS_MAX.
- * Returns how many; `left_out` says how many came before them. Bare yields and what goes without
- * saying are no moments. */
+/* Stores the last moments up to step `step`, oldest first, at most MOMENTS_MAX, and returns their
+ * number. `left_out` is the number of earlier ones. Bare yields are left out. */
 static size_t list_moments(const struct bz_trace *trace, uint64_t step, struct moment *moments,
                            size_t *left_out) {
     struct reader reader = {.trace = trace, .injected_step = UINT64_MAX};
@@ -218,8 +216,8 @@ static size_t list_moments(const struct bz_trace *trace, uint64_t step, struct m
 
 /* --- the diagnosis --- */
 
-/* The primitive that the verdict speaks of: its object's, if the name says so ("lock-1", in
- * scenarios/program), else the program's only one. BZ_PRIMITIVE_COUNT: a trace from elsewhere. */
+/* The primitive of the verdict's object, by the object's name ("lock-1" in scenarios/program), or
+ * else the program's only one. BZ_PRIMITIVE_COUNT: unknown. */
 static enum bz_primitive primitive_of(const struct bz_trace *trace) {
     const char *object = or_else(trace->verdict.object, "");
     enum bz_primitive only = BZ_PRIMITIVE_COUNT;
@@ -248,7 +246,7 @@ const struct bz_fault *bz_diagnosis_declared(const struct bz_variant *variant,
     return bz_variant_declared(variant, primitive, trace->verdict.oracle);
 }
 
-/* When the step of the verdict ran: the time of its last event, or of the last one before it. */
+/* The time of the last event up to the step of the verdict. */
 static uint64_t verdict_time_ns(const struct bz_trace *trace) {
     uint64_t time_ns = 0;
     for (size_t index = 0;

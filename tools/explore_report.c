@@ -10,8 +10,8 @@
 
 /* --- for people ------------------------------------------------------------------------------- */
 
-/* A power of two as one of ten. Few descents reach the parts of a tree where most of its leaves
- * are, so that the estimate is rather too low. */
+/* Converts a power of two to a power of ten. Random descents underestimate: they rarely reach the
+ * parts of the tree with most leaves. */
 static void print_estimate(uint32_t log2) {
     if (log2 < 14) {
         printf("about %u schedules, by random descents\n", 1u << log2);
@@ -58,7 +58,7 @@ void bz_explore_report_print_round(const struct bz_explore_result *result, bool 
     fflush(stdout);
 }
 
-/* What was searched, in words. */
+/* The bounds of the search, in words. */
 static void print_bounds(const struct bz_explore_report *report) {
     const struct bz_explore_config *config = report->config;
     const struct bz_program *program = report->program;

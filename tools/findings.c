@@ -42,7 +42,7 @@ int bz_findings_prepare_folder(const char *name, const char *folder) {
         return bz_cli_fail(name, BZ_EXIT_USAGE, "--out: cannot create the folder '%s': %s", folder,
                            strerror(errno));
     }
-    /* Permissions alone do not tell: the file system may be read-only, or full. */
+    /* Permissions are not enough: the file system may be read-only or full. */
     snprintf(probe, sizeof probe, "%s/.buzzer-XXXXXX", folder);
     int fd = mkstemp(probe);
     if (fd < 0) {
@@ -63,7 +63,8 @@ static bool file_holds(const char *path, const char *text) {
     return is_same;
 }
 
-/* SCENARIO_VARIANT_SEED.json, or with -2, -3, ... the first name that is free or holds the same. */
+/* SCENARIO_VARIANT_SEED.json, or with -2, -3, ...: the first name that is free or has the same
+ * content. */
 static bool choose_path(struct bz_kept_finding *finding, const char *folder) {
     char base[256];
     struct stat status;
@@ -102,9 +103,8 @@ static bool find_witness(struct bz_kept_finding *kept, const struct bz_program *
     return true;
 }
 
-/* Chooses the name and writes under a lock of the folder: another campaign that writes there at the
- * same time would otherwise choose the same free name, and one of the two traces would be lost.
- * Where a folder cannot be locked, the trace is written all the same. */
+/* Chooses the name and writes the file under a lock of the folder, because a concurrent campaign
+ * could choose the same name. Without a lock, the trace is written anyway. */
 static bool write_trace(struct bz_kept_finding *kept, const char *folder, char *error,
                         size_t error_bytes) {
     int lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

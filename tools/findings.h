@@ -1,5 +1,5 @@
-/* The findings of a campaign: each recorded in full, with its token, and kept as a file if wanted.
- */
+/* The findings of a campaign: each is recorded in full, with its token, and written to a file on
+ * request. */
 #ifndef BZ_TOOLS_FINDINGS_H
 #define BZ_TOOLS_FINDINGS_H
 
@@ -14,8 +14,8 @@
 struct bz_kept_finding {
     struct bz_trace trace;
     char token[BZ_TOKEN_BYTES];
-    char path[PATH_MAX]; /* of the trace; empty: not written */
-    /* Whether a plain FIFO loop gets there, too: searched when the finding is one under `any`. */
+    char path[PATH_MAX]; /* of the trace; empty: no file */
+    /* Whether a FIFO loop can reach it: searched for findings under the order `any`. */
     bool fifo_is_searched;
     char fifo_token[BZ_TOKEN_BYTES]; /* empty: no witness was found */
 };
@@ -25,13 +25,13 @@ struct bz_kept_findings {
     uint32_t count;
 };
 
-/* Creates the folder, if need be with those above it, and makes sure that files can be created in
- * it. An exit code, not BZ_EXIT_OK after a message. */
+/* Creates the folder and its parents, and checks that files can be created in it. Returns an exit
+ * code, after a message unless it is BZ_EXIT_OK. */
 int bz_findings_prepare_folder(const char *name, const char *folder);
 
-/* Records one more finding of a program in `kept`, which has room for BZ_FINDINGS_MAX. `folder`
- * NULL: writes no file. A file of the same name and other content is left alone, and a number is
- * added to the name. An interrupt ends the search for a witness. Likewise. */
+/* Records one more finding in `kept`, which holds at most BZ_FINDINGS_MAX, and searches a witness.
+ * Writes a file unless `folder` is NULL; an existing file with other content is kept, and the name
+ * gets a number. Returns an exit code likewise. */
 int bz_findings_add(struct bz_kept_findings *kept, const char *name,
                     const struct bz_program *program, const struct bz_finding *finding,
                     const char *folder);

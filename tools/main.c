@@ -1,4 +1,4 @@
-/* The program: finds the command and hands the rest of the command line to it. */
+/* The main program: dispatches to the commands. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
     (void)arg;
     switch (key) {
     case ARGP_KEY_ARG:
-        /* The command and everything behind it is not for this parser. */
+        /* the rest is parsed by the command */
         invocation->command_index = state->next - 1;
         state->next = state->argc;
         return 0;
@@ -47,7 +47,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
     }
 }
 
-/* Puts the list of commands into the help; argp frees what it is given. */
+/* Adds the list of commands to the help; argp frees the text. */
 static char *help_filter(int key, const char *text, void *input) {
     (void)input;
     if (key != ARGP_KEY_HELP_POST_DOC) {
@@ -85,7 +85,7 @@ static int run_command(int argc, char **argv) {
         if (strcmp(argv[0], names[index]) == 0) {
             char name[32];
             snprintf(name, sizeof name, "buzzer %s", names[index]);
-            argv[0] = name; /* what messages and usage lines begin with */
+            argv[0] = name; /* the prefix of messages and usage lines */
             return commands[index].run(argc, argv);
         }
     }
@@ -102,7 +102,7 @@ int main(int argc, char **argv) {
         return bz_cli_fail(name, BZ_EXIT_USAGE, "a command is missing");
     }
     argv[0] = name;
-    /* The options before the command are the program's own; an unknown one gets a hint. */
+    /* Only the options before the command are parsed here. */
     while (index < argc && argv[index][0] == '-') {
         index++;
     }

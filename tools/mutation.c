@@ -13,8 +13,7 @@
 #include "sim/run/campaign.h"
 #include "sim/run/settings.h"
 
-/* A batch of runs takes milliseconds. This much processor time means that one of them never ends,
- * however busy the machine is. */
+/* A batch of runs takes milliseconds. After this much processor time, one of them does not end. */
 #define BATCH_RUNS 64u
 #define BATCH_SECONDS 2
 
@@ -34,7 +33,7 @@ void bz_mutation_destroy(struct bz_mutation *results, uint32_t count) {
 
 /* --- in the child ----------------------------------------------------------------------------- */
 
-/* Runs seeds until the first objection. False without memory. */
+/* Runs seeds until the first violation. False without memory. */
 static bool judge_program(const struct bz_program *program, uint64_t runs,
                           struct bz_mutation *result) {
     struct bz_world *world = bz_program_new_world(program);
@@ -61,8 +60,8 @@ static bool judge_program(const struct bz_program *program, uint64_t runs,
     return true;
 }
 
-/* Runs a scenario with each primitive that it shares with the mutant, in both loop orders. The
- * settings may be NULL. */
+/* Runs a scenario with each primitive that the mutant also has, in both loop orders. `settings` may
+ * be NULL. */
 static bool judge_scenario(const struct bz_mutation_config *config,
                            const struct bz_scenario *scenario, const char *settings,
                            struct bz_mutation *result) {
@@ -79,7 +78,7 @@ static bool judge_scenario(const struct bz_mutation_config *config,
             program.args.primitive = scenario->primitives[index];
             program.order = (enum bz_order)order;
             if (settings != NULL) {
-                bz_program_set_list(&program, settings, error, sizeof error); /* are checked */
+                bz_program_set_list(&program, settings, error, sizeof error); /* checked before */
             }
             has_memory = judge_program(&program, config->runs, result);
         }
@@ -87,8 +86,8 @@ static bool judge_scenario(const struct bz_mutation_config *config,
     return has_memory;
 }
 
-/* Takes the first of "SCENARIO settings;SCENARIO settings" off a list: the scenario, and its
- * settings in `settings`. NULL at the end of the list, or if the catalog has no such scenario. */
+/* Removes the first item of a list "SCENARIO settings;SCENARIO settings": returns the scenario and
+ * copies its settings. NULL at the end of the list, or for an unknown scenario. */
 static const struct bz_scenario *next_wider(const struct bz_catalog *catalog, const char **list,
                                             char *settings, size_t settings_bytes) {
     char scenario[64];
@@ -104,7 +103,7 @@ static const struct bz_scenario *next_wider(const struct bz_catalog *catalog, co
     return bz_catalog_scenario(catalog, scenario);
 }
 
-/* All scenarios with their defaults, then those that the mutant names with its settings. */
+/* All scenarios with their defaults, then the mutant's own list. */
 static bool judge_mutant(const struct bz_mutation_config *config, struct bz_mutation *result) {
     const char *list = result->mutant->settings;
     const struct bz_scenario *wider;
@@ -125,7 +124,7 @@ static _Noreturn void judge(const struct bz_mutation_config *config, struct bz_m
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     signal(SIGPROF, SIG_DFL);
-    /* What a dying process prints is of no interest to the user, and it leaves no core. */
+    /* Discards what a crashing process prints, and its core. */
     const struct rlimit none = {0};
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     setrlimit(RLIMIT_CORE, &none);
@@ -149,13 +148,13 @@ struct mutation {
     struct bz_mutation *results;
     uint32_t count;
     pid_t children[BZ_JOBS_MAX];     /* 0: none */
-    uint32_t judged_by[BZ_JOBS_MAX]; /* the result that a child is about */
+    uint32_t judged_by[BZ_JOBS_MAX]; /* the index of the child's result */
     uint32_t running;
     uint64_t judged;
     uint64_t killed;
 };
 
-/* A catalogue that asks for what there is not would have its mutant survive. */
+/* A mistake in the catalogue would look like a survivor. */
 static void check_settings(const struct bz_mutation_config *config,
                            const struct bz_mutant *mutant) {
     const char *list = mutant->settings;
@@ -191,11 +190,11 @@ static bool start(struct mutation *mutation, uint32_t index) {
     return true;
 }
 
-/* How the process of a mutant ended is a verdict, too. */
+/* A crash or a hang counts as found. */
 static void note_end(struct bz_mutation *result, int status) {
     int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (number == SIGINT || number == SIGTERM || number == SIGKILL) {
-        return; /* somebody else ended it */
+        return; /* ended from outside */
     }
     if (number == SIGPROF) {
         result->oracle = "hang";
@@ -211,7 +210,7 @@ static void note_end(struct bz_mutation *result, int status) {
     result->is_judged |= result->oracle != NULL;
 }
 
-/* Waits for one child. False if one had no memory. */
+/* Waits for one child. False if it had no memory. */
 static bool reap(struct mutation *mutation) {
     int status = 0;
     uint32_t slot = 0;

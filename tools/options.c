@@ -12,9 +12,9 @@
 
 #define OPTIONS_MAX 40u
 #define PLUGINS_MAX 32u
-#define KEY_FIRST 0x1000 /* beyond every character: no short form */
+#define KEY_FIRST 0x1000 /* no short options */
 
-/* The options of a command in one table, whatever they are stored in. */
+/* All options of a command, with the struct that each is stored in. */
 struct parser {
     const struct bz_syntax *syntax;
     struct argp_option listed[OPTIONS_MAX + 1];

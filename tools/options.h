@@ -38,7 +38,7 @@ struct bz_option {
 
 #define BZ_OPTION_SETTINGS_MAX 64u
 
-/* A scenario and what it is run with, as named on the command line. */
+/* A program as named on the command line. */
 struct bz_options {
     const char *scenario;
     const char *variant; /* NULL: buzzer */
@@ -54,7 +54,7 @@ struct bz_syntax {
     void *target;
     const char *doc;
     const char *args_doc;   /* in the usage line; NULL: no arguments */
-    const char **arguments; /* where they go, NULL before; those behind the last stay NULL */
+    const char **arguments; /* where they are stored; the unused ones stay NULL */
     size_t arguments_max;
     bool takes_plugins;         /* --plugin FILE.so */
     struct bz_options *program; /* the options that name a program; NULL: none */
@@ -69,7 +69,7 @@ int bz_options_parse(const struct bz_syntax *syntax, int argc, char **argv);
 int bz_options_program(const struct bz_options *options, const char *name,
                        struct bz_program *program);
 
-/* The value of a setting as named on the command line; NULL: it is not there. */
+/* The value of a setting on the command line, or NULL. */
 const char *bz_options_setting(const struct bz_options *options, const char *name);
 
 /* The value of a numeric option, within limits. A usage error ends the process. */

@@ -1,4 +1,4 @@
-/* What a variant from outside must be before anything of it is called. */
+/* Checks of a variant from a plug-in, before any of its functions is called. */
 #include <string.h>
 
 #include "sim/judge/judge.h"
@@ -9,7 +9,7 @@
 
 #define NAME_LENGTH_MAX 64u
 
-/* A name stands in tokens, traces and names of files, and is typed in shells. */
+/* Names are used in tokens, traces, file names and shells. */
 static bool is_name(const char *name) {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                   "._/-";
@@ -18,8 +18,8 @@ static bool is_name(const char *name) {
            name[0] != '-' && name[0] != '.' && name[0] != '/';
 }
 
-/* Where the tables of functions are in a variant, and which functions must be there. Each table
- * begins with the size of an instance. */
+/* For each primitive: where its table of functions is in a variant, and the functions that the
+ * table must have. Each table starts with the size of an instance. */
 static const struct {
     size_t offset;
     size_t functions[7]; /* offsets; 0 ends the list */
@@ -99,7 +99,6 @@ static bool check_tables(const struct bz_variant *variant, char *error, size_t e
     return offers_something || bz_fail(error, error_bytes, "offers no primitive");
 }
 
-/* A declared fault is shown, looked for by `zoo`, and set up by its own settings. */
 static bool check_fault(const struct bz_variant *variant, char *error, size_t error_bytes) {
     const struct bz_fault *fault = variant->fault;
     if (fault == NULL) {
@@ -116,7 +115,7 @@ static bool check_fault(const struct bz_variant *variant, char *error, size_t er
         return bz_fail(error, error_bytes,
                        "declares a fault for an oracle that does not exist: %.64s", fault->oracle);
     }
-    /* As if it were in the catalog, which it comes into when nothing is wrong with it. */
+    /* the variant is not yet in the catalog */
     const struct bz_catalog alone = {.scenarios = bz_cli_catalog.scenarios,
                                      .variants = (const struct bz_variant *const[]){variant, NULL}};
     bool is_found =

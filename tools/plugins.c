@@ -14,12 +14,12 @@
 #include "tools/cli.h"
 #include "traces/text.h"
 
-/* Of one plug-in: a list without an end must not be followed for ever. */
+/* Of one plug-in, because the list may lack its end. */
 #define VARIANTS_MAX 4096u
 
 /* --- the file --------------------------------------------------------------------------------- */
 
-/* What the loader would say of these is about its own inner life. */
+/* Better messages than the loader's. */
 static bool is_shared_object(const char *file, char *error, size_t error_bytes) {
     struct stat status;
     unsigned char head[EI_NIDENT + sizeof(Elf64_Half)] = {0};
@@ -48,7 +48,7 @@ static const struct bz_plugin *open_table(const char *file, char *error, size_t 
     if (!is_shared_object(file, error, error_bytes)) {
         return NULL;
     }
-    /* Without a slash in it, the loader would look everywhere but here. */
+    /* without a slash, the loader searches the library path */
     snprintf(path, sizeof path, "%s%s", strchr(file, '/') == NULL ? "./" : "", file);
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (handle == NULL) {
@@ -91,7 +91,7 @@ static bool table_fits(const struct bz_plugin *table, char *error, size_t error_
 
 /* --- the catalog ------------------------------------------------------------------------------ */
 
-/* The catalog's own list, once it is longer than the one that the program came with. */
+/* The list of the catalog after the first plug-in; allocated. */
 static const struct bz_variant **longer_list;
 
 const char *bz_plugins_file(const struct bz_variant *variant) {
@@ -101,7 +101,7 @@ const char *bz_plugins_file(const struct bz_variant *variant) {
     return is_known && info.dli_fbase != own.dli_fbase ? info.dli_fname : NULL;
 }
 
-/* Checks each variant and appends it to the list, which has room. False with a message. */
+/* Checks each variant and appends it to the list, which is large enough. False with a message. */
 static bool add_variants(const struct bz_plugin *table, const struct bz_variant **list,
                          size_t *count, char *error, size_t error_bytes) {
     char what[BZ_ERROR_BYTES];

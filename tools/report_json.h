@@ -15,26 +15,25 @@ struct bz_run_report {
     const struct bz_campaign_result *result;
     const struct bz_kept_findings *findings;
     double seconds;
-    bool is_stopped;                 /* by a signal, before all was done */
-    struct bz_require_window missed; /* required and never hit */
+    bool is_stopped;                 /* by a signal */
+    struct bz_require_window missed; /* required windows that were never hit */
     int exit_code;
 };
 
 /* The document of `run --json`; the caller frees it. */
 struct bz_json *bz_run_report_json(const struct bz_run_report *report);
 
-/* Adds scenario, variant, strategy, order and the other settings of a program to an object. */
+/* Adds the scenario, variant, strategy, order and other settings. */
 void bz_json_add_program(struct bz_json *object, const struct bz_program *program);
 
-/* Adds how a replay went: result, step, expected, got, digest, steps, violation. */
+/* Adds the result of a replay. */
 void bz_json_add_replay(struct bz_json *object, const struct bz_replay_report *report);
 
-/* Adds a finding: oracle, seed, step, task, message, token, trace, and what is known of it. True if
- * the variant declares it. */
+/* Adds a finding. True if the variant declares it. */
 bool bz_json_add_violation(struct bz_json *item, const struct bz_kept_finding *finding,
                            const struct bz_variant *variant);
 
-/* Adds the digest as the other programs of the project print it, in 16 digits. */
+/* Adds a digest as 16 digits. */
 void bz_json_add_digest(struct bz_json *object, const char *key, uint64_t digest);
 
 /* Prints the document to stdout and frees it. */

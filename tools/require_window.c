@@ -5,7 +5,7 @@
 
 #include "tools/cli.h"
 
-/* What a task may be in when a cancel strikes; the rest never waits. */
+/* Operations in which a cancel can strike; the others never wait. */
 static bool can_be_struck(unsigned op) {
     return op > BZ_OP_NONE && op < BZ_OP_NOTIFY && op != BZ_OP_RELEASE;
 }

@@ -31,7 +31,7 @@ void bz_run_report_print_program(const struct bz_program *program) {
 void bz_run_report_print_head(const struct bz_run_report *report) {
     printf("SEED 0x%" PRIx64 "\n", report->seed_first);
     bz_run_report_print_program(report->program);
-    fflush(stdout); /* a seed that kills the program must be known */
+    fflush(stdout); /* before a seed can kill the program */
 }
 
 static void print_windows(const struct bz_run_stats *stats) {
@@ -56,7 +56,7 @@ static void print_windows(const struct bz_run_stats *stats) {
     }
 }
 
-/* What is left to be seen, in words: a share that is small enough is a number in a million. */
+/* The chance of a new order; a small one as a number in a million. */
 static void print_handoffs(const struct bz_campaign_result *result) {
     const char *about = result->handoff_is_exact ? "" : "about ";
     printf("hand-off orders: %s%" PRIu64 " distinct, ", about, result->handoff_orders);
@@ -131,7 +131,7 @@ static void print_verdict(const struct bz_run_report *report) {
     printf("\nno violation found\n");
 }
 
-/* Even a quiet campaign that proved nothing says so. */
+/* Printed by quiet campaigns, too. */
 static void say_why_unproved(const struct bz_run_report *report) {
     if (report->is_stopped) {
         fprintf(stderr, "interrupted after %" PRIu64 " runs\n", report->result->runs);

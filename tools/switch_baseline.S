@@ -1,6 +1,6 @@
-/* The baseline of `buzzer bench`: the context switch of the textbooks, a function that pushes the
- * six registers that the System V ABI lets a callee keep, exchanges the stacks, pops six and
- * returns. Nobody runs tasks on it; figures are given as ratios to what it costs. */
+/* The baseline of `buzzer bench`: the textbook context switch, a function that pushes the six
+ * callee-saved registers of the System V ABI, exchanges the stacks, pops six registers and returns.
+ * The runtime does not use it. */
 #if defined(__x86_64__)
 
     .text
@@ -27,7 +27,7 @@ bz_baseline_switch:
 
     .globl bz_baseline_start
     .type bz_baseline_start, @function
-    /* The first switch to a side returns to here: its function is in r12, its argument in rbx. */
+    /* The first switch returns to here: the function is in r12, its argument in rbx. */
 bz_baseline_start:
     movq %rbx, %rdi
     callq *%r12

@@ -1,6 +1,6 @@
-/* The only file that sees the JSON library. Its traps: numbers are doubles and are printed with 15
- * digits when that is nearly right, so whole numbers are written as text of our own; it is a
- * lenient reader, so json_check.c reads first; strings are printed as they are, valid or not. */
+/* The only file that uses cJSON. cJSON stores numbers as doubles and may print them with 15 digits,
+ * so whole numbers are written as raw text. Its parser is lenient, so json_check.c checks the text
+ * first. It prints strings without checking them. */
 #include "traces/json.h"
 
 #include <cjson/cJSON.h>
@@ -20,9 +20,9 @@ static cJSON *inside(const struct bz_json *json) {
     return (cJSON *)(uintptr_t)json;
 }
 
-/* The same, of an item that was just made. */
+/* The same for a new item. */
 static struct bz_json *made(cJSON *item) {
-    BZ_CHECK(item != NULL); /* out of memory for a document */
+    BZ_CHECK(item != NULL); /* out of memory */
     return (struct bz_json *)item;
 }
 
@@ -34,7 +34,7 @@ static struct bz_json *append(struct bz_json *array, cJSON *item) {
 
 /* --- building --------------------------------------------------------------------------------- */
 
-/* A copy in which every byte that is no UTF-8 became U+FFFD. */
+/* A copy with U+FFFD in place of each byte that is not UTF-8. */
 static char *clean_copy(const char *text) {
     size_t left = strlen(text);
     char *copy = malloc(3 * left + 1);
@@ -72,7 +72,7 @@ void bz_json_add_string(struct bz_json *object, const char *key, const char *val
     free(copy);
 }
 
-/* More would not survive a reader that uses doubles. */
+/* Larger numbers are not exact in a reader that uses doubles. */
 static const char *number_text(uint64_t value, char text[24]) {
     BZ_CHECK(value <= NUMBER_MAX);
     snprintf(text, 24, "%" PRIu64, value);

@@ -1,8 +1,6 @@
-/* The JSON library is lenient where a reader of untrusted files must not be: it takes the last of
- * two equal keys for nothing, any byte up to 32 for a blank, control characters and broken UTF-8
- * inside strings, "\u0000" for the end of a string, and numbers that are none. So the text is
- * checked here first, by recursive descent with a depth limit; what passes means the same to every
- * reader. */
+/* Checks JSON text by recursive descent with a depth limit, before cJSON reads it. cJSON accepts
+ * duplicate keys, any byte up to 32 as a blank, control characters and invalid UTF-8 in strings,
+ * "\u0000" as the end of a string, and malformed numbers. */
 #include "traces/json_check.h"
 
 #include <stdarg.h>
@@ -26,7 +24,7 @@ struct checker {
     unsigned depth;
     unsigned depth_max;
     size_t values;
-    struct span *keys; /* of all objects that are open, innermost last */
+    struct span *keys; /* of all open objects, innermost last */
     size_t key_count;
     size_t key_capacity;
     struct bz_json_flaw *flaw;
@@ -44,7 +42,7 @@ __attribute__((format(printf, 3, 4))) static bool flawed(struct checker *checker
     return false;
 }
 
-/* The byte at hand; '\0', which no document contains, at the end. */
+/* The current byte; '\0', which no document contains, at the end. */
 static char peek(const struct checker *checker) {
     return checker->at < checker->length ? checker->text[checker->at] : '\0';
 }
@@ -229,7 +227,7 @@ static bool push_key(struct checker *checker, struct span key) {
     return true;
 }
 
-/* `first` is the number of the object's first key. Quadratic in the members, which are limited. */
+/* `first` is the index of the object's first key. Quadratic; the number of members is limited. */
 static bool check_key(struct checker *checker, size_t first) {
     size_t start = checker->at;
     if (!check_string(checker, "a key in quotes", true)) {

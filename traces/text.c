@@ -19,7 +19,6 @@ bool bz_fail(char *error, size_t error_bytes, const char *format, ...) {
     return false;
 }
 
-/* With one row of the table. */
 size_t bz_edit_distance(const char *a, const char *b) {
     size_t row[WORD_MAX + 1];
     size_t a_length = strnlen(a, WORD_MAX);
@@ -40,8 +39,8 @@ size_t bz_edit_distance(const char *a, const char *b) {
     return row[b_length];
 }
 
-/* A descriptor, or -1 with a message. O_NONBLOCK: if a pipe took the file's place after stat(),
- * open() does not wait for a writer. */
+/* A descriptor, or -1 with a message. O_NONBLOCK: if a pipe replaced the file after stat(), open()
+ * does not wait for a writer. */
 static int open_regular(const char *path, char *error, size_t error_bytes) {
     struct stat status;
     bool is_there = stat(path, &status) == 0;
@@ -66,7 +65,7 @@ static int open_regular(const char *path, char *error, size_t error_bytes) {
     return -1;
 }
 
-/* Reads up to the end of the file, which may grow meanwhile, but not beyond the limit. */
+/* Reads to the end of the file, which may grow meanwhile, at most to the limit. */
 static char *read_all(int descriptor, size_t bytes_max, size_t *length) {
     size_t capacity = 65536;
     char *text = malloc(capacity);

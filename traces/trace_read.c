@@ -1,6 +1,6 @@
-/* The reader. A trace comes from a bug report, so every byte of it is suspect: json_check.c has
- * seen to the grammar, here every field is held against the tables of trace_fields.h, and names are
- * checked for what could harm a terminal. Names are compared and printed, and never opened. */
+/* The reader. Traces come from bug reports and are not trusted. json_check.c checks the grammar;
+ * this file checks every field against the tables of trace_fields.h, and every string for control
+ * characters. Names are compared and printed, never opened. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ __attribute__((format(printf, 3, 4))) static bool fail(struct reader *reader, co
     return false;
 }
 
-/* Text from the file as it can be shown: short, in quotes, without control characters. */
+/* Text from the file in quotes, cut short, without control characters. */
 static const char *quote(const char *text, char buffer[QUOTE_BYTES]) {
     size_t left = strlen(text);
     size_t used = 0;
@@ -60,7 +60,7 @@ static const char *quote(const char *text, char buffer[QUOTE_BYTES]) {
     return buffer;
 }
 
-/* "choices[3]" and "task" to "choices[3].task"; the key may be anything. */
+/* "choices[3]" and "task" give "choices[3].task". The key is not trusted. */
 static const char *member_of(const char *where, const char *key, char buffer[WHERE_BYTES]) {
     char shown[QUOTE_BYTES];
     quote(key, shown);
@@ -72,7 +72,7 @@ static const char *member_of(const char *where, const char *key, char buffer[WHE
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* A string of 1 to `bytes_max` bytes without control characters, as a copy in the trace. */
+/* Copies a string of 1 to `bytes_max` bytes without control characters. */
 static bool read_string(struct reader *reader, const struct bz_json *json, const char *where,
                         size_t bytes_max, const char **string) {
     const char *text = bz_json_string(json);
@@ -119,7 +119,7 @@ static bool read_word(struct reader *reader, const struct bz_json *json, const c
     return true;
 }
 
-/* Hexadecimal digits and nothing else; `least` to 16 of them. */
+/* Reads `least` to 16 hexadecimal digits. */
 static bool read_hex(struct reader *reader, const struct bz_json *json, const char *where,
                      const char *prefix, size_t least, uint64_t *number) {
     const char *text = bz_json_string(json);
@@ -207,7 +207,7 @@ static bool read_entry(struct reader *reader, const struct bz_json *json, const 
 
 /* --- the parts of a trace --------------------------------------------------------------------- */
 
-/* A top-level member that must be there; NULL after a message. */
+/* A required top-level member; NULL with a message. */
 static const struct bz_json *member(struct reader *reader, const struct bz_json *root,
                                     const char *key) {
     const struct bz_json *json = bz_json_get(root, key);

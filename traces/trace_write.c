@@ -1,5 +1,5 @@
-/* The writer. It prints by hand what the reader takes apart with the library: one entry a line,
- * keys in a fixed order, so that equal traces are equal bytes and `git diff` shows what changed. */
+/* The writer: one entry a line, keys in a fixed order. Equal traces give equal bytes, and `git
+ * diff` shows what changed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-/* In quotes, with escapes. Bytes that are no UTF-8 become U+FFFD, and a missing string is empty. */
+/* In quotes, with escapes. Invalid UTF-8 becomes U+FFFD, NULL an empty string. */
 static void put_string(FILE *out, const char *text) {
     size_t left = text == NULL ? 0 : strlen(text);
     putc('"', out);
@@ -73,7 +73,7 @@ static void put_params(FILE *out, const struct bz_trace *trace) {
     fputs("},\n", out);
 }
 
-/* An array of `count` entries; without fields, the entries are strings. */
+/* Without fields, the entries are strings. */
 static void put_array(FILE *out, const char *key, const void *entries, size_t count,
                       size_t entry_bytes, const struct bz_trace_field *fields) {
     fprintf(out, "  \"%s\": [", key);
@@ -130,7 +130,7 @@ char *bz_trace_print(const struct bz_trace *trace) {
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-/* Creates a file beside `path` that did not exist, and says its name. -1 with errno. */
+/* Creates a new file beside `path` and stores its name. -1 with errno. */
 static int create_beside(const char *path, char *name, size_t name_bytes) {
     for (unsigned attempt = 0; attempt < TEMPORARY_NAMES; attempt++) {
         snprintf(name, name_bytes, "%s.tmp-%u", path, attempt);
@@ -156,7 +156,7 @@ static bool write_all(int descriptor, const char *text, size_t length) {
     return fsync(descriptor) == 0;
 }
 
-/* errno says what went wrong. A file that is not whole does not stay. */
+/* On failure, errno is set and no partial file stays. */
 static bool replace(const char *path, const char *text, size_t length) {
     size_t name_bytes = strlen(path) + 32;
     char *name = malloc(name_bytes);
@@ -181,7 +181,7 @@ static bool replace(const char *path, const char *text, size_t length) {
     return is_written;
 }
 
-/* The reader is the judge of what a trace is: what it refuses would be found out too late. */
+/* Refuses what the reader would refuse. */
 static bool is_readable(const char *text, size_t length, const char *path, char *error,
                         size_t error_bytes) {
     struct bz_trace copy;

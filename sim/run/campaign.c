@@ -12,16 +12,16 @@
 
 #define CHUNK_RUNS 64u
 #define SLOTS_PER_JOB 4u
-/* Every so many runs, one is run twice: the cheapest proof that there is nothing but the seed. */
+/* Every so many runs, one is repeated, to detect nondeterminism. */
 #define RERUN_EVERY 4096u
 
 enum slot_state { SLOT_FREE, SLOT_RUNNING, SLOT_DONE };
 
-/* What came of one chunk of runs; merged in order of `number`. */
+/* The result of one chunk of runs; merged in order of `number`. */
 struct slot {
     enum slot_state state;
     uint64_t number;
-    bool is_last; /* ended before its time: by a violation, or by the stop flag */
+    bool is_last; /* ended early: by a violation or by the stop flag */
     struct bz_campaign_result part;
     uint64_t hashes[CHUNK_RUNS];
     uint64_t handoffs[CHUNK_RUNS]; /* fingerprints */
@@ -30,21 +30,21 @@ struct slot {
 struct campaign {
     const struct bz_campaign_config *config;
     struct bz_campaign_result *result;
-    struct bz_program program; /* config's, with its profile */
+    struct bz_program program; /* the config's, with its profile */
     struct bz_distinct distinct;
     struct bz_distinct handoffs;
     uint64_t chunks;
     pthread_mutex_t mutex;
     pthread_cond_t changed; /* the state of a slot, or `stop` */
-    uint64_t next_chunk;    /* the next to be taken; under the mutex, as all slot states */
+    uint64_t next_chunk;    /* the next to take; under the mutex, as the states of slots */
     uint32_t slot_count;
-    struct slot *slots; /* chunk c lives in slot c % slot_count */
+    struct slot *slots; /* chunk c uses slot c % slot_count */
     atomic_bool stop;
 };
 
 /* --- one chunk -------------------------------------------------------------------------------- */
 
-/* Keeps the first finding of each oracle, and others while there is room. */
+/* Keeps the first finding of each oracle, and others while there is space. */
 static void keep_finding(struct bz_campaign_result *result, const struct bz_finding *finding) {
     bool is_known = false;
     for (uint32_t index = 0; index < result->finding_count; index++) {
@@ -58,8 +58,8 @@ static void keep_finding(struct bz_campaign_result *result, const struct bz_find
     }
 }
 
-/* The verdict that the seed gives again, in another world, so that nothing lies at the same address
- * as before, if the run is not the same. Without memory for it, or the time, nothing is said. */
+/* Runs the seed again in another world, at other addresses, and overrules the verdict if the run
+ * differs. Does nothing without memory or time. */
 static void judge_determinism(const struct campaign *campaign, struct bz_world *world,
                               uint64_t seed) {
     struct bz_judge *judge = world->judge;
@@ -113,7 +113,7 @@ static void run_chunk(struct campaign *campaign, struct bz_world *world, struct 
     bz_judge_watch_stop(world->judge, config->stop);
     for (uint64_t index = first; index < first + count && !slot->is_last; index++) {
         uint64_t seed = config->seed_first + index;
-        /* A run that was given up counts for nothing but its steps. */
+        /* a run that was given up counts only its steps */
         if (should_stop(campaign) ||
             bz_program_run(&campaign->program, world, seed) == BZ_RUN_GIVEN_UP) {
             slot->is_last = true;
@@ -130,7 +130,7 @@ static void run_chunk(struct campaign *campaign, struct bz_world *world, struct 
 
 /* --- merging, in order ------------------------------------------------------------------------ */
 
-/* Adds a chunk to the result; false if the campaign ends with it. */
+/* Adds a chunk to the result. False if the campaign ends here. */
 static bool merge(struct campaign *campaign, const struct slot *slot) {
     struct bz_campaign_result *result = campaign->result;
     const struct bz_campaign_result *part = &slot->part;
@@ -186,7 +186,7 @@ static bool run_alone(struct campaign *campaign) {
 
 /* --- several workers -------------------------------------------------------------------------- */
 
-/* Takes the next chunk, once its slot is free; NULL when there is no more to do. */
+/* Takes the next chunk when its slot is free. NULL if there is none. */
 static struct slot *take_chunk(struct campaign *campaign) {
     pthread_mutex_lock(&campaign->mutex);
     struct slot *slot = NULL;
@@ -230,7 +230,7 @@ static void *work(void *arg) {
         run_chunk(campaign, world, slot);
         set_state(campaign, slot, SLOT_DONE);
     }
-    /* The merging thread may wait for a chunk that no worker will take. */
+    /* The merging thread may wait for a chunk that no worker takes. */
     pthread_mutex_lock(&campaign->mutex);
     pthread_cond_broadcast(&campaign->changed);
     pthread_mutex_unlock(&campaign->mutex);
@@ -238,7 +238,7 @@ static void *work(void *arg) {
     return NULL;
 }
 
-/* Waits for chunk number `number`; NULL if no worker took it and none will. */
+/* Waits for a chunk. NULL if no worker has taken it and none will. */
 static struct slot *wait_for_chunk(struct campaign *campaign, uint64_t number) {
     struct slot *slot = &campaign->slots[number % campaign->slot_count];
     pthread_mutex_lock(&campaign->mutex);

@@ -24,7 +24,7 @@ const struct bz_variant *bz_catalog_variant(const struct bz_catalog *catalog, co
 
 const char *bz_nearest_name(const char *word, const char *const *candidates, size_t count) {
     const char *nearest = NULL;
-    size_t least = strnlen(word, 63) / 3 + 2; /* farther than this is no help */
+    size_t least = strnlen(word, 63) / 3 + 2; /* a more distant name does not help */
     for (size_t index = 0; index < count; index++) {
         size_t distance = bz_edit_distance(word, candidates[index]);
         if (distance < least) {

@@ -14,7 +14,7 @@ static bool is_plain(char character) {
            (character != '\0' && strchr("._-/", character) != NULL);
 }
 
-/* NAME or NAME@DIGEST; `digest` 0: none was given. */
+/* NAME or NAME@DIGEST; `digest` 0: none. */
 static bool split(const char *value, char *name, uint64_t *digest, char *error,
                   size_t error_bytes) {
     size_t length = strcspn(value, "@");
@@ -49,7 +49,7 @@ static bool split(const char *value, char *name, uint64_t *digest, char *error,
     return true;
 }
 
-/* By the byte, so that it is the same on every machine; never 0, which means no file. */
+/* Byte by byte, for the same result on every machine. Never 0, which means no file. */
 static uint64_t digest_of(const char *text, size_t length) {
     uint64_t digest = bz_digest_word(BZ_DIGEST_SEED, length);
     for (size_t index = 0; index < length; index++) {

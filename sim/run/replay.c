@@ -14,7 +14,7 @@ static void plus_to_comma(char *text) {
     }
 }
 
-/* The settings that have a member of their own in a trace. */
+/* The member of the trace that holds a setting. */
 static const char **member_of(struct bz_trace *trace, const struct bz_setting *setting) {
     return (const char **)(void *)((char *)trace + setting->trace_offset);
 }
@@ -99,7 +99,7 @@ bool bz_replay_lenient(const struct bz_trace *trace, const struct bz_program *pr
     return is_ok;
 }
 
-/* What setup() makes of a tape, as text. */
+/* The program that setup() builds from a tape, as text. */
 struct printing {
     const struct bz_program *program;
     struct bz_world *world;
@@ -147,7 +147,7 @@ bool bz_trace_print_program(const struct bz_trace *trace, const struct bz_progra
 
 /* --- recording -------------------------------------------------------------------------------- */
 
-/* In two worlds, so that nothing lies at the same address twice. */
+/* Uses two worlds, so that addresses differ between the two runs. */
 bool bz_record(const struct bz_program *program, uint64_t seed, struct bz_trace *trace,
                struct bz_replay_report *report) {
     *report = (struct bz_replay_report){.result = BZ_REPLAY_MATCHED};

@@ -26,7 +26,7 @@ static bool fail_unknown(char *error, size_t error_bytes, const char *kind, cons
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* `items` is a list that ends with NULL, of structs with a name at `name_offset`. */
+/* `items` is a NULL-terminated list of structs with a name at `name_offset`. */
 static bool fail_unlisted(char *error, size_t error_bytes, const char *kind, const char *word,
                           const void *items, size_t name_offset, const char *where) {
     const char *names[NAMES_MAX];
@@ -109,7 +109,7 @@ static void print_order(const struct bz_setting *setting, const struct bz_progra
     snprintf(value, value_bytes, "%s", bz_order_name(program->order));
 }
 
-/* The number of a window that a cancel can be injected into; 0 with a message. */
+/* The number of a window that cancels can be injected into; 0 with a message. */
 static unsigned window_of(const char *word, char *error, size_t error_bytes) {
     const char *names[BZ_WINDOW_COUNT + 2];
     size_t count = 0;
@@ -291,8 +291,7 @@ const struct bz_setting bz_settings[] = {
     {"answers", NULL, NULL, FIELD(answers.count), .set = set_answers, .print = print_answers},
     {NULL},
 };
-/* The settings before this index stand before the scenario's parameters wherever they are listed.
- */
+/* Settings from this index on are listed after the parameters. */
 #define BEFORE_PARAMS 6u
 
 static uint32_t param_count(const struct bz_program *program) {
@@ -380,7 +379,7 @@ const char *bz_program_setting(const struct bz_program *program, unsigned index,
     return NULL;
 }
 
-/* True if "name=" begins one of the settings before `end`. */
+/* True if "name=" starts one of the settings before `end`. */
 static bool is_set_before(const char *list, const char *end, const char *name) {
     size_t length = strlen(name);
     for (const char *start = list; start < end; start += strcspn(start, ",") + 1) {
