@@ -68,21 +68,18 @@ const char *bz_cli_hint(const char *word, const char *const *candidates, size_t 
     return hint;
 }
 
-const char *bz_cli_time_text(uint64_t time_ns, char *buffer, size_t size_bytes) {
+const char *bz_cli_time_text(uint64_t time_ns) {
     static const struct {
         uint64_t ns;
         const char *unit;
     } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}, {1, "ns"}};
+    static char text[32];
     unsigned index = 0;
-    if (time_ns == 0) {
-        snprintf(buffer, size_bytes, "0");
-        return buffer;
-    }
     while (time_ns % units[index].ns != 0) {
         index++;
     }
-    snprintf(buffer, size_bytes, "%" PRIu64 " %s", time_ns / units[index].ns, units[index].unit);
-    return buffer;
+    snprintf(text, sizeof text, "%" PRIu64 " %s", time_ns / units[index].ns, units[index].unit);
+    return time_ns == 0 ? "0" : text;
 }
 
 /* --- parsing: argp does not say which option was meant, so the long ones are checked first ------

@@ -59,9 +59,7 @@ void bz_interrupt_catch(void);                       /* installs the handler */
  * call. */
 const char *bz_cli_hint(const char *word, const char *const *candidates, size_t count);
 
-/* Virtual time in the largest exact unit: "250 us". Returns `buffer`. */
-const char *bz_cli_time_text(uint64_t time_ns, char *buffer, size_t size_bytes);
-
-#define BZ_TIME_TEXT_BYTES 32u
+/* Virtual time in the largest exact unit: "250 us". Valid until the next call. */
+const char *bz_cli_time_text(uint64_t time_ns);
 
 #endif

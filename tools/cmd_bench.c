@@ -12,7 +12,7 @@
 #include "tools/cli.h"
 #include "tools/options.h"
 #include "tools/progress.h"
-#include "tools/report_json.h"
+#include "tools/report.h"
 
 #define REPEATS 40u
 #define RUNS_DEFAULT 1000u

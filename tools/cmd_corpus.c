@@ -11,7 +11,7 @@
 #include "sim/run/replay.h"
 #include "tools/cli.h"
 #include "tools/options.h"
-#include "tools/report_json.h"
+#include "tools/report.h"
 
 struct corpus {
     const char *name;

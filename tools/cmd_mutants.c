@@ -13,7 +13,7 @@
 #include "tools/mutation.h"
 #include "tools/options.h"
 #include "tools/progress.h"
-#include "tools/report_json.h"
+#include "tools/report.h"
 
 #define RUNS_DEFAULT 1000u
 #define JOBS_DEFAULT 2u
@@ -272,11 +272,6 @@ static int select_mutants(struct mutants *mutants) {
     return BZ_EXIT_OK;
 }
 
-static void poll_mutants(void *context, uint64_t judged, uint64_t killed) {
-    struct mutants *mutants = context;
-    bz_progress_show(&mutants->progress, judged, killed);
-}
-
 int bz_command_mutants(int argc, char **argv) {
     struct mutants mutants = {
         .name = argv[0], .strategy = "portfolio", .runs = RUNS_DEFAULT, .jobs = JOBS_DEFAULT};
@@ -298,13 +293,10 @@ int bz_command_mutants(int argc, char **argv) {
     if (code != BZ_EXIT_OK) {
         return code;
     }
-    const struct bz_mutation_config config = {.catalog = &bz_cli_catalog,
-                                              .strategy = strategy,
+    const struct bz_mutation_config config = {.strategy = strategy,
                                               .runs = mutants.runs,
                                               .jobs = mutants.jobs,
-                                              .stop = &bz_interrupt_requested,
-                                              .poll = poll_mutants,
-                                              .context = &mutants};
+                                              .progress = &mutants.progress};
     bz_interrupt_catch();
     bz_progress_begin(&mutants.progress, mutants.is_quiet, mutants.count, 0);
     mutants.progress.unit = "mutants";

@@ -10,7 +10,7 @@
 #include "tools/cli.h"
 #include "tools/diagnosis.h"
 #include "tools/options.h"
-#include "tools/report_json.h"
+#include "tools/report.h"
 
 struct replay {
     const char *name; /* for messages */

@@ -10,9 +10,8 @@
 #include "tools/findings.h"
 #include "tools/options.h"
 #include "tools/progress.h"
-#include "tools/report_json.h"
+#include "tools/report.h"
 #include "tools/require_window.h"
-#include "tools/run_report.h"
 
 #define RUNS_DEFAULT 10000u
 #define RUNS_MAX ((uint64_t)INT64_MAX)

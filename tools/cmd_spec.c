@@ -8,7 +8,7 @@
 #include "tools/cli.h"
 #include "tools/options.h"
 #include "tools/progress.h"
-#include "tools/report_json.h"
+#include "tools/report.h"
 
 #define MEBIBYTE (UINT64_C(1) << 20u)
 #define MEMORY_DEFAULT_MIB 4096u

@@ -10,7 +10,7 @@
 #include "tools/cli.h"
 #include "tools/options.h"
 #include "tools/progress.h"
-#include "tools/report_json.h"
+#include "tools/report.h"
 #include "tools/time_to_failure.h"
 
 #define RUNS_MAX UINT64_C(1000000000000)

@@ -35,6 +35,10 @@ struct reader {
     struct reader_task *tasks; /* by number; 0 is the loop */
     uint64_t injected_step;    /* of the last injected cancel */
     struct reader_task *injected_task;
+    /* The event that is read, its task, and the line about it. */
+    const struct bz_trace_event *event;
+    struct reader_task *task;
+    char *text;
 };
 
 static bool is(const char *text, const char *word) {
@@ -45,128 +49,113 @@ static const char *or_else(const char *text, const char *other) {
     return text != NULL ? text : other;
 }
 
-#define SAY(...) (snprintf(text, MOMENT_TEXT_BYTES, __VA_ARGS__), true)
+#define SAY(...) (snprintf(reader->text, MOMENT_TEXT_BYTES, __VA_ARGS__), true)
 
-static bool say_call(struct reader *reader, struct reader_task *task,
-                     const struct bz_trace_event *event, char *text) {
-    (void)reader;
-    task->op = event->op;
-    task->object = event->object;
-    if (is(event->op, "acquire")) {
+static bool say_call(struct reader *reader) {
+    reader->task->op = reader->event->op;
+    reader->task->object = reader->event->object;
+    if (is(reader->event->op, "acquire")) {
         return false; /* the next event says whether it acquires or waits */
     }
-    if (is(event->op, "release")) {
-        return SAY("releases '%s'", or_else(event->object, "?"));
+    if (is(reader->event->op, "release")) {
+        return SAY("releases '%s'", or_else(reader->event->object, "?"));
     }
-    return SAY("calls %s of '%s'", or_else(event->op, "?"), or_else(event->object, "?"));
+    return SAY("calls %s of '%s'", or_else(reader->event->op, "?"),
+               or_else(reader->event->object, "?"));
 }
 
-static bool say_return(struct reader *reader, struct reader_task *task,
-                       const struct bz_trace_event *event, char *text) {
-    (void)reader;
-    const char *op = or_else(event->op, or_else(task->op, "?"));
-    const char *object = or_else(event->object, or_else(task->object, "?"));
-    task->op = NULL;
-    if (is(op, "acquire") && is(event->status, "ok")) {
+static bool say_return(struct reader *reader) {
+    const char *op = or_else(reader->event->op, or_else(reader->task->op, "?"));
+    const char *object = or_else(reader->event->object, or_else(reader->task->object, "?"));
+    reader->task->op = NULL;
+    if (is(op, "acquire") && is(reader->event->status, "ok")) {
         return SAY("acquires '%s'", object);
     }
-    if (is(op, "acquire") && is(event->status, "cancelled")) {
+    if (is(op, "acquire") && is(reader->event->status, "cancelled")) {
         return SAY("leaves '%s' without a permit (cancelled)", object);
     }
-    if (is(event->status, "ok")) {
+    if (is(reader->event->status, "ok")) {
         return false;
     }
-    return SAY("is refused: %s of '%s' says %s", op, object, or_else(event->status, "?"));
+    return SAY("is refused: %s of '%s' says %s", op, object, or_else(reader->event->status, "?"));
 }
 
-static bool say_suspend(struct reader *reader, struct reader_task *task,
-                        const struct bz_trace_event *event, char *text) {
-    (void)reader;
-    task->is_expected = !is(event->wait, "yield");
-    if (task->op != NULL) {
-        task->is_expected = true;
-        return SAY("waits for '%s'", or_else(task->object, "?"));
+static bool say_suspend(struct reader *reader) {
+    reader->task->is_expected = !is(reader->event->wait, "yield");
+    if (reader->task->op != NULL) {
+        reader->task->is_expected = true;
+        return SAY("waits for '%s'", or_else(reader->task->object, "?"));
     }
-    if (is(event->wait, "sleep")) {
+    if (is(reader->event->wait, "sleep")) {
         return SAY("sleeps");
     }
-    if (is(event->wait, "join")) {
+    if (is(reader->event->wait, "join")) {
         return SAY("waits for other tasks");
     }
-    return is(event->wait, "future") && SAY("waits for a future");
+    return is(reader->event->wait, "future") && SAY("waits for a future");
 }
 
-static bool say_resume(struct reader *reader, struct reader_task *task,
-                       const struct bz_trace_event *event, char *text) {
-    (void)reader;
-    bool has_started = task->has_started;
-    bool is_expected = task->is_expected;
-    task->has_started = true;
-    task->is_expected = false;
-    if (is(event->status, "cancelled")) {
+static bool say_resume(struct reader *reader) {
+    bool has_started = reader->task->has_started;
+    bool is_expected = reader->task->is_expected;
+    reader->task->has_started = true;
+    reader->task->is_expected = false;
+    if (is(reader->event->status, "cancelled")) {
         return has_started ? SAY("resumes cancelled") : SAY("starts cancelled");
     }
     if (!has_started) {
         return SAY("starts");
     }
-    if (!is(event->status, "ok")) {
-        return SAY("resumes with %s", or_else(event->status, "?"));
+    if (!is(reader->event->status, "ok")) {
+        return SAY("resumes with %s", or_else(reader->event->status, "?"));
     }
     return is_expected && SAY("resumes");
 }
 
-static bool say_cancel(struct reader *reader, struct reader_task *task,
-                       const struct bz_trace_event *event, char *text) {
-    bool is_injected = reader->injected_step == event->step && reader->injected_task == task;
+static bool say_cancel(struct reader *reader) {
+    bool is_injected =
+        reader->injected_step == reader->event->step && reader->injected_task == reader->task;
     char by[160] = "";
     if (is_injected) {
         snprintf(by, sizeof by, " (injected)");
-    } else if (event->by != NULL) {
-        snprintf(by, sizeof by, " by %.140s", event->by);
+    } else if (reader->event->by != NULL) {
+        snprintf(by, sizeof by, " by %.140s", reader->event->by);
     }
-    if (event->status != NULL && !is(event->status, "ok")) {
+    if (reader->event->status != NULL && !is(reader->event->status, "ok")) {
         return SAY("is cancelled%s, too late", by);
     }
-    if (is(event->window, "cancelling")) {
+    if (is(reader->event->window, "cancelling")) {
         return SAY("is cancelled once more%s", by);
     }
-    return SAY("is cancelled while %s%s", or_else(event->window, "?"), by);
+    return SAY("is cancelled while %s%s", or_else(reader->event->window, "?"), by);
 }
 
-static bool say_wake(struct reader *reader, struct reader_task *task,
-                     const struct bz_trace_event *event, char *text) {
-    (void)reader, (void)task;
-    return !is(event->status, "cancelled") && /* the cancel has its own line */
-           SAY("is woken (%s)",
-               is(event->status, "ok") ? "result set" : or_else(event->status, "?"));
+static bool say_wake(struct reader *reader) {
+    return !is(reader->event->status, "cancelled") && /* the cancel has its own line */
+           SAY("is woken (%s)", is(reader->event->status, "ok")
+                                    ? "result set"
+                                    : or_else(reader->event->status, "?"));
 }
 
-static bool say_inject(struct reader *reader, struct reader_task *task,
-                       const struct bz_trace_event *event, char *text) {
-    (void)text;
-    reader->injected_step = event->step;
-    reader->injected_task = task;
+static bool say_inject(struct reader *reader) {
+    reader->injected_step = reader->event->step;
+    reader->injected_task = reader->task;
     return false;
 }
 
-static bool say_exit(struct reader *reader, struct reader_task *task,
-                     const struct bz_trace_event *event, char *text) {
-    (void)reader, (void)task;
-    return SAY("ends (%s)", or_else(event->status, "?"));
+static bool say_exit(struct reader *reader) {
+    return SAY("ends (%s)", or_else(reader->event->status, "?"));
 }
 
-static bool say_number(struct reader *reader, struct reader_task *task,
-                       const struct bz_trace_event *event, char *text) {
-    (void)reader, (void)task;
-    const char *verb = is(event->event, "draw") ? "draws" : "note";
-    return event->n != BZ_TRACE_ABSENT && SAY("%s %" PRIu64, verb, event->n);
+static bool say_number(struct reader *reader) {
+    const char *verb = is(reader->event->event, "draw") ? "draws" : "note";
+    return reader->event->n != BZ_TRACE_ABSENT && SAY("%s %" PRIu64, verb, reader->event->n);
 }
 
-/* A function for each event: true if the event gets a line, which is then in `text`. */
+/* A function for each event: true if the event gets a line, which is then in reader->text. */
 static const struct {
     const char *event;
-    bool (*say)(struct reader *reader, struct reader_task *task, const struct bz_trace_event *event,
-                char *text);
+    bool (*say)(struct reader *reader);
 } sayings[] = {
     {"call", say_call},   {"return", say_return}, {"suspend", say_suspend}, {"resume", say_resume},
     {"wake", say_wake},   {"inject", say_inject}, {"cancel", say_cancel},   {"exit", say_exit},
@@ -174,10 +163,12 @@ static const struct {
 };
 
 static bool say(struct reader *reader, const struct bz_trace_event *event, char *text) {
-    struct reader_task *task = &reader->tasks[bz_trace_find_task(reader->trace, event->task)];
+    reader->task = &reader->tasks[bz_trace_find_task(reader->trace, event->task)];
+    reader->event = event;
+    reader->text = text;
     for (size_t index = 0; index < sizeof sayings / sizeof sayings[0]; index++) {
         if (is(event->event, sayings[index].event)) {
-            return sayings[index].say(reader, task, event, text);
+            return sayings[index].say(reader);
         }
     }
     return false;
@@ -268,18 +259,16 @@ static const char *name_or_loop(const char *task) {
 static void print_timeline(FILE *out, const struct bz_trace *trace, uint64_t time_ns) {
     struct moment moments[MOMENTS_MAX];
     char step[24];
-    char time[BZ_TIME_TEXT_BYTES];
     size_t left_out;
     const struct bz_trace_verdict *verdict = &trace->verdict;
     size_t count = list_moments(trace, verdict->step, moments, &left_out);
     int task_width = longer(4, name_or_loop(verdict->task));
-    int time_width = longer(4, bz_cli_time_text(time_ns, time, sizeof time));
+    int time_width = longer(4, bz_cli_time_text(time_ns));
     snprintf(step, sizeof step, "%" PRIu64, verdict->step);
     int step_width = longer(4, step);
     for (size_t index = 0; index < count; index++) {
         task_width = longer(task_width, name_or_loop(moments[index].task));
-        time_width =
-            longer(time_width, bz_cli_time_text(moments[index].time_ns, time, sizeof time));
+        time_width = longer(time_width, bz_cli_time_text(moments[index].time_ns));
     }
     fprintf(out, "\n  %*s  %*s  %-*s  what\n", step_width, "step", time_width, "time", task_width,
             "task");
@@ -289,19 +278,16 @@ static void print_timeline(FILE *out, const struct bz_trace *trace, uint64_t tim
     for (size_t index = 0; index < count; index++) {
         const struct moment *moment = &moments[index];
         fprintf(out, "%c %*" PRIu64 "  %*s  %-*s  %s\n", moment->step == verdict->step ? '>' : ' ',
-                step_width, moment->step, time_width,
-                bz_cli_time_text(moment->time_ns, time, sizeof time), task_width,
+                step_width, moment->step, time_width, bz_cli_time_text(moment->time_ns), task_width,
                 name_or_loop(moment->task), moment->text);
     }
     fprintf(out, "> %*" PRIu64 "  %*s  %-*s  *** %s ***\n\n", step_width, verdict->step, time_width,
-            bz_cli_time_text(time_ns, time, sizeof time), task_width, name_or_loop(verdict->task),
-            verdict->oracle);
+            bz_cli_time_text(time_ns), task_width, name_or_loop(verdict->task), verdict->oracle);
 }
 
 void bz_diagnosis_print(FILE *out, const struct bz_trace *trace, const struct bz_variant *variant,
                         const char *token, const char *trace_path) {
     const struct bz_trace_verdict *verdict = &trace->verdict;
-    char time[BZ_TIME_TEXT_BYTES];
     if (verdict->oracle == NULL) {
         return;
     }
@@ -312,7 +298,7 @@ void bz_diagnosis_print(FILE *out, const struct bz_trace *trace, const struct bz
             is_known ? bz_oracles[oracle].summary : "");
     fprintf(out, "  %s\n", verdict->message != NULL ? verdict->message : "");
     fprintf(out, "  seed 0x%" PRIx64 ", step %" PRIu64 ", virtual time %s\n", trace->seed,
-            verdict->step, bz_cli_time_text(time_ns, time, sizeof time));
+            verdict->step, bz_cli_time_text(time_ns));
     const struct bz_fault *fault = bz_diagnosis_declared(variant, trace);
     if (fault != NULL) {
         fprintf(out, "  declared fault found: %s (%s): %s\n", fault->issue, fault->project,
@@ -334,12 +320,10 @@ void bz_diagnosis_print(FILE *out, const struct bz_trace *trace, const struct bz
 
 size_t bz_diagnosis_print_step(FILE *out, const struct bz_trace *trace, size_t first) {
     char text[512];
-    char time[BZ_TIME_TEXT_BYTES];
     size_t index = first;
     while (index < trace->event_count && trace->events[index].step == trace->events[first].step) {
         const struct bz_trace_event *event = &trace->events[index++];
-        fprintf(out, "%8" PRIu64 "  %12s  %s\n", event->step,
-                bz_cli_time_text(event->time_ns, time, sizeof time),
+        fprintf(out, "%8" PRIu64 "  %12s  %s\n", event->step, bz_cli_time_text(event->time_ns),
                 bz_trace_event_text(event, text, sizeof text));
     }
     return index;

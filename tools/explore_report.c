@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "tools/cli.h"
-#include "tools/report_json.h"
-#include "tools/run_report.h"
+#include "tools/report.h"
 
 /* --- for people ------------------------------------------------------------------------------- */
 

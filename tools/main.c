@@ -26,17 +26,13 @@ static const struct {
 };
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
 
-struct invocation {
-    int command_index; /* in argv; 0: none was named */
-};
-
 static error_t parse_option(int key, char *arg, struct argp_state *state) {
-    struct invocation *invocation = state->input;
+    int *command_index = state->input;
     (void)arg;
     switch (key) {
     case ARGP_KEY_ARG:
         /* the rest is parsed by the command */
-        invocation->command_index = state->next - 1;
+        *command_index = state->next - 1;
         state->next = state->argc;
         return 0;
     case ARGP_KEY_NO_ARGS:
@@ -95,7 +91,7 @@ static int run_command(int argc, char **argv) {
 
 int main(int argc, char **argv) {
     static char name[] = "buzzer";
-    struct invocation invocation = {.command_index = 0};
+    int command_index = 0;
     int index = 1;
     bz_cli_begin();
     if (argc < 1) {
@@ -106,6 +102,6 @@ int main(int argc, char **argv) {
     while (index < argc && argv[index][0] == '-') {
         index++;
     }
-    bz_cli_parse(&argp, index < argc ? index + 1 : argc, argv, &invocation);
-    return run_command(argc - invocation.command_index, argv + invocation.command_index);
+    bz_cli_parse(&argp, index < argc ? index + 1 : argc, argv, &command_index);
+    return run_command(argc - command_index, argv + command_index);
 }

@@ -12,6 +12,7 @@
 #include "primitives/runtime/check.h"
 #include "sim/run/campaign.h"
 #include "sim/run/settings.h"
+#include "tools/cli.h"
 
 /* A batch of runs takes milliseconds. After this much processor time, one of them does not end. */
 #define BATCH_RUNS 64u
@@ -88,8 +89,8 @@ static bool judge_scenario(const struct bz_mutation_config *config,
 
 /* Removes the first item of a list "SCENARIO settings;SCENARIO settings": returns the scenario and
  * copies its settings. NULL at the end of the list, or for an unknown scenario. */
-static const struct bz_scenario *next_wider(const struct bz_catalog *catalog, const char **list,
-                                            char *settings, size_t settings_bytes) {
+static const struct bz_scenario *next_wider(const char **list, char *settings,
+                                            size_t settings_bytes) {
     char scenario[64];
     if (*list == NULL || **list == '\0') {
         return NULL;
@@ -100,7 +101,7 @@ static const struct bz_scenario *next_wider(const struct bz_catalog *catalog, co
     snprintf(settings, settings_bytes, "%.*s", (int)(length - name_length - 1),
              *list + name_length + 1);
     *list += length + ((*list)[length] == ';');
-    return bz_catalog_scenario(catalog, scenario);
+    return bz_catalog_scenario(&bz_cli_catalog, scenario);
 }
 
 /* All scenarios with their defaults, then the mutant's own list. */
@@ -109,12 +110,12 @@ static bool judge_mutant(const struct bz_mutation_config *config, struct bz_muta
     const struct bz_scenario *wider;
     char settings[SETTINGS_BYTES];
     bool has_memory = true;
-    for (const struct bz_scenario *const *next = config->catalog->scenarios;
+    for (const struct bz_scenario *const *next = bz_cli_catalog.scenarios;
          *next != NULL && result->oracle == NULL && has_memory; next++) {
         has_memory = judge_scenario(config, *next, NULL, result);
     }
     while (result->oracle == NULL && has_memory &&
-           (wider = next_wider(config->catalog, &list, settings, sizeof settings)) != NULL) {
+           (wider = next_wider(&list, settings, sizeof settings)) != NULL) {
         has_memory = judge_scenario(config, wider, settings, result);
     }
     return has_memory;
@@ -162,8 +163,7 @@ static void check_settings(const struct bz_mutation_config *config,
         char settings[SETTINGS_BYTES];
         char error[BZ_ERROR_BYTES];
         struct bz_program program;
-        const struct bz_scenario *scenario =
-            next_wider(config->catalog, &list, settings, sizeof settings);
+        const struct bz_scenario *scenario = next_wider(&list, settings, sizeof settings);
         BZ_CHECK(scenario != NULL);
         bz_program_init(&program, scenario, mutant->variant, config->strategy);
         bool is_known = bz_program_set_list(&program, settings, error, sizeof error);
@@ -227,9 +227,7 @@ static bool reap(struct mutation *mutation) {
     note_end(result, status);
     mutation->judged += result->is_judged;
     mutation->killed += result->is_judged && result->oracle != NULL;
-    if (mutation->config->poll != NULL) {
-        mutation->config->poll(mutation->config->context, mutation->judged, mutation->killed);
-    }
+    bz_progress_show(mutation->config->progress, mutation->judged, mutation->killed);
     return result->is_judged || WIFSIGNALED(status);
 }
 
@@ -238,12 +236,15 @@ bool bz_mutation_run(const struct bz_mutation_config *config, struct bz_mutation
     struct mutation mutation = {.config = config, .results = results, .count = count};
     uint32_t next = 0;
     bool is_fine = true;
-    while (mutation.running > 0 || (next < count && is_fine && *config->stop == 0)) {
-        if (next < count && is_fine && *config->stop == 0 && mutation.running < config->jobs) {
+    for (;;) {
+        bool is_more = next < count && is_fine && bz_interrupt_requested == 0;
+        if (mutation.running == 0 && !is_more) {
+            return is_fine;
+        }
+        if (is_more && mutation.running < config->jobs) {
             is_fine = start(&mutation, next++);
         } else {
             is_fine = reap(&mutation) && is_fine;
         }
     }
-    return is_fine;
 }

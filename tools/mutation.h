@@ -6,13 +6,12 @@
 #ifndef BZ_TOOLS_MUTATION_H
 #define BZ_TOOLS_MUTATION_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "scenarios/mutants/mutants.h"
-#include "sim/run/catalog.h"
 #include "sim/run/program.h"
+#include "tools/progress.h"
 
 /* The result of one mutant. */
 struct bz_mutation {
@@ -28,20 +27,17 @@ struct bz_mutation {
 };
 
 struct bz_mutation_config {
-    const struct bz_catalog *catalog;
     const struct bz_strategy *strategy;
-    uint64_t runs;                     /* of each scenario, primitive and loop order */
-    uint32_t jobs;                     /* processes at a time */
-    const volatile sig_atomic_t *stop; /* not 0: starts no further mutant */
-    void (*poll)(void *context, uint64_t judged, uint64_t killed); /* after each mutant */
-    void *context;
+    uint64_t runs;                /* of each scenario, primitive and loop order */
+    uint32_t jobs;                /* processes at a time */
+    struct bz_progress *progress; /* shown after each mutant */
 };
 
 /* `count` results, zeroed, in memory shared with child processes; NULL without memory. */
 struct bz_mutation *bz_mutation_new(uint32_t count);
 void bz_mutation_destroy(struct bz_mutation *results, uint32_t count);
 
-/* Runs each results[...].mutant. False without memory or processes. */
+/* Runs each results[...].mutant, until an interrupt. False without memory or processes. */
 bool bz_mutation_run(const struct bz_mutation_config *config, struct bz_mutation *results,
                      uint32_t count);
 

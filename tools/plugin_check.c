@@ -20,50 +20,34 @@ static bool is_name(const char *name) {
 
 /* For each primitive: where its table of functions is in a variant, and the functions that the
  * table must have. Each table starts with the size of an instance. */
+#define TABLE(member) offsetof(struct bz_variant, member)
+#define OP(ops, function) offsetof(struct bz_##ops##_ops, function)
 static const struct {
     size_t offset;
     size_t functions[7]; /* offsets; 0 ends the list */
 } tables[BZ_PRIMITIVE_COUNT] = {
-#define PERMITS(primitive)                                                                         \
-    [primitive] = {offsetof(struct bz_variant, permits) +                                          \
-                       (primitive) * sizeof(struct bz_permit_ops *),                               \
-                   {offsetof(struct bz_permit_ops, init), offsetof(struct bz_permit_ops, acquire), \
-                    offsetof(struct bz_permit_ops, release)}}
-    PERMITS(BZ_PRIMITIVE_SEMAPHORE),
-    PERMITS(BZ_PRIMITIVE_BOUNDED),
-    PERMITS(BZ_PRIMITIVE_LOCK),
-    [BZ_PRIMITIVE_EVENT] = {offsetof(struct bz_variant, event),
-                            {offsetof(struct bz_event_ops, init),
-                             offsetof(struct bz_event_ops, set),
-                             offsetof(struct bz_event_ops, clear),
-                             offsetof(struct bz_event_ops, is_set),
-                             offsetof(struct bz_event_ops, wait)}},
-    [BZ_PRIMITIVE_CONDITION] =
-        {offsetof(struct bz_variant, condition),
-         {offsetof(struct bz_condition_ops, init), offsetof(struct bz_condition_ops, acquire),
-          offsetof(struct bz_condition_ops, release), offsetof(struct bz_condition_ops, locked),
-          offsetof(struct bz_condition_ops, wait), offsetof(struct bz_condition_ops, notify)}},
-    [BZ_PRIMITIVE_BARRIER] = {offsetof(struct bz_variant, barrier),
-                              {offsetof(struct bz_barrier_ops, init),
-                               offsetof(struct bz_barrier_ops, wait)}},
-    [BZ_PRIMITIVE_QUEUE] = {offsetof(struct bz_variant, queue),
-                            {offsetof(struct bz_queue_ops, init),
-                             offsetof(struct bz_queue_ops, put), offsetof(struct bz_queue_ops, get),
-                             offsetof(struct bz_queue_ops, try_put),
-                             offsetof(struct bz_queue_ops, try_get),
-                             offsetof(struct bz_queue_ops, size)}},
-    [BZ_PRIMITIVE_POOL] = {offsetof(struct bz_variant, pool),
-                           {offsetof(struct bz_pool_ops, init),
-                            offsetof(struct bz_pool_ops, acquire),
-                            offsetof(struct bz_pool_ops, release)}},
-    [BZ_PRIMITIVE_DEFERRED] = {offsetof(struct bz_variant, deferred),
-                               {offsetof(struct bz_deferred_ops, init),
-                                offsetof(struct bz_deferred_ops, acquire),
-                                offsetof(struct bz_deferred_ops, cancel),
-                                offsetof(struct bz_deferred_ops, release)}},
-    [BZ_PRIMITIVE_SCOPE] = {offsetof(struct bz_variant, scope),
-                            {offsetof(struct bz_scope_ops, enter),
-                             offsetof(struct bz_scope_ops, exit)}},
+    [BZ_PRIMITIVE_SEMAPHORE] = {TABLE(permits[BZ_PRIMITIVE_SEMAPHORE]),
+                                {OP(permit, init), OP(permit, acquire), OP(permit, release)}},
+    [BZ_PRIMITIVE_BOUNDED] = {TABLE(permits[BZ_PRIMITIVE_BOUNDED]),
+                              {OP(permit, init), OP(permit, acquire), OP(permit, release)}},
+    [BZ_PRIMITIVE_LOCK] = {TABLE(permits[BZ_PRIMITIVE_LOCK]),
+                           {OP(permit, init), OP(permit, acquire), OP(permit, release)}},
+    [BZ_PRIMITIVE_EVENT] = {TABLE(event),
+                            {OP(event, init), OP(event, set), OP(event, clear), OP(event, is_set),
+                             OP(event, wait)}},
+    [BZ_PRIMITIVE_CONDITION] = {TABLE(condition),
+                                {OP(condition, init), OP(condition, acquire),
+                                 OP(condition, release), OP(condition, locked), OP(condition, wait),
+                                 OP(condition, notify)}},
+    [BZ_PRIMITIVE_BARRIER] = {TABLE(barrier), {OP(barrier, init), OP(barrier, wait)}},
+    [BZ_PRIMITIVE_QUEUE] = {TABLE(queue),
+                            {OP(queue, init), OP(queue, put), OP(queue, get), OP(queue, try_put),
+                             OP(queue, try_get), OP(queue, size)}},
+    [BZ_PRIMITIVE_POOL] = {TABLE(pool), {OP(pool, init), OP(pool, acquire), OP(pool, release)}},
+    [BZ_PRIMITIVE_DEFERRED] = {TABLE(deferred),
+                               {OP(deferred, init), OP(deferred, acquire), OP(deferred, cancel),
+                                OP(deferred, release)}},
+    [BZ_PRIMITIVE_SCOPE] = {TABLE(scope), {OP(scope, enter), OP(scope, exit)}},
 };
 
 static bool has_functions(const char *table, enum bz_primitive primitive) {

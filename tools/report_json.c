@@ -1,4 +1,4 @@
-#include "tools/report_json.h"
+#include "tools/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "tools/run_report.h"
+#include "tools/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,8 @@
-/* JSON documents of the commands; the keys are a contract, see README.md. */
-#ifndef BZ_TOOLS_REPORT_JSON_H
-#define BZ_TOOLS_REPORT_JSON_H
+/* The report of `buzzer run`, and parts that other reports share. Everything on stdout depends on
+ * the program and the seeds alone; times go to stderr. The keys of JSON documents are a contract,
+ * see README.md. */
+#ifndef BZ_TOOLS_REPORT_H
+#define BZ_TOOLS_REPORT_H
 
 #include <stdbool.h>
 
@@ -19,6 +21,23 @@ struct bz_run_report {
     struct bz_require_window missed; /* required windows that were never hit */
     int exit_code;
 };
+
+/* --- for people */
+
+/* Printed before the first run: the seed and every setting. */
+void bz_run_report_print_head(const struct bz_run_report *report);
+
+/* The scenario, the variant and every setting. */
+void bz_run_report_print_program(const struct bz_program *program);
+
+/* A finding, and whether a FIFO loop can reach it. */
+void bz_run_report_print_finding(const struct bz_kept_finding *finding,
+                                 const struct bz_variant *variant);
+
+/* Printed at the end. `is_quiet`: findings alone. */
+void bz_run_report_print(const struct bz_run_report *report, bool is_quiet);
+
+/* --- JSON */
 
 /* The document of `run --json`; the caller frees it. */
 struct bz_json *bz_run_report_json(const struct bz_run_report *report);
