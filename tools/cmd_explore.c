@@ -58,19 +58,19 @@ static void parse_reductions(struct argp_state *state, void *target, const char 
 }
 
 static const struct bz_option options[] = {
-    {"max-delays", "D", "Schedules with at most so many delays (any)", BZ_OPTION_NUMBER32,
+    {"max-delays", "D", "Maximum of delays in a schedule (no limit)", BZ_OPTION_NUMBER32,
      offsetof(struct explore, config.delays_max), .is_once = true, .most = UINT32_MAX - 1},
-    {"max-states", "N", "Give up beyond so many states (50000000)", BZ_OPTION_NUMBER,
+    {"max-states", "N", "Stop after so many states (50000000)", BZ_OPTION_NUMBER,
      offsetof(struct explore, config.states_max), .least = 1, .most = STATES_LIMIT},
     {"reduce", "LIST",
      "all, none, or some of snapshots, states, queue, sleep, separated by commas (all)",
      BZ_OPTION_PARSED, .is_once = true, .parse = parse_reductions},
-    {"keep-going", NULL, "Search everything, whatever is found", BZ_OPTION_FLAG,
+    {"keep-going", NULL, "Continue after a violation", BZ_OPTION_FLAG,
      offsetof(struct explore, config.keep_going)},
     {"out", "DIR", "Write a trace of each finding into this folder", BZ_OPTION_TEXT,
      offsetof(struct explore, out), .is_once = true},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct explore, is_json)},
-    {"quiet", NULL, "Print the result, and no rounds", BZ_OPTION_FLAG,
+    {"quiet", NULL, "Print the result without the rounds", BZ_OPTION_FLAG,
      offsetof(struct explore, is_quiet)},
     {NULL},
 };
@@ -106,11 +106,11 @@ static int keep_finding(const struct explore *explore, const struct bz_program *
     struct bz_program repeat;
     struct bz_finding found;
     if (!finding->has_answers) {
-        return bz_cli_fail(explore->name, BZ_EXIT_INTERNAL,
-                           "%s was violated, on a schedule with more than %u choices that are not "
-                           "default, which is not recorded: %s",
-                           finding->violation.oracle, BZ_ANSWERS_ENTRIES_MAX,
-                           finding->violation.message);
+        return bz_cli_fail(
+            explore->name, BZ_EXIT_INTERNAL,
+            "%s was violated, on a schedule with more than %u choices other than the "
+            "default, which cannot be recorded: %s",
+            finding->violation.oracle, BZ_ANSWERS_ENTRIES_MAX, finding->violation.message);
     }
     if (!bz_explore_repeat(program, finding, &repeat, &found)) {
         return bz_cli_fail(explore->name, BZ_EXIT_INTERNAL,

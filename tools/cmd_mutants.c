@@ -32,16 +32,16 @@ struct mutants {
 };
 
 static const struct bz_option options[] = {
-    {"runs", "N", "Schedules of each scenario, primitive and loop order, at most (1000)",
+    {"runs", "N", "Maximum of schedules for each scenario, primitive and loop order (1000)",
      BZ_OPTION_NUMBER, offsetof(struct mutants, runs), .least = 1, .most = UINT32_MAX},
     {"strategy", "S", "What makes the choices (portfolio)", BZ_OPTION_TEXT,
      offsetof(struct mutants, strategy)},
-    {"only", "NAME", "One mutant, or those that a pattern with * and ? fits", BZ_OPTION_TEXT,
+    {"only", "NAME", "One mutant, or those that match a pattern with * and ?", BZ_OPTION_TEXT,
      offsetof(struct mutants, only)},
     {"jobs", "N", "Processes at a time; results do not depend on it (2)", BZ_OPTION_NUMBER32,
      offsetof(struct mutants, jobs), .least = 1, .most = BZ_JOBS_MAX},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct mutants, is_json)},
-    {"quiet", NULL, "Print survivors and the sum, and nothing else", BZ_OPTION_FLAG,
+    {"quiet", NULL, "Print survivors and totals only", BZ_OPTION_FLAG,
      offsetof(struct mutants, is_quiet)},
     {NULL},
 };
@@ -135,7 +135,7 @@ static void print_result(const struct bz_mutation *result, bool is_quiet) {
         printf("SURVIVED %" PRIu64 " schedules", result->schedules);
         break;
     case VERDICT_TELLING:
-        printf("NOT EQUIVALENT, as it was said to be: %s", result->oracle);
+        printf("NOT EQUIVALENT, although declared so: %s", result->oracle);
         print_where(result);
         break;
     default:
@@ -160,7 +160,7 @@ static void print_text(const struct mutants *mutants) {
            mutants->is_quiet ? "" : "\n", mutants->count, count_of(mutants, VERDICT_KILLED),
            count_of(mutants, VERDICT_EQUIVALENT), count_of(mutants, VERDICT_SURVIVED));
     if (telling > 0) {
-        printf(", %" PRIu32 " not equivalent after all", telling);
+        printf(", %" PRIu32 " wrongly declared equivalent", telling);
     }
     if (missing > 0) {
         printf(", %" PRIu32 " not judged", missing);
@@ -279,9 +279,9 @@ int bz_command_mutants(int argc, char **argv) {
         .options = options,
         .target = &mutants,
         .doc = "Puts one fault at a time into the primitives that ship, runs every scenario with "
-               "each, and says which oracle notices it. Exit status: 0 every mutant that is not "
-               "declared equivalent is noticed, 4 one is not, so that a fault like it would pass, "
-               "5 interrupted."};
+               "each, and says which oracle finds it. Exit status: 0 every mutant that is not "
+               "declared "
+               "equivalent is found, 4 one survives, 5 interrupted."};
     (void)bz_options_parse(&syntax, argc, argv);
     const struct bz_strategy *strategy = bz_strategy_find(mutants.strategy);
     if (strategy == NULL) {

@@ -93,20 +93,21 @@ static int check_name(const char *command, const char *name) {
         is_identifier &= islower(character) || isdigit(character) || character == '_';
     }
     if (!is_identifier) {
-        return bz_cli_fail(command, BZ_EXIT_USAGE,
-                           "a name has 1 to %u characters, lower-case letters, digits and '_', and "
-                           "begins with a letter; '%.64s' does not do",
-                           NAME_LENGTH_MAX, name);
+        return bz_cli_fail(
+            command, BZ_EXIT_USAGE,
+            "'%.64s' is not a valid name: use 1 to %u lower-case letters, digits and "
+            "'_', and start with a letter",
+            name, NAME_LENGTH_MAX);
     }
     if (is_one_of(name, keywords) || strncmp(name, "bz_", 3) == 0) {
-        return bz_cli_fail(command, BZ_EXIT_USAGE, "'%s' is a word of C, or of Buzzer's headers",
-                           name);
+        return bz_cli_fail(command, BZ_EXIT_USAGE,
+                           "'%s' is a keyword of C, or reserved by Buzzer's headers", name);
     }
     if (is_one_of(name, targets)) {
-        return bz_cli_fail(command, BZ_EXIT_USAGE, "'%s' is a target that CMake has already", name);
+        return bz_cli_fail(command, BZ_EXIT_USAGE, "'%s' is already a target of CMake", name);
     }
     if (bz_catalog_variant(&bz_cli_catalog, name) != NULL) {
-        return bz_cli_fail(command, BZ_EXIT_USAGE, "there is a variant '%s' already", name);
+        return bz_cli_fail(command, BZ_EXIT_USAGE, "variant '%s' already exists", name);
     }
     return BZ_EXIT_OK;
 }
@@ -188,10 +189,10 @@ static int write_files(const struct new_variant *new, const char *command) {
         return bz_cli_fail(command, BZ_EXIT_USAGE, "--dir: the name is too long");
     }
     if (mkdir(folder, 0777) != 0) {
-        return errno == EEXIST ? bz_cli_fail(command, BZ_EXIT_USAGE,
-                                             "'%s' exists, and is left as it is", folder)
-                               : bz_cli_fail(command, BZ_EXIT_USAGE, "cannot create '%s': %s",
-                                             folder, strerror(errno));
+        return errno == EEXIST
+                   ? bz_cli_fail(command, BZ_EXIT_USAGE, "'%s' exists and is not changed", folder)
+                   : bz_cli_fail(command, BZ_EXIT_USAGE, "cannot create '%s': %s", folder,
+                                 strerror(errno));
     }
     int code = BZ_EXIT_OK;
     for (const struct bz_embedded *file = bz_variant_templates;

@@ -84,7 +84,7 @@ static void check_options(struct argp_state *state, void *target) {
 }
 
 static const struct bz_option options[] = {
-    {"seed", "N", "Exactly this one run", BZ_OPTION_PARSED, .is_once = true, .parse = select_seeds},
+    {"seed", "N", "This run only", BZ_OPTION_PARSED, .is_once = true, .parse = select_seeds},
     {"seeds", "A..B", "The seeds from A to B, both included", BZ_OPTION_PARSED, .is_once = true,
      .parse = select_seeds},
     {"runs", "N", "That many seeds, from 0 or --seed-first (10000)", BZ_OPTION_PARSED,
@@ -104,8 +104,7 @@ static const struct bz_option options[] = {
     {"out", "DIR", "Write a trace of each finding kept into this folder", BZ_OPTION_TEXT,
      offsetof(struct run, out), .is_once = true},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct run, is_json)},
-    {"quiet", NULL, "Print findings, and nothing else", BZ_OPTION_FLAG,
-     offsetof(struct run, is_quiet)},
+    {"quiet", NULL, "Print findings only", BZ_OPTION_FLAG, offsetof(struct run, is_quiet)},
     {NULL},
 };
 

@@ -57,8 +57,7 @@ static const struct bz_option options[] = {
     {"max-memory", "MIB", "Memory for the states, in MiB (4096)", BZ_OPTION_NUMBER,
      offsetof(struct request, memory_mib), .least = 1, .most = UINT64_MAX / MEBIBYTE},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct request, is_json)},
-    {"quiet", NULL, "Print what fails, and nothing else", BZ_OPTION_FLAG,
-     offsetof(struct request, is_quiet)},
+    {"quiet", NULL, "Print failures only", BZ_OPTION_FLAG, offsetof(struct request, is_quiet)},
     {NULL},
 };
 
@@ -133,7 +132,8 @@ static void print_invariants(const struct request *request, const struct bz_spec
         }
     }
     if (result->counts.deadlocks > 0) {
-        printf("deadlock: nothing can happen in %" PRIu64 " state(s)\n", result->counts.deadlocks);
+        printf("deadlock: nothing can happen in %" PRIu64 " state%s\n", result->counts.deadlocks,
+               result->counts.deadlocks == 1 ? "" : "s");
     }
 }
 
@@ -144,10 +144,12 @@ static void print_result(const struct request *request, const struct bz_spec *sp
         printf("%" PRIu64 " states generated, %" PRIu64 " distinct, depth %" PRIu64 "\n",
                counts->generated, counts->distinct, counts->depth);
         if (result->end == BZ_SEARCH_COMPLETE) {
-            printf("complete: every state of '%s' with %u permit(s) and %u client(s)\n", spec->name,
-                   request->constants.permits, request->constants.clients);
+            const struct bz_spec_constants *constants = &request->constants;
+            printf("complete: every state of '%s' with %u permit%s and %u client%s\n", spec->name,
+                   constants->permits, constants->permits == 1 ? "" : "s", constants->clients,
+                   constants->clients == 1 ? "" : "s");
         } else {
-            printf("not complete: %" PRIu64 " states were found and not looked at\n",
+            printf("not complete: %" PRIu64 " states were found but not searched\n",
                    counts->waiting);
         }
     }

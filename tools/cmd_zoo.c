@@ -45,7 +45,7 @@ static const struct bz_option options[] = {
     {"strategy", "S", "What makes the choices (portfolio)", BZ_OPTION_TEXT,
      offsetof(struct zoo, strategy)},
     {"order", "ORDER", "any or fifo alone (both)", BZ_OPTION_PARSED, .parse = parse_order},
-    {"runs", "N", "Schedules of one range, at most (10000)", BZ_OPTION_NUMBER,
+    {"runs", "N", "Maximum of schedules in one range (10000)", BZ_OPTION_NUMBER,
      offsetof(struct zoo, config.runs), .least = 1, .most = RUNS_MAX},
     {"repetitions", "R", "Ranges of seeds for each mean (5)", BZ_OPTION_NUMBER32,
      offsetof(struct zoo, config.ranges), .least = 1, .most = BZ_TTF_RANGES_MAX},
@@ -202,12 +202,12 @@ static void print_remarks(const struct bz_ttf *ttf) {
     char token[BZ_TOKEN_BYTES];
     const struct bz_variant *twin = bz_catalog_variant(&bz_cli_catalog, "buzzer");
     if (ttf->other.violation.oracle != NULL) {
-        printf("    %s objected first, and not %s: %s\n", ttf->other.violation.oracle,
+        printf("    %s was violated first, and not %s: %s\n", ttf->other.violation.oracle,
                ttf->program.variant->fault->oracle,
                token_of(ttf, ttf->program.variant, &ttf->other, token, sizeof token));
     }
     if (ttf->twin_other.violation.oracle != NULL) {
-        printf("    %s objects to buzzer: %s\n", ttf->twin_other.violation.oracle,
+        printf("    %s was violated by buzzer: %s\n", ttf->twin_other.violation.oracle,
                token_of(ttf, twin, &ttf->twin_other, token, sizeof token));
     }
 }
@@ -254,8 +254,7 @@ static void print_text(const struct zoo *zoo, const struct tally *tally) {
     printf("buzzer, on the same %" PRIu64 " seeds, scenarios and settings: %s\n", tally->twin_runs,
            tally->is_twin_silent ? "silent" : "NOT SILENT");
     if (tally->rows_without_twin > 0) {
-        printf("(in %zu rows it was not asked: it does not offer the primitive)\n",
-               tally->rows_without_twin);
+        printf("(not in %zu rows: it does not offer the primitive)\n", tally->rows_without_twin);
     }
     if (tally->is_interrupted) {
         printf("interrupted; the ranges above are complete\n");

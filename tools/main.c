@@ -16,12 +16,12 @@ static const struct {
     {"run", "run a scenario under many seeded schedules", bz_command_run},
     {"replay", "replay one run from its trace or its token", bz_command_replay},
     {"corpus", "replay every trace of a folder", bz_command_corpus},
-    {"explore", "search every schedule of a scenario, and prove what it can", bz_command_explore},
+    {"explore", "search every schedule of a scenario", bz_command_explore},
     {"spec", "search all states of an executable specification", bz_command_spec},
-    {"mutants", "put faults into the primitives that ship, and see which oracle notices",
+    {"mutants", "put faults into the primitives that ship, and see which oracle finds them",
      bz_command_mutants},
     {"zoo", "find every declared fault, and count the schedules it takes", bz_command_zoo},
-    {"new", "write the beginnings of a variant of one's own", bz_command_new},
+    {"new", "write the skeleton of a new variant", bz_command_new},
     {"bench", "measure how fast schedules run on this machine", bz_command_bench},
 };
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])

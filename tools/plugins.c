@@ -133,7 +133,7 @@ int bz_plugins_load(const char *file, const char *name) {
     size_t count = 0;
     const struct bz_plugin *table = NULL;
     if (file[0] == '\0' || strlen(file) >= PATH_MAX) {
-        snprintf(error, sizeof error, "that is no name of a file");
+        snprintf(error, sizeof error, "it is not a file name");
     } else {
         table = open_table(file, error, sizeof error);
     }

@@ -240,7 +240,8 @@ static bool check_key(struct checker *checker, size_t first) {
     for (size_t index = first; index < checker->key_count; index++) {
         const struct span *other = &checker->keys[index];
         if (other->length == key.length && memcmp(other->text, key.text, key.length) == 0) {
-            return flawed(checker, start, "the key \"%.*s\" stands twice in one object; remove one",
+            return flawed(checker, start,
+                          "the key \"%.*s\" appears twice in one object; remove one",
                           (int)(key.length < 40 ? key.length : 40), key.text);
         }
     }

@@ -280,7 +280,7 @@ static bool read_task(struct reader *reader, const struct bz_json *json, const c
         return false;
     }
     if (bz_trace_find_task(reader->trace, name) != 0) {
-        return fail(reader, where, "the name %s stands twice; each task needs its own",
+        return fail(reader, where, "the name %s appears twice; each task needs its own",
                     quote(name, shown));
     }
     bz_trace_add_task(reader->trace, name);

@@ -196,7 +196,7 @@ bool bz_trace_write(const struct bz_trace *trace, const char *path, char *error,
                     size_t error_bytes) {
     struct stat status;
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-        snprintf(error, error_bytes, "%s: is there and is no regular file; choose another name",
+        snprintf(error, error_bytes, "%s: exists and is no regular file; choose another name",
                  path);
         return false;
     }

@@ -60,7 +60,7 @@ Test(json, says_where_the_text_is_wrong) {
         {"{,}", "f:1:2: ',' stands where a key"},
         {"{\"a\"}", "f:1:5: '}' stands where ':'"},
         {"{\"a\":1,}", "f:1:8: '}' stands where a key"},
-        {"{\"a\":1,\n\"b\":2,\n \"a\":3}", "f:3:2: the key \"a\" stands twice"},
+        {"{\"a\":1,\n\"b\":2,\n \"a\":3}", "f:3:2: the key \"a\" appears twice"},
         {"{\"\\u0061\":1}", "f:1:3: an escape in a key"},
         {"{a:1}", "f:1:2: 'a' stands where a key"},
         {"'a'", "f:1:1: ''' stands where a value"},
