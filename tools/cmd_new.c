@@ -66,44 +66,28 @@ static void check_arguments(struct argp_state *state, void *target) {
 
 /* --- the name --------------------------------------------------------------------------------- */
 
-static bool is_one_of(const char *name, const char *const *words) {
-    for (; *words != NULL; words++) {
-        if (strcmp(*words, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The name is used for a struct, a file, a CMake target and a variant. */
 static int check_name(const char *command, const char *name) {
-    static const char *const keywords[] = {
-        "auto",    "break",  "case",   "char",     "const",  "continue", "default",
-        "do",      "double", "else",   "enum",     "extern", "float",    "for",
-        "goto",    "if",     "inline", "int",      "long",   "register", "restrict",
-        "return",  "short",  "signed", "sizeof",   "static", "struct",   "switch",
-        "typedef", "typeof", "union",  "unsigned", "void",   "volatile", "while",
-        "asm",     "bool",   "true",   "false",    "linux",  "unix",     NULL};
-    static const char *const targets[] = {"all",  "clean",   "help",           "install", "depend",
-                                          "test", "package", "package_source", "cmake",   NULL};
-    size_t length = strlen(name);
-    bool is_identifier = islower((unsigned char)name[0]) != 0 && length <= NAME_LENGTH_MAX;
-    for (size_t index = 0; index < length; index++) {
-        unsigned char character = (unsigned char)name[index];
-        is_identifier &= islower(character) || isdigit(character) || character == '_';
+    static const char keywords[] =
+        " auto break case char const continue default do double else enum extern float for goto if "
+        "inline int long register restrict return short signed sizeof static struct switch typedef "
+        "typeof union unsigned void volatile while asm bool true false linux unix ";
+    static const char targets[] =
+        " all clean help install depend test package package_source cmake ";
+    char word[NAME_LENGTH_MAX + 3];
+    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    if (islower((unsigned char)name[0]) == 0 || name[length] != '\0' || length > NAME_LENGTH_MAX) {
+        return bz_cli_fail(command, BZ_EXIT_USAGE,
+                           "'%.64s' is not a valid name: use 1 to %u lower-case letters, digits "
+                           "and '_', and start with a letter",
+                           name, NAME_LENGTH_MAX);
     }
-    if (!is_identifier) {
-        return bz_cli_fail(
-            command, BZ_EXIT_USAGE,
-            "'%.64s' is not a valid name: use 1 to %u lower-case letters, digits and "
-            "'_', and start with a letter",
-            name, NAME_LENGTH_MAX);
-    }
-    if (is_one_of(name, keywords) || strncmp(name, "bz_", 3) == 0) {
+    snprintf(word, sizeof word, " %s ", name);
+    if (strstr(keywords, word) != NULL || strncmp(name, "bz_", 3) == 0) {
         return bz_cli_fail(command, BZ_EXIT_USAGE,
                            "'%s' is a keyword of C, or reserved by Buzzer's headers", name);
     }
-    if (is_one_of(name, targets)) {
+    if (strstr(targets, word) != NULL) {
         return bz_cli_fail(command, BZ_EXIT_USAGE, "'%s' is already a target of CMake", name);
     }
     if (bz_catalog_variant(&bz_cli_catalog, name) != NULL) {
