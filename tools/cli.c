@@ -64,8 +64,8 @@ void bz_interrupt_catch(void) {
 const char *bz_cli_hint(const char *word, const char *const *candidates, size_t count) {
     static char hint[128];
     const char *nearest = bz_nearest_name(word, candidates, count);
-    snprintf(hint, sizeof hint, nearest != NULL ? "; did you mean '%s'?" : "", nearest);
-    return hint;
+    snprintf(hint, sizeof hint, "; did you mean '%s'?", nearest != NULL ? nearest : "");
+    return nearest != NULL ? hint : "";
 }
 
 const char *bz_cli_time_text(uint64_t time_ns) {

@@ -53,10 +53,6 @@ static int is_trace(const struct dirent *entry) {
     return length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b) {
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 static void note_unreadable(struct corpus *corpus, const char *file, const char *error) {
     corpus->unreadable++;
     bz_cli_fail(corpus->name, BZ_EXIT_USAGE, "%s", error);
@@ -147,7 +143,7 @@ int bz_command_corpus(int argc, char **argv) {
     if (corpus.folder == NULL) {
         corpus.folder = default_folder(folder, sizeof folder);
     }
-    int count = scandir(corpus.folder, &entries, is_trace, by_name);
+    int count = scandir(corpus.folder, &entries, is_trace, alphasort);
     if (count < 0) {
         return bz_cli_fail(argv[0], BZ_EXIT_USAGE, "cannot read the folder '%s': %s", corpus.folder,
                            strerror(errno));

@@ -17,8 +17,8 @@ struct bz_run_report {
     const struct bz_campaign_result *result;
     const struct bz_kept_findings *findings;
     double seconds;
-    bool is_stopped;                 /* by a signal */
-    struct bz_require_window missed; /* required windows that were never hit */
+    bool is_stopped;         /* by a signal */
+    struct bz_missed missed; /* required windows */
     int exit_code;
 };
 

@@ -53,31 +53,24 @@ void bz_require_window_parse(struct argp_state *state, void *target, const char 
     }
 }
 
-struct bz_require_window bz_require_window_missed(const struct bz_require_window *required,
-                                                  const struct bz_run_stats *stats) {
-    struct bz_require_window missed = *required;
+void bz_require_window_missed(const struct bz_require_window *required,
+                              const struct bz_run_stats *stats, struct bz_missed *missed) {
+    struct bz_require_window left = *required;
     for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
         for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
             if (stats->windows[op][window] > 0) {
-                missed.windows[BZ_OP_NONE] &= ~(1u << window);
-                missed.windows[op] &= ~(1u << window);
+                left.windows[BZ_OP_NONE] &= ~(1u << window);
+                left.windows[op] &= ~(1u << window);
             }
         }
     }
-    return missed;
-}
-
-bool bz_require_window_name(const struct bz_require_window *required, unsigned index, char *name,
-                            size_t name_bytes) {
     for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
         for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
-            if ((required->windows[op] >> window & 1u) == 0 || index-- > 0) {
-                continue;
+            if ((left.windows[op] >> window & 1u) != 0) {
+                snprintf(missed->names[missed->count++], sizeof missed->names[0], "%s%s%s",
+                         op == BZ_OP_NONE ? "" : bz_op_name(op), op == BZ_OP_NONE ? "" : ":",
+                         bz_window_name(window));
             }
-            snprintf(name, name_bytes, "%s%s%s", op == BZ_OP_NONE ? "" : bz_op_name((enum bz_op)op),
-                     op == BZ_OP_NONE ? "" : ":", bz_window_name((enum bz_window)window));
-            return true;
         }
     }
-    return false;
 }

@@ -114,10 +114,9 @@ static void print_verdict(const struct bz_run_report *report) {
     if (result->violations > 0) {
         return;
     }
-    char name[BZ_REQUIRE_WINDOW_NAME_BYTES];
-    for (unsigned index = 0; bz_require_window_name(&report->missed, index, name, sizeof name);
-         index++) {
-        printf("\nnothing proved: no cancel struck in the window '%s', which is required\n", name);
+    for (unsigned index = 0; index < report->missed.count; index++) {
+        printf("\nnothing proved: no cancel struck in the window '%s', which is required\n",
+               report->missed.names[index]);
     }
     printf("\nno violation found\n");
 }
@@ -130,10 +129,9 @@ static void say_why_unproved(const struct bz_run_report *report) {
         fprintf(stderr, "%" PRIu64 " of the runs hit the step limit (--max-steps)\n",
                 report->result->out_of_steps);
     } else if (report->exit_code == BZ_EXIT_UNPROVED) {
-        char name[BZ_REQUIRE_WINDOW_NAME_BYTES];
-        for (unsigned index = 0; bz_require_window_name(&report->missed, index, name, sizeof name);
-             index++) {
-            fprintf(stderr, "nothing proved: the required window '%s' was never hit\n", name);
+        for (unsigned index = 0; index < report->missed.count; index++) {
+            fprintf(stderr, "nothing proved: the required window '%s' was never hit\n",
+                    report->missed.names[index]);
         }
     }
 }
