@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +14,8 @@
 
 struct bz_catalog bz_cli_catalog = {.scenarios = bz_scenarios, .variants = bz_variants};
 
-/* At exit, because argp prints its help and exits by itself. A result that did not arrive is no
- * result, whatever the exit code would have been. */
+/* Runs at exit, because argp prints its help and exits by itself. A failed write fails the command,
+ * whatever its exit code was. */
 static void close_stdout(void) {
     errno = 0;
     bool had_failed = ferror(stdout) != 0;
@@ -44,84 +45,56 @@ int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...) {
     return code;
 }
 
-const char *bz_cli_hint(const char *word, const char *const *candidates, size_t count, char *buffer,
-                        size_t size_bytes) {
+volatile sig_atomic_t bz_interrupt_requested;
+
+static void on_signal(int number) {
+    (void)number;
+    __atomic_store_n(&bz_interrupt_requested, 1, __ATOMIC_RELAXED); /* other threads read it */
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+}
+
+void bz_interrupt_catch(void) {
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+const char *bz_cli_hint(const char *word, const char *const *candidates, size_t count) {
+    static char hint[128];
     const char *nearest = bz_nearest_name(word, candidates, count);
-    buffer[0] = '\0';
-    if (nearest != NULL) {
-        snprintf(buffer, size_bytes, "; did you mean '%s'?", nearest);
-    }
-    return buffer;
+    snprintf(hint, sizeof hint, "; did you mean '%s'?", nearest != NULL ? nearest : "");
+    return nearest != NULL ? hint : "";
 }
 
-unsigned bz_cli_window(const char *name, size_t length) {
-    for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
-        const char *known = bz_window_name((enum bz_window)window);
-        if (strlen(known) == length && memcmp(known, name, length) == 0) {
-            return window;
-        }
-    }
-    return 0;
-}
-
-const char *bz_cli_time_text(uint64_t time_ns, char *buffer, size_t size_bytes) {
+const char *bz_cli_time_text(uint64_t time_ns) {
     static const struct {
         uint64_t ns;
         const char *unit;
     } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}, {1, "ns"}};
+    static char text[32];
     unsigned index = 0;
-    if (time_ns == 0) {
-        snprintf(buffer, size_bytes, "0");
-        return buffer;
-    }
     while (time_ns % units[index].ns != 0) {
         index++;
     }
-    snprintf(buffer, size_bytes, "%" PRIu64 " %s", time_ns / units[index].ns, units[index].unit);
-    return buffer;
+    snprintf(text, sizeof text, "%" PRIu64 " %s", time_ns / units[index].ns, units[index].unit);
+    return time_ns == 0 ? "0" : text;
 }
 
-/* --- parsing ------------------------------------------------------------------------------------
- * argp says which option it does not know, but not which one was meant. So the long options are
- * looked at once before argp is. */
+/* --- parsing: argp does not say which option was meant, so the long ones are checked first ------
+ */
 
 #define LONG_OPTIONS_MAX 64u
 
-struct long_options {
-    const char *names[LONG_OPTIONS_MAX];
-    bool takes_value[LONG_OPTIONS_MAX];
-    size_t count;
-};
-
-static void add_long_option(struct long_options *known, const char *name, bool takes_value) {
-    if (known->count < LONG_OPTIONS_MAX) {
-        known->names[known->count] = name;
-        known->takes_value[known->count++] = takes_value;
-    }
-}
-
-static void collect_long_options(struct long_options *known, const struct argp *argp) {
-    for (const struct argp_option *option = argp->options;
-         option != NULL && (option->name != NULL || option->doc != NULL || option->key != 0);
-         option++) {
-        if (option->name != NULL) {
-            add_long_option(known, option->name,
-                            option->arg != NULL && (option->flags & OPTION_ARG_OPTIONAL) == 0);
-        }
-    }
-    for (const struct argp_child *child = argp->children; child != NULL && child->argp != NULL;
-         child++) {
-        collect_long_options(known, child->argp);
-    }
-}
-
-/* The option that `word` names or abbreviates, or -1. */
-static int find_long_option(const struct long_options *known, const char *word, size_t length) {
-    int found = -1;
-    for (size_t index = 0; index < known->count; index++) {
-        if (strncmp(known->names[index], word, length) == 0) {
-            found = (int)index;
-            if (known->names[index][length] == '\0') {
+/* The option that `word` names or abbreviates, or NULL. */
+static const struct argp_option *find_long_option(const struct argp_option *const *known,
+                                                  size_t count, const char *word, size_t length) {
+    const struct argp_option *found = NULL;
+    for (size_t index = 0; index < count; index++) {
+        if (strncmp(known[index]->name, word, length) == 0) {
+            found = known[index];
+            if (found->name[length] == '\0') {
                 break;
             }
         }
@@ -130,28 +103,37 @@ static int find_long_option(const struct long_options *known, const char *word, 
 }
 
 void bz_cli_parse(const struct argp *argp, int argc, char **argv, void *input) {
-    struct long_options known = {.count = 0};
-    collect_long_options(&known, argp);
-    add_long_option(&known, "help", false);
-    add_long_option(&known, "usage", false);
-    add_long_option(&known, "version", false);
+    static const struct argp_option everywhere[] = {
+        {.name = "help"}, {.name = "usage"}, {.name = "version"}};
+    const struct argp_option *known[LONG_OPTIONS_MAX];
+    const char *names[LONG_OPTIONS_MAX];
+    size_t count = 0;
+    for (const struct argp_option *option = argp->options;
+         option != NULL && (option->name != NULL || option->doc != NULL); option++) {
+        known[count] = option;
+        count += option->name != NULL && count < LONG_OPTIONS_MAX - 3;
+    }
+    for (size_t index = 0; index < 3; index++) {
+        known[count++] = &everywhere[index];
+    }
+    for (size_t index = 0; index < count; index++) {
+        names[index] = known[index]->name;
+    }
     for (int index = 1; index < argc && strcmp(argv[index], "--") != 0; index++) {
         if (strncmp(argv[index], "--", 2) != 0) {
             continue;
         }
         const char *word = argv[index] + 2;
         size_t length = strcspn(word, "=");
-        int option = find_long_option(&known, word, length);
-        if (option < 0) {
+        const struct argp_option *option = find_long_option(known, count, word, length);
+        if (option == NULL) {
             char name[64];
-            char hint[128];
             snprintf(name, sizeof name, "%.*s", (int)(length < 63 ? length : 63), word);
             exit(bz_cli_fail(argv[0], BZ_EXIT_USAGE, "no option '--%s'%s ('%s --help' lists them)",
-                             name, bz_cli_hint(name, known.names, known.count, hint, sizeof hint),
-                             argv[0]));
+                             name, bz_cli_hint(name, names, count), argv[0]));
         }
-        /* The next word is the option's value, whatever it looks like. */
-        index += known.takes_value[option] && word[length] == '\0';
+        /* the next word is its value */
+        index += option->arg != NULL && word[length] == '\0';
     }
     error_t error = argp_parse(argp, argc, argv, 0, NULL, input);
     if (error != 0) {

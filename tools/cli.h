@@ -1,13 +1,12 @@
-/* What every command of the program shares: exit codes, the catalog, messages, parsing.
+/* Shared by all commands: exit codes, the catalog, messages, parsing.
  *
- * A command is a function that takes its own part of the command line, argv[0] being the name for
- * messages ("buzzer run"), and returns an exit code. Results go to stdout, everything else to
- * stderr. A failure to write stdout is noticed when the process exits.
- */
+ * A command takes its part of the command line and returns an exit code. argv[0] is the prefix of
+ * its messages ("buzzer run"). Results go to stdout, everything else to stderr. */
 #ifndef BZ_TOOLS_CLI_H
 #define BZ_TOOLS_CLI_H
 
 #include <argp.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,48 +24,42 @@ enum bz_exit {
     BZ_EXIT_INTERNAL = 70,   /* out of memory or threads, or a fault of the program itself */
 };
 
-struct bz_command {
-    const char *name;
-    const char *summary;
-    int (*run)(int argc, char **argv);
-};
+/* The commands. */
+int bz_command_bench(int argc, char **argv);
+int bz_command_corpus(int argc, char **argv);
+int bz_command_explore(int argc, char **argv);
+int bz_command_list(int argc, char **argv);
+int bz_command_mutants(int argc, char **argv);
+int bz_command_new(int argc, char **argv);
+int bz_command_replay(int argc, char **argv);
+int bz_command_run(int argc, char **argv);
+int bz_command_spec(int argc, char **argv);
+int bz_command_zoo(int argc, char **argv);
 
-extern const struct bz_command bz_command_bench;
-extern const struct bz_command bz_command_corpus;
-extern const struct bz_command bz_command_explore;
-extern const struct bz_command bz_command_list;
-extern const struct bz_command bz_command_mutants;
-extern const struct bz_command bz_command_new;
-extern const struct bz_command bz_command_replay;
-extern const struct bz_command bz_command_run;
-extern const struct bz_command bz_command_spec;
-extern const struct bz_command bz_command_zoo;
-
-/* Every scenario and variant that the program knows: those that came with it, and, once plug-ins
- * are loaded (plugins.h), theirs. */
+/* All scenarios and variants, including those of loaded plug-ins (plugins.h). */
 extern struct bz_catalog bz_cli_catalog;
 
-/* Prepares the process: exit codes of argp, the check of stdout. Once, first thing in main(). */
+/* Sets argp's exit code and checks stdout at exit. Called first in main(). */
 void bz_cli_begin(void);
 
-/* Parses a command line with argp; on a usage error the process exits with BZ_EXIT_USAGE. A long
- * option that does not exist is answered with the nearest one. */
+/* Parses a command line with argp. A usage error ends the process with BZ_EXIT_USAGE; for an
+ * unknown long option the message names the nearest one. */
 void bz_cli_parse(const struct argp *argp, int argc, char **argv, void *input);
 
 /* Prints "NAME: message" to stderr and returns `code`. */
 int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* ", did you mean 'x'?" for the candidate nearest to `word`, or an empty text. Returns `buffer`. */
-const char *bz_cli_hint(const char *word, const char *const *candidates, size_t count, char *buffer,
-                        size_t size_bytes);
+/* Ctrl-C during long work: the first signal requests an orderly end, the second kills the process.
+ * */
+extern volatile sig_atomic_t bz_interrupt_requested; /* not 0 after SIGINT or SIGTERM */
+void bz_interrupt_catch(void);                       /* installs the handler */
 
-/* A window's number from its name of `length` bytes; 0 if there is none. */
-unsigned bz_cli_window(const char *name, size_t length);
+/* "; did you mean 'x'?" for the candidate nearest to `word`, or an empty text. Valid until the next
+ * call. */
+const char *bz_cli_hint(const char *word, const char *const *candidates, size_t count);
 
-/* Virtual time in the largest unit that shows it exactly: "250 us". Returns `buffer`. */
-const char *bz_cli_time_text(uint64_t time_ns, char *buffer, size_t size_bytes);
-
-#define BZ_TIME_TEXT_BYTES 32u
+/* Virtual time in the largest exact unit: "250 us". Valid until the next call. */
+const char *bz_cli_time_text(uint64_t time_ns);
 
 #endif

@@ -1,12 +1,5 @@
-/* buzzer bench: how many schedules a second, as ratios to a bare context switch.
- *
- * Everything is measured in one process and one thread, in its processor time, on one core if the
- * system lets it choose. A machine that others use changes its speed all the time. So a repeat is
- * short, and a yardstick stands beside each: the ratio of the two hardly feels what disturbed both,
- * and its median is reported. Of the absolute figures the best repeat is reported: the one that was
- * disturbed least. Every repeat runs seeds of its own, because the processor would learn a schedule
- * that it sees again.
- */
+/* buzzer bench: schedules a second, as ratios to a bare context switch; tools/README.md says how it
+ * measures. */
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
@@ -15,30 +8,22 @@
 
 #include "sim/run/program.h"
 #include "sim/run/settings.h"
+#include "tools/baseline.h"
 #include "tools/cli.h"
 #include "tools/options.h"
 #include "tools/progress.h"
-#include "tools/report_json.h"
-#include "tools/yardstick.h"
+#include "tools/report.h"
 
 #define REPEATS 40u
 #define RUNS_DEFAULT 1000u
 
-enum { OPTION_JSON = 0x5000, OPTION_RUNS };
-
-static const struct argp_option options_table[] = {
-    {"json", OPTION_JSON, NULL, 0, "Print one JSON document", 0},
-    {"runs", OPTION_RUNS, "N", 0, "Schedules in each of the 40 repeats (1000)", 0},
-    {0},
-};
-
-/* What is measured: all oracles, the tape and the digest, with the variant that ships. */
+/* The cases. All use the shipped variant, all oracles, the tape and the digest. */
 static const struct {
     const char *name;
     const char *scenario;
-    const char *settings; /* beyond strategy random, order any */
+    const char *settings; /* in addition to strategy random, order any */
 } entries[] = {
-    /* As peers were measured: cancelled by its own canceller alone. */
+    /* no injected cancels: comparable with the figures of other projects */
     {"contended", "contended", "cancel=none"},
     {"contended-injected", "contended", ""},
     {"contended-fifo", "contended", "order=fifo"},
@@ -59,36 +44,26 @@ struct entry {
     struct bz_world *world;
     uint64_t next_seed;
     struct series step_ns;
-    struct series ratio; /* of each repeat to the yardstick beside it */
+    struct series ratio; /* to the baseline measured beside each repeat */
 };
 
 struct bench {
     bool is_json;
     uint64_t runs;
-    struct bz_yardstick *yardstick;
+    struct bz_baseline *baseline;
     struct series switch_ns;
     struct series own_switch_ns;
     struct entry entries[ENTRY_COUNT];
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state) {
-    struct bench *bench = state->input;
-    switch (key) {
-    case OPTION_JSON:
-        bench->is_json = true;
-        return 0;
-    case OPTION_RUNS:
-        bench->runs = bz_option_number(state, "runs", arg, 1, UINT32_MAX);
-        return 0;
-    case ARGP_KEY_ARG:
-        argp_error(state, "'%s' is too much", arg);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+static const struct bz_option options[] = {
+    {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct bench, is_json)},
+    {"runs", "N", "Schedules in each of the 40 repeats (1000)", BZ_OPTION_NUMBER,
+     offsetof(struct bench, runs), .least = 1, .most = UINT32_MAX},
+    {NULL},
+};
 
-/* A move to another core would cost a cold cache. A system that does not allow it loses little. */
+/* Best effort: some systems do not allow it. */
 static void pin_to_this_core(void) {
     cpu_set_t cores;
     int core = sched_getcpu();
@@ -121,13 +96,12 @@ static double best(const struct series *series) {
     return sorted(series).values[0];
 }
 
-/* By how much the median repeat was slower than the best, as a percentage. */
+/* How much slower the median repeat was than the best. */
 static double spread_percent(const struct series *series) {
     double least = best(series);
     return least > 0 ? 100 * (median(series) - least) / least : 0;
 }
 
-/* Runs `count` schedules. */
 static int run_schedules(struct entry *entry, const char *command, const char *name,
                          uint64_t count) {
     for (; count > 0; count--) {
@@ -154,13 +128,13 @@ static int prepare_entry(struct bench *bench, const char *command, size_t index)
     if (entry->world == NULL) {
         return bz_cli_fail(command, BZ_EXIT_INTERNAL, "out of memory");
     }
-    /* The first runs pay for the memory of all. */
+    /* warm-up: the first runs allocate */
     return run_schedules(entry, command, entries[index].name, bench->runs);
 }
 
 static int measure_entry(struct bench *bench, const char *command, size_t index, unsigned repeat) {
     struct entry *entry = &bench->entries[index];
-    double switch_ns = bz_yardstick_textbook_ns(bench->yardstick);
+    double switch_ns = bz_baseline_textbook_ns(bench->baseline);
     uint64_t steps = bz_judge_stats(entry->world->judge)->steps;
     uint64_t began_ns = bz_thread_cpu_ns();
     int code = run_schedules(entry, command, entries[index].name, bench->runs);
@@ -180,7 +154,7 @@ static int measure(struct bench *bench, const char *command) {
         code = prepare_entry(bench, command, index);
     }
     for (unsigned repeat = 0; repeat < REPEATS && code == BZ_EXIT_OK; repeat++) {
-        bench->own_switch_ns.values[repeat] = bz_yardstick_own_ns(bench->yardstick);
+        bench->own_switch_ns.values[repeat] = bz_baseline_own_ns(bench->baseline);
         for (size_t index = 0; index < ENTRY_COUNT && code == BZ_EXIT_OK; index++) {
             code = measure_entry(bench, command, index, repeat);
         }
@@ -188,7 +162,7 @@ static int measure(struct bench *bench, const char *command) {
     return code;
 }
 
-/* At the speed of the best repeat; how long a schedule is, all runs say together. */
+/* The best repeat's speed, the average length of a schedule. */
 static double schedules_per_s(const struct entry *entry) {
     const struct bz_run_stats *stats = bz_judge_stats(entry->world->judge);
     return 1e9 * (double)stats->runs / (best(&entry->step_ns) * (double)stats->steps);
@@ -239,17 +213,17 @@ static void print_json(const struct bench *bench) {
     bz_json_put(root);
 }
 
-static int command_bench(int argc, char **argv) {
-    const struct argp argp = {.options = options_table,
-                              .parser = parse_option,
-                              .doc = "Measures how fast schedules run here, next to what a bare "
-                                     "context switch costs in the same process."};
+int bz_command_bench(int argc, char **argv) {
     struct bench bench = {.runs = RUNS_DEFAULT};
-    bz_cli_parse(&argp, argc, argv, &bench);
+    const struct bz_syntax syntax = {.options = options,
+                                     .target = &bench,
+                                     .doc = "Measures how fast schedules run here, next to what a "
+                                            "bare context switch costs in the same process."};
+    (void)bz_options_parse(&syntax, argc, argv);
     pin_to_this_core();
-    bench.yardstick = bz_yardstick_new();
-    int code = bench.yardstick == NULL ? bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "out of memory")
-                                       : measure(&bench, argv[0]);
+    bench.baseline = bz_baseline_new();
+    int code = bench.baseline == NULL ? bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "out of memory")
+                                      : measure(&bench, argv[0]);
     if (code == BZ_EXIT_OK && bench.is_json) {
         print_json(&bench);
     } else if (code == BZ_EXIT_OK) {
@@ -258,12 +232,6 @@ static int command_bench(int argc, char **argv) {
     for (size_t index = 0; index < ENTRY_COUNT; index++) {
         bz_world_destroy(bench.entries[index].world);
     }
-    bz_yardstick_destroy(bench.yardstick);
+    bz_baseline_destroy(bench.baseline);
     return code;
 }
-
-const struct bz_command bz_command_bench = {
-    .name = "bench",
-    .summary = "measure how fast schedules run on this machine",
-    .run = command_bench,
-};

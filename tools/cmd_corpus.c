@@ -10,20 +10,12 @@
 
 #include "sim/run/replay.h"
 #include "tools/cli.h"
-#include "tools/plugins.h"
-#include "tools/report_json.h"
-
-enum { OPTION_JSON = 0x4000 };
-
-static const struct argp_option options_table[] = {
-    {"json", OPTION_JSON, NULL, 0, "Print one JSON document", 0},
-    {0},
-};
+#include "tools/options.h"
+#include "tools/report.h"
 
 struct corpus {
     const char *name;
     const char *folder;
-    struct bz_plugins plugins;
     bool is_json;
     struct bz_json *root;
     struct bz_json *results;
@@ -32,27 +24,12 @@ struct corpus {
     uint64_t unreadable;
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state) {
-    struct corpus *corpus = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &corpus->plugins;
-        return 0;
-    case OPTION_JSON:
-        corpus->is_json = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (corpus->folder != NULL) {
-            argp_error(state, "one folder; '%s' is too much", arg);
-        }
-        corpus->folder = arg;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+static const struct bz_option options[] = {
+    {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct corpus, is_json)},
+    {NULL},
+};
 
-/* The corpus of the source tree, or else the one installed beside the program. */
+/* The corpus of the source tree, or else the one installed with the program. */
 static const char *default_folder(char *buffer, size_t size_bytes) {
     char program[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
@@ -74,10 +51,6 @@ static const char *default_folder(char *buffer, size_t size_bytes) {
 static int is_trace(const struct dirent *entry) {
     size_t length = strlen(entry->d_name);
     return length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
-}
-
-static int by_name(const struct dirent **a, const struct dirent **b) {
-    return strcmp((*a)->d_name, (*b)->d_name);
 }
 
 static void note_unreadable(struct corpus *corpus, const char *file, const char *error) {
@@ -114,7 +87,7 @@ static void note_replayed(struct corpus *corpus, const char *file,
 static void replay_file(struct corpus *corpus, const char *file) {
     char path[PATH_MAX];
     char error[BZ_ERROR_BYTES];
-    char message[BZ_ERROR_BYTES + PATH_MAX + 2]; /* and what stands between */
+    char message[BZ_ERROR_BYTES + PATH_MAX + 2];
     struct bz_trace trace;
     struct bz_program program;
     struct bz_replay_report report;
@@ -123,7 +96,7 @@ static void replay_file(struct corpus *corpus, const char *file) {
     if (length < 0 || (size_t)length >= sizeof path) {
         note_unreadable(corpus, file, "the path is too long");
     } else if (!bz_trace_read(&trace, path, error, sizeof error)) {
-        note_unreadable(corpus, file, error); /* which names the file */
+        note_unreadable(corpus, file, error); /* the message names the file */
     } else if (!bz_trace_program(&trace, &bz_cli_catalog, &program, error, sizeof error) ||
                !bz_replay_trace(&trace, &program, &report, error, sizeof error)) {
         snprintf(message, sizeof message, "%s: %s", path, error);
@@ -132,13 +105,6 @@ static void replay_file(struct corpus *corpus, const char *file) {
         note_replayed(corpus, file, &report);
     }
     bz_trace_fini(&trace);
-}
-
-static int exit_code_of(const struct corpus *corpus) {
-    if (corpus->diverged > 0) {
-        return BZ_EXIT_DIVERGED;
-    }
-    return corpus->unreadable > 0 ? BZ_EXIT_USAGE : BZ_EXIT_OK;
 }
 
 static void finish(struct corpus *corpus, int code) {
@@ -157,27 +123,27 @@ static void finish(struct corpus *corpus, int code) {
     bz_json_put(corpus->root);
 }
 
-static int command_corpus(int argc, char **argv) {
-    const struct argp_child children[] = {{&bz_plugins_argp, 0, NULL, 0}, {0}};
-    const struct argp argp = {.options = options_table,
-                              .parser = parse_option,
-                              .children = children,
-                              .args_doc = "[DIR]",
-                              .doc = "Replays every *.json of a folder, traces/corpus unless told "
-                                     "otherwise. Exit status: 0 all matched, 3 one diverged, 2 one "
-                                     "is unreadable, or there is none."};
+int bz_command_corpus(int argc, char **argv) {
     struct corpus corpus = {.name = argv[0]};
+    const struct bz_syntax syntax = {
+        .options = options,
+        .target = &corpus,
+        .args_doc = "[DIR]",
+        .arguments = &corpus.folder,
+        .arguments_max = 1,
+        .takes_plugins = true,
+        .doc = "Replays every *.json of a folder (traces/corpus). Exit status: 0 all matched, 3 "
+               "one diverged, 2 one is unreadable, or there is none."};
     char folder[PATH_MAX];
     struct dirent **entries;
-    bz_cli_parse(&argp, argc, argv, &corpus);
-    int loaded = bz_plugins_load(&corpus.plugins, argv[0]);
-    if (loaded != BZ_EXIT_OK) {
-        return loaded;
+    int code = bz_options_parse(&syntax, argc, argv);
+    if (code != BZ_EXIT_OK) {
+        return code;
     }
     if (corpus.folder == NULL) {
         corpus.folder = default_folder(folder, sizeof folder);
     }
-    int count = scandir(corpus.folder, &entries, is_trace, by_name);
+    int count = scandir(corpus.folder, &entries, is_trace, alphasort);
     if (count < 0) {
         return bz_cli_fail(argv[0], BZ_EXIT_USAGE, "cannot read the folder '%s': %s", corpus.folder,
                            strerror(errno));
@@ -197,13 +163,9 @@ static int command_corpus(int argc, char **argv) {
         free(entries[index]);
     }
     free(entries);
-    int code = exit_code_of(&corpus);
+    code = corpus.diverged > 0     ? BZ_EXIT_DIVERGED
+           : corpus.unreadable > 0 ? BZ_EXIT_USAGE
+                                   : BZ_EXIT_OK;
     finish(&corpus, code);
     return code;
 }
-
-const struct bz_command bz_command_corpus = {
-    .name = "corpus",
-    .summary = "replay every trace of a folder",
-    .run = command_corpus,
-};

@@ -1,4 +1,4 @@
-/* buzzer explore: every schedule of a program, and what can be proved of it. */
+/* buzzer explore: searches every schedule of a program. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,82 +6,46 @@
 #include "sim/explore/explore.h"
 #include "tools/cli.h"
 #include "tools/explore_report.h"
-#include "tools/interrupt.h"
 #include "tools/options.h"
-#include "tools/plugins.h"
 #include "tools/progress.h"
 
 #define ESTIMATE_PROBES 4096u
 #define STATES_LIMIT UINT64_C(1000000000000)
 
-enum {
-    OPTION_MAX_DELAYS = 0x7000,
-    OPTION_MAX_STATES,
-    OPTION_REDUCE,
-    OPTION_KEEP_GOING,
-    OPTION_OUT,
-    OPTION_JSON,
-    OPTION_QUIET,
-};
-
-static const struct argp_option options_table[] = {
-    {"max-delays", OPTION_MAX_DELAYS, "D", 0, "Schedules with at most so many delays (any)", 0},
-    {"max-states", OPTION_MAX_STATES, "N", 0, "Give up beyond so many states (50000000)", 0},
-    {"reduce", OPTION_REDUCE, "LIST", 0,
-     "all, none, or some of snapshots, states, queue, sleep, separated by commas (all)", 0},
-    {"keep-going", OPTION_KEEP_GOING, NULL, 0, "Search everything, whatever is found", 0},
-    {"out", OPTION_OUT, "DIR", 0, "Write a trace of each finding into this folder", 0},
-    {"json", OPTION_JSON, NULL, 0, "Print one JSON document", 0},
-    {"quiet", OPTION_QUIET, NULL, 0, "Print the result, and no rounds", 0},
-    {0},
-};
-
 struct explore {
     const char *name; /* for messages */
     struct bz_options options;
-    struct bz_plugins plugins;
     struct bz_explore_config config;
-    bool has_max_delays;
-    bool has_reduce;
     const char *out;
     bool is_json;
     bool is_quiet;
     struct bz_progress progress;
 };
 
-static uint32_t parse_reduction(struct argp_state *state, const char *name, size_t length) {
+static uint32_t parse_reduction(struct argp_state *state, const char *word) {
     const char *names[BZ_REDUCE_COUNT];
-    char word[64];
-    char hint[128];
     for (unsigned index = 0; index < BZ_REDUCE_COUNT; index++) {
         names[index] = bz_reduction_name(index);
-        if (strlen(names[index]) == length && strncmp(names[index], name, length) == 0) {
+        if (strcmp(names[index], word) == 0) {
             return 1u << index;
         }
     }
-    snprintf(word, sizeof word, "%.*s", (int)(length < 63 ? length : 63), name);
     argp_error(state, "--reduce: no reduction '%s'%s (snapshots, states, queue, sleep)", word,
-               bz_cli_hint(word, names, BZ_REDUCE_COUNT, hint, sizeof hint));
+               bz_cli_hint(word, names, BZ_REDUCE_COUNT));
     return 0;
 }
 
-static void parse_reductions(struct explore *explore, struct argp_state *state, const char *text) {
+static void parse_reductions(struct argp_state *state, void *target, const char *option,
+                             char *text) {
+    struct explore *explore = target;
+    (void)option;
     explore->config.reductions = 0;
-    if (explore->has_reduce) {
-        argp_error(state, "--reduce is given twice");
-    }
-    explore->has_reduce = true;
     if (strcmp(text, "all") == 0 || strcmp(text, "none") == 0) {
         explore->config.reductions = text[0] == 'a' ? BZ_REDUCE_ALL : 0;
         return;
     }
-    for (const char *name = text;; name++) {
-        size_t length = strcspn(name, ",");
-        explore->config.reductions |= parse_reduction(state, name, length);
-        name += length;
-        if (*name == '\0') {
-            break;
-        }
+    for (const char *word; (word = strsep(&text, ",")) != NULL;) {
+        explore->config.reductions |= parse_reduction(state, word);
     }
     explore->config.sleeps_anyway = (explore->config.reductions & BZ_REDUCE_SLEEP) != 0;
     uint32_t above = explore->config.reductions & ~BZ_REDUCE_SNAPSHOTS;
@@ -89,54 +53,29 @@ static void parse_reductions(struct explore *explore, struct argp_state *state, 
                      : above != 0              ? BZ_REDUCE_SNAPSHOTS
                                                : 0;
     if ((needs & ~explore->config.reductions) != 0) {
-        argp_error(state, "--reduce %s: queue and sleep need states, and states needs snapshots",
-                   text);
+        argp_error(state, "--reduce: queue and sleep need states, and states needs snapshots");
     }
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state) {
-    struct explore *explore = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &explore->options;
-        state->child_inputs[1] = &explore->plugins;
-        return 0;
-    case OPTION_MAX_DELAYS:
-        if (explore->has_max_delays) {
-            argp_error(state, "--max-delays is given twice");
-        }
-        explore->has_max_delays = true;
-        explore->config.delays_max =
-            (uint32_t)bz_option_number(state, "max-delays", arg, 0, UINT32_MAX - 1);
-        return 0;
-    case OPTION_MAX_STATES:
-        explore->config.states_max = bz_option_number(state, "max-states", arg, 1, STATES_LIMIT);
-        return 0;
-    case OPTION_REDUCE:
-        parse_reductions(explore, state, arg);
-        return 0;
-    case OPTION_KEEP_GOING:
-        explore->config.keep_going = true;
-        return 0;
-    case OPTION_OUT:
-        if (explore->out != NULL) {
-            argp_error(state, "--out is given twice");
-        }
-        explore->out = arg;
-        return 0;
-    case OPTION_JSON:
-        explore->is_json = true;
-        return 0;
-    case OPTION_QUIET:
-        explore->is_quiet = true;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+static const struct bz_option options[] = {
+    {"max-delays", "D", "Maximum of delays in a schedule (no limit)", BZ_OPTION_NUMBER32,
+     offsetof(struct explore, config.delays_max), .is_once = true, .most = UINT32_MAX - 1},
+    {"max-states", "N", "Stop after so many states (50000000)", BZ_OPTION_NUMBER,
+     offsetof(struct explore, config.states_max), .least = 1, .most = STATES_LIMIT},
+    {"reduce", "LIST",
+     "all, none, or some of snapshots, states, queue, sleep, separated by commas (all)",
+     BZ_OPTION_PARSED, .is_once = true, .parse = parse_reductions},
+    {"keep-going", NULL, "Continue after a violation", BZ_OPTION_FLAG,
+     offsetof(struct explore, config.keep_going)},
+    {"out", "DIR", "Write a trace of each finding into this folder", BZ_OPTION_TEXT,
+     offsetof(struct explore, out), .is_once = true},
+    {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct explore, is_json)},
+    {"quiet", NULL, "Print the result without the rounds", BZ_OPTION_FLAG,
+     offsetof(struct explore, is_quiet)},
+    {NULL},
+};
 
-/* --- while it goes on ---------------------------------------------------------------------------
- */
+/* --- while it goes on ------------------------------------------------------------------------- */
 
 static bool poll(void *context, const struct bz_explore_progress *progress) {
     struct explore *explore = context;
@@ -156,39 +95,34 @@ static void on_round(void *context, const struct bz_explore_result *so_far, bool
     if (explore->is_json || explore->is_quiet) {
         return;
     }
-    (void)bz_progress_end(&explore->progress); /* the line gives way */
+    (void)bz_progress_end(&explore->progress);
     bz_explore_report_print_round(so_far, is_sweep);
 }
 
-/* --- what was found -----------------------------------------------------------------------------
- */
+/* --- what was found --------------------------------------------------------------------------- */
 
 static int keep_finding(const struct explore *explore, const struct bz_program *program,
                         const struct bz_explore_finding *finding, struct bz_kept_findings *kept) {
     struct bz_program repeat;
     struct bz_finding found;
     if (!finding->has_answers) {
-        return bz_cli_fail(explore->name, BZ_EXIT_INTERNAL,
-                           "%s was violated, on a schedule with more than %u choices that are not "
-                           "default, which is not recorded: %s",
-                           finding->violation.oracle, BZ_ANSWERS_ENTRIES_MAX,
-                           finding->violation.message);
+        return bz_cli_fail(
+            explore->name, BZ_EXIT_INTERNAL,
+            "%s was violated, on a schedule with more than %u choices other than the "
+            "default, which cannot be recorded: %s",
+            finding->violation.oracle, BZ_ANSWERS_ENTRIES_MAX, finding->violation.message);
     }
     if (!bz_explore_repeat(program, finding, &repeat, &found)) {
         return bz_cli_fail(explore->name, BZ_EXIT_INTERNAL,
                            "%s was violated, but an ordinary run does not repeat it: %s",
                            finding->violation.oracle, finding->violation.message);
     }
-    return bz_findings_add(kept, explore->name, &repeat, &found, explore->out,
-                           &bz_interrupt_requested);
+    return bz_findings_add(kept, explore->name, &repeat, &found, explore->out);
 }
 
 static int keep_findings(const struct explore *explore, const struct bz_program *program,
                          const struct bz_explore_result *result, struct bz_kept_findings *kept) {
     int code = BZ_EXIT_OK;
-    if (!bz_findings_init(kept, result->finding_count)) {
-        return bz_cli_fail(explore->name, BZ_EXIT_INTERNAL, "out of memory");
-    }
     for (uint32_t index = 0; index < result->finding_count; index++) {
         int one = keep_finding(explore, program, &result->findings[index], kept);
         code = one > code ? one : code;
@@ -204,31 +138,17 @@ static int exit_code_of(const struct explore *explore, const struct bz_explore_r
 }
 
 static int prepare(struct explore *explore, struct bz_program *program) {
-    int code = bz_plugins_load(&explore->plugins, explore->name);
-    for (unsigned index = 0; index < explore->options.setting_count; index++) {
-        if (strcmp(explore->options.settings[index].name, "strategy") == 0) {
-            return bz_cli_fail(explore->name, BZ_EXIT_USAGE,
-                               "there is no strategy to choose: every answer is tried");
-        }
+    if (bz_options_setting(&explore->options, "strategy") != NULL) {
+        return bz_cli_fail(explore->name, BZ_EXIT_USAGE,
+                           "there is no strategy to choose: every choice is tried");
     }
-    code =
-        code == BZ_EXIT_OK ? bz_options_program(&explore->options, explore->name, program) : code;
+    int code = bz_options_program(&explore->options, explore->name, program);
     return code == BZ_EXIT_OK && explore->out != NULL
                ? bz_findings_prepare_folder(explore->name, explore->out)
                : code;
 }
 
-static int command_explore(int argc, char **argv) {
-    const struct argp_child children[] = {
-        {&bz_options_argp, 0, "The program:", 1}, {&bz_plugins_argp, 0, NULL, 1}, {0}};
-    const struct argp argp = {
-        .options = options_table,
-        .parser = parse_option,
-        .args_doc = "SCENARIO",
-        .doc = "Searches every schedule of a scenario, and every placement of its cancels, the "
-               "simplest first. Exit status: 0 complete and nothing found, 1 a violation, 2 usage, "
-               "5 interrupted, or a limit was reached before all was searched.",
-        .children = children};
+int bz_command_explore(int argc, char **argv) {
     struct explore explore = {.name = argv[0],
                               .config = {.delays_max = BZ_EXPLORE_UNBOUNDED,
                                          .reductions = BZ_REDUCE_ALL,
@@ -238,9 +158,20 @@ static int command_explore(int argc, char **argv) {
                                          .on_round = on_round}};
     struct bz_program program;
     static struct bz_explore_result result;
-    struct bz_kept_findings findings = {.items = NULL};
-    bz_cli_parse(&argp, argc, argv, &explore);
-    int code = prepare(&explore, &program);
+    static struct bz_kept_findings findings;
+    const struct bz_syntax syntax = {
+        .options = options,
+        .target = &explore,
+        .args_doc = "SCENARIO",
+        .arguments = &explore.options.scenario,
+        .arguments_max = 1,
+        .takes_plugins = true,
+        .program = &explore.options,
+        .doc = "Searches every schedule of a scenario, and every placement of its cancels, the "
+               "simplest first. Exit status: 0 complete and nothing found, 1 a violation, 2 usage, "
+               "5 interrupted, or a limit was reached before all was searched."};
+    int code = bz_options_parse(&syntax, argc, argv);
+    code = code == BZ_EXIT_OK ? prepare(&explore, &program) : code;
     if (code != BZ_EXIT_OK) {
         return code;
     }
@@ -272,9 +203,3 @@ static int command_explore(int argc, char **argv) {
     bz_findings_fini(&findings);
     return report.exit_code;
 }
-
-const struct bz_command bz_command_explore = {
-    .name = "explore",
-    .summary = "search every schedule of a scenario, and prove what it can",
-    .run = command_explore,
-};

@@ -6,7 +6,7 @@
 #include "sim/choice/strategy.h"
 #include "sim/judge/judge.h"
 #include "tools/cli.h"
-#include "tools/plugins.h"
+#include "tools/options.h"
 
 static void print_scenarios(void) {
     for (const struct bz_scenario *const *item = bz_cli_catalog.scenarios; *item != NULL; item++) {
@@ -86,43 +86,20 @@ static const struct {
 };
 #define TOPIC_COUNT (sizeof topics / sizeof topics[0])
 
-struct list {
-    struct bz_plugins plugins;
-    const char *topic;
-};
-
-static error_t parse_option(int key, char *arg, struct argp_state *state) {
-    struct list *list = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &list->plugins;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (list->topic != NULL) {
-            argp_error(state, "one list at a time; '%s' is too much", arg);
-        }
-        list->topic = arg;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static int command_list(int argc, char **argv) {
-    const struct argp_child children[] = {{&bz_plugins_argp, 0, NULL, 0}, {0}};
-    const struct argp argp = {
-        .parser = parse_option,
-        .children = children,
-        .args_doc = "[scenarios|variants|strategies|oracles|windows]",
-        .doc = "Lists what can be named, each with what it is; everything unless told otherwise. "
-               "A parameter is followed by its default and its limits."};
+int bz_command_list(int argc, char **argv) {
+    static const struct bz_option no_options[] = {{NULL}};
     const char *names[TOPIC_COUNT];
-    struct list list = {.topic = NULL};
-    char hint[128];
+    const char *topic = NULL;
+    const struct bz_syntax syntax = {
+        .options = no_options,
+        .args_doc = "[scenarios|variants|strategies|oracles|windows]",
+        .arguments = &topic,
+        .arguments_max = 1,
+        .takes_plugins = true,
+        .doc = "Lists what can be named, each with a line about it (everything). A parameter is "
+               "followed by its default and its limits."};
     bool is_found = false;
-    bz_cli_parse(&argp, argc, argv, &list);
-    const char *topic = list.topic;
-    int code = bz_plugins_load(&list.plugins, argv[0]);
+    int code = bz_options_parse(&syntax, argc, argv);
     if (code != BZ_EXIT_OK) {
         return code;
     }
@@ -140,13 +117,7 @@ static int command_list(int argc, char **argv) {
         return bz_cli_fail(argv[0], BZ_EXIT_USAGE,
                            "no list of '%s'%s (there are scenarios, variants, strategies, oracles "
                            "and windows)",
-                           topic, bz_cli_hint(topic, names, TOPIC_COUNT, hint, sizeof hint));
+                           topic, bz_cli_hint(topic, names, TOPIC_COUNT));
     }
     return BZ_EXIT_OK;
 }
-
-const struct bz_command bz_command_list = {
-    .name = "list",
-    .summary = "list scenarios, variants, strategies, oracles, windows",
-    .run = command_list,
-};

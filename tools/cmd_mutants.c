@@ -1,4 +1,5 @@
-/* buzzer mutants: one fault at a time in the primitives that ship, and which oracle notices it. */
+/* buzzer mutants: puts one fault at a time into the shipped primitives and reports which oracle
+ * finds it. */
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,27 +10,13 @@
 #include "sim/judge/judge.h"
 #include "sim/run/campaign.h"
 #include "tools/cli.h"
-#include "tools/interrupt.h"
 #include "tools/mutation.h"
 #include "tools/options.h"
 #include "tools/progress.h"
-#include "tools/report_json.h"
+#include "tools/report.h"
 
 #define RUNS_DEFAULT 1000u
 #define JOBS_DEFAULT 2u
-
-enum { OPTION_RUNS = 0x7000, OPTION_STRATEGY, OPTION_ONLY, OPTION_JOBS, OPTION_JSON, OPTION_QUIET };
-
-static const struct argp_option options_table[] = {
-    {"runs", OPTION_RUNS, "N", 0,
-     "Schedules of each scenario, primitive and loop order, at most (1000)", 0},
-    {"strategy", OPTION_STRATEGY, "S", 0, "Who answers the choices (portfolio)", 0},
-    {"only", OPTION_ONLY, "NAME", 0, "One mutant, or those that a pattern with * and ? fits", 0},
-    {"jobs", OPTION_JOBS, "N", 0, "Processes at a time; results do not depend on it (2)", 0},
-    {"json", OPTION_JSON, NULL, 0, "Print one JSON document", 0},
-    {"quiet", OPTION_QUIET, NULL, 0, "Print survivors and the sum, and nothing else", 0},
-    {0},
-};
 
 struct mutants {
     const char *name;
@@ -44,44 +31,29 @@ struct mutants {
     uint32_t count;
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state) {
-    struct mutants *mutants = state->input;
-    switch (key) {
-    case OPTION_RUNS:
-        mutants->runs = bz_option_number(state, "runs", arg, 1, UINT32_MAX);
-        return 0;
-    case OPTION_STRATEGY:
-        mutants->strategy = arg;
-        return 0;
-    case OPTION_ONLY:
-        mutants->only = arg;
-        return 0;
-    case OPTION_JOBS:
-        mutants->jobs = (uint32_t)bz_option_number(state, "jobs", arg, 1, BZ_JOBS_MAX);
-        return 0;
-    case OPTION_JSON:
-        mutants->is_json = true;
-        return 0;
-    case OPTION_QUIET:
-        mutants->is_quiet = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        argp_error(state, "'%s' is too much", arg);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+static const struct bz_option options[] = {
+    {"runs", "N", "Maximum of schedules for each scenario, primitive and loop order (1000)",
+     BZ_OPTION_NUMBER, offsetof(struct mutants, runs), .least = 1, .most = UINT32_MAX},
+    {"strategy", "S", "What makes the choices (portfolio)", BZ_OPTION_TEXT,
+     offsetof(struct mutants, strategy)},
+    {"only", "NAME", "One mutant, or those that match a pattern with * and ?", BZ_OPTION_TEXT,
+     offsetof(struct mutants, only)},
+    {"jobs", "N", "Processes at a time; results do not depend on it (2)", BZ_OPTION_NUMBER32,
+     offsetof(struct mutants, jobs), .least = 1, .most = BZ_JOBS_MAX},
+    {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct mutants, is_json)},
+    {"quiet", NULL, "Print survivors and totals only", BZ_OPTION_FLAG,
+     offsetof(struct mutants, is_quiet)},
+    {NULL},
+};
 
-/* --- the verdicts ------------------------------------------------------------------------------
- */
+/* --- the verdicts ----------------------------------------------------------------------------- */
 
 enum verdict {
-    VERDICT_KILLED,     /* as it should be */
-    VERDICT_EQUIVALENT, /* nobody noticed, as declared */
-    VERDICT_SURVIVED,   /* nobody noticed: a hole */
-    VERDICT_TELLING,    /* declared equivalent, and somebody noticed: the declaration is wrong */
-    VERDICT_NONE,       /* interrupted before */
+    VERDICT_KILLED,     /* expected */
+    VERDICT_EQUIVALENT, /* not found, as declared */
+    VERDICT_SURVIVED,   /* not found: a gap in the oracles */
+    VERDICT_TELLING,    /* declared equivalent, but found */
+    VERDICT_NONE,       /* interrupted */
 };
 #define VERDICT_COUNT 5
 
@@ -116,30 +88,25 @@ static int exit_code_of(const struct mutants *mutants) {
     return is_proved ? BZ_EXIT_OK : BZ_EXIT_UNPROVED;
 }
 
-/* Calls `each` for every oracle that killed somebody, in the order in which they judge a step. */
-static void for_each_killer(const struct mutants *mutants, void *context,
-                            void (*each)(void *context, const char *oracle, uint32_t kills)) {
-    const char *names[BZ_ORACLES_MAX + 2];
-    uint32_t name_count = 0;
-    for (; name_count < bz_oracle_count; name_count++) {
-        names[name_count] = bz_oracles[name_count].name;
-    }
-    names[name_count++] = "crash";
-    names[name_count++] = "hang";
-    for (uint32_t name = 0; name < name_count; name++) {
-        uint32_t kills = 0;
-        for (uint32_t index = 0; index < mutants->count; index++) {
-            const char *oracle = mutants->results[index].oracle;
-            kills += oracle != NULL && strcmp(oracle, names[name]) == 0;
-        }
-        if (kills > 0) {
-            each(context, names[name], kills);
-        }
-    }
+/* The oracles in the order in which they judge a step, then the ways a process can fail. NULL after
+ * the last. */
+static const char *killer_name(uint32_t index) {
+    return index < bz_oracle_count        ? bz_oracles[index].name
+           : index == bz_oracle_count     ? "crash"
+           : index == bz_oracle_count + 1 ? "hang"
+                                          : NULL;
 }
 
-/* --- for people --------------------------------------------------------------------------------
- */
+static uint32_t kills_of(const struct mutants *mutants, const char *killer) {
+    uint32_t kills = 0;
+    for (uint32_t index = 0; index < mutants->count; index++) {
+        const char *oracle = mutants->results[index].oracle;
+        kills += oracle != NULL && strcmp(oracle, killer) == 0;
+    }
+    return kills;
+}
+
+/* --- for people ------------------------------------------------------------------------------- */
 
 static void print_where(const struct bz_mutation *result) {
     if (result->scenario != NULL) {
@@ -168,7 +135,7 @@ static void print_result(const struct bz_mutation *result, bool is_quiet) {
         printf("SURVIVED %" PRIu64 " schedules", result->schedules);
         break;
     case VERDICT_TELLING:
-        printf("NOT EQUIVALENT, as it was said to be: %s", result->oracle);
+        printf("NOT EQUIVALENT, although declared so: %s", result->oracle);
         print_where(result);
         break;
     default:
@@ -179,12 +146,6 @@ static void print_result(const struct bz_mutation *result, bool is_quiet) {
     if (verdict == VERDICT_SURVIVED || verdict == VERDICT_TELLING) {
         printf("%s:%" PRIu32 "\n%s", mutant->source, mutant->line, mutant->change);
     }
-}
-
-static void print_killer(void *context, const char *oracle, uint32_t kills) {
-    const char **separator = context;
-    printf("%s %s %" PRIu32, *separator, oracle, kills);
-    *separator = ",";
 }
 
 static void print_text(const struct mutants *mutants) {
@@ -199,24 +160,25 @@ static void print_text(const struct mutants *mutants) {
            mutants->is_quiet ? "" : "\n", mutants->count, count_of(mutants, VERDICT_KILLED),
            count_of(mutants, VERDICT_EQUIVALENT), count_of(mutants, VERDICT_SURVIVED));
     if (telling > 0) {
-        printf(", %" PRIu32 " not equivalent after all", telling);
+        printf(", %" PRIu32 " wrongly declared equivalent", telling);
     }
     if (missing > 0) {
         printf(", %" PRIu32 " not judged", missing);
     }
     printf("\n");
-    for_each_killer(mutants, &separator, print_killer);
+    for (uint32_t index = 0; killer_name(index) != NULL; index++) {
+        uint32_t kills = kills_of(mutants, killer_name(index));
+        if (kills > 0) {
+            printf("%s %s %" PRIu32, separator, killer_name(index), kills);
+            separator = ",";
+        }
+    }
     if (separator[0] == ',') {
         printf("\n");
     }
 }
 
-/* --- for programs ------------------------------------------------------------------------------
- */
-
-static void add_killer(void *context, const char *oracle, uint32_t kills) {
-    bz_json_add_number(context, oracle, kills);
-}
+/* --- for programs ----------------------------------------------------------------------------- */
 
 static void add_result(struct bz_json *results, const struct bz_mutation *result) {
     const struct bz_mutant *mutant = result->mutant;
@@ -256,7 +218,13 @@ static void print_json(const struct mutants *mutants, int code) {
         }
         bz_json_add_number(root, key, count_of(mutants, (enum verdict)verdict));
     }
-    for_each_killer(mutants, bz_json_add_object(root, "kills"), add_killer);
+    struct bz_json *killers = bz_json_add_object(root, "kills");
+    for (uint32_t index = 0; killer_name(index) != NULL; index++) {
+        uint32_t kills = kills_of(mutants, killer_name(index));
+        if (kills > 0) {
+            bz_json_add_number(killers, killer_name(index), kills);
+        }
+    }
     struct bz_json *results = bz_json_add_array(root, "results");
     for (uint32_t index = 0; index < mutants->count; index++) {
         add_result(results, &mutants->results[index]);
@@ -265,14 +233,13 @@ static void print_json(const struct mutants *mutants, int code) {
     bz_json_put(root);
 }
 
-/* --- the command -------------------------------------------------------------------------------
- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 static bool is_wanted(const struct mutants *mutants, const struct bz_mutant *mutant) {
     return mutants->only == NULL || fnmatch(mutants->only, mutant->name, 0) == 0;
 }
 
-/* Makes the list of results to fill. An exit code. */
+/* Fills the list of results with the selected mutants. Returns an exit code. */
 static int select_mutants(struct mutants *mutants) {
     uint32_t total = 0;
     while (bz_mutants[total].name != NULL) {
@@ -284,13 +251,11 @@ static int select_mutants(struct mutants *mutants) {
     }
     if (mutants->count == 0) {
         const char **names = calloc(total + 1, sizeof *names);
-        char hint[128] = "";
         for (uint32_t index = 0; names != NULL && index < total; index++) {
             names[index] = bz_mutants[index].name;
         }
-        int code = bz_cli_fail(
-            mutants->name, BZ_EXIT_USAGE, "no mutant '%s'%s", mutants->only,
-            names == NULL ? "" : bz_cli_hint(mutants->only, names, total, hint, sizeof hint));
+        int code = bz_cli_fail(mutants->name, BZ_EXIT_USAGE, "no mutant '%s'%s", mutants->only,
+                               names == NULL ? "" : bz_cli_hint(mutants->only, names, total));
         free(names);
         return code;
     }
@@ -307,22 +272,17 @@ static int select_mutants(struct mutants *mutants) {
     return BZ_EXIT_OK;
 }
 
-static void poll_mutants(void *context, uint64_t judged, uint64_t killed) {
-    struct mutants *mutants = context;
-    bz_progress_show(&mutants->progress, judged, killed);
-}
-
-static int command_mutants(int argc, char **argv) {
-    const struct argp argp = {
-        .options = options_table,
-        .parser = parse_option,
-        .doc = "Puts one fault at a time into the primitives that ship, runs every scenario with "
-               "each, and says which oracle notices it. Exit status: 0 every mutant is noticed "
-               "that is not declared equivalent, 4 one is not, so that a fault like it would pass, "
-               "5 interrupted."};
+int bz_command_mutants(int argc, char **argv) {
     struct mutants mutants = {
         .name = argv[0], .strategy = "portfolio", .runs = RUNS_DEFAULT, .jobs = JOBS_DEFAULT};
-    bz_cli_parse(&argp, argc, argv, &mutants);
+    const struct bz_syntax syntax = {
+        .options = options,
+        .target = &mutants,
+        .doc = "Puts one fault at a time into the primitives that ship, runs every scenario with "
+               "each, and says which oracle finds it. Exit status: 0 every mutant that is not "
+               "declared "
+               "equivalent is found, 4 one survives, 5 interrupted."};
+    (void)bz_options_parse(&syntax, argc, argv);
     const struct bz_strategy *strategy = bz_strategy_find(mutants.strategy);
     if (strategy == NULL) {
         return bz_cli_fail(argv[0], BZ_EXIT_USAGE,
@@ -333,13 +293,10 @@ static int command_mutants(int argc, char **argv) {
     if (code != BZ_EXIT_OK) {
         return code;
     }
-    const struct bz_mutation_config config = {.catalog = &bz_cli_catalog,
-                                              .strategy = strategy,
+    const struct bz_mutation_config config = {.strategy = strategy,
                                               .runs = mutants.runs,
                                               .jobs = mutants.jobs,
-                                              .stop = &bz_interrupt_requested,
-                                              .poll = poll_mutants,
-                                              .context = &mutants};
+                                              .progress = &mutants.progress};
     bz_interrupt_catch();
     bz_progress_begin(&mutants.progress, mutants.is_quiet, mutants.count, 0);
     mutants.progress.unit = "mutants";
@@ -355,9 +312,3 @@ static int command_mutants(int argc, char **argv) {
     bz_mutation_destroy(mutants.results, mutants.count);
     return code;
 }
-
-const struct bz_command bz_command_mutants = {
-    .name = "mutants",
-    .summary = "put faults into the primitives that ship, and see which oracle notices",
-    .run = command_mutants,
-};

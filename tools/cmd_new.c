@@ -1,7 +1,5 @@
-/* buzzer new: the beginnings of a variant of one's own, as files that compile and test themselves.
- *
- * What is written are the files of templates/variant, with @WORD@ replaced.
- */
+/* buzzer new: writes a plug-in skeleton that compiles and tests itself: the files of
+ * templates/variant, with @WORD@ replaced. */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -13,24 +11,17 @@
 #include "sim/run/settings.h"
 #include "tools/cli.h"
 #include "tools/embedded.h"
+#include "tools/options.h"
 
 #define NAME_LENGTH_MAX 40u
 #define WORDS_MAX 8u
-
-enum { OPTION_DIR = 0x8000, OPTION_PRIMITIVE };
-
-static const struct argp_option options_table[] = {
-    {"dir", OPTION_DIR, "DIR", 0, "Where the folder NAME is created (.)", 0},
-    {"primitive", OPTION_PRIMITIVE, "P", 0, "semaphore, bounded or lock (semaphore)", 0},
-    {0},
-};
 
 struct word {
     const char *name;
     const char *value;
 };
 
-/* What differs between the primitives. */
+/* The words that depend on the primitive. */
 static const struct kind {
     enum bz_primitive primitive;
     const char *enum_name;
@@ -48,117 +39,79 @@ static const struct kind {
 #define KIND_COUNT (sizeof kinds / sizeof kinds[0])
 
 struct new_variant {
-    const char *what; /* "variant" */
+    const char *arguments[2]; /* "variant" and a name */
     const char *name;
     const char *dir;
     const char *primitive;
     const struct kind *kind;
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state) {
-    struct new_variant *new = state->input;
-    switch (key) {
-    case OPTION_DIR:
-        if (new->dir != NULL) {
-            argp_error(state, "--dir is given twice");
-        }
-        new->dir = arg;
-        return 0;
-    case OPTION_PRIMITIVE:
-        if (new->primitive != NULL) {
-            argp_error(state, "--primitive is given twice");
-        }
-        new->primitive = arg;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (new->what == NULL) {
-            new->what = arg;
-        } else if (new->name == NULL) {
-            new->name = arg;
-        } else {
-            argp_error(state, "one name; '%s' is too much", arg);
-        }
-        return 0;
-    case ARGP_KEY_END:
-        if (new->what != NULL && strcmp(new->what, "variant") != 0) {
-            argp_error(state, "there is 'variant' to begin with, and no '%s'", new->what);
-        } else if (new->name == NULL) {
-            argp_error(state, "what is missing: 'buzzer new variant NAME'");
-        }
-        new->dir = new->dir != NULL ? new->dir : ".";
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
+static const struct bz_option options[] = {
+    {"dir", "DIR", "Where the folder NAME is created (.)", BZ_OPTION_TEXT,
+     offsetof(struct new_variant, dir), .is_once = true},
+    {"primitive", "P", "semaphore, bounded or lock (semaphore)", BZ_OPTION_TEXT,
+     offsetof(struct new_variant, primitive), .is_once = true},
+    {NULL},
+};
+
+static void check_arguments(struct argp_state *state, void *target) {
+    struct new_variant *new = target;
+    if (new->arguments[0] != NULL && strcmp(new->arguments[0], "variant") != 0) {
+        argp_error(state, "only 'variant' can be created, and not '%s'", new->arguments[0]);
+    } else if (new->arguments[1] == NULL) {
+        argp_error(state, "the name is missing: 'buzzer new variant NAME'");
     }
+    new->name = new->arguments[1];
 }
 
-/* --- the name -----------------------------------------------------------------------------------
- */
+/* --- the name --------------------------------------------------------------------------------- */
 
-static bool is_one_of(const char *name, const char *const *words) {
-    for (; *words != NULL; words++) {
-        if (strcmp(*words, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The name becomes that of a struct, a file, a CMake target and a variant. */
+/* The name is used for a struct, a file, a CMake target and a variant. */
 static int check_name(const char *command, const char *name) {
-    static const char *const keywords[] = {
-        "auto",    "break",  "case",   "char",     "const",  "continue", "default",
-        "do",      "double", "else",   "enum",     "extern", "float",    "for",
-        "goto",    "if",     "inline", "int",      "long",   "register", "restrict",
-        "return",  "short",  "signed", "sizeof",   "static", "struct",   "switch",
-        "typedef", "typeof", "union",  "unsigned", "void",   "volatile", "while",
-        "asm",     "bool",   "true",   "false",    "linux",  "unix",     NULL};
-    static const char *const targets[] = {"all",  "clean",   "help",           "install", "depend",
-                                          "test", "package", "package_source", "cmake",   NULL};
-    size_t length = strlen(name);
-    bool is_identifier = islower((unsigned char)name[0]) != 0 && length <= NAME_LENGTH_MAX;
-    for (size_t index = 0; index < length; index++) {
-        unsigned char character = (unsigned char)name[index];
-        is_identifier &= islower(character) || isdigit(character) || character == '_';
-    }
-    if (!is_identifier) {
+    static const char keywords[] =
+        " auto break case char const continue default do double else enum extern float for goto if "
+        "inline int long register restrict return short signed sizeof static struct switch typedef "
+        "typeof union unsigned void volatile while asm bool true false linux unix ";
+    static const char targets[] =
+        " all clean help install depend test package package_source cmake ";
+    char word[NAME_LENGTH_MAX + 3];
+    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    if (islower((unsigned char)name[0]) == 0 || name[length] != '\0' || length > NAME_LENGTH_MAX) {
         return bz_cli_fail(command, BZ_EXIT_USAGE,
-                           "a name has 1 to %u characters, lower-case letters, digits and '_', and "
-                           "begins with a letter; '%.64s' does not do",
-                           NAME_LENGTH_MAX, name);
+                           "'%.64s' is not a valid name: use 1 to %u lower-case letters, digits "
+                           "and '_', and start with a letter",
+                           name, NAME_LENGTH_MAX);
     }
-    if (is_one_of(name, keywords) || strncmp(name, "bz_", 3) == 0) {
-        return bz_cli_fail(command, BZ_EXIT_USAGE, "'%s' is a word of C, or of Buzzer's headers",
-                           name);
+    snprintf(word, sizeof word, " %s ", name);
+    if (strstr(keywords, word) != NULL || strncmp(name, "bz_", 3) == 0) {
+        return bz_cli_fail(command, BZ_EXIT_USAGE,
+                           "'%s' is a keyword of C, or reserved by Buzzer's headers", name);
     }
-    if (is_one_of(name, targets)) {
-        return bz_cli_fail(command, BZ_EXIT_USAGE, "'%s' is a target that CMake has already", name);
+    if (strstr(targets, word) != NULL) {
+        return bz_cli_fail(command, BZ_EXIT_USAGE, "'%s' is already a target of CMake", name);
     }
     if (bz_catalog_variant(&bz_cli_catalog, name) != NULL) {
-        return bz_cli_fail(command, BZ_EXIT_USAGE, "there is a variant '%s' already", name);
+        return bz_cli_fail(command, BZ_EXIT_USAGE, "variant '%s' already exists", name);
     }
     return BZ_EXIT_OK;
 }
 
 static int find_kind(struct new_variant *new, const char *command) {
     const char *names[KIND_COUNT];
-    char hint[128];
-    const char *wanted = new->primitive != NULL ? new->primitive : "semaphore";
     for (size_t index = 0; index < KIND_COUNT; index++) {
         names[index] = bz_primitive_name(kinds[index].primitive);
-        if (strcmp(names[index], wanted) == 0) {
+        if (strcmp(names[index], new->primitive) == 0) {
             new->kind = &kinds[index];
             return BZ_EXIT_OK;
         }
     }
-    return bz_cli_fail(command, BZ_EXIT_USAGE, "--primitive: no template for '%.64s'%s", wanted,
-                       bz_cli_hint(wanted, names, KIND_COUNT, hint, sizeof hint));
+    return bz_cli_fail(command, BZ_EXIT_USAGE, "--primitive: no template for '%.64s'%s",
+                       new->primitive, bz_cli_hint(new->primitive, names, KIND_COUNT));
 }
 
-/* --- the files ----------------------------------------------------------------------------------
- */
+/* --- the files -------------------------------------------------------------------------------- */
 
-/* Prints the template with its words replaced. An '@' that begins no known word is one. */
+/* Prints the template with its words replaced. An '@' that starts no known word is printed. */
 static void expand(FILE *out, const char *text, const struct word *words) {
     while (*text != '\0') {
         const struct word *word = words;
@@ -196,7 +149,7 @@ static int write_file(const char *command, const char *folder, const char *name,
     return BZ_EXIT_OK;
 }
 
-/* The folder is created here and nowhere else: what exists is not touched. */
+/* Creates the folder; an existing one is refused. */
 static int write_files(const struct new_variant *new, const char *command) {
     char folder[PATH_MAX];
     char source[NAME_LENGTH_MAX + 3];
@@ -212,7 +165,7 @@ static int write_files(const struct new_variant *new, const char *command) {
         {NULL, NULL},
     };
     snprintf(source, sizeof source, "%s.c", new->name);
-    /* Major and minor: what a package of this program answers to. */
+    /* The package of this program is compatible by major and minor version. */
     snprintf(version, sizeof version, "%.*s", (int)(strrchr(BZ_VERSION, '.') - BZ_VERSION),
              BZ_VERSION);
     int length = snprintf(folder, sizeof folder, "%s/%s", new->dir, new->name);
@@ -220,10 +173,10 @@ static int write_files(const struct new_variant *new, const char *command) {
         return bz_cli_fail(command, BZ_EXIT_USAGE, "--dir: the name is too long");
     }
     if (mkdir(folder, 0777) != 0) {
-        return errno == EEXIST ? bz_cli_fail(command, BZ_EXIT_USAGE,
-                                             "'%s' exists, and is left as it is", folder)
-                               : bz_cli_fail(command, BZ_EXIT_USAGE, "cannot create '%s': %s",
-                                             folder, strerror(errno));
+        return errno == EEXIST
+                   ? bz_cli_fail(command, BZ_EXIT_USAGE, "'%s' exists and is not changed", folder)
+                   : bz_cli_fail(command, BZ_EXIT_USAGE, "cannot create '%s': %s", folder,
+                                 strerror(errno));
     }
     int code = BZ_EXIT_OK;
     for (const struct bz_embedded *file = bz_variant_templates;
@@ -234,15 +187,18 @@ static int write_files(const struct new_variant *new, const char *command) {
     return code;
 }
 
-static int command_new(int argc, char **argv) {
-    const struct argp argp = {
-        .options = options_table,
-        .parser = parse_option,
+int bz_command_new(int argc, char **argv) {
+    struct new_variant new = {.dir = ".", .primitive = "semaphore"};
+    const struct bz_syntax syntax = {
+        .options = options,
+        .target = &new,
         .args_doc = "variant NAME",
+        .arguments = new.arguments,
+        .arguments_max = 2,
+        .check = check_arguments,
         .doc = "Writes a variant that compiles as a plug-in, works, and tests itself, into the new "
                "folder DIR/NAME. Exit status: 0 it is there, 2 it is not."};
-    struct new_variant new = {.what = NULL};
-    bz_cli_parse(&argp, argc, argv, &new);
+    (void)bz_options_parse(&syntax, argc, argv);
     int code = check_name(argv[0], new.name);
     code = code == BZ_EXIT_OK ? find_kind(&new, argv[0]) : code;
     code = code == BZ_EXIT_OK ? write_files(&new, argv[0]) : code;
@@ -254,9 +210,3 @@ static int command_new(int argc, char **argv) {
     }
     return code;
 }
-
-const struct bz_command bz_command_new = {
-    .name = "new",
-    .summary = "write the beginnings of a variant of one's own",
-    .run = command_new,
-};

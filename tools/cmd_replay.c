@@ -1,4 +1,4 @@
-/* buzzer replay: a trace or a token again, event by event. */
+/* buzzer replay: repeats the run of a trace or a token and compares every event. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,90 +9,55 @@
 #include "sim/run/token.h"
 #include "tools/cli.h"
 #include "tools/diagnosis.h"
-#include "tools/plugins.h"
-#include "tools/report_json.h"
-
-enum { OPTION_VARIANT = 0x3000, OPTION_LOG, OPTION_STEP, OPTION_JSON, OPTION_PROGRAM_OUT };
-
-static const struct argp_option options_table[] = {
-    {"variant", OPTION_VARIANT, "V", 0,
-     "Play the choices to another implementation; what does not fit gets the default answer", 0},
-    {"log", OPTION_LOG, NULL, 0, "Print every event with its step and time", 0},
-    {"step", OPTION_STEP, NULL, 0, "The same, and wait for Enter after each step", 0},
-    {"json", OPTION_JSON, NULL, 0, "Print one JSON document", 0},
-    {"program-out", OPTION_PROGRAM_OUT, "FILE", 0,
-     "Write the program of a run of scenario 'program' to a new file, for --set file=FILE", 0},
-    {0},
-};
+#include "tools/options.h"
+#include "tools/report.h"
 
 struct replay {
     const char *name; /* for messages */
     const char *input;
     const char *variant;
     const char *program_out;
-    struct bz_plugins plugins;
     bool is_log;
     bool is_step;
     bool is_json;
     bool is_token;
     uint64_t token_digest;
     struct bz_program program;
-    struct bz_trace trace;  /* what was read, or what the token led to */
+    struct bz_trace trace;  /* read from the file, or recorded from the token */
     struct bz_trace record; /* of a lenient replay */
     struct bz_replay_report report;
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state) {
-    struct replay *replay = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &replay->plugins;
-        return 0;
-    case OPTION_VARIANT:
-        if (replay->variant != NULL) {
-            argp_error(state, "--variant is given twice");
-        }
-        replay->variant = arg;
-        return 0;
-    case OPTION_LOG:
-        replay->is_log = true;
-        return 0;
-    case OPTION_STEP:
-        replay->is_step = true;
-        return 0;
-    case OPTION_JSON:
-        replay->is_json = true;
-        return 0;
-    case OPTION_PROGRAM_OUT:
-        if (replay->program_out != NULL) {
-            argp_error(state, "--program-out is given twice");
-        }
-        replay->program_out = arg;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (replay->input != NULL) {
-            argp_error(state, "one trace or token; '%s' is too much", arg);
-        }
-        replay->input = arg;
-        return 0;
-    case ARGP_KEY_END:
-        if (replay->input == NULL) {
-            argp_error(state, "a trace file or a token is missing");
-        } else if (replay->is_step && (replay->is_json || replay->variant != NULL)) {
-            argp_error(state, "--step goes with --log only, and not with --%s",
-                       replay->is_json ? "json" : "variant");
-        } else if (replay->is_json && replay->is_log) {
-            argp_error(state, "--json contradicts --log; give one of them");
-        } else if (replay->is_step && isatty(STDIN_FILENO) != 1) {
-            argp_error(state, "--step waits for Enter, and stdin is no terminal");
-        }
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
+static const struct bz_option options[] = {
+    {"variant", "V",
+     "Play the choices to another implementation; a choice that does not fit is the default one",
+     BZ_OPTION_TEXT, offsetof(struct replay, variant), .is_once = true},
+    {"log", NULL, "Print every event with its step and time", BZ_OPTION_FLAG,
+     offsetof(struct replay, is_log)},
+    {"step", NULL, "The same, and wait for Enter after each step", BZ_OPTION_FLAG,
+     offsetof(struct replay, is_step)},
+    {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct replay, is_json)},
+    {"program-out", "FILE",
+     "Write the program of a run of scenario 'program' to a new file, for --set file=FILE",
+     BZ_OPTION_TEXT, offsetof(struct replay, program_out), .is_once = true},
+    {NULL},
+};
+
+static void check_options(struct argp_state *state, void *target) {
+    const struct replay *replay = target;
+    if (replay->input == NULL) {
+        argp_error(state, "a trace file or a token is missing");
+    } else if (replay->is_step && (replay->is_json || replay->variant != NULL)) {
+        argp_error(state, "--step goes with --log only, and not with --%s",
+                   replay->is_json ? "json" : "variant");
+    } else if (replay->is_json && replay->is_log) {
+        argp_error(state, "--json contradicts --log; give one of them");
+    } else if (replay->is_step && isatty(STDIN_FILENO) != 1) {
+        argp_error(state, "--step waits for Enter, and stdin is no terminal");
     }
 }
 
-/* The trace that a token stands for, recorded anew, with the digests compared. */
+/* Records the run of the token again and compares the digests. */
 static int load_token(struct replay *replay) {
     char error[BZ_ERROR_BYTES];
     uint64_t seed;
@@ -120,7 +85,7 @@ static int load_trace(struct replay *replay) {
         return bz_cli_fail(replay->name, BZ_EXIT_USAGE, "%s", error);
     }
     if (replay->variant != NULL) {
-        return BZ_EXIT_OK; /* a strict replay has nothing to say, and its variant may be gone */
+        return BZ_EXIT_OK; /* no strict replay: the recorded variant may not exist */
     }
     if (!bz_trace_program(&replay->trace, &bz_cli_catalog, &replay->program, error, sizeof error) ||
         !bz_replay_trace(&replay->trace, &replay->program, &replay->report, error, sizeof error)) {
@@ -129,10 +94,10 @@ static int load_trace(struct replay *replay) {
     return BZ_EXIT_OK;
 }
 
-/* The choices of the trace on another variant. */
+/* Applies the choices of the trace to another variant. */
 static int replay_leniently(struct replay *replay) {
     char error[BZ_ERROR_BYTES];
-    struct bz_trace named = replay->trace; /* shares everything but the name */
+    struct bz_trace named = replay->trace; /* a shallow copy with another name */
     named.variant = replay->variant;
     if (!bz_trace_program(&named, &bz_cli_catalog, &replay->program, error, sizeof error) ||
         !bz_replay_lenient(&replay->trace, &replay->program, &replay->record, &replay->report,
@@ -142,10 +107,9 @@ static int replay_leniently(struct replay *replay) {
     return BZ_EXIT_OK;
 }
 
-/* --- what came of it ----------------------------------------------------------------------------
- */
+/* --- what came of it -------------------------------------------------------------------------- */
 
-/* Waits for Enter; false once the user wants no more stops. */
+/* Waits for Enter. False if the user wants no more stops. */
 static bool wait_for_enter(void) {
     int character;
     fflush(stdout);
@@ -158,7 +122,7 @@ static bool wait_for_enter(void) {
     return first != 'c' && character != EOF;
 }
 
-/* Every event; after a divergence those that were reached. */
+/* Prints every event; after a divergence, those up to it. */
 static void print_log(const struct replay *replay, const struct bz_trace *trace) {
     bool is_stopping = replay->is_step;
     size_t index = 0;
@@ -192,8 +156,8 @@ static void print_json(const struct replay *replay, uint64_t seed) {
     bz_json_put(root);
 }
 
-/* The token of what was replayed, or NULL if it would not lead back there: the choices of a lenient
- * replay are no strategy's, and a trace may be edited, or older than its strategy. */
+/* The token of the replayed run, or NULL if the token would give another run: after a lenient
+ * replay, or if the trace was edited or the strategy has changed. */
 static const char *token_of(const struct replay *replay, const struct bz_trace *trace, char *token,
                             size_t token_bytes) {
     bool leads_back = replay->variant == NULL;
@@ -237,7 +201,7 @@ static void print_text(const struct replay *replay, const struct bz_trace *trace
     }
 }
 
-/* The program alone, as a file; one that is there already is left as it is. */
+/* Writes the program to a file that must not exist. */
 static int write_program(const struct replay *replay) {
     static char text[BZ_FILE_BYTES_MAX + 1];
     char error[BZ_ERROR_BYTES];
@@ -280,7 +244,8 @@ static int run_replay(struct replay *replay) {
     return exit_code_of(replay);
 }
 
-/* A token that lost its digest on the way is still answered as one, and not as a missing file. */
+/* Also true for a token without its digest, so that the message is about the token and not about a
+ * missing file. */
 static bool is_meant_as_token(const char *input) {
     unsigned colons = 0;
     for (const char *character = input; *character != '\0'; character++) {
@@ -289,29 +254,24 @@ static bool is_meant_as_token(const char *input) {
     return bz_token_looks_like(input) || (colons >= 3 && strstr(input, ".json") == NULL);
 }
 
-static int command_replay(int argc, char **argv) {
-    const struct argp_child children[] = {{&bz_plugins_argp, 0, NULL, 0}, {0}};
-    const struct argp argp = {.options = options_table,
-                              .parser = parse_option,
-                              .children = children,
-                              .args_doc = "TRACE.json|TOKEN",
-                              .doc = "Replays one run and holds every event against what is "
-                                     "recorded. Exit status: 0 it matched, 3 it diverged, 2 bad "
-                                     "input; with --variant 0 it passed, 1 a violation."};
+int bz_command_replay(int argc, char **argv) {
     struct replay replay = {.name = argv[0]};
-    bz_cli_parse(&argp, argc, argv, &replay);
+    const struct bz_syntax syntax = {
+        .options = options,
+        .target = &replay,
+        .args_doc = "TRACE.json|TOKEN",
+        .arguments = &replay.input,
+        .arguments_max = 1,
+        .takes_plugins = true,
+        .check = check_options,
+        .doc = "Replays one run and checks every event against the record. Exit status: 0 it "
+               "matched, 3 it diverged, 2 bad input; with --variant 0 it passed, 1 a violation."};
+    int code = bz_options_parse(&syntax, argc, argv);
     replay.is_token = is_meant_as_token(replay.input) && access(replay.input, F_OK) != 0;
     bz_trace_init(&replay.trace);
     bz_trace_init(&replay.record);
-    int code = bz_plugins_load(&replay.plugins, argv[0]);
     code = code == BZ_EXIT_OK ? run_replay(&replay) : code;
     bz_trace_fini(&replay.record);
     bz_trace_fini(&replay.trace);
     return code;
 }
-
-const struct bz_command bz_command_replay = {
-    .name = "replay",
-    .summary = "replay one run from its trace or its token",
-    .run = command_replay,
-};

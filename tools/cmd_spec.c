@@ -6,24 +6,13 @@
 #include "sim/run/settings.h"
 #include "sim/spec/search.h"
 #include "tools/cli.h"
-#include "tools/interrupt.h"
 #include "tools/options.h"
 #include "tools/progress.h"
-#include "tools/report_json.h"
-
-enum { OPTION_SET = 0x4000, OPTION_MAX_MEMORY, OPTION_JSON, OPTION_QUIET };
+#include "tools/report.h"
 
 #define MEBIBYTE (UINT64_C(1) << 20u)
 #define MEMORY_DEFAULT_MIB 4096u
 #define STATE_TEXT_BYTES 512u
-
-static const struct argp_option options_table[] = {
-    {"set", OPTION_SET, "NAME=VALUE", 0, "permits (1) or clients (2) of the specification", 0},
-    {"max-memory", OPTION_MAX_MEMORY, "MIB", 0, "Memory for the states, in MiB (4096)", 0},
-    {"json", OPTION_JSON, NULL, 0, "Print one JSON document", 0},
-    {"quiet", OPTION_QUIET, NULL, 0, "Print what fails, and nothing else", 0},
-    {0},
-};
 
 struct request {
     const char *name;
@@ -35,12 +24,13 @@ struct request {
     struct bz_progress progress;
 };
 
-static void set_constant(struct argp_state *state, struct request *request, char *text) {
+static void set_constant(struct argp_state *state, void *target, const char *option, char *text) {
+    struct request *request = target;
     static const char *const names[] = {"permits", "clients"};
-    static const char *const options[] = {"set permits", "set clients"};
+    static const char *const shown[] = {"set permits", "set clients"};
     const uint64_t most[] = {BZ_SPEC_PERMITS_MAX, BZ_SPEC_CLIENTS_MAX};
     uint32_t *const values[] = {&request->constants.permits, &request->constants.clients};
-    char hint[128];
+    (void)option;
     char *equals = strchr(text, '=');
     if (equals == NULL || equals == text) {
         argp_error(state, "--set takes NAME=VALUE, and not '%s'", text);
@@ -53,44 +43,27 @@ static void set_constant(struct argp_state *state, struct request *request, char
                 argp_error(state, "'%s' is set twice", text);
             }
             *values[index] =
-                (uint32_t)bz_option_number(state, options[index], equals + 1, 1, most[index]);
+                (uint32_t)bz_option_number(state, shown[index], equals + 1, 1, most[index]);
             return;
         }
     }
     argp_error(state, "no constant '%s'%s (there are permits and clients)", text,
-               bz_cli_hint(text, names, 2, hint, sizeof hint));
+               bz_cli_hint(text, names, 2));
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state) {
-    struct request *request = state->input;
-    switch (key) {
-    case OPTION_SET:
-        set_constant(state, request, arg);
-        return 0;
-    case OPTION_MAX_MEMORY:
-        request->memory_mib = bz_option_number(state, "max-memory", arg, 1, UINT64_MAX / MEBIBYTE);
-        return 0;
-    case OPTION_JSON:
-        request->is_json = true;
-        return 0;
-    case OPTION_QUIET:
-        request->is_quiet = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (request->spec != NULL) {
-            argp_error(state, "one specification; '%s' is too much", arg);
-        }
-        request->spec = arg;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+static const struct bz_option options[] = {
+    {"set", "NAME=VALUE", "permits (1) or clients (2) of the specification", BZ_OPTION_PARSED,
+     .parse = set_constant},
+    {"max-memory", "MIB", "Memory for the states, in MiB (4096)", BZ_OPTION_NUMBER,
+     offsetof(struct request, memory_mib), .least = 1, .most = UINT64_MAX / MEBIBYTE},
+    {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct request, is_json)},
+    {"quiet", NULL, "Print failures only", BZ_OPTION_FLAG, offsetof(struct request, is_quiet)},
+    {NULL},
+};
 
 static int find_spec(const struct request *request, const struct bz_spec **found) {
     const char *names[8];
     char list[128] = "";
-    char hint[128];
     size_t count = 0;
     for (; bz_specs[count] != NULL; count++) {
         names[count] = bz_specs[count]->name;
@@ -106,8 +79,7 @@ static int find_spec(const struct request *request, const struct bz_spec **found
                            "a specification is missing (there are %s)", list);
     }
     return bz_cli_fail(request->name, BZ_EXIT_USAGE, "no specification '%s'%s (there are %s)",
-                       request->spec, bz_cli_hint(request->spec, names, count, hint, sizeof hint),
-                       list);
+                       request->spec, bz_cli_hint(request->spec, names, count), list);
 }
 
 static bool poll_search(void *context, const struct bz_search_counts *so_far) {
@@ -131,8 +103,7 @@ static void step_text(const struct bz_spec *spec, const struct bz_spec_step *ste
     }
 }
 
-/* --- for people --------------------------------------------------------------------------------
- */
+/* --- for people ------------------------------------------------------------------------------- */
 
 static void print_trace(const struct bz_spec *spec, const struct bz_spec_constants *constants,
                         const struct bz_search_result *result) {
@@ -161,7 +132,8 @@ static void print_invariants(const struct request *request, const struct bz_spec
         }
     }
     if (result->counts.deadlocks > 0) {
-        printf("deadlock: nothing can happen in %" PRIu64 " state(s)\n", result->counts.deadlocks);
+        printf("deadlock: nothing can happen in %" PRIu64 " state%s\n", result->counts.deadlocks,
+               result->counts.deadlocks == 1 ? "" : "s");
     }
 }
 
@@ -172,10 +144,12 @@ static void print_result(const struct request *request, const struct bz_spec *sp
         printf("%" PRIu64 " states generated, %" PRIu64 " distinct, depth %" PRIu64 "\n",
                counts->generated, counts->distinct, counts->depth);
         if (result->end == BZ_SEARCH_COMPLETE) {
-            printf("complete: every state of '%s' with %u permit(s) and %u client(s)\n", spec->name,
-                   request->constants.permits, request->constants.clients);
+            const struct bz_spec_constants *constants = &request->constants;
+            printf("complete: every state of '%s' with %u permit%s and %u client%s\n", spec->name,
+                   constants->permits, constants->permits == 1 ? "" : "s", constants->clients,
+                   constants->clients == 1 ? "" : "s");
         } else {
-            printf("not complete: %" PRIu64 " states were found and not looked at\n",
+            printf("not complete: %" PRIu64 " states were found but not searched\n",
                    counts->waiting);
         }
     }
@@ -187,8 +161,7 @@ static void print_result(const struct request *request, const struct bz_spec *sp
     }
 }
 
-/* --- for programs ------------------------------------------------------------------------------
- */
+/* --- for programs ----------------------------------------------------------------------------- */
 
 static void add_trace(struct bz_json *root, const struct bz_spec *spec,
                       const struct bz_spec_constants *constants,
@@ -244,19 +217,21 @@ static int exit_code_of(const struct bz_search_result *result) {
     return result->has_violation ? BZ_EXIT_VIOLATION : BZ_EXIT_OK;
 }
 
-static int command_spec(int argc, char **argv) {
-    const struct argp argp = {
-        .options = options_table,
-        .parser = parse_option,
+int bz_command_spec(int argc, char **argv) {
+    struct request request = {.name = argv[0], .memory_mib = MEMORY_DEFAULT_MIB};
+    struct bz_search_result result;
+    const struct bz_spec *spec = NULL;
+    const struct bz_syntax syntax = {
+        .options = options,
+        .target = &request,
         .args_doc = "tla|buzzer",
+        .arguments = &request.spec,
+        .arguments_max = 1,
         .doc = "Searches every state of an executable specification and checks its invariants. "
                "'tla' is the published specification of asyncio's semaphore, 'buzzer' the repaired "
                "one, which the primitives that ship refine. Exit status: 0 all invariants hold, 1 "
                "one fails, 5 interrupted or out of memory before all was searched."};
-    struct request request = {.name = argv[0], .memory_mib = MEMORY_DEFAULT_MIB};
-    struct bz_search_result result;
-    const struct bz_spec *spec = NULL;
-    bz_cli_parse(&argp, argc, argv, &request);
+    (void)bz_options_parse(&syntax, argc, argv);
     int code = find_spec(&request, &spec);
     if (code != BZ_EXIT_OK) {
         return code;
@@ -287,9 +262,3 @@ static int command_spec(int argc, char **argv) {
     bz_search_result_fini(&result);
     return code;
 }
-
-const struct bz_command bz_command_spec = {
-    .name = "spec",
-    .summary = "search all states of an executable specification",
-    .run = command_spec,
-};

@@ -1,106 +1,81 @@
-/* buzzer zoo: every variant that declares a fault, and how soon the fault is found. This file is
- * the command line. */
+/* buzzer zoo: measures how soon each declared fault is found, and runs `buzzer` on the same seeds.
+ * */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "sim/run/campaign.h"
+#include "sim/run/settings.h"
+#include "sim/run/token.h"
 #include "tools/cli.h"
-#include "tools/hunt.h"
 #include "tools/options.h"
-#include "tools/zoo.h"
+#include "tools/progress.h"
+#include "tools/report.h"
+#include "tools/time_to_failure.h"
 
-#define RUNS_DEFAULT 10000u
 #define RUNS_MAX UINT64_C(1000000000000)
-#define RANGES_DEFAULT 5u
+#define ENTRIES_MAX 256u
+#define PROJECT_WIDTH_MAX 28 /* longer names are cut; 'list variants' prints them in full */
 
-enum {
-    OPTION_STRATEGY = 0x6000,
-    OPTION_ORDER,
-    OPTION_RUNS,
-    OPTION_SEED_FIRST,
-    OPTION_REPETITIONS,
-    OPTION_JOBS,
-    OPTION_JSON,
+struct zoo {
+    const char *name;     /* for messages */
+    const char *strategy; /* NULL: the default */
+    bool is_order_wanted[BZ_ORDER_COUNT];
+    const char *wanted[ENTRIES_MAX + 1]; /* from the command line; NULL ends the list */
+    bool is_json;
+    struct bz_progress progress;
+    struct bz_ttf_config config;
+    struct bz_ttf *entries; /* one for each variant and order */
+    size_t entry_count;
+    uint64_t ranges_done;
+    uint64_t ranges_found;
 };
 
-static const struct argp_option options_table[] = {
-    {"strategy", OPTION_STRATEGY, "S", 0, "Who answers the choices (portfolio)", 0},
-    {"order", OPTION_ORDER, "ORDER", 0, "any or fifo alone (both)", 0},
-    {"runs", OPTION_RUNS, "N", 0, "Schedules of one range, at most (10000)", 0},
-    {"repetitions", OPTION_REPETITIONS, "R", 0, "Ranges of seeds for each mean (5)", 0},
-    {"seed-first", OPTION_SEED_FIRST, "N", 0, "Where the first range begins (0)", 0},
-    {"jobs", OPTION_JOBS, "N", 0, "Worker threads; results do not depend on it (1)", 0},
-    {"json", OPTION_JSON, NULL, 0, "Print one JSON document", 0},
-    {0},
-};
-
-static void parse_order(struct bz_zoo *zoo, struct argp_state *state, const char *text) {
-    for (unsigned order = 0; order < BZ_ZOO_ORDERS; order++) {
-        zoo->is_order_wanted[order] = strcmp(text, bz_order_name((enum bz_order)order)) == 0;
+static void parse_order(struct argp_state *state, void *target, const char *option, char *text) {
+    struct zoo *zoo = target;
+    for (unsigned order = 0; order < BZ_ORDER_COUNT; order++) {
+        zoo->is_order_wanted[order] = strcmp(text, bz_order_name(order)) == 0;
     }
     if (!zoo->is_order_wanted[BZ_ORDER_ANY] && !zoo->is_order_wanted[BZ_ORDER_FIFO]) {
-        argp_error(state, "--order is any or fifo, and not '%s'", text);
+        argp_error(state, "--%s is any or fifo, and not '%s'", option, text);
     }
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state) {
-    struct bz_zoo *zoo = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &zoo->plugins;
-        return 0;
-    case OPTION_STRATEGY:
-        zoo->strategy = arg;
-        return 0;
-    case OPTION_ORDER:
-        parse_order(zoo, state, arg);
-        return 0;
-    case OPTION_RUNS:
-        zoo->runs = bz_option_number(state, "runs", arg, 1, RUNS_MAX);
-        return 0;
-    case OPTION_SEED_FIRST:
-        zoo->seed_first = bz_option_number(state, "seed-first", arg, 0, UINT64_MAX);
-        return 0;
-    case OPTION_REPETITIONS:
-        zoo->ranges = (uint32_t)bz_option_number(state, "repetitions", arg, 1, BZ_HUNT_RANGES_MAX);
-        return 0;
-    case OPTION_JOBS:
-        zoo->jobs = (uint32_t)bz_option_number(state, "jobs", arg, 1, BZ_JOBS_MAX);
-        return 0;
-    case OPTION_JSON:
-        zoo->is_json = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (zoo->wanted_count == BZ_ZOO_ENTRIES_MAX) {
-            argp_error(state, "more than %u entries", BZ_ZOO_ENTRIES_MAX);
-        }
-        zoo->wanted[zoo->wanted_count++] = arg;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+static const struct bz_option options[] = {
+    {"strategy", "S", "What makes the choices (portfolio)", BZ_OPTION_TEXT,
+     offsetof(struct zoo, strategy)},
+    {"order", "ORDER", "any or fifo alone (both)", BZ_OPTION_PARSED, .parse = parse_order},
+    {"runs", "N", "Maximum of schedules in one range (10000)", BZ_OPTION_NUMBER,
+     offsetof(struct zoo, config.runs), .least = 1, .most = RUNS_MAX},
+    {"repetitions", "R", "Ranges of seeds for each mean (5)", BZ_OPTION_NUMBER32,
+     offsetof(struct zoo, config.ranges), .least = 1, .most = BZ_TTF_RANGES_MAX},
+    {"seed-first", "N", "Where the first range begins (0)", BZ_OPTION_NUMBER,
+     offsetof(struct zoo, config.seed_first), .most = UINT64_MAX},
+    {"jobs", "N", "Worker threads; results do not depend on it (1)", BZ_OPTION_NUMBER32,
+     offsetof(struct zoo, config.jobs), .least = 1, .most = BZ_JOBS_MAX},
+    {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct zoo, is_json)},
+    {NULL},
+};
 
-/* --- which entries ------------------------------------------------------------------------------
- */
+/* --- which entries ---------------------------------------------------------------------------- */
 
-/* Every name on the command line is an entry. */
-static int check_wanted(const struct bz_zoo *zoo) {
-    const char *names[BZ_ZOO_ENTRIES_MAX];
-    char hint[128];
+/* Checks that every name on the command line is an entry. */
+static int check_wanted(const struct zoo *zoo) {
+    const char *names[ENTRIES_MAX];
     size_t count = 0;
     for (const struct bz_variant *const *next = bz_cli_catalog.variants;
-         *next != NULL && count < BZ_ZOO_ENTRIES_MAX; next++) {
+         *next != NULL && count < ENTRIES_MAX; next++) {
         if ((*next)->fault != NULL) {
             names[count++] = (*next)->name;
         }
     }
-    for (size_t index = 0; index < zoo->wanted_count; index++) {
+    for (size_t index = 0; zoo->wanted[index] != NULL; index++) {
         const char *name = zoo->wanted[index];
         const struct bz_variant *variant = bz_catalog_variant(&bz_cli_catalog, name);
         if (variant == NULL) {
             return bz_cli_fail(zoo->name, BZ_EXIT_USAGE,
                                "no entry '%s'%s ('buzzer list variants' shows them all)", name,
-                               bz_cli_hint(name, names, count, hint, sizeof hint));
+                               bz_cli_hint(name, names, count));
         }
         if (variant->fault == NULL) {
             return bz_cli_fail(zoo->name, BZ_EXIT_USAGE,
@@ -110,41 +85,274 @@ static int check_wanted(const struct bz_zoo *zoo) {
     return BZ_EXIT_OK;
 }
 
-bool bz_zoo_is_wanted(const struct bz_zoo *zoo, const struct bz_variant *variant, unsigned order) {
-    bool is_named = zoo->wanted_count == 0;
-    for (size_t index = 0; index < zoo->wanted_count; index++) {
+static bool is_wanted(const struct zoo *zoo, const struct bz_variant *variant, unsigned order) {
+    bool is_named = zoo->wanted[0] == NULL;
+    for (size_t index = 0; zoo->wanted[index] != NULL; index++) {
         is_named |= strcmp(zoo->wanted[index], variant->name) == 0;
     }
     return is_named && variant->fault != NULL && zoo->is_order_wanted[order] &&
            (order != BZ_ORDER_FIFO || variant->fault->fifo_reachable);
 }
 
-static int command_zoo(int argc, char **argv) {
-    const struct argp_child children[] = {{&bz_plugins_argp, 0, NULL, 0}, {0}};
-    const struct argp argp = {
-        .options = options_table,
-        .parser = parse_option,
-        .children = children,
+static int collect_entries(struct zoo *zoo) {
+    char error[BZ_ERROR_BYTES];
+    size_t variants = 0;
+    while (bz_cli_catalog.variants[variants] != NULL) {
+        variants++;
+    }
+    zoo->entries = calloc(variants * BZ_ORDER_COUNT + 1, sizeof *zoo->entries);
+    if (zoo->entries == NULL) {
+        return bz_cli_fail(zoo->name, BZ_EXIT_INTERNAL, "out of memory");
+    }
+    for (size_t index = 0; index < variants; index++) {
+        const struct bz_variant *entry = bz_cli_catalog.variants[index];
+        for (unsigned order = 0; order < BZ_ORDER_COUNT; order++) {
+            if (is_wanted(zoo, entry, order) &&
+                !bz_ttf_init(&zoo->entries[zoo->entry_count++], entry, zoo->strategy,
+                             (enum bz_order)order, error, sizeof error)) {
+                return bz_cli_fail(zoo->name, BZ_EXIT_USAGE, "%s: %s", entry->name, error);
+            }
+        }
+    }
+    return zoo->entry_count > 0
+               ? BZ_EXIT_OK
+               : bz_cli_fail(zoo->name, BZ_EXIT_UNPROVED,
+                             "nothing proved: no entry can be found under this order");
+}
+
+static void show_progress(void *context) {
+    struct zoo *zoo = context;
+    bz_progress_show(&zoo->progress, zoo->ranges_done, zoo->ranges_found);
+}
+
+static bool run_all(struct zoo *zoo) {
+    bool is_ok = true;
+    bz_interrupt_catch();
+    bz_progress_begin(&zoo->progress, false, zoo->entry_count * zoo->config.ranges, 0);
+    zoo->progress.unit = "ranges";
+    for (size_t index = 0; is_ok && index < zoo->entry_count; index++) {
+        struct bz_ttf *ttf = &zoo->entries[index];
+        uint32_t found_before = 0;
+        while (is_ok && ttf->ranges_done < zoo->config.ranges && bz_interrupt_requested == 0) {
+            is_ok = bz_ttf_run_range(ttf, &zoo->config);
+            zoo->ranges_done++;
+            zoo->ranges_found += ttf->ranges_found - found_before;
+            found_before = ttf->ranges_found;
+            show_progress(zoo);
+        }
+        ttf->is_interrupted |= ttf->ranges_done < zoo->config.ranges;
+    }
+    bz_progress_end(&zoo->progress);
+    return is_ok;
+}
+
+/* --- what came of it -------------------------------------------------------------------------- */
+
+struct tally {
+    size_t entries; /* with at least one measurement */
+    size_t found;   /* under every measured order */
+    uint64_t twin_runs;
+    size_t rows_without_twin;
+    bool is_twin_silent;
+    bool is_interrupted;
+    int exit_code;
+};
+
+static struct tally count(const struct zoo *zoo) {
+    struct tally tally = {.is_twin_silent = true};
+    bool is_found = true;
+    for (size_t index = 0; index < zoo->entry_count; index++) {
+        const struct bz_ttf *ttf = &zoo->entries[index];
+        bool is_last =
+            index + 1 == zoo->entry_count || ttf[1].program.variant != ttf->program.variant;
+        is_found &= bz_ttf_is_found(ttf, &zoo->config);
+        tally.entries += is_last;
+        tally.found += is_last && is_found;
+        is_found |= is_last;
+        tally.twin_runs += ttf->twin_runs;
+        tally.rows_without_twin += !ttf->has_twin;
+        tally.is_twin_silent &= ttf->twin_other.violation.oracle == NULL;
+        tally.is_interrupted |= ttf->is_interrupted;
+    }
+    tally.exit_code = tally.is_interrupted           ? BZ_EXIT_INTERRUPTED
+                      : !tally.is_twin_silent        ? BZ_EXIT_VIOLATION
+                      : tally.found != tally.entries ? BZ_EXIT_UNPROVED
+                                                     : BZ_EXIT_OK;
+    return tally;
+}
+
+static const char *token_of(const struct bz_ttf *ttf, const struct bz_variant *variant,
+                            const struct bz_finding *finding, char *token, size_t token_bytes) {
+    struct bz_program program = ttf->program;
+    program.variant = variant;
+    return bz_token_format(&program, finding->seed, finding->digest, token, token_bytes);
+}
+
+static const char *twin_word(const struct bz_ttf *ttf) {
+    if (!ttf->has_twin) {
+        return "offers none";
+    }
+    return ttf->twin_other.violation.oracle != NULL ? "NOT SILENT"
+           : ttf->twin_runs == 0                    ? "not run"
+                                                    : "silent";
+}
+
+/* Prints unexpected findings below the row. */
+static void print_remarks(const struct bz_ttf *ttf) {
+    char token[BZ_TOKEN_BYTES];
+    const struct bz_variant *twin = bz_catalog_variant(&bz_cli_catalog, "buzzer");
+    if (ttf->other.violation.oracle != NULL) {
+        printf("    %s was violated first, and not %s: %s\n", ttf->other.violation.oracle,
+               ttf->program.variant->fault->oracle,
+               token_of(ttf, ttf->program.variant, &ttf->other, token, sizeof token));
+    }
+    if (ttf->twin_other.violation.oracle != NULL) {
+        printf("    %s was violated by buzzer: %s\n", ttf->twin_other.violation.oracle,
+               token_of(ttf, twin, &ttf->twin_other, token, sizeof token));
+    }
+}
+
+static void print_table(const struct zoo *zoo) {
+    int name_width = 5;
+    int project_width = 7;
+    for (size_t index = 0; index < zoo->entry_count; index++) {
+        const struct bz_variant *entry = zoo->entries[index].program.variant;
+        int name = (int)strlen(entry->name);
+        int project = (int)strlen(entry->fault->project);
+        name_width = name > name_width ? name : name_width;
+        project_width = project > project_width ? project : project_width;
+    }
+    project_width = project_width < PROJECT_WIDTH_MAX ? project_width : PROJECT_WIDTH_MAX;
+    printf("%-*s  %-*s  %-5s  %-19s %10s  %s\n", name_width, "entry", project_width, "project",
+           "order", "found by", "schedules", "buzzer");
+    for (size_t index = 0; index < zoo->entry_count; index++) {
+        const struct bz_ttf *ttf = &zoo->entries[index];
+        const struct bz_fault *fault = ttf->program.variant->fault;
+        uint64_t mean = bz_ttf_mean_tenths(ttf);
+        char found[48];
+        char schedules[32] = "-";
+        snprintf(found, sizeof found, "%s", fault->oracle);
+        if (ttf->ranges_found < zoo->config.ranges) {
+            snprintf(found, sizeof found, "%s %u of %u", ttf->is_interrupted ? "stopped" : "NOT",
+                     ttf->ranges_found, zoo->config.ranges);
+        }
+        if (ttf->ranges_found > 0) {
+            snprintf(schedules, sizeof schedules, "%" PRIu64 ".%" PRIu64, mean / 10, mean % 10);
+        }
+        printf("%-*s  %-*.*s  %-5s  %-19s %10s  %s\n", name_width, ttf->program.variant->name,
+               project_width, project_width, fault->project, bz_order_name(ttf->program.order),
+               found, schedules, twin_word(ttf));
+        print_remarks(ttf);
+    }
+}
+
+static void print_text(const struct zoo *zoo, const struct tally *tally) {
+    print_table(zoo);
+    printf("\n%zu entries, %zu found: each by the oracle that it declares, before any other, in %u "
+           "of %u ranges\n",
+           tally->entries, tally->found, zoo->config.ranges, zoo->config.ranges);
+    printf("buzzer, on the same %" PRIu64 " seeds, scenarios and settings: %s\n", tally->twin_runs,
+           tally->is_twin_silent ? "silent" : "NOT SILENT");
+    if (tally->rows_without_twin > 0) {
+        printf("(not in %zu rows: it does not offer the primitive)\n", tally->rows_without_twin);
+    }
+    if (tally->is_interrupted) {
+        printf("interrupted; the ranges above are complete\n");
+    }
+}
+
+static void add_finding(struct bz_json *object, const char *key, const struct bz_ttf *ttf,
+                        const struct bz_variant *variant, const struct bz_finding *finding) {
+    char token[BZ_TOKEN_BYTES];
+    if (finding->violation.oracle == NULL) {
+        bz_json_add_string(object, key, NULL);
+        return;
+    }
+    struct bz_json *item = bz_json_add_object(object, key);
+    bz_json_add_string(item, "oracle", finding->violation.oracle);
+    bz_json_add_hex(item, "seed", finding->seed);
+    bz_json_add_string(item, "message", finding->violation.message);
+    bz_json_add_string(item, "token", token_of(ttf, variant, finding, token, sizeof token));
+}
+
+static void add_entry(struct bz_json *results, const struct zoo *zoo, const struct bz_ttf *ttf) {
+    const struct bz_variant *entry = ttf->program.variant;
+    const struct bz_variant *twin = bz_catalog_variant(&bz_cli_catalog, "buzzer");
+    struct bz_json *item = bz_json_append_object(results);
+    bz_json_add_string(item, "entry", entry->name);
+    bz_json_add_string(item, "project", entry->fault->project);
+    bz_json_add_string(item, "issue", entry->fault->issue);
+    bz_json_add_string(item, "oracle", entry->fault->oracle);
+    bz_json_add_program(item, &ttf->program);
+    bz_json_add_bool(item, "found", bz_ttf_is_found(ttf, &zoo->config));
+    bz_json_add_number(item, "ranges_found", ttf->ranges_found);
+    bz_json_add_number(item, "ranges_done", ttf->ranges_done);
+    if (ttf->ranges_found > 0) {
+        bz_json_add_decimal(item, "mean_schedules", (double)bz_ttf_mean_tenths(ttf) / 10);
+    } else {
+        bz_json_add_string(item, "mean_schedules", NULL);
+    }
+    struct bz_json *schedules = bz_json_add_array(item, "schedules");
+    for (uint32_t range = 0; range < ttf->ranges_done; range++) {
+        bz_json_append_number(schedules, ttf->schedules[range]);
+    }
+    add_finding(item, "first", ttf, entry, &ttf->finding);
+    add_finding(item, "other", ttf, entry, &ttf->other);
+    bz_json_add_bool(item, "twin_offers_it", ttf->has_twin);
+    bz_json_add_number(item, "twin_runs", ttf->twin_runs);
+    add_finding(item, "twin_violation", ttf, twin, &ttf->twin_other);
+}
+
+static void print_json(const struct zoo *zoo, const struct tally *tally) {
+    struct bz_json *root = bz_json_new_object();
+    bz_json_add_string(root, "strategy", zoo->entries[0].program.strategy->name);
+    bz_json_add_number(root, "runs", zoo->config.runs);
+    bz_json_add_hex(root, "seed_first", zoo->config.seed_first);
+    bz_json_add_number(root, "repetitions", zoo->config.ranges);
+    struct bz_json *results = bz_json_add_array(root, "results");
+    for (size_t index = 0; index < zoo->entry_count; index++) {
+        add_entry(results, zoo, &zoo->entries[index]);
+    }
+    bz_json_add_number(root, "entries", tally->entries);
+    bz_json_add_number(root, "found", tally->found);
+    bz_json_add_number(root, "twin_runs", tally->twin_runs);
+    bz_json_add_bool(root, "twin_silent", tally->is_twin_silent);
+    bz_json_add_bool(root, "interrupted", tally->is_interrupted);
+    bz_json_add_number(root, "exit_code", (uint64_t)tally->exit_code);
+    bz_json_put(root);
+}
+
+int bz_command_zoo(int argc, char **argv) {
+    static struct zoo zoo;
+    zoo = (struct zoo){.name = argv[0],
+                       .is_order_wanted = {true, true},
+                       .config = {.runs = 10000,
+                                  .ranges = 5,
+                                  .jobs = 1,
+                                  .stop = &bz_interrupt_requested,
+                                  .poll = show_progress,
+                                  .context = &zoo}};
+    const struct bz_syntax syntax = {
+        .options = options,
+        .target = &zoo,
         .args_doc = "[ENTRY...]",
+        .arguments = zoo.wanted,
+        .arguments_max = ENTRIES_MAX,
+        .takes_plugins = true,
         .doc = "Looks for the fault of every variant that declares one, in its own scenario, and "
                "runs 'buzzer' on the same seeds. Exit status: 0 all are found, 4 one is not, "
                "1 'buzzer' was not silent, 2 usage, 5 interrupted."};
-    struct bz_zoo zoo = {.name = argv[0],
-                         .is_order_wanted = {true, true},
-                         .runs = RUNS_DEFAULT,
-                         .ranges = RANGES_DEFAULT,
-                         .jobs = 1};
-    bz_cli_parse(&argp, argc, argv, &zoo);
-    int code = bz_plugins_load(&zoo.plugins, argv[0]);
+    int code = bz_options_parse(&syntax, argc, argv);
     code = code == BZ_EXIT_OK ? check_wanted(&zoo) : code;
-    if (code == BZ_EXIT_OK) {
-        code = bz_zoo_hunt(&zoo);
+    code = code == BZ_EXIT_OK ? collect_entries(&zoo) : code;
+    if (code == BZ_EXIT_OK && !run_all(&zoo)) {
+        code = bz_cli_fail(zoo.name, BZ_EXIT_INTERNAL, "out of memory or threads");
     }
+    if (code == BZ_EXIT_OK) {
+        struct tally tally = count(&zoo);
+        code = tally.exit_code;
+        (zoo.is_json ? print_json : print_text)(&zoo, &tally);
+    }
+    free(zoo.entries);
     return code;
 }
-
-const struct bz_command bz_command_zoo = {
-    .name = "zoo",
-    .summary = "find every declared fault, and count the schedules it takes",
-    .run = command_zoo,
-};

@@ -1,7 +1,5 @@
-/* What happened, for people: a violation with the events that led to it, and how to see it again.
- *
- * Everything is read from a trace, so that the same run gives the same text wherever it comes from.
- */
+/* A violation for people: the events that led to it, and how to replay it. Everything is read from
+ * a trace. */
 #ifndef BZ_TOOLS_DIAGNOSIS_H
 #define BZ_TOOLS_DIAGNOSIS_H
 
@@ -11,18 +9,18 @@
 #include "sim/variant/variant.h"
 #include "traces/trace.h"
 
-/* Prints the violation of a trace. `token` and `trace_path` say how to replay it; either may be
- * NULL. A trace that passed prints nothing. */
+/* Prints the violation of a trace, and how to replay it if `token` or `trace_path` is not NULL.
+ * Prints nothing for a trace that passed. */
 void bz_diagnosis_print(FILE *out, const struct bz_trace *trace, const struct bz_variant *variant,
                         const char *token, const char *trace_path);
 
-/* The fault that the variant is for, or declares, if the oracle of the trace's verdict is the one
- * that catches it in the primitive that the trace is of; else NULL. */
+/* The declared fault of the variant that the trace's verdict matches by oracle and primitive, or
+ * NULL. */
 const struct bz_fault *bz_diagnosis_declared(const struct bz_variant *variant,
                                              const struct bz_trace *trace);
 
-/* Prints every event from index `first` that belongs to its step, or before the first step; returns
- * the index of the next event. The columns fit the whole trace. */
+/* Prints the events from index `first` that have the same step; returns the index of the next
+ * event. */
 size_t bz_diagnosis_print_step(FILE *out, const struct bz_trace *trace, size_t first);
 
 #endif

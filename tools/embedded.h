@@ -1,4 +1,4 @@
-/* Files that are a part of the program; cmake/BuzzerEmbed.cmake puts them there. */
+/* Files embedded into the program by cmake/BuzzerEmbed.cmake. */
 #ifndef BZ_TOOLS_EMBEDDED_H
 #define BZ_TOOLS_EMBEDDED_H
 
@@ -7,7 +7,7 @@ struct bz_embedded {
     const char *text;
 };
 
-/* templates/variant: what `buzzer new variant` writes. */
+/* The templates of `buzzer new variant`. */
 extern const struct bz_embedded bz_variant_templates[];
 
 #endif

@@ -5,19 +5,17 @@
 #include <string.h>
 
 #include "tools/cli.h"
-#include "tools/report_json.h"
-#include "tools/run_report.h"
+#include "tools/report.h"
 
 /* --- for people ------------------------------------------------------------------------------- */
 
-/* A power of two as one of ten. Few descents reach the parts of a tree where most of its leaves
- * are, so that the estimate is rather too low. */
+/* Converts a power of two to a power of ten. Random descents underestimate: they rarely reach the
+ * parts of the tree with most leaves. */
 static void print_estimate(uint32_t log2) {
     if (log2 < 14) {
-        printf("about %u schedules, by random descents\n", 1u << log2);
+        printf("about %u schedules (estimated)\n", 1u << log2);
     } else {
-        printf("in the order of 10^%u schedules or more, by random descents\n",
-               (log2 * 301u + 500u) / 1000u);
+        printf("about 10^%u schedules or more (estimated)\n", (log2 * 301u + 500u) / 1000u);
     }
 }
 
@@ -58,7 +56,7 @@ void bz_explore_report_print_round(const struct bz_explore_result *result, bool 
     fflush(stdout);
 }
 
-/* What was searched, in words. */
+/* The bounds of the search, in words. */
 static void print_bounds(const struct bz_explore_report *report) {
     const struct bz_explore_config *config = report->config;
     const struct bz_program *program = report->program;
@@ -102,10 +100,10 @@ static void print_limits(const struct bz_explore_report *report) {
                                                            : ", or 100 times as many transitions,");
     }
     if (result->end != BZ_EXPLORE_DONE && result->rounds == 0) {
-        printf("no round was finished, and nothing is proved; round 0 already has every value of "
-               "every draw: smaller parameters (--set) have fewer\n");
+        printf("nothing is proved: no round was finished. Round 0 has every value of every draw; "
+               "smaller parameters (--set) have fewer\n");
     } else if (result->end != BZ_EXPLORE_DONE) {
-        printf("what was proved is that no schedule with at most %u delays and cancels together "
+        printf("proved: no schedule with at most %u delays and cancels together "
                "fails\n",
                result->rounds - 1);
     }
@@ -126,7 +124,9 @@ static void print_findings(const struct bz_explore_report *report) {
         const struct bz_explore_finding *finding = &result->findings[index];
         printf("\n");
         bz_run_report_print_finding(&report->findings->items[index], report->program->variant);
-        printf("%u delay(s) and %u injected cancel(s)", finding->delays, finding->cancels);
+        print_count(finding->delays, "delay");
+        printf(" and ");
+        print_count(finding->cancels, "injected cancel");
         printf("%s\n", index > 0 || !result->is_minimal ? "" : ": no schedule with fewer fails");
     }
 }
@@ -146,11 +146,14 @@ void bz_explore_report_print(const struct bz_explore_report *report, bool is_qui
         print_count(result->schedules, "schedule");
         printf(", ");
         print_count(result->states, "state");
-        printf(result->finding_count == 0 ? "; no violation\n" : "; %u violation(s)\n",
-               result->finding_count);
+        printf("; ");
+        if (result->finding_count > 0) {
+            print_count(result->finding_count, "violation");
+        }
+        printf(result->finding_count == 0 ? "no violation\n" : "\n");
         if (result->is_sweep_done && report->program->order == BZ_ORDER_ANY) {
-            printf("starvation and livelock are judged in the rounds alone: an unfair order makes "
-                   "anybody wait\n");
+            printf("starvation and livelock are judged in the rounds only: an unfair order can "
+                   "make any task wait\n");
         }
     } else if (result->end != BZ_EXPLORE_FOUND) {
         print_limits(report);

@@ -1,5 +1,5 @@
-/* The report of `buzzer explore`, for people and as JSON. Times go to stderr; all else depends on
- * the program and the bounds alone. */
+/* The report of `buzzer explore`, as text and as JSON. Times go to stderr; everything else depends
+ * on the program and the bounds alone. */
 #ifndef BZ_TOOLS_EXPLORE_REPORT_H
 #define BZ_TOOLS_EXPLORE_REPORT_H
 
@@ -18,16 +18,16 @@ struct bz_explore_report {
     int exit_code;
 };
 
-/* Before the search. */
+/* Printed before the search. */
 void bz_explore_report_print_head(const struct bz_explore_report *report);
 
-/* A round, or the sweep, that was finished. */
+/* Printed after each round, or after the sweep. */
 void bz_explore_report_print_round(const struct bz_explore_result *result, bool is_sweep);
 
-/* What came of it. */
+/* Printed at the end. */
 void bz_explore_report_print(const struct bz_explore_report *report, bool is_quiet);
 
-/* The document of `explore --json`, to stdout. */
+/* Prints the document of `explore --json`. */
 void bz_explore_report_put_json(const struct bz_explore_report *report);
 
 #endif

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tools/cli.h"
+#include "traces/text.h"
 
 #define NAME_TRIES_MAX 100000u
 
@@ -41,7 +42,7 @@ int bz_findings_prepare_folder(const char *name, const char *folder) {
         return bz_cli_fail(name, BZ_EXIT_USAGE, "--out: cannot create the folder '%s': %s", folder,
                            strerror(errno));
     }
-    /* Permissions alone do not tell: the file system may be read-only, or full. */
+    /* Permissions are not enough: the file system may be read-only or full. */
     snprintf(probe, sizeof probe, "%s/.buzzer-XXXXXX", folder);
     int fd = mkstemp(probe);
     if (fd < 0) {
@@ -54,22 +55,16 @@ int bz_findings_prepare_folder(const char *name, const char *folder) {
 }
 
 static bool file_holds(const char *path, const char *text) {
-    size_t length = strlen(text);
-    bool is_same = false;
-    FILE *file = fopen(path, "rb");
-    char *content = malloc(length + 1);
-    if (file != NULL && content != NULL) {
-        is_same =
-            fread(content, 1, length + 1, file) == length && memcmp(content, text, length) == 0;
-    }
+    char error[BZ_TRACE_ERROR_BYTES];
+    size_t length;
+    char *content = bz_file_read(path, BZ_TRACE_BYTES_MAX, &length, error, sizeof error);
+    bool is_same = content != NULL && length == strlen(text) && memcmp(content, text, length) == 0;
     free(content);
-    if (file != NULL) {
-        fclose(file);
-    }
     return is_same;
 }
 
-/* SCENARIO_VARIANT_SEED.json, or with -2, -3, ... the first name that is free or holds the same. */
+/* SCENARIO_VARIANT_SEED.json, or with -2, -3, ...: the first name that is free or has the same
+ * content. */
 static bool choose_path(struct bz_kept_finding *finding, const char *folder) {
     char base[256];
     struct stat status;
@@ -95,24 +90,21 @@ static bool choose_path(struct bz_kept_finding *finding, const char *folder) {
 }
 
 static bool find_witness(struct bz_kept_finding *kept, const struct bz_program *program,
-                         const struct bz_finding *finding, const volatile sig_atomic_t *stop) {
-    struct bz_witness *witness = malloc(sizeof *witness);
-    bool is_ok =
-        witness != NULL && bz_witness_search(program, finding->violation.oracle, stop, witness);
-    if (is_ok) {
-        kept->fifo_is_searched = witness->is_searched && *stop == 0;
+                         const struct bz_finding *finding) {
+    static struct bz_witness witness;
+    if (!bz_witness_search(program, finding->violation.oracle, &bz_interrupt_requested, &witness)) {
+        return false;
     }
-    if (is_ok && witness->is_found) {
-        bz_token_format(&witness->program, witness->finding.seed, witness->finding.digest,
+    kept->fifo_is_searched = witness.is_searched && bz_interrupt_requested == 0;
+    if (witness.is_found) {
+        bz_token_format(&witness.program, witness.finding.seed, witness.finding.digest,
                         kept->fifo_token, sizeof kept->fifo_token);
     }
-    free(witness);
-    return is_ok;
+    return true;
 }
 
-/* Chooses the name and writes under a lock of the folder: another campaign that writes there at the
- * same time would otherwise choose the same free name, and one of the two traces would be lost.
- * Where a folder cannot be locked, the trace is written all the same. */
+/* Chooses the name and writes the file under a lock of the folder, because a concurrent campaign
+ * could choose the same name. Without a lock, the trace is written anyway. */
 static bool write_trace(struct bz_kept_finding *kept, const char *folder, char *error,
                         size_t error_bytes) {
     int lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -152,35 +144,14 @@ static int keep(struct bz_kept_finding *kept, const char *name, const struct bz_
     return bz_cli_fail(name, BZ_EXIT_USAGE, "the trace was not written: %s", error);
 }
 
-bool bz_findings_init(struct bz_kept_findings *kept, uint32_t capacity) {
-    kept->items = calloc(capacity + 1u, sizeof *kept->items);
-    kept->count = 0;
-    return kept->items != NULL;
-}
-
 int bz_findings_add(struct bz_kept_findings *kept, const char *name,
                     const struct bz_program *program, const struct bz_finding *finding,
-                    const char *folder, const volatile sig_atomic_t *stop) {
+                    const char *folder) {
     struct bz_kept_finding *item = &kept->items[kept->count++];
     bz_trace_init(&item->trace);
     int code = keep(item, name, program, finding, folder);
-    if (!find_witness(item, program, finding, stop)) {
+    if (!find_witness(item, program, finding)) {
         code = bz_cli_fail(name, BZ_EXIT_INTERNAL, "out of memory while a witness was searched");
-    }
-    return code;
-}
-
-int bz_findings_keep(struct bz_kept_findings *kept, const char *name,
-                     const struct bz_program *program, const struct bz_campaign_result *result,
-                     const char *folder, const volatile sig_atomic_t *stop) {
-    int code = BZ_EXIT_OK;
-    if (!bz_findings_init(kept, result->finding_count)) {
-        return bz_cli_fail(name, BZ_EXIT_INTERNAL, "out of memory");
-    }
-    /* A trace that cannot be written must not hide the other findings. */
-    for (uint32_t index = 0; index < result->finding_count; index++) {
-        int one = bz_findings_add(kept, name, program, &result->findings[index], folder, stop);
-        code = one > code ? one : code;
     }
     return code;
 }
@@ -189,5 +160,4 @@ void bz_findings_fini(struct bz_kept_findings *kept) {
     for (uint32_t index = 0; index < kept->count; index++) {
         bz_trace_fini(&kept->items[index].trace);
     }
-    free(kept->items);
 }

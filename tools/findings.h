@@ -1,5 +1,5 @@
-/* The findings of a campaign: each recorded in full, with its token, and kept as a file if wanted.
- */
+/* The findings of a campaign: each is recorded in full, with its token, and written to a file on
+ * request. */
 #ifndef BZ_TOOLS_FINDINGS_H
 #define BZ_TOOLS_FINDINGS_H
 
@@ -14,36 +14,27 @@
 struct bz_kept_finding {
     struct bz_trace trace;
     char token[BZ_TOKEN_BYTES];
-    char path[PATH_MAX]; /* of the trace; empty: not written */
-    /* Whether a plain FIFO loop gets there, too: searched when the finding is one under `any`. */
+    char path[PATH_MAX]; /* of the trace; empty: no file */
+    /* Whether a FIFO loop can reach it: searched for findings under the order `any`. */
     bool fifo_is_searched;
     char fifo_token[BZ_TOKEN_BYTES]; /* empty: no witness was found */
 };
 
 struct bz_kept_findings {
-    struct bz_kept_finding *items;
+    struct bz_kept_finding items[BZ_FINDINGS_MAX];
     uint32_t count;
 };
 
-/* Creates the folder, if need be with those above it, and makes sure that files can be created in
- * it. An exit code, not BZ_EXIT_OK after a message. */
+/* Creates the folder and its parents, and checks that files can be created in it. Returns an exit
+ * code, after a message unless it is BZ_EXIT_OK. */
 int bz_findings_prepare_folder(const char *name, const char *folder);
 
-/* Records every finding of the result; `folder` NULL: writes no files. A file of the same name and
- * other content is left alone, and a number is added to the name. `stop`, once not 0, ends the
- * searches for witnesses. Likewise. */
-int bz_findings_keep(struct bz_kept_findings *kept, const char *name,
-                     const struct bz_program *program, const struct bz_campaign_result *result,
-                     const char *folder, const volatile sig_atomic_t *stop);
-
-/* Adds one more finding, of a program of its own, to `kept`, which has room for `capacity`.
- * Likewise. */
+/* Records one more finding in `kept`, which holds at most BZ_FINDINGS_MAX, and searches a witness.
+ * Writes a file unless `folder` is NULL; an existing file with other content is kept, and the name
+ * gets a number. Returns an exit code likewise. */
 int bz_findings_add(struct bz_kept_findings *kept, const char *name,
                     const struct bz_program *program, const struct bz_finding *finding,
-                    const char *folder, const volatile sig_atomic_t *stop);
-
-/* Room for so many, none of which is there yet. False without memory. */
-bool bz_findings_init(struct bz_kept_findings *kept, uint32_t capacity);
+                    const char *folder);
 
 void bz_findings_fini(struct bz_kept_findings *kept);
 

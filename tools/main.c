@@ -1,4 +1,4 @@
-/* The program: finds the command and hands the rest of the command line to it. */
+/* The main program: dispatches to the commands. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,24 +7,32 @@
 
 const char *argp_program_version = "buzzer " BZ_VERSION;
 
-static const struct bz_command *const commands[] = {
-    &bz_command_list,    &bz_command_run,   &bz_command_replay,  &bz_command_corpus,
-    &bz_command_explore, &bz_command_spec,  &bz_command_mutants, &bz_command_zoo,
-    &bz_command_new,     &bz_command_bench,
+static const struct {
+    const char *name;
+    const char *summary;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"list", "list scenarios, variants, strategies, oracles, windows", bz_command_list},
+    {"run", "run a scenario under many seeded schedules", bz_command_run},
+    {"replay", "replay one run from its trace or its token", bz_command_replay},
+    {"corpus", "replay every trace of a folder", bz_command_corpus},
+    {"explore", "search every schedule of a scenario", bz_command_explore},
+    {"spec", "search all states of an executable specification", bz_command_spec},
+    {"mutants", "put faults into the primitives that ship, and see which oracle finds them",
+     bz_command_mutants},
+    {"zoo", "find every declared fault, and count the schedules it takes", bz_command_zoo},
+    {"new", "write the skeleton of a new variant", bz_command_new},
+    {"bench", "measure how fast schedules run on this machine", bz_command_bench},
 };
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
 
-struct invocation {
-    int command_index; /* in argv; 0: none was named */
-};
-
 static error_t parse_option(int key, char *arg, struct argp_state *state) {
-    struct invocation *invocation = state->input;
+    int *command_index = state->input;
     (void)arg;
     switch (key) {
     case ARGP_KEY_ARG:
-        /* The command and everything behind it is not for this parser. */
-        invocation->command_index = state->next - 1;
+        /* the rest is parsed by the command */
+        *command_index = state->next - 1;
         state->next = state->argc;
         return 0;
     case ARGP_KEY_NO_ARGS:
@@ -35,7 +43,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
     }
 }
 
-/* Puts the list of commands into the help; argp frees what it is given. */
+/* Adds the list of commands to the help; argp frees the text. */
 static char *help_filter(int key, const char *text, void *input) {
     (void)input;
     if (key != ARGP_KEY_HELP_POST_DOC) {
@@ -48,7 +56,7 @@ static char *help_filter(int key, const char *text, void *input) {
     int length = snprintf(list, 4096, "Commands:\n");
     for (size_t index = 0; index < COMMAND_COUNT; index++) {
         length += snprintf(list + length, 4096 - (size_t)length, "  %-8s %s\n",
-                           commands[index]->name, commands[index]->summary);
+                           commands[index].name, commands[index].summary);
     }
     snprintf(list + length, 4096 - (size_t)length,
              "\n'buzzer COMMAND --help' describes one; so does buzzer(1).\n\n"
@@ -68,33 +76,32 @@ static const struct argp argp = {
 
 static int run_command(int argc, char **argv) {
     const char *names[COMMAND_COUNT];
-    char hint[128];
     for (size_t index = 0; index < COMMAND_COUNT; index++) {
-        names[index] = commands[index]->name;
+        names[index] = commands[index].name;
         if (strcmp(argv[0], names[index]) == 0) {
             char name[32];
             snprintf(name, sizeof name, "buzzer %s", names[index]);
-            argv[0] = name; /* what messages and usage lines begin with */
-            return commands[index]->run(argc, argv);
+            argv[0] = name; /* the prefix of messages and usage lines */
+            return commands[index].run(argc, argv);
         }
     }
     return bz_cli_fail("buzzer", BZ_EXIT_USAGE, "no command '%s'%s ('buzzer --help' lists them)",
-                       argv[0], bz_cli_hint(argv[0], names, COMMAND_COUNT, hint, sizeof hint));
+                       argv[0], bz_cli_hint(argv[0], names, COMMAND_COUNT));
 }
 
 int main(int argc, char **argv) {
     static char name[] = "buzzer";
-    struct invocation invocation = {.command_index = 0};
+    int command_index = 0;
     int index = 1;
     bz_cli_begin();
     if (argc < 1) {
         return bz_cli_fail(name, BZ_EXIT_USAGE, "a command is missing");
     }
     argv[0] = name;
-    /* The options before the command are the program's own; an unknown one gets a hint. */
+    /* Only the options before the command are parsed here. */
     while (index < argc && argv[index][0] == '-') {
         index++;
     }
-    bz_cli_parse(&argp, index < argc ? index + 1 : argc, argv, &invocation);
-    return run_command(argc - invocation.command_index, argv + invocation.command_index);
+    bz_cli_parse(&argp, index < argc ? index + 1 : argc, argv, &command_index);
+    return run_command(argc - command_index, argv + command_index);
 }

@@ -12,9 +12,9 @@
 #include "primitives/runtime/check.h"
 #include "sim/run/campaign.h"
 #include "sim/run/settings.h"
+#include "tools/cli.h"
 
-/* A batch of runs takes milliseconds. This much processor time means that one of them never ends,
- * however busy the machine is. */
+/* A batch of runs takes milliseconds. After this much processor time, one of them does not end. */
 #define BATCH_RUNS 64u
 #define BATCH_SECONDS 2
 
@@ -34,25 +34,20 @@ void bz_mutation_destroy(struct bz_mutation *results, uint32_t count) {
 
 /* --- in the child ----------------------------------------------------------------------------- */
 
-/* The next batch has this much processor time, or SIGPROF ends the process. */
-static void wind_up(void) {
-    const struct itimerval timer = {.it_value = {.tv_sec = BATCH_SECONDS}};
-    setitimer(ITIMER_PROF, &timer, NULL);
-}
-
-/* Runs seeds until the first objection. False without memory. */
+/* Runs seeds until the first violation. False without memory. */
 static bool judge_program(const struct bz_program *program, uint64_t runs,
                           struct bz_mutation *result) {
     struct bz_world *world = bz_program_new_world(program);
     if (world == NULL) {
         return false;
     }
+    const struct itimerval batch = {.it_value = {.tv_sec = BATCH_SECONDS}};
     result->scenario = program->scenario->name;
     result->primitive = bz_primitive_name(program->args.primitive);
     result->order = program->order;
     for (uint64_t seed = 0; seed < runs && result->oracle == NULL; seed++) {
         if (seed % BATCH_RUNS == 0) {
-            wind_up();
+            setitimer(ITIMER_PROF, &batch, NULL); /* SIGPROF ends the process */
         }
         result->seed = seed;
         result->schedules++;
@@ -66,25 +61,25 @@ static bool judge_program(const struct bz_program *program, uint64_t runs,
     return true;
 }
 
-/* Runs a scenario with each primitive that it shares with the mutant, in both loop orders. The
- * settings may be NULL. */
+/* Runs a scenario with each primitive that the mutant also has, in both loop orders. `settings` may
+ * be NULL. */
 static bool judge_scenario(const struct bz_mutation_config *config,
                            const struct bz_scenario *scenario, const char *settings,
                            struct bz_mutation *result) {
-    static const enum bz_order orders[] = {BZ_ORDER_ANY, BZ_ORDER_FIFO};
     bool has_memory = true;
     for (uint32_t index = 0; index < scenario->primitive_count; index++) {
         if ((result->mutant->primitives >> scenario->primitives[index] & 1u) == 0) {
             continue;
         }
-        for (unsigned order = 0; order < 2 && result->oracle == NULL && has_memory; order++) {
+        for (unsigned order = 0; order < BZ_ORDER_COUNT && result->oracle == NULL && has_memory;
+             order++) {
             struct bz_program program;
             char error[BZ_ERROR_BYTES];
             bz_program_init(&program, scenario, result->mutant->variant, config->strategy);
             program.args.primitive = scenario->primitives[index];
-            program.order = orders[order];
+            program.order = (enum bz_order)order;
             if (settings != NULL) {
-                bz_program_set_list(&program, settings, error, sizeof error); /* are checked */
+                bz_program_set_list(&program, settings, error, sizeof error); /* checked before */
             }
             has_memory = judge_program(&program, config->runs, result);
         }
@@ -92,10 +87,10 @@ static bool judge_scenario(const struct bz_mutation_config *config,
     return has_memory;
 }
 
-/* Takes the first of "SCENARIO settings;SCENARIO settings" off a list: the scenario, and its
- * settings in `settings`. NULL at the end of the list, or if the catalog has no such scenario. */
-static const struct bz_scenario *next_wider(const struct bz_catalog *catalog, const char **list,
-                                            char *settings, size_t settings_bytes) {
+/* Removes the first item of a list "SCENARIO settings;SCENARIO settings": returns the scenario and
+ * copies its settings. NULL at the end of the list, or for an unknown scenario. */
+static const struct bz_scenario *next_wider(const char **list, char *settings,
+                                            size_t settings_bytes) {
     char scenario[64];
     if (*list == NULL || **list == '\0') {
         return NULL;
@@ -106,28 +101,31 @@ static const struct bz_scenario *next_wider(const struct bz_catalog *catalog, co
     snprintf(settings, settings_bytes, "%.*s", (int)(length - name_length - 1),
              *list + name_length + 1);
     *list += length + ((*list)[length] == ';');
-    return bz_catalog_scenario(catalog, scenario);
+    return bz_catalog_scenario(&bz_cli_catalog, scenario);
 }
 
-/* All scenarios with their defaults, then those that the mutant names with its settings. */
+/* All scenarios with their defaults, then the mutant's own list. */
 static bool judge_mutant(const struct bz_mutation_config *config, struct bz_mutation *result) {
     const char *list = result->mutant->settings;
     const struct bz_scenario *wider;
     char settings[SETTINGS_BYTES];
     bool has_memory = true;
-    for (const struct bz_scenario *const *next = config->catalog->scenarios;
+    for (const struct bz_scenario *const *next = bz_cli_catalog.scenarios;
          *next != NULL && result->oracle == NULL && has_memory; next++) {
         has_memory = judge_scenario(config, *next, NULL, result);
     }
     while (result->oracle == NULL && has_memory &&
-           (wider = next_wider(config->catalog, &list, settings, sizeof settings)) != NULL) {
+           (wider = next_wider(&list, settings, sizeof settings)) != NULL) {
         has_memory = judge_scenario(config, wider, settings, result);
     }
     return has_memory;
 }
 
-/* What a dying process says about itself is of no interest to the user, and it leaves no core. */
-static void be_quiet(void) {
+static _Noreturn void judge(const struct bz_mutation_config *config, struct bz_mutation *result) {
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGPROF, SIG_DFL);
+    /* Discards what a crashing process prints, and its core. */
     const struct rlimit none = {0};
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     setrlimit(RLIMIT_CORE, &none);
@@ -135,13 +133,6 @@ static void be_quiet(void) {
         dup2(nowhere, STDOUT_FILENO);
         dup2(nowhere, STDERR_FILENO);
     }
-}
-
-static _Noreturn void judge(const struct bz_mutation_config *config, struct bz_mutation *result) {
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-    signal(SIGPROF, SIG_DFL);
-    be_quiet();
     bool has_memory = judge_mutant(config, result);
     if (result->oracle == NULL) {
         result->scenario = NULL;
@@ -158,13 +149,13 @@ struct mutation {
     struct bz_mutation *results;
     uint32_t count;
     pid_t children[BZ_JOBS_MAX];     /* 0: none */
-    uint32_t judged_by[BZ_JOBS_MAX]; /* the result that a child is about */
+    uint32_t judged_by[BZ_JOBS_MAX]; /* the index of the child's result */
     uint32_t running;
     uint64_t judged;
     uint64_t killed;
 };
 
-/* A catalogue that asks for what there is not would have its mutant survive. */
+/* A mistake in the catalogue would look like a survivor. */
 static void check_settings(const struct bz_mutation_config *config,
                            const struct bz_mutant *mutant) {
     const char *list = mutant->settings;
@@ -172,8 +163,7 @@ static void check_settings(const struct bz_mutation_config *config,
         char settings[SETTINGS_BYTES];
         char error[BZ_ERROR_BYTES];
         struct bz_program program;
-        const struct bz_scenario *scenario =
-            next_wider(config->catalog, &list, settings, sizeof settings);
+        const struct bz_scenario *scenario = next_wider(&list, settings, sizeof settings);
         BZ_CHECK(scenario != NULL);
         bz_program_init(&program, scenario, mutant->variant, config->strategy);
         bool is_known = bz_program_set_list(&program, settings, error, sizeof error);
@@ -200,11 +190,11 @@ static bool start(struct mutation *mutation, uint32_t index) {
     return true;
 }
 
-/* How the process of a mutant ended is a verdict, too. */
+/* A crash or a hang counts as found. */
 static void note_end(struct bz_mutation *result, int status) {
     int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (number == SIGINT || number == SIGTERM || number == SIGKILL) {
-        return; /* somebody else ended it */
+        return; /* ended from outside */
     }
     if (number == SIGPROF) {
         result->oracle = "hang";
@@ -220,7 +210,7 @@ static void note_end(struct bz_mutation *result, int status) {
     result->is_judged |= result->oracle != NULL;
 }
 
-/* Waits for one child. False if one had no memory. */
+/* Waits for one child. False if it had no memory. */
 static bool reap(struct mutation *mutation) {
     int status = 0;
     uint32_t slot = 0;
@@ -237,9 +227,7 @@ static bool reap(struct mutation *mutation) {
     note_end(result, status);
     mutation->judged += result->is_judged;
     mutation->killed += result->is_judged && result->oracle != NULL;
-    if (mutation->config->poll != NULL) {
-        mutation->config->poll(mutation->config->context, mutation->judged, mutation->killed);
-    }
+    bz_progress_show(mutation->config->progress, mutation->judged, mutation->killed);
     return result->is_judged || WIFSIGNALED(status);
 }
 
@@ -248,12 +236,15 @@ bool bz_mutation_run(const struct bz_mutation_config *config, struct bz_mutation
     struct mutation mutation = {.config = config, .results = results, .count = count};
     uint32_t next = 0;
     bool is_fine = true;
-    while (mutation.running > 0 || (next < count && is_fine && *config->stop == 0)) {
-        if (next < count && is_fine && *config->stop == 0 && mutation.running < config->jobs) {
+    for (;;) {
+        bool is_more = next < count && is_fine && bz_interrupt_requested == 0;
+        if (mutation.running == 0 && !is_more) {
+            return is_fine;
+        }
+        if (is_more && mutation.running < config->jobs) {
             is_fine = start(&mutation, next++);
         } else {
             is_fine = reap(&mutation) && is_fine;
         }
     }
-    return is_fine;
 }

@@ -1,48 +1,43 @@
-/* Mutation: which oracle notices which mutant (scenarios/mutants).
+/* Mutation testing: which oracle finds which mutant (scenarios/mutants).
  *
- * Each mutant is judged in a process of its own, because a fault may also crash or never end: it
- * runs every scenario that offers one of the mutant's primitives, in both loop orders, until the
- * first objection. What comes out depends on the mutant, the strategy and the number of runs alone.
- */
+ * Each mutant runs in its own process, because a fault may crash or never end. It runs every
+ * scenario that uses one of the mutant's primitives, in both loop orders, until the first
+ * violation. The result depends on the mutant, the strategy and the number of runs alone. */
 #ifndef BZ_TOOLS_MUTATION_H
 #define BZ_TOOLS_MUTATION_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "scenarios/mutants/mutants.h"
-#include "sim/run/catalog.h"
 #include "sim/run/program.h"
+#include "tools/progress.h"
 
-/* What came of one mutant. */
+/* The result of one mutant. */
 struct bz_mutation {
     const struct bz_mutant *mutant;
     bool is_judged;        /* false: stopped before, or out of memory */
-    const char *oracle;    /* the first that objected, "crash" or "hang"; NULL: it survived */
-    const char *scenario;  /* where; NULL: it survived, or died before any run */
+    const char *oracle;    /* the first violated one, "crash" or "hang"; NULL: it survived */
+    const char *scenario;  /* NULL: it survived, or died before any run */
     const char *primitive; /* likewise */
     enum bz_order order;   /* likewise */
     uint64_t seed;         /* likewise */
-    uint64_t schedules;    /* until then, in all scenarios together */
+    uint64_t schedules;    /* in all scenarios together */
     char message[BZ_MESSAGE_BYTES];
 };
 
 struct bz_mutation_config {
-    const struct bz_catalog *catalog;
     const struct bz_strategy *strategy;
-    uint64_t runs;                     /* of each scenario, primitive and loop order */
-    uint32_t jobs;                     /* processes at a time */
-    const volatile sig_atomic_t *stop; /* not 0: no further mutant is begun */
-    void (*poll)(void *context, uint64_t judged, uint64_t killed); /* after each mutant */
-    void *context;
+    uint64_t runs;                /* of each scenario, primitive and loop order */
+    uint32_t jobs;                /* processes at a time */
+    struct bz_progress *progress; /* shown after each mutant */
 };
 
-/* Room for `count` results, zeroed, which child processes share; NULL without memory. */
+/* `count` results, zeroed, in memory shared with child processes; NULL without memory. */
 struct bz_mutation *bz_mutation_new(uint32_t count);
 void bz_mutation_destroy(struct bz_mutation *results, uint32_t count);
 
-/* Judges results[...].mutant, each. False when no process or no memory could be had. */
+/* Runs each results[...].mutant, until an interrupt. False without memory or processes. */
 bool bz_mutation_run(const struct bz_mutation_config *config, struct bz_mutation *results,
                      uint32_t count);
 

@@ -4,68 +4,50 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "primitives/runtime/check.h"
 #include "sim/judge/record.h"
 #include "sim/run/settings.h"
 #include "tools/cli.h"
+#include "tools/plugins.h"
 
-enum {
-    OPTION_VARIANT = 0x1000, /* beyond every character: no short form */
-    OPTION_STRATEGY,
-    OPTION_ORDER,
-    OPTION_CANCEL,
-    OPTION_MAX_CANCELS,
-    OPTION_MAX_STEPS,
-    OPTION_STARVATION_BOUND,
-    OPTION_PRIMITIVE,
-    OPTION_SET,
+#define OPTIONS_MAX 40u
+#define PLUGINS_MAX 32u
+#define KEY_FIRST 0x1000 /* no short options */
+
+/* All options of a command, with the struct that each is stored in. */
+struct parser {
+    const struct bz_syntax *syntax;
+    struct argp_option listed[OPTIONS_MAX + 1];
+    struct bz_option options[OPTIONS_MAX];
+    void *targets[OPTIONS_MAX];
+    bool is_given[OPTIONS_MAX];
+    size_t count;
+    size_t argument_count;
+    const char *plugins[PLUGINS_MAX];
+    size_t plugin_count;
 };
 
-static const struct argp_option options_table[] = {
-    {"variant", OPTION_VARIANT, "V", 0, "Implementation under test (buzzer)", 0},
-    {"strategy", OPTION_STRATEGY, "S", 0,
-     "Who answers the choices (portfolio; explore tries every answer)", 0},
-    {"order", OPTION_ORDER, "ORDER", 0,
-     "any: every ready handle may go next; fifo: as stock loops do (any)", 0},
-    {"cancel", OPTION_CANCEL, "WINDOWS", 0,
-     "Where cancels are injected: none, any, or windows separated by commas (any)", 0},
-    {"max-cancels", OPTION_MAX_CANCELS, "N", 0, "Injected cancels in a run, at most", 0},
-    {"max-steps", OPTION_MAX_STEPS, "N", 0, "Steps of a run, at most", 0},
-    {"starvation-bound", OPTION_STARVATION_BOUND, "N", 0,
-     "Overtakings that a waiter must put up with", 0},
-    {"primitive", OPTION_PRIMITIVE, "P", 0, "semaphore, bounded or lock", 0},
-    {"set", OPTION_SET, "NAME=VALUE", 0,
-     "Sets a parameter of the scenario, see 'buzzer list scenarios'", 0},
-    {0},
-};
+/* --- what all commands share ------------------------------------------------------------------ */
 
-static const char *setting_name(int key) {
-    switch (key) {
-    case OPTION_STRATEGY:
-        return "strategy";
-    case OPTION_ORDER:
-        return "order";
-    case OPTION_CANCEL:
-        return "cancel";
-    case OPTION_MAX_CANCELS:
-        return "max-cancels";
-    case OPTION_MAX_STEPS:
-        return "max-steps";
-    case OPTION_STARVATION_BOUND:
-        return "starvation-bound";
-    case OPTION_PRIMITIVE:
-        return "primitive";
-    default:
-        return NULL;
+static void add_plugin(struct argp_state *state, void *target, const char *name, char *text) {
+    struct parser *parser = target;
+    (void)name;
+    if (parser->plugin_count == PLUGINS_MAX) {
+        argp_error(state, "more than %u plug-ins", PLUGINS_MAX);
     }
+    parser->plugins[parser->plugin_count++] = text;
 }
 
-static void add_setting(struct argp_state *state, struct bz_options *options, const char *name,
-                        const char *value) {
-    for (unsigned index = 0; index < options->setting_count; index++) {
-        if (strcmp(options->settings[index].name, name) == 0) {
-            argp_error(state, "'%s' is set twice, to '%s' and to '%s'", name,
-                       options->settings[index].value, value);
-        }
+static const struct bz_option plugin_option = {
+    "plugin", "FILE.so",
+    "Load the variants of this shared object; its code runs inside the program", BZ_OPTION_PARSED,
+    .parse = add_plugin};
+
+static void add_setting(struct argp_state *state, void *target, const char *name, char *value) {
+    struct bz_options *options = target;
+    const char *other = bz_options_setting(options, name);
+    if (other != NULL) {
+        argp_error(state, "'%s' is set twice, to '%s' and to '%s'", name, other, value);
     }
     if (options->setting_count == BZ_OPTION_SETTINGS_MAX) {
         argp_error(state, "more than %u settings", BZ_OPTION_SETTINGS_MAX);
@@ -74,42 +56,135 @@ static void add_setting(struct argp_state *state, struct bz_options *options, co
     options->settings[options->setting_count++].value = value;
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state) {
-    struct bz_options *options = state->input;
-    const char *name = setting_name(key);
-    if (name != NULL) {
-        add_setting(state, options, name, arg);
-        return 0;
+static void parse_set(struct argp_state *state, void *target, const char *name, char *text) {
+    char *equals = strchr(text, '=');
+    (void)name;
+    if (equals == NULL || equals == text) {
+        argp_error(state, "--set takes NAME=VALUE, and not '%s'", text);
+        return;
     }
-    switch (key) {
-    case OPTION_VARIANT:
-        if (options->variant != NULL) {
-            argp_error(state, "--variant is given twice");
-        }
-        options->variant = arg;
-        return 0;
-    case OPTION_SET: {
-        char *equals = strchr(arg, '=');
-        if (equals == NULL || equals == arg) {
-            argp_error(state, "--set takes NAME=VALUE, and not '%s'", arg);
-            return 0;
-        }
-        *equals = '\0';
-        add_setting(state, options, arg, equals + 1);
-        return 0;
+    *equals = '\0';
+    add_setting(state, target, text, equals + 1);
+}
+
+static const struct bz_option program_options[] = {
+    {"variant", "V", "Implementation under test (buzzer)", BZ_OPTION_TEXT,
+     offsetof(struct bz_options, variant), .is_once = true},
+    {"strategy", "S", "What makes the choices (portfolio; explore tries every choice)",
+     BZ_OPTION_PARSED, .parse = add_setting},
+    {"set", "NAME=VALUE", "Sets a parameter of the scenario, see 'buzzer list scenarios'",
+     BZ_OPTION_PARSED, .parse = parse_set},
+    {NULL},
+};
+
+/* --- the parser ------------------------------------------------------------------------------- */
+
+static void add_option(struct parser *parser, const struct bz_option *option, void *target,
+                       int group) {
+    BZ_CHECK(parser->count < OPTIONS_MAX);
+    parser->listed[parser->count] =
+        (struct argp_option){.name = option->name,
+                             .key = option->name == NULL ? 0 : KEY_FIRST + (int)parser->count,
+                             .arg = option->argument,
+                             .doc = option->help,
+                             .group = group};
+    parser->targets[parser->count] = target;
+    parser->options[parser->count++] = *option;
+}
+
+static void add_program_options(struct parser *parser) {
+    struct bz_options *program = parser->syntax->program;
+    add_option(parser, &(struct bz_option){.help = "The program:"}, NULL, 1);
+    for (const struct bz_option *option = program_options; option->name != NULL; option++) {
+        add_option(parser, option, program, 1);
     }
-    case ARGP_KEY_ARG:
-        if (options->scenario != NULL) {
-            argp_error(state, "one scenario only; '%s' is too much", arg);
+    for (const struct bz_setting *setting = bz_settings; setting->name != NULL; setting++) {
+        if (setting->argument != NULL) {
+            struct bz_option option = {setting->name, setting->argument, setting->help,
+                                       BZ_OPTION_PARSED, .parse = add_setting};
+            add_option(parser, &option, program, 1);
         }
-        options->scenario = arg;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
     }
 }
 
-const struct argp bz_options_argp = {.options = options_table, .parser = parse_option};
+static void store(struct parser *parser, size_t index, char *text, struct argp_state *state) {
+    const struct bz_option *option = &parser->options[index];
+    void *member = (char *)parser->targets[index] + option->offset;
+    if (option->is_once && parser->is_given[index]) {
+        argp_error(state, "--%s is given twice", option->name);
+    }
+    parser->is_given[index] = true;
+    switch (option->type) {
+    case BZ_OPTION_FLAG:
+        *(bool *)member = true;
+        break;
+    case BZ_OPTION_TEXT:
+        *(const char **)member = text;
+        break;
+    case BZ_OPTION_NUMBER:
+        *(uint64_t *)member =
+            bz_option_number(state, option->name, text, option->least, option->most);
+        break;
+    case BZ_OPTION_NUMBER32:
+        *(uint32_t *)member =
+            (uint32_t)bz_option_number(state, option->name, text, option->least, option->most);
+        break;
+    case BZ_OPTION_PARSED:
+        option->parse(state, member, option->name, text);
+        break;
+    }
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state) {
+    struct parser *parser = state->input;
+    const struct bz_syntax *syntax = parser->syntax;
+    if (key >= KEY_FIRST && key < KEY_FIRST + (int)parser->count) {
+        store(parser, (size_t)(key - KEY_FIRST), arg, state);
+    } else if (key == ARGP_KEY_ARG && parser->argument_count == syntax->arguments_max) {
+        argp_error(state, "unexpected argument '%s'", arg);
+    } else if (key == ARGP_KEY_ARG) {
+        syntax->arguments[parser->argument_count++] = arg;
+    } else if (key == ARGP_KEY_END && syntax->check != NULL) {
+        syntax->check(state, syntax->target);
+    } else {
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+int bz_options_parse(const struct bz_syntax *syntax, int argc, char **argv) {
+    struct parser parser = {.syntax = syntax};
+    for (const struct bz_option *option = syntax->options; option->name != NULL; option++) {
+        add_option(&parser, option, syntax->target, 0);
+    }
+    if (syntax->takes_plugins) {
+        add_option(&parser, &plugin_option, &parser, 0);
+    }
+    if (syntax->program != NULL) {
+        add_program_options(&parser);
+    }
+    const struct argp argp = {.options = parser.listed,
+                              .parser = parse_option,
+                              .args_doc = syntax->args_doc,
+                              .doc = syntax->doc};
+    bz_cli_parse(&argp, argc, argv, &parser);
+    int code = BZ_EXIT_OK;
+    for (size_t index = 0; code == BZ_EXIT_OK && index < parser.plugin_count; index++) {
+        code = bz_plugins_load(parser.plugins[index], argv[0]);
+    }
+    return code;
+}
+
+/* --- the program ------------------------------------------------------------------------------ */
+
+const char *bz_options_setting(const struct bz_options *options, const char *name) {
+    for (unsigned index = 0; index < options->setting_count; index++) {
+        if (strcmp(options->settings[index].name, name) == 0) {
+            return options->settings[index].value;
+        }
+    }
+    return NULL;
+}
 
 int bz_options_program(const struct bz_options *options, const char *name,
                        struct bz_program *program) {
@@ -118,25 +193,16 @@ int bz_options_program(const struct bz_options *options, const char *name,
         return bz_cli_fail(name, BZ_EXIT_USAGE,
                            "a scenario is missing ('buzzer list scenarios' lists them)");
     }
-    const char *variant = options->variant != NULL ? options->variant : "buzzer";
-    const char *strategy = NULL;
-    for (unsigned index = 0; index < options->setting_count; index++) {
-        if (strcmp(options->settings[index].name, "strategy") == 0) {
-            strategy = options->settings[index].value;
-        }
+    bool is_ok = bz_program_find(program, &bz_cli_catalog, options->scenario,
+                                 options->variant != NULL ? options->variant : "buzzer",
+                                 bz_options_setting(options, "strategy"), error, sizeof error);
+    for (unsigned index = 0; is_ok && index < options->setting_count; index++) {
+        const char *setting = options->settings[index].name;
+        is_ok =
+            strcmp(setting, "strategy") == 0 ||
+            bz_program_set(program, setting, options->settings[index].value, error, sizeof error);
     }
-    if (!bz_program_find(program, &bz_cli_catalog, options->scenario, variant, strategy, error,
-                         sizeof error)) {
-        return bz_cli_fail(name, BZ_EXIT_USAGE, "%s", error);
-    }
-    for (unsigned index = 0; index < options->setting_count; index++) {
-        if (strcmp(options->settings[index].name, "strategy") != 0 &&
-            !bz_program_set(program, options->settings[index].name, options->settings[index].value,
-                            error, sizeof error)) {
-            return bz_cli_fail(name, BZ_EXIT_USAGE, "%s", error);
-        }
-    }
-    return BZ_EXIT_OK;
+    return is_ok ? BZ_EXIT_OK : bz_cli_fail(name, BZ_EXIT_USAGE, "%s", error);
 }
 
 uint64_t bz_option_number(struct argp_state *state, const char *option, const char *text,

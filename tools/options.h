@@ -1,19 +1,44 @@
-/* The options that name a program: a scenario and what it is run with. Shared by the commands that
- * run something, as an argp child.
+/* Options of a command as a table, from which its help is printed and its command line is read.
  *
- *     struct argp_child children[] = {{&bz_options_argp, 0, "...", 1}, {0}};
- *     case ARGP_KEY_INIT: state->child_inputs[0] = &options;
+ *     static const struct bz_option options[] = {
+ *         {"runs", "N", "Schedules of each (1000)", BZ_OPTION_NUMBER, offsetof(struct zoo, runs),
+ *          .least = 1, .most = UINT32_MAX},
+ *         {NULL}};
+ *     struct bz_syntax syntax = {.options = options, .target = &zoo, .doc = "..."};
+ *     int code = bz_options_parse(&syntax, argc, argv);
  */
 #ifndef BZ_TOOLS_OPTIONS_H
 #define BZ_TOOLS_OPTIONS_H
 
 #include <argp.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "sim/run/program.h"
 
+enum bz_option_type {
+    BZ_OPTION_FLAG,     /* a bool; takes no argument */
+    BZ_OPTION_TEXT,     /* a const char * */
+    BZ_OPTION_NUMBER,   /* a uint64_t */
+    BZ_OPTION_NUMBER32, /* a uint32_t */
+    BZ_OPTION_PARSED,   /* parse() stores it */
+};
+
+struct bz_option {
+    const char *name;     /* NULL ends a table */
+    const char *argument; /* its name in the help; NULL: a flag */
+    const char *help;
+    enum bz_option_type type;
+    size_t offset;        /* of the member of the target */
+    bool is_once;         /* to give it twice is an error */
+    uint64_t least, most; /* of a number */
+    void (*parse)(struct argp_state *state, void *target, const char *name, char *text);
+};
+
 #define BZ_OPTION_SETTINGS_MAX 64u
 
+/* A program as named on the command line. */
 struct bz_options {
     const char *scenario;
     const char *variant; /* NULL: buzzer */
@@ -24,13 +49,30 @@ struct bz_options {
     unsigned setting_count;
 };
 
-extern const struct argp bz_options_argp;
+struct bz_syntax {
+    const struct bz_option *options;
+    void *target;
+    const char *doc;
+    const char *args_doc;   /* in the usage line; NULL: no arguments */
+    const char **arguments; /* where they are stored; the unused ones stay NULL */
+    size_t arguments_max;
+    bool takes_plugins;         /* --plugin FILE.so */
+    struct bz_options *program; /* the options that name a program; NULL: none */
+    void (*check)(struct argp_state *state, void *target); /* at the end; NULL: no check */
+};
+
+/* Reads the command line and loads the plug-ins. A usage error ends the process. An exit code; not
+ * BZ_EXIT_OK after a message on stderr. */
+int bz_options_parse(const struct bz_syntax *syntax, int argc, char **argv);
 
 /* Makes the program of the options. An exit code; not BZ_EXIT_OK after a message on stderr. */
 int bz_options_program(const struct bz_options *options, const char *name,
                        struct bz_program *program);
 
-/* The value of a numeric option, within limits; else a message, and the process exits. */
+/* The value of a setting on the command line, or NULL. */
+const char *bz_options_setting(const struct bz_options *options, const char *name);
+
+/* The value of a numeric option, within limits. A usage error ends the process. */
 uint64_t bz_option_number(struct argp_state *state, const char *option, const char *text,
                           uint64_t least, uint64_t most);
 

@@ -12,49 +12,24 @@
 #include "sim/run/settings.h"
 #include "sim/variant/plugin.h"
 #include "tools/cli.h"
+#include "traces/text.h"
 
-#define VARIANTS_MAX                                                                               \
-    4096u /* of one plug-in: a list without an end must not be followed for ever                   \
-           */
+/* Of one plug-in, because the list may lack its end. */
+#define VARIANTS_MAX 4096u
 
-enum { OPTION_PLUGIN = 0x7000 };
+/* --- the file --------------------------------------------------------------------------------- */
 
-static const struct argp_option options_table[] = {
-    {"plugin", OPTION_PLUGIN, "FILE.so", 0,
-     "Load the variants of this shared object; its code runs inside the program", 0},
-    {0},
-};
-
-static error_t parse_option(int key, char *arg, struct argp_state *state) {
-    struct bz_plugins *plugins = state->input;
-    if (key != OPTION_PLUGIN) {
-        return ARGP_ERR_UNKNOWN;
-    }
-    if (plugins->count == BZ_PLUGINS_MAX) {
-        argp_error(state, "more than %u plug-ins", BZ_PLUGINS_MAX);
-    }
-    plugins->files[plugins->count++] = arg;
-    return 0;
-}
-
-const struct argp bz_plugins_argp = {.options = options_table, .parser = parse_option};
-
-/* --- the file -----------------------------------------------------------------------------------
- */
-
-/* What the loader would say of these is about its own inner life. */
+/* Better messages than the loader's. */
 static bool is_shared_object(const char *file, char *error, size_t error_bytes) {
     struct stat status;
     unsigned char head[EI_NIDENT + sizeof(Elf64_Half)] = {0};
     if (stat(file, &status) != 0) {
-        snprintf(error, error_bytes, "%s", strerror(errno));
-        return false;
+        return bz_fail(error, error_bytes, "%s", strerror(errno));
     }
     FILE *stream = S_ISREG(status.st_mode) ? fopen(file, "rb") : NULL;
     if (stream == NULL) {
-        snprintf(error, error_bytes, "%s",
-                 S_ISREG(status.st_mode) ? strerror(errno) : "it is no file");
-        return false;
+        return bz_fail(error, error_bytes, "%s",
+                       S_ISREG(status.st_mode) ? strerror(errno) : "it is no file");
     }
     Elf64_Half type = ET_NONE;
     bool is_elf =
@@ -62,8 +37,7 @@ static bool is_shared_object(const char *file, char *error, size_t error_bytes) 
     fclose(stream);
     memcpy(&type, head + EI_NIDENT, sizeof type);
     if (!is_elf || type != ET_DYN) {
-        snprintf(error, error_bytes, "it is not a shared object");
-        return false;
+        return bz_fail(error, error_bytes, "it is not a shared object");
     }
     return true;
 }
@@ -74,7 +48,7 @@ static const struct bz_plugin *open_table(const char *file, char *error, size_t 
     if (!is_shared_object(file, error, error_bytes)) {
         return NULL;
     }
-    /* Without a slash in it, the loader would look everywhere but here. */
+    /* without a slash, the loader searches the library path */
     snprintf(path, sizeof path, "%s%s", strchr(file, '/') == NULL ? "./" : "", file);
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (handle == NULL) {
@@ -93,33 +67,31 @@ static const struct bz_plugin *open_table(const char *file, char *error, size_t 
 
 static bool table_fits(const struct bz_plugin *table, char *error, size_t error_bytes) {
     if (table->version != BZ_VARIANT_VERSION) {
-        snprintf(error, error_bytes,
-                 "built for table version %u, this program has %u; compile it against the headers "
-                 "of this program",
-                 table->version, BZ_VARIANT_VERSION);
-        return false;
+        return bz_fail(
+            error, error_bytes,
+            "built for table version %u, this program has %u; compile it against the headers "
+            "of this program",
+            table->version, BZ_VARIANT_VERSION);
     }
     if (table->variant_bytes != sizeof(struct bz_variant) ||
         table->future_bytes != sizeof(struct bz_future) ||
         table->timer_bytes != sizeof(struct bz_timer)) {
-        snprintf(error, error_bytes,
-                 "its headers are not those of this program (a variant, a future and a timer have "
-                 "%u, %u and %u bytes there, %zu, %zu and %zu here); compile it again",
-                 table->variant_bytes, table->future_bytes, table->timer_bytes,
-                 sizeof(struct bz_variant), sizeof(struct bz_future), sizeof(struct bz_timer));
-        return false;
+        return bz_fail(
+            error, error_bytes,
+            "its headers are not those of this program (a variant, a future and a timer have "
+            "%u, %u and %u bytes there, %zu, %zu and %zu here); compile it again",
+            table->variant_bytes, table->future_bytes, table->timer_bytes,
+            sizeof(struct bz_variant), sizeof(struct bz_future), sizeof(struct bz_timer));
     }
     if (table->variants == NULL || table->variants[0] == NULL) {
-        snprintf(error, error_bytes, "it has no variants");
-        return false;
+        return bz_fail(error, error_bytes, "it has no variants");
     }
     return true;
 }
 
-/* --- the catalog --------------------------------------------------------------------------------
- */
+/* --- the catalog ------------------------------------------------------------------------------ */
 
-/* The catalog's own list, once it is longer than the one that the program came with. */
+/* The list of the catalog after the first plug-in; allocated. */
 static const struct bz_variant **longer_list;
 
 const char *bz_plugins_file(const struct bz_variant *variant) {
@@ -129,28 +101,26 @@ const char *bz_plugins_file(const struct bz_variant *variant) {
     return is_known && info.dli_fbase != own.dli_fbase ? info.dli_fname : NULL;
 }
 
-/* Checks each variant and appends it to the list, which has room. False with a message. */
+/* Checks each variant and appends it to the list, which is large enough. False with a message. */
 static bool add_variants(const struct bz_plugin *table, const struct bz_variant **list,
                          size_t *count, char *error, size_t error_bytes) {
     char what[BZ_ERROR_BYTES];
     for (unsigned index = 0; table->variants[index] != NULL; index++) {
         const struct bz_variant *variant = table->variants[index];
         if (index == VARIANTS_MAX) {
-            snprintf(error, error_bytes, "it has more than %u variants", VARIANTS_MAX);
-            return false;
+            return bz_fail(error, error_bytes, "it has more than %u variants", VARIANTS_MAX);
         }
         if (!bz_plugin_check_variant(variant, what, sizeof what)) {
             bool is_named = variant->version == BZ_VARIANT_VERSION && variant->name != NULL;
-            snprintf(error, error_bytes, "its variant number %u, '%.64s', %.512s", index + 1,
-                     is_named ? variant->name : "?", what);
-            return false;
+            return bz_fail(error, error_bytes, "its variant number %u, '%.64s', %.512s", index + 1,
+                           is_named ? variant->name : "?", what);
         }
         for (size_t other = 0; other < *count; other++) {
             if (strcmp(list[other]->name, variant->name) == 0) {
                 const char *holder = bz_plugins_file(list[other]);
-                snprintf(error, error_bytes, "the name of its variant '%.64s' is taken by %.512s",
-                         variant->name, holder != NULL ? holder : "the program itself");
-                return false;
+                return bz_fail(error, error_bytes,
+                               "the name of its variant '%.64s' is taken by %.512s", variant->name,
+                               holder != NULL ? holder : "the program itself");
             }
         }
         list[(*count)++] = variant;
@@ -158,12 +128,12 @@ static bool add_variants(const struct bz_plugin *table, const struct bz_variant 
     return true;
 }
 
-static int load(const char *file, const char *name) {
+int bz_plugins_load(const char *file, const char *name) {
     char error[BZ_ERROR_BYTES];
     size_t count = 0;
     const struct bz_plugin *table = NULL;
     if (file[0] == '\0' || strlen(file) >= PATH_MAX) {
-        snprintf(error, sizeof error, "that is no name of a file");
+        snprintf(error, sizeof error, "it is not a file name");
     } else {
         table = open_table(file, error, sizeof error);
     }
@@ -191,12 +161,4 @@ static int load(const char *file, const char *name) {
     }
     list[count] = NULL;
     return BZ_EXIT_OK;
-}
-
-int bz_plugins_load(const struct bz_plugins *plugins, const char *name) {
-    int code = BZ_EXIT_OK;
-    for (unsigned index = 0; code == BZ_EXIT_OK && index < plugins->count; index++) {
-        code = load(plugins->files[index], name);
-    }
-    return code;
 }

@@ -1,6 +1,6 @@
-/* Names that a layer must not use, as errors of the compiler. tools/cmake/BuzzerPoison.cmake
- * includes this before each source file and says which files may use what. The system headers that
- * declare these names come first. */
+/* Names that a layer must not use, as compiler errors. tools/cmake/BuzzerPoison.cmake includes this
+ * header before each source file and lists the exceptions. The system headers that declare the
+ * names come first. */
 #ifndef BZ_TOOLS_POISON_H
 #define BZ_TOOLS_POISON_H
 

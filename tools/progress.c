@@ -47,7 +47,7 @@ static uint64_t seconds_left(const struct bz_progress *progress, uint64_t now_ns
     return left < 1e15 ? (uint64_t)left : (uint64_t)1e15;
 }
 
-/* Characters that fit into a line: one that wraps could not be taken back. */
+/* The width of a line: one that wraps could not be erased. */
 static int line_width(const struct bz_progress *progress, int most) {
     struct winsize size;
     bool is_known = progress->is_terminal && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 &&
@@ -89,7 +89,7 @@ void bz_progress_show(struct bz_progress *progress, uint64_t runs, uint64_t find
     }
     int length = snprintf(line, sizeof line, "%" PRIu64 "%s %s, %.0f %s/s, %" PRIu64 " findings",
                           runs, wanted, progress->unit, rate, progress->unit, findings);
-    if (progress->runs_wanted != 0 || progress->deadline_ns != 0) { /* else nobody knows */
+    if (progress->runs_wanted != 0 || progress->deadline_ns != 0) {
         snprintf(line + length, sizeof line - (size_t)length, ", %" PRIu64 ":%02u:%02u left",
                  left / 3600, (unsigned)(left / 60 % 60), (unsigned)(left % 60));
     }

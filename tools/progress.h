@@ -1,5 +1,5 @@
-/* The progress of long work, on stderr: one line that is rewritten on a terminal, a line every ten
- * seconds elsewhere. And the clocks of the program, as it alone may know the real time. */
+/* Progress on stderr: one line that is rewritten on a terminal, or a line every ten seconds. Also
+ * the program's clocks: no other layer reads real time. */
 #ifndef BZ_TOOLS_PROGRESS_H
 #define BZ_TOOLS_PROGRESS_H
 
@@ -9,12 +9,12 @@
 struct bz_progress {
     bool is_quiet;
     bool is_terminal;
-    bool is_shown; /* a line is on the terminal */
+    bool is_shown; /* a line is on the terminal now */
     uint64_t began_ns;
     uint64_t shown_ns;    /* when the last line was printed */
     uint64_t runs_wanted; /* 0: as many as the time allows */
     uint64_t deadline_ns; /* 0: none */
-    const char *unit;     /* what is counted; "runs" unless changed after the beginning */
+    const char *unit;     /* "runs" unless changed after bz_progress_begin() */
 };
 
 uint64_t bz_wall_ns(void);       /* monotonic */
@@ -23,13 +23,13 @@ uint64_t bz_thread_cpu_ns(void); /* spent by the calling thread */
 void bz_progress_begin(struct bz_progress *progress, bool is_quiet, uint64_t runs_wanted,
                        uint64_t seconds);
 
-/* Prints what is done, if it is time to. */
+/* Prints the state, if a line is due. */
 void bz_progress_show(struct bz_progress *progress, uint64_t runs, uint64_t findings);
 
-/* Shows a line of the caller's own, if it is time to. */
+/* Prints the caller's line, if one is due. */
 void bz_progress_show_line(struct bz_progress *progress, const char *line);
 
-/* Takes the line off the terminal. Returns the seconds since the beginning. */
+/* Erases the line. Returns the seconds since the beginning. */
 double bz_progress_end(struct bz_progress *progress);
 
 #endif

@@ -1,4 +1,4 @@
-#include "tools/report_json.h"
+#include "tools/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -104,9 +104,8 @@ struct bz_json *bz_run_report_json(const struct bz_run_report *report) {
     bz_json_add_number(root, "out_of_steps", result->out_of_steps);
     add_windows(root, &result->stats);
     struct bz_json *missed = bz_json_add_array(root, "windows_missed");
-    char name[BZ_REQUIRED_NAME_BYTES];
-    for (unsigned index = 0; bz_required_name(&report->missed, index, name, sizeof name); index++) {
-        bz_json_append_string(missed, name);
+    for (unsigned index = 0; index < report->missed.count; index++) {
+        bz_json_append_string(missed, report->missed.names[index]);
     }
     bz_json_add_number(root, "violations_total", result->violations);
     add_findings_by_oracle(root, result);

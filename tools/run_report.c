@@ -1,4 +1,4 @@
-#include "tools/run_report.h"
+#include "tools/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ void bz_run_report_print_program(const struct bz_program *program) {
 void bz_run_report_print_head(const struct bz_run_report *report) {
     printf("SEED 0x%" PRIx64 "\n", report->seed_first);
     bz_run_report_print_program(report->program);
-    fflush(stdout); /* a seed that kills the program must be known */
+    fflush(stdout); /* before a seed can kill the program */
 }
 
 static void print_windows(const struct bz_run_stats *stats) {
@@ -56,22 +56,13 @@ static void print_windows(const struct bz_run_stats *stats) {
     }
 }
 
-/* What is left to be seen, in words: a share that is small enough is a number in a million. */
 static void print_handoffs(const struct bz_campaign_result *result) {
     const char *about = result->handoff_is_exact ? "" : "about ";
-    printf("hand-off orders: %s%" PRIu64 " distinct, ", about, result->handoff_orders);
-    if (result->handoff_orders_once == 0) {
-        printf("none seen once: further runs hardly show a new one (Good-Turing)\n");
-        return;
-    }
-    printf("%s%" PRIu64 " seen once: about ", about, result->handoff_orders_once);
-    if (result->handoff_new_ppm < 10000) {
-        printf("%" PRIu32 " of a million", result->handoff_new_ppm);
-    } else {
-        uint32_t thousandths = (result->handoff_new_ppm + 500) / 1000;
-        printf("%" PRIu32 ".%" PRIu32 " %% of", thousandths / 10, thousandths % 10);
-    }
-    printf(" further runs would show a new one (Good-Turing)\n");
+    printf("hand-off orders: %s%" PRIu64 " distinct, %s%" PRIu64
+           " seen once; chance that the next run "
+           "shows a new order: %" PRIu32 ".%03" PRIu32 " %% (Good-Turing)\n",
+           about, result->handoff_orders, about, result->handoff_orders_once,
+           result->handoff_new_ppm / 10000, result->handoff_new_ppm % 10000 / 10);
 }
 
 static void print_tried(const struct bz_campaign_result *result) {
@@ -82,7 +73,7 @@ static void print_tried(const struct bz_campaign_result *result) {
     print_handoffs(result);
     printf("digest %016" PRIx64 "\n", result->digest);
     if (result->out_of_steps > 0) {
-        printf("%" PRIu64 " of the runs hit the step limit and were cut short (--max-steps)\n",
+        printf("%" PRIu64 " of the runs hit the step limit and were truncated (--max-steps)\n",
                result->out_of_steps);
     }
     print_windows(&result->stats);
@@ -93,7 +84,7 @@ void bz_run_report_print_finding(const struct bz_kept_finding *finding,
     bz_diagnosis_print(stdout, &finding->trace, variant, finding->token,
                        finding->path[0] != '\0' ? finding->path : NULL);
     if (finding->fifo_token[0] != '\0') {
-        printf("fifo    a plain FIFO loop gets there, too: %s\n", finding->fifo_token);
+        printf("fifo    also reachable on a plain FIFO loop: %s\n", finding->fifo_token);
     } else if (finding->fifo_is_searched) {
         printf("fifo    not found on a plain FIFO loop in %u runs\n", BZ_WITNESS_RUNS);
     }
@@ -123,14 +114,14 @@ static void print_verdict(const struct bz_run_report *report) {
     if (result->violations > 0) {
         return;
     }
-    char name[BZ_REQUIRED_NAME_BYTES];
-    for (unsigned index = 0; bz_required_name(&report->missed, index, name, sizeof name); index++) {
-        printf("\nnothing proved: no cancel struck in the window '%s', which is required\n", name);
+    for (unsigned index = 0; index < report->missed.count; index++) {
+        printf("\nnothing proved: no cancel struck in the window '%s', which is required\n",
+               report->missed.names[index]);
     }
     printf("\nno violation found\n");
 }
 
-/* Even a quiet campaign that proved nothing says so. */
+/* Printed by quiet campaigns, too. */
 static void say_why_unproved(const struct bz_run_report *report) {
     if (report->is_stopped) {
         fprintf(stderr, "interrupted after %" PRIu64 " runs\n", report->result->runs);
@@ -138,10 +129,9 @@ static void say_why_unproved(const struct bz_run_report *report) {
         fprintf(stderr, "%" PRIu64 " of the runs hit the step limit (--max-steps)\n",
                 report->result->out_of_steps);
     } else if (report->exit_code == BZ_EXIT_UNPROVED) {
-        char name[BZ_REQUIRED_NAME_BYTES];
-        for (unsigned index = 0; bz_required_name(&report->missed, index, name, sizeof name);
-             index++) {
-            fprintf(stderr, "nothing proved: the required window '%s' was never hit\n", name);
+        for (unsigned index = 0; index < report->missed.count; index++) {
+            fprintf(stderr, "nothing proved: the required window '%s' was never hit\n",
+                    report->missed.names[index]);
         }
     }
 }

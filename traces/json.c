@@ -1,6 +1,6 @@
-/* The only file that sees the JSON library. Its traps: numbers are doubles and are printed with 15
- * digits when that is nearly right, so whole numbers are written as text of our own; it is a
- * lenient reader, so json_check.c reads first; strings are printed as they are, valid or not. */
+/* The only file that uses cJSON. cJSON stores numbers as doubles and may print them with 15 digits,
+ * so whole numbers are written as raw text. Its parser is lenient, so json_check.c checks the text
+ * first. It prints strings without checking them. */
 #include "traces/json.h"
 
 #include <cjson/cJSON.h>
@@ -20,19 +20,21 @@ static cJSON *inside(const struct bz_json *json) {
     return (cJSON *)(uintptr_t)json;
 }
 
-static struct bz_json *outside(cJSON *item) {
+/* The same for a new item. */
+static struct bz_json *made(cJSON *item) {
+    BZ_CHECK(item != NULL); /* out of memory */
     return (struct bz_json *)item;
 }
 
-static struct bz_json *made(cJSON *item) {
-    BZ_CHECK(item != NULL); /* out of memory for a document */
-    return outside(item);
+static struct bz_json *append(struct bz_json *array, cJSON *item) {
+    bool is_added = cJSON_AddItemToArray(inside(array), inside(made(item)));
+    BZ_CHECK(is_added);
+    return (struct bz_json *)item;
 }
 
-/* --- building ----------------------------------------------------------------------------------
- */
+/* --- building --------------------------------------------------------------------------------- */
 
-/* A copy in which every byte that is no UTF-8 became U+FFFD. */
+/* A copy with U+FFFD in place of each byte that is not UTF-8. */
 static char *clean_copy(const char *text) {
     size_t left = strlen(text);
     char *copy = malloc(3 * left + 1);
@@ -60,10 +62,6 @@ struct bz_json *bz_json_new_object(void) {
     return made(cJSON_CreateObject());
 }
 
-struct bz_json *bz_json_new_array(void) {
-    return made(cJSON_CreateArray());
-}
-
 void bz_json_add_string(struct bz_json *object, const char *key, const char *value) {
     if (value == NULL) {
         made(cJSON_AddNullToObject(inside(object), key));
@@ -74,18 +72,16 @@ void bz_json_add_string(struct bz_json *object, const char *key, const char *val
     free(copy);
 }
 
-void bz_json_add_number(struct bz_json *object, const char *key, uint64_t value) {
-    char text[24];
-    BZ_CHECK(value <= NUMBER_MAX); /* more would not survive a reader that uses doubles */
-    snprintf(text, sizeof text, "%" PRIu64, value);
-    made(cJSON_AddRawToObject(inside(object), key, text));
+/* Larger numbers are not exact in a reader that uses doubles. */
+static const char *number_text(uint64_t value, char text[24]) {
+    BZ_CHECK(value <= NUMBER_MAX);
+    snprintf(text, 24, "%" PRIu64, value);
+    return text;
 }
 
-void bz_json_add_integer(struct bz_json *object, const char *key, int64_t value) {
+void bz_json_add_number(struct bz_json *object, const char *key, uint64_t value) {
     char text[24];
-    BZ_CHECK(value <= (int64_t)NUMBER_MAX && value >= -(int64_t)NUMBER_MAX);
-    snprintf(text, sizeof text, "%" PRId64, value);
-    made(cJSON_AddRawToObject(inside(object), key, text));
+    made(cJSON_AddRawToObject(inside(object), key, number_text(value, text)));
 }
 
 void bz_json_add_decimal(struct bz_json *object, const char *key, double value) {
@@ -111,26 +107,17 @@ struct bz_json *bz_json_add_array(struct bz_json *object, const char *key) {
 }
 
 struct bz_json *bz_json_append_object(struct bz_json *array) {
-    struct bz_json *object = bz_json_new_object();
-    bool is_added = cJSON_AddItemToArray(inside(array), inside(object));
-    BZ_CHECK(is_added);
-    return object;
+    return append(array, cJSON_CreateObject());
 }
 
 void bz_json_append_number(struct bz_json *array, uint64_t value) {
     char text[24];
-    BZ_CHECK(value <= NUMBER_MAX);
-    snprintf(text, sizeof text, "%" PRIu64, value);
-    struct bz_json *number = made(cJSON_CreateRaw(text));
-    bool is_added = cJSON_AddItemToArray(inside(array), inside(number));
-    BZ_CHECK(is_added);
+    append(array, cJSON_CreateRaw(number_text(value, text)));
 }
 
 void bz_json_append_string(struct bz_json *array, const char *value) {
     char *copy = clean_copy(value);
-    struct bz_json *string = made(cJSON_CreateString(copy));
-    bool is_added = cJSON_AddItemToArray(inside(array), inside(string));
-    BZ_CHECK(is_added);
+    append(array, cJSON_CreateString(copy));
     free(copy);
 }
 
@@ -144,8 +131,7 @@ void bz_json_free(struct bz_json *root) {
     cJSON_Delete(inside(root));
 }
 
-/* --- reading -----------------------------------------------------------------------------------
- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static void say_flaw(const char *text, const struct bz_json_flaw *flaw, const char *origin,
                      char *error, size_t error_bytes) {
@@ -173,11 +159,11 @@ struct bz_json *bz_json_parse(const char *text, size_t length, unsigned depth_ma
     if (root == NULL) {
         snprintf(error, error_bytes, "%s:1:1: no memory is left to read it", origin);
     }
-    return outside(root);
+    return (struct bz_json *)root;
 }
 
 const struct bz_json *bz_json_get(const struct bz_json *object, const char *key) {
-    return outside(cJSON_GetObjectItemCaseSensitive(inside(object), key));
+    return (struct bz_json *)cJSON_GetObjectItemCaseSensitive(inside(object), key);
 }
 
 bool bz_json_is_object(const struct bz_json *json) {
@@ -205,11 +191,11 @@ bool bz_json_number(const struct bz_json *json, uint64_t *value) {
 }
 
 const struct bz_json *bz_json_first(const struct bz_json *container) {
-    return outside(inside(container)->child);
+    return (struct bz_json *)inside(container)->child;
 }
 
 const struct bz_json *bz_json_next(const struct bz_json *member) {
-    return outside(inside(member)->next);
+    return (struct bz_json *)inside(member)->next;
 }
 
 const char *bz_json_key(const struct bz_json *member) {

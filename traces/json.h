@@ -1,11 +1,9 @@
-/* A small face of the JSON library: the only file that sees cJSON is json.c.
+/* A small interface to cJSON, which only json.c includes.
  *
- * Building: make an object or array, add members, print, free the root. Reading: parse, look up,
- * free the root. Strings handed out belong to the document. Numbers that must be exact and may
- * exceed 2^53 travel as strings.
+ * To build: make an object, add members, print, free the root. To read: parse, look up, free the
+ * root. Strings handed out belong to the document. Write numbers above 2^53 as strings.
  *
- * The text that is read is not trusted, and JSON is taken by the letter (RFC 8259): the grammar,
- * the encoding and the limits below are checked before the library sees a byte.
+ * Input is not trusted: grammar (RFC 8259), encoding and limits are checked before cJSON reads it.
  */
 #ifndef BZ_TRACES_JSON_H
 #define BZ_TRACES_JSON_H
@@ -16,20 +14,18 @@
 
 struct bz_json;
 
-#define BZ_JSON_DEPTH_MAX 64u       /* whatever a caller of bz_json_parse() asks for */
+#define BZ_JSON_DEPTH_MAX 64u       /* an upper limit for bz_json_parse() */
 #define BZ_JSON_VALUES_MAX 8000000u /* of one document; each costs about 100 bytes of memory */
 #define BZ_JSON_MEMBERS_MAX 256u    /* of one object */
 #define BZ_JSON_KEY_BYTES_MAX 128u
-#define BZ_JSON_NUMBER_BYTES_MAX 40u /* digits and signs of one number */
+#define BZ_JSON_NUMBER_BYTES_MAX 40u /* characters of one number */
 
 /* --- building; every function stops the process when memory runs out -------------------------- */
 struct bz_json *bz_json_new_object(void);
-struct bz_json *bz_json_new_array(void);
-/* NULL: null. Bytes that are no UTF-8 become U+FFFD. */
+/* NULL: null. Invalid UTF-8 becomes U+FFFD. */
 void bz_json_add_string(struct bz_json *object, const char *key, const char *value);
 void bz_json_add_number(struct bz_json *object, const char *key, uint64_t value); /* <= 2^53 - 1 */
-void bz_json_add_integer(struct bz_json *object, const char *key, int64_t value);
-void bz_json_add_decimal(struct bz_json *object, const char *key, double value); /* reports only */
+void bz_json_add_decimal(struct bz_json *object, const char *key, double value);  /* reports only */
 void bz_json_add_bool(struct bz_json *object, const char *key, bool value);
 void bz_json_add_hex(struct bz_json *object, const char *key, uint64_t value); /* "0x..." */
 struct bz_json *bz_json_add_object(struct bz_json *object, const char *key);
@@ -44,9 +40,9 @@ void bz_json_free(struct bz_json *root);
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* Parses exactly one document: valid UTF-8 without NUL, nothing behind it, no key twice in an
- * object, no escape in a key, not deeper than `depth_max`. NULL with a message that names `origin`,
- * line and column (in bytes, from 1). */
+/* Parses exactly one document: valid UTF-8 without NUL, nothing after it, no duplicate key, no
+ * escape in a key, not deeper than `depth_max`. NULL with a message that names `origin`, line and
+ * column (in bytes, from 1). */
 struct bz_json *bz_json_parse(const char *text, size_t length, unsigned depth_max,
                               const char *origin, char *error, size_t error_bytes);
 const struct bz_json *bz_json_get(const struct bz_json *object, const char *key); /* or NULL */

@@ -1,8 +1,6 @@
-/* The JSON library is lenient where a reader of untrusted files must not be: it takes the last of
- * two equal keys for nothing, any byte up to 32 for a blank, control characters and broken UTF-8
- * inside strings, "\u0000" for the end of a string, and numbers that are none. So the text is
- * checked here first, by recursive descent with a depth limit; what passes means the same to every
- * reader. */
+/* Checks JSON text by recursive descent with a depth limit, before cJSON reads it. cJSON accepts
+ * duplicate keys, any byte up to 32 as a blank, control characters and invalid UTF-8 in strings,
+ * "\u0000" as the end of a string, and malformed numbers. */
 #include "traces/json_check.h"
 
 #include <stdarg.h>
@@ -26,7 +24,7 @@ struct checker {
     unsigned depth;
     unsigned depth_max;
     size_t values;
-    struct span *keys; /* of all objects that are open, innermost last */
+    struct span *keys; /* of all open objects, innermost last */
     size_t key_count;
     size_t key_capacity;
     struct bz_json_flaw *flaw;
@@ -44,7 +42,7 @@ __attribute__((format(printf, 3, 4))) static bool flawed(struct checker *checker
     return false;
 }
 
-/* The byte at hand; '\0', which no document contains, at the end. */
+/* The current byte; '\0', which no document contains, at the end. */
 static char peek(const struct checker *checker) {
     return checker->at < checker->length ? checker->text[checker->at] : '\0';
 }
@@ -72,8 +70,7 @@ static bool unexpected(struct checker *checker, const char *wanted) {
     return flawed(checker, checker->at, "byte 0x%02x stands where %s should be", byte, wanted);
 }
 
-/* --- strings -----------------------------------------------------------------------------------
- */
+/* --- strings ---------------------------------------------------------------------------------- */
 
 static bool check_hex4(struct checker *checker, uint32_t *unit) {
     *unit = 0;
@@ -164,8 +161,7 @@ static bool check_string(struct checker *checker, const char *wanted, bool is_ke
     return true;
 }
 
-/* --- numbers and words -------------------------------------------------------------------------
- */
+/* --- numbers and words ------------------------------------------------------------------------ */
 
 static bool check_digits(struct checker *checker) {
     if (peek(checker) < '0' || peek(checker) > '9') {
@@ -215,8 +211,7 @@ static bool check_word(struct checker *checker, const char *word) {
     return true;
 }
 
-/* --- objects and arrays ------------------------------------------------------------------------
- */
+/* --- objects and arrays ----------------------------------------------------------------------- */
 
 static bool push_key(struct checker *checker, struct span key) {
     if (checker->key_count == checker->key_capacity) {
@@ -232,7 +227,7 @@ static bool push_key(struct checker *checker, struct span key) {
     return true;
 }
 
-/* `first` is the number of the object's first key. Quadratic in the members, which are limited. */
+/* `first` is the index of the object's first key. Quadratic; the number of members is limited. */
 static bool check_key(struct checker *checker, size_t first) {
     size_t start = checker->at;
     if (!check_string(checker, "a key in quotes", true)) {
@@ -245,7 +240,8 @@ static bool check_key(struct checker *checker, size_t first) {
     for (size_t index = first; index < checker->key_count; index++) {
         const struct span *other = &checker->keys[index];
         if (other->length == key.length && memcmp(other->text, key.text, key.length) == 0) {
-            return flawed(checker, start, "the key \"%.*s\" stands twice in one object; remove one",
+            return flawed(checker, start,
+                          "the key \"%.*s\" appears twice in one object; remove one",
                           (int)(key.length < 40 ? key.length : 40), key.text);
         }
     }

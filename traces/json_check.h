@@ -1,4 +1,4 @@
-/* The strict half of the JSON reader: grammar, encoding, limits. For json.c. */
+/* The strict check of JSON text: grammar, encoding, limits. Only for json.c. */
 #ifndef BZ_TRACES_JSON_CHECK_H
 #define BZ_TRACES_JSON_CHECK_H
 
@@ -10,8 +10,7 @@ struct bz_json_flaw {
     char what[160];
 };
 
-/* True if the text is one JSON document within the limits of json.h. Takes time in proportion to
- * the text and a little memory for keys. */
+/* True if the text is one JSON document within the limits of json.h. O(length). */
 bool bz_json_check(const char *text, size_t length, unsigned depth_max, struct bz_json_flaw *flaw);
 
 #endif

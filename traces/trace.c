@@ -12,7 +12,7 @@
 #define CHUNK_BYTES 16384u
 #define CAPACITY_FIRST 16u
 
-/* Strings lie end to end in chunks, which are never moved. */
+/* Strings are stored end to end in chunks, which never move. */
 struct bz_trace_chunk {
     struct bz_trace_chunk *next;
     size_t used;
@@ -20,8 +20,7 @@ struct bz_trace_chunk {
     char bytes[];
 };
 
-/* A slot of the hash table; text NULL: free. `task` is the number of the task of that name. Nothing
- * ever goes through the table in its order. */
+/* A slot of the hash table; text NULL: free. `task` is the number of the task with that name. */
 struct bz_trace_name {
     const char *text;
     uint32_t task;
@@ -45,10 +44,9 @@ void bz_trace_fini(struct bz_trace *trace) {
     bz_trace_init(trace);
 }
 
-/* --- strings -----------------------------------------------------------------------------------
- */
+/* --- strings ---------------------------------------------------------------------------------- */
 
-/* FNV-1a, folded, because a table of a power of two looks at the low bits. */
+/* FNV-1a, folded: the table uses the low bits. */
 static size_t hash_of(const char *text) {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (; *text != '\0'; text++) {
@@ -57,7 +55,7 @@ static size_t hash_of(const char *text) {
     return (size_t)(hash ^ hash >> 32u);
 }
 
-/* The slot where `text` is or would be. The table is never full. */
+/* The slot of `text`, used or free. The table is never full. */
 static struct bz_trace_name *slot_of(const struct bz_trace *trace, const char *text) {
     size_t mask = trace->name_capacity - 1;
     size_t index = hash_of(text) & mask;
@@ -114,10 +112,9 @@ const char *bz_trace_string(struct bz_trace *trace, const char *text) {
     return text == NULL ? NULL : intern(trace, text)->text;
 }
 
-/* --- arrays ------------------------------------------------------------------------------------
- */
+/* --- arrays ----------------------------------------------------------------------------------- */
 
-/* `array`, with room for one more entry than `count`. */
+/* The array, with space for one more entry. */
 static void *with_room(void *array, size_t count, size_t *capacity, size_t entry_bytes) {
     if (count < *capacity) {
         return array;
@@ -149,7 +146,7 @@ void bz_trace_add_param(struct bz_trace *trace, const char *name, const char *va
 
 void bz_trace_add_task(struct bz_trace *trace, const char *name) {
     struct bz_trace_name *entry = intern(trace, name);
-    BZ_CHECK(entry->task == 0); /* the name must be new: it is what tasks are known by */
+    BZ_CHECK(entry->task == 0); /* names of tasks are unique */
     trace->tasks =
         with_room(trace->tasks, trace->task_count, &trace->task_capacity, sizeof entry->text);
     trace->tasks[trace->task_count++] = entry->text;
@@ -160,8 +157,7 @@ uint32_t bz_trace_find_task(const struct bz_trace *trace, const char *name) {
     return trace->name_capacity == 0 || name == NULL ? 0 : slot_of(trace, name)->task;
 }
 
-/* --- comparison and text -----------------------------------------------------------------------
- */
+/* --- comparison and text ---------------------------------------------------------------------- */
 
 static bool same_string(const char *a, const char *b) {
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
@@ -182,7 +178,7 @@ bool bz_trace_event_equal(const struct bz_trace_event *a, const struct bz_trace_
     return true;
 }
 
-/* A line that grows word by word and is cut at the end of its buffer. */
+/* A line of text, cut at the end of its buffer. */
 struct line {
     char *buffer;
     size_t size_bytes;
@@ -201,7 +197,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct line *line, const c
     line->length += written < 0 ? 0 : (size_t)written < room ? (size_t)written : room - 1;
 }
 
-/* The word, and a blank before it unless it is the first. */
+/* Adds a word, after a blank unless it is the first. */
 static void say_word(struct line *line, const char *prefix, const char *word) {
     if (word != NULL) {
         say(line, "%s%s%s", line->length == 0 ? "" : " ", prefix, word);

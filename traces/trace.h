@@ -1,13 +1,11 @@
-/* The trace: what a run leaves behind, as plain data. See README.md for the file format.
+/* The trace of a run as plain data. README.md describes the file format.
  *
- * A trace names the program (scenario, variant, settings), holds the choices that lead to it, the
- * events that followed, the verdict and the digest. It speaks in names, so that it outlives a
- * change of numbers; tasks are listed in order of creation.
+ * A trace names the program (scenario, variant, settings) and holds its choices, events, verdict
+ * and digest. It uses names, not numbers, so it stays valid when numbers change. Tasks are listed
+ * in order of creation.
  *
- * All strings and arrays of a trace belong to it: bz_trace_string() copies into it, and
- * bz_trace_fini() releases everything at once. Whatever appends to a trace stops the process when
- * memory runs out. Not thread-safe.
- */
+ * A trace owns its strings and arrays: bz_trace_string() copies into it, bz_trace_fini() frees
+ * everything. Appending aborts the process without memory. Not thread-safe. */
 #ifndef BZ_TRACES_TRACE_H
 #define BZ_TRACES_TRACE_H
 
@@ -21,7 +19,7 @@ BZ_BEGIN_DECLS
 
 #define BZ_TRACE_FORMAT "buzzer-trace/1"
 
-/* Limits of a trace, whether written or read; a file beyond them is refused with a message. */
+/* Limits of a trace, for writer and reader; a larger file is refused with a message. */
 #define BZ_TRACE_BYTES_MAX ((size_t)64 * 1024 * 1024)
 #define BZ_TRACE_EVENTS_MAX 1000000u
 #define BZ_TRACE_CHOICES_MAX 1000000u
@@ -29,21 +27,21 @@ BZ_BEGIN_DECLS
 #define BZ_TRACE_PARAMS_MAX 64u
 #define BZ_TRACE_NAME_BYTES_MAX 128u
 #define BZ_TRACE_TEXT_BYTES_MAX 4096u
-#define BZ_TRACE_NUMBER_MAX ((UINT64_C(1) << 53) - 1) /* what a JSON number holds exactly */
+#define BZ_TRACE_NUMBER_MAX ((UINT64_C(1) << 53) - 1) /* exact in a JSON number */
 
 #define BZ_TRACE_ABSENT UINT64_MAX /* of a number */
 
-/* A setting of the program, by name; numbers and words alike are text here. */
+/* A setting of the program; numbers are text, too. */
 struct bz_trace_param {
     const char *name;
     const char *value;
 };
 
-/* One entry of the tape, see sim/choice/choice.h. Strings that do not apply are NULL, numbers
+/* One entry of the tape, see sim/choice/choice.h. Absent strings are NULL, absent numbers
  * BZ_TRACE_ABSENT. */
 struct bz_trace_choice {
     const char *kind;   /* "next", "cancel", "delay", "data" */
-    const char *task;   /* whose handle, the victim, who draws; NULL: the loop */
+    const char *task;   /* the owner of the handle, the victim, or who draws; NULL: the loop */
     const char *role;   /* next: "timer", "callback"; NULL means a step */
     const char *window; /* cancel */
     const char *label;  /* draws */
@@ -53,7 +51,7 @@ struct bz_trace_choice {
     uint64_t value; /* draws, clock jumps */
 };
 
-/* One event. Which fields an event has depends on its name; README.md has the table. */
+/* One event. README.md says which fields an event has. */
 struct bz_trace_event {
     uint64_t step;
     uint64_t time_ns;
@@ -79,7 +77,7 @@ struct bz_trace_verdict {
 };
 
 struct bz_trace {
-    const char *engine; /* "buzzer 0.1.0": who wrote it; never judged */
+    const char *engine; /* "buzzer 0.1.0": the writer; for information only */
     const char *scenario;
     const char *variant;
     const char *strategy;
@@ -89,7 +87,7 @@ struct bz_trace {
     size_t param_count;
     size_t param_capacity;
     uint64_t seed;
-    const char **tasks; /* names by number, the first has number 1; all different */
+    const char **tasks; /* names by number, starting with 1; all different */
     size_t task_count;
     size_t task_capacity;
     struct bz_trace_choice *choices;
@@ -100,8 +98,8 @@ struct bz_trace {
     size_t event_capacity;
     struct bz_trace_verdict verdict;
     uint64_t digest;
-    struct bz_trace_chunk *chunks; /* where the strings lie */
-    struct bz_trace_name *names;   /* and how they are found: a hash table */
+    struct bz_trace_chunk *chunks; /* the storage of strings */
+    struct bz_trace_name *names;   /* a hash table of strings */
     size_t name_count;
     size_t name_capacity;
 };
@@ -109,22 +107,22 @@ struct bz_trace {
 void bz_trace_init(struct bz_trace *trace);
 void bz_trace_fini(struct bz_trace *trace);
 
-/* A copy of `text` that lives as long as the trace; equal strings share one. NULL stays NULL. */
+/* A copy of `text` with the trace's lifetime; equal strings share one. NULL stays NULL. */
 const char *bz_trace_string(struct bz_trace *trace, const char *text);
 
-/* Append one entry; strings must already belong to the trace or be literals. */
+/* Append one entry; strings must be literals or belong to the trace. */
 void bz_trace_add_choice(struct bz_trace *trace, struct bz_trace_choice choice);
 void bz_trace_add_event(struct bz_trace *trace, struct bz_trace_event event);
 void bz_trace_add_param(struct bz_trace *trace, const char *name, const char *value);
-void bz_trace_add_task(struct bz_trace *trace, const char *name); /* no task has the name yet */
+void bz_trace_add_task(struct bz_trace *trace, const char *name); /* the name must be new */
 
-/* The number of the task of that name, 0 if there is none. */
+/* The number of a task by name; 0: none. */
 uint32_t bz_trace_find_task(const struct bz_trace *trace, const char *name);
 
 bool bz_trace_event_equal(const struct bz_trace_event *a, const struct bz_trace_event *b);
 
-/* One line for people, "worker-2 resume ok n=3" and the like, cut to fit; returns `buffer`. The
- * step is left out, and so is the time, but for the event `clock`. */
+/* One line for people, "worker-2 resume ok n=3", cut to fit; returns `buffer`. Leaves out the step,
+ * and the time except for the event `clock`. */
 const char *bz_trace_event_text(const struct bz_trace_event *event, char *buffer,
                                 size_t size_bytes);
 const char *bz_trace_choice_text(const struct bz_trace_choice *choice, char *buffer,
@@ -135,19 +133,19 @@ const char *bz_trace_choice_text(const struct bz_trace_choice *choice, char *buf
 
 #define BZ_TRACE_ERROR_BYTES 1024u
 
-/* Reads and validates, into a trace that holds nothing; on failure it is empty. A path that is no
- * regular file (a folder, a pipe, a device) is refused without being read. */
+/* Reads and validates into an empty trace, which stays empty on failure. A folder, a pipe or a
+ * device is refused without being read. */
 bool bz_trace_read(struct bz_trace *trace, const char *path, char *error, size_t error_bytes);
 bool bz_trace_parse(struct bz_trace *trace, const char *text, size_t length, const char *origin,
                     char *error, size_t error_bytes);
 
-/* Writes to a temporary file beside `path` and renames it, so that `path` is whole or untouched.
- * What the reader would refuse is not written. */
+/* Writes a temporary file beside `path` and renames it, so that `path` is complete or untouched.
+ * Refuses what the reader would refuse. */
 bool bz_trace_write(const struct bz_trace *trace, const char *path, char *error,
                     size_t error_bytes);
 
-/* The text of the file, the same bytes for equal traces; the caller frees it with free(). NULL
- * without memory. */
+/* The text of the file, the same bytes for equal traces; the caller frees it. NULL without memory.
+ * */
 char *bz_trace_print(const struct bz_trace *trace);
 
 BZ_END_DECLS

@@ -2,13 +2,11 @@
 
 #include <string.h>
 
+#include "traces/text.h"
 #include "traces/trace.h"
 #include "traces/words.h"
 
-#define EDIT_BYTES_MAX 32u
-
-/* --- vocabularies ------------------------------------------------------------------------------
- */
+/* --- vocabularies ----------------------------------------------------------------------------- */
 
 static const char *status_word(unsigned number) {
     return bz_status_name((enum bz_status)number);
@@ -41,33 +39,12 @@ unsigned bz_vocabulary_find(const struct bz_vocabulary *vocabulary, const char *
     return vocabulary->count;
 }
 
-/* Levenshtein's, one row at a time. */
-unsigned bz_edit_distance(const char *a, const char *b) {
-    unsigned row[EDIT_BYTES_MAX + 1];
-    size_t a_length = strnlen(a, EDIT_BYTES_MAX);
-    size_t b_length = strnlen(b, EDIT_BYTES_MAX);
-    for (size_t column = 0; column <= b_length; column++) {
-        row[column] = (unsigned)column;
-    }
-    for (size_t line = 1; line <= a_length; line++) {
-        unsigned diagonal = row[0];
-        row[0] = (unsigned)line;
-        for (size_t column = 1; column <= b_length; column++) {
-            unsigned replaced = diagonal + (a[line - 1] != b[column - 1]);
-            unsigned shifted = 1 + (row[column] < row[column - 1] ? row[column] : row[column - 1]);
-            diagonal = row[column];
-            row[column] = replaced < shifted ? replaced : shifted;
-        }
-    }
-    return row[b_length];
-}
-
 const char *bz_vocabulary_nearest(const struct bz_vocabulary *vocabulary, const char *word) {
     const char *nearest = NULL;
-    unsigned least = UINT32_MAX;
+    size_t least = SIZE_MAX;
     for (unsigned number = 0; number < vocabulary->count; number++) {
         const char *known = vocabulary->word(number);
-        unsigned distance = known == NULL ? UINT32_MAX : bz_edit_distance(known, word);
+        size_t distance = known == NULL ? SIZE_MAX : bz_edit_distance(known, word);
         if (distance < least) {
             least = distance;
             nearest = known;
@@ -76,8 +53,7 @@ const char *bz_vocabulary_nearest(const struct bz_vocabulary *vocabulary, const 
     return nearest;
 }
 
-/* --- tables ------------------------------------------------------------------------------------
- */
+/* --- tables ----------------------------------------------------------------------------------- */
 
 #define FIELD(type_name, struct_name, member, required, words)                                     \
     { #member, offsetof(struct struct_name, member), BZ_FIELD_##type_name, required, words }

@@ -1,5 +1,5 @@
-/* The fields of events, choices and the verdict, as tables that reader, writer and comparison go
- * by. For the files of this folder. */
+/* Tables of the fields of events, choices and verdicts, for the reader, the writer and comparisons.
+ * Only for this folder. */
 #ifndef BZ_TRACES_TRACE_FIELDS_H
 #define BZ_TRACES_TRACE_FIELDS_H
 
@@ -9,14 +9,14 @@
 
 enum bz_field_type {
     BZ_FIELD_NUMBER = 0, /* a uint64_t; absent: BZ_TRACE_ABSENT */
-    BZ_FIELD_WORD = 1,   /* a string out of a list; absent: NULL, as for all strings */
+    BZ_FIELD_WORD = 1,   /* one of a list of words; absent: NULL, as for all strings */
     BZ_FIELD_NAME = 2,   /* up to BZ_TRACE_NAME_BYTES_MAX */
     BZ_FIELD_TEXT = 3,   /* up to BZ_TRACE_TEXT_BYTES_MAX */
 };
 
-/* The words of an enumeration by number, some of which may be NULL. */
+/* The words of an enumeration by number; some may be NULL. */
 struct bz_vocabulary {
-    const char *what; /* "a kind of event" */
+    const char *what; /* "kind of event", for messages */
     const char *(*word)(unsigned number);
     unsigned count;
 };
@@ -29,7 +29,7 @@ struct bz_trace_field {
     const struct bz_vocabulary *vocabulary; /* of a word */
 };
 
-/* In the order in which they are written. */
+/* In the order of the file. */
 extern const struct bz_trace_field bz_trace_event_fields[];
 extern const struct bz_trace_field bz_trace_choice_fields[];
 extern const struct bz_trace_field bz_trace_verdict_fields[];
@@ -47,13 +47,10 @@ static inline const char **bz_field_string(const struct bz_trace_field *field, v
     return (const char **)(void *)((char *)entry + field->offset);
 }
 
-/* The number of a word, or vocabulary->count if it is none of them. */
+/* The number of a word; vocabulary->count if there is none. */
 unsigned bz_vocabulary_find(const struct bz_vocabulary *vocabulary, const char *word);
 
-/* The word that takes the fewest edits to get to, for "did you mean". */
+/* The nearest word, for "did you mean". */
 const char *bz_vocabulary_nearest(const struct bz_vocabulary *vocabulary, const char *word);
-
-/* The number of single-character edits between two words, of which at most 32 bytes count. */
-unsigned bz_edit_distance(const char *a, const char *b);
 
 #endif

@@ -1,16 +1,13 @@
-/* The reader. A trace comes from a bug report, so every byte of it is suspect: json_check.c has
- * seen to the grammar, here every field is held against the tables of trace_fields.h, and names are
- * checked for what could harm a terminal. Names are compared and printed, and never opened. */
-#include <errno.h>
-#include <fcntl.h>
+/* The reader. Traces come from bug reports and are not trusted. json_check.c checks the grammar;
+ * this file checks every field against the tables of trace_fields.h, and every string for control
+ * characters. Names are compared and printed, never opened. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "traces/json.h"
+#include "traces/text.h"
 #include "traces/trace.h"
 #include "traces/trace_fields.h"
 #include "traces/utf8.h"
@@ -26,8 +23,7 @@ struct reader {
     size_t error_bytes;
 };
 
-/* --- messages ----------------------------------------------------------------------------------
- */
+/* --- messages --------------------------------------------------------------------------------- */
 
 __attribute__((format(printf, 3, 4))) static bool fail(struct reader *reader, const char *where,
                                                        const char *format, ...) {
@@ -42,7 +38,7 @@ __attribute__((format(printf, 3, 4))) static bool fail(struct reader *reader, co
     return false;
 }
 
-/* Text from the file as it can be shown: short, in quotes, without control characters. */
+/* Text from the file in quotes, cut short, without control characters. */
 static const char *quote(const char *text, char buffer[QUOTE_BYTES]) {
     size_t left = strlen(text);
     size_t used = 0;
@@ -64,7 +60,7 @@ static const char *quote(const char *text, char buffer[QUOTE_BYTES]) {
     return buffer;
 }
 
-/* "choices[3]" and "task" to "choices[3].task"; the key may be anything. */
+/* "choices[3]" and "task" give "choices[3].task". The key is not trusted. */
 static const char *member_of(const char *where, const char *key, char buffer[WHERE_BYTES]) {
     char shown[QUOTE_BYTES];
     quote(key, shown);
@@ -74,10 +70,9 @@ static const char *member_of(const char *where, const char *key, char buffer[WHE
     return buffer;
 }
 
-/* --- values ------------------------------------------------------------------------------------
- */
+/* --- values ----------------------------------------------------------------------------------- */
 
-/* A string of 1 to `bytes_max` bytes without control characters, as a copy in the trace. */
+/* Copies a string of 1 to `bytes_max` bytes without control characters. */
 static bool read_string(struct reader *reader, const struct bz_json *json, const char *where,
                         size_t bytes_max, const char **string) {
     const char *text = bz_json_string(json);
@@ -124,7 +119,7 @@ static bool read_word(struct reader *reader, const struct bz_json *json, const c
     return true;
 }
 
-/* Hexadecimal digits and nothing else; `least` to 16 of them. */
+/* Reads `least` to 16 hexadecimal digits. */
 static bool read_hex(struct reader *reader, const struct bz_json *json, const char *where,
                      const char *prefix, size_t least, uint64_t *number) {
     const char *text = bz_json_string(json);
@@ -141,8 +136,7 @@ static bool read_hex(struct reader *reader, const struct bz_json *json, const ch
     return true;
 }
 
-/* --- entries: an event, a choice, the verdict ----------------------------------------------------
- */
+/* --- entries: an event, a choice, the verdict ------------------------------------------------- */
 
 static bool unknown_key(struct reader *reader, const char *where, const char *key,
                         const struct bz_trace_field *fields) {
@@ -211,10 +205,9 @@ static bool read_entry(struct reader *reader, const struct bz_json *json, const 
     return true;
 }
 
-/* --- the parts of a trace ------------------------------------------------------------------------
- */
+/* --- the parts of a trace --------------------------------------------------------------------- */
 
-/* A top-level member that must be there; NULL after a message. */
+/* A required top-level member; NULL with a message. */
 static const struct bz_json *member(struct reader *reader, const struct bz_json *root,
                                     const char *key) {
     const struct bz_json *json = bz_json_get(root, key);
@@ -287,7 +280,7 @@ static bool read_task(struct reader *reader, const struct bz_json *json, const c
         return false;
     }
     if (bz_trace_find_task(reader->trace, name) != 0) {
-        return fail(reader, where, "the name %s stands twice; each task needs its own",
+        return fail(reader, where, "the name %s appears twice; each task needs its own",
                     quote(name, shown));
     }
     bz_trace_add_task(reader->trace, name);
@@ -378,13 +371,11 @@ bool bz_trace_parse(struct bz_trace *trace, const char *text, size_t length, con
     struct reader reader = {trace, origin, error, error_bytes};
     bz_trace_init(trace);
     if (length > BZ_TRACE_BYTES_MAX) {
-        snprintf(error, error_bytes, "%s: larger than %zu bytes, the limit of traces", origin,
-                 BZ_TRACE_BYTES_MAX);
-        return false;
+        return bz_fail(error, error_bytes, "%s: larger than %zu bytes, the limit of traces", origin,
+                       BZ_TRACE_BYTES_MAX);
     }
     if (length == 0) {
-        snprintf(error, error_bytes, "%s: empty; record the trace again", origin);
-        return false;
+        return bz_fail(error, error_bytes, "%s: empty; record the trace again", origin);
     }
     struct bz_json *root = bz_json_parse(text, length, DEPTH_MAX, origin, error, error_bytes);
     if (root == NULL) {
@@ -398,77 +389,13 @@ bool bz_trace_parse(struct bz_trace *trace, const char *text, size_t length, con
     return is_read;
 }
 
-/* --- files ---------------------------------------------------------------------------------------
- */
-
-/* A descriptor of a regular file, or -1 with a message. O_NONBLOCK: opening a pipe does not wait
- * for a writer, should one have taken the file's place since the look at it. */
-static int open_regular(const char *path, char *error, size_t error_bytes) {
-    struct stat status;
-    bool is_there = stat(path, &status) == 0;
-    int descriptor = -1;
-    if (is_there && S_ISREG(status.st_mode)) {
-        descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-        is_there = descriptor >= 0 && fstat(descriptor, &status) == 0;
-    }
-    if (!is_there) {
-        snprintf(error, error_bytes, "%s: cannot be opened (%s); check the path", path,
-                 strerror(errno));
-    } else if (!S_ISREG(status.st_mode)) {
-        snprintf(error, error_bytes, "%s: %s; a trace is a regular file", path,
-                 S_ISDIR(status.st_mode) ? "is a folder" : "is no file but a device or a pipe");
-    } else {
-        return descriptor;
-    }
-    if (descriptor >= 0) {
-        close(descriptor);
-    }
-    return -1;
-}
-
-/* Everything up to the end of the file, which may grow meanwhile, but not beyond the limit. */
-static char *read_all(int descriptor, size_t *length, const char **problem) {
-    size_t capacity = 65536;
-    char *text = malloc(capacity);
-    *length = 0;
-    while (text != NULL && *length <= BZ_TRACE_BYTES_MAX) {
-        if (*length == capacity) {
-            capacity *= 2;
-            char *larger = realloc(text, capacity);
-            if (larger == NULL) {
-                free(text);
-            }
-            text = larger;
-            continue;
-        }
-        ssize_t got = read(descriptor, text + *length, capacity - *length);
-        if (got == 0) {
-            return text;
-        }
-        if (got < 0 && errno != EINTR) {
-            *problem = strerror(errno);
-            free(text);
-            return NULL;
-        }
-        *length += got < 0 ? 0 : (size_t)got;
-    }
-    *problem = text == NULL ? "no memory is left" : "larger than 64 MiB, the limit of traces";
-    free(text);
-    return NULL;
-}
+/* --- files ------------------------------------------------------------------------------------ */
 
 bool bz_trace_read(struct bz_trace *trace, const char *path, char *error, size_t error_bytes) {
     bz_trace_init(trace);
-    int descriptor = open_regular(path, error, error_bytes);
-    if (descriptor < 0) {
-        return false;
-    }
     size_t length;
-    const char *problem = NULL;
-    char *text = read_all(descriptor, &length, &problem);
-    close(descriptor);
+    char *text = bz_file_read(path, BZ_TRACE_BYTES_MAX, &length, error, error_bytes);
     if (text == NULL) {
-        snprintf(error, error_bytes, "%s: cannot be read: %s", path, problem);
         return false;
     }
     bool is_read = bz_trace_parse(trace, text, length, path, error, error_bytes);

@@ -1,4 +1,4 @@
-/* UTF-8, as far as untrusted text needs it. */
+/* UTF-8 for untrusted text. */
 #ifndef BZ_TRACES_UTF8_H
 #define BZ_TRACES_UTF8_H
 
@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads the character at `text`, of which `left` >= 1 bytes can be read. Returns its length in
- * bytes and sets `code_point`; 0 if the bytes are no character (overlong forms, surrogates, numbers
- * beyond U+10FFFF, stray and missing continuation bytes). */
+/* Decodes the character at `text`, of which `left` >= 1 bytes can be read. Returns its length in
+ * bytes and sets `code_point`. Returns 0 for invalid bytes: overlong forms, surrogates, numbers
+ * beyond U+10FFFF, stray or missing continuation bytes. */
 static inline size_t bz_utf8_read(const char *text, size_t left, uint32_t *code_point) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     unsigned char first = (unsigned char)text[0];
@@ -31,7 +31,7 @@ static inline size_t bz_utf8_read(const char *text, size_t left, uint32_t *code_
     return length;
 }
 
-/* A character that could do something to the terminal it is printed on: C0, DEL, C1. */
+/* A control character, which could affect a terminal: C0, DEL, C1. */
 static inline bool bz_utf8_is_control(uint32_t code_point) {
     return code_point < 0x20 || (code_point >= 0x7f && code_point < 0xa0);
 }

@@ -1,7 +1,5 @@
-/* The vocabulary of a run: what can happen, what a task can be in the middle of, where a cancel can
- * strike, what is chosen. The numbers are what the simulator computes with; the words are what
- * stands in traces. Both are stable: new ones are appended.
- */
+/* The vocabulary of a run: events, operations, windows, kinds of choices. The simulator uses the
+ * numbers, traces use the words. Both are stable: new ones are appended. */
 #ifndef BZ_TRACES_WORDS_H
 #define BZ_TRACES_WORDS_H
 
@@ -13,19 +11,19 @@ BZ_BEGIN_DECLS
 /* Events, beside those that a runtime reports (primitives/runtime/observe.h). */
 enum bz_program_event_kind {
     BZ_EVENT_CALL = 16, /* task calls operation op of object; arg: notify: how many */
-    /* It returns; status. An operation in which nothing else happened has no CALL: it returned at
-     * once. A release that is accepted has no RETURN. */
+    /* It returns; status. Without a CALL, the operation returned at once and nothing else happened.
+     * An accepted release has no RETURN. */
     BZ_EVENT_RETURN = 17,
     BZ_EVENT_CLOCK = 18,  /* the clock moves on; arg: low, object: high 32 bits of the time */
     BZ_EVENT_INJECT = 19, /* a step that is an outside cancel of task; a CANCEL event follows. arg:
                              points of this step that passed before it */
-    BZ_EVENT_NOTE = 20,   /* the program says something; arg: its number */
+    BZ_EVENT_NOTE = 20,   /* a message of the program; arg: its number */
     BZ_EVENT_DRAW = 21,   /* task drew a datum or a delay; op: enum bz_choice_kind; arg: low,
                              object: high 32 bits of the value */
 };
 #define BZ_EVENT_KIND_COUNT 22
 
-/* Operations: of primitives, and what else a task may be suspended in. */
+/* Operations of primitives, and other reasons why a task is suspended. */
 enum bz_op {
     BZ_OP_NONE = 0,
     BZ_OP_START = 1, /* waits for its first step */
@@ -33,7 +31,7 @@ enum bz_op {
     BZ_OP_SLEEP = 3,
     BZ_OP_JOIN = 4,  /* other tasks: a join, the end of a group */
     BZ_OP_AWAIT = 5, /* a future of the program's own */
-    BZ_OP_RUN = 6,   /* it runs, or has ended */
+    BZ_OP_RUN = 6,   /* it runs or has ended */
     BZ_OP_ACQUIRE = 7,
     BZ_OP_RELEASE = 8,
     BZ_OP_WAIT = 9, /* of an event, a condition, a barrier */

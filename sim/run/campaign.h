@@ -1,10 +1,9 @@
 /* A campaign: many seeds of one program, on several workers, with one result.
  *
- * Seeds are numbered from `seed_first` (wrapping). Workers take them in chunks; chunks are merged
- * in order. So every number below, the digest included, is the same whatever the number of workers,
- * and without `keep_going` the campaign ends exactly with its first violation. Memory does not grow
- * with the number of runs. Each worker has a world of its own.
- */
+ * Seeds are numbered from `seed_first` (wrapping). Workers take them in chunks, which are merged in
+ * order. So every number below, the digest included, is independent of the number of workers.
+ * Without `keep_going` the campaign ends exactly with its first violation. Memory does not grow
+ * with the number of runs. Each worker has its own world. */
 #ifndef BZ_SIM_RUN_CAMPAIGN_H
 #define BZ_SIM_RUN_CAMPAIGN_H
 
@@ -24,14 +23,14 @@ struct bz_finding {
 };
 
 struct bz_campaign_result {
-    uint64_t runs;          /* finished, in order from the first seed */
+    uint64_t runs;          /* completed, in order from the first seed */
     uint64_t violations;    /* runs that failed */
-    uint64_t out_of_steps;  /* runs that hit the step limit while they still got somewhere */
+    uint64_t out_of_steps;  /* runs that hit the step limit */
     uint64_t digest;        /* over all runs, in order */
-    uint64_t distinct;      /* different runs among them, by digest */
-    bool distinct_is_exact; /* else an estimate, good to about 3 % */
-    /* Different hand-off orders among them (judge/shadow.h), those that one run alone had, and of a
-     * million further runs how many would show a new one; see distinct.h. */
+    uint64_t distinct;      /* different runs, by digest */
+    bool distinct_is_exact; /* else an estimate, with about 3 % error */
+    /* Different hand-off orders (judge/shadow.h), those that only one run had, and the estimated
+     * number of new ones in a million further runs; see distinct.h. */
     uint64_t handoff_orders;
     uint64_t handoff_orders_once;
     uint32_t handoff_new_ppm;
@@ -49,12 +48,11 @@ struct bz_campaign_config {
     uint64_t runs;
     uint32_t jobs; /* 0 means 1 */
     bool keep_going;
-    /* Checked before every run and in the middle of long ones, by every worker: not 0 stops the
-     * campaign, and a run that it finds unfinished does not count. May be set by a signal handler.
-     * NULL: none. */
+    /* Not 0 stops the campaign. Every worker checks it before each run and during long ones; an
+     * unfinished run does not count. A signal handler may set it. NULL: none. */
     const volatile sig_atomic_t *stop;
-    /* Called from the calling thread every few hundred runs, with what is done so far; false stops
-     * the campaign. NULL: never. */
+    /* Called in the calling thread every few hundred runs, with the result so far; false stops the
+     * campaign. NULL: never. */
     bool (*poll)(void *context, const struct bz_campaign_result *so_far);
     void *context;
 };

@@ -1,5 +1,4 @@
-/* The catalog: which scenarios and variants there are. The program fills it; a plug-in adds to it.
- */
+/* The catalog of scenarios and variants. The program fills it; plug-ins add variants. */
 #ifndef BZ_SIM_RUN_CATALOG_H
 #define BZ_SIM_RUN_CATALOG_H
 
@@ -13,12 +12,11 @@ struct bz_catalog {
     const struct bz_variant *const *variants;
 };
 
-/* NULL if there is none of that name. */
+/* NULL: there is none of that name. */
 const struct bz_scenario *bz_catalog_scenario(const struct bz_catalog *catalog, const char *name);
 const struct bz_variant *bz_catalog_variant(const struct bz_catalog *catalog, const char *name);
 
-/* Of `count` candidates the one nearest to `word` (edit distance), or NULL if none is near: for
- * "did you mean". */
+/* The candidate nearest to `word` by edit distance, or NULL if none is near: for "did you mean". */
 const char *bz_nearest_name(const char *word, const char *const *candidates, size_t count);
 
 #endif

@@ -16,8 +16,8 @@ void bz_distinct_init(struct bz_distinct *distinct, uint32_t capacity) {
     memset(distinct->places, 0, sizeof distinct->places);
 }
 
-/* The place of this hash: where it is, or where it belongs. The lowest bits decide who is kept, so
- * that the highest have to tell the kept ones apart. */
+/* The place of a hash, whether it is there or not. The lowest bits select the kept hashes, so the
+ * upper bits index them. */
 static inline uint32_t find(const struct bz_distinct *distinct, uint64_t hash) {
     uint32_t place = (uint32_t)(hash >> 32u) & (PLACES - 1);
     while (distinct->places[place] != 0 && distinct->kept[distinct->places[place] - 1] != hash) {
@@ -34,7 +34,7 @@ static void keep(struct bz_distinct *distinct, uint64_t hash, bool is_again) {
     distinct->places[place] = (uint16_t)++distinct->count;
 }
 
-/* Keeps half of them. */
+/* Halves the sample. */
 static void thin_out(struct bz_distinct *distinct) {
     uint32_t count = distinct->count;
     distinct->skip_mask = 2 * distinct->skip_mask + 1;
@@ -71,7 +71,7 @@ bool bz_distinct_is_exact(const struct bz_distinct *distinct) {
     return distinct->skip_mask == 0;
 }
 
-/* An estimate may be too large, but not larger than what cannot be. */
+/* An estimate is at most the number of values seen. */
 static uint64_t scale_up(const struct bz_distinct *distinct, uint64_t kept) {
     unsigned __int128 scaled = (unsigned __int128)kept * distinct->skip_mask + kept;
     return scaled < distinct->total ? (uint64_t)scaled : distinct->total;

@@ -1,12 +1,11 @@
-/* The file that a program is given: the setting `file`.
+/* The file of a program: the setting `file`.
  *
- *     --set file=NAME               as a user writes it
- *     file=NAME@0123456789abcdef    in a token and in a trace: with a digest of the content
+ *     --set file=NAME               on the command line
+ *     file=NAME@0123456789abcdef    in a token or a trace: with a digest of the content
  *
- * A token and a trace outlive the file. So they name its content as well, and a replay refuses a
- * file that is not the one that was run. The name is relative to the current folder, and made of
- * letters, digits, '.', '_', '-' and '/', so that no shell and no token has to quote it.
- */
+ * A replay refuses a file whose content differs from the recorded digest. The name is relative to
+ * the current folder, and consists of letters, digits, '.', '_', '-' and '/', so that no shell and
+ * no token needs quotes. */
 #ifndef BZ_SIM_RUN_INPUT_H
 #define BZ_SIM_RUN_INPUT_H
 
@@ -15,8 +14,8 @@
 
 #include "sim/run/program.h"
 
-/* Reads it into the program, whose scenario takes a file and whose variant is set. Only a regular
- * file of at most BZ_FILE_BYTES_MAX is read. False with a message, and nothing is changed. */
+/* Reads it into the program, whose scenario takes a file and whose variant is set. The file must be
+ * regular and at most BZ_FILE_BYTES_MAX long. False with a message; then nothing has changed. */
 bool bz_input_set(struct bz_program *program, const char *value, char *error, size_t error_bytes);
 
 /* NAME@DIGEST of the file that was read. */

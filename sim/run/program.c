@@ -54,7 +54,7 @@ bool bz_program_measure(struct bz_program *program) {
     return true;
 }
 
-/* From a program that is set up to the verdict. */
+/* From the end of setup to the verdict. */
 static void run_on(const struct bz_program *program, struct bz_world *world, void *state) {
     struct bz_judge *judge = world->judge;
     bz_world_run(world);
@@ -69,7 +69,7 @@ static void run_on(const struct bz_program *program, struct bz_world *world, voi
 static void run_all(void *context, struct bz_judge *judge) {
     const struct bz_program_place *place = context;
     const struct bz_program *program = place->program;
-    (void)judge; /* it is the world's */
+    (void)judge; /* the world's judge */
     bz_world_begin(place->world);
     void *state = program->scenario->setup(place->world, &program->args);
     bz_world_keep_setup(place->world, program, offsetof(struct bz_program, args.file_name), state);

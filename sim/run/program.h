@@ -1,9 +1,5 @@
-/* A program: everything that a run depends on besides the seed. The same program and the same seed
- * give the same events, on every machine.
- *
- * A program in a world is a source of events for the world's judge: bz_judge_replay() and the like
- * work on it, too.
- */
+/* A program: everything that a run depends on besides the seed. The same program and seed give the
+ * same events on every machine. */
 #ifndef BZ_SIM_RUN_PROGRAM_H
 #define BZ_SIM_RUN_PROGRAM_H
 
@@ -20,28 +16,27 @@ struct bz_program {
     uint32_t cancels_max;
     uint32_t steps_max;
     uint32_t starvation_bound;
-    struct bz_scenario_args args; /* from the end of it on, nothing is compared: see scenario.h */
+    struct bz_scenario_args args; /* compared up to `file_name`, see scenario.h */
     struct bz_answers answers;    /* for the strategy `answers` */
     struct bz_profile profile;    /* steps 0: not measured */
 };
 
-/* The program with every setting at its default: order any, cancels into every window. */
+/* The program with default settings. */
 void bz_program_init(struct bz_program *program, const struct bz_scenario *scenario,
                      const struct bz_variant *variant, const struct bz_strategy *strategy);
 
-/* A world that the program's runs can take place in. The program must outlive it. NULL without
- * memory. */
+/* A world for the program's runs. The program must outlive it. NULL without memory. */
 struct bz_world *bz_program_new_world(const struct bz_program *program);
 
-/* Measures the program once for all of its worlds, if its strategy needs a profile; after its last
- * setting. Else each world measures for itself, before its first run. False without memory. */
+/* Measures the program's profile once for all worlds, if the strategy needs it; called after the
+ * last setting. Otherwise each world measures before its first run. False without memory. */
 bool bz_program_measure(struct bz_program *program);
 
 /* Runs it from setup to verdict; the result is in world->judge. */
 enum bz_run_end bz_program_run(const struct bz_program *program, struct bz_world *world,
                                uint64_t seed);
 
-/* A program in a world, and the source that it is. The source holds a pointer to `place`. */
+/* A program in a world, and its source of events for the judge. The source points to `place`. */
 struct bz_program_place {
     const struct bz_program *program;
     struct bz_world *world;

@@ -1,9 +1,9 @@
 #include "sim/run/replay.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "sim/choice/strategy_replay.h"
+#include "traces/text.h"
 
 /* --- header of a trace ------------------------------------------------------------------------ */
 
@@ -12,6 +12,11 @@ static void plus_to_comma(char *text) {
     for (; *text != '\0'; text++) {
         *text = *text == '+' ? ',' : *text;
     }
+}
+
+/* The member of the trace that holds a setting. */
+static const char **member_of(struct bz_trace *trace, const struct bz_setting *setting) {
+    return (const char **)(void *)((char *)trace + setting->trace_offset);
 }
 
 static void write_header(const struct bz_program *program, struct bz_trace *trace) {
@@ -24,75 +29,77 @@ static void write_header(const struct bz_program *program, struct bz_trace *trac
     for (unsigned index = 0;
          (name = bz_program_setting(program, index, value, sizeof value, &is_default)) != NULL;
          index++) {
-        if (strcmp(name, "order") == 0) {
-            trace->order = bz_trace_string(trace, value);
-        } else if (strcmp(name, "cancel") == 0) {
+        const struct bz_setting *setting = bz_settings;
+        while (setting->name != NULL && strcmp(setting->name, name) != 0) {
+            setting++;
+        }
+        if (setting->trace_offset != 0) {
             plus_to_comma(value);
-            trace->cancel = bz_trace_string(trace, value);
+            *member_of(trace, setting) = bz_trace_string(trace, value);
         } else {
-            bz_trace_add_param(trace, bz_trace_string(trace, name), bz_trace_string(trace, value));
+            bz_trace_add_param(trace, name, value);
         }
     }
 }
 
 bool bz_trace_program(const struct bz_trace *trace, const struct bz_catalog *catalog,
                       struct bz_program *program, char *error, size_t error_bytes) {
-    if (!bz_program_find(program, catalog, trace->scenario, trace->variant, trace->strategy, error,
-                         error_bytes) ||
-        !bz_program_set(program, "order", trace->order, error, error_bytes) ||
-        !bz_program_set(program, "cancel", trace->cancel, error, error_bytes)) {
-        return false;
+    struct bz_trace header = *trace;
+    bool is_ok = bz_program_find(program, catalog, trace->scenario, trace->variant, trace->strategy,
+                                 error, error_bytes);
+    for (const struct bz_setting *setting = bz_settings; is_ok && setting->name != NULL;
+         setting++) {
+        is_ok = setting->trace_offset == 0 ||
+                bz_program_set(program, setting->name, *member_of(&header, setting), error,
+                               error_bytes);
     }
-    for (size_t index = 0; index < trace->param_count; index++) {
-        if (!bz_program_set(program, trace->params[index].name, trace->params[index].value, error,
-                            error_bytes)) {
-            return false;
-        }
+    for (size_t index = 0; is_ok && index < trace->param_count; index++) {
+        is_ok = bz_program_set(program, trace->params[index].name, trace->params[index].value,
+                               error, error_bytes);
     }
-    return true;
+    return is_ok;
 }
 
 /* --- replaying -------------------------------------------------------------------------------- */
 
-static struct bz_world *new_world(const struct bz_program *program, char *error,
-                                  size_t error_bytes) {
-    struct bz_world *world = bz_program_new_world(program);
-    if (world == NULL) {
-        snprintf(error, error_bytes, "no memory for a replay");
-    }
-    return world;
+/* A program in a world of its own, as a source of events. */
+struct stage {
+    struct bz_program_place place;
+    struct bz_source source;
+};
+
+static bool set_up(struct stage *stage, const struct bz_program *program, char *error,
+                   size_t error_bytes) {
+    stage->place = (struct bz_program_place){program, bz_program_new_world(program)};
+    stage->source = bz_program_source(&stage->place);
+    return stage->place.world != NULL || bz_fail(error, error_bytes, "no memory for a replay");
 }
 
 bool bz_replay_trace(const struct bz_trace *trace, const struct bz_program *program,
                      struct bz_replay_report *report, char *error, size_t error_bytes) {
-    struct bz_world *world = new_world(program, error, error_bytes);
-    if (world == NULL) {
-        return false;
-    }
-    struct bz_program_place place = {.program = program, .world = world};
-    struct bz_source source = bz_program_source(&place);
-    bool is_ok = bz_judge_replay(world->judge, &source, trace, report, error, error_bytes);
-    bz_world_destroy(world);
+    struct stage stage;
+    bool is_ok =
+        set_up(&stage, program, error, error_bytes) &&
+        bz_judge_replay(stage.place.world->judge, &stage.source, trace, report, error, error_bytes);
+    bz_world_destroy(stage.place.world);
     return is_ok;
 }
 
 bool bz_replay_lenient(const struct bz_trace *trace, const struct bz_program *program,
                        struct bz_trace *record, struct bz_replay_report *report, char *error,
                        size_t error_bytes) {
-    struct bz_world *world = new_world(program, error, error_bytes);
-    if (world == NULL) {
-        return false;
+    struct stage stage;
+    bool is_ok = set_up(&stage, program, error, error_bytes);
+    if (is_ok) {
+        write_header(program, record);
+        is_ok = bz_judge_replay_lenient(stage.place.world->judge, &stage.source, trace, record,
+                                        report, error, error_bytes);
     }
-    struct bz_program_place place = {.program = program, .world = world};
-    struct bz_source source = bz_program_source(&place);
-    write_header(program, record);
-    bool is_ok =
-        bz_judge_replay_lenient(world->judge, &source, trace, record, report, error, error_bytes);
-    bz_world_destroy(world);
+    bz_world_destroy(stage.place.world);
     return is_ok;
 }
 
-/* What setup() makes of a tape, as text. */
+/* The program that setup() builds from a tape, as text. */
 struct printing {
     const struct bz_program *program;
     struct bz_world *world;
@@ -114,16 +121,18 @@ bool bz_trace_print_program(const struct bz_trace *trace, const struct bz_progra
                             char *text, size_t text_bytes, size_t *length, char *error,
                             size_t error_bytes) {
     if (program->scenario->file == NULL) {
-        snprintf(error, error_bytes, "scenario '%s' takes no file, and writes none",
-                 program->scenario->name);
-        return false;
+        return bz_fail(error, error_bytes, "scenario '%s' takes no file, and writes none",
+                       program->scenario->name);
     }
     struct bz_tape tape;
     bz_tape_init(&tape);
-    struct printing printing = {.program = program, .text = text, .text_bytes = text_bytes};
+    struct printing printing = {.program = program,
+                                .world = bz_program_new_world(program),
+                                .text = text,
+                                .text_bytes = text_bytes};
     struct bz_source source = {.run = set_up_and_print, .context = &printing};
-    bool is_ok = bz_trace_to_tape(trace, &tape, error, error_bytes) &&
-                 (printing.world = new_world(program, error, error_bytes)) != NULL;
+    bool is_ok = printing.world != NULL ? bz_trace_to_tape(trace, &tape, error, error_bytes)
+                                        : bz_fail(error, error_bytes, "no memory for a replay");
     if (is_ok) {
         (void)bz_judge_run(printing.world->judge, &source,
                            &(struct bz_run_start){.seed = trace->seed,
@@ -138,24 +147,22 @@ bool bz_trace_print_program(const struct bz_trace *trace, const struct bz_progra
 
 /* --- recording -------------------------------------------------------------------------------- */
 
-/* In two worlds, so that nothing lies at the same address twice. */
+/* Uses two worlds, so that addresses differ between the two runs. */
 bool bz_record(const struct bz_program *program, uint64_t seed, struct bz_trace *trace,
                struct bz_replay_report *report) {
     *report = (struct bz_replay_report){.result = BZ_REPLAY_MATCHED};
     struct bz_world *light = bz_program_new_world(program);
-    struct bz_world *heavy = bz_program_new_world(program);
-    bool is_ok = light != NULL && heavy != NULL;
+    struct stage heavy;
+    bool is_ok = set_up(&heavy, program, NULL, 0) && light != NULL;
     if (is_ok) {
-        struct bz_program_place place = {.program = program, .world = heavy};
-        struct bz_source source = bz_program_source(&place);
         struct bz_kept_run run;
         (void)bz_program_run(program, light, seed);
         bz_judge_keep(light->judge, &run);
         write_header(program, trace);
-        bz_judge_record(heavy->judge, &source, &run, trace, report);
+        bz_judge_record(heavy.place.world->judge, &heavy.source, &run, trace, report);
         bz_kept_run_fini(&run);
     }
     bz_world_destroy(light);
-    bz_world_destroy(heavy);
+    bz_world_destroy(heavy.place.world);
     return is_ok;
 }

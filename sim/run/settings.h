@@ -1,14 +1,7 @@
 /* Settings: a program as text, one name=value at a time.
  *
- * The command line, a token and a trace all name the same settings:
- *     order         any | fifo
- *     cancel        any | none | windows, separated by ',' or '+'
- *     max-cancels, max-steps, starvation-bound       numbers
- *     primitive     semaphore | bounded | lock
- *     strategy      a strategy's name
- *     answers       of the strategy `answers`: see sim/choice/answers.h
- *     file          a file's name, of a scenario that takes one; see input.h
- *     anything else a parameter of the scenario
+ * The command line, a token, a trace and a JSON report all name the same settings: those of the
+ * table below, which says all that is known of each, and the parameters of the scenario.
  */
 #ifndef BZ_SIM_RUN_SETTINGS_H
 #define BZ_SIM_RUN_SETTINGS_H
@@ -22,9 +15,26 @@
 #define BZ_ERROR_BYTES 1024u
 #define BZ_SETTING_BYTES 512u /* of the longest value */
 
+struct bz_setting {
+    const char *name;     /* NULL ends the table */
+    const char *argument; /* of the option --NAME, "N"; NULL: --set NAME=VALUE alone */
+    const char *help;     /* of the option */
+    /* The field of struct bz_program; a setting with the value of bz_program_init() is a default.
+     */
+    size_t offset;
+    size_t bytes;
+    uint32_t least, most; /* of a number */
+    size_t trace_offset;  /* of its member of struct bz_trace; 0: it is one of the trace's params */
+    bool (*set)(const struct bz_setting *setting, struct bz_program *program, const char *value,
+                char *error, size_t error_bytes);
+    /* Prints nothing for a program that does not have the setting. */
+    void (*print)(const struct bz_setting *setting, const struct bz_program *program, char *value,
+                  size_t value_bytes);
+};
+extern const struct bz_setting bz_settings[];
+
 /* Starts a program from names. False with a message that names the culprit, the nearest valid name
- * and where to find the list. `strategy` NULL: the default,
- * portfolio. */
+ * and where to find the list. `strategy` NULL: the default, portfolio. */
 bool bz_program_find(struct bz_program *program, const struct bz_catalog *catalog,
                      const char *scenario, const char *variant, const char *strategy, char *error,
                      size_t error_bytes);

@@ -4,32 +4,25 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Appends to a string that may be full already. */
-static void append(char *buffer, size_t size_bytes, const char *a, const char *b, const char *c,
-                   const char *d) {
-    size_t used = strlen(buffer);
-    snprintf(buffer + used, size_bytes - used, "%s%s%s%s", a, b, c, d);
-}
-
 const char *bz_token_format(const struct bz_program *program, uint64_t seed, uint64_t digest,
                             char *buffer, size_t size_bytes) {
+    char value[BZ_SETTING_BYTES];
+    const char *separator = ":";
+    const char *name;
+    bool is_default;
     snprintf(buffer, size_bytes, "%s:%s:%s:0x%" PRIx64, program->scenario->name,
              program->variant->name, program->strategy->name, seed);
-    char value[BZ_SETTING_BYTES];
-    bool is_default;
-    bool is_first = true;
-    const char *name;
     for (unsigned index = 0;
          (name = bz_program_setting(program, index, value, sizeof value, &is_default)) != NULL;
          index++) {
+        size_t used = strlen(buffer);
         if (!is_default) {
-            append(buffer, size_bytes, is_first ? ":" : ",", name, "=", value);
-            is_first = false;
+            snprintf(buffer + used, size_bytes - used, "%s%s=%s", separator, name, value);
+            separator = ",";
         }
     }
-    char digits[BZ_DIGEST_DIGITS + 1];
-    snprintf(digits, sizeof digits, "%016" PRIx64, digest);
-    append(buffer, size_bytes, "#", digits, "", "");
+    size_t used = strlen(buffer);
+    snprintf(buffer + used, size_bytes - used, "#%016" PRIx64, digest);
     return buffer;
 }
 

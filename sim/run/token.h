@@ -3,9 +3,7 @@
  *     SCENARIO:VARIANT:STRATEGY:SEED[:name=value,...]#DIGEST
  *     contended:zoo/sem-barge:random:0x2a:order=fifo,workers=3#91b2c4d5e6f70812
  *
- * Settings at their defaults are left out; lists inside a value are separated by '+'. No character
- * of it needs quoting in a shell.
- */
+ * Default settings are left out. Lists in a value are separated by '+'. No shell needs quotes. */
 #ifndef BZ_SIM_RUN_TOKEN_H
 #define BZ_SIM_RUN_TOKEN_H
 
@@ -20,7 +18,7 @@
 const char *bz_token_format(const struct bz_program *program, uint64_t seed, uint64_t digest,
                             char *buffer, size_t size_bytes);
 
-/* Reads one. False with a message. */
+/* Parses a token. False with a message. */
 bool bz_token_parse(const char *text, const struct bz_catalog *catalog, struct bz_program *program,
                     uint64_t *seed, uint64_t *digest, char *error, size_t error_bytes);
 

@@ -1,9 +1,8 @@
-/* A witness: can what was found under the order `any` happen on a plain FIFO loop, too?
+/* A FIFO witness of a finding under the order `any`.
  *
- * Under `any` every ready handle may go next, as on Trio, tokio or several queues. asyncio and
- * libuv run them in order: there, a finding matters only if it has a witness under `fifo`. The
- * search is a campaign of BZ_WITNESS_RUNS runs; not to find one proves nothing.
- */
+ * Under `any` every ready handle may go next, as on Trio or tokio. asyncio and libuv run handles in
+ * order, so there a finding matters only if it has a witness under `fifo`. The search is a campaign
+ * of BZ_WITNESS_RUNS runs; finding none proves nothing. */
 #ifndef BZ_SIM_RUN_WITNESS_H
 #define BZ_SIM_RUN_WITNESS_H
 
@@ -14,14 +13,14 @@
 #define BZ_WITNESS_RUNS 10000u
 
 struct bz_witness {
-    bool is_searched; /* false: the program runs under `fifo` anyway */
+    bool is_searched; /* false: the program already runs under `fifo` */
     bool is_found;
     struct bz_program program; /* the same under `fifo` */
     struct bz_finding finding; /* the first run that violates the same oracle */
 };
 
-/* Searches for a run of the program under `fifo` that violates `oracle`. `stop` ends the search
- * early, see bz_campaign_config; NULL: none. False without memory. */
+/* Searches a run of the program under `fifo` that violates `oracle`. `stop` ends the search early,
+ * see bz_campaign_config; NULL: none. False without memory. */
 bool bz_witness_search(const struct bz_program *program, const char *oracle,
                        const volatile sig_atomic_t *stop, struct bz_witness *witness);
 

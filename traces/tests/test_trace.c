@@ -1,5 +1,6 @@
 /* The trace as plain data: strings, tasks, comparison, text. */
 #include "traces/tests/sample.h"
+#include "traces/text.h"
 #include "traces/trace_fields.h"
 
 Test(trace, equal_strings_share_and_stay) {

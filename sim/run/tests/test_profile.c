@@ -125,8 +125,7 @@ Test(profile, a_sound_program_is_sound_under_every_strategy) {
     }
 }
 
-/* --- liveness ----------------------------------------------------------------------------------
- */
+/* --- liveness --------------------------------------------------------------------------------- */
 
 struct wait {
     struct bz_world *world;

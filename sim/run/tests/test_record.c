@@ -123,8 +123,7 @@ Test(record, runs_in_fifo_order) {
     check_runs(BZ_ORDER_FIFO);
 }
 
-/* --- a scenario with most kinds of event, told line by line --------------------------------
- */
+/* --- a scenario with most kinds of event, told line by line ----------------------------------- */
 
 static struct bz_task *sleeper_task;
 
@@ -262,8 +261,7 @@ Test(record, hands_events_to_a_listener) {
     bz_world_destroy(world);
 }
 
-/* --- to a tape ---------------------------------------------------------------------------------
- */
+/* --- to a tape -------------------------------------------------------------------------------- */
 
 Test(record, strangers_get_numbers_from_the_far_end) {
     struct bz_trace trace;

@@ -1,0 +1,61 @@
+/* The report of `buzzer run`, and parts that other reports share. Everything on stdout depends on
+ * the program and the seeds alone; times go to stderr. The keys of JSON documents are a contract,
+ * see README.md. */
+#ifndef BZ_TOOLS_REPORT_H
+#define BZ_TOOLS_REPORT_H
+
+#include <stdbool.h>
+
+#include "sim/run/campaign.h"
+#include "tools/findings.h"
+#include "tools/require_window.h"
+#include "traces/json.h"
+
+struct bz_run_report {
+    const struct bz_program *program;
+    uint64_t seed_first;
+    const struct bz_campaign_result *result;
+    const struct bz_kept_findings *findings;
+    double seconds;
+    bool is_stopped;         /* by a signal */
+    struct bz_missed missed; /* required windows */
+    int exit_code;
+};
+
+/* --- for people */
+
+/* Printed before the first run: the seed and every setting. */
+void bz_run_report_print_head(const struct bz_run_report *report);
+
+/* The scenario, the variant and every setting. */
+void bz_run_report_print_program(const struct bz_program *program);
+
+/* A finding, and whether a FIFO loop can reach it. */
+void bz_run_report_print_finding(const struct bz_kept_finding *finding,
+                                 const struct bz_variant *variant);
+
+/* Printed at the end. `is_quiet`: findings alone. */
+void bz_run_report_print(const struct bz_run_report *report, bool is_quiet);
+
+/* --- JSON */
+
+/* The document of `run --json`; the caller frees it. */
+struct bz_json *bz_run_report_json(const struct bz_run_report *report);
+
+/* Adds the scenario, variant, strategy, order and other settings. */
+void bz_json_add_program(struct bz_json *object, const struct bz_program *program);
+
+/* Adds the result of a replay. */
+void bz_json_add_replay(struct bz_json *object, const struct bz_replay_report *report);
+
+/* Adds a finding. True if the variant declares it. */
+bool bz_json_add_violation(struct bz_json *item, const struct bz_kept_finding *finding,
+                           const struct bz_variant *variant);
+
+/* Adds a digest as 16 digits. */
+void bz_json_add_digest(struct bz_json *object, const char *key, uint64_t digest);
+
+/* Prints the document to stdout and frees it. */
+void bz_json_put(struct bz_json *root);
+
+#endif

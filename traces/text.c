@@ -1,0 +1,112 @@
+#include "traces/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define WORD_MAX 63u
+
+bool bz_fail(char *error, size_t error_bytes, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error, error_bytes, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+size_t bz_edit_distance(const char *a, const char *b) {
+    size_t row[WORD_MAX + 1];
+    size_t a_length = strnlen(a, WORD_MAX);
+    size_t b_length = strnlen(b, WORD_MAX);
+    for (size_t column = 0; column <= b_length; column++) {
+        row[column] = column;
+    }
+    for (size_t line = 1; line <= a_length; line++) {
+        size_t diagonal = row[0];
+        row[0] = line;
+        for (size_t column = 1; column <= b_length; column++) {
+            size_t replaced = diagonal + (a[line - 1] != b[column - 1]);
+            size_t shifted = 1 + (row[column] < row[column - 1] ? row[column] : row[column - 1]);
+            diagonal = row[column];
+            row[column] = replaced < shifted ? replaced : shifted;
+        }
+    }
+    return row[b_length];
+}
+
+/* A descriptor, or -1 with a message. O_NONBLOCK: if a pipe replaced the file after stat(), open()
+ * does not wait for a writer. */
+static int open_regular(const char *path, char *error, size_t error_bytes) {
+    struct stat status;
+    bool is_there = stat(path, &status) == 0;
+    int descriptor = -1;
+    if (is_there && S_ISREG(status.st_mode)) {
+        descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        is_there = descriptor >= 0 && fstat(descriptor, &status) == 0;
+    }
+    if (is_there && S_ISREG(status.st_mode)) {
+        return descriptor;
+    }
+    if (is_there) {
+        bz_fail(error, error_bytes, "%s: is %s, no regular file", path,
+                S_ISDIR(status.st_mode) ? "a folder" : "a device or a pipe");
+    } else {
+        bz_fail(error, error_bytes, "%s: cannot be opened (%s); check the path", path,
+                strerror(errno));
+    }
+    if (descriptor >= 0) {
+        close(descriptor);
+    }
+    return -1;
+}
+
+/* Reads to the end of the file, which may grow meanwhile, at most to the limit. */
+static char *read_all(int descriptor, size_t bytes_max, size_t *length) {
+    size_t capacity = 65536;
+    char *text = malloc(capacity);
+    *length = 0;
+    while (text != NULL && *length <= bytes_max) {
+        if (*length == capacity) {
+            capacity *= 2;
+            char *larger = realloc(text, capacity);
+            if (larger == NULL) {
+                free(text);
+            }
+            text = larger;
+            continue;
+        }
+        ssize_t got = read(descriptor, text + *length, capacity - *length);
+        if (got == 0) {
+            return text;
+        }
+        if (got < 0 && errno != EINTR) {
+            break;
+        }
+        *length += got < 0 ? 0 : (size_t)got;
+    }
+    free(text);
+    return NULL;
+}
+
+char *bz_file_read(const char *path, size_t bytes_max, size_t *length, char *error,
+                   size_t error_bytes) {
+    int descriptor = open_regular(path, error, error_bytes);
+    if (descriptor < 0) {
+        return NULL;
+    }
+    char *text = read_all(descriptor, bytes_max, length);
+    if (text == NULL && *length > bytes_max) {
+        bool is_small = bytes_max < 1u << 20u;
+        bz_fail(error, error_bytes, "%s: larger than %zu %s, the limit", path,
+                is_small ? bytes_max : bytes_max >> 20u, is_small ? "bytes" : "MiB");
+    } else if (text == NULL) {
+        bz_fail(error, error_bytes, "%s: cannot be read: %s", path, strerror(errno));
+    }
+    close(descriptor);
+    return text;
+}

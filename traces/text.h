@@ -1,0 +1,20 @@
+/* Text from outside: the file that holds it, words that nearly fit, messages about it. */
+#ifndef BZ_TRACES_TEXT_H
+#define BZ_TRACES_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Writes a message, cut to fit, and returns false. */
+bool bz_fail(char *error, size_t error_bytes, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Levenshtein's distance between two words, of which at most 63 bytes count. */
+size_t bz_edit_distance(const char *a, const char *b);
+
+/* The content of a regular file; the caller frees it. NULL with a message that begins with `path`.
+ * A folder, a pipe or a device is refused without being read. */
+char *bz_file_read(const char *path, size_t bytes_max, size_t *length, char *error,
+                   size_t error_bytes);
+
+#endif
