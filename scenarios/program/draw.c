@@ -249,7 +249,6 @@ static void expand(struct drawing *drawing, uint32_t from, uint32_t to, struct p
 
 static void draw_object(struct bz_script *script, struct bz_world *world,
                         const struct bz_script_draw *draw) {
-    static const uint8_t permits[] = {1, 2, 0};
     uint8_t candidates[1 + BZ_SCRIPT_PRIMITIVES] = {(uint8_t)draw->first};
     uint32_t count = 1;
     for (uint32_t primitive = 0; primitive < BZ_SCRIPT_PRIMITIVES; primitive++) {
@@ -263,24 +262,8 @@ static void draw_object(struct bz_script *script, struct bz_world *world,
     uint64_t number = bz_world_draw(world, "number", 3);
     uint64_t order = bz_world_draw(world, "order", 3);
     object->primitive = candidates[script->object_count == 1 ? 0 : kind];
-    switch ((enum bz_primitive)object->primitive) {
-    case BZ_PRIMITIVE_SEMAPHORE:
-    case BZ_PRIMITIVE_BOUNDED:
-        object->number = permits[number];
-        break;
-    case BZ_PRIMITIVE_BARRIER:
-        object->number = 1 + ((uint32_t)number + 1) % 3;
-        break;
-    case BZ_PRIMITIVE_QUEUE:
-        object->number = (uint32_t)number;
-        object->order = (uint8_t)order;
-        break;
-    case BZ_PRIMITIVE_POOL:
-        object->number = 1 + (uint32_t)number;
-        break;
-    default:
-        break;
-    }
+    object->number = bz_script_kinds[object->primitive].drawn[number];
+    object->order = bz_script_kinds[object->primitive].has_order ? (uint8_t)order : 0;
     snprintf(object->name, sizeof object->name, "%s-%u",
              bz_primitive_name((enum bz_primitive)object->primitive), script->object_count);
 }

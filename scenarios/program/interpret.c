@@ -8,6 +8,8 @@
  * fault of the variant's. */
 #include "scenarios/program/interpret.h"
 
+#include <stdio.h>
+
 #include "primitives/runtime/group.h"
 #include "primitives/runtime/task.h"
 #include "primitives/runtime/timeout.h"
@@ -297,13 +299,7 @@ static enum bz_status run_ops(struct runner *runner, uint32_t from, uint32_t to)
 /* --- set-up and end --------------------------------------------------------------------------- */
 
 static void name_second(struct object *entry, const char *name, const char *suffix) {
-    size_t used = 0;
-    for (; *name != '\0'; name++) {
-        entry->second_name[used++] = *name;
-    }
-    for (; *suffix != '\0'; suffix++) {
-        entry->second_name[used++] = *suffix;
-    }
+    snprintf(entry->second_name, sizeof entry->second_name, "%s%s", name, suffix);
 }
 
 static enum bz_status init_object(struct object *entry, struct bz_world *world,
@@ -331,12 +327,9 @@ static enum bz_status init_object(struct object *entry, struct bz_world *world,
 /* Not every variant has every order of a queue, or semaphores without a permit. */
 static enum bz_status init_plainer_object(struct object *entry, struct bz_world *world,
                                           struct bz_script_object *object) {
-    uint32_t least;
-    uint32_t most;
-    bool is_queue = object->primitive == BZ_PRIMITIVE_QUEUE;
-    bool is_number = bz_script_number((enum bz_primitive)object->primitive, &least, &most) != NULL;
+    const struct bz_script_kind *kind = &bz_script_kinds[object->primitive];
     object->order = BZ_QUEUE_ORDER_FIFO;
-    object->number = is_number && !is_queue ? 1 : object->number;
+    object->number = kind->number != NULL && !kind->has_order ? 1 : object->number;
     *entry = (struct object){0};
     return init_object(entry, world, object);
 }

@@ -83,7 +83,7 @@ struct bz_script_verb_info {
 extern const struct bz_script_verb_info bz_script_verbs[BZ_VERB_COUNT];
 extern const char *const bz_script_orders[3]; /* of a queue, by enum bz_queue_order */
 
-/* Objects that a program may have: all but semaphores of deferreds, which no task can wait for. */
+/* The primitives that a program may use are the first ones. */
 #define BZ_SCRIPT_PRIMITIVES 8u
 
 struct bz_script_object {
@@ -94,8 +94,16 @@ struct bz_script_object {
     uint16_t zero;
 };
 
-/* The name of `number` in a file and its limits; NULL if the primitive has no such thing. */
-const char *bz_script_number(enum bz_primitive primitive, uint32_t *least, uint32_t *most);
+/* What a script says of an object beside its name, by primitive. */
+struct bz_script_kind {
+    const char *number; /* the name of `number` in a file; NULL: it has none */
+    uint32_t least;
+    uint32_t most;
+    uint8_t drawn[3]; /* what `number` may be in a drawn script */
+    bool has_order;
+};
+
+extern const struct bz_script_kind bz_script_kinds[BZ_SCRIPT_PRIMITIVES];
 
 struct bz_script_op {
     uint8_t verb; /* enum bz_script_verb */

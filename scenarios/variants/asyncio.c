@@ -22,7 +22,7 @@
  *
  * Left out: abort() and reset() of the barrier. asyncio's wait for the lock of its condition, and
  * what a scenario can call does not. */
-#include "scenarios/variants/asyncio.h"
+#include "primitives/sync/items.h"
 #include "scenarios/variants/deque.h"
 #include "scenarios/variants/variants.h"
 
@@ -384,6 +384,146 @@ static enum bz_status barrier_wait(void *instance, uint32_t *index) {
         .queued = condition_queued                                                                 \
     }
 
+/* --- queue ------------------------------------------------------------------------------------ */
+
+struct queue {
+    struct bz_items items;
+    struct bz_deque getters;
+    struct bz_deque putters;
+    struct bz_deque joiners;
+    uint64_t unfinished;
+    uint32_t maxsize;
+    bool is_shut;
+};
+
+static enum bz_status queue_init(void *instance, struct bz_loop *loop, enum bz_queue_order order,
+                                 uint32_t maxsize) {
+    struct queue *queue = instance;
+    bz_deque_init(&queue->getters, loop);
+    bz_deque_init(&queue->putters, loop);
+    bz_deque_init(&queue->joiners, loop);
+    queue->maxsize = maxsize;
+    enum bz_queue_kind kind = (enum bz_queue_kind)order; /* they have the same numbers */
+    bool has_memory = bz_items_init(&queue->items, bz_loop_mem(loop), kind, maxsize);
+    return has_memory ? BZ_OK : BZ_NO_MEMORY;
+}
+
+static bool is_full(const struct queue *queue) {
+    return queue->maxsize > 0 && queue->items.count >= queue->maxsize;
+}
+
+static enum bz_status queue_try_put(void *instance, uint64_t value, int64_t priority) {
+    struct queue *queue = instance;
+    if (queue->is_shut) {
+        return BZ_CLOSED;
+    }
+    if (is_full(queue)) {
+        return BZ_FULL;
+    }
+    if (!bz_items_reserve(&queue->items)) {
+        return BZ_NO_MEMORY;
+    }
+    bz_items_push(&queue->items, value, priority);
+    queue->unfinished++;
+    bz_deque_pop_and_wake(&queue->getters);
+    return BZ_OK;
+}
+
+/* After each wait it is looked again what it was good for. Who leaves with a wake-up that it has no
+ * use for passes it on. */
+static enum bz_status queue_put(void *instance, uint64_t value, int64_t priority) {
+    struct queue *queue = instance;
+    while (is_full(queue) && !queue->is_shut) {
+        struct bz_waiter waiter;
+        enum bz_status status = bz_deque_wait(&queue->putters, &waiter);
+        if (status != BZ_OK) {
+            if (bz_waiter_was_woken(&waiter) && !is_full(queue)) {
+                bz_deque_pop_and_wake(&queue->putters);
+            }
+            return status;
+        }
+    }
+    return queue_try_put(instance, value, priority);
+}
+
+static enum bz_status queue_try_get(void *instance, uint64_t *value) {
+    struct queue *queue = instance;
+    if (queue->items.count == 0) {
+        return queue->is_shut ? BZ_CLOSED : BZ_EMPTY;
+    }
+    *value = bz_items_pop(&queue->items);
+    bz_deque_pop_and_wake(&queue->putters);
+    return BZ_OK;
+}
+
+static enum bz_status queue_get(void *instance, uint64_t *value) {
+    struct queue *queue = instance;
+    while (queue->items.count == 0 && !queue->is_shut) {
+        struct bz_waiter waiter;
+        enum bz_status status = bz_deque_wait(&queue->getters, &waiter);
+        if (status != BZ_OK) {
+            if (bz_waiter_was_woken(&waiter) && queue->items.count > 0) {
+                bz_deque_pop_and_wake(&queue->getters);
+            }
+            return status;
+        }
+    }
+    return queue_try_get(instance, value);
+}
+
+static void finish(struct queue *queue) {
+    while (queue->unfinished == 0 && bz_deque_wake_oldest(&queue->joiners)) {
+    }
+}
+
+static enum bz_status queue_task_done(void *instance) {
+    struct queue *queue = instance;
+    if (queue->unfinished == 0) {
+        return BZ_INVALID_STATE;
+    }
+    queue->unfinished--;
+    finish(queue);
+    return BZ_OK;
+}
+
+static enum bz_status queue_join(void *instance) {
+    struct queue *queue = instance;
+    struct bz_waiter waiter;
+    return queue->unfinished == 0 ? BZ_OK : bz_deque_wait(&queue->joiners, &waiter);
+}
+
+static void queue_shutdown(void *instance, bool is_immediate) {
+    struct queue *queue = instance;
+    queue->is_shut = true;
+    if (is_immediate) {
+        uint32_t dropped = queue->items.count;
+        bz_items_clear(&queue->items);
+        queue->unfinished -= dropped < queue->unfinished ? dropped : queue->unfinished;
+        finish(queue);
+    }
+    while (bz_deque_pop_and_wake(&queue->getters) || bz_deque_pop_and_wake(&queue->putters)) {
+    }
+}
+
+static uint64_t queue_size(void *instance) {
+    const struct queue *queue = instance;
+    return queue->items.count;
+}
+
+static uint32_t queue_queued(void *instance) {
+    const struct queue *queue = instance;
+    return bz_deque_length(&queue->getters) + bz_deque_length(&queue->putters) +
+           bz_deque_length(&queue->joiners);
+}
+
+#define QUEUE_OPS(shutdown_)                                                                       \
+    &(const struct bz_queue_ops) {                                                                 \
+        .instance_bytes = sizeof(struct queue), .init = queue_init, .put = queue_put,              \
+        .get = queue_get, .try_put = queue_try_put, .try_get = queue_try_get,                      \
+        .task_done = queue_task_done, .join = queue_join, .shutdown = shutdown_,                   \
+        .size = queue_size, .queued = queue_queued                                                 \
+    }
+
 /* --- known faults ----------------------------------------------------------------------------- */
 
 #define FAULT(name, primitives_, ...)                                                              \
@@ -432,7 +572,7 @@ FAULT(fault_barrier, 1u << BZ_PRIMITIVE_BARRIER, .family = "stuck state", .oracl
  * that both declare. What is waived: a lock whose head was cancelled leaves it to that one, when it
  * resumes, to wake the next. Those who are held back at a barrier are woken together, and who comes
  * then may be ahead of them. */
-#define ASYNCIO(version_, name_, summary_, ...)                                                    \
+#define ASYNCIO(version_, shutdown_, name_, summary_, ...)                                         \
     const struct bz_variant bz_variant_asyncio_##version_ = {                                      \
         .version = BZ_VARIANT_VERSION,                                                             \
         .claims = BZ_CLAIM_FIFO | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE |                \
@@ -447,15 +587,16 @@ FAULT(fault_barrier, 1u << BZ_PRIMITIVE_BARRIER, .family = "stuck state", .oracl
         .event = &event_ops,                                                                       \
         .condition = CONDITION_OPS(condition_wait_##version_),                                     \
         .barrier = BARRIER_OPS(barrier_init_##version_),                                           \
-        .queue = &bz_asyncio_queue_##version_,                                                     \
+        .queue = QUEUE_OPS(shutdown_),                                                             \
         .waives = {[BZ_PRIMITIVE_LOCK] = BZ_CLAIM_WORK_CONSERVING,                                 \
                    [BZ_PRIMITIVE_BARRIER] = BZ_CLAIM_FIFO,                                         \
                    [BZ_PRIMITIVE_QUEUE] = BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT},                 \
         .declared = (const struct bz_fault *const[]){__VA_ARGS__, NULL},                           \
     }
 
-ASYNCIO(311, "asyncio-3.11",
+ASYNCIO(311, NULL, "asyncio-3.11",
         "reference: asyncio of CPython 3.11 and 3.12, with the faults of its day", &fault_locked,
         &fault_bound, &fault_one_wake, &fault_notify_lost, &fault_barrier);
-ASYNCIO(313, "asyncio-3.13", "reference: asyncio of CPython 3.13 to 3.15, with its open faults",
-        &fault_locked, &fault_bound, &fault_barrier);
+ASYNCIO(313, queue_shutdown, "asyncio-3.13",
+        "reference: asyncio of CPython 3.13 to 3.15, with its open faults", &fault_locked,
+        &fault_bound, &fault_barrier);

@@ -160,6 +160,13 @@ struct bz_variant {
 
 bool bz_variant_offers(const struct bz_variant *variant, enum bz_primitive primitive);
 
+/* Its table for the primitive, struct bz_..._ops, which begins with the bytes of an instance; NULL:
+ * not offered. */
+const void *bz_variant_table(const struct bz_variant *variant, enum bz_primitive primitive);
+
+/* Whether that table has every function that is not optional. */
+bool bz_variant_is_complete(const struct bz_variant *variant, enum bz_primitive primitive);
+
 /* What it claims of this primitive, BZ_CLAIM_... */
 uint32_t bz_variant_claims(const struct bz_variant *variant, enum bz_primitive primitive);
 
