@@ -79,7 +79,7 @@ Test(explore, finds_every_entry_of_the_zoo) {
             continue;
         }
         struct bz_program program =
-            tst_explored_program(bz_scenario_find(fault->scenario), *next, settings_of(*next));
+            tst_explored_program(tst_scenario(fault->scenario), *next, settings_of(*next));
         expect_found(&program, fault->oracle);
         count++;
     }

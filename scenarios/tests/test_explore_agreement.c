@@ -92,7 +92,7 @@ Test(explore_agreement, for_every_entry_of_the_zoo) {
     for (const struct bz_variant *const *next = bz_variants; *next != NULL; next++) {
         const struct bz_fault *fault = (*next)->fault;
         if (fault != NULL) {
-            compare_bounds(bz_scenario_find(fault->scenario), *next, fault->settings, &sum);
+            compare_bounds(tst_scenario(fault->scenario), *next, fault->settings, &sum);
         }
     }
     cr_assert(lt(u32, 400, sum.compared), "compared %u, left out %u", sum.compared, sum.too_large);

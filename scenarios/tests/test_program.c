@@ -14,8 +14,6 @@
 
 #define SEEDS 20000u
 
-static const struct bz_catalog catalog = {bz_scenarios, bz_variants};
-
 /* Of every kind of object and every operation one. */
 static const char everything[] =
     "{\"format\": \"buzzer-program/1\", \"objects\": ["
@@ -305,17 +303,18 @@ Test(program, a_token_and_a_trace_hold_on_to_the_content) {
     cr_assert(bz_record(&program, 7, &trace, &report));
     cr_assert(eq(int, report.result, BZ_REPLAY_MATCHED));
     bz_token_format(&program, 7, report.digest, token, sizeof token);
-    cr_assert(bz_token_parse(token, &catalog, &parsed, &seed, &digest, error, sizeof error), "%s",
-              error);
+    cr_assert(bz_token_parse(token, &tst_catalog, &parsed, &seed, &digest, error, sizeof error),
+              "%s", error);
     cr_assert(eq(u64, parsed.args.file_digest, program.args.file_digest));
     cr_assert(eq(int, memcmp(parsed.args.file, program.args.file, sizeof program.args.file), 0));
-    cr_assert(bz_trace_program(&trace, &catalog, &parsed, error, sizeof error), "%s", error);
+    cr_assert(bz_trace_program(&trace, &tst_catalog, &parsed, error, sizeof error), "%s", error);
     cr_assert(bz_replay_trace(&trace, &parsed, &report, error, sizeof error), "%s", error);
     cr_assert(eq(int, report.result, BZ_REPLAY_MATCHED), "%s", report.got);
     write_file(FILE_OF("", TASK("{\"op\": \"yield\"}")));
-    cr_assert(not(bz_trace_program(&trace, &catalog, &parsed, error, sizeof error)));
+    cr_assert(not(bz_trace_program(&trace, &tst_catalog, &parsed, error, sizeof error)));
     cr_assert(strstr(error, "has changed") != NULL, "%s", error);
-    cr_assert(not(bz_token_parse(token, &catalog, &parsed, &seed, &digest, error, sizeof error)));
+    cr_assert(
+        not(bz_token_parse(token, &tst_catalog, &parsed, &seed, &digest, error, sizeof error)));
     bz_trace_fini(&trace);
     leave_folder(&folder);
 }

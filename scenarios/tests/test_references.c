@@ -8,7 +8,7 @@
 
 #include "primitives/runtime/coro/san.h"
 #include "scenarios/tests/seeds.h"
-#include "scenarios/variants/twisted.h"
+#include "scenarios/variants/variants.h"
 #include "sim/native/internal.h"
 #include "sim/run/settings.h"
 
@@ -93,7 +93,7 @@ Test(references, twisted_has_no_other_fault) {
 
 static bool is_found(const struct bz_variant *variant, const struct bz_fault *fault,
                      enum bz_order order) {
-    struct bz_program program = tst_program(bz_scenario_find(fault->scenario), variant, order);
+    struct bz_program program = tst_program(tst_scenario(fault->scenario), variant, order);
     char error[BZ_ERROR_BYTES];
     if (fault->settings != NULL) {
         cr_assert(bz_program_set_list(&program, fault->settings, error, sizeof error), "%s", error);
@@ -110,7 +110,7 @@ static bool is_found(const struct bz_variant *variant, const struct bz_fault *fa
 
 static void expect_all_found(const struct bz_variant *variant, uint32_t count) {
     for (const struct bz_fault *const *fault = variant->declared; *fault != NULL; fault++) {
-        cr_assert(bz_scenario_find((*fault)->scenario) != NULL, "%s", (*fault)->issue);
+        cr_assert(tst_scenario((*fault)->scenario) != NULL, "%s", (*fault)->issue);
         cr_assert(is_found(variant, *fault, BZ_ORDER_ANY), "%s: %s", variant->name,
                   (*fault)->summary);
         bool is_owed = (*fault)->fifo_reachable;

@@ -40,7 +40,7 @@ Test(zoo, every_entry_is_found) {
         if (fault == NULL) {
             continue;
         }
-        const struct bz_scenario *scenario = bz_scenario_find(fault->scenario);
+        const struct bz_scenario *scenario = tst_scenario(fault->scenario);
         cr_assert(scenario != NULL, "%s names no scenario", (*next)->name);
         expect_found(*next, scenario, BZ_ORDER_ANY);
         if (fault->fifo_reachable) {

@@ -38,46 +38,21 @@ static uint32_t queued(const struct bz_waitq *queue) {
     return queue->waiting_count + queue->woken_count + queue->cancelled_count;
 }
 
-/* Further than this the queue is not walked, so that a step stays O(1) however many wait. */
+/* A view counts along the queue, so that the counters of the primitive are checked too. Of a longer
+ * queue it counts only so many entries: a step stays O(1). */
 #define WALK_MAX 32u
 
-/* All entries, `walked` of which lie before `link`; UINT32_MAX if there are more than WALK_MAX. */
-static __attribute__((noinline)) uint32_t walk_on(const struct bz_list *head,
-                                                  const struct bz_list *link, uint32_t walked) {
-    for (; link != head; link = link->next) {
-        if (walked++ == WALK_MAX) {
-            return UINT32_MAX;
-        }
-    }
-    return walked;
-}
-
-/* Goes on to the next entry, and stays at the head. */
-static inline const struct bz_list *step_on(const struct bz_list *head, const struct bz_list *link,
-                                            uint32_t *walked) {
-    bool is_entry = link != head;
-    const struct bz_list *next = link->next;
-    *walked += is_entry;
-    return is_entry ? next : link;
-}
-
-/* Counts along the queue, so that the counters of the primitive are checked, too; of a long queue,
- * its counter stands for what lies behind the first WALK_MAX. The first few steps are taken whether
- * there is an entry or not: how many wait after a random step, a processor cannot foresee. */
 static void view_queue(const struct bz_waitq *queue, struct bz_permit_view *view) {
     uint32_t walked = 0;
-    const struct bz_list *head = &queue->waiting;
-    const struct bz_list *link = step_on(head, head->next, &walked);
-    link = step_on(head, link, &walked);
-    link = step_on(head, link, &walked);
-    if (__builtin_expect(link != head, 0)) {
-        walked = walk_on(head, link, walked);
+    const struct bz_list *link = queue->waiting.next;
+    for (; link != &queue->waiting && walked < WALK_MAX; link = link->next) {
+        walked++;
     }
-    view->queued = queue->woken_count + queue->cancelled_count +
-                   (walked == UINT32_MAX ? queue->waiting_count : walked);
     view->waiting = queue->waiting_count;
     view->woken = queue->woken_count;
     view->cancelled = queue->cancelled_count;
+    view->queued = queue->woken_count + queue->cancelled_count +
+                   (link == &queue->waiting ? walked : queue->waiting_count);
 }
 
 /* --- permits ---------------------------------------------------------------------------------- */

@@ -17,7 +17,6 @@
  * slot of a DeferredSemaphore first, and so does the queue here. An item that was given to a getter
  * is never taken back; a task that was cancelled in the window puts it back in front, where it may
  * come behind a later one that is on its way already. */
-#include "scenarios/variants/twisted.h"
 #include "primitives/runtime/mem.h"
 #include "scenarios/variants/deque.h"
 #include "scenarios/variants/variants.h"
