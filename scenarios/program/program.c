@@ -46,16 +46,16 @@ struct object {
         struct bz_sut_queue queue;
         struct bz_sut_pool pool;
     };
-    char second_name[BZ_SCRIPT_NAME_BYTES + 8]; /* of its second object in the book */
+    char second_name[BZ_SCRIPT_NAME_BYTES + 8]; /* of its second object in the judge */
 };
 
 struct holding {
     uint8_t object;
     uint8_t key;
-    uint8_t depth; /* of the scope that it was acquired in, or has come out of */
+    uint8_t depth; /* of the timeout that it was acquired in; those that have ended do not count */
 };
 
-/* A task, or a child of a group: who runs a part of the script. */
+/* A task, or a child of a group, which runs a part of the script. */
 struct runner {
     struct interpreter *interpreter;
     uint32_t first; /* of its operations */
@@ -120,7 +120,7 @@ static void release(struct runner *runner, uint32_t object, uint32_t key) {
     give_back(runner, object, key);
 }
 
-/* On the way out of a scope of this depth that has come to an early end. */
+/* When a timeout of this depth has ended early. */
 static void release_inside(struct runner *runner, uint32_t depth) {
     for (uint32_t index = runner->holding_count; index-- > 0;) {
         if (runner->holdings[index].depth >= depth) {
@@ -136,7 +136,7 @@ static enum bz_status acquire(struct runner *runner, uint32_t object, uint32_t k
         primitive == BZ_PRIMITIVE_CONDITION ? bz_sut_condition_acquire(&entry->condition)
         : primitive == BZ_PRIMITIVE_POOL    ? bz_sut_pool_acquire(&entry->pool, key)
                                             : bz_sut_acquire(&entry->permits);
-    if (status == BZ_OK) { /* there is room: a task has no more operations than that */
+    if (status == BZ_OK) { /* there is room for one holding of each operation */
         runner->holdings[runner->holding_count++] = (struct holding){
             .object = (uint8_t)object, .key = (uint8_t)key, .depth = (uint8_t)runner->depth};
     }
@@ -212,7 +212,7 @@ static enum bz_status use(struct runner *runner, const struct bz_script_op *op) 
     case BZ_VERB_CLEAR:
         bz_sut_event_clear(&entry->event);
         return BZ_OK;
-    case BZ_VERB_ABORT: /* of a variant that does not offer it, this and the next do nothing */
+    case BZ_VERB_ABORT: /* this and the next do nothing if the variant does not offer them */
         (void)bz_sut_barrier_abort(&entry->barrier);
         return BZ_OK;
     case BZ_VERB_RESET:
@@ -230,7 +230,7 @@ static enum bz_status run_child(void *arg) {
     return status;
 }
 
-/* A child that fails ends its siblings, and the group; the parent goes on behind it. */
+/* A child that fails ends the group; the parent goes on after it. */
 static enum bz_status run_group(struct runner *runner, uint32_t first, uint32_t end) {
     struct interpreter *interpreter = runner->interpreter;
     const struct bz_script_op *ops = interpreter->script->ops;
@@ -249,8 +249,7 @@ static enum bz_status run_group(struct runner *runner, uint32_t first, uint32_t 
     return status == BZ_FAILED ? BZ_OK : status;
 }
 
-/* A timeout around some operations: either those inside of one, or a single one that has a limit of
- * its own. */
+/* Runs operations in a timeout: those inside a `timeout`, or a single one with `within`. */
 static enum bz_status run_in_time(struct runner *runner, uint32_t delay_ns, uint32_t from,
                                   uint32_t to, const struct bz_script_op *single) {
     struct bz_timeout scope;
@@ -295,8 +294,7 @@ static enum bz_status run_op(struct runner *runner, uint32_t index) {
     }
 }
 
-/* What an operation may answer, and the program goes on. Some primitives have a deadline of their
- * own. */
+/* Statuses after which the program goes on. Some primitives have a deadline of their own. */
 static bool is_answer(enum bz_status status) {
     return status == BZ_TIMED_OUT || status == BZ_BROKEN || status == BZ_CLOSED ||
            status == BZ_EMPTY || status == BZ_FULL;

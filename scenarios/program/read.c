@@ -1,6 +1,6 @@
-/* A file as a script. The text is not trusted: JSON is taken by the letter (traces/json.h), every
- * member must be known, every number in its limits, every name resolved; the first thing that is
- * wrong is named with its place, as in "x.json: tasks[1].ops[0].object: ...". */
+/* Reads a script from a file. The text is not trusted: the JSON must be strict (traces/json.h),
+ * every member known, every number within its limits, every name resolved. An error names its
+ * place, as in "x.json: tasks[1].ops[0].object: ...". */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

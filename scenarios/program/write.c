@@ -1,5 +1,5 @@
-/* A script as a file: one object and one operation a line, in the manner of a trace, so that a diff
- * reads well. What the reader fills in itself is left out. */
+/* Writes a script as a file, with one object or operation a line, so that a diff reads well.
+ * Defaults that the reader fills in are left out. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,27 +1,27 @@
 /* asyncio-3.11 and asyncio-3.13: CPython's asyncio as references.
  *
  * They follow the algorithms of CPython's Lib/asyncio/locks.py and queues.py, known faults
- * included, and are written from a description of these. The difference to the primitives that ship
- * is in the bookkeeping:
+ * included, and are written from a description. They differ from the primitives that ship in the
+ * bookkeeping:
  *
  *     lock        is free from the release until the woken waiter resumes; newcomers queue behind
- *                 that one; locked() says "no" meanwhile (gh-138121)
- *     semaphore   the permit is taken out of the value when a waiter is woken
- *     queue       nothing is promised to a woken task: it looks again, and may be overtaken and
- *                 have to queue again at the end (gh-83055, declined: a queue is not fair)
+ *                 that waiter; locked() says "no" meanwhile (gh-138121)
+ *     semaphore   the permit leaves the value when a waiter is woken
+ *     queue       nothing is promised to a woken task: it checks again, may be overtaken, and then
+ *                 queues again at the end (gh-83055, declined: a queue is not fair)
  *     barrier     an index is how many fill at the moment of arrival (gh-155233)
  *
- * Entries stay in their queue until the waiter has resumed, but for those of a queue of items,
- * which whoever wakes them takes out. What the versions do in a way of their own:
+ * Waiters stay in their deque until they have resumed. Those of a queue of items are taken out by
+ * the task that wakes them. The versions differ in:
  *
  *                 3.11, 3.12                                  3.13 and later
- *     semaphore   who resumes wakes one other (gh-111693)     wakes all that fit
+ *     semaphore   a resumed task wakes one other (gh-111693)  wakes all that fit
  *     condition   the notification of a cancelled waiter      a cancelled waiter notifies another,
  *                 is lost (gh-112202)                         whether it was notified or not
  *     queue                                                   can be shut down
  *
- * Left out: abort() and reset() of the barrier. asyncio's wait for the lock of its condition, and
- * what a scenario can call does not. */
+ * Left out: abort() and reset() of the barrier. In asyncio they wait for the lock of the condition;
+ * what a scenario calls there may not wait. */
 #include "primitives/sync/items.h"
 #include "scenarios/variants/deque.h"
 #include "scenarios/variants/variants.h"
@@ -40,8 +40,8 @@ static enum bz_status lock_init(void *instance, struct bz_loop *loop, uint32_t p
     return BZ_OK;
 }
 
-/* The head alone is looked at. If it is done already, its task will go on with the chain when it
- * resumes: it takes the lock, or comes here again. */
+/* Looks at the head alone. If that is done already, its task continues the chain when it resumes:
+ * it takes the lock, or calls this again. */
 static void wake_first(struct lock *lock) {
     struct bz_waiter *first = bz_deque_next(&lock->queue, NULL);
     if (first != NULL) {
@@ -146,7 +146,7 @@ static enum bz_status semaphore_acquire_311(void *instance) {
     return status;
 }
 
-/* On every way out, as many are woken as there are permits that nobody was woken for. */
+/* On every way out it wakes as many as there are permits that nobody was woken for. */
 static enum bz_status semaphore_acquire_313(void *instance) {
     struct semaphore *semaphore = instance;
     struct bz_waiter waiter;
@@ -198,7 +198,7 @@ static enum bz_status event_init(void *instance, struct bz_loop *loop) {
 
 static void event_set(void *instance) {
     struct event *event = instance;
-    event->is_set = true; /* if it was, nobody waits */
+    event->is_set = true; /* if it was set before, nobody waits */
     while (bz_deque_wake_oldest(&event->queue)) {
     }
 }
@@ -213,7 +213,7 @@ static bool event_is_set(void *instance) {
     return event->is_set;
 }
 
-/* Who was woken does not look at the flag again. */
+/* A woken task does not check the flag again. */
 static enum bz_status event_wait(void *instance) {
     struct event *event = instance;
     struct bz_waiter waiter;
@@ -248,7 +248,7 @@ static enum bz_status condition_init(void *instance, struct bz_loop *loop) {
     return lock_init(&condition->lock, loop, 1);
 }
 
-/* Requests that strike while the lock is acquired again are remembered, as one. Each costs the task
+/* Acquires the lock again. Cancels that strike meanwhile are remembered as one; each costs the task
  * its place in the queue of the lock. */
 static enum bz_status relock(struct condition *condition) {
     enum bz_status result = BZ_OK;
@@ -261,7 +261,7 @@ static enum bz_status relock(struct condition *condition) {
     }
 }
 
-/* Waits, and acquires the lock again, whatever happens. A cancellation comes out at the end. */
+/* Waits, and acquires the lock again in any case. A cancellation is returned at the end. */
 static enum bz_status condition_wait_311(void *instance) {
     struct condition *condition = instance;
     struct bz_waiter waiter;
@@ -280,7 +280,8 @@ static void condition_wake(struct condition *condition, uint32_t count) {
     }
 }
 
-/* Who leaves cancelled may have been notified, and does not ask: waits may end for no reason. */
+/* A cancelled waiter always notifies another, as it may have been notified itself. So a wait may
+ * end for no reason. */
 static enum bz_status condition_wait_313(void *instance) {
     enum bz_status status = condition_wait_311(instance);
     if (status == BZ_CANCELLED) {
@@ -313,10 +314,10 @@ static uint32_t condition_queued(void *instance) {
 /* --- barrier ---------------------------------------------------------------------------------- */
 
 struct barrier {
-    struct condition condition;              /* first: what is queued there is queued here */
+    struct condition condition;              /* first: its `queued` is the barrier's too */
     enum bz_status (*wait)(void *condition); /* of this version */
     uint32_t parties;
-    uint32_t count; /* fill, or have yet to leave */
+    uint32_t count; /* tasks that fill, or have yet to leave */
     bool is_draining;
 };
 
@@ -346,8 +347,8 @@ static enum bz_status wait_while(struct barrier *barrier, bool is_draining) {
     return status;
 }
 
-/* The fault: the index is how many fill already, and one who is cancelled fills no more, so that a
- * later arrival is given an index that somebody has. */
+/* The fault: the index is how many fill already. A cancelled task fills no more, so a later one may
+ * get an index that another task has. */
 static enum bz_status fill(struct barrier *barrier, uint32_t *index) {
     enum bz_status status = BZ_OK;
     *index = barrier->count++;
@@ -429,8 +430,8 @@ static enum bz_status queue_try_put(void *instance, uint64_t value, int64_t prio
     return BZ_OK;
 }
 
-/* After each wait it is looked again what it was good for. Who leaves with a wake-up that it has no
- * use for passes it on. */
+/* After each wait it checks again. A task that leaves with a wake-up it does not use passes it on.
+ */
 static enum bz_status queue_put(void *instance, uint64_t value, int64_t priority) {
     struct queue *queue = instance;
     while (is_full(queue) && !queue->is_shut) {
@@ -538,9 +539,8 @@ FAULT(fault_locked, 1u << BZ_PRIMITIVE_LOCK, .family = "stuck state", .oracle = 
       .summary = "locked() of a lock is false while a woken waiter is about to take it",
       .property = "locked() is true exactly when an acquire would wait");
 
-/* Seen here first. The permit left the value at the wake-up, so that for the bound somebody holds
- * it already; the release of a task that holds nothing is taken for that one's, and then two tasks
- * get the one permit. */
+/* Found by Buzzer. The permit leaves the value at the wake-up, so for the bound it counts as held
+ * already. A release by a task that holds nothing is accepted, and two tasks get one permit. */
 FAULT(
     fault_bound, 1u << BZ_PRIMITIVE_BOUNDED, .family = "passes on too much", .oracle = "misuse",
     .scenario = "intruder", .settings = "primitive=bounded", .issue = "no issue known",
@@ -568,10 +568,9 @@ FAULT(fault_barrier, 1u << BZ_PRIMITIVE_BARRIER, .family = "stuck state", .oracl
 
 /* --- variants --------------------------------------------------------------------------------- */
 
-/* A lock's locked() is claimed to be exact, because it is meant to be: that it is not is a fault
- * that both declare. What is waived: a lock whose head was cancelled leaves it to that one, when it
- * resumes, to wake the next. Those who are held back at a barrier are woken together, and who comes
- * then may be ahead of them. */
+/* locked() of a lock is claimed to be exact because it is meant to be; both declare the fault.
+ * Waived: if the head of a lock was cancelled, the next is woken only when that head resumes. Tasks
+ * held back at a barrier are woken together, and a newcomer may overtake them. */
 #define ASYNCIO(version_, shutdown_, name_, summary_, ...)                                         \
     const struct bz_variant bz_variant_asyncio_##version_ = {                                      \
         .version = BZ_VARIANT_VERSION,                                                             \

@@ -10,7 +10,7 @@
 __attribute__((noinline, cold)) void bz_sut_scrub_stack(void) {
     char leftovers[SCRUBBED_BYTES];
     memset(leftovers, 0, sizeof leftovers);
-    __asm__ volatile("" : : "r"(leftovers) : "memory"); /* it is written, and for good */
+    __asm__ volatile("" : : "r"(leftovers) : "memory"); /* the compiler keeps the memset */
 }
 
 /* Zeroed memory for an instance of the variant's primitive, or for one use of its scope. */
@@ -268,7 +268,7 @@ enum bz_status bz_sut_queue_join(struct bz_sut_queue *sut) {
 
 void bz_sut_queue_finish(struct bz_sut_queue *sut) {
     if (sut->ops->queued != NULL && sut->ops->queued(sut->instance) > 0) {
-        return; /* a get might sweep them away before `leak` has looked */
+        return; /* a get might remove waiters that the oracle `leak` must see */
     }
     while (bz_sut_queue_try_get(sut) == BZ_OK &&
            bz_judge_verdict(sut->world->judge) == BZ_RUN_PASSED) {
