@@ -219,8 +219,8 @@ static void spawn_all(struct condition *state, const int64_t *values) {
                               on_producer_ended);
     }
     /* A variant that does not refuse misuse would let the intruder in. */
-    uint32_t claims = bz_variant_claims(world->variant, BZ_PRIMITIVE_CONDITION);
-    if ((claims & BZ_CLAIM_REFUSES_MISUSE) != 0 && values[INTRUSIONS] > 0) {
+    if (bz_scene_claims(world, BZ_PRIMITIVE_CONDITION, BZ_CLAIM_REFUSES_MISUSE) &&
+        values[INTRUSIONS] > 0) {
         bz_scene_spawn(world, "intruder", 0, intruder, state);
     }
     bz_canceller_spawn(world, state->consumers, values[CONSUMERS], 1u << BZ_OP_WAIT,

@@ -20,7 +20,7 @@ static const struct bz_param params[] = {
     {"rounds", "how often each client asks", 1, 1, 1000},
     {"arrival", "a client yields 0..arrival times before it asks", 2, 0, 1000},
     {"hold", "a permit is held for 0..hold yields; 0: released in the callback", 1, 0, 1000},
-    {"nesting", "callbacks may run inside each other this deep", 2, 1, 64},
+    {"nesting", "how deep callbacks may nest", 2, 1, 64},
     {"patience", "the canceller yields 0..patience-1 times", 8, 1, 1000},
     {"cancels", "how often the canceller strikes", 1, 0, 1000},
     {NULL, NULL, 0, 0, 0},
@@ -61,17 +61,13 @@ static void take_back(struct client *client) {
     client->crowd->ops->cancel(client->crowd->instance, &client->request);
 }
 
-static bool claims(const struct crowd *crowd, uint32_t claim) {
-    return (bz_variant_claims(crowd->scene.world->variant, BZ_PRIMITIVE_DEFERRED) & claim) != 0;
-}
-
 /* No oracle has objected yet. */
 static bool goes_on(const struct crowd *crowd) {
     return bz_judge_verdict(crowd->scene.world->judge) == BZ_RUN_PASSED;
 }
 
 static void check_order(struct crowd *crowd, const struct client *client) {
-    if (!claims(crowd, BZ_CLAIM_FIFO)) {
+    if (!bz_scene_claims(crowd->scene.world, BZ_PRIMITIVE_DEFERRED, BZ_CLAIM_FIFO)) {
         return;
     }
     for (uint32_t index = 0; index < crowd->client_count; index++) {
@@ -246,7 +242,8 @@ static void finish(struct bz_world *world, void *arg) {
     uint32_t queued = crowd->ops->queued != NULL ? crowd->ops->queued(crowd->instance) : 0;
     bz_world_assert(world, queued == 0, "everybody was answered, and %u still wait(s)", queued);
     enum bz_status status = crowd->ops->release(crowd->instance);
-    bz_world_assert(world, !claims(crowd, BZ_CLAIM_REFUSES_MISUSE) || status != BZ_OK,
+    bool refuses = bz_scene_claims(world, BZ_PRIMITIVE_DEFERRED, BZ_CLAIM_REFUSES_MISUSE);
+    bz_world_assert(world, !refuses || status != BZ_OK,
                     "a release of what nobody held was accepted");
 }
 

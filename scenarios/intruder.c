@@ -33,16 +33,12 @@ struct intruder {
     enum bz_status rejection; /* of one more permit for a plain semaphore; BZ_OK: none */
 };
 
-static bool claims(const struct intruder *state, uint32_t claim) {
-    const struct bz_scene *scene = &state->scene;
-    return (bz_variant_claims(scene->world->variant, scene->sut.primitive) & claim) != 0;
-}
-
 /* Acquires, and compares whether it suspends with what locked() said. */
 static enum bz_status acquire(struct intruder *state) {
     struct bz_world *world = state->scene.world;
     struct bz_sut_permits *sut = &state->scene.sut;
-    bool can_ask = sut->ops->locked != NULL && claims(state, BZ_CLAIM_LOCKED_EXACT);
+    bool can_ask =
+        sut->ops->locked != NULL && bz_scene_claims(world, sut->primitive, BZ_CLAIM_LOCKED_EXACT);
     bool is_locked = can_ask && sut->ops->locked(sut->instance);
     bz_world_mark_step(world);
     enum bz_status status = bz_sut_acquire(sut);
@@ -71,9 +67,10 @@ static enum bz_status worker(void *arg) {
 /* Releases, if nobody holds a permit and the right answer is known. */
 static void intrude(struct intruder *state) {
     struct bz_sut_permits *sut = &state->scene.sut;
-    uint64_t holders = bz_judge_holders(state->scene.world->judge, sut->object);
+    struct bz_world *world = state->scene.world;
     bool is_plain = sut->primitive == BZ_PRIMITIVE_SEMAPHORE;
-    if (holders > 0 || (!is_plain && !claims(state, BZ_CLAIM_REFUSES_MISUSE))) {
+    if (bz_judge_holders(world->judge, sut->object) > 0 ||
+        (!is_plain && !bz_scene_claims(world, sut->primitive, BZ_CLAIM_REFUSES_MISUSE))) {
         return;
     }
     enum bz_status status = bz_sut_release(sut);

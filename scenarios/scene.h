@@ -24,6 +24,12 @@ bool bz_scene_init_permits(struct bz_scene *scene, const struct bz_scenario_args
                            const char *name, int64_t permits);
 bool bz_scene_is_set_up(struct bz_world *world, enum bz_status status);
 
+/* Whether the variant claims this of the primitive. */
+static inline bool bz_scene_claims(const struct bz_world *world, enum bz_primitive primitive,
+                                   uint32_t claim) {
+    return (bz_variant_claims(world->variant, primitive) & claim) != 0;
+}
+
 /* The `finish` of a scenario about permits. */
 void bz_scene_finish_permits(struct bz_world *world, void *scene);
 

@@ -12,7 +12,7 @@ enum { WORKERS, ROUNDS, SLEEP_NS, CANCELS };
 
 static const struct bz_param params[] = {
     {"workers", "tasks that sleep inside scopes", 3, 1, 1000},
-    {"rounds", "how often each of them does", 2, 1, 1000},
+    {"rounds", "rounds of each worker", 2, 1, 1000},
     {"sleep-ns", "sleeps and deadlines are of 0..sleep-ns", 4, 0, 1000000000},
     {"cancels", "how often the canceller strikes", 2, 0, 1000},
     {NULL, NULL, 0, 0, 0},

@@ -1,5 +1,5 @@
-/* The cancellers' common part, with more tasks than a word has bits; and what `buzzer` shows of its
- * queue, however many wait. */
+/* What cancellers share, with more tasks than a word has bits; and what the view of `buzzer` shows
+ * of queues of any length. */
 #include "primitives/runtime/driver.h"
 #include "primitives/sync/semaphore.h"
 #include "scenarios/scenarios.h"

@@ -1,4 +1,4 @@
-/* The registries, and what every entry of them must say. */
+/* The lists of scenarios and variants, and what each entry must have. */
 #include <string.h>
 
 #include "scenarios/tests/seeds.h"

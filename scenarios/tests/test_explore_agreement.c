@@ -1,7 +1,6 @@
-/* What the search leaves out, is not missed: with all reductions, with snapshots alone, and with
- * every prefix run again, it finds the same violations, the same outcomes, and, where nothing was
- * cut short, counts the same schedules. For every entry of the zoo, what ships, and drawn programs.
- */
+/* The reductions lose nothing. With all reductions, with snapshots alone, and with every prefix run
+ * again, the search finds the same violations and outcomes, and counts the same schedules where
+ * nothing was cut short: for every entry of the zoo, what ships, and drawn programs. */
 #include "scenarios/tests/explored.h"
 #include "sim/native/internal.h"
 
@@ -192,7 +191,7 @@ Test(explore_agreement, reductions_that_cannot_be_had_are_left_out) {
     cr_assert(result.is_whole);
 }
 
-/* A window is a matter of what the book still knows: who holds, who was woken. */
+/* The shadow state of the judge decides the window: who holds, who was woken. */
 Test(explore_agreement, for_cancels_into_one_window) {
     static const char *const windows[] = {"cancel=holding", "cancel=woken", "cancel=waiting",
                                           "cancel=sleeping", "cancel=cancelling"};

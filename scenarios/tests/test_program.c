@@ -1,6 +1,6 @@
-/* The scenario `program`: files are read by the letter and refused with a place; a drawn program
- * that is written and read again runs as before; what is drawn is silent on the primitives that
- * ship and finds the window bug. */
+/* The scenario `program`. Files are read strictly, and errors name their place. A drawn program
+ * that is written and read again runs as before. Drawn programs find nothing on the primitives that
+ * ship, and find the window bug. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,9 +1,9 @@
-/* The references: faithful, with their known faults declared, and with no other.
+/* The references have their declared faults and no others.
  *
- * Each runs every scenario that has a primitive of its own, under both orders. Whatever is found
- * must be declared. A declared fault ends the run that it is found in and hides what would have
- * come later; so each reference is run a second time without the claim that most runs break. And
- * what is declared must be found where it says. */
+ * Each runs every scenario that has one of its primitives, under both orders. Each violation must
+ * be a declared one. A declared fault ends its run and hides what would come later. So each
+ * reference runs a second time without the claim that most runs break. Each declared fault must be
+ * found where it says. */
 #include <string.h>
 
 #include "primitives/runtime/coro/san.h"
