@@ -1,17 +1,15 @@
-/* bank: a couple, two cards, one balance, and a bank that is far away.
+/* bank: two accounts at a remote bank, and cards that pay in at the same time.
  *
- * A request reads the balance of an account from the remote bank, adds what it pays in, and writes
- * the sum back. The bank works on several requests at a time and its replies take a drawn time, so
- * that a later request overtakes an earlier one. Two requests that read the same balance lose one
- * payment, though only one task ever runs at a time: so each account has a lock. With `lock=0`
- * nobody takes it, and the lost update must be found.
+ * A request reads the balance of an account, adds the payment, and writes the sum back. The bank
+ * serves several requests at a time. Its replies take a drawn time, so a later request can overtake
+ * an earlier one. Two requests that read the same balance lose one payment, though only one task
+ * runs at a time. So each account has a lock; with `lock=0` nobody takes it, and the lost update
+ * must be found.
  *
- * The bank keeps, beside the balance, the sum of what the writes that reached it paid in. Both
- * must be equal after every write; so no cancel, wherever it strikes, makes this check wrong. */
-#include "primitives/runtime/task.h"
+ * Beside the balance the bank keeps the sum of all payments that reached it. Both must be equal
+ * after every write, whatever was cancelled. */
 #include "scenarios/scenarios.h"
-#include "sim/native/sut.h"
-#include "sim/native/world.h"
+#include "scenarios/scene.h"
 
 enum { ACCOUNTS, CARDS, PAYMENTS, LATENCY_NS, LOCK };
 
@@ -31,8 +29,7 @@ struct account {
 };
 
 struct bank {
-    struct bz_world *world;
-    const struct bz_scenario_args *args;
+    struct bz_scene scene;
     struct bz_sut_pool pool;
     bool is_pool;
     struct account accounts[];
@@ -41,8 +38,7 @@ struct bank {
 /* --- the remote bank -------------------------------------------------------------------------- */
 
 static enum bz_status travel(struct bank *bank, const char *label) {
-    uint64_t most_ns = (uint64_t)bank->args->values[LATENCY_NS];
-    return bz_sleep(bank->world->loop, bz_world_draw_delay_ns(bank->world, label, 1, most_ns));
+    return bz_sleep_drawn(bank->scene.world, label, 1, bank->scene.values[LATENCY_NS]);
 }
 
 static enum bz_status fetch(struct bank *bank, uint32_t number, uint64_t *balance) {
@@ -54,8 +50,8 @@ static enum bz_status fetch(struct bank *bank, uint32_t number, uint64_t *balanc
     return status;
 }
 
-/* A message that its sender calls back has never arrived; one that has arrived has been obeyed,
- * even if the sender does not wait for the reply. */
+/* A message cancelled on its way never arrives. One that has arrived takes effect, even if the
+ * sender does not wait for the reply. */
 static enum bz_status store(struct bank *bank, uint32_t number, uint64_t balance, uint64_t amount) {
     enum bz_status status = travel(bank, "write-ns");
     if (status != BZ_OK) {
@@ -64,7 +60,7 @@ static enum bz_status store(struct bank *bank, uint32_t number, uint64_t balance
     struct account *account = &bank->accounts[number];
     account->balance = balance;
     account->paid_in += amount;
-    bz_world_assert(bank->world, account->balance == account->paid_in,
+    bz_world_assert(bank->scene.world, account->balance == account->paid_in,
                     "account %u has %llu, and %llu were paid in: an update is lost", number,
                     (unsigned long long)account->balance, (unsigned long long)account->paid_in);
     return travel(bank, "reply-ns");
@@ -73,7 +69,7 @@ static enum bz_status store(struct bank *bank, uint32_t number, uint64_t balance
 /* --- the couple ------------------------------------------------------------------------------- */
 
 static enum bz_status lock(struct bank *bank, uint32_t number) {
-    if (bank->args->values[LOCK] == 0) {
+    if (bank->scene.values[LOCK] == 0) {
         return BZ_OK;
     }
     return bank->is_pool ? bz_sut_pool_acquire(&bank->pool, number)
@@ -81,13 +77,11 @@ static enum bz_status lock(struct bank *bank, uint32_t number) {
 }
 
 static void unlock(struct bank *bank, uint32_t number) {
-    if (bank->args->values[LOCK] == 0) {
-        return;
+    if (bank->scene.values[LOCK] != 0) {
+        bz_check_released(bank->scene.world, bank->is_pool
+                                                 ? bz_sut_pool_release(&bank->pool, number)
+                                                 : bz_sut_release(&bank->accounts[number].lock));
     }
-    enum bz_status status = bank->is_pool ? bz_sut_pool_release(&bank->pool, number)
-                                          : bz_sut_release(&bank->accounts[number].lock);
-    bz_world_assert(bank->world, status == BZ_OK, "the release by its holder was refused: %s",
-                    bz_status_name(status));
 }
 
 static enum bz_status pay(struct bank *bank, uint32_t number, uint64_t amount) {
@@ -106,44 +100,38 @@ static enum bz_status pay(struct bank *bank, uint32_t number, uint64_t amount) {
 
 static enum bz_status card(void *arg) {
     struct bank *bank = arg;
-    uint64_t accounts = (uint64_t)bank->args->values[ACCOUNTS];
+    struct bz_world *world = bank->scene.world;
+    const int64_t *values = bank->scene.values;
     enum bz_status status = BZ_OK;
-    for (int64_t left = bank->args->values[PAYMENTS]; status == BZ_OK && left > 0; left--) {
-        uint32_t number = (uint32_t)bz_world_draw(bank->world, "account", accounts);
-        status = pay(bank, number, 1 + bz_world_draw(bank->world, "amount", 9));
+    for (int64_t left = values[PAYMENTS]; status == BZ_OK && left > 0; left--) {
+        uint64_t number = bz_world_draw(world, "account", (uint64_t)values[ACCOUNTS]);
+        status = pay(bank, (uint32_t)number, 1 + bz_world_draw(world, "amount", 9));
     }
     return status;
 }
 
 /* --- setting up ------------------------------------------------------------------------------- */
 
-static enum bz_status open_accounts(struct bank *bank) {
-    uint32_t count = (uint32_t)bank->args->values[ACCOUNTS];
-    enum bz_primitive primitive = bank->args->primitive;
+static enum bz_status open_accounts(struct bank *bank, enum bz_primitive primitive,
+                                    uint32_t count) {
+    struct bz_world *world = bank->scene.world;
     if (bank->is_pool) {
-        return bz_sut_pool_init(&bank->pool, bank->world, "account", count);
+        return bz_sut_pool_init(&bank->pool, world, "account", count);
     }
     enum bz_status status = BZ_OK;
     for (uint32_t number = 0; status == BZ_OK && number < count; number++) {
-        status =
-            bz_sut_permits_init(&bank->accounts[number].lock, bank->world, primitive, "account", 1);
+        status = bz_sut_permits_init(&bank->accounts[number].lock, world, primitive, "account", 1);
     }
     return status;
 }
 
 static void *setup(struct bz_world *world, const struct bz_scenario_args *args) {
     uint32_t accounts = (uint32_t)args->values[ACCOUNTS];
-    uint32_t cards = (uint32_t)args->values[CARDS];
-    struct bank *bank = bz_world_alloc(world, sizeof *bank + accounts * sizeof bank->accounts[0]);
-    bank->world = world;
-    bank->args = args;
+    struct bank *bank =
+        bz_scene_new(world, args, sizeof *bank + accounts * sizeof bank->accounts[0]);
     bank->is_pool = args->primitive == BZ_PRIMITIVE_POOL;
-    enum bz_status status = open_accounts(bank);
-    bz_world_assert(world, status == BZ_OK, "the variant could not be set up: %s",
-                    bz_status_name(status));
-    for (uint32_t index = 1; status == BZ_OK && index <= cards; index++) {
-        const struct bz_task *task = bz_task_spawn(world->loop, "card", index, card, bank);
-        bz_world_assert(world, task != NULL, "no memory for task card-%u", index);
+    if (bz_scene_is_set_up(world, open_accounts(bank, args->primitive, accounts))) {
+        bz_scene_spawn_all(world, NULL, args->values[CARDS], "card", card, bank);
     }
     return bank;
 }
@@ -155,7 +143,7 @@ static void finish(struct bz_world *world, void *arg) {
         bz_sut_pool_finish(&bank->pool);
         return;
     }
-    for (int64_t number = 0; number < bank->args->values[ACCOUNTS]; number++) {
+    for (int64_t number = 0; number < bank->scene.values[ACCOUNTS]; number++) {
         bz_sut_probe_misuse(&bank->accounts[number].lock);
     }
 }

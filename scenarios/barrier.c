@@ -1,21 +1,16 @@
-/* barrier: tasks meet round after round, more of them than a round takes.
+/* barrier: more tasks than a round takes meet round after round.
  *
- * Each worker comes `rounds` times, after a drawn number of yields; so some fill while others
- * drain, and a round is completed by whoever happens to be there. The canceller strikes somebody
- * who waits: one who fills leaves a place that must be filled again, one whose round has passed
- * does not. The breaker, if there is to be one, aborts the barrier and resets it a while later, or
- * resets it.
+ * Each worker comes `rounds` times, after a drawn number of yields. So some fill a round while
+ * others leave the one before, and any of them may complete it. The canceller strikes a task that
+ * waits: one that was filling leaves a place to be filled again, one whose round is complete does
+ * not. The breaker, if there is one, aborts the barrier and later resets it, or only resets it.
  *
- * In the end fewer are left than a round takes. A host, who is a timer, so that nobody can cancel
- * it, looks round when everything else has come to rest, and sends as many extras as are missing.
- * It gives up after a number of visits that no correct barrier needs: what waits then, waits for
- * ever, and the oracle deadlock says so. */
-#include "primitives/runtime/task.h"
+ * In the end fewer are left than a round takes. When everything else has come to rest, a host sends
+ * as many extras as are missing. The host is a timer, so that nobody can cancel it. It gives up
+ * after more visits than a correct barrier needs; then the oracle deadlock objects. */
 #include "primitives/runtime/timer.h"
-#include "scenarios/canceller.h"
 #include "scenarios/scenarios.h"
-#include "sim/native/sut.h"
-#include "sim/native/world.h"
+#include "scenarios/scene.h"
 
 enum { PARTIES, WORKERS, ROUNDS, PACE, PATIENCE, CANCELS, ABORTS, RESETS };
 
@@ -34,44 +29,34 @@ static const struct bz_param params[] = {
 #define HOST_INTERVAL_NS UINT64_C(1000000)
 
 struct barrier {
-    struct bz_world *world;
-    const struct bz_scenario_args *args;
+    struct bz_scene scene;
     struct bz_sut_barrier sut;
     struct bz_timer host;
     int64_t visits_left;
     uint64_t breaks; /* aborts and resets that the barrier took */
     uint32_t extras;
-    uint32_t guest_count;
     uint32_t guest_capacity;
-    struct bz_task **guests; /* workers, then extras */
+    struct bz_task **guests;        /* workers, then extras */
+    struct bz_canceller *canceller; /* which counts them */
 };
 
-static enum bz_status yield_below(struct barrier *state, const char *label, int64_t bound) {
-    for (uint64_t left = bz_world_draw(state->world, label, (uint64_t)bound); left > 0; left--) {
-        enum bz_status status = bz_yield(state->world->loop);
-        if (status != BZ_OK) {
-            return status;
-        }
-    }
-    return BZ_OK;
-}
-
-/* Being thrown out is no reason to stay away the next time. */
+/* A guest that was thrown out comes back in the next round. */
 static enum bz_status meet(struct barrier *state) {
+    struct bz_world *world = state->scene.world;
     uint32_t index = UINT32_MAX;
     enum bz_status status = bz_sut_barrier_wait(&state->sut, &index);
-    struct bz_task *self = bz_loop_current(state->world->loop);
     bool is_fine = status == BZ_OK || (status == BZ_BROKEN && state->breaks > 0) ||
-                   (status == BZ_CANCELLED && bz_task_cancelling(self) > 0);
-    bz_world_assert(state->world, is_fine, "a wait ended with %s", bz_status_name(status));
+                   bz_is_cancelled(world, status);
+    bz_world_assert(world, is_fine, "a wait ended with %s", bz_status_name(status));
     return status == BZ_BROKEN ? BZ_OK : status;
 }
 
 static enum bz_status worker(void *arg) {
     struct barrier *state = arg;
+    const int64_t *values = state->scene.values;
     enum bz_status status = BZ_OK;
-    for (int64_t left = state->args->values[ROUNDS]; status == BZ_OK && left > 0; left--) {
-        status = yield_below(state, "pace", state->args->values[PACE] + 1);
+    for (int64_t left = values[ROUNDS]; status == BZ_OK && left > 0; left--) {
+        status = bz_yield_below(state->scene.world, "pace", values[PACE] + 1);
         status = status == BZ_OK ? meet(state) : status;
     }
     return status;
@@ -81,18 +66,6 @@ static enum bz_status extra(void *arg) {
     return meet(arg);
 }
 
-static enum bz_status canceller(void *arg) {
-    struct barrier *state = arg;
-    for (int64_t strike = 0; strike < state->args->values[CANCELS]; strike++) {
-        enum bz_status status = yield_below(state, "patience", state->args->values[PATIENCE]);
-        if (status != BZ_OK) {
-            return status;
-        }
-        bz_cancel_one_inside(state->world, state->guests, state->guest_count, BZ_OP_WAIT);
-    }
-    return BZ_OK;
-}
-
 static void reset(struct barrier *state) {
     state->breaks += bz_sut_barrier_reset(&state->sut);
 }
@@ -100,18 +73,19 @@ static void reset(struct barrier *state) {
 /* An aborted barrier is reset even if the breaker is cancelled meanwhile. */
 static enum bz_status breaker(void *arg) {
     struct barrier *state = arg;
-    int64_t patience = state->args->values[PATIENCE];
+    struct bz_world *world = state->scene.world;
+    const int64_t *values = state->scene.values;
     enum bz_status status = BZ_OK;
-    for (int64_t left = state->args->values[ABORTS]; status == BZ_OK && left > 0; left--) {
-        status = yield_below(state, "before-abort", patience);
+    for (int64_t left = values[ABORTS]; status == BZ_OK && left > 0; left--) {
+        status = bz_yield_below(world, "before-abort", values[PATIENCE]);
         if (status == BZ_OK && bz_sut_barrier_abort(&state->sut)) {
             state->breaks++;
-            status = yield_below(state, "before-reset", patience);
+            status = bz_yield_below(world, "before-reset", values[PATIENCE]);
             reset(state);
         }
     }
-    for (int64_t left = state->args->values[RESETS]; status == BZ_OK && left > 0; left--) {
-        status = yield_below(state, "before-reset", patience);
+    for (int64_t left = values[RESETS]; status == BZ_OK && left > 0; left--) {
+        status = bz_yield_below(world, "before-reset", values[PATIENCE]);
         if (status == BZ_OK) {
             reset(state);
         }
@@ -121,66 +95,47 @@ static enum bz_status breaker(void *arg) {
 
 /* --- the host --------------------------------------------------------------------------------- */
 
-static struct bz_task *spawn(struct barrier *state, const char *name, uint32_t index,
-                             bz_task_fn *fn) {
-    struct bz_task *task = bz_task_spawn(state->world->loop, name, index, fn, state);
-    bz_world_assert(state->world, task != NULL, "no memory for task %s-%u", name, index);
-    return task;
-}
-
-static void spawn_guest(struct barrier *state, const char *name, uint32_t index, bz_task_fn *fn) {
-    bz_world_assert(state->world, state->guest_count < state->guest_capacity, "too many guests");
-    struct bz_task *task = spawn(state, name, index, fn);
-    if (task != NULL && state->guest_count < state->guest_capacity) {
-        state->guests[state->guest_count++] = task;
-    }
-}
-
 static void host_visits(struct bz_timer *timer) {
     struct barrier *state = bz_container_of(timer, struct barrier, host);
-    uint32_t parties = (uint32_t)state->args->values[PARTIES];
+    struct bz_world *world = state->scene.world;
+    uint32_t parties = (uint32_t)state->scene.values[PARTIES];
     uint32_t left = 0;
     uint32_t waiting = 0;
-    for (uint32_t index = 0; index < state->guest_count; index++) {
+    for (uint32_t index = 0; index < state->canceller->count; index++) {
         left += !bz_task_is_done(state->guests[index]);
-        waiting += bz_world_is_suspended_in(state->world, state->guests[index], BZ_OP_WAIT);
+        waiting += bz_world_is_suspended_in(world, state->guests[index], BZ_OP_WAIT);
     }
     if (left == 0 || state->visits_left-- == 0) {
         return;
     }
     for (uint32_t missing = (parties - waiting % parties) % parties; missing > 0; missing--) {
-        spawn_guest(state, "extra", ++state->extras, extra);
+        bz_world_assert(world, state->canceller->count < state->guest_capacity, "too many guests");
+        struct bz_task *task = bz_scene_spawn(world, "extra", ++state->extras, extra, state);
+        if (task != NULL && state->canceller->count < state->guest_capacity) {
+            state->guests[state->canceller->count++] = task;
+        }
     }
-    bz_timer_arm(timer, bz_loop_now_ns(state->world->loop) + HOST_INTERVAL_NS);
-}
-
-/* A visit serves everybody who waits, or those whom a cancel leaves behind. A jump of the clock may
- * bring the host too early, and then the extras are too many. */
-static int64_t visits_needed(const struct bz_scenario_args *args) {
-    return 2 * args->values[ROUNDS] + 32;
+    bz_timer_arm(timer, bz_loop_now_ns(world->loop) + HOST_INTERVAL_NS);
 }
 
 static void *setup(struct bz_world *world, const struct bz_scenario_args *args) {
-    struct barrier *state = bz_world_alloc(world, sizeof *state);
-    uint32_t parties = (uint32_t)args->values[PARTIES];
-    state->world = world;
-    state->args = args;
-    state->visits_left = visits_needed(args);
+    struct barrier *state = bz_scene_new(world, args, sizeof *state);
+    const int64_t *values = args->values;
+    uint32_t parties = (uint32_t)values[PARTIES];
+    /* A visit serves everybody who waits, or those whom a cancel leaves behind. After a clock jump
+     * the host may come too early, and sends too many extras. */
+    state->visits_left = 2 * values[ROUNDS] + 32;
     state->guest_capacity =
-        (uint32_t)args->values[WORKERS] + (uint32_t)state->visits_left * (parties - 1);
+        (uint32_t)values[WORKERS] + (uint32_t)state->visits_left * (parties - 1);
     state->guests = bz_world_alloc(world, state->guest_capacity * sizeof(struct bz_task *));
-    enum bz_status status = bz_sut_barrier_init(&state->sut, world, "barrier", parties);
-    bz_world_assert(world, status == BZ_OK, "the variant could not be set up: %s",
-                    bz_status_name(status));
-    if (status != BZ_OK) {
+    if (!bz_scene_is_set_up(world, bz_sut_barrier_init(&state->sut, world, "barrier", parties))) {
         return state;
     }
-    for (uint32_t index = 1; index <= (uint32_t)args->values[WORKERS]; index++) {
-        spawn_guest(state, "worker", index, worker);
-    }
-    spawn(state, "canceller", 0, canceller);
-    if (args->values[ABORTS] + args->values[RESETS] > 0) {
-        spawn(state, "breaker", 0, breaker);
+    bz_scene_spawn_all(world, state->guests, values[WORKERS], "worker", worker, state);
+    state->canceller = bz_canceller_spawn(world, state->guests, values[WORKERS], 1u << BZ_OP_WAIT,
+                                          values[PATIENCE], values[CANCELS]);
+    if (values[ABORTS] + values[RESETS] > 0) {
+        bz_scene_spawn(world, "breaker", 0, breaker, state);
     }
     bz_timer_init(&state->host, world->loop, host_visits);
     bz_timer_arm(&state->host, HOST_INTERVAL_NS);

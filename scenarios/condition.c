@@ -1,23 +1,19 @@
-/* condition: consumers wait for tokens, producers add them.
+/* condition: consumers wait for tokens that producers add.
  *
- * A producer adds a drawn number of tokens with the lock held, notifies as many waiters, or now and
- * then all, and keeps the lock for some yields: whoever was notified wakes up to a lock that is
- * taken, and can be cancelled between the notification and the lock. A consumer waits while there
- * is no token and takes one; some do so inside a timeout whose deadline falls among the producers'
- * sleeps. Taking and adding read and write on both sides of a yield, so that a second task inside
- * the section would do harm.
+ * A producer takes the lock, adds a drawn number of tokens, notifies as many waiters, or sometimes
+ * all, and keeps the lock for some yields. So a notified consumer finds the lock taken, and can be
+ * cancelled between the notification and the lock. A consumer waits while there is no token, then
+ * takes one; sometimes inside a timeout whose deadline falls among the producers' sleeps. Adding
+ * and taking read before a yield and write after it, so a second task inside would do harm.
  *
- * When the last producer has gone a closer says so and notifies all; then consumers take what is
- * left and leave. If the closer is cancelled, the next one comes: it is called from a callback.
- * An intruder who does not hold the lock waits and notifies; variants that claim to, refuse it.
+ * When the last producer has ended, a callback starts a closer, which notifies all: consumers take
+ * what is left and leave. If the closer is cancelled, another one is started. An intruder waits and
+ * notifies without the lock; variants that claim to refuse misuse must refuse that.
  *
  * At the end every token was taken, or is left because every consumer was cancelled. */
-#include "primitives/runtime/task.h"
 #include "primitives/runtime/timeout.h"
-#include "scenarios/canceller.h"
 #include "scenarios/scenarios.h"
-#include "sim/native/sut.h"
-#include "sim/native/world.h"
+#include "scenarios/scene.h"
 
 enum { CONSUMERS, PRODUCERS, ROUNDS, BATCH, HOLD, PACE_NS, PATIENCE, CANCELS, INTRUSIONS };
 
@@ -34,71 +30,52 @@ static const struct bz_param params[] = {
     {NULL, NULL, 0, 0, 0},
 };
 
-struct starter {
-    struct condition *state;
-    struct bz_callback is_done;
-};
-
 struct condition {
-    struct bz_world *world;
-    const struct bz_scenario_args *args;
+    struct bz_scene scene;
     struct bz_sut_condition sut;
     uint64_t tokens;
     uint64_t made;
     uint64_t taken;
     int64_t producers_left;
-    int64_t consumers_satisfied; /* that left because there was nothing more to come */
+    int64_t consumers_satisfied; /* that left because no more tokens would come */
     uint32_t closers;
     bool is_closed;
-    struct starter *producers;
     struct bz_task *consumers[];
 };
 
-static enum bz_status yield_up_to(struct condition *state, const char *label, int64_t most) {
-    for (uint64_t left = bz_world_draw(state->world, label, (uint64_t)most + 1); left > 0; left--) {
-        enum bz_status status = bz_yield(state->world->loop);
-        if (status != BZ_OK) {
-            return status;
-        }
-    }
-    return BZ_OK;
-}
-
 static void release(struct condition *state) {
-    enum bz_status released = bz_sut_condition_release(&state->sut);
-    bz_world_assert(state->world, released == BZ_OK, "the release by its holder was refused: %s",
-                    bz_status_name(released));
+    bz_check_released(state->scene.world, bz_sut_condition_release(&state->sut));
 }
 
 static void notify(struct condition *state, uint32_t count) {
-    enum bz_status told = bz_sut_condition_notify(&state->sut, count);
-    bz_world_assert(state->world, told == BZ_OK, "the holder's notification was refused: %s",
-                    bz_status_name(told));
+    enum bz_status status = bz_sut_condition_notify(&state->sut, count);
+    bz_world_assert(state->scene.world, status == BZ_OK,
+                    "the holder's notification was refused: %s", bz_status_name(status));
 }
 
 /* --- producers, and the closer ---------------------------------------------------------------- */
 
 static enum bz_status produce(struct condition *state) {
-    uint64_t batch = 1 + bz_world_draw(state->world, "batch", (uint64_t)state->args->values[BATCH]);
+    struct bz_world *world = state->scene.world;
+    uint64_t batch = 1 + bz_world_draw(world, "batch", (uint64_t)state->scene.values[BATCH]);
     uint64_t before = state->tokens;
-    enum bz_status status = yield_up_to(state, "before-adding", 1);
+    enum bz_status status = bz_yield_below(world, "before-adding", 2);
     if (status != BZ_OK) {
         return status;
     }
     state->tokens = before + batch;
     state->made += batch;
-    bool is_for_all = bz_world_draw(state->world, "for-all", 4) == 3;
+    bool is_for_all = bz_world_draw(world, "for-all", 4) == 3;
     notify(state, is_for_all ? BZ_NOTIFY_ALL : (uint32_t)batch);
-    return yield_up_to(state, "hold", state->args->values[HOLD]);
+    return bz_yield_below(world, "hold", state->scene.values[HOLD] + 1);
 }
 
 static enum bz_status producer(void *arg) {
-    struct condition *state = ((struct starter *)arg)->state;
+    struct condition *state = arg;
+    const int64_t *values = state->scene.values;
     enum bz_status status = BZ_OK;
-    for (int64_t left = state->args->values[ROUNDS]; status == BZ_OK && left > 0; left--) {
-        uint64_t pace_ns = (uint64_t)state->args->values[PACE_NS];
-        status = bz_sleep(state->world->loop,
-                          bz_world_draw_delay_ns(state->world, "pace-ns", 0, pace_ns));
+    for (int64_t left = values[ROUNDS]; status == BZ_OK && left > 0; left--) {
+        status = bz_sleep_drawn(state->scene.world, "pace-ns", 0, values[PACE_NS]);
         if (status == BZ_OK) {
             status = bz_sut_condition_acquire(&state->sut);
             if (status == BZ_OK) {
@@ -111,7 +88,7 @@ static enum bz_status producer(void *arg) {
 }
 
 static enum bz_status closer(void *arg) {
-    struct condition *state = ((struct starter *)arg)->state;
+    struct condition *state = arg;
     enum bz_status status = bz_sut_condition_acquire(&state->sut);
     if (status == BZ_OK) {
         state->is_closed = true;
@@ -121,43 +98,26 @@ static enum bz_status closer(void *arg) {
     return status;
 }
 
-static void watch(struct condition *state, struct starter *starter, struct bz_task *task,
-                  void (*is_done)(struct bz_callback *, struct bz_future *)) {
-    bool is_watched =
-        task != NULL && bz_future_add_callback(bz_task_future(task), &starter->is_done, is_done);
-    bz_world_assert(state->world, is_watched, "no memory for a task");
-}
-
-static void close_is_due(struct bz_callback *callback, struct bz_future *future);
-
-static void send_closer(struct condition *state) {
-    struct starter *starter = bz_world_alloc(state->world, sizeof *starter);
-    starter->state = state;
-    struct bz_task *task =
-        bz_task_spawn(state->world->loop, "closer", ++state->closers, closer, starter);
-    watch(state, starter, task, close_is_due);
-}
-
-/* A closer has ended: by its deed, or before it. */
-static void close_is_due(struct bz_callback *callback, struct bz_future *future) {
-    struct condition *state = bz_container_of(callback, struct starter, is_done)->state;
-    (void)future;
+/* Starts a closer, and another one if it ends before it has closed. */
+static void ensure_closed(void *arg) {
+    struct condition *state = arg;
+    struct bz_world *world = state->scene.world;
     if (!state->is_closed) {
-        send_closer(state);
+        bz_scene_spawn_member(world, bz_world_alloc(world, sizeof(struct bz_member)), "closer",
+                              ++state->closers, closer, state, ensure_closed);
     }
 }
 
-static void producer_is_done(struct bz_callback *callback, struct bz_future *future) {
-    struct condition *state = bz_container_of(callback, struct starter, is_done)->state;
-    (void)future;
+static void on_producer_ended(void *arg) {
+    struct condition *state = arg;
     if (--state->producers_left == 0) {
-        send_closer(state);
+        ensure_closed(state);
     }
 }
 
 /* --- consumers -------------------------------------------------------------------------------- */
 
-/* With the lock held, and held again whatever it says. */
+/* With the lock held, which is held again on return, whatever the status. */
 static enum bz_status wait_for_token(struct condition *state) {
     enum bz_status status = BZ_OK;
     while (status == BZ_OK && state->tokens == 0 && !state->is_closed) {
@@ -168,46 +128,40 @@ static enum bz_status wait_for_token(struct condition *state) {
 
 static enum bz_status wait_in_time(struct condition *state) {
     struct bz_timeout scope;
-    uint64_t deadline_ns = bz_world_draw_delay_ns(state->world, "deadline-ns", 0,
-                                                  (uint64_t)state->args->values[PACE_NS]);
-    enum bz_status status = bz_timeout_enter(state->world->loop, &scope, deadline_ns);
-    if (status == BZ_OK) {
-        status = bz_timeout_exit(&scope, wait_for_token(state));
-    }
-    return status;
+    struct bz_world *world = state->scene.world;
+    uint64_t most_ns = (uint64_t)state->scene.values[PACE_NS];
+    uint64_t deadline_ns = bz_world_draw_delay_ns(world, "deadline-ns", 0, most_ns);
+    enum bz_status status = bz_timeout_enter(world->loop, &scope, deadline_ns);
+    return status == BZ_OK ? bz_timeout_exit(&scope, wait_for_token(state)) : status;
 }
 
-static void check_outcome(struct condition *state, enum bz_status status, bool is_hurried) {
-    struct bz_task *self = bz_loop_current(state->world->loop);
-    bool is_fine = status == BZ_OK || (status == BZ_TIMED_OUT && is_hurried) ||
-                   (status == BZ_CANCELLED && bz_task_cancelling(self) > 0);
-    bz_world_assert(state->world, is_fine, "a wait ended with %s", bz_status_name(status));
-}
-
-/* Takes a token, if there is one, and says whether there may be more to come. */
+/* Takes a token; if there is none, no more will come, and `is_over` is set. */
 static enum bz_status take_token(struct condition *state, bool *is_over) {
     uint64_t before = state->tokens;
     *is_over = before == 0;
     if (before == 0) {
         return BZ_OK;
     }
-    enum bz_status status = yield_up_to(state, "before-taking", 1);
+    enum bz_status status = bz_yield_below(state->scene.world, "before-taking", 2);
     if (status == BZ_OK) {
         state->tokens = before - 1;
         state->taken++;
     } else if (state->tokens > 0) {
-        notify(state, 1); /* it was our turn, and the token is still there */
+        notify(state, 1); /* the token is still there: for another consumer */
     }
     return status;
 }
 
 static enum bz_status consume(struct condition *state, bool is_hurried, bool *is_over) {
+    struct bz_world *world = state->scene.world;
     enum bz_status status = bz_sut_condition_acquire(&state->sut);
     if (status != BZ_OK) {
         return status;
     }
     status = is_hurried ? wait_in_time(state) : wait_for_token(state);
-    check_outcome(state, status, is_hurried);
+    bool is_fine =
+        status == BZ_OK || (status == BZ_TIMED_OUT && is_hurried) || bz_is_cancelled(world, status);
+    bz_world_assert(world, is_fine, "a wait ended with %s", bz_status_name(status));
     if (status == BZ_OK) {
         status = take_token(state, is_over);
     }
@@ -215,14 +169,14 @@ static enum bz_status consume(struct condition *state, bool is_hurried, bool *is
     return status;
 }
 
-/* Who was too late once, is patient the next time: runs end. */
+/* After a timeout it waits without one, so that runs end. */
 static enum bz_status consumer(void *arg) {
     struct condition *state = arg;
     enum bz_status status = BZ_OK;
     bool is_over = false;
     bool was_late = false;
     while (status == BZ_OK && !is_over) {
-        bool is_hurried = !was_late && bz_world_draw(state->world, "hurried", 3) == 2;
+        bool is_hurried = !was_late && bz_world_draw(state->scene.world, "hurried", 3) == 2;
         status = consume(state, is_hurried, &is_over);
         was_late = status == BZ_TIMED_OUT;
         status = was_late ? BZ_OK : status;
@@ -231,17 +185,19 @@ static enum bz_status consumer(void *arg) {
     return status;
 }
 
-/* Notifies without the lock, at a drawn moment, and waits without it when nobody holds it: both are
- * to be refused where nobody holds the lock, also while it is on its way to somebody. */
+/* If nobody holds the lock, at a drawn moment: notifies or waits without it. Both must be refused,
+ * also while the lock is promised to a task that has not resumed. */
 static enum bz_status intruder(void *arg) {
     struct condition *state = arg;
-    for (int64_t left = state->args->values[INTRUSIONS]; left > 0; left--) {
-        enum bz_status status = yield_up_to(state, "intrusion", state->args->values[PATIENCE] - 1);
+    struct bz_world *world = state->scene.world;
+    const int64_t *values = state->scene.values;
+    for (int64_t left = values[INTRUSIONS]; left > 0; left--) {
+        enum bz_status status = bz_yield_below(world, "intrusion", values[PATIENCE]);
         if (status != BZ_OK) {
             return status;
         }
-        bool is_free = bz_judge_holders(state->world->judge, state->sut.judged.lock) == 0;
-        if (is_free && bz_world_draw(state->world, "waits", 2) == 1) {
+        bool is_free = bz_judge_holders(world->judge, state->sut.judged.lock) == 0;
+        if (is_free && bz_world_draw(world, "waits", 2) == 1) {
             status = bz_sut_condition_misuse(&state->sut);
         } else if (is_free) {
             status = bz_sut_condition_notify(&state->sut, 1);
@@ -250,58 +206,33 @@ static enum bz_status intruder(void *arg) {
     return BZ_OK;
 }
 
-static enum bz_status canceller(void *arg) {
-    struct condition *state = arg;
-    for (int64_t strike = 0; strike < state->args->values[CANCELS]; strike++) {
-        enum bz_status status = yield_up_to(state, "patience", state->args->values[PATIENCE] - 1);
-        if (status != BZ_OK) {
-            return status;
-        }
-        bz_cancel_one_inside(state->world, state->consumers,
-                             (uint32_t)state->args->values[CONSUMERS], BZ_OP_WAIT);
-    }
-    return BZ_OK;
-}
-
 /* --- beginning and end ------------------------------------------------------------------------ */
 
-static bool spawn_all(struct condition *state) {
-    struct bz_loop *loop = state->world->loop;
-    bool is_complete = true;
-    for (uint32_t index = 0; index < (uint32_t)state->args->values[CONSUMERS]; index++) {
-        state->consumers[index] = bz_task_spawn(loop, "consumer", index + 1, consumer, state);
-        is_complete = is_complete && state->consumers[index] != NULL;
-    }
-    for (uint32_t index = 0; index < (uint32_t)state->args->values[PRODUCERS]; index++) {
-        struct starter *starter = &state->producers[index];
-        starter->state = state;
-        watch(state, starter, bz_task_spawn(loop, "producer", index + 1, producer, starter),
-              producer_is_done);
+static void spawn_all(struct condition *state, const int64_t *values) {
+    struct bz_world *world = state->scene.world;
+    struct bz_member *producers =
+        bz_world_alloc(world, (size_t)values[PRODUCERS] * sizeof *producers);
+    state->producers_left = values[PRODUCERS];
+    bz_scene_spawn_all(world, state->consumers, values[CONSUMERS], "consumer", consumer, state);
+    for (uint32_t index = 0; index < (uint32_t)values[PRODUCERS]; index++) {
+        bz_scene_spawn_member(world, &producers[index], "producer", index + 1, producer, state,
+                              on_producer_ended);
     }
     /* A variant that does not refuse misuse would let the intruder in. */
-    bool refuses = (bz_variant_claims(state->world->variant, BZ_PRIMITIVE_CONDITION) &
-                    BZ_CLAIM_REFUSES_MISUSE) != 0;
-    if (refuses && state->args->values[INTRUSIONS] > 0) {
-        is_complete = bz_task_spawn(loop, "intruder", 0, intruder, state) != NULL && is_complete;
+    if (bz_scene_claims(world, BZ_PRIMITIVE_CONDITION, BZ_CLAIM_REFUSES_MISUSE) &&
+        values[INTRUSIONS] > 0) {
+        bz_scene_spawn(world, "intruder", 0, intruder, state);
     }
-    return bz_task_spawn(loop, "canceller", 0, canceller, state) != NULL && is_complete;
+    bz_canceller_spawn(world, state->consumers, values[CONSUMERS], 1u << BZ_OP_WAIT,
+                       values[PATIENCE], values[CANCELS]);
 }
 
 static void *setup(struct bz_world *world, const struct bz_scenario_args *args) {
     size_t consumers = (size_t)args->values[CONSUMERS];
     struct condition *state =
-        bz_world_alloc(world, sizeof *state + consumers * sizeof state->consumers[0]);
-    state->world = world;
-    state->args = args;
-    state->producers_left = args->values[PRODUCERS];
-    state->producers =
-        bz_world_alloc(world, (size_t)args->values[PRODUCERS] * sizeof state->producers[0]);
-    enum bz_status status = bz_sut_condition_init(&state->sut, world, "tokens", "lock");
-    bz_world_assert(world, status == BZ_OK, "the variant could not be set up: %s",
-                    bz_status_name(status));
-    if (status == BZ_OK) {
-        bool is_complete = spawn_all(state);
-        bz_world_assert(world, is_complete, "no memory for all tasks");
+        bz_scene_new(world, args, sizeof *state + consumers * sizeof state->consumers[0]);
+    if (bz_scene_is_set_up(world, bz_sut_condition_init(&state->sut, world, "tokens", "lock"))) {
+        spawn_all(state, args->values);
     }
     return state;
 }

@@ -1,18 +1,16 @@
-/* deferred: a crowd of clients at a semaphore that answers by callbacks.
+/* deferred: clients share a semaphore that answers by callbacks.
  *
- * Each client asks for a permit. Its callback draws what to do with it: to release it right there,
- * inside the callback, or to leave it to the client's task, which holds it for some yields. So one
- * release may set off a chain of callbacks that release in turn. A client that is cancelled while
- * it waits takes its request back, and draws whether the callback that says so takes back another
- * one's request, too. Who has gone when the permit comes gives it away in the callback.
+ * Each client asks for a permit. Its callback draws whether it releases the permit at once, inside
+ * the callback, or leaves it to the client's task, which holds it for some yields. So one release
+ * may set off a chain of callbacks that release in turn. A client cancelled while it waits takes
+ * its request back; the callback that reports this draws whether it takes back another client's
+ * request too. A client that has already left when its permit comes releases it in the callback.
  *
- * Counted by the scenario, because no oracle sees callbacks: holders, order, answers, and how deep
+ * No oracle sees callbacks, so the scenario itself checks holders, order, answers, and how deep
  * callbacks nest. A depth that grows with the crowd ends on a real stack with a lock that is locked
  * for ever (Twisted #9304). */
-#include "primitives/runtime/task.h"
 #include "scenarios/scenarios.h"
-#include "sim/native/sut.h"
-#include "sim/native/world.h"
+#include "scenarios/scene.h"
 
 enum { PERMITS, CROWD, ROUNDS, ARRIVAL, HOLD, NESTING, PATIENCE, CANCELS };
 
@@ -22,7 +20,7 @@ static const struct bz_param params[] = {
     {"rounds", "how often each client asks", 1, 1, 1000},
     {"arrival", "a client yields 0..arrival times before it asks", 2, 0, 1000},
     {"hold", "a permit is held for 0..hold yields; 0: released in the callback", 1, 0, 1000},
-    {"nesting", "callbacks may run inside each other this deep", 2, 1, 64},
+    {"nesting", "how deep callbacks may nest", 2, 1, 64},
     {"patience", "the canceller yields 0..patience-1 times", 8, 1, 1000},
     {"cancels", "how often the canceller strikes", 1, 0, 1000},
     {NULL, NULL, 0, 0, 0},
@@ -41,8 +39,7 @@ struct client {
 };
 
 struct crowd {
-    struct bz_world *world;
-    const struct bz_scenario_args *args;
+    struct bz_scene scene;
     const struct bz_deferred_ops *ops;
     void *instance;
     uint64_t tickets;
@@ -56,9 +53,7 @@ struct crowd {
 
 static void release(struct crowd *crowd) {
     crowd->holders--;
-    enum bz_status released = crowd->ops->release(crowd->instance);
-    bz_world_assert(crowd->world, released == BZ_OK, "the release by its holder was refused: %s",
-                    bz_status_name(released));
+    bz_check_released(crowd->scene.world, crowd->ops->release(crowd->instance));
 }
 
 static void take_back(struct client *client) {
@@ -66,30 +61,26 @@ static void take_back(struct client *client) {
     client->crowd->ops->cancel(client->crowd->instance, &client->request);
 }
 
-static bool claims(const struct crowd *crowd, uint32_t claim) {
-    return (bz_variant_claims(crowd->world->variant, BZ_PRIMITIVE_DEFERRED) & claim) != 0;
-}
-
 /* No oracle has objected yet. */
 static bool goes_on(const struct crowd *crowd) {
-    return bz_judge_verdict(crowd->world->judge) == BZ_RUN_PASSED;
+    return bz_judge_verdict(crowd->scene.world->judge) == BZ_RUN_PASSED;
 }
 
 static void check_order(struct crowd *crowd, const struct client *client) {
-    if (!claims(crowd, BZ_CLAIM_FIFO)) {
+    if (!bz_scene_claims(crowd->scene.world, BZ_PRIMITIVE_DEFERRED, BZ_CLAIM_FIFO)) {
         return;
     }
     for (uint32_t index = 0; index < crowd->client_count; index++) {
         const struct client *other = &crowd->clients[index];
         bool is_overtaken =
             other->is_asking && !other->is_refused && other->ticket < client->ticket;
-        bz_world_assert(crowd->world, !is_overtaken,
+        bz_world_assert(crowd->scene.world, !is_overtaken,
                         "client-%u got its permit before client-%u, who had asked earlier",
                         (unsigned)(client - crowd->clients) + 1, index + 1);
     }
 }
 
-/* Somebody else who asks leaves, too. */
+/* The first other client that waits leaves too. */
 static void take_back_another(struct crowd *crowd) {
     for (uint32_t index = 0; index < crowd->client_count; index++) {
         struct client *other = &crowd->clients[index];
@@ -102,22 +93,23 @@ static void take_back_another(struct crowd *crowd) {
 
 static void on_granted(struct crowd *crowd, struct client *client) {
     crowd->holders++;
-    bz_world_assert(crowd->world, crowd->holders <= (uint64_t)crowd->args->values[PERMITS],
+    bz_world_assert(crowd->scene.world, crowd->holders <= (uint64_t)crowd->scene.values[PERMITS],
                     "%llu clients hold one of %lld permit(s)", (unsigned long long)crowd->holders,
-                    (long long)crowd->args->values[PERMITS]);
+                    (long long)crowd->scene.values[PERMITS]);
     check_order(crowd, client);
-    uint64_t bound = (uint64_t)crowd->args->values[HOLD] + 1;
-    client->hold = client->has_gone ? 0 : (uint32_t)bz_world_draw(crowd->world, "hold", bound);
+    uint64_t bound = (uint64_t)crowd->scene.values[HOLD] + 1;
+    client->hold =
+        client->has_gone ? 0 : (uint32_t)bz_world_draw(crowd->scene.world, "hold", bound);
     if (client->hold == 0 && goes_on(crowd)) {
         release(crowd);
     }
 }
 
 static void on_refused(struct crowd *crowd, struct client *client) {
-    bz_world_assert(crowd->world, client->is_refused,
+    bz_world_assert(crowd->scene.world, client->is_refused,
                     "client-%u was told that it was cancelled, and nobody had asked for that",
                     (unsigned)(client - crowd->clients) + 1);
-    if (bz_world_draw(crowd->world, "leave-together", 2) == 1 && goes_on(crowd)) {
+    if (bz_world_draw(crowd->scene.world, "leave-together", 2) == 1 && goes_on(crowd)) {
         take_back_another(crowd);
     }
 }
@@ -125,11 +117,11 @@ static void on_refused(struct crowd *crowd, struct client *client) {
 static void on_answer(struct bz_deferred_request *request, enum bz_status status) {
     struct client *client = bz_container_of(request, struct client, request);
     struct crowd *crowd = client->crowd;
-    bz_world_assert(crowd->world, client->is_asking, "client-%u was answered twice",
+    bz_world_assert(crowd->scene.world, client->is_asking, "client-%u was answered twice",
                     (unsigned)(client - crowd->clients) + 1);
     client->is_asking = false;
     crowd->depth++;
-    bz_world_assert(crowd->world, crowd->depth <= crowd->args->values[NESTING],
+    bz_world_assert(crowd->scene.world, crowd->depth <= crowd->scene.values[NESTING],
                     "callbacks nest %lld deep", (long long)crowd->depth);
     if (status == BZ_OK) {
         on_granted(crowd, client);
@@ -142,19 +134,11 @@ static void on_answer(struct bz_deferred_request *request, enum bz_status status
 
 /* --- tasks ------------------------------------------------------------------------------------ */
 
-static enum bz_status yield_times(struct crowd *crowd, uint64_t times) {
-    enum bz_status status = BZ_OK;
-    for (; status == BZ_OK && times > 0; times--) {
-        status = bz_yield(crowd->world->loop);
-    }
-    return status;
-}
-
-/* A permit that the callback left to the task is in its hands as soon as the callback has run,
- * whether the task has seen it or not. */
+/* The task owns a permit that the callback left to it as soon as the callback has run, even if the
+ * task has not resumed. */
 static enum bz_status ask_once(struct client *client) {
     struct crowd *crowd = client->crowd;
-    bz_future_init(&client->answered, crowd->world->loop);
+    bz_future_init(&client->answered, crowd->scene.world->loop);
     client->ticket = ++crowd->tickets;
     client->hold = 0;
     client->is_refused = false;
@@ -166,7 +150,7 @@ static enum bz_status ask_once(struct client *client) {
         take_back(client);
     }
     if (client->hold > 0 && goes_on(crowd)) {
-        status = status == BZ_OK ? yield_times(crowd, client->hold) : status;
+        status = status == BZ_OK ? bz_yield_times(crowd->scene.world, client->hold) : status;
         release(crowd);
     }
     return status;
@@ -176,9 +160,9 @@ static enum bz_status client_body(void *arg) {
     struct client *client = arg;
     struct crowd *crowd = client->crowd;
     enum bz_status status = BZ_OK;
-    for (int64_t left = crowd->args->values[ROUNDS]; status == BZ_OK && left > 0; left--) {
-        uint64_t bound = (uint64_t)crowd->args->values[ARRIVAL] + 1;
-        status = yield_times(crowd, bz_world_draw(crowd->world, "arrival", bound));
+    const int64_t *values = crowd->scene.values;
+    for (int64_t left = values[ROUNDS]; status == BZ_OK && left > 0; left--) {
+        status = bz_yield_below(crowd->scene.world, "arrival", values[ARRIVAL] + 1);
         if (status == BZ_OK) {
             status = ask_once(client);
         }
@@ -194,7 +178,7 @@ static struct bz_task *pick_asking(struct crowd *crowd) {
     if (count == 0) {
         return NULL;
     }
-    uint64_t skip = bz_world_draw(crowd->world, "victim", count);
+    uint64_t skip = bz_world_draw(crowd->scene.world, "victim", count);
     for (uint32_t index = 0;; index++) {
         if (crowd->clients[index].is_asking && skip-- == 0) {
             return crowd->clients[index].task;
@@ -204,9 +188,9 @@ static struct bz_task *pick_asking(struct crowd *crowd) {
 
 static enum bz_status canceller(void *arg) {
     struct crowd *crowd = arg;
-    for (int64_t left = crowd->args->values[CANCELS]; left > 0; left--) {
-        uint64_t bound = (uint64_t)crowd->args->values[PATIENCE];
-        enum bz_status status = yield_times(crowd, bz_world_draw(crowd->world, "patience", bound));
+    const int64_t *values = crowd->scene.values;
+    for (int64_t left = values[CANCELS]; left > 0; left--) {
+        enum bz_status status = bz_yield_below(crowd->scene.world, "patience", values[PATIENCE]);
         if (status != BZ_OK) {
             return status;
         }
@@ -221,33 +205,26 @@ static enum bz_status canceller(void *arg) {
 /* --- beginning and end ------------------------------------------------------------------------ */
 
 static void spawn_all(struct crowd *crowd) {
-    bool has_all = true;
+    struct bz_world *world = crowd->scene.world;
     for (uint32_t index = 0; index < crowd->client_count; index++) {
         struct client *client = &crowd->clients[index];
         client->crowd = crowd;
         client->request.answer = on_answer;
-        client->request.waiter = bz_world_alloc(crowd->world, crowd->ops->waiter_bytes);
-        client->task = bz_task_spawn(crowd->world->loop, "client", index + 1, client_body, client);
-        has_all = has_all && client->task != NULL;
+        client->request.waiter = bz_world_alloc(world, crowd->ops->waiter_bytes);
+        client->task = bz_scene_spawn(world, "client", index + 1, client_body, client);
     }
-    has_all =
-        has_all && bz_task_spawn(crowd->world->loop, "canceller", 0, canceller, crowd) != NULL;
-    bz_world_assert(crowd->world, has_all, "no memory for all tasks");
+    bz_scene_spawn(world, "canceller", 0, canceller, crowd);
 }
 
 static void *setup(struct bz_world *world, const struct bz_scenario_args *args) {
     uint32_t count = (uint32_t)args->values[CROWD];
-    struct crowd *crowd = bz_world_alloc(world, sizeof *crowd + count * sizeof crowd->clients[0]);
-    crowd->world = world;
-    crowd->args = args;
+    uint32_t permits = (uint32_t)args->values[PERMITS];
+    struct crowd *crowd =
+        bz_scene_new(world, args, sizeof *crowd + count * sizeof crowd->clients[0]);
     crowd->ops = world->variant->deferred;
     crowd->client_count = count;
     crowd->instance = bz_world_alloc(world, crowd->ops->instance_bytes);
-    enum bz_status status =
-        crowd->ops->init(crowd->instance, world->loop, (uint32_t)args->values[PERMITS]);
-    bz_world_assert(world, status == BZ_OK, "the variant could not be set up: %s",
-                    bz_status_name(status));
-    if (status == BZ_OK) {
+    if (bz_scene_is_set_up(world, crowd->ops->init(crowd->instance, world->loop, permits))) {
         spawn_all(crowd);
     }
     return crowd;
@@ -265,7 +242,8 @@ static void finish(struct bz_world *world, void *arg) {
     uint32_t queued = crowd->ops->queued != NULL ? crowd->ops->queued(crowd->instance) : 0;
     bz_world_assert(world, queued == 0, "everybody was answered, and %u still wait(s)", queued);
     enum bz_status status = crowd->ops->release(crowd->instance);
-    bz_world_assert(world, !claims(crowd, BZ_CLAIM_REFUSES_MISUSE) || status != BZ_OK,
+    bool refuses = bz_scene_claims(world, BZ_PRIMITIVE_DEFERRED, BZ_CLAIM_REFUSES_MISUSE);
+    bz_world_assert(world, !refuses || status != BZ_OK,
                     "a release of what nobody held was accepted");
 }
 

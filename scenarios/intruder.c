@@ -1,17 +1,15 @@
-/* intruder: somebody releases what nobody holds, while others compete for it; and everybody asks
- * locked() first and compares.
+/* intruder: somebody releases what nobody holds while others compete for it. Each worker also
+ * compares locked() with the acquire that follows it.
  *
- * With one permit and several workers, each hand-over is a moment in which nobody holds the permit
- * and it is not free either: it was promised to a worker that has not resumed. A lock or a bounded
- * semaphore that claims to refuse a release too many must refuse it there, too, with BZ_NOT_HELD,
- * and nothing may come of it. A plain semaphore must take it, as one permit more.
+ * With one permit and several workers, nobody holds the permit during a hand-over, and it is not
+ * free either: it was promised to a worker that has not resumed. A lock or bounded semaphore that
+ * claims to refuse a release too many must refuse it there with BZ_NOT_HELD, without effect. A
+ * plain semaphore must accept it as one more permit.
  *
- * A variant that claims an exact locked() must suspend an acquire exactly when locked() was true
+ * If a variant claims an exact locked(), an acquire must suspend exactly when locked() was true
  * right before it. */
-#include "primitives/runtime/task.h"
 #include "scenarios/scenarios.h"
-#include "sim/native/sut.h"
-#include "sim/native/world.h"
+#include "scenarios/scene.h"
 
 enum { PERMITS, WORKERS, ROUNDS, HOLD, VISITS, PATIENCE };
 
@@ -26,28 +24,25 @@ static const struct bz_param params[] = {
 };
 
 struct intruder {
-    struct bz_world *world;
-    const struct bz_scenario_args *args;
-    struct bz_sut_permits sut;
-    /* What was odd; said at the end, so that the oracles, which know more, speak first. */
+    struct bz_scene scene;
+    /* What was wrong. It is reported at the end of the run, so that an oracle can object first: its
+     * message says more. */
     bool was_locked_wrong;
     bool has_suspended;       /* in the acquire for which locked() was wrong */
     enum bz_status refusal;   /* another one than BZ_NOT_HELD; BZ_OK: none */
-    enum bz_status rejection; /* of a permit more for a plain semaphore; BZ_OK: none */
+    enum bz_status rejection; /* of one more permit for a plain semaphore; BZ_OK: none */
 };
 
-static bool claims(const struct intruder *state, uint32_t claim) {
-    return (bz_variant_claims(state->world->variant, state->sut.primitive) & claim) != 0;
-}
-
-/* Acquires; whether that suspends is what locked() had said. */
+/* Acquires, and compares whether it suspends with what locked() said. */
 static enum bz_status acquire(struct intruder *state) {
-    struct bz_sut_permits *sut = &state->sut;
-    bool can_ask = sut->ops->locked != NULL && claims(state, BZ_CLAIM_LOCKED_EXACT);
+    struct bz_world *world = state->scene.world;
+    struct bz_sut_permits *sut = &state->scene.sut;
+    bool can_ask =
+        sut->ops->locked != NULL && bz_scene_claims(world, sut->primitive, BZ_CLAIM_LOCKED_EXACT);
     bool is_locked = can_ask && sut->ops->locked(sut->instance);
-    bz_world_mark_step(state->world);
+    bz_world_mark_step(world);
     enum bz_status status = bz_sut_acquire(sut);
-    bool has_suspended = !bz_world_is_marked_step(state->world);
+    bool has_suspended = !bz_world_is_marked_step(world);
     if (can_ask && !state->was_locked_wrong && has_suspended != is_locked) {
         state->was_locked_wrong = true;
         state->has_suspended = has_suspended;
@@ -57,30 +52,28 @@ static enum bz_status acquire(struct intruder *state) {
 
 static enum bz_status worker(void *arg) {
     struct intruder *state = arg;
+    struct bz_scene *scene = &state->scene;
     enum bz_status status = BZ_OK;
-    for (int64_t round = 0; status == BZ_OK && round < state->args->values[ROUNDS]; round++) {
+    for (int64_t round = 0; status == BZ_OK && round < scene->values[ROUNDS]; round++) {
         status = acquire(state);
-        if (status != BZ_OK) {
-            return status;
+        if (status == BZ_OK) {
+            status = bz_yield_times(scene->world, (uint64_t)scene->values[HOLD]);
+            bz_check_released(scene->world, bz_sut_release(&scene->sut));
         }
-        for (int64_t left = state->args->values[HOLD]; status == BZ_OK && left > 0; left--) {
-            status = bz_yield(state->world->loop);
-        }
-        enum bz_status released = bz_sut_release(&state->sut);
-        bz_world_assert(state->world, released == BZ_OK,
-                        "the release by its holder was refused: %s", bz_status_name(released));
     }
     return status;
 }
 
-/* Releases, if nobody holds a permit and it is clear what must come of it. */
+/* Releases, if nobody holds a permit and the right answer is known. */
 static void intrude(struct intruder *state) {
-    uint64_t holders = bz_judge_holders(state->world->judge, state->sut.object);
-    bool is_plain = state->sut.primitive == BZ_PRIMITIVE_SEMAPHORE;
-    if (holders > 0 || (!is_plain && !claims(state, BZ_CLAIM_REFUSES_MISUSE))) {
+    struct bz_sut_permits *sut = &state->scene.sut;
+    struct bz_world *world = state->scene.world;
+    bool is_plain = sut->primitive == BZ_PRIMITIVE_SEMAPHORE;
+    if (bz_judge_holders(world->judge, sut->object) > 0 ||
+        (!is_plain && !bz_scene_claims(world, sut->primitive, BZ_CLAIM_REFUSES_MISUSE))) {
         return;
     }
-    enum bz_status status = bz_sut_release(&state->sut);
+    enum bz_status status = bz_sut_release(sut);
     if (is_plain && state->rejection == BZ_OK) {
         state->rejection = status;
     }
@@ -91,37 +84,22 @@ static void intrude(struct intruder *state) {
 
 static enum bz_status intruder(void *arg) {
     struct intruder *state = arg;
-    uint64_t patience = (uint64_t)state->args->values[PATIENCE];
-    for (int64_t visit = 0; visit < state->args->values[VISITS]; visit++) {
-        for (uint64_t left = bz_world_draw(state->world, "patience", patience); left > 0; left--) {
-            enum bz_status status = bz_yield(state->world->loop);
-            if (status != BZ_OK) {
-                return status;
-            }
+    const int64_t *values = state->scene.values;
+    for (int64_t visit = 0; visit < values[VISITS]; visit++) {
+        enum bz_status status = bz_yield_below(state->scene.world, "patience", values[PATIENCE]);
+        if (status != BZ_OK) {
+            return status;
         }
         intrude(state);
     }
     return BZ_OK;
 }
 
-static void spawn(struct intruder *state, const char *name, uint32_t index, bz_task_fn *fn) {
-    const struct bz_task *task = bz_task_spawn(state->world->loop, name, index, fn, state);
-    bz_world_assert(state->world, task != NULL, "no memory for task %s-%u", name, index);
-}
-
 static void *setup(struct bz_world *world, const struct bz_scenario_args *args) {
-    struct intruder *state = bz_world_alloc(world, sizeof *state);
-    state->world = world;
-    state->args = args;
-    enum bz_status status = bz_sut_permits_init(&state->sut, world, args->primitive, "permits",
-                                                (uint32_t)args->values[PERMITS]);
-    bz_world_assert(world, status == BZ_OK, "the variant could not be set up: %s",
-                    bz_status_name(status));
-    for (int64_t index = 0; index < args->values[WORKERS] && status == BZ_OK; index++) {
-        spawn(state, "worker", (uint32_t)index + 1, worker);
-    }
-    if (status == BZ_OK) {
-        spawn(state, "intruder", 0, intruder);
+    struct intruder *state = bz_scene_new(world, args, sizeof *state);
+    if (bz_scene_init_permits(&state->scene, args, "permits", args->values[PERMITS])) {
+        bz_scene_spawn_all(world, NULL, args->values[WORKERS], "worker", worker, state);
+        bz_scene_spawn(world, "intruder", 0, intruder, state);
     }
     return state;
 }
@@ -139,7 +117,7 @@ static void finish(struct bz_world *world, void *arg) {
     bz_world_assert(world, state->rejection == BZ_OK,
                     "a plain semaphore refused one permit more: %s",
                     bz_status_name(state->rejection));
-    bz_sut_probe_misuse(&state->sut);
+    bz_scene_finish_permits(world, state);
 }
 
 const struct bz_scenario bz_scenario_intruder = {

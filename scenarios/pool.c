@@ -1,14 +1,11 @@
-/* pool: tasks over a few keys, each with a lock of its own that exists only while it is used.
+/* pool: tasks share a few keys; each key has a lock that exists only while it is used.
  *
- * Each worker goes `rounds` times through acquire, `hold` yields, release, with a drawn key, after
- * 0..arrival yields; or, drawn, at once and with the key that it has just released, while the one
- * that was woken for it has not resumed. The canceller strikes workers inside acquire. At the end
- * nobody uses any key, and the pool must have none. */
-#include "primitives/runtime/task.h"
-#include "scenarios/canceller.h"
+ * Each worker does `rounds` rounds: acquire, `hold` yields, release. It draws a key and arrives
+ * after 0..arrival yields. Or, drawn, it comes back at once with the key that it has just released,
+ * while the worker woken for that key has not resumed. The canceller strikes workers inside
+ * acquire. At the end nobody uses a key, and the pool must keep none. */
 #include "scenarios/scenarios.h"
-#include "sim/native/sut.h"
-#include "sim/native/world.h"
+#include "scenarios/scene.h"
 
 enum { KEYS, WORKERS, ROUNDS, HOLD, ARRIVAL, PATIENCE, CANCELS };
 
@@ -24,45 +21,35 @@ static const struct bz_param params[] = {
 };
 
 struct pool {
-    struct bz_world *world;
-    const struct bz_scenario_args *args;
+    struct bz_scene scene;
     struct bz_sut_pool sut;
     struct bz_task *workers[];
 };
 
-static enum bz_status yield_times(struct pool *pool, uint64_t times) {
-    enum bz_status status = BZ_OK;
-    for (; status == BZ_OK && times > 0; times--) {
-        status = bz_yield(pool->world->loop);
-    }
-    return status;
-}
-
-/* The key goes back whatever became of the work. */
 static enum bz_status use(struct pool *pool, uint32_t key) {
+    struct bz_world *world = pool->scene.world;
     enum bz_status status = bz_sut_pool_acquire(&pool->sut, key);
     if (status != BZ_OK) {
         return status;
     }
-    status = yield_times(pool, (uint64_t)pool->args->values[HOLD]);
+    status = bz_yield_times(world, (uint64_t)pool->scene.values[HOLD]);
     enum bz_status released = bz_sut_pool_release(&pool->sut, key);
-    bz_world_assert(pool->world, released == BZ_OK,
-                    "the release of key %u by its holder was refused: %s", key,
-                    bz_status_name(released));
+    bz_world_assert(world, released == BZ_OK, "the release of key %u by its holder was refused: %s",
+                    key, bz_status_name(released));
     return status;
 }
 
 static enum bz_status worker(void *arg) {
     struct pool *pool = arg;
-    uint64_t keys = (uint64_t)pool->args->values[KEYS];
-    uint64_t arrival = (uint64_t)pool->args->values[ARRIVAL];
+    struct bz_world *world = pool->scene.world;
+    const int64_t *values = pool->scene.values;
     enum bz_status status = BZ_OK;
     uint32_t key = 0;
-    for (int64_t round = 0; status == BZ_OK && round < pool->args->values[ROUNDS]; round++) {
-        bool is_again = round > 0 && bz_world_draw(pool->world, "again", 2) == 1;
+    for (int64_t round = 0; status == BZ_OK && round < values[ROUNDS]; round++) {
+        bool is_again = round > 0 && bz_world_draw(world, "again", 2) == 1;
         if (!is_again) {
-            key = (uint32_t)bz_world_draw(pool->world, "key", keys);
-            status = yield_times(pool, bz_world_draw(pool->world, "arrival", arrival + 1));
+            key = (uint32_t)bz_world_draw(world, "key", (uint64_t)values[KEYS]);
+            status = bz_yield_below(world, "arrival", values[ARRIVAL] + 1);
         }
         if (status == BZ_OK) {
             status = use(pool, key);
@@ -71,45 +58,22 @@ static enum bz_status worker(void *arg) {
     return status;
 }
 
-static enum bz_status canceller(void *arg) {
-    struct pool *pool = arg;
-    uint64_t patience = (uint64_t)pool->args->values[PATIENCE];
-    for (int64_t strike = 0; strike < pool->args->values[CANCELS]; strike++) {
-        enum bz_status status = yield_times(pool, bz_world_draw(pool->world, "patience", patience));
-        if (status != BZ_OK) {
-            return status;
-        }
-        bz_cancel_one_inside(pool->world, pool->workers, (uint32_t)pool->args->values[WORKERS],
-                             BZ_OP_ACQUIRE);
-    }
-    return BZ_OK;
-}
-
 static void *setup(struct bz_world *world, const struct bz_scenario_args *args) {
-    uint32_t count = (uint32_t)args->values[WORKERS];
-    struct pool *pool = bz_world_alloc(world, sizeof *pool + count * sizeof pool->workers[0]);
-    pool->world = world;
-    pool->args = args;
-    enum bz_status status =
-        bz_sut_pool_init(&pool->sut, world, "key", (uint32_t)args->values[KEYS]);
-    bz_world_assert(world, status == BZ_OK, "the variant could not be set up: %s",
-                    bz_status_name(status));
-    for (uint32_t index = 0; index < count && status == BZ_OK; index++) {
-        pool->workers[index] = bz_task_spawn(world->loop, "worker", index + 1, worker, pool);
-        bz_world_assert(world, pool->workers[index] != NULL, "no memory for task worker-%u",
-                        index + 1);
-    }
-    if (status == BZ_OK) {
-        const struct bz_task *task = bz_task_spawn(world->loop, "canceller", 0, canceller, pool);
-        bz_world_assert(world, task != NULL, "no memory for task canceller");
+    int64_t count = args->values[WORKERS];
+    struct pool *pool =
+        bz_scene_new(world, args, sizeof *pool + (size_t)count * sizeof pool->workers[0]);
+    if (bz_scene_is_set_up(
+            world, bz_sut_pool_init(&pool->sut, world, "key", (uint32_t)args->values[KEYS]))) {
+        bz_scene_spawn_all(world, pool->workers, count, "worker", worker, pool);
+        bz_canceller_spawn(world, pool->workers, count, 1u << BZ_OP_ACQUIRE, args->values[PATIENCE],
+                           args->values[CANCELS]);
     }
     return pool;
 }
 
 static void finish(struct bz_world *world, void *arg) {
-    struct pool *pool = arg;
     (void)world;
-    bz_sut_pool_finish(&pool->sut);
+    bz_sut_pool_finish(&((struct pool *)arg)->sut);
 }
 
 const struct bz_scenario bz_scenario_pool = {

@@ -1,19 +1,17 @@
-/* queue: producers and consumers at a bounded queue, newcomers who do not wait, and a canceller.
+/* queue: producers and consumers at a bounded queue, newcomers that do not wait, and a canceller.
  *
- * Each producer puts `items` items; each consumer gets, works, says that it is done, and so on. A
- * newcomer comes from elsewhere and tries to put or to get without waiting, above all while a woken
- * task has not resumed. The end is asyncio's idiom: when all have put, the closer joins the queue
- * and the consumers are cancelled. With `shutdown` the closer shuts the queue down, after a while,
- * whatever the others do.
+ * Each producer puts `items` items. Each consumer gets an item, works, calls task_done, and
+ * repeats. A newcomer tries to put or to get without waiting, above all while a woken task has not
+ * resumed. The end is asyncio's idiom: when all items are put, the closer joins the queue, and the
+ * consumers are cancelled. With `shutdown` the closer instead shuts the queue down after some
+ * yields.
  *
- * A joiner joins early, and is sent home if all others have gone and items are left.
+ * A joiner joins early. If all others have ended and items are left, it is cancelled.
  *
- * Whoever is cancelled, everybody must get home: the closing is done by a callback when the closer
- * has ended, however it ended, and when no consumer is left the producers are sent home. */
-#include "primitives/runtime/task.h"
+ * Every task must end, whoever is cancelled. So callbacks do the closing: one when the closer has
+ * ended, however it ended, and one that cancels the producers when no consumer is left. */
 #include "scenarios/scenarios.h"
-#include "sim/native/sut.h"
-#include "sim/native/world.h"
+#include "scenarios/scene.h"
 
 enum {
     PRODUCERS,
@@ -48,46 +46,27 @@ static const struct bz_param params[] = {
     {NULL, NULL, 0, 0, 0},
 };
 
-struct member {
-    struct queue *queue;
-    struct bz_task *task;
-    struct bz_callback ends;
-};
-
 struct queue {
-    struct bz_world *world;
-    const struct bz_scenario_args *args;
+    struct bz_scene scene;
     struct bz_sut_queue sut;
     struct bz_future all_put; /* by producers and newcomers */
-    struct member closer;
-    struct member joiner;
+    struct bz_member closer;
+    struct bz_task *joiner;
     uint32_t members_left; /* all but joiner and canceller */
     uint32_t putters_left;
     uint32_t consumers_left;
-    uint64_t puts;  /* that said OK */
-    uint64_t dones; /* task_done that said OK */
-    uint32_t producer_count;
-    uint32_t consumer_count;
-    uint32_t newcomer_count;
-    struct member members[]; /* producers, consumers, newcomers */
+    uint64_t puts;          /* that returned BZ_OK */
+    uint64_t dones;         /* task_done that returned BZ_OK */
+    struct bz_task **tasks; /* producers, consumers, newcomers */
 };
 
-static enum bz_status yield_times(struct queue *queue, uint64_t times) {
-    enum bz_status status = BZ_OK;
-    for (; status == BZ_OK && times > 0; times--) {
-        status = bz_yield(queue->world->loop);
-    }
-    return status;
-}
-
 static enum bz_status be_patient(struct queue *queue, const char *label) {
-    return yield_times(queue,
-                       bz_world_draw(queue->world, label, (uint64_t)queue->args->values[PATIENCE]));
+    return bz_yield_below(queue->scene.world, label, queue->scene.values[PATIENCE]);
 }
 
 static int64_t draw_priority(struct queue *queue) {
-    bool has_priorities = queue->args->values[KIND] == BZ_QUEUE_ORDER_PRIORITY;
-    return has_priorities ? (int64_t)bz_world_draw(queue->world, "priority", 3) : 0;
+    bool has_priorities = queue->scene.values[KIND] == BZ_QUEUE_ORDER_PRIORITY;
+    return has_priorities ? (int64_t)bz_world_draw(queue->scene.world, "priority", 3) : 0;
 }
 
 static void say_done(struct queue *queue) {
@@ -96,16 +75,16 @@ static void say_done(struct queue *queue) {
     }
     enum bz_status status = bz_sut_queue_task_done(&queue->sut);
     queue->dones += status == BZ_OK;
-    bz_world_assert(queue->world, status == BZ_OK, "the task_done of an item was refused: %s",
+    bz_world_assert(queue->scene.world, status == BZ_OK, "the task_done of an item was refused: %s",
                     bz_status_name(status));
 }
 
 /* --- who puts and who gets -------------------------------------------------------------------- */
 
 static enum bz_status producer(void *arg) {
-    struct queue *queue = ((struct member *)arg)->queue;
+    struct queue *queue = arg;
     enum bz_status status = BZ_OK;
-    for (int64_t left = queue->args->values[ITEMS]; status == BZ_OK && left > 0; left--) {
+    for (int64_t left = queue->scene.values[ITEMS]; status == BZ_OK && left > 0; left--) {
         status = bz_sut_queue_put(&queue->sut, draw_priority(queue));
         queue->puts += status == BZ_OK;
     }
@@ -113,14 +92,14 @@ static enum bz_status producer(void *arg) {
 }
 
 static enum bz_status consumer(void *arg) {
-    struct queue *queue = ((struct member *)arg)->queue;
+    struct queue *queue = arg;
     for (;;) {
         enum bz_status status = bz_sut_queue_get(&queue->sut);
         if (status != BZ_OK) {
             return status == BZ_CLOSED ? BZ_OK : status;
         }
-        status = yield_times(queue, (uint64_t)queue->args->values[WORK]);
-        say_done(queue); /* an item that was got is done, whatever became of the work */
+        status = bz_yield_times(queue->scene.world, (uint64_t)queue->scene.values[WORK]);
+        say_done(queue); /* also if the work was cancelled */
         if (status != BZ_OK) {
             return status;
         }
@@ -128,12 +107,12 @@ static enum bz_status consumer(void *arg) {
 }
 
 static void try_once(struct queue *queue) {
-    bool is_get = bz_world_draw(queue->world, "try-get", 2) == 1;
+    bool is_get = bz_world_draw(queue->scene.world, "try-get", 2) == 1;
     enum bz_status status = is_get ? bz_sut_queue_try_get(&queue->sut)
                                    : bz_sut_queue_try_put(&queue->sut, draw_priority(queue));
     if (status != BZ_OK) {
         bool is_right = status == BZ_CLOSED || status == (is_get ? BZ_EMPTY : BZ_FULL);
-        bz_world_assert(queue->world, is_right, "who does not wait was told %s",
+        bz_world_assert(queue->scene.world, is_right, "who does not wait was told %s",
                         bz_status_name(status));
     } else if (is_get) {
         say_done(queue);
@@ -143,9 +122,9 @@ static void try_once(struct queue *queue) {
 }
 
 static enum bz_status newcomer(void *arg) {
-    struct queue *queue = ((struct member *)arg)->queue;
+    struct queue *queue = arg;
     enum bz_status status = BZ_OK;
-    for (int64_t left = queue->args->values[TRIES]; status == BZ_OK && left > 0; left--) {
+    for (int64_t left = queue->scene.values[TRIES]; status == BZ_OK && left > 0; left--) {
         status = be_patient(queue, "arrival");
         if (status == BZ_OK) {
             try_once(queue);
@@ -154,82 +133,42 @@ static enum bz_status newcomer(void *arg) {
     return status;
 }
 
-/* --- the canceller ---------------------------------------------------------------------------- */
-
-static bool waits(struct queue *queue, const struct member *member) {
-    return bz_world_is_suspended_in(queue->world, member->task, BZ_OP_PUT) ||
-           bz_world_is_suspended_in(queue->world, member->task, BZ_OP_GET);
-}
-
-static struct bz_task *pick_waiting_member(struct queue *queue) {
-    uint32_t count = queue->producer_count + queue->consumer_count;
-    uint32_t waiting = 0;
-    for (uint32_t index = 0; index < count; index++) {
-        waiting += waits(queue, &queue->members[index]);
-    }
-    if (waiting == 0) {
-        return NULL;
-    }
-    uint64_t skip = bz_world_draw(queue->world, "victim", waiting);
-    for (uint32_t index = 0;; index++) {
-        if (waits(queue, &queue->members[index]) && skip-- == 0) {
-            return queue->members[index].task;
-        }
-    }
-}
-
-static enum bz_status canceller(void *arg) {
-    struct queue *queue = arg;
-    enum bz_status status = BZ_OK;
-    for (int64_t left = queue->args->values[CANCELS]; left > 0; left--) {
-        status = be_patient(queue, "patience");
-        struct bz_task *victim = status == BZ_OK ? pick_waiting_member(queue) : NULL;
-        if (status != BZ_OK) {
-            return status;
-        }
-        if (victim != NULL) {
-            bz_task_cancel(victim);
-        }
-    }
-    return status;
-}
-
 /* --- the end ---------------------------------------------------------------------------------- */
 
 static enum bz_status closer(void *arg) {
-    struct queue *queue = ((struct member *)arg)->queue;
-    if (queue->args->values[SHUTDOWN] != NO_SHUTDOWN) {
+    struct queue *queue = arg;
+    if (queue->scene.values[SHUTDOWN] != NO_SHUTDOWN) {
         return be_patient(queue, "shutdown");
     }
     enum bz_status status = bz_future_await(&queue->all_put);
     if (status == BZ_OK && queue->sut.ops->join != NULL) {
         status = bz_sut_queue_join(&queue->sut);
-        bz_world_assert(queue->world, status != BZ_OK || queue->dones == queue->puts,
+        bz_world_assert(queue->scene.world, status != BZ_OK || queue->dones == queue->puts,
                         "join is through with %llu of %llu item(s) done",
                         (unsigned long long)queue->dones, (unsigned long long)queue->puts);
     }
     return status;
 }
 
-/* Joins early: before the first put, as a rule, or in the middle. */
+/* Usually joins before the first put, sometimes later. */
 static enum bz_status joiner(void *arg) {
-    struct queue *queue = ((struct member *)arg)->queue;
+    struct queue *queue = arg;
     enum bz_status status = be_patient(queue, "joining");
     return status == BZ_OK ? bz_sut_queue_join(&queue->sut) : status;
 }
 
-/* When all have gone, join is through if every item is done; if not, it will never be. An item that
- * is in the queue, and that nobody has put, is the item oracles' to judge, at the end. */
+/* When all others have ended, join has returned if every item is done, or never will. An item in
+ * the queue that nobody has put is for the oracles of items, at the end. */
 static void on_joiner_alone(struct queue *queue) {
-    const struct member *member = &queue->joiner;
-    if (member->task == NULL || bz_task_is_done(member->task)) {
+    struct bz_world *world = queue->scene.world;
+    if (queue->joiner == NULL || bz_task_is_done(queue->joiner)) {
         return;
     }
-    bool waits = bz_world_waits_in(queue->world, member->task, BZ_OP_AWAIT);
+    bool waits = bz_world_waits_in(world, queue->joiner, BZ_OP_AWAIT);
     bool has_items = queue->sut.ops->size(queue->sut.instance) > 0;
-    bz_world_assert(queue->world, !waits || queue->sut.judged.unfinished > 0 || has_items,
+    bz_world_assert(world, !waits || queue->sut.judged.unfinished > 0 || has_items,
                     "join waits, and every item is done");
-    bz_task_cancel(member->task);
+    bz_task_cancel(queue->joiner);
 }
 
 static void on_member_ended(struct queue *queue) {
@@ -238,115 +177,93 @@ static void on_member_ended(struct queue *queue) {
     }
 }
 
-static void cancel_all(const struct member *members, uint32_t count) {
-    for (uint32_t index = 0; index < count; index++) {
-        if (members[index].task != NULL && !bz_task_is_done(members[index].task)) {
-            bz_task_cancel(members[index].task);
+static void cancel_all(struct bz_task *const *tasks, int64_t count) {
+    for (int64_t index = 0; index < count; index++) {
+        if (tasks[index] != NULL && !bz_task_is_done(tasks[index])) {
+            bz_task_cancel(tasks[index]);
         }
     }
 }
 
-static void on_closer_ended(struct bz_callback *callback, struct bz_future *future) {
-    struct queue *queue = bz_container_of(callback, struct member, ends)->queue;
-    int64_t shutdown = queue->args->values[SHUTDOWN];
-    (void)future;
+static void on_closer_ended(void *arg) {
+    struct queue *queue = arg;
+    const int64_t *values = queue->scene.values;
+    int64_t shutdown = values[SHUTDOWN];
     bool is_shut =
         shutdown != NO_SHUTDOWN && bz_sut_queue_shutdown(&queue->sut, shutdown == IMMEDIATE);
     if (!is_shut) {
-        cancel_all(queue->members + queue->producer_count, queue->consumer_count);
+        cancel_all(queue->tasks + values[PRODUCERS], values[CONSUMERS]);
     }
     on_member_ended(queue);
 }
 
-static void on_putter_ended(struct bz_callback *callback, struct bz_future *future) {
-    struct queue *queue = bz_container_of(callback, struct member, ends)->queue;
-    (void)future;
+static void on_putter_ended(void *arg) {
+    struct queue *queue = arg;
     if (--queue->putters_left == 0) {
         bz_future_set_result(&queue->all_put, 0); /* refused if the closer was cancelled */
     }
     on_member_ended(queue);
 }
 
-static void on_consumer_ended(struct bz_callback *callback, struct bz_future *future) {
-    struct queue *queue = bz_container_of(callback, struct member, ends)->queue;
-    (void)future;
+static void on_consumer_ended(void *arg) {
+    struct queue *queue = arg;
     if (--queue->consumers_left == 0) {
-        if (!queue->sut.judged.is_closed) { /* else it is for the queue to send them home */
-            cancel_all(queue->members, queue->producer_count);
+        if (!queue->sut.judged.is_closed) { /* a queue that is shut down must wake them itself */
+            cancel_all(queue->tasks, queue->scene.values[PRODUCERS]);
         }
-        cancel_all(&queue->closer, 1);
+        cancel_all(&queue->closer.task, 1);
     }
     on_member_ended(queue);
 }
 
 /* --- setting up ------------------------------------------------------------------------------- */
 
-static bool spawn(struct queue *queue, struct member *member, const char *name, uint32_t index,
-                  bz_task_fn *fn,
-                  void (*on_end)(struct bz_callback *callback, struct bz_future *future)) {
-    member->queue = queue;
-    member->task = bz_task_spawn(queue->world->loop, name, index, fn, member);
-    bool is_there = member->task != NULL &&
-                    bz_future_add_callback(bz_task_future(member->task), &member->ends, on_end);
-    bz_world_assert(queue->world, is_there, "no memory for task %s-%u", name, index);
-    return is_there;
-}
-
 static void spawn_all(struct queue *queue) {
-    struct member *member = queue->members;
-    bool is_well = true;
-    for (uint32_t index = 1; is_well && index <= queue->producer_count; index++) {
-        is_well = spawn(queue, member++, "producer", index, producer, on_putter_ended);
+    struct bz_world *world = queue->scene.world;
+    const int64_t *values = queue->scene.values;
+    const struct {
+        const char *name;
+        int64_t count;
+        bz_task_fn *fn;
+        void (*on_end)(void *queue);
+    } roles[] = {{"producer", values[PRODUCERS], producer, on_putter_ended},
+                 {"consumer", values[CONSUMERS], consumer, on_consumer_ended},
+                 {"newcomer", values[NEWCOMERS], newcomer, on_putter_ended}};
+    struct bz_member *member = bz_world_alloc(world, (queue->members_left - 1) * sizeof *member);
+    for (size_t role = 0, task = 0; role < sizeof roles / sizeof roles[0]; role++) {
+        for (uint32_t index = 1; index <= (uint32_t)roles[role].count; index++, member++) {
+            bz_scene_spawn_member(world, member, roles[role].name, index, roles[role].fn, queue,
+                                  roles[role].on_end);
+            queue->tasks[task++] = member->task;
+        }
     }
-    for (uint32_t index = 1; is_well && index <= queue->consumer_count; index++) {
-        is_well = spawn(queue, member++, "consumer", index, consumer, on_consumer_ended);
+    if (queue->sut.ops->join != NULL) {
+        queue->joiner = bz_scene_spawn(world, "joiner", 0, joiner, queue);
     }
-    for (uint32_t index = 1; is_well && index <= queue->newcomer_count; index++) {
-        is_well = spawn(queue, member++, "newcomer", index, newcomer, on_putter_ended);
-    }
-    if (is_well && queue->sut.ops->join != NULL) {
-        queue->joiner.queue = queue;
-        queue->joiner.task = bz_task_spawn(queue->world->loop, "joiner", 0, joiner, &queue->joiner);
-        is_well = queue->joiner.task != NULL;
-        bz_world_assert(queue->world, is_well, "no memory for task joiner");
-    }
-    if (is_well && spawn(queue, &queue->closer, "closer", 0, closer, on_closer_ended)) {
-        const struct bz_task *task =
-            bz_task_spawn(queue->world->loop, "canceller", 0, canceller, queue);
-        bz_world_assert(queue->world, task != NULL, "no memory for task canceller");
-    }
+    bz_scene_spawn_member(world, &queue->closer, "closer", 0, closer, queue, on_closer_ended);
+    bz_canceller_spawn(world, queue->tasks, values[PRODUCERS] + values[CONSUMERS],
+                       1u << BZ_OP_PUT | 1u << BZ_OP_GET, values[PATIENCE], values[CANCELS]);
 }
 
 static void *setup(struct bz_world *world, const struct bz_scenario_args *args) {
-    uint32_t producers = (uint32_t)args->values[PRODUCERS];
-    uint32_t consumers = (uint32_t)args->values[CONSUMERS];
-    uint32_t newcomers = (uint32_t)args->values[NEWCOMERS];
-    struct queue *queue = bz_world_alloc(
-        world, sizeof *queue + (producers + consumers + newcomers) * sizeof queue->members[0]);
-    queue->world = world;
-    queue->args = args;
-    queue->producer_count = producers;
-    queue->consumer_count = consumers;
-    queue->newcomer_count = newcomers;
-    queue->putters_left = producers + newcomers;
-    queue->consumers_left = consumers;
-    queue->members_left = producers + consumers + newcomers + 1;
+    const int64_t *values = args->values;
+    struct queue *queue = bz_scene_new(world, args, sizeof *queue);
+    queue->putters_left = (uint32_t)(values[PRODUCERS] + values[NEWCOMERS]);
+    queue->consumers_left = (uint32_t)values[CONSUMERS];
+    queue->members_left = queue->putters_left + queue->consumers_left + 1;
+    queue->tasks = bz_world_alloc(world, queue->members_left * sizeof queue->tasks[0]);
     bz_future_init(&queue->all_put, world->loop);
-    enum bz_status status =
-        bz_sut_queue_init(&queue->sut, world, "items", "slots",
-                          (enum bz_queue_order)args->values[KIND], (uint32_t)args->values[MAXSIZE]);
-    bz_world_assert(world, status == BZ_OK, "the variant could not be set up: %s",
-                    bz_status_name(status));
-    if (status == BZ_OK) {
+    if (bz_scene_is_set_up(world, bz_sut_queue_init(&queue->sut, world, "items", "slots",
+                                                    (enum bz_queue_order)values[KIND],
+                                                    (uint32_t)values[MAXSIZE]))) {
         spawn_all(queue);
     }
     return queue;
 }
 
 static void finish(struct bz_world *world, void *arg) {
-    struct queue *queue = arg;
     (void)world;
-    bz_sut_queue_finish(&queue->sut);
+    bz_sut_queue_finish(&((struct queue *)arg)->sut);
 }
 
 const struct bz_scenario bz_scenario_queue = {

@@ -1,7 +1,6 @@
 #include "scenarios/scenarios.h"
 
 #include <stddef.h>
-#include <string.h>
 
 const struct bz_scenario *const bz_scenarios[] = {
     &bz_scenario_bank,     &bz_scenario_barrier,   &bz_scenario_condition, &bz_scenario_contended,
@@ -20,21 +19,3 @@ const struct bz_variant *const bz_variants[] = {
 #undef ZOO
     NULL,
 };
-
-const struct bz_scenario *bz_scenario_find(const char *name) {
-    for (const struct bz_scenario *const *next = bz_scenarios; *next != NULL; next++) {
-        if (strcmp((*next)->name, name) == 0) {
-            return *next;
-        }
-    }
-    return NULL;
-}
-
-const struct bz_variant *bz_variant_find(const char *name) {
-    for (const struct bz_variant *const *next = bz_variants; *next != NULL; next++) {
-        if (strcmp((*next)->name, name) == 0) {
-            return *next;
-        }
-    }
-    return NULL;
-}

@@ -1,49 +1,47 @@
-/* scope: whose cancellation was it?
+/* scope: nested timeouts must tell their own cancellations from those of others.
  *
- * Workers sleep inside two timeout scopes, one in the other, whose deadlines are drawn from the
- * same few instants as the sleeps: the inner one comes first, or the outer, or both at once, or
- * neither. The canceller strikes workers meanwhile. In some rounds a worker cancels itself right
- * before it enters a scope whose deadline has passed. Who is cancelled cleans up, and does that
- * inside a scope, too: there the task has a request to its account before it enters. */
-#include "primitives/runtime/task.h"
+ * Workers sleep inside two nested timeout scopes. Deadlines and sleeps are drawn from the same few
+ * instants, so the inner deadline comes first, or the outer, or both at once, or neither. Meanwhile
+ * the canceller strikes. In some rounds a worker cancels itself right before it enters a scope
+ * whose deadline has passed. A cancelled worker cleans up inside another scope, which it enters
+ * with a cancel request already counted. */
 #include "scenarios/scenarios.h"
-#include "sim/native/sut.h"
-#include "sim/native/world.h"
+#include "scenarios/scene.h"
 
 enum { WORKERS, ROUNDS, SLEEP_NS, CANCELS };
 
 static const struct bz_param params[] = {
     {"workers", "tasks that sleep inside scopes", 3, 1, 1000},
-    {"rounds", "how often each of them does", 2, 1, 1000},
+    {"rounds", "rounds of each worker", 2, 1, 1000},
     {"sleep-ns", "sleeps and deadlines are of 0..sleep-ns", 4, 0, 1000000000},
     {"cancels", "how often the canceller strikes", 2, 0, 1000},
     {NULL, NULL, 0, 0, 0},
 };
 
 struct scope {
-    struct bz_world *world;
-    const struct bz_scenario_args *args;
+    struct bz_scene scene;
     struct bz_task *workers[];
 };
 
 static uint64_t draw_ns(struct scope *state, const char *name) {
-    return bz_world_draw_delay_ns(state->world, name, 0, (uint64_t)state->args->values[SLEEP_NS]);
+    uint64_t most_ns = (uint64_t)state->scene.values[SLEEP_NS];
+    return bz_world_draw_delay_ns(state->scene.world, name, 0, most_ns);
 }
 
 static enum bz_status nap(struct scope *state) {
-    return bz_sleep(state->world->loop, draw_ns(state, "sleep-ns"));
+    return bz_sleep(state->scene.world->loop, draw_ns(state, "sleep-ns"));
 }
 
 /* A sleep with a deadline. */
 static enum bz_status sleep_in_scope(struct scope *state, struct bz_sut_scope *outer,
                                      uint64_t delay_ns) {
     struct bz_sut_scope scope;
-    enum bz_status status = bz_sut_scope_enter(&scope, state->world, outer, delay_ns);
+    enum bz_status status = bz_sut_scope_enter(&scope, state->scene.world, outer, delay_ns);
     return status == BZ_OK ? bz_sut_scope_exit(&scope, nap(state)) : status;
 }
 
-/* The outer scope's body gets over the end of the inner one, if that was its deadline. What it
- * tidies up afterwards has a deadline of its own. */
+/* The body of the outer scope goes on if the inner one ended at its deadline. Its clean-up has a
+ * deadline of its own. */
 static enum bz_status nested_body(struct scope *state, struct bz_sut_scope *outer) {
     enum bz_status status = sleep_in_scope(state, outer, draw_ns(state, "inner-ns"));
     if (status == BZ_OK || status == BZ_TIMED_OUT) {
@@ -51,7 +49,7 @@ static enum bz_status nested_body(struct scope *state, struct bz_sut_scope *oute
     }
     if (status == BZ_CANCELLED) {
         enum bz_status cleanup = sleep_in_scope(state, outer, draw_ns(state, "cleanup-ns"));
-        (void)cleanup; /* the cancellation that led here goes on, whatever became of this */
+        (void)cleanup; /* the first cancellation goes on in any case */
     }
     return status;
 }
@@ -59,28 +57,28 @@ static enum bz_status nested_body(struct scope *state, struct bz_sut_scope *oute
 static enum bz_status sleep_nested(struct scope *state) {
     struct bz_sut_scope outer;
     enum bz_status status =
-        bz_sut_scope_enter(&outer, state->world, NULL, draw_ns(state, "outer-ns"));
+        bz_sut_scope_enter(&outer, state->scene.world, NULL, draw_ns(state, "outer-ns"));
     return status == BZ_OK ? bz_sut_scope_exit(&outer, nested_body(state, &outer)) : status;
 }
 
-/* A request on its way, and a deadline that has passed: the next await delivers the request. */
+/* With a pending request and a deadline that has passed: the next await delivers the request. */
 static enum bz_status sleep_cancelled(struct scope *state) {
-    bz_task_cancel(bz_loop_current(state->world->loop));
+    bz_task_cancel(bz_loop_current(state->scene.world->loop));
     return sleep_in_scope(state, NULL, 0);
 }
 
 static enum bz_status worker(void *arg) {
     struct scope *state = arg;
     enum bz_status status = BZ_OK;
-    for (int64_t left = state->args->values[ROUNDS]; left > 0; left--) {
-        bool cancels_itself = bz_world_draw(state->world, "self", 4) == 1;
+    for (int64_t left = state->scene.values[ROUNDS]; left > 0; left--) {
+        bool cancels_itself = bz_world_draw(state->scene.world, "self", 4) == 1;
         status = cancels_itself ? sleep_cancelled(state) : sleep_nested(state);
         if (status != BZ_OK && status != BZ_TIMED_OUT) {
             break;
         }
     }
-    uint32_t requests = bz_task_cancelling(bz_loop_current(state->world->loop));
-    bz_world_assert(state->world, status != BZ_CANCELLED || requests > 0,
+    uint32_t requests = bz_task_cancelling(bz_loop_current(state->scene.world->loop));
+    bz_world_assert(state->scene.world, status != BZ_CANCELLED || requests > 0,
                     "a worker was cancelled, and there is no request for that");
     if (status == BZ_CANCELLED) {
         enum bz_status cleanup = sleep_in_scope(state, NULL, draw_ns(state, "cleanup-ns"));
@@ -91,33 +89,24 @@ static enum bz_status worker(void *arg) {
 
 static enum bz_status canceller(void *arg) {
     struct scope *state = arg;
-    for (int64_t left = state->args->values[CANCELS]; left > 0; left--) {
+    const int64_t *values = state->scene.values;
+    for (int64_t left = values[CANCELS]; left > 0; left--) {
         enum bz_status status = nap(state);
         if (status != BZ_OK) {
             return status;
         }
-        uint64_t victim =
-            bz_world_draw(state->world, "victim", (uint64_t)state->args->values[WORKERS]);
+        uint64_t victim = bz_world_draw(state->scene.world, "victim", (uint64_t)values[WORKERS]);
         bz_task_cancel(state->workers[victim]); /* false: it is done */
     }
     return BZ_OK;
 }
 
 static void *setup(struct bz_world *world, const struct bz_scenario_args *args) {
-    uint32_t count = (uint32_t)args->values[WORKERS];
-    struct scope *state = bz_world_alloc(world, sizeof *state + count * sizeof state->workers[0]);
-    state->world = world;
-    state->args = args;
-    for (uint32_t index = 0; index < count; index++) {
-        state->workers[index] = bz_task_spawn(world->loop, "worker", index + 1, worker, state);
-        bz_world_assert(world, state->workers[index] != NULL, "no memory for task worker-%u",
-                        index + 1);
-        if (state->workers[index] == NULL) {
-            return state;
-        }
-    }
-    const struct bz_task *task = bz_task_spawn(world->loop, "canceller", 0, canceller, state);
-    bz_world_assert(world, task != NULL, "no memory for task canceller");
+    int64_t count = args->values[WORKERS];
+    struct scope *state =
+        bz_scene_new(world, args, sizeof *state + (size_t)count * sizeof state->workers[0]);
+    bz_scene_spawn_all(world, state->workers, count, "worker", worker, state);
+    bz_scene_spawn(world, "canceller", 0, canceller, state);
     return state;
 }
 

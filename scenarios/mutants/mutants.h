@@ -1,9 +1,8 @@
-/* Mutants: the primitives that ship, each copy with one fault that a programmer might have made.
+/* Mutants: copies of the primitives that ship, each with one fault that a programmer might make.
  *
- * The catalogues, *.mut, say what is changed; mutate.py makes the copies while the project is
- * built. What ships is compiled from its own source and knows nothing of them. `buzzer mutants`
- * asks which oracle notices each: one that nobody notices is a hole in the oracles, or in the
- * scenarios.
+ * The catalogues, *.mut, say what is changed; the build makes the copies with mutate.py. What ships
+ * is compiled from its own source. `buzzer mutants` reports which oracle notices each mutant. One
+ * that no oracle notices is a hole in the oracles or in the scenarios.
  */
 #ifndef BZ_SCENARIOS_MUTANTS_H
 #define BZ_SCENARIOS_MUTANTS_H
@@ -19,7 +18,7 @@ struct bz_mutant {
     const char *kind;       /* of fault: "drop-wake-up", "skip-check", ...; mutate.py lists them */
     const char *change;     /* lines that stay, go ("- ") and come ("+ ") */
     const char *equivalent; /* why no run can tell it from what ships; NULL: it must be noticed */
-    const char *settings;   /* "SCENARIO name=value,...;SCENARIO ..." to be tried, too; or NULL */
+    const char *settings;   /* "SCENARIO name=value,...;SCENARIO ..." also tried; NULL: none */
     uint32_t primitives;    /* that the fault may show in, as bits 1 << enum bz_primitive */
     const struct bz_variant *variant;
 };

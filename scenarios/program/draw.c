@@ -1,27 +1,26 @@
-/* A script out of draws, so that programs and schedules are searched together, and shrink together.
+/* Draws a script, so that programs and schedules are searched together, and shrink together.
  *
- * Every task has a fixed number of slots, and every slot the same five draws, whatever they are
- * used for: so each draw keeps its place on the tape when another one is taken away. All default, a
- * slot is no operation at all. What a slot means reaches over the slots behind it: a lock that is
- * held, a timeout, a group have some of them inside. Times are data like all the rest, and no
- * delays: so a file that was written from a drawn script runs, for the same seed, under the same
- * schedule.
+ * Every task has a fixed number of slots, and every slot has the same five draws, used or not. So
+ * each draw keeps its place on the tape when another one is removed. A slot with the default draws
+ * is no operation. A lock that is held, a timeout, or a group contains some of the slots after it.
+ * Times are data, not delays: a file written from a drawn script runs under the same schedule for
+ * the same seed.
  *
  * No drawn script deadlocks on a correct variant:
- * - A wait that may never be answered (an event, a notification, a barrier, an item, a slot, a
+ * - A wait that may never be answered (for an event, a notification, a barrier, an item, a slot, a
  *   permit of a semaphore that begins with none) is inside a timeout of its own.
- * - What is held until others are released is acquired in one order: by number of the object, then
- *   by key; never twice. A condition is waited for only by who holds nothing above its lock,
- * because nothing cuts short how it takes the lock again.
- * - The children of a group, for whom their parent waits, acquire only what stands above all that
- *   the parent holds. */
+ * - What is held while others are acquired is acquired in one order: by number of the object, then
+ *   by key, and never twice. A task waits for a condition only while it holds nothing above its
+ *   lock, because no timeout ends the second acquire of that lock.
+ * - The children of a group, for whom their parent waits, acquire only what is above all that the
+ *   parent holds. */
 #include <stdio.h>
 
 #include "primitives/runtime/check.h"
 #include "scenarios/program/script.h"
 #include "sim/native/world.h"
 
-/* Of 20: the rest uses an object. */
+/* Weights out of SLOT_KINDS: the rest uses an object. */
 enum slot_kind {
     SLOT_NOTHING = 0,
     SLOT_YIELD = 1, /* and 2 */
@@ -49,10 +48,10 @@ struct drawing {
     struct slot slots[BZ_SCRIPT_DRAW_OPS_MAX];
 };
 
-/* What is known where a slot is expanded. */
+/* The context in which a slot is expanded. */
 struct place {
-    uint32_t top;   /* above the rank of everything held here, or waited with */
-    uint32_t holds; /* rank + 1 of the topmost that this very task holds; 0: nothing */
+    uint32_t top;   /* above the rank of all that this task and its parents hold */
+    uint32_t holds; /* rank + 1 of the topmost that this task itself holds; 0: nothing */
     uint32_t held;  /* objects that this task holds, as bits */
     uint32_t depth;
 };
@@ -91,7 +90,7 @@ static void add_group(struct drawing *drawing, uint32_t from, uint32_t to, struc
     group->span = (uint16_t)(script->op_count - first);
 }
 
-/* Acquire, the slots that are inside, release. */
+/* Acquire, the slots inside, release. */
 static void add_hold(struct drawing *drawing, const struct slot *slot, uint32_t key, uint32_t from,
                      uint32_t to, struct place place) {
     struct bz_script *script = drawing->script;
@@ -114,7 +113,8 @@ static void add_notify(struct drawing *drawing, const struct slot *slot) {
     add(drawing, slot->detail % 4 == 0 ? BZ_VERB_NOTIFY_ALL : BZ_VERB_NOTIFY, slot);
 }
 
-/* By who holds the lock, or has it just for this. Returns whether the slots behind are inside. */
+/* With the lock held already, or acquired just for this. Returns whether the next slots are inside.
+ */
 static bool use_condition(struct drawing *drawing, const struct slot *slot, uint32_t from,
                           uint32_t to, struct place place) {
     uint32_t rank = slot->object * BZ_SCRIPT_KEYS_MAX;
@@ -184,7 +184,7 @@ static bool use(struct drawing *drawing, const struct slot *slot, uint32_t from,
         key = slot->detail % object->number;
         break;
     case BZ_PRIMITIVE_SEMAPHORE:
-        if (slot->detail >= DETAILS - 2) { /* a permit more */
+        if (slot->detail >= DETAILS - 2) { /* one more permit */
             add(drawing, BZ_VERB_POST, slot);
             return false;
         }
@@ -199,7 +199,7 @@ static bool use(struct drawing *drawing, const struct slot *slot, uint32_t from,
     return true;
 }
 
-/* One slot; returns the first one behind it that it does not have inside. */
+/* Expands one slot. Returns the first one after it that is not inside. */
 static uint32_t expand_one(struct drawing *drawing, uint32_t index, uint32_t to,
                            struct place place) {
     struct bz_script *script = drawing->script;
@@ -249,7 +249,6 @@ static void expand(struct drawing *drawing, uint32_t from, uint32_t to, struct p
 
 static void draw_object(struct bz_script *script, struct bz_world *world,
                         const struct bz_script_draw *draw) {
-    static const uint8_t permits[] = {1, 2, 0};
     uint8_t candidates[1 + BZ_SCRIPT_PRIMITIVES] = {(uint8_t)draw->first};
     uint32_t count = 1;
     for (uint32_t primitive = 0; primitive < BZ_SCRIPT_PRIMITIVES; primitive++) {
@@ -263,24 +262,8 @@ static void draw_object(struct bz_script *script, struct bz_world *world,
     uint64_t number = bz_world_draw(world, "number", 3);
     uint64_t order = bz_world_draw(world, "order", 3);
     object->primitive = candidates[script->object_count == 1 ? 0 : kind];
-    switch ((enum bz_primitive)object->primitive) {
-    case BZ_PRIMITIVE_SEMAPHORE:
-    case BZ_PRIMITIVE_BOUNDED:
-        object->number = permits[number];
-        break;
-    case BZ_PRIMITIVE_BARRIER:
-        object->number = 1 + ((uint32_t)number + 1) % 3;
-        break;
-    case BZ_PRIMITIVE_QUEUE:
-        object->number = (uint32_t)number;
-        object->order = (uint8_t)order;
-        break;
-    case BZ_PRIMITIVE_POOL:
-        object->number = 1 + (uint32_t)number;
-        break;
-    default:
-        break;
-    }
+    object->number = bz_script_kinds[object->primitive].drawn[number];
+    object->order = bz_script_kinds[object->primitive].has_order ? (uint8_t)order : 0;
     snprintf(object->name, sizeof object->name, "%s-%u",
              bz_primitive_name((enum bz_primitive)object->primitive), script->object_count);
 }

@@ -1,16 +1,26 @@
-/* program: tasks as lists of operations, drawn or from a file.
+/* program: tasks as lists of operations (script.h), drawn or from a file.
  *
- * What other scenarios have written in C, this one has as data: see script.h. With no file the
- * script is drawn for every seed, before the first step, so that a campaign searches programs and
- * schedules at once; the draws are on the tape, so that whatever replays a run, or shrinks it, has
- * its program as well. */
+ * Without a file the script is drawn for every seed, before the first step, so a campaign searches
+ * programs and schedules at once. The draws are on the tape: a replay or a shrinker has the program
+ * with the schedule.
+ *
+ * The rest of this file interprets scripts. Any task may be cancelled anywhere. A task records what
+ * it acquires, and gives it back when it ends, the last one first; a timeout that ends early gives
+ * back what was acquired inside it.
+ *
+ * An operation without a meaning at its place does nothing: a release of what the task does not
+ * hold (an acquire may have failed), a wait for a condition without its lock, a done without an
+ * item. So every script has a meaning, and a misuse by the script is never taken for a fault of the
+ * variant. */
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "scenarios/program/interpret.h"
+#include "primitives/runtime/group.h"
+#include "primitives/runtime/timeout.h"
 #include "scenarios/program/script.h"
 #include "scenarios/scenarios.h"
-#include "sim/native/world.h"
+#include "scenarios/scene.h"
 
 enum { TASKS, OPS, OBJECTS, KINDS, NS };
 
@@ -26,6 +36,376 @@ static const struct bz_param params[] = {
     {"ns", "drawn: sleeps and timeouts take 0..ns", 8, 0, BZ_SCRIPT_NS_MAX},
     {NULL, NULL, 0, 0, 0},
 };
+
+struct object {
+    union {
+        struct bz_sut_permits permits;
+        struct bz_sut_event event;
+        struct bz_sut_condition condition;
+        struct bz_sut_barrier barrier;
+        struct bz_sut_queue queue;
+        struct bz_sut_pool pool;
+    };
+    char second_name[BZ_SCRIPT_NAME_BYTES + 8]; /* of its second object in the judge */
+};
+
+struct holding {
+    uint8_t object;
+    uint8_t key;
+    uint8_t depth; /* of the timeout that it was acquired in; those that have ended do not count */
+};
+
+/* A task, or a child of a group, which runs a part of the script. */
+struct runner {
+    struct interpreter *interpreter;
+    uint32_t first; /* of its operations */
+    uint32_t end;
+    uint32_t depth;
+    uint32_t holding_count;
+    struct holding holdings[BZ_SCRIPT_TASK_OPS_MAX];
+    uint32_t got[BZ_SCRIPT_OBJECTS_MAX]; /* items for which it has not said done */
+};
+
+struct interpreter {
+    struct bz_world *world;
+    struct bz_script *script;
+    struct object *objects;
+    struct runner *children; /* by number - 1 */
+    struct bz_task *tasks[BZ_SCRIPT_TASKS_MAX];
+};
+
+static enum bz_status run_ops(struct runner *runner, uint32_t from, uint32_t to);
+
+/* --- what a runner holds ---------------------------------------------------------------------- */
+
+static enum bz_primitive primitive_of(const struct runner *runner, uint32_t object) {
+    return (enum bz_primitive)runner->interpreter->script->objects[object].primitive;
+}
+
+static void give_back(struct runner *runner, uint32_t object, uint32_t key) {
+    struct interpreter *interpreter = runner->interpreter;
+    struct object *entry = &interpreter->objects[object];
+    enum bz_primitive primitive = primitive_of(runner, object);
+    enum bz_status status =
+        primitive == BZ_PRIMITIVE_CONDITION ? bz_sut_condition_release(&entry->condition)
+        : primitive == BZ_PRIMITIVE_POOL    ? bz_sut_pool_release(&entry->pool, key)
+                                            : bz_sut_release(&entry->permits);
+    bz_world_assert(interpreter->world, status == BZ_OK, "a release of '%s' was refused: %s",
+                    interpreter->script->objects[object].name, bz_status_name(status));
+}
+
+/* The number + 1 of the newest holding of it, 0 for none. */
+static uint32_t find_holding(const struct runner *runner, uint32_t object, uint32_t key) {
+    uint32_t count = runner->holding_count;
+    while (count > 0 && (runner->holdings[count - 1].object != object ||
+                         runner->holdings[count - 1].key != key)) {
+        count--;
+    }
+    return count;
+}
+
+static bool holds(const struct runner *runner, uint32_t object) {
+    return find_holding(runner, object, 0) != 0;
+}
+
+static void release(struct runner *runner, uint32_t object, uint32_t key) {
+    uint32_t found = find_holding(runner, object, key);
+    if (found == 0) {
+        return;
+    }
+    runner->holding_count--;
+    for (uint32_t index = found - 1; index < runner->holding_count; index++) {
+        runner->holdings[index] = runner->holdings[index + 1];
+    }
+    give_back(runner, object, key);
+}
+
+/* When a timeout of this depth has ended early. */
+static void release_inside(struct runner *runner, uint32_t depth) {
+    for (uint32_t index = runner->holding_count; index-- > 0;) {
+        if (runner->holdings[index].depth >= depth) {
+            release(runner, runner->holdings[index].object, runner->holdings[index].key);
+        }
+    }
+}
+
+static enum bz_status acquire(struct runner *runner, uint32_t object, uint32_t key) {
+    struct object *entry = &runner->interpreter->objects[object];
+    enum bz_primitive primitive = primitive_of(runner, object);
+    enum bz_status status =
+        primitive == BZ_PRIMITIVE_CONDITION ? bz_sut_condition_acquire(&entry->condition)
+        : primitive == BZ_PRIMITIVE_POOL    ? bz_sut_pool_acquire(&entry->pool, key)
+                                            : bz_sut_acquire(&entry->permits);
+    if (status == BZ_OK) { /* there is room for one holding of each operation */
+        runner->holdings[runner->holding_count++] = (struct holding){
+            .object = (uint8_t)object, .key = (uint8_t)key, .depth = (uint8_t)runner->depth};
+    }
+    return status;
+}
+
+/* --- operations ------------------------------------------------------------------------------- */
+
+static enum bz_status wait(struct runner *runner, uint32_t object) {
+    struct object *entry = &runner->interpreter->objects[object];
+    uint32_t index = 0;
+    switch (primitive_of(runner, object)) {
+    case BZ_PRIMITIVE_EVENT:
+        return bz_sut_event_wait(&entry->event);
+    case BZ_PRIMITIVE_BARRIER:
+        return bz_sut_barrier_wait(&entry->barrier, &index);
+    default:
+        return holds(runner, object) ? bz_sut_condition_wait(&entry->condition) : BZ_OK;
+    }
+}
+
+static enum bz_status use_queue(struct runner *runner, const struct bz_script_op *op) {
+    struct bz_sut_queue *queue = &runner->interpreter->objects[op->object].queue;
+    uint32_t *got = &runner->got[op->object];
+    enum bz_status status;
+    switch (op->verb) {
+    case BZ_VERB_PUT:
+        return bz_sut_queue_put(queue, (int64_t)op->number);
+    case BZ_VERB_TRY_PUT:
+        return bz_sut_queue_try_put(queue, (int64_t)op->number);
+    case BZ_VERB_GET:
+    case BZ_VERB_TRY_GET:
+        status = op->verb == BZ_VERB_GET ? bz_sut_queue_get(queue) : bz_sut_queue_try_get(queue);
+        *got += status == BZ_OK;
+        return status;
+    case BZ_VERB_JOIN:
+        return queue->ops->join != NULL ? bz_sut_queue_join(queue) : BZ_OK;
+    case BZ_VERB_DONE:
+        if (*got == 0 || queue->ops->task_done == NULL) {
+            return BZ_OK;
+        }
+        --*got;
+        return bz_sut_queue_task_done(queue);
+    default:
+        (void)bz_sut_queue_shutdown(queue, op->verb == BZ_VERB_SHUTDOWN_NOW);
+        return BZ_OK;
+    }
+}
+
+static enum bz_status use(struct runner *runner, const struct bz_script_op *op) {
+    struct object *entry = &runner->interpreter->objects[op->object];
+    switch (op->verb) {
+    case BZ_VERB_ACQUIRE:
+        return acquire(runner, op->object, op->number);
+    case BZ_VERB_RELEASE:
+        release(runner, op->object, op->number);
+        return BZ_OK;
+    case BZ_VERB_POST:
+        give_back(runner, op->object, 0);
+        return BZ_OK;
+    case BZ_VERB_WAIT:
+        return wait(runner, op->object);
+    case BZ_VERB_NOTIFY:
+    case BZ_VERB_NOTIFY_ALL:
+        return !holds(runner, op->object)
+                   ? BZ_OK
+                   : bz_sut_condition_notify(&entry->condition, op->verb == BZ_VERB_NOTIFY
+                                                                    ? op->number
+                                                                    : BZ_NOTIFY_ALL);
+    case BZ_VERB_SET:
+        bz_sut_event_set(&entry->event);
+        return BZ_OK;
+    case BZ_VERB_CLEAR:
+        bz_sut_event_clear(&entry->event);
+        return BZ_OK;
+    case BZ_VERB_ABORT: /* this and the next do nothing if the variant does not offer them */
+        (void)bz_sut_barrier_abort(&entry->barrier);
+        return BZ_OK;
+    case BZ_VERB_RESET:
+        (void)bz_sut_barrier_reset(&entry->barrier);
+        return BZ_OK;
+    default:
+        return use_queue(runner, op);
+    }
+}
+
+static enum bz_status run_child(void *arg) {
+    struct runner *runner = arg;
+    enum bz_status status = run_ops(runner, runner->first, runner->end);
+    release_inside(runner, 0);
+    return status;
+}
+
+/* A child that fails ends the group; the parent goes on after it. */
+static enum bz_status run_group(struct runner *runner, uint32_t first, uint32_t end) {
+    struct interpreter *interpreter = runner->interpreter;
+    const struct bz_script_op *ops = interpreter->script->ops;
+    struct bz_group group;
+    enum bz_status status = bz_group_enter(interpreter->world->loop, &group);
+    if (status != BZ_OK) {
+        return status;
+    }
+    for (uint32_t index = first; index < end && status == BZ_OK; index += 1u + ops[index].span) {
+        struct runner *child = &interpreter->children[ops[index].number - 1];
+        *child = (struct runner){
+            .interpreter = interpreter, .first = index + 1, .end = index + 1u + ops[index].span};
+        status = bz_group_spawn(&group, "child", ops[index].number, run_child, child, NULL);
+    }
+    status = bz_group_exit(&group, status);
+    return status == BZ_FAILED ? BZ_OK : status;
+}
+
+/* Runs operations in a timeout: those inside a `timeout`, or a single one with `within`. */
+static enum bz_status run_in_time(struct runner *runner, uint32_t delay_ns, uint32_t from,
+                                  uint32_t to, const struct bz_script_op *single) {
+    struct bz_timeout scope;
+    enum bz_status status = bz_timeout_enter(runner->interpreter->world->loop, &scope, delay_ns);
+    if (status != BZ_OK) {
+        return status;
+    }
+    runner->depth++;
+    status = single != NULL ? use(runner, single) : run_ops(runner, from, to);
+    if (status != BZ_OK) {
+        release_inside(runner, runner->depth);
+    }
+    runner->depth--;
+    for (uint32_t index = 0; index < runner->holding_count; index++) {
+        struct holding *holding = &runner->holdings[index];
+        holding->depth = holding->depth > runner->depth ? (uint8_t)runner->depth : holding->depth;
+    }
+    status = bz_timeout_exit(&scope, status);
+    return status == BZ_TIMED_OUT ? BZ_OK : status;
+}
+
+static enum bz_status run_op(struct runner *runner, uint32_t index) {
+    struct interpreter *interpreter = runner->interpreter;
+    const struct bz_script_op *op = &interpreter->script->ops[index];
+    switch (op->verb) {
+    case BZ_VERB_YIELD:
+        return bz_yield(interpreter->world->loop);
+    case BZ_VERB_SLEEP:
+        return bz_sleep(interpreter->world->loop, op->ns);
+    case BZ_VERB_FAIL:
+        return BZ_FAILED;
+    case BZ_VERB_CANCEL:
+        bz_task_cancel(interpreter->tasks[op->number]);
+        return BZ_OK;
+    case BZ_VERB_TIMEOUT:
+        return run_in_time(runner, op->ns, index + 1, index + 1u + op->span, NULL);
+    case BZ_VERB_GROUP:
+        return run_group(runner, index + 1, index + 1u + op->span);
+    default:
+        return op->within_ns == BZ_SCRIPT_NEVER ? use(runner, op)
+                                                : run_in_time(runner, op->within_ns, 0, 0, op);
+    }
+}
+
+/* Statuses after which the program goes on. Some primitives have a deadline of their own. */
+static bool is_answer(enum bz_status status) {
+    return status == BZ_TIMED_OUT || status == BZ_BROKEN || status == BZ_CLOSED ||
+           status == BZ_EMPTY || status == BZ_FULL;
+}
+
+static enum bz_status run_ops(struct runner *runner, uint32_t from, uint32_t to) {
+    const struct bz_script_op *ops = runner->interpreter->script->ops;
+    for (uint32_t index = from; index < to; index += 1u + ops[index].span) {
+        enum bz_status status = run_op(runner, index);
+        if (status == BZ_OK || is_answer(status)) {
+            continue;
+        }
+        bz_world_assert(runner->interpreter->world, status == BZ_CANCELLED || status == BZ_FAILED,
+                        "%s answered %s", bz_script_verbs[ops[index].verb].name,
+                        bz_status_name(status));
+        return status;
+    }
+    return BZ_OK;
+}
+
+/* --- set-up and end --------------------------------------------------------------------------- */
+
+static void name_second(struct object *entry, const char *name, const char *suffix) {
+    snprintf(entry->second_name, sizeof entry->second_name, "%s%s", name, suffix);
+}
+
+static enum bz_status init_object(struct object *entry, struct bz_world *world,
+                                  const struct bz_script_object *object) {
+    switch ((enum bz_primitive)object->primitive) {
+    case BZ_PRIMITIVE_EVENT:
+        return bz_sut_event_init(&entry->event, world, object->name);
+    case BZ_PRIMITIVE_CONDITION:
+        name_second(entry, object->name, "-lock");
+        return bz_sut_condition_init(&entry->condition, world, object->name, entry->second_name);
+    case BZ_PRIMITIVE_BARRIER:
+        return bz_sut_barrier_init(&entry->barrier, world, object->name, object->number);
+    case BZ_PRIMITIVE_QUEUE:
+        name_second(entry, object->name, "-slots");
+        return bz_sut_queue_init(&entry->queue, world, object->name, entry->second_name,
+                                 (enum bz_queue_order)object->order, object->number);
+    case BZ_PRIMITIVE_POOL:
+        return bz_sut_pool_init(&entry->pool, world, object->name, object->number);
+    default:
+        return bz_sut_permits_init(&entry->permits, world, (enum bz_primitive)object->primitive,
+                                   object->name, object->number);
+    }
+}
+
+/* Not every variant has every order of a queue, or semaphores without a permit. */
+static enum bz_status init_plainer_object(struct object *entry, struct bz_world *world,
+                                          struct bz_script_object *object) {
+    const struct bz_script_kind *kind = &bz_script_kinds[object->primitive];
+    object->order = BZ_QUEUE_ORDER_FIFO;
+    object->number = kind->number != NULL && !kind->has_order ? 1 : object->number;
+    *entry = (struct object){0};
+    return init_object(entry, world, object);
+}
+
+static struct interpreter *new_interpreter(struct bz_world *world, struct bz_script *script,
+                                           bool is_drawn) {
+    struct interpreter *interpreter = bz_world_alloc(world, sizeof *interpreter);
+    uint32_t runner_count = script->task_count + script->child_count;
+    struct runner *runners = bz_world_alloc(world, runner_count * sizeof *runners);
+    interpreter->world = world;
+    interpreter->script = script;
+    interpreter->children = runners + script->task_count;
+    interpreter->objects =
+        bz_world_alloc(world, script->object_count * sizeof interpreter->objects[0]);
+    for (uint32_t index = 0; index < script->object_count; index++) {
+        enum bz_status status =
+            init_object(&interpreter->objects[index], world, &script->objects[index]);
+        if (status == BZ_INVALID_ARGUMENT && is_drawn) {
+            status =
+                init_plainer_object(&interpreter->objects[index], world, &script->objects[index]);
+        }
+        bz_world_assert(world, status == BZ_OK, "'%s' could not be set up: %s",
+                        script->objects[index].name, bz_status_name(status));
+        if (status != BZ_OK) {
+            script->object_count = index;
+            return interpreter;
+        }
+    }
+    for (uint32_t index = 0; index < script->task_count; index++) {
+        const struct bz_script_task *task = &script->tasks[index];
+        runners[index] = (struct runner){.interpreter = interpreter,
+                                         .first = task->first,
+                                         .end = (uint32_t)task->first + task->count};
+        interpreter->tasks[index] =
+            bz_scene_spawn(world, task->name, 0, run_child, &runners[index]);
+    }
+    return interpreter;
+}
+
+static void finish(struct bz_world *world, void *state) {
+    struct interpreter *interpreter = state;
+    const struct bz_script *script = interpreter->script;
+    (void)world;
+    for (uint32_t index = 0; index < script->object_count; index++) {
+        struct object *entry = &interpreter->objects[index];
+        enum bz_primitive primitive = (enum bz_primitive)script->objects[index].primitive;
+        if (primitive < BZ_PERMIT_PRIMITIVES) {
+            bz_sut_probe_misuse(&entry->permits);
+        } else if (primitive == BZ_PRIMITIVE_QUEUE) {
+            bz_sut_queue_finish(&entry->queue);
+        } else if (primitive == BZ_PRIMITIVE_POOL) {
+            bz_sut_pool_finish(&entry->pool);
+        }
+    }
+}
+
+/* --- the scenario ----------------------------------------------------------------------------- */
 
 static_assert(sizeof(struct bz_script) <= sizeof((struct bz_scenario_args *)0)->file,
               "a script fits where a file is kept");
@@ -43,12 +423,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
                                                 .ops = (uint32_t)args->values[OPS],
                                                 .ns = (uint32_t)args->values[NS]});
     }
-    return bz_interpreter_new(world, script, args->file_digest == 0);
-}
-
-static void finish(struct bz_world *world, void *state) {
-    (void)world;
-    bz_interpreter_finish(state);
+    return new_interpreter(world, script, args->file_digest == 0);
 }
 
 static bool read_file(uint64_t *file, const struct bz_variant *variant, const char *text,
@@ -58,7 +433,7 @@ static bool read_file(uint64_t *file, const struct bz_variant *variant, const ch
 }
 
 static size_t print(const void *state, char *text, size_t text_bytes) {
-    return bz_script_print(bz_interpreter_script(state), text, text_bytes);
+    return bz_script_print(((const struct interpreter *)state)->script, text, text_bytes);
 }
 
 static const struct bz_scenario_file file = {

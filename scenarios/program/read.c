@@ -1,6 +1,6 @@
-/* A file as a script. The text is not trusted: JSON is taken by the letter (traces/json.h), every
- * member must be known, every number in its limits, every name resolved; the first thing that is
- * wrong is named with its place, as in "x.json: tasks[1].ops[0].object: ...". */
+/* Reads a script from a file. The text is not trusted: the JSON must be strict (traces/json.h),
+ * every member known, every number within its limits, every name resolved. An error names its
+ * place, as in "x.json: tasks[1].ops[0].object: ...". */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -36,24 +36,6 @@ static bool fail(struct reader *reader, const char *format, ...) {
     snprintf(reader->error, reader->error_bytes, "%s: %s%s%s", reader->origin, reader->path,
              reader->path[0] == '\0' ? "" : ": ", what);
     return false;
-}
-
-/* Goes down to a member or an element; returns what climb() takes back. */
-static size_t enter(struct reader *reader, const char *key) {
-    size_t length = strlen(reader->path);
-    snprintf(reader->path + length, sizeof reader->path - length, "%s%s", length == 0 ? "" : ".",
-             key);
-    return length;
-}
-
-static size_t enter_at(struct reader *reader, uint32_t index) {
-    size_t length = strlen(reader->path);
-    snprintf(reader->path + length, sizeof reader->path - length, "[%" PRIu32 "]", index);
-    return length;
-}
-
-static void climb(struct reader *reader, size_t length) {
-    reader->path[length] = '\0';
 }
 
 /* --- members ---------------------------------------------------------------------------------- */
@@ -139,23 +121,48 @@ static bool read_name(struct reader *reader, const struct bz_json *object, char 
     return true;
 }
 
-/* An array of at most `most`; NULL with a message. */
-static const struct bz_json *read_array(struct reader *reader, const struct bz_json *object,
-                                        const char *key, uint32_t most) {
+/* Reads one element of an array, the `index`-th; `depth` counts the operations around it. */
+typedef bool read_fn(struct reader *reader, const struct bz_json *element, uint32_t index,
+                     uint32_t depth);
+
+static bool read_each(struct reader *reader, const struct bz_json *array, read_fn *read,
+                      uint32_t depth) {
+    uint32_t index = 0;
+    for (const struct bz_json *next = bz_json_first(array); next != NULL;
+         next = bz_json_next(next), index++) {
+        size_t length = strlen(reader->path);
+        snprintf(reader->path + length, sizeof reader->path - length, "[%" PRIu32 "]", index);
+        if (!read(reader, next, index, depth)) {
+            return false;
+        }
+        reader->path[length] = '\0';
+    }
+    return true;
+}
+
+/* A member that is an array of at most `most`. */
+static bool read_array(struct reader *reader, const struct bz_json *object, const char *key,
+                       uint32_t most, read_fn *read, uint32_t depth) {
     const struct bz_json *array = bz_json_get(object, key);
     uint32_t count = 0;
     if (array == NULL || !bz_json_is_array(array)) {
-        fail(reader, "\"%s\" %s", key, array == NULL ? "is missing" : "must be an array, [...]");
-        return NULL;
+        return fail(reader, "\"%s\" %s", key,
+                    array == NULL ? "is missing" : "must be an array, [...]");
     }
     for (const struct bz_json *next = bz_json_first(array); next != NULL;
          next = bz_json_next(next)) {
         if (++count > most) {
-            fail(reader, "\"%s\" has more than %" PRIu32 " elements", key, most);
-            return NULL;
+            return fail(reader, "\"%s\" has more than %" PRIu32 " elements", key, most);
         }
     }
-    return array;
+    size_t length = strlen(reader->path);
+    snprintf(reader->path + length, sizeof reader->path - length, "%s%s", length == 0 ? "" : ".",
+             key);
+    if (!read_each(reader, array, read, depth)) {
+        return false;
+    }
+    reader->path[length] = '\0';
+    return true;
 }
 
 /* --- objects ---------------------------------------------------------------------------------- */
@@ -177,31 +184,29 @@ static bool read_kind(struct reader *reader, const struct bz_json *json,
     return true;
 }
 
-static bool read_object(struct reader *reader, const struct bz_json *json) {
+static bool read_object(struct reader *reader, const struct bz_json *json, uint32_t number,
+                        uint32_t depth) {
     struct bz_script *script = reader->script;
-    struct bz_script_object *object = &script->objects[script->object_count];
-    const char *keys[5] = {"name", "kind"};
-    uint32_t least;
-    uint32_t most;
+    struct bz_script_object *object = &script->objects[number];
     uint32_t order = BZ_QUEUE_ORDER_FIFO;
+    (void)depth;
     if (!bz_json_is_object(json)) {
         return fail(reader, "must be an object, {...}");
     }
     if (!read_name(reader, json, object->name) || !read_kind(reader, json, object)) {
         return false;
     }
-    bool is_queue = object->primitive == BZ_PRIMITIVE_QUEUE;
-    keys[2] = bz_script_number((enum bz_primitive)object->primitive, &least, &most);
-    keys[3] = is_queue ? "order" : NULL;
+    const struct bz_script_kind *kind = &bz_script_kinds[object->primitive];
+    const char *keys[] = {"name", "kind", kind->number, kind->has_order ? "order" : NULL, NULL};
     if (!knows_all(reader, json, keys) ||
-        (keys[2] != NULL &&
-         !read_number(reader, json, keys[2], least, most, true, &object->number)) ||
-        (is_queue && bz_json_get(json, "order") != NULL &&
+        (kind->number != NULL && !read_number(reader, json, kind->number, kind->least, kind->most,
+                                              true, &object->number)) ||
+        (kind->has_order && bz_json_get(json, "order") != NULL &&
          !read_word(reader, json, "order", bz_script_orders, 3, &order))) {
         return false;
     }
     object->order = (uint8_t)order;
-    for (uint32_t index = 0; index < script->object_count; index++) {
+    for (uint32_t index = 0; index < number; index++) {
         if (strcmp(script->objects[index].name, object->name) == 0) {
             return fail(reader, "another object has the name '%s'", object->name);
         }
@@ -210,28 +215,9 @@ static bool read_object(struct reader *reader, const struct bz_json *json) {
     return true;
 }
 
-static bool read_objects(struct reader *reader, const struct bz_json *root) {
-    const struct bz_json *array = read_array(reader, root, "objects", BZ_SCRIPT_OBJECTS_MAX);
-    uint32_t index = 0;
-    if (array == NULL) {
-        return false;
-    }
-    size_t outer = enter(reader, "objects");
-    for (const struct bz_json *next = bz_json_first(array); next != NULL;
-         next = bz_json_next(next)) {
-        size_t inner = enter_at(reader, index++);
-        if (!read_object(reader, next)) {
-            return false;
-        }
-        climb(reader, inner);
-    }
-    climb(reader, outer);
-    return true;
-}
-
 /* --- operations ------------------------------------------------------------------------------- */
 
-static bool read_ops(struct reader *reader, const struct bz_json *array, uint32_t depth);
+static read_fn read_op;
 
 static struct bz_script_op *add(struct reader *reader, enum bz_script_verb verb) {
     struct bz_script *script = reader->script;
@@ -309,52 +295,44 @@ static bool read_fields(struct reader *reader, const struct bz_json *json,
             read_word(reader, json, "task", names, script->task_count, &op->number));
 }
 
+static bool read_child(struct reader *reader, const struct bz_json *json, uint32_t index,
+                       uint32_t depth) {
+    struct bz_script_op *child = add(reader, BZ_VERB_CHILD);
+    (void)index;
+    if (child == NULL) {
+        return false;
+    }
+    if (!bz_json_is_array(json)) {
+        return fail(reader, "must be an array of operations, [...]");
+    }
+    uint32_t first = reader->script->op_count;
+    bool is_read = read_each(reader, json, read_op, depth);
+    child->span = (uint16_t)(reader->script->op_count - first);
+    return is_read;
+}
+
 /* The operations inside: "ops" of a timeout, or one list for each of the "tasks" of a group. */
 static bool read_inside(struct reader *reader, const struct bz_json *json, struct bz_script_op *op,
                         uint32_t depth) {
-    const struct bz_script *script = reader->script;
-    uint32_t first = script->op_count;
+    uint32_t first = reader->script->op_count;
     bool is_group = op->verb == BZ_VERB_GROUP;
-    const char *key = is_group ? "tasks" : "ops";
-    const struct bz_json *array = read_array(reader, json, key, BZ_SCRIPT_TASK_OPS_MAX);
-    if (array == NULL) {
-        return false;
-    }
     if (depth == BZ_SCRIPT_DEPTH_MAX) {
         return fail(reader, "more than %u operations inside each other", BZ_SCRIPT_DEPTH_MAX);
     }
-    size_t outer = enter(reader, key);
-    if (!is_group && !read_ops(reader, array, depth + 1)) {
-        return false;
-    }
-    const struct bz_json *next = is_group ? bz_json_first(array) : NULL;
-    for (uint32_t index = 0; next != NULL; next = bz_json_next(next), index++) {
-        size_t inner = enter_at(reader, index);
-        struct bz_script_op *child = add(reader, BZ_VERB_CHILD);
-        if (child == NULL) {
-            return false;
-        }
-        if (!bz_json_is_array(next)) {
-            return fail(reader, "must be an array of operations, [...]");
-        }
-        uint32_t child_first = script->op_count;
-        if (!read_ops(reader, next, depth + 1)) {
-            return false;
-        }
-        child->span = (uint16_t)(script->op_count - child_first);
-        climb(reader, inner);
-    }
-    op->span = (uint16_t)(script->op_count - first);
-    climb(reader, outer);
-    return true;
+    bool is_read = read_array(reader, json, is_group ? "tasks" : "ops", BZ_SCRIPT_TASK_OPS_MAX,
+                              is_group ? read_child : read_op, depth + 1);
+    op->span = (uint16_t)(reader->script->op_count - first);
+    return is_read;
 }
 
-static bool read_op(struct reader *reader, const struct bz_json *json, uint32_t depth) {
+static bool read_op(struct reader *reader, const struct bz_json *json, uint32_t index,
+                    uint32_t depth) {
     const char *verbs[BZ_VERB_COUNT];
     const char *keys[12];
     uint32_t verb = 0;
-    for (uint32_t index = 0; index < BZ_VERB_COUNT; index++) {
-        verbs[index] = bz_script_verbs[index].name;
+    (void)index;
+    for (uint32_t next = 0; next < BZ_VERB_COUNT; next++) {
+        verbs[next] = bz_script_verbs[next].name;
     }
     if (!bz_json_is_object(json)) {
         return fail(reader, "must be an object, {...}");
@@ -372,33 +350,22 @@ static bool read_op(struct reader *reader, const struct bz_json *json, uint32_t 
            (!has_inside || read_inside(reader, json, op, depth));
 }
 
-static bool read_ops(struct reader *reader, const struct bz_json *array, uint32_t depth) {
-    uint32_t index = 0;
-    for (const struct bz_json *next = bz_json_first(array); next != NULL;
-         next = bz_json_next(next)) {
-        size_t length = enter_at(reader, index++);
-        if (!read_op(reader, next, depth)) {
-            return false;
-        }
-        climb(reader, length);
-    }
-    return true;
-}
-
 /* --- tasks ------------------------------------------------------------------------------------ */
 
 /* The names first: an operation may cancel a task that comes later. */
-static bool read_task_name(struct reader *reader, const struct bz_json *json) {
+static bool read_task_name(struct reader *reader, const struct bz_json *json, uint32_t number,
+                           uint32_t depth) {
     static const char *const keys[] = {"name", "ops", NULL};
     struct bz_script *script = reader->script;
-    struct bz_script_task *task = &script->tasks[script->task_count];
+    struct bz_script_task *task = &script->tasks[number];
+    (void)depth;
     if (!knows_all(reader, json, keys) || !read_name(reader, json, task->name)) {
         return false;
     }
     if (strncmp(task->name, CHILD_PREFIX, strlen(CHILD_PREFIX)) == 0) {
         return fail(reader, "\"name\": '" CHILD_PREFIX "...' is for the tasks of groups");
     }
-    for (uint32_t index = 0; index < script->task_count; index++) {
+    for (uint32_t index = 0; index < number; index++) {
         if (strcmp(script->tasks[index].name, task->name) == 0) {
             return fail(reader, "another task has the name '%s'", task->name);
         }
@@ -407,53 +374,28 @@ static bool read_task_name(struct reader *reader, const struct bz_json *json) {
     return true;
 }
 
-static bool read_task_ops(struct reader *reader, const struct bz_json *json,
-                          struct bz_script_task *task) {
+static bool read_task_ops(struct reader *reader, const struct bz_json *json, uint32_t number,
+                          uint32_t depth) {
     struct bz_script *script = reader->script;
-    const struct bz_json *array = read_array(reader, json, "ops", BZ_SCRIPT_TASK_OPS_MAX);
-    if (array == NULL) {
-        return false;
-    }
+    struct bz_script_task *task = &script->tasks[number];
     reader->task_first = script->op_count;
-    size_t length = enter(reader, "ops");
-    if (!read_ops(reader, array, 0)) {
-        return false;
-    }
-    climb(reader, length);
+    bool is_read = read_array(reader, json, "ops", BZ_SCRIPT_TASK_OPS_MAX, read_op, depth);
     task->first = (uint16_t)reader->task_first;
     task->count = (uint16_t)(script->op_count - reader->task_first);
-    return true;
-}
-
-static bool read_tasks(struct reader *reader, const struct bz_json *root) {
-    const struct bz_json *array = read_array(reader, root, "tasks", BZ_SCRIPT_TASKS_MAX);
-    if (array == NULL) {
-        return false;
-    }
-    size_t outer = enter(reader, "tasks");
-    for (int pass = 0; pass < 2; pass++) {
-        uint32_t index = 0;
-        for (const struct bz_json *next = bz_json_first(array); next != NULL;
-             next = bz_json_next(next), index++) {
-            size_t inner = enter_at(reader, index);
-            if (pass == 0 ? !read_task_name(reader, next)
-                          : !read_task_ops(reader, next, &reader->script->tasks[index])) {
-                return false;
-            }
-            climb(reader, inner);
-        }
-    }
-    climb(reader, outer);
-    return reader->script->task_count > 0 || fail(reader, "a program has at least one task");
+    return is_read;
 }
 
 static bool read_root(struct reader *reader, const struct bz_json *root) {
     static const char *const keys[] = {"format", "objects", "tasks", NULL};
     static const char *const formats[] = {BZ_SCRIPT_FORMAT};
     uint32_t format;
-    return knows_all(reader, root, keys) &&
-           read_word(reader, root, "format", formats, 1, &format) && read_objects(reader, root) &&
-           read_tasks(reader, root);
+    if (!knows_all(reader, root, keys) || !read_word(reader, root, "format", formats, 1, &format) ||
+        !read_array(reader, root, "objects", BZ_SCRIPT_OBJECTS_MAX, read_object, 0) ||
+        !read_array(reader, root, "tasks", BZ_SCRIPT_TASKS_MAX, read_task_name, 0) ||
+        !read_array(reader, root, "tasks", BZ_SCRIPT_TASKS_MAX, read_task_ops, 0)) {
+        return false;
+    }
+    return reader->script->task_count > 0 || fail(reader, "a program has at least one task");
 }
 
 bool bz_script_read(struct bz_script *script, const struct bz_variant *variant, const char *text,

@@ -39,28 +39,13 @@ const char *const bz_script_orders[3] = {
     [BZ_QUEUE_ORDER_PRIORITY] = "priority",
 };
 
-const char *bz_script_number(enum bz_primitive primitive, uint32_t *least, uint32_t *most) {
-    *least = 0;
-    switch (primitive) {
-    case BZ_PRIMITIVE_SEMAPHORE:
-    case BZ_PRIMITIVE_BOUNDED:
-        *most = BZ_SCRIPT_PERMITS_MAX;
-        return "permits";
-    case BZ_PRIMITIVE_BARRIER:
-        *least = 1;
-        *most = BZ_SCRIPT_PARTIES_MAX;
-        return "parties";
-    case BZ_PRIMITIVE_QUEUE:
-        *most = BZ_SCRIPT_MAXSIZE_MAX;
-        return "maxsize";
-    case BZ_PRIMITIVE_POOL:
-        *least = 1;
-        *most = BZ_SCRIPT_KEYS_MAX;
-        return "keys";
-    default:
-        return NULL;
-    }
-}
+const struct bz_script_kind bz_script_kinds[BZ_SCRIPT_PRIMITIVES] = {
+    [BZ_PRIMITIVE_SEMAPHORE] = {"permits", 0, BZ_SCRIPT_PERMITS_MAX, {1, 2, 0}},
+    [BZ_PRIMITIVE_BOUNDED] = {"permits", 0, BZ_SCRIPT_PERMITS_MAX, {1, 2, 0}},
+    [BZ_PRIMITIVE_BARRIER] = {"parties", 1, BZ_SCRIPT_PARTIES_MAX, {2, 3, 1}},
+    [BZ_PRIMITIVE_QUEUE] = {"maxsize", 0, BZ_SCRIPT_MAXSIZE_MAX, {0, 1, 2}, .has_order = true},
+    [BZ_PRIMITIVE_POOL] = {"keys", 1, BZ_SCRIPT_KEYS_MAX, {1, 2, 3}},
+};
 
 struct bz_script_op *bz_script_add(struct bz_script *script, enum bz_script_verb verb) {
     BZ_CHECK(script->op_count < BZ_SCRIPT_OPS_MAX);

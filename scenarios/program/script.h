@@ -1,14 +1,14 @@
-/* A script: what the scenario `program` runs, as plain data. Objects, tasks, and for each task a
- * list of operations. It is drawn (draw.c), or read from a file (read.c); it is run (interpret.c),
+/* A script: what the scenario `program` runs, as plain data. It has objects, tasks, and for each
+ * task a list of operations. It is drawn (draw.c) or read from a file (read.c), run (program.c),
  * and written as a file (write.c). scenarios/README.md says what each operation does.
  *
- * Operations lie in one array, task by task. An operation that has others inside it is followed by
- * them; `span` is how many they are, with all that is inside those:
+ * Operations lie in one array, task by task. An operation that contains others is followed by them;
+ * `span` counts them, at all depths:
  *
  *     timeout (span 2)   acquire   yield   |   release
  *     group (span 5)   child (span 1)   put   child (span 2)   get   done   |   ...
  *
- * Equal scripts are equal bytes: whoever fills one starts from zeros.
+ * Equal scripts have equal bytes: start from zeros to fill one.
  */
 #ifndef BZ_SCENARIOS_PROGRAM_SCRIPT_H
 #define BZ_SCENARIOS_PROGRAM_SCRIPT_H
@@ -34,7 +34,7 @@ struct bz_world;
 #define BZ_SCRIPT_KEYS_MAX 8u
 #define BZ_SCRIPT_COUNT_MAX 1000u
 #define BZ_SCRIPT_NS_MAX 1000000000u
-#define BZ_SCRIPT_NEVER UINT32_MAX /* of within_ns: as long as it takes */
+#define BZ_SCRIPT_NEVER UINT32_MAX /* of within_ns: no timeout */
 
 enum bz_script_verb {
     BZ_VERB_YIELD = 0,
@@ -65,7 +65,7 @@ enum bz_script_verb {
 };
 #define BZ_VERB_COUNT 25
 
-/* What an operation has beside its verb, as bits. */
+/* The fields of an operation beside its verb, as bits. */
 #define BZ_FIELD_NS 0x01u       /* "ns" */
 #define BZ_FIELD_WITHIN 0x02u   /* "within", may be left out */
 #define BZ_FIELD_VICTIM 0x04u   /* "task" */
@@ -83,7 +83,7 @@ struct bz_script_verb_info {
 extern const struct bz_script_verb_info bz_script_verbs[BZ_VERB_COUNT];
 extern const char *const bz_script_orders[3]; /* of a queue, by enum bz_queue_order */
 
-/* Objects that a program may have: all but semaphores of deferreds, which no task can wait for. */
+/* A program may use the first primitives: tasks can wait for all of these. */
 #define BZ_SCRIPT_PRIMITIVES 8u
 
 struct bz_script_object {
@@ -94,8 +94,16 @@ struct bz_script_object {
     uint16_t zero;
 };
 
-/* The name of `number` in a file and its limits; NULL if the primitive has no such thing. */
-const char *bz_script_number(enum bz_primitive primitive, uint32_t *least, uint32_t *most);
+/* What a script says of an object beside its name, by primitive. */
+struct bz_script_kind {
+    const char *number; /* the name of `number` in a file; NULL: it has none */
+    uint32_t least;
+    uint32_t most;
+    uint8_t drawn[3]; /* what `number` may be in a drawn script */
+    bool has_order;
+};
+
+extern const struct bz_script_kind bz_script_kinds[BZ_SCRIPT_PRIMITIVES];
 
 struct bz_script_op {
     uint8_t verb; /* enum bz_script_verb */
@@ -145,11 +153,11 @@ struct bz_script_draw {
 #define BZ_SCRIPT_DRAW_TASKS_MAX 8u
 #define BZ_SCRIPT_DRAW_OPS_MAX 10u
 
-/* Draws one into `script`, all zeros. It cannot deadlock on a correct variant: see draw.c. */
+/* Draws a script into zeroed memory. It cannot deadlock on a correct variant: see draw.c. */
 void bz_script_draw(struct bz_script *script, struct bz_world *world,
                     const struct bz_script_draw *draw);
 
-/* These two are those of struct bz_scenario_file; `script` is all zeros before. */
+/* As read and print of struct bz_scenario_file. */
 bool bz_script_read(struct bz_script *script, const struct bz_variant *variant, const char *text,
                     size_t length, const char *origin, char *error, size_t error_bytes);
 size_t bz_script_print(const struct bz_script *script, char *text, size_t text_bytes);

@@ -1,5 +1,5 @@
-/* A script as a file: one object and one operation a line, in the manner of a trace, so that a diff
- * reads well. What the reader fills in itself is left out. */
+/* Writes a script as a file, with one object or operation a line, so that a diff reads well.
+ * Defaults that the reader fills in are left out. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,20 +30,31 @@ static void new_line(struct writer *writer, uint32_t indent) {
     put(writer, "\n%*s", (int)(2 * indent), "");
 }
 
-static void put_ops(struct writer *writer, uint32_t from, uint32_t to, uint32_t indent);
-
-static void put_children(struct writer *writer, uint32_t from, uint32_t to, uint32_t indent) {
-    const struct bz_script_op *ops = writer->script->ops;
+/* A list of operations, or of the children of a group. */
+static void put_list(struct writer *writer, uint32_t from, uint32_t to, uint32_t indent,
+                     void (*put_one)(struct writer *writer, uint32_t index, uint32_t indent)) {
     put(writer, "[");
-    for (uint32_t index = from; index < to; index += 1u + ops[index].span) {
+    for (uint32_t index = from; index < to; index += 1u + writer->script->ops[index].span) {
         put(writer, "%s", index == from ? "" : ",");
         new_line(writer, indent + 1);
-        put_ops(writer, index + 1, index + 1u + ops[index].span, indent + 1);
+        put_one(writer, index, indent + 1);
     }
     if (from < to) {
         new_line(writer, indent);
     }
     put(writer, "]");
+}
+
+static void put_op(struct writer *writer, uint32_t index, uint32_t indent);
+
+static void put_child(struct writer *writer, uint32_t index, uint32_t indent) {
+    put_list(writer, index + 1, index + 1u + writer->script->ops[index].span, indent, put_op);
+}
+
+static void put_number(struct writer *writer, bool is_there, const char *key, uint32_t number) {
+    if (is_there) {
+        put(writer, ", \"%s\": %" PRIu32, key, number);
+    }
 }
 
 static void put_op(struct writer *writer, uint32_t index, uint32_t indent) {
@@ -54,59 +65,28 @@ static void put_op(struct writer *writer, uint32_t index, uint32_t indent) {
     if (verb->primitives != 0) {
         put(writer, ", \"object\": \"%s\"", script->objects[op->object].name);
     }
-    if (bz_script_has_key(script, op)) {
-        put(writer, ", \"key\": %" PRIu32, op->number);
-    }
+    put_number(writer, bz_script_has_key(script, op), "key", op->number);
     if ((verb->fields & BZ_FIELD_VICTIM) != 0) {
         put(writer, ", \"task\": \"%s\"", script->tasks[op->number].name);
     }
-    if ((verb->fields & BZ_FIELD_COUNT) != 0) {
-        put(writer, ", \"count\": %" PRIu32, op->number);
-    }
-    if ((verb->fields & BZ_FIELD_PRIORITY) != 0) {
-        put(writer, ", \"priority\": %" PRIu32, op->number);
-    }
-    if ((verb->fields & BZ_FIELD_NS) != 0) {
-        put(writer, ", \"ns\": %" PRIu32, op->ns);
-    }
-    if (op->within_ns != BZ_SCRIPT_NEVER) {
-        put(writer, ", \"within\": %" PRIu32, op->within_ns);
-    }
-    if ((verb->fields & BZ_FIELD_OPS) != 0) {
-        put(writer, ", \"ops\": ");
-        put_ops(writer, index + 1, index + 1u + op->span, indent);
-    }
-    if ((verb->fields & BZ_FIELD_TASKS) != 0) {
-        put(writer, ", \"tasks\": ");
-        put_children(writer, index + 1, index + 1u + op->span, indent);
+    put_number(writer, (verb->fields & BZ_FIELD_COUNT) != 0, "count", op->number);
+    put_number(writer, (verb->fields & BZ_FIELD_PRIORITY) != 0, "priority", op->number);
+    put_number(writer, (verb->fields & BZ_FIELD_NS) != 0, "ns", op->ns);
+    put_number(writer, op->within_ns != BZ_SCRIPT_NEVER, "within", op->within_ns);
+    if ((verb->fields & (BZ_FIELD_OPS | BZ_FIELD_TASKS)) != 0) {
+        bool is_group = (verb->fields & BZ_FIELD_TASKS) != 0;
+        put(writer, ", \"%s\": ", is_group ? "tasks" : "ops");
+        put_list(writer, index + 1, index + 1u + op->span, indent, is_group ? put_child : put_op);
     }
     put(writer, "}");
 }
 
-static void put_ops(struct writer *writer, uint32_t from, uint32_t to, uint32_t indent) {
-    const struct bz_script_op *ops = writer->script->ops;
-    put(writer, "[");
-    for (uint32_t index = from; index < to; index += 1u + ops[index].span) {
-        put(writer, "%s", index == from ? "" : ",");
-        new_line(writer, indent + 1);
-        put_op(writer, index, indent + 1);
-    }
-    if (from < to) {
-        new_line(writer, indent);
-    }
-    put(writer, "]");
-}
-
 static void put_object(struct writer *writer, const struct bz_script_object *object) {
-    enum bz_primitive primitive = (enum bz_primitive)object->primitive;
-    uint32_t least;
-    uint32_t most;
-    const char *number = bz_script_number(primitive, &least, &most);
-    put(writer, "{\"name\": \"%s\", \"kind\": \"%s\"", object->name, bz_primitive_name(primitive));
-    if (number != NULL) {
-        put(writer, ", \"%s\": %" PRIu32, number, object->number);
-    }
-    if (primitive == BZ_PRIMITIVE_QUEUE) {
+    const struct bz_script_kind *kind = &bz_script_kinds[object->primitive];
+    put(writer, "{\"name\": \"%s\", \"kind\": \"%s\"", object->name,
+        bz_primitive_name((enum bz_primitive)object->primitive));
+    put_number(writer, kind->number != NULL, kind->number, object->number);
+    if (kind->has_order) {
         put(writer, ", \"order\": \"%s\"", bz_script_orders[object->order]);
     }
     put(writer, "}");
@@ -123,7 +103,7 @@ size_t bz_script_print(const struct bz_script *script, char *text, size_t text_b
     for (uint32_t index = 0; index < script->task_count; index++) {
         const struct bz_script_task *task = &script->tasks[index];
         put(&writer, "%s\n    {\"name\": \"%s\", \"ops\": ", index == 0 ? "" : ",", task->name);
-        put_ops(&writer, task->first, (uint32_t)task->first + task->count, 2);
+        put_list(&writer, task->first, (uint32_t)task->first + task->count, 2, put_op);
         put(&writer, "}");
     }
     put(&writer, "\n  ]\n}\n");

@@ -7,7 +7,7 @@
 #include <criterion/new/assert.h>
 #include <string.h>
 
-#include "scenarios/scenarios.h"
+#include "scenarios/tests/seeds.h"
 #include "sim/explore/explore.h"
 #include "sim/native/snapshot.h"
 #include "sim/run/settings.h"

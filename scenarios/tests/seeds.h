@@ -8,7 +8,14 @@
 #include <stdint.h>
 
 #include "scenarios/scenarios.h"
+#include "sim/run/catalog.h"
 #include "sim/run/program.h"
+
+static const struct bz_catalog tst_catalog = {.scenarios = bz_scenarios, .variants = bz_variants};
+
+static inline const struct bz_scenario *tst_scenario(const char *name) {
+    return bz_catalog_scenario(&tst_catalog, name);
+}
 
 struct tst_seeds {
     uint64_t runs; /* until the first violation, that one included */

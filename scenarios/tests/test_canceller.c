@@ -1,10 +1,9 @@
-/* The cancellers' common part, with more tasks than a word has bits; and what `buzzer` shows of its
- * queue, however many wait. */
-#include "scenarios/canceller.h"
-
+/* What cancellers share, with more tasks than a word has bits; and what the view of `buzzer` shows
+ * of queues of any length. */
 #include "primitives/runtime/driver.h"
 #include "primitives/sync/semaphore.h"
 #include "scenarios/scenarios.h"
+#include "scenarios/scene.h"
 #include "scenarios/tests/seeds.h"
 #include "sim/native/internal.h"
 #include "sim/native/sut.h"
@@ -67,7 +66,7 @@ static void expect_victim(uint32_t count, uint32_t every, uint64_t number) {
     gather(&crowd, count, every);
     drawn = number;
     drawn_below = 0;
-    bz_cancel_one_inside(crowd.world, crowd.tasks, count, BZ_OP_ACQUIRE);
+    bz_cancel_one_inside(crowd.world, crowd.tasks, count, 1u << BZ_OP_ACQUIRE);
     cr_assert(eq(u64, drawn_below, count / every));
     for (uint32_t index = 0; index < count; index++) {
         bool is_victim = index + 1 == (number + 1) * every;
@@ -93,7 +92,7 @@ Test(canceller, draws_nothing_where_nobody_waits) {
     struct crowd crowd;
     gather(&crowd, TASKS_MAX, TASKS_MAX + 1);
     drawn_below = 0;
-    bz_cancel_one_inside(crowd.world, crowd.tasks, crowd.count, BZ_OP_ACQUIRE);
+    bz_cancel_one_inside(crowd.world, crowd.tasks, crowd.count, 1u << BZ_OP_ACQUIRE);
     cr_assert(eq(u64, drawn_below, 0));
     bz_world_destroy(crowd.world);
 }

@@ -1,4 +1,4 @@
-/* The registries, and what every entry of them must say. */
+/* The lists of scenarios and variants, and what each entry must have. */
 #include <string.h>
 
 #include "scenarios/tests/seeds.h"
@@ -6,23 +6,23 @@
 
 Test(catalog, scenarios_are_sorted_and_found_by_name) {
     for (const struct bz_scenario *const *next = bz_scenarios; *next != NULL; next++) {
-        cr_assert(eq(ptr, (void *)bz_scenario_find((*next)->name), (void *)*next));
+        cr_assert(eq(ptr, (void *)tst_scenario((*next)->name), (void *)*next));
         if (next[1] != NULL) {
             cr_assert(lt(int, strcmp(next[0]->name, next[1]->name), 0), "%s", next[1]->name);
         }
     }
-    cr_assert(eq(ptr, (void *)bz_scenario_find("no-such"), NULL));
+    cr_assert(eq(ptr, (void *)tst_scenario("no-such"), NULL));
 }
 
 Test(catalog, variants_are_sorted_behind_buzzer) {
     cr_assert(eq(ptr, (void *)bz_variants[0], (void *)&bz_variant_buzzer));
     for (const struct bz_variant *const *next = bz_variants; *next != NULL; next++) {
-        cr_assert(eq(ptr, (void *)bz_variant_find((*next)->name), (void *)*next));
+        cr_assert(eq(ptr, (void *)bz_catalog_variant(&tst_catalog, (*next)->name), (void *)*next));
         if (next != bz_variants && next[1] != NULL) {
             cr_assert(lt(int, strcmp(next[0]->name, next[1]->name), 0), "%s", next[1]->name);
         }
     }
-    cr_assert(eq(ptr, (void *)bz_variant_find("no-such"), NULL));
+    cr_assert(eq(ptr, (void *)bz_catalog_variant(&tst_catalog, "no-such"), NULL));
 }
 
 Test(catalog, scenarios_say_what_they_take) {
@@ -49,7 +49,7 @@ static void expect_complete(const struct bz_fault *fault, const char *name) {
     cr_assert(lt(sz, 0, strlen(fault->summary)), "%s", name);
     cr_assert(lt(sz, 0, strlen(fault->property)), "%s", name);
     cr_assert(lt(u32, bz_oracle_index(fault->oracle), bz_oracle_count), "%s", name);
-    cr_assert(ne(ptr, (void *)bz_scenario_find(fault->scenario), NULL), "%s", name);
+    cr_assert(ne(ptr, (void *)tst_scenario(fault->scenario), NULL), "%s", name);
 }
 
 Test(catalog, zoo_entries_say_where_they_come_from) {

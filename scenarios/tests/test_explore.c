@@ -1,5 +1,5 @@
-/* What exhaustive search finds, and what it proves: every entry of the zoo by its oracle, on one of
- * the simplest schedules that there are, and nothing on what ships. */
+/* Exhaustive search finds every entry of the zoo, by its oracle, on one of the simplest schedules.
+ * On the primitives that ship it finds nothing. */
 #include "primitives/runtime/coro/san.h"
 #include "scenarios/tests/explored.h"
 #include "sim/tests/toys.h"
@@ -79,7 +79,7 @@ Test(explore, finds_every_entry_of_the_zoo) {
             continue;
         }
         struct bz_program program =
-            tst_explored_program(bz_scenario_find(fault->scenario), *next, settings_of(*next));
+            tst_explored_program(tst_scenario(fault->scenario), *next, settings_of(*next));
         expect_found(&program, fault->oracle);
         count++;
     }
@@ -102,7 +102,7 @@ static struct bz_explore_result search_all(const struct bz_program *program) {
     return result;
 }
 
-/* Nobody who comes later gets a lock before one who waits for it, in no order of three tasks. */
+/* In no order of three tasks does a later one get a lock before one that waits for it. */
 Test(explore, proves_that_a_third_task_cannot_barge) {
     struct bz_program lock =
         tst_explored_program(&bz_scenario_handoff, &bz_variant_buzzer, "primitive=lock");

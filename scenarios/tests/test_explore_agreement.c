@@ -1,7 +1,6 @@
-/* What the search leaves out, is not missed: with all reductions, with snapshots alone, and with
- * every prefix run again, it finds the same violations, the same outcomes, and, where nothing was
- * cut short, counts the same schedules. For every entry of the zoo, what ships, and drawn programs.
- */
+/* The reductions lose nothing. With all reductions, with snapshots alone, and with every prefix run
+ * again, the search finds the same violations and outcomes, and counts the same schedules where
+ * nothing was cut short: for every entry of the zoo, what ships, and drawn programs. */
 #include "scenarios/tests/explored.h"
 #include "sim/native/internal.h"
 
@@ -92,7 +91,7 @@ Test(explore_agreement, for_every_entry_of_the_zoo) {
     for (const struct bz_variant *const *next = bz_variants; *next != NULL; next++) {
         const struct bz_fault *fault = (*next)->fault;
         if (fault != NULL) {
-            compare_bounds(bz_scenario_find(fault->scenario), *next, fault->settings, &sum);
+            compare_bounds(tst_scenario(fault->scenario), *next, fault->settings, &sum);
         }
     }
     cr_assert(lt(u32, 400, sum.compared), "compared %u, left out %u", sum.compared, sum.too_large);
@@ -192,7 +191,7 @@ Test(explore_agreement, reductions_that_cannot_be_had_are_left_out) {
     cr_assert(result.is_whole);
 }
 
-/* A window is a matter of what the book still knows: who holds, who was woken. */
+/* The shadow state of the judge decides the window: who holds, who was woken. */
 Test(explore_agreement, for_cancels_into_one_window) {
     static const char *const windows[] = {"cancel=holding", "cancel=woken", "cancel=waiting",
                                           "cancel=sleeping", "cancel=cancelling"};

@@ -1,14 +1,14 @@
-/* The references: faithful, with their known faults declared, and with no other.
+/* The references have their declared faults and no others.
  *
- * Each runs every scenario that has a primitive of its own, under both orders. Whatever is found
- * must be declared. A declared fault ends the run that it is found in and hides what would have
- * come later; so each reference is run a second time without the claim that most runs break. And
- * what is declared must be found where it says. */
+ * Each runs every scenario that has one of its primitives, under both orders. Each violation must
+ * be a declared one. A declared fault ends its run and hides what would come later. So each
+ * reference runs a second time without the claim that most runs break. Each declared fault must be
+ * found where it says. */
 #include <string.h>
 
 #include "primitives/runtime/coro/san.h"
 #include "scenarios/tests/seeds.h"
-#include "scenarios/variants/twisted.h"
+#include "scenarios/variants/variants.h"
 #include "sim/native/internal.h"
 #include "sim/run/settings.h"
 
@@ -93,7 +93,7 @@ Test(references, twisted_has_no_other_fault) {
 
 static bool is_found(const struct bz_variant *variant, const struct bz_fault *fault,
                      enum bz_order order) {
-    struct bz_program program = tst_program(bz_scenario_find(fault->scenario), variant, order);
+    struct bz_program program = tst_program(tst_scenario(fault->scenario), variant, order);
     char error[BZ_ERROR_BYTES];
     if (fault->settings != NULL) {
         cr_assert(bz_program_set_list(&program, fault->settings, error, sizeof error), "%s", error);
@@ -110,7 +110,7 @@ static bool is_found(const struct bz_variant *variant, const struct bz_fault *fa
 
 static void expect_all_found(const struct bz_variant *variant, uint32_t count) {
     for (const struct bz_fault *const *fault = variant->declared; *fault != NULL; fault++) {
-        cr_assert(bz_scenario_find((*fault)->scenario) != NULL, "%s", (*fault)->issue);
+        cr_assert(tst_scenario((*fault)->scenario) != NULL, "%s", (*fault)->issue);
         cr_assert(is_found(variant, *fault, BZ_ORDER_ANY), "%s: %s", variant->name,
                   (*fault)->summary);
         bool is_owed = (*fault)->fifo_reachable;

@@ -5,7 +5,7 @@
 
 #include "primitives/runtime/task.h"
 #include "scenarios/scenarios.h"
-#include "scenarios/variants/twisted.h"
+#include "scenarios/variants/variants.h"
 
 #define TASKS_MAX 8u
 

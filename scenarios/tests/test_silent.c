@@ -97,7 +97,7 @@ Test(silent, handoff_with_a_late_release) {
     tst_expect_silence(&program, SEEDS);
 }
 
-/* Who drains is thrown out with those who fill, who is held back is not, and rounds go on. */
+/* A break throws out tasks that drain or fill, not those held back, and rounds go on. */
 Test(silent, barrier_that_is_broken_and_reset) {
     static const char *const settings[] = {"aborts=2", "resets=2", "aborts=1,resets=2,rounds=3",
                                            "parties=1,resets=1", "parties=2,workers=6,aborts=2"};

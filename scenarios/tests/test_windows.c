@@ -1,4 +1,5 @@
-/* A silent campaign proves nothing about a window that no cancel ever struck. */
+/* Campaigns strike every window: without a cancel in a window, finding nothing proves nothing
+ * about it. */
 #include "scenarios/tests/seeds.h"
 
 #define SEEDS 20000u
@@ -27,8 +28,8 @@ Test(windows, restaurant_hits_every_one_of_them) {
     expect_hits(&bz_scenario_restaurant, BZ_ORDER_ANY, BZ_WINDOW_UNSTARTED, BZ_WINDOW_DONE);
 }
 
-/* A stock loop starts whoever was there at the beginning before it looks outside; only a task that
- * was created by another one can be cancelled unstarted. */
+/* A stock loop starts the first tasks before it polls for outside events. So only a task that
+ * another task created can be cancelled unstarted. */
 Test(windows, fifo_hits_every_one_of_them) {
     expect_hits(&bz_scenario_restaurant, BZ_ORDER_FIFO, BZ_WINDOW_WAITING, BZ_WINDOW_DONE);
     expect_hits(&bz_scenario_taskgroup, BZ_ORDER_FIFO, BZ_WINDOW_UNSTARTED, BZ_WINDOW_WOKEN);

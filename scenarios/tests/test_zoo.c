@@ -1,5 +1,5 @@
-/* Every fault of the zoo is found, by the oracle that its entry names, before any other objects;
- * and the primitives that ship are silent on the same seeds. */
+/* Every fault of the zoo is found by the oracle that its entry names, before any other objects. On
+ * the same seeds nothing is found on the primitives that ship. */
 #include <string.h>
 
 #include "primitives/runtime/coro/san.h"
@@ -40,7 +40,7 @@ Test(zoo, every_entry_is_found) {
         if (fault == NULL) {
             continue;
         }
-        const struct bz_scenario *scenario = bz_scenario_find(fault->scenario);
+        const struct bz_scenario *scenario = tst_scenario(fault->scenario);
         cr_assert(scenario != NULL, "%s names no scenario", (*next)->name);
         expect_found(*next, scenario, BZ_ORDER_ANY);
         if (fault->fifo_reachable) {
@@ -94,7 +94,7 @@ static bool takes_locks(const struct bz_scenario *scenario) {
     return false;
 }
 
-/* Every scenario of locks bites: the window bug is found in each of them. */
+/* Every scenario with locks finds the window bug. */
 Test(zoo, every_scenario_finds_the_window_bug) {
     for (const struct bz_scenario *const *next = bz_scenarios; *next != NULL; next++) {
         for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO && takes_locks(*next); order++) {

@@ -1,28 +1,28 @@
 /* asyncio-3.11 and asyncio-3.13: CPython's asyncio as references.
  *
  * They follow the algorithms of CPython's Lib/asyncio/locks.py and queues.py, known faults
- * included, and are written from a description of these. The difference to the primitives that ship
- * is in the bookkeeping:
+ * included, and are written from a description. They differ from the primitives that ship in the
+ * bookkeeping:
  *
  *     lock        is free from the release until the woken waiter resumes; newcomers queue behind
- *                 that one; locked() says "no" meanwhile (gh-138121)
- *     semaphore   the permit is taken out of the value when a waiter is woken
- *     queue       nothing is promised to a woken task: it looks again, and may be overtaken and
- *                 have to queue again at the end (gh-83055, declined: a queue is not fair)
+ *                 that waiter; locked() says "no" meanwhile (gh-138121)
+ *     semaphore   the permit leaves the value when a waiter is woken
+ *     queue       nothing is promised to a woken task: it checks again, may be overtaken, and then
+ *                 queues again at the end (gh-83055, declined: a queue is not fair)
  *     barrier     an index is how many fill at the moment of arrival (gh-155233)
  *
- * Entries stay in their queue until the waiter has resumed, but for those of a queue of items,
- * which whoever wakes them takes out. What the versions do in a way of their own:
+ * Waiters stay in their deque until they have resumed. Those of a queue of items are taken out by
+ * the task that wakes them. The versions differ in:
  *
  *                 3.11, 3.12                                  3.13 and later
- *     semaphore   who resumes wakes one other (gh-111693)     wakes all that fit
+ *     semaphore   a resumed task wakes one other (gh-111693)  wakes all that fit
  *     condition   the notification of a cancelled waiter      a cancelled waiter notifies another,
  *                 is lost (gh-112202)                         whether it was notified or not
  *     queue                                                   can be shut down
  *
- * Left out: abort() and reset() of the barrier. asyncio's wait for the lock of its condition, and
- * what a scenario can call does not. */
-#include "scenarios/variants/asyncio.h"
+ * Left out: abort() and reset() of the barrier. In asyncio they wait for the lock of the condition;
+ * what a scenario calls there may not wait. */
+#include "primitives/sync/items.h"
 #include "scenarios/variants/deque.h"
 #include "scenarios/variants/variants.h"
 
@@ -40,8 +40,8 @@ static enum bz_status lock_init(void *instance, struct bz_loop *loop, uint32_t p
     return BZ_OK;
 }
 
-/* The head alone is looked at. If it is done already, its task will go on with the chain when it
- * resumes: it takes the lock, or comes here again. */
+/* Looks at the head alone. If that is done already, its task continues the chain when it resumes:
+ * it takes the lock, or calls this again. */
 static void wake_first(struct lock *lock) {
     struct bz_waiter *first = bz_deque_next(&lock->queue, NULL);
     if (first != NULL) {
@@ -146,7 +146,7 @@ static enum bz_status semaphore_acquire_311(void *instance) {
     return status;
 }
 
-/* On every way out, as many are woken as there are permits that nobody was woken for. */
+/* On every way out it wakes as many as there are permits that nobody was woken for. */
 static enum bz_status semaphore_acquire_313(void *instance) {
     struct semaphore *semaphore = instance;
     struct bz_waiter waiter;
@@ -198,7 +198,7 @@ static enum bz_status event_init(void *instance, struct bz_loop *loop) {
 
 static void event_set(void *instance) {
     struct event *event = instance;
-    event->is_set = true; /* if it was, nobody waits */
+    event->is_set = true; /* if it was set before, nobody waits */
     while (bz_deque_wake_oldest(&event->queue)) {
     }
 }
@@ -213,7 +213,7 @@ static bool event_is_set(void *instance) {
     return event->is_set;
 }
 
-/* Who was woken does not look at the flag again. */
+/* A woken task does not check the flag again. */
 static enum bz_status event_wait(void *instance) {
     struct event *event = instance;
     struct bz_waiter waiter;
@@ -248,7 +248,7 @@ static enum bz_status condition_init(void *instance, struct bz_loop *loop) {
     return lock_init(&condition->lock, loop, 1);
 }
 
-/* Requests that strike while the lock is acquired again are remembered, as one. Each costs the task
+/* Acquires the lock again. Cancels that strike meanwhile are remembered as one; each costs the task
  * its place in the queue of the lock. */
 static enum bz_status relock(struct condition *condition) {
     enum bz_status result = BZ_OK;
@@ -261,7 +261,7 @@ static enum bz_status relock(struct condition *condition) {
     }
 }
 
-/* Waits, and acquires the lock again, whatever happens. A cancellation comes out at the end. */
+/* Waits, and acquires the lock again in any case. A cancellation is returned at the end. */
 static enum bz_status condition_wait_311(void *instance) {
     struct condition *condition = instance;
     struct bz_waiter waiter;
@@ -280,7 +280,8 @@ static void condition_wake(struct condition *condition, uint32_t count) {
     }
 }
 
-/* Who leaves cancelled may have been notified, and does not ask: waits may end for no reason. */
+/* A cancelled waiter always notifies another, as it may have been notified itself. So a wait may
+ * end for no reason. */
 static enum bz_status condition_wait_313(void *instance) {
     enum bz_status status = condition_wait_311(instance);
     if (status == BZ_CANCELLED) {
@@ -313,10 +314,10 @@ static uint32_t condition_queued(void *instance) {
 /* --- barrier ---------------------------------------------------------------------------------- */
 
 struct barrier {
-    struct condition condition;              /* first: what is queued there is queued here */
+    struct condition condition;              /* first: its `queued` is the barrier's too */
     enum bz_status (*wait)(void *condition); /* of this version */
     uint32_t parties;
-    uint32_t count; /* fill, or have yet to leave */
+    uint32_t count; /* tasks that fill, or have yet to leave */
     bool is_draining;
 };
 
@@ -346,8 +347,8 @@ static enum bz_status wait_while(struct barrier *barrier, bool is_draining) {
     return status;
 }
 
-/* The fault: the index is how many fill already, and one who is cancelled fills no more, so that a
- * later arrival is given an index that somebody has. */
+/* The fault: the index is how many fill already. A cancelled task fills no more, so a later one may
+ * get an index that another task has. */
 static enum bz_status fill(struct barrier *barrier, uint32_t *index) {
     enum bz_status status = BZ_OK;
     *index = barrier->count++;
@@ -384,6 +385,146 @@ static enum bz_status barrier_wait(void *instance, uint32_t *index) {
         .queued = condition_queued                                                                 \
     }
 
+/* --- queue ------------------------------------------------------------------------------------ */
+
+struct queue {
+    struct bz_items items;
+    struct bz_deque getters;
+    struct bz_deque putters;
+    struct bz_deque joiners;
+    uint64_t unfinished;
+    uint32_t maxsize;
+    bool is_shut;
+};
+
+static enum bz_status queue_init(void *instance, struct bz_loop *loop, enum bz_queue_order order,
+                                 uint32_t maxsize) {
+    struct queue *queue = instance;
+    bz_deque_init(&queue->getters, loop);
+    bz_deque_init(&queue->putters, loop);
+    bz_deque_init(&queue->joiners, loop);
+    queue->maxsize = maxsize;
+    enum bz_queue_kind kind = (enum bz_queue_kind)order; /* they have the same numbers */
+    bool has_memory = bz_items_init(&queue->items, bz_loop_mem(loop), kind, maxsize);
+    return has_memory ? BZ_OK : BZ_NO_MEMORY;
+}
+
+static bool is_full(const struct queue *queue) {
+    return queue->maxsize > 0 && queue->items.count >= queue->maxsize;
+}
+
+static enum bz_status queue_try_put(void *instance, uint64_t value, int64_t priority) {
+    struct queue *queue = instance;
+    if (queue->is_shut) {
+        return BZ_CLOSED;
+    }
+    if (is_full(queue)) {
+        return BZ_FULL;
+    }
+    if (!bz_items_reserve(&queue->items)) {
+        return BZ_NO_MEMORY;
+    }
+    bz_items_push(&queue->items, value, priority);
+    queue->unfinished++;
+    bz_deque_pop_and_wake(&queue->getters);
+    return BZ_OK;
+}
+
+/* After each wait it checks again. A task that leaves with a wake-up it does not use passes it on.
+ */
+static enum bz_status queue_put(void *instance, uint64_t value, int64_t priority) {
+    struct queue *queue = instance;
+    while (is_full(queue) && !queue->is_shut) {
+        struct bz_waiter waiter;
+        enum bz_status status = bz_deque_wait(&queue->putters, &waiter);
+        if (status != BZ_OK) {
+            if (bz_waiter_was_woken(&waiter) && !is_full(queue)) {
+                bz_deque_pop_and_wake(&queue->putters);
+            }
+            return status;
+        }
+    }
+    return queue_try_put(instance, value, priority);
+}
+
+static enum bz_status queue_try_get(void *instance, uint64_t *value) {
+    struct queue *queue = instance;
+    if (queue->items.count == 0) {
+        return queue->is_shut ? BZ_CLOSED : BZ_EMPTY;
+    }
+    *value = bz_items_pop(&queue->items);
+    bz_deque_pop_and_wake(&queue->putters);
+    return BZ_OK;
+}
+
+static enum bz_status queue_get(void *instance, uint64_t *value) {
+    struct queue *queue = instance;
+    while (queue->items.count == 0 && !queue->is_shut) {
+        struct bz_waiter waiter;
+        enum bz_status status = bz_deque_wait(&queue->getters, &waiter);
+        if (status != BZ_OK) {
+            if (bz_waiter_was_woken(&waiter) && queue->items.count > 0) {
+                bz_deque_pop_and_wake(&queue->getters);
+            }
+            return status;
+        }
+    }
+    return queue_try_get(instance, value);
+}
+
+static void finish(struct queue *queue) {
+    while (queue->unfinished == 0 && bz_deque_wake_oldest(&queue->joiners)) {
+    }
+}
+
+static enum bz_status queue_task_done(void *instance) {
+    struct queue *queue = instance;
+    if (queue->unfinished == 0) {
+        return BZ_INVALID_STATE;
+    }
+    queue->unfinished--;
+    finish(queue);
+    return BZ_OK;
+}
+
+static enum bz_status queue_join(void *instance) {
+    struct queue *queue = instance;
+    struct bz_waiter waiter;
+    return queue->unfinished == 0 ? BZ_OK : bz_deque_wait(&queue->joiners, &waiter);
+}
+
+static void queue_shutdown(void *instance, bool is_immediate) {
+    struct queue *queue = instance;
+    queue->is_shut = true;
+    if (is_immediate) {
+        uint32_t dropped = queue->items.count;
+        bz_items_clear(&queue->items);
+        queue->unfinished -= dropped < queue->unfinished ? dropped : queue->unfinished;
+        finish(queue);
+    }
+    while (bz_deque_pop_and_wake(&queue->getters) || bz_deque_pop_and_wake(&queue->putters)) {
+    }
+}
+
+static uint64_t queue_size(void *instance) {
+    const struct queue *queue = instance;
+    return queue->items.count;
+}
+
+static uint32_t queue_queued(void *instance) {
+    const struct queue *queue = instance;
+    return bz_deque_length(&queue->getters) + bz_deque_length(&queue->putters) +
+           bz_deque_length(&queue->joiners);
+}
+
+#define QUEUE_OPS(shutdown_)                                                                       \
+    &(const struct bz_queue_ops) {                                                                 \
+        .instance_bytes = sizeof(struct queue), .init = queue_init, .put = queue_put,              \
+        .get = queue_get, .try_put = queue_try_put, .try_get = queue_try_get,                      \
+        .task_done = queue_task_done, .join = queue_join, .shutdown = shutdown_,                   \
+        .size = queue_size, .queued = queue_queued                                                 \
+    }
+
 /* --- known faults ----------------------------------------------------------------------------- */
 
 #define FAULT(name, primitives_, ...)                                                              \
@@ -398,9 +539,8 @@ FAULT(fault_locked, 1u << BZ_PRIMITIVE_LOCK, .family = "stuck state", .oracle = 
       .summary = "locked() of a lock is false while a woken waiter is about to take it",
       .property = "locked() is true exactly when an acquire would wait");
 
-/* Seen here first. The permit left the value at the wake-up, so that for the bound somebody holds
- * it already; the release of a task that holds nothing is taken for that one's, and then two tasks
- * get the one permit. */
+/* Found by Buzzer. The permit leaves the value at the wake-up, so for the bound it counts as held
+ * already. A release by a task that holds nothing is accepted, and two tasks get one permit. */
 FAULT(
     fault_bound, 1u << BZ_PRIMITIVE_BOUNDED, .family = "passes on too much", .oracle = "misuse",
     .scenario = "intruder", .settings = "primitive=bounded", .issue = "no issue known",
@@ -428,11 +568,10 @@ FAULT(fault_barrier, 1u << BZ_PRIMITIVE_BARRIER, .family = "stuck state", .oracl
 
 /* --- variants --------------------------------------------------------------------------------- */
 
-/* A lock's locked() is claimed to be exact, because it is meant to be: that it is not is a fault
- * that both declare. What is waived: a lock whose head was cancelled leaves it to that one, when it
- * resumes, to wake the next. Those who are held back at a barrier are woken together, and who comes
- * then may be ahead of them. */
-#define ASYNCIO(version_, name_, summary_, ...)                                                    \
+/* locked() of a lock is claimed to be exact because it is meant to be; both declare the fault.
+ * Waived: if the head of a lock was cancelled, the next is woken only when that head resumes. Tasks
+ * held back at a barrier are woken together, and a newcomer may overtake them. */
+#define ASYNCIO(version_, shutdown_, name_, summary_, ...)                                         \
     const struct bz_variant bz_variant_asyncio_##version_ = {                                      \
         .version = BZ_VARIANT_VERSION,                                                             \
         .claims = BZ_CLAIM_FIFO | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE |                \
@@ -447,15 +586,16 @@ FAULT(fault_barrier, 1u << BZ_PRIMITIVE_BARRIER, .family = "stuck state", .oracl
         .event = &event_ops,                                                                       \
         .condition = CONDITION_OPS(condition_wait_##version_),                                     \
         .barrier = BARRIER_OPS(barrier_init_##version_),                                           \
-        .queue = &bz_asyncio_queue_##version_,                                                     \
+        .queue = QUEUE_OPS(shutdown_),                                                             \
         .waives = {[BZ_PRIMITIVE_LOCK] = BZ_CLAIM_WORK_CONSERVING,                                 \
                    [BZ_PRIMITIVE_BARRIER] = BZ_CLAIM_FIFO,                                         \
                    [BZ_PRIMITIVE_QUEUE] = BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT},                 \
         .declared = (const struct bz_fault *const[]){__VA_ARGS__, NULL},                           \
     }
 
-ASYNCIO(311, "asyncio-3.11",
+ASYNCIO(311, NULL, "asyncio-3.11",
         "reference: asyncio of CPython 3.11 and 3.12, with the faults of its day", &fault_locked,
         &fault_bound, &fault_one_wake, &fault_notify_lost, &fault_barrier);
-ASYNCIO(313, "asyncio-3.13", "reference: asyncio of CPython 3.13 to 3.15, with its open faults",
-        &fault_locked, &fault_bound, &fault_barrier);
+ASYNCIO(313, queue_shutdown, "asyncio-3.13",
+        "reference: asyncio of CPython 3.13 to 3.15, with its open faults", &fault_locked,
+        &fault_bound, &fault_barrier);

@@ -1,17 +1,61 @@
 /* The variant `buzzer`: the primitives of primitives/sync, as they ship. */
-#include "scenarios/variants/buzzer.h"
-
+#include <assert.h>
 #include <string.h>
 
+#include "primitives/runtime/timeout.h"
+#include "primitives/sync/barrier.h"
+#include "primitives/sync/condition.h"
+#include "primitives/sync/deferred_semaphore.h"
+#include "primitives/sync/event.h"
 #include "primitives/sync/lock.h"
+#include "primitives/sync/lock_pool.h"
+#include "primitives/sync/queue.h"
 #include "primitives/sync/semaphore.h"
 #include "scenarios/variants/variants.h"
 
-/* Whoever uses the primitives hands them storage of any content; here it is zeroed, which would
- * hide what init forgets. A byte of 1 is a wrong number, and a bool that may be read. */
+/* Defines an operation that calls the primitive's function bz_NAME with the instance, which is the
+ * primitive or begins with it, and with one more argument. */
+#define CALL(result, name)                                                                         \
+    static result name(void *instance) {                                                           \
+        return bz_##name(instance);                                                                \
+    }
+#define CALL_WITH(result, name, type)                                                              \
+    static result name(void *instance, type argument) {                                            \
+        return bz_##name(instance, argument);                                                      \
+    }
+#define DO(name)                                                                                   \
+    static void name(void *instance) {                                                             \
+        bz_##name(instance);                                                                       \
+    }
+
+/* Users hand the primitives storage of any content. Here it is zeroed, which would hide a field
+ * that init forgets; bytes of 1 are a wrong number, and a bool that may be read. */
 static void soil(void *instance, size_t instance_bytes) {
     memset(instance, 1, instance_bytes);
 }
+
+static uint32_t queued(const struct bz_waitq *queue) {
+    return queue->waiting_count + queue->woken_count + queue->cancelled_count;
+}
+
+/* A view counts along the queue, so that the counters of the primitive are checked too. Of a longer
+ * queue it counts only so many entries: a step stays O(1). */
+#define WALK_MAX 32u
+
+static void view_queue(const struct bz_waitq *queue, struct bz_permit_view *view) {
+    uint32_t walked = 0;
+    const struct bz_list *link = queue->waiting.next;
+    for (; link != &queue->waiting && walked < WALK_MAX; link = link->next) {
+        walked++;
+    }
+    view->waiting = queue->waiting_count;
+    view->woken = queue->woken_count;
+    view->cancelled = queue->cancelled_count;
+    view->queued = queue->woken_count + queue->cancelled_count +
+                   (link == &queue->waiting ? walked : queue->waiting_count);
+}
+
+/* --- permits ---------------------------------------------------------------------------------- */
 
 static enum bz_status lock_init(void *instance, struct bz_loop *loop, uint32_t permits) {
     (void)permits;
@@ -20,51 +64,9 @@ static enum bz_status lock_init(void *instance, struct bz_loop *loop, uint32_t p
     return BZ_OK;
 }
 
-BZ_BUZZER_CALL(enum bz_status, lock_acquire, bz_lock_acquire)
-BZ_BUZZER_CALL(enum bz_status, lock_release, bz_lock_release)
-BZ_BUZZER_CALL(bool, lock_locked, bz_lock_locked)
-
-/* Further than this the queue is not walked, so that a step stays O(1) however many wait. */
-#define WALK_MAX 32u
-
-/* All entries, `walked` of which lie before `link`; UINT32_MAX if there are more than WALK_MAX. */
-static __attribute__((noinline)) uint32_t walk_on(const struct bz_list *head,
-                                                  const struct bz_list *link, uint32_t walked) {
-    for (; link != head; link = link->next) {
-        if (walked++ == WALK_MAX) {
-            return UINT32_MAX;
-        }
-    }
-    return walked;
-}
-
-/* Goes on to the next entry, and stays at the head. */
-static inline const struct bz_list *step_on(const struct bz_list *head, const struct bz_list *link,
-                                            uint32_t *walked) {
-    bool is_entry = link != head;
-    const struct bz_list *next = link->next;
-    *walked += is_entry;
-    return is_entry ? next : link;
-}
-
-/* Counts along the queue, so that the counters of the primitive are checked, too; of a long queue,
- * its counter stands for what lies behind the first WALK_MAX. The first few steps are taken whether
- * there is an entry or not: how many wait after a random step, a processor cannot foresee. */
-static void view_queue(const struct bz_waitq *queue, struct bz_permit_view *view) {
-    uint32_t walked = 0;
-    const struct bz_list *head = &queue->waiting;
-    const struct bz_list *link = step_on(head, head->next, &walked);
-    link = step_on(head, link, &walked);
-    link = step_on(head, link, &walked);
-    if (__builtin_expect(link != head, 0)) {
-        walked = walk_on(head, link, walked);
-    }
-    view->queued = queue->woken_count + queue->cancelled_count +
-                   (walked == UINT32_MAX ? queue->waiting_count : walked);
-    view->waiting = queue->waiting_count;
-    view->woken = queue->woken_count;
-    view->cancelled = queue->cancelled_count;
-}
+CALL(enum bz_status, lock_acquire)
+CALL(enum bz_status, lock_release)
+CALL(bool, lock_locked)
 
 static void lock_view(void *instance, struct bz_permit_view *view) {
     const struct bz_lock *lock = instance;
@@ -93,9 +95,9 @@ static enum bz_status bounded_init(void *instance, struct bz_loop *loop, uint32_
     return BZ_OK;
 }
 
-BZ_BUZZER_CALL(enum bz_status, semaphore_acquire, bz_semaphore_acquire)
-BZ_BUZZER_CALL(enum bz_status, semaphore_release, bz_semaphore_release)
-BZ_BUZZER_CALL(bool, semaphore_locked, bz_semaphore_locked)
+CALL(enum bz_status, semaphore_acquire)
+CALL(enum bz_status, semaphore_release)
+CALL(bool, semaphore_locked)
 
 static void semaphore_view(void *instance, struct bz_permit_view *view) {
     const struct bz_semaphore *semaphore = instance;
@@ -103,23 +105,236 @@ static void semaphore_view(void *instance, struct bz_permit_view *view) {
     view_queue(&semaphore->queue, view);
 }
 
-static const struct bz_permit_ops semaphore_ops = {
-    .instance_bytes = sizeof(struct bz_semaphore),
-    .init = semaphore_init,
-    .acquire = semaphore_acquire,
-    .release = semaphore_release,
-    .locked = semaphore_locked,
-    .view = semaphore_view,
+#define SEMAPHORE_OPS(init_)                                                                       \
+    &(const struct bz_permit_ops) {                                                                \
+        .instance_bytes = sizeof(struct bz_semaphore), .init = init_,                              \
+        .acquire = semaphore_acquire, .release = semaphore_release, .locked = semaphore_locked,    \
+        .view = semaphore_view                                                                     \
+    }
+
+/* --- event ------------------------------------------------------------------------------------ */
+
+static enum bz_status event_init(void *instance, struct bz_loop *loop) {
+    bz_sync_event_init(instance, loop);
+    return BZ_OK;
+}
+
+DO(sync_event_set)
+DO(sync_event_clear)
+CALL(bool, sync_event_is_set)
+CALL(enum bz_status, sync_event_wait)
+
+static uint32_t event_queued(void *instance) {
+    const struct bz_sync_event *event = instance;
+    return queued(&event->queue);
+}
+
+static const struct bz_event_ops event_ops = {
+    .instance_bytes = sizeof(struct bz_sync_event),
+    .init = event_init,
+    .set = sync_event_set,
+    .clear = sync_event_clear,
+    .is_set = sync_event_is_set,
+    .wait = sync_event_wait,
+    .queued = event_queued,
 };
 
-static const struct bz_permit_ops bounded_ops = {
-    .instance_bytes = sizeof(struct bz_semaphore),
-    .init = bounded_init,
-    .acquire = semaphore_acquire,
-    .release = semaphore_release,
-    .locked = semaphore_locked,
-    .view = semaphore_view,
+/* --- condition -------------------------------------------------------------------------------- */
+
+struct condition {
+    struct bz_lock lock; /* first: some operations are those of the lock */
+    struct bz_condition condition;
 };
+
+static enum bz_status condition_init(void *instance, struct bz_loop *loop) {
+    struct condition *pair = instance;
+    bz_lock_init(&pair->lock, loop);
+    bz_condition_init(&pair->condition, &pair->lock);
+    return BZ_OK;
+}
+
+static enum bz_status condition_wait(void *instance) {
+    struct condition *pair = instance;
+    return bz_condition_wait(&pair->condition);
+}
+
+static enum bz_status condition_notify(void *instance, uint32_t count) {
+    struct condition *pair = instance;
+    return bz_condition_notify(&pair->condition, count);
+}
+
+static uint32_t condition_queued(void *instance) {
+    const struct condition *pair = instance;
+    return queued(&pair->lock.queue) + queued(&pair->condition.queue);
+}
+
+static const struct bz_condition_ops condition_ops = {
+    .instance_bytes = sizeof(struct condition),
+    .init = condition_init,
+    .acquire = lock_acquire,
+    .release = lock_release,
+    .locked = lock_locked,
+    .wait = condition_wait,
+    .notify = condition_notify,
+    .queued = condition_queued,
+};
+
+/* --- barrier ---------------------------------------------------------------------------------- */
+
+static enum bz_status barrier_init(void *instance, struct bz_loop *loop, uint32_t parties) {
+    return bz_barrier_init(instance, loop, parties);
+}
+
+CALL_WITH(enum bz_status, barrier_wait, uint32_t *)
+DO(barrier_abort)
+DO(barrier_reset)
+
+static uint32_t barrier_queued(void *instance) {
+    const struct bz_barrier *barrier = instance;
+    return queued(&barrier->queue);
+}
+
+static const struct bz_barrier_ops barrier_ops = {
+    .instance_bytes = sizeof(struct bz_barrier),
+    .init = barrier_init,
+    .wait = barrier_wait,
+    .abort = barrier_abort,
+    .reset = barrier_reset,
+    .queued = barrier_queued,
+};
+
+/* --- queue ------------------------------------------------------------------------------------ */
+
+static enum bz_status queue_init(void *instance, struct bz_loop *loop, enum bz_queue_order order,
+                                 uint32_t maxsize) {
+    static_assert((int)BZ_QUEUE_ORDER_LIFO == BZ_QUEUE_LIFO &&
+                      (int)BZ_QUEUE_ORDER_PRIORITY == BZ_QUEUE_PRIORITY,
+                  "an order is a kind");
+    return bz_queue_init(instance, loop, (enum bz_queue_kind)order, maxsize);
+}
+
+static enum bz_status queue_put(void *instance, uint64_t value, int64_t priority) {
+    return bz_queue_put_priority(instance, value, priority);
+}
+
+static enum bz_status queue_try_put(void *instance, uint64_t value, int64_t priority) {
+    return bz_queue_try_put_priority(instance, value, priority);
+}
+
+static void queue_shutdown(void *instance, bool is_immediate) {
+    bz_queue_shutdown(instance, is_immediate);
+}
+
+CALL_WITH(enum bz_status, queue_get, uint64_t *)
+CALL_WITH(enum bz_status, queue_try_get, uint64_t *)
+CALL(enum bz_status, queue_task_done)
+CALL(enum bz_status, queue_join)
+CALL(uint64_t, queue_size)
+
+static uint32_t queue_queued(void *instance) {
+    const struct bz_queue *queue = instance;
+    return queued(&queue->getters) + queued(&queue->putters);
+}
+
+static const struct bz_queue_ops queue_ops = {
+    .instance_bytes = sizeof(struct bz_queue),
+    .init = queue_init,
+    .put = queue_put,
+    .get = queue_get,
+    .try_put = queue_try_put,
+    .try_get = queue_try_get,
+    .task_done = queue_task_done,
+    .join = queue_join,
+    .shutdown = queue_shutdown,
+    .size = queue_size,
+    .queued = queue_queued,
+};
+
+/* --- pool ------------------------------------------------------------------------------------- */
+
+static enum bz_status pool_init(void *instance, struct bz_loop *loop) {
+    bz_lock_pool_init(instance, loop, 0);
+    return BZ_OK;
+}
+
+CALL_WITH(enum bz_status, lock_pool_acquire, uint64_t)
+CALL_WITH(enum bz_status, lock_pool_release, uint64_t)
+CALL(uint64_t, lock_pool_entries)
+
+static const struct bz_pool_ops pool_ops = {
+    .instance_bytes = sizeof(struct bz_lock_pool),
+    .init = pool_init,
+    .acquire = lock_pool_acquire,
+    .release = lock_pool_release,
+    .entries = lock_pool_entries,
+};
+
+/* --- semaphore of deferreds ------------------------------------------------------------------- */
+
+struct deferred {
+    struct bz_deferred_semaphore semaphore; /* first: release is that of the semaphore */
+    struct bz_trampoline trampoline;
+};
+
+struct deferred_waiter {
+    struct bz_deferred_waiter waiter;
+    struct bz_deferred_pair pair;
+    struct bz_deferred_request *request;
+};
+
+static enum bz_status deferred_init(void *instance, struct bz_loop *loop, uint32_t permits) {
+    struct deferred *deferred = instance;
+    bz_trampoline_init(&deferred->trampoline, loop);
+    return bz_deferred_semaphore_init(&deferred->semaphore, &deferred->trampoline, permits);
+}
+
+static struct bz_deferred_result deferred_answer(struct bz_deferred_pair *pair,
+                                                 struct bz_deferred_result result) {
+    struct deferred_waiter *waiter = bz_container_of(pair, struct deferred_waiter, pair);
+    waiter->request->answer(waiter->request, result.status);
+    return bz_deferred_ok(0);
+}
+
+static void deferred_acquire(void *instance, struct bz_deferred_request *request) {
+    struct deferred *deferred = instance;
+    struct deferred_waiter *waiter = request->waiter;
+    waiter->request = request;
+    bz_deferred_semaphore_acquire(&deferred->semaphore, &waiter->waiter);
+    bz_deferred_add_both(&waiter->waiter.deferred, &waiter->pair, deferred_answer);
+}
+
+static void deferred_cancel(void *instance, struct bz_deferred_request *request) {
+    struct deferred_waiter *waiter = request->waiter;
+    (void)instance;
+    (void)bz_deferred_cancel(&waiter->waiter.deferred); /* false: it was answered */
+}
+
+CALL(enum bz_status, deferred_semaphore_release)
+
+static const struct bz_deferred_ops deferred_ops = {
+    .instance_bytes = sizeof(struct deferred),
+    .waiter_bytes = sizeof(struct deferred_waiter),
+    .init = deferred_init,
+    .acquire = deferred_acquire,
+    .cancel = deferred_cancel,
+    .release = deferred_semaphore_release,
+};
+
+/* --- timeout scope ---------------------------------------------------------------------------- */
+
+static enum bz_status scope_enter(void *scope, struct bz_loop *loop, uint64_t delay_ns) {
+    return bz_timeout_enter(loop, scope, delay_ns);
+}
+
+CALL_WITH(enum bz_status, timeout_exit, enum bz_status)
+
+static const struct bz_scope_ops scope_ops = {
+    .scope_bytes = sizeof(struct bz_timeout),
+    .enter = scope_enter,
+    .exit = timeout_exit,
+};
+
+/* --- variant ---------------------------------------------------------------------------------- */
 
 const struct bz_variant bz_variant_buzzer = {
     .version = BZ_VARIANT_VERSION,
@@ -128,14 +343,14 @@ const struct bz_variant bz_variant_buzzer = {
               BZ_CLAIM_EXACT_NOTIFY | BZ_CLAIM_NO_PASSING,
     .name = "buzzer",
     .summary = "the primitives that ship (primitives/sync)",
-    .permits = {[BZ_PRIMITIVE_SEMAPHORE] = &semaphore_ops,
-                [BZ_PRIMITIVE_BOUNDED] = &bounded_ops,
+    .permits = {[BZ_PRIMITIVE_SEMAPHORE] = SEMAPHORE_OPS(semaphore_init),
+                [BZ_PRIMITIVE_BOUNDED] = SEMAPHORE_OPS(bounded_init),
                 [BZ_PRIMITIVE_LOCK] = &lock_ops},
-    .event = &bz_buzzer_event_ops,
-    .condition = &bz_buzzer_condition_ops,
-    .barrier = &bz_buzzer_barrier_ops,
-    .queue = &bz_buzzer_queue_ops,
-    .pool = &bz_buzzer_pool_ops,
-    .deferred = &bz_buzzer_deferred_ops,
-    .scope = &bz_buzzer_scope_ops,
+    .event = &event_ops,
+    .condition = &condition_ops,
+    .barrier = &barrier_ops,
+    .queue = &queue_ops,
+    .pool = &pool_ops,
+    .deferred = &deferred_ops,
+    .scope = &scope_ops,
 };

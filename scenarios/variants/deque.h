@@ -4,10 +4,10 @@
  *     [ R ] <-> [ C ] <-> [ W ] <-> [ W ]
  *
  * Unlike in the queue of the primitives that ship (primitives/sync/waitq.h), an entry stays linked
- * after it was woken (R) or cancelled (C), until its task resumes and takes it out. Many faults are
- * a wrong answer to the question of what such an entry means. The deque itself has no fault.
+ * after it was woken (R) or cancelled (C), until its task resumes and takes it out; W still waits.
+ * Many faults come from a wrong use of such entries. The deque itself has no fault.
  *
- * A waiter lives on the stack of the task that waits, as a rule; waiting allocates nothing. */
+ * A waiter usually lives on the stack of the task that waits; waiting allocates nothing. */
 #ifndef BZ_SCENARIOS_VARIANTS_DEQUE_H
 #define BZ_SCENARIOS_VARIANTS_DEQUE_H
 
@@ -30,8 +30,8 @@ struct bz_waiter {
 
 void bz_deque_init(struct bz_deque *deque, struct bz_loop *loop);
 
-/* Joins at the end and suspends the running task; returns what the await said. Then the waiter is
- * out of the deque, whoever took it out. With _and_stay it is left where it is. */
+/* Joins at the end and suspends the running task. Returns the status of the await. Then the waiter
+ * is out of the deque; with _and_stay it is left where it is. */
 enum bz_status bz_deque_wait(struct bz_deque *deque, struct bz_waiter *waiter) BZ_MUST_USE;
 enum bz_status bz_deque_wait_and_stay(struct bz_deque *deque, struct bz_waiter *waiter) BZ_MUST_USE;
 
@@ -43,7 +43,7 @@ static inline bool bz_waiter_was_woken(const struct bz_waiter *waiter) {
     return waiter->future.state == BZ_FUTURE_RESULT;
 }
 
-/* The entry behind this one, or the oldest of all behind NULL; NULL at the end. */
+/* The entry after this one, or the oldest one for NULL; NULL at the end. */
 struct bz_waiter *bz_deque_next(const struct bz_deque *deque, const struct bz_waiter *waiter);
 
 /* The oldest that is asleep, neither woken nor cancelled; NULL if there is none. */
@@ -52,7 +52,7 @@ struct bz_waiter *bz_deque_oldest_asleep(const struct bz_deque *deque);
 /* Wakes the oldest that is asleep; false if there is none. */
 bool bz_deque_wake_oldest(struct bz_deque *deque);
 
-/* Takes the oldest entry out, whatever has become of it; NULL if there is none. */
+/* Takes the oldest entry out, in any state; NULL if there is none. */
 struct bz_waiter *bz_deque_pop(struct bz_deque *deque);
 
 /* Takes entries out until it has woken one; false if there is none to wake. */
@@ -62,7 +62,7 @@ bool bz_deque_pop_and_wake(struct bz_deque *deque);
 uint32_t bz_deque_count(const struct bz_deque *deque, enum bz_future_state state);
 uint32_t bz_deque_length(const struct bz_deque *deque);
 
-/* True if somebody is asleep or was woken: an entry that is not cancelled. */
+/* True if there is an entry that is not cancelled. */
 bool bz_deque_has_live(const struct bz_deque *deque);
 
 /* Fills in everything but the level. */

@@ -1,23 +1,22 @@
 /* twisted: Twisted's DeferredLock, DeferredSemaphore and DeferredQueue as references.
  *
  * A release gives the token to the oldest waiter and fires its Deferred, whose callbacks run before
- * the release returns. So there is no window; what there is instead is recursion (Twisted #9304).
- * Written from a description of Lib twisted.internet.defer, in two forms:
+ * the release returns. So there is no window, but recursion (Twisted #9304). Written from a
+ * description of twisted.internet.defer, in two forms:
  *
- *     deferred       as it is: callbacks
- *     lock, ...      as tasks on an asyncio loop use it, that await Deferreds. A cancel of the task
- *                    cancels the Deferred, which leaves the queue at once. Here is a window between
- *                    the firing and the task's resume; who is cancelled in it owns what it was
- *                    given, and gives it back, as any correct user has to.
+ *     deferred       as it is, with callbacks
+ *     lock, ...      as tasks on an asyncio loop use it, which await Deferreds. A cancel of the
+ *                    task cancels the Deferred, which leaves the queue at once. Here is a window,
+ *                    between the firing and the task's resume. A task cancelled in it owns what it
+ *                    was given, and gives it back, as a correct user must.
  *
- * DeferredSemaphore is a bounded one, and has no locked(). A release too many is caught by an
- * assert, which is taken for a refusal here (without asserts it is accepted: zoo/tw-overrelease).
+ * DeferredSemaphore is bounded, and has no locked(). An assert catches a release too many; here
+ * that is a refusal (without asserts it is accepted: zoo/tw-overrelease).
  *
- * DeferredQueue waits on one side alone: a put beyond its size fails. Who wants it to wait takes a
- * slot of a DeferredSemaphore first, and so does the queue here. An item that was given to a getter
- * is never taken back; a task that was cancelled in the window puts it back in front, where it may
- * come behind a later one that is on its way already. */
-#include "scenarios/variants/twisted.h"
+ * Only a get from DeferredQueue can wait: a put beyond its size fails. A user who wants a put to
+ * wait takes a slot of a DeferredSemaphore first; so does the queue here. An item given to a getter
+ * is never taken back. A task cancelled in the window puts it back in front, where it may come
+ * after a later item that is already given to another getter. */
 #include "primitives/runtime/mem.h"
 #include "scenarios/variants/deque.h"
 #include "scenarios/variants/variants.h"
@@ -33,8 +32,8 @@ struct tokens {
     uint32_t nesting;  /* callbacks that are running inside each other */
 };
 
-/* Twisted demands a token at least. One without any, that nobody can acquire or release, is no
- * reason to refuse a program. */
+/* Twisted demands at least one token. Here none is accepted, so that more programs can run; nobody
+ * can acquire or release it. */
 static void tokens_init(struct tokens *tokens, struct bz_loop *loop, uint32_t permits,
                         void (*fire)(struct tokens *tokens, struct bz_waiter *waiter)) {
     *tokens = (struct tokens){.fire = fire, .tokens = permits, .limit = permits};
@@ -128,8 +127,8 @@ struct deferred {
     struct bz_deferred_request *request;
 };
 
-/* The fault: the callback runs here, inside the release or acquire that grants. Beyond the depth
- * that the stack has room for it fails, and with it the release that it would have made. */
+/* The fault: the callback runs inside the release or acquire that grants. Beyond the depth of the
+ * stack it fails, and its own release is lost. */
 static void fire_callback(struct tokens *tokens, struct bz_waiter *waiter) {
     struct deferred *deferred = bz_container_of(waiter, struct deferred, waiter);
     if (tokens->nesting < BZ_TWISTED_NESTING_MAX) {
@@ -204,7 +203,7 @@ static enum bz_status queue_init(void *instance, struct bz_loop *loop, enum bz_q
     return order == BZ_QUEUE_ORDER_FIFO ? BZ_OK : BZ_INVALID_ARGUMENT;
 }
 
-/* To the oldest getter, or to an end of those that are stored. */
+/* To the oldest getter, or to the back of the stored items; an old item to their front. */
 static void give(struct queue *queue, struct item *item, bool is_new) {
     struct bz_waiter *oldest = bz_deque_pop(&queue->getters);
     if (oldest != NULL) {
@@ -223,7 +222,7 @@ static void give_slot(struct queue *queue) {
     }
 }
 
-/* With a slot, if the queue has a bound. */
+/* The caller has a slot, if the queue has a bound. */
 static enum bz_status store(struct queue *queue, uint64_t value) {
     struct item *item = bz_mem_alloc(bz_loop_mem(queue->getters.loop), sizeof *item);
     if (item == NULL) {

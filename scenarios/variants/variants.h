@@ -9,4 +9,12 @@ extern const struct bz_variant bz_variant_asyncio_313;
 extern const struct bz_variant bz_variant_buzzer;
 extern const struct bz_variant bz_variant_twisted;
 
+/* Twisted's DeferredSemaphore, whose fault the zoo shows alone: a release runs the callback of the
+ * waiter that it grants. */
+extern const struct bz_deferred_ops bz_twisted_deferred_ops;
+
+/* Callbacks that fit on Python's stack when each releases inside the one before: a callback takes
+ * five frames, so the limit of 1000 frames fails in the callback of the 200th waiter. */
+#define BZ_TWISTED_NESTING_MAX 199u
+
 #endif

@@ -10,11 +10,18 @@
 __attribute__((noinline, cold)) void bz_sut_scrub_stack(void) {
     char leftovers[SCRUBBED_BYTES];
     memset(leftovers, 0, sizeof leftovers);
-    __asm__ volatile("" : : "r"(leftovers) : "memory"); /* it is written, and for good */
+    __asm__ volatile("" : : "r"(leftovers) : "memory"); /* the compiler keeps the memset */
 }
 
-static void *new_instance(struct bz_world *world, size_t instance_bytes) {
-    return bz_mem_alloc(bz_loop_mem(world->loop), instance_bytes);
+/* Zeroed memory for an instance of the variant's primitive, or for one use of its scope. */
+static void *new_instance(struct bz_world *world, enum bz_primitive primitive) {
+    const size_t *instance_bytes = bz_variant_table(world->variant, primitive);
+    BZ_CHECK(instance_bytes != NULL);
+    return bz_mem_alloc(bz_loop_mem(world->loop), *instance_bytes);
+}
+
+static uint32_t claims(const struct bz_world *world, enum bz_primitive primitive) {
+    return bz_variant_claims(world->variant, primitive);
 }
 
 /* --- permits ---------------------------------------------------------------------------------- */
@@ -22,20 +29,17 @@ static void *new_instance(struct bz_world *world, size_t instance_bytes) {
 enum bz_status bz_sut_permits_init(struct bz_sut_permits *sut, struct bz_world *world,
                                    enum bz_primitive primitive, const char *name,
                                    uint32_t permits) {
-    const struct bz_variant *variant = world->variant;
-    BZ_CHECK(primitive < BZ_PERMIT_PRIMITIVES && variant->permits[primitive] != NULL);
-    const struct bz_permit_ops *ops = variant->permits[primitive];
-    if (primitive == BZ_PRIMITIVE_LOCK) {
-        permits = 1;
-    }
-    void *instance = new_instance(world, ops->instance_bytes);
+    BZ_CHECK(primitive < BZ_PERMIT_PRIMITIVES);
+    const struct bz_permit_ops *ops = world->variant->permits[primitive];
+    void *instance = new_instance(world, primitive);
+    permits = primitive == BZ_PRIMITIVE_LOCK ? 1 : permits;
     enum bz_status status =
         instance == NULL ? BZ_NO_MEMORY : ops->init(instance, world->loop, permits);
     if (status == BZ_OK) {
         *sut = (struct bz_sut_permits){
             .world = world, .ops = ops, .instance = instance, .primitive = primitive};
         sut->object = bz_judge_add_permits(
-            world->judge, name, primitive, bz_variant_claims(variant, primitive), permits,
+            world->judge, name, primitive, claims(world, primitive), permits,
             &(struct bz_introspection){
                 .instance = instance, .view = ops->view, .locked = ops->locked});
     }
@@ -43,9 +47,8 @@ enum bz_status bz_sut_permits_init(struct bz_sut_permits *sut, struct bz_world *
 }
 
 void bz_sut_probe_misuse(struct bz_sut_permits *sut) {
-    uint32_t claims = bz_variant_claims(sut->world->variant, sut->primitive);
-    bool refuses =
-        (claims & BZ_CLAIM_REFUSES_MISUSE) != 0 && sut->primitive != BZ_PRIMITIVE_SEMAPHORE;
+    bool refuses = (claims(sut->world, sut->primitive) & BZ_CLAIM_REFUSES_MISUSE) != 0 &&
+                   sut->primitive != BZ_PRIMITIVE_SEMAPHORE;
     if (refuses && bz_judge_holders(sut->world->judge, sut->object) == 0) {
         enum bz_status status = bz_sut_release(sut);
         (void)status; /* the oracle misuse judges it */
@@ -57,13 +60,12 @@ void bz_sut_probe_misuse(struct bz_sut_permits *sut) {
 enum bz_status bz_sut_event_init(struct bz_sut_event *sut, struct bz_world *world,
                                  const char *name) {
     const struct bz_event_ops *ops = world->variant->event;
-    void *instance = new_instance(world, ops->instance_bytes);
+    void *instance = new_instance(world, BZ_PRIMITIVE_EVENT);
     enum bz_status status = instance == NULL ? BZ_NO_MEMORY : ops->init(instance, world->loop);
     if (status == BZ_OK) {
-        uint32_t claims = bz_variant_claims(world->variant, BZ_PRIMITIVE_EVENT);
         *sut = (struct bz_sut_event){.world = world, .ops = ops, .instance = instance};
         sut->object = bz_judge_add_event(
-            world->judge, name, claims,
+            world->judge, name, claims(world, BZ_PRIMITIVE_EVENT),
             &(struct bz_introspection){.instance = instance, .queued = ops->queued});
     }
     return status;
@@ -97,13 +99,12 @@ bool bz_sut_event_is_set(const struct bz_sut_event *sut) {
 enum bz_status bz_sut_condition_init(struct bz_sut_condition *sut, struct bz_world *world,
                                      const char *name, const char *lock_name) {
     const struct bz_condition_ops *ops = world->variant->condition;
-    void *instance = new_instance(world, ops->instance_bytes);
+    void *instance = new_instance(world, BZ_PRIMITIVE_CONDITION);
     enum bz_status status = instance == NULL ? BZ_NO_MEMORY : ops->init(instance, world->loop);
     if (status == BZ_OK) {
-        uint32_t claims = bz_variant_claims(world->variant, BZ_PRIMITIVE_CONDITION);
         *sut = (struct bz_sut_condition){.world = world, .ops = ops, .instance = instance};
         sut->judged = bz_judge_add_condition(
-            world->judge, name, lock_name, claims,
+            world->judge, name, lock_name, claims(world, BZ_PRIMITIVE_CONDITION),
             &(struct bz_introspection){.instance = instance, .queued = ops->queued});
     }
     return status;
@@ -152,14 +153,13 @@ enum bz_status bz_sut_condition_notify(struct bz_sut_condition *sut, uint32_t co
 enum bz_status bz_sut_barrier_init(struct bz_sut_barrier *sut, struct bz_world *world,
                                    const char *name, uint32_t parties) {
     const struct bz_barrier_ops *ops = world->variant->barrier;
-    void *instance = new_instance(world, ops->instance_bytes);
+    void *instance = new_instance(world, BZ_PRIMITIVE_BARRIER);
     enum bz_status status =
         instance == NULL ? BZ_NO_MEMORY : ops->init(instance, world->loop, parties);
     if (status == BZ_OK) {
-        uint32_t claims = bz_variant_claims(world->variant, BZ_PRIMITIVE_BARRIER);
         *sut = (struct bz_sut_barrier){.world = world, .ops = ops, .instance = instance};
         bz_judge_add_barrier(
-            world->judge, &sut->judged, name, parties, claims,
+            world->judge, &sut->judged, name, parties, claims(world, BZ_PRIMITIVE_BARRIER),
             &(struct bz_introspection){.instance = instance, .queued = ops->queued});
     }
     return status;
@@ -195,15 +195,15 @@ enum bz_status bz_sut_queue_init(struct bz_sut_queue *sut, struct bz_world *worl
                                  const char *items_name, const char *slots_name,
                                  enum bz_queue_order order, uint32_t maxsize) {
     const struct bz_queue_ops *ops = world->variant->queue;
-    void *instance = new_instance(world, ops->instance_bytes);
+    void *instance = new_instance(world, BZ_PRIMITIVE_QUEUE);
     enum bz_status status =
         instance == NULL ? BZ_NO_MEMORY : ops->init(instance, world->loop, order, maxsize);
     if (status == BZ_OK) {
-        uint32_t claims = bz_variant_claims(world->variant, BZ_PRIMITIVE_QUEUE);
         *sut = (struct bz_sut_queue){.world = world, .ops = ops, .instance = instance};
-        bz_judge_add_queue(
-            world->judge, &sut->judged, items_name, slots_name, order, maxsize, claims,
-            &(struct bz_introspection){.instance = instance, .queued = ops->queued}, ops->size);
+        bz_judge_add_queue(world->judge, &sut->judged, items_name, slots_name, order, maxsize,
+                           claims(world, BZ_PRIMITIVE_QUEUE),
+                           &(struct bz_introspection){.instance = instance, .queued = ops->queued},
+                           ops->size);
     }
     return status;
 }
@@ -268,7 +268,7 @@ enum bz_status bz_sut_queue_join(struct bz_sut_queue *sut) {
 
 void bz_sut_queue_finish(struct bz_sut_queue *sut) {
     if (sut->ops->queued != NULL && sut->ops->queued(sut->instance) > 0) {
-        return; /* a get might sweep them away before `leak` has looked */
+        return; /* a get might remove waiters that the oracle `leak` must see */
     }
     while (bz_sut_queue_try_get(sut) == BZ_OK &&
            bz_judge_verdict(sut->world->judge) == BZ_RUN_PASSED) {
@@ -286,13 +286,13 @@ enum bz_status bz_sut_pool_init(struct bz_sut_pool *sut, struct bz_world *world,
                                 uint32_t keys) {
     const struct bz_pool_ops *ops = world->variant->pool;
     BZ_CHECK(keys > 0);
-    void *instance = new_instance(world, ops->instance_bytes);
+    void *instance = new_instance(world, BZ_PRIMITIVE_POOL);
     enum bz_status status = instance == NULL ? BZ_NO_MEMORY : ops->init(instance, world->loop);
     if (status == BZ_OK) {
-        uint32_t claims = bz_variant_claims(world->variant, BZ_PRIMITIVE_POOL);
         uint32_t last = 0;
         for (uint32_t key = 0; key < keys; key++) {
-            last = bz_judge_add_permits(world->judge, name, BZ_PRIMITIVE_POOL, claims, 1, NULL);
+            last = bz_judge_add_permits(world->judge, name, BZ_PRIMITIVE_POOL,
+                                        claims(world, BZ_PRIMITIVE_POOL), 1, NULL);
         }
         *sut = (struct bz_sut_pool){
             .world = world, .ops = ops, .instance = instance, .first_object = last - (keys - 1)};
@@ -327,7 +327,7 @@ enum bz_status bz_sut_scope_enter(struct bz_sut_scope *sut, struct bz_world *wor
                                   struct bz_sut_scope *outer, uint64_t delay_ns) {
     const struct bz_scope_ops *ops = world->variant->scope;
     const struct bz_task *task = bz_loop_current(world->loop);
-    void *scope = new_instance(world, ops->scope_bytes);
+    void *scope = new_instance(world, BZ_PRIMITIVE_SCOPE);
     if (scope == NULL) {
         return BZ_NO_MEMORY;
     }

@@ -1,12 +1,11 @@
-/* The objects under test, of the variant under test: what scenarios use instead of its tables.
+/* The objects under test: what scenarios use instead of the tables of the variant.
  *
- * Each operation is announced to the judge before and after (sim/judge/objects.h says what is
- * judged of it), and nothing else is done here. A task is suspended with nothing but the variant's
- * own calls on its stack: each return after a switch is one that the processor cannot predict.
+ * Each operation calls the variant, and announces the call to the judge before and after
+ * (sim/judge/objects.h says what is judged).
  *
- * init() makes an object of the world's variant, which must offer the primitive; BZ_OK, or why the
- * variant could not. Names are literals. Everything lives as long as the run. Operations that may
- * wait are for tasks only.
+ * init() makes an object of the world's variant, which must offer the primitive. It returns BZ_OK,
+ * or the status of the variant's init. Names are literals. Everything lives as long as the run.
+ * Only tasks call operations that may wait.
  */
 #ifndef BZ_SIM_NATIVE_SUT_H
 #define BZ_SIM_NATIVE_SUT_H
@@ -16,9 +15,9 @@
 
 BZ_BEGIN_DECLS
 
-/* Right before an operation that may wait, when states are compared (sim/explore): clears what
- * earlier calls have left below the running task's frames. The operation may suspend the task, with
- * frames that are not all written, and two states that differ in such leftovers are not two. */
+/* For states that are compared (sim/explore), right before an operation that may wait: clears what
+ * earlier calls have left on the stack below the running task's frames. A suspended task's frames
+ * are not all written, and two states that differ only in such leftovers are the same state. */
 void bz_sut_scrub_stack(void);
 
 static inline void bz_sut_may_wait(const struct bz_world *world) {
@@ -62,8 +61,8 @@ bz_sut_release(struct bz_sut_permits *sut) {
     return status;
 }
 
-/* At the end of a run: tries to release what nobody holds. A lock or a bounded semaphore that
- * claims to refuse misuse must refuse it. */
+/* At the end of a run: releases what nobody holds. A lock or a bounded semaphore that claims to
+ * refuse misuse must refuse it. */
 void bz_sut_probe_misuse(struct bz_sut_permits *sut);
 
 /* --- event -------------------------------------------------------------------------------------
@@ -98,11 +97,11 @@ enum bz_status bz_sut_condition_init(struct bz_sut_condition *sut, struct bz_wor
 enum bz_status bz_sut_condition_acquire(struct bz_sut_condition *sut) BZ_MUST_USE;
 enum bz_status bz_sut_condition_release(struct bz_sut_condition *sut) BZ_MUST_USE;
 
-/* By the task that holds the lock, and holds it again when this returns, whatever it says. */
+/* By the task that holds the lock. It holds the lock again on return, whatever the status. */
 enum bz_status bz_sut_condition_wait(struct bz_sut_condition *sut) BZ_MUST_USE;
 
-/* Waits though nobody holds the lock, which the caller has made sure of: a variant that claims to
- * refuse misuse says BZ_NOT_HELD. */
+/* Waits while nobody holds the lock, which the caller has checked. A variant that claims to refuse
+ * misuse returns BZ_NOT_HELD. */
 enum bz_status bz_sut_condition_misuse(struct bz_sut_condition *sut) BZ_MUST_USE;
 
 /* By the task that holds the lock; if nobody does, as above. */
@@ -144,7 +143,7 @@ enum bz_status bz_sut_queue_init(struct bz_sut_queue *sut, struct bz_world *worl
                                  const char *items_name, const char *slots_name,
                                  enum bz_queue_order order, uint32_t maxsize) BZ_MUST_USE;
 
-/* A put makes up the item that it puts. */
+/* A put invents its item. */
 enum bz_status bz_sut_queue_put(struct bz_sut_queue *sut, int64_t priority) BZ_MUST_USE;
 enum bz_status bz_sut_queue_try_put(struct bz_sut_queue *sut, int64_t priority) BZ_MUST_USE;
 enum bz_status bz_sut_queue_get(struct bz_sut_queue *sut) BZ_MUST_USE;
@@ -155,7 +154,7 @@ bool bz_sut_queue_shutdown(struct bz_sut_queue *sut, bool is_immediate);
 enum bz_status bz_sut_queue_task_done(struct bz_sut_queue *sut) BZ_MUST_USE;
 enum bz_status bz_sut_queue_join(struct bz_sut_queue *sut) BZ_MUST_USE;
 
-/* At the end of a run: takes out what is left; then every item that was put must have been got. */
+/* At the end of a run: gets what is left. Then every item that was put must have been got. */
 void bz_sut_queue_finish(struct bz_sut_queue *sut);
 
 /* --- pool of locks by key ----------------------------------------------------------------------
@@ -187,8 +186,9 @@ struct bz_sut_scope {
     struct bz_judged_scope judged;
 };
 
-/* `outer`: the scope that the task is in already; NULL: none. If it is not BZ_OK, there is no exit.
- * exit() is given what the body ended with, and says what becomes of it. */
+/* `outer` is the scope that the task is already in; NULL: none. After an enter that is not BZ_OK
+ * there is no exit. exit() takes the status that the body ended with, and returns the one to go on
+ * with. */
 enum bz_status bz_sut_scope_enter(struct bz_sut_scope *sut, struct bz_world *world,
                                   struct bz_sut_scope *outer, uint64_t delay_ns) BZ_MUST_USE;
 enum bz_status bz_sut_scope_exit(struct bz_sut_scope *sut, enum bz_status body) BZ_MUST_USE;

@@ -1,4 +1,4 @@
-/* What an implementation of a primitive is, claims and shows: all that the judge knows of it. */
+/* What a variant is called, claims and shows: all that the judge knows of an implementation. */
 #ifndef BZ_SIM_VARIANT_CLAIMS_H
 #define BZ_SIM_VARIANT_CLAIMS_H
 
@@ -35,40 +35,48 @@ enum bz_queue_order {
     BZ_QUEUE_ORDER_PRIORITY = 2, /* the least first */
 };
 
-/* What a permit primitive shows of itself, after any step. view and locked look on: they change
- * nothing, and nothing happens in them. With W, R, C as in
- * sources: entries of its queue whose future is pending, holds a result, or was cancelled. An
- * implementation that takes entries out when it wakes them has no R in its queue. */
+/* What a permit primitive shows of itself after any step. Its functions view and locked change
+ * nothing. An implementation that takes entries out of its queue when it wakes them has no woken
+ * entries there. */
 struct bz_permit_view {
-    uint64_t level;   /* open tables: permits nobody holds, those promised to R included */
-    uint32_t queued;  /* entries, counted along the queue */
-    uint32_t waiting; /* W among them */
-    uint32_t woken;   /* R among them */
-    uint32_t cancelled;
+    uint64_t level;     /* permits that nobody holds, those promised to woken waiters included */
+    uint32_t queued;    /* entries, counted along the queue */
+    uint32_t waiting;   /* entries whose future is pending */
+    uint32_t woken;     /* entries whose future has a result */
+    uint32_t cancelled; /* entries whose future was cancelled */
 };
 
-/* What a variant claims; an oracle judges only what was claimed. */
-#define BZ_CLAIM_FIFO 0x1u           /* grants in strict order of arrival */
-#define BZ_CLAIM_LOCKED_EXACT 0x2u   /* locked() is right in the window, too */
-#define BZ_CLAIM_REFUSES_MISUSE 0x4u /* lock, bounded: a release of what is not held is refused */
-#define BZ_CLAIM_WAKE_IS_GRANT                                                                     \
-    0x8u /* a woken waiter gets what it was woken for; else a wake-up is                           \
-            a hint, and the woken one looks again */
-#define BZ_CLAIM_WORK_CONSERVING                                                                   \
-    0x10u /* who resumes with a permit leaves no waiter asleep beside                              \
-             a permit that nobody was woken for */
-#define BZ_CLAIM_TAKES_AT_RETURN                                                                   \
-    0x20u /* queue: a get takes its item when it returns, in the                                   \
-             queue's order; size() counts until then */
+/* What a variant claims. An oracle judges only what was claimed. */
 
-#define BZ_CLAIM_EXACT_NOTIFY                                                                      \
-    0x40u /* condition: a notification wakes as many as it is for, and                             \
-             no more; one that a cancelled waiter passes on is passed on                           \
-             in the step in which it learns of its cancellation */
+/* Grants in strict order of arrival. */
+#define BZ_CLAIM_FIFO 0x1u
 
-#define BZ_CLAIM_NO_PASSING                                                                        \
-    0x80u /* with BZ_CLAIM_FIFO: while a woken waiter has not resumed,                             \
-             newcomers queue, even beside something free */
+/* locked() is right in the window too. */
+#define BZ_CLAIM_LOCKED_EXACT 0x2u
+
+/* Lock, bounded semaphore: refuses a release of what is not held. Condition: refuses to wait or to
+ * notify while nobody holds the lock. Queue: refuses a task_done too many. */
+#define BZ_CLAIM_REFUSES_MISUSE 0x4u
+
+/* A woken waiter gets what it was woken for. Otherwise a wake-up is a hint, and the woken waiter
+ * checks again. */
+#define BZ_CLAIM_WAKE_IS_GRANT 0x8u
+
+/* A task that resumes with a permit leaves no waiter asleep beside a free permit for which nobody
+ * was woken. */
+#define BZ_CLAIM_WORK_CONSERVING 0x10u
+
+/* Queue: a get takes its item when it returns, in the queue's order; size() counts it until then.
+ */
+#define BZ_CLAIM_TAKES_AT_RETURN 0x20u
+
+/* Condition: a notification wakes exactly as many as it is for. One that a cancelled waiter passes
+ * on is passed on in the step in which that waiter learns of its cancellation. */
+#define BZ_CLAIM_EXACT_NOTIFY 0x40u
+
+/* With BZ_CLAIM_FIFO: while a woken waiter has not resumed, newcomers queue, even beside something
+ * free. */
+#define BZ_CLAIM_NO_PASSING 0x80u
 
 BZ_END_DECLS
 

@@ -1,5 +1,5 @@
-/* A plug-in: variants in a shared object, for `buzzer ... --plugin FILE.so`. The one header to
- * include; what a variant is made of comes with it.
+/* A plug-in: variants in a shared object, for `buzzer ... --plugin FILE.so`. It is the one header
+ * to include; it brings everything that a variant needs.
  *
  *     #include "sim/variant/plugin.h"
  *     ...
@@ -7,13 +7,12 @@
  *     BZ_PLUGIN(&mine);
  *
  * A plug-in is compiled against the installed headers and linked with nothing: the program that
- * loads it has the runtime, and hands out its functions (all that primitives/runtime declares for
- * users, so that timeouts, task groups and deferreds are there, too). It holds one symbol that
- * others see, bz_plugin. Before anything of it is used, the program compares the numbers in that
- * table with its own and refuses what does not fit.
+ * loads it provides all functions that primitives/runtime declares for users. It exports one
+ * symbol, bz_plugin. Before the program uses anything else, it compares the numbers in that table
+ * with its own, and refuses a plug-in that does not fit.
  *
- * Its code runs inside the program, with all the rights of whoever started it. It is loaded because
- * somebody wrote --plugin on a command line, and for no other reason.
+ * The code runs inside the program, with all rights of the user. Only --plugin on a command line
+ * loads it.
  */
 #ifndef BZ_SIM_VARIANT_PLUGIN_H
 #define BZ_SIM_VARIANT_PLUGIN_H
@@ -32,8 +31,8 @@
 
 BZ_BEGIN_DECLS
 
-/* `version` comes first, for ever. The sizes say that both sides mean the same by a variant, a
- * future and a timer: functions that the headers define were compiled into both. */
+/* `version` stays the first member for ever. The sizes check that both sides were compiled with the
+ * same structures: functions that the headers define are compiled into both. */
 struct bz_plugin {
     uint32_t version; /* BZ_VARIANT_VERSION */
     uint32_t variant_bytes;
@@ -46,8 +45,8 @@ struct bz_plugin {
 
 extern __attribute__((visibility("default"))) const struct bz_plugin bz_plugin;
 
-/* Defines the table. Takes pointers to the variants; stands once in a plug-in, outside of every
- * function. */
+/* Defines the table, from pointers to the variants. For use once in a plug-in, outside of
+ * functions. */
 #define BZ_PLUGIN(...)                                                                             \
     static const struct bz_variant *const bz_plugin_variants[] = {__VA_ARGS__, NULL};              \
     const struct bz_plugin bz_plugin = {BZ_VARIANT_VERSION, sizeof(struct bz_variant),             \

@@ -1,37 +1,75 @@
 #include "sim/variant/variant.h"
 
+#include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
+/* A primitive: its name, and the table that a variant must have to offer it. A table begins with
+ * the bytes of an instance; functions follow. */
+struct descriptor {
+    const char *name;
+    size_t table; /* the offset in struct bz_variant of the pointer to it */
+    size_t table_bytes;
+    size_t optional[4]; /* the offsets of what may be NULL */
+};
+
+#define AT(type, member) offsetof(struct bz_##type##_ops, member)
+#define TABLE(member, type, ...)                                                                   \
+    offsetof(struct bz_variant, member), sizeof(struct bz_##type##_ops), {                         \
+        __VA_ARGS__                                                                                \
+    }
+#define PERMITS(primitive)                                                                         \
+    TABLE(permits[primitive], permit, AT(permit, fini), AT(permit, locked), AT(permit, view))
+
+static const struct descriptor descriptors[BZ_PRIMITIVE_COUNT] = {
+    [BZ_PRIMITIVE_SEMAPHORE] = {"semaphore", PERMITS(BZ_PRIMITIVE_SEMAPHORE)},
+    [BZ_PRIMITIVE_BOUNDED] = {"bounded", PERMITS(BZ_PRIMITIVE_BOUNDED)},
+    [BZ_PRIMITIVE_LOCK] = {"lock", PERMITS(BZ_PRIMITIVE_LOCK)},
+    [BZ_PRIMITIVE_EVENT] = {"event", TABLE(event, event, AT(event, queued))},
+    [BZ_PRIMITIVE_CONDITION] = {"condition", TABLE(condition, condition, AT(condition, queued))},
+    [BZ_PRIMITIVE_BARRIER] = {"barrier", TABLE(barrier, barrier, AT(barrier, abort),
+                                               AT(barrier, reset), AT(barrier, queued))},
+    [BZ_PRIMITIVE_QUEUE] = {"queue", TABLE(queue, queue, AT(queue, task_done), AT(queue, join),
+                                           AT(queue, shutdown), AT(queue, queued))},
+    [BZ_PRIMITIVE_POOL] = {"pool", TABLE(pool, pool, AT(pool, entries))},
+    [BZ_PRIMITIVE_DEFERRED] = {"deferred", TABLE(deferred, deferred, AT(deferred, waiter_bytes),
+                                                 AT(deferred, queued))},
+    [BZ_PRIMITIVE_SCOPE] = {"scope", TABLE(scope, scope, 0)},
+};
+
 const char *bz_primitive_name(enum bz_primitive primitive) {
-    static const char *const names[BZ_PRIMITIVE_COUNT] = {"semaphore", "bounded", "lock",  "event",
-                                                          "condition", "barrier", "queue", "pool",
-                                                          "deferred",  "scope"};
-    return (unsigned)primitive < BZ_PRIMITIVE_COUNT ? names[primitive] : NULL;
+    return (unsigned)primitive < BZ_PRIMITIVE_COUNT ? descriptors[primitive].name : NULL;
+}
+
+const void *bz_variant_table(const struct bz_variant *variant, enum bz_primitive primitive) {
+    const void *table = NULL;
+    if ((unsigned)primitive < BZ_PRIMITIVE_COUNT) {
+        memcpy(&table, (const char *)variant + descriptors[primitive].table, sizeof table);
+    }
+    return table;
 }
 
 bool bz_variant_offers(const struct bz_variant *variant, enum bz_primitive primitive) {
-    switch (primitive) {
-    case BZ_PRIMITIVE_SEMAPHORE:
-    case BZ_PRIMITIVE_BOUNDED:
-    case BZ_PRIMITIVE_LOCK:
-        return variant->permits[primitive] != NULL;
-    case BZ_PRIMITIVE_EVENT:
-        return variant->event != NULL;
-    case BZ_PRIMITIVE_CONDITION:
-        return variant->condition != NULL;
-    case BZ_PRIMITIVE_BARRIER:
-        return variant->barrier != NULL;
-    case BZ_PRIMITIVE_QUEUE:
-        return variant->queue != NULL;
-    case BZ_PRIMITIVE_POOL:
-        return variant->pool != NULL;
-    case BZ_PRIMITIVE_DEFERRED:
-        return variant->deferred != NULL;
-    case BZ_PRIMITIVE_SCOPE:
-        return variant->scope != NULL;
-    default:
-        return false;
+    return bz_variant_table(variant, primitive) != NULL;
+}
+
+static_assert(sizeof(size_t) == sizeof(void (*)(void)), "a table is an array of words");
+
+bool bz_variant_is_complete(const struct bz_variant *variant, enum bz_primitive primitive) {
+    const struct descriptor *descriptor = &descriptors[primitive];
+    const size_t *optional = descriptor->optional; /* in the order of the table */
+    const char *table = bz_variant_table(variant, primitive);
+    for (size_t at = sizeof(size_t); at < descriptor->table_bytes; at += sizeof(size_t)) {
+        size_t word;
+        memcpy(&word, table + at, sizeof word);
+        if (at == *optional) {
+            optional++;
+        } else if (word == 0) {
+            return false;
+        }
     }
+    return primitive != BZ_PRIMITIVE_QUEUE ||
+           (variant->queue->task_done == NULL) == (variant->queue->join == NULL);
 }
 
 uint32_t bz_variant_claims(const struct bz_variant *variant, enum bz_primitive primitive) {

@@ -1,12 +1,12 @@
-/* A variant: one implementation of some primitives, as const tables of functions, with what it
- * claims and, for a faulty one, where its fault comes from.
+/* A variant: one implementation of some primitives. It has const tables of functions, its claims,
+ * and, if it is faulty on purpose, where the fault comes from.
  *
  * A variant is written against primitives/runtime alone: futures, tasks, the loop. It cannot tell
- * whether it is being simulated. All of its memory comes from bz_loop_mem(), nothing of it is
- * global, and it never asks for time, addresses or random numbers.
+ * whether it is simulated. All its memory comes from bz_loop_mem(), it has no global state, and it
+ * never asks for time, addresses or random numbers.
  *
- * Order of calls: init once; then acquire, release, locked and view in any order, acquire from
- * tasks only; fini once, when nobody waits. A run that ends early calls no fini.
+ * Order of calls: init once, then the other functions in any order, fini last. Only tasks call
+ * functions that may wait. A run that ends early does not call fini.
  */
 #ifndef BZ_SIM_VARIANT_VARIANT_H
 #define BZ_SIM_VARIANT_VARIANT_H
@@ -21,7 +21,7 @@
 
 BZ_BEGIN_DECLS
 
-/* Changes when a table below changes; a plug-in built for another number is refused. */
+/* Changes when a table below changes. A plug-in built for another number is refused. */
 #define BZ_VARIANT_VERSION 4u
 
 /* Lock, semaphore, bounded semaphore. */
@@ -58,7 +58,7 @@ struct bz_condition_ops {
     uint32_t (*queued)(void *instance); /* entries of both queues; NULL: not shown */
 };
 
-/* Barrier. `index` of wait: 0 to parties - 1, each once a round. */
+/* Barrier. wait sets `index` to 0 to parties - 1, each once a round. */
 struct bz_barrier_ops {
     size_t instance_bytes;
     enum bz_status (*init)(void *instance, struct bz_loop *loop, uint32_t parties);
@@ -68,7 +68,7 @@ struct bz_barrier_ops {
     uint32_t (*queued)(void *instance);                      /* NULL: not shown */
 };
 
-/* Queue. Statuses beside BZ_OK and BZ_CANCELLED: BZ_FULL and BZ_EMPTY of the try functions,
+/* Queue. Beside BZ_OK and BZ_CANCELLED it returns BZ_FULL and BZ_EMPTY from the try functions, and
  * BZ_CLOSED after a shutdown. */
 struct bz_queue_ops {
     size_t instance_bytes;
@@ -95,15 +95,15 @@ struct bz_pool_ops {
     uint64_t (*entries)(void *instance); /* keys that it keeps a lock for; NULL: not shown */
 };
 
-/* One acquire of a deferred semaphore; storage of the caller's, until it was answered. */
+/* One acquire of a deferred semaphore, in storage of the caller until it was answered. */
 struct bz_deferred_request {
-    /* Called once: BZ_OK, the permit is the caller's; BZ_CANCELLED. Possibly before acquire or
-     * release returns; it may call both. */
+    /* Called once, with BZ_OK (the caller owns the permit) or BZ_CANCELLED, possibly before acquire
+     * or release returns. It may call both. */
     void (*answer)(struct bz_deferred_request *request, enum bz_status status);
-    void *waiter; /* zeroed, waiter_bytes: the variant's */
+    void *waiter; /* zeroed memory of waiter_bytes, for the variant */
 };
 
-/* A semaphore (of one permit: a lock) in the manner of Twisted. Nothing here suspends. */
+/* A semaphore (with one permit, a lock) as Twisted has it. No function suspends. */
 struct bz_deferred_ops {
     size_t instance_bytes;
     size_t waiter_bytes;
@@ -114,8 +114,8 @@ struct bz_deferred_ops {
     uint32_t (*queued)(void *instance); /* NULL: not shown */
 };
 
-/* A timeout scope: exit is given what the body ended with and says what becomes of it. One exit for
- * each enter, by the same task, the innermost scope first. */
+/* A timeout scope. exit takes the status that the body ended with, and returns the one to go on
+ * with. Each enter has one exit, by the same task, the innermost scope first. */
 struct bz_scope_ops {
     size_t scope_bytes; /* zeroed memory of this size is what enter receives */
     /* The deadline is `delay_ns` from now; 0: in the next turn, BZ_TIME_NEVER: none. */
@@ -123,7 +123,7 @@ struct bz_scope_ops {
     enum bz_status (*exit)(void *scope, enum bz_status status);
 };
 
-/* A fault that shipped once, or a toy's. Every string is plain text. */
+/* A fault that was shipped once, or that of a toy. Every string is plain text. */
 struct bz_fault {
     const char *family;   /* which kind of fault, see scenarios/zoo/README.md */
     const char *project;  /* who shipped it */
@@ -134,7 +134,7 @@ struct bz_fault {
     const char *oracle;   /* which oracle must catch it */
     const char *scenario; /* which scenario shows it */
     const char *settings; /* settings of that scenario, "name=value,..."; NULL: its defaults */
-    bool fifo_reachable;  /* a plain FIFO loop gets there: it can happen in production */
+    bool fifo_reachable;  /* also on a plain FIFO loop: it can happen in production */
     uint32_t primitives; /* that have it, as bits 1 << enum bz_primitive; 0: all that are offered */
 };
 
@@ -154,17 +154,24 @@ struct bz_variant {
     const struct bz_fault *fault;        /* what a faulty variant is for; NULL: it is none */
     uint32_t waives[BZ_PRIMITIVE_COUNT]; /* claims that it does not make for this primitive */
     /* Known faults of a reference, which is otherwise meant to be right. A run that finds one says
-     * so, and is a violation all the same. Ends with NULL; NULL: none is known. */
+     * so, and still counts as a violation. Ends with NULL; NULL: none is known. */
     const struct bz_fault *const *declared;
 };
 
 bool bz_variant_offers(const struct bz_variant *variant, enum bz_primitive primitive);
 
+/* Its table for the primitive, struct bz_..._ops, which begins with the bytes of an instance; NULL:
+ * not offered. */
+const void *bz_variant_table(const struct bz_variant *variant, enum bz_primitive primitive);
+
+/* Whether that table has every function that is not optional. */
+bool bz_variant_is_complete(const struct bz_variant *variant, enum bz_primitive primitive);
+
 /* What it claims of this primitive, BZ_CLAIM_... */
 uint32_t bz_variant_claims(const struct bz_variant *variant, enum bz_primitive primitive);
 
-/* The fault that the variant is for, or declares, if this oracle is the one that catches it in this
- * primitive; else NULL. */
+/* The fault of the variant, its own or a declared one, that this oracle must catch in this
+ * primitive; NULL: none. */
 const struct bz_fault *bz_variant_declared(const struct bz_variant *variant,
                                            enum bz_primitive primitive, const char *oracle);
 

@@ -1,0 +1,160 @@
+#include "scenarios/scene.h"
+
+void *bz_scene_new(struct bz_world *world, const struct bz_scenario_args *args,
+                   size_t state_bytes) {
+    struct bz_scene *scene = bz_world_alloc(world, state_bytes);
+    scene->world = world;
+    scene->values = args->values;
+    return scene;
+}
+
+bool bz_scene_is_set_up(struct bz_world *world, enum bz_status status) {
+    bz_world_assert(world, status == BZ_OK, "the variant could not be set up: %s",
+                    bz_status_name(status));
+    return status == BZ_OK;
+}
+
+bool bz_scene_init_permits(struct bz_scene *scene, const struct bz_scenario_args *args,
+                           const char *name, int64_t permits) {
+    scene->permits = args->primitive == BZ_PRIMITIVE_LOCK ? 1 : (uint32_t)permits;
+    return bz_scene_is_set_up(
+        scene->world,
+        bz_sut_permits_init(&scene->sut, scene->world, args->primitive, name, scene->permits));
+}
+
+void bz_scene_finish_permits(struct bz_world *world, void *scene) {
+    (void)world;
+    bz_sut_probe_misuse(&((struct bz_scene *)scene)->sut);
+}
+
+/* --- tasks ------------------------------------------------------------------------------------ */
+
+struct bz_task *bz_scene_spawn(struct bz_world *world, const char *name, uint32_t index,
+                               bz_task_fn *fn, void *state) {
+    struct bz_task *task = bz_task_spawn(world->loop, name, index, fn, state);
+    bz_world_assert(world, task != NULL, "no memory for task %s-%u", name, index);
+    return task;
+}
+
+void bz_scene_spawn_all(struct bz_world *world, struct bz_task **tasks, int64_t count,
+                        const char *name, bz_task_fn *fn, void *state) {
+    for (uint32_t index = 0; index < (uint32_t)count; index++) {
+        struct bz_task *task = bz_scene_spawn(world, name, index + 1, fn, state);
+        if (tasks != NULL) {
+            tasks[index] = task;
+        }
+    }
+}
+
+static void member_ended(struct bz_callback *callback, struct bz_future *future) {
+    const struct bz_member *member = bz_container_of(callback, struct bz_member, ends);
+    (void)future;
+    member->on_end(member->state);
+}
+
+void bz_scene_spawn_member(struct bz_world *world, struct bz_member *member, const char *name,
+                           uint32_t index, bz_task_fn *fn, void *state,
+                           void (*on_end)(void *state)) {
+    member->state = state;
+    member->on_end = on_end;
+    member->task = bz_scene_spawn(world, name, index, fn, state);
+    bool is_watched = member->task != NULL && bz_future_add_callback(bz_task_future(member->task),
+                                                                     &member->ends, member_ended);
+    bz_world_assert(world, is_watched, "no memory for the end of task %s-%u", name, index);
+}
+
+/* --- the canceller ---------------------------------------------------------------------------- */
+
+/* Of the tasks from `first` on, at most 64, those inside one of `ops`, as bits. */
+static uint64_t inside(struct bz_world *world, struct bz_task *const *tasks, uint32_t first,
+                       uint32_t count, uint32_t ops) {
+    uint32_t some = count - first < 64 ? count - first : 64;
+    uint64_t set = 0;
+    for (; ops != 0; ops &= ops - 1) {
+        enum bz_op op = (enum bz_op)__builtin_ctz(ops);
+        set |= bz_world_suspended_in(world, tasks + first, some, op);
+    }
+    return set;
+}
+
+void bz_cancel_one_inside(struct bz_world *world, struct bz_task *const *tasks, uint32_t count,
+                          uint32_t ops) {
+    uint32_t candidates = 0;
+    for (uint32_t first = 0; first < count; first += 64) {
+        candidates += (uint32_t)__builtin_popcountll(inside(world, tasks, first, count, ops));
+    }
+    if (candidates == 0) {
+        return;
+    }
+    uint64_t skip = bz_world_draw(world, "victim", candidates);
+    for (uint32_t first = 0; first < count; first += 64) {
+        for (uint64_t set = inside(world, tasks, first, count, ops); set != 0; set &= set - 1) {
+            if (skip-- == 0) {
+                bz_task_cancel(tasks[first + (uint32_t)__builtin_ctzll(set)]);
+                return;
+            }
+        }
+    }
+}
+
+static enum bz_status cancel_some(void *arg) {
+    const struct bz_canceller *canceller = arg;
+    for (int64_t strike = 0; strike < canceller->strikes; strike++) {
+        enum bz_status status = bz_yield_below(canceller->world, "patience", canceller->patience);
+        if (status != BZ_OK) {
+            return status;
+        }
+        bz_cancel_one_inside(canceller->world, canceller->tasks, canceller->count, canceller->ops);
+    }
+    return BZ_OK;
+}
+
+struct bz_canceller *bz_canceller_spawn(struct bz_world *world, struct bz_task *const *tasks,
+                                        int64_t count, uint32_t ops, int64_t patience,
+                                        int64_t strikes) {
+    struct bz_canceller *canceller = bz_world_alloc(world, sizeof *canceller);
+    *canceller = (struct bz_canceller){world, tasks, (uint32_t)count, ops, patience, strikes};
+    bz_scene_spawn(world, "canceller", 0, cancel_some, canceller);
+    return canceller;
+}
+
+/* --- the checker ------------------------------------------------------------------------------ */
+
+/* False if the checker is cancelled: a cancel of the checker may reach a task it waits for. */
+static bool wait_for_all(struct bz_checker *checker) {
+    for (uint32_t index = 0; index < checker->task_count; index++) {
+        enum bz_status outcome = bz_task_join(checker->tasks[index]);
+        (void)outcome; /* any will do */
+        if (bz_task_cancelling(checker->task) > 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static enum bz_status check(void *arg) {
+    struct bz_checker *checker = arg;
+    struct bz_scene *scene = checker->scene;
+    if (!wait_for_all(checker)) {
+        return BZ_CANCELLED;
+    }
+    enum bz_status status = BZ_OK;
+    uint32_t taken = 0;
+    while (status == BZ_OK && taken < scene->permits) {
+        status = bz_sut_acquire(&scene->sut);
+        taken += status == BZ_OK;
+    }
+    bz_world_assert(scene->world, status == BZ_OK || bz_is_cancelled(scene->world, status),
+                    "all others have gone, %u of %u permit(s) were there, and then acquire said %s",
+                    taken, scene->permits, bz_status_name(status));
+    for (; taken > 0; taken--) {
+        bz_check_released(scene->world, bz_sut_release(&scene->sut));
+    }
+    return status;
+}
+
+void bz_checker_spawn(struct bz_checker *checker, struct bz_scene *scene,
+                      struct bz_task *const *tasks, uint32_t task_count) {
+    *checker = (struct bz_checker){.scene = scene, .tasks = tasks, .task_count = task_count};
+    checker->task = bz_scene_spawn(scene->world, "checker", 0, check, checker);
+}
