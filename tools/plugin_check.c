@@ -18,48 +18,6 @@ static bool is_name(const char *name) {
            name[0] != '-' && name[0] != '.' && name[0] != '/';
 }
 
-/* For each primitive: where its table of functions is in a variant, and the functions that the
- * table must have. Each table starts with the size of an instance. */
-#define TABLE(member) offsetof(struct bz_variant, member)
-#define OP(ops, function) offsetof(struct bz_##ops##_ops, function)
-static const struct {
-    size_t offset;
-    size_t functions[7]; /* offsets; 0 ends the list */
-} tables[BZ_PRIMITIVE_COUNT] = {
-    [BZ_PRIMITIVE_SEMAPHORE] = {TABLE(permits[BZ_PRIMITIVE_SEMAPHORE]),
-                                {OP(permit, init), OP(permit, acquire), OP(permit, release)}},
-    [BZ_PRIMITIVE_BOUNDED] = {TABLE(permits[BZ_PRIMITIVE_BOUNDED]),
-                              {OP(permit, init), OP(permit, acquire), OP(permit, release)}},
-    [BZ_PRIMITIVE_LOCK] = {TABLE(permits[BZ_PRIMITIVE_LOCK]),
-                           {OP(permit, init), OP(permit, acquire), OP(permit, release)}},
-    [BZ_PRIMITIVE_EVENT] = {TABLE(event),
-                            {OP(event, init), OP(event, set), OP(event, clear), OP(event, is_set),
-                             OP(event, wait)}},
-    [BZ_PRIMITIVE_CONDITION] = {TABLE(condition),
-                                {OP(condition, init), OP(condition, acquire),
-                                 OP(condition, release), OP(condition, locked), OP(condition, wait),
-                                 OP(condition, notify)}},
-    [BZ_PRIMITIVE_BARRIER] = {TABLE(barrier), {OP(barrier, init), OP(barrier, wait)}},
-    [BZ_PRIMITIVE_QUEUE] = {TABLE(queue),
-                            {OP(queue, init), OP(queue, put), OP(queue, get), OP(queue, try_put),
-                             OP(queue, try_get), OP(queue, size)}},
-    [BZ_PRIMITIVE_POOL] = {TABLE(pool), {OP(pool, init), OP(pool, acquire), OP(pool, release)}},
-    [BZ_PRIMITIVE_DEFERRED] = {TABLE(deferred),
-                               {OP(deferred, init), OP(deferred, acquire), OP(deferred, cancel),
-                                OP(deferred, release)}},
-    [BZ_PRIMITIVE_SCOPE] = {TABLE(scope), {OP(scope, enter), OP(scope, exit)}},
-};
-
-static bool has_functions(const char *table, enum bz_primitive primitive) {
-    for (const size_t *function = tables[primitive].functions; *function != 0; function++) {
-        if (*(void (*const *)(void))(const void *)(table + *function) == NULL) {
-            return false;
-        }
-    }
-    const struct bz_queue_ops *queue = (const void *)table;
-    return primitive != BZ_PRIMITIVE_QUEUE || (queue->task_done == NULL) == (queue->join == NULL);
-}
-
 static bool check_tables(const struct bz_variant *variant, char *error, size_t error_bytes) {
     bool offers_something = false;
     for (int index = 0; index < BZ_PRIMITIVE_COUNT; index++) {
@@ -68,14 +26,12 @@ static bool check_tables(const struct bz_variant *variant, char *error, size_t e
             continue;
         }
         offers_something = true;
-        const char *table =
-            *(const char *const *)(const void *)((const char *)variant + tables[index].offset);
-        if (!has_functions(table, primitive)) {
+        if (!bz_variant_is_complete(variant, primitive)) {
             return bz_fail(error, error_bytes,
                            "lacks a function that must be there, in its table of the %s",
                            bz_primitive_name(primitive));
         }
-        if (*(const size_t *)(const void *)table == 0) {
+        if (*(const size_t *)bz_variant_table(variant, primitive) == 0) {
             return bz_fail(error, error_bytes, "has instance_bytes 0 in its table of the %s",
                            bz_primitive_name(primitive));
         }
