@@ -1,8 +1,8 @@
-# Options, warnings and sanitizers, as one interface target that every target of the project links.
+# Options, warnings and sanitizers. Every target of the project links the target buzzer-options.
 
 option(BUZZER_TESTS "Build the tests (needs Criterion and libpcg-cpp-dev)" ${PROJECT_IS_TOP_LEVEL})
 option(BUZZER_MUTANTS "Build the mutants of `buzzer mutants` (needs Python 3)" ${BUZZER_TESTS})
-option(BUZZER_STYLE "Test the style and the scripts, which no compiler sees" ${BUZZER_TESTS})
+option(BUZZER_STYLE "Test style, layers and scripts" ${BUZZER_TESTS})
 option(BUZZER_WERROR "Treat warnings as errors" OFF)
 option(BUZZER_INSTALL "Offer what cmake --install installs" ${PROJECT_IS_TOP_LEVEL})
 set(BUZZER_SANITIZE "" CACHE STRING "Sanitizers, comma-separated: address,undefined or thread")
@@ -23,7 +23,7 @@ target_compile_options(buzzer-options INTERFACE
     $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes>
     -Wall -Wextra -Wshadow -Wpointer-arith
     -Wwrite-strings -Wvla -Wundef -Wformat=2 -Wno-missing-field-initializers
-    -fno-semantic-interposition # nobody replaces our functions: they may be inlined in PIC, too
+    -fno-semantic-interposition # lets the compiler inline exported functions
     $<$<BOOL:${BUZZER_WERROR}>:-Werror>)
 target_include_directories(buzzer-options INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>")
 
