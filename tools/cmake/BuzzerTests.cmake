@@ -9,7 +9,7 @@ if(BUZZER_TESTS)
 endif()
 
 # Tests are half of a build, so they are compiled fast: -O1, and no UBSan. What they test keeps the
-# flags of the build. This is a target because only options of a later library come later.
+# flags of the build. Tests link this target last, so that its options override those.
 add_library(buzzer-test-options INTERFACE)
 target_compile_options(buzzer-test-options INTERFACE $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
 if(BUZZER_SANITIZE MATCHES "undefined")
