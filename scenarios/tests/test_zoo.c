@@ -2,12 +2,10 @@
  * the same seeds nothing is found on the primitives that ship. */
 #include <string.h>
 
-#include "primitives/runtime/coro/san.h"
 #include "scenarios/tests/seeds.h"
 #include "sim/run/settings.h"
 
 #define SEEDS 10000u
-#define SILENT_SEEDS (BZ_SAN_ADDRESS ? SEEDS / 10 : SEEDS) /* ten times as slow there */
 
 static struct bz_program program_of(const struct bz_variant *entry,
                                     const struct bz_scenario *scenario, enum bz_order order) {
@@ -30,7 +28,7 @@ static void expect_found(const struct bz_variant *entry, const struct bz_scenari
               "%s in %s, order %s, seed %llu: %s", entry->name, scenario->name,
               bz_order_name(order), (unsigned long long)result.seed, result.violation.message);
     program.variant = &bz_variant_buzzer;
-    tst_expect_silence(&program, SILENT_SEEDS);
+    tst_expect_silence(&program, SEEDS);
 }
 
 /* In the scenario that it names, under both orders; only under `any` if no FIFO loop gets there. */

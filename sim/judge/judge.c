@@ -353,7 +353,7 @@ static void on_uncancel(struct bz_shadow_task *task, uint32_t requests_left) {
     task->cancel_pending &= requests_left > 0 || is_on_its_way;
 }
 
-static void on_exit(struct bz_judge *judge, uint32_t id, enum bz_status status) {
+static void on_task_exit(struct bz_judge *judge, uint32_t id, enum bz_status status) {
     struct bz_shadow *shadow = &judge->shadow;
     shadow->tasks[id].phase = BZ_PHASE_DONE;
     shadow->running = shadow->running == id ? 0 : shadow->running;
@@ -400,7 +400,7 @@ inline __attribute__((always_inline)) void bz_judge_report(struct bz_judge *judg
     } else if (kind == BZ_EVENT_WAKE) {
         on_wake(judge, task, status);
     } else if (kind == BZ_EVENT_EXIT) {
-        on_exit(judge, task, status);
+        on_task_exit(judge, task, status);
     } else if (kind == BZ_EVENT_FREE) {
         judge->shadow.tasks[task].is_freed = true;
         noted(judge, runtime_event(kind, task, status, arg));

@@ -1,6 +1,6 @@
-# buzzer_embed(TARGET NAME FILES...): makes the files part of a program. They become an array
-# `const struct bz_embedded NAME[]` (tools/embedded.h), in the order given, that ends with a name of
-# NULL; the name of each is that of its file without the folder and without `.in`.
+# buzzer_embed(TARGET NAME FILES...): makes the files part of a program, as the array
+# `const struct bz_embedded NAME[]` (tools/embedded.h). Each entry has the name of its file without
+# the folder and without `.in`. The last entry has the name NULL.
 
 function(buzzer_embed target name)
     set(entries "")

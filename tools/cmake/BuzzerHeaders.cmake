@@ -1,5 +1,5 @@
-# buzzer_check_headers(NAME): a test that every header of the project compiles alone, twice, and
-# without a warning. The headers are found, not listed, so that a new one cannot be forgotten.
+# buzzer_check_headers(NAME): a test that every header of the project compiles alone, included twice,
+# without a warning. A glob finds the headers, so a new one is checked, too.
 
 function(buzzer_check_headers name)
     # Parts of coro.h, which includes the one for the machine at hand; see tests/layers.
@@ -18,7 +18,7 @@ function(buzzer_check_headers name)
         list(APPEND sources "${source}")
     endforeach()
 
-    # Not a part of `all`: a bad header is one failed test, and not a build that stops everybody.
+    # Not a part of `all`: a bad header fails one test, and does not stop the build.
     add_library(${name} OBJECT EXCLUDE_FROM_ALL ${sources})
     target_compile_options(${name} PRIVATE -Wall -Wextra -Werror)
     target_link_libraries(${name} PRIVATE buzzer-options PkgConfig::CRITERION)

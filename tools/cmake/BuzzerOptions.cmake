@@ -1,8 +1,8 @@
-# Options, warnings and sanitizers, as one interface target that every target of the project links.
+# Options, warnings and sanitizers. Every target of the project links the target buzzer-options.
 
 option(BUZZER_TESTS "Build the tests (needs Criterion and libpcg-cpp-dev)" ${PROJECT_IS_TOP_LEVEL})
 option(BUZZER_MUTANTS "Build the mutants of `buzzer mutants` (needs Python 3)" ${BUZZER_TESTS})
-option(BUZZER_STYLE "Test the style and the scripts, which no compiler sees" ${BUZZER_TESTS})
+option(BUZZER_STYLE "Test style, layers and scripts" ${BUZZER_TESTS})
 option(BUZZER_WERROR "Treat warnings as errors" OFF)
 option(BUZZER_INSTALL "Offer what cmake --install installs" ${PROJECT_IS_TOP_LEVEL})
 set(BUZZER_SANITIZE "" CACHE STRING "Sanitizers, comma-separated: address,undefined or thread")
@@ -23,7 +23,7 @@ target_compile_options(buzzer-options INTERFACE
     $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes>
     -Wall -Wextra -Wshadow -Wpointer-arith
     -Wwrite-strings -Wvla -Wundef -Wformat=2 -Wno-missing-field-initializers
-    -fno-semantic-interposition # nobody replaces our functions: they may be inlined in PIC, too
+    -fno-semantic-interposition # lets the compiler inline exported functions
     $<$<BOOL:${BUZZER_WERROR}>:-Werror>)
 target_include_directories(buzzer-options INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>")
 
@@ -39,13 +39,12 @@ if(BUZZER_SANITIZE)
     target_link_options(buzzer-options INTERFACE -fsanitize=${BUZZER_SANITIZE})
 endif()
 
-# Link-time optimization of the program, with gcc in release builds: inlined across files, a step
-# costs a tenth to a sixth less. The libraries hold both forms of code, so that whatever else links
-# them needs no such option.
-set(BUZZER_LTO OFF)
-if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "Release" AND
-   NOT BUZZER_SANITIZE)
-    set(BUZZER_LTO ON)
+# Link-time optimization inlines across files; a step of the program costs a tenth to a sixth less.
+# The libraries hold machine code as well, so other programs link them without an option.
+option(BUZZER_LTO "Link-time optimization of the program (gcc, Release, no sanitizer)" ON)
+if(NOT CMAKE_C_COMPILER_ID STREQUAL "GNU" OR NOT CMAKE_BUILD_TYPE STREQUAL "Release" OR
+   BUZZER_SANITIZE)
+    set(BUZZER_LTO OFF)
 endif()
 
 function(buzzer_lto_library name)

@@ -1,7 +1,7 @@
 # buzzer_poison(TARGET HEADER): the sources of the target must not use the names that the header
-# poisons (tools/poison.h, tools/tests/poison.h), except as said here. Paths count from the root.
-# Only where warnings are errors: the header includes system headers, so another build has to find
-# out when a source lacks one.
+# poisons (tools/poison.h, tools/tests/poison.h), with the exceptions below. Paths start at the root.
+# It works where warnings are errors. The header includes system headers, so the other builds show
+# whether a source includes what it needs.
 
 set(BUZZER_MAY_TELL_TIME "^(primitives/runtime/run\\.c|tools/)")
 string(CONCAT BUZZER_MAY_ALLOCATE "^(primitives/runtime/(loop|coro/stack)\\.c|sim/choice/tape\\.c|"

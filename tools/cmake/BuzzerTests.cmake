@@ -1,11 +1,19 @@
 # buzzer_add_test(NAME SOURCES... [LIBRARIES ...] [TIMEOUT seconds]): one Criterion binary, which is
-# one CTest entry. Criterion 2.4.1 exits 0 when a filter matches nothing and when LeakSanitizer
-# complains in a worker, so both are failures by what is printed.
+# one CTest entry. Criterion 2.4.1 exits with 0 when a filter matches nothing, and when LeakSanitizer
+# complains in a worker. The output shows both, so CTest looks for it.
 
 if(BUZZER_TESTS)
     find_package(PkgConfig REQUIRED)
     pkg_check_modules(CRITERION REQUIRED IMPORTED_TARGET criterion)
     enable_testing()
+endif()
+
+# Tests are half of a build, so they are compiled fast: -O1, and no UBSan. What they test keeps the
+# flags of the build. Tests link this target last, so that its options override those.
+add_library(buzzer-test-options INTERFACE)
+target_compile_options(buzzer-test-options INTERFACE $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
+if(BUZZER_SANITIZE MATCHES "undefined")
+    target_compile_options(buzzer-test-options INTERFACE -fno-sanitize=undefined -g1)
 endif()
 
 function(buzzer_add_test name)
@@ -17,14 +25,15 @@ function(buzzer_add_test name)
         set(ARG_TIMEOUT 300)
     endif()
     add_executable(${name} ${ARG_SOURCES})
-    target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} buzzer-options PkgConfig::CRITERION)
+    target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} buzzer-options PkgConfig::CRITERION
+                                          buzzer-test-options)
     buzzer_poison(${name} tools/tests/poison.h)
     if(BUZZER_LTO)
         target_link_options(${name} PRIVATE -fno-lto) # the machine code of the libraries will do
     endif()
-    add_test(NAME ${name} COMMAND ${name} --jobs 2)
+    add_test(NAME ${name} COMMAND ${name} --jobs 1)
     set_tests_properties(${name} PROPERTIES
         TIMEOUT ${ARG_TIMEOUT}
-        PROCESSORS 2
+        COST ${ARG_TIMEOUT} # the long ones first
         FAIL_REGULAR_EXPRESSION "Tested: (.\\[[0-9;]*m)*0 ;LeakSanitizer: detected;runtime error:")
 endfunction()
