@@ -82,8 +82,7 @@ const char *bz_cli_time_text(uint64_t time_ns) {
     return time_ns == 0 ? "0" : text;
 }
 
-/* --- parsing: argp does not say which option was meant, so the long ones are checked first ------
- */
+/* --- parsing: argp does not say which option was meant, so the long ones are checked first ---- */
 
 #define LONG_OPTIONS_MAX 64u
 

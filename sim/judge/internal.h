@@ -64,8 +64,7 @@ struct bz_judge {
 void bz_judge_begin(struct bz_judge *judge, const struct bz_run_start *start);
 void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *start);
 
-/* --- the path of a step ------------------------------------------------------------------------
- */
+/* --- the path of a step ----------------------------------------------------------------------- */
 
 /* False: the run is to stop, or to be looked at by bz_judge_goes_on(). */
 static inline bool bz_judge_may_step(const struct bz_judge *judge) {
@@ -96,8 +95,7 @@ bz_judge_begin_step(struct bz_judge *judge, uint32_t index, struct bz_ready chos
     judge->tape.count += index != 0; /* the default is overwritten by the next choice */
 }
 
-/* --- moments -----------------------------------------------------------------------------------
- */
+/* --- moments ---------------------------------------------------------------------------------- */
 
 /* When the oracles are asked. Each looks at the kinds that concern it. */
 enum bz_moment_kind {
@@ -158,8 +156,7 @@ struct bz_moment {
 /* Asks all oracles, in order. */
 void bz_judge_moment(struct bz_judge *judge, struct bz_moment moment);
 
-/* --- for the files of this folder ---------------------------------------------------------------
- */
+/* --- for the files of this folder ------------------------------------------------------------- */
 
 /* What was chosen, as events. */
 void bz_judge_note_draw(struct bz_judge *judge, enum bz_choice_kind kind, uint64_t value);

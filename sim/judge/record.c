@@ -10,8 +10,7 @@
 
 #define SUFFIX_BYTES 16u
 
-/* --- names -------------------------------------------------------------------------------------
- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 /* A copy that a trace may hold: valid UTF-8, no control characters, cut to `size_bytes` with its
  * NUL at the end of a character, and not empty. */
@@ -86,8 +85,7 @@ static const char *object_name(struct bz_recorder *recorder, uint32_t object) {
     return fit_name(recorder->trace, name);
 }
 
-/* --- events ------------------------------------------------------------------------------------
- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 /* What the kind of event says besides its task. */
 static void describe(struct bz_recorder *recorder, const struct bz_event *event,
@@ -174,8 +172,7 @@ void bz_recorder_init(struct bz_recorder *recorder, const struct bz_judge *judge
     *recorder = (struct bz_recorder){.sink = {on_event}, .judge = judge, .trace = trace};
 }
 
-/* --- the tape ----------------------------------------------------------------------------------
- */
+/* --- the tape --------------------------------------------------------------------------------- */
 
 static bool is_draw(const struct bz_choice *choice) {
     return choice->kind == BZ_CHOICE_DATA ||
@@ -237,8 +234,7 @@ void bz_recorder_finish(struct bz_recorder *recorder) {
                                                .message = bz_trace_string(trace, message)};
 }
 
-/* --- and back ----------------------------------------------------------------------------------
- */
+/* --- and back --------------------------------------------------------------------------------- */
 
 /* Names that a trace uses and does not list, each with a number from the far end. */
 struct strangers {

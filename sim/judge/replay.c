@@ -12,8 +12,7 @@
 #endif
 #define ENGINE "buzzer " BZ_ENGINE_VERSION
 
-/* --- the header of a trace ---------------------------------------------------------------------
- */
+/* --- the header of a trace -------------------------------------------------------------------- */
 
 static const char *or_default(const char *name, const char *otherwise) {
     return name == NULL ? otherwise : name;

@@ -49,8 +49,7 @@ size_t bz_image_restore(struct bz_loop *loop, const void *image); /* returns its
  * does from here on is the same. O(tasks + timers + ready handles + freed blocks). */
 void bz_image_normalize(struct bz_loop *loop);
 
-/* --- one arena (primitives/runtime/mem.h) ------------------------------------------------------
- */
+/* --- one arena (primitives/runtime/mem.h) ----------------------------------------------------- */
 
 /* Its blocks and, apart, its records: how much is in use, which blocks were given back. Saving
  * returns the end of what was written, restoring the end of what was read. */

@@ -26,8 +26,7 @@ static inline void bz_sut_may_wait(const struct bz_world *world) {
     }
 }
 
-/* --- permits: lock, semaphore, bounded semaphore -----------------------------------------------
- */
+/* --- permits: lock, semaphore, bounded semaphore ---------------------------------------------- */
 
 struct bz_sut_permits {
     struct bz_world *world;
@@ -65,8 +64,7 @@ bz_sut_release(struct bz_sut_permits *sut) {
  * refuse misuse must refuse it. */
 void bz_sut_probe_misuse(struct bz_sut_permits *sut);
 
-/* --- event -------------------------------------------------------------------------------------
- */
+/* --- event ------------------------------------------------------------------------------------ */
 
 struct bz_sut_event {
     struct bz_world *world;
@@ -82,8 +80,7 @@ void bz_sut_event_set(struct bz_sut_event *sut);
 void bz_sut_event_clear(struct bz_sut_event *sut);
 bool bz_sut_event_is_set(const struct bz_sut_event *sut);
 
-/* --- condition with its lock -------------------------------------------------------------------
- */
+/* --- condition with its lock ------------------------------------------------------------------ */
 
 struct bz_sut_condition {
     struct bz_world *world;
@@ -107,8 +104,7 @@ enum bz_status bz_sut_condition_misuse(struct bz_sut_condition *sut) BZ_MUST_USE
 /* By the task that holds the lock; if nobody does, as above. */
 enum bz_status bz_sut_condition_notify(struct bz_sut_condition *sut, uint32_t count) BZ_MUST_USE;
 
-/* --- barrier -----------------------------------------------------------------------------------
- */
+/* --- barrier ---------------------------------------------------------------------------------- */
 
 struct bz_sut_barrier {
     struct bz_world *world;
@@ -128,8 +124,7 @@ enum bz_status bz_sut_barrier_wait(struct bz_sut_barrier *sut, uint32_t *index) 
 bool bz_sut_barrier_abort(struct bz_sut_barrier *sut);
 bool bz_sut_barrier_reset(struct bz_sut_barrier *sut);
 
-/* --- queue -------------------------------------------------------------------------------------
- */
+/* --- queue ------------------------------------------------------------------------------------ */
 
 struct bz_sut_queue {
     struct bz_world *world;
@@ -157,8 +152,7 @@ enum bz_status bz_sut_queue_join(struct bz_sut_queue *sut) BZ_MUST_USE;
 /* At the end of a run: gets what is left. Then every item that was put must have been got. */
 void bz_sut_queue_finish(struct bz_sut_queue *sut);
 
-/* --- pool of locks by key ----------------------------------------------------------------------
- */
+/* --- pool of locks by key --------------------------------------------------------------------- */
 
 /* Each key, 0 to keys - 1, is an object of its own, and judged like a lock. */
 struct bz_sut_pool {
@@ -176,8 +170,7 @@ enum bz_status bz_sut_pool_release(struct bz_sut_pool *sut, uint32_t key) BZ_MUS
 /* At the end of a run: nobody uses any key, and the pool must keep none. */
 void bz_sut_pool_finish(struct bz_sut_pool *sut);
 
-/* --- timeout scopes ----------------------------------------------------------------------------
- */
+/* --- timeout scopes --------------------------------------------------------------------------- */
 
 /* One use of a scope by the running task, from enter to exit. */
 struct bz_sut_scope {

@@ -4,8 +4,7 @@
 
 #include "sim/native/internal.h"
 
-/* --- what the runtime reports ------------------------------------------------------------------
- */
+/* --- what the runtime reports ----------------------------------------------------------------- */
 
 static __attribute__((noinline)) void report_spawn(const struct bz_native *native) {
     const struct bz_task *spawned = bz_driver_newest_task(native->world.loop);

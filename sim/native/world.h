@@ -58,8 +58,7 @@ void bz_world_keep_setup(struct bz_world *world, const void *program, size_t pro
 bool bz_world_begin_again(struct bz_world *world, const void *program,
                           const struct bz_run_start *start, void **state);
 
-/* --- for scenarios -----------------------------------------------------------------------------
- */
+/* --- for scenarios ---------------------------------------------------------------------------- */
 
 /* Draws a datum below `bound` (1 to 2^53 - 1, what a JSON number holds exactly), or a virtual delay
  * in [least_ns, most_ns]. `label` is a literal that says what for. The default is 0, or the least.

@@ -53,8 +53,7 @@ static void wake_oldest(struct oldsemaphore *self) {
     }
 }
 
-/* --- the operations ------------------------------------------------------------------------------
- */
+/* --- the operations --------------------------------------------------------------------------- */
 
 /* The memory is zeroed, and there is no more of it than instance_bytes below. */
 static enum bz_status init(void *instance, struct bz_loop *loop, uint32_t permits) {
@@ -113,8 +112,7 @@ static void view(void *instance, struct bz_permit_view *view) {
     view->level = (uint64_t)self->value + view->woken; /* reserved, but not taken up */
 }
 
-/* --- what the program is told -------------------------------------------------------------------
- */
+/* --- what the program is told ----------------------------------------------------------------- */
 
 static const struct bz_permit_ops ops = {
     .instance_bytes = sizeof(struct oldsemaphore),
