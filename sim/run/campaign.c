@@ -108,7 +108,7 @@ static void run_chunk(struct campaign *campaign, struct bz_world *world, struct 
     uint64_t first = slot->number * CHUNK_RUNS;
     uint64_t count = config->runs - first < CHUNK_RUNS ? config->runs - first : CHUNK_RUNS;
     slot->is_last = false;
-    slot->part = (struct bz_campaign_result){.runs = 0};
+    memset(&slot->part, 0, offsetof(struct bz_campaign_result, findings));
     *bz_judge_stats(world->judge) = (struct bz_run_stats){0};
     bz_judge_watch_stop(world->judge, config->stop);
     for (uint64_t index = first; index < first + count && !slot->is_last; index++) {

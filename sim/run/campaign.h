@@ -38,8 +38,8 @@ struct bz_campaign_result {
     bool is_interrupted;   /* stopped before all runs were done */
     struct bz_run_stats stats;
     uint64_t by_oracle[BZ_ORACLES_MAX];          /* failed runs, by index in bz_oracles */
-    struct bz_finding findings[BZ_FINDINGS_MAX]; /* the first of each oracle, then further ones */
     uint32_t finding_count;
+    struct bz_finding findings[BZ_FINDINGS_MAX]; /* the first of each oracle, then further ones */
 };
 
 struct bz_campaign_config {
