@@ -13,15 +13,12 @@
 static void set_up(struct bz_search *search) {
     const struct bz_program *program = search->config->program;
     bool tracks = bz_search_has(search, BZ_REDUCE_SLEEP);
-    search->world->is_searched = bz_search_has(search, BZ_REDUCE_STATES);
     bz_judge_begin(search->world->judge,
                    &(struct bz_run_start){.strategy = &bz_search_strategy,
                                           .sink = tracks ? &search->tracker.sink : NULL,
                                           .context = search});
-    bz_world_begin(search->world);
-    if (bz_search_has(search, BZ_REDUCE_SNAPSHOTS)) {
-        bz_snapshot_wipe(search->world);
-    }
+    bz_snapshot_begin(search->world, bz_search_has(search, BZ_REDUCE_SNAPSHOTS),
+                      bz_search_has(search, BZ_REDUCE_STATES));
     search->program_state = program->scenario->setup(search->world, &program->args);
     bz_judge_end_step(search->world->judge);
 }
@@ -149,9 +146,7 @@ static bool is_default_loop(const struct bz_search *search, const struct bz_fram
 
 /* Ends the run as the step limit would, and lets the oracles judge that end. */
 static void end_loop(struct bz_search *search) {
-    struct bz_judge *judge = search->world->judge;
-    judge->step = judge->config.steps_max;
-    judge->end = BZ_RUN_OUT_OF_STEPS;
+    bz_judge_exhaust(search->world->judge);
     finish(search);
 }
 
@@ -243,7 +238,7 @@ static enum bz_arrival evaluate(struct bz_search *search, bool goes_on) {
     }
     if (search->frame_count == 1 && !may_sleep(search)) {
         search->bounds.reductions &= ~BZ_REDUCE_SLEEP;
-        search->world->judge->sink = NULL;
+        bz_judge_watch_events(search->world->judge, NULL);
     }
     search->result->transitions++;
     if (bz_search_has(search, BZ_REDUCE_SLEEP)) {
@@ -324,9 +319,8 @@ bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *boun
     search->is_cut = false;
     search->weight_done = 0;
     /* A sweep of every order has orders that starve a task, whatever the variant does. */
-    search->world->judge->config.ignores_starvation =
-        bounds->is_sweep && search->config->program->order == BZ_ORDER_ANY;
-    search->world->judge->cancels_left = bz_search_cancels_max(search->config);
+    bz_judge_search(search->world->judge, bz_search_cancels_max(search->config),
+                    bounds->is_sweep && search->config->program->order == BZ_ORDER_ANY);
     bz_visited_clear(&search->visited);
     bz_visited_clear(&search->outcomes);
     result->end = BZ_EXPLORE_DONE;

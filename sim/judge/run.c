@@ -112,6 +112,20 @@ void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *s
     judge->stats.runs++;
 }
 
+void bz_judge_search(struct bz_judge *judge, uint32_t cancels_left, bool ignores_starvation) {
+    judge->cancels_left = cancels_left;
+    judge->config.ignores_starvation = ignores_starvation;
+}
+
+void bz_judge_watch_events(struct bz_judge *judge, struct bz_event_sink *sink) {
+    judge->sink = sink;
+}
+
+void bz_judge_exhaust(struct bz_judge *judge) {
+    judge->step = judge->config.steps_max;
+    judge->end = BZ_RUN_OUT_OF_STEPS;
+}
+
 bool bz_judge_goes_on(struct bz_judge *judge) {
     uint32_t steps_max = judge->config.steps_max;
     if (judge->is_stopped) {

@@ -104,9 +104,13 @@ void bz_snapshot_normalize(struct bz_world *world) {
     bz_image_normalize(world->loop);
 }
 
-void bz_snapshot_wipe(struct bz_world *world) {
-    bz_arena_wipe(world->loop->mem);
-    bz_arena_wipe(world->judge->shadow.mem);
+void bz_snapshot_begin(struct bz_world *world, bool saves, bool compares) {
+    bz_world_begin(world);
+    world->is_searched = compares;
+    if (saves) {
+        bz_arena_wipe(world->loop->mem);
+        bz_arena_wipe(world->judge->shadow.mem);
+    }
 }
 
 /* --- saving ----------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
  * knowing a place in one that another run has been at (stateful search; VeriSoft and SPIN have the
  * vocabulary).
  *
+ *     bz_snapshot_begin(world, true, true)   before the set-up
  *     bz_snapshot_normalize(world)           after a step, before anything is saved
  *     bz_snapshot_save(world, snapshot)
  *       ... steps, with other choices ...
@@ -40,9 +41,10 @@ bool bz_snapshot_is_supported(void);
  * 0 again. O(tasks + objects + lines). */
 void bz_snapshot_normalize(struct bz_world *world);
 
-/* Clears the memory that a run has not used yet, so that it finds there what the first one did.
- */
-void bz_snapshot_wipe(struct bz_world *world);
+/* bz_world_begin() for a run that is searched. `saves`: the memory that no run has used yet is
+ * cleared, so that every run finds the same in it. `compares`: objects under test are told that
+ * states will be compared (sut.h). */
+void bz_snapshot_begin(struct bz_world *world, bool saves, bool compares);
 
 /* False without memory. */
 bool bz_snapshot_save(const struct bz_world *world, struct bz_snapshot *snapshot);

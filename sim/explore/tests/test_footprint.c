@@ -71,8 +71,7 @@ static void begin_hall(struct bz_tracker *tracker, struct bz_strategy *strategy,
     cr_assert(world != NULL);
     bz_tracker_init(tracker, world);
     bz_judge_begin(world->judge, &(struct bz_run_start){.sink = &tracker->sink});
-    bz_world_begin(world);
-    bz_snapshot_wipe(world);
+    bz_snapshot_begin(world, true, false);
     struct hall *hall = bz_world_alloc(world, sizeof *hall);
     hall->world = world;
     for (uint32_t index = 0; index < 3; index++) {

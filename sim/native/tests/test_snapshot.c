@@ -12,7 +12,7 @@ static void begin_crowd(struct bz_program *program, struct bz_world **world) {
     *world = bz_program_new_world(program);
     cr_assert(ne(ptr, *world, NULL));
     stage_begin_run(*world);
-    bz_snapshot_wipe(*world);
+    bz_snapshot_begin(*world, true, false);
     (void)program->scenario->setup(*world, &program->args);
     bz_judge_end_step((*world)->judge);
 }
@@ -113,7 +113,7 @@ static enum bz_status meets(void *arg) {
 static void play(const uint32_t *order, uint32_t steps, struct bz_world *world,
                  struct bz_snapshot *taken) {
     stage_begin_run(world);
-    bz_snapshot_wipe(world);
+    bz_snapshot_begin(world, true, false);
     struct bz_sut_permits *suts = bz_world_alloc(world, 2 * sizeof *suts);
     for (uint32_t index = 0; index < 2; index++) {
         tst_status(bz_sut_permits_init(&suts[index], world, BZ_PRIMITIVE_SEMAPHORE, "table", 1),
