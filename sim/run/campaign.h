@@ -37,7 +37,7 @@ struct bz_campaign_result {
     bool handoff_is_exact; /* else all three are estimates */
     bool is_interrupted;   /* stopped before all runs were done */
     struct bz_run_stats stats;
-    uint64_t by_oracle[BZ_ORACLES_MAX];          /* failed runs, by index in bz_oracles */
+    uint64_t by_oracle[BZ_ORACLES_MAX]; /* failed runs, by index in bz_oracles */
     uint32_t finding_count;
     struct bz_finding findings[BZ_FINDINGS_MAX]; /* the first of each oracle, then further ones */
 };
