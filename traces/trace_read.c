@@ -163,6 +163,7 @@ static bool read_entry(struct reader *reader, const struct bz_json *json, const 
                        const struct bz_trace_field *fields, void *entry) {
     char path[WHERE_BYTES];
     const struct bz_trace_field *field;
+    uint32_t present = 0; /* bits, by index of the field */
     if (!bz_json_is_object(json)) {
         return fail(reader, where, "must be an object, {...}");
     }
@@ -186,12 +187,10 @@ static bool read_entry(struct reader *reader, const struct bz_json *json, const 
         if (!read_field(reader, member, member_of(where, key, path), field, entry)) {
             return false;
         }
+        present |= 1u << (field - fields);
     }
     for (field = fields; field->key != NULL; field++) {
-        bool is_absent = field->type == BZ_FIELD_NUMBER
-                             ? *bz_field_number(field, entry) == BZ_TRACE_ABSENT
-                             : *bz_field_string(field, entry) == NULL;
-        if (field->is_required && is_absent) {
+        if (field->is_required && (present >> (field - fields) & 1u) == 0) {
             return fail(reader, where, "the key \"%s\" is missing; add it", field->key);
         }
     }
