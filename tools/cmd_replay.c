@@ -210,9 +210,7 @@ static int write_program(const struct replay *replay) {
     }
     FILE *file = fopen(replay->program_out, "wx");
     bool is_written = file != NULL && fwrite(text, 1, length, file) == length;
-    if (file != NULL && fclose(file) != 0) {
-        is_written = false;
-    }
+    is_written &= file != NULL && fclose(file) == 0;
     return is_written
                ? BZ_EXIT_OK
                : bz_cli_fail(replay->name, BZ_EXIT_USAGE, "--program-out: cannot write '%s': %s",
