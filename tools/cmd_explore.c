@@ -120,16 +120,6 @@ static int keep_finding(const struct explore *explore, const struct bz_program *
     return bz_findings_add(kept, explore->name, &repeat, &found, explore->out);
 }
 
-static int keep_findings(const struct explore *explore, const struct bz_program *program,
-                         const struct bz_explore_result *result, struct bz_kept_findings *kept) {
-    int code = BZ_EXIT_OK;
-    for (uint32_t index = 0; index < result->finding_count; index++) {
-        int one = keep_finding(explore, program, &result->findings[index], kept);
-        code = one > code ? one : code;
-    }
-    return code;
-}
-
 static int exit_code_of(const struct explore *explore, const struct bz_explore_result *result) {
     if (result->finding_count > 0) {
         return BZ_EXIT_VIOLATION;
@@ -193,7 +183,10 @@ int bz_command_explore(int argc, char **argv) {
     }
     report.seconds = bz_progress_end(&explore.progress);
     report.exit_code = exit_code_of(&explore, &result);
-    code = keep_findings(&explore, &program, &result, &findings);
+    for (uint32_t index = 0; index < result.finding_count; index++) {
+        int one = keep_finding(&explore, &program, &result.findings[index], &findings);
+        code = one > code ? one : code;
+    }
     report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
     if (explore.is_json) {
         bz_explore_report_put_json(&report);

@@ -18,6 +18,15 @@
 #define RUNS_DEFAULT 1000u
 #define JOBS_DEFAULT 2u
 
+enum verdict {
+    VERDICT_KILLED,     /* expected */
+    VERDICT_EQUIVALENT, /* not found, as declared */
+    VERDICT_SURVIVED,   /* not found: a gap in the oracles */
+    VERDICT_TELLING,    /* declared equivalent, but found */
+    VERDICT_NONE,       /* interrupted */
+};
+#define VERDICT_COUNT 5
+
 struct mutants {
     const char *name;
     const char *strategy;
@@ -27,8 +36,10 @@ struct mutants {
     bool is_json;
     bool is_quiet;
     struct bz_progress progress;
-    struct bz_mutation *results;
-    uint32_t count;
+    struct bz_mutation *results; /* space for every mutant */
+    uint32_t total;
+    uint32_t count; /* of the selected ones */
+    uint32_t counts[VERDICT_COUNT];
 };
 
 static const struct bz_option options[] = {
@@ -48,18 +59,6 @@ static const struct bz_option options[] = {
 
 /* --- the verdicts ----------------------------------------------------------------------------- */
 
-enum verdict {
-    VERDICT_KILLED,     /* expected */
-    VERDICT_EQUIVALENT, /* not found, as declared */
-    VERDICT_SURVIVED,   /* not found: a gap in the oracles */
-    VERDICT_TELLING,    /* declared equivalent, but found */
-    VERDICT_NONE,       /* interrupted */
-};
-#define VERDICT_COUNT 5
-
-static const char *const verdict_names[VERDICT_COUNT] = {"killed", "equivalent", "survived",
-                                                         "not-equivalent", "not-judged"};
-
 static enum verdict verdict_of(const struct bz_mutation *result) {
     bool is_declared = result->mutant->equivalent != NULL;
     if (!result->is_judged) {
@@ -71,21 +70,11 @@ static enum verdict verdict_of(const struct bz_mutation *result) {
     return is_declared ? VERDICT_EQUIVALENT : VERDICT_SURVIVED;
 }
 
-static uint32_t count_of(const struct mutants *mutants, enum verdict verdict) {
-    uint32_t count = 0;
-    for (uint32_t index = 0; index < mutants->count; index++) {
-        count += verdict_of(&mutants->results[index]) == verdict;
-    }
-    return count;
-}
-
-static int exit_code_of(const struct mutants *mutants) {
-    if (count_of(mutants, VERDICT_NONE) > 0) {
+static int exit_code_of(const uint32_t counts[VERDICT_COUNT]) {
+    if (counts[VERDICT_NONE] > 0) {
         return BZ_EXIT_INTERRUPTED;
     }
-    bool is_proved =
-        count_of(mutants, VERDICT_SURVIVED) == 0 && count_of(mutants, VERDICT_TELLING) == 0;
-    return is_proved ? BZ_EXIT_OK : BZ_EXIT_UNPROVED;
+    return counts[VERDICT_SURVIVED] + counts[VERDICT_TELLING] > 0 ? BZ_EXIT_UNPROVED : BZ_EXIT_OK;
 }
 
 /* The oracles in the order in which they judge a step, then the ways a process can fail. NULL after
@@ -108,14 +97,6 @@ static uint32_t kills_of(const struct mutants *mutants, const char *killer) {
 
 /* --- for people ------------------------------------------------------------------------------- */
 
-static void print_where(const struct bz_mutation *result) {
-    if (result->scenario != NULL) {
-        printf(" in %s %s %s, %" PRIu64 "%s", result->scenario, result->primitive,
-               bz_order_name(result->order), result->schedules,
-               result->schedules == 1 ? " schedule" : " schedules");
-    }
-}
-
 static void print_result(const struct bz_mutation *result, bool is_quiet) {
     const struct bz_mutant *mutant = result->mutant;
     enum verdict verdict = verdict_of(result);
@@ -125,18 +106,20 @@ static void print_result(const struct bz_mutation *result, bool is_quiet) {
     printf("%-36s %-17s ", mutant->name, mutant->kind);
     switch (verdict) {
     case VERDICT_KILLED:
-        printf("%s", result->oracle);
-        print_where(result);
+    case VERDICT_TELLING:
+        printf("%s%s", verdict == VERDICT_KILLED ? "" : "NOT EQUIVALENT, although declared so: ",
+               result->oracle);
+        if (result->scenario != NULL) {
+            printf(" in %s %s %s, %" PRIu64 "%s", result->scenario, result->primitive,
+                   bz_order_name(result->order), result->schedules,
+                   result->schedules == 1 ? " schedule" : " schedules");
+        }
         break;
     case VERDICT_EQUIVALENT:
         printf("equivalent: %s", mutant->equivalent);
         break;
     case VERDICT_SURVIVED:
         printf("SURVIVED %" PRIu64 " schedules", result->schedules);
-        break;
-    case VERDICT_TELLING:
-        printf("NOT EQUIVALENT, although declared so: %s", result->oracle);
-        print_where(result);
         break;
     default:
         printf("not judged");
@@ -150,20 +133,19 @@ static void print_result(const struct bz_mutation *result, bool is_quiet) {
 
 static void print_text(const struct mutants *mutants) {
     const char *separator = "killed by:";
-    uint32_t telling = count_of(mutants, VERDICT_TELLING);
-    uint32_t missing = count_of(mutants, VERDICT_NONE);
+    const uint32_t *counts = mutants->counts;
     for (uint32_t index = 0; index < mutants->count; index++) {
         print_result(&mutants->results[index], mutants->is_quiet);
     }
     printf("%s%" PRIu32 " mutants: %" PRIu32 " killed, %" PRIu32 " equivalent, %" PRIu32
            " survived",
-           mutants->is_quiet ? "" : "\n", mutants->count, count_of(mutants, VERDICT_KILLED),
-           count_of(mutants, VERDICT_EQUIVALENT), count_of(mutants, VERDICT_SURVIVED));
-    if (telling > 0) {
-        printf(", %" PRIu32 " wrongly declared equivalent", telling);
+           mutants->is_quiet ? "" : "\n", mutants->count, counts[VERDICT_KILLED],
+           counts[VERDICT_EQUIVALENT], counts[VERDICT_SURVIVED]);
+    if (counts[VERDICT_TELLING] > 0) {
+        printf(", %" PRIu32 " wrongly declared equivalent", counts[VERDICT_TELLING]);
     }
-    if (missing > 0) {
-        printf(", %" PRIu32 " not judged", missing);
+    if (counts[VERDICT_NONE] > 0) {
+        printf(", %" PRIu32 " not judged", counts[VERDICT_NONE]);
     }
     printf("\n");
     for (uint32_t index = 0; killer_name(index) != NULL; index++) {
@@ -180,6 +162,12 @@ static void print_text(const struct mutants *mutants) {
 
 /* --- for programs ----------------------------------------------------------------------------- */
 
+/* The words for a verdict: the result of a mutant, the key of the total. */
+static const char *const result_words[VERDICT_COUNT] = {"killed", "equivalent", "survived",
+                                                        "not-equivalent", "not-judged"};
+static const char *const total_keys[VERDICT_COUNT] = {"killed", "equivalent", "survived",
+                                                      "not_equivalent", "not_judged"};
+
 static void add_result(struct bz_json *results, const struct bz_mutation *result) {
     const struct bz_mutant *mutant = result->mutant;
     struct bz_json *item = bz_json_append_object(results);
@@ -190,7 +178,7 @@ static void add_result(struct bz_json *results, const struct bz_mutation *result
     bz_json_add_string(item, "change", mutant->change);
     bz_json_add_string(item, "settings", mutant->settings);
     bz_json_add_string(item, "equivalent", mutant->equivalent);
-    bz_json_add_string(item, "result", verdict_names[verdict_of(result)]);
+    bz_json_add_string(item, "result", result_words[verdict_of(result)]);
     bz_json_add_number(item, "schedules", result->schedules);
     if (result->oracle == NULL) {
         bz_json_add_string(item, "killed_by", NULL);
@@ -211,12 +199,7 @@ static void print_json(const struct mutants *mutants, int code) {
     bz_json_add_number(root, "runs", mutants->runs);
     bz_json_add_number(root, "mutants", mutants->count);
     for (unsigned verdict = 0; verdict < VERDICT_COUNT; verdict++) {
-        char key[32] = "";
-        for (unsigned index = 0; verdict_names[verdict][index] != '\0'; index++) {
-            char letter = verdict_names[verdict][index];
-            key[index] = letter == '-' ? '_' : letter;
-        }
-        bz_json_add_number(root, key, count_of(mutants, (enum verdict)verdict));
+        bz_json_add_number(root, total_keys[verdict], mutants->counts[verdict]);
     }
     struct bz_json *killers = bz_json_add_object(root, "kills");
     for (uint32_t index = 0; killer_name(index) != NULL; index++) {
@@ -235,41 +218,33 @@ static void print_json(const struct mutants *mutants, int code) {
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static bool is_wanted(const struct mutants *mutants, const struct bz_mutant *mutant) {
-    return mutants->only == NULL || fnmatch(mutants->only, mutant->name, 0) == 0;
-}
-
 /* Fills the list of results with the selected mutants. Returns an exit code. */
 static int select_mutants(struct mutants *mutants) {
-    uint32_t total = 0;
-    while (bz_mutants[total].name != NULL) {
-        mutants->count += is_wanted(mutants, &bz_mutants[total++]);
+    while (bz_mutants[mutants->total].name != NULL) {
+        mutants->total++;
     }
-    if (total == 0) {
+    if (mutants->total == 0) {
         return bz_cli_fail(mutants->name, BZ_EXIT_USAGE,
                            "this program was built without mutants (CMake: BUZZER_MUTANTS)");
     }
-    if (mutants->count == 0) {
-        const char **names = calloc(total + 1, sizeof *names);
-        for (uint32_t index = 0; names != NULL && index < total; index++) {
-            names[index] = bz_mutants[index].name;
-        }
-        int code = bz_cli_fail(mutants->name, BZ_EXIT_USAGE, "no mutant '%s'%s", mutants->only,
-                               names == NULL ? "" : bz_cli_hint(mutants->only, names, total));
+    const char **names = calloc(mutants->total, sizeof *names);
+    mutants->results = bz_mutation_new(mutants->total);
+    if (names == NULL || mutants->results == NULL) {
         free(names);
-        return code;
-    }
-    mutants->results = bz_mutation_new(mutants->count);
-    if (mutants->results == NULL) {
         return bz_cli_fail(mutants->name, BZ_EXIT_INTERNAL, "out of memory");
     }
-    uint32_t kept = 0;
-    for (uint32_t index = 0; index < total; index++) {
-        if (is_wanted(mutants, &bz_mutants[index])) {
-            mutants->results[kept++].mutant = &bz_mutants[index];
+    for (uint32_t index = 0; index < mutants->total; index++) {
+        names[index] = bz_mutants[index].name;
+        if (mutants->only == NULL || fnmatch(mutants->only, names[index], 0) == 0) {
+            mutants->results[mutants->count++].mutant = &bz_mutants[index];
         }
     }
-    return BZ_EXIT_OK;
+    int code = mutants->count > 0
+                   ? BZ_EXIT_OK
+                   : bz_cli_fail(mutants->name, BZ_EXIT_USAGE, "no mutant '%s'%s", mutants->only,
+                                 bz_cli_hint(mutants->only, names, mutants->total));
+    free(names);
+    return code;
 }
 
 int bz_command_mutants(int argc, char **argv) {
@@ -302,13 +277,16 @@ int bz_command_mutants(int argc, char **argv) {
     mutants.progress.unit = "mutants";
     bool is_done = bz_mutation_run(&config, mutants.results, mutants.count);
     bz_progress_end(&mutants.progress);
-    code = is_done ? exit_code_of(&mutants)
+    for (uint32_t index = 0; index < mutants.count; index++) {
+        mutants.counts[verdict_of(&mutants.results[index])]++;
+    }
+    code = is_done ? exit_code_of(mutants.counts)
                    : bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "out of memory or processes");
     if (is_done && mutants.is_json) {
         print_json(&mutants, code);
     } else if (is_done) {
         print_text(&mutants);
     }
-    bz_mutation_destroy(mutants.results, mutants.count);
+    bz_mutation_destroy(mutants.results, mutants.total);
     return code;
 }

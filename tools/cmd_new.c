@@ -14,7 +14,6 @@
 #include "tools/options.h"
 
 #define NAME_LENGTH_MAX 40u
-#define WORDS_MAX 8u
 
 struct word {
     const char *name;
@@ -154,7 +153,7 @@ static int write_files(const struct new_variant *new, const char *command) {
     char folder[PATH_MAX];
     char source[NAME_LENGTH_MAX + 3];
     char version[16];
-    const struct word words[WORDS_MAX] = {
+    const struct word words[] = {
         {"NAME", new->name},
         {"PRIMITIVE", bz_primitive_name(new->kind->primitive)},
         {"PRIMITIVE_ENUM", new->kind->enum_name},

@@ -125,13 +125,8 @@ static bool wait_for_enter(void) {
 /* Prints every event; after a divergence, those up to it. */
 static void print_log(const struct replay *replay, const struct bz_trace *trace) {
     bool is_stopping = replay->is_step;
-    size_t index = 0;
-    while (index < trace->event_count) {
-        bool is_beyond = replay->report.result == BZ_REPLAY_DIVERGED &&
-                         trace->events[index].step > replay->report.step;
-        if (is_beyond) {
-            break;
-        }
+    uint64_t last = replay->report.result == BZ_REPLAY_DIVERGED ? replay->report.step : UINT64_MAX;
+    for (size_t index = 0; index < trace->event_count && trace->events[index].step <= last;) {
         index = bz_diagnosis_print_step(stdout, trace, index);
         is_stopping = is_stopping && index < trace->event_count && wait_for_enter();
     }
@@ -145,11 +140,11 @@ static int exit_code_of(const struct replay *replay) {
     return replay->report.result == BZ_REPLAY_MATCHED ? BZ_EXIT_OK : BZ_EXIT_DIVERGED;
 }
 
-static void print_json(const struct replay *replay, uint64_t seed) {
+static void print_json(const struct replay *replay) {
     struct bz_json *root = bz_json_new_object();
     bz_json_add_string(root, "input", replay->input);
     bz_json_add_program(root, &replay->program);
-    bz_json_add_hex(root, "seed", seed);
+    bz_json_add_hex(root, "seed", replay->trace.seed);
     bz_json_add_bool(root, "lenient", replay->variant != NULL);
     bz_json_add_replay(root, &replay->report);
     bz_json_add_number(root, "exit_code", (uint64_t)exit_code_of(replay));
@@ -176,6 +171,7 @@ static const char *token_of(const struct replay *replay, const struct bz_trace *
 
 static void print_text(const struct replay *replay, const struct bz_trace *trace) {
     const struct bz_replay_report *report = &replay->report;
+    const char *oracle = report->violation.oracle;
     char token[BZ_TOKEN_BYTES];
     if (replay->is_log || replay->is_step) {
         print_log(replay, trace);
@@ -187,14 +183,12 @@ static void print_text(const struct replay *replay, const struct bz_trace *trace
     }
     if (replay->variant != NULL) {
         printf("the choices of %s:%s on variant %s: %s\n", trace->scenario, replay->trace.variant,
-               replay->program.variant->name,
-               report->violation.oracle != NULL ? report->violation.oracle : "pass");
+               replay->program.variant->name, oracle != NULL ? oracle : "pass");
     } else {
         printf("replay matched: %" PRIu32 " steps, digest %016" PRIx64 ", verdict %s\n",
-               report->steps, report->digest,
-               report->violation.oracle != NULL ? report->violation.oracle : "pass");
+               report->steps, report->digest, oracle != NULL ? oracle : "pass");
     }
-    if (report->violation.oracle != NULL) {
+    if (oracle != NULL) {
         printf("\n");
         bz_diagnosis_print(stdout, trace, replay->program.variant,
                            token_of(replay, trace, token, sizeof token), NULL);
@@ -216,9 +210,7 @@ static int write_program(const struct replay *replay) {
     }
     FILE *file = fopen(replay->program_out, "wx");
     bool is_written = file != NULL && fwrite(text, 1, length, file) == length;
-    if (file != NULL && fclose(file) != 0) {
-        is_written = false;
-    }
+    is_written &= file != NULL && fclose(file) == 0;
     return is_written
                ? BZ_EXIT_OK
                : bz_cli_fail(replay->name, BZ_EXIT_USAGE, "--program-out: cannot write '%s': %s",
@@ -237,7 +229,7 @@ static int run_replay(struct replay *replay) {
         return code;
     }
     if (replay->is_json) {
-        print_json(replay, replay->trace.seed);
+        print_json(replay);
     } else {
         print_text(replay, replay->variant != NULL ? &replay->record : &replay->trace);
     }

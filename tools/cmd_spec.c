@@ -210,13 +210,6 @@ static void put_json(const struct request *request, const struct bz_spec *spec,
     bz_json_put(root);
 }
 
-static int exit_code_of(const struct bz_search_result *result) {
-    if (result->end != BZ_SEARCH_COMPLETE) {
-        return BZ_EXIT_INTERRUPTED;
-    }
-    return result->has_violation ? BZ_EXIT_VIOLATION : BZ_EXIT_OK;
-}
-
 int bz_command_spec(int argc, char **argv) {
     struct request request = {.name = argv[0], .memory_mib = MEMORY_DEFAULT_MIB};
     struct bz_search_result result;
@@ -248,7 +241,9 @@ int bz_command_spec(int argc, char **argv) {
                                          .context = &request},
               &result);
     double seconds = bz_progress_end(&request.progress);
-    code = exit_code_of(&result);
+    code = result.end != BZ_SEARCH_COMPLETE ? BZ_EXIT_INTERRUPTED
+           : result.has_violation           ? BZ_EXIT_VIOLATION
+                                            : BZ_EXIT_OK;
     if (result.end == BZ_SEARCH_OUT_OF_MEMORY) {
         bz_cli_fail(argv[0], BZ_EXIT_INTERRUPTED,
                     "out of memory after %" PRIu64 " states: --max-memory is %" PRIu64 " MiB",

@@ -170,7 +170,7 @@ static struct tally count(const struct zoo *zoo) {
         tally.found += is_last && is_found;
         is_found |= is_last;
         tally.twin_runs += ttf->twin_runs;
-        tally.rows_without_twin += !ttf->has_twin;
+        tally.rows_without_twin += ttf->twin == NULL;
         tally.is_twin_silent &= ttf->twin_other.violation.oracle == NULL;
         tally.is_interrupted |= ttf->is_interrupted;
     }
@@ -189,7 +189,7 @@ static const char *token_of(const struct bz_ttf *ttf, const struct bz_variant *v
 }
 
 static const char *twin_word(const struct bz_ttf *ttf) {
-    if (!ttf->has_twin) {
+    if (ttf->twin == NULL) {
         return "offers none";
     }
     return ttf->twin_other.violation.oracle != NULL ? "NOT SILENT"
@@ -200,7 +200,6 @@ static const char *twin_word(const struct bz_ttf *ttf) {
 /* Prints unexpected findings below the row. */
 static void print_remarks(const struct bz_ttf *ttf) {
     char token[BZ_TOKEN_BYTES];
-    const struct bz_variant *twin = bz_catalog_variant(&bz_cli_catalog, "buzzer");
     if (ttf->other.violation.oracle != NULL) {
         printf("    %s was violated first, and not %s: %s\n", ttf->other.violation.oracle,
                ttf->program.variant->fault->oracle,
@@ -208,7 +207,7 @@ static void print_remarks(const struct bz_ttf *ttf) {
     }
     if (ttf->twin_other.violation.oracle != NULL) {
         printf("    %s was violated by buzzer: %s\n", ttf->twin_other.violation.oracle,
-               token_of(ttf, twin, &ttf->twin_other, token, sizeof token));
+               token_of(ttf, ttf->twin, &ttf->twin_other, token, sizeof token));
     }
 }
 
@@ -277,7 +276,6 @@ static void add_finding(struct bz_json *object, const char *key, const struct bz
 
 static void add_entry(struct bz_json *results, const struct zoo *zoo, const struct bz_ttf *ttf) {
     const struct bz_variant *entry = ttf->program.variant;
-    const struct bz_variant *twin = bz_catalog_variant(&bz_cli_catalog, "buzzer");
     struct bz_json *item = bz_json_append_object(results);
     bz_json_add_string(item, "entry", entry->name);
     bz_json_add_string(item, "project", entry->fault->project);
@@ -298,9 +296,9 @@ static void add_entry(struct bz_json *results, const struct zoo *zoo, const stru
     }
     add_finding(item, "first", ttf, entry, &ttf->finding);
     add_finding(item, "other", ttf, entry, &ttf->other);
-    bz_json_add_bool(item, "twin_offers_it", ttf->has_twin);
+    bz_json_add_bool(item, "twin_offers_it", ttf->twin != NULL);
     bz_json_add_number(item, "twin_runs", ttf->twin_runs);
-    add_finding(item, "twin_violation", ttf, twin, &ttf->twin_other);
+    add_finding(item, "twin_violation", ttf, ttf->twin, &ttf->twin_other);
 }
 
 static void print_json(const struct zoo *zoo, const struct tally *tally) {

@@ -174,35 +174,27 @@ static bool say(struct reader *reader, const struct bz_trace_event *event, char 
     return false;
 }
 
-/* Stores the last moments up to step `step`, oldest first, at most MOMENTS_MAX, and returns their
- * number. `left_out` is the number of earlier ones. Bare yields are left out. */
-static size_t list_moments(const struct bz_trace *trace, uint64_t step, struct moment *moments,
-                           size_t *left_out) {
+/* Stores the last moments up to step `step` in a ring: moment n is at n % MOMENTS_MAX. Returns the
+ * number of all moments. Bare yields are left out. */
+static size_t list_moments(const struct bz_trace *trace, uint64_t step,
+                           struct moment ring[MOMENTS_MAX]) {
     struct reader reader = {.trace = trace, .injected_step = UINT64_MAX};
-    struct moment moment;
     size_t total = 0;
     reader.tasks = calloc(trace->task_count + 1, sizeof *reader.tasks);
-    struct moment ring[MOMENTS_MAX];
     BZ_CHECK(reader.tasks != NULL);
-    for (size_t index = 0; index < trace->event_count; index++) {
+    for (size_t index = 0; index < trace->event_count && trace->events[index].step <= step;
+         index++) {
         const struct bz_trace_event *event = &trace->events[index];
-        if (event->step > step) {
-            break;
-        }
-        if (say(&reader, event, moment.text)) {
-            moment.step = event->step;
-            moment.time_ns = event->time_ns;
-            moment.task = event->task;
-            ring[total++ % MOMENTS_MAX] = moment;
+        struct moment *moment = &ring[total % MOMENTS_MAX];
+        if (say(&reader, event, moment->text)) {
+            moment->step = event->step;
+            moment->time_ns = event->time_ns;
+            moment->task = event->task;
+            total++;
         }
     }
-    size_t count = total < MOMENTS_MAX ? total : MOMENTS_MAX;
-    for (size_t index = 0; index < count; index++) {
-        moments[index] = ring[(total - count + index) % MOMENTS_MAX];
-    }
-    *left_out = total - count;
     free(reader.tasks);
-    return count;
+    return total;
 }
 
 /* --- the diagnosis --- */
@@ -259,14 +251,14 @@ static const char *name_or_loop(const char *task) {
 static void print_timeline(FILE *out, const struct bz_trace *trace, uint64_t time_ns) {
     struct moment moments[MOMENTS_MAX];
     char step[24];
-    size_t left_out;
     const struct bz_trace_verdict *verdict = &trace->verdict;
-    size_t count = list_moments(trace, verdict->step, moments, &left_out);
+    size_t total = list_moments(trace, verdict->step, moments);
+    size_t left_out = total < MOMENTS_MAX ? 0 : total - MOMENTS_MAX;
     int task_width = longer(4, name_or_loop(verdict->task));
     int time_width = longer(4, bz_cli_time_text(time_ns));
     snprintf(step, sizeof step, "%" PRIu64, verdict->step);
     int step_width = longer(4, step);
-    for (size_t index = 0; index < count; index++) {
+    for (size_t index = 0; index < total - left_out; index++) {
         task_width = longer(task_width, name_or_loop(moments[index].task));
         time_width = longer(time_width, bz_cli_time_text(moments[index].time_ns));
     }
@@ -275,8 +267,8 @@ static void print_timeline(FILE *out, const struct bz_trace *trace, uint64_t tim
     if (left_out > 0) {
         fprintf(out, "  %*s  (%zu earlier)\n", step_width, "...", left_out);
     }
-    for (size_t index = 0; index < count; index++) {
-        const struct moment *moment = &moments[index];
+    for (size_t number = left_out; number < total; number++) {
+        const struct moment *moment = &moments[number % MOMENTS_MAX];
         fprintf(out, "%c %*" PRIu64 "  %*s  %-*s  %s\n", moment->step == verdict->step ? '>' : ' ',
                 step_width, moment->step, time_width, bz_cli_time_text(moment->time_ns), task_width,
                 name_or_loop(moment->task), moment->text);

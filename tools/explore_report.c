@@ -27,32 +27,23 @@ void bz_explore_report_print_head(const struct bz_explore_report *report) {
     fflush(stdout);
 }
 
-static void print_count(uint64_t count, const char *what) {
+/* "3 states" and the text after it. */
+static void print_count(uint64_t count, const char *what, const char *after) {
     if (count == UINT64_MAX) {
-        printf("more than 10^19 %ss", what);
+        printf("more than 10^19 %ss%s", what, after);
     } else {
-        printf("%" PRIu64 " %s%s", count, what, count == 1 ? "" : "s");
+        printf("%" PRIu64 " %s%s%s", count, what, count == 1 ? "" : "s", after);
     }
-}
-
-static void print_numbers(const struct bz_explore_result *result) {
-    print_count(result->schedules, "schedule");
-    printf(result->has_cycles ? " without the loops in them, " : ", ");
-    print_count(result->states, "state");
-    printf(", ");
-    print_count(result->transitions, "transition");
-    printf(", ");
-    print_count(result->outcomes, "outcome");
-    printf(", search depth %u\n", result->depth);
 }
 
 void bz_explore_report_print_round(const struct bz_explore_result *result, bool is_sweep) {
-    if (is_sweep) {
-        printf("every order: ");
-    } else {
-        printf("round %u: ", result->rounds - 1);
-    }
-    print_numbers(result);
+    printf(is_sweep ? "every order: " : "round %u: ", result->rounds - 1);
+    print_count(result->schedules, "schedule",
+                result->has_cycles ? " without the loops in them, " : ", ");
+    print_count(result->states, "state", ", ");
+    print_count(result->transitions, "transition", ", ");
+    print_count(result->outcomes, "outcome", "");
+    printf(", search depth %u\n", result->depth);
     fflush(stdout);
 }
 
@@ -66,14 +57,13 @@ static void print_bounds(const struct bz_explore_report *report) {
         printf("every order, ");
     } else {
         printf("every order with at most ");
-        print_count(config->delays_max, "delay");
-        printf(", ");
+        print_count(config->delays_max, "delay", ", ");
     }
     if (program->cancels_max == 0 || program->cancel_windows == 0) {
         printf("no cancel injected");
     } else {
         printf("every placement of at most ");
-        print_count(program->cancels_max, "cancel");
+        print_count(program->cancels_max, "cancel", "");
     }
 }
 
@@ -103,15 +93,13 @@ static void print_limits(const struct bz_explore_report *report) {
         printf("nothing is proved: no round was finished. Round 0 has every value of every draw; "
                "smaller parameters (--set) have fewer\n");
     } else if (result->end != BZ_EXPLORE_DONE) {
-        printf("proved: no schedule with at most %u delays and cancels together "
-               "fails\n",
+        printf("proved: no schedule with at most %u delays and cancels together fails\n",
                result->rounds - 1);
     }
     if (result->sampled_draw != NULL) {
-        printf(
-            "no proof: the draw '%s' has more than %u values, of which three were tried; set the "
-            "parameter behind it lower\n",
-            result->sampled_draw, BZ_EXPLORE_DRAWS_MAX);
+        printf("no proof: the draw '%s' has more than %u values, of which three were tried; set "
+               "the parameter behind it lower\n",
+               result->sampled_draw, BZ_EXPLORE_DRAWS_MAX);
     }
     if (result->is_out_of_steps) {
         printf("no proof: schedules hit the step limit (--max-steps)\n");
@@ -124,10 +112,9 @@ static void print_findings(const struct bz_explore_report *report) {
         const struct bz_explore_finding *finding = &result->findings[index];
         printf("\n");
         bz_run_report_print_finding(&report->findings->items[index], report->program->variant);
-        print_count(finding->delays, "delay");
-        printf(" and ");
-        print_count(finding->cancels, "injected cancel");
-        printf("%s\n", index > 0 || !result->is_minimal ? "" : ": no schedule with fewer fails");
+        print_count(finding->delays, "delay", " and ");
+        print_count(finding->cancels, "injected cancel",
+                    index > 0 || !result->is_minimal ? "\n" : ": no schedule with fewer fails\n");
     }
 }
 
@@ -143,14 +130,13 @@ void bz_explore_report_print(const struct bz_explore_report *report, bool is_qui
         printf("complete: ");
         print_bounds(report);
         printf("; ");
-        print_count(result->schedules, "schedule");
-        printf(", ");
-        print_count(result->states, "state");
-        printf("; ");
+        print_count(result->schedules, "schedule", ", ");
+        print_count(result->states, "state", "; ");
         if (result->finding_count > 0) {
-            print_count(result->finding_count, "violation");
+            print_count(result->finding_count, "violation", "\n");
+        } else {
+            printf("no violation\n");
         }
-        printf(result->finding_count == 0 ? "no violation\n" : "\n");
         if (result->is_sweep_done && report->program->order == BZ_ORDER_ANY) {
             printf("starvation and livelock are judged in the rounds only: an unfair order can "
                    "make any task wait\n");

@@ -29,18 +29,16 @@ static const struct {
 static error_t parse_option(int key, char *arg, struct argp_state *state) {
     int *command_index = state->input;
     (void)arg;
-    switch (key) {
-    case ARGP_KEY_ARG:
+    if (key == ARGP_KEY_ARG) {
         /* the rest is parsed by the command */
         *command_index = state->next - 1;
         state->next = state->argc;
-        return 0;
-    case ARGP_KEY_NO_ARGS:
+    } else if (key == ARGP_KEY_NO_ARGS) {
         argp_error(state, "a command is missing");
-        return 0;
-    default:
+    } else {
         return ARGP_ERR_UNKNOWN;
     }
+    return 0;
 }
 
 /* Adds the list of commands to the help; argp frees the text. */

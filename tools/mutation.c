@@ -34,12 +34,12 @@ void bz_mutation_destroy(struct bz_mutation *results, uint32_t count) {
 
 /* --- in the child ----------------------------------------------------------------------------- */
 
-/* Runs seeds until the first violation. False without memory. */
-static bool judge_program(const struct bz_program *program, uint64_t runs,
+/* Runs seeds until the first violation. Without memory, the process ends with is_judged false. */
+static void judge_program(const struct bz_program *program, uint64_t runs,
                           struct bz_mutation *result) {
     struct bz_world *world = bz_program_new_world(program);
     if (world == NULL) {
-        return false;
+        _exit(0);
     }
     const struct itimerval batch = {.it_value = {.tv_sec = BATCH_SECONDS}};
     result->scenario = program->scenario->name;
@@ -58,21 +58,18 @@ static bool judge_program(const struct bz_program *program, uint64_t runs,
         }
     }
     bz_world_destroy(world);
-    return true;
 }
 
 /* Runs a scenario with each primitive that the mutant also has, in both loop orders. `settings` may
  * be NULL. */
-static bool judge_scenario(const struct bz_mutation_config *config,
+static void judge_scenario(const struct bz_mutation_config *config,
                            const struct bz_scenario *scenario, const char *settings,
                            struct bz_mutation *result) {
-    bool has_memory = true;
     for (uint32_t index = 0; index < scenario->primitive_count; index++) {
         if ((result->mutant->primitives >> scenario->primitives[index] & 1u) == 0) {
             continue;
         }
-        for (unsigned order = 0; order < BZ_ORDER_COUNT && result->oracle == NULL && has_memory;
-             order++) {
+        for (unsigned order = 0; order < BZ_ORDER_COUNT && result->oracle == NULL; order++) {
             struct bz_program program;
             char error[BZ_ERROR_BYTES];
             bz_program_init(&program, scenario, result->mutant->variant, config->strategy);
@@ -81,10 +78,9 @@ static bool judge_scenario(const struct bz_mutation_config *config,
             if (settings != NULL) {
                 bz_program_set_list(&program, settings, error, sizeof error); /* checked before */
             }
-            has_memory = judge_program(&program, config->runs, result);
+            judge_program(&program, config->runs, result);
         }
     }
-    return has_memory;
 }
 
 /* Removes the first item of a list "SCENARIO settings;SCENARIO settings": returns the scenario and
@@ -105,20 +101,18 @@ static const struct bz_scenario *next_wider(const char **list, char *settings,
 }
 
 /* All scenarios with their defaults, then the mutant's own list. */
-static bool judge_mutant(const struct bz_mutation_config *config, struct bz_mutation *result) {
+static void judge_mutant(const struct bz_mutation_config *config, struct bz_mutation *result) {
     const char *list = result->mutant->settings;
     const struct bz_scenario *wider;
     char settings[SETTINGS_BYTES];
-    bool has_memory = true;
     for (const struct bz_scenario *const *next = bz_cli_catalog.scenarios;
-         *next != NULL && result->oracle == NULL && has_memory; next++) {
-        has_memory = judge_scenario(config, *next, NULL, result);
+         *next != NULL && result->oracle == NULL; next++) {
+        judge_scenario(config, *next, NULL, result);
     }
-    while (result->oracle == NULL && has_memory &&
+    while (result->oracle == NULL &&
            (wider = next_wider(&list, settings, sizeof settings)) != NULL) {
-        has_memory = judge_scenario(config, wider, settings, result);
+        judge_scenario(config, wider, settings, result);
     }
-    return has_memory;
 }
 
 static _Noreturn void judge(const struct bz_mutation_config *config, struct bz_mutation *result) {
@@ -133,12 +127,12 @@ static _Noreturn void judge(const struct bz_mutation_config *config, struct bz_m
         dup2(nowhere, STDOUT_FILENO);
         dup2(nowhere, STDERR_FILENO);
     }
-    bool has_memory = judge_mutant(config, result);
+    judge_mutant(config, result);
     if (result->oracle == NULL) {
         result->scenario = NULL;
         result->primitive = NULL;
     }
-    result->is_judged = has_memory;
+    result->is_judged = true;
     _exit(0);
 }
 
@@ -147,7 +141,6 @@ static _Noreturn void judge(const struct bz_mutation_config *config, struct bz_m
 struct mutation {
     const struct bz_mutation_config *config;
     struct bz_mutation *results;
-    uint32_t count;
     pid_t children[BZ_JOBS_MAX];     /* 0: none */
     uint32_t judged_by[BZ_JOBS_MAX]; /* the index of the child's result */
     uint32_t running;
@@ -233,7 +226,7 @@ static bool reap(struct mutation *mutation) {
 
 bool bz_mutation_run(const struct bz_mutation_config *config, struct bz_mutation *results,
                      uint32_t count) {
-    struct mutation mutation = {.config = config, .results = results, .count = count};
+    struct mutation mutation = {.config = config, .results = results};
     uint32_t next = 0;
     bool is_fine = true;
     for (;;) {

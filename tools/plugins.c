@@ -23,6 +23,9 @@
 static bool is_shared_object(const char *file, char *error, size_t error_bytes) {
     struct stat status;
     unsigned char head[EI_NIDENT + sizeof(Elf64_Half)] = {0};
+    if (file[0] == '\0' || strlen(file) >= PATH_MAX) {
+        return bz_fail(error, error_bytes, "it is not a file name");
+    }
     if (stat(file, &status) != 0) {
         return bz_fail(error, error_bytes, "%s", strerror(errno));
     }
@@ -36,10 +39,7 @@ static bool is_shared_object(const char *file, char *error, size_t error_bytes) 
         fread(head, 1, sizeof head, stream) == sizeof head && memcmp(head, ELFMAG, SELFMAG) == 0;
     fclose(stream);
     memcpy(&type, head + EI_NIDENT, sizeof type);
-    if (!is_elf || type != ET_DYN) {
-        return bz_fail(error, error_bytes, "it is not a shared object");
-    }
-    return true;
+    return (is_elf && type == ET_DYN) || bz_fail(error, error_bytes, "it is not a shared object");
 }
 
 /* The table of the plug-in, or NULL with a message. */
@@ -83,10 +83,8 @@ static bool table_fits(const struct bz_plugin *table, char *error, size_t error_
             table->variant_bytes, table->future_bytes, table->timer_bytes,
             sizeof(struct bz_variant), sizeof(struct bz_future), sizeof(struct bz_timer));
     }
-    if (table->variants == NULL || table->variants[0] == NULL) {
-        return bz_fail(error, error_bytes, "it has no variants");
-    }
-    return true;
+    return (table->variants != NULL && table->variants[0] != NULL) ||
+           bz_fail(error, error_bytes, "it has no variants");
 }
 
 /* --- the catalog ------------------------------------------------------------------------------ */
@@ -131,12 +129,7 @@ static bool add_variants(const struct bz_plugin *table, const struct bz_variant 
 int bz_plugins_load(const char *file, const char *name) {
     char error[BZ_ERROR_BYTES];
     size_t count = 0;
-    const struct bz_plugin *table = NULL;
-    if (file[0] == '\0' || strlen(file) >= PATH_MAX) {
-        snprintf(error, sizeof error, "it is not a file name");
-    } else {
-        table = open_table(file, error, sizeof error);
-    }
+    const struct bz_plugin *table = open_table(file, error, sizeof error);
     if (table == NULL || !table_fits(table, error, sizeof error)) {
         return bz_cli_fail(name, BZ_EXIT_USAGE, "cannot load the plug-in '%.512s': %s", file,
                            error);

@@ -56,21 +56,17 @@ static void print_windows(const struct bz_run_stats *stats) {
     }
 }
 
-static void print_handoffs(const struct bz_campaign_result *result) {
-    const char *about = result->handoff_is_exact ? "" : "about ";
-    printf("hand-off orders: %s%" PRIu64 " distinct, %s%" PRIu64
-           " seen once; chance that the next run "
-           "shows a new order: %" PRIu32 ".%03" PRIu32 " %% (Good-Turing)\n",
-           about, result->handoff_orders, about, result->handoff_orders_once,
-           result->handoff_new_ppm / 10000, result->handoff_new_ppm % 10000 / 10);
-}
-
 static void print_tried(const struct bz_campaign_result *result) {
+    const char *about = result->handoff_is_exact ? "" : "about ";
     printf("runs %" PRIu64 ", steps %" PRIu64 ", distinct schedules %s%" PRIu64
            ", injected cancels %" PRIu64 "\n",
            result->runs, result->stats.steps, result->distinct_is_exact ? "" : "about ",
            result->distinct, result->stats.injected);
-    print_handoffs(result);
+    printf("hand-off orders: %s%" PRIu64 " distinct, %s%" PRIu64
+           " seen once; chance that the next run shows a new order: %" PRIu32 ".%03" PRIu32
+           " %% (Good-Turing)\n",
+           about, result->handoff_orders, about, result->handoff_orders_once,
+           result->handoff_new_ppm / 10000, result->handoff_new_ppm % 10000 / 10);
     printf("digest %016" PRIx64 "\n", result->digest);
     if (result->out_of_steps > 0) {
         printf("%" PRIu64 " of the runs hit the step limit and were truncated (--max-steps)\n",

@@ -17,7 +17,7 @@ bool bz_ttf_init(struct bz_ttf *ttf, const struct bz_variant *entry, const char 
         return false;
     }
     program->order = order;
-    ttf->has_twin = twin != NULL && bz_variant_offers(twin, program->args.primitive);
+    ttf->twin = twin != NULL && bz_variant_offers(twin, program->args.primitive) ? twin : NULL;
     return true;
 }
 
@@ -46,7 +46,7 @@ static bool run_twin(struct bz_ttf *ttf, const struct bz_ttf_config *config, uin
                      uint64_t runs) {
     static struct bz_campaign_result result;
     struct bz_program program = ttf->program;
-    program.variant = bz_catalog_variant(&bz_cli_catalog, "buzzer");
+    program.variant = ttf->twin;
     if (!run(config, &program, seed_first, runs, &result)) {
         return false;
     }
@@ -77,7 +77,7 @@ bool bz_ttf_run_range(struct bz_ttf *ttf, const struct bz_ttf_config *config) {
     } else if (result.violations > 0 && ttf->other.violation.oracle == NULL) {
         ttf->other = result.findings[0];
     }
-    return !ttf->has_twin || run_twin(ttf, config, seed_first, result.runs);
+    return ttf->twin == NULL || run_twin(ttf, config, seed_first, result.runs);
 }
 
 bool bz_ttf_is_found(const struct bz_ttf *ttf, const struct bz_ttf_config *config) {

@@ -33,7 +33,7 @@ struct bz_ttf {
     uint64_t schedules[BZ_TTF_RANGES_MAX]; /* to the finding, for each range; 0: not found */
     struct bz_finding finding;             /* the first; oracle NULL: none */
     struct bz_finding other;               /* the first of another oracle; likewise */
-    bool has_twin;                         /* false: `buzzer` does not offer this primitive */
+    const struct bz_variant *twin;         /* NULL: `buzzer` does not offer this primitive */
     uint64_t twin_runs;                    /* seeds that the twin ran */
     struct bz_finding twin_other;          /* the twin's first violation; expected to be none */
     bool is_interrupted;

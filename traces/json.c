@@ -36,23 +36,16 @@ static struct bz_json *append(struct bz_json *array, cJSON *item) {
 
 /* A copy with U+FFFD in place of each byte that is not UTF-8. */
 static char *clean_copy(const char *text) {
-    size_t left = strlen(text);
-    char *copy = malloc(3 * left + 1);
+    char *copy = malloc(3 * strlen(text) + 1);
     BZ_CHECK(copy != NULL);
     char *to = copy;
-    while (left > 0) {
+    while (*text != '\0') {
         uint32_t code_point;
-        size_t bytes = bz_utf8_read(text, left, &code_point);
-        if (bytes == 0) {
-            memcpy(to, "\xef\xbf\xbd", 3);
-            to += 3;
-            bytes = 1;
-        } else {
-            memcpy(to, text, bytes);
-            to += bytes;
-        }
-        text += bytes;
-        left -= bytes;
+        size_t bytes = bz_utf8_read(text, 4, &code_point);
+        size_t copied = bytes > 0 ? bytes : 3;
+        memcpy(to, bytes > 0 ? text : "\xef\xbf\xbd", copied);
+        to += copied;
+        text += bytes > 0 ? bytes : 1;
     }
     *to = '\0';
     return copy;
@@ -133,26 +126,10 @@ void bz_json_free(struct bz_json *root) {
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static void say_flaw(const char *text, const struct bz_json_flaw *flaw, const char *origin,
-                     char *error, size_t error_bytes) {
-    size_t line = 1;
-    size_t line_start = 0;
-    for (size_t offset = 0; offset < flaw->offset; offset++) {
-        if (text[offset] == '\n') {
-            line++;
-            line_start = offset + 1;
-        }
-    }
-    snprintf(error, error_bytes, "%s:%zu:%zu: %s", origin, line, flaw->offset - line_start + 1,
-             flaw->what);
-}
-
 struct bz_json *bz_json_parse(const char *text, size_t length, unsigned depth_max,
                               const char *origin, char *error, size_t error_bytes) {
-    struct bz_json_flaw flaw;
     unsigned depth = depth_max < BZ_JSON_DEPTH_MAX ? depth_max : BZ_JSON_DEPTH_MAX;
-    if (!bz_json_check(text, length, depth, &flaw)) {
-        say_flaw(text, &flaw, origin, error, error_bytes);
+    if (!bz_json_check(text, length, depth, origin, error, error_bytes)) {
         return NULL;
     }
     cJSON *root = cJSON_ParseWithLengthOpts(text, length, NULL, false);

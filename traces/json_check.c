@@ -10,7 +10,10 @@
 #include <string.h>
 
 #include "traces/json.h"
+#include "traces/text.h"
 #include "traces/utf8.h"
+
+#define DIGITS "0123456789"
 
 struct span {
     const char *text;
@@ -24,22 +27,30 @@ struct checker {
     unsigned depth;
     unsigned depth_max;
     size_t values;
-    struct span *keys; /* of all open objects, innermost last */
-    size_t key_count;
-    size_t key_capacity;
-    struct bz_json_flaw *flaw;
+    const char *origin; /* for the message, as are the others */
+    char *error;
+    size_t error_bytes;
 };
 
 static bool check_value(struct checker *checker);
 
 __attribute__((format(printf, 3, 4))) static bool flawed(struct checker *checker, size_t offset,
                                                          const char *format, ...) {
+    char what[160];
+    size_t line = 1;
+    size_t line_start = 0;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(checker->flaw->what, sizeof checker->flaw->what, format, arguments);
+    vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    checker->flaw->offset = offset;
-    return false;
+    for (size_t index = 0; index < offset; index++) {
+        if (checker->text[index] == '\n') {
+            line++;
+            line_start = index + 1;
+        }
+    }
+    return bz_fail(checker->error, checker->error_bytes, "%s:%zu:%zu: %s", checker->origin, line,
+                   offset - line_start + 1, what);
 }
 
 /* The current byte; '\0', which no document contains, at the end. */
@@ -51,10 +62,15 @@ static bool is_at_end(const struct checker *checker) {
     return checker->at == checker->length;
 }
 
+/* Moves past the current byte if it is one of `bytes`. */
+static bool take(struct checker *checker, const char *bytes) {
+    bool is_taken = peek(checker) != '\0' && strchr(bytes, peek(checker)) != NULL;
+    checker->at += is_taken;
+    return is_taken;
+}
+
 static void skip_blanks(struct checker *checker) {
-    while (!is_at_end(checker) && strchr(" \t\n\r", peek(checker)) != NULL &&
-           peek(checker) != '\0') {
-        checker->at++;
+    while (take(checker, " \t\n\r")) {
     }
 }
 
@@ -72,36 +88,29 @@ static bool unexpected(struct checker *checker, const char *wanted) {
 
 /* --- strings ---------------------------------------------------------------------------------- */
 
-static bool check_hex4(struct checker *checker, uint32_t *unit) {
-    *unit = 0;
-    for (unsigned digit = 0; digit < 4; digit++, checker->at++) {
-        char byte = peek(checker);
-        unsigned value = byte >= '0' && byte <= '9'   ? (unsigned)(byte - '0')
-                         : byte >= 'a' && byte <= 'f' ? (unsigned)(byte - 'a') + 10
-                         : byte >= 'A' && byte <= 'F' ? (unsigned)(byte - 'A') + 10
-                                                      : 16;
-        if (value == 16) {
+static bool check_hex4(struct checker *checker, unsigned long *unit) {
+    char digits[5] = "";
+    for (unsigned index = 0; index < 4; index++) {
+        digits[index] = peek(checker);
+        if (!take(checker, DIGITS "abcdefABCDEF")) {
             return unexpected(checker, "a hexadecimal digit of \\u");
         }
-        *unit = *unit << 4u | value;
     }
+    *unit = strtoul(digits, NULL, 16);
     return true;
 }
 
 static bool check_unicode_escape(struct checker *checker, size_t start) {
-    uint32_t unit;
-    uint32_t low = 0;
+    unsigned long unit;
+    unsigned long low = 0;
     if (!check_hex4(checker, &unit)) {
         return false;
     }
-    if (unit >= 0xd800 && unit < 0xdc00 && checker->length - checker->at >= 2 &&
-        memcmp(checker->text + checker->at, "\\u", 2) == 0) {
-        checker->at += 2;
-        if (!check_hex4(checker, &low)) {
-            return false;
-        }
+    bool is_high = unit >= 0xd800 && unit < 0xdc00;
+    if (is_high && take(checker, "\\") && take(checker, "u") && !check_hex4(checker, &low)) {
+        return false;
     }
-    bool is_pair = unit >= 0xd800 && unit < 0xdc00 && low >= 0xdc00 && low < 0xe000;
+    bool is_pair = is_high && low >= 0xdc00 && low < 0xe000;
     if (!is_pair && unit >= 0xd800 && unit < 0xe000) {
         return flawed(checker, start, "half of a surrogate pair, which is no character");
     }
@@ -110,16 +119,11 @@ static bool check_unicode_escape(struct checker *checker, size_t start) {
 
 static bool check_escape(struct checker *checker) {
     size_t start = checker->at++;
-    char byte = peek(checker);
-    if (byte == 'u') {
-        checker->at++;
+    if (take(checker, "u")) {
         return check_unicode_escape(checker, start);
     }
-    if (byte == '\0' || strchr("\"\\/bfnrt", byte) == NULL) {
-        return unexpected(checker, "one of \" \\ / b f n r t u behind a backslash");
-    }
-    checker->at++;
-    return true;
+    return take(checker, "\"\\/bfnrt") ||
+           unexpected(checker, "one of \" \\ / b f n r t u behind a backslash");
 }
 
 static bool check_character(struct checker *checker) {
@@ -140,59 +144,49 @@ static bool check_character(struct checker *checker) {
     return true;
 }
 
-static bool check_string(struct checker *checker, const char *wanted, bool is_key) {
-    size_t start = checker->at;
-    if (peek(checker) != '"') {
-        return unexpected(checker, wanted);
-    }
-    checker->at++;
-    while (peek(checker) != '"') {
+static bool check_string(struct checker *checker, bool is_key) {
+    size_t start = checker->at++;
+    while (!take(checker, "\"")) {
+        bool is_escape = peek(checker) == '\\';
         if (is_at_end(checker)) {
             return flawed(checker, start, "this string does not end; the text was cut off");
         }
-        if (peek(checker) == '\\' && is_key) {
+        if (is_escape && is_key) {
             return flawed(checker, checker->at, "an escape in a key; write the key in plain UTF-8");
         }
-        if (!(peek(checker) == '\\' ? check_escape(checker) : check_character(checker))) {
+        if (!(is_escape ? check_escape(checker) : check_character(checker))) {
             return false;
         }
     }
-    checker->at++;
     return true;
 }
 
 /* --- numbers and words ------------------------------------------------------------------------ */
 
 static bool check_digits(struct checker *checker) {
-    if (peek(checker) < '0' || peek(checker) > '9') {
+    if (!take(checker, DIGITS)) {
         return unexpected(checker, "a digit");
     }
-    while (peek(checker) >= '0' && peek(checker) <= '9') {
-        checker->at++;
+    while (take(checker, DIGITS)) {
     }
     return true;
 }
 
 static bool check_number(struct checker *checker) {
     size_t start = checker->at;
-    checker->at += peek(checker) == '-';
-    if (peek(checker) == '0') {
-        checker->at++;
-        if (peek(checker) >= '0' && peek(checker) <= '9') {
+    take(checker, "-");
+    if (take(checker, "0")) {
+        if (take(checker, DIGITS)) {
             return flawed(checker, start, "a number with a leading zero");
         }
     } else if (!check_digits(checker)) {
         return false;
     }
-    if (peek(checker) == '.') {
-        checker->at++;
-        if (!check_digits(checker)) {
-            return false;
-        }
+    if (take(checker, ".") && !check_digits(checker)) {
+        return false;
     }
-    if (peek(checker) == 'e' || peek(checker) == 'E') {
-        checker->at++;
-        checker->at += peek(checker) == '+' || peek(checker) == '-';
+    if (take(checker, "eE")) {
+        take(checker, "+-");
         if (!check_digits(checker)) {
             return false;
         }
@@ -201,97 +195,71 @@ static bool check_number(struct checker *checker) {
            flawed(checker, start, "a number of more than %u characters", BZ_JSON_NUMBER_BYTES_MAX);
 }
 
-static bool check_word(struct checker *checker, const char *word) {
-    size_t length = strlen(word);
-    if (checker->length - checker->at < length ||
-        memcmp(checker->text + checker->at, word, length) != 0) {
-        return unexpected(checker, "a value");
+static bool check_word(struct checker *checker) {
+    static const char *const words[] = {"true", "false", "null"};
+    for (size_t index = 0; index < sizeof words / sizeof words[0]; index++) {
+        size_t length = strlen(words[index]);
+        if (checker->length - checker->at >= length &&
+            memcmp(checker->text + checker->at, words[index], length) == 0) {
+            checker->at += length;
+            return true;
+        }
     }
-    checker->at += length;
-    return true;
+    return unexpected(checker, "a value");
 }
 
 /* --- objects and arrays ----------------------------------------------------------------------- */
 
-static bool push_key(struct checker *checker, struct span key) {
-    if (checker->key_count == checker->key_capacity) {
-        size_t capacity = checker->key_capacity == 0 ? 64 : 2 * checker->key_capacity;
-        struct span *larger = realloc(checker->keys, capacity * sizeof *larger);
-        if (larger == NULL) {
-            return flawed(checker, checker->at, "no memory is left to read on");
-        }
-        checker->keys = larger;
-        checker->key_capacity = capacity;
-    }
-    checker->keys[checker->key_count++] = key;
-    return true;
-}
-
-/* `first` is the index of the object's first key. Quadratic; the number of members is limited. */
-static bool check_key(struct checker *checker, size_t first) {
+/* `keys` has the object's `count` keys so far. Quadratic; the number of members is limited. */
+static bool check_key(struct checker *checker, struct span *keys, size_t count) {
     size_t start = checker->at;
-    if (!check_string(checker, "a key in quotes", true)) {
+    if (peek(checker) != '"') {
+        return unexpected(checker, "a key in quotes");
+    }
+    if (!check_string(checker, true)) {
         return false;
     }
     struct span key = {checker->text + start + 1, checker->at - start - 2};
     if (key.length > BZ_JSON_KEY_BYTES_MAX) {
         return flawed(checker, start, "a key of more than %u bytes", BZ_JSON_KEY_BYTES_MAX);
     }
-    for (size_t index = first; index < checker->key_count; index++) {
-        const struct span *other = &checker->keys[index];
-        if (other->length == key.length && memcmp(other->text, key.text, key.length) == 0) {
+    for (size_t index = 0; index < count; index++) {
+        if (keys[index].length == key.length &&
+            memcmp(keys[index].text, key.text, key.length) == 0) {
             return flawed(checker, start,
                           "the key \"%.*s\" appears twice in one object; remove one",
                           (int)(key.length < 40 ? key.length : 40), key.text);
         }
     }
-    if (checker->key_count - first == BZ_JSON_MEMBERS_MAX) {
+    if (count == BZ_JSON_MEMBERS_MAX) {
         return flawed(checker, start, "an object with more than %u keys", BZ_JSON_MEMBERS_MAX);
     }
-    return push_key(checker, key);
-}
-
-static bool check_members(struct checker *checker, bool is_object, char end) {
-    size_t first_key = checker->key_count;
-    checker->at++;
+    keys[count] = key;
     skip_blanks(checker);
-    bool is_more = peek(checker) != end;
-    while (is_more) {
-        skip_blanks(checker);
-        if (is_object) {
-            if (!check_key(checker, first_key)) {
-                return false;
-            }
-            skip_blanks(checker);
-            if (peek(checker) != ':') {
-                return unexpected(checker, "':' behind a key");
-            }
-            checker->at++;
-        }
-        if (!check_value(checker)) {
-            return false;
-        }
-        skip_blanks(checker);
-        is_more = peek(checker) == ',';
-        checker->at += is_more;
-    }
-    if (peek(checker) != end) {
-        return unexpected(checker, is_object ? "',' or '}'" : "',' or ']'");
-    }
-    checker->at++;
-    checker->key_count = first_key;
-    return true;
+    return take(checker, ":") || unexpected(checker, "':' behind a key");
 }
 
 static bool check_container(struct checker *checker) {
-    if (checker->depth == checker->depth_max) {
+    struct span keys[BZ_JSON_MEMBERS_MAX]; /* 4 KiB on the stack at each level */
+    size_t count = 0;
+    bool is_object = peek(checker) == '{';
+    const char *end = is_object ? "}" : "]";
+    if (checker->depth++ == checker->depth_max) {
         return flawed(checker, checker->at, "nested deeper than %u levels", checker->depth_max);
     }
-    bool is_object = peek(checker) == '{';
-    checker->depth++;
-    bool is_good = check_members(checker, is_object, is_object ? '}' : ']');
+    checker->at++;
+    skip_blanks(checker);
+    bool is_more = peek(checker) != end[0];
+    while (is_more) {
+        skip_blanks(checker);
+        if ((is_object && !check_key(checker, keys, count++)) || !check_value(checker)) {
+            return false;
+        }
+        skip_blanks(checker);
+        is_more = take(checker, ",");
+    }
     checker->depth--;
-    return is_good;
+    return take(checker, end) || unexpected(checker, is_object ? "',' or '}'" : "',' or ']'");
 }
 
 static bool check_value(struct checker *checker) {
@@ -299,35 +267,28 @@ static bool check_value(struct checker *checker) {
     if (checker->values++ == BZ_JSON_VALUES_MAX) {
         return flawed(checker, checker->at, "more than %u values in one file", BZ_JSON_VALUES_MAX);
     }
-    switch (peek(checker)) {
-    case '{':
-    case '[':
+    char byte = peek(checker);
+    if (byte == '{' || byte == '[') {
         return check_container(checker);
-    case '"':
-        return check_string(checker, "a string", false);
-    case 't':
-        return check_word(checker, "true");
-    case 'f':
-        return check_word(checker, "false");
-    case 'n':
-        return check_word(checker, "null");
-    case '-':
-        return check_number(checker);
-    default:
-        if (peek(checker) >= '0' && peek(checker) <= '9') {
-            return check_number(checker);
-        }
-        return unexpected(checker, "a value");
     }
+    if (byte == '"') {
+        return check_string(checker, false);
+    }
+    return byte == '-' || (byte >= '0' && byte <= '9') ? check_number(checker)
+                                                       : check_word(checker);
 }
 
-bool bz_json_check(const char *text, size_t length, unsigned depth_max, struct bz_json_flaw *flaw) {
-    struct checker checker = {.text = text, .length = length, .depth_max = depth_max, .flaw = flaw};
-    bool is_good = check_value(&checker);
-    if (is_good) {
-        skip_blanks(&checker);
-        is_good = is_at_end(&checker) || unexpected(&checker, "the end of the text");
+bool bz_json_check(const char *text, size_t length, unsigned depth_max, const char *origin,
+                   char *error, size_t error_bytes) {
+    struct checker checker = {.text = text,
+                              .length = length,
+                              .depth_max = depth_max,
+                              .origin = origin,
+                              .error = error,
+                              .error_bytes = error_bytes};
+    if (!check_value(&checker)) {
+        return false;
     }
-    free(checker.keys);
-    return is_good;
+    skip_blanks(&checker);
+    return is_at_end(&checker) || unexpected(&checker, "the end of the text");
 }

@@ -5,12 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct bz_json_flaw {
-    size_t offset; /* in the text */
-    char what[160];
-};
-
-/* True if the text is one JSON document within the limits of json.h. O(length). */
-bool bz_json_check(const char *text, size_t length, unsigned depth_max, struct bz_json_flaw *flaw);
+/* True if the text is one JSON document within the limits of json.h, else false with a message as
+ * bz_json_parse() writes it. O(length). */
+bool bz_json_check(const char *text, size_t length, unsigned depth_max, const char *origin,
+                   char *error, size_t error_bytes);
 
 #endif

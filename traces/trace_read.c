@@ -27,25 +27,22 @@ struct reader {
 
 __attribute__((format(printf, 3, 4))) static bool fail(struct reader *reader, const char *where,
                                                        const char *format, ...) {
-    int written = snprintf(reader->error, reader->error_bytes, "%s: %s: ", reader->origin, where);
-    if (written > 0 && (size_t)written < reader->error_bytes) {
-        va_list arguments;
-        va_start(arguments, format);
-        vsnprintf(reader->error + written, reader->error_bytes - (size_t)written, format,
-                  arguments);
-        va_end(arguments);
-    }
-    return false;
+    char message[BZ_TRACE_ERROR_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return bz_fail(reader->error, reader->error_bytes, "%s: %s: %s", reader->origin, where,
+                   message);
 }
 
 /* Text from the file in quotes, cut short, without control characters. */
 static const char *quote(const char *text, char buffer[QUOTE_BYTES]) {
-    size_t left = strlen(text);
     size_t used = 0;
     buffer[used++] = '"';
-    while (left > 0 && used + 4 + sizeof "...\"" < QUOTE_BYTES) {
+    while (*text != '\0' && used + 4 + sizeof "...\"" < QUOTE_BYTES) {
         uint32_t code_point = 0;
-        size_t bytes = bz_utf8_read(text, left, &code_point);
+        size_t bytes = bz_utf8_read(text, 4, &code_point);
         if (bytes == 0 || bz_utf8_is_control(code_point)) {
             bytes = bytes == 0 ? 1 : bytes;
             buffer[used++] = '?';
@@ -54,9 +51,8 @@ static const char *quote(const char *text, char buffer[QUOTE_BYTES]) {
             used += bytes;
         }
         text += bytes;
-        left -= bytes;
     }
-    snprintf(buffer + used, QUOTE_BYTES - used, "%s", left > 0 ? "...\"" : "\"");
+    snprintf(buffer + used, QUOTE_BYTES - used, "%s", *text != '\0' ? "...\"" : "\"");
     return buffer;
 }
 
@@ -79,19 +75,17 @@ static bool read_string(struct reader *reader, const struct bz_json *json, const
     if (text == NULL) {
         return fail(reader, where, "must be a string");
     }
-    size_t left = strlen(text);
-    if (left == 0 || left > bytes_max) {
-        return fail(reader, where, "must have 1 to %zu bytes, and has %zu", bytes_max, left);
+    size_t length = strlen(text);
+    if (length == 0 || length > bytes_max) {
+        return fail(reader, where, "must have 1 to %zu bytes, and has %zu", bytes_max, length);
     }
-    for (const char *at = text; left > 0;) {
+    for (size_t bytes, at = 0; at < length; at += bytes) {
         uint32_t code_point = 0;
-        size_t bytes = bz_utf8_read(at, left, &code_point);
+        bytes = bz_utf8_read(text + at, length - at, &code_point);
         if (bytes == 0 || bz_utf8_is_control(code_point)) {
             return fail(reader, where, "contains the control character U+%04X; remove it",
                         (unsigned)code_point);
         }
-        at += bytes;
-        left -= bytes;
     }
     *string = bz_trace_string(reader->trace, text);
     return true;
@@ -157,11 +151,10 @@ static bool read_field(struct reader *reader, const struct bz_json *json, const 
         return read_number(reader, json, where, bz_field_number(field, entry));
     case BZ_FIELD_WORD:
         return read_word(reader, json, where, field->vocabulary, bz_field_string(field, entry));
-    case BZ_FIELD_NAME:
-        return read_string(reader, json, where, BZ_TRACE_NAME_BYTES_MAX,
-                           bz_field_string(field, entry));
     default:
-        return read_string(reader, json, where, BZ_TRACE_TEXT_BYTES_MAX,
+        return read_string(reader, json, where,
+                           field->type == BZ_FIELD_NAME ? BZ_TRACE_NAME_BYTES_MAX
+                                                        : BZ_TRACE_TEXT_BYTES_MAX,
                            bz_field_string(field, entry));
     }
 }
@@ -170,6 +163,7 @@ static bool read_entry(struct reader *reader, const struct bz_json *json, const 
                        const struct bz_trace_field *fields, void *entry) {
     char path[WHERE_BYTES];
     const struct bz_trace_field *field;
+    uint32_t present = 0; /* bits, by index of the field */
     if (!bz_json_is_object(json)) {
         return fail(reader, where, "must be an object, {...}");
     }
@@ -193,12 +187,10 @@ static bool read_entry(struct reader *reader, const struct bz_json *json, const 
         if (!read_field(reader, member, member_of(where, key, path), field, entry)) {
             return false;
         }
+        present |= 1u << (field - fields);
     }
     for (field = fields; field->key != NULL; field++) {
-        bool is_absent = field->type == BZ_FIELD_NUMBER
-                             ? *bz_field_number(field, entry) == BZ_TRACE_ABSENT
-                             : *bz_field_string(field, entry) == NULL;
-        if (field->is_required && is_absent) {
+        if (field->is_required && (present >> (field - fields) & 1u) == 0) {
             return fail(reader, where, "the key \"%s\" is missing; add it", field->key);
         }
     }

@@ -20,11 +20,10 @@
 
 /* In quotes, with escapes. Invalid UTF-8 becomes U+FFFD, NULL an empty string. */
 static void put_string(FILE *out, const char *text) {
-    size_t left = text == NULL ? 0 : strlen(text);
     putc('"', out);
-    while (left > 0) {
+    while (text != NULL && *text != '\0') {
         uint32_t code_point = 0xfffd;
-        size_t bytes = bz_utf8_read(text, left, &code_point);
+        size_t bytes = bz_utf8_read(text, 4, &code_point);
         if (bytes == 0 || bz_utf8_is_control(code_point)) {
             fprintf(out, "\\u%04x", (unsigned)code_point);
             bytes = bytes == 0 ? 1 : bytes;
@@ -33,7 +32,6 @@ static void put_string(FILE *out, const char *text) {
             fwrite(text, 1, bytes, out);
         }
         text += bytes;
-        left -= bytes;
     }
     putc('"', out);
 }
@@ -89,10 +87,11 @@ static void put_array(FILE *out, const char *key, const void *entries, size_t co
     fputs(count == 0 ? "],\n" : "\n  ],\n", out);
 }
 
-static char *print(const struct bz_trace *trace, size_t *length) {
+char *bz_trace_print(const struct bz_trace *trace) {
     char *text = NULL;
+    size_t length;
     char seed[32];
-    FILE *out = open_memstream(&text, length);
+    FILE *out = open_memstream(&text, &length);
     if (out == NULL) {
         return NULL;
     }
@@ -121,11 +120,6 @@ static char *print(const struct bz_trace *trace, size_t *length) {
         text = NULL;
     }
     return text;
-}
-
-char *bz_trace_print(const struct bz_trace *trace) {
-    size_t length;
-    return print(trace, &length);
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -157,24 +151,25 @@ static bool write_all(int descriptor, const char *text, size_t length) {
 }
 
 /* On failure, errno is set and no partial file stays. */
-static bool replace(const char *path, const char *text, size_t length) {
+static bool replace(const char *path, const char *text) {
     size_t name_bytes = strlen(path) + 32;
     char *name = malloc(name_bytes);
     if (name == NULL) {
         return false;
     }
     int descriptor = create_beside(path, name, name_bytes);
-    bool is_written = descriptor >= 0 && write_all(descriptor, text, length);
+    bool is_written = descriptor >= 0 && write_all(descriptor, text, strlen(text));
     int problem = errno;
-    if (descriptor >= 0) {
-        bool is_closed = close(descriptor) == 0;
-        problem = is_written && !is_closed ? errno : problem;
-        bool is_there = is_written && is_closed && rename(name, path) == 0;
-        if (!is_there) {
-            problem = is_written && is_closed ? errno : problem;
-            unlink(name);
-        }
-        is_written = is_there;
+    if (descriptor >= 0 && close(descriptor) != 0 && is_written) {
+        problem = errno;
+        is_written = false;
+    }
+    if (is_written && rename(name, path) != 0) {
+        problem = errno;
+        is_written = false;
+    }
+    if (descriptor >= 0 && !is_written) {
+        unlink(name);
     }
     free(name);
     errno = problem;
@@ -182,10 +177,9 @@ static bool replace(const char *path, const char *text, size_t length) {
 }
 
 /* Refuses what the reader would refuse. */
-static bool is_readable(const char *text, size_t length, const char *path, char *error,
-                        size_t error_bytes) {
+static bool is_readable(const char *text, const char *path, char *error, size_t error_bytes) {
     struct bz_trace copy;
-    bool is_read = bz_trace_parse(&copy, text, length, path, error, error_bytes);
+    bool is_read = bz_trace_parse(&copy, text, strlen(text), path, error, error_bytes);
     if (is_read) {
         bz_trace_fini(&copy);
     }
@@ -196,17 +190,15 @@ bool bz_trace_write(const struct bz_trace *trace, const char *path, char *error,
                     size_t error_bytes) {
     struct stat status;
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-        snprintf(error, error_bytes, "%s: exists and is no regular file; choose another name",
-                 path);
-        return false;
+        return bz_fail(error, error_bytes, "%s: exists and is no regular file; choose another name",
+                       path);
     }
-    size_t length = 0;
-    char *text = print(trace, &length);
+    char *text = bz_trace_print(trace);
     if (text == NULL) {
         return bz_fail(error, error_bytes, "%s: no memory is left to write the trace", path);
     }
-    bool is_written = is_readable(text, length, path, error, error_bytes);
-    if (is_written && !replace(path, text, length)) {
+    bool is_written = is_readable(text, path, error, error_bytes);
+    if (is_written && !replace(path, text)) {
         is_written = bz_fail(error, error_bytes,
                              "%s: cannot be written (%s); free some space or choose another folder",
                              path, strerror(errno));

@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Decodes the character at `text`, of which `left` >= 1 bytes can be read. Returns its length in
- * bytes and sets `code_point`. Returns 0 for invalid bytes: overlong forms, surrogates, numbers
- * beyond U+10FFFF, stray or missing continuation bytes. */
+/* Decodes the character at `text`, of which `left` >= 1 bytes can be read; 4 does for a string that
+ * ends with NUL. Returns its length in bytes and sets `code_point`. Returns 0 for invalid bytes:
+ * overlong forms, surrogates, numbers beyond U+10FFFF, stray or missing continuation bytes. */
 static inline size_t bz_utf8_read(const char *text, size_t left, uint32_t *code_point) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     unsigned char first = (unsigned char)text[0];
