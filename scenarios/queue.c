@@ -144,7 +144,7 @@ static enum bz_status closer(void *arg) {
     if (status == BZ_OK && queue->sut.ops->join != NULL) {
         status = bz_sut_queue_join(&queue->sut);
         bz_world_assert(queue->scene.world, status != BZ_OK || queue->dones == queue->puts,
-                        "join is through with %llu of %llu item(s) done",
+                        "join returned with %llu of %llu items done",
                         (unsigned long long)queue->dones, (unsigned long long)queue->puts);
     }
     return status;
