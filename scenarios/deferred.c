@@ -107,7 +107,7 @@ static void on_granted(struct crowd *crowd, struct client *client) {
 
 static void on_refused(struct crowd *crowd, struct client *client) {
     bz_world_assert(crowd->scene.world, client->is_refused,
-                    "client-%u was told that it was cancelled, and nobody had asked for that",
+                    "client-%u got cancelled without a request",
                     (unsigned)(client - crowd->clients) + 1);
     if (bz_world_draw(crowd->scene.world, "leave-together", 2) == 1 && goes_on(crowd)) {
         take_back_another(crowd);
