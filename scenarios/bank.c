@@ -61,7 +61,7 @@ static enum bz_status store(struct bank *bank, uint32_t number, uint64_t balance
     account->balance = balance;
     account->paid_in += amount;
     bz_world_assert(bank->scene.world, account->balance == account->paid_in,
-                    "account %u has %llu, and %llu were paid in: an update is lost", number,
+                    "account %u has %llu, but %llu were paid in: an update is lost", number,
                     (unsigned long long)account->balance, (unsigned long long)account->paid_in);
     return travel(bank, "reply-ns");
 }

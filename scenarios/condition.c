@@ -240,11 +240,10 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
 static void finish(struct bz_world *world, void *arg) {
     const struct condition *state = arg;
     bz_world_assert(world, state->made == state->taken + state->tokens,
-                    "%llu token(s) were made, %llu taken, and %llu are left",
-                    (unsigned long long)state->made, (unsigned long long)state->taken,
-                    (unsigned long long)state->tokens);
+                    "tokens made %llu, taken %llu, left %llu", (unsigned long long)state->made,
+                    (unsigned long long)state->taken, (unsigned long long)state->tokens);
     bz_world_assert(world, state->tokens == 0 || state->consumers_satisfied == 0,
-                    "%llu token(s) are left, and %lld consumer(s) found none",
+                    "%llu tokens are left, but %lld consumers found none",
                     (unsigned long long)state->tokens, (long long)state->consumers_satisfied);
 }
 

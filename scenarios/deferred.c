@@ -94,7 +94,7 @@ static void take_back_another(struct crowd *crowd) {
 static void on_granted(struct crowd *crowd, struct client *client) {
     crowd->holders++;
     bz_world_assert(crowd->scene.world, crowd->holders <= (uint64_t)crowd->scene.values[PERMITS],
-                    "%llu clients hold one of %lld permit(s)", (unsigned long long)crowd->holders,
+                    "%llu clients hold one of %lld permits", (unsigned long long)crowd->holders,
                     (long long)crowd->scene.values[PERMITS]);
     check_order(crowd, client);
     uint64_t bound = (uint64_t)crowd->scene.values[HOLD] + 1;
@@ -107,7 +107,7 @@ static void on_granted(struct crowd *crowd, struct client *client) {
 
 static void on_refused(struct crowd *crowd, struct client *client) {
     bz_world_assert(crowd->scene.world, client->is_refused,
-                    "client-%u was told that it was cancelled, and nobody had asked for that",
+                    "client-%u got cancelled without a request",
                     (unsigned)(client - crowd->clients) + 1);
     if (bz_world_draw(crowd->scene.world, "leave-together", 2) == 1 && goes_on(crowd)) {
         take_back_another(crowd);
@@ -236,11 +236,12 @@ static void finish(struct bz_world *world, void *arg) {
     for (uint32_t index = 0; index < crowd->client_count; index++) {
         unanswered += crowd->clients[index].is_asking;
     }
-    bz_world_assert(world, unanswered == 0, "%u request(s) were never answered", unanswered);
-    bz_world_assert(world, crowd->holders == 0, "%llu permit(s) are still held",
+    bz_world_assert(world, unanswered == 0, "requests never answered: %u", unanswered);
+    bz_world_assert(world, crowd->holders == 0, "permits still held: %llu",
                     (unsigned long long)crowd->holders);
     uint32_t queued = crowd->ops->queued != NULL ? crowd->ops->queued(crowd->instance) : 0;
-    bz_world_assert(world, queued == 0, "everybody was answered, and %u still wait(s)", queued);
+    bz_world_assert(world, queued == 0, "all requests were answered, but %u clients still wait",
+                    queued);
     enum bz_status status = crowd->ops->release(crowd->instance);
     bool refuses = bz_scene_claims(world, BZ_PRIMITIVE_DEFERRED, BZ_CLAIM_REFUSES_MISUSE);
     bz_world_assert(world, !refuses || status != BZ_OK,

@@ -82,7 +82,7 @@ static enum bz_status wait_once(struct event *state) {
     uint64_t sets = state->sets;
     enum bz_status status = bz_sut_event_wait(&state->sut);
     bz_world_assert(state->scene.world, status != BZ_OK || was_set || state->sets > sets,
-                    "a wait ended well, and the flag has never been up since it began");
+                    "a wait returned ok, but the flag was never up during it");
     bz_world_assert(state->scene.world, status == BZ_OK || status == BZ_CANCELLED,
                     "a wait ended with %s", bz_status_name(status));
     return status;

@@ -112,7 +112,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
 static void finish(struct bz_world *world, void *arg) {
     struct handoff *state = arg;
     bz_world_assert(world, !state->c_overtook,
-                    "C was let in before B, who had come earlier and was not cancelled");
+                    "C was granted before B, which came earlier and was not cancelled");
     bz_scene_finish_permits(world, state);
 }
 

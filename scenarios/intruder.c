@@ -108,14 +108,13 @@ static void finish(struct bz_world *world, void *arg) {
     struct intruder *state = arg;
     bz_world_assert(world, !state->was_locked_wrong,
                     state->has_suspended
-                        ? "locked() said no, and the acquire right behind it waited"
-                        : "locked() said yes, and the acquire right behind it did "
-                          "not wait");
+                        ? "locked() was false, but the acquire right after it waited"
+                        : "locked() was true, but the acquire right after it did not wait");
     bz_world_assert(world, state->refusal == BZ_OK,
-                    "a release of what nobody holds was answered with %s and not with %s",
+                    "a release of what nobody holds returned %s instead of %s",
                     bz_status_name(state->refusal), bz_status_name(BZ_NOT_HELD));
     bz_world_assert(world, state->rejection == BZ_OK,
-                    "a plain semaphore refused one permit more: %s",
+                    "a plain semaphore refused an additional permit: %s",
                     bz_status_name(state->rejection));
     bz_scene_finish_permits(world, state);
 }

@@ -112,8 +112,7 @@ static void try_once(struct queue *queue) {
                                    : bz_sut_queue_try_put(&queue->sut, draw_priority(queue));
     if (status != BZ_OK) {
         bool is_right = status == BZ_CLOSED || status == (is_get ? BZ_EMPTY : BZ_FULL);
-        bz_world_assert(queue->scene.world, is_right, "who does not wait was told %s",
-                        bz_status_name(status));
+        bz_world_assert(queue->scene.world, is_right, "a try returned %s", bz_status_name(status));
     } else if (is_get) {
         say_done(queue);
     } else {
@@ -144,7 +143,7 @@ static enum bz_status closer(void *arg) {
     if (status == BZ_OK && queue->sut.ops->join != NULL) {
         status = bz_sut_queue_join(&queue->sut);
         bz_world_assert(queue->scene.world, status != BZ_OK || queue->dones == queue->puts,
-                        "join is through with %llu of %llu item(s) done",
+                        "join returned with %llu of %llu items done",
                         (unsigned long long)queue->dones, (unsigned long long)queue->puts);
     }
     return status;
@@ -167,7 +166,7 @@ static void on_joiner_alone(struct queue *queue) {
     bool waits = bz_world_waits_in(world, queue->joiner, BZ_OP_AWAIT);
     bool has_items = queue->sut.ops->size(queue->sut.instance) > 0;
     bz_world_assert(world, !waits || queue->sut.judged.unfinished > 0 || has_items,
-                    "join waits, and every item is done");
+                    "join waits although every item is done");
     bz_task_cancel(queue->joiner);
 }
 

@@ -144,9 +144,10 @@ static enum bz_status check(void *arg) {
         status = bz_sut_acquire(&scene->sut);
         taken += status == BZ_OK;
     }
-    bz_world_assert(scene->world, status == BZ_OK || bz_is_cancelled(scene->world, status),
-                    "all others have gone, %u of %u permit(s) were there, and then acquire said %s",
-                    taken, scene->permits, bz_status_name(status));
+    bz_world_assert(
+        scene->world, status == BZ_OK || bz_is_cancelled(scene->world, status),
+        "all other tasks have ended, %u of %u permits were free, then acquire returned %s", taken,
+        scene->permits, bz_status_name(status));
     for (; taken > 0; taken--) {
         bz_check_released(scene->world, bz_sut_release(&scene->sut));
     }

@@ -79,7 +79,7 @@ static enum bz_status worker(void *arg) {
     }
     uint32_t requests = bz_task_cancelling(bz_loop_current(state->scene.world->loop));
     bz_world_assert(state->scene.world, status != BZ_CANCELLED || requests > 0,
-                    "a worker was cancelled, and there is no request for that");
+                    "a worker was cancelled without a request");
     if (status == BZ_CANCELLED) {
         enum bz_status cleanup = sleep_in_scope(state, NULL, draw_ns(state, "cleanup-ns"));
         (void)cleanup; /* as above */

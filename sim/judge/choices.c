@@ -1,4 +1,4 @@
-/* The choices of a run: the strategy is asked, the tape is written. */
+/* The choices of a run: asks the strategy and writes the tape. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 /* --- which handle is next --------------------------------------------------------------------- */
 
-/* A handle that is named otherwise than in another run could not be found again. */
+/* Checks a handle's name: a wrong one could not be found in another run. */
 static bool is_named(const struct bz_judge *judge, const struct bz_ready *ready) {
     return ready->owner <= judge->shadow.task_count && ready->role < BZ_ROLE_COUNT &&
            (ready->role != BZ_ROLE_STEP ||
@@ -50,7 +50,7 @@ static void reserve_candidates(struct bz_judge *judge, uint32_t count) {
     judge->candidates_capacity = capacity;
 }
 
-/* How a cancel would strike this task; window BZ_WINDOW_NONE: not at all. */
+/* How a cancel would strike this task; BZ_WINDOW_NONE: not at all. */
 static inline struct bz_cancel_candidate candidate(const struct bz_judge *judge, uint32_t id) {
     const struct bz_shadow_task *task = &judge->shadow.tasks[id];
     uint32_t window = bz_shadow_window(task);
@@ -86,7 +86,7 @@ static uint32_t collect(struct bz_judge *judge) {
 }
 
 uint32_t bz_judge_inject(struct bz_judge *judge) {
-    /* Nothing is left to disturb once every task has ended. */
+    /* No cancel after every task has ended. */
     uint32_t count = judge->shadow.unfinished == 0 ? 0 : collect(judge);
     if (count == 0) {
         return 0; /* asked again at the next point */

@@ -1,7 +1,7 @@
-/* The events that the judge is fed: what a runtime reports (primitives/runtime/observe.h), and what
- * a program does with the objects under test (traces/words.h).
+/* The events of a run: what a runtime reports (primitives/runtime/observe.h), and what a program
+ * does with the objects under test (traces/words.h).
  *
- * The digest of a run folds every event, in order, field by field, so that it is the same on every
+ * The digest of a run folds every event, in order, field by field. It is the same on every
  * compiler, word size and byte order.
  */
 #ifndef BZ_SIM_JUDGE_EVENT_H
@@ -14,12 +14,12 @@
 BZ_BEGIN_DECLS
 
 struct bz_event {
-    uint8_t kind;    /* enum bz_event_kind or bz_program_event_kind, which say what the rest is */
+    uint8_t kind; /* enum bz_event_kind or bz_program_event_kind: they describe the other fields */
     uint8_t status;  /* enum bz_status */
     uint8_t op;      /* enum bz_op; the judge fills in that of a cancel */
     uint8_t window;  /* enum bz_window; the judge fills in that of a cancel */
-    uint32_t task;   /* number of the task concerned, 1 is the first; 0: none */
-    uint32_t object; /* number of the object concerned, 1 is the first; 0: none */
+    uint32_t task;   /* number of the task, 1 is the first; 0: none */
+    uint32_t object; /* number of the object, 1 is the first; 0: none */
     uint32_t arg;
 };
 
@@ -37,14 +37,13 @@ struct bz_event_sink {
 
 #define BZ_DIGEST_SEED UINT64_C(0x627a7a65722f3120)
 
-/* Folds one word into a rolling digest: multiply-rotate, in the manner of wyhash and MurmurHash.
- * Not cryptographic. */
+/* Folds one word into a rolling digest, as wyhash and MurmurHash do. Not cryptographic. */
 static inline uint64_t bz_digest_word(uint64_t digest, uint64_t word) {
     digest = (digest ^ word) * UINT64_C(0x9fb21c651e98df25);
     return digest ^ (digest >> 29u);
 }
 
-/* The same on every machine, whatever its byte order. */
+/* The two words of an event, in any byte order of the machine. */
 static inline uint64_t bz_event_low(struct bz_event event) {
     return (uint64_t)event.kind | (uint64_t)event.status << 8u | (uint64_t)event.op << 16u |
            (uint64_t)event.window << 24u | (uint64_t)event.task << 32u;

@@ -1,5 +1,5 @@
-/* What the files of sim/judge share; sim/native and sim/explore read it, too, for what they do at
- * every step. Not installed. */
+/* What the files of sim/judge share; sim/native and sim/explore use it on the path of a step. Not
+ * installed. */
 #ifndef BZ_SIM_JUDGE_INTERNAL_H
 #define BZ_SIM_JUDGE_INTERNAL_H
 
@@ -12,23 +12,22 @@
 
 /* An action that the executable specification does not allow (sim/spec/guards.h). */
 struct bz_refusal {
-    struct bz_spec_counts counts; /* its state, as before the action */
+    struct bz_spec_counts counts; /* the state before the action */
     uint32_t task;
     uint32_t object;
     uint8_t action; /* enum bz_spec_action */
-    uint8_t guards; /* those that do not hold; 0: nothing was refused */
+    uint8_t guards; /* those that fail; 0: nothing was refused */
 };
 
 struct bz_judge {
     struct bz_shadow shadow;
-    struct bz_event call; /* an operation that may wait was called, and nothing has happened since;
-                             kind 0: none. See judge.c */
+    struct bz_event call; /* the call that is held back, see judge.c; kind 0: none */
     uint64_t digest;
     uint64_t now_ns;
     uint32_t step;
     uint32_t progress_step; /* the last step in which an operation returned or a task ended */
     struct bz_event_sink *sink;
-    struct bz_refusal refused; /* the first of this step that stands, or the last */
+    struct bz_refusal refused; /* the first of this step that holds, or the last */
 
     /* Choices. */
     struct bz_judge_config config;
@@ -37,14 +36,14 @@ struct bz_judge {
     size_t strategy_bytes;
     struct bz_tape tape;
     uint64_t seed;
-    uint32_t cancel_gap; /* points that pass before a cancel is asked for */
+    uint32_t cancel_gap; /* points that pass before the next cancel() */
     uint32_t cancels_left;
     uint32_t jump_gap;
-    uint32_t point; /* points for a cancel since step point_step - 1 */
+    uint32_t point; /* cancel points since step point_step - 1 */
     uint32_t point_step;
     uint32_t *draws; /* draws so far, by task */
     uint32_t draws_capacity;
-    bool is_setup_fixed; /* nothing was drawn and nobody was cancelled since the run began */
+    bool is_setup_fixed; /* no draw and no cancel since the run began */
     struct bz_cancel_candidate *candidates;
     uint32_t candidates_capacity;
     struct bz_profile profile; /* what config.profile points to, once there is one */
@@ -59,8 +58,8 @@ struct bz_judge {
     struct bz_run_stats stats;
 };
 
-/* Begins a run, but runs nothing: bz_judge_run() without the source. The second half alone: when
- * the shadow state is put back from a copy. */
+/* Begins a run: bz_judge_run() without the source. The second begins only its choices, for a shadow
+ * state that is restored from a copy. */
 void bz_judge_begin(struct bz_judge *judge, const struct bz_run_start *start);
 void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *start);
 
@@ -72,7 +71,7 @@ void bz_judge_exhaust(struct bz_judge *judge);
 
 /* --- the path of a step ----------------------------------------------------------------------- */
 
-/* False: the run is to stop, or to be looked at by bz_judge_goes_on(). */
+/* False: ask bz_judge_goes_on() whether the run goes on. */
 static inline bool bz_judge_may_step(const struct bz_judge *judge) {
     return judge->step < judge->pause_at;
 }
@@ -86,10 +85,10 @@ static inline bool bz_judge_cancel_is_due(struct bz_judge *judge) {
     return judge->cancels_left > 0;
 }
 
-/* Asks for one; see bz_judge_cancel(). */
+/* Injects one; see bz_judge_cancel(). */
 uint32_t bz_judge_inject(struct bz_judge *judge);
 
-/* Begins a step: the index-th ready handle runs, which has this name. */
+/* Begins a step, which runs the index-th ready handle, `chosen`. */
 static inline __attribute__((always_inline)) void
 bz_judge_begin_step(struct bz_judge *judge, uint32_t index, struct bz_ready chosen) {
     judge->step++;
@@ -103,47 +102,45 @@ bz_judge_begin_step(struct bz_judge *judge, uint32_t index, struct bz_ready chos
 
 /* --- moments ---------------------------------------------------------------------------------- */
 
-/* When the oracles are asked. Each looks at the kinds that concern it. */
+/* When the oracles are called. Each begins with the kinds that concern it. */
 enum bz_moment_kind {
-    BZ_MOMENT_CANCEL,    /* task resumes with `status`, cancelled or although a request is due; the
-                            shadow state is as before */
-    BZ_MOMENT_SUSPENDS,  /* the operation on object that task has called did not return at once */
-    BZ_MOMENT_OVERTAKES, /* task was woken for object, and `overtaking` says whom that passed over
-                          */
+    BZ_MOMENT_CANCEL,    /* task resumes cancelled, or with an undelivered request, with `status`;
+                            the shadow state is that before the event */
+    BZ_MOMENT_SUSPENDS,  /* task's operation on object did not return at once */
+    BZ_MOMENT_OVERTAKES, /* task was woken for object, and passed over `overtaking` */
     BZ_MOMENT_RETURN,    /* task's operation on object returned `status`; `is_at_once`; `overtaking`
-                            if it passed somebody over */
-    BZ_MOMENT_STEP,      /* a step that concerned object has ended */
-    BZ_MOMENT_STEP_END,  /* and all objects were looked at */
+                            if it passed over somebody */
+    BZ_MOMENT_STEP,      /* a step that named object has ended */
+    BZ_MOMENT_STEP_END,  /* after BZ_MOMENT_STEP for all its objects */
     BZ_MOMENT_NOTIFIED, /* task told object to wake numbers[1] waiters, and numbers[0] were woken */
     BZ_MOMENT_LEAVES,   /* task's wait for condition object is about to return `status` */
-    BZ_MOMENT_RELOCKED, /* it has returned; numbers[0]: somebody else holds the lock, numbers[1]:
-                           the lock says that it is held */
-    BZ_MOMENT_USED,     /* task used condition object and was told `status`; numbers[0]: nobody
-                           held the lock */
+    BZ_MOMENT_RELOCKED, /* it has returned; numbers[0]: another task holds the lock, numbers[1]:
+                           the lock's locked() */
+    BZ_MOMENT_USED,     /* task used condition object and got `status`; numbers[0]: nobody held
+                           the lock */
     BZ_MOMENT_PASSED,   /* task passed `barrier` with index numbers[0] */
     BZ_MOMENT_PUT_FAILED, /* the put of item numbers[0] into `queue` returned `status` */
     BZ_MOMENT_GET_FAILED, /* task's get from `queue` returned `status` */
-    BZ_MOMENT_NO_EFFECT,  /* a put or get failed, and all of it is noted */
-    BZ_MOMENT_GOT,        /* task got item numbers[0] from `queue`; its ledger is as before */
-    BZ_MOMENT_SIZED,      /* a put or get succeeded, and all of it is noted */
-    BZ_MOMENT_SAID_DONE,  /* task said to `queue` that an item is done, and was told `status` */
+    BZ_MOMENT_NO_EFFECT,  /* a put or get failed; the ledger is up to date */
+    BZ_MOMENT_GOT,        /* task got item numbers[0] from `queue`; the ledger is that before it */
+    BZ_MOMENT_SIZED,      /* a put or get succeeded; the ledger is up to date */
+    BZ_MOMENT_SAID_DONE,  /* task's task_done on `queue` returned `status` */
     BZ_MOMENT_LEFT_OVER,  /* at the end item numbers[0] of `queue` is missing */
-    BZ_MOMENT_SCOPE,      /* task left a timeout scope, and `scope` says how */
-    BZ_MOMENT_POOL,       /* nobody uses a key of pool object, which keeps numbers[0] locks */
+    BZ_MOMENT_SCOPE,      /* task left a timeout scope as `scope` says */
+    BZ_MOMENT_POOL,       /* no key of pool object is in use; it keeps numbers[0] locks */
     BZ_MOMENT_END,        /* nothing can run any more, or the step limit was hit */
 };
 
 /* How a task left a timeout scope. */
 struct bz_scope_exit {
-    enum bz_status body;   /* what the body ended with */
-    enum bz_status status; /* what the scope made of it */
-    uint32_t requests;     /* made of the task while it was inside, but for those that scopes inside
-                              have taken back */
+    enum bz_status body;   /* of the body */
+    enum bz_status status; /* that the exit returned */
+    uint32_t requests;     /* to the task since entry, less those that inner scopes took back */
     uint32_t due;          /* the count of requests if the scope took nothing back */
-    uint32_t count;        /* the count as it is */
+    uint32_t count;        /* the task's count */
     bool is_early;         /* the deadline has not come */
-    bool was_pending;      /* a request was to be delivered at entry */
-    bool is_pending;       /* one is still to be delivered */
+    bool was_pending;      /* a request was undelivered at entry */
+    bool is_pending;       /* one is still undelivered */
 };
 
 struct bz_moment {
@@ -159,40 +156,41 @@ struct bz_moment {
     const struct bz_scope_exit *scope;
 };
 
-/* Asks all oracles, in order. */
+/* Calls all oracles, in order. */
 void bz_judge_moment(struct bz_judge *judge, struct bz_moment moment);
 
 /* --- for the files of this folder ------------------------------------------------------------- */
 
-/* What was chosen, as events. */
+/* Report choices as events. */
 void bz_judge_note_draw(struct bz_judge *judge, enum bz_choice_kind kind, uint64_t value);
 void bz_judge_note_inject(struct bz_judge *judge, uint32_t task);
 
-/* Takes note of the call that is held back, if there is one. */
+/* Reports the call that is held back, if there is one. */
 void bz_judge_settle(struct bz_judge *judge);
 
-/* bz_judge_event() for a source that keeps the rules: unchecked, and inline where it is reported.
+/* bz_judge_event() for a source that keeps the rules: unchecked, and inlined into its caller.
  */
 void bz_judge_report(struct bz_judge *judge, enum bz_event_kind kind, uint32_t task,
                      enum bz_status status, uint32_t arg);
 
-/* Around an operation that may wait; right before one that never does (false: it was refused). */
+/* Before and after an operation that may wait; right before one that never does (false: it was
+ * refused). */
 void bz_judge_calls(struct bz_judge *judge, uint32_t object, enum bz_op op);
 void bz_judge_returns(struct bz_judge *judge, uint32_t object, enum bz_op op,
                       enum bz_status status);
 bool bz_judge_does(struct bz_judge *judge, uint32_t object, enum bz_op op, uint32_t arg);
 
-/* The source breaks a rule: the run ends with this message, unless it has ended before. The second
- * one is about a "call" or "return" of an operation. */
+/* The source breaks a rule: the run ends with this message, unless it has ended already. The second
+ * one is about the "call" or "return" of an operation. */
 __attribute__((cold, format(printf, 2, 3))) void bz_judge_refuse(struct bz_judge *judge,
                                                                  const char *format, ...);
 __attribute__((cold)) void bz_judge_refuse_call(struct bz_judge *judge, const char *what,
                                                 enum bz_op op, uint32_t object, unsigned status);
 
-/* Whether there is such an object; if not, the source is refused. */
+/* Whether the object exists; refuses the source if not. */
 bool bz_judge_knows(struct bz_judge *judge, uint32_t object);
 
-/* Adds an object, as bz_shadow_add_object() does, but refuses it without a name or too late. */
+/* As bz_shadow_add_object(), but refuses an object without a name or after the first step. */
 uint32_t bz_judge_add_object(struct bz_judge *judge, struct bz_shadow_object object);
 
 /* Where cancels are injected: "any", "none", or windows with a separator between them. */

@@ -1,9 +1,8 @@
-/* Events in: the shadow state, the oracles, the digest, and whoever records. One path for all.
+/* The one path of events: shadow state, oracles, digest, event sink.
  *
- * An event takes effect at once, in the order in which things happen. One thing is held back: the
- * call of an operation that may wait. If the operation returns before anything else has happened,
- * call and return are one event, which is most of what a program under test does; else the call is
- * noted before whatever comes next.
+ * An event takes effect at once, with one exception: the call of an operation that may wait is held
+ * back. If the operation returns before any other event, call and return are one event, which is
+ * the usual case. Otherwise the call is reported before the next event.
  */
 #include "sim/judge/judge.h"
 
@@ -26,9 +25,8 @@ _Static_assert(sizeof bz_oracles / sizeof bz_oracles[0] <= BZ_ORACLES_MAX, "see 
 
 /* --- the oracles ------------------------------------------------------------------------------ */
 
-/* Whether one of them may object. Inline where oracles are asked at every step: the kind is a
- * constant there, nothing is left of those that it does not concern, and those that are left share
- * what they read. */
+/* Whether one of them suspects something. Inline at every step: the kind is a constant there, so
+ * only the oracles of that kind are left, and they share what they read. */
 static inline __attribute__((always_inline)) bool is_suspect(const struct bz_judge *judge,
                                                              const struct bz_moment *moment) {
     uint64_t suspicions = 0;
@@ -38,7 +36,7 @@ static inline __attribute__((always_inline)) bool is_suspect(const struct bz_jud
     return suspicions != 0;
 }
 
-/* Lets those judge that suspect something. */
+/* Calls the oracles that suspect something. */
 static inline __attribute__((always_inline)) void judge_all(struct bz_judge *judge,
                                                             const struct bz_moment *moment) {
 #define ORACLE(name, text, summary)                                                                \
@@ -49,7 +47,7 @@ static inline __attribute__((always_inline)) void judge_all(struct bz_judge *jud
 #undef ORACLE
 }
 
-/* At the end of a step that concerned this object. */
+/* At the end of a step that named this object. */
 static __attribute__((noinline)) void judge_step(struct bz_judge *judge, uint32_t object) {
     judge_all(judge, &(struct bz_moment){.kind = BZ_MOMENT_STEP, .object = object});
 }
@@ -61,7 +59,7 @@ void bz_judge_moment(struct bz_judge *judge, struct bz_moment moment) {
     }
 }
 
-/* At the other moments of every step: without a moment in memory as long as nobody suspects. */
+/* At the other moments of every step: builds no moment in memory unless an oracle suspects. */
 static __attribute__((noinline, cold)) void judge_parts(struct bz_judge *judge,
                                                         enum bz_moment_kind kind, uint32_t task,
                                                         uint32_t object, enum bz_status status,
@@ -200,8 +198,8 @@ static inline struct bz_event runtime_event(enum bz_event_kind kind, uint32_t ta
         .kind = (uint8_t)kind, .status = (uint8_t)status, .task = task, .arg = arg};
 }
 
-/* A waiter of a condition that was notified and is cancelled, in the window or while it waits for
- * the lock: another one that waits must be notified in its place (gh-112202). */
+/* A notified waiter of a condition is cancelled, in the window or while it waits for the lock:
+ * another waiter must be notified in its place (gh-112202). */
 static void note_debt(struct bz_shadow_object *object, struct bz_shadow_task *task) {
     if (object->kind == BZ_OBJECT_CONDITION && task->was_granted && !task->cancelled_in_op &&
         object->live > 0) {
@@ -220,7 +218,7 @@ static inline void resume(struct bz_judge *judge, uint32_t id, enum bz_status st
     noted(judge, runtime_event(BZ_EVENT_RESUME, id, status, nth));
 }
 
-/* It resumes cancelled, or a request is due. */
+/* A task resumes cancelled, or with an undelivered request. */
 static __attribute__((noinline)) void resume_cancelled(struct bz_judge *judge, uint32_t id,
                                                        enum bz_status status, uint32_t nth) {
     struct bz_shadow_task *task = &judge->shadow.tasks[id];
@@ -233,7 +231,7 @@ static __attribute__((noinline)) void resume_cancelled(struct bz_judge *judge, u
         task->cancelled_in_op = true;
         task->cancel_pending = false;
     } else if (task->wait == BZ_WAIT_JOIN && task->await == BZ_AWAIT_WOKEN) {
-        task->cancel_pending = false; /* it went to the joined task, which ended otherwise */
+        task->cancel_pending = false; /* passed to the joined task, which ended otherwise */
     }
     resume(judge, id, status, nth);
 }
@@ -247,8 +245,8 @@ static inline void on_resume(struct bz_judge *judge, uint32_t id, enum bz_status
     }
 }
 
-/* It was woken, found nothing, and waits again: back to its place by arrival. But a task that was
- * notified by a condition waits for the lock now. */
+/* A woken task found nothing and waits again, at its place by arrival. After a notification, a task
+ * waits for the lock of its condition instead. */
 static __attribute__((noinline, cold)) void suspend_again(struct bz_judge *judge, uint32_t id,
                                                           uint32_t wait) {
     struct bz_shadow *shadow = &judge->shadow;
@@ -283,7 +281,7 @@ static inline void on_suspend(struct bz_judge *judge, uint32_t id, uint32_t wait
     }
 }
 
-/* It waits for an object, and is to go on. */
+/* A task that waits for an object is woken. */
 static inline void wake_inside(struct bz_judge *judge, uint32_t id, bool is_cancelled) {
     struct bz_shadow *shadow = &judge->shadow;
     struct bz_shadow_task *task = &shadow->tasks[id];
@@ -321,7 +319,7 @@ static __attribute__((noinline)) void on_wake(struct bz_judge *judge, uint32_t i
     (void)bz_shadow_mark_dirty(&judge->shadow, task->object);
     task->await = is_cancelled ? BZ_AWAIT_CANCELLED : BZ_AWAIT_WOKEN;
     if (task->wait == BZ_WAIT_JOIN && !is_cancelled) {
-        task->cancel_pending = false; /* it went to the joined task, which made nothing of it */
+        task->cancel_pending = false; /* passed to the joined task, which ignored it */
     }
     if (task->op != BZ_OP_NONE && task->inside == BZ_INSIDE_WAITING) {
         wake_inside(judge, id, is_cancelled);
@@ -329,7 +327,7 @@ static __attribute__((noinline)) void on_wake(struct bz_judge *judge, uint32_t i
     noted(judge, runtime_event(BZ_EVENT_WAKE, id, status, 0));
 }
 
-/* Says where the cancel strikes, before the shadow state takes note of it. */
+/* Fills in where the cancel strikes, before the shadow state changes. */
 static void on_cancel(struct bz_judge *judge, struct bz_event *event) {
     struct bz_shadow *shadow = &judge->shadow;
     struct bz_shadow_task *task = &shadow->tasks[event->task];
@@ -342,12 +340,12 @@ static void on_cancel(struct bz_judge *judge, struct bz_event *event) {
     }
     task->cancel_pending = true;
     task->cancels++;
-    if (task->is_live) { /* nobody owes it a turn now */
+    if (task->is_live) { /* it loses its place in the line */
         bz_shadow_leave_line(bz_shadow_mark_dirty(shadow, task->object), task);
     }
 }
 
-/* Taking back the last request also forgets a mark; a future that was cancelled stays so. */
+/* Taking back the last request also clears a mark; a future that was cancelled stays so. */
 static void on_uncancel(struct bz_shadow_task *task, uint32_t requests_left) {
     bool is_on_its_way = task->phase == BZ_PHASE_SUSPENDED && task->await == BZ_AWAIT_CANCELLED;
     task->cancel_pending &= requests_left > 0 || is_on_its_way;
@@ -372,7 +370,7 @@ static __attribute__((noinline)) void on_rare_event(struct bz_judge *judge, stru
     case BZ_EVENT_UNCANCEL:
         on_uncancel(task, event.arg);
         break;
-    case BZ_EVENT_CALLBACK: /* what it does to an object, no event tells */
+    case BZ_EVENT_CALLBACK: /* no event says which objects it changes */
         for (uint32_t number = 1; number <= shadow->object_count; number++) {
             bz_shadow_mark_dirty(shadow, number);
         }
@@ -383,7 +381,7 @@ static __attribute__((noinline)) void on_rare_event(struct bz_judge *judge, stru
     noted(judge, event);
 }
 
-/* An event that is already in the shadow state, or does not concern it. */
+/* An event that the shadow state contains already, or does not need. */
 static void note(struct bz_judge *judge, struct bz_event event) {
     settle(judge);
     noted(judge, event);
@@ -474,7 +472,7 @@ __attribute__((hot)) void bz_judge_calls(struct bz_judge *judge, uint32_t object
     judge->call = event_of(judge, BZ_EVENT_CALL, object, op, BZ_OK);
 }
 
-/* A return that may have passed somebody over: false if it did not. */
+/* Whether a return passed somebody over. */
 static __attribute__((noinline)) bool judge_passing(struct bz_judge *judge, uint32_t number,
                                                     uint32_t id, enum bz_grant grant) {
     struct bz_overtaking overtaking = bz_order_of_grant(&judge->shadow, number, id, grant);
@@ -490,7 +488,7 @@ static __attribute__((noinline)) bool judge_passing(struct bz_judge *judge, uint
     return true;
 }
 
-/* Asks about a return; `grant` says how the permit, if there is one, was granted. */
+/* Calls the oracles for a return; `grant` says how the permit, if any, was granted. */
 static inline __attribute__((always_inline)) void judge_return(struct bz_judge *judge,
                                                                uint32_t number, uint32_t id,
                                                                enum bz_status status,
@@ -505,7 +503,7 @@ static inline __attribute__((always_inline)) void judge_return(struct bz_judge *
     }
 }
 
-/* Other things happened since the call: mostly, it was suspended. Or it is refused. */
+/* A return after other events; usually the task was suspended. Or the operation was refused. */
 static __attribute__((hot, noinline)) void returns_late(struct bz_judge *judge, uint32_t number,
                                                         enum bz_op op, enum bz_status status) {
     struct bz_shadow *shadow = &judge->shadow;
@@ -536,7 +534,7 @@ static __attribute__((hot, noinline)) void returns_late(struct bz_judge *judge, 
     noted(judge, event_of(judge, BZ_EVENT_RETURN, number, op, status));
 }
 
-/* It arrived behind everybody who is live, and never stood in the line. */
+/* A return at once: the task arrived behind all live ones, and never joined the line. */
 __attribute__((hot)) void bz_judge_returns(struct bz_judge *judge, uint32_t number, enum bz_op op,
                                            enum bz_status status) {
     if ((judge->call.kind == 0) | (judge->call.object != number) | (status >= BZ_STATUS_COUNT)) {
@@ -584,7 +582,8 @@ uint32_t bz_judge_wakes(struct bz_judge *judge, uint32_t object) {
     return judge->shadow.objects[object].wakes;
 }
 
-/* Taken for accepted at the call, because grants happen inside it; a refusal takes it back. */
+/* Counts the release as accepted at the call, because grants happen inside it; a refusal reverts
+ * this. */
 __attribute__((hot)) void bz_judge_releases(struct bz_judge *judge, uint32_t number) {
     settle(judge);
     if (__builtin_expect(number - 1 >= judge->shadow.object_count, 0)) {
@@ -674,7 +673,7 @@ static __attribute__((noinline, cold)) void judge_refused(struct bz_judge *judge
     judge->refused.guards = 0;
 }
 
-/* Nearly always a step concerns one object, or none. */
+/* Nearly every step names one object, or none. */
 __attribute__((hot)) void bz_judge_end_step(struct bz_judge *judge) {
     settle(judge);
     uint64_t dirty = judge->shadow.dirty & judge->shadow.dirty_mask;
@@ -693,7 +692,7 @@ __attribute__((hot)) void bz_judge_end_step(struct bz_judge *judge) {
 }
 
 void bz_judge_end(struct bz_judge *judge) {
-    bz_judge_end_step(judge); /* what was done since the last one */
+    bz_judge_end_step(judge); /* for events since the last step */
     if (judge->end == BZ_RUN_PASSED || judge->end == BZ_RUN_OUT_OF_STEPS) {
         judge_all(judge, &(struct bz_moment){.kind = BZ_MOMENT_END});
     }

@@ -2,22 +2,22 @@
  * runtime.
  *
  * A source of events is anything that runs tasks: a loop in C, an executor, an interpreter. It owns
- * the code under test and the handles that are ready to run. The judge owns the rest: the strategy,
- * the tape of choices, the shadow state of tasks and objects, the oracles, the digest, the verdict,
- * the trace. sim/judge/tests/example.c is a complete source; it is installed beside the licence.
+ * the code under test and the ready handles. The judge owns the rest: strategy, tape of choices,
+ * shadow state, oracles, digest, verdict, trace. sim/judge/tests/example.c is a complete source; it
+ * is installed as share/doc/buzzer/example.c.
  *
  * A source is a function that makes one run, in this order:
  *
  *     set-up      bz_judge_add_permits() and others of objects.h, one for each object
  *                 bz_judge_spawn(), one for each task
  *     each step   while bz_judge_goes_on():
- *                     bz_judge_cancel() names a victim: the step is that cancel
- *                     else bz_judge_next() picks a ready handle: the step runs it
+ *                     if bz_judge_cancel() names a victim, the step is that cancel
+ *                     else bz_judge_next() picks a ready handle, and the step runs it
  *                     else, without a ready handle: bz_judge_clock() to the next timer, or the end
  *                 bz_judge_end_step()
  *     the end     bz_judge_end(), while the objects still exist
  *
- * Inside a step the source reports what happens, when it happens:
+ * Inside a step the source reports each event when it happens:
  *
  *     bz_judge_event()    what the runtime does: RESUME when a step of a task begins; SUSPEND or
  *                         EXIT when it ends; WAKE when what a suspended task waits for is done;
@@ -27,12 +27,11 @@
  *                         return
  *     bz_judge_draw()     a choice of the program's own
  *
- * Runs of one seed must be equal. So nothing else may differ between two runs: no time of day, no
+ * Runs of one seed must be equal, so nothing else may differ between two runs: no time of day, no
  * address, no hash order. A handle is named by task, role and number. A task's steps are numbered
- * from 1; its handle of role BZ_ROLE_STEP has the number of the step that it would begin.
+ * from 1; its handle of role BZ_ROLE_STEP has the number of the step that it begins.
  *
- * The rest works on such a function: bz_judge_run() makes a run of a seed; record.h writes and
- * replays traces.
+ * bz_judge_run() makes a run of a seed with such a function; record.h writes and replays traces:
  *
  *     judge = bz_judge_new(&config);
  *     for (seed = 0; end == BZ_RUN_PASSED; seed++) {
@@ -41,20 +40,19 @@
  *     bz_judge_record(judge, &source, NULL, &trace, &report);
  *     bz_judge_destroy(judge);
  *
- * Errors. A source that breaks these rules ends its run with BZ_RUN_BAD_SOURCE, and
- * bz_judge_error() says which rule: an unknown task, object, event or status; a call out of order;
- * a bound that does not exist. The call that broke it returns 0, or the least that it may return.
- * Later calls of that run are harmless, and the first error stands. It is no verdict on the code
- * under test. The process stops only when memory runs out.
+ * Errors. A source that breaks a rule ends its run with BZ_RUN_BAD_SOURCE, and bz_judge_error()
+ * names the rule: an unknown task, object, event or status; a call out of order; an invalid bound.
+ * That call returns 0, or the least value that it may return. Later calls of the run do nothing,
+ * and the first error stands. It is no verdict on the code under test. The process stops only when
+ * memory runs out.
  *
  * Ownership. A judge belongs to one thread; a process may have many. Names and labels that the
- * source passes must outlive the run, and the record of it. What the judge returns by pointer is
- * its own and lasts until its next run.
+ * source passes must outlive the run and its record. The judge owns what it returns by pointer; it
+ * is valid until the next run.
  *
  * Complexity. Every call of a step is O(1), amortized, with these exceptions: bz_judge_next() may
  * be O(count), bz_judge_cancel() is O(tasks) when a cancel is due, and a grant out of order is
- * O(waiters of the object). Nothing on the path of a step allocates, once the largest run has been
- * seen.
+ * O(waiters of the object). Steps allocate only while a run is larger than all before it.
  */
 #ifndef BZ_SIM_JUDGE_JUDGE_H
 #define BZ_SIM_JUDGE_JUDGE_H
@@ -81,8 +79,7 @@ struct bz_oracle {
     const char *summary; /* "violated when ..." */
 };
 
-/* In the order in which they judge a step: what hurts a user comes first, what merely shows that
- * the shadow state disagrees comes last. */
+/* In the order in which they judge a step: what hurts a user first, internal disagreement last. */
 extern const struct bz_oracle bz_oracles[];
 extern const uint32_t bz_oracle_count;
 #define BZ_ORACLES_MAX 32u
@@ -90,7 +87,7 @@ extern const uint32_t bz_oracle_count;
 /* The index of the oracle of that name; bz_oracle_count if there is none. */
 uint32_t bz_oracle_index(const char *name);
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- a judge ---------------------------------------------------------------------------------- */
 
 #define BZ_STEPS_MAX_DEFAULT 100000u
 #define BZ_STEPS_LIMIT 100000000u /* the largest steps_max that settings accept */
@@ -108,15 +105,15 @@ struct bz_judge_config {
     uint32_t cancel_windows;            /* bit mask of 1 << enum bz_window that cancels may hit */
     uint32_t cancels_max;               /* injected cancels of one run */
     uint32_t steps_max;                 /* 0: BZ_STEPS_MAX_DEFAULT */
-    uint32_t starvation_bound;          /* overtakings that a waiter must put up with; 0: default */
-    bool ignores_starvation;            /* every order is tried, and some starve a task */
+    uint32_t starvation_bound;          /* overtakings that a waiter must accept; 0: default */
+    bool ignores_starvation;            /* for a search: some orders starve a task */
     uint32_t oracles_off;               /* bit mask of indices in bz_oracles */
     const struct bz_profile *profile;   /* for strategies that need one: copied; NULL: measured */
     const struct bz_answers *answers;   /* for the strategy `answers`; NULL */
-    /* Whether a callback is ready to run, which may wake a waiter that seems to be forgotten. Asked
-     * only when one does. NULL: never. */
+    /* Whether a callback is ready, which may still wake a waiter. Called only before a
+     * `lost-wakeup` verdict. NULL: never. */
     bool (*callback_is_ready)(void *source);
-    void *source; /* what callback_is_ready is called with */
+    void *source; /* argument of callback_is_ready */
 };
 
 /* `config` is copied; what it points to must live as long as the judge. The caller destroys the
@@ -129,63 +126,61 @@ void bz_judge_destroy(struct bz_judge *judge);
 /* False: the run has ended, by a violation, the step limit, a stop or an error. */
 bool bz_judge_goes_on(struct bz_judge *judge);
 
-/* Asked before every step (order fifo: once a turn, when events from outside may come): the task
- * that a cancel strikes now, as a step of its own; 0: none. The source requests the cancel, and
- * reports it with BZ_EVENT_CANCEL. A victim may have ended, unless BZ_EVENT_FREE was reported. */
+/* The task that a cancel strikes now, as a step of its own; 0: none. Called before every step
+ * (order fifo: once a turn, where events from outside come). The source requests the cancel and
+ * reports it with BZ_EVENT_CANCEL. The victim may be done, unless BZ_EVENT_FREE was reported. */
 uint32_t bz_judge_cancel(struct bz_judge *judge);
 
-/* Begins a step: which of the ready handles, the oldest first, runs now. Returns its index. `count`
- * is at least 1. */
+/* Begins a step: returns the index of the ready handle that runs now. `ready` lists the oldest
+ * first; `count` is at least 1. */
 uint32_t bz_judge_next(struct bz_judge *judge, const struct bz_ready *ready, uint32_t count);
 
-/* Asked before a step while handles are ready and a timer is pending: whether the clock jumps to
- * that timer all the same, because the loop was busy. */
+/* Whether the clock jumps to the next timer although handles are ready (the loop was busy). Called
+ * before a step while a timer is pending. */
 bool bz_judge_jump(struct bz_judge *judge);
 
-/* What the running task draws below `bound` (1 to 2^53 - 1); a virtual delay in [least, most].
- * `label` is a literal that says what for. */
+/* Draws a number below `bound` (1 to 2^53 - 1), or a virtual delay in [least, most], for the
+ * running task. `label` is a literal that names the purpose. */
 uint64_t bz_judge_draw(struct bz_judge *judge, const char *label, uint64_t bound);
 uint64_t bz_judge_draw_delay_ns(struct bz_judge *judge, const char *label, uint64_t least_ns,
                                 uint64_t most_ns);
 
-/* --- what the source says --------------------------------------------------------------------- */
+/* --- what the source reports ------------------------------------------------------------------ */
 
-/* The next task is created, by the running one or by the loop. Returns its number, which is one
- * more than the last one's; 1 is the first. It is called `name`, followed by "-index" if `index` is
- * not 0. */
+/* The running task, or the loop, has created a task. Returns its number: 1 is the first, and each
+ * is one more than the last. Its name is `name`, followed by "-index" if `index` is not 0. */
 uint32_t bz_judge_spawn(struct bz_judge *judge, const char *name, uint32_t index);
 
-/* Any other event of the runtime, in the order in which they happen: kind, task, status, arg as
- * primitives/runtime/observe.h says. */
+/* Any other event of the runtime; kind, task, status and arg as in primitives/runtime/observe.h. */
 void bz_judge_event(struct bz_judge *judge, enum bz_event_kind kind, uint32_t task,
                     enum bz_status status, uint32_t arg);
 
-/* The clock moves on, before the step that it belongs to. Never back; at most BZ_TIME_MAX_NS. */
+/* The clock advances, before the step that it belongs to. It never goes back; at most
+ * BZ_TIME_MAX_NS. */
 void bz_judge_clock(struct bz_judge *judge, uint64_t now_ns);
 
-/* The program says something for the trace. */
+/* A note of the program, for the trace. */
 void bz_judge_note(struct bz_judge *judge, uint32_t number);
 
-/* The program's own check has failed (oracle `assertion`), or another oracle objects: the first
- * objection is the run's violation. */
+/* Reports a violation of `oracle`: `assertion` for the program's own checks. The first violation of
+ * a run is its verdict. */
 void bz_judge_object(struct bz_judge *judge, const char *oracle, uint32_t task, uint32_t object,
                      const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* After every step: the oracles look at the objects that it concerned. */
+/* After every step: the oracles judge the objects of the step. */
 void bz_judge_end_step(struct bz_judge *judge);
 
-/* When nothing can run any more: the oracles look at what is left. Once a run. */
+/* When nothing can run any more: the oracles judge what is left. Once a run. */
 void bz_judge_end(struct bz_judge *judge);
 
-/* Gives the run up after this step, without a verdict (BZ_RUN_GIVEN_UP). */
+/* Stops the run after this step, without a verdict (BZ_RUN_GIVEN_UP). */
 void bz_judge_give_up(struct bz_judge *judge);
 
-/* The verdict of a run that is over is another one: this oracle is violated, by what several runs
- * show and no run alone does. */
+/* Replaces the verdict of a finished run, for an oracle that compares several runs. */
 void bz_judge_overrule(struct bz_judge *judge, const char *oracle, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* --- what came of it -------------------------------------------------------------------------- */
+/* --- results ---------------------------------------------------------------------------------- */
 
 enum bz_run_end {
     BZ_RUN_PASSED = 0,
@@ -197,7 +192,7 @@ enum bz_run_end {
 
 enum bz_run_end bz_judge_verdict(const struct bz_judge *judge);
 
-/* Which rule the source broke, "the source of events: ..."; NULL: none. */
+/* Which rule the source broke, as a message; NULL: none. */
 const char *bz_judge_error(const struct bz_judge *judge);
 
 #define BZ_MESSAGE_BYTES 512u
@@ -212,29 +207,28 @@ struct bz_violation {
     char message[BZ_MESSAGE_BYTES];
 };
 
-/* Hits of cancels per operation and window, and sizes, added up over runs. */
+/* Sums over runs: sizes, and where cancels struck. */
 struct bz_run_stats {
     uint64_t runs;
     uint64_t steps;
     uint64_t injected;                              /* cancels by the judge */
-    uint64_t windows[BZ_OP_COUNT][BZ_WINDOW_COUNT]; /* all cancels, whoever asked */
+    uint64_t windows[BZ_OP_COUNT][BZ_WINDOW_COUNT]; /* all cancels */
 };
 
 const struct bz_violation *bz_judge_violation(const struct bz_judge *judge);
 uint64_t bz_judge_digest(const struct bz_judge *judge);
 uint64_t bz_judge_seed(const struct bz_judge *judge);
-uint32_t bz_judge_steps(const struct bz_judge *judge); /* the one that runs, or ran last */
+uint32_t bz_judge_steps(const struct bz_judge *judge); /* number of the last step */
 struct bz_run_stats *bz_judge_stats(struct bz_judge *judge);
 
-/* The running task, 0 between tasks; how many tasks have not ended. */
+/* The running task, 0 between tasks; the number of tasks that have not ended. */
 uint32_t bz_judge_running(const struct bz_judge *judge);
 uint32_t bz_judge_unfinished(const struct bz_judge *judge);
 
-/* A fingerprint of the order in which objects went from task to task. O(objects). */
+/* A fingerprint of the hand-off order (shadow.h). O(objects). */
 uint64_t bz_judge_handoffs(const struct bz_judge *judge);
 
-/* Name of a task for messages, "loop" for 0, cut to fit; returns `buffer`. Name of an object; NULL
- * for no object. */
+/* A task's name, "loop" for 0, cut to fit; returns `buffer`. An object's name; NULL for 0. */
 const char *bz_judge_task_name(const struct bz_judge *judge, uint32_t task, char *buffer,
                                size_t size_bytes);
 const char *bz_judge_object_name(const struct bz_judge *judge, uint32_t object);
@@ -257,17 +251,17 @@ struct bz_run_start {
     void *context;                      /* for strategies that need one; NULL */
 };
 
-/* One run, from the set-up to bz_judge_end(): nothing is left of the one before. */
+/* Makes one run, from the set-up to bz_judge_end(). Nothing of the run before is left. */
 enum bz_run_end bz_judge_run(struct bz_judge *judge, const struct bz_source *source,
                              const struct bz_run_start *start);
 
-/* Not 0 in `*stop` gives a run up, as bz_judge_give_up() does; looked at every 65,536 steps. May be
- * set by a signal handler. NULL: none. */
+/* A value other than 0 in `*stop` stops a run, as bz_judge_give_up() does. It is read every 65,536
+ * steps, and a signal handler may set it. NULL: none. */
 void bz_judge_watch_stop(struct bz_judge *judge, const volatile sig_atomic_t *stop);
 
-/* Measures how long runs of the source tend to be, in a few of them; the judge keeps a copy. The
- * same for every seed, so that a seed alone repeats a run. bz_judge_run() does it by itself before
- * the first run under a strategy that needs a profile, if the judge has none. */
+/* Measures how long runs of the source tend to be, in a few runs, the same for every seed. The
+ * judge keeps a copy. bz_judge_run() does this before the first run if the strategy needs a profile
+ * and there is none. */
 void bz_judge_measure(struct bz_judge *judge, const struct bz_source *source,
                       struct bz_profile *profile);
 

@@ -1,4 +1,4 @@
-/* The items of a queue under test, by value: what queue.c keeps and the oracles of items read.
+/* The items of a queue under test, by value. queue.c writes them, the oracles of items read them.
  * Private to sim/judge. */
 #ifndef BZ_SIM_JUDGE_LEDGER_H
 #define BZ_SIM_JUDGE_LEDGER_H
@@ -9,7 +9,7 @@ enum bz_item_state {
     BZ_ITEM_PUTTING = 0, /* its put has not returned */
     BZ_ITEM_IN = 1,
     BZ_ITEM_GOT = 2,
-    BZ_ITEM_REFUSED = 3, /* its put did not happen */
+    BZ_ITEM_REFUSED = 3, /* its put failed */
     BZ_ITEM_DROPPED = 4, /* by an immediate shutdown */
 };
 
@@ -29,17 +29,17 @@ static inline const struct bz_shadow_object *bz_queue_slots(const struct bz_judg
     return bz_judge_shadow_object(queue->judge, queue->slots);
 }
 
-/* An item is in the queue from the return of its put to the return of its get, exactly. */
+/* The queue holds an item exactly from the return of its put to the return of its get. */
 static inline bool bz_queue_is_exact(const struct bz_judged_queue *queue) {
     return (bz_queue_items(queue)->claims & BZ_CLAIM_TAKES_AT_RETURN) != 0;
 }
 
-/* Items whose put has returned, less those that were got. */
+/* Puts that have returned with BZ_OK, less such gets. */
 static inline uint64_t bz_queue_expected_size(const struct bz_judged_queue *queue) {
     return bz_queue_items(queue)->permits - bz_queue_items(queue)->holders;
 }
 
-/* Items that may have been handed to getters, which have not resumed. */
+/* Items that woken getters may hold already. */
 static inline uint32_t bz_queue_in_hand(const struct bz_judged_queue *queue) {
     return bz_queue_is_exact(queue) ? 0 : bz_queue_items(queue)->woken;
 }
@@ -48,7 +48,7 @@ static inline bool bz_queue_knows(const struct bz_judged_queue *queue, uint64_t 
     return value != 0 && value <= queue->item_count;
 }
 
-/* Items that were handed over before a shutdown are not dropped by it. */
+/* A shutdown does not drop items that were handed over before. */
 static inline bool bz_queue_may_give(const struct bz_judged_queue *queue, uint64_t value) {
     if (!bz_queue_knows(queue, value)) {
         return false;

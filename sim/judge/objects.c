@@ -87,7 +87,7 @@ static void notified(struct bz_judge *judge, uint32_t object, struct bz_judged_w
                                               .numbers = {woken, wakes.due}});
 }
 
-/* Of the waiters, those that poll need no wake-up. */
+/* The waiters to wake; those that poll need no wake-up. */
 struct bz_judged_wakes bz_judge_sets(struct bz_judge *judge, uint32_t number) {
     if (!bz_judge_does(judge, number, BZ_OP_SET, 0)) {
         return (struct bz_judged_wakes){.due = 0};
@@ -115,7 +115,7 @@ void bz_judge_clears(struct bz_judge *judge, uint32_t number) {
 struct bz_judged_condition bz_judge_add_condition(struct bz_judge *judge, const char *name,
                                                   const char *lock_name, uint32_t claims,
                                                   const struct bz_introspection *look) {
-    /* Tasks that come back from a wait are unknown to the line of the lock. */
+    /* Tasks that return from a wait take the lock without joining its line. */
     uint32_t lock_claims =
         claims & ~(BZ_CLAIM_FIFO | BZ_CLAIM_NO_PASSING | BZ_CLAIM_WORK_CONSERVING);
     uint32_t lock =
@@ -137,7 +137,7 @@ struct bz_judged_condition bz_judge_add_condition(struct bz_judge *judge, const 
     return (struct bz_judged_condition){.judge = judge, .object = object, .lock = lock};
 }
 
-/* What the wait does with the lock: it is given back, and held again. */
+/* The wait gives the lock back, and takes it again. */
 static void lend_lock(struct bz_judged_condition *condition, bool is_back) {
     struct bz_judge *judge = condition->judge;
     bz_judge_shadow_object(judge, condition->lock)->holders += is_back ? 1u : UINT64_MAX;
@@ -211,9 +211,9 @@ void bz_judge_notified(struct bz_judged_condition *condition, struct bz_judged_w
 }
 
 /* --- barrier ---------------------------------------------------------------------------------- */
-/* A task that is cancelled before anything woke it is not one of a round. One that is cancelled
- * later may have been one: nobody can tell from outside, so its round is taken as possible. The
- * same goes for the tasks inside when the barrier was broken or reset, some of which may pass. */
+/* A task that is cancelled before a wake-up belongs to no round. One that is cancelled later may
+ * belong to one, which cannot be seen from outside, so it is counted. The same goes for tasks
+ * inside a barrier that was broken or reset: some may pass. */
 
 void bz_judge_add_barrier(struct bz_judge *judge, struct bz_judged_barrier *barrier,
                           const char *name, uint32_t parties, uint32_t claims,
@@ -242,7 +242,7 @@ struct bz_judged_pass bz_judge_barrier_waits(struct bz_judged_barrier *barrier) 
                                    .breaks = barrier->breaks};
 }
 
-/* It passes, as one of a round that was complete. */
+/* The task passes with its round. */
 static void passes(struct bz_judged_barrier *barrier, uint32_t index) {
     barrier->passed++;
     if (index < barrier->parties) {
@@ -270,8 +270,8 @@ void bz_judge_barrier_waited(struct bz_judged_barrier *barrier, struct bz_judged
     }
 }
 
-/* A task that is inside comes back with BZ_BROKEN, or is held back for a later round, or passes as
- * one of a round that was complete before. */
+/* A task inside returns BZ_BROKEN, is held back for a later round, or passes with a round that was
+ * complete before. */
 void bz_judge_barrier_breaks(struct bz_judged_barrier *barrier, enum bz_op op) {
     bz_judge_does(barrier->judge, barrier->object, op, 0);
     barrier->breaks++;

@@ -1,13 +1,11 @@
-/* The objects under test, and what a program does with them: how a source of events tells the
- * judge.
+/* The objects under test, and what a program does with them: calls for a source of events.
  *
  * Every operation is announced right before it is called, and again when it has returned. The judge
- * knows which task runs. Operations that may wait are acquire, wait, put and get. A task is in one
- * of them at a time. The loop may call one too, if it returns at once.
+ * knows which task runs. Operations that may wait are acquire, wait, put and get; a task is inside
+ * at most one of them. The loop may call one too, if it returns at once.
  *
- * An object that can be looked into gives functions for it (struct bz_introspection). They are
- * called between two steps or right after a return, never while the object works, and change
- * nothing.
+ * An object that can be inspected provides functions for it (struct bz_introspection). They change
+ * nothing, and are called between two steps or right after a return.
  */
 #ifndef BZ_SIM_JUDGE_OBJECTS_H
 #define BZ_SIM_JUDGE_OBJECTS_H
@@ -25,7 +23,7 @@ struct bz_judge;
 
 /* Each may be NULL: not shown. */
 struct bz_introspection {
-    void *instance; /* what the functions are called with */
+    void *instance; /* argument of the functions */
     void (*view)(void *instance, struct bz_permit_view *view);
     bool (*locked)(void *instance);
     uint32_t (*queued)(void *instance); /* entries of its queues; not needed beside `view` */
@@ -47,7 +45,7 @@ void bz_judge_released(struct bz_judge *judge, uint32_t object, enum bz_status s
 /* Permits that tasks own now. */
 uint64_t bz_judge_holders(const struct bz_judge *judge, uint32_t object);
 
-/* At the end of a run: nobody uses any key of a pool, which keeps so many locks all the same. */
+/* At the end of a run: no key of a pool is in use, and it still keeps this many locks. */
 void bz_judge_pool_keeps(struct bz_judge *judge, uint32_t object, uint64_t locks);
 
 /* --- event: a flag that tasks wait for -------------------------------------------------------- */
@@ -58,14 +56,14 @@ uint32_t bz_judge_add_event(struct bz_judge *judge, const char *name, uint32_t c
 void bz_judge_waits(struct bz_judge *judge, uint32_t object);
 void bz_judge_waited(struct bz_judge *judge, uint32_t object, enum bz_status status);
 
-/* What is remembered of a set or a notification, by its caller. */
+/* The state of a set or a notification, kept by its caller between the two calls. */
 struct bz_judged_wakes {
-    uint32_t so_far; /* tasks that the object had woken before */
-    uint32_t due;    /* and is to wake now */
+    uint32_t so_far; /* tasks that the object has woken before */
+    uint32_t due;    /* tasks that it must wake now */
     bool is_free;    /* condition: nobody holds its lock */
 };
 
-/* Around a set: every task that waits must be woken by it. Right before a clear. */
+/* Before and after a set, which must wake every waiter. Right before a clear. */
 struct bz_judged_wakes bz_judge_sets(struct bz_judge *judge, uint32_t object);
 void bz_judge_set(struct bz_judge *judge, uint32_t object, struct bz_judged_wakes wakes);
 void bz_judge_clears(struct bz_judge *judge, uint32_t object);
@@ -84,16 +82,16 @@ struct bz_judged_condition bz_judge_add_condition(struct bz_judge *judge, const 
                                                   const char *lock_name, uint32_t claims,
                                                   const struct bz_introspection *look);
 
-/* Around a wait. `is_locked`: what the lock says right after it. */
+/* Before and after a wait. `is_locked`: whether the lock is held right after it. */
 void bz_judge_condition_waits(struct bz_judged_condition *condition);
 void bz_judge_condition_waited(struct bz_judged_condition *condition, bool is_locked,
                                enum bz_status status);
 
-/* Around a wait though nobody holds the lock. */
+/* Before and after a wait without the lock, while nobody holds it. */
 void bz_judge_condition_misuses(struct bz_judged_condition *condition);
 void bz_judge_condition_misused(struct bz_judged_condition *condition, enum bz_status status);
 
-/* Around a notification for `count` waiters. */
+/* Before and after a notification for `count` waiters. */
 struct bz_judged_wakes bz_judge_notifies(struct bz_judged_condition *condition, uint32_t count);
 void bz_judge_notified(struct bz_judged_condition *condition, struct bz_judged_wakes wakes,
                        enum bz_status status);
@@ -107,20 +105,18 @@ struct bz_judged_barrier {
     uint32_t object;
     uint32_t parties;
     uint32_t breaks;  /* aborts and resets so far */
-    uint64_t arrived; /* since the last of them, with those who were inside then; less those who are
-                         of no round */
-    uint64_t passed;  /* of those who came since then, with BZ_OK */
+    uint64_t arrived; /* since the last break, and those inside at it; less those of no round */
+    uint64_t passed;  /* arrivals since then that returned BZ_OK */
     uint64_t given[BZ_BARRIER_PARTIES_MAX]; /* how often they got each index */
 };
 
-/* What is remembered of one wait, by its caller. */
+/* The state of one wait, kept by its caller. */
 struct bz_judged_pass {
     uint32_t steps;
     uint32_t breaks;
 };
 
-/* For 1 to BZ_BARRIER_PARTIES_MAX parties. `barrier` is the caller's, and lasts as long as the run.
- */
+/* 1 to BZ_BARRIER_PARTIES_MAX parties. The caller owns `barrier`, which outlives the run. */
 void bz_judge_add_barrier(struct bz_judge *judge, struct bz_judged_barrier *barrier,
                           const char *name, uint32_t parties, uint32_t claims,
                           const struct bz_introspection *look);
@@ -148,30 +144,30 @@ struct bz_judged_queue {
     uint32_t entered_count; /* puts that have returned with BZ_OK */
     uint32_t putting;       /* puts that have not returned */
     bool is_closed;
-    uint64_t unfinished; /* items put, and not said to be done */
+    uint64_t unfinished; /* items put, less accepted task_done calls */
     void *instance;
     uint64_t (*size)(void *instance); /* items in it, promised ones included */
 };
 
-/* `maxsize` 0: no bound. `queue` is the caller's, and lasts as long as the run. */
+/* `maxsize` 0: no bound. The caller owns `queue`, which outlives the run. */
 void bz_judge_add_queue(struct bz_judge *judge, struct bz_judged_queue *queue,
                         const char *items_name, const char *slots_name, enum bz_queue_order order,
                         uint32_t maxsize, uint32_t claims, const struct bz_introspection *look,
                         uint64_t (*size)(void *instance));
 
-/* Around a put, of the value that the first one returns; around a get. */
+/* Before and after a put, which passes the returned value; before and after a get. */
 uint32_t bz_judge_puts(struct bz_judged_queue *queue, int64_t priority);
 void bz_judge_put(struct bz_judged_queue *queue, uint32_t value, enum bz_status status);
 void bz_judge_gets(struct bz_judged_queue *queue);
 void bz_judge_got(struct bz_judged_queue *queue, uint64_t value, enum bz_status status);
 
-/* After a shutdown; before and after a task_done. */
+/* Before and after a shutdown; before and after a task_done. */
 void bz_judge_shuts_down(struct bz_judged_queue *queue, bool is_immediate);
 void bz_judge_shut_down(struct bz_judged_queue *queue, bool is_immediate);
 void bz_judge_says_done(struct bz_judged_queue *queue);
 void bz_judge_said_done(struct bz_judged_queue *queue, enum bz_status status);
 
-/* At the end, when all that is left was taken out: every item that was put must have been got. */
+/* At the end, when the rest was taken out: every item that was put must have been got. */
 void bz_judge_queue_ends(struct bz_judged_queue *queue);
 
 /* --- timeout scope ---------------------------------------------------------------------------- */
@@ -181,14 +177,15 @@ struct bz_judged_scope {
     struct bz_judge *judge;
     struct bz_judged_scope *outer;
     uint64_t due_ns;
-    uint32_t cancelling; /* as it was at entry */
-    uint32_t cancels;    /* requests in the task's life, at entry */
+    uint32_t cancelling; /* the count at entry */
+    uint32_t cancels;    /* accepted requests in the task's life, at entry */
     uint32_t taken_back; /* by scopes inside this one */
-    bool was_pending;    /* a request was to be delivered at entry */
+    bool was_pending;    /* a request was undelivered at entry */
 };
 
-/* `outer`: the scope that the task is in already; NULL: none. `cancelling`: how many requests the
- * task counts; at the exit after it, beside what the body and the exit said. */
+/* `outer`: the scope that the task is already in; NULL: none. `cancelling`: the task's count of
+ * requests, at entry and after the exit. `body` and `status`: what the body and the exit returned.
+ */
 void bz_judge_enters_scope(struct bz_judge *judge, struct bz_judged_scope *scope,
                            struct bz_judged_scope *outer, uint64_t due_ns, uint32_t cancelling);
 void bz_judge_left_scope(struct bz_judged_scope *scope, enum bz_status body, enum bz_status status,

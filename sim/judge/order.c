@@ -23,8 +23,8 @@ static void find_first_woken(const struct bz_shadow *shadow, struct bz_shadow_ob
     }
 }
 
-/* A task that returns with a permit, while earlier arrivals were woken and no permit is left for
- * them, took theirs. One that was cancelled meanwhile will not take it: nothing is stolen from it.
+/* A task returns with a permit, and no permit is left for earlier arrivals that were woken: it took
+ * theirs. Those that were cancelled meanwhile do not count.
  */
 static __attribute__((noinline, cold)) void rob_woken(struct bz_shadow *shadow,
                                                       struct bz_shadow_object *object, uint32_t id,
@@ -54,7 +54,7 @@ static __attribute__((noinline, cold)) void rob_woken(struct bz_shadow *shadow,
     shadow->tasks[robbed].overtaken++;
 }
 
-/* A newcomer was served at once while earlier ones, who were woken, have not resumed. */
+/* A newcomer was granted at once while earlier, woken ones have not resumed. */
 static __attribute__((noinline, cold)) void pass_woken(const struct bz_shadow *shadow,
                                                        struct bz_shadow_object *object,
                                                        struct bz_overtaking *overtaking) {

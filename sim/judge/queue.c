@@ -1,14 +1,14 @@
 /* A queue under test: two objects and a ledger.
  *
- * A put takes a slot and brings an item, a get takes an item and brings a slot: so all that is
- * judged of permits is judged of both (`lost-wakeup`, `fifo`, `starvation`), and more items than
- * slots are found by counting (`bound`). The values are numbers that are handed out here, 1, 2, ...
- * in the order of the calls of put, so that every item can be told (`item-once`, `item-order`).
+ * A put takes a slot and adds an item, a get takes an item and frees a slot. So the oracles of
+ * permits judge both (`lost-wakeup`, `fifo`, `starvation`), and `bound` counts items against slots.
+ * Values are numbers 1, 2, ... in the order of the calls of put, which identify the items
+ * (`item-once`, `item-order`).
  *
- * A variant that takes at return (BZ_CLAIM_TAKES_AT_RETURN) has an item in the queue from the
- * return of its put to the return of its get, exactly. All others may take in the item of a waiting
- * putter before its put returns, and may hand an item over with the wake-up, which size() counts
- * until that getter returns. */
+ * With BZ_CLAIM_TAKES_AT_RETURN an item is in the queue exactly from the return of its put to the
+ * return of its get. Other variants may take in the item of a waiting putter before its put
+ * returns. They may hand an item over with the wake-up; size() counts it until that getter returns.
+ */
 #include <string.h>
 
 #include "sim/judge/ledger.h"
@@ -98,8 +98,8 @@ void bz_judge_put(struct bz_judged_queue *queue, uint32_t value, enum bz_status 
         return;
     }
     struct bz_judged_item *item = &queue->ledger[value];
-    /* A getter may have taken it in, and another one got it, before the putter resumed: then its
-     * slot is free again. */
+    /* A getter may have taken it in and another one got it before the putter resumed: then its slot
+     * is free again. */
     bool was_got = item->state == BZ_ITEM_GOT;
     bool is_free = status == BZ_OK && was_got && bring_slot(queue);
     bz_judge_returns(queue->judge, queue->slots, BZ_OP_PUT, status);
@@ -132,7 +132,7 @@ void bz_judge_got(struct bz_judged_queue *queue, uint64_t value, enum bz_status 
     bool is_item = status == BZ_OK && bz_queue_may_give(queue, value);
     bool is_counted = is_item && queue->ledger[value].state == BZ_ITEM_IN;
     if (is_item && !is_counted) {
-        bring_item(queue); /* it is not: its put has not returned, or it was dropped */
+        bring_item(queue); /* its put has not returned, or it was dropped */
     }
     bz_judge_returns(queue->judge, queue->items, BZ_OP_GET, status);
     if (status != BZ_OK) {
@@ -161,8 +161,8 @@ void bz_judge_shuts_down(struct bz_judged_queue *queue, bool is_immediate) {
     bz_judge_does(queue->judge, queue->items, BZ_OP_SHUTDOWN, is_immediate);
 }
 
-/* After it nobody waits for what will never come, so that there is no stuck waiter to be found by
- * counting. An immediate one drops the items. */
+/* After a shutdown no waiter waits for ever, so lost wake-ups are not judged by counting. An
+ * immediate one drops the items. */
 void bz_judge_shut_down(struct bz_judged_queue *queue, bool is_immediate) {
     struct bz_shadow_object *items = bz_judge_shadow_object(queue->judge, queue->items);
     struct bz_shadow_object *slots = bz_judge_shadow_object(queue->judge, queue->slots);

@@ -46,7 +46,7 @@ static const char *fit_name(struct bz_trace *trace, const char *text) {
     return bz_trace_string(trace, name);
 }
 
-/* Two workers may have one name; the second becomes "worker#2", if 2 is its number. */
+/* A second task with the name "worker" becomes "worker#2", if 2 is its number. */
 static void add_task(struct bz_recorder *recorder, uint32_t task) {
     char name[BZ_TRACE_NAME_BYTES_MAX + 1];
     char own[BZ_TRACE_NAME_BYTES_MAX + 1];
@@ -67,7 +67,7 @@ const char *bz_recorder_task(const struct bz_recorder *recorder, uint32_t task) 
     return task == 0 || task > trace->task_count ? NULL : trace->tasks[task - 1];
 }
 
-/* Objects of one name are told apart as tasks are. */
+/* Objects with one name are distinguished as tasks are. */
 static const char *object_name(struct bz_recorder *recorder, uint32_t object) {
     const char *name = bz_judge_object_name(recorder->judge, object);
     if (name == NULL) {
@@ -87,7 +87,7 @@ static const char *object_name(struct bz_recorder *recorder, uint32_t object) {
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-/* What the kind of event says besides its task. */
+/* The fields of an event that depend on its kind. */
 static void describe(struct bz_recorder *recorder, const struct bz_event *event,
                      struct bz_trace_event *entry) {
     switch (event->kind) {
@@ -134,7 +134,7 @@ static void describe(struct bz_recorder *recorder, const struct bz_event *event,
         entry->op = bz_op_name(event->op);
         entry->object = object_name(recorder, event->object);
         break;
-    default: /* free: the task says it all; clock: the time */
+    default: /* free and clock have no further fields */
         break;
     }
 }
@@ -236,7 +236,7 @@ void bz_recorder_finish(struct bz_recorder *recorder) {
 
 /* --- and back --------------------------------------------------------------------------------- */
 
-/* Names that a trace uses and does not list, each with a number from the far end. */
+/* Names that a trace uses but does not list get numbers from UINT32_MAX downwards. */
 struct strangers {
     const char *names[BZ_TRACE_STRANGERS_MAX];
     uint32_t count;
@@ -286,7 +286,7 @@ static const char *fill_jump(const struct bz_trace_choice *entry, struct bz_choi
     return NULL;
 }
 
-/* By kind: what it must have, and what it must not. */
+/* The required and the forbidden fields of each kind. */
 static const char *fill(const struct bz_trace_choice *entry, struct bz_choice *choice) {
     bool is_draw_like = entry->label != NULL || entry->bound != BZ_TRACE_ABSENT;
     bool is_handle = choice->kind == BZ_CHOICE_NEXT || choice->kind == BZ_CHOICE_CANCEL;
@@ -315,7 +315,7 @@ static const char *fill(const struct bz_trace_choice *entry, struct bz_choice *c
     return NULL;
 }
 
-/* The number of a word; `otherwise` for no word. False if it is none of the vocabulary. */
+/* The number of a word; `otherwise` for NULL. False for an unknown word. */
 static bool number_of_word(const struct bz_vocabulary *vocabulary, const char *word,
                            unsigned otherwise, uint8_t *number) {
     unsigned found = word == NULL ? otherwise : bz_vocabulary_find(vocabulary, word);

@@ -1,4 +1,4 @@
-/* Recording heavy, and replaying: the same choices again, compared with what they led to. */
+/* Full recording and replay: the same choices again, with all events compared. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static void diverge(struct comparison *comparison, uint32_t step, const char *ex
     bz_judge_give_up(comparison->judge);
 }
 
-/* A choice that did not fit is the better explanation than the event that followed from it. */
+/* A choice that did not fit explains more than the event that followed from it. */
 static bool choice_diverged(struct comparison *comparison) {
     struct bz_replay_state *state = comparison->judge->strategy_state;
     if (!state->is_diverged) {
@@ -111,7 +111,7 @@ static bool same_text(const char *a, const char *b) {
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* What is left to compare when the run is over. */
+/* The comparison at the end of the run. */
 static void compare_end(struct comparison *comparison, const struct bz_trace *got) {
     const struct bz_trace *trace = comparison->expected;
     const struct bz_judge *judge = comparison->judge;
@@ -147,7 +147,7 @@ static void report_run(struct bz_replay_report *report, const struct bz_judge *j
     report->steps = judge->step;
 }
 
-/* A source that breaks a rule can replay nothing. */
+/* Reports a source that broke a rule. */
 static bool is_refused(const struct bz_judge *judge, char *error, size_t error_bytes) {
     const char *problem = bz_judge_error(judge);
     if (problem != NULL) {
@@ -235,7 +235,7 @@ static bool same_violation(const struct bz_violation *a, const struct bz_violati
             (a->step == b->step && a->task == b->task && a->object == b->object));
 }
 
-/* The light run and the heavy one must be the same run. */
+/* The run with the tape alone and the one with full recording must be equal. */
 static void compare_runs(const struct bz_kept_run *light, const struct bz_judge *heavy,
                          struct bz_trace *trace, struct bz_replay_report *report) {
     const struct bz_replay_state *state = heavy->strategy_state;

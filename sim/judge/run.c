@@ -180,9 +180,9 @@ enum bz_run_end bz_judge_run(struct bz_judge *judge, const struct bz_source *sou
 
 #define PROFILE_RUNS 8u
 #define PROFILE_SEED UINT64_C(0x70726f66696c65) /* the first; nobody starts a campaign there */
-#define STEPS_OF_ALL 20000u                     /* no further run is begun after so many */
+#define STEPS_OF_ALL 20000u                     /* no further run begins after so many */
 
-/* What the runs come to so far. */
+/* The sums over the runs so far. */
 struct sums {
     struct bz_event_sink sink; /* first: it is found by it */
     uint64_t runs;
@@ -215,13 +215,13 @@ static uint32_t mean(uint64_t sum, uint64_t runs) {
     return (uint32_t)((sum + runs / 2) / runs);
 }
 
-/* What the runs find does not matter: a run that ends early is as long as it was. */
+/* Verdicts do not matter here: a run that ends early counts with its length. */
 void bz_judge_measure(struct bz_judge *judge, const struct bz_source *source,
                       struct bz_profile *profile) {
     struct bz_judge_config config = judge->config;
     struct bz_run_stats stats = judge->stats;
     struct sums sums = {.sink = {.event = count_step}};
-    judge->config.cancels_max = UINT32_MAX; /* else it would not be asked after the first one */
+    judge->config.cancels_max = UINT32_MAX; /* so that every cancel point is counted */
     if (config.steps_max > STEPS_OF_ALL) {
         judge->config.steps_max = STEPS_OF_ALL;
     }

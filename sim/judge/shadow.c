@@ -33,7 +33,7 @@ void bz_shadow_begin(struct bz_shadow *shadow, struct bz_mem *mem) {
     shadow->objects[0] = (struct bz_shadow_object){0};
 }
 
-/* What must be claimed by an object that the executable specification judges. */
+/* The claims that the executable specification requires. */
 #define CLAIMS_OF_SPEC (BZ_CLAIM_FIFO | BZ_CLAIM_NO_PASSING | BZ_CLAIM_WAKE_IS_GRANT)
 
 uint32_t bz_shadow_add_object(struct bz_shadow *shadow, struct bz_shadow_object object) {
@@ -50,7 +50,7 @@ uint32_t bz_shadow_add_object(struct bz_shadow *shadow, struct bz_shadow_object 
     object.refines = object.look.view != NULL && object.kind == BZ_OBJECT_PERMITS &&
                      (object.claims & CLAIMS_OF_SPEC) == CLAIMS_OF_SPEC;
     if ((object.claims & BZ_CLAIM_LOCKED_EXACT) == 0 || object.look.view == NULL) {
-        object.look.locked = NULL; /* nobody asks it */
+        object.look.locked = NULL; /* it is not judged */
     }
     shadow->objects[++shadow->object_count] = object;
     shadow->dirty_mask = shadow->object_count < BZ_DIRTY_BITS ? BZ_DIRTY_ALONE : UINT64_MAX;
@@ -114,7 +114,7 @@ uint32_t bz_shadow_newest_woken(const struct bz_shadow *shadow,
     return 0;
 }
 
-/* Gaps are left by tasks that are no longer inside acquire. */
+/* Gaps belong to tasks that are no longer inside acquire. */
 void bz_shadow_close_gaps(struct bz_shadow *shadow, struct bz_shadow_object *object) {
     uint32_t count = 0;
     for (uint32_t position = 0; position < object->line_end; position++) {
@@ -180,7 +180,7 @@ uint64_t bz_shadow_handoffs(const struct bz_shadow *shadow) {
 
 /* --- windows ---------------------------------------------------------------------------------- */
 
-/* By what a suspended task waits for, and whether it holds a permit, see below. */
+/* The windows of a suspended task, by what it waits for and whether it holds a permit. */
 #define SUSPENDED_STATES 8
 #define IN_ANY_STATE(window)                                                                       \
     { window, window, window, window, window, window, window, window }

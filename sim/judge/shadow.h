@@ -1,28 +1,26 @@
-/* The shadow state: what can be known of the tasks and objects of a run from events alone.
+/* The shadow state: what events alone say about the tasks and objects of a run.
  *
- * It is kept by number, never by pointer, and updated in O(1) per event as long as grants come in
- * order of arrival. Oracles and the injection of cancels read it. It never looks into a primitive.
- * With W, R, C the tasks inside acquire of an object that wait on a pending future, that were woken
- * and have not resumed, that were cancelled and have not resumed:
+ * It is kept by number, never by pointer, and updated in O(1) per event while grants come in order
+ * of arrival. Oracles and the injection of cancels read it. It never inspects a primitive.
  *
- *     live: not cancelled, not granted, from the call of acquire on
- *     woken: R
+ * W, R and C are the tasks inside acquire of an object that wait on a pending future, that were
+ * woken and have not resumed, and that were cancelled and have not resumed. A task is live from the
+ * call of acquire until it is granted or cancelled.
  *
- * Each object has a line: its tasks in order of arrival. A task that leaves the line leaves a gap,
- * which costs nothing; gaps are closed when the line is full.
+ * Each object has a line: its tasks in order of arrival. A task that leaves the line leaves a gap;
+ * gaps are closed when the line is full.
  *
- * What is said of acquire holds for every operation that may wait: a get, a put, the wait of an
- * event, a condition, a barrier. A grant is the wake-up with a result (the result is set) or, for a
- * task that never suspends, the return.
+ * What is said of acquire holds for every operation that may wait: get, put, and the wait of an
+ * event, a condition or a barrier. A grant is the wake-up with a result or, for a task that never
+ * suspends, the return.
  *
- * Hand-offs: whenever an operation that may wait returns BZ_OK, the object goes from the task that
- * had it last to the one that returns. The task that had it last is the one that last got it so, or
- * released it (even in vain), or set, notified, cleared it; for the items of a queue also the one
- * that put last, for its slots the one that got last; 0 is nobody. The set of these transitions,
- * object by object, is the hand-off order of a run, and bz_shadow_handoffs() its fingerprint, as in
- * the resource-ordering coverage of Fest (NSDI 2026). It is the set and not the sequence, because
- * classes that never fill up say nothing of what is left: of 100,000 random runs of `contended`
- * 22 % have a sequence that no other run has, and 1.3 % a set; of `restaurant` 47 % and 20 %.
+ * Hand-offs: when an operation that may wait returns BZ_OK, the object goes to its task from the
+ * task that had it last. That is the task that last got it, released it (even in vain), set,
+ * notified or cleared it. For the items of a queue it may also be the last putter, for its slots
+ * the last getter; 0 is nobody. The hand-off order of a run is the set of these pairs, object by
+ * object, and bz_shadow_handoffs() is its fingerprint, as in the resource-ordering coverage of Fest
+ * (NSDI 2026). Sequences would distinguish too many runs for an estimate: of 100,000 random runs of
+ * `contended` 22 % have a unique sequence, and 1.3 % a unique set; of `restaurant` 47 % and 20 %.
  *
  * Private to sim/judge and to the sources of events in this repository (sim/native).
  */
@@ -46,14 +44,14 @@ enum bz_phase {
     BZ_PHASE_DONE = 3,
 };
 
-/* What has become of the wait of a suspended task. */
+/* The state of the wait of a suspended task. */
 enum bz_await {
     BZ_AWAIT_PENDING = 0,
     BZ_AWAIT_WOKEN = 1,
     BZ_AWAIT_CANCELLED = 2,
 };
 
-/* As what a suspended task counts with its object. */
+/* The group of its object in which a suspended task counts. */
 enum bz_inside {
     BZ_INSIDE_POLLING = 0,
     BZ_INSIDE_WAITING = 1,
@@ -65,13 +63,13 @@ enum bz_inside {
 struct bz_shadow_task {
     const char *name_base; /* the task's name; it outlives the task */
     uint32_t name_index;
-    uint32_t object;               /* concerned by the operation it is in; 0: none */
+    uint32_t object;               /* of the operation it is in; 0: none */
     uint32_t arrival;              /* its place in the object's line */
     uint32_t holdings;             /* permits it owns, over all objects */
     uint32_t overtaken;            /* later arrivals granted during the acquire it is in */
-    uint32_t over_released_before; /* what its last release found in over_released_by */
+    uint32_t over_released_before; /* over_released_by before its last release */
     uint32_t cancels;              /* requests accepted in its life */
-    uint32_t owes_wake;   /* it was notified, then cancelled: the object's wakes must get there */
+    uint32_t owes_wake;   /* it was notified, then cancelled: the wakes must reach this number */
     uint32_t next_step;   /* number of its next step; 1 is the first */
     uint8_t phase;        /* enum bz_phase */
     uint8_t op;           /* enum bz_op it is inside, BZ_OP_NONE outside */
@@ -79,13 +77,13 @@ struct bz_shadow_task {
     uint8_t await;        /* enum bz_await, while suspended */
     uint8_t inside;       /* enum bz_inside, while suspended */
     bool is_live;         /* it stands in its object's line */
-    bool is_freed;        /* it is done, and can be named no more */
-    bool cancel_pending;  /* a request was accepted and has not been delivered */
+    bool is_freed;        /* it is done, and its number is no longer valid */
+    bool cancel_pending;  /* an accepted request is undelivered */
     bool cancelled_in_op; /* an await inside the current operation returned BZ_CANCELLED */
     bool was_granted;     /* woken for what it waits for, inside the current operation */
     bool took_back;       /* its last release lowered the holders */
-    bool gave_up;         /* and its own holdings */
-    uint8_t spare[8];     /* up to a power of two: an entry's address is a shift away */
+    bool gave_up;         /* and lowered its own holdings */
+    uint8_t spare[8];     /* a power of two, so that indexing is a shift */
 };
 _Static_assert(sizeof(void *) != 8 || sizeof(struct bz_shadow_task) == 64, "see spare");
 
@@ -101,9 +99,8 @@ enum bz_object_kind {
     BZ_OBJECT_BARRIER = 5,
 };
 
-/* While a run has fewer tasks than this, the loop included, one bit says whether one task has
- * handed over to another. Beyond, every hand-off is added up, as often as it happens: with so many
- * tasks no class of runs fills up. */
+/* In a run with fewer tasks than this, the loop included, each pair of tasks has one bit for its
+ * hand-offs. Beyond, every hand-off is added up, as often as it happens. */
 #define BZ_HANDOFF_TASKS 11u /* its square fits two words */
 
 struct bz_shadow_object {
@@ -111,24 +108,24 @@ struct bz_shadow_object {
     struct bz_introspection look;
     enum bz_object_kind kind : 8;
     enum bz_primitive primitive : 8;
-    bool counts_wakes;     /* condition: wakes and wakes_due are the same after every step */
+    bool counts_wakes;     /* condition: wakes must equal wakes_due after every step */
     uint8_t return_status; /* of the last acquire that returned, see below */
     uint32_t claims;
-    uint64_t permits; /* to begin with, plus net releases of a plain semaphore */
+    uint64_t permits; /* at the start, plus net releases of a plain semaphore */
     uint64_t holders;
-    uint32_t quorum;    /* barrier: so many live tasks do not wait any longer; else 0 */
-    bool is_counted;    /* a wait that ends well raises the holders */
-    bool is_strict;     /* newcomers pass nobody, not even a task that was woken */
+    uint32_t quorum;    /* barrier: this many live tasks open it; else 0 */
+    bool is_counted;    /* a wait that returns BZ_OK raises the holders */
+    bool is_strict;     /* newcomers pass nobody, not even a woken task */
     bool is_owned;      /* and the task's holdings */
-    bool never_stuck;   /* others than tasks of the run take part: a condition's lock */
+    bool never_stuck;   /* not judged by lost-wakeup: a condition's lock, a closed queue */
     uint32_t wakes;     /* grants by wake-up so far */
-    uint32_t wakes_due; /* condition: and so many there should have been */
-    uint32_t had_last;  /* task that the next hand-off is from; 0: nobody had it */
+    uint32_t wakes_due; /* condition: how many there should be */
+    uint32_t had_last;  /* the task that had it last; 0: nobody */
     uint32_t live;      /* tasks in the line that are live */
     union {             /* tasks that are suspended inside acquire */
         uint32_t inside[BZ_INSIDE_COUNT];
         struct {
-            uint32_t polling;   /* on something that is no wake-up: time, a yield */
+            uint32_t polling;   /* on no wake-up: time, a yield */
             uint32_t waiting;   /* W */
             uint32_t woken;     /* R */
             uint32_t cancelled; /* C */
@@ -143,21 +140,21 @@ struct bz_shadow_object {
     uint32_t first_woken; /* no woken task stands before it */
     uint32_t return_task; /* the last acquire that returned: whose, in which step, with what */
     uint32_t return_step;
-    uint32_t over_released_by;  /* a release without a holder in this step; BZ_NO_TASK: none */
-    bool refines;               /* it is judged by the executable specification */
-    struct bz_permit_view view; /* as after the current step, if the step concerned it; so is */
-    bool shows_locked;          /* what locked() says, if it is judged */
+    uint32_t over_released_by;  /* released without a holder in this step; BZ_NO_TASK: none */
+    bool refines;               /* the executable specification judges it */
+    struct bz_permit_view view; /* after the current step, if that named it; so is */
+    bool shows_locked;          /* the result of locked(), if it is judged */
     uint64_t handed[2]; /* bit BZ_HANDOFF_TASKS * from + to: it went from this task to that one */
 };
 
-/* Whom the last grant passed over; see bz_order_of_grant(). */
+/* The waiters that the last grant passed over; see bz_order_of_grant(). */
 struct bz_overtaking {
     uint32_t count; /* earlier arrivals that were passed over */
     uint32_t first; /* the oldest of them */
     enum {
         BZ_OVERTAKES_WAITING = 0, /* they still wait */
-        BZ_OVERTAKES_ROBBED = 1,  /* they had been woken, and no permit is left for them */
-        BZ_OVERTAKES_WOKEN = 2,   /* they had been woken, and have not resumed */
+        BZ_OVERTAKES_ROBBED = 1,  /* they were woken, and no permit is left for them */
+        BZ_OVERTAKES_WOKEN = 2,   /* they were woken, and have not resumed */
     } how;
 };
 
@@ -170,37 +167,37 @@ struct bz_shadow {
     uint32_t object_count;
     uint32_t object_capacity;
     uint64_t dirty_mask;  /* the bits that stand for objects */
-    uint64_t dirty;       /* objects that the current step concerned: see bz_shadow_mark_dirty() */
+    uint64_t dirty;       /* objects of the current step: see bz_shadow_mark_dirty() */
     uint32_t running;     /* the task that runs; 0: none */
     uint32_t unfinished;  /* tasks that have not ended */
-    uint64_t handoff_sum; /* over the hand-offs that have no bit of their object */
+    uint64_t handoff_sum; /* over the hand-offs without a bit */
 };
 
-/* An empty shadow state, in memory that holds nothing else and that the caller resets. */
+/* Begins an empty shadow state. The caller resets `mem`, which holds nothing else. */
 void bz_shadow_begin(struct bz_shadow *shadow, struct bz_mem *mem);
 
-/* Makes a larger copy of an array and gives the old one back; NULL is empty. */
+/* Makes a larger copy of an array and frees the old one; NULL is an empty array. */
 void *bz_shadow_grow(struct bz_shadow *shadow, void *old, size_t old_bytes, size_t new_bytes);
 
-/* Adds an object, of which `object` says who and what it is; returns its number. */
+/* Adds an object that is described by `object`; returns its number. */
 uint32_t bz_shadow_add_object(struct bz_shadow *shadow, struct bz_shadow_object object);
 
 /* Adds the next task. The name must outlive the run. */
 void bz_shadow_add_task(struct bz_shadow *shadow, const char *name_base, uint32_t name_index);
 
-/* The oldest live task in the line, 0 for none; the newest woken one. Amortized O(1); O(line). */
+/* The oldest live task in the line, amortized O(1); the newest woken one, O(line). 0: none. */
 uint32_t bz_shadow_oldest_live(const struct bz_shadow *shadow, struct bz_shadow_object *object);
 uint32_t bz_shadow_newest_woken(const struct bz_shadow *shadow,
                                 const struct bz_shadow_object *object);
 
-/* As the first of them says; in a line without gaps there is nothing to look for. */
+/* Whether the task is the oldest live one, without a search in a line without gaps. */
 static inline bool bz_shadow_is_oldest(const struct bz_shadow *shadow,
                                        struct bz_shadow_object *object, uint32_t id) {
     return shadow->tasks[id].arrival == object->first_live ||
            bz_shadow_oldest_live(shadow, object) == id;
 }
 
-/* Whether a live task, a woken one, stands at this place of the line. */
+/* Whether a live task, or a woken one, is at this place of the line. */
 bool bz_shadow_stands_live(const struct bz_shadow *shadow, const struct bz_shadow_object *object,
                            uint32_t position);
 bool bz_shadow_stands_woken(const struct bz_shadow *shadow, const struct bz_shadow_object *object,
@@ -216,10 +213,10 @@ static inline void bz_shadow_leave_line(struct bz_shadow_object *object,
     task->is_live = false;
 }
 
-/* A task that was woken waits again: back to its place by arrival. */
+/* A woken task waits again, at its place by arrival. */
 void bz_shadow_wait_again(struct bz_shadow *shadow, uint32_t id);
 
-/* Moves the tasks of a line together, so that it has no gaps. O(line). */
+/* Closes the gaps of a line. O(line). */
 void bz_shadow_close_gaps(struct bz_shadow *shadow, struct bz_shadow_object *object);
 
 /* --- order of service (order.c) --------------------------------------------------------------- */
@@ -231,13 +228,13 @@ enum bz_grant {
     BZ_GRANT_AT_ONCE = 2, /* its operation returned BZ_OK at once */
 };
 
-/* Whom this grant passed over, counted also in their `overtaken`; `count` is 0, nearly always. The
- * permit of a return is counted among the holders already. O(1) if nobody was passed over, else
+/* The waiters that this grant passed over; also adds to their `overtaken`. Nearly always none. For
+ * a return, the permit already counts among the holders. O(1) if nobody was passed over, else
  * O(line). */
 struct bz_overtaking bz_order_of_grant(struct bz_shadow *shadow, uint32_t number, uint32_t id,
                                        enum bz_grant grant);
 
-/* Whether it may have passed over somebody: false, nearly always. */
+/* Whether this grant may have passed over somebody: nearly always false. */
 static inline bool bz_order_may_pass(const struct bz_shadow *shadow, uint32_t number, uint32_t id,
                                      enum bz_grant grant) {
     const struct bz_shadow_object *object = &shadow->objects[number];
@@ -250,12 +247,12 @@ static inline bool bz_order_may_pass(const struct bz_shadow *shadow, uint32_t nu
 
 /* --- dirty objects ---------------------------------------------------------------------------- */
 
-/* Each object has a bit, which it shares with the 64th after it, and so on: these are looked at
- * together. Object 0 takes what concerns none. */
+/* Object n has bit n modulo 64; objects that share a bit are judged together. Bit 0 stands for no
+ * object. */
 #define BZ_DIRTY_BITS 64u
-#define BZ_DIRTY_ALONE (~UINT64_C(1)) /* the mask, as long as each object has a bit to itself */
+#define BZ_DIRTY_ALONE (~UINT64_C(1)) /* the mask, while no two objects share a bit */
 
-/* The current step concerned this object. */
+/* The current step named this object. */
 static inline struct bz_shadow_object *bz_shadow_mark_dirty(struct bz_shadow *shadow,
                                                             uint32_t number) {
     struct bz_shadow_object *object = &shadow->objects[number];
@@ -279,7 +276,7 @@ static inline void bz_shadow_hand_over(struct bz_shadow *shadow, uint32_t number
     object->had_last = task;
 }
 
-/* The fingerprint of the hand-off order until now. It is no part of the digest. O(objects). */
+/* The fingerprint of the hand-off order so far. It is not part of the digest. O(objects). */
 uint64_t bz_shadow_handoffs(const struct bz_shadow *shadow);
 
 /* --- tasks ------------------------------------------------------------------------------------ */
@@ -288,7 +285,7 @@ uint64_t bz_shadow_handoffs(const struct bz_shadow *shadow);
 enum bz_window bz_shadow_window(const struct bz_shadow_task *task);
 enum bz_op bz_shadow_op(const struct bz_shadow_task *task);
 
-/* Without a branch for operations of primitives: it is asked about tasks at random. */
+/* Without a branch for operations of primitives: the result is unpredictable. */
 static inline bool bz_shadow_is_suspended_in(const struct bz_shadow_task *task, enum bz_op op) {
     bool is_op = op >= BZ_OP_ACQUIRE ? task->op == op : bz_shadow_op(task) == op;
     return (task->phase == BZ_PHASE_SUSPENDED) & is_op;

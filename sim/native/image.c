@@ -4,7 +4,7 @@
 
 #include "primitives/runtime/internal.h"
 
-#define CLEARED_BELOW_BYTES 768u /* as deep as frames of primitives go */
+#define CLEARED_BELOW_BYTES 768u /* the depth of the frames of primitives */
 #define RANKED_TIMERS_MAX 256u   /* ranking them is quadratic; more keep their numbers */
 
 bool bz_image_is_supported(void) {
@@ -83,7 +83,7 @@ char *bz_arena_save_record(const struct bz_mem *mem, char *to) {
     return put(to, mem->free_lists, mem->classes_used * sizeof mem->free_lists[0]);
 }
 
-/* Nearly all lists of free blocks are empty, before and after. */
+/* Nearly all free lists are empty, before and after. */
 const char *bz_arena_restore_record(struct bz_mem *mem, const char *from) {
     struct arena_record record;
     from = get(&record, from, sizeof record);
@@ -134,7 +134,7 @@ void bz_arena_wipe(struct bz_mem *mem) {
 
 /* --- the pool of stacks ----------------------------------------------------------------------- */
 
-/* The number of stacks taken, the number of those returned, and these, in the order of the list. */
+/* The number of stacks taken, the number returned, and the returned ones in list order. */
 static char *save_stacks_record(const struct bz_stack_pool *pool, char *to) {
     size_t counts[2] = {pool->fresh_taken, 0};
     char *list = to + sizeof counts;
@@ -200,15 +200,15 @@ size_t bz_image_save(const struct bz_loop *loop, void *image, struct bz_image_la
     return (size_t)(to - (char *)image);
 }
 
-/* Functions leave gaps in their frames that they never write. What is found there comes from below
- * the stack pointer, and would tell of the steps that were taken back. */
+/* Functions do not write all bytes of their frames. The rest comes from below the stack pointer,
+ * and would depend on the steps that were undone. */
 static void clear_below(const struct bz_task *task) {
     size_t room = (size_t)((char *)task->coro.sp - (char *)task->stack->base);
     size_t bytes = room < CLEARED_BELOW_BYTES ? room : CLEARED_BELOW_BYTES;
     memset((char *)task->coro.sp - bytes, 0, bytes);
 }
 
-/* The blocks first: they say which stacks there are. */
+/* Restores the blocks first, because they hold the list of stacks. */
 size_t bz_image_restore(struct bz_loop *loop, const void *image) {
     const struct image_head *head = image;
     const char *from = (const char *)image + sizeof *head;
@@ -243,7 +243,7 @@ static void canonicalize_queue(struct bz_loop *loop) {
     }
 }
 
-/* The order in which timers were armed counts among those that are armed: as ranks. */
+/* Replaces the arming order of armed timers by their ranks. */
 static void canonicalize_timers(struct bz_loop *loop) {
     uint64_t ranks[RANKED_TIMERS_MAX];
     memset(loop->heap + loop->heap_count, 0,

@@ -1,4 +1,4 @@
-/* What the files of sim/native share; sim/explore reads it, too. Not installed. */
+/* What the files of sim/native share; sim/explore uses it, too. Not installed. */
 #ifndef BZ_SIM_NATIVE_INTERNAL_H
 #define BZ_SIM_NATIVE_INTERNAL_H
 
@@ -6,14 +6,14 @@
 #include "sim/judge/internal.h"
 #include "sim/native/world.h"
 
-/* What a world was like when its program had been set up and nothing had run yet. */
+/* The image of a world right after the set-up of its program. */
 struct bz_setup_image {
-    const void *program; /* whose set-up it was; NULL: there is no image */
-    void *program_copy;  /* what it was like: another one in its place is not the same */
+    const void *program; /* of the set-up; NULL: there is no image */
+    void *program_copy;  /* its bytes, because another program may take its place */
     size_t program_bytes;
     void *state; /* what the set-up returned */
     char *arenas_block;
-    char *arenas; /* in it: the loop's memory, then the judge's */
+    char *arenas; /* in the block: the loop's memory, then the judge's */
     size_t loop_bytes;
     size_t shadow_bytes;
     struct bz_loop loop;
@@ -24,9 +24,9 @@ struct bz_setup_image {
 
 struct bz_native {
     struct bz_world world;       /* first */
-    struct bz_observer observer; /* it is found by it */
+    struct bz_observer observer; /* bz_native_report() finds the world by it */
     bool is_over;                /* nothing can run any more */
-    bool outside_is_past;        /* fifo: this turn's events from outside have come */
+    bool outside_is_past;        /* fifo: this turn's outside events have passed */
     uint32_t marked_step;        /* see bz_world_mark_step() */
     uint64_t
         looked_at; /* tasks that the program has asked about, as bits; see explore/footprint.h */

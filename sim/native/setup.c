@@ -1,8 +1,8 @@
-/* The image of a set-up: the loop, the judge's shadow state and the arenas of both as they are
- * before the first step, with the events of the set-up in the digest already.
+/* The image of a set-up: the loop, the judge's shadow state and the arenas of both before the first
+ * step. The digest has the events of the set-up already.
  *
- * No task has run, so there is nothing on any stack, and addresses are the same when the image is
- * put back: pointers inside it stay right. */
+ * No task has run, so all stacks are empty. A restored image has the same addresses, so pointers
+ * stay valid. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +17,9 @@ void bz_native_forget_setup(struct bz_native *native) {
 
 #define PAGE_BYTES 4096u
 
-/* Where in a block, which is a page larger, the image begins: half a page off the arena, which
- * begins with a page. At the same place in its page as what is written, a processor takes what is
- * read for it, and waits. */
+/* The place of the image in a block that is a page larger: half a page off, because the arena
+ * begins at a page. At equal offsets in their pages the processor takes the loads for the stores,
+ * and stalls. */
 static char *half_a_page_off(char *block) {
     return block + (PAGE_BYTES + PAGE_BYTES / 2 - (uintptr_t)block % PAGE_BYTES) % PAGE_BYTES;
 }
@@ -39,7 +39,7 @@ void bz_world_keep_setup(struct bz_world *world, const void *program, size_t pro
     setup->arenas_block = malloc(setup->loop_bytes + setup->shadow_bytes + PAGE_BYTES);
     setup->program_copy = malloc(program_bytes);
     if (setup->arenas_block == NULL || setup->program_copy == NULL) {
-        bz_native_forget_setup(native); /* it will be set up again and again: slower, not wrong */
+        bz_native_forget_setup(native); /* every run repeats the set-up: slower, but correct */
         return;
     }
     setup->arenas = half_a_page_off(setup->arenas_block);

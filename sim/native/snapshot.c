@@ -21,7 +21,7 @@ bool bz_snapshot_is_supported(void) {
 
 /* --- forgetting ------------------------------------------------------------------------------- */
 
-/* What only the operation that it was in, or the release that it made, has a use for. */
+/* Clears fields that only a finished operation or release of the task needed. */
 static void forget_task(struct bz_shadow_task *task) {
     task->next_step = 0;
     task->over_released_before = 0;
@@ -41,7 +41,7 @@ static void forget_task(struct bz_shadow_task *task) {
     }
 }
 
-/* Wake-ups so far count only where there is a number to hold them against. */
+/* Wake-ups so far matter only where they are compared with a number. */
 static void forget_wakes(struct bz_shadow *shadow, uint32_t number) {
     struct bz_shadow_object *object = &shadow->objects[number];
     for (uint32_t id = 1; id <= shadow->task_count; id++) {

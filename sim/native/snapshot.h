@@ -1,17 +1,17 @@
-/* Snapshots of a world between two steps: going back in a run instead of running it again, and
- * knowing a place in one that another run has been at (stateful search; VeriSoft and SPIN have the
- * vocabulary).
+/* Snapshots of a world between two steps. A search goes back to one instead of running a prefix
+ * again, and recognises a state that another run has visited (stateful search, as in VeriSoft and
+ * SPIN).
  *
  *     bz_snapshot_begin(world, true, true)   before the set-up
- *     bz_snapshot_normalize(world)           after a step, before anything is saved
+ *     bz_snapshot_normalize(world)           after a step, before a save
  *     bz_snapshot_save(world, snapshot)
  *       ... steps, with other choices ...
  *     bz_snapshot_restore(world, snapshot)
  *
- * A snapshot is the image of the loop (image.h), the judge's shadow state, and the little that the
- * world itself knows. Digest, tape, step numbers and statistics are history, and no part of it;
- * neither is the strategy: who searches, is the strategy. A scenario whose state lies outside the
- * world's memory cannot be searched so.
+ * A snapshot is the image of the loop (image.h), the judge's shadow state, and the few fields of
+ * the world itself. Digest, tape, step numbers and statistics are history, and not part of it. Nor
+ * is the strategy's state, because the search is the strategy. A scenario that keeps state outside
+ * the world's memory cannot be searched.
  */
 #ifndef BZ_SIM_NATIVE_SNAPSHOT_H
 #define BZ_SIM_NATIVE_SNAPSHOT_H
@@ -28,7 +28,7 @@ struct bz_world;
 struct bz_snapshot {
     char *bytes;
     size_t capacity;
-    size_t state_bytes;  /* two snapshots that are equal in these are of the same state */
+    size_t state_bytes;  /* two snapshots that are equal in these bytes are of one state */
     size_t queue_offset; /* where the pointers of the ready queue are in them */
     uint32_t queue_count;
 };
@@ -36,14 +36,12 @@ struct bz_snapshot {
 /* False where snapshots do not work: see bz_image_is_supported(). */
 bool bz_snapshot_is_supported(void);
 
-/* Brings a world into the form in which equal states are equal bytes: everything that only tells of
- * the past, and that no oracle and no task can see any more, is cleared. The steps are counted from
- * 0 again. O(tasks + objects + lines). */
+/* Normalizes a world, so that equal states are equal bytes: clears history that no oracle and no
+ * task can see. Steps are counted from 0 again. O(tasks + objects + lines). */
 void bz_snapshot_normalize(struct bz_world *world);
 
-/* bz_world_begin() for a run that is searched. `saves`: the memory that no run has used yet is
- * cleared, so that every run finds the same in it. `compares`: objects under test are told that
- * states will be compared (sut.h). */
+/* bz_world_begin() for a run of a search. `saves`: clears unused memory, so that every run finds
+ * the same there. `compares`: states will be compared (sut.h). */
 void bz_snapshot_begin(struct bz_world *world, bool saves, bool compares);
 
 /* False without memory. */

@@ -91,7 +91,7 @@ static bool advance_clock(struct bz_native *native) {
     return true;
 }
 
-/* The loop was busy: timers become due though handles are ready. */
+/* The loop was busy: timers become due while handles are ready. */
 static void jump_clock(struct bz_native *native) {
     const struct bz_loop *loop = native->world.loop;
     uint64_t deadline_ns = bz_driver_next_deadline_ns(loop);
@@ -134,7 +134,7 @@ static __attribute__((noinline)) const struct bz_ready *list_ready(struct bz_nat
     return native->ready;
 }
 
-/* Which of the ready handles goes next: its index. */
+/* The index of the ready handle that goes next. */
 static inline __attribute__((always_inline)) uint32_t pick(struct bz_native *native) {
     struct bz_judge *judge = native->world.judge;
     uint32_t count = native->world.loop->ready_count;
@@ -154,8 +154,8 @@ static inline __attribute__((always_inline)) struct bz_handle *take(struct bz_na
     return handle;
 }
 
-/* Everything but a ready handle may come next: a cancel from outside, a timer, the end. False: the
- * end, or a cancel that was a step of its own. */
+/* The events that may come before a ready handle: a cancel from outside, a timer, the end. False:
+ * the end, or a cancel that was a step of its own. */
 static inline __attribute__((always_inline)) bool prepare_any(struct bz_native *native) {
     struct bz_loop *loop = native->world.loop;
     if (bz_judge_cancel_is_due(native->world.judge) && inject(native)) {
@@ -203,7 +203,7 @@ static bool begin_turn(struct bz_native *native) {
     return true;
 }
 
-/* A timer that became due in this turn, and not one that was carried over. */
+/* Whether the timer became due in this turn and was not carried over. */
 static inline bool is_due_timer(const struct bz_handle *handle) {
     return handle->role == BZ_ROLE_TIMER &&
            bz_container_of(handle, const struct bz_timer, handle)->when_ns != BZ_TIME_NEVER;
@@ -220,7 +220,7 @@ static inline __attribute__((always_inline)) bool prepare_fifo(struct bz_native 
         if (!native->outside_is_past) {
             native->outside_is_past = true;
             if (outside_strikes(native)) {
-                native->outside_is_past = false; /* and maybe another one */
+                native->outside_is_past = false; /* another cancel may follow */
                 return false;
             }
         }
@@ -265,7 +265,7 @@ static __attribute__((hot)) void run_fifo(struct bz_native *native) {
 void bz_world_run(struct bz_world *world) {
     struct bz_native *native = bz_native_of(world);
     native->is_over = false;
-    bz_judge_end_step(world->judge); /* what the set-up did */
+    bz_judge_end_step(world->judge); /* for the events of the set-up */
     while (!native->is_over && bz_judge_goes_on(world->judge)) {
         if (world->judge->config.order == BZ_ORDER_FIFO) {
             run_fifo(native);
@@ -275,9 +275,8 @@ void bz_world_run(struct bz_world *world) {
     }
 }
 
-/* A step with nothing of the driver's in the registers that functions save for their callers: the
- * task, which saves them sooner or later, has none of it on its stack, and a state depends on the
- * task's past alone (image.h). */
+/* A step that keeps no value of the driver in callee-saved registers. A task saves these on its
+ * stack, and a state must depend on the past of the task alone (image.h). */
 static __attribute__((noinline)) void step_clear(struct bz_loop *loop, struct bz_handle *handle) {
 #if defined(__x86_64__)
     __asm__ volatile("xorl %%ebx, %%ebx\n\t"
@@ -312,7 +311,7 @@ bool bz_world_step(struct bz_world *world) {
 
 /* --- for scenarios ---------------------------------------------------------------------------- */
 
-/* What a program does depends on which tasks it has looked at: see explore/footprint.h. */
+/* Notes the tasks that the program inspects: see explore/footprint.h. */
 static inline const struct bz_shadow_task *look_at(struct bz_world *world,
                                                    const struct bz_task *task) {
     uint32_t id = task->actor.id;

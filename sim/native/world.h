@@ -1,17 +1,17 @@
 /* The world: the C runtime as a source of events. Simulated runs, one after another, on a virtual
  * clock.
  *
- * A world is the driver of a loop (primitives/runtime/driver.h) and its observer. What may differ
- * between two runs it asks of its judge (sim/judge/judge.h), and what happens it reports to it. One
- * step runs exactly one ready handle, or carries out one injected cancel.
+ * A world is the driver of a loop (primitives/runtime/driver.h) and its observer. It asks its judge
+ * (sim/judge/judge.h) for every choice, and reports every event to it. One step runs exactly one
+ * ready handle, or carries out one injected cancel.
  *
- * Loop orders. `fifo` is what a stock loop does: turn by turn, a turn being the handles that are
- * ready when it begins. The clock advances when nothing is ready. Events from outside come before
- * timers that are due: a cancel is injected after the handles that were carried over and before the
- * timers of the turn. `any` lets every ready handle go next, and a cancel strike before any step.
- * Under both, a clock jump may make timers due while handles are still ready: the loop was busy.
+ * Loop orders. `fifo` works in turns, as a stock loop does; a turn is the handles that are ready
+ * when it begins. The clock advances when nothing is ready. A cancel from outside is injected after
+ * the handles that were carried over and before the timers that are due. `any` lets every ready
+ * handle go next, and a cancel strike before any step. Under both, a clock jump may make timers due
+ * while handles are still ready: the loop was busy.
  *
- * A run stops after the step in which an oracle objects. Tasks are abandoned where they stand.
+ * A run stops after the step of its first violation. Tasks are abandoned where they stand.
  */
 #ifndef BZ_SIM_NATIVE_WORLD_H
 #define BZ_SIM_NATIVE_WORLD_H
@@ -30,7 +30,7 @@ struct bz_world {
     bool is_searched;                 /* states are compared: see sut.h */
 };
 
-/* NULL without memory. The judge is made of `config`, whose source is set by the world. */
+/* The judge gets `config`; the world sets its `source`. NULL without memory. */
 struct bz_world *bz_world_new(const struct bz_judge_config *config,
                               const struct bz_variant *variant);
 void bz_world_destroy(struct bz_world *world);
@@ -41,18 +41,17 @@ void bz_world_begin(struct bz_world *world);
 /* Runs until nothing can run, an oracle objects, or the step limit is hit. */
 void bz_world_run(struct bz_world *world);
 
-/* One step, for a driver that goes back and forth (sim/explore). False: nothing can run any more,
- * and nothing was done. Stops of the run and the step limit are the caller's to see. */
+/* One step, for a search (sim/explore). False: nothing can run, and nothing was done. The caller
+ * checks whether the run has stopped or hit the step limit. */
 bool bz_world_step(struct bz_world *world);
 
-/* Most programs are set up in the same way for every seed: they create tasks, and draw nothing.
- * Then the set-up is kept as an image and copied back for the next run, as dejafu (Haskell) runs a
- * deterministic set-up once and explores what follows.
+/* Most programs have the same set-up for every seed: they create tasks, and draw nothing. The image
+ * of such a set-up is kept and copied back for the next run (dejafu for Haskell does the same).
  *
- * bz_world_keep_setup(), right after the set-up, keeps it if it was of that kind; `program` is all
- * that the set-up depended on, and is compared byte by byte. bz_world_begin_again() begins a run
- * and puts that set-up back in one; it answers false, and has done nothing, if there is no image of
- * this program, or if `start` wants every event. Not under Address- or ThreadSanitizer. */
+ * bz_world_keep_setup(), right after the set-up, keeps it if it qualifies. `program` is all that
+ * the set-up depends on; it is compared byte by byte. bz_world_begin_again() begins a run and
+ * restores the set-up. It returns false, and does nothing, if there is no image of this program, or
+ * if `start` has a sink. Not under Address- or ThreadSanitizer. */
 void bz_world_keep_setup(struct bz_world *world, const void *program, size_t program_bytes,
                          void *state);
 bool bz_world_begin_again(struct bz_world *world, const void *program,
@@ -84,7 +83,7 @@ static inline uint64_t bz_world_draw_delay_ns(struct bz_world *world, const char
 /* True if the task is suspended inside this operation. */
 bool bz_world_is_suspended_in(struct bz_world *world, const struct bz_task *task, enum bz_op op);
 
-/* Which of the `count` tasks, at most 64, are, as bits: the first task is the lowest. */
+/* The same for `count` tasks, at most 64, as bits; the first task is the lowest. */
 uint64_t bz_world_suspended_in(struct bz_world *world, struct bz_task *const *tasks, uint32_t count,
                                enum bz_op op);
 
@@ -92,8 +91,8 @@ uint64_t bz_world_suspended_in(struct bz_world *world, struct bz_task *const *ta
  * cancel is on its way. */
 bool bz_world_waits_in(struct bz_world *world, const struct bz_task *task, enum bz_op op);
 
-/* Whether this is still the step in which the mark was set: the running task has not been suspended
- * since. (The number of a step is no help: a search goes back and forth between steps.) */
+/* Whether the running task has not been suspended since the mark was set. (Step numbers do not
+ * tell: a search goes back and forth between steps.) */
 void bz_world_mark_step(struct bz_world *world);
 bool bz_world_is_marked_step(const struct bz_world *world);
 

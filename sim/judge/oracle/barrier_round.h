@@ -1,5 +1,5 @@
-/* barrier-round (gh-155233): each round of a barrier hands out each index once, and passes nobody
- * before as many have come as it has parties. */
+/* barrier-round (gh-155233): each round of a barrier gives each index once, and no task passes
+ * before all parties of its round have come. */
 #ifndef BZ_SIM_JUDGE_ORACLE_BARRIER_ROUND_H
 #define BZ_SIM_JUDGE_ORACLE_BARRIER_ROUND_H
 
@@ -32,12 +32,12 @@ static inline void barrier_round_judges(struct bz_judge *judge, const struct bz_
         bz_judge_object(judge, "barrier-round", moment->task, moment->object,
                         "%s got index %" PRIu64 " of '%s', which %s", name, moment->numbers[0],
                         barrier_name,
-                        moment->numbers[0] < barrier->parties ? "another task of its round has, too"
-                                                              : "is none of 0 to parties - 1");
+                        moment->numbers[0] < barrier->parties ? "another task of its round has"
+                                                              : "is not in 0 to parties - 1");
     }
 }
 
 #endif
 
 ORACLE(barrier_round, "barrier-round",
-       "an index of a barrier comes twice in a round, or too few pass")
+       "a barrier gives an index twice in a round, or opens too early")

@@ -1,7 +1,7 @@
-/* bound (zoo: BOUND): a queue never holds more items than its maxsize. Counted by what put and get
- * said, so that it needs no look inside. Items that a variant may have handed to woken getters,
- * which have not resumed, are in their hands; but when such a getter leaves without its item, that
- * is in the queue again. */
+/* bound (zoo: BOUND): a queue never holds more items than its maxsize. The count comes from what
+ * put and get returned, so this is a black-box oracle. A variant may have handed items to woken
+ * getters that have not resumed; these items do not count. If such a getter leaves without its
+ * item, the item counts again. */
 #ifndef BZ_SIM_JUDGE_ORACLE_BOUND_H
 #define BZ_SIM_JUDGE_ORACLE_BOUND_H
 
@@ -38,8 +38,8 @@ static inline void bound_judges(struct bz_judge *judge, const struct bz_moment *
         return;
     }
     bz_judge_object(judge, "bound", moment->task, bound_slots(moment),
-                    "'%s' has room for %" PRIu64 ", and after the %s of %s there are %" PRIu64
-                    " item(s)",
+                    "'%s' has room for %" PRIu64
+                    " items, but after the %s of %s there are %" PRIu64,
                     slots->name, slots->permits, is_put ? "put" : "get",
                     bz_judge_task_name(judge, moment->task, name, sizeof name), slots->holders);
 }

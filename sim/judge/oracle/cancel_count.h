@@ -1,16 +1,19 @@
-/* cancel-count (zoo: COUNT): requests to cancel a task are counted, and a timeout scope keeps the
- * account. At every exit: whose cancellation was it? With the requests that scopes inside have
- * taken back set aside, the task's own count must be what it was at entry, plus the requests made
- * since, less one if this scope took back its own; which it did is read off that count. From there:
+/* cancel-count (zoo: COUNT): a timeout scope counts cancel requests correctly, and tells its own
+ * from those of others. It is judged at every exit.
  *
- * - a scope that says BZ_TIMED_OUT has taken one back, and not before its deadline;
- * - one that has, while nobody else asked, turns the body's BZ_CANCELLED into BZ_TIMED_OUT;
- * - if somebody else asked, too, or the task had a request to deliver when it entered, it stays
- *   BZ_CANCELLED, unless a request is still there to be delivered;
- * - any other status passes through unchanged.
+ * The requests that inner scopes took back are set aside. Then the task's count must be the count
+ * at entry plus the requests made since, less one if this scope took back its own. That count shows
+ * whether it did.
  *
- * A scope that forgets to take its request back, and says BZ_CANCELLED, cannot be told from one
- * whose deadline did not come before somebody else's request. */
+ * - A scope that returns BZ_TIMED_OUT has taken one back, and not before its deadline.
+ * - A scope that took one back, while nobody else asked, turns the body's BZ_CANCELLED into
+ *   BZ_TIMED_OUT.
+ * - If somebody else asked too, or a request was pending at entry, the status stays BZ_CANCELLED,
+ *   unless a request is still pending.
+ * - Any other status passes through unchanged.
+ *
+ * A scope may forget to take its request back and return BZ_CANCELLED. From outside, that looks as
+ * if the deadline came after somebody else's request. */
 #ifndef BZ_SIM_JUDGE_ORACLE_CANCEL_COUNT_H
 #define BZ_SIM_JUDGE_ORACLE_CANCEL_COUNT_H
 
@@ -34,12 +37,12 @@ static inline const char *cancel_count_text(const struct bz_scope_exit *scope, u
     }
     if (has_turned && was_asked && !scope->is_pending) {
         *due -= 1;
-        return "a timeout scope said timed-out, and somebody else's request to cancel ended in it";
+        return "a timeout scope returned timed-out and swallowed somebody else's cancel request";
     }
     if (has_taken && !was_asked && scope->body == BZ_CANCELLED && !has_turned) {
         *due -= 1;
-        return "a timeout scope expired, nobody else had asked for a cancellation, and it did not "
-               "say timed-out";
+        return "a timeout scope expired, nobody else had requested a cancel, and it did not return "
+               "timed-out";
     }
     return NULL;
 }
@@ -63,4 +66,4 @@ static inline void cancel_count_judges(struct bz_judge *judge, const struct bz_m
 #endif
 
 ORACLE(cancel_count, "cancel-count",
-       "a timeout scope loses count of the cancel requests, or whose they were")
+       "a timeout scope miscounts cancel requests, or confuses its own with others")

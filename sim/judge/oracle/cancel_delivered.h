@@ -1,23 +1,24 @@
-/* cancel-delivered (zoo: CANCEL): a request that was accepted surfaces exactly once.
+/* cancel-delivered (zoo: CANCEL): an accepted cancel request is delivered exactly once.
  *
- * Swallowed: a task resumes as if nobody had asked, or an await inside an operation was cancelled
- * and the operation says OK. Invented: an operation is cancelled, or says so, though nobody asked,
- * or a second time for one request. */
+ * Swallowed: a task resumes as if there were no request, or an await inside an operation was
+ * cancelled and the operation returns BZ_OK. Invented: an operation is cancelled, or returns
+ * BZ_CANCELLED, without a request, or a second time for one request. */
 #ifndef BZ_SIM_JUDGE_ORACLE_CANCEL_DELIVERED_H
 #define BZ_SIM_JUDGE_ORACLE_CANCEL_DELIVERED_H
 
 #include "sim/judge/oracle/oracle.h"
 
-/* A request is due, and the task resumes without it. One that was passed to a joined task is none:
- * if that one ended otherwise, its outcome is the answer, as in asyncio. */
+/* A request is pending, and the task resumes without it. A request that was passed to a joined task
+ * does not count: if that task ended otherwise, its outcome is the result, as in asyncio. */
 static inline bool cancel_delivered_is_swallowed(const struct bz_shadow_task *task,
                                                  enum bz_status status) {
     return status != BZ_CANCELLED && task->cancel_pending &&
            !(task->wait == BZ_WAIT_JOIN && task->await == BZ_AWAIT_WOKEN);
 }
 
-/* An operation that was cancelled inside says so, or that its own deadline did it; one that was not
- * says neither that nor that it failed. */
+/* Whether the status contradicts what happened. An operation that was cancelled inside returns
+ * BZ_CANCELLED, or BZ_TIMED_OUT for its own deadline. Another one returns neither BZ_CANCELLED nor
+ * BZ_FAILED nor BZ_NOT_HELD. */
 static inline bool cancel_delivered_is_odd(bool was_cancelled, enum bz_status status) {
     const uint32_t of_cancelled = 1u << BZ_CANCELLED | 1u << BZ_TIMED_OUT;
     const uint32_t of_others = ~(1u << BZ_CANCELLED | 1u << BZ_FAILED | 1u << BZ_NOT_HELD);
@@ -40,13 +41,11 @@ static const char *cancel_delivered_text(const struct bz_moment *moment,
                                          const struct bz_shadow_task *task) {
     if (moment->kind == BZ_MOMENT_CANCEL) {
         return moment->status == BZ_CANCELLED
-                   ? "was cancelled inside an operation, although nobody had asked, or once too "
-                     "often"
-                   : "resumed as if nothing had happened, although a cancel request was due";
+                   ? "was cancelled inside an operation without a request, or twice for one"
+                   : "resumed as if nothing had happened, although a cancel request was pending";
     }
-    return task->cancelled_in_op
-               ? "was cancelled inside an operation, which swallowed that and said otherwise"
-               : "was refused by an operation that no cancellation had reached";
+    return task->cancelled_in_op ? "was cancelled inside an operation, which swallowed the cancel"
+                                 : "was refused by an operation that no cancellation had reached";
 }
 
 static inline void cancel_delivered_judges(struct bz_judge *judge, const struct bz_moment *moment) {

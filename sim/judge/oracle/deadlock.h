@@ -1,5 +1,5 @@
-/* deadlock: nothing can ever run again, and tasks have not ended. A pending timer is no deadlock:
- * the clock would have moved on to it. */
+/* deadlock: nothing can ever run again, and tasks have not ended. With a pending timer there is no
+ * deadlock: the clock would advance to it. */
 #ifndef BZ_SIM_JUDGE_ORACLE_DEADLOCK_H
 #define BZ_SIM_JUDGE_ORACLE_DEADLOCK_H
 
@@ -38,8 +38,8 @@ static inline void deadlock_judges(struct bz_judge *judge, const struct bz_momen
         }
     }
     bz_judge_object(judge, "deadlock", first, shadow->tasks[first].object,
-                    "nothing can run and %u task(s) have not ended: %s%s", shadow->unfinished, list,
-                    shadow->unfinished > named ? ", ..." : "");
+                    "nothing can run, and %u of %u tasks have not ended: %s%s", shadow->unfinished,
+                    shadow->task_count, list, shadow->unfinished > named ? ", ..." : "");
 }
 
 #endif

@@ -1,11 +1,14 @@
-/* fifo (zoo: FIFO): a later arrival is granted before an earlier live waiter.
+/* fifo (zoo: FIFO): a later arrival is granted before an earlier live waiter. Judges variants that
+ * claim BZ_CLAIM_FIFO.
  *
- * Arrival is the call of acquire. The grant is what counts, not the resume: under the order `any`
- * tasks that were woken resume in any order. Three ways to be overtaken: a later arrival is granted
- * while an earlier one waits; an earlier one was woken, and a later one takes the permit that it
- * was woken for, so that none is left (barging, gh-90155); or, with BZ_CLAIM_NO_PASSING, a newcomer
- * is served at once while one that was woken has not resumed. Judges variants that claim strict
- * FIFO. */
+ * A task arrives when it calls acquire. The grant counts, not the resume: under the order `any`
+ * woken tasks resume in any order. A waiter is overtaken in three ways:
+ *
+ * - A later arrival is granted while the waiter still waits.
+ * - The waiter was woken, and a later arrival takes the permit, so that none is left (barging,
+ *   gh-90155).
+ * - With BZ_CLAIM_NO_PASSING: the waiter was woken and has not resumed, and a newcomer is granted
+ *   at once. */
 #ifndef BZ_SIM_JUDGE_ORACLE_FIFO_H
 #define BZ_SIM_JUDGE_ORACLE_FIFO_H
 
@@ -29,11 +32,11 @@ static inline void fifo_judges(struct bz_judge *judge, const struct bz_moment *m
         return;
     }
     bz_judge_object(judge, "fifo", moment->task, moment->object,
-                    "%s overtook %u earlier waiter(s) on '%s', first of all %s, which %s",
-                    bz_judge_task_name(judge, moment->task, late, sizeof late), overtaking->count,
+                    "%s was granted '%s' before %s, which %s; overtaken in all: %u",
+                    bz_judge_task_name(judge, moment->task, late, sizeof late),
                     bz_judge_object_name(judge, moment->object),
                     bz_judge_task_name(judge, overtaking->first, early, sizeof early),
-                    fates[overtaking->how]);
+                    fates[overtaking->how], overtaking->count);
 }
 
 #endif

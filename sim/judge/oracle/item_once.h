@@ -1,15 +1,13 @@
-/* item-once (zoo: ITEM, ATOMIC): every item whose put said OK is delivered exactly once, and no
- * other: none is made up, none comes twice, none comes out of a put that was cancelled, and at the
- * end none is missing. A get or put that failed must leave the queue with as many items as there
- * were: there a lost item is found at the step that loses it. */
+/* item-once (zoo: ITEM, ATOMIC): every item whose put returned BZ_OK is delivered exactly once, and
+ * no other item is. A get or put that failed must leave the number of items as it was, so a lost
+ * item is found at the step that loses it. */
 #ifndef BZ_SIM_JUDGE_ORACLE_ITEM_ONCE_H
 #define BZ_SIM_JUDGE_ORACLE_ITEM_ONCE_H
 
 #include "sim/judge/oracle/oracle.h"
 
-/* How many items a put or get that failed has left too many, or too few if negative. A variant that
- * hands items over may have let in one whose put has not returned yet, but has no fewer than were
- * put. */
+/* How many items there are too many after a get or put that failed; negative: too few. If a variant
+ * hands items over, an item may be in the queue before its put returns. */
 static inline int64_t item_once_surplus(const struct bz_judged_queue *queue) {
     int64_t size = (int64_t)queue->size(queue->instance);
     int64_t least = (int64_t)bz_queue_expected_size(queue);
@@ -37,21 +35,21 @@ static inline bool item_once_suspects(const struct bz_judge *judge,
 static const char *item_once_text(const struct bz_moment *moment) {
     const struct bz_judged_queue *queue = moment->queue;
     if (moment->kind == BZ_MOMENT_LEFT_OVER) {
-        return "was put, and was never delivered, nor is it in the queue";
+        return "was put, but never delivered, and is not in the queue";
     }
     if (!bz_queue_knows(queue, moment->numbers[0])) {
-        return "was delivered, and nobody had put it";
+        return "was delivered, but nobody had put it";
     }
     if (moment->kind == BZ_MOMENT_PUT_FAILED) {
-        return "was delivered, and its put said that it did not happen";
+        return "was delivered, but its put had failed";
     }
     switch (queue->ledger[moment->numbers[0]].state) {
     case BZ_ITEM_GOT:
         return "was delivered a second time";
     case BZ_ITEM_REFUSED:
-        return "was delivered, and its put said that it did not happen";
+        return "was delivered, but its put had failed";
     default:
-        return "was delivered, and a shutdown had dropped it";
+        return "was delivered, but a shutdown had dropped it";
     }
 }
 
@@ -64,14 +62,12 @@ static inline void item_once_judges(struct bz_judge *judge, const struct bz_mome
                         item_once_text(moment));
         return;
     }
-    int64_t surplus = item_once_surplus(moment->queue);
     bz_judge_object(judge, "item-once", moment->task, moment->object,
-                    "%s did not get or put anything, and now '%s' has %" PRId64
-                    " item(s) %s than were put and not yet got",
+                    "after the failed get or put of %s the item count of '%s' is off by %+" PRId64,
                     bz_judge_task_name(judge, moment->task, name, sizeof name), queue_name,
-                    surplus > 0 ? surplus : -surplus, surplus > 0 ? "more" : "fewer");
+                    item_once_surplus(moment->queue));
 }
 
 #endif
 
-ORACLE(item_once, "item-once", "an item is lost, made up, or delivered twice")
+ORACLE(item_once, "item-once", "an item is lost, invented, or delivered twice")

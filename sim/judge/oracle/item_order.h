@@ -1,7 +1,7 @@
-/* item-order (zoo: ORDER): items leave in the order of the queue. For a variant that takes its item
- * when get returns (BZ_CLAIM_TAKES_AT_RETURN), the very item that is next, of equals in priority
- * the one that was put first; for one that hands items over at the wake-up, whose takers may resume
- * in any order, of two items from one task to one task the earlier first (FIFO queues). */
+/* item-order (zoo: ORDER): items leave in the order of the queue. A get of a variant with
+ * BZ_CLAIM_TAKES_AT_RETURN must return the next item; among equal priorities, the one put first.
+ * Other variants hand items over at the wake-up, and the takers may resume in any order. So only
+ * FIFO queues are judged: one task gets the items of another task in the order of their puts. */
 #ifndef BZ_SIM_JUDGE_ORACLE_ITEM_ORDER_H
 #define BZ_SIM_JUDGE_ORACLE_ITEM_ORDER_H
 
@@ -19,7 +19,7 @@ static inline bool item_order_comes_before(enum bz_queue_order order,
     return item->entered < other->entered;
 }
 
-/* What the queue's order takes next; 0 if it is empty. O(items). */
+/* The next item in the queue's order; 0 if the queue is empty. O(items). */
 static inline uint32_t item_order_next(const struct bz_judged_queue *queue) {
     uint32_t next = 0;
     for (uint32_t value = 1; value <= queue->item_count; value++) {
@@ -46,7 +46,7 @@ static inline uint32_t item_order_later(const struct bz_judged_queue *queue, uin
     return 0;
 }
 
-/* The item that was to come before this one; 0: none. */
+/* The item that should have come before this one; 0: none. */
 static inline uint32_t item_order_earlier(const struct bz_judged_queue *queue, uint64_t value,
                                           uint32_t consumer) {
     if (!bz_queue_may_give(queue, value)) {
@@ -75,9 +75,9 @@ static inline void item_order_judges(struct bz_judge *judge, const struct bz_mom
                     bz_judge_task_name(judge, moment->task, name, sizeof name), moment->numbers[0],
                     bz_judge_object_name(judge, moment->object),
                     item_order_earlier(queue, moment->numbers[0], moment->task),
-                    bz_queue_is_exact(queue) ? "was to come first" : "came before it");
+                    bz_queue_is_exact(queue) ? "should have come first" : "came before it");
 }
 
 #endif
 
-ORACLE(item_order, "item-order", "an item is delivered before one that was to come first")
+ORACLE(item_order, "item-order", "items of a queue are delivered out of order")

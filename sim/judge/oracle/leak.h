@@ -1,5 +1,5 @@
-/* leak (zoo: HYGIENE): every task has ended, and yet a queue has entries: waiters that nobody will
- * ever take out. */
+/* leak (zoo: HYGIENE): every task has ended, but a queue still has waiters, which nobody will
+ * remove. */
 #ifndef BZ_SIM_JUDGE_ORACLE_LEAK_H
 #define BZ_SIM_JUDGE_ORACLE_LEAK_H
 
@@ -34,7 +34,7 @@ static inline void leak_judges(struct bz_judge *judge, const struct bz_moment *m
     (void)moment;
     if (number != 0) {
         bz_judge_object(judge, "leak", 0, number,
-                        "every task has ended, but the queue of '%s' still has %u entries",
+                        "every task has ended, but entries are left in the queue of '%s': %u",
                         bz_judge_object_name(judge, number), queued);
     }
 }

@@ -1,6 +1,6 @@
-/* level-bound (van Rossum: level >= |R|): more waiters hold a result than there are open tables, so
- * that a permit is promised twice. Found at the second promise, before anybody is let in. Judges
- * variants whose wake-up is a grant; where it is a hint, two hints promise nothing. */
+/* level-bound (van Rossum: level >= |R|): more waiters hold a result than the level, so a permit is
+ * promised twice. Found at the second promise, before anybody is let in. Judges variants with
+ * BZ_CLAIM_WAKE_IS_GRANT; elsewhere a wake-up promises nothing. */
 #ifndef BZ_SIM_JUDGE_ORACLE_LEVEL_BOUND_H
 #define BZ_SIM_JUDGE_ORACLE_LEVEL_BOUND_H
 
@@ -15,10 +15,10 @@ static inline uint64_t level_bound_suspects(const struct bz_judge *judge,
 static inline void level_bound_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     if (object->look.view != NULL && bz_claims(object, BZ_CLAIM_WAKE_IS_GRANT)) {
-        bz_judge_object(
-            judge, "level-bound", bz_shadow_newest_woken(&judge->shadow, object), moment->object,
-            "%u waiter(s) of '%s' were woken and have not resumed, for a level of %" PRIu64,
-            object->woken, object->name, object->view.level);
+        bz_judge_object(judge, "level-bound", bz_shadow_newest_woken(&judge->shadow, object),
+                        moment->object,
+                        "'%s' promises more permits than it has: %u woken waiters, level %" PRIu64,
+                        object->name, object->woken, object->view.level);
     }
 }
 

@@ -1,6 +1,5 @@
-/* The oracles, in the order in which they judge a step: what hurts a user comes first, what merely
- * shows that the shadow state disagrees comes last. Included several times, with ORACLE() defined
- * for what is to be made of each. The order is the meaning, so it is not sorted. */
+/* The oracles, in the order in which they judge a step: what hurts a user first, internal
+ * disagreement last. The files that include this list define ORACLE() for their purpose. */
 /* clang-format off */
 #include "sim/judge/oracle/mutual_exclusion.h"
 #include "sim/judge/oracle/relock.h"

@@ -1,13 +1,13 @@
-/* livelock: the step limit was hit, and for at least half of the run no operation was called or
- * returned and no task ended; nor does a holder work on between two operations, as in a scenario
- * with long meals. A run that hits the limit while it still gets somewhere is no violation; the
- * campaign reports it as out of steps. */
+/* livelock: the run hit the step limit without progress for at least half of its steps: no
+ * operation was called or returned, and no task ended. A holder that works between two operations
+ * counts as progress. A run that hits the limit with progress is no violation; the campaign counts
+ * it as out of steps. */
 #ifndef BZ_SIM_JUDGE_ORACLE_LIVELOCK_H
 #define BZ_SIM_JUDGE_ORACLE_LIVELOCK_H
 
 #include "sim/judge/oracle/oracle.h"
 
-/* Somebody is on the way between two operations: what takes so long is the program's own work. */
+/* A task that holds something yields or sleeps between two operations. */
 static inline bool livelock_somebody_works(const struct bz_shadow *shadow) {
     for (uint32_t id = 1; id <= shadow->task_count; id++) {
         const struct bz_shadow_task *task = &shadow->tasks[id];
@@ -28,8 +28,8 @@ static inline bool livelock_suspects(const struct bz_judge *judge, const struct 
 static inline void livelock_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     (void)moment;
     bz_judge_object(judge, "livelock", 0, 0,
-                    "%u steps were run, and nothing was achieved since step %u: no operation was "
-                    "called or returned, no task ended",
+                    "%u steps were run without progress since step %u: no operation was called or "
+                    "returned, and no task ended",
                     judge->step, judge->progress_step);
 }
 

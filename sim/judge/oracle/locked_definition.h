@@ -1,5 +1,5 @@
-/* locked-definition (van Rossum; gh-97028, gh-138121): locked() is (W or R or level == 0), that is,
- * true exactly when an acquire now would wait. Judges variants that claim it. */
+/* locked-definition (van Rossum; gh-97028, gh-138121): locked() is (W or R or level == 0), which is
+ * true exactly if an acquire would wait. Judges variants with BZ_CLAIM_LOCKED_EXACT. */
 #ifndef BZ_SIM_JUDGE_ORACLE_LOCKED_DEFINITION_H
 #define BZ_SIM_JUDGE_ORACLE_LOCKED_DEFINITION_H
 
@@ -17,7 +17,7 @@ static inline void locked_definition_judges(struct bz_judge *judge,
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     if (object->look.locked != NULL) {
         bz_judge_object(judge, "locked-definition", 0, moment->object,
-                        "locked() of '%s' says %s with %u waiting, %u woken and level %" PRIu64,
+                        "locked() of '%s' is %s with %u waiting, %u woken and level %" PRIu64,
                         object->name, object->shows_locked ? "true" : "false", object->waiting,
                         object->woken, object->view.level);
     }

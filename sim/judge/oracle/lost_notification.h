@@ -1,9 +1,13 @@
-/* lost-notification (zoo: NOLOST): fewer waiters were woken than a notification was for. Two ways:
- * notify(n), notify_all() or set() leave somebody asleep that they were for; or a waiter that was
- * notified and then cancelled left while others still waited, and woke none of them (gh-112202):
- * one whose wait says OK kept the notification, and the cancellation is what was lost. A
- * notification that goes to a waiter on its way out may be passed on by that one, and is not
- * judged. Spurious wake-ups are no fault. */
+/* lost-notification (zoo: NOLOST): fewer waiters were woken than a notification was for. There are
+ * two ways:
+ *
+ * - notify(n), notify_all() or set() leaves waiters asleep that it should have woken.
+ * - A waiter was notified, then cancelled, and left without waking one of those that still waited
+ *   (gh-112202). If its wait returns BZ_OK, it kept the notification, and `cancel-delivered` judges
+ *   it.
+ *
+ * A cancelled waiter that has not left may pass a notification on, so it counts as woken. Spurious
+ * wake-ups are not judged. */
 #ifndef BZ_SIM_JUDGE_ORACLE_LOST_NOTIFICATION_H
 #define BZ_SIM_JUDGE_ORACLE_LOST_NOTIFICATION_H
 
@@ -28,12 +32,12 @@ static inline void lost_notification_judges(struct bz_judge *judge,
     if (moment->kind == BZ_MOMENT_LEAVES) {
         bz_judge_object(judge, "lost-notification", moment->task, moment->object,
                         "%s was notified by '%s', then cancelled, and left without passing it on; "
-                        "%u still wait(s)",
+                        "still waiting: %u",
                         name, object->name, object->live);
     } else {
         bz_judge_object(judge, "lost-notification", moment->task, moment->object,
-                        "%s told '%s' to wake %" PRIu64 " waiter(s), and %" PRIu64
-                        " were woken; %u still wait(s)",
+                        "%s told '%s' to wake %" PRIu64 ", but it woke %" PRIu64
+                        "; still waiting: %u",
                         name, object->name, moment->numbers[1], moment->numbers[0], object->live);
     }
 }
@@ -41,4 +45,4 @@ static inline void lost_notification_judges(struct bz_judge *judge,
 #endif
 
 ORACLE(lost_notification, "lost-notification",
-       "a notification wakes fewer waiters than it is for, or goes with a cancelled one")
+       "a notification wakes too few waiters, or is lost with a cancelled one")

@@ -1,17 +1,16 @@
-/* lost-wakeup (zoo: NOLOST): a permit (an item, a slot, a set event, the last party of a barrier)
- * is there, a live waiter is queued, and nothing is under way that could hand it over. Found at the
- * step that loses it, not at the deadlock.
+/* lost-wakeup (zoo: NOLOST): a permit is free, a live waiter is queued, and nothing will hand it
+ * over. The same goes for an item, a slot, a set event and a full barrier. Found at the step that
+ * loses the wake-up, not at the deadlock.
  *
- * Under way is: a waiter that was woken or cancelled and has not resumed (it may pass the wake-up
- * on), a waiter that polls, and any callback that is ready: what it does is looked at when it has
- * run. A variant that hands over by a task or a timer of its own is judged too early; it has to
- * wake its waiters from the release, from a callback, or from a waiter. */
+ * These may still hand it over: a waiter that was woken or cancelled and has not resumed, a waiter
+ * that polls, and a ready callback. A variant must wake its waiters from the release, from a
+ * callback, or from a waiter. One that uses a task or a timer of its own is accused wrongly. */
 #ifndef BZ_SIM_JUDGE_ORACLE_LOST_WAKEUP_H
 #define BZ_SIM_JUDGE_ORACLE_LOST_WAKEUP_H
 
 #include "sim/judge/oracle/oracle.h"
 
-/* So many live tasks wait at a barrier that it should have opened. */
+/* Enough live tasks wait at a barrier to open it. */
 static inline uint64_t lost_wakeup_is_quorate(const struct bz_shadow_object *object) {
     return (object->quorum > 0) & (object->live >= object->quorum);
 }
@@ -43,15 +42,16 @@ static inline void lost_wakeup_judges(struct bz_judge *judge, const struct bz_mo
                         "'%s' is set, %s waits (first of %u), and nothing is under way to wake it",
                         object->name, name, object->waiting);
     } else if (object->kind == BZ_OBJECT_BARRIER) {
-        bz_judge_object(judge, "lost-wakeup", waiter, moment->object,
-                        "%u wait at '%s', which is for %u, and nothing is under way to wake them",
-                        object->live, object->name, object->quorum);
+        bz_judge_object(
+            judge, "lost-wakeup", waiter, moment->object,
+            "%u tasks wait at '%s', which needs %u, and nothing is under way to wake them",
+            object->live, object->name, object->quorum);
     } else {
-        const char *what = object->kind == BZ_OBJECT_ITEMS   ? "item(s)"
-                           : object->kind == BZ_OBJECT_SLOTS ? "slot(s)"
-                                                             : "permit(s)";
+        const char *what = object->kind == BZ_OBJECT_ITEMS   ? "items"
+                           : object->kind == BZ_OBJECT_SLOTS ? "slots"
+                                                             : "permits";
         bz_judge_object(judge, "lost-wakeup", waiter, moment->object,
-                        "%" PRIu64 " of %" PRIu64 " %s of '%s' is free, %s waits (first of %u), "
+                        "%" PRIu64 " of %" PRIu64 " %s of '%s' are free, %s waits (first of %u), "
                         "and nothing is under way to wake it",
                         object->permits - object->holders, object->permits, what, object->name,
                         name, object->waiting);

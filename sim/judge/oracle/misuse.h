@@ -1,7 +1,7 @@
-/* misuse (zoo: BOUND): a call that makes no sense was accepted, or one that does was refused: a
- * release of what nobody holds, a wait or notification without the lock, a task_done too many, a
- * get refused while there are items. A plain semaphore may be released by anybody; all others are
- * judged if they claim to refuse it, queues only where their state is exact. */
+/* misuse (zoo: BOUND): an invalid call was accepted, or a valid one refused. Invalid are a release
+ * of what nobody holds, a wait or notify without the lock, a task_done too many. A get must not
+ * return BZ_CLOSED while there are items. Any task may release a plain semaphore. Other variants
+ * are judged with BZ_CLAIM_REFUSES_MISUSE, queues only with BZ_CLAIM_TAKES_AT_RETURN, too. */
 #ifndef BZ_SIM_JUDGE_ORACLE_MISUSE_H
 #define BZ_SIM_JUDGE_ORACLE_MISUSE_H
 
@@ -42,10 +42,10 @@ static inline void misuse_judges(struct bz_judge *judge, const struct bz_moment 
     bz_judge_task_name(judge, task, name, sizeof name);
     if (is_release) {
         bz_judge_object(judge, "misuse", task, moment->object,
-                        "%s released '%s', which nobody held, and was told OK", name, object->name);
+                        "%s released '%s', which nobody held, and got ok", name, object->name);
     } else {
         bz_judge_object(judge, "misuse", task, moment->object,
-                        "%s was told '%s' by '%s', whose state says otherwise", name,
+                        "%s got '%s' from '%s', which contradicts its state", name,
                         bz_status_name(moment->status), object->name);
     }
 }
@@ -53,4 +53,4 @@ static inline void misuse_judges(struct bz_judge *judge, const struct bz_moment 
 #endif
 
 ORACLE(misuse, "misuse",
-       "a release of what is not held is accepted, or another call that makes no sense")
+       "an invalid call is accepted, such as a release of what is not held, or a valid one refused")

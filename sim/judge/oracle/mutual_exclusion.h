@@ -1,5 +1,5 @@
-/* mutual-exclusion (zoo: MUTEX): no more tasks own a permit than there are permits. Black box: it
- * counts returns of acquire with BZ_OK against accepted releases. */
+/* mutual-exclusion (zoo: MUTEX): more tasks hold a permit than there are permits. Black box: it
+ * counts acquires that returned BZ_OK less accepted releases. */
 #ifndef BZ_SIM_JUDGE_ORACLE_MUTUAL_EXCLUSION_H
 #define BZ_SIM_JUDGE_ORACLE_MUTUAL_EXCLUSION_H
 
@@ -18,8 +18,7 @@ static inline void mutual_exclusion_judges(struct bz_judge *judge, const struct 
         return;
     }
     bz_judge_object(judge, "mutual-exclusion", moment->task, moment->object,
-                    "%s was let in as holder number %" PRIu64 " of '%s', which has %" PRIu64
-                    " permit(s)",
+                    "%s became holder number %" PRIu64 " of '%s'; permits: %" PRIu64,
                     bz_judge_task_name(judge, moment->task, name, sizeof name), object->holders,
                     object->name, object->permits);
 }

@@ -1,4 +1,4 @@
-/* nondeterminism: whoever runs a seed twice compares the two runs. */
+/* nondeterminism: bz_judge_record() compares two runs of one tape. */
 #ifndef BZ_SIM_JUDGE_ORACLE_NONDETERMINISM_H
 #define BZ_SIM_JUDGE_ORACLE_NONDETERMINISM_H
 

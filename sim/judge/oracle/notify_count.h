@@ -1,7 +1,7 @@
-/* notify-count: a condition wakes exactly as many waiters as it is told to, plus one for each that
- * was notified and then cancelled while somebody else waited; each in the step in which it is due.
- * Spurious wake-ups are allowed by most documentations; this judges variants that claim to have
- * none (BZ_CLAIM_EXACT_NOTIFY). */
+/* notify-count: a condition wakes exactly as many waiters as it was told to, plus one for each that
+ * was notified and then cancelled while others waited. Each wake-up comes in the step in which it
+ * is due. Judges variants with BZ_CLAIM_EXACT_NOTIFY; most documentations allow spurious wake-ups.
+ */
 #ifndef BZ_SIM_JUDGE_ORACLE_NOTIFY_COUNT_H
 #define BZ_SIM_JUDGE_ORACLE_NOTIFY_COUNT_H
 
@@ -17,12 +17,11 @@ static inline void notify_count_judges(struct bz_judge *judge, const struct bz_m
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     if (object->wakes != object->wakes_due) {
         bz_judge_object(judge, "notify-count", 0, moment->object,
-                        "'%s' has woken %u waiter(s) in all, and %u were due", object->name,
-                        object->wakes, object->wakes_due);
+                        "wake-ups by '%s' so far: %u, but %u were due", object->name, object->wakes,
+                        object->wakes_due);
     }
 }
 
 #endif
 
-ORACLE(notify_count, "notify-count",
-       "a condition wakes more waiters than it was told to, or too late")
+ORACLE(notify_count, "notify-count", "a condition wakes too many waiters, or too late")

@@ -7,16 +7,16 @@
  *     void NAME_judges(struct bz_judge *judge, const struct bz_moment *moment);
  *     ORACLE(NAME, "name", "violated when ...")
  *
- * NAME_suspects() is asked at every moment (struct bz_moment of internal.h). It begins with the
- * kinds that concern it. It only reads, and calls nobody. It may suspect too often: NAME_judges()
- * looks closely, and calls bz_judge_object() or returns. It must not suspect too seldom.
+ * NAME_suspects() is called at every moment (struct bz_moment of internal.h), and begins with the
+ * kinds that concern it. It only reads. It must not miss a violation, but may suspect too often:
+ * NAME_judges() then checks precisely, and calls bz_judge_object() or returns.
  *
- * For a moment of every step NAME_suspects() is written to be fast: it has no branch (& in place of
- * &&), it leaves to NAME_judges() what is true of most objects, and it may return a word in place
+ * For a moment of every step NAME_suspects() is written to be fast. It has no branch (& in place of
+ * &&), leaves checks that are true of most objects to NAME_judges(), and may return a word in place
  * of a bool, where 0 is no suspicion (sim/performance.md).
  *
- * An oracle reads the shadow state, and judges what was claimed and nothing else. It changes
- * nothing: passing runs have the same digest whatever judges them.
+ * An oracle reads the shadow state, judges claims alone, and changes nothing. So passing runs have
+ * the same digest under any set of oracles.
  *
  * Sources: asyncio's history (gh-90155, gh-97545, bpo-32734 and others named in scenarios/zoo), and
  * G. van Rossum, "Reasoning about asyncio.Semaphore" (2022).
@@ -40,21 +40,21 @@ static inline bool bz_claims(const struct bz_shadow_object *object, uint32_t cla
     return (object->claims & claims) == claims;
 }
 
-/* Comparisons of every step: 0 if all is well. */
+/* Checks of every step: 0 means no violation. */
 
-/* The level that an object shows, and its holders, are not its permits. */
+/* Its level plus its holders differ from its permits. */
 static inline uint64_t bz_is_unbalanced(const struct bz_shadow_object *object) {
     return (object->view.level + object->holders) ^ object->permits;
 }
 
-/* W, R, C are not the queue that it shows, or not the tasks that wait. */
+/* W, R, C differ from the queue that it shows, or from the tasks that wait. */
 static inline uint64_t bz_is_unpartitioned(const struct bz_shadow_object *object) {
     const struct bz_permit_view *view = &object->view;
     return ((view->waiting + view->woken + view->cancelled) ^ view->queued) |
            (view->waiting ^ object->waiting) | (view->woken > object->woken);
 }
 
-/* More waiters were woken than it shows open tables. */
+/* More waiters were woken than its level. */
 static inline uint64_t bz_is_overpromised(const struct bz_shadow_object *object) {
     return object->view.level < object->woken;
 }

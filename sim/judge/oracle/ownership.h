@@ -1,6 +1,6 @@
-/* ownership (zoo: ATOMIC, CONSERVE): acquire said OK and no permit left the level, or it did not
- * say OK and a permit went with it. White box: the sum of permits is wrong after a step in which an
- * acquire returned, and that return is the reason. */
+/* ownership (zoo: ATOMIC, CONSERVE): acquire returned BZ_OK without taking a permit, or returned
+ * another status and took one. White box: after a step in which an acquire returned, level plus
+ * holders differ from the permits, and that return explains the difference. */
 #ifndef BZ_SIM_JUDGE_ORACLE_OWNERSHIP_H
 #define BZ_SIM_JUDGE_ORACLE_OWNERSHIP_H
 
@@ -17,20 +17,18 @@ static inline void ownership_judges(struct bz_judge *judge, const struct bz_mome
     bool is_too_many = object->view.level + object->holders > object->permits;
     if (object->look.view == NULL || object->return_step != judge->step ||
         object->return_task == 0 || (object->return_status == BZ_OK) != is_too_many) {
-        return; /* no acquire returned, or the sum is wrong the other way: it is not its doing */
+        return; /* no acquire returned, or it does not explain the difference */
     }
     char name[BZ_NAME_BYTES];
     bz_judge_object(judge, "ownership", object->return_task, moment->object,
-                    "acquire of '%s' said '%s' to %s, but %s: level %" PRIu64 " and %" PRIu64
-                    " holder(s) of %" PRIu64 " permit(s)",
+                    "acquire of '%s' returned '%s' to %s, but %s: level %" PRIu64
+                    ", holders %" PRIu64 ", permits %" PRIu64,
                     object->name, bz_status_name((enum bz_status)object->return_status),
                     bz_judge_task_name(judge, object->return_task, name, sizeof name),
-                    object->return_status == BZ_OK ? "no permit was taken"
-                                                   : "a permit went with it",
+                    object->return_status == BZ_OK ? "took no permit" : "took a permit",
                     object->view.level, object->holders, object->permits);
 }
 
 #endif
 
-ORACLE(ownership, "ownership",
-       "acquire said OK and the caller owns nothing, or did not and it owns")
+ORACLE(ownership, "ownership", "acquire returns ok without a permit, or another status with one")

@@ -1,5 +1,5 @@
-/* permit-conservation (zoo: CONSERVE): after every step, open tables and holders add up to the
- * permits. Permits that were promised to woken waiters count among the open tables. */
+/* permit-conservation (zoo: CONSERVE): after every step, level and holders add up to the permits.
+ * The level includes permits that were promised to woken waiters. */
 #ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_CONSERVATION_H
 #define BZ_SIM_JUDGE_ORACLE_PERMIT_CONSERVATION_H
 
@@ -16,9 +16,9 @@ static inline void permit_conservation_judges(struct bz_judge *judge,
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     if (object->look.view != NULL) {
         bz_judge_object(judge, "permit-conservation", 0, moment->object,
-                        "'%s' has %" PRIu64 " permit(s), but level %" PRIu64 " and %" PRIu64
-                        " holder(s); %u woken waiter(s)",
-                        object->name, object->permits, object->view.level, object->holders,
+                        "level %" PRIu64 " plus holders %" PRIu64
+                        " of '%s' differs from permits %" PRIu64 "; woken waiters: %u",
+                        object->view.level, object->holders, object->name, object->permits,
                         object->woken);
     }
 }

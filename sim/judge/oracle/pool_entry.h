@@ -1,5 +1,5 @@
-/* pool-entry (zoo: HYGIENE, POOL-PRUNE-WINDOW): when nobody uses any key, a pool of locks keeps
- * none. That it never has two locks for one key is `mutual-exclusion`'s business. */
+/* pool-entry (zoo: HYGIENE, POOL-PRUNE-WINDOW): a pool keeps no lock when no key is in use.
+ * `mutual-exclusion` judges two locks for one key. */
 #ifndef BZ_SIM_JUDGE_ORACLE_POOL_ENTRY_H
 #define BZ_SIM_JUDGE_ORACLE_POOL_ENTRY_H
 
@@ -13,7 +13,7 @@ static inline bool pool_entry_suspects(const struct bz_judge *judge,
 
 static inline void pool_entry_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     bz_judge_object(judge, "pool-entry", moment->task, moment->object,
-                    "nobody uses any key of '%s', and it still keeps %" PRIu64 " lock(s)",
+                    "no key of '%s' is in use, but locks are left: %" PRIu64,
                     bz_judge_object_name(judge, moment->object), moment->numbers[0]);
 }
 

@@ -1,5 +1,5 @@
-/* queue-partition (van Rossum: W, R, C): every entry of the queue is waiting, or holds a result, or
- * is cancelled; and the waiting ones are exactly the tasks that wait in acquire. */
+/* queue-partition (van Rossum: W, R, C): every entry of the queue waits, holds a result, or is
+ * cancelled. The waiting entries are exactly the tasks that wait in acquire. */
 #ifndef BZ_SIM_JUDGE_ORACLE_QUEUE_PARTITION_H
 #define BZ_SIM_JUDGE_ORACLE_QUEUE_PARTITION_H
 
@@ -24,11 +24,11 @@ static inline void queue_partition_judges(struct bz_judge *judge, const struct b
                         object->name, view->queued, view->waiting, view->woken, view->cancelled);
     } else if (view->waiting != object->waiting) {
         bz_judge_object(judge, "queue-partition", 0, moment->object,
-                        "the queue of '%s' shows %u waiting entries, but %u task(s) wait",
+                        "the queue of '%s' shows %u waiting entries, but %u tasks wait",
                         object->name, view->waiting, object->waiting);
     } else {
         bz_judge_object(judge, "queue-partition", 0, moment->object,
-                        "the queue of '%s' shows %u entries with a result, but only %u task(s) "
+                        "the queue of '%s' shows %u entries with a result, but only %u tasks "
                         "were woken and have not resumed",
                         object->name, view->woken, object->woken);
     }

@@ -1,5 +1,5 @@
-/* queue-size (zoo: CONSERVE): a queue's size is what was put less what was got, after every put and
- * get. White box; judges variants whose get takes its item when it returns. */
+/* queue-size (zoo: CONSERVE): after every put and get, a queue's size is the puts less the gets.
+ * White box; judges variants with BZ_CLAIM_TAKES_AT_RETURN. */
 #ifndef BZ_SIM_JUDGE_ORACLE_QUEUE_SIZE_H
 #define BZ_SIM_JUDGE_ORACLE_QUEUE_SIZE_H
 
@@ -16,12 +16,11 @@ static inline bool queue_size_suspects(const struct bz_judge *judge,
 static inline void queue_size_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_judged_queue *queue = moment->queue;
     bz_judge_object(judge, "queue-size", moment->task, moment->object,
-                    "'%s' says that it has %" PRIu64 " item(s); %" PRIu64
-                    " were put and not yet got",
+                    "'%s' shows a size of %" PRIu64 ", but puts less gets are %" PRIu64,
                     bz_judge_object_name(judge, moment->object), queue->size(queue->instance),
                     bz_queue_expected_size(queue));
 }
 
 #endif
 
-ORACLE(queue_size, "queue-size", "a queue's size is not what was put less what was got")
+ORACLE(queue_size, "queue-size", "a queue's size differs from its puts less its gets")

@@ -1,5 +1,5 @@
-/* relock (zoo: RELOCK, gh-67159): the wait of a condition comes back, whatever it says, with the
- * lock held by the task that waited, and by no other. */
+/* relock (zoo: RELOCK, gh-67159): the wait of a condition returns, with any status, only when its
+ * task holds the lock. */
 #ifndef BZ_SIM_JUDGE_ORACLE_RELOCK_H
 #define BZ_SIM_JUDGE_ORACLE_RELOCK_H
 
@@ -14,14 +14,13 @@ static inline bool relock_suspects(const struct bz_judge *judge, const struct bz
 
 static inline void relock_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     char name[BZ_NAME_BYTES];
-    bz_judge_object(judge, "relock", moment->task, moment->object,
-                    "%s came back from waiting for '%s' with '%s', %s",
-                    bz_judge_task_name(judge, moment->task, name, sizeof name),
-                    bz_judge_object_name(judge, moment->object), bz_status_name(moment->status),
-                    moment->numbers[0] != 0 ? "while another task holds the lock"
-                                            : "and nobody holds the lock");
+    bz_judge_object(
+        judge, "relock", moment->task, moment->object, "the wait of %s for '%s' returned '%s' %s",
+        bz_judge_task_name(judge, moment->task, name, sizeof name),
+        bz_judge_object_name(judge, moment->object), bz_status_name(moment->status),
+        moment->numbers[0] != 0 ? "while another task holds the lock" : "without the lock");
 }
 
 #endif
 
-ORACLE(relock, "relock", "the wait of a condition comes back without the lock")
+ORACLE(relock, "relock", "the wait of a condition returns without the lock")

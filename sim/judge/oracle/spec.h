@@ -1,40 +1,34 @@
 /* spec: a step of the code is no transition of the executable specification `buzzer`
- * (sim/spec/guards.h): the code does not refine it.
+ * (sim/spec/guards.h), so the code does not refine it.
  *
- * The shadow state is the specification's state of an object: level is the permits less the
- * holders, W, R and C are the tasks that wait, that were woken, that were cancelled and have not
- * resumed. What tasks do and are told are its actions: an acquire that returns at once is Acquire,
- * one that suspends is Enqueue, a wake-up is Wake, a return after a wake-up Resume or GiveBack, and
- * so on; a step is a sequence of them. Two things must hold. Each action's guards are met where the
- * shadow state takes note of it, by the very functions with which the specification is enumerated;
- * and what the code shows of itself after the step is the state that the specification is in.
+ * The shadow state is the specification's state of an object. Its level is the permits less the
+ * holders. W, R and C are the tasks that wait, that were woken, and that were cancelled and have
+ * not resumed. What tasks do are its actions: an acquire that returns at once is Acquire, one that
+ * suspends is Enqueue, a wake-up is Wake, a return after it is Resume or GiveBack. A step is a
+ * sequence of actions. Two things must hold. The guards of each action are met in the shadow state,
+ * by the functions with which the search enumerates the specification. After the step, the code
+ * shows the specification's state.
  *
- *     Acquire: a newcomer finds a free permit, and overtakes nobody who waits or was woken.
- *
- *     Enqueue: it waits only if W or R or level = 0, even where it will be woken in a moment.
- *
+ *     Acquire: a newcomer finds a free permit, and nobody waits or was woken.
+ *     Enqueue: a newcomer waits only if W or R or level = 0, even if it is woken at once.
  *     Wake: the oldest W is woken, and level > |R|.
- *
- *     Resume: a task that waited comes in because it was woken.
- *
+ *     Resume: a task that waited gets its permit only after a wake-up.
  *     The state: level and W are the specification's, level >= |R|, and W, R, C are the queue.
  *
- * Most of this hurts a user in a way that another oracle names; this one judges behind them all,
- * and its own share is what nobody was hurt by in this run. Judged are locks and semaphores that
- * can be looked into and claim what the specification demands: strict FIFO, newcomers that pass
- * nobody, and a wake-up that is a grant.
+ * Other oracles name most of these faults and come first; this one adds those that hurt nobody in
+ * this run. It judges locks and semaphores that can be inspected and claim strict FIFO, no passing,
+ * and a wake-up that is a grant.
  *
- * Not judged: that a Wake comes in time, which is lost-wakeup's and work-conserving's business (the
- * specification lets it wait for a resume); a release by a task that never acquired, which is
- * outside of the specification, and adds a permit to a plain semaphore; a request to cancel that is
- * taken back. */
+ * Not judged: whether a Wake comes in time (the specification lets it wait for a resume; see
+ * lost-wakeup and work-conserving); a release by a task that never acquired, which adds a permit to
+ * a plain semaphore; a cancel request that is taken back. */
 #ifndef BZ_SIM_JUDGE_ORACLE_SPEC_H
 #define BZ_SIM_JUDGE_ORACLE_SPEC_H
 
 #include "sim/judge/oracle/oracle.h"
 
-/* Whether what was refused stays so at the end of the step: an acquire that was called and did not
- * return at once is Enqueue only if it waits now. */
+/* Whether the refusal still holds at the end of the step: an acquire that did not return at once is
+ * Enqueue only if it waits now. */
 static inline bool spec_stands(const struct bz_judge *judge) {
     const struct bz_refusal *refused = &judge->refused;
     const struct bz_shadow_task *task = &judge->shadow.tasks[refused->task];
@@ -45,8 +39,8 @@ static inline bool spec_stands(const struct bz_judge *judge) {
            task->inside != BZ_INSIDE_POLLING;
 }
 
-/* An earlier refusal of this step goes if it does not stand by now: its task runs on, it has not
- * queued. */
+/* Replaces an earlier refusal of this step that no longer holds because its task runs on and has
+ * not queued. */
 static void spec_refuse(struct bz_judge *judge, const struct bz_moment *moment,
                         enum bz_spec_action action, struct bz_spec_counts counts, uint32_t guards) {
     if (guards != 0 && !spec_stands(judge)) {
@@ -58,12 +52,12 @@ static void spec_refuse(struct bz_judge *judge, const struct bz_moment *moment,
     }
 }
 
-/* A task calls acquire, and something happens before it returns: if it waits, that is Enqueue. */
+/* An acquire has not returned at once: if the task waits, that is Enqueue. */
 static inline bool spec_may_refuse_enqueue(const struct bz_shadow_object *object) {
     return object->holders + object->woken < object->permits;
 }
 
-/* A task that never was woken comes in: that is Acquire, however long it took, or nothing at all.
+/* A task that was never woken gets a permit: that must be Acquire, however long it took.
  */
 static inline bool spec_may_refuse_acquire(const struct bz_judge *judge,
                                            const struct bz_moment *moment) {
@@ -71,7 +65,7 @@ static inline bool spec_may_refuse_acquire(const struct bz_judge *judge,
            !judge->shadow.tasks[moment->task].was_granted;
 }
 
-/* What the object shows of itself is not the state that the specification is in. */
+/* The object does not show the specification's state. */
 static inline uint64_t spec_is_elsewhere(const struct bz_shadow_object *object) {
     return bz_is_overpromised(object) | bz_is_unbalanced(object) | bz_is_unpartitioned(object);
 }
@@ -93,7 +87,7 @@ static inline uint64_t spec_suspects(const struct bz_judge *judge, const struct 
     }
 }
 
-/* What could not be an action of the specification is judged when the step has ended. */
+/* A refused action is judged when the step has ended. */
 static inline void spec_judge_action(struct bz_judge *judge) {
     const struct bz_refusal *refused = &judge->refused;
     if (!spec_stands(judge)) {
@@ -111,7 +105,7 @@ static inline void spec_judge_action(struct bz_judge *judge) {
                     refused->counts.level, refused->counts.waiting, refused->counts.woken);
 }
 
-/* What other oracles name is a failure to refine, too. */
+/* Judges the violations of other oracles as failures to refine, too. */
 static inline void spec_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     const struct bz_permit_view *view = &object->view;
@@ -139,17 +133,17 @@ static inline void spec_judges(struct bz_judge *judge, const struct bz_moment *m
     bz_judge_task_name(judge, moment->task, name, sizeof name);
     if (moment->overtaking != NULL) {
         bz_judge_object(judge, "spec", moment->task, moment->object,
-                        "%s was served at '%s' before %s: no transition of the specification", name,
+                        "%s was granted '%s' before %s: no transition of the specification", name,
                         object->name,
                         bz_judge_task_name(judge, moment->overtaking->first, early, sizeof early));
     } else if (is_return && object->holders > object->permits) {
         bz_judge_object(judge, "spec", moment->task, moment->object,
-                        "%s came in at '%s', whose level was 0: no transition of the specification",
-                        name, object->name);
+                        "%s was granted '%s' at level 0: no transition of the specification", name,
+                        object->name);
     } else if (!is_return && spec_is_elsewhere(object) != 0) {
         bz_judge_object(judge, "spec", 0, moment->object,
                         "'%s' is not in the specification's state: level %" PRId64
-                        ", W %u, R %u, C %u, but it shows level %" PRIu64
+                        ", W %u, R %u, C %u; it shows level %" PRIu64
                         ", W %u, R %u, C %u in a queue of %u",
                         object->name, bz_shadow_counts(object).level, object->waiting,
                         object->woken, object->cancelled, view->level, view->waiting, view->woken,

@@ -1,6 +1,5 @@
-/* starvation (zoo: NOSTARVE): a live waiter is overtaken more often than the bound, under a
- * strategy that is fair. For variants that do not claim strict order; those that do fail `fifo`
- * earlier. */
+/* starvation (zoo: NOSTARVE): a live waiter is overtaken more often than the bound, under a fair
+ * strategy. Variants that claim strict order violate `fifo` earlier. */
 #ifndef BZ_SIM_JUDGE_ORACLE_STARVATION_H
 #define BZ_SIM_JUDGE_ORACLE_STARVATION_H
 

@@ -1,7 +1,7 @@
-/* work-conserving (zoo: WORKCONS, gh-111693): a woken waiter took its permit, and beside it permits
- * are free that nobody was woken for, while others sleep that came before it went on; newcomers may
- * queue behind a woken waiter. Nobody is lost: each wakes the next one. But what could run at once
- * runs one after the other. Judges variants that claim otherwise. */
+/* work-conserving (zoo: WORKCONS, gh-111693): a woken waiter took its permit, and an earlier
+ * arrival still waits beside a free permit that was promised to nobody. No wake-up is lost, because
+ * each waiter wakes the next one, but tasks that could run at once run one after another. Judges
+ * variants with BZ_CLAIM_WORK_CONSERVING. */
 #ifndef BZ_SIM_JUDGE_ORACLE_WORK_CONSERVING_H
 #define BZ_SIM_JUDGE_ORACLE_WORK_CONSERVING_H
 
@@ -24,13 +24,13 @@ static inline void work_conserving_judges(struct bz_judge *judge, const struct b
         return; /* it came later */
     }
     bz_judge_object(judge, "work-conserving", waiter, moment->object,
-                    "%" PRIu64 " permit(s) of '%s' are free and promised to nobody, but %s sleeps "
-                    "(first of %u)",
-                    object->permits - object->holders - object->woken, object->name,
+                    "free permits of '%s' that are promised to nobody: %" PRIu64
+                    ", but %s waits (first of %u)",
+                    object->name, object->permits - object->holders - object->woken,
                     bz_judge_task_name(judge, waiter, name, sizeof name), object->live);
 }
 
 #endif
 
 ORACLE(work_conserving, "work-conserving",
-       "a woken waiter goes on, and others sleep beside permits that nobody is to get")
+       "a woken waiter resumes, and others wait beside free permits")

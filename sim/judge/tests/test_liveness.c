@@ -34,14 +34,14 @@ Test(lost_wakeup, fires_at_the_release_that_wakes_nobody) {
     static const struct bz_variant *const variants[] = {&forgets, &forgets_unseen};
     for (int index = 0; index < 2; index++) {
         toy_fails(variants[index], 1, two_guests, "a b a", "lost-wakeup", 3,
-                  "1 of 1 permit(s) of 'table' is free, b waits (first of 1)");
+                  "1 of 1 permits of 'table' are free, b waits (first of 1)");
     }
 }
 
 /* In the window: b is woken, cancelled before it resumes, and does not pass the wake-up on. */
 Test(lost_wakeup, fires_when_a_cancelled_waiter_keeps_its_wake_up) {
     toy_fails(&bz_variant_zoo_sem_woken_cancel, 1, three_guests, "a b c a !b b", "lost-wakeup", 6,
-              "1 of 1 permit(s) of 'table' is free, c waits (first of 1)");
+              "1 of 1 permits of 'table' are free, c waits (first of 1)");
 }
 
 /* The same schedule up to the step before: the woken waiter may still pass it on. */
@@ -87,7 +87,7 @@ Test(deadlock, fires_when_tasks_wait_for_each_other_or_themselves) {
     wait_for_each_other(&stage, "join", "join");
     stage_expect_violation(
         &stage, "deadlock", 2,
-        "nothing can run and 2 task(s) have not ended: a (in join), b (in join)");
+        "nothing can run, and 2 of 2 tasks have not ended: a (in join), b (in join)");
     stage_end(&stage);
     wait_for_each_other(&stage, "acquire acquire", "yield");
     stage_expect_violation(&stage, "deadlock", 3, "a (in acquire of table)");
@@ -103,7 +103,7 @@ Test(deadlock, names_only_the_first_of_many) {
     }
     stage_play(&stage, "");
     stage_expect_violation(&stage, "deadlock", 7,
-                           "6 task(s) have not ended: a (in acquire of "
+                           "6 of 6 tasks have not ended: a (in acquire of "
                            "table), b (in acquire of table), c (in acquire "
                            "of table), d (in acquire of table), ...");
     stage_end(&stage);
@@ -135,7 +135,7 @@ Test(livelock, fires_when_the_budget_ends_without_progress) {
     struct stage stage;
     spin(&stage, 100);
     stage_expect_violation(&stage, "livelock", 100,
-                           "100 steps were run, and nothing was achieved since step 2");
+                           "100 steps were run without progress since step 2");
     stage_end(&stage);
 }
 
@@ -168,7 +168,7 @@ static const char *const keeps_it[] = {"acquire yield", "~acquire", NULL};
 
 Test(leak, fires_when_a_cancelled_entry_stays_behind) {
     toy_fails(am_54(true), 1, keeps_it, "a b !b", "leak", 5,
-              "every task has ended, but the queue of 'table' still has 1 entries");
+              "every task has ended, but entries are left in the queue of 'table': 1");
 }
 
 Test(leak, is_silent_without_a_view_and_when_all_have_left) {

@@ -11,13 +11,13 @@ static const char *const three_guests[] = {"acquire yield release", "acquire rel
 
 Test(fifo, fires_at_the_grant_that_passes_over_an_earlier_waiter) {
     toy_fails(&bz_variant_zoo_toy_lifo, 1, three_guests, "a b c a", "fifo", 4,
-              "c overtook 1 earlier waiter(s) on 'table', first of all b, which still waits");
+              "c was granted 'table' before b, which still waits; overtaken in all: 1");
 }
 
 /* gh-90155: a newcomer takes the permit of a woken waiter that has not resumed. */
 Test(fifo, fires_when_a_newcomer_takes_what_a_woken_one_was_promised) {
     toy_fails(&bz_variant_zoo_sem_barge, 1, three_guests, "a b a c", "fifo", 4,
-              "c overtook 1 earlier waiter(s) on 'table', first of all b, which had been woken");
+              "c was granted 'table' before b, which had been woken");
 }
 
 Test(fifo, is_silent_without_the_claim) {

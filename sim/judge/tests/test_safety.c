@@ -27,14 +27,14 @@ TOY(lax, TOY_CLAIMS_ALL, .release = lax_release);
 
 Test(mutual_exclusion, fires_when_one_too_many_is_let_in) {
     toy_fails(&crowds, 1, STAGE_SCRIPTS("acquire yield release", "acquire yield release"), "a b",
-              "mutual-exclusion", 2, "b was let in as holder number 2 of 'table', which has 1");
+              "mutual-exclusion", 2, "b became holder number 2 of 'table'; permits: 1");
 }
 
 Test(mutual_exclusion, needs_no_view) {
     toy_fails(
         &crowds_unseen, 2,
         STAGE_SCRIPTS("acquire yield release", "acquire yield release", "acquire yield release"),
-        "a b c", "mutual-exclusion", 3, "c was let in as holder number 3");
+        "a b c", "mutual-exclusion", 3, "c became holder number 3");
 }
 
 Test(mutual_exclusion, is_silent_when_exactly_as_many_are_in_as_fit) {
@@ -49,13 +49,13 @@ Test(mutual_exclusion, is_silent_when_exactly_as_many_are_in_as_fit) {
 
 Test(ownership, fires_when_ok_came_without_a_permit) {
     toy_fails(&takes_nothing, 1, STAGE_SCRIPTS("yield", "acquire yield release"), "a b",
-              "ownership", 2, "said 'ok' to b, but no permit was taken: level 1 and 1 holder(s)");
+              "ownership", 2, "returned 'ok' to b, but took no permit: level 1, holders 1");
 }
 
 Test(ownership, fires_when_a_cancelled_acquire_takes_a_permit_with_it) {
     toy_fails(&bz_variant_zoo_mb_160, 1, STAGE_SCRIPTS("acquire yield release", "~acquire"),
               "a b a !b b", "ownership", 5,
-              "said 'cancelled' to b, but a permit went with it: level 0");
+              "returned 'cancelled' to b, but took a permit: level 0");
 }
 
 Test(ownership, is_silent_without_a_view_and_when_a_cancelled_one_gives_back) {
@@ -70,13 +70,13 @@ Test(ownership, is_silent_without_a_view_and_when_a_cancelled_one_gives_back) {
 
 Test(permit_conservation, fires_when_a_release_opens_two_tables) {
     toy_fails(&mints, 1, STAGE_SCRIPTS("acquire yield release"), "a a", "permit-conservation", 2,
-              "'table' has 1 permit(s), but level 2 and 0 holder(s)");
+              "level 2 plus holders 0 of 'table' differs from permits 1");
 }
 
 Test(permit_conservation, fires_when_a_cancelled_waiter_makes_a_permit) {
     toy_fails(&bz_variant_zoo_sem_throw_pending, 1,
               STAGE_SCRIPTS("acquire yield release", "~acquire"), "a b !b b", "permit-conservation",
-              4, "'table' has 1 permit(s), but level 1 and 1 holder(s)");
+              4, "level 1 plus holders 1 of 'table' differs from permits 1");
 }
 
 Test(permit_conservation, is_silent_without_a_view_and_while_permits_are_promised) {
@@ -105,7 +105,7 @@ Test(level_bound, fires_at_the_second_promise_of_one_permit) {
         &bz_variant_zoo_lock_double_grant, 1,
         STAGE_SCRIPTS("acquire yield release", "acquire release", "~acquire", "acquire release"),
         "a b c d a !c c", "level-bound", 7,
-        "2 waiter(s) of 'table' were woken and have not resumed, for a level of 1");
+        "'table' promises more permits than it has: 2 woken waiters, level 1");
 }
 
 Test(level_bound, is_silent_where_a_wake_up_is_a_hint_and_when_each_has_its_own) {
@@ -126,7 +126,7 @@ Test(queue_partition, fires_when_an_entry_is_counted_twice) {
 Test(queue_partition, fires_when_an_entry_outlives_its_waiter) {
     toy_fails(&bz_variant_zoo_an_646, 1, STAGE_SCRIPTS("acquire yield release", "acquire release"),
               "a b a b", "queue-partition", 4,
-              "shows 1 entries with a result, but only 0 task(s) were woken");
+              "shows 1 entries with a result, but only 0 tasks were woken");
 }
 
 Test(queue_partition, is_silent_with_all_three_kinds_of_entries_at_once) {
@@ -142,7 +142,7 @@ Test(locked_definition, fires_when_the_woken_one_is_forgotten) {
     toy_fails(&bz_variant_zoo_sem_locked_window, 1,
               STAGE_SCRIPTS("acquire yield release", "acquire release"), "a b a",
               "locked-definition", 3,
-              "locked() of 'table' says false with 0 waiting, 1 woken and level 1");
+              "locked() of 'table' is false with 0 waiting, 1 woken and level 1");
 }
 
 Test(locked_definition, is_silent_without_the_claim_and_outside_the_window) {

@@ -69,11 +69,11 @@ Test(cancel_count, fires_when_a_request_is_taken_back_before_the_deadline) {
 
 /* The scope is opened by the cleanup of a task that was cancelled. */
 Test(cancel_count, fires_when_an_expired_scope_does_not_say_so) {
-    play(&bz_variant_zoo_to_baseline, "~nest-9 ~nest-1", "a !a", "did not say timed-out");
+    play(&bz_variant_zoo_to_baseline, "~nest-9 ~nest-1", "a !a", "did not return timed-out");
 }
 
 Test(cancel_count, fires_when_a_request_of_somebody_else_is_taken_for_the_deadline) {
-    static const char text[] = "somebody else's request to cancel ended in it";
+    static const char text[] = "swallowed somebody else's cancel request";
     play(&bz_variant_zoo_to_any_cancel, "~nest-1", "a +A !a", text);
     play(&bz_variant_zoo_to_zero_swallow, "cancel-self ~nest-0", "a A", text);
 }
