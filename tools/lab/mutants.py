@@ -37,7 +37,7 @@ from mutate import Bad, apply, read  # noqa: E402
 
 COMMON_TESTS = "corpus|zoo|replay-edited|scenarios-silent|scenarios-windows"
 SECONDS_MORE = 10  # a test may take five times what it takes on the unchanged tree, and this
-MEMORY_BYTES = 8 << 30
+MEMORY_BYTES = 64 << 30  # of address space: each simulated world reserves gigabytes
 PR_SET_CHILD_SUBREAPER = 36
 
 

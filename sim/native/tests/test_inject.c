@@ -68,6 +68,19 @@ Test(windows, count_the_cancels_of_tasks) {
     stage_end(&stage);
 }
 
+static void view_without_cancelled(void *instance, struct bz_permit_view *view) {
+    bz_zoo_semaphore_view(instance, view);
+    view->cancelled = 0;
+}
+
+TOY(forgets_cancelled, TOY_CLAIMS_ALL, .view = view_without_cancelled);
+
+/* A cancel from outside is a step: the objects that it concerns are judged at its end. */
+Test(injection, is_judged_as_a_step) {
+    toy_fails(&forgets_cancelled, 1, STAGE_SCRIPTS("acquire yield release", "~acquire"), "a b !b",
+              "queue-partition", 3, "of which 0 wait, 0 hold a result and 0 are cancelled");
+}
+
 Test(injection, respects_the_budget) {
     for (uint32_t budget = 0; budget <= 3; budget++) {
         struct bz_judge_config config = stage_config(BZ_ORDER_ANY);

@@ -1,4 +1,5 @@
 /* Order of steps: the virtual clock, and the turns of the two loop orders. */
+#include "primitives/runtime/timer.h"
 #include "sim/tests/toys.h"
 
 static void play(struct stage *stage, enum bz_order order, const char *const *scripts,
@@ -21,6 +22,28 @@ Test(clock, moves_only_when_nothing_is_ready_and_then_to_the_next_timer) {
              "c.yield:ok c.yield:ok c.yield:ok b.sleep:ok b.sleep:ok a.doze:ok b.sleep:ok "
              "b.sleep:ok");
         cr_assert(eq(u64, stage.world->loop->now_ns, 40));
+        stage_end(&stage);
+    }
+}
+
+static void fire_twice(struct bz_timer *timer) {
+    if (timer->when_ns == 10) {
+        cr_assert(bz_timer_arm(timer, 5));
+    }
+}
+
+Test(clock, stands_still_for_a_timer_of_the_past) {
+    for (int order = 0; order < 2; order++) {
+        struct bz_judge_config config = stage_config((enum bz_order)order);
+        struct bz_timer timer;
+        struct stage stage;
+        stage_begin_with(&stage, &bz_variant_buzzer, &config, BZ_PRIMITIVE_SEMAPHORE, 1);
+        bz_timer_init(&timer, stage.world->loop, fire_twice);
+        cr_assert(bz_timer_arm(&timer, 10));
+        stage_act(&stage, STAGE_SCRIPTS("yield"), "");
+        stage_expect_pass(&stage);
+        cr_assert(eq(u64, timer.when_ns, 5));
+        cr_assert(eq(u64, stage.world->loop->now_ns, 10));
         stage_end(&stage);
     }
 }
@@ -73,6 +96,25 @@ Test(order, fifo_injects_after_the_carried_handles) {
     play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("~yield", "~yield", "~yield"), "a !b",
          "a.yield:ok b.yield:ok c.yield:ok");
     cr_assert(eq(u64, stage.world->judge->stats.injected, 0));
+    stage_end(&stage);
+}
+
+static void fire(struct bz_timer *timer) {
+    (void)timer;
+}
+
+/* A timer that is armed for now is carried over, too: no cancel strikes before it. */
+Test(order, fifo_injects_after_timers_that_are_armed_for_now) {
+    struct bz_judge_config config = stage_config(BZ_ORDER_FIFO);
+    struct bz_timer timer = {.when_ns = 0};
+    struct stage stage;
+    stage_begin_with(&stage, &bz_variant_buzzer, &config, BZ_PRIMITIVE_SEMAPHORE, 1);
+    bz_timer_init(&timer, stage.world->loop, fire);
+    cr_assert(bz_timer_arm_now(&timer));
+    stage_act(&stage, STAGE_SCRIPTS("~yield"), "!a");
+    stage_expect_pass(&stage);
+    cr_assert(eq(u64, stage.world->judge->stats.injected, 0));
+    tst_expect(&stage.log, "a.yield:ok");
     stage_end(&stage);
 }
 

@@ -1,0 +1,629 @@
+/* Events told by hand: orders of events that are rare or come from another runtime. */
+#include "primitives/tests/support.h"
+#include "sim/choice/rng.h"
+#include "sim/judge/internal.h"
+#include "sim/judge/record.h"
+
+/* Tells events of the tasks a, b, c, ... and one object, in words that are separated by blanks:
+ *     +a  +a!       a step of task a begins: it resumes with OK, or cancelled
+ *     call          it calls acquire
+ *     ok  no        acquire returns OK, or BZ_CANCELLED
+ *     release       it releases, and is told OK; refused: BZ_NOT_HELD
+ *     wait  yield   it suspends: waits for a future, or yields
+ *     join          it suspends: joins another task
+ *     exit          it ends
+ *     wake-b        task b is woken
+ *     cancel-b      a request to cancel task b; it waits for a future: that is cancelled
+ *     mark-b        a request to cancel task b that nothing else follows
+ *     uncancel-b    the only request to cancel task b is taken back
+ * The object shows `view`, or nothing. */
+struct teller {
+    struct bz_judge *judge;
+    uint32_t object;
+    const struct bz_permit_view *view;
+};
+
+static void show(void *instance, struct bz_permit_view *view) {
+    *view = *((struct teller *)instance)->view;
+}
+
+static void begin(struct teller *teller, const struct bz_judge_config *config, uint32_t claims,
+                  uint64_t permits, const struct bz_permit_view *view) {
+    static const char *const names[] = {"a", "b", "c", "d", "e"};
+    const struct bz_introspection look = {.instance = teller, .view = show};
+    *teller = (struct teller){.judge = bz_judge_new(config), .view = view};
+    cr_assert(teller->judge != NULL);
+    bz_judge_begin(teller->judge, &(struct bz_run_start){.seed = 1});
+    teller->object = bz_judge_add_permits(teller->judge, "table", BZ_PRIMITIVE_SEMAPHORE, claims,
+                                          permits, view == NULL ? NULL : &look);
+    for (uint32_t task = 0; task < 5; task++) {
+        bz_judge_spawn(teller->judge, names[task], 0);
+    }
+}
+
+static void begin_step(struct bz_judge *judge, const char *word) {
+    uint32_t task = (uint32_t)(word[1] - 'a') + 1;
+    uint32_t nth = judge->shadow.tasks[task].next_step;
+    bz_judge_end_step(judge);
+    bz_judge_begin_step(judge, 0,
+                        (struct bz_ready){.owner = task, .nth = nth, .role = BZ_ROLE_STEP});
+    bz_judge_event(judge, BZ_EVENT_RESUME, task, word[2] == '!' ? BZ_CANCELLED : BZ_OK, nth);
+}
+
+static void tell_word(struct teller *teller, const char *word) {
+    struct bz_judge *judge = teller->judge;
+    uint32_t running = bz_judge_running(judge);
+    const char *dash = strchr(word, '-');
+    uint32_t other = dash == NULL ? 0 : (uint32_t)(dash[1] - 'a') + 1;
+    if (word[0] == '+') {
+        begin_step(judge, word);
+    } else if (strcmp(word, "call") == 0) {
+        bz_judge_acquires(judge, teller->object);
+    } else if (strcmp(word, "ok") == 0 || strcmp(word, "no") == 0) {
+        bz_judge_acquired(judge, teller->object, word[0] == 'o' ? BZ_OK : BZ_CANCELLED);
+    } else if (strcmp(word, "release") == 0 || strcmp(word, "refused") == 0) {
+        bz_judge_releases(judge, teller->object);
+        bz_judge_released(judge, teller->object, word[2] == 'l' ? BZ_OK : BZ_NOT_HELD);
+    } else if (strcmp(word, "wait") == 0) {
+        bz_judge_event(judge, BZ_EVENT_SUSPEND, running, BZ_OK, BZ_WAIT_FUTURE);
+    } else if (strcmp(word, "yield") == 0) {
+        bz_judge_event(judge, BZ_EVENT_SUSPEND, running, BZ_OK, BZ_WAIT_YIELD);
+    } else if (strcmp(word, "join") == 0) {
+        bz_judge_event(judge, BZ_EVENT_SUSPEND, running, BZ_OK, BZ_WAIT_JOIN);
+    } else if (strcmp(word, "exit") == 0) {
+        bz_judge_event(judge, BZ_EVENT_EXIT, running, BZ_OK, 0);
+    } else if (word[0] == 'w') {
+        bz_judge_event(judge, BZ_EVENT_WAKE, other, BZ_OK, 0);
+    } else if (word[0] == 'u') {
+        bz_judge_event(judge, BZ_EVENT_UNCANCEL, other, BZ_OK, 0);
+    } else {
+        bz_judge_event(judge, BZ_EVENT_CANCEL, other, BZ_OK, running);
+        if (word[0] == 'c') {
+            bz_judge_event(judge, BZ_EVENT_WAKE, other, BZ_CANCELLED, 0);
+        }
+    }
+}
+
+static void tell(struct teller *teller, const char *words) {
+    char word[16];
+    while (sscanf(words, "%15s", word) == 1) {
+        words = strstr(words, word) + strlen(word);
+        tell_word(teller, word);
+    }
+}
+
+static void end_silently(struct teller *teller) {
+    const struct bz_violation *violation = bz_judge_violation(teller->judge);
+    bz_judge_end_step(teller->judge);
+    cr_assert(violation->oracle == NULL, "%s: %s", violation->oracle, violation->message);
+    bz_judge_destroy(teller->judge);
+}
+
+static void end_violated(struct teller *teller, const char *oracle, const char *text) {
+    const struct bz_violation *violation = bz_judge_violation(teller->judge);
+    bz_judge_end_step(teller->judge);
+    cr_assert(violation->oracle != NULL, "%s stays silent", oracle);
+    tst_text(violation->oracle, oracle);
+    cr_assert(strstr(violation->message, text) != NULL, "%s", violation->message);
+    bz_judge_destroy(teller->judge);
+}
+
+/* --- the order of service --------------------------------------------------------------------- */
+
+static const struct bz_judge_config plain = {.strategy = &bz_strategy_fifo};
+static const struct bz_judge_config one_overtaking = {.strategy = &bz_strategy_fifo,
+                                                      .starvation_bound = 1};
+static const struct bz_judge_config two_overtakings = {.strategy = &bz_strategy_fifo,
+                                                       .starvation_bound = 2};
+
+/* The newest waiter is woken first, and a newcomer takes its permit. Later the oldest is woken, and
+ * its permit is taken, too. */
+Test(order, knows_who_was_woken_before_a_later_arrival) {
+    struct teller teller;
+    begin(&teller, &two_overtakings, 0, 1, NULL);
+    tell(&teller, "+a call ok yield  +b call wait  +c call wait  +a release wake-c call ok yield "
+                  "+a release yield  +c ok release wake-b yield  +a call ok");
+    end_violated(&teller, "starvation", "b was overtaken 3 times while it waited for 'table'");
+}
+
+/* The line is full, and 14 of its places are gaps. The woken task moves from the 15th to the first.
+ */
+Test(order, knows_who_was_woken_when_the_line_closes_its_gaps) {
+    struct teller teller;
+    begin(&teller, &one_overtaking, 0, 1, NULL);
+    tell(&teller, "+b call yield");
+    for (int gap = 1; gap < 14; gap++) {
+        tell(&teller, "+b ok release call yield");
+    }
+    tell(&teller, "+b ok release yield  +a call ok yield  +c call wait  +a release wake-c call ok "
+                  "yield  +d call wait  +e call wait");
+    cr_assert(eq(u32, teller.judge->shadow.objects[1].line_end, 3));
+    tell(&teller, "+a release call ok");
+    end_violated(&teller, "starvation", "c was overtaken 2 times while it waited for 'table'");
+}
+
+/* The count begins anew with each acquire. */
+Test(order, counts_overtakings_of_one_wait) {
+    static const char words[] = "+a call ok yield  +b call wait  +c call wait  +a release wake-c "
+                                "yield  +c ok release wake-b yield  +b ok release yield ";
+    struct teller teller;
+    begin(&teller, &one_overtaking, 0, 1, NULL);
+    tell(&teller, words);
+    tell(&teller, words);
+    end_silently(&teller);
+}
+
+/* It yields inside acquire, so the request does not wake it. It may be overtaken all the same. */
+Test(order, knows_who_was_asked_to_leave_while_it_polls) {
+    struct teller teller;
+    begin(&teller, &plain, BZ_CLAIM_FIFO, 1, NULL);
+    tell(&teller, "+a call yield  mark-a  +b call ok");
+    end_silently(&teller);
+}
+
+/* Three were woken, two of them were then cancelled: a permit is left for the third. */
+Test(order, knows_that_a_permit_is_left_for_who_was_woken) {
+    struct teller teller;
+    begin(&teller, &plain, BZ_CLAIM_FIFO, 3, NULL);
+    tell(&teller, "+a call ok call ok call ok yield  +b call wait  +c call wait  +d call wait "
+                  "+a release wake-b release wake-c release wake-d mark-c mark-d call ok");
+    end_silently(&teller);
+}
+
+/* --- what a step concerns --------------------------------------------------------------------- */
+
+/* The step does nothing else that concerns the object. */
+Test(dirty, is_the_object_of_a_task_that_is_woken) {
+    struct bz_permit_view view = {.level = 0};
+    struct teller teller;
+    begin(&teller, &plain, BZ_CLAIM_WAKE_IS_GRANT, 1, &view);
+    tell(&teller, "+a call ok yield  +b call wait");
+    view.waiting = view.queued = 1;
+    tell(&teller, "+a");
+    view.waiting = 0;
+    view.woken = 1;
+    tell(&teller, "wake-b yield");
+    end_violated(&teller, "level-bound", "1 waiter(s) of 'table' were woken and have not resumed");
+}
+
+Test(queue_partition, fires_at_a_result_that_nobody_was_woken_with) {
+    struct bz_permit_view view = {.level = 0, .woken = 1, .queued = 1};
+    struct teller teller;
+    begin(&teller, &plain, 0, 1, &view);
+    tell(&teller, "+a call ok yield");
+    end_violated(&teller, "queue-partition", "1 entries with a result, but only 0 task(s) were");
+}
+
+/* It comes right after the return, in the same step. */
+Test(work_conserving, is_silent_about_who_came_later) {
+    struct teller teller;
+    begin(&teller, &plain, BZ_CLAIM_WORK_CONSERVING, 2, NULL);
+    tell(&teller, "+c call yield mark-c  +a call yield  +a ok call wait");
+    end_silently(&teller);
+}
+
+/* In its first acquire a polls beside a free permit. To queue there would be wrong. In its second
+ * one it queues, while b has the permit. */
+Test(spec, forgets_at_the_end_of_a_step_what_was_none_of_its_actions) {
+    struct bz_permit_view view = {.level = 1};
+    struct teller teller;
+    begin(&teller, &plain, BZ_CLAIM_FIFO | BZ_CLAIM_NO_PASSING | BZ_CLAIM_WAKE_IS_GRANT, 1, &view);
+    tell(&teller, "+a call yield  +a ok release yield  +b call ok");
+    view.level = 0;
+    tell(&teller, "yield  +a call wait");
+    view.waiting = view.queued = 1;
+    end_silently(&teller);
+}
+
+/* --- requests to cancel ----------------------------------------------------------------------- */
+
+Test(cancel_delivered, fires_when_a_task_resumes_as_if_nobody_had_asked) {
+    struct teller teller;
+    begin(&teller, &plain, 0, 1, NULL);
+    tell(&teller, "+a yield  mark-a  +a");
+    end_violated(&teller, "cancel-delivered", "a resumed as if nothing had happened");
+}
+
+/* The request is taken back, but its future is cancelled already. */
+Test(cancel_delivered, is_silent_when_a_request_on_its_way_is_taken_back) {
+    struct teller teller;
+    begin(&teller, &plain, 0, 1, NULL);
+    tell(&teller, "+a call ok yield  +b call wait  cancel-b uncancel-b  +b! no yield");
+    end_silently(&teller);
+}
+
+/* A wait without the lock is refused. An earlier operation of the task was cancelled. */
+Test(cancel_delivered, is_silent_about_misuse_after_a_cancelled_operation) {
+    struct teller teller;
+    begin(&teller, &plain, 0, 1, NULL);
+    struct bz_judged_condition condition =
+        bz_judge_add_condition(teller.judge, "news", "lock", 0, NULL);
+    tell(&teller, "+a call ok yield  +b call wait  cancel-b  +b! no");
+    bz_judge_condition_misuses(&condition);
+    bz_judge_condition_misused(&condition, BZ_NOT_HELD);
+    end_silently(&teller);
+}
+
+Test(windows, of_a_task_whose_release_was_refused) {
+    struct teller teller;
+    begin(&teller, &plain, 0, 1, NULL);
+    tell(&teller, "+a call ok refused yield  mark-a");
+    cr_assert(eq(u64, bz_judge_stats(teller.judge)->windows[BZ_OP_YIELD][BZ_WINDOW_HOLDING], 1));
+    end_silently(&teller);
+}
+
+/* --- verdicts --------------------------------------------------------------------------------- */
+
+Test(oracles, are_silent_when_they_are_off) {
+    struct bz_judge_config config = {.strategy = &bz_strategy_fifo};
+    struct teller teller;
+    begin(&teller, &config, 0, 1, NULL);
+    tell(&teller, "+a call ok yield  +b call ok");
+    end_violated(&teller, "mutual-exclusion", "b was let in as holder number 2 of 'table'");
+    config.oracles_off = 1u << bz_oracle_index("mutual-exclusion");
+    begin(&teller, &config, 0, 1, NULL);
+    tell(&teller, "+a call ok yield  +b call ok");
+    end_silently(&teller);
+}
+
+/* The joined task swallowed the request. The next one strikes the joining task when it has been
+ * woken, and no cancel is on its way. */
+Test(windows, of_a_joining_task_whose_request_the_joined_task_swallowed) {
+    struct teller teller;
+    begin(&teller, &plain, 0, 1, NULL);
+    tell(&teller, "+a join  +b wait  mark-a cancel-b  +b! exit wake-a mark-a");
+    const struct bz_run_stats *stats = bz_judge_stats(teller.judge);
+    cr_assert(eq(u64, stats->windows[BZ_OP_JOIN][BZ_WINDOW_WAITING], 1));
+    cr_assert(eq(u64, stats->windows[BZ_OP_JOIN][BZ_WINDOW_WOKEN], 1));
+    cr_assert(eq(u64, stats->windows[BZ_OP_JOIN][BZ_WINDOW_CANCELLING], 0));
+    tell(&teller, "+a! exit");
+    end_silently(&teller);
+}
+
+/* --- the end of long runs --------------------------------------------------------------------- */
+
+/* A run of 10 steps: a acquires in the first one, and there is no progress after it. */
+static void run_long(struct teller *teller, const char *first, const char *others) {
+    const struct bz_judge_config config = {.strategy = &bz_strategy_fifo, .steps_max = 10};
+    begin(teller, &config, 0, 1, NULL);
+    tell(teller, first);
+    while (bz_judge_goes_on(teller->judge)) {
+        tell(teller, others);
+    }
+    bz_judge_end(teller->judge);
+}
+
+Test(livelock, is_silent_while_a_holder_works) {
+    struct teller teller;
+    run_long(&teller, "+a call ok yield", "+a yield");
+    end_silently(&teller);
+}
+
+Test(livelock, fires_when_a_holder_waits_for_another_task) {
+    struct teller teller;
+    run_long(&teller, "+a call ok join", "+b yield");
+    end_violated(&teller, "livelock", "10 steps were run, and nothing was achieved since step 1");
+}
+
+/* --- conditions ------------------------------------------------------------------------------- */
+
+/* It was notified and then cancelled while another one waited, which has left by now. */
+Test(lost_notification, is_silent_when_nobody_is_left_to_pass_it_on_to) {
+    struct teller teller;
+    begin(&teller, &plain, 0, 1, NULL);
+    struct bz_judged_condition condition =
+        bz_judge_add_condition(teller.judge, "news", "lock", 0, NULL);
+    teller.object = condition.lock;
+    for (int task = 0; task < 2; task++) {
+        tell(&teller, task == 0 ? "+a call ok" : "+b call ok");
+        bz_judge_condition_waits(&condition);
+        tell(&teller, "wait");
+    }
+    tell(&teller, "+c call ok");
+    struct bz_judged_wakes wakes = bz_judge_notifies(&condition, 1);
+    tell(&teller, "wake-a");
+    bz_judge_notified(&condition, wakes, BZ_OK);
+    tell(&teller, "release mark-a yield  +a! cancel-b");
+    bz_judge_condition_waited(&condition, true, BZ_CANCELLED);
+    end_silently(&teller);
+}
+
+/* --- barriers --------------------------------------------------------------------------------- */
+
+/* After the reset one task alone is too few, whoever passed before it. */
+Test(barrier_round, begins_anew_after_a_reset) {
+    struct bz_judged_barrier barrier;
+    struct teller teller;
+    begin(&teller, &plain, 0, 1, NULL);
+    bz_judge_add_barrier(teller.judge, &barrier, "gate", 2, 0, NULL);
+    tell(&teller, "+a");
+    struct bz_judged_pass first = bz_judge_barrier_waits(&barrier);
+    tell(&teller, "wait  +b");
+    struct bz_judged_pass last = bz_judge_barrier_waits(&barrier);
+    tell(&teller, "wake-a");
+    bz_judge_barrier_waited(&barrier, last, 1, BZ_OK);
+    tell(&teller, "yield  +a");
+    bz_judge_barrier_waited(&barrier, first, 0, BZ_OK);
+    bz_judge_barrier_breaks(&barrier, BZ_OP_RESET);
+    bz_judge_barrier_waited(&barrier, bz_judge_barrier_waits(&barrier), 0, BZ_OK);
+    end_violated(&teller, "barrier-round", "a passed 'gate' with only 1 of 2 parties there");
+}
+
+/* Two pass with the same index while two others poll. Then these leave. The third one to pass is
+ * alone in its round, but its index is new. */
+Test(barrier_round, fires_at_who_is_alone_when_others_have_left) {
+    struct bz_judged_barrier barrier;
+    struct bz_judged_pass waits[2];
+    struct teller teller;
+    begin(&teller, &plain, 0, 1, NULL);
+    bz_judge_add_barrier(teller.judge, &barrier, "gate", 2, 0, NULL);
+    for (int task = 0; task < 2; task++) {
+        tell(&teller, task == 0 ? "+a" : "+b");
+        waits[task] = bz_judge_barrier_waits(&barrier);
+        tell(&teller, "yield");
+    }
+    tell(&teller, "+c");
+    bz_judge_barrier_waited(&barrier, bz_judge_barrier_waits(&barrier), 0, BZ_OK);
+    bz_judge_barrier_waited(&barrier, bz_judge_barrier_waits(&barrier), 0, BZ_OK);
+    tell(&teller, "mark-a mark-b yield");
+    for (int task = 0; task < 2; task++) {
+        tell(&teller, task == 0 ? "+a!" : "yield +b!");
+        bz_judge_barrier_waited(&barrier, waits[task], 0, BZ_CANCELLED);
+    }
+    bz_judge_barrier_waited(&barrier, bz_judge_barrier_waits(&barrier), 1, BZ_OK);
+    end_violated(&teller, "barrier-round", "b passed 'gate' with only 1 of 2 parties there");
+}
+
+/* --- queues ----------------------------------------------------------------------------------- */
+
+static uint64_t size_of_queue(void *instance) {
+    return *(uint64_t *)instance;
+}
+
+/* A queue for one item, which a has put; it waits to put another one. The size is what the test
+ * says. */
+static void begin_queue(struct teller *teller, struct bz_judged_queue *queue, uint32_t claims,
+                        uint64_t *size) {
+    const struct bz_introspection look = {.instance = size};
+    begin(teller, &plain, 0, 1, NULL);
+    bz_judge_add_queue(teller->judge, queue, "items", "slots", BZ_QUEUE_ORDER_FIFO, 1, claims,
+                       &look, size_of_queue);
+    tell(teller, "+a");
+    *size = 1;
+    bz_judge_put(queue, bz_judge_puts(queue, 0), BZ_OK);
+    (void)bz_judge_puts(queue, 0);
+    tell(teller, "wait  +b");
+}
+
+/* The shutdown drops the item. Its slot is free, but no put may have it. */
+Test(lost_wakeup, is_silent_about_a_putter_that_waits_at_a_closed_queue) {
+    uint64_t size;
+    struct bz_judged_queue queue;
+    struct teller teller;
+    begin_queue(&teller, &queue, 0, &size);
+    bz_judge_shuts_down(&queue, true);
+    size = 0;
+    bz_judge_shut_down(&queue, true);
+    tell(&teller, "yield  +c");
+    bz_judge_put(&queue, bz_judge_puts(&queue, 0), BZ_CLOSED);
+    end_silently(&teller);
+}
+
+/* The get lets in the item of the waiting putter. The next get fails, and finds it there. */
+Test(item_once, is_silent_about_an_item_whose_put_has_not_returned) {
+    uint64_t size;
+    struct bz_judged_queue queue;
+    struct teller teller;
+    begin_queue(&teller, &queue, 0, &size);
+    bz_judge_gets(&queue);
+    tell(&teller, "wake-a");
+    bz_judge_got(&queue, 1, BZ_OK);
+    bz_judge_gets(&queue);
+    bz_judge_got(&queue, 0, BZ_EMPTY);
+    end_silently(&teller);
+}
+
+#define EXACT (BZ_CLAIM_TAKES_AT_RETURN | BZ_CLAIM_REFUSES_MISUSE)
+
+Test(misuse, fires_when_a_get_is_refused_though_there_are_items) {
+    uint64_t size;
+    struct bz_judged_queue queue;
+    struct teller teller;
+    begin_queue(&teller, &queue, EXACT, &size);
+    bz_judge_shuts_down(&queue, false);
+    bz_judge_shut_down(&queue, false);
+    bz_judge_gets(&queue);
+    bz_judge_got(&queue, 0, BZ_CLOSED);
+    end_violated(&teller, "misuse", "b was told 'closed' by 'items', whose state says otherwise");
+}
+
+/* A shutdown may change the size. */
+Test(queue_size, is_silent_about_a_closed_queue) {
+    uint64_t size;
+    struct bz_judged_queue queue;
+    struct teller teller;
+    begin_queue(&teller, &queue, EXACT, &size);
+    bz_judge_shuts_down(&queue, false);
+    size = 7;
+    bz_judge_shut_down(&queue, false);
+    bz_judge_gets(&queue);
+    bz_judge_got(&queue, 1, BZ_OK);
+    end_silently(&teller);
+}
+
+Test(misuse, fires_at_a_task_done_too_many) {
+    uint64_t size;
+    struct bz_judged_queue queue;
+    struct teller teller;
+    begin_queue(&teller, &queue, EXACT, &size);
+    bz_judge_says_done(&queue);
+    bz_judge_said_done(&queue, BZ_OK);
+    cr_assert(bz_judge_violation(teller.judge)->oracle == NULL);
+    bz_judge_says_done(&queue);
+    bz_judge_said_done(&queue, BZ_OK);
+    end_violated(&teller, "misuse", "b was told 'ok' by 'items', whose state says otherwise");
+}
+
+Test(misuse, fires_at_a_notification_without_the_lock) {
+    struct teller teller;
+    begin(&teller, &plain, 0, 1, NULL);
+    struct bz_judged_condition condition =
+        bz_judge_add_condition(teller.judge, "news", "lock", BZ_CLAIM_REFUSES_MISUSE, NULL);
+    tell(&teller, "+a");
+    bz_judge_notified(&condition, bz_judge_notifies(&condition, 1), BZ_OK);
+    end_violated(&teller, "misuse", "a was told 'ok' by 'news', whose state says otherwise");
+}
+
+/* --- timeout scopes --------------------------------------------------------------------------- */
+
+/* Of three scopes the innermost expires, and takes its request back. So there is no request for the
+ * scopes around it. */
+Test(cancel_count, knows_what_scopes_inside_have_taken_back) {
+    struct bz_judged_scope scopes[3];
+    struct teller teller;
+    begin(&teller, &plain, 0, 1, NULL);
+    tell(&teller, "+a");
+    for (int depth = 0; depth < 3; depth++) {
+        bz_judge_enters_scope(teller.judge, &scopes[depth], depth == 0 ? NULL : &scopes[depth - 1],
+                              depth == 2 ? 10 : 100, 0);
+    }
+    tell(&teller, "wait");
+    bz_judge_clock(teller.judge, 10);
+    tell(&teller, "cancel-a  +a!");
+    bz_judge_left_scope(&scopes[2], BZ_CANCELLED, BZ_TIMED_OUT, 0);
+    bz_judge_left_scope(&scopes[1], BZ_OK, BZ_OK, 0);
+    bz_judge_left_scope(&scopes[0], BZ_OK, BZ_OK, 0);
+    end_silently(&teller);
+}
+
+/* --- draws ------------------------------------------------------------------------------------ */
+
+/* A replay finds a draw by its number. */
+Test(draws, are_numbered_anew_in_each_run) {
+    const struct bz_judge_config config = {.strategy = &bz_strategy_random};
+    struct teller teller;
+    begin(&teller, &config, 0, 1, NULL);
+    for (int run = 0; run < 2; run++) {
+        bz_judge_begin(teller.judge, &(struct bz_run_start){.seed = 1});
+        bz_judge_spawn(teller.judge, "a", 0);
+        tell(&teller, "+a");
+        cr_assert(ne(u64, bz_judge_draw(teller.judge, "datum", 1000), 0));
+        cr_assert(eq(u32, teller.judge->tape.choices[0].nth, 1));
+    }
+    end_silently(&teller);
+}
+
+/* --- recording and replay --------------------------------------------------------------------- */
+
+/* One task takes two steps. Then the program objects, and names task `*blamed`. */
+static void run_two_steps(void *context, struct bz_judge *judge) {
+    struct teller teller = {.judge = judge};
+    const uint32_t *blamed = context;
+    bz_judge_spawn(judge, "a", 0);
+    bz_judge_spawn(judge, "b", 0);
+    tell(&teller, "+a yield  +a yield");
+    if (blamed != NULL) {
+        bz_judge_object(judge, "assertion", *blamed, 0, "blamed");
+    }
+    bz_judge_give_up(judge);
+    bz_judge_end(judge);
+}
+
+static void record(struct bz_judge *judge, const struct bz_source *source, uint32_t *blamed,
+                   struct bz_trace *trace, struct bz_replay_report *report) {
+    struct bz_kept_run run;
+    enum bz_run_end end = bz_judge_run(judge, source, &(struct bz_run_start){.seed = 1});
+    cr_assert(eq(int, end, blamed == NULL ? BZ_RUN_GIVEN_UP : BZ_RUN_VIOLATED));
+    bz_judge_keep(judge, &run);
+    if (blamed != NULL) {
+        ++*blamed;
+    }
+    bz_trace_init(trace);
+    bz_judge_record(judge, source, &run, trace, report);
+    bz_kept_run_fini(&run);
+}
+
+Test(profile, counts_no_runs) {
+    struct bz_judge *judge = bz_judge_new(&plain);
+    struct bz_profile profile;
+    bz_judge_measure(judge, &(struct bz_source){run_two_steps, NULL}, &profile);
+    cr_assert(eq(u32, profile.steps, 2));
+    cr_assert(eq(u64, bz_judge_stats(judge)->runs, 0));
+    bz_judge_destroy(judge);
+}
+
+/* A cancel may strike at the second point of its step, or later. */
+Test(record, keeps_the_point_of_a_cancel) {
+    const struct bz_choice cancel = {.kind = BZ_CHOICE_CANCEL,
+                                     .step = 1,
+                                     .owner = 1,
+                                     .nth = 1,
+                                     .value = 2,
+                                     .window = BZ_WINDOW_WOKEN};
+    struct bz_judge *judge = bz_judge_new(&plain);
+    struct bz_recorder recorder;
+    struct bz_trace trace;
+    struct bz_tape tape;
+    char error[BZ_TRACE_ERROR_BYTES] = "";
+    bz_trace_init(&trace);
+    bz_tape_init(&tape);
+    bz_recorder_init(&recorder, judge, &trace);
+    (void)bz_judge_run(judge, &(struct bz_source){run_two_steps, NULL},
+                       &(struct bz_run_start){.seed = 1, .sink = &recorder.sink});
+    bz_tape_append(&judge->tape, cancel);
+    bz_recorder_finish(&recorder);
+    cr_assert(bz_trace_to_tape(&trace, &tape, error, sizeof error), "%s", error);
+    cr_assert(eq(sz, tape.count, 1));
+    cr_assert(eq(u64, tape.choices[0].value, 2));
+    bz_tape_fini(&tape);
+    bz_trace_fini(&trace);
+    bz_judge_destroy(judge);
+}
+
+/* Equal events, but another verdict. */
+Test(record, finds_verdicts_that_differ) {
+    struct bz_judge *judge = bz_judge_new(&plain);
+    struct bz_replay_report report;
+    struct bz_trace trace;
+    uint32_t blamed = 1;
+    record(judge, &(struct bz_source){run_two_steps, &blamed}, &blamed, &trace, &report);
+    cr_assert(eq(int, report.result, BZ_REPLAY_DIVERGED));
+    tst_text(trace.verdict.oracle, "nondeterminism");
+    bz_trace_fini(&trace);
+    bz_judge_destroy(judge);
+}
+
+/* Replays an edited trace. `got`: how the end of the run differs; NULL: it does not. */
+static void diverges(struct bz_judge *judge, const struct bz_trace *trace, const char *got) {
+    struct bz_replay_report report;
+    char error[BZ_TRACE_ERROR_BYTES] = "";
+    bool is_ok = bz_judge_replay(judge, &(struct bz_source){run_two_steps, NULL}, trace, &report,
+                                 error, sizeof error);
+    cr_assert(is_ok, "%s", error);
+    cr_assert(eq(int, report.result, got == NULL ? BZ_REPLAY_MATCHED : BZ_REPLAY_DIVERGED));
+    cr_assert(got == NULL || strstr(report.got, got) != NULL, "%s", report.got);
+}
+
+Test(replay, compares_what_comes_after_the_last_event) {
+    struct bz_judge *judge = bz_judge_new(&plain);
+    struct bz_replay_report report;
+    struct bz_trace trace;
+    record(judge, &(struct bz_source){run_two_steps, NULL}, NULL, &trace, &report);
+    diverges(judge, &trace, NULL);
+    trace.verdict.step++;
+    diverges(judge, &trace, "verdict pass at step 2");
+    trace.verdict.step--;
+    trace.verdict.oracle = "fifo";
+    diverges(judge, &trace, "verdict pass at step 2");
+    trace.verdict.oracle = NULL;
+    trace.verdict.task = "a";
+    diverges(judge, &trace, "verdict pass at step 2");
+    trace.verdict.task = NULL;
+    trace.digest++;
+    diverges(judge, &trace, "digest ");
+    trace.digest--;
+    bz_trace_add_event(&trace, trace.events[trace.event_count - 1]);
+    diverges(judge, &trace, "the end of the run");
+    bz_trace_fini(&trace);
+    bz_judge_destroy(judge);
+}
