@@ -183,7 +183,7 @@ Test(dirty, is_the_object_of_a_task_that_is_woken) {
     view.waiting = 0;
     view.woken = 1;
     tell(&teller, "wake-b yield");
-    end_violated(&teller, "level-bound", "1 waiter(s) of 'table' were woken and have not resumed");
+    end_violated(&teller, "level-bound", "'table' promises more permits than it has");
 }
 
 Test(queue_partition, fires_at_a_result_that_nobody_was_woken_with) {
@@ -191,7 +191,7 @@ Test(queue_partition, fires_at_a_result_that_nobody_was_woken_with) {
     struct teller teller;
     begin(&teller, &plain, 0, 1, &view);
     tell(&teller, "+a call ok yield");
-    end_violated(&teller, "queue-partition", "1 entries with a result, but only 0 task(s) were");
+    end_violated(&teller, "queue-partition", "1 entries with a result, but only 0 tasks were");
 }
 
 /* It comes right after the return, in the same step. */
@@ -259,7 +259,7 @@ Test(oracles, are_silent_when_they_are_off) {
     struct teller teller;
     begin(&teller, &config, 0, 1, NULL);
     tell(&teller, "+a call ok yield  +b call ok");
-    end_violated(&teller, "mutual-exclusion", "b was let in as holder number 2 of 'table'");
+    end_violated(&teller, "mutual-exclusion", "b became holder number 2 of 'table'");
     config.oracles_off = 1u << bz_oracle_index("mutual-exclusion");
     begin(&teller, &config, 0, 1, NULL);
     tell(&teller, "+a call ok yield  +b call ok");
@@ -302,7 +302,7 @@ Test(livelock, is_silent_while_a_holder_works) {
 Test(livelock, fires_when_a_holder_waits_for_another_task) {
     struct teller teller;
     run_long(&teller, "+a call ok join", "+b yield");
-    end_violated(&teller, "livelock", "10 steps were run, and nothing was achieved since step 1");
+    end_violated(&teller, "livelock", "10 steps were run without progress since step 1");
 }
 
 /* --- conditions ------------------------------------------------------------------------------- */
@@ -434,7 +434,7 @@ Test(misuse, fires_when_a_get_is_refused_though_there_are_items) {
     bz_judge_shut_down(&queue, false);
     bz_judge_gets(&queue);
     bz_judge_got(&queue, 0, BZ_CLOSED);
-    end_violated(&teller, "misuse", "b was told 'closed' by 'items', whose state says otherwise");
+    end_violated(&teller, "misuse", "b got 'closed' from 'items', which contradicts its state");
 }
 
 /* A shutdown may change the size. */
@@ -461,7 +461,7 @@ Test(misuse, fires_at_a_task_done_too_many) {
     cr_assert(bz_judge_violation(teller.judge)->oracle == NULL);
     bz_judge_says_done(&queue);
     bz_judge_said_done(&queue, BZ_OK);
-    end_violated(&teller, "misuse", "b was told 'ok' by 'items', whose state says otherwise");
+    end_violated(&teller, "misuse", "b got 'ok' from 'items', which contradicts its state");
 }
 
 Test(misuse, fires_at_a_notification_without_the_lock) {
@@ -471,7 +471,7 @@ Test(misuse, fires_at_a_notification_without_the_lock) {
         bz_judge_add_condition(teller.judge, "news", "lock", BZ_CLAIM_REFUSES_MISUSE, NULL);
     tell(&teller, "+a");
     bz_judge_notified(&condition, bz_judge_notifies(&condition, 1), BZ_OK);
-    end_violated(&teller, "misuse", "a was told 'ok' by 'news', whose state says otherwise");
+    end_violated(&teller, "misuse", "a got 'ok' from 'news', which contradicts its state");
 }
 
 /* --- timeout scopes --------------------------------------------------------------------------- */
