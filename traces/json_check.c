@@ -101,7 +101,7 @@ static bool check_hex4(struct checker *checker, unsigned long *unit) {
 }
 
 static bool check_unicode_escape(struct checker *checker, size_t start) {
-    unsigned long unit;
+    unsigned long unit = 0;
     unsigned long low = 0;
     if (!check_hex4(checker, &unit)) {
         return false;
