@@ -230,8 +230,6 @@ static __attribute__((noinline)) void resume_cancelled(struct bz_judge *judge, u
         note_debt(&judge->shadow.objects[task->object], task);
         task->cancelled_in_op = true;
         task->cancel_pending = false;
-    } else if (task->wait == BZ_WAIT_JOIN && task->await == BZ_AWAIT_WOKEN) {
-        task->cancel_pending = false; /* passed to the joined task, which ended otherwise */
     }
     resume(judge, id, status, nth);
 }

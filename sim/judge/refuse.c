@@ -18,6 +18,7 @@ void bz_judge_refuse(struct bz_judge *judge, const char *format, ...) {
     vsnprintf(message + used, bytes - (size_t)used, format, arguments);
     va_end(arguments);
     judge->is_stopped = true;
+    judge->pause_at = 0;
     judge->end = BZ_RUN_BAD_SOURCE;
 }
 

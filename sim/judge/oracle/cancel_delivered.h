@@ -8,14 +8,6 @@
 
 #include "sim/judge/oracle/oracle.h"
 
-/* A request is pending, and the task resumes without it. A request that was passed to a joined task
- * does not count: if that task ended otherwise, its outcome is the result, as in asyncio. */
-static inline bool cancel_delivered_is_swallowed(const struct bz_shadow_task *task,
-                                                 enum bz_status status) {
-    return status != BZ_CANCELLED && task->cancel_pending &&
-           !(task->wait == BZ_WAIT_JOIN && task->await == BZ_AWAIT_WOKEN);
-}
-
 /* Whether the status contradicts what happened. An operation that was cancelled inside returns
  * BZ_CANCELLED, or BZ_TIMED_OUT for its own deadline. Another one returns neither BZ_CANCELLED nor
  * BZ_FAILED nor BZ_NOT_HELD. */
@@ -31,7 +23,7 @@ static inline bool cancel_delivered_suspects(const struct bz_judge *judge,
     if (moment->kind == BZ_MOMENT_CANCEL) {
         bool is_invented =
             moment->status == BZ_CANCELLED && task->op != BZ_OP_NONE && !task->cancel_pending;
-        return is_invented || cancel_delivered_is_swallowed(task, moment->status);
+        return is_invented || (moment->status != BZ_CANCELLED && task->cancel_pending);
     }
     return moment->kind == BZ_MOMENT_RETURN &&
            cancel_delivered_is_odd(!moment->is_at_once & task->cancelled_in_op, moment->status);

@@ -224,6 +224,22 @@ Test(cancel_delivered, fires_when_a_task_resumes_as_if_nobody_had_asked) {
     end_violated(&teller, "cancel-delivered", "a resumed as if nothing had happened");
 }
 
+/* The request comes after the wake-up, so it goes to nobody else. */
+Test(cancel_delivered, fires_when_a_woken_joiner_resumes_as_if_nobody_had_asked) {
+    struct teller teller;
+    begin(&teller, &plain, 0, 1, NULL);
+    tell(&teller, "+a join  +b exit wake-a  +c mark-a yield  +a");
+    end_violated(&teller, "cancel-delivered", "a resumed as if nothing had happened");
+}
+
+/* The request went on to the joined task, which ended otherwise. */
+Test(cancel_delivered, is_silent_when_the_joined_task_takes_the_request) {
+    struct teller teller;
+    begin(&teller, &plain, 0, 1, NULL);
+    tell(&teller, "+a join  +c mark-a yield  +b exit wake-a  +a");
+    end_silently(&teller);
+}
+
 /* The request is taken back, but its future is cancelled already. */
 Test(cancel_delivered, is_silent_when_a_request_on_its_way_is_taken_back) {
     struct teller teller;
