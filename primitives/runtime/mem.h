@@ -4,7 +4,7 @@
  * goes to the list of its size class, to be used again. bz_mem_reset() frees everything at once.
  * Allocation and release are O(1) and make no system call. Blocks are aligned to 16 bytes.
  *
- * Whoever allocates a block frees it; bz_mem_live_blocks() counts what is not freed yet. Not
+ * The caller frees each block that it allocates; bz_mem_live_blocks() counts live blocks. Not
  * thread-safe: a loop and its memory belong to one thread.
  */
 #ifndef BZ_RUNTIME_MEM_H

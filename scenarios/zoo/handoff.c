@@ -215,7 +215,7 @@ static enum bz_status acquire_by_request(struct bz_zoo_handoff *lock,
 
 /* tw-nocancel: a waiter that gives up cannot leave the queue, and is served.
  *
- * A Deferred has no canceller: a waiter that gives up is told so, and its entry stays. A release
+ * A Deferred has no canceller: a cancelled waiter fires, and its entry stays. A release
  * takes the lock for the oldest entry, takes that entry out and fires it. If it has been fired
  * already, that is an error, and the lock stays locked for ever. Historically the error came out of
  * the release. Here the release says OK. The rest of the queue waits for ever.

@@ -10,7 +10,7 @@
  * Each object has a line: its tasks in order of arrival. A task that leaves the line leaves a gap;
  * gaps are closed when the line is full.
  *
- * What is said of acquire holds for every operation that may wait: get, put, and the wait of an
+ * The rules for acquire apply to every operation that may wait: get, put, and the wait of an
  * event, a condition or a barrier. A grant is the wake-up with a result or, for a task that never
  * suspends, the return.
  *

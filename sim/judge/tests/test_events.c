@@ -8,7 +8,7 @@
  *     +a  +a!       a step of task a begins: it resumes with OK, or cancelled
  *     call          it calls acquire
  *     ok  no        acquire returns OK, or BZ_CANCELLED
- *     release       it releases, and is told OK; refused: BZ_NOT_HELD
+ *     release       it releases, which returns BZ_OK; refused: BZ_NOT_HELD
  *     wait  yield   it suspends: waits for a future, or yields
  *     join          it suspends: joins another task
  *     exit          it ends
