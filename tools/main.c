@@ -18,7 +18,7 @@ static const struct {
     {"corpus", "replay every trace of a folder", bz_command_corpus},
     {"explore", "search every schedule of a scenario", bz_command_explore},
     {"spec", "search all states of an executable specification", bz_command_spec},
-    {"mutants", "put faults into the primitives that ship, and see which oracle finds them",
+    {"mutants", "put faults into what ships, and see which oracle finds each",
      bz_command_mutants},
     {"zoo", "find every declared fault, and count the schedules it takes", bz_command_zoo},
     {"new", "write the skeleton of a new variant", bz_command_new},
