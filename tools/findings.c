@@ -144,13 +144,30 @@ static int keep(struct bz_kept_finding *kept, const char *name, const struct bz_
     return bz_cli_fail(name, BZ_EXIT_USAGE, "the trace was not written: %s", error);
 }
 
+/* An earlier finding of the same oracle: its witness serves for both. */
+static const struct bz_kept_finding *find_like(const struct bz_kept_findings *kept,
+                                               const char *oracle) {
+    for (uint32_t index = 0; index < kept->count; index++) {
+        if (strcmp(kept->items[index].oracle, oracle) == 0) {
+            return &kept->items[index];
+        }
+    }
+    return NULL;
+}
+
 int bz_findings_add(struct bz_kept_findings *kept, const char *name,
                     const struct bz_program *program, const struct bz_finding *finding,
                     const char *folder) {
-    struct bz_kept_finding *item = &kept->items[kept->count++];
+    struct bz_kept_finding *item = &kept->items[kept->count];
+    const struct bz_kept_finding *like = find_like(kept, finding->violation.oracle);
+    kept->count++;
     bz_trace_init(&item->trace);
     int code = keep(item, name, program, finding, folder);
-    if (!find_witness(item, program, finding)) {
+    item->oracle = finding->violation.oracle;
+    if (like != NULL) {
+        item->fifo_is_searched = like->fifo_is_searched;
+        strcpy(item->fifo_token, like->fifo_token);
+    } else if (!find_witness(item, program, finding)) {
         code = bz_cli_fail(name, BZ_EXIT_INTERNAL, "out of memory while a witness was searched");
     }
     return code;

@@ -13,6 +13,7 @@
 
 struct bz_kept_finding {
     struct bz_trace trace;
+    const char *oracle;
     char token[BZ_TOKEN_BYTES];
     char path[PATH_MAX]; /* of the trace; empty: no file */
     /* Whether a FIFO loop can reach it: searched for findings under the order `any`. */
@@ -29,7 +30,8 @@ struct bz_kept_findings {
  * code, after a message unless it is BZ_EXIT_OK. */
 int bz_findings_prepare_folder(const char *name, const char *folder);
 
-/* Records one more finding in `kept`, which holds at most BZ_FINDINGS_MAX, and searches a witness.
+/* Records one more finding in `kept`, which holds at most BZ_FINDINGS_MAX, and searches a witness
+ * unless one was searched for an earlier finding of the same oracle.
  * Writes a file unless `folder` is NULL; an existing file with other content is kept, and the name
  * gets a number. Returns an exit code likewise. */
 int bz_findings_add(struct bz_kept_findings *kept, const char *name,

@@ -49,7 +49,7 @@ struct bz_task *bz_task_spawn(struct bz_loop *loop, const char *name, uint32_t i
     if (loop->tasks_created >= loop->tasks_max || !bz_ready_reserve(loop, 1)) {
         return NULL;
     }
-    struct bz_task *task = bz_mem_alloc_raw(loop->mem, sizeof *task);
+    struct bz_task *task = bz_mem_alloc(loop->mem, sizeof *task);
     if (task == NULL) {
         return NULL;
     }
@@ -60,16 +60,6 @@ struct bz_task *bz_task_spawn(struct bz_loop *loop, const char *name, uint32_t i
     }
     bz_future_init(&task->done, loop);
     task->done.is_task = true;
-    task->wake.link = (struct bz_list){NULL, NULL};
-    task->wake.future = NULL;
-    task->wake.fn = NULL;
-    task->waiting_on = NULL;
-    task->actor = (struct bz_actor){0};
-    task->cancel_requests = 0;
-    task->must_cancel = false;
-    task->is_started = false;
-    task->is_detached = false;
-    task->resume_status = BZ_OK;
     task->fn = fn;
     task->arg = arg;
     task->name_base = name;
