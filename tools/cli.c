@@ -11,8 +11,10 @@
 
 #include "scenarios/scenarios.h"
 #include "sim/choice/choice.h"
+#include "tools/plugins.h"
 
-struct bz_catalog bz_cli_catalog = {.scenarios = bz_scenarios, .variants = bz_variants};
+struct bz_catalog bz_cli_catalog = {
+    .scenarios = bz_scenarios, .variants = bz_variants, .is_foreign = bz_plugins_is_foreign};
 
 /* Runs at exit, because argp prints its help and exits by itself. A failed write fails the command,
  * whatever its exit code was. */
@@ -32,6 +34,15 @@ void bz_cli_begin(void) {
     if (atexit(close_stdout) != 0) {
         exit(bz_cli_fail("buzzer", BZ_EXIT_INTERNAL, "out of memory"));
     }
+}
+
+int bz_cli_end(int code) {
+    if (bz_plugins_are_loaded()) {
+        close_stdout();
+        fflush(stderr);
+        _exit(code);
+    }
+    return code;
 }
 
 int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...) {

@@ -21,7 +21,7 @@ enum bz_exit {
     BZ_EXIT_DIVERGED = 3,    /* a replay diverged */
     BZ_EXIT_UNPROVED = 4,    /* a required window was never hit */
     BZ_EXIT_INTERRUPTED = 5, /* interrupted, or out of budget, before the work was done */
-    BZ_EXIT_INTERNAL = 70,   /* out of memory or threads, or a fault of the program itself */
+    BZ_EXIT_INTERNAL = 70,   /* out of memory or processes, or a fault of the program itself */
 };
 
 /* The commands. */
@@ -41,6 +41,10 @@ extern struct bz_catalog bz_cli_catalog;
 
 /* Sets argp's exit code and checks stdout at exit. Called first in main(). */
 void bz_cli_begin(void);
+
+/* The exit code of main(). With plug-ins, it ends the process here: their destructors do not run.
+ */
+int bz_cli_end(int code);
 
 /* Parses a command line with argp. A usage error ends the process with BZ_EXIT_USAGE; for an
  * unknown long option the message names the nearest one. */

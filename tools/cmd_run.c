@@ -93,7 +93,7 @@ static const struct bz_option options[] = {
      .is_once = true, .parse = select_seeds},
     {"seed-first", "N", "Where --runs and --time begin (0)", BZ_OPTION_PARSED, .is_once = true,
      .parse = set_seed_first},
-    {"jobs", "N", "Worker threads; results do not depend on it (1)", BZ_OPTION_NUMBER32,
+    {"jobs", "N", "Worker processes; results do not depend on it (1)", BZ_OPTION_NUMBER32,
      offsetof(struct run, jobs), .is_once = true, .least = 1, .most = BZ_JOBS_MAX},
     {"keep-going", NULL, "Do not stop at the first violation", BZ_OPTION_FLAG,
      offsetof(struct run, keep_going)},
@@ -179,8 +179,8 @@ int bz_command_run(int argc, char **argv) {
     if (!run.is_json && !run.is_quiet) {
         bz_run_report_print_head(&report);
     }
-    if (!run_campaign(&run, &program, &result, &report.seconds)) {
-        return bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "out of memory or threads");
+    if (!bz_program_measure(&program) || !run_campaign(&run, &program, &result, &report.seconds)) {
+        return bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "out of memory or processes");
     }
     bz_require_window_missed(&run.required, &result.stats, &report.missed);
     report.is_stopped = bz_interrupt_requested != 0 && result.is_interrupted;

@@ -51,7 +51,7 @@ static const struct bz_option options[] = {
      offsetof(struct zoo, config.ranges), .least = 1, .most = BZ_TTF_RANGES_MAX},
     {"seed-first", "N", "Where the first range begins (0)", BZ_OPTION_NUMBER,
      offsetof(struct zoo, config.seed_first), .most = UINT64_MAX},
-    {"jobs", "N", "Worker threads; results do not depend on it (1)", BZ_OPTION_NUMBER32,
+    {"jobs", "N", "Worker processes; results do not depend on it (1)", BZ_OPTION_NUMBER32,
      offsetof(struct zoo, config.jobs), .least = 1, .most = BZ_JOBS_MAX},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct zoo, is_json)},
     {NULL},
@@ -344,7 +344,7 @@ int bz_command_zoo(int argc, char **argv) {
     code = code == BZ_EXIT_OK ? check_wanted(&zoo) : code;
     code = code == BZ_EXIT_OK ? collect_entries(&zoo) : code;
     if (code == BZ_EXIT_OK && !run_all(&zoo)) {
-        code = bz_cli_fail(zoo.name, BZ_EXIT_INTERNAL, "out of memory or threads");
+        code = bz_cli_fail(zoo.name, BZ_EXIT_INTERNAL, "out of memory or processes");
     }
     if (code == BZ_EXIT_OK) {
         struct tally tally = count(&zoo);

@@ -18,8 +18,7 @@ static const struct {
     {"corpus", "replay every trace of a folder", bz_command_corpus},
     {"explore", "search every schedule of a scenario", bz_command_explore},
     {"spec", "search all states of an executable specification", bz_command_spec},
-    {"mutants", "put faults into what ships, and see which oracle finds each",
-     bz_command_mutants},
+    {"mutants", "put faults into what ships, and see which oracle finds each", bz_command_mutants},
     {"zoo", "find every declared fault, and count the schedules it takes", bz_command_zoo},
     {"new", "write the skeleton of a new variant", bz_command_new},
     {"bench", "measure how fast schedules run on this machine", bz_command_bench},
@@ -101,5 +100,5 @@ int main(int argc, char **argv) {
         index++;
     }
     bz_cli_parse(&argp, index < argc ? index + 1 : argc, argv, &command_index);
-    return run_command(argc - command_index, argv + command_index);
+    return bz_cli_end(run_command(argc - command_index, argv + command_index));
 }

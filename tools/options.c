@@ -12,6 +12,9 @@
 
 #define OPTIONS_MAX 40u
 #define PLUGINS_MAX 32u
+#define STEP_MS_MAX 1000000u
+#define MEMORY_MIB_MIN 16u
+#define MEMORY_MIB_MAX (UINT64_C(1) << 30)
 #define KEY_FIRST 0x1000 /* no short options */
 
 /* All options of a command, with the struct that each is stored in. */
@@ -38,10 +41,28 @@ static void add_plugin(struct argp_state *state, void *target, const char *name,
     parser->plugins[parser->plugin_count++] = text;
 }
 
-static const struct bz_option plugin_option = {
-    "plugin", "FILE.so",
-    "Load the variants of this shared object; its code runs inside the program", BZ_OPTION_PARSED,
-    .parse = add_plugin};
+static void set_step_time(struct argp_state *state, void *target, const char *name, char *text) {
+    (void)target;
+    bz_cli_catalog.contain.step_ns =
+        bz_option_number(state, name, text, 1, STEP_MS_MAX) * UINT64_C(1000000);
+}
+
+static void set_memory(struct argp_state *state, void *target, const char *name, char *text) {
+    (void)target;
+    bz_cli_catalog.contain.memory_bytes =
+        bz_option_number(state, name, text, MEMORY_MIB_MIN, MEMORY_MIB_MAX) << 20u;
+}
+
+static const struct bz_option plugin_options[] = {
+    {"plugin", "FILE.so",
+     "Load the variants of this shared object; they are run in processes of their own",
+     BZ_OPTION_PARSED, .parse = add_plugin},
+    {"step-time", "MS", "A step of a plug-in's variant hangs after this CPU time (1000)",
+     BZ_OPTION_PARSED, .is_once = true, .parse = set_step_time},
+    {"max-memory", "MIB", "What a process with a plug-in's variant may take (1024)",
+     BZ_OPTION_PARSED, .is_once = true, .parse = set_memory},
+    {NULL},
+};
 
 static void add_setting(struct argp_state *state, void *target, const char *name, char *value) {
     struct bz_options *options = target;
@@ -157,8 +178,9 @@ int bz_options_parse(const struct bz_syntax *syntax, int argc, char **argv) {
     for (const struct bz_option *option = syntax->options; option->name != NULL; option++) {
         add_option(&parser, option, syntax->target, 0);
     }
-    if (syntax->takes_plugins) {
-        add_option(&parser, &plugin_option, &parser, 0);
+    for (const struct bz_option *option = plugin_options;
+         syntax->takes_plugins && option->name != NULL; option++) {
+        add_option(&parser, option, &parser, 0);
     }
     if (syntax->program != NULL) {
         add_program_options(&parser);

@@ -3,12 +3,17 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
 
+#include "sim/run/contain.h"
 #include "sim/run/settings.h"
 #include "sim/variant/plugin.h"
 #include "tools/cli.h"
@@ -42,6 +47,70 @@ static bool is_shared_object(const char *file, char *error, size_t error_bytes) 
     return (is_elf && type == ET_DYN) || bz_fail(error, error_bytes, "it is not a shared object");
 }
 
+/* --- loading: constructors run ---------------------------------------------------------------- */
+
+#define LOAD_NS UINT64_C(10000000000)
+
+static void load(void *path) {
+    (void)dlopen(path, RTLD_NOW | RTLD_LOCAL); /* an error shows when it is loaded for good */
+}
+
+/* Loads it in a child process. */
+static bool survives(char *path, char *error, size_t error_bytes) {
+    struct bz_contain contain = bz_cli_catalog.contain;
+    struct bz_death death;
+    contain.step_ns = LOAD_NS;
+    enum bz_child_state state = bz_contain_call(&contain, NULL, load, path, &death);
+    if (state == BZ_CHILD_RUNS) {
+        return bz_fail(error, error_bytes, "no process can be started, in which to try it first");
+    }
+    return state == BZ_CHILD_DONE ||
+           bz_fail(error, error_bytes,
+                   "it ends the process that loads it (%s): the file was cut short, or a "
+                   "constructor of it fails",
+                   death.how);
+}
+
+/* What a constructor may change in a process, and must not in this one. */
+struct surroundings {
+    int files[3]; /* standard input, output, error */
+    int folder;
+    struct sigaction actions[NSIG];
+};
+
+static void keep_surroundings(struct surroundings *before) {
+    for (int fd = 0; fd < 3; fd++) {
+        before->files[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    }
+    before->folder = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int number = 1; number < NSIG; number++) {
+        (void)sigaction(number, NULL, &before->actions[number]);
+    }
+    fflush(stdout);
+    (void)dup2(STDERR_FILENO, STDOUT_FILENO);
+}
+
+static void restore_surroundings(const struct surroundings *before) {
+    static const struct itimerval none;
+    fflush(stdout);
+    for (int fd = 0; fd < 3; fd++) {
+        if (before->files[fd] >= 0) {
+            (void)dup2(before->files[fd], fd);
+            close(before->files[fd]);
+        }
+    }
+    if (before->folder >= 0) {
+        (void)!fchdir(before->folder);
+        close(before->folder);
+    }
+    for (int number = 1; number < NSIG; number++) {
+        (void)sigaction(number, &before->actions[number], NULL);
+    }
+    (void)setitimer(ITIMER_REAL, &none, NULL);
+    (void)setitimer(ITIMER_PROF, &none, NULL);
+    (void)setitimer(ITIMER_VIRTUAL, &none, NULL);
+}
+
 /* The table of the plug-in, or NULL with a message. */
 static const struct bz_plugin *open_table(const char *file, char *error, size_t error_bytes) {
     char path[PATH_MAX + 2];
@@ -50,7 +119,13 @@ static const struct bz_plugin *open_table(const char *file, char *error, size_t 
     }
     /* without a slash, the loader searches the library path */
     snprintf(path, sizeof path, "%s%s", strchr(file, '/') == NULL ? "./" : "", file);
+    if (!survives(path, error, error_bytes)) {
+        return NULL;
+    }
+    struct surroundings before;
+    keep_surroundings(&before);
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    restore_surroundings(&before);
     if (handle == NULL) {
         snprintf(error, error_bytes, "%s", dlerror());
         return NULL;
@@ -97,6 +172,14 @@ const char *bz_plugins_file(const struct bz_variant *variant) {
     Dl_info info;
     bool is_known = dladdr(&bz_cli_catalog, &own) != 0 && dladdr(variant, &info) != 0;
     return is_known && info.dli_fbase != own.dli_fbase ? info.dli_fname : NULL;
+}
+
+bool bz_plugins_are_loaded(void) {
+    return longer_list != NULL;
+}
+
+bool bz_plugins_is_foreign(const struct bz_variant *variant) {
+    return bz_plugins_file(variant) != NULL;
 }
 
 /* Checks each variant and appends it to the list, which is large enough. False with a message. */

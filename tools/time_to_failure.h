@@ -44,7 +44,7 @@ struct bz_ttf {
 bool bz_ttf_init(struct bz_ttf *ttf, const struct bz_variant *entry, const char *strategy,
                  enum bz_order order, char *error, size_t error_bytes);
 
-/* Runs one more range. False without memory or threads. */
+/* Runs one more range. False without memory or processes. */
 bool bz_ttf_run_range(struct bz_ttf *ttf, const struct bz_ttf_config *config);
 
 /* Found in every range. */

@@ -25,9 +25,16 @@ struct bz_mem *bz_mem_new(size_t limit_bytes) {
     if (range == MAP_FAILED) {
         return NULL;
     }
-    struct bz_mem *mem = range;
-    *mem = (struct bz_mem){
-        .base = range, .limit_bytes = limit_bytes, .used_bytes = BZ_MEM_HEADER_BYTES};
+    return bz_mem_new_in(range, limit_bytes);
+}
+
+struct bz_mem *bz_mem_new_in(void *mapping, size_t bytes) {
+    struct bz_mem *mem = mapping;
+    if (bytes < BZ_MEM_HEADER_BYTES) {
+        return NULL;
+    }
+    *mem =
+        (struct bz_mem){.base = mapping, .limit_bytes = bytes, .used_bytes = BZ_MEM_HEADER_BYTES};
     return mem;
 }
 
@@ -88,6 +95,15 @@ void bz_mem_free(struct bz_mem *mem, void *block, size_t size_bytes) {
         mem->classes_used = index + 1;
     }
     bz_san_poison(block, rounded_bytes);
+}
+
+void *bz_mem_grow(struct bz_mem *mem, void *block, size_t old_bytes, size_t new_bytes) {
+    void *larger = bz_mem_alloc_raw(mem, new_bytes);
+    if (larger != NULL && block != NULL) {
+        memcpy(larger, block, old_bytes);
+        bz_mem_free(mem, block, old_bytes);
+    }
+    return larger;
 }
 
 void bz_mem_reset(struct bz_mem *mem) {

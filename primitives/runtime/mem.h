@@ -27,6 +27,10 @@ struct bz_mem;
 struct bz_mem *bz_mem_new(size_t limit_bytes);
 void bz_mem_destroy(struct bz_mem *mem);
 
+/* The same in a mapping of the caller's, for instance a shared one. The arena owns the mapping from
+ * here on: bz_mem_destroy() unmaps it. NULL if it is smaller than the records. */
+struct bz_mem *bz_mem_new_in(void *mapping, size_t bytes);
+
 /* A zero-filled block of `size_bytes`; NULL at the limit. */
 void *bz_mem_alloc(struct bz_mem *mem, size_t size_bytes);
 
@@ -35,6 +39,10 @@ void *bz_mem_alloc_raw(struct bz_mem *mem, size_t size_bytes);
 
 /* Frees a block; `size_bytes` is the size it was allocated with. NULL is ignored. */
 void bz_mem_free(struct bz_mem *mem, void *block, size_t size_bytes);
+
+/* A block of `new_bytes` that begins with the content of `block`, which is freed (NULL: none). NULL
+ * at the limit: `block` is still there. O(old_bytes). */
+void *bz_mem_grow(struct bz_mem *mem, void *block, size_t old_bytes, size_t new_bytes);
 
 /* Frees every block. */
 void bz_mem_reset(struct bz_mem *mem);

@@ -48,12 +48,10 @@ static void sift_down(struct bz_loop *loop, uint32_t index) {
 
 static bool heap_grow(struct bz_loop *loop) {
     size_t old_bytes = loop->heap_capacity * sizeof(struct bz_heap_entry);
-    struct bz_heap_entry *larger = bz_mem_alloc(loop->mem, old_bytes * 2);
+    struct bz_heap_entry *larger = bz_mem_grow(loop->mem, loop->heap, old_bytes, old_bytes * 2);
     if (larger == NULL) {
         return false;
     }
-    memcpy(larger, loop->heap, old_bytes);
-    bz_mem_free(loop->mem, loop->heap, old_bytes);
     loop->heap = larger;
     loop->heap_capacity *= 2;
     return true;

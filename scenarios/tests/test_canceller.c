@@ -44,7 +44,7 @@ static void gather(struct crowd *crowd, uint32_t count, uint32_t every) {
     fixed = bz_strategy_fifo;
     fixed.draw = fixed_draw;
     struct bz_judge_config config = {
-        .strategy = &fixed, .order = BZ_ORDER_ANY, .oracles_off = UINT32_MAX};
+        .strategy = &fixed, .order = BZ_ORDER_ANY, .oracles_off = UINT64_MAX};
     *crowd = (struct crowd){.count = count, .every = every};
     crowd->world = bz_world_new(&config, &bz_variant_buzzer);
     bz_judge_begin(crowd->world->judge, &(struct bz_run_start){.seed = 0});

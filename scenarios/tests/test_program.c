@@ -378,7 +378,7 @@ Test(program, with_nothing_drawn_nothing_is_done) {
     struct bz_program program = new_program(&bz_variant_buzzer);
     struct bz_tape tape;
     static char text[BZ_FILE_BYTES_MAX];
-    bz_tape_init(&tape);
+    bz_tape_init(&tape, NULL);
     program.strategy = &bz_strategy_fifo;
     struct bz_world *world = bz_program_new_world(&program);
     cr_assert(ne(ptr, world, NULL));

@@ -7,18 +7,25 @@
 
 #define CAPACITY_FIRST 256u
 
-void bz_tape_init(struct bz_tape *tape) {
-    *tape = (struct bz_tape){NULL, 0, 0};
+void bz_tape_init(struct bz_tape *tape, struct bz_mem *mem) {
+    *tape = (struct bz_tape){.mem = mem};
 }
 
 void bz_tape_fini(struct bz_tape *tape) {
-    free(tape->choices);
-    bz_tape_init(tape);
+    if (tape->mem == NULL) {
+        free(tape->choices);
+    } else {
+        bz_mem_free(tape->mem, tape->choices, tape->capacity * sizeof *tape->choices);
+    }
+    bz_tape_init(tape, tape->mem);
 }
 
 void bz_tape_grow(struct bz_tape *tape) {
     size_t capacity = tape->capacity == 0 ? CAPACITY_FIRST : tape->capacity * 2;
-    struct bz_choice *larger = realloc(tape->choices, capacity * sizeof *larger);
+    struct bz_choice *larger =
+        tape->mem == NULL ? realloc(tape->choices, capacity * sizeof *larger)
+                          : bz_mem_grow(tape->mem, tape->choices, tape->capacity * sizeof *larger,
+                                        capacity * sizeof *larger);
     BZ_CHECK(larger != NULL);
     tape->choices = larger;
     tape->capacity = capacity;

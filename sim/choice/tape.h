@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "primitives/runtime/mem.h"
 #include "sim/choice/choice.h"
 
 BZ_BEGIN_DECLS
@@ -14,9 +15,11 @@ struct bz_tape {
     struct bz_choice *choices;
     size_t count;
     size_t capacity;
+    struct bz_mem *mem; /* where the choices lie; NULL: malloc() */
 };
 
-void bz_tape_init(struct bz_tape *tape);
+/* `mem` NULL: malloc(). */
+void bz_tape_init(struct bz_tape *tape, struct bz_mem *mem);
 void bz_tape_fini(struct bz_tape *tape);
 
 static inline void bz_tape_clear(struct bz_tape *tape) {

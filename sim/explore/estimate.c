@@ -88,6 +88,7 @@ uint32_t bz_explore_estimate_log2(const struct bz_program *program, uint32_t pro
     struct bz_program brief = *program;
     brief.steps_max = brief.steps_max < DESCENT_STEPS_MAX ? brief.steps_max : DESCENT_STEPS_MAX;
     brief.strategy = &descent_strategy;
+    brief.profile.steps = 0;
     struct bz_world *world = bz_program_new_world(&brief);
     if (world == NULL) {
         return 0;

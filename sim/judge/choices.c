@@ -44,7 +44,8 @@ static void reserve_candidates(struct bz_judge *judge, uint32_t count) {
     }
     uint32_t capacity = 2 * count;
     struct bz_cancel_candidate *larger =
-        realloc(judge->candidates, capacity * sizeof *judge->candidates);
+        bz_mem_grow(judge->mem, judge->candidates, judge->candidates_capacity * sizeof *larger,
+                    capacity * sizeof *larger);
     BZ_CHECK(larger != NULL);
     judge->candidates = larger;
     judge->candidates_capacity = capacity;
@@ -142,7 +143,9 @@ static uint32_t next_draw(struct bz_judge *judge, uint32_t task) {
         while (capacity <= task) {
             capacity *= 2;
         }
-        uint32_t *larger = realloc(judge->draws, capacity * sizeof *larger);
+        uint32_t *larger =
+            bz_mem_grow(judge->mem, judge->draws, judge->draws_capacity * sizeof *larger,
+                        capacity * sizeof *larger);
         BZ_CHECK(larger != NULL);
         memset(larger + judge->draws_capacity, 0,
                (capacity - judge->draws_capacity) * sizeof *larger);

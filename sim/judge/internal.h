@@ -48,6 +48,11 @@ struct bz_judge {
     uint32_t candidates_capacity;
     struct bz_profile profile; /* what config.profile points to, once there is one */
 
+    /* All of the judge but its shadow state lies here, this struct included. The mapping is shared
+     * with child processes, so the judge outlives code that it judges there (bz_judge_died()). */
+    struct bz_mem *mem;
+    struct bz_event_log *log; /* NULL before the first recording */
+
     /* The end. */
     bool is_stopped;
     bool is_ended; /* by bz_judge_end() */

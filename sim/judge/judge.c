@@ -87,8 +87,13 @@ uint32_t bz_oracle_index(const char *name) {
     return index;
 }
 
+bool bz_oracle_ends_process(const char *name) {
+    uint32_t index = bz_oracle_index(name);
+    return index < bz_oracle_count && index >= bz_oracle_index("crash"); /* the last ones: died.h */
+}
+
 static __attribute__((format(printf, 6, 0))) void violate(struct bz_judge *judge,
-                                                          const char *oracle, uint32_t bit,
+                                                          const char *oracle, uint64_t bit,
                                                           uint32_t task, uint32_t object,
                                                           const char *format, va_list arguments) {
     struct bz_violation *violation = &judge->violation;
@@ -117,7 +122,7 @@ void bz_judge_object(struct bz_judge *judge, const char *oracle, uint32_t task, 
         return;
     }
     uint32_t index = bz_oracle_index(oracle);
-    uint32_t bit = index < bz_oracle_count ? 1u << index : 0;
+    uint64_t bit = index < bz_oracle_count ? UINT64_C(1) << index : 0;
     if ((judge->config.oracles_off & bit) == 0) {
         va_list arguments;
         va_start(arguments, format);
@@ -132,6 +137,46 @@ void bz_judge_overrule(struct bz_judge *judge, const char *oracle, const char *f
     va_start(arguments, format);
     violate(judge, oracle, 0, 0, 0, format, arguments);
     va_end(arguments);
+}
+
+/* Where the run was when its process ended. */
+static void describe_place(const struct bz_judge *judge, enum bz_op op, uint32_t object, char *text,
+                           size_t bytes) {
+    char name[BZ_NAME_BYTES];
+    if (judge->shadow.running == 0) {
+        snprintf(text, bytes, "%s",
+                 judge->step == 0 ? "in the set-up"
+                                  : "outside of tasks: in a callback, or when asked for its state");
+        return;
+    }
+    bz_judge_task_name(judge, judge->shadow.running, name, sizeof name);
+    if (op == BZ_OP_NONE) {
+        snprintf(text, bytes, "in a step of %s", name);
+    } else {
+        snprintf(text, bytes, "in a step of %s, inside %s of '%.64s'", name, bz_op_name(op),
+                 bz_judge_object_name(judge, object));
+    }
+}
+
+/* Settles last: events may call oracles, which then only note that they object, too. */
+void bz_judge_died(struct bz_judge *judge, const char *oracle, const char *how) {
+    const struct bz_shadow_task *task = &judge->shadow.tasks[judge->shadow.running];
+    bool is_calling = judge->call.kind != 0;
+    enum bz_op op = (enum bz_op)(is_calling ? judge->call.op : task->op);
+    uint32_t object = is_calling ? judge->call.object : task->object;
+    char place[3 * BZ_NAME_BYTES];
+    if (oracle == NULL) {
+        judge->end = BZ_RUN_GIVEN_UP;
+        judge->is_stopped = true;
+    } else if (judge->is_ended) {
+        bz_judge_overrule(judge, oracle, "%s, after the run", how);
+    } else {
+        describe_place(judge, op, object, place, sizeof place);
+        bz_judge_object(judge, oracle, judge->shadow.running, object, "%s, %s", how, place);
+        bz_judge_settle(judge);
+    }
+    judge->stats.steps += judge->is_ended ? 0 : judge->step;
+    judge->is_ended = true;
 }
 
 /* --- what every event ends with --------------------------------------------------------------- */

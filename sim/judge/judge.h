@@ -82,10 +82,13 @@ struct bz_oracle {
 /* In the order in which they judge a step: what hurts a user first, internal disagreement last. */
 extern const struct bz_oracle bz_oracles[];
 extern const uint32_t bz_oracle_count;
-#define BZ_ORACLES_MAX 32u
+#define BZ_ORACLES_MAX 64u
 
 /* The index of the oracle of that name; bz_oracle_count if there is none. */
 uint32_t bz_oracle_index(const char *name);
+
+/* Whether the oracle is one of those of bz_judge_died(). */
+bool bz_oracle_ends_process(const char *name);
 
 /* --- a judge ---------------------------------------------------------------------------------- */
 
@@ -107,7 +110,7 @@ struct bz_judge_config {
     uint32_t steps_max;                 /* 0: BZ_STEPS_MAX_DEFAULT */
     uint32_t starvation_bound;          /* overtakings that a waiter must accept; 0: default */
     bool ignores_starvation;            /* for a search: some orders starve a task */
-    uint32_t oracles_off;               /* bit mask of indices in bz_oracles */
+    uint64_t oracles_off;               /* bit mask of indices in bz_oracles */
     const struct bz_profile *profile;   /* for strategies that need one: copied; NULL: measured */
     const struct bz_answers *answers;   /* for the strategy `answers`; NULL */
     /* Whether a callback is ready, which may still wake a waiter. Called only before a
@@ -180,6 +183,13 @@ void bz_judge_give_up(struct bz_judge *judge);
 void bz_judge_overrule(struct bz_judge *judge, const char *oracle, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The code under test has ended the process that made the run: it crashed, hung or exited there.
+ * The judge's memory is shared with child processes, so the run may be in a child of the process
+ * that created the judge, which calls this afterwards. Ends the run, with a violation of `oracle`
+ * at its last step; `how` begins the message: "SIGSEGV". `oracle` NULL: without a verdict
+ * (BZ_RUN_GIVEN_UP). */
+void bz_judge_died(struct bz_judge *judge, const char *oracle, const char *how);
+
 /* --- results ---------------------------------------------------------------------------------- */
 
 enum bz_run_end {
@@ -199,7 +209,7 @@ const char *bz_judge_error(const struct bz_judge *judge);
 
 struct bz_violation {
     const char *oracle; /* NULL: none */
-    uint32_t also;      /* other oracles that objected in the same step, as bits by index */
+    uint64_t also;      /* other oracles that objected in the same step, as bits by index */
     uint32_t step;
     uint32_t task;
     uint32_t object;

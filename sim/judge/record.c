@@ -172,6 +172,50 @@ void bz_recorder_init(struct bz_recorder *recorder, const struct bz_judge *judge
     *recorder = (struct bz_recorder){.sink = {on_event}, .judge = judge, .trace = trace};
 }
 
+/* --- the log ---------------------------------------------------------------------------------- */
+
+struct bz_event_log {
+    struct bz_event_sink sink; /* first: it is found by it */
+    struct bz_judge *judge;
+    struct bz_logged_event *events;
+    size_t count;
+    size_t capacity;
+};
+
+static void log_event(struct bz_event_sink *sink, const struct bz_logged_event *event) {
+    struct bz_event_log *log = (struct bz_event_log *)(void *)sink; /* its first member */
+    if (log->count > BZ_TRACE_EVENTS_MAX) {
+        return; /* more than any trace may have */
+    }
+    if (log->count == log->capacity) {
+        size_t bytes = log->capacity * sizeof *log->events;
+        size_t larger_bytes = bytes == 0 ? 256 * sizeof *log->events : 2 * bytes;
+        struct bz_logged_event *larger =
+            bz_mem_grow(log->judge->mem, log->events, bytes, larger_bytes);
+        BZ_CHECK(larger != NULL);
+        log->events = larger;
+        log->capacity = larger_bytes / sizeof *larger;
+    }
+    log->events[log->count++] = *event;
+}
+
+struct bz_event_sink *bz_judge_log_events(struct bz_judge *judge) {
+    if (judge->log == NULL) {
+        judge->log = bz_mem_alloc(judge->mem, sizeof *judge->log);
+        BZ_CHECK(judge->log != NULL);
+        judge->log->sink.event = log_event;
+        judge->log->judge = judge;
+    }
+    judge->log->count = 0;
+    return &judge->log->sink;
+}
+
+void bz_judge_log_replay(const struct bz_judge *judge, struct bz_event_sink *sink) {
+    for (size_t index = 0; index < judge->log->count; index++) {
+        sink->event(sink, &judge->log->events[index]);
+    }
+}
+
 /* --- the tape --------------------------------------------------------------------------------- */
 
 static bool is_draw(const struct bz_choice *choice) {

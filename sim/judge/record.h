@@ -74,6 +74,14 @@ bool bz_trace_to_tape(const struct bz_trace *trace, struct bz_tape *tape, char *
 
 /* --- the recorder ----------------------------------------------------------------------------- */
 
+/* Keeps all events of the judge's next run, up to BZ_TRACE_EVENTS_MAX + 1. The sink goes into
+ * struct bz_run_start. The events lie in the judge's memory, so they are there even if the process
+ * that made the run is not. */
+struct bz_event_sink *bz_judge_log_events(struct bz_judge *judge);
+
+/* Hands the events that were kept to another sink. */
+void bz_judge_log_replay(const struct bz_judge *judge, struct bz_event_sink *sink);
+
 struct bz_recorder {
     struct bz_event_sink sink; /* first: goes into struct bz_run_start */
     const struct bz_judge *judge;

@@ -61,13 +61,12 @@ static void diverge(struct comparison *comparison, uint32_t step, const char *ex
     report->step = step;
     snprintf(report->expected, sizeof report->expected, "%s", expected);
     snprintf(report->got, sizeof report->got, "%s", got);
-    bz_judge_give_up(comparison->judge);
 }
 
-/* A choice that did not fit explains more than the event that followed from it. */
-static bool choice_diverged(struct comparison *comparison) {
-    struct bz_replay_state *state = comparison->judge->strategy_state;
-    if (!state->is_diverged) {
+/* A choice that did not fit explains more than the events from its step on. */
+static bool choice_diverged(struct comparison *comparison, uint64_t step) {
+    const struct bz_replay_state *state = comparison->judge->strategy_state;
+    if (!state->is_diverged || state->diverged_step > step) {
         return false;
     }
     const struct bz_trace_choice *choice = &comparison->expected->choices[state->diverged_entry];
@@ -82,7 +81,8 @@ static bool choice_diverged(struct comparison *comparison) {
 
 static void compare_event(struct bz_recorder *recorder, const struct bz_trace_event *event) {
     struct comparison *comparison = recorder->context;
-    if (comparison->report->result == BZ_REPLAY_DIVERGED || choice_diverged(comparison)) {
+    if (comparison->report->result == BZ_REPLAY_DIVERGED ||
+        choice_diverged(comparison, event->step)) {
         return;
     }
     const struct bz_trace *trace = comparison->expected;
@@ -119,7 +119,7 @@ static void compare_end(struct comparison *comparison, const struct bz_trace *go
     char text[BZ_REPLAY_TEXT_BYTES];
     if (comparison->report->result == BZ_REPLAY_DIVERGED ||
         (!bz_replay_state_finish(judge->strategy_state, judge->step) &&
-         choice_diverged(comparison))) {
+         choice_diverged(comparison, UINT64_MAX))) {
         return;
     }
     if (comparison->next_event < trace->event_count) {
@@ -163,7 +163,7 @@ bool bz_judge_replay(struct bz_judge *judge, const struct bz_source *source,
     struct bz_trace got;
     struct bz_recorder recorder;
     *report = (struct bz_replay_report){.result = BZ_REPLAY_MATCHED};
-    bz_tape_init(&tape);
+    bz_tape_init(&tape, NULL);
     bool is_ok = bz_trace_to_tape(trace, &tape, error, error_bytes);
     if (is_ok) {
         struct comparison comparison = {.expected = trace, .report = report, .judge = judge};
@@ -175,7 +175,8 @@ bool bz_judge_replay(struct bz_judge *judge, const struct bz_source *source,
                            &(struct bz_run_start){.seed = trace->seed,
                                                   .strategy = &bz_strategy_replay_strict,
                                                   .tape = &tape,
-                                                  .sink = &recorder.sink});
+                                                  .sink = bz_judge_log_events(judge)});
+        bz_judge_log_replay(judge, &recorder.sink);
         bz_recorder_finish(&recorder);
         compare_end(&comparison, &got);
         report_run(report, judge);
@@ -194,7 +195,8 @@ static void run_tape(struct bz_judge *judge, const struct bz_source *source,
     (void)bz_judge_run(
         judge, source,
         &(struct bz_run_start){
-            .seed = seed, .strategy = strategy, .tape = tape, .sink = &recorder.sink});
+            .seed = seed, .strategy = strategy, .tape = tape, .sink = bz_judge_log_events(judge)});
+    bz_judge_log_replay(judge, &recorder.sink);
     bz_recorder_finish(&recorder);
     write_header(judge, record);
 }
@@ -204,7 +206,7 @@ bool bz_judge_replay_lenient(struct bz_judge *judge, const struct bz_source *sou
                              struct bz_replay_report *report, char *error, size_t error_bytes) {
     struct bz_tape tape;
     *report = (struct bz_replay_report){.result = BZ_REPLAY_MATCHED};
-    bz_tape_init(&tape);
+    bz_tape_init(&tape, NULL);
     bool is_ok = bz_trace_to_tape(trace, &tape, error, error_bytes);
     if (is_ok) {
         run_tape(judge, source, &bz_strategy_replay_lenient, trace->seed, &tape, record);
@@ -221,7 +223,7 @@ void bz_judge_keep(const struct bz_judge *judge, struct bz_kept_run *run) {
                                 .digest = judge->digest,
                                 .steps = judge->step,
                                 .violation = judge->violation};
-    bz_tape_init(&run->tape);
+    bz_tape_init(&run->tape, NULL);
     bz_tape_copy(&run->tape, &judge->tape);
 }
 

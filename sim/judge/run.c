@@ -1,7 +1,7 @@
 /* The life of a judge and of its runs. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "primitives/runtime/mem.h"
 #include "sim/choice/rng.h"
@@ -9,11 +9,20 @@
 
 /* --- life ------------------------------------------------------------------------------------- */
 
+/* An arena that child processes share. */
+static struct bz_mem *new_shared_mem(void) {
+    void *mapping = mmap(NULL, BZ_MEM_LIMIT_BYTES_DEFAULT, PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return mapping == MAP_FAILED ? NULL : bz_mem_new_in(mapping, BZ_MEM_LIMIT_BYTES_DEFAULT);
+}
+
 struct bz_judge *bz_judge_new(const struct bz_judge_config *config) {
-    struct bz_judge *judge = calloc(1, sizeof *judge);
+    struct bz_mem *mem = new_shared_mem();
+    struct bz_judge *judge = mem == NULL ? NULL : bz_mem_alloc(mem, sizeof *judge);
     if (judge == NULL) {
         return NULL;
     }
+    judge->mem = mem;
     judge->config = *config;
     judge->jump_gap = BZ_GAP_NEVER;
     if (judge->config.strategy == NULL) {
@@ -29,8 +38,8 @@ struct bz_judge *bz_judge_new(const struct bz_judge_config *config) {
     if (judge->config.starvation_bound == 0) {
         judge->config.starvation_bound = BZ_STARVATION_BOUND_DEFAULT;
     }
-    bz_tape_init(&judge->tape);
-    judge->shadow.mem = bz_mem_new(0);
+    bz_tape_init(&judge->tape, mem);
+    judge->shadow.mem = new_shared_mem();
     if (judge->shadow.mem == NULL) {
         bz_judge_destroy(judge);
         return NULL;
@@ -41,12 +50,8 @@ struct bz_judge *bz_judge_new(const struct bz_judge_config *config) {
 
 void bz_judge_destroy(struct bz_judge *judge) {
     if (judge != NULL) {
-        bz_tape_fini(&judge->tape);
         bz_mem_destroy(judge->shadow.mem);
-        free(judge->strategy_state);
-        free(judge->candidates);
-        free(judge->draws);
-        free(judge);
+        bz_mem_destroy(judge->mem); /* with the judge */
     }
 }
 
@@ -57,7 +62,8 @@ static void choose_strategy(struct bz_judge *judge, const struct bz_run_start *s
         start->strategy == NULL ? judge->config.strategy : start->strategy;
     BZ_CHECK(!strategy->needs_profile || judge->config.profile != NULL);
     if (strategy->state_bytes > judge->strategy_bytes) {
-        void *larger = realloc(judge->strategy_state, strategy->state_bytes);
+        void *larger = bz_mem_grow(judge->mem, judge->strategy_state, judge->strategy_bytes,
+                                   strategy->state_bytes);
         BZ_CHECK(larger != NULL);
         judge->strategy_state = larger;
         judge->strategy_bytes = strategy->state_bytes;
@@ -220,24 +226,30 @@ void bz_judge_measure(struct bz_judge *judge, const struct bz_source *source,
                       struct bz_profile *profile) {
     struct bz_judge_config config = judge->config;
     struct bz_run_stats stats = judge->stats;
-    struct sums sums = {.sink = {.event = count_step}};
+    /* shared, for a source that runs in child processes */
+    struct sums *sums = bz_mem_alloc(judge->mem, sizeof *sums);
+    BZ_CHECK(sums != NULL);
+    sums->sink.event = count_step;
     judge->config.cancels_max = UINT32_MAX; /* so that every cancel point is counted */
     if (config.steps_max > STEPS_OF_ALL) {
         judge->config.steps_max = STEPS_OF_ALL;
     }
-    while (sums.runs < PROFILE_RUNS && sums.steps < STEPS_OF_ALL) {
-        add_run(&sums, source, judge);
+    bool has_died = false; /* the next run would, too, and a hang takes its time */
+    while (sums->runs < PROFILE_RUNS && sums->steps < STEPS_OF_ALL && !has_died) {
+        add_run(sums, source, judge);
+        has_died = judge->end == BZ_RUN_VIOLATED && bz_oracle_ends_process(judge->violation.oracle);
     }
     judge->config = config;
     judge->stats = stats;
-    *profile = (struct bz_profile){.steps = mean(sums.steps, sums.runs),
-                                   .tasks = mean(sums.tasks, sums.runs),
-                                   .points = mean(sums.points, sums.runs),
+    *profile = (struct bz_profile){.steps = mean(sums->steps, sums->runs),
+                                   .tasks = mean(sums->tasks, sums->runs),
+                                   .points = mean(sums->points, sums->runs),
                                    .steps_max = config.steps_max};
     profile->steps += profile->steps == 0;
     for (uint32_t task = 0; task < BZ_PROFILE_TASKS_MAX; task++) {
-        profile->task_steps[task] = mean(sums.task_steps[task], sums.runs);
+        profile->task_steps[task] = mean(sums->task_steps[task], sums->runs);
     }
+    bz_mem_free(judge->mem, sums, sizeof *sums);
     judge->profile = *profile;
     judge->config.profile = &judge->profile;
 }

@@ -1,45 +1,64 @@
 #include "sim/run/campaign.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sim/choice/pcg.h"
 #include "sim/run/distinct.h"
 
-#define CHUNK_RUNS 64u
-#define SLOTS_PER_JOB 4u
+/* A chunk has about as many steps, and at most so many runs. Its size changes no result. */
+#define CHUNK_STEPS 20000u
+#define CHUNK_RUNS_FIRST 16u
+#define CHUNK_RUNS_MAX 512u
+#define SLOTS_PER_WORKER 3u
 /* Every so many runs, one is repeated, to detect nondeterminism. */
 #define RERUN_EVERY 4096u
+/* A worker that was told to stop ends at its next look, or is killed. */
+#define STOP_LOOKS_MAX 8u
 
-enum slot_state { SLOT_FREE, SLOT_RUNNING, SLOT_DONE };
+enum slot_state { SLOT_FREE, SLOT_GIVEN, SLOT_DONE };
 
-/* The result of one chunk of runs; merged in order of `number`. */
+/* The result of one chunk of runs; merged in order of their seeds. */
 struct slot {
-    enum slot_state state;
-    uint64_t number;
-    bool is_last; /* ended early: by a violation or by the stop flag */
+    enum slot_state state; /* written by the worker when it is done, else by the campaign */
+    bool is_last;          /* ended early: by a violation or by the stop flag */
+    uint64_t first;        /* index of its first run */
+    uint64_t count;
     struct bz_campaign_result part;
-    uint64_t hashes[CHUNK_RUNS];
-    uint64_t handoffs[CHUNK_RUNS]; /* fingerprints */
+    uint64_t hashes[CHUNK_RUNS_MAX];
+    uint64_t handoffs[CHUNK_RUNS_MAX]; /* fingerprints */
+};
+
+struct campaign;
+
+/* A child process that runs chunks; its slots are used in turn. */
+struct worker {
+    struct bz_child child;
+    struct bz_world *world;
+    struct campaign *campaign;
+    int orders[2]; /* a pipe: a byte for each chunk that is given */
+    uint32_t given;
+    uint32_t taken;  /* by the child, of those given */
+    uint32_t merged; /* of those taken */
+    struct slot slots[SLOTS_PER_WORKER];
 };
 
 struct campaign {
     const struct bz_campaign_config *config;
     struct bz_campaign_result *result;
-    struct bz_program program; /* the config's, with its profile */
+    struct bz_program program; /* the config's, with its profile; of a worker: not contained */
     struct bz_distinct distinct;
     struct bz_distinct handoffs;
-    uint64_t chunks;
-    pthread_mutex_t mutex;
-    pthread_cond_t changed; /* the state of a slot, or `stop` */
-    uint64_t next_chunk;    /* the next to take; under the mutex, as the states of slots */
-    uint32_t slot_count;
-    struct slot *slots; /* chunk c uses slot c % slot_count */
-    atomic_bool stop;
+    uint64_t next_run; /* the first of the next chunk */
+    uint64_t chunk_runs;
+    /* For several processes; both are shared. */
+    uint32_t jobs;
+    volatile sig_atomic_t *stop;
+    struct worker *workers;
 };
 
 /* --- one chunk -------------------------------------------------------------------------------- */
@@ -98,20 +117,28 @@ static void add_run(struct slot *slot, const struct bz_judge *judge, uint64_t in
 }
 
 static bool should_stop(const struct campaign *campaign) {
-    return atomic_load_explicit(&campaign->stop, memory_order_relaxed) ||
-           (campaign->config->stop != NULL &&
-            __atomic_load_n(campaign->config->stop, __ATOMIC_RELAXED) != 0);
+    return campaign->config->stop != NULL &&
+           __atomic_load_n(campaign->config->stop, __ATOMIC_RELAXED) != 0;
 }
 
+static void add_stats(struct bz_run_stats *sum, const struct bz_run_stats *part) {
+    sum->runs += part->runs;
+    sum->steps += part->steps;
+    sum->injected += part->injected;
+    for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
+        for (unsigned window = 0; window < BZ_WINDOW_COUNT; window++) {
+            sum->windows[op][window] += part->windows[op][window];
+        }
+    }
+}
+
+/* Runs what is left of the chunk. */
 static void run_chunk(struct campaign *campaign, struct bz_world *world, struct slot *slot) {
     const struct bz_campaign_config *config = campaign->config;
-    uint64_t first = slot->number * CHUNK_RUNS;
-    uint64_t count = config->runs - first < CHUNK_RUNS ? config->runs - first : CHUNK_RUNS;
-    slot->is_last = false;
-    memset(&slot->part, 0, offsetof(struct bz_campaign_result, findings));
     *bz_judge_stats(world->judge) = (struct bz_run_stats){0};
     bz_judge_watch_stop(world->judge, config->stop);
-    for (uint64_t index = first; index < first + count && !slot->is_last; index++) {
+    while (slot->part.runs < slot->count && !slot->is_last) {
+        uint64_t index = slot->first + slot->part.runs;
         uint64_t seed = config->seed_first + index;
         /* a run that was given up counts only its steps */
         if (should_stop(campaign) ||
@@ -125,7 +152,17 @@ static void run_chunk(struct campaign *campaign, struct bz_world *world, struct 
         add_run(slot, world->judge, index);
         slot->is_last = bz_judge_verdict(world->judge) == BZ_RUN_VIOLATED && !config->keep_going;
     }
-    slot->part.stats = *bz_judge_stats(world->judge);
+    add_stats(&slot->part.stats, bz_judge_stats(world->judge));
+}
+
+/* Makes the slot the next chunk. */
+static void give(struct campaign *campaign, struct slot *slot) {
+    uint64_t left = campaign->config->runs - campaign->next_run;
+    slot->is_last = false;
+    slot->first = campaign->next_run;
+    slot->count = left < campaign->chunk_runs ? left : campaign->chunk_runs;
+    memset(&slot->part, 0, offsetof(struct bz_campaign_result, findings));
+    campaign->next_run += slot->count;
 }
 
 /* --- merging, in order ------------------------------------------------------------------------ */
@@ -138,14 +175,7 @@ static bool merge(struct campaign *campaign, const struct slot *slot) {
     result->violations += part->violations;
     result->out_of_steps += part->out_of_steps;
     result->digest += part->digest;
-    result->stats.runs += part->stats.runs;
-    result->stats.steps += part->stats.steps;
-    result->stats.injected += part->stats.injected;
-    for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
-        for (unsigned window = 0; window < BZ_WINDOW_COUNT; window++) {
-            result->stats.windows[op][window] += part->stats.windows[op][window];
-        }
-    }
+    add_stats(&result->stats, &part->stats);
     for (uint64_t index = 0; index < part->runs; index++) {
         bz_distinct_add(&campaign->distinct, slot->hashes[index]);
         bz_distinct_add(&campaign->handoffs, slot->handoffs[index]);
@@ -162,132 +192,218 @@ static bool merge(struct campaign *campaign, const struct slot *slot) {
     result->handoff_orders_once = bz_distinct_once(&campaign->handoffs);
     result->handoff_new_ppm = bz_distinct_new_ppm(&campaign->handoffs);
     result->handoff_is_exact = bz_distinct_is_exact(&campaign->handoffs);
+    if (result->stats.steps > 0) {
+        uint64_t fitting = CHUNK_STEPS * result->runs / result->stats.steps;
+        campaign->chunk_runs = fitting < 1                ? 1
+                               : fitting < CHUNK_RUNS_MAX ? fitting
+                                                          : CHUNK_RUNS_MAX;
+    }
     return !slot->is_last && (campaign->config->poll == NULL ||
                               campaign->config->poll(campaign->config->context, result));
 }
 
-/* --- one worker, in the calling thread -------------------------------------------------------- */
+/* --- in this process -------------------------------------------------------------------------- */
 
 static bool run_alone(struct campaign *campaign) {
+    struct slot *slot = malloc(sizeof *slot);
     struct bz_world *world = bz_program_new_world(&campaign->program);
-    if (world == NULL) {
-        return false;
-    }
-    for (uint64_t number = 0; number < campaign->chunks; number++) {
-        campaign->slots[0].number = number;
-        run_chunk(campaign, world, &campaign->slots[0]);
-        if (!merge(campaign, &campaign->slots[0])) {
-            break;
-        }
+    bool is_ok = slot != NULL && world != NULL;
+    bool goes_on = is_ok;
+    while (goes_on && campaign->next_run < campaign->config->runs) {
+        give(campaign, slot);
+        run_chunk(campaign, world, slot);
+        goes_on = merge(campaign, slot);
     }
     bz_world_destroy(world);
+    free(slot);
+    return is_ok;
+}
+
+/* --- in child processes ----------------------------------------------------------------------- */
+
+static struct slot *slot_of(struct worker *worker, uint32_t number) {
+    return &worker->slots[number % SLOTS_PER_WORKER];
+}
+
+static bool has_more(const struct worker *worker) {
+    return __atomic_load_n(&worker->given, __ATOMIC_ACQUIRE) != worker->taken;
+}
+
+static void finish(struct worker *worker) {
+    struct slot *slot = slot_of(worker, worker->taken++);
+    __atomic_store_n(&slot->state, SLOT_DONE, __ATOMIC_RELEASE);
+}
+
+/* The life of a child. The campaign is a copy of its own; workers and stop flag are shared. */
+static void work(void *context) {
+    struct worker *worker = context;
+    struct campaign *campaign = worker->campaign;
+    struct bz_campaign_config config = *campaign->config;
+    char byte;
+    config.stop = campaign->stop;
+    campaign->config = &config;
+    campaign->program.contain.is_on = false;
+    while (!should_stop(campaign)) {
+        if (has_more(worker)) {
+            run_chunk(campaign, worker->world, slot_of(worker, worker->taken));
+            finish(worker);
+            bz_child_tell();
+        } else {
+            (void)!read(worker->orders[0], &byte, 1); /* waits */
+        }
+    }
+}
+
+static bool start_worker(struct campaign *campaign, struct worker *worker) {
+    bz_world_destroy(worker->world); /* what died may have left it in any state */
+    worker->world = bz_program_new_world(&campaign->program);
+    return worker->world != NULL &&
+           bz_child_start(&worker->child, &campaign->program.contain, worker->world, work, worker);
+}
+
+/* The run that killed the worker is a finding of its chunk. */
+static void bury(struct campaign *campaign, struct worker *worker, const struct bz_death *death) {
+    struct slot *slot = slot_of(worker, worker->taken);
+    struct bz_judge *judge = worker->world->judge;
+    bz_judge_died(judge, death->oracle, death->how);
+    add_stats(&slot->part.stats, bz_judge_stats(judge));
+    add_run(slot, judge, slot->first + slot->part.runs);
+    slot->is_last = !campaign->config->keep_going;
+    if (slot->is_last || slot->part.runs == slot->count) {
+        finish(worker);
+    }
+}
+
+/* False without memory or processes, or if somebody else killed a worker. */
+static bool look_after(struct campaign *campaign, struct worker *worker) {
+    struct bz_death death;
+    if (worker->child.pid != 0 && bz_child_look(&worker->child, &death) != BZ_CHILD_RUNS &&
+        has_more(worker)) {
+        bury(campaign, worker, &death);
+    }
+    return worker->child.pid != 0 || !has_more(worker) || start_worker(campaign, worker);
+}
+
+/* Gives chunks to all workers that have a free slot, one each at a time. `line` lists the workers
+ * of the chunks that are not merged yet, in order. */
+static void give_chunks(struct campaign *campaign, struct worker **line, uint32_t *line_end,
+                        uint32_t line_begin) {
+    uint32_t places = campaign->jobs * SLOTS_PER_WORKER;
+    for (uint32_t index = 0; index < places && *line_end - line_begin < places; index++) {
+        struct worker *worker = &campaign->workers[index % campaign->jobs];
+        struct slot *slot = slot_of(worker, worker->given);
+        if (slot->state == SLOT_FREE && campaign->next_run < campaign->config->runs) {
+            slot->state = SLOT_GIVEN;
+            give(campaign, slot);
+            line[(*line_end)++ % places] = worker;
+            __atomic_store_n(&worker->given, worker->given + 1, __ATOMIC_RELEASE);
+            (void)!write(worker->orders[1], "", 1); /* full: it has bytes to read */
+        }
+    }
+}
+
+/* Merges the chunks that are done, from the first. False: the campaign ends here. */
+static bool merge_done(struct campaign *campaign, struct worker **line, uint32_t *line_begin,
+                       uint32_t line_end) {
+    uint32_t places = campaign->jobs * SLOTS_PER_WORKER;
+    while (*line_begin != line_end) {
+        struct worker *worker = line[*line_begin % places];
+        struct slot *slot = slot_of(worker, worker->merged);
+        if (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) != SLOT_DONE) {
+            return true;
+        }
+        (*line_begin)++;
+        worker->merged++;
+        if (!merge(campaign, slot)) {
+            return false;
+        }
+        slot->state = SLOT_FREE;
+    }
     return true;
 }
 
-/* --- several workers -------------------------------------------------------------------------- */
-
-/* Takes the next chunk when its slot is free. NULL if there is none. */
-static struct slot *take_chunk(struct campaign *campaign) {
-    pthread_mutex_lock(&campaign->mutex);
-    struct slot *slot = NULL;
-    while (!should_stop(campaign) && campaign->next_chunk < campaign->chunks) {
-        struct slot *candidate = &campaign->slots[campaign->next_chunk % campaign->slot_count];
-        if (candidate->state == SLOT_FREE) {
-            slot = candidate;
-            slot->state = SLOT_RUNNING;
-            slot->number = campaign->next_chunk++;
-            break;
+/* Waits for the workers, but not for long: one may hang. Then their unfinished chunks are done. */
+static void stop_workers(struct campaign *campaign) {
+    __atomic_store_n(campaign->stop, 1, __ATOMIC_RELAXED);
+    for (uint32_t index = 0; index < campaign->jobs; index++) {
+        struct worker *worker = &campaign->workers[index];
+        struct bz_death death;
+        uint32_t looks = 0;
+        (void)!write(worker->orders[1], "", 1);
+        while (worker->child.pid != 0 && bz_child_look(&worker->child, &death) == BZ_CHILD_RUNS) {
+            struct bz_child *const child[] = {&worker->child};
+            if (looks++ == STOP_LOOKS_MAX) {
+                bz_child_kill(&worker->child);
+            } else {
+                bz_child_wait(child, 1);
+            }
         }
-        pthread_cond_wait(&campaign->changed, &campaign->mutex);
-    }
-    pthread_mutex_unlock(&campaign->mutex);
-    return slot;
-}
-
-static void set_state(struct campaign *campaign, struct slot *slot, enum slot_state state) {
-    pthread_mutex_lock(&campaign->mutex);
-    slot->state = state;
-    pthread_cond_broadcast(&campaign->changed);
-    pthread_mutex_unlock(&campaign->mutex);
-}
-
-static void stop(struct campaign *campaign) {
-    pthread_mutex_lock(&campaign->mutex);
-    atomic_store(&campaign->stop, true);
-    pthread_cond_broadcast(&campaign->changed);
-    pthread_mutex_unlock(&campaign->mutex);
-}
-
-static void *work(void *arg) {
-    struct campaign *campaign = arg;
-    struct bz_world *world = bz_program_new_world(&campaign->program);
-    struct slot *slot;
-    if (world == NULL) {
-        stop(campaign);
-        return arg;
-    }
-    while ((slot = take_chunk(campaign)) != NULL) {
-        run_chunk(campaign, world, slot);
-        set_state(campaign, slot, SLOT_DONE);
-    }
-    /* The merging thread may wait for a chunk that no worker takes. */
-    pthread_mutex_lock(&campaign->mutex);
-    pthread_cond_broadcast(&campaign->changed);
-    pthread_mutex_unlock(&campaign->mutex);
-    bz_world_destroy(world);
-    return NULL;
-}
-
-/* Waits for a chunk. NULL if no worker has taken it and none will. */
-static struct slot *wait_for_chunk(struct campaign *campaign, uint64_t number) {
-    struct slot *slot = &campaign->slots[number % campaign->slot_count];
-    pthread_mutex_lock(&campaign->mutex);
-    while (slot->state != SLOT_DONE || slot->number != number) {
-        bool is_taken = campaign->next_chunk > number;
-        if (!is_taken && should_stop(campaign)) {
-            slot = NULL;
-            break;
+        while (has_more(worker)) {
+            slot_of(worker, worker->taken)->is_last = true;
+            finish(worker);
         }
-        pthread_cond_wait(&campaign->changed, &campaign->mutex);
     }
-    pthread_mutex_unlock(&campaign->mutex);
-    return slot;
 }
 
-static void merge_all(struct campaign *campaign) {
+static bool run_in_children(struct campaign *campaign) {
+    struct worker *line[BZ_JOBS_MAX * SLOTS_PER_WORKER];
+    struct bz_child *children[BZ_JOBS_MAX];
+    uint32_t line_begin = 0;
+    uint32_t line_end = 0;
+    bool is_ok = true;
     bool goes_on = true;
-    for (uint64_t number = 0; goes_on && number < campaign->chunks; number++) {
-        struct slot *slot = wait_for_chunk(campaign, number);
-        goes_on = slot != NULL && merge(campaign, slot);
-        if (slot != NULL && goes_on) {
-            set_state(campaign, slot, SLOT_FREE);
+    while (is_ok && goes_on && !should_stop(campaign)) {
+        size_t alive = 0;
+        give_chunks(campaign, line, &line_end, line_begin);
+        if (line_begin == line_end) {
+            break;
+        }
+        for (uint32_t index = 0; is_ok && index < campaign->jobs; index++) {
+            is_ok = look_after(campaign, &campaign->workers[index]);
+            if (campaign->workers[index].child.pid != 0) {
+                children[alive++] = &campaign->workers[index].child;
+            }
+        }
+        uint32_t merged = line_begin;
+        goes_on = is_ok && merge_done(campaign, line, &line_begin, line_end);
+        if (goes_on && merged == line_begin) {
+            bz_child_wait(children, alive);
         }
     }
+    stop_workers(campaign);
+    if (is_ok && goes_on) { /* stopped from outside: what is complete counts */
+        (void)merge_done(campaign, line, &line_begin, line_end);
+    }
+    return is_ok;
 }
 
-static bool run_together(struct campaign *campaign, uint32_t jobs) {
-    pthread_t threads[BZ_JOBS_MAX];
-    uint32_t started = 0;
-    while (started < jobs && pthread_create(&threads[started], NULL, work, campaign) == 0) {
-        started++;
+static bool run_together(struct campaign *campaign) {
+    size_t bytes = sizeof *campaign->stop + campaign->jobs * sizeof *campaign->workers;
+    void *shared = bz_shared_alloc(bytes + 64);
+    bool is_ok = shared != NULL;
+    uint32_t opened = 0;
+    if (is_ok) {
+        campaign->stop = shared;
+        campaign->workers = (struct worker *)(void *)((char *)shared + 64);
     }
-    if (started == jobs) {
-        merge_all(campaign);
+    for (; is_ok && opened < campaign->jobs; opened += is_ok) {
+        campaign->workers[opened].campaign = campaign;
+        is_ok = pipe(campaign->workers[opened].orders) == 0 &&
+                fcntl(campaign->workers[opened].orders[1], F_SETFL, O_NONBLOCK) == 0;
     }
-    stop(campaign);
-    bool is_ok = started == jobs;
-    for (uint32_t index = 0; index < started; index++) {
-        void *failed;
-        is_ok &= pthread_join(threads[index], &failed) == 0 && failed == NULL;
+    is_ok = is_ok && run_in_children(campaign);
+    for (uint32_t index = 0; index < opened; index++) {
+        close(campaign->workers[index].orders[0]);
+        close(campaign->workers[index].orders[1]);
+        bz_world_destroy(campaign->workers[index].world);
     }
+    bz_shared_free(shared, bytes + 64);
     return is_ok;
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
 bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign_result *result) {
-    uint32_t jobs = config->jobs == 0 ? 1 : config->jobs;
-    jobs = jobs > BZ_JOBS_MAX ? BZ_JOBS_MAX : jobs;
     *result = (struct bz_campaign_result){
         .distinct_is_exact = true, .handoff_new_ppm = 1000000, .handoff_is_exact = true};
     struct campaign *campaign = calloc(1, sizeof *campaign);
@@ -297,20 +413,16 @@ bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign
     campaign->config = config;
     campaign->result = result;
     campaign->program = *config->program;
-    campaign->chunks = config->runs / CHUNK_RUNS + (config->runs % CHUNK_RUNS != 0);
-    campaign->slot_count = jobs == 1 ? 1 : jobs * SLOTS_PER_JOB;
-    campaign->slots = calloc(campaign->slot_count, sizeof *campaign->slots);
+    campaign->chunk_runs = CHUNK_RUNS_FIRST;
+    campaign->jobs = config->jobs == 0 ? 1 : config->jobs;
+    campaign->jobs = campaign->jobs > BZ_JOBS_MAX ? BZ_JOBS_MAX : campaign->jobs;
     bz_distinct_init(&campaign->distinct, BZ_DISTINCT_KEPT);
     bz_distinct_init(&campaign->handoffs, BZ_DISTINCT_KEPT);
-    pthread_mutex_init(&campaign->mutex, NULL);
-    pthread_cond_init(&campaign->changed, NULL);
-    bool is_ok = campaign->slots != NULL && bz_program_measure(&campaign->program) &&
-                 (jobs == 1 ? run_alone(campaign) : run_together(campaign, jobs));
+    bool is_alone = campaign->jobs == 1 && !campaign->program.contain.is_on;
+    bool is_ok = bz_program_measure(&campaign->program) &&
+                 (is_alone ? run_alone(campaign) : run_together(campaign));
     bool is_stopped_by_finding = result->violations > 0 && !config->keep_going;
     result->is_interrupted = result->runs < config->runs && !is_stopped_by_finding;
-    pthread_cond_destroy(&campaign->changed);
-    pthread_mutex_destroy(&campaign->mutex);
-    free(campaign->slots);
     free(campaign);
     return is_ok;
 }

@@ -3,7 +3,10 @@
  * Seeds are numbered from `seed_first` (wrapping). Workers take them in chunks, which are merged in
  * order. So every number below, the digest included, is independent of the number of workers.
  * Without `keep_going` the campaign ends exactly with its first violation. Memory does not grow
- * with the number of runs. Each worker has its own world. */
+ * with the number of runs.
+ *
+ * Several workers, and the worker of a contained program, are child processes. A run that ends its
+ * process is a violation (contain.h); another process goes on with the next run. */
 #ifndef BZ_SIM_RUN_CAMPAIGN_H
 #define BZ_SIM_RUN_CAMPAIGN_H
 
@@ -51,13 +54,13 @@ struct bz_campaign_config {
     /* Not 0 stops the campaign. Every worker checks it before each run and during long ones; an
      * unfinished run does not count. A signal handler may set it. NULL: none. */
     const volatile sig_atomic_t *stop;
-    /* Called in the calling thread every few hundred runs, with the result so far; false stops the
+    /* Called in the calling process every few hundred runs, with the result so far; false stops the
      * campaign. NULL: never. */
     bool (*poll)(void *context, const struct bz_campaign_result *so_far);
     void *context;
 };
 
-/* Runs it. False without memory or threads. */
+/* Runs it. False without memory or processes. */
 bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign_result *result);
 
 #endif

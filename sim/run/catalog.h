@@ -2,14 +2,18 @@
 #ifndef BZ_SIM_RUN_CATALOG_H
 #define BZ_SIM_RUN_CATALOG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
+#include "sim/run/contain.h"
 #include "sim/run/scenario.h"
 #include "sim/variant/variant.h"
 
 struct bz_catalog {
     const struct bz_scenario *const *scenarios; /* both end with NULL */
     const struct bz_variant *const *variants;
+    bool (*is_foreign)(const struct bz_variant *variant); /* not built in; NULL: none is */
+    struct bz_contain contain;                            /* what runs of foreign ones may take */
 };
 
 /* NULL: there is none of that name. */

@@ -39,10 +39,9 @@ struct bz_world *bz_program_new_world(const struct bz_program *program) {
 }
 
 bool bz_program_measure(struct bz_program *program) {
-    if (!program->strategy->needs_profile) {
+    if (!program->strategy->needs_profile || program->profile.steps != 0) {
         return true;
     }
-    program->profile.steps = 0;
     struct bz_world *world = bz_program_new_world(program);
     if (world == NULL) {
         return false;
@@ -76,15 +75,30 @@ static void run_all(void *context, struct bz_judge *judge) {
     run_on(program, place->world, state);
 }
 
+static void run_in_child(void *context) {
+    const struct bz_program_place *place = context;
+    run_all(context, place->world->judge);
+}
+
+static void run_contained(void *context, struct bz_judge *judge) {
+    const struct bz_program_place *place = context;
+    struct bz_death death;
+    if (bz_contain_call(&place->program->contain, place->world, run_in_child, context, &death) !=
+        BZ_CHILD_DONE) {
+        bz_judge_died(judge, death.oracle, death.how);
+    }
+}
+
 struct bz_source bz_program_source(struct bz_program_place *place) {
-    return (struct bz_source){.run = run_all, .context = place};
+    return (struct bz_source){.run = place->program->contain.is_on ? run_contained : run_all,
+                              .context = place};
 }
 
 enum bz_run_end bz_program_run(const struct bz_program *program, struct bz_world *world,
                                uint64_t seed) {
     struct bz_run_start start = {.seed = seed};
     void *state;
-    if (bz_world_begin_again(world, program, &start, &state)) {
+    if (!program->contain.is_on && bz_world_begin_again(world, program, &start, &state)) {
         run_on(program, world, state);
         return bz_judge_verdict(world->judge);
     }

@@ -5,6 +5,7 @@
 
 #include "sim/choice/answers.h"
 #include "sim/native/world.h"
+#include "sim/run/contain.h"
 #include "sim/run/scenario.h"
 
 struct bz_program {
@@ -16,6 +17,7 @@ struct bz_program {
     uint32_t cancels_max;
     uint32_t steps_max;
     uint32_t starvation_bound;
+    struct bz_contain contain;    /* whether its runs need a process of their own */
     struct bz_scenario_args args; /* compared up to `file_name`, see scenario.h */
     struct bz_answers answers;    /* for the strategy `answers` */
     struct bz_profile profile;    /* steps 0: not measured */
@@ -28,11 +30,13 @@ void bz_program_init(struct bz_program *program, const struct bz_scenario *scena
 /* A world for the program's runs. The program must outlive it. NULL without memory. */
 struct bz_world *bz_program_new_world(const struct bz_program *program);
 
-/* Measures the program's profile once for all worlds, if the strategy needs it; called after the
- * last setting. Otherwise each world measures before its first run. False without memory. */
+/* Measures the program's profile once for all worlds, if the strategy needs it and there is none;
+ * called after the last setting. Otherwise each world measures before its first run. False without
+ * memory. */
 bool bz_program_measure(struct bz_program *program);
 
-/* Runs it from setup to verdict; the result is in world->judge. */
+/* Runs it from setup to verdict; the result is in world->judge. A contained program runs in a child
+ * process, a new one for each run; bz_campaign_run() needs fewer. */
 enum bz_run_end bz_program_run(const struct bz_program *program, struct bz_world *world,
                                uint64_t seed);
 

@@ -125,7 +125,7 @@ bool bz_trace_print_program(const struct bz_trace *trace, const struct bz_progra
                        program->scenario->name);
     }
     struct bz_tape tape;
-    bz_tape_init(&tape);
+    bz_tape_init(&tape, NULL);
     struct printing printing = {.program = program,
                                 .world = bz_program_new_world(program),
                                 .text = text,

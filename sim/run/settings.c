@@ -80,6 +80,8 @@ bool bz_program_find(struct bz_program *program, const struct bz_catalog *catalo
                        variant->name, scenario->name);
     }
     bz_program_init(program, scenario, variant, strategy);
+    program->contain = catalog->contain;
+    program->contain.is_on = catalog->is_foreign != NULL && catalog->is_foreign(variant);
     return true;
 }
 

@@ -11,14 +11,16 @@ bool bz_witness_search(const struct bz_program *program, const char *oracle,
     }
     witness->is_searched = true;
     witness->program.order = BZ_ORDER_FIFO;
+    witness->program.profile.steps = 0;
     if (program->strategy == &bz_strategy_answers) { /* answers are valid under one order only */
         witness->program.strategy = &bz_strategy_portfolio;
     }
     struct bz_campaign_result *result = malloc(sizeof *result);
     struct bz_campaign_config config = {.program = &witness->program,
                                         .runs = BZ_WITNESS_RUNS,
-                                        .keep_going =
-                                            true, /* other oracles may be violated first */
+                                        /* Other oracles may be violated first. But each run that
+                                         * ends its process costs one, and a hang its time. */
+                                        .keep_going = !bz_oracle_ends_process(oracle),
                                         .stop = stop};
     bool is_ok = result != NULL && bz_campaign_run(&config, result);
     for (uint32_t index = 0; is_ok && !witness->is_found && index < result->finding_count;

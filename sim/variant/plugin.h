@@ -11,8 +11,8 @@
  * symbol, bz_plugin. Before the program uses anything else, it compares the numbers in that table
  * with its own, and refuses a plug-in that does not fit.
  *
- * The code runs inside the program, with all rights of the user. Only --plugin on a command line
- * loads it.
+ * The code runs with all rights of the user, in processes of its own: if it crashes, hangs or
+ * exits, that is a finding (sim/run/contain.h). Only --plugin on a command line loads it.
  */
 #ifndef BZ_SIM_VARIANT_PLUGIN_H
 #define BZ_SIM_VARIANT_PLUGIN_H

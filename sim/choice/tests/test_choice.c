@@ -72,7 +72,7 @@ static void expect_numbered(const struct bz_tape *tape, uint32_t count) {
 
 Test(tape, keeps_entries_in_order_however_long_it_gets) {
     struct bz_tape tape;
-    bz_tape_init(&tape);
+    bz_tape_init(&tape, NULL);
     for (uint32_t number = 0; number < 5000; number++) {
         bz_tape_append(&tape, numbered(number));
     }
@@ -85,7 +85,7 @@ Test(tape, keeps_entries_in_order_however_long_it_gets) {
 /* The next run records into the same memory. */
 Test(tape, clearing_keeps_the_memory) {
     struct bz_tape tape;
-    bz_tape_init(&tape);
+    bz_tape_init(&tape, NULL);
     for (uint32_t number = 0; number < 1000; number++) {
         bz_tape_append(&tape, numbered(number));
     }
@@ -104,8 +104,8 @@ Test(tape, clearing_keeps_the_memory) {
 Test(tape, copy_is_equal_and_independent) {
     struct bz_tape tape;
     struct bz_tape copy;
-    bz_tape_init(&tape);
-    bz_tape_init(&copy);
+    bz_tape_init(&tape, NULL);
+    bz_tape_init(&copy, NULL);
     for (uint32_t number = 0; number < 600; number++) {
         bz_tape_append(&tape, numbered(number));
         bz_tape_append(&copy, numbered(99));

@@ -29,4 +29,5 @@
 #include "sim/judge/oracle/spec.h"
 #include "sim/judge/oracle/assertion.h"
 #include "sim/judge/oracle/nondeterminism.h"
+#include "sim/judge/oracle/died.h"
 /* clang-format on */

@@ -4,17 +4,7 @@
 
 #include "sim/judge/oracle/oracle.h"
 
-static inline bool nondeterminism_suspects(const struct bz_judge *judge,
-                                           const struct bz_moment *moment) {
-    (void)judge;
-    (void)moment;
-    return false;
-}
-
-static inline void nondeterminism_judges(struct bz_judge *judge, const struct bz_moment *moment) {
-    (void)judge;
-    (void)moment;
-}
+BZ_ORACLE_FROM_OUTSIDE(nondeterminism)
 
 #endif
 

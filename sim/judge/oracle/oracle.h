@@ -36,6 +36,19 @@
 
 #define BZ_NAME_BYTES 64u
 
+/* The functions of an oracle that objects to a run from outside of it. */
+#define BZ_ORACLE_FROM_OUTSIDE(name)                                                               \
+    static inline bool name##_suspects(const struct bz_judge *judge,                               \
+                                       const struct bz_moment *moment) {                           \
+        (void)judge;                                                                               \
+        (void)moment;                                                                              \
+        return false;                                                                              \
+    }                                                                                              \
+    static inline void name##_judges(struct bz_judge *judge, const struct bz_moment *moment) {     \
+        (void)judge;                                                                               \
+        (void)moment;                                                                              \
+    }
+
 static inline bool bz_claims(const struct bz_shadow_object *object, uint32_t claims) {
     return (object->claims & claims) == claims;
 }

@@ -276,7 +276,7 @@ Test(oracles, are_silent_when_they_are_off) {
     begin(&teller, &config, 0, 1, NULL);
     tell(&teller, "+a call ok yield  +b call ok");
     end_violated(&teller, "mutual-exclusion", "b became holder number 2 of 'table'");
-    config.oracles_off = 1u << bz_oracle_index("mutual-exclusion");
+    config.oracles_off = UINT64_C(1) << bz_oracle_index("mutual-exclusion");
     begin(&teller, &config, 0, 1, NULL);
     tell(&teller, "+a call ok yield  +b call ok");
     end_silently(&teller);
@@ -582,7 +582,7 @@ Test(record, keeps_the_point_of_a_cancel) {
     struct bz_tape tape;
     char error[BZ_TRACE_ERROR_BYTES] = "";
     bz_trace_init(&trace);
-    bz_tape_init(&tape);
+    bz_tape_init(&tape, NULL);
     bz_recorder_init(&recorder, judge, &trace);
     (void)bz_judge_run(judge, &(struct bz_source){run_two_steps, NULL},
                        &(struct bz_run_start){.seed = 1, .sink = &recorder.sink});

@@ -32,12 +32,18 @@ Test(oracles, have_stable_names_and_are_found_by_them) {
                                         "pool-entry",
                                         "spec",
                                         "assertion",
-                                        "nondeterminism"};
+                                        "nondeterminism",
+                                        "crash",
+                                        "stack-overflow",
+                                        "hang",
+                                        "memory",
+                                        "exit"};
     cr_assert(eq(sz, bz_oracle_count, sizeof names / sizeof names[0]));
     for (uint32_t index = 0; index < bz_oracle_count; index++) {
         tst_text(bz_oracles[index].name, names[index]);
         cr_assert(eq(u32, bz_oracle_index(names[index]), index));
         cr_assert(ne(ptr, (void *)bz_oracles[index].summary, NULL));
+        cr_assert(eq(int, bz_oracle_ends_process(names[index]), index >= bz_oracle_count - 5));
     }
     cr_assert(eq(u32, bz_oracle_index("mutual"), bz_oracle_count));
     cr_assert(eq(u32, bz_oracle_index(""), bz_oracle_count));
@@ -60,7 +66,7 @@ Test(oracles, other_objections_of_the_step_are_noted) {
     stage_begin(&stage, &crowds, 1);
     stage_act(&stage, STAGE_SCRIPTS("acquire yield release", "acquire yield release"), "a b");
     stage_expect_violation(&stage, "mutual-exclusion", 2, "b became holder");
-    uint32_t also = stage.world->judge->violation.also;
+    uint64_t also = stage.world->judge->violation.also;
     cr_assert(
         eq(u32, also,
            1u << bz_oracle_index("ownership") | 1u << bz_oracle_index("permit-conservation")));

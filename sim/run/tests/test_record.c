@@ -12,7 +12,7 @@ static struct bz_world *new_world(enum bz_order order) {
                                      .order = order,
                                      .cancel_windows = BZ_WINDOWS_ALL,
                                      .cancels_max = 2,
-                                     .oracles_off = UINT32_MAX};
+                                     .oracles_off = UINT64_MAX};
     struct bz_world *world = bz_world_new(&config, &bz_variant_buzzer);
     cr_assert(ne(ptr, world, NULL));
     return world;
@@ -71,7 +71,7 @@ static void check_runs(enum bz_order order) {
     struct bz_tape tape;
     unsigned kinds[BZ_CHOICE_KIND_COUNT] = {0};
     unsigned calls = 0;
-    bz_tape_init(&tape);
+    bz_tape_init(&tape, NULL);
     for (uint64_t seed = 0; seed < 100; seed++) {
         struct bz_trace trace;
         struct bz_trace again;
@@ -269,7 +269,7 @@ Test(record, strangers_get_numbers_from_the_far_end) {
     char error[BZ_TRACE_ERROR_BYTES] = "";
     char name[32];
     tst_sample(&trace);
-    bz_tape_init(&tape);
+    bz_tape_init(&tape, NULL);
     struct bz_trace_choice choice = trace.choices[1];
     choice.task = "nobody";
     bz_trace_add_choice(&trace, choice);
@@ -332,7 +332,7 @@ Test(record, choices_that_make_no_sense) {
         struct bz_tape tape;
         char error[BZ_TRACE_ERROR_BYTES] = "";
         tst_sample(&trace);
-        bz_tape_init(&tape);
+        bz_tape_init(&tape, NULL);
         bz_trace_add_choice(&trace, bad[index]);
         cr_assert(not(bz_trace_to_tape(&trace, &tape, error, sizeof error)), "case %zu", index);
         cr_assert(eq(int, strncmp(error, "choices[5]: ", 12), 0), "case %zu: %s", index, error);

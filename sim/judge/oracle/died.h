@@ -1,0 +1,21 @@
+/* crash, stack-overflow, hang, memory, exit: the code under test ended the process of its run, or
+ * had to be stopped there. Nothing inside that process can judge this: the process that started it
+ * calls bz_judge_died() (sim/run/contain.h). */
+#ifndef BZ_SIM_JUDGE_ORACLE_DIED_H
+#define BZ_SIM_JUDGE_ORACLE_DIED_H
+
+#include "sim/judge/oracle/oracle.h"
+
+BZ_ORACLE_FROM_OUTSIDE(crash)
+BZ_ORACLE_FROM_OUTSIDE(stack_overflow)
+BZ_ORACLE_FROM_OUTSIDE(hang)
+BZ_ORACLE_FROM_OUTSIDE(memory)
+BZ_ORACLE_FROM_OUTSIDE(exit)
+
+#endif
+
+ORACLE(crash, "crash", "a signal or a failed check ends the process")
+ORACLE(stack_overflow, "stack-overflow", "a task runs off the end of its stack")
+ORACLE(hang, "hang", "a step does not end")
+ORACLE(memory, "memory", "the process takes more memory than it may")
+ORACLE(exit, "exit", "the code under test ends the process")

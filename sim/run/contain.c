@@ -1,0 +1,373 @@
+#include "sim/run/contain.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "primitives/runtime/internal.h"
+
+#define CHILDREN_MAX 256u
+/* Between steps the harness itself may take its time. */
+#define PATIENCE_BETWEEN_STEPS 30u
+
+/* What the child says of its end. */
+struct bz_child_page {
+    bool is_done;
+    bool is_off_stack;
+    bool is_sanitizer;
+};
+
+void *bz_shared_alloc(size_t bytes) {
+    void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return block == MAP_FAILED ? NULL : block;
+}
+
+void bz_shared_free(void *block, size_t bytes) {
+    if (block != NULL) {
+        BZ_CHECK(munmap(block, bytes) == 0);
+    }
+}
+
+/* --- in the child ----------------------------------------------------------------------------- */
+
+/* Of this process; a signal handler has no other way to them. */
+static const struct bz_world *own_world;
+static struct bz_child_page *own_page;
+static int own_fd;
+
+#define SIGNAL_STACK_BYTES ((size_t)64 * 1024)
+
+/* Notes an access just below the stack of the running task, and then lets the signal kill. */
+static void on_fault(int number, siginfo_t *info, void *context) {
+    (void)context;
+    const struct bz_task *task = own_world == NULL ? NULL : own_world->loop->current;
+    const char *address = info->si_addr;
+    if (task != NULL && task->stack != NULL && info->si_code > 0) {
+        const char *base = task->stack->base;
+        own_page->is_off_stack = address < base && base - address <= 65536;
+    }
+    signal(number, SIG_DFL); /* the access is repeated */
+}
+
+static void catch_faults(void) {
+    stack_t stack = {.ss_sp = malloc(SIGNAL_STACK_BYTES), .ss_size = SIGNAL_STACK_BYTES};
+    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigemptyset(&action.sa_mask);
+    if (stack.ss_sp != NULL && sigaltstack(&stack, NULL) == 0) {
+        sigaction(SIGSEGV, &action, NULL);
+        sigaction(SIGBUS, &action, NULL);
+    }
+}
+
+#if BZ_SAN_ADDRESS
+void __sanitizer_set_death_callback(void (*callback)(void));
+
+static void on_sanitizer(void) {
+    own_page->is_sanitizer = true;
+}
+#endif
+
+static _Noreturn void be_child(struct bz_child_page *page, const struct bz_world *world,
+                               pid_t parent, void (*run)(void *context), void *context) {
+    static const struct rlimit no_core = {0, 0};
+    own_world = world;
+    own_page = page;
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) {
+        _exit(0);
+    }
+    (void)setrlimit(RLIMIT_CORE, &no_core);
+    (void)dup2(STDERR_FILENO, STDOUT_FILENO);
+    signal(SIGINT, SIG_IGN); /* the parent decides */
+    signal(SIGTERM, SIG_DFL);
+    catch_faults();
+#if BZ_SAN_ADDRESS
+    __sanitizer_set_death_callback(on_sanitizer);
+#endif
+    run(context);
+    page->is_done = true;
+    _exit(0);
+}
+
+void bz_child_tell(void) {
+    while (write(own_fd, "", 1) < 0 && errno == EINTR) {
+    }
+}
+
+/* --- in the parent ---------------------------------------------------------------------------- */
+
+static uint64_t wall_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* 0 if the system does not tell. */
+static uint64_t cpu_ns_of(pid_t pid) {
+    clockid_t clock;
+    struct timespec used;
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0) {
+        return 0;
+    }
+    return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
+
+/* Resident pages that are not shared. */
+static uint64_t memory_bytes_of(pid_t pid) {
+    char path[40];
+    char text[128];
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (length <= 0) {
+        return 0;
+    }
+    text[length] = '\0';
+    char *end;
+    (void)strtoull(text, &end, 10);
+    uint64_t resident = strtoull(end, &end, 10);
+    uint64_t shared = strtoull(end, NULL, 10);
+    return (resident - (shared < resident ? shared : resident)) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* True unless it is ready to run, which on a busy machine may take any time. */
+static bool is_asleep(pid_t pid) {
+    char path[40];
+    char text[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (length <= 0) {
+        return false;
+    }
+    text[length] = '\0';
+    const char *name_end = strrchr(text, ')');
+    return name_end != NULL && (name_end[2] == 'S' || name_end[2] == 'D' || name_end[2] == 'T');
+}
+
+/* Changes with every event, step and run. */
+static uint64_t progress_of(struct bz_child *child) {
+    const struct bz_judge *judge = child->judge;
+    if (judge == NULL) {
+        return 0;
+    }
+    return bz_judge_digest(judge) ^ bz_judge_seed(judge) * 3u ^
+           (uint64_t)bz_judge_steps(judge) << 40u;
+}
+
+static void note_progress(struct bz_child *child, uint64_t progress, uint64_t cpu_ns) {
+    child->progress = progress;
+    child->cpu_ns = cpu_ns;
+    child->wall_ns = wall_ns();
+}
+
+bool bz_child_start(struct bz_child *child, const struct bz_contain *contain,
+                    const struct bz_world *world, void (*run)(void *context), void *context) {
+    int ends[2];
+    *child = (struct bz_child){.contain = *contain, .judge = world == NULL ? NULL : world->judge};
+    if (child->contain.step_ns == 0) {
+        child->contain.step_ns = BZ_CHILD_STEP_NS_DEFAULT;
+    }
+    if (child->contain.memory_bytes == 0) {
+        child->contain.memory_bytes = BZ_CHILD_MEMORY_BYTES_DEFAULT;
+    }
+    child->page = bz_shared_alloc(sizeof *child->page);
+    if (child->page == NULL) {
+        return false;
+    }
+    if (pipe(ends) != 0) {
+        bz_shared_free(child->page, sizeof *child->page);
+        return false;
+    }
+    for (unsigned end = 0; end < 2; end++) {
+        (void)fcntl(ends[end], F_SETFD, FD_CLOEXEC);
+        (void)fcntl(ends[end], F_SETFL, O_NONBLOCK);
+    }
+    fflush(NULL); /* or exit() in the child writes it again */
+    pid_t parent = getpid();
+    pid_t pid = fork();
+    if (pid == 0) { /* *child may be shared: it belongs to the parent */
+        close(ends[0]);
+        own_fd = ends[1];
+        be_child(child->page, world, parent, run, context);
+    }
+    close(ends[1]);
+    if (pid < 0) {
+        close(ends[0]);
+        bz_shared_free(child->page, sizeof *child->page);
+        return false;
+    }
+    child->pid = pid;
+    child->fd = ends[0];
+    note_progress(child, progress_of(child), 0);
+    return true;
+}
+
+static void let_go(struct bz_child *child) {
+    close(child->fd);
+    bz_shared_free(child->page, sizeof *child->page);
+    child->page = NULL;
+    child->pid = 0;
+}
+
+void bz_child_kill(struct bz_child *child) {
+    if (child->pid != 0) {
+        kill(child->pid, SIGKILL);
+        while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR) {
+        }
+        let_go(child);
+    }
+}
+
+/* --- how it ended ----------------------------------------------------------------------------- */
+
+/* strsignal() depends on the locale. */
+static const char *signal_name(int number) {
+    static const struct {
+        int number;
+        const char *name;
+    } names[] = {{SIGSEGV, "SIGSEGV (invalid memory access)"},
+                 {SIGBUS, "SIGBUS (invalid memory access)"},
+                 {SIGILL, "SIGILL (invalid instruction)"},
+                 {SIGFPE, "SIGFPE (division by zero, or the like)"},
+                 {SIGABRT, "SIGABRT (abort, or a failed check)"},
+                 {SIGTRAP, "SIGTRAP"},
+                 {SIGSYS, "SIGSYS (refused system call)"},
+                 {SIGPIPE, "SIGPIPE"},
+                 {SIGALRM, "SIGALRM"},
+                 {SIGTERM, "SIGTERM"},
+                 {SIGKILL, "SIGKILL"}};
+    for (size_t index = 0; index < sizeof names / sizeof names[0]; index++) {
+        if (names[index].number == number) {
+            return names[index].name;
+        }
+    }
+    return "a signal";
+}
+
+static void describe(const struct bz_child *child, int status, struct bz_death *death) {
+    *death = (struct bz_death){.oracle = "crash"};
+    if (child->killed_for != NULL) {
+        bool is_hang = strcmp(child->killed_for, "hang") == 0;
+        death->oracle = child->killed_for;
+        if (is_hang) {
+            snprintf(death->how, sizeof death->how, "no end after %" PRIu64 " ms of CPU time",
+                     child->contain.step_ns / 1000000);
+        } else {
+            snprintf(death->how, sizeof death->how, "the process took more than %" PRIu64 " MiB",
+                     child->contain.memory_bytes >> 20u);
+        }
+    } else if (child->page->is_off_stack) {
+        death->oracle = "stack-overflow";
+        snprintf(death->how, sizeof death->how, "an access below the stack of the task");
+    } else if (child->page->is_sanitizer) {
+        snprintf(death->how, sizeof death->how, "a sanitizer stopped it");
+    } else if (WIFSIGNALED(status)) {
+        death->is_kill = WTERMSIG(status) == SIGKILL;
+        snprintf(death->how, sizeof death->how, "%s", signal_name(WTERMSIG(status)));
+    } else {
+        death->oracle = "exit";
+        snprintf(death->how, sizeof death->how, "the process ended with status %d",
+                 WEXITSTATUS(status));
+    }
+}
+
+/* Stops a child that hangs or grows. */
+static void watch(struct bz_child *child) {
+    uint64_t now_ns = wall_ns();
+    if (now_ns - child->looked_ns < BZ_CHILD_LOOK_MS * UINT64_C(1000000)) {
+        return;
+    }
+    child->looked_ns = now_ns;
+    uint64_t progress = progress_of(child);
+    uint64_t cpu_ns = cpu_ns_of(child->pid);
+    if (memory_bytes_of(child->pid) > child->contain.memory_bytes) {
+        child->killed_for = "memory";
+    }
+    if (progress != child->progress || child->cpu_ns > cpu_ns || child->cpu_ns == 0) {
+        note_progress(child, progress, cpu_ns);
+    } else {
+        const struct bz_judge *judge = child->judge;
+        bool is_between =
+            judge != NULL && bz_judge_running(judge) == 0 && bz_judge_steps(judge) > 0;
+        uint64_t patience = is_between ? PATIENCE_BETWEEN_STEPS : 1;
+        bool is_busy = cpu_ns - child->cpu_ns > patience * child->contain.step_ns;
+        bool is_stuck = (judge == NULL || bz_judge_running(judge) != 0) &&
+                        now_ns - child->wall_ns > BZ_CHILD_SLEEPS_NS && is_asleep(child->pid);
+        if (is_busy || is_stuck) {
+            child->killed_for = "hang";
+        }
+    }
+    if (child->killed_for != NULL) {
+        kill(child->pid, SIGKILL);
+    }
+}
+
+enum bz_child_state bz_child_look(struct bz_child *child, struct bz_death *death) {
+    int status;
+    char bytes[256];
+    while (read(child->fd, bytes, sizeof bytes) > 0) {
+    }
+    pid_t ended = waitpid(child->pid, &status, child->killed_for != NULL ? 0 : WNOHANG);
+    if (ended != child->pid) {
+        watch(child);
+        return BZ_CHILD_RUNS;
+    }
+    bool is_done = child->page->is_done && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (!is_done) {
+        describe(child, status, death);
+    }
+    let_go(child);
+    return is_done ? BZ_CHILD_DONE : BZ_CHILD_DIED;
+}
+
+void bz_child_wait(struct bz_child *const *children, size_t count) {
+    struct pollfd fds[CHILDREN_MAX];
+    bool is_open = true;
+    for (size_t index = 0; index < count && index < CHILDREN_MAX; index++) {
+        fds[index] = (struct pollfd){.fd = children[index]->fd, .events = POLLIN};
+    }
+    int ready = poll(fds, (nfds_t)(count < CHILDREN_MAX ? count : CHILDREN_MAX), BZ_CHILD_LOOK_MS);
+    for (size_t index = 0; ready > 0 && index < count && index < CHILDREN_MAX; index++) {
+        is_open &= (fds[index].revents & (POLLHUP | POLLERR)) == 0;
+    }
+    if (ready > 0 && !is_open) { /* its end follows at once, unless it closed the file itself */
+        static const struct timespec moment = {0, 200000};
+        nanosleep(&moment, NULL);
+    }
+}
+
+enum bz_child_state bz_contain_call(const struct bz_contain *contain, const struct bz_world *world,
+                                    void (*run)(void *context), void *context,
+                                    struct bz_death *death) {
+    struct bz_child child;
+    struct bz_child *const children[] = {&child};
+    *death = (struct bz_death){.oracle = NULL};
+    if (!bz_child_start(&child, contain, world, run, context)) {
+        return BZ_CHILD_RUNS;
+    }
+    enum bz_child_state state = bz_child_look(&child, death);
+    while (state == BZ_CHILD_RUNS) {
+        bz_child_wait(children, 1);
+        state = bz_child_look(&child, death);
+    }
+    return state;
+}

@@ -1,0 +1,94 @@
+/* Containment: code that was not built in runs in child processes. It may crash, hang, exit or eat
+ * memory there; the judge, whose memory is shared, outlives it and gives the verdict.
+ *
+ *     bz_child_start(&child, &contain, judge, run, context)     forks; the child calls run(context)
+ *     while (bz_child_look(&child, &death) == BZ_CHILD_RUNS)    never blocks
+ *         poll() for bz_child_fd(&child), at most BZ_CHILD_LOOK_MS
+ *
+ * What the child writes elsewhere than into shared memory is lost. In the child, standard output
+ * goes to standard error, so that a report on standard output stays whole.
+ *
+ * A hang is a judge that sees no event while the child takes `step_ns` of CPU time, or while it
+ * sleeps for BZ_CHILD_SLEEPS_NS. CPU time, so a busy machine accuses nobody.
+ */
+#ifndef BZ_SIM_RUN_CONTAIN_H
+#define BZ_SIM_RUN_CONTAIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "sim/native/world.h"
+
+#define BZ_CHILD_LOOK_MS 50
+#define BZ_CHILD_STEP_NS_DEFAULT UINT64_C(1000000000)
+#define BZ_CHILD_SLEEPS_NS UINT64_C(10000000000)
+#define BZ_CHILD_MEMORY_BYTES_DEFAULT (UINT64_C(1) << 30)
+
+/* What a child may take. */
+struct bz_contain {
+    bool is_on;
+    uint64_t step_ns;      /* CPU time of one step; 0: the default */
+    uint64_t memory_bytes; /* resident, of the process; 0: the default */
+};
+
+enum bz_child_state {
+    BZ_CHILD_RUNS = 0,
+    BZ_CHILD_DONE = 1, /* its function has returned */
+    BZ_CHILD_DIED = 2, /* it ended in any other way, or was stopped */
+};
+
+/* How a child died. */
+struct bz_death {
+    const char *oracle; /* crash, stack-overflow, hang, memory, exit */
+    char how[80];       /* for bz_judge_died() */
+    bool is_kill;       /* SIGKILL, which may have come from outside of the program */
+};
+
+struct bz_child_page;
+
+struct bz_child {
+    pid_t pid; /* 0: none */
+    int fd;    /* readable, or closed at its other end, when there is something to look at */
+    struct bz_contain contain;
+    struct bz_child_page *page; /* shared */
+    const struct bz_judge *judge;
+    /* The last look that saw progress. */
+    uint64_t progress;
+    uint64_t cpu_ns;
+    uint64_t wall_ns;
+    uint64_t looked_ns;     /* when it was last watched */
+    const char *killed_for; /* an oracle: it was stopped */
+};
+
+/* Memory that children share, zeroed; NULL without memory. */
+void *bz_shared_alloc(size_t bytes);
+void bz_shared_free(void *block, size_t bytes);
+
+/* Starts a child. The judge of `world` is watched for progress; NULL: the whole call is one step.
+ * False without a process, memory or
+ * file descriptor. */
+bool bz_child_start(struct bz_child *child, const struct bz_contain *contain,
+                    const struct bz_world *world, void (*run)(void *context), void *context);
+
+/* In the child: wakes the process that waits for it. */
+void bz_child_tell(void);
+
+/* Whether it has ended; fills `death` if it died. Stops a child that hangs or takes too much
+ * memory. After anything but BZ_CHILD_RUNS the child is gone and may be started again. */
+enum bz_child_state bz_child_look(struct bz_child *child, struct bz_death *death);
+
+/* Waits until a child of the list has something to tell, a signal comes, or it is time to look. */
+void bz_child_wait(struct bz_child *const *children, size_t count);
+
+/* Stops it, if there is one. */
+void bz_child_kill(struct bz_child *child);
+
+/* Calls run(context) in a child and waits for it. BZ_CHILD_RUNS if there is no process or memory
+ * for one; `death->oracle` is NULL unless it died. */
+enum bz_child_state bz_contain_call(const struct bz_contain *contain, const struct bz_world *world,
+                                    void (*run)(void *context), void *context,
+                                    struct bz_death *death);
+
+#endif

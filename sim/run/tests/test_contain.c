@@ -1,0 +1,168 @@
+/* Child processes: how each ends, and that runs in them are the same runs. */
+#include "sim/run/contain.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sim/run/campaign.h"
+#include "sim/run/replay.h"
+#include "sim/tests/crowd.h"
+
+static const struct bz_contain brief = {.is_on = true, .step_ns = 50000000};
+static const struct bz_contain narrow = {
+    .is_on = true, .step_ns = UINT64_C(20000000000), .memory_bytes = UINT64_C(64) << 20u};
+
+static void returns(void *context) {
+    *(int *)context = 7;
+}
+
+static void ends(void *context) {
+    _exit(*(int *)context);
+}
+
+static void crashes(void *context) {
+    raise(*(int *)context);
+}
+
+static void loops(void *context) {
+    volatile int *word = context;
+    while (*word != 1000) {
+    }
+}
+
+static void eats(void *context) {
+    volatile char *block;
+    (void)context;
+    while ((block = malloc(1 << 20)) != NULL) {
+        memset((char *)(uintptr_t)block, 1, 1 << 20);
+    }
+    _exit(99);
+}
+
+static void expect_death(const struct bz_contain *contain, void (*run)(void *), int argument,
+                         const char *oracle, const char *how) {
+    struct bz_death death;
+    cr_assert(eq(int, bz_contain_call(contain, NULL, run, &argument, &death), BZ_CHILD_DIED));
+    tst_text(death.oracle, oracle);
+    tst_text(death.how, how);
+}
+
+Test(contain, names_how_a_child_ends) {
+    struct bz_death death;
+    int *shared = bz_shared_alloc(sizeof *shared);
+    cr_assert(eq(int, bz_contain_call(&brief, NULL, returns, shared, &death), BZ_CHILD_DONE));
+    cr_assert(eq(int, *shared, 7));
+    cr_assert(eq(ptr, (void *)(uintptr_t)death.oracle, NULL));
+    bz_shared_free(shared, sizeof *shared);
+    expect_death(&brief, ends, 0, "exit", "the process ended with status 0");
+    expect_death(&brief, ends, 3, "exit", "the process ended with status 3");
+    expect_death(&brief, crashes, SIGFPE, "crash", "SIGFPE (division by zero, or the like)");
+    expect_death(&brief, crashes, SIGKILL, "crash", "SIGKILL");
+    expect_death(&brief, loops, 0, "hang", "no end after 50 ms of CPU time");
+    if (!BZ_SAN_ADDRESS) { /* whose memory is larger */
+        expect_death(&narrow, eats, 0, "memory", "the process took more than 64 MiB");
+    }
+}
+
+/* A child that takes its time, and makes progress all the while, does not hang. */
+static void makes_progress(void *context) {
+    struct bz_judge *judge = context;
+    struct timespec used = {0, 0};
+    bz_judge_begin(judge, &(struct bz_run_start){.seed = 1});
+    for (uint32_t number = 0; used.tv_sec == 0 && used.tv_nsec < 400000000; number++) {
+        bz_judge_note(judge, number);
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    }
+}
+
+Test(contain, progress_is_no_hang) {
+    struct bz_program program;
+    struct bz_death death;
+    crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
+    struct bz_world *world = bz_program_new_world(&program);
+    cr_assert(eq(int, bz_contain_call(&brief, world, makes_progress, world->judge, &death),
+                 BZ_CHILD_DONE));
+    bz_world_destroy(world);
+}
+
+/* The same runs, traces and campaigns, contained or not. */
+Test(contain, changes_no_run) {
+    static const struct bz_variant *const variants[] = {&crowd_sound, &crowd_drops};
+    for (int which = 0; which < 2; which++) {
+        struct bz_program program;
+        crowd_program(&program, variants[which], BZ_ORDER_ANY);
+        program.strategy = bz_strategy_find("portfolio"); /* which needs a profile */
+        struct bz_program contained = program;
+        contained.contain.is_on = true;
+        struct bz_world *world = bz_program_new_world(&program);
+        struct bz_world *other = bz_program_new_world(&contained);
+        for (uint64_t seed = 0; seed < 20; seed++) {
+            cr_assert(eq(int, bz_program_run(&program, world, seed),
+                         bz_program_run(&contained, other, seed)));
+            cr_assert(eq(u64, bz_judge_digest(world->judge), bz_judge_digest(other->judge)));
+            cr_assert(eq(u32, bz_judge_steps(world->judge), bz_judge_steps(other->judge)));
+        }
+        bz_world_destroy(world);
+        bz_world_destroy(other);
+        struct bz_trace traces[2];
+        struct bz_replay_report report;
+        char *texts[2];
+        for (int index = 0; index < 2; index++) {
+            bz_trace_init(&traces[index]);
+            cr_assert(bz_record(index == 0 ? &program : &contained, 4, &traces[index], &report));
+            cr_assert(eq(int, report.result, BZ_REPLAY_MATCHED));
+            texts[index] = bz_trace_print(&traces[index]);
+        }
+        tst_text(texts[0], texts[1]);
+        char error[BZ_TRACE_ERROR_BYTES];
+        cr_assert(bz_replay_trace(&traces[0], &contained, &report, error, sizeof error));
+        cr_assert(eq(int, report.result, BZ_REPLAY_MATCHED));
+        for (int index = 0; index < 2; index++) {
+            free(texts[index]);
+            bz_trace_fini(&traces[index]);
+        }
+    }
+}
+
+/* A variant whose process ends in some runs: these are findings, and the others are run. */
+static enum bz_status ends_acquire(void *instance) {
+    enum bz_status status = bz_zoo_ops_sem_woken_cancel.acquire(instance);
+    if (status == BZ_CANCELLED) {
+        _exit(0);
+    }
+    return status;
+}
+
+Test(contain, a_campaign_goes_on_after_a_death) {
+    struct bz_permit_ops ops = bz_zoo_ops_sem_woken_cancel;
+    struct bz_variant variant = crowd_drops;
+    ops.acquire = ends_acquire;
+    variant.permits[BZ_PRIMITIVE_SEMAPHORE] = &ops;
+    struct bz_program program;
+    crowd_program(&program, &variant, BZ_ORDER_ANY);
+    program.contain.is_on = true;
+    struct bz_campaign_result results[2];
+    for (uint32_t index = 0; index < 2; index++) {
+        struct bz_campaign_config config = {
+            .program = &program, .runs = 60, .jobs = 1 + 2 * index, .keep_going = true};
+        cr_assert(bz_campaign_run(&config, &results[index]));
+        cr_assert(eq(u64, results[index].runs, 60));
+        cr_assert(gt(u64, results[index].by_oracle[bz_oracle_index("exit")], 0));
+        cr_assert(lt(u64, results[index].violations, 60));
+    }
+    cr_assert(eq(u64, results[0].digest, results[1].digest));
+    cr_assert(eq(u64, results[0].stats.steps, results[1].stats.steps));
+    struct bz_trace trace;
+    struct bz_replay_report report;
+    char error[BZ_TRACE_ERROR_BYTES];
+    const struct bz_finding *finding = &results[0].findings[0];
+    bz_trace_init(&trace);
+    cr_assert(bz_record(&program, finding->seed, &trace, &report));
+    cr_assert(eq(int, report.result, BZ_REPLAY_MATCHED));
+    cr_assert(eq(u64, report.digest, finding->digest));
+    tst_text(trace.verdict.oracle, finding->violation.oracle);
+    cr_assert(bz_replay_trace(&trace, &program, &report, error, sizeof error));
+    cr_assert(eq(int, report.result, BZ_REPLAY_MATCHED));
+    bz_trace_fini(&trace);
+}

@@ -1,0 +1,333 @@
+/* Variants that misbehave: each is a correct semaphore but for what it does at one place. The test
+ * `containment` says what each must be called. -DCONSTRUCTOR=... gives the plug-in a constructor.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "sim/variant/plugin.h"
+
+struct waiter {
+    struct bz_future future;
+    struct bz_list link;
+};
+
+struct semaphore {
+    struct bz_loop *loop;
+    struct bz_list queue;
+    uint32_t value;
+};
+
+/* --- misdeeds --------------------------------------------------------------------------------- */
+
+static volatile int zero;
+static volatile char *volatile sink;
+
+static void do_segv(struct semaphore *self) {
+    (void)self;
+    *(volatile int *)16 = 1;
+}
+
+static void do_call_null(struct semaphore *self) {
+    void (*volatile function)(struct semaphore *) = NULL;
+    function(self);
+}
+
+static void do_ill(struct semaphore *self) {
+    (void)self;
+    __builtin_trap();
+}
+
+static void do_fpe(struct semaphore *self) {
+    (void)self;
+    zero = 1 / zero;
+    raise(SIGFPE); /* where a division by zero has a result */
+}
+
+static void do_bus(struct semaphore *self) {
+    (void)self;
+    raise(SIGBUS);
+}
+
+static void do_abort(struct semaphore *self) {
+    (void)self;
+    abort();
+}
+
+static void do_failed_check(struct semaphore *self) {
+    bz_mem_free(bz_loop_mem(self->loop), self - 100000, 16);
+}
+
+static void do_term(struct semaphore *self) {
+    (void)self;
+    raise(SIGTERM);
+}
+
+static void do_kill(struct semaphore *self) {
+    (void)self;
+    kill(getpid(), SIGKILL);
+}
+
+static int recurse(volatile char *caller) {
+    volatile char here[512];
+    here[0] = *caller;
+    return recurse(here) + here[0];
+}
+
+static void do_recurse(struct semaphore *self) {
+    char here = (char)self->value;
+    zero = recurse(&here) & 0;
+}
+
+static void do_loop(struct semaphore *self) {
+    while (self != NULL) {
+        zero = 0;
+    }
+}
+
+static void do_loop_deaf(struct semaphore *self) {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    do_loop(self);
+}
+
+static void do_exit_0(struct semaphore *self) {
+    (void)self;
+    exit(0);
+}
+
+static void do_exit_1(struct semaphore *self) {
+    (void)self;
+    exit(1);
+}
+
+static void do_underscore_exit(struct semaphore *self) {
+    (void)self;
+    _exit(0);
+}
+
+static void do_quick_exit(struct semaphore *self) {
+    (void)self;
+    quick_exit(0);
+}
+
+static void do_eat(struct semaphore *self) {
+    (void)self;
+    for (;;) {
+        sink = malloc(1 << 20);
+        if (sink != NULL) {
+            memset((char *)sink, 1, 1 << 20);
+        }
+    }
+}
+
+static void do_print(struct semaphore *self) {
+    (void)self;
+    printf("a line on standard output\n");
+    fflush(stdout);
+    (void)!write(1, "{\n", 2);
+}
+
+static void do_close(struct semaphore *self) {
+    (void)self;
+    close(1);
+}
+
+static void do_close_all(struct semaphore *self) {
+    (void)self;
+    for (int fd = 0; fd < 256; fd++) {
+        close(fd);
+    }
+}
+
+static void do_chdir(struct semaphore *self) {
+    (void)self;
+    (void)!chdir("/");
+}
+
+static void do_ignore_signals(struct semaphore *self) {
+    (void)self;
+    for (int number = 1; number < 32; number++) {
+        signal(number, SIG_IGN);
+    }
+}
+
+static void do_ignore_and_segv(struct semaphore *self) {
+    do_ignore_signals(self);
+    do_segv(self);
+}
+
+static void on_alarm(int number) {
+    (void)number;
+    _exit(0);
+}
+
+static void do_alarm(struct semaphore *self) {
+    static const struct itimerval soon = {.it_value = {.tv_usec = 1}};
+    signal(SIGALRM, on_alarm);
+    setitimer(ITIMER_REAL, &soon, NULL);
+    do_loop(self);
+}
+
+/* --- a correct semaphore ---------------------------------------------------------------------- */
+
+enum place { AT_INIT, AT_ACQUIRE, AT_WINDOW, AT_RELEASE, AT_VIEW };
+
+static enum place place;
+static void (*misdeed)(struct semaphore *self);
+
+static void at(enum place here, struct semaphore *self) {
+    if (misdeed != NULL && place == here) {
+        misdeed(self);
+    }
+}
+
+static struct waiter *waiter_of(struct bz_list *link) {
+    return bz_container_of(link, struct waiter, link);
+}
+
+static uint32_t count(const struct semaphore *self, enum bz_future_state state) {
+    uint32_t found = 0;
+    for (struct bz_list *link = self->queue.next; link != &self->queue; link = link->next) {
+        found += waiter_of(link)->future.state == state;
+    }
+    return found;
+}
+
+static void wake_oldest(struct semaphore *self) {
+    struct bz_list *link = self->queue.next;
+    while (self->value > 0 && link != &self->queue) {
+        if (bz_future_set_result(&waiter_of(link)->future, 0) == BZ_OK) {
+            self->value--;
+        }
+        link = link->next;
+    }
+}
+
+static enum bz_status init(void *instance, struct bz_loop *loop, uint32_t permits) {
+    struct semaphore *self = instance;
+    self->loop = loop;
+    self->value = permits;
+    bz_list_init(&self->queue);
+    at(AT_INIT, self);
+    return BZ_OK;
+}
+
+static enum bz_status acquire(void *instance) {
+    struct semaphore *self = instance;
+    struct waiter waiter;
+    at(AT_ACQUIRE, self);
+    if (self->value > 0) {
+        self->value--;
+        return BZ_OK;
+    }
+    bz_future_init(&waiter.future, self->loop);
+    bz_list_push_back(&self->queue, &waiter.link);
+    enum bz_status status = bz_future_await(&waiter.future);
+    bz_list_remove(&waiter.link);
+    if (status != BZ_OK && waiter.future.state == BZ_FUTURE_RESULT) {
+        at(AT_WINDOW, self);
+        self->value++;
+        wake_oldest(self);
+    }
+    return status;
+}
+
+static enum bz_status release(void *instance) {
+    struct semaphore *self = instance;
+    at(AT_RELEASE, self);
+    self->value++;
+    wake_oldest(self);
+    return BZ_OK;
+}
+
+static bool locked(void *instance) {
+    const struct semaphore *self = instance;
+    return self->value == 0;
+}
+
+static void view(void *instance, struct bz_permit_view *view) {
+    struct semaphore *self = instance;
+    at(AT_VIEW, self);
+    view->waiting = count(self, BZ_FUTURE_PENDING);
+    view->woken = count(self, BZ_FUTURE_RESULT);
+    view->cancelled = count(self, BZ_FUTURE_CANCELLED);
+    view->queued = view->waiting + view->woken + view->cancelled;
+    view->level = (uint64_t)self->value + view->woken;
+}
+
+/* --- the variants: MISDEED(name, place, function) --------------------------------------------- */
+
+#define MISDEEDS                                                                                   \
+    MISDEED(segv_acquire, AT_ACQUIRE, do_segv)                                                     \
+    MISDEED(segv_window, AT_WINDOW, do_segv)                                                       \
+    MISDEED(segv_release, AT_RELEASE, do_segv)                                                     \
+    MISDEED(segv_init, AT_INIT, do_segv)                                                           \
+    MISDEED(segv_view, AT_VIEW, do_segv)                                                           \
+    MISDEED(call_null, AT_RELEASE, do_call_null)                                                   \
+    MISDEED(ill, AT_ACQUIRE, do_ill)                                                               \
+    MISDEED(fpe, AT_ACQUIRE, do_fpe)                                                               \
+    MISDEED(bus, AT_ACQUIRE, do_bus)                                                               \
+    MISDEED(abort_window, AT_WINDOW, do_abort)                                                     \
+    MISDEED(abort_init, AT_INIT, do_abort)                                                         \
+    MISDEED(failed_check, AT_RELEASE, do_failed_check)                                             \
+    MISDEED(term, AT_RELEASE, do_term)                                                             \
+    MISDEED(kill, AT_ACQUIRE, do_kill)                                                             \
+    MISDEED(recurse, AT_ACQUIRE, do_recurse)                                                       \
+    MISDEED(recurse_window, AT_WINDOW, do_recurse)                                                 \
+    MISDEED(loop_acquire, AT_ACQUIRE, do_loop)                                                     \
+    MISDEED(loop_window, AT_WINDOW, do_loop)                                                       \
+    MISDEED(loop_init, AT_INIT, do_loop)                                                           \
+    MISDEED(loop_deaf, AT_RELEASE, do_loop_deaf)                                                   \
+    MISDEED(exit_0, AT_ACQUIRE, do_exit_0)                                                         \
+    MISDEED(exit_0_window, AT_WINDOW, do_exit_0)                                                   \
+    MISDEED(exit_1, AT_RELEASE, do_exit_1)                                                         \
+    MISDEED(exit_init, AT_INIT, do_exit_0)                                                         \
+    MISDEED(underscore_exit, AT_ACQUIRE, do_underscore_exit)                                       \
+    MISDEED(underscore_exit_view, AT_VIEW, do_underscore_exit)                                     \
+    MISDEED(quick_exit, AT_ACQUIRE, do_quick_exit)                                                 \
+    MISDEED(eat, AT_ACQUIRE, do_eat)                                                               \
+    MISDEED(print, AT_ACQUIRE, do_print)                                                           \
+    MISDEED(close, AT_ACQUIRE, do_close)                                                           \
+    MISDEED(close_all, AT_ACQUIRE, do_close_all)                                                   \
+    MISDEED(chdir, AT_ACQUIRE, do_chdir)                                                           \
+    MISDEED(ignore_signals, AT_ACQUIRE, do_ignore_signals)                                         \
+    MISDEED(ignore_and_segv, AT_RELEASE, do_ignore_and_segv)                                       \
+    MISDEED(alarm, AT_WINDOW, do_alarm)
+
+/* An init function for each, which says what the others do. */
+#define MISDEED(word, at_place, function)                                                          \
+    static enum bz_status init_##word(void *instance, struct bz_loop *loop, uint32_t permits) {    \
+        place = at_place;                                                                          \
+        misdeed = function;                                                                        \
+        return init(instance, loop, permits);                                                      \
+    }                                                                                              \
+    static const struct bz_permit_ops ops_##word = {.instance_bytes = sizeof(struct semaphore),    \
+                                                    .init = init_##word,                           \
+                                                    .acquire = acquire,                            \
+                                                    .release = release,                            \
+                                                    .locked = locked,                              \
+                                                    .view = view};                                 \
+    static const struct bz_variant variant_##word = {                                              \
+        .version = BZ_VARIANT_VERSION,                                                             \
+        .name = #word,                                                                             \
+        .summary = "misbehaves",                                                                   \
+        .claims = BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT,                                          \
+        .permits = {[BZ_PRIMITIVE_SEMAPHORE] = &ops_##word}};
+MISDEED(none, AT_INIT, NULL)
+MISDEEDS
+#undef MISDEED
+
+#define MISDEED(word, at_place, function) , &variant_##word
+BZ_PLUGIN(&variant_none MISDEEDS);
+
+#ifdef CONSTRUCTOR
+__attribute__((constructor)) static void construct(void) {
+    CONSTRUCTOR;
+}
+#endif
