@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tools/cli.h"
+#include "traces/lack.h"
 
 const char *argp_program_version = "buzzer " BZ_VERSION;
 
@@ -47,10 +48,7 @@ static char *help_filter(int key, const char *text, void *input) {
     if (key != ARGP_KEY_HELP_POST_DOC) {
         return (char *)(uintptr_t)text;
     }
-    char *list = malloc(4096);
-    if (list == NULL) {
-        return NULL;
-    }
+    char *list = bz_lack_check(malloc(4096), "the help");
     int length = snprintf(list, 4096, "Commands:\n");
     for (size_t index = 0; index < COMMAND_COUNT; index++) {
         length += snprintf(list + length, 4096 - (size_t)length, "  %-8s %s\n",
@@ -80,6 +78,7 @@ static int run_command(int argc, char **argv) {
             char name[32];
             snprintf(name, sizeof name, "buzzer %s", names[index]);
             argv[0] = name; /* the prefix of messages and usage lines */
+            bz_cli_set_lack(name, BZ_EXIT_INTERNAL, NULL);
             return commands[index].run(argc, argv);
         }
     }

@@ -12,6 +12,7 @@
 #include "sim/run/settings.h"
 #include "sim/variant/plugin.h"
 #include "tools/cli.h"
+#include "traces/lack.h"
 #include "traces/text.h"
 
 /* Of one plug-in, because the list may lack its end. */
@@ -137,11 +138,8 @@ int bz_plugins_load(const char *file, const char *name) {
     while (bz_cli_catalog.variants[count] != NULL) {
         count++;
     }
-    const struct bz_variant **list =
-        realloc(longer_list, (count + VARIANTS_MAX + 1) * sizeof *list);
-    if (list == NULL) {
-        return bz_cli_fail(name, BZ_EXIT_INTERNAL, "out of memory");
-    }
+    const struct bz_variant **list = bz_lack_check(
+        realloc(longer_list, (count + VARIANTS_MAX + 1) * sizeof *list), "the list of variants");
     if (longer_list == NULL) {
         memcpy(list, bz_cli_catalog.variants, count * sizeof *list);
     }

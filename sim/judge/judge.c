@@ -92,7 +92,7 @@ static __attribute__((format(printf, 6, 0))) void violate(struct bz_judge *judge
                                                           uint32_t task, uint32_t object,
                                                           const char *format, va_list arguments) {
     struct bz_violation *violation = &judge->violation;
-    if (judge->end == BZ_RUN_BAD_SOURCE) {
+    if (judge->end == BZ_RUN_BAD_SOURCE || judge->end == BZ_RUN_NO_RESOURCE) {
         return;
     }
     if (violation->oracle != NULL) {

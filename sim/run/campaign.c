@@ -42,6 +42,33 @@ struct campaign {
     atomic_bool stop;
 };
 
+/* --- lack of a resource ----------------------------------------------------------------------- */
+
+/* Stops the campaign; the first lack stands. `sentence` NULL: "out of `resource` for `purpose`". */
+static void note_lack(struct campaign *campaign, const char *sentence, const char *resource,
+                      const char *purpose) {
+    char text[BZ_LACK_BYTES];
+    if (sentence == NULL) {
+        sentence = bz_lack_text(text, sizeof text, resource, purpose);
+    }
+    pthread_mutex_lock(&campaign->mutex);
+    if (campaign->result->lack[0] == '\0') {
+        snprintf(campaign->result->lack, BZ_LACK_BYTES, "%.*s", (int)BZ_LACK_BYTES - 1, sentence);
+    }
+    atomic_store(&campaign->stop, true);
+    pthread_cond_broadcast(&campaign->changed);
+    pthread_mutex_unlock(&campaign->mutex);
+}
+
+/* A world of one worker; NULL after a note. */
+static struct bz_world *new_world(struct campaign *campaign) {
+    struct bz_world *world = bz_program_new_world(&campaign->program);
+    if (world == NULL) {
+        note_lack(campaign, NULL, NULL, "a world to run in");
+    }
+    return world;
+}
+
 /* --- one chunk -------------------------------------------------------------------------------- */
 
 /* Keeps the first finding of each oracle, and others while there is space. */
@@ -59,19 +86,21 @@ static void keep_finding(struct bz_campaign_result *result, const struct bz_find
 }
 
 /* Runs the seed again in another world, at other addresses, and overrules the verdict if the run
- * differs. Does nothing without memory or time. */
-static void judge_determinism(const struct campaign *campaign, struct bz_world *world,
-                              uint64_t seed) {
+ * differs. Does nothing without time. */
+static void judge_determinism(struct campaign *campaign, struct bz_world *world, uint64_t seed) {
     struct bz_judge *judge = world->judge;
-    struct bz_world *other = bz_program_new_world(&campaign->program);
+    struct bz_world *other = new_world(campaign);
     if (other == NULL) {
         return;
     }
     bz_judge_watch_stop(other->judge, campaign->config->stop);
     enum bz_run_end end = bz_program_run(&campaign->program, other, seed);
     uint64_t digest = bz_judge_digest(other->judge);
+    if (end == BZ_RUN_NO_RESOURCE) {
+        note_lack(campaign, bz_judge_error(other->judge), NULL, NULL);
+    }
     bz_world_destroy(other);
-    if (end != BZ_RUN_GIVEN_UP &&
+    if (end != BZ_RUN_GIVEN_UP && end != BZ_RUN_NO_RESOURCE &&
         (digest != bz_judge_digest(judge) || end != bz_judge_verdict(judge))) {
         bz_judge_overrule(judge, "nondeterminism",
                           "the same seed gave digest %016" PRIx64 ", then %016" PRIx64
@@ -113,9 +142,14 @@ static void run_chunk(struct campaign *campaign, struct bz_world *world, struct 
     bz_judge_watch_stop(world->judge, config->stop);
     for (uint64_t index = first; index < first + count && !slot->is_last; index++) {
         uint64_t seed = config->seed_first + index;
-        /* a run that was given up counts only its steps */
-        if (should_stop(campaign) ||
-            bz_program_run(&campaign->program, world, seed) == BZ_RUN_GIVEN_UP) {
+        enum bz_run_end end = should_stop(campaign)
+                                  ? BZ_RUN_GIVEN_UP
+                                  : bz_program_run(&campaign->program, world, seed);
+        if (end == BZ_RUN_NO_RESOURCE) {
+            note_lack(campaign, bz_judge_error(world->judge), NULL, NULL);
+        }
+        /* a run without an end counts only its steps */
+        if (end == BZ_RUN_GIVEN_UP || end == BZ_RUN_NO_RESOURCE) {
             slot->is_last = true;
             break;
         }
@@ -168,10 +202,10 @@ static bool merge(struct campaign *campaign, const struct slot *slot) {
 
 /* --- one worker, in the calling thread -------------------------------------------------------- */
 
-static bool run_alone(struct campaign *campaign) {
-    struct bz_world *world = bz_program_new_world(&campaign->program);
+static void run_alone(struct campaign *campaign) {
+    struct bz_world *world = new_world(campaign);
     if (world == NULL) {
-        return false;
+        return;
     }
     for (uint64_t number = 0; number < campaign->chunks; number++) {
         campaign->slots[0].number = number;
@@ -181,7 +215,6 @@ static bool run_alone(struct campaign *campaign) {
         }
     }
     bz_world_destroy(world);
-    return true;
 }
 
 /* --- several workers -------------------------------------------------------------------------- */
@@ -220,11 +253,10 @@ static void stop(struct campaign *campaign) {
 
 static void *work(void *arg) {
     struct campaign *campaign = arg;
-    struct bz_world *world = bz_program_new_world(&campaign->program);
+    struct bz_world *world = new_world(campaign);
     struct slot *slot;
     if (world == NULL) {
-        stop(campaign);
-        return arg;
+        return NULL;
     }
     while ((slot = take_chunk(campaign)) != NULL) {
         run_chunk(campaign, world, slot);
@@ -265,7 +297,7 @@ static void merge_all(struct campaign *campaign) {
     }
 }
 
-static bool run_together(struct campaign *campaign, uint32_t jobs) {
+static void run_together(struct campaign *campaign, uint32_t jobs) {
     pthread_t threads[BZ_JOBS_MAX];
     uint32_t started = 0;
     while (started < jobs && pthread_create(&threads[started], NULL, work, campaign) == 0) {
@@ -273,14 +305,13 @@ static bool run_together(struct campaign *campaign, uint32_t jobs) {
     }
     if (started == jobs) {
         merge_all(campaign);
+    } else {
+        note_lack(campaign, NULL, "threads", "the workers of a campaign");
     }
     stop(campaign);
-    bool is_ok = started == jobs;
     for (uint32_t index = 0; index < started; index++) {
-        void *failed;
-        is_ok &= pthread_join(threads[index], &failed) == 0 && failed == NULL;
+        pthread_join(threads[index], NULL);
     }
-    return is_ok;
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
@@ -292,6 +323,7 @@ bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign
         .distinct_is_exact = true, .handoff_new_ppm = 1000000, .handoff_is_exact = true};
     struct campaign *campaign = calloc(1, sizeof *campaign);
     if (campaign == NULL) {
+        bz_lack_text(result->lack, sizeof result->lack, NULL, "a campaign");
         return false;
     }
     campaign->config = config;
@@ -304,13 +336,18 @@ bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign
     bz_distinct_init(&campaign->handoffs, BZ_DISTINCT_KEPT);
     pthread_mutex_init(&campaign->mutex, NULL);
     pthread_cond_init(&campaign->changed, NULL);
-    bool is_ok = campaign->slots != NULL && bz_program_measure(&campaign->program) &&
-                 (jobs == 1 ? run_alone(campaign) : run_together(campaign, jobs));
+    if (campaign->slots == NULL || !bz_program_measure(&campaign->program)) {
+        note_lack(campaign, NULL, NULL, "a campaign");
+    } else if (jobs == 1) {
+        run_alone(campaign);
+    } else {
+        run_together(campaign, jobs);
+    }
     bool is_stopped_by_finding = result->violations > 0 && !config->keep_going;
     result->is_interrupted = result->runs < config->runs && !is_stopped_by_finding;
     pthread_cond_destroy(&campaign->changed);
     pthread_mutex_destroy(&campaign->mutex);
     free(campaign->slots);
     free(campaign);
-    return is_ok;
+    return result->lack[0] == '\0';
 }
