@@ -46,8 +46,8 @@ void bz_cli_begin(void);
  * unknown long option the message names the nearest one. */
 void bz_cli_parse(const struct argp *argp, int argc, char **argv, void *input);
 
-/* What a command says and does when it cannot go on for lack of memory (traces/lack.h): the prefix of
- * its messages, its exit code, and what it has found out so far (NULL: nothing). The code is
+/* What a command says and does when it cannot go on for lack of memory (traces/lack.h): the prefix
+ * of its messages, its exit code, and what it has found out so far (NULL: nothing). The code is
  * BZ_EXIT_INTERNAL if not called. The texts must last. */
 void bz_cli_set_lack(const char *name, enum bz_exit code, const char *so_far);
 

@@ -8,6 +8,7 @@
 #include "tools/explore_report.h"
 #include "tools/options.h"
 #include "tools/progress.h"
+#include "traces/lack.h"
 
 #define ESTIMATE_PROBES 4096u
 #define STATES_LIMIT UINT64_C(1000000000000)
@@ -110,7 +111,6 @@ static int keep_finding(struct explore *explore, const struct bz_program *progra
                         const struct bz_explore_finding *finding, struct bz_kept_findings *kept) {
     struct bz_program repeat;
     struct bz_finding found;
-    char lack[BZ_LACK_BYTES];
     snprintf(explore->so_far, sizeof explore->so_far, "found: %s: %.100s",
              finding->violation.oracle, finding->violation.message);
     bz_cli_set_lack(explore->name, BZ_EXIT_INTERRUPTED, explore->so_far);
@@ -121,15 +121,17 @@ static int keep_finding(struct explore *explore, const struct bz_program *progra
             "default, which cannot be recorded: %s",
             finding->violation.oracle, BZ_ANSWERS_ENTRIES_MAX, finding->violation.message);
     }
-    if (!bz_explore_repeat(program, finding, &repeat, &found, lack)) {
-        if (lack[0] != '\0') {
-            return bz_cli_fail(explore->name, BZ_EXIT_INTERRUPTED, "%s: %s", explore->so_far, lack);
+    if (!bz_explore_repeat(program, finding, &repeat, &found)) {
+        if (found.violation.oracle == NULL && found.violation.message[0] != '\0') {
+            return bz_cli_fail(explore->name, BZ_EXIT_INTERRUPTED, "%s: %s", explore->so_far,
+                               found.violation.message);
         }
         return bz_cli_fail(explore->name, BZ_EXIT_INTERNAL,
                            "%s was violated, but an ordinary run does not repeat it: %s",
                            finding->violation.oracle, finding->violation.message);
     }
-    return bz_findings_add(kept, explore->name, &repeat, &found, explore->out);
+    int code = bz_findings_add(kept, explore->name, &repeat, &found, explore->out);
+    return code == BZ_EXIT_INTERNAL ? BZ_EXIT_INTERRUPTED : code; /* for lack of memory */
 }
 
 static int exit_code_of(const struct explore *explore, const struct bz_explore_result *result) {
@@ -186,6 +188,9 @@ int bz_command_explore(int argc, char **argv) {
                                        .findings = &findings,
                                        .estimate_log2 =
                                            bz_explore_estimate_log2(&program, ESTIMATE_PROBES)};
+    if (report.estimate_log2 == BZ_EXPLORE_NO_ESTIMATE) {
+        bz_lack_stop(NULL, "an estimate of the schedules");
+    }
     if (!explore.is_json && !explore.is_quiet) {
         bz_explore_report_print_head(&report);
     }

@@ -261,6 +261,7 @@ int bz_command_mutants(int argc, char **argv) {
                            "no strategy '%s' ('buzzer list strategies' lists them)",
                            mutants.strategy);
     }
+    char lack[BZ_LACK_BYTES];
     int code = select_mutants(&mutants);
     if (code != BZ_EXIT_OK) {
         return code;
@@ -278,7 +279,8 @@ int bz_command_mutants(int argc, char **argv) {
         mutants.counts[verdict_of(&mutants.results[index])]++;
     }
     code = is_done ? exit_code_of(mutants.counts)
-                   : bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "out of memory or processes");
+                   : bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "%s",
+                                 bz_lack_text(lack, sizeof lack, "memory or processes", "mutants"));
     if (is_done && mutants.is_json) {
         print_json(&mutants, code);
     } else if (is_done) {

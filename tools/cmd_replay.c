@@ -220,11 +220,10 @@ static int write_program(const struct replay *replay) {
     FILE *file = fopen(replay->program_out, "wx");
     bool is_written = file != NULL && fwrite(text, 1, length, file) == length;
     is_written &= file != NULL && fclose(file) == 0;
-    return is_written
-               ? BZ_EXIT_OK
-               : bz_cli_fail(replay->name, bz_cli_exit_of_errno(errno),
-                             "--program-out: cannot write '%s': %s", replay->program_out,
-                             strerror(errno));
+    return is_written ? BZ_EXIT_OK
+                      : bz_cli_fail(replay->name, bz_cli_exit_of_errno(errno),
+                                    "--program-out: cannot write '%s': %s", replay->program_out,
+                                    strerror(errno));
 }
 
 static int run_replay(struct replay *replay) {

@@ -21,8 +21,7 @@ static void print_estimate(uint32_t log2) {
 
 void bz_explore_report_print_head(const struct bz_explore_report *report) {
     bz_run_report_print_program(report->program);
-    if (report->config->delays_max == BZ_EXPLORE_UNBOUNDED &&
-        report->estimate_log2 != BZ_EXPLORE_NO_ESTIMATE) {
+    if (report->config->delays_max == BZ_EXPLORE_UNBOUNDED) {
         print_estimate(report->estimate_log2);
     }
     fflush(stdout);
@@ -186,8 +185,7 @@ static void add_violations(struct bz_json *root, const struct bz_explore_report 
 }
 
 void bz_explore_report_put_json(const struct bz_explore_report *report) {
-    static const char *const ends[] = {"done", "violation", "interrupted", "states",
-                                       "no-resource"};
+    static const char *const ends[] = {"done", "violation", "interrupted", "states", "no-resource"};
     const struct bz_explore_result *result = report->result;
     struct bz_json *root = bz_json_new_object();
     bz_json_add_program(root, report->program);
@@ -206,11 +204,7 @@ void bz_explore_report_put_json(const struct bz_explore_report *report) {
     bz_json_add_number(root, "outcomes", result->outcomes);
     bz_json_add_digest(root, "outcomes_digest", result->outcomes_digest);
     bz_json_add_number(root, "depth", result->depth);
-    if (report->estimate_log2 == BZ_EXPLORE_NO_ESTIMATE) {
-        bz_json_add_string(root, "estimate_log2", NULL);
-    } else {
-        bz_json_add_number(root, "estimate_log2", report->estimate_log2);
-    }
+    bz_json_add_number(root, "estimate_log2", report->estimate_log2);
     bz_json_add_string(root, "sampled_draw", result->sampled_draw);
     bz_json_add_bool(root, "out_of_steps", result->is_out_of_steps);
     bz_json_add_bool(root, "loops", result->has_cycles);

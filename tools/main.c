@@ -19,8 +19,7 @@ static const struct {
     {"corpus", "replay every trace of a folder", bz_command_corpus},
     {"explore", "search every schedule of a scenario", bz_command_explore},
     {"spec", "search all states of an executable specification", bz_command_spec},
-    {"mutants", "put faults into what ships, and see which oracle finds each",
-     bz_command_mutants},
+    {"mutants", "put faults into what ships, and see which oracle finds each", bz_command_mutants},
     {"zoo", "find every declared fault, and count the schedules it takes", bz_command_zoo},
     {"new", "write the skeleton of a new variant", bz_command_new},
     {"bench", "measure how fast schedules run on this machine", bz_command_bench},
@@ -58,7 +57,7 @@ static char *help_filter(int key, const char *text, void *input) {
              "\n'buzzer COMMAND --help' describes one; so does buzzer(1).\n\n"
              "Exit status: 0 the property holds, or the replay matched; 1 a violation was found; "
              "2 usage, bad input or environment; 3 a replay diverged; 4 a required window was "
-             "never hit; 5 interrupted or out of budget; 70 internal error.");
+             "never hit; 5 interrupted or out of budget; 70 internal error, or out of memory.");
     return list;
 }
 

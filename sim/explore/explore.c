@@ -130,27 +130,23 @@ bool bz_explore_is_complete(const struct bz_explore_config *config,
 }
 
 bool bz_explore_repeat(const struct bz_program *program, const struct bz_explore_finding *finding,
-                       struct bz_program *repeat, struct bz_finding *found,
-                       char lack[BZ_LACK_BYTES]) {
-    lack[0] = '\0';
+                       struct bz_program *repeat, struct bz_finding *found) {
     *repeat = *program;
     repeat->strategy = &bz_strategy_answers;
     repeat->answers = finding->answers;
-    struct bz_world *world = finding->has_answers ? bz_program_new_world(repeat) : NULL;
-    if (world == NULL) {
-        if (finding->has_answers) {
-            bz_lack_text(lack, BZ_LACK_BYTES, NULL, "a world to run in");
-        }
+    *found = (struct bz_finding){.seed = 0};
+    if (!finding->has_answers) {
         return false;
     }
-    const struct bz_violation *violation = bz_judge_violation(world->judge);
-    bool is_same = bz_program_run(repeat, world, 0) == BZ_RUN_VIOLATED &&
-                   strcmp(violation->oracle, finding->violation.oracle) == 0;
-    if (bz_judge_verdict(world->judge) == BZ_RUN_NO_RESOURCE) {
-        snprintf(lack, BZ_LACK_BYTES, "%.*s", (int)BZ_LACK_BYTES - 1,
-                 bz_judge_error(world->judge));
+    struct bz_world *world = bz_program_new_world(repeat);
+    if (world == NULL) {
+        bz_lack_text(found->violation.message, BZ_LACK_BYTES, NULL, "a world to run in");
+        return false;
     }
-    *found = (struct bz_finding){.digest = bz_judge_digest(world->judge), .violation = *violation};
+    bool is_same = bz_program_run(repeat, world, 0) == BZ_RUN_VIOLATED &&
+                   strcmp(bz_judge_violation(world->judge)->oracle, finding->violation.oracle) == 0;
+    *found = (struct bz_finding){.digest = bz_judge_digest(world->judge),
+                                 .violation = *bz_judge_violation(world->judge)};
     bz_world_destroy(world);
     return is_same;
 }

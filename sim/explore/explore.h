@@ -125,11 +125,10 @@ bool bz_explore_is_complete(const struct bz_explore_config *config,
 /* Repeats a finding as an ordinary run: `repeat` becomes the program with the finding's answers,
  * and `found` what the run led to. False if the finding has no answers, or if the run does not
  * violate the same oracle, which is a fault of the harness, or of a scenario that keeps state
- * outside the world's memory. False without memory, too: then `lack` says what ran out, and is empty
- * otherwise. */
+ * outside the world's memory. False without memory, too: then the violation in `found` has no
+ * oracle and a message that says what ran out. */
 bool bz_explore_repeat(const struct bz_program *program, const struct bz_explore_finding *finding,
-                       struct bz_program *repeat, struct bz_finding *found,
-                       char lack[BZ_LACK_BYTES]);
+                       struct bz_program *repeat, struct bz_finding *found);
 
 /* The binary logarithm of the number of schedules, estimated by `probes` random descents (Knuth,
  * 1975). BZ_EXPLORE_NO_ESTIMATE without memory. */

@@ -1,5 +1,5 @@
-/* A source of events that breaks a rule of judge.h, and a lack of memory: the run ends there, with a
- * message and without a verdict. */
+/* A source of events that breaks a rule of judge.h, and a lack of memory: the run ends there, with
+ * a message and without a verdict. */
 #include <stdarg.h>
 #include <stdio.h>
 

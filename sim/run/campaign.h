@@ -35,8 +35,8 @@ struct bz_campaign_result {
     uint64_t handoff_orders;
     uint64_t handoff_orders_once;
     uint32_t handoff_new_ppm;
-    bool handoff_is_exact; /* else all three are estimates */
-    bool is_interrupted;   /* stopped before all runs were done */
+    bool handoff_is_exact;    /* else all three are estimates */
+    bool is_interrupted;      /* stopped before all runs were done */
     char lack[BZ_LACK_BYTES]; /* not empty: this ran out, and stopped it */
     struct bz_run_stats stats;
     uint64_t by_oracle[BZ_ORACLES_MAX]; /* failed runs, by index in bz_oracles */

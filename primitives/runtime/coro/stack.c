@@ -64,15 +64,15 @@ void bz_stack_pool_destroy(struct bz_stack_pool *pool) {
     free(pool);
 }
 
-/* As many of a new slab's stacks as the process may still guard get a guard page; none if the kernel
- * refuses one, so that the process stays below the limit of mappings. */
+/* As many of a new slab's stacks as the process may still guard get a guard page; none if the
+ * kernel refuses one, so that the process stays below the limit of mappings. */
 static void guard(struct bz_stack_pool *pool, struct bz_stack_slab *slab) {
     uint32_t used = atomic_fetch_add(&guard_pages, slab->count);
     uint32_t left = used < BZ_STACK_GUARDED_MAX ? BZ_STACK_GUARDED_MAX - used : 0;
     uint32_t wanted = left < slab->count ? left : slab->count;
     uint32_t done = 0;
-    while (done < wanted && mprotect(slab->stacks[done].base - pool->page_bytes, pool->page_bytes,
-                                     PROT_NONE) == 0) {
+    while (done < wanted &&
+           mprotect(slab->stacks[done].base - pool->page_bytes, pool->page_bytes, PROT_NONE) == 0) {
         slab->stacks[done++].guarded = true;
     }
     slab->guard_pages = done;
