@@ -12,6 +12,7 @@
 #include "scenarios/scenarios.h"
 #include "sim/choice/choice.h"
 #include "tools/plugins.h"
+#include "traces/lack.h"
 
 struct bz_catalog bz_cli_catalog = {
     .scenarios = bz_scenarios, .variants = bz_variants, .is_foreign = bz_plugins_is_foreign};
@@ -29,10 +30,37 @@ static void close_stdout(void) {
     }
 }
 
+static struct {
+    const char *name;
+    enum bz_exit code;
+    const char *so_far;
+} lack = {"buzzer", BZ_EXIT_INTERNAL, NULL};
+
+void bz_cli_set_lack(const char *name, enum bz_exit code, const char *so_far) {
+    lack.name = name;
+    lack.code = code;
+    lack.so_far = so_far;
+}
+
+enum bz_exit bz_cli_exit_of_errno(int number) {
+    return number == ENOMEM ? BZ_EXIT_INTERNAL : BZ_EXIT_USAGE;
+}
+
+/* Several threads may get here. */
+static void on_lack(const char *sentence) {
+    fflush(stdout);
+    fprintf(stderr, "%s: %s\n", lack.name, sentence);
+    if (lack.so_far != NULL) {
+        fprintf(stderr, "%s: %s\n", lack.name, lack.so_far);
+    }
+    _exit(lack.code);
+}
+
 void bz_cli_begin(void) {
     argp_err_exit_status = BZ_EXIT_USAGE;
+    bz_lack_handler = on_lack;
     if (atexit(close_stdout) != 0) {
-        exit(bz_cli_fail("buzzer", BZ_EXIT_INTERNAL, "out of memory"));
+        bz_lack_stop(NULL, "the end of the program");
     }
 }
 
@@ -146,7 +174,9 @@ void bz_cli_parse(const struct argp *argp, int argc, char **argv, void *input) {
         index += option->arg != NULL && word[length] == '\0';
     }
     error_t error = argp_parse(argp, argc, argv, 0, NULL, input);
-    if (error != 0) {
+    if (error == ENOMEM) {
+        bz_lack_stop(NULL, "the command line");
+    } else if (error != 0) {
         exit(bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "%s", strerror(error)));
     }
 }

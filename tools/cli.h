@@ -50,6 +50,15 @@ int bz_cli_end(int code);
  * unknown long option the message names the nearest one. */
 void bz_cli_parse(const struct argp *argp, int argc, char **argv, void *input);
 
+/* What a command says and does when it cannot go on for lack of memory (traces/lack.h): the prefix
+ * of its messages, its exit code, and what it has found out so far (NULL: nothing). The code is
+ * BZ_EXIT_INTERNAL if not called. The texts must last. */
+void bz_cli_set_lack(const char *name, enum bz_exit code, const char *so_far);
+
+/* The exit code of a failed call of the system: BZ_EXIT_INTERNAL if `number`, its errno, means a
+ * lack of memory, else BZ_EXIT_USAGE. */
+enum bz_exit bz_cli_exit_of_errno(int number);
+
 /* Prints "NAME: message" to stderr and returns `code`. */
 int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -13,6 +13,7 @@
 #include "tools/options.h"
 #include "tools/progress.h"
 #include "tools/report.h"
+#include "traces/lack.h"
 
 #define REPEATS 40u
 #define RUNS_DEFAULT 1000u
@@ -106,7 +107,12 @@ static int run_schedules(struct entry *entry, const char *command, const char *n
                          uint64_t count) {
     for (; count > 0; count--) {
         uint64_t seed = entry->next_seed++;
-        if (bz_program_run(&entry->program, entry->world, seed) == BZ_RUN_VIOLATED) {
+        enum bz_run_end end = bz_program_run(&entry->program, entry->world, seed);
+        if (end == BZ_RUN_NO_RESOURCE) {
+            return bz_cli_fail(command, BZ_EXIT_INTERNAL, "%s",
+                               bz_judge_error(entry->world->judge));
+        }
+        if (end == BZ_RUN_VIOLATED) {
             return bz_cli_fail(command, BZ_EXIT_VIOLATION, "%s, seed 0x%" PRIx64 ": %s: %s", name,
                                seed, bz_judge_violation(entry->world->judge)->oracle,
                                bz_judge_violation(entry->world->judge)->message);
@@ -124,10 +130,7 @@ static int prepare_entry(struct bench *bench, const char *command, size_t index)
          !bz_program_set_list(&entry->program, entries[index].settings, error, sizeof error))) {
         return bz_cli_fail(command, BZ_EXIT_INTERNAL, "%s: %s", entries[index].name, error);
     }
-    entry->world = bz_program_new_world(&entry->program);
-    if (entry->world == NULL) {
-        return bz_cli_fail(command, BZ_EXIT_INTERNAL, "out of memory");
-    }
+    entry->world = bz_lack_check(bz_program_new_world(&entry->program), "a world to run in");
     /* warm-up: the first runs allocate */
     return run_schedules(entry, command, entries[index].name, bench->runs);
 }
@@ -221,9 +224,8 @@ int bz_command_bench(int argc, char **argv) {
                                             "bare context switch costs in the same process."};
     (void)bz_options_parse(&syntax, argc, argv);
     pin_to_this_core();
-    bench.baseline = bz_baseline_new();
-    int code = bench.baseline == NULL ? bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "out of memory")
-                                      : measure(&bench, argv[0]);
+    bench.baseline = bz_lack_check(bz_baseline_new(), "the baseline");
+    int code = measure(&bench, argv[0]);
     if (code == BZ_EXIT_OK && bench.is_json) {
         print_json(&bench);
     } else if (code == BZ_EXIT_OK) {

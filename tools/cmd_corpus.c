@@ -22,6 +22,7 @@ struct corpus {
     uint64_t matched;
     uint64_t diverged;
     uint64_t unreadable;
+    bool is_out; /* of memory: the rest was not replayed */
 };
 
 static const struct bz_option options[] = {
@@ -90,7 +91,7 @@ static void replay_file(struct corpus *corpus, const char *file) {
     char message[BZ_ERROR_BYTES + PATH_MAX + 2];
     struct bz_trace trace;
     struct bz_program program;
-    struct bz_replay_report report;
+    struct bz_replay_report report = {.lack = ""};
     bz_trace_init(&trace);
     int length = snprintf(path, sizeof path, "%s/%s", corpus->folder, file);
     if (length < 0 || (size_t)length >= sizeof path) {
@@ -100,7 +101,12 @@ static void replay_file(struct corpus *corpus, const char *file) {
     } else if (!bz_trace_program(&trace, &bz_cli_catalog, &program, error, sizeof error) ||
                !bz_replay_trace(&trace, &program, &report, error, sizeof error)) {
         snprintf(message, sizeof message, "%s: %s", path, error);
-        note_unreadable(corpus, file, message);
+        corpus->is_out = report.lack[0] != '\0';
+        if (corpus->is_out) {
+            bz_cli_fail(corpus->name, BZ_EXIT_INTERNAL, "%s", message);
+        } else {
+            note_unreadable(corpus, file, message);
+        }
     } else {
         note_replayed(corpus, file, &report);
     }
@@ -145,8 +151,8 @@ int bz_command_corpus(int argc, char **argv) {
     }
     int count = scandir(corpus.folder, &entries, is_trace, alphasort);
     if (count < 0) {
-        return bz_cli_fail(argv[0], BZ_EXIT_USAGE, "cannot read the folder '%s': %s", corpus.folder,
-                           strerror(errno));
+        return bz_cli_fail(argv[0], bz_cli_exit_of_errno(errno), "cannot read the folder '%s': %s",
+                           corpus.folder, strerror(errno));
     }
     if (count == 0) {
         free(entries);
@@ -159,11 +165,14 @@ int bz_command_corpus(int argc, char **argv) {
         corpus.results = bz_json_add_array(corpus.root, "results");
     }
     for (int index = 0; index < count; index++) {
-        replay_file(&corpus, entries[index]->d_name);
+        if (!corpus.is_out) {
+            replay_file(&corpus, entries[index]->d_name);
+        }
         free(entries[index]);
     }
     free(entries);
-    code = corpus.diverged > 0     ? BZ_EXIT_DIVERGED
+    code = corpus.is_out           ? BZ_EXIT_INTERNAL
+           : corpus.diverged > 0   ? BZ_EXIT_DIVERGED
            : corpus.unreadable > 0 ? BZ_EXIT_USAGE
                                    : BZ_EXIT_OK;
     finish(&corpus, code);

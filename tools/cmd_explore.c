@@ -8,6 +8,7 @@
 #include "tools/explore_report.h"
 #include "tools/options.h"
 #include "tools/progress.h"
+#include "traces/lack.h"
 
 #define ESTIMATE_PROBES 4096u
 #define STATES_LIMIT UINT64_C(1000000000000)
@@ -20,6 +21,7 @@ struct explore {
     bool is_json;
     bool is_quiet;
     struct bz_progress progress;
+    char so_far[160]; /* what is proved, or was found */
 };
 
 static uint32_t parse_reduction(struct argp_state *state, const char *word) {
@@ -92,6 +94,10 @@ static bool poll(void *context, const struct bz_explore_progress *progress) {
 
 static void on_round(void *context, const struct bz_explore_result *so_far, bool is_sweep) {
     struct explore *explore = context;
+    snprintf(explore->so_far, sizeof explore->so_far,
+             "proved so far: no schedule with at most %u delays and cancels together fails",
+             so_far->rounds - 1);
+    bz_cli_set_lack(explore->name, BZ_EXIT_INTERRUPTED, explore->so_far);
     if (explore->is_json || explore->is_quiet) {
         return;
     }
@@ -101,10 +107,13 @@ static void on_round(void *context, const struct bz_explore_result *so_far, bool
 
 /* --- what was found --------------------------------------------------------------------------- */
 
-static int keep_finding(const struct explore *explore, const struct bz_program *program,
+static int keep_finding(struct explore *explore, const struct bz_program *program,
                         const struct bz_explore_finding *finding, struct bz_kept_findings *kept) {
     struct bz_program repeat;
     struct bz_finding found;
+    snprintf(explore->so_far, sizeof explore->so_far, "found: %s: %.100s",
+             finding->violation.oracle, finding->violation.message);
+    bz_cli_set_lack(explore->name, BZ_EXIT_INTERRUPTED, explore->so_far);
     if (!finding->has_answers) {
         return bz_cli_fail(
             explore->name, BZ_EXIT_INTERNAL,
@@ -113,11 +122,16 @@ static int keep_finding(const struct explore *explore, const struct bz_program *
             finding->violation.oracle, BZ_ANSWERS_ENTRIES_MAX, finding->violation.message);
     }
     if (!bz_explore_repeat(program, finding, &repeat, &found)) {
+        if (found.violation.oracle == NULL && found.violation.message[0] != '\0') {
+            return bz_cli_fail(explore->name, BZ_EXIT_INTERRUPTED, "%s: %s", explore->so_far,
+                               found.violation.message);
+        }
         return bz_cli_fail(explore->name, BZ_EXIT_INTERNAL,
                            "%s was violated, but an ordinary run does not repeat it: %s",
                            finding->violation.oracle, finding->violation.message);
     }
-    return bz_findings_add(kept, explore->name, &repeat, &found, explore->out);
+    int code = bz_findings_add(kept, explore->name, &repeat, &found, explore->out);
+    return code == BZ_EXIT_INTERNAL ? BZ_EXIT_INTERRUPTED : code; /* for lack of memory */
 }
 
 static int exit_code_of(const struct explore *explore, const struct bz_explore_result *result) {
@@ -167,19 +181,23 @@ int bz_command_explore(int argc, char **argv) {
     }
     explore.config.program = &program;
     explore.config.context = &explore;
+    bz_cli_set_lack(argv[0], BZ_EXIT_INTERRUPTED, "nothing is proved");
     struct bz_explore_report report = {.program = &program,
                                        .config = &explore.config,
                                        .result = &result,
                                        .findings = &findings,
                                        .estimate_log2 =
                                            bz_explore_estimate_log2(&program, ESTIMATE_PROBES)};
+    if (report.estimate_log2 == BZ_EXPLORE_NO_ESTIMATE) {
+        bz_lack_stop(NULL, "an estimate of the schedules");
+    }
     if (!explore.is_json && !explore.is_quiet) {
         bz_explore_report_print_head(&report);
     }
     bz_interrupt_catch();
     bz_progress_begin(&explore.progress, explore.is_quiet, 0, 0);
     if (!bz_explore(&explore.config, &result)) {
-        return bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "out of memory");
+        bz_cli_fail(argv[0], BZ_EXIT_INTERRUPTED, "%s", result.lack);
     }
     report.seconds = bz_progress_end(&explore.progress);
     report.exit_code = exit_code_of(&explore, &result);

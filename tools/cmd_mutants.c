@@ -14,6 +14,7 @@
 #include "tools/options.h"
 #include "tools/progress.h"
 #include "tools/report.h"
+#include "traces/lack.h"
 
 #define RUNS_DEFAULT 1000u
 #define JOBS_DEFAULT 2u
@@ -227,12 +228,8 @@ static int select_mutants(struct mutants *mutants) {
         return bz_cli_fail(mutants->name, BZ_EXIT_USAGE,
                            "this program was built without mutants (CMake: BUZZER_MUTANTS)");
     }
-    const char **names = calloc(mutants->total, sizeof *names);
-    mutants->results = bz_mutation_new(mutants->total);
-    if (names == NULL || mutants->results == NULL) {
-        free(names);
-        return bz_cli_fail(mutants->name, BZ_EXIT_INTERNAL, "out of memory");
-    }
+    const char **names = bz_lack_check(calloc(mutants->total, sizeof *names), "the mutants");
+    mutants->results = bz_lack_check(bz_mutation_new(mutants->total), "the mutants");
     for (uint32_t index = 0; index < mutants->total; index++) {
         names[index] = bz_mutants[index].name;
         if (mutants->only == NULL || fnmatch(mutants->only, names[index], 0) == 0) {
@@ -264,6 +261,7 @@ int bz_command_mutants(int argc, char **argv) {
                            "no strategy '%s' ('buzzer list strategies' lists them)",
                            mutants.strategy);
     }
+    char lack[BZ_LACK_BYTES];
     int code = select_mutants(&mutants);
     if (code != BZ_EXIT_OK) {
         return code;
@@ -281,7 +279,8 @@ int bz_command_mutants(int argc, char **argv) {
         mutants.counts[verdict_of(&mutants.results[index])]++;
     }
     code = is_done ? exit_code_of(mutants.counts)
-                   : bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "out of memory or processes");
+                   : bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "%s",
+                                 bz_lack_text(lack, sizeof lack, "memory or processes", "mutants"));
     if (is_done && mutants.is_json) {
         print_json(&mutants, code);
     } else if (is_done) {

@@ -137,12 +137,14 @@ static int write_file(const char *command, const char *folder, const char *name,
     errno = ENAMETOOLONG;
     FILE *file = length > 0 && (size_t)length < sizeof path ? fopen(path, "wx") : NULL;
     if (file == NULL) {
-        return bz_cli_fail(command, BZ_EXIT_USAGE, "cannot create '%s': %s", path, strerror(errno));
+        return bz_cli_fail(command, bz_cli_exit_of_errno(errno), "cannot create '%s': %s", path,
+                           strerror(errno));
     }
     expand(file, text, words);
     bool had_failed = ferror(file) != 0;
     if (fclose(file) != 0 || had_failed) {
-        return bz_cli_fail(command, BZ_EXIT_USAGE, "cannot write '%s': %s", path, strerror(errno));
+        return bz_cli_fail(command, bz_cli_exit_of_errno(errno), "cannot write '%s': %s", path,
+                           strerror(errno));
     }
     printf("%s\n", path);
     return BZ_EXIT_OK;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -66,7 +67,7 @@ static int load_token(struct replay *replay) {
         return bz_cli_fail(replay->name, BZ_EXIT_USAGE, "%s", error);
     }
     if (!bz_record(&replay->program, seed, &replay->trace, &replay->report)) {
-        return bz_cli_fail(replay->name, BZ_EXIT_INTERNAL, "out of memory");
+        return bz_cli_fail(replay->name, BZ_EXIT_INTERNAL, "%s", replay->report.lack);
     }
     struct bz_replay_report *report = &replay->report;
     if (report->result == BZ_REPLAY_MATCHED && replay->trace.digest != replay->token_digest) {
@@ -79,6 +80,10 @@ static int load_token(struct replay *replay) {
     return BZ_EXIT_OK;
 }
 
+static int exit_code_of_failure(const struct replay *replay) {
+    return replay->report.lack[0] != '\0' ? BZ_EXIT_INTERNAL : BZ_EXIT_USAGE;
+}
+
 static int load_trace(struct replay *replay) {
     char error[BZ_ERROR_BYTES];
     if (!bz_trace_read(&replay->trace, replay->input, error, sizeof error)) {
@@ -89,7 +94,8 @@ static int load_trace(struct replay *replay) {
     }
     if (!bz_trace_program(&replay->trace, &bz_cli_catalog, &replay->program, error, sizeof error) ||
         !bz_replay_trace(&replay->trace, &replay->program, &replay->report, error, sizeof error)) {
-        return bz_cli_fail(replay->name, BZ_EXIT_USAGE, "%s: %s", replay->input, error);
+        return bz_cli_fail(replay->name, exit_code_of_failure(replay), "%s: %s", replay->input,
+                           error);
     }
     return BZ_EXIT_OK;
 }
@@ -102,7 +108,7 @@ static int replay_leniently(struct replay *replay) {
     if (!bz_trace_program(&named, &bz_cli_catalog, &replay->program, error, sizeof error) ||
         !bz_replay_lenient(&replay->trace, &replay->program, &replay->record, &replay->report,
                            error, sizeof error)) {
-        return bz_cli_fail(replay->name, BZ_EXIT_USAGE, "%s", error);
+        return bz_cli_fail(replay->name, exit_code_of_failure(replay), "%s", error);
     }
     return BZ_EXIT_OK;
 }
@@ -160,8 +166,11 @@ static const char *token_of(const struct replay *replay, const struct bz_trace *
         struct bz_trace again;
         struct bz_replay_report report;
         bz_trace_init(&again);
-        leads_back = bz_record(&replay->program, trace->seed, &again, &report) &&
-                     again.digest == trace->digest;
+        bool is_recorded = bz_record(&replay->program, trace->seed, &again, &report);
+        if (!is_recorded) {
+            exit(bz_cli_fail(replay->name, BZ_EXIT_INTERNAL, "%s", report.lack));
+        }
+        leads_back = again.digest == trace->digest;
         bz_trace_fini(&again);
     }
     return leads_back
@@ -211,10 +220,10 @@ static int write_program(const struct replay *replay) {
     FILE *file = fopen(replay->program_out, "wx");
     bool is_written = file != NULL && fwrite(text, 1, length, file) == length;
     is_written &= file != NULL && fclose(file) == 0;
-    return is_written
-               ? BZ_EXIT_OK
-               : bz_cli_fail(replay->name, BZ_EXIT_USAGE, "--program-out: cannot write '%s': %s",
-                             replay->program_out, strerror(errno));
+    return is_written ? BZ_EXIT_OK
+                      : bz_cli_fail(replay->name, bz_cli_exit_of_errno(errno),
+                                    "--program-out: cannot write '%s': %s", replay->program_out,
+                                    strerror(errno));
 }
 
 static int run_replay(struct replay *replay) {

@@ -179,11 +179,14 @@ int bz_command_run(int argc, char **argv) {
     if (!run.is_json && !run.is_quiet) {
         bz_run_report_print_head(&report);
     }
-    if (!bz_program_measure(&program) || !run_campaign(&run, &program, &result, &report.seconds)) {
-        return bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "out of memory or processes");
+    /* the report says what was found before something ran out */
+    (void)bz_program_measure(&program); /* a lack shows below */
+    if (!run_campaign(&run, &program, &result, &report.seconds)) {
+        code = bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "%s", result.lack);
     }
     bz_require_window_missed(&run.required, &result.stats, &report.missed);
-    report.is_stopped = bz_interrupt_requested != 0 && result.is_interrupted;
+    report.is_stopped =
+        result.lack[0] != '\0' || (bz_interrupt_requested != 0 && result.is_interrupted);
     report.exit_code = exit_code_of(&report);
     /* A trace that cannot be written does not hide the other findings. */
     for (uint32_t index = 0; index < result.finding_count; index++) {

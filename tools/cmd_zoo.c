@@ -12,6 +12,7 @@
 #include "tools/progress.h"
 #include "tools/report.h"
 #include "tools/time_to_failure.h"
+#include "traces/lack.h"
 
 #define RUNS_MAX UINT64_C(1000000000000)
 #define ENTRIES_MAX 256u
@@ -27,6 +28,7 @@ struct zoo {
     struct bz_ttf_config config;
     struct bz_ttf *entries; /* one for each variant and order */
     size_t entry_count;
+    const char *lack; /* what ran out */
     uint64_t ranges_done;
     uint64_t ranges_found;
 };
@@ -100,10 +102,8 @@ static int collect_entries(struct zoo *zoo) {
     while (bz_cli_catalog.variants[variants] != NULL) {
         variants++;
     }
-    zoo->entries = calloc(variants * BZ_ORDER_COUNT + 1, sizeof *zoo->entries);
-    if (zoo->entries == NULL) {
-        return bz_cli_fail(zoo->name, BZ_EXIT_INTERNAL, "out of memory");
-    }
+    zoo->entries =
+        bz_lack_check(calloc(variants * BZ_ORDER_COUNT + 1, sizeof *zoo->entries), "the entries");
     for (size_t index = 0; index < variants; index++) {
         const struct bz_variant *entry = bz_cli_catalog.variants[index];
         for (unsigned order = 0; order < BZ_ORDER_COUNT; order++) {
@@ -135,6 +135,7 @@ static bool run_all(struct zoo *zoo) {
         uint32_t found_before = 0;
         while (is_ok && ttf->ranges_done < zoo->config.ranges && bz_interrupt_requested == 0) {
             is_ok = bz_ttf_run_range(ttf, &zoo->config);
+            zoo->lack = ttf->lack;
             zoo->ranges_done++;
             zoo->ranges_found += ttf->ranges_found - found_before;
             found_before = ttf->ranges_found;
@@ -344,7 +345,7 @@ int bz_command_zoo(int argc, char **argv) {
     code = code == BZ_EXIT_OK ? check_wanted(&zoo) : code;
     code = code == BZ_EXIT_OK ? collect_entries(&zoo) : code;
     if (code == BZ_EXIT_OK && !run_all(&zoo)) {
-        code = bz_cli_fail(zoo.name, BZ_EXIT_INTERNAL, "out of memory or processes");
+        code = bz_cli_fail(zoo.name, BZ_EXIT_INTERNAL, "%s", zoo.lack);
     }
     if (code == BZ_EXIT_OK) {
         struct tally tally = count(&zoo);

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "primitives/runtime/check.h"
 #include "sim/judge/judge.h"
 #include "tools/cli.h"
 #include "tools/plugins.h"
+#include "traces/lack.h"
 
 #define MOMENTS_MAX 15u
 #define MOMENT_TEXT_BYTES 192u
@@ -180,8 +180,8 @@ static size_t list_moments(const struct bz_trace *trace, uint64_t step,
                            struct moment ring[MOMENTS_MAX]) {
     struct reader reader = {.trace = trace, .injected_step = UINT64_MAX};
     size_t total = 0;
-    reader.tasks = calloc(trace->task_count + 1, sizeof *reader.tasks);
-    BZ_CHECK(reader.tasks != NULL);
+    reader.tasks =
+        bz_lack_check(calloc(trace->task_count + 1, sizeof *reader.tasks), "a diagnosis");
     for (size_t index = 0; index < trace->event_count && trace->events[index].step <= step;
          index++) {
         const struct bz_trace_event *event = &trace->events[index];

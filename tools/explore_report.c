@@ -83,6 +83,8 @@ static void print_limits(const struct bz_explore_report *report) {
     const struct bz_explore_result *result = report->result;
     if (result->end == BZ_EXPLORE_INTERRUPTED) {
         printf("interrupted: ");
+    } else if (result->end == BZ_EXPLORE_NO_RESOURCE) {
+        printf("%s: ", result->lack);
     } else if (result->end == BZ_EXPLORE_STATES_MAX) {
         printf("the limit of %" PRIu64 " states%s was reached (--max-states): ",
                report->config->states_max,
@@ -183,7 +185,7 @@ static void add_violations(struct bz_json *root, const struct bz_explore_report 
 }
 
 void bz_explore_report_put_json(const struct bz_explore_report *report) {
-    static const char *const ends[] = {"done", "violation", "interrupted", "states"};
+    static const char *const ends[] = {"done", "violation", "interrupted", "states", "no-resource"};
     const struct bz_explore_result *result = report->result;
     struct bz_json *root = bz_json_new_object();
     bz_json_add_program(root, report->program);

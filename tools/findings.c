@@ -89,18 +89,18 @@ static bool choose_path(struct bz_kept_finding *finding, const char *folder) {
     return is_chosen;
 }
 
-static bool find_witness(struct bz_kept_finding *kept, const struct bz_program *program,
-                         const struct bz_finding *finding) {
+static int find_witness(struct bz_kept_finding *kept, const char *name,
+                        const struct bz_program *program, const struct bz_finding *finding) {
     static struct bz_witness witness;
     if (!bz_witness_search(program, finding->violation.oracle, &bz_interrupt_requested, &witness)) {
-        return false;
+        return bz_cli_fail(name, BZ_EXIT_INTERNAL, "%s", witness.lack);
     }
     kept->fifo_is_searched = witness.is_searched && bz_interrupt_requested == 0;
     if (witness.is_found) {
         bz_token_format(&witness.program, witness.finding.seed, witness.finding.digest,
                         kept->fifo_token, sizeof kept->fifo_token);
     }
-    return true;
+    return BZ_EXIT_OK;
 }
 
 /* Chooses the name and writes the file under a lock of the folder, because a concurrent campaign
@@ -120,14 +120,27 @@ static bool write_trace(struct bz_kept_finding *kept, const char *folder, char *
     return is_written;
 }
 
+/* Without memory for its trace, a finding keeps its verdict and its token. */
+static void keep_verdict(struct bz_trace *trace, const struct bz_finding *finding) {
+    bz_trace_fini(trace);
+    trace->seed = finding->seed;
+    trace->verdict = (struct bz_trace_verdict){.result = "violation",
+                                               .oracle = finding->violation.oracle,
+                                               .step = finding->violation.step,
+                                               .message = finding->violation.message};
+}
+
 static int keep(struct bz_kept_finding *kept, const char *name, const struct bz_program *program,
                 const struct bz_finding *finding, const char *folder) {
     struct bz_replay_report report;
     char error[BZ_TRACE_ERROR_BYTES];
-    if (!bz_record(program, finding->seed, &kept->trace, &report)) {
-        return bz_cli_fail(name, BZ_EXIT_INTERNAL, "out of memory while a finding was recorded");
-    }
     bz_token_format(program, finding->seed, finding->digest, kept->token, sizeof kept->token);
+    if (!bz_record(program, finding->seed, &kept->trace, &report)) {
+        keep_verdict(&kept->trace, finding);
+        return bz_cli_fail(name, BZ_EXIT_INTERNAL,
+                           "the finding of seed 0x%" PRIx64 " was not recorded: %s", finding->seed,
+                           report.lack);
+    }
     if (folder == NULL) {
         return BZ_EXIT_OK;
     }
@@ -167,10 +180,10 @@ int bz_findings_add(struct bz_kept_findings *kept, const char *name,
     if (like != NULL) {
         item->fifo_is_searched = like->fifo_is_searched;
         strcpy(item->fifo_token, like->fifo_token);
-    } else if (!find_witness(item, program, finding)) {
-        code = bz_cli_fail(name, BZ_EXIT_INTERNAL, "out of memory while a witness was searched");
+        return code;
     }
-    return code;
+    int witness_code = find_witness(item, name, program, finding);
+    return witness_code != BZ_EXIT_OK ? witness_code : code;
 }
 
 void bz_findings_fini(struct bz_kept_findings *kept) {

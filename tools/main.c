@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tools/cli.h"
+#include "traces/lack.h"
 
 const char *argp_program_version = "buzzer " BZ_VERSION;
 
@@ -46,10 +47,7 @@ static char *help_filter(int key, const char *text, void *input) {
     if (key != ARGP_KEY_HELP_POST_DOC) {
         return (char *)(uintptr_t)text;
     }
-    char *list = malloc(4096);
-    if (list == NULL) {
-        return NULL;
-    }
+    char *list = bz_lack_check(malloc(4096), "the help");
     int length = snprintf(list, 4096, "Commands:\n");
     for (size_t index = 0; index < COMMAND_COUNT; index++) {
         length += snprintf(list + length, 4096 - (size_t)length, "  %-8s %s\n",
@@ -59,7 +57,7 @@ static char *help_filter(int key, const char *text, void *input) {
              "\n'buzzer COMMAND --help' describes one; so does buzzer(1).\n\n"
              "Exit status: 0 the property holds, or the replay matched; 1 a violation was found; "
              "2 usage, bad input or environment; 3 a replay diverged; 4 a required window was "
-             "never hit; 5 interrupted or out of budget; 70 internal error.");
+             "never hit; 5 interrupted or out of budget; 70 internal error, or out of memory.");
     return list;
 }
 
@@ -79,6 +77,7 @@ static int run_command(int argc, char **argv) {
             char name[32];
             snprintf(name, sizeof name, "buzzer %s", names[index]);
             argv[0] = name; /* the prefix of messages and usage lines */
+            bz_cli_set_lack(name, BZ_EXIT_INTERNAL, NULL);
             return commands[index].run(argc, argv);
         }
     }

@@ -13,6 +13,7 @@
 #include "sim/run/campaign.h"
 #include "sim/run/settings.h"
 #include "tools/cli.h"
+#include "traces/lack.h"
 
 /* A batch of runs takes milliseconds. After this much processor time, one of them does not end. */
 #define BATCH_RUNS 64u
@@ -34,12 +35,18 @@ void bz_mutation_destroy(struct bz_mutation *results, uint32_t count) {
 
 /* --- in the child ----------------------------------------------------------------------------- */
 
-/* Runs seeds until the first violation. Without memory, the process ends with is_judged false. */
+/* Ends the process with is_judged false. */
+static void leave(const char *sentence) {
+    (void)sentence;
+    _exit(0);
+}
+
+/* Runs seeds until the first violation. Without memory, the process leaves. */
 static void judge_program(const struct bz_program *program, uint64_t runs,
                           struct bz_mutation *result) {
     struct bz_world *world = bz_program_new_world(program);
     if (world == NULL) {
-        _exit(0);
+        leave(NULL);
     }
     const struct itimerval batch = {.it_value = {.tv_sec = BATCH_SECONDS}};
     result->scenario = program->scenario->name;
@@ -51,7 +58,11 @@ static void judge_program(const struct bz_program *program, uint64_t runs,
         }
         result->seed = seed;
         result->schedules++;
-        if (bz_program_run(program, world, seed) == BZ_RUN_VIOLATED) {
+        enum bz_run_end end = bz_program_run(program, world, seed);
+        if (end == BZ_RUN_NO_RESOURCE) {
+            leave(NULL);
+        }
+        if (end == BZ_RUN_VIOLATED) {
             result->oracle = bz_judge_violation(world->judge)->oracle;
             memcpy(result->message, bz_judge_violation(world->judge)->message,
                    sizeof result->message);
@@ -119,6 +130,7 @@ static _Noreturn void judge(const struct bz_mutation_config *config, struct bz_m
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     signal(SIGPROF, SIG_DFL);
+    bz_lack_handler = leave;
     /* Discards what a crashing process prints, and its core. */
     const struct rlimit none = {0};
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);

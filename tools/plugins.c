@@ -17,6 +17,7 @@
 #include "sim/run/settings.h"
 #include "sim/variant/plugin.h"
 #include "tools/cli.h"
+#include "traces/lack.h"
 #include "traces/text.h"
 
 /* Of one plug-in, because the list may lack its end. */
@@ -61,8 +62,8 @@ static bool survives(char *path, char *error, size_t error_bytes) {
     struct bz_death death;
     contain.step_ns = LOAD_NS;
     enum bz_child_state state = bz_contain_call(&contain, NULL, load, path, &death);
-    if (state == BZ_CHILD_RUNS) {
-        return bz_fail(error, error_bytes, "no process can be started, in which to try it first");
+    if (state == BZ_CHILD_LACKS) {
+        bz_lack_handler(death.how);
     }
     return state == BZ_CHILD_DONE ||
            bz_fail(error, error_bytes,
@@ -220,11 +221,8 @@ int bz_plugins_load(const char *file, const char *name) {
     while (bz_cli_catalog.variants[count] != NULL) {
         count++;
     }
-    const struct bz_variant **list =
-        realloc(longer_list, (count + VARIANTS_MAX + 1) * sizeof *list);
-    if (list == NULL) {
-        return bz_cli_fail(name, BZ_EXIT_INTERNAL, "out of memory");
-    }
+    const struct bz_variant **list = bz_lack_check(
+        realloc(longer_list, (count + VARIANTS_MAX + 1) * sizeof *list), "the list of variants");
     if (longer_list == NULL) {
         memcpy(list, bz_cli_catalog.variants, count * sizeof *list);
     }

@@ -17,7 +17,7 @@ struct bz_run_report {
     const struct bz_campaign_result *result;
     const struct bz_kept_findings *findings;
     double seconds;
-    bool is_stopped;         /* by a signal */
+    bool is_stopped;         /* by a signal, or because something ran out */
     struct bz_missed missed; /* required windows */
     int exit_code;
 };

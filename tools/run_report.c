@@ -104,6 +104,10 @@ static void print_findings(const struct bz_run_report *report) {
 
 static void print_verdict(const struct bz_run_report *report) {
     const struct bz_campaign_result *result = report->result;
+    if (result->lack[0] != '\0') {
+        printf("\n%s; the %" PRIu64 " runs above are complete\n", result->lack, result->runs);
+        return;
+    }
     if (report->is_stopped) {
         printf("\ninterrupted; the %" PRIu64 " runs above are complete\n", result->runs);
     }
@@ -119,7 +123,7 @@ static void print_verdict(const struct bz_run_report *report) {
 
 /* Printed by quiet campaigns, too. */
 static void say_why_unproved(const struct bz_run_report *report) {
-    if (report->is_stopped) {
+    if (report->is_stopped && report->result->lack[0] == '\0') {
         fprintf(stderr, "interrupted after %" PRIu64 " runs\n", report->result->runs);
     } else if (report->exit_code == BZ_EXIT_INTERRUPTED) {
         fprintf(stderr, "%" PRIu64 " of the runs hit the step limit (--max-steps)\n",

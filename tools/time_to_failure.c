@@ -30,8 +30,9 @@ static bool poll_campaign(void *context, const struct bz_campaign_result *so_far
     return *config->stop == 0;
 }
 
-static bool run(const struct bz_ttf_config *config, const struct bz_program *program,
-                uint64_t seed_first, uint64_t runs, struct bz_campaign_result *result) {
+static bool run(struct bz_ttf *ttf, const struct bz_ttf_config *config,
+                const struct bz_program *program, uint64_t seed_first, uint64_t runs,
+                struct bz_campaign_result *result) {
     struct bz_campaign_config campaign = {.program = program,
                                           .seed_first = seed_first,
                                           .runs = runs,
@@ -39,7 +40,9 @@ static bool run(const struct bz_ttf_config *config, const struct bz_program *pro
                                           .stop = config->stop,
                                           .poll = poll_campaign,
                                           .context = (void *)(uintptr_t)config};
-    return bz_campaign_run(&campaign, result);
+    bool is_ok = bz_campaign_run(&campaign, result);
+    memcpy(ttf->lack, result->lack, sizeof ttf->lack);
+    return is_ok;
 }
 
 static bool run_twin(struct bz_ttf *ttf, const struct bz_ttf_config *config, uint64_t seed_first,
@@ -47,7 +50,7 @@ static bool run_twin(struct bz_ttf *ttf, const struct bz_ttf_config *config, uin
     static struct bz_campaign_result result;
     struct bz_program program = ttf->program;
     program.variant = ttf->twin;
-    if (!run(config, &program, seed_first, runs, &result)) {
+    if (!run(ttf, config, &program, seed_first, runs, &result)) {
         return false;
     }
     ttf->twin_runs += result.runs;
@@ -61,7 +64,7 @@ static bool run_twin(struct bz_ttf *ttf, const struct bz_ttf_config *config, uin
 bool bz_ttf_run_range(struct bz_ttf *ttf, const struct bz_ttf_config *config) {
     static struct bz_campaign_result result;
     uint64_t seed_first = config->seed_first + ttf->ranges_done * config->runs;
-    if (!run(config, &ttf->program, seed_first, config->runs, &result)) {
+    if (!run(ttf, config, &ttf->program, seed_first, config->runs, &result)) {
         return false;
     }
     if (result.is_interrupted) {

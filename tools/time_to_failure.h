@@ -37,6 +37,7 @@ struct bz_ttf {
     uint64_t twin_runs;                    /* seeds that the twin ran */
     struct bz_finding twin_other;          /* the twin's first violation; expected to be none */
     bool is_interrupted;
+    char lack[BZ_LACK_BYTES]; /* not empty: this ran out */
 };
 
 /* Sets up the entry in its declared scenario and settings. `ttf` is zeroed memory. False with a
@@ -44,7 +45,7 @@ struct bz_ttf {
 bool bz_ttf_init(struct bz_ttf *ttf, const struct bz_variant *entry, const char *strategy,
                  enum bz_order order, char *error, size_t error_bytes);
 
-/* Runs one more range. False without memory or processes. */
+/* Runs one more range. False if memory or processes run out: see ttf->lack. */
 bool bz_ttf_run_range(struct bz_ttf *ttf, const struct bz_ttf_config *config);
 
 /* Found in every range. */

@@ -11,6 +11,7 @@
 
 #include "primitives/runtime/check.h"
 #include "traces/json_check.h"
+#include "traces/lack.h"
 #include "traces/utf8.h"
 
 #define NUMBER_MAX ((UINT64_C(1) << 53) - 1)
@@ -22,8 +23,7 @@ static cJSON *inside(const struct bz_json *json) {
 
 /* The same for a new item. */
 static struct bz_json *made(cJSON *item) {
-    BZ_CHECK(item != NULL); /* out of memory */
-    return (struct bz_json *)item;
+    return bz_lack_check(item, "a JSON document");
 }
 
 static struct bz_json *append(struct bz_json *array, cJSON *item) {
@@ -36,8 +36,7 @@ static struct bz_json *append(struct bz_json *array, cJSON *item) {
 
 /* A copy with U+FFFD in place of each byte that is not UTF-8. */
 static char *clean_copy(const char *text) {
-    char *copy = malloc(3 * strlen(text) + 1);
-    BZ_CHECK(copy != NULL);
+    char *copy = bz_lack_check(malloc(3 * strlen(text) + 1), "a JSON document");
     char *to = copy;
     while (*text != '\0') {
         uint32_t code_point;
@@ -116,8 +115,7 @@ void bz_json_append_string(struct bz_json *array, const char *value) {
 
 char *bz_json_print(const struct bz_json *json, bool is_pretty) {
     char *text = is_pretty ? cJSON_Print(inside(json)) : cJSON_PrintUnformatted(inside(json));
-    BZ_CHECK(text != NULL);
-    return text;
+    return bz_lack_check(text, "a JSON document");
 }
 
 void bz_json_free(struct bz_json *root) {
@@ -132,11 +130,8 @@ struct bz_json *bz_json_parse(const char *text, size_t length, unsigned depth_ma
     if (!bz_json_check(text, length, depth, origin, error, error_bytes)) {
         return NULL;
     }
-    cJSON *root = cJSON_ParseWithLengthOpts(text, length, NULL, false);
-    if (root == NULL) {
-        snprintf(error, error_bytes, "%s:1:1: no memory is left to read it", origin);
-    }
-    return (struct bz_json *)root;
+    /* what passed the check is refused without memory only */
+    return made(cJSON_ParseWithLengthOpts(text, length, NULL, false));
 }
 
 const struct bz_json *bz_json_get(const struct bz_json *object, const char *key) {

@@ -20,7 +20,7 @@ struct bz_json;
 #define BZ_JSON_KEY_BYTES_MAX 128u
 #define BZ_JSON_NUMBER_BYTES_MAX 40u /* characters of one number */
 
-/* --- building; every function stops the process when memory runs out -------------------------- */
+/* --- building; without memory, every function calls bz_lack_stop() -------------------------- */
 struct bz_json *bz_json_new_object(void);
 /* NULL: null. Invalid UTF-8 becomes U+FFFD. */
 void bz_json_add_string(struct bz_json *object, const char *key, const char *value);

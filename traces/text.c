@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "traces/lack.h"
+
 #define WORD_MAX 63u
 
 bool bz_fail(char *error, size_t error_bytes, const char *format, ...) {
@@ -68,17 +70,12 @@ static int open_regular(const char *path, char *error, size_t error_bytes) {
 /* Reads to the end of the file, which may grow meanwhile, at most to the limit. */
 static char *read_all(int descriptor, size_t bytes_max, size_t *length) {
     size_t capacity = 65536;
-    char *text = malloc(capacity);
+    char *text = bz_lack_check(malloc(capacity), "the text of a file");
     *length = 0;
-    while (text != NULL && *length <= bytes_max) {
+    while (*length <= bytes_max) {
         if (*length == capacity) {
             capacity *= 2;
-            char *larger = realloc(text, capacity);
-            if (larger == NULL) {
-                free(text);
-            }
-            text = larger;
-            continue;
+            text = bz_lack_check(realloc(text, capacity), "the text of a file");
         }
         ssize_t got = read(descriptor, text + *length, capacity - *length);
         if (got == 0) {

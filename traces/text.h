@@ -13,7 +13,8 @@ bool bz_fail(char *error, size_t error_bytes, const char *format, ...)
 size_t bz_edit_distance(const char *a, const char *b);
 
 /* The content of a regular file; the caller frees it. NULL with a message that begins with `path`.
- * A folder, a pipe or a device is refused without being read. */
+ * A folder, a pipe or a device is refused without being read. Without memory it calls
+ * bz_lack_stop(). */
 char *bz_file_read(const char *path, size_t bytes_max, size_t *length, char *error,
                    size_t error_bytes);
 

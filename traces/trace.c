@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "primitives/runtime/check.h"
+#include "traces/lack.h"
 #include "traces/trace_fields.h"
 
 #define CHUNK_BYTES 16384u
@@ -69,8 +70,8 @@ static void grow_names(struct bz_trace *trace) {
     struct bz_trace_name *old = trace->names;
     size_t old_capacity = trace->name_capacity;
     trace->name_capacity = old_capacity == 0 ? 64 : 2 * old_capacity;
-    trace->names = calloc(trace->name_capacity, sizeof *trace->names);
-    BZ_CHECK(trace->names != NULL);
+    trace->names =
+        bz_lack_check(calloc(trace->name_capacity, sizeof *trace->names), "the names of a trace");
     for (size_t index = 0; index < old_capacity; index++) {
         if (old[index].text != NULL) {
             *slot_of(trace, old[index].text) = old[index];
@@ -84,8 +85,7 @@ static const char *copy_into_chunk(struct bz_trace *trace, const char *text) {
     struct bz_trace_chunk *chunk = trace->chunks;
     if (chunk == NULL || chunk->capacity - chunk->used < bytes) {
         size_t capacity = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
-        chunk = malloc(sizeof *chunk + capacity);
-        BZ_CHECK(chunk != NULL);
+        chunk = bz_lack_check(malloc(sizeof *chunk + capacity), "the texts of a trace");
         chunk->next = trace->chunks;
         chunk->used = 0;
         chunk->capacity = capacity;
@@ -120,9 +120,7 @@ static void *with_room(void *array, size_t count, size_t *capacity, size_t entry
         return array;
     }
     *capacity = *capacity == 0 ? CAPACITY_FIRST : 2 * *capacity;
-    void *larger = realloc(array, *capacity * entry_bytes);
-    BZ_CHECK(larger != NULL);
-    return larger;
+    return bz_lack_check(realloc(array, *capacity * entry_bytes), "the entries of a trace");
 }
 
 void bz_trace_add_choice(struct bz_trace *trace, struct bz_trace_choice choice) {

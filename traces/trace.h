@@ -5,7 +5,7 @@
  * in order of creation.
  *
  * A trace owns its strings and arrays: bz_trace_string() copies into it, bz_trace_fini() frees
- * everything. Appending aborts the process without memory. Not thread-safe. */
+ * everything. Without memory, all functions call bz_lack_stop() (lack.h). Not thread-safe. */
 #ifndef BZ_TRACES_TRACE_H
 #define BZ_TRACES_TRACE_H
 
@@ -144,8 +144,7 @@ bool bz_trace_parse(struct bz_trace *trace, const char *text, size_t length, con
 bool bz_trace_write(const struct bz_trace *trace, const char *path, char *error,
                     size_t error_bytes);
 
-/* The text of the file, the same bytes for equal traces; the caller frees it. NULL without memory.
- * */
+/* The text of the file, the same bytes for equal traces; the caller frees it. */
 char *bz_trace_print(const struct bz_trace *trace);
 
 BZ_END_DECLS

@@ -3,12 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "traces/lack.h"
 #include "traces/text.h"
 #include "traces/trace.h"
 #include "traces/trace_fields.h"
@@ -18,84 +20,126 @@
 
 /* --- text ------------------------------------------------------------------------------------- */
 
+#define CAPACITY_FIRST 65536u
+
+/* Not a stream of the C library: open_memstream() does not report a lack of memory. */
+struct output {
+    char *text;
+    size_t length;
+    size_t capacity;
+};
+
+static void put_bytes(struct output *out, const char *bytes, size_t count) {
+    if (out->capacity - out->length < count) {
+        size_t capacity = out->capacity == 0 ? CAPACITY_FIRST : out->capacity;
+        while (capacity - out->length < count) {
+            capacity *= 2;
+        }
+        out->text = bz_lack_check(realloc(out->text, capacity), "the text of a trace");
+        out->capacity = capacity;
+    }
+    memcpy(out->text + out->length, bytes, count);
+    out->length += count;
+}
+
+static void put(struct output *out, const char *text) {
+    put_bytes(out, text, strlen(text));
+}
+
+/* At most 63 bytes. */
+__attribute__((format(printf, 2, 3))) static void put_format(struct output *out, const char *format,
+                                                             ...) {
+    char text[64];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    put(out, text);
+}
+
 /* In quotes, with escapes. Invalid UTF-8 becomes U+FFFD, NULL an empty string. */
-static void put_string(FILE *out, const char *text) {
-    putc('"', out);
+static void put_string(struct output *out, const char *text) {
+    put(out, "\"");
     while (text != NULL && *text != '\0') {
         uint32_t code_point = 0xfffd;
         size_t bytes = bz_utf8_read(text, 4, &code_point);
         if (bytes == 0 || bz_utf8_is_control(code_point)) {
-            fprintf(out, "\\u%04x", (unsigned)code_point);
+            put_format(out, "\\u%04" PRIx32, code_point);
             bytes = bytes == 0 ? 1 : bytes;
         } else {
-            fputs(code_point == '"' || code_point == '\\' ? "\\" : "", out);
-            fwrite(text, 1, bytes, out);
+            put(out, code_point == '"' || code_point == '\\' ? "\\" : "");
+            put_bytes(out, text, bytes);
         }
         text += bytes;
     }
-    putc('"', out);
+    put(out, "\"");
 }
 
 /* --- parts ------------------------------------------------------------------------------------ */
 
-static void put_entry(FILE *out, const struct bz_trace_field *fields, const void *entry) {
+static void put_entry(struct output *out, const struct bz_trace_field *fields, const void *entry) {
     const char *separator = "{\"";
     for (const struct bz_trace_field *field = fields; field->key != NULL; field++) {
         const void *member = (const char *)entry + field->offset;
-        if (field->type == BZ_FIELD_NUMBER && *(const uint64_t *)member != BZ_TRACE_ABSENT) {
-            fprintf(out, "%s%s\":%" PRIu64, separator, field->key, *(const uint64_t *)member);
-            separator = ",\"";
-        } else if (field->type != BZ_FIELD_NUMBER && *(const char *const *)member != NULL) {
-            fprintf(out, "%s%s\":", separator, field->key);
+        bool is_number = field->type == BZ_FIELD_NUMBER;
+        if (is_number ? *(const uint64_t *)member == BZ_TRACE_ABSENT
+                      : *(const char *const *)member == NULL) {
+            continue;
+        }
+        put(out, separator);
+        put(out, field->key);
+        put(out, "\":");
+        separator = ",\"";
+        if (is_number) {
+            put_format(out, "%" PRIu64, *(const uint64_t *)member);
+        } else {
             put_string(out, *(const char *const *)member);
-            separator = ",\"";
         }
     }
-    fputs(separator[0] == '{' ? "{}" : "}", out);
+    put(out, separator[0] == '{' ? "{}" : "}");
 }
 
-static void put_member(FILE *out, const char *key, const char *value) {
-    fprintf(out, "  \"%s\": ", key);
+static void put_member(struct output *out, const char *key, const char *value) {
+    put(out, "  \"");
+    put(out, key);
+    put(out, "\": ");
     put_string(out, value);
-    fputs(",\n", out);
+    put(out, ",\n");
 }
 
-static void put_params(FILE *out, const struct bz_trace *trace) {
-    fputs("  \"params\": {", out);
+static void put_params(struct output *out, const struct bz_trace *trace) {
+    put(out, "  \"params\": {");
     for (size_t index = 0; index < trace->param_count; index++) {
-        fputs(index == 0 ? "" : ", ", out);
+        put(out, index == 0 ? "" : ", ");
         put_string(out, trace->params[index].name);
-        fputs(": ", out);
+        put(out, ": ");
         put_string(out, trace->params[index].value);
     }
-    fputs("},\n", out);
+    put(out, "},\n");
 }
 
 /* Without fields, the entries are strings. */
-static void put_array(FILE *out, const char *key, const void *entries, size_t count,
+static void put_array(struct output *out, const char *key, const void *entries, size_t count,
                       size_t entry_bytes, const struct bz_trace_field *fields) {
-    fprintf(out, "  \"%s\": [", key);
+    put(out, "  \"");
+    put(out, key);
+    put(out, "\": [");
     for (size_t index = 0; index < count; index++) {
         const char *entry = (const char *)entries + index * entry_bytes;
-        fputs(index == 0 ? "\n    " : ",\n    ", out);
+        put(out, index == 0 ? "\n    " : ",\n    ");
         if (fields != NULL) {
             put_entry(out, fields, entry);
         } else {
             put_string(out, *(const char *const *)(const void *)entry);
         }
     }
-    fputs(count == 0 ? "],\n" : "\n  ],\n", out);
+    put(out, count == 0 ? "],\n" : "\n  ],\n");
 }
 
 char *bz_trace_print(const struct bz_trace *trace) {
-    char *text = NULL;
-    size_t length;
-    char seed[32];
-    FILE *out = open_memstream(&text, &length);
-    if (out == NULL) {
-        return NULL;
-    }
-    fputs("{\n", out);
+    struct output text = {.text = NULL};
+    struct output *out = &text;
+    put(out, "{\n");
     put_member(out, "format", BZ_TRACE_FORMAT);
     put_member(out, "engine", trace->engine);
     put_member(out, "scenario", trace->scenario);
@@ -104,22 +148,17 @@ char *bz_trace_print(const struct bz_trace *trace) {
     put_member(out, "strategy", trace->strategy);
     put_member(out, "order", trace->order);
     put_member(out, "cancel", trace->cancel);
-    snprintf(seed, sizeof seed, "0x%" PRIx64, trace->seed);
-    put_member(out, "seed", seed);
+    put_format(out, "  \"seed\": \"0x%" PRIx64 "\",\n", trace->seed);
     put_array(out, "tasks", trace->tasks, trace->task_count, sizeof *trace->tasks, NULL);
     put_array(out, "choices", trace->choices, trace->choice_count, sizeof *trace->choices,
               bz_trace_choice_fields);
     put_array(out, "events", trace->events, trace->event_count, sizeof *trace->events,
               bz_trace_event_fields);
-    fputs("  \"verdict\": ", out);
+    put(out, "  \"verdict\": ");
     put_entry(out, bz_trace_verdict_fields, &trace->verdict);
-    fprintf(out, ",\n  \"digest\": \"%016" PRIx64 "\"\n}\n", trace->digest);
-    bool is_broken = ferror(out) != 0;
-    if (fclose(out) != 0 || is_broken) {
-        free(text);
-        text = NULL;
-    }
-    return text;
+    put_format(out, ",\n  \"digest\": \"%016" PRIx64 "\"\n}\n", trace->digest);
+    put_bytes(out, "", 1);
+    return text.text;
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -153,10 +192,7 @@ static bool write_all(int descriptor, const char *text, size_t length) {
 /* On failure, errno is set and no partial file stays. */
 static bool replace(const char *path, const char *text) {
     size_t name_bytes = strlen(path) + 32;
-    char *name = malloc(name_bytes);
-    if (name == NULL) {
-        return false;
-    }
+    char *name = bz_lack_check(malloc(name_bytes), "the name of a file");
     int descriptor = create_beside(path, name, name_bytes);
     bool is_written = descriptor >= 0 && write_all(descriptor, text, strlen(text));
     int problem = errno;
@@ -194,9 +230,6 @@ bool bz_trace_write(const struct bz_trace *trace, const char *path, char *error,
                        path);
     }
     char *text = bz_trace_print(trace);
-    if (text == NULL) {
-        return bz_fail(error, error_bytes, "%s: no memory is left to write the trace", path);
-    }
     bool is_written = is_readable(text, path, error, error_bytes);
     if (is_written && !replace(path, text)) {
         is_written = bz_fail(error, error_bytes,

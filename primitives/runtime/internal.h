@@ -242,10 +242,15 @@ struct bz_mem {
     size_t limit_bytes;
     uint64_t live_blocks;
     size_t classes_used; /* one more than the highest class with a free block */
+    bool is_exhausted;   /* an allocation was refused since the last reset */
     struct bz_mem_free_block *free_lists[BZ_MEM_CLASSES];
 };
 
 #define BZ_MEM_HEADER_BYTES ((sizeof(struct bz_mem) + 63u) & ~(size_t)63u)
+
+/* munmap(). At the kernel's limit of mappings, it cannot take a piece out of a larger one: then the
+ * memory is given back, and the addresses stay in use. */
+void bz_mem_unmap(void *range, size_t bytes);
 
 struct bz_stack_pool {
     size_t stack_bytes;
@@ -255,6 +260,7 @@ struct bz_stack_pool {
     struct bz_stack *free_stacks;
     struct bz_stack **by_number;
     uint32_t fresh_taken; /* the next number to hand out if no stack was returned */
+    bool is_exhausted;    /* no stack could be taken, since the last reset */
 };
 
 #endif

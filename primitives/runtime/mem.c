@@ -1,5 +1,6 @@
 #include "primitives/runtime/mem.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 
 #include "primitives/runtime/internal.h"
@@ -48,13 +49,25 @@ void bz_mem_destroy(struct bz_mem *mem) {
     if (mem != NULL) {
         note_used(mem);
         bz_san_unpoison(mem->base, mem->used_bytes_max);
-        BZ_CHECK(munmap(mem->base, mem->limit_bytes) == 0);
+        bz_mem_unmap(mem->base, mem->limit_bytes);
     }
+}
+
+void bz_mem_unmap(void *range, size_t bytes) {
+    if (munmap(range, bytes) != 0) {
+        BZ_CHECK(errno == ENOMEM);
+        (void)madvise(range, bytes, MADV_DONTNEED);
+    }
+}
+
+static __attribute__((noinline, cold)) void *refuse(struct bz_mem *mem) {
+    mem->is_exhausted = true;
+    return NULL;
 }
 
 void *bz_mem_alloc_raw(struct bz_mem *mem, size_t size_bytes) {
     if (size_bytes > mem->limit_bytes) {
-        return NULL;
+        return refuse(mem);
     }
     size_t rounded_bytes;
     unsigned index = class_of(size_bytes, &rounded_bytes);
@@ -64,7 +77,7 @@ void *bz_mem_alloc_raw(struct bz_mem *mem, size_t size_bytes) {
         mem->free_lists[index] = block->next;
     } else {
         if (rounded_bytes > mem->limit_bytes - mem->used_bytes) {
-            return NULL;
+            return refuse(mem);
         }
         block = (void *)(mem->base + mem->used_bytes);
         bz_san_unpoison(block, rounded_bytes);
@@ -113,8 +126,13 @@ void bz_mem_reset(struct bz_mem *mem) {
     mem->classes_used = 0;
     mem->used_bytes = BZ_MEM_HEADER_BYTES;
     mem->live_blocks = 0;
+    mem->is_exhausted = false;
 }
 
 uint64_t bz_mem_live_blocks(const struct bz_mem *mem) {
     return mem->live_blocks;
+}
+
+bool bz_mem_is_exhausted(const struct bz_mem *mem) {
+    return mem->is_exhausted;
 }

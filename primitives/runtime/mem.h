@@ -10,6 +10,7 @@
 #ifndef BZ_RUNTIME_MEM_H
 #define BZ_RUNTIME_MEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,6 +49,9 @@ void *bz_mem_grow(struct bz_mem *mem, void *block, size_t old_bytes, size_t new_
 void bz_mem_reset(struct bz_mem *mem);
 
 uint64_t bz_mem_live_blocks(const struct bz_mem *mem);
+
+/* Whether an allocation was refused since the last reset. */
+bool bz_mem_is_exhausted(const struct bz_mem *mem);
 
 BZ_END_DECLS
 

@@ -4,6 +4,7 @@
 #ifndef BZ_SIM_CHOICE_TAPE_H
 #define BZ_SIM_CHOICE_TAPE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "primitives/runtime/mem.h"
@@ -26,24 +27,19 @@ static inline void bz_tape_clear(struct bz_tape *tape) {
     tape->count = 0;
 }
 
-/* Doubles the capacity. Stops the process without memory, as do the functions below. */
-void bz_tape_grow(struct bz_tape *tape);
+/* Doubles the capacity. False without memory, and nothing has changed. */
+bool bz_tape_grow(struct bz_tape *tape);
 
-/* The place of the next entry. */
-static inline struct bz_choice *bz_tape_next(struct bz_tape *tape) {
-    if (__builtin_expect(tape->count == tape->capacity, 0)) {
-        bz_tape_grow(tape);
+static inline bool bz_tape_append(struct bz_tape *tape, struct bz_choice choice) {
+    if (tape->count == tape->capacity && !bz_tape_grow(tape)) {
+        return false;
     }
-    return &tape->choices[tape->count];
+    tape->choices[tape->count++] = choice;
+    return true;
 }
 
-static inline void bz_tape_append(struct bz_tape *tape, struct bz_choice choice) {
-    *bz_tape_next(tape) = choice;
-    tape->count++;
-}
-
-/* Makes `tape` equal to `other`. */
-void bz_tape_copy(struct bz_tape *tape, const struct bz_tape *other);
+/* Makes `tape` equal to `other`, or, without memory, to the beginning of it. */
+bool bz_tape_copy(struct bz_tape *tape, const struct bz_tape *other);
 
 BZ_END_DECLS
 

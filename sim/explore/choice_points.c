@@ -11,7 +11,11 @@ static struct bz_choice_point *point_of(void *state, enum bz_choice_kind kind, u
             uint32_t capacity = search->point_capacity == 0 ? 1024 : 2 * search->point_count;
             struct bz_choice_point *larger =
                 realloc(search->points, capacity * sizeof *search->points);
-            BZ_CHECK(larger != NULL);
+            if (larger == NULL) {
+                bz_judge_lacks(search->world->judge, NULL, "the choice points of a search");
+                search->spare = (struct bz_choice_point){.bound = bound, .kind = (uint8_t)kind};
+                return &search->spare;
+            }
             search->points = larger;
             search->point_capacity = capacity;
         }

@@ -91,15 +91,22 @@ uint32_t bz_explore_estimate_log2(const struct bz_program *program, uint32_t pro
     brief.profile.steps = 0;
     struct bz_world *world = bz_program_new_world(&brief);
     if (world == NULL) {
-        return 0;
+        return BZ_EXPLORE_NO_ESTIMATE;
     }
     struct product sum = {0, 0};
+    bool is_ok = true;
     for (uint32_t seed = 0; seed < probes; seed++) {
-        (void)bz_program_run(&brief, world, seed);
+        is_ok = bz_program_run(&brief, world, seed) != BZ_RUN_NO_RESOURCE;
+        if (!is_ok) {
+            break;
+        }
         sum = add(sum, ((const struct descent *)world->judge->strategy_state)->leaves);
     }
     bz_world_destroy(world);
     uint32_t log2 = sum.log2 + 63u - (uint32_t)__builtin_clzll(sum.mantissa | 1u);
     uint32_t shared = 63u + (31u - (uint32_t)__builtin_clz(probes | 1u));
+    if (!is_ok) {
+        return BZ_EXPLORE_NO_ESTIMATE;
+    }
     return log2 > shared ? log2 - shared : 0;
 }

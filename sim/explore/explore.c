@@ -1,8 +1,10 @@
 #include "sim/explore/explore.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/explore/search.h"
+#include "traces/lack.h"
 
 const char *bz_reduction_name(unsigned index) {
     static const char *const names[] = {"snapshots", "states", "queue", "sleep"};
@@ -81,6 +83,18 @@ static bool simplify(struct bz_search *search) {
     return is_ok;
 }
 
+/* False, after a note of what ran out. `search` may be NULL. */
+static bool end_for_lack(const struct bz_search *search, struct bz_explore_result *result) {
+    const char *error = search == NULL ? NULL : bz_judge_error(search->world->judge);
+    if (error != NULL) {
+        snprintf(result->lack, sizeof result->lack, "%.*s", (int)sizeof result->lack - 1, error);
+    } else {
+        bz_lack_text(result->lack, sizeof result->lack, NULL, "the states of a search");
+    }
+    result->end = BZ_EXPLORE_NO_RESOURCE;
+    return false;
+}
+
 bool bz_explore(const struct bz_explore_config *given, struct bz_explore_result *result) {
     struct bz_explore_config config = *given;
     config.states_max = config.states_max == 0 ? BZ_EXPLORE_STATES_MAX_DEFAULT : config.states_max;
@@ -90,7 +104,7 @@ bool bz_explore(const struct bz_explore_config *given, struct bz_explore_result 
     *result = (struct bz_explore_result){.is_minimal = true};
     struct bz_search *search = bz_search_new(&config, result);
     if (search == NULL) {
-        return false;
+        return end_for_lack(NULL, result);
     }
     uint32_t last = has_sweep ? before_sweep - 1 : rounds_max(&config);
     bool is_ok = run_rounds(search, last);
@@ -102,6 +116,7 @@ bool bz_explore(const struct bz_explore_config *given, struct bz_explore_result 
             is_ok = simplify(search);
         }
     }
+    is_ok = is_ok || end_for_lack(search, result);
     bz_search_destroy(search);
     return is_ok;
 }
@@ -119,14 +134,19 @@ bool bz_explore_repeat(const struct bz_program *program, const struct bz_explore
     *repeat = *program;
     repeat->strategy = &bz_strategy_answers;
     repeat->answers = finding->answers;
-    struct bz_world *world = finding->has_answers ? bz_program_new_world(repeat) : NULL;
-    if (world == NULL) {
+    *found = (struct bz_finding){.seed = 0};
+    if (!finding->has_answers) {
         return false;
     }
-    const struct bz_violation *violation = bz_judge_violation(world->judge);
+    struct bz_world *world = bz_program_new_world(repeat);
+    if (world == NULL) {
+        bz_lack_text(found->violation.message, BZ_LACK_BYTES, NULL, "a world to run in");
+        return false;
+    }
     bool is_same = bz_program_run(repeat, world, 0) == BZ_RUN_VIOLATED &&
-                   strcmp(violation->oracle, finding->violation.oracle) == 0;
-    *found = (struct bz_finding){.digest = bz_judge_digest(world->judge), .violation = *violation};
+                   strcmp(bz_judge_violation(world->judge)->oracle, finding->violation.oracle) == 0;
+    *found = (struct bz_finding){.digest = bz_judge_digest(world->judge),
+                                 .violation = *bz_judge_violation(world->judge)};
     bz_world_destroy(world);
     return is_same;
 }

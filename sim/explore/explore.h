@@ -53,6 +53,7 @@ enum bz_explore_end {
     BZ_EXPLORE_FOUND = 1,       /* stopped at a violation */
     BZ_EXPLORE_INTERRUPTED = 2, /* by `stop` or `poll` */
     BZ_EXPLORE_STATES_MAX = 3,  /* the limit on states */
+    BZ_EXPLORE_NO_RESOURCE = 4, /* memory ran out */
 };
 
 struct bz_explore_finding {
@@ -83,6 +84,7 @@ struct bz_explore_result {
     uint64_t transitions_total; /* of all rounds and the sweep */
     uint64_t outcomes_digest;   /* of the set of outcomes */
     uint64_t violations_digest; /* of the set of (oracle, object) that were found */
+    char lack[BZ_LACK_BYTES];   /* BZ_EXPLORE_NO_RESOURCE: what ran out */
     uint32_t finding_count;
     struct bz_explore_finding findings[BZ_EXPLORE_FINDINGS_MAX]; /* one per oracle and object */
 };
@@ -113,7 +115,7 @@ struct bz_explore_config {
 
 #define BZ_EXPLORE_ROUNDS_DEFAULT 3u
 
-/* False without memory. */
+/* False if memory runs out (BZ_EXPLORE_NO_RESOURCE). The result says how far the search came. */
 bool bz_explore(const struct bz_explore_config *config, struct bz_explore_result *result);
 
 /* Whether the search is a proof: everything within the configured bounds was searched. */
@@ -121,14 +123,16 @@ bool bz_explore_is_complete(const struct bz_explore_config *config,
                             const struct bz_explore_result *result);
 
 /* Repeats a finding as an ordinary run: `repeat` becomes the program with the finding's answers,
- * and `found` what the run led to. False if the finding has no answers, without memory, or if the
- * run does not violate the same oracle; the last is a fault of the harness, or of a scenario that
- * keeps state outside the world's memory. */
+ * and `found` what the run led to. False if the finding has no answers, or if the run does not
+ * violate the same oracle, which is a fault of the harness, or of a scenario that keeps state
+ * outside the world's memory. False without memory, too: then the violation in `found` has no
+ * oracle and a message that says what ran out. */
 bool bz_explore_repeat(const struct bz_program *program, const struct bz_explore_finding *finding,
                        struct bz_program *repeat, struct bz_finding *found);
 
 /* The binary logarithm of the number of schedules, estimated by `probes` random descents (Knuth,
- * 1975). 0 without memory. */
+ * 1975). BZ_EXPLORE_NO_ESTIMATE without memory. */
+#define BZ_EXPLORE_NO_ESTIMATE UINT32_MAX
 uint32_t bz_explore_estimate_log2(const struct bz_program *program, uint32_t probes);
 
 #endif

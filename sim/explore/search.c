@@ -230,6 +230,9 @@ static void leave(struct bz_search *search) {
 static enum bz_arrival evaluate(struct bz_search *search, bool goes_on) {
     struct bz_frame *frame = search->top;
     bool is_skipped = search->is_blocked;
+    if (!bz_world_has_resources(search->world)) {
+        return BZ_ARRIVED_FAILED;
+    }
     if (bz_search_has(search, BZ_REDUCE_SLEEP) && search->frame_count > 1 && goes_on) {
         is_skipped |= bz_search_is_skipped(search, search->tracker.transition);
     }
@@ -251,6 +254,9 @@ static enum bz_arrival evaluate(struct bz_search *search, bool goes_on) {
     if (!goes_on) {
         bz_schedules_add(&frame->schedules, 1);
         finish(search);
+        if (!bz_world_has_resources(search->world)) {
+            return BZ_ARRIVED_FAILED;
+        }
         /* The last transition was no step. */
         bool is_ok =
             keep_finding(search, search->frame_count - 2) || bz_search_note_outcome(search);

@@ -67,8 +67,9 @@ struct bz_search {
     struct bz_choice_point *points; /* of the whole path */
     uint32_t point_count;
     uint32_t point_capacity;
-    uint32_t cursor; /* the next choice point of the world */
-    bool is_blocked; /* the present transition is to be skipped */
+    struct bz_choice_point spare; /* without memory for one more */
+    uint32_t cursor;              /* the next choice point of the world */
+    bool is_blocked;              /* the present transition is to be skipped */
     bool has_jumped; /* the clock has, in the present transition: it is no task's step alone */
     bool is_cut;     /* a bound has left something out */
     bool is_at_top;  /* the world is in the state of the topmost frame */

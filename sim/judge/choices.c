@@ -5,6 +5,20 @@
 
 #include "sim/judge/internal.h"
 
+/* --- the tape --------------------------------------------------------------------------------- */
+
+void bz_judge_grow_tape(struct bz_judge *judge) {
+    if (!bz_tape_grow(&judge->tape)) {
+        bz_judge_lacks(judge, NULL, "the tape of choices");
+        judge->tape.count--; /* a judge begins with a tape of some choices */
+    }
+}
+
+static void note_choice(struct bz_judge *judge, struct bz_choice choice) {
+    *bz_judge_next_choice(judge) = choice;
+    judge->tape.count++;
+}
+
 /* --- which handle is next --------------------------------------------------------------------- */
 
 /* Checks a handle's name: a wrong one could not be found in another run. */
@@ -38,17 +52,21 @@ uint32_t bz_judge_next(struct bz_judge *judge, const struct bz_ready *ready, uin
 /* The victim is chosen when the cancel strikes, not when it is planned: among all tasks whose
  * window is enabled, sorted by window, so that a strategy can weigh windows. */
 
-static void reserve_candidates(struct bz_judge *judge, uint32_t count) {
+static bool reserve_candidates(struct bz_judge *judge, uint32_t count) {
     if (count <= judge->candidates_capacity) {
-        return;
+        return true;
     }
     uint32_t capacity = 2 * count;
     struct bz_cancel_candidate *larger =
         bz_mem_grow(judge->mem, judge->candidates, judge->candidates_capacity * sizeof *larger,
                     capacity * sizeof *larger);
-    BZ_CHECK(larger != NULL);
+    if (larger == NULL) {
+        bz_judge_lacks(judge, NULL, "the candidates of a cancel");
+        return false;
+    }
     judge->candidates = larger;
     judge->candidates_capacity = capacity;
+    return true;
 }
 
 /* How a cancel would strike this task; BZ_WINDOW_NONE: not at all. */
@@ -62,12 +80,15 @@ static inline struct bz_cancel_candidate candidate(const struct bz_judge *judge,
         .window = (uint8_t)(is_enabled & !task->is_freed ? window : BZ_WINDOW_NONE)};
 }
 
-/* A counting sort by window, stable in task order. Tasks that cannot be hit come last. */
+/* A counting sort by window, stable in task order. Tasks that cannot be hit come last. Without
+ * memory there are none. */
 static uint32_t collect(struct bz_judge *judge) {
     uint32_t task_count = judge->shadow.task_count;
     uint32_t place[BZ_WINDOW_COUNT] = {0};
     uint32_t total = 0;
-    reserve_candidates(judge, 2 * task_count);
+    if (!reserve_candidates(judge, 2 * task_count)) {
+        return 0;
+    }
     struct bz_cancel_candidate *sorted = judge->candidates;
     struct bz_cancel_candidate *unsorted = judge->candidates + task_count;
     for (uint32_t index = 0; index < task_count; index++) {
@@ -101,12 +122,12 @@ uint32_t bz_judge_inject(struct bz_judge *judge) {
     const struct bz_cancel_candidate *victim = &judge->candidates[answer - 1];
     judge->cancels_left--;
     judge->step++;
-    bz_tape_append(&judge->tape, (struct bz_choice){.kind = BZ_CHOICE_CANCEL,
-                                                    .step = judge->step,
-                                                    .owner = victim->task,
-                                                    .nth = victim->nth,
-                                                    .value = judge->point,
-                                                    .window = victim->window});
+    note_choice(judge, (struct bz_choice){.kind = BZ_CHOICE_CANCEL,
+                                          .step = judge->step,
+                                          .owner = victim->task,
+                                          .nth = victim->nth,
+                                          .value = judge->point,
+                                          .window = victim->window});
     judge->stats.injected++;
     bz_judge_note_inject(judge, victim->task);
     return victim->task;
@@ -128,9 +149,8 @@ bool bz_judge_jump(struct bz_judge *judge) {
     bool is_jump = judge->strategy->jump(judge->strategy_state, judge->step + 1);
     judge->jump_gap = judge->strategy->jump_gap(judge->strategy_state);
     if (is_jump) {
-        bz_tape_append(
-            &judge->tape,
-            (struct bz_choice){.kind = BZ_CHOICE_DELAY, .step = judge->step + 1, .value = 1});
+        note_choice(judge, (struct bz_choice){
+                               .kind = BZ_CHOICE_DELAY, .step = judge->step + 1, .value = 1});
     }
     return is_jump;
 }
@@ -146,7 +166,10 @@ static uint32_t next_draw(struct bz_judge *judge, uint32_t task) {
         uint32_t *larger =
             bz_mem_grow(judge->mem, judge->draws, judge->draws_capacity * sizeof *larger,
                         capacity * sizeof *larger);
-        BZ_CHECK(larger != NULL);
+        if (larger == NULL) {
+            bz_judge_lacks(judge, NULL, "the numbers of draws");
+            return 0;
+        }
         memset(larger + judge->draws_capacity, 0,
                (capacity - judge->draws_capacity) * sizeof *larger);
         judge->draws = larger;
@@ -169,13 +192,13 @@ static uint64_t draw(struct bz_judge *judge, enum bz_choice_kind kind, const cha
     BZ_CHECK(value < bound);
     bz_judge_note_draw(judge, kind, value);
     if (value != 0) {
-        bz_tape_append(&judge->tape, (struct bz_choice){.kind = (uint8_t)kind,
-                                                        .step = judge->step,
-                                                        .owner = task,
-                                                        .nth = question.nth,
-                                                        .label = label,
-                                                        .bound = bound,
-                                                        .value = value});
+        note_choice(judge, (struct bz_choice){.kind = (uint8_t)kind,
+                                              .step = judge->step,
+                                              .owner = task,
+                                              .nth = question.nth,
+                                              .label = label,
+                                              .bound = bound,
+                                              .value = value});
     }
     return value;
 }

@@ -93,15 +93,27 @@ static inline bool bz_judge_cancel_is_due(struct bz_judge *judge) {
 /* Injects one; see bz_judge_cancel(). */
 uint32_t bz_judge_inject(struct bz_judge *judge);
 
+/* Makes room on the tape for one more choice. Without memory, the run ends, and the last choice is
+ * dropped. */
+void bz_judge_grow_tape(struct bz_judge *judge);
+
+/* The place of the next choice. */
+static inline struct bz_choice *bz_judge_next_choice(struct bz_judge *judge) {
+    if (__builtin_expect(judge->tape.count == judge->tape.capacity, 0)) {
+        bz_judge_grow_tape(judge);
+    }
+    return &judge->tape.choices[judge->tape.count];
+}
+
 /* Begins a step, which runs the index-th ready handle, `chosen`. */
 static inline __attribute__((always_inline)) void
 bz_judge_begin_step(struct bz_judge *judge, uint32_t index, struct bz_ready chosen) {
     judge->step++;
-    *bz_tape_next(&judge->tape) = (struct bz_choice){.kind = BZ_CHOICE_NEXT,
-                                                     .step = judge->step,
-                                                     .owner = chosen.owner,
-                                                     .nth = chosen.nth,
-                                                     .role = chosen.role};
+    *bz_judge_next_choice(judge) = (struct bz_choice){.kind = BZ_CHOICE_NEXT,
+                                                      .step = judge->step,
+                                                      .owner = chosen.owner,
+                                                      .nth = chosen.nth,
+                                                      .role = chosen.role};
     judge->tape.count += index != 0; /* the default is overwritten by the next choice */
 }
 

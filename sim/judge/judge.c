@@ -97,7 +97,7 @@ static __attribute__((format(printf, 6, 0))) void violate(struct bz_judge *judge
                                                           uint32_t task, uint32_t object,
                                                           const char *format, va_list arguments) {
     struct bz_violation *violation = &judge->violation;
-    if (judge->end == BZ_RUN_BAD_SOURCE) {
+    if (judge->end == BZ_RUN_BAD_SOURCE || judge->end == BZ_RUN_NO_RESOURCE) {
         return;
     }
     if (violation->oracle != NULL) {
@@ -166,8 +166,8 @@ void bz_judge_died(struct bz_judge *judge, const char *oracle, const char *how) 
     uint32_t object = is_calling ? judge->call.object : task->object;
     char place[3 * BZ_NAME_BYTES];
     if (oracle == NULL) {
-        judge->end = BZ_RUN_GIVEN_UP;
-        judge->is_stopped = true;
+        bz_judge_lacks(judge, NULL, NULL);
+        snprintf(judge->violation.message, sizeof judge->violation.message, "%s", how);
     } else if (judge->is_ended) {
         bz_judge_overrule(judge, oracle, "%s, after the run", how);
     } else {

@@ -43,8 +43,12 @@
  * Errors. A source that breaks a rule ends its run with BZ_RUN_BAD_SOURCE, and bz_judge_error()
  * names the rule: an unknown task, object, event or status; a call out of order; an invalid bound.
  * That call returns 0, or the least value that it may return. Later calls of the run do nothing,
- * and the first error stands. It is no verdict on the code under test. The process stops only when
- * memory runs out.
+ * and the first error stands. It is no verdict on the code under test.
+ *
+ * Memory. A run that the judge or the source cannot give what it needs ends with
+ * BZ_RUN_NO_RESOURCE, and bz_judge_error() says what ran out. That is no verdict either. The
+ * process stops, by bz_lack_stop() (traces/lack.h), where no run can end: when a trace is built,
+ * and when a run has more tasks and objects than fit 1 GiB.
  *
  * Ownership. A judge belongs to one thread; a process may have many. Names and labels that the
  * source passes must outlive the run and its record. The judge owns what it returns by pointer; it
@@ -179,6 +183,11 @@ void bz_judge_end(struct bz_judge *judge);
 /* Stops the run after this step, without a verdict (BZ_RUN_GIVEN_UP). */
 void bz_judge_give_up(struct bz_judge *judge);
 
+/* Ends the run, because `resource` ran out for `purpose` (BZ_RUN_NO_RESOURCE; see traces/lack.h for
+ * both). It takes precedence over any other end, a violation included, and what the run has done
+ * since is void. Between the first event of a run and the next run. */
+void bz_judge_lacks(struct bz_judge *judge, const char *resource, const char *purpose);
+
 /* Replaces the verdict of a finished run, for an oracle that compares several runs. */
 void bz_judge_overrule(struct bz_judge *judge, const char *oracle, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -186,8 +195,8 @@ void bz_judge_overrule(struct bz_judge *judge, const char *oracle, const char *f
 /* The code under test has ended the process that made the run: it crashed, hung or exited there.
  * The judge's memory is shared with child processes, so the run may be in a child of the process
  * that created the judge, which calls this afterwards. Ends the run, with a violation of `oracle`
- * at its last step; `how` begins the message: "SIGSEGV". `oracle` NULL: without a verdict
- * (BZ_RUN_GIVEN_UP). */
+ * at its last step; `how` begins the message: "SIGSEGV". `oracle` NULL: a resource ran out, as
+ * the sentence `how` says (BZ_RUN_NO_RESOURCE). */
 void bz_judge_died(struct bz_judge *judge, const char *oracle, const char *how);
 
 /* --- results ---------------------------------------------------------------------------------- */
@@ -198,11 +207,12 @@ enum bz_run_end {
     BZ_RUN_OUT_OF_STEPS = 2, /* the step limit, with progress until the end */
     BZ_RUN_GIVEN_UP = 3,     /* without a verdict */
     BZ_RUN_BAD_SOURCE = 4,   /* without a verdict: see bz_judge_error() */
+    BZ_RUN_NO_RESOURCE = 5,  /* the same */
 };
 
 enum bz_run_end bz_judge_verdict(const struct bz_judge *judge);
 
-/* Which rule the source broke, as a message; NULL: none. */
+/* Which rule the source broke, or what ran out, as a message; NULL: none. */
 const char *bz_judge_error(const struct bz_judge *judge);
 
 #define BZ_MESSAGE_BYTES 512u
@@ -271,7 +281,7 @@ void bz_judge_watch_stop(struct bz_judge *judge, const volatile sig_atomic_t *st
 
 /* Measures how long runs of the source tend to be, in a few runs, the same for every seed. The
  * judge keeps a copy. bz_judge_run() does this before the first run if the strategy needs a profile
- * and there is none. */
+ * and there is none. Without memory (BZ_RUN_NO_RESOURCE) there is no profile: its `steps` are 0. */
 void bz_judge_measure(struct bz_judge *judge, const struct bz_source *source,
                       struct bz_profile *profile);
 

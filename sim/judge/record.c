@@ -400,7 +400,9 @@ bool bz_trace_to_tape(const struct bz_trace *trace, struct bz_tape *tape, char *
             snprintf(error, error_bytes, "choices[%zu]: %s", index, problem);
             return false;
         }
-        bz_tape_append(tape, choice);
+        if (!bz_tape_append(tape, choice)) {
+            bz_lack_stop(NULL, "the choices of a trace");
+        }
     }
     return true;
 }

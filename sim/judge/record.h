@@ -4,6 +4,7 @@
 
 #include "sim/choice/tape.h"
 #include "sim/judge/judge.h"
+#include "traces/lack.h"
 #include "traces/trace.h"
 
 BZ_BEGIN_DECLS
@@ -33,6 +34,7 @@ enum bz_replay_result {
 };
 
 struct bz_replay_report {
+    char lack[BZ_LACK_BYTES]; /* not empty: this ran out, and nothing below is valid */
     enum bz_replay_result result;
     uint32_t step;
     char expected[BZ_REPLAY_TEXT_BYTES];
@@ -45,7 +47,8 @@ struct bz_replay_report {
 /* Runs the tape of a run that was kept (`run` NULL: of the last run), and fills `trace`, which is
  * empty but for its header. If the two runs differ, the program is not deterministic: the report
  * says where, and the verdict of the trace is a violation of `nondeterminism`. A trace without a
- * header gets one that names the judge's program, variant and settings. */
+ * header gets one that names the judge's program, variant and settings. If memory runs out,
+ * report->lack says so, and the trace is void. */
 void bz_judge_record(struct bz_judge *judge, const struct bz_source *source,
                      const struct bz_kept_run *run, struct bz_trace *trace,
                      struct bz_replay_report *report);
@@ -54,7 +57,7 @@ void bz_judge_record(struct bz_judge *judge, const struct bz_source *source,
 
 /* Replays a trace strictly: every choice comes from it, and the run stops at the first choice that
  * does not fit and at the first event that differs. False with a message if the trace makes no
- * sense, or the source breaks a rule (bz_judge_error()). */
+ * sense, the source breaks a rule (bz_judge_error()), or memory runs out (report->lack). */
 bool bz_judge_replay(struct bz_judge *judge, const struct bz_source *source,
                      const struct bz_trace *trace, struct bz_replay_report *report, char *error,
                      size_t error_bytes);

@@ -1,8 +1,10 @@
-/* A source of events that breaks a rule of judge.h: its run ends there, with a message. */
+/* A source of events that breaks a rule of judge.h, and a lack of memory: the run ends there, with
+ * a message and without a verdict. */
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "sim/judge/internal.h"
+#include "traces/lack.h"
 
 #define STATE_BYTES 192u
 
@@ -22,8 +24,19 @@ void bz_judge_refuse(struct bz_judge *judge, const char *format, ...) {
     judge->end = BZ_RUN_BAD_SOURCE;
 }
 
+void bz_judge_lacks(struct bz_judge *judge, const char *resource, const char *purpose) {
+    if (judge->end != BZ_RUN_NO_RESOURCE) {
+        judge->violation = (struct bz_violation){.oracle = NULL};
+        bz_lack_text(judge->violation.message, BZ_LACK_BYTES, resource, purpose);
+        judge->is_stopped = true;
+        judge->pause_at = 0;
+        judge->end = BZ_RUN_NO_RESOURCE;
+    }
+}
+
 const char *bz_judge_error(const struct bz_judge *judge) {
-    return judge->end == BZ_RUN_BAD_SOURCE ? judge->violation.message : NULL;
+    bool has_error = judge->end == BZ_RUN_BAD_SOURCE || judge->end == BZ_RUN_NO_RESOURCE;
+    return has_error ? judge->violation.message : NULL;
 }
 
 static const char *print_state(const struct bz_judge *judge, uint32_t task, char *text) {

@@ -145,9 +145,13 @@ static void report_run(struct bz_replay_report *report, const struct bz_judge *j
     report->violation = judge->violation;
     report->digest = judge->digest;
     report->steps = judge->step;
+    if (judge->end == BZ_RUN_NO_RESOURCE) {
+        snprintf(report->lack, sizeof report->lack, "%.*s", (int)sizeof report->lack - 1,
+                 judge->violation.message);
+    }
 }
 
-/* Reports a source that broke a rule. */
+/* Reports a source that broke a rule, or a lack of memory. */
 static bool is_refused(const struct bz_judge *judge, char *error, size_t error_bytes) {
     const char *problem = bz_judge_error(judge);
     if (problem != NULL) {
@@ -178,7 +182,9 @@ bool bz_judge_replay(struct bz_judge *judge, const struct bz_source *source,
                                                   .sink = bz_judge_log_events(judge)});
         bz_judge_log_replay(judge, &recorder.sink);
         bz_recorder_finish(&recorder);
-        compare_end(&comparison, &got);
+        if (judge->end != BZ_RUN_NO_RESOURCE) {
+            compare_end(&comparison, &got);
+        }
         report_run(report, judge);
         bz_trace_fini(&got);
     }
@@ -224,7 +230,9 @@ void bz_judge_keep(const struct bz_judge *judge, struct bz_kept_run *run) {
                                 .steps = judge->step,
                                 .violation = judge->violation};
     bz_tape_init(&run->tape, NULL);
-    bz_tape_copy(&run->tape, &judge->tape);
+    if (!bz_tape_copy(&run->tape, &judge->tape)) {
+        bz_lack_stop(NULL, "the tape of a run that is kept");
+    }
 }
 
 void bz_kept_run_fini(struct bz_kept_run *run) {
@@ -274,7 +282,9 @@ void bz_judge_record(struct bz_judge *judge, const struct bz_source *source,
     }
     *report = (struct bz_replay_report){.result = BZ_REPLAY_MATCHED};
     run_tape(judge, source, &bz_strategy_replay_strict, run->seed, &run->tape, trace);
-    bz_replay_state_finish(judge->strategy_state, judge->step);
-    compare_runs(run, judge, trace, report);
     report_run(report, judge);
+    if (judge->end != BZ_RUN_NO_RESOURCE) {
+        bz_replay_state_finish(judge->strategy_state, judge->step);
+        compare_runs(run, judge, trace, report);
+    }
 }

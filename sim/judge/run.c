@@ -6,6 +6,7 @@
 #include "primitives/runtime/mem.h"
 #include "sim/choice/rng.h"
 #include "sim/judge/internal.h"
+#include "traces/lack.h"
 
 /* --- life ------------------------------------------------------------------------------------- */
 
@@ -40,7 +41,7 @@ struct bz_judge *bz_judge_new(const struct bz_judge_config *config) {
     }
     bz_tape_init(&judge->tape, mem);
     judge->shadow.mem = new_shared_mem();
-    if (judge->shadow.mem == NULL) {
+    if (judge->shadow.mem == NULL || !bz_tape_grow(&judge->tape)) {
         bz_judge_destroy(judge);
         return NULL;
     }
@@ -57,14 +58,18 @@ void bz_judge_destroy(struct bz_judge *judge) {
 
 /* --- a run ------------------------------------------------------------------------------------ */
 
-static void choose_strategy(struct bz_judge *judge, const struct bz_run_start *start) {
+/* False without memory: the run has no strategy. */
+static bool choose_strategy(struct bz_judge *judge, const struct bz_run_start *start) {
     const struct bz_strategy *strategy =
         start->strategy == NULL ? judge->config.strategy : start->strategy;
     BZ_CHECK(!strategy->needs_profile || judge->config.profile != NULL);
     if (strategy->state_bytes > judge->strategy_bytes) {
         void *larger = bz_mem_grow(judge->mem, judge->strategy_state, judge->strategy_bytes,
                                    strategy->state_bytes);
-        BZ_CHECK(larger != NULL);
+        if (larger == NULL) {
+            judge->strategy = NULL;
+            return false;
+        }
         judge->strategy_state = larger;
         judge->strategy_bytes = strategy->state_bytes;
     }
@@ -74,6 +79,7 @@ static void choose_strategy(struct bz_judge *judge, const struct bz_run_start *s
         memset(judge->strategy_state, 0, judge->strategy_bytes);
         judge->strategy = strategy;
     }
+    return true;
 }
 
 void bz_judge_begin(struct bz_judge *judge, const struct bz_run_start *start) {
@@ -83,15 +89,17 @@ void bz_judge_begin(struct bz_judge *judge, const struct bz_run_start *start) {
 }
 
 void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *start) {
-    choose_strategy(judge, start);
+    bool has_strategy = choose_strategy(judge, start);
     const struct bz_strategy *strategy = judge->strategy;
     bz_tape_clear(&judge->tape);
-    strategy->begin(judge->strategy_state,
-                    &(struct bz_strategy_start){.seed = start->seed,
-                                                .tape = start->tape,
-                                                .profile = judge->config.profile,
-                                                .answers = judge->config.answers,
-                                                .context = start->context});
+    if (has_strategy) {
+        strategy->begin(judge->strategy_state,
+                        &(struct bz_strategy_start){.seed = start->seed,
+                                                    .tape = start->tape,
+                                                    .profile = judge->config.profile,
+                                                    .answers = judge->config.answers,
+                                                    .context = start->context});
+    }
     if (judge->draws_capacity > 0) {
         memset(judge->draws, 0, judge->draws_capacity * sizeof *judge->draws);
     }
@@ -101,10 +109,11 @@ void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *s
     judge->step = 0;
     judge->point = 0;
     judge->point_step = 0;
-    judge->cancels_left = judge->config.cancel_windows == 0 ? 0 : judge->config.cancels_max;
+    judge->cancels_left =
+        judge->config.cancel_windows == 0 || !has_strategy ? 0 : judge->config.cancels_max;
     judge->cancel_gap =
         judge->cancels_left == 0 ? BZ_GAP_NEVER : strategy->cancel_gap(judge->strategy_state);
-    judge->jump_gap = strategy->jump_gap(judge->strategy_state);
+    judge->jump_gap = has_strategy ? strategy->jump_gap(judge->strategy_state) : BZ_GAP_NEVER;
     judge->progress_step = 0;
     judge->pause_at = 0;
     judge->end = BZ_RUN_PASSED;
@@ -116,6 +125,9 @@ void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *s
     judge->refused.guards = 0;
     judge->is_setup_fixed = true;
     judge->stats.runs++;
+    if (!has_strategy) {
+        bz_judge_lacks(judge, NULL, "the state of a strategy");
+    }
 }
 
 void bz_judge_search(struct bz_judge *judge, uint32_t cancels_left, bool ignores_starvation) {
@@ -173,8 +185,14 @@ enum bz_run_end bz_judge_run(struct bz_judge *judge, const struct bz_source *sou
     if (strategy->needs_profile && judge->config.profile == NULL) {
         struct bz_profile profile;
         bz_judge_measure(judge, source, &profile);
+        if (profile.steps == 0) {
+            return judge->end;
+        }
     }
     bz_judge_begin(judge, start);
+    if (judge->end == BZ_RUN_NO_RESOURCE) {
+        return judge->end;
+    }
     source->run(source->context, judge);
     if (!judge->is_ended) {
         bz_judge_refuse(judge, "it returned without bz_judge_end()");
@@ -206,15 +224,18 @@ static void count_step(struct bz_event_sink *sink, const struct bz_logged_event 
     }
 }
 
-static void add_run(struct sums *sums, const struct bz_source *source, struct bz_judge *judge) {
+static bool add_run(struct sums *sums, const struct bz_source *source, struct bz_judge *judge) {
     struct bz_run_start start = {
         .seed = PROFILE_SEED + sums->runs, .strategy = &bz_strategy_measure, .sink = &sums->sink};
-    (void)bz_judge_run(judge, source, &start);
+    if (bz_judge_run(judge, source, &start) == BZ_RUN_NO_RESOURCE) {
+        return false;
+    }
     const struct bz_measure_state *state = judge->strategy_state;
     sums->runs++;
     sums->steps += judge->step;
     sums->tasks += judge->shadow.task_count;
     sums->points += state->points;
+    return true;
 }
 
 static uint32_t mean(uint64_t sum, uint64_t runs) {
@@ -227,20 +248,25 @@ void bz_judge_measure(struct bz_judge *judge, const struct bz_source *source,
     struct bz_judge_config config = judge->config;
     struct bz_run_stats stats = judge->stats;
     /* shared, for a source that runs in child processes */
-    struct sums *sums = bz_mem_alloc(judge->mem, sizeof *sums);
-    BZ_CHECK(sums != NULL);
+    struct sums *sums = bz_lack_check(bz_mem_alloc(judge->mem, sizeof *sums), "a profile");
     sums->sink.event = count_step;
+    bool is_ok = true;
     judge->config.cancels_max = UINT32_MAX; /* so that every cancel point is counted */
     if (config.steps_max > STEPS_OF_ALL) {
         judge->config.steps_max = STEPS_OF_ALL;
     }
     bool has_died = false; /* the next run would, too, and a hang takes its time */
-    while (sums->runs < PROFILE_RUNS && sums->steps < STEPS_OF_ALL && !has_died) {
-        add_run(sums, source, judge);
+    while (is_ok && sums->runs < PROFILE_RUNS && sums->steps < STEPS_OF_ALL && !has_died) {
+        is_ok = add_run(sums, source, judge);
         has_died = judge->end == BZ_RUN_VIOLATED && bz_oracle_ends_process(judge->violation.oracle);
     }
     judge->config = config;
     judge->stats = stats;
+    *profile = (struct bz_profile){.steps = 0};
+    if (!is_ok) {
+        bz_mem_free(judge->mem, sums, sizeof *sums);
+        return;
+    }
     *profile = (struct bz_profile){.steps = mean(sums->steps, sums->runs),
                                    .tasks = mean(sums->tasks, sums->runs),
                                    .points = mean(sums->points, sums->runs),

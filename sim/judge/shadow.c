@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "primitives/runtime/check.h"
 #include "primitives/runtime/mem.h"
+#include "traces/lack.h"
 
 #define TASK_CAPACITY_FIRST 8u
 #define OBJECT_CAPACITY_FIRST 2u
@@ -13,7 +13,9 @@
 
 void *bz_shadow_grow(struct bz_shadow *shadow, void *old, size_t old_bytes, size_t new_bytes) {
     void *larger = bz_mem_alloc_raw(shadow->mem, new_bytes);
-    BZ_CHECK(larger != NULL); /* the limit of the judge's memory */
+    if (larger == NULL) {
+        bz_lack_stop("the 1 GiB of a judge", "the tasks and objects of a run");
+    }
     if (old != NULL) {
         memcpy(larger, old, old_bytes);
         bz_mem_free(shadow->mem, old, old_bytes);

@@ -108,6 +108,7 @@ void bz_arena_restore(struct bz_mem *mem, const void *copy, size_t copy_bytes) {
     mem->used_bytes = was->used_bytes;
     mem->live_blocks = was->live_blocks;
     mem->classes_used = was->classes_used;
+    mem->is_exhausted = was->is_exhausted;
     memcpy(arena_blocks(mem), (const char *)copy + BZ_MEM_HEADER_BYTES,
            copy_bytes - BZ_MEM_HEADER_BYTES);
 }

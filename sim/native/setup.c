@@ -31,7 +31,7 @@ void bz_world_keep_setup(struct bz_world *world, const void *program, size_t pro
     struct bz_setup_image *setup = &native->setup;
     bz_native_forget_setup(native);
     if (BZ_SAN_ADDRESS || BZ_SAN_THREAD || judge->sink != NULL || !judge->is_setup_fixed ||
-        judge->is_stopped) {
+        judge->is_stopped || !bz_world_has_resources(world)) {
         return;
     }
     setup->loop_bytes = world->loop->mem->used_bytes;
@@ -68,6 +68,7 @@ bool bz_world_begin_again(struct bz_world *world, const void *program,
     bz_arena_restore(judge->shadow.mem, setup->arenas + setup->loop_bytes, setup->shadow_bytes);
     world->loop->stacks->free_stacks = NULL;
     world->loop->stacks->fresh_taken = setup->stacks;
+    world->loop->stacks->is_exhausted = false;
     *world->loop = setup->loop;
     judge->shadow = setup->shadow;
     bz_judge_begin_choices(judge, start);

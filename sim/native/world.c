@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "sim/native/internal.h"
+#include "traces/lack.h"
 
 /* --- what the runtime reports ----------------------------------------------------------------- */
 
@@ -46,7 +47,7 @@ struct bz_world *bz_world_new(const struct bz_judge_config *config,
     native->observer.report = bz_native_report;
     native->world.variant = variant;
     native->world.judge = bz_judge_new(&own);
-    native->world.loop = bz_loop_new(NULL);
+    native->world.loop = bz_loop_new(&(struct bz_loop_config){.tasks_max = BZ_TASKS_MAX});
     if (native->world.judge == NULL || native->world.loop == NULL) {
         bz_world_destroy(&native->world);
         return NULL;
@@ -118,13 +119,16 @@ static inline struct bz_ready name_of(const struct bz_handle *handle) {
     return (struct bz_ready){.owner = handle->owner, .nth = handle->nth, .role = handle->role};
 }
 
-/* The names of all ready handles. */
+/* The names of all ready handles. NULL without memory: the run ends after this step. */
 static __attribute__((noinline)) const struct bz_ready *list_ready(struct bz_native *native,
                                                                    uint32_t count) {
     const struct bz_loop *loop = native->world.loop;
     if (count > native->ready_capacity) {
         struct bz_ready *larger = realloc(native->ready, 2 * count * sizeof *larger);
-        BZ_CHECK(larger != NULL);
+        if (larger == NULL) {
+            bz_judge_lacks(native->world.judge, NULL, "the names of ready handles");
+            return NULL;
+        }
         native->ready = larger;
         native->ready_capacity = 2 * count;
     }
@@ -141,7 +145,10 @@ static inline __attribute__((always_inline)) uint32_t pick(struct bz_native *nat
     if (count == 1) {
         return 0;
     }
-    const struct bz_ready *ready = judge->strategy->reads_ready ? list_ready(native, count) : NULL;
+    const struct bz_ready *ready = NULL;
+    if (judge->strategy->reads_ready && (ready = list_ready(native, count)) == NULL) {
+        return 0;
+    }
     uint32_t index = judge->strategy->next(judge->strategy_state, ready, count, judge->step + 1);
     BZ_CHECK(index < count);
     return index;
@@ -275,6 +282,23 @@ void bz_world_run(struct bz_world *world) {
     }
 }
 
+bool bz_world_has_resources(struct bz_world *world) {
+    const struct bz_loop *loop = world->loop;
+    if (loop->stacks->is_exhausted) {
+        bz_judge_lacks(world->judge, NULL, "the stacks of tasks");
+    } else if (loop->mem->is_exhausted) {
+        bz_judge_lacks(world->judge, "the 1 GiB of a loop", "its tasks and the objects under test");
+    } else if (loop->tasks_created == loop->tasks_max) {
+        bz_judge_lacks(world->judge, "tasks (a run has fewer than 1000000)", "a run");
+    }
+    return bz_judge_verdict(world->judge) != BZ_RUN_NO_RESOURCE;
+}
+
+void bz_world_end(struct bz_world *world) {
+    bz_judge_end(world->judge);
+    (void)bz_world_has_resources(world);
+}
+
 /* A step that keeps no value of the driver in callee-saved registers. A task saves these on its
  * stack, and a state must depend on the past of the task alone (image.h). */
 static __attribute__((noinline)) void step_clear(struct bz_loop *loop, struct bz_handle *handle) {
@@ -350,7 +374,9 @@ bool bz_world_is_marked_step(const struct bz_world *world) {
 
 void *bz_world_alloc(struct bz_world *world, size_t size_bytes) {
     void *block = bz_mem_alloc(world->loop->mem, size_bytes);
-    BZ_CHECK(block != NULL);
+    if (block == NULL) {
+        bz_lack_stop("the 1 GiB of a loop", "the state of a scenario");
+    }
     return block;
 }
 

@@ -41,6 +41,14 @@ void bz_world_begin(struct bz_world *world);
 /* Runs until nothing can run, an oracle objects, or the step limit is hit. */
 void bz_world_run(struct bz_world *world);
 
+/* bz_judge_end(). A run in which the loop had to refuse a task or memory ends with
+ * BZ_RUN_NO_RESOURCE, whatever the oracles say: they may have judged the refusal. */
+void bz_world_end(struct bz_world *world);
+
+/* The same between two steps: ends the run if the loop has refused something. False: the run has
+ * ended so. */
+bool bz_world_has_resources(struct bz_world *world);
+
 /* One step, for a search (sim/explore). False: nothing can run, and nothing was done. The caller
  * checks whether the run has stopped or hit the step limit. */
 bool bz_world_step(struct bz_world *world);
@@ -96,8 +104,8 @@ bool bz_world_waits_in(struct bz_world *world, const struct bz_task *task, enum 
 void bz_world_mark_step(struct bz_world *world);
 bool bz_world_is_marked_step(const struct bz_world *world);
 
-/* Zeroed memory for a scenario's own state; it lasts as long as the run. Stops the process when the
- * loop's arena is exhausted. */
+/* Zeroed memory for a scenario's own state; it lasts as long as the run. Calls bz_lack_stop() when
+ * the loop's arena is exhausted. */
 void *bz_world_alloc(struct bz_world *world, size_t size_bytes);
 
 /* The task of that number; NULL if its memory was given back. O(tasks). */

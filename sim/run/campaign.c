@@ -19,6 +19,7 @@
 #define RERUN_EVERY 4096u
 /* A worker that was told to stop ends at its next look, or is killed. */
 #define STOP_LOOKS_MAX 8u
+#define STOP_BYTES 64u /* of the flag, which shares no cache line with the workers */
 
 enum slot_state { SLOT_FREE, SLOT_GIVEN, SLOT_DONE };
 
@@ -61,6 +62,21 @@ struct campaign {
     struct worker *workers;
 };
 
+/* --- lack of a resource ----------------------------------------------------------------------- */
+
+/* The first lack stands. `sentence` NULL: "out of `resource` for `purpose`". */
+static void note_lack(struct bz_campaign_result *part, const char *sentence, const char *resource,
+                      const char *purpose) {
+    if (part->lack[0] != '\0') {
+        return;
+    }
+    if (sentence == NULL) {
+        bz_lack_text(part->lack, sizeof part->lack, resource, purpose);
+    } else {
+        snprintf(part->lack, sizeof part->lack, "%.*s", (int)sizeof part->lack - 1, sentence);
+    }
+}
+
 /* --- one chunk -------------------------------------------------------------------------------- */
 
 /* Keeps the first finding of each oracle, and others while there is space. */
@@ -80,17 +96,21 @@ static void keep_finding(struct bz_campaign_result *result, const struct bz_find
 /* Runs the seed again in another world, at other addresses, and overrules the verdict if the run
  * differs. Does nothing without memory or time. */
 static void judge_determinism(const struct campaign *campaign, struct bz_world *world,
-                              uint64_t seed) {
+                              uint64_t seed, struct bz_campaign_result *part) {
     struct bz_judge *judge = world->judge;
     struct bz_world *other = bz_program_new_world(&campaign->program);
     if (other == NULL) {
+        note_lack(part, NULL, NULL, "a world to run in");
         return;
     }
     bz_judge_watch_stop(other->judge, campaign->config->stop);
     enum bz_run_end end = bz_program_run(&campaign->program, other, seed);
     uint64_t digest = bz_judge_digest(other->judge);
+    if (end == BZ_RUN_NO_RESOURCE) {
+        note_lack(part, bz_judge_error(other->judge), NULL, NULL);
+    }
     bz_world_destroy(other);
-    if (end != BZ_RUN_GIVEN_UP &&
+    if (end != BZ_RUN_GIVEN_UP && end != BZ_RUN_NO_RESOURCE &&
         (digest != bz_judge_digest(judge) || end != bz_judge_verdict(judge))) {
         bz_judge_overrule(judge, "nondeterminism",
                           "the same seed gave digest %016" PRIx64 ", then %016" PRIx64
@@ -140,17 +160,23 @@ static void run_chunk(struct campaign *campaign, struct bz_world *world, struct 
     while (slot->part.runs < slot->count && !slot->is_last) {
         uint64_t index = slot->first + slot->part.runs;
         uint64_t seed = config->seed_first + index;
-        /* a run that was given up counts only its steps */
-        if (should_stop(campaign) ||
-            bz_program_run(&campaign->program, world, seed) == BZ_RUN_GIVEN_UP) {
+        enum bz_run_end end = should_stop(campaign)
+                                  ? BZ_RUN_GIVEN_UP
+                                  : bz_program_run(&campaign->program, world, seed);
+        if (end == BZ_RUN_NO_RESOURCE) {
+            note_lack(&slot->part, bz_judge_error(world->judge), NULL, NULL);
+        }
+        /* a run without an end counts only its steps */
+        if (end == BZ_RUN_GIVEN_UP || end == BZ_RUN_NO_RESOURCE) {
             slot->is_last = true;
             break;
         }
         if (index % RERUN_EVERY == 0) {
-            judge_determinism(campaign, world, seed);
+            judge_determinism(campaign, world, seed, &slot->part);
         }
         add_run(slot, world->judge, index);
-        slot->is_last = bz_judge_verdict(world->judge) == BZ_RUN_VIOLATED && !config->keep_going;
+        slot->is_last = slot->part.lack[0] != '\0' ||
+                        (!config->keep_going && bz_judge_verdict(world->judge) == BZ_RUN_VIOLATED);
     }
     add_stats(&slot->part.stats, bz_judge_stats(world->judge));
 }
@@ -175,6 +201,9 @@ static bool merge(struct campaign *campaign, const struct slot *slot) {
     result->violations += part->violations;
     result->out_of_steps += part->out_of_steps;
     result->digest += part->digest;
+    if (part->lack[0] != '\0') {
+        note_lack(result, part->lack, NULL, NULL);
+    }
     add_stats(&result->stats, &part->stats);
     for (uint64_t index = 0; index < part->runs; index++) {
         bz_distinct_add(&campaign->distinct, slot->hashes[index]);
@@ -204,11 +233,13 @@ static bool merge(struct campaign *campaign, const struct slot *slot) {
 
 /* --- in this process -------------------------------------------------------------------------- */
 
-static bool run_alone(struct campaign *campaign) {
+static void run_alone(struct campaign *campaign) {
     struct slot *slot = malloc(sizeof *slot);
     struct bz_world *world = bz_program_new_world(&campaign->program);
-    bool is_ok = slot != NULL && world != NULL;
-    bool goes_on = is_ok;
+    bool goes_on = slot != NULL && world != NULL;
+    if (!goes_on) {
+        note_lack(campaign->result, NULL, NULL, "a world to run in");
+    }
     while (goes_on && campaign->next_run < campaign->config->runs) {
         give(campaign, slot);
         run_chunk(campaign, world, slot);
@@ -216,7 +247,6 @@ static bool run_alone(struct campaign *campaign) {
     }
     bz_world_destroy(world);
     free(slot);
-    return is_ok;
 }
 
 /* --- in child processes ----------------------------------------------------------------------- */
@@ -257,8 +287,15 @@ static void work(void *context) {
 static bool start_worker(struct campaign *campaign, struct worker *worker) {
     bz_world_destroy(worker->world); /* what died may have left it in any state */
     worker->world = bz_program_new_world(&campaign->program);
-    return worker->world != NULL &&
-           bz_child_start(&worker->child, &campaign->program.contain, worker->world, work, worker);
+    if (worker->world == NULL) {
+        note_lack(campaign->result, NULL, NULL, "a world to run in");
+        return false;
+    }
+    if (!bz_child_start(&worker->child, &campaign->program.contain, worker->world, work, worker)) {
+        note_lack(campaign->result, NULL, "processes", "the workers of a campaign");
+        return false;
+    }
+    return true;
 }
 
 /* The run that killed the worker is a finding of its chunk. */
@@ -274,11 +311,16 @@ static void bury(struct campaign *campaign, struct worker *worker, const struct 
     }
 }
 
-/* False without memory or processes, or if somebody else killed a worker. */
+/* Buries a worker that died, and starts one if there is more to run. False after a note. */
 static bool look_after(struct campaign *campaign, struct worker *worker) {
     struct bz_death death;
-    if (worker->child.pid != 0 && bz_child_look(&worker->child, &death) != BZ_CHILD_RUNS &&
-        has_more(worker)) {
+    enum bz_child_state state =
+        worker->child.pid == 0 ? BZ_CHILD_RUNS : bz_child_look(&worker->child, &death);
+    if (state == BZ_CHILD_LACKS) {
+        note_lack(campaign->result, death.how, NULL, NULL);
+        return false;
+    }
+    if (state != BZ_CHILD_RUNS && has_more(worker)) {
         bury(campaign, worker, &death);
     }
     return worker->child.pid != 0 || !has_more(worker) || start_worker(campaign, worker);
@@ -345,7 +387,7 @@ static void stop_workers(struct campaign *campaign) {
     }
 }
 
-static bool run_in_children(struct campaign *campaign) {
+static void run_in_children(struct campaign *campaign) {
     struct worker *line[BZ_JOBS_MAX * SLOTS_PER_WORKER];
     struct bz_child *children[BZ_JOBS_MAX];
     uint32_t line_begin = 0;
@@ -374,31 +416,35 @@ static bool run_in_children(struct campaign *campaign) {
     if (is_ok && goes_on) { /* stopped from outside: what is complete counts */
         (void)merge_done(campaign, line, &line_begin, line_end);
     }
-    return is_ok;
 }
 
-static bool run_together(struct campaign *campaign) {
-    size_t bytes = sizeof *campaign->stop + campaign->jobs * sizeof *campaign->workers;
-    void *shared = bz_shared_alloc(bytes + 64);
-    bool is_ok = shared != NULL;
+static void run_together(struct campaign *campaign) {
+    size_t bytes = STOP_BYTES + campaign->jobs * sizeof *campaign->workers;
+    void *shared = bz_shared_alloc(bytes);
     uint32_t opened = 0;
-    if (is_ok) {
-        campaign->stop = shared;
-        campaign->workers = (struct worker *)(void *)((char *)shared + 64);
+    if (shared == NULL) {
+        note_lack(campaign->result, NULL, NULL, "the workers of a campaign");
+        return;
     }
+    campaign->stop = shared;
+    campaign->workers = (struct worker *)(void *)((char *)shared + STOP_BYTES);
+    bool is_ok = true;
     for (; is_ok && opened < campaign->jobs; opened += is_ok) {
         campaign->workers[opened].campaign = campaign;
         is_ok = pipe(campaign->workers[opened].orders) == 0 &&
                 fcntl(campaign->workers[opened].orders[1], F_SETFL, O_NONBLOCK) == 0;
     }
-    is_ok = is_ok && run_in_children(campaign);
+    if (is_ok) {
+        run_in_children(campaign);
+    } else {
+        note_lack(campaign->result, NULL, "file descriptors", "the workers of a campaign");
+    }
     for (uint32_t index = 0; index < opened; index++) {
         close(campaign->workers[index].orders[0]);
         close(campaign->workers[index].orders[1]);
         bz_world_destroy(campaign->workers[index].world);
     }
-    bz_shared_free(shared, bytes + 64);
-    return is_ok;
+    bz_shared_free(shared, bytes);
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
@@ -408,6 +454,7 @@ bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign
         .distinct_is_exact = true, .handoff_new_ppm = 1000000, .handoff_is_exact = true};
     struct campaign *campaign = calloc(1, sizeof *campaign);
     if (campaign == NULL) {
+        note_lack(result, NULL, NULL, "a campaign");
         return false;
     }
     campaign->config = config;
@@ -418,11 +465,15 @@ bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign
     campaign->jobs = campaign->jobs > BZ_JOBS_MAX ? BZ_JOBS_MAX : campaign->jobs;
     bz_distinct_init(&campaign->distinct, BZ_DISTINCT_KEPT);
     bz_distinct_init(&campaign->handoffs, BZ_DISTINCT_KEPT);
-    bool is_alone = campaign->jobs == 1 && !campaign->program.contain.is_on;
-    bool is_ok = bz_program_measure(&campaign->program) &&
-                 (is_alone ? run_alone(campaign) : run_together(campaign));
+    if (!bz_program_measure(&campaign->program)) {
+        note_lack(result, NULL, NULL, "a campaign");
+    } else if (campaign->jobs == 1 && !campaign->program.contain.is_on) {
+        run_alone(campaign);
+    } else {
+        run_together(campaign);
+    }
     bool is_stopped_by_finding = result->violations > 0 && !config->keep_going;
     result->is_interrupted = result->runs < config->runs && !is_stopped_by_finding;
     free(campaign);
-    return is_ok;
+    return result->lack[0] == '\0';
 }

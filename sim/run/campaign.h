@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "sim/run/program.h"
+#include "traces/lack.h"
 
 #define BZ_JOBS_MAX 256u
 #define BZ_FINDINGS_MAX 16u
@@ -37,8 +38,9 @@ struct bz_campaign_result {
     uint64_t handoff_orders;
     uint64_t handoff_orders_once;
     uint32_t handoff_new_ppm;
-    bool handoff_is_exact; /* else all three are estimates */
-    bool is_interrupted;   /* stopped before all runs were done */
+    bool handoff_is_exact;    /* else all three are estimates */
+    bool is_interrupted;      /* stopped before all runs were done */
+    char lack[BZ_LACK_BYTES]; /* not empty: this ran out, and stopped it */
     struct bz_run_stats stats;
     uint64_t by_oracle[BZ_ORACLES_MAX]; /* failed runs, by index in bz_oracles */
     uint32_t finding_count;
@@ -60,7 +62,8 @@ struct bz_campaign_config {
     void *context;
 };
 
-/* Runs it. False without memory or processes. */
+/* Runs it. False if memory or processes ran out: result->lack says so, the rest of the result is
+ * that of the runs before. */
 bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign_result *result);
 
 #endif

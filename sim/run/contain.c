@@ -26,6 +26,7 @@ struct bz_child_page {
     bool is_done;
     bool is_off_stack;
     bool is_sanitizer;
+    char lack[BZ_LACK_BYTES]; /* not empty: this ran out */
 };
 
 void *bz_shared_alloc(size_t bytes) {
@@ -79,6 +80,13 @@ static void on_sanitizer(void) {
 }
 #endif
 
+/* Of bz_lack_stop(): for the parent to say. */
+static void on_lack(const char *sentence) {
+    snprintf(own_page->lack, sizeof own_page->lack, "%.*s", (int)sizeof own_page->lack - 1,
+             sentence);
+    _exit(0);
+}
+
 static _Noreturn void be_child(struct bz_child_page *page, const struct bz_world *world,
                                pid_t parent, void (*run)(void *context), void *context) {
     static const struct rlimit no_core = {0, 0};
@@ -93,6 +101,7 @@ static _Noreturn void be_child(struct bz_child_page *page, const struct bz_world
     signal(SIGINT, SIG_IGN); /* the parent decides */
     signal(SIGTERM, SIG_DFL);
     catch_faults();
+    bz_lack_handler = on_lack;
 #if BZ_SAN_ADDRESS
     __sanitizer_set_death_callback(on_sanitizer);
 #endif
@@ -281,7 +290,6 @@ static void describe(const struct bz_child *child, int status, struct bz_death *
     } else if (child->page->is_sanitizer) {
         snprintf(death->how, sizeof death->how, "a sanitizer stopped it");
     } else if (WIFSIGNALED(status)) {
-        death->is_kill = WTERMSIG(status) == SIGKILL;
         snprintf(death->how, sizeof death->how, "%s", signal_name(WTERMSIG(status)));
     } else {
         death->oracle = "exit";
@@ -331,12 +339,18 @@ enum bz_child_state bz_child_look(struct bz_child *child, struct bz_death *death
         watch(child);
         return BZ_CHILD_RUNS;
     }
-    bool is_done = child->page->is_done && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    if (!is_done) {
+    enum bz_child_state state = BZ_CHILD_DIED;
+    if (child->page->lack[0] != '\0') {
+        *death = (struct bz_death){.oracle = NULL};
+        memcpy(death->how, child->page->lack, sizeof death->how);
+        state = BZ_CHILD_LACKS;
+    } else if (child->page->is_done && WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        state = BZ_CHILD_DONE;
+    } else {
         describe(child, status, death);
     }
     let_go(child);
-    return is_done ? BZ_CHILD_DONE : BZ_CHILD_DIED;
+    return state;
 }
 
 void bz_child_wait(struct bz_child *const *children, size_t count) {
@@ -360,9 +374,10 @@ enum bz_child_state bz_contain_call(const struct bz_contain *contain, const stru
                                     struct bz_death *death) {
     struct bz_child child;
     struct bz_child *const children[] = {&child};
-    *death = (struct bz_death){.oracle = NULL};
     if (!bz_child_start(&child, contain, world, run, context)) {
-        return BZ_CHILD_RUNS;
+        *death = (struct bz_death){.oracle = NULL};
+        bz_lack_text(death->how, sizeof death->how, "processes", "a run");
+        return BZ_CHILD_LACKS;
     }
     enum bz_child_state state = bz_child_look(&child, death);
     while (state == BZ_CHILD_RUNS) {

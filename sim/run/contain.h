@@ -20,6 +20,7 @@
 #include <sys/types.h>
 
 #include "sim/native/world.h"
+#include "traces/lack.h"
 
 #define BZ_CHILD_LOOK_MS 50
 #define BZ_CHILD_STEP_NS_DEFAULT UINT64_C(1000000000)
@@ -35,15 +36,15 @@ struct bz_contain {
 
 enum bz_child_state {
     BZ_CHILD_RUNS = 0,
-    BZ_CHILD_DONE = 1, /* its function has returned */
-    BZ_CHILD_DIED = 2, /* it ended in any other way, or was stopped */
+    BZ_CHILD_DONE = 1,  /* its function has returned */
+    BZ_CHILD_DIED = 2,  /* it ended in any other way, or was stopped */
+    BZ_CHILD_LACKS = 3, /* it ended because a resource ran out: no verdict */
 };
 
-/* How a child died. */
+/* How a child died, for bz_judge_died(). */
 struct bz_death {
-    const char *oracle; /* crash, stack-overflow, hang, memory, exit */
-    char how[80];       /* for bz_judge_died() */
-    bool is_kill;       /* SIGKILL, which may have come from outside of the program */
+    const char *oracle; /* crash, stack-overflow, hang, memory, exit; NULL: a resource ran out */
+    char how[BZ_LACK_BYTES]; /* or which one */
 };
 
 struct bz_child_page;
@@ -75,8 +76,9 @@ bool bz_child_start(struct bz_child *child, const struct bz_contain *contain,
 /* In the child: wakes the process that waits for it. */
 void bz_child_tell(void);
 
-/* Whether it has ended; fills `death` if it died. Stops a child that hangs or takes too much
- * memory. After anything but BZ_CHILD_RUNS the child is gone and may be started again. */
+/* Whether it has ended; fills `death` if it died or lacked something. Stops a child that hangs or
+ * takes too much memory. After anything but BZ_CHILD_RUNS the child is gone and may be started
+ * again. */
 enum bz_child_state bz_child_look(struct bz_child *child, struct bz_death *death);
 
 /* Waits until a child of the list has something to tell, a signal comes, or it is time to look. */
@@ -85,8 +87,9 @@ void bz_child_wait(struct bz_child *const *children, size_t count);
 /* Stops it, if there is one. */
 void bz_child_kill(struct bz_child *child);
 
-/* Calls run(context) in a child and waits for it. BZ_CHILD_RUNS if there is no process or memory
- * for one; `death->oracle` is NULL unless it died. */
+/* Calls run(context) in a child and waits for it. BZ_CHILD_LACKS also if there is no process for
+ * one.
+ */
 enum bz_child_state bz_contain_call(const struct bz_contain *contain, const struct bz_world *world,
                                     void (*run)(void *context), void *context,
                                     struct bz_death *death);

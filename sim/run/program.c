@@ -50,7 +50,7 @@ bool bz_program_measure(struct bz_program *program) {
     struct bz_source source = bz_program_source(&place);
     bz_judge_measure(world->judge, &source, &program->profile);
     bz_world_destroy(world);
-    return true;
+    return program->profile.steps != 0;
 }
 
 /* From the end of setup to the verdict. */
@@ -61,8 +61,8 @@ static void run_on(const struct bz_program *program, struct bz_world *world, voi
         program->scenario->finish != NULL) {
         program->scenario->finish(world, state);
     }
-    bz_judge_end(judge);
-    BZ_CHECK(bz_judge_error(judge) == NULL); /* this runtime keeps the rules */
+    bz_world_end(world);
+    BZ_CHECK(bz_judge_verdict(judge) != BZ_RUN_BAD_SOURCE); /* this runtime keeps the rules */
 }
 
 static void run_all(void *context, struct bz_judge *judge) {

@@ -1,8 +1,10 @@
 #include "sim/run/replay.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/choice/strategy_replay.h"
+#include "traces/lack.h"
 #include "traces/text.h"
 
 /* --- header of a trace ------------------------------------------------------------------------ */
@@ -68,18 +70,23 @@ struct stage {
     struct bz_source source;
 };
 
-static bool set_up(struct stage *stage, const struct bz_program *program, char *error,
-                   size_t error_bytes) {
+static bool set_up(struct stage *stage, const struct bz_program *program,
+                   struct bz_replay_report *report, char *error, size_t error_bytes) {
+    *report = (struct bz_replay_report){.result = BZ_REPLAY_MATCHED};
     stage->place = (struct bz_program_place){program, bz_program_new_world(program)};
     stage->source = bz_program_source(&stage->place);
-    return stage->place.world != NULL || bz_fail(error, error_bytes, "no memory for a replay");
+    if (stage->place.world == NULL) {
+        bz_lack_text(report->lack, sizeof report->lack, NULL, "a world to run in");
+        return bz_fail(error, error_bytes, "%s", report->lack);
+    }
+    return true;
 }
 
 bool bz_replay_trace(const struct bz_trace *trace, const struct bz_program *program,
                      struct bz_replay_report *report, char *error, size_t error_bytes) {
     struct stage stage;
     bool is_ok =
-        set_up(&stage, program, error, error_bytes) &&
+        set_up(&stage, program, report, error, error_bytes) &&
         bz_judge_replay(stage.place.world->judge, &stage.source, trace, report, error, error_bytes);
     bz_world_destroy(stage.place.world);
     return is_ok;
@@ -89,7 +96,7 @@ bool bz_replay_lenient(const struct bz_trace *trace, const struct bz_program *pr
                        struct bz_trace *record, struct bz_replay_report *report, char *error,
                        size_t error_bytes) {
     struct stage stage;
-    bool is_ok = set_up(&stage, program, error, error_bytes);
+    bool is_ok = set_up(&stage, program, report, error, error_bytes);
     if (is_ok) {
         write_header(program, record);
         is_ok = bz_judge_replay_lenient(stage.place.world->judge, &stage.source, trace, record,
@@ -131,13 +138,14 @@ bool bz_trace_print_program(const struct bz_trace *trace, const struct bz_progra
                                 .text = text,
                                 .text_bytes = text_bytes};
     struct bz_source source = {.run = set_up_and_print, .context = &printing};
-    bool is_ok = printing.world != NULL ? bz_trace_to_tape(trace, &tape, error, error_bytes)
-                                        : bz_fail(error, error_bytes, "no memory for a replay");
+    bool is_ok = bz_trace_to_tape(trace, &tape, error, error_bytes);
     if (is_ok) {
-        (void)bz_judge_run(printing.world->judge, &source,
-                           &(struct bz_run_start){.seed = trace->seed,
-                                                  .strategy = &bz_strategy_replay_lenient,
-                                                  .tape = &tape});
+        struct bz_run_start start = {
+            .seed = trace->seed, .strategy = &bz_strategy_replay_lenient, .tape = &tape};
+        if (printing.world == NULL ||
+            bz_judge_run(printing.world->judge, &source, &start) == BZ_RUN_NO_RESOURCE) {
+            bz_lack_stop(NULL, "the program of a trace");
+        }
         *length = printing.length;
     }
     bz_world_destroy(printing.world);
@@ -150,19 +158,22 @@ bool bz_trace_print_program(const struct bz_trace *trace, const struct bz_progra
 /* Uses two worlds, so that addresses differ between the two runs. */
 bool bz_record(const struct bz_program *program, uint64_t seed, struct bz_trace *trace,
                struct bz_replay_report *report) {
-    *report = (struct bz_replay_report){.result = BZ_REPLAY_MATCHED};
-    struct bz_world *light = bz_program_new_world(program);
-    struct stage heavy;
-    bool is_ok = set_up(&heavy, program, NULL, 0) && light != NULL;
-    if (is_ok) {
-        struct bz_kept_run run;
-        (void)bz_program_run(program, light, seed);
-        bz_judge_keep(light->judge, &run);
-        write_header(program, trace);
-        bz_judge_record(heavy.place.world->judge, &heavy.source, &run, trace, report);
-        bz_kept_run_fini(&run);
+    struct stage light;
+    struct stage heavy = {.place = {.world = NULL}};
+    if (set_up(&light, program, report, NULL, 0) && set_up(&heavy, program, report, NULL, 0)) {
+        struct bz_judge *judge = light.place.world->judge;
+        if (bz_program_run(program, light.place.world, seed) == BZ_RUN_NO_RESOURCE) {
+            snprintf(report->lack, sizeof report->lack, "%.*s", (int)sizeof report->lack - 1,
+                     bz_judge_error(judge));
+        } else {
+            struct bz_kept_run run;
+            bz_judge_keep(judge, &run);
+            write_header(program, trace);
+            bz_judge_record(heavy.place.world->judge, &heavy.source, &run, trace, report);
+            bz_kept_run_fini(&run);
+        }
     }
-    bz_world_destroy(light);
+    bz_world_destroy(light.place.world);
     bz_world_destroy(heavy.place.world);
-    return is_ok;
+    return report->lack[0] == '\0';
 }

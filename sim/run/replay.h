@@ -15,7 +15,7 @@
 
 /* Runs `seed`, then its tape again with full recording into `trace` (empty). If the two differ, the
  * program is nondeterministic: the report says where, and the verdict is a violation of
- * `nondeterminism`. False without memory. */
+ * `nondeterminism`. False if memory runs out: see report->lack. */
 bool bz_record(const struct bz_program *program, uint64_t seed, struct bz_trace *trace,
                struct bz_replay_report *report);
 
@@ -23,7 +23,8 @@ bool bz_record(const struct bz_program *program, uint64_t seed, struct bz_trace 
 bool bz_trace_program(const struct bz_trace *trace, const struct bz_catalog *catalog,
                       struct bz_program *program, char *error, size_t error_bytes);
 
-/* Replays a trace strictly. False with a message if the trace is invalid. */
+/* Replays a trace strictly. False with a message if the trace is invalid, or memory runs out; then
+ * report->lack is not empty. */
 bool bz_replay_trace(const struct bz_trace *trace, const struct bz_program *program,
                      struct bz_replay_report *report, char *error, size_t error_bytes);
 

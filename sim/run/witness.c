@@ -15,7 +15,7 @@ bool bz_witness_search(const struct bz_program *program, const char *oracle,
     if (program->strategy == &bz_strategy_answers) { /* answers are valid under one order only */
         witness->program.strategy = &bz_strategy_portfolio;
     }
-    struct bz_campaign_result *result = malloc(sizeof *result);
+    struct bz_campaign_result *result = calloc(1, sizeof *result);
     struct bz_campaign_config config = {.program = &witness->program,
                                         .runs = BZ_WITNESS_RUNS,
                                         /* Other oracles may be violated first. But each run that
@@ -23,6 +23,11 @@ bool bz_witness_search(const struct bz_program *program, const char *oracle,
                                         .keep_going = !bz_oracle_ends_process(oracle),
                                         .stop = stop};
     bool is_ok = result != NULL && bz_campaign_run(&config, result);
+    if (result == NULL) {
+        bz_lack_text(witness->lack, sizeof witness->lack, NULL, "the search of a FIFO witness");
+    } else {
+        memcpy(witness->lack, result->lack, sizeof witness->lack);
+    }
     for (uint32_t index = 0; is_ok && !witness->is_found && index < result->finding_count;
          index++) {
         if (strcmp(result->findings[index].violation.oracle, oracle) == 0) {

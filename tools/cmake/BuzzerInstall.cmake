@@ -69,7 +69,7 @@ function(buzzer_install_headers)
     buzzer_install_folder(sim/choice answers choice strategy tape)
     buzzer_install_folder(sim/judge event judge objects record)
     buzzer_install_folder(sim/variant claims plugin variant)
-    buzzer_install_folder(traces trace words)
+    buzzer_install_folder(traces lack trace words)
     install(FILES "${PROJECT_SOURCE_DIR}/sim/judge/tests/example.c"
             DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 endfunction()

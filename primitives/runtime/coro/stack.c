@@ -1,5 +1,6 @@
 #include "primitives/runtime/coro/stack.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +15,15 @@
 #define COLOUR_STEP_BYTES 192u
 #define CANARY_BYTES 64u
 
+/* Of all pools: guard pages are limited for each process. */
+static atomic_uint guard_pages;
+
 struct bz_stack_slab {
     struct bz_stack_slab *next;
     char *range;
     size_t range_bytes;
     uint32_t count;
+    uint32_t guard_pages;
     struct bz_stack stacks[];
 };
 
@@ -51,23 +56,43 @@ void bz_stack_pool_destroy(struct bz_stack_pool *pool) {
             bz_san_free_fiber(slab->stacks[index].fiber);
         }
         bz_san_unpoison(slab->range, slab->range_bytes);
-        BZ_CHECK(munmap(slab->range, slab->range_bytes) == 0);
+        bz_mem_unmap(slab->range, slab->range_bytes);
+        atomic_fetch_sub(&guard_pages, slab->guard_pages);
         free(slab);
     }
     free(pool->by_number);
     free(pool);
 }
 
+/* As many of a new slab's stacks as the process may still guard get a guard page; none if the
+ * kernel refuses one, so that the process stays below the limit of mappings. */
+static void guard(struct bz_stack_pool *pool, struct bz_stack_slab *slab) {
+    uint32_t used = atomic_fetch_add(&guard_pages, slab->count);
+    uint32_t left = used < BZ_STACK_GUARDED_MAX ? BZ_STACK_GUARDED_MAX - used : 0;
+    uint32_t wanted = left < slab->count ? left : slab->count;
+    uint32_t done = 0;
+    while (done < wanted &&
+           mprotect(slab->stacks[done].base - pool->page_bytes, pool->page_bytes, PROT_NONE) == 0) {
+        slab->stacks[done++].guarded = true;
+    }
+    slab->guard_pages = done;
+    if (done < wanted) {
+        slab->guard_pages = 0;
+        (void)mprotect(slab->range, slab->range_bytes, PROT_READ | PROT_WRITE);
+        for (uint32_t index = 0; index < done; index++) {
+            slab->stacks[index].guarded = false;
+        }
+    }
+    atomic_fetch_sub(&guard_pages, slab->count - slab->guard_pages);
+}
+
 static void stack_init(struct bz_stack_pool *pool, struct bz_stack_slab *slab, uint32_t index) {
     size_t pitch_bytes = pool->stack_bytes + pool->page_bytes;
     uint32_t number = pool->stacks_mapped + index;
     struct bz_stack *stack = &slab->stacks[index];
-    char *low = slab->range + index * pitch_bytes;
-    stack->base = low + pool->page_bytes;
+    stack->base = slab->range + index * pitch_bytes + pool->page_bytes;
     stack->size_bytes = pool->stack_bytes;
     stack->colour_bytes = (number % COLOURS) * COLOUR_STEP_BYTES;
-    stack->guarded =
-        number < BZ_STACK_GUARDED_MAX && mprotect(low, pool->page_bytes, PROT_NONE) == 0;
     pool->by_number[number] = stack;
 }
 
@@ -104,6 +129,7 @@ static bool grow(struct bz_stack_pool *pool) {
     for (uint32_t index = 0; index < count; index++) {
         stack_init(pool, slab, index);
     }
+    guard(pool, slab);
     pool->stacks_mapped += count;
     return true;
 }
@@ -114,6 +140,7 @@ struct bz_stack *bz_stack_take(struct bz_stack_pool *pool) {
         pool->free_stacks = stack->next_free;
     } else {
         if (pool->fresh_taken == pool->stacks_mapped && !grow(pool)) {
+            pool->is_exhausted = true;
             return NULL;
         }
         stack = pool->by_number[pool->fresh_taken++];
@@ -141,4 +168,5 @@ void bz_stack_return(struct bz_stack_pool *pool, struct bz_stack *stack) {
 void bz_stack_pool_reset(struct bz_stack_pool *pool) {
     pool->free_stacks = NULL;
     pool->fresh_taken = 0;
+    pool->is_exhausted = false;
 }

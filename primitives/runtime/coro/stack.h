@@ -6,9 +6,10 @@
  *
  * Stacks are mapped in slabs, and unmapped when the pool is destroyed: taking and returning one is
  * a list operation. An access to the guard page raises SIGSEGV. Each guard page costs two of the
- * 65,530 mappings that Linux allows a process (vm.max_map_count), so only the first
- * BZ_STACK_GUARDED_MAX stacks have one. The others have a canary, checked when they are returned:
- * the lowest 64 bytes must still be zero. The colour gap staggers the tops of the stacks.
+ * 65,530 mappings that Linux allows a process (vm.max_map_count), so only BZ_STACK_GUARDED_MAX
+ * stacks of a process have one, whatever their pools. The others have a canary, checked when they
+ * are returned: the lowest 64 bytes must still be zero. The colour gap staggers the tops of the
+ * stacks.
  */
 #ifndef BZ_RUNTIME_CORO_STACK_H
 #define BZ_RUNTIME_CORO_STACK_H
@@ -25,7 +26,7 @@
 #endif
 #define BZ_STACK_BYTES_MIN ((size_t)16 * 1024)
 #define BZ_STACK_BYTES_MAX ((size_t)1 << 30)
-#define BZ_STACK_GUARDED_MAX 16384u
+#define BZ_STACK_GUARDED_MAX 16384u /* of a process */
 
 struct bz_stack {
     char *base;

@@ -72,6 +72,33 @@ Test(stack, without_guard_is_not_returned_when_overrun, .signal = SIGABRT) {
     bz_stack_return(pool, stack);
 }
 
+static uint32_t count_guarded(struct bz_stack_pool *pool, uint32_t stacks) {
+    uint32_t guarded = 0;
+    for (uint32_t number = 0; number < stacks; number++) {
+        guarded += bz_stack_take(pool)->guarded;
+    }
+    return guarded;
+}
+
+/* So that a process with many loops stays below the kernel's limit of mappings. */
+Test(stack, guard_pages_are_counted_for_the_process) {
+    struct bz_stack_pool *pools[8];
+    uint32_t guarded = 0;
+    for (int index = 0; index < 8; index++) {
+        pools[index] = bz_stack_pool_new(BZ_STACK_BYTES_MIN);
+        guarded += count_guarded(pools[index], BZ_STACK_GUARDED_MAX / 4);
+    }
+    /* stacks that were mapped and not taken have some of them */
+    cr_assert(le(u32, guarded, BZ_STACK_GUARDED_MAX));
+    cr_assert(ge(u32, guarded, BZ_STACK_GUARDED_MAX / 2));
+    for (int index = 0; index < 8; index++) {
+        bz_stack_pool_destroy(pools[index]);
+    }
+    pools[0] = bz_stack_pool_new(BZ_STACK_BYTES_MIN);
+    cr_assert(eq(u32, count_guarded(pools[0], 1000), 1000), "a destroyed pool gives them back");
+    bz_stack_pool_destroy(pools[0]);
+}
+
 /* --- the pool --------------------------------------------------------------------------------- */
 
 #define STACKS 200u

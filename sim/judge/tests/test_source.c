@@ -204,6 +204,31 @@ Test(source, must_end_its_run) {
     bz_judge_destroy(judge);
 }
 
+/* A lack of memory comes before any other end of the run, and the next run knows nothing of it. */
+Test(source, that_lacks_memory_gets_no_verdict) {
+    struct bz_judge *judge = new_judge();
+    for (int other = 0; other < 3; other++) {
+        begin(judge);
+        if (other == 1) {
+            bz_judge_object(judge, "assertion", 1, 0, "because of the lack");
+        } else if (other == 2) {
+            bz_judge_give_up(judge);
+        }
+        bz_judge_lacks(judge, "buffers", "a test");
+        bz_judge_lacks(judge, NULL, "another one");
+        bz_judge_object(judge, "assertion", 1, 0, "because of the lack");
+        event(judge, BZ_EVENT_FREE, 7, BZ_OK, 0);
+        cr_assert(not(bz_judge_goes_on(judge)));
+        bz_judge_end(judge);
+        cr_assert(eq(int, bz_judge_verdict(judge), BZ_RUN_NO_RESOURCE));
+        cr_assert(bz_judge_violation(judge)->oracle == NULL);
+        const char *error = bz_judge_error(judge);
+        cr_assert(eq(int, strncmp(error, "out of buffers for a test; ", 27), 0), "%s", error);
+    }
+    begin(judge);
+    bz_judge_destroy(judge);
+}
+
 Test(source, calls_outside_of_a_run_are_refused) {
     struct bz_judge *judge = new_judge();
     next(judge, 1, 1, BZ_ROLE_STEP);

@@ -1,0 +1,42 @@
+/* Lack of a resource: what to say when memory, mappings, address space, threads or processes run
+ * out, and how to stop where no status can be returned.
+ *
+ * It is never a verdict on the code under test. A run that lacks memory ends with
+ * BZ_RUN_NO_RESOURCE (sim/judge/judge.h). What has no way to say so (the builders of traces and of
+ * JSON, a scenario's set-up) calls bz_lack_stop().
+ */
+#ifndef BZ_TRACES_LACK_H
+#define BZ_TRACES_LACK_H
+
+#include <stddef.h>
+
+#include "primitives/runtime/cdecl.h"
+
+BZ_BEGIN_DECLS
+
+#define BZ_LACK_BYTES 256u
+
+/* Writes one sentence, cut to fit: what ran out, for what purpose, and the remedy. `resource` is
+ * "memory", "threads", "processes", or a limit of this program with its number. For NULL the
+ * function finds out: memory, mappings, address space or data. Needs no memory. Returns `text`. */
+const char *bz_lack_text(char *text, size_t text_bytes, const char *resource, const char *purpose);
+
+/* Ends the process. Calls the handler, which must not return, with the sentence of bz_lack_text().
+ * Without one, the sentence goes to stderr, and the process aborts. */
+__attribute__((noreturn, cold)) void bz_lack_stop(const char *resource, const char *purpose);
+
+/* Set once, before the first thread starts; again by a child process that reports otherwise. */
+typedef void bz_lack_fn(const char *sentence);
+extern bz_lack_fn *bz_lack_handler;
+
+/* The block; stops if there is none. */
+static inline void *bz_lack_check(void *block, const char *purpose) {
+    if (__builtin_expect(block == NULL, 0)) {
+        bz_lack_stop(NULL, purpose);
+    }
+    return block;
+}
+
+BZ_END_DECLS
+
+#endif
