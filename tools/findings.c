@@ -120,12 +120,26 @@ static bool write_trace(struct bz_kept_finding *kept, const char *folder, char *
     return is_written;
 }
 
+/* The two runs of the recording may be equal, and say less than those of the campaign anyway. */
+static void keep_nondeterminism(struct bz_trace *trace, const struct bz_violation *violation) {
+    bool is_task = violation->task > 0 && violation->task <= trace->task_count;
+    trace->verdict =
+        (struct bz_trace_verdict){.result = "violation",
+                                  .oracle = violation->oracle,
+                                  .step = violation->step,
+                                  .task = is_task ? trace->tasks[violation->task - 1] : NULL,
+                                  .message = bz_trace_string(trace, violation->message)};
+}
+
 static int keep(struct bz_kept_finding *kept, const char *name, const struct bz_program *program,
                 const struct bz_finding *finding, const char *folder) {
     struct bz_replay_report report;
     char error[BZ_TRACE_ERROR_BYTES];
     if (!bz_record(program, finding->seed, &kept->trace, &report)) {
         return bz_cli_fail(name, BZ_EXIT_INTERNAL, "out of memory while a finding was recorded");
+    }
+    if (strcmp(finding->violation.oracle, "nondeterminism") == 0) {
+        keep_nondeterminism(&kept->trace, &finding->violation);
     }
     bz_token_format(program, finding->seed, finding->digest, kept->token, sizeof kept->token);
     if (folder == NULL) {
