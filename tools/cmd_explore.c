@@ -7,7 +7,9 @@
 #include "tools/cli.h"
 #include "tools/explore_report.h"
 #include "tools/options.h"
+#include "tools/plugins.h"
 #include "tools/progress.h"
+#include "tools/warnings.h"
 
 #define ESTIMATE_PROBES 4096u
 #define STATES_LIMIT UINT64_C(1000000000000)
@@ -99,6 +101,14 @@ static void on_round(void *context, const struct bz_explore_result *so_far, bool
     bz_explore_report_print_round(so_far, is_sweep);
 }
 
+static void on_outside_state(void *context) {
+    const struct explore *explore = context;
+    (void)bz_cli_fail(explore->name, BZ_EXIT_OK,
+                      "the variant keeps state outside of the simulation's memory (malloc, static "
+                      "variables), which snapshots do not have; searching without them, which is "
+                      "much slower");
+}
+
 /* --- what was found --------------------------------------------------------------------------- */
 
 static int keep_finding(const struct explore *explore, const struct bz_program *program,
@@ -145,7 +155,8 @@ int bz_command_explore(int argc, char **argv) {
                                          .states_max = BZ_EXPLORE_STATES_MAX_DEFAULT,
                                          .stop = &bz_interrupt_requested,
                                          .poll = poll,
-                                         .on_round = on_round}};
+                                         .on_round = on_round,
+                                         .on_outside_state = on_outside_state}};
     struct bz_program program;
     static struct bz_explore_result result;
     static struct bz_kept_findings findings;
@@ -167,6 +178,7 @@ int bz_command_explore(int argc, char **argv) {
     }
     explore.config.program = &program;
     explore.config.context = &explore;
+    explore.config.is_foreign = bz_plugins_file(program.variant) != NULL;
     struct bz_explore_report report = {.program = &program,
                                        .config = &explore.config,
                                        .result = &result,
@@ -192,6 +204,10 @@ int bz_command_explore(int argc, char **argv) {
         bz_explore_report_put_json(&report);
     } else {
         bz_explore_report_print(&report, explore.is_quiet);
+    }
+    if (!result.has_waited && result.finding_count == 0 &&
+        bz_explore_is_complete(&explore.config, &result)) {
+        (void)bz_cli_fail(argv[0], BZ_EXIT_OK, "warning: " BZ_WARNING_NO_WAIT);
     }
     bz_findings_fini(&findings);
     return report.exit_code;

@@ -31,9 +31,7 @@ void bz_warnings_find(const struct bz_program *program, const struct bz_campaign
         return;
     }
     if ((is_strict || result->runs >= RUNS_TO_WAIT) && result->waited == 0) {
-        warnings->items[warnings->count++] = (struct bz_warning){
-            "no-wait", "no operation ever waited, so waiting, waking and handing over were not "
-                       "tested; more tasks or fewer permits make them wait (--set)"};
+        warnings->items[warnings->count++] = (struct bz_warning){"no-wait", BZ_WARNING_NO_WAIT};
     }
     if ((is_strict || result->runs >= RUNS_TO_CANCEL) && never_cancelled(program, result)) {
         warnings->items[warnings->count++] = (struct bz_warning){

@@ -6,6 +6,10 @@
 
 #define BZ_WARNINGS_MAX 2u
 
+#define BZ_WARNING_NO_WAIT                                                                         \
+    "no operation ever waited, so waiting, waking and handing over were not tested; more tasks "   \
+    "or fewer permits make them wait (--set)"
+
 struct bz_warning {
     const char *name; /* no-wait, no-cancel: a contract, see README.md */
     const char *text;

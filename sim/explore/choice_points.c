@@ -19,7 +19,13 @@ static struct bz_choice_point *point_of(void *state, enum bz_choice_kind kind, u
         search->points[search->point_count++] = (struct bz_choice_point){
             .bound = bound, .kind = (uint8_t)kind, .is_sampled = is_sampled};
     }
-    return &search->points[search->cursor++];
+    struct bz_choice_point *point = &search->points[search->cursor++];
+    if (__builtin_expect((point->bound != bound) | (point->kind != kind), 0)) {
+        search->is_unrepeatable = true; /* the same prefix led elsewhere before */
+        search->other_point = (struct bz_choice_point){.bound = bound, .kind = (uint8_t)kind};
+        return &search->other_point;
+    }
+    return point;
 }
 
 /* What is chosen; 0 if all that is left is to be skipped. */

@@ -16,6 +16,11 @@
  * sweep of order `any`, where an unfair order alone can starve a task. All other oracles judge
  * everywhere.
  *
+ * A snapshot has the state that lies in the world's memory. A variant that keeps some elsewhere (in
+ * malloc's memory, in a static variable) is noticed by visiting paths a second time, from the
+ * set-up on; the search then begins again without snapshots. If the same choices lead to two
+ * different runs even so, that is the finding (`nondeterminism`).
+ *
  * Limits, each named in the result when it is hit: states_max, and BZ_EXPLORE_TRANSITIONS_PER_STATE
  * times as many transitions; draws of more than BZ_EXPLORE_DRAWS_MAX values, of which three are
  * tried; the step limit of the program. A result under a limit is no proof.
@@ -49,10 +54,11 @@
 const char *bz_reduction_name(unsigned index);
 
 enum bz_explore_end {
-    BZ_EXPLORE_DONE = 0,        /* everything within the bounds was searched */
-    BZ_EXPLORE_FOUND = 1,       /* stopped at a violation */
-    BZ_EXPLORE_INTERRUPTED = 2, /* by `stop` or `poll` */
-    BZ_EXPLORE_STATES_MAX = 3,  /* the limit on states */
+    BZ_EXPLORE_DONE = 0,           /* everything within the bounds was searched */
+    BZ_EXPLORE_FOUND = 1,          /* stopped at a violation */
+    BZ_EXPLORE_INTERRUPTED = 2,    /* by `stop` or `poll` */
+    BZ_EXPLORE_STATES_MAX = 3,     /* the limit on states */
+    BZ_EXPLORE_NONDETERMINISM = 4, /* the same choices led to two runs: the only finding says so */
 };
 
 struct bz_explore_finding {
@@ -73,6 +79,8 @@ struct bz_explore_result {
     const char *sampled_draw; /* label of a draw with too many values; NULL: none */
     bool is_out_of_steps;     /* some schedule hit the program's step limit */
     bool has_cycles;          /* some state can recur: there are infinitely many schedules */
+    bool has_waited;          /* in some schedule an operation waited: bz_judge_has_waited() */
+    bool has_outside_state; /* the variant keeps state that snapshots do not have: none was used */
     /* Of the sweep, or else of the last round. */
     uint64_t states;            /* distinct */
     uint64_t transitions;       /* tried */
@@ -103,11 +111,16 @@ struct bz_explore_config {
                                          than they save */
     uint32_t rounds_before_sweep;     /* 0: BZ_EXPLORE_ROUNDS_DEFAULT */
     bool keep_going;                  /* after a violation */
+    bool is_foreign;                  /* code that is not known to keep all its state in the world's
+                                         memory: snapshots are tried in a process of their own first,
+                                         because it may crash */
     uint64_t states_max;              /* 0: BZ_EXPLORE_STATES_MAX_DEFAULT */
     const volatile sig_atomic_t *stop;
     bool (*poll)(void *context, const struct bz_explore_progress *progress); /* false: stop */
     /* After every round and the sweep, with its counts. NULL: not called. */
     void (*on_round)(void *context, const struct bz_explore_result *so_far, bool is_sweep);
+    /* When the search begins again without snapshots. NULL: not called. */
+    void (*on_outside_state)(void *context);
     void *context;
 };
 
@@ -122,8 +135,7 @@ bool bz_explore_is_complete(const struct bz_explore_config *config,
 
 /* Repeats a finding as an ordinary run: `repeat` becomes the program with the finding's answers,
  * and `found` what the run led to. False if the finding has no answers, without memory, or if the
- * run does not violate the same oracle; the last is a fault of the harness, or of a scenario that
- * keeps state outside the world's memory. */
+ * run does not violate the same oracle; the last is a fault of the harness. */
 bool bz_explore_repeat(const struct bz_program *program, const struct bz_explore_finding *finding,
                        struct bz_program *repeat, struct bz_finding *found);
 
