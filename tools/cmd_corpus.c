@@ -11,6 +11,7 @@
 #include "sim/run/replay.h"
 #include "tools/cli.h"
 #include "tools/options.h"
+#include "tools/plugins.h"
 #include "tools/report.h"
 
 struct corpus {
@@ -22,7 +23,8 @@ struct corpus {
     uint64_t matched;
     uint64_t diverged;
     uint64_t unreadable;
-    bool is_out; /* of memory: the rest was not replayed */
+    bool is_out;         /* of memory: the rest was not replayed */
+    uint64_t of_plugins; /* traces of their variants */
 };
 
 static const struct bz_option options[] = {
@@ -108,6 +110,7 @@ static void replay_file(struct corpus *corpus, const char *file) {
             note_unreadable(corpus, file, message);
         }
     } else {
+        corpus->of_plugins += bz_plugins_file(program.variant) != NULL;
         note_replayed(corpus, file, &report);
     }
     bz_trace_fini(&trace);
@@ -139,7 +142,8 @@ int bz_command_corpus(int argc, char **argv) {
         .arguments_max = 1,
         .takes_plugins = true,
         .doc = "Replays every *.json of a folder (traces/corpus). Exit status: 0 all matched, 3 "
-               "one diverged, 2 one is unreadable, or there is none."};
+               "one diverged, 2 one is unreadable, or there is none, 4 none is of a variant of the "
+               "plug-ins."};
     char folder[PATH_MAX];
     struct dirent **entries;
     int code = bz_options_parse(&syntax, argc, argv);
@@ -175,6 +179,11 @@ int bz_command_corpus(int argc, char **argv) {
            : corpus.diverged > 0   ? BZ_EXIT_DIVERGED
            : corpus.unreadable > 0 ? BZ_EXIT_USAGE
                                    : BZ_EXIT_OK;
+    if (code == BZ_EXIT_OK && corpus.of_plugins == 0 && bz_options_has_plugins()) {
+        code = bz_cli_fail(argv[0], BZ_EXIT_UNPROVED,
+                           "the plug-in is not tested: no trace of '%s' is of one of its variants",
+                           corpus.folder);
+    }
     finish(&corpus, code);
     return code;
 }

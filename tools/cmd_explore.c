@@ -8,6 +8,7 @@
 #include "tools/explore_report.h"
 #include "tools/options.h"
 #include "tools/progress.h"
+#include "tools/warnings.h"
 #include "traces/lack.h"
 
 #define ESTIMATE_PROBES 4096u
@@ -105,6 +106,14 @@ static void on_round(void *context, const struct bz_explore_result *so_far, bool
     bz_explore_report_print_round(so_far, is_sweep);
 }
 
+static void on_outside_state(void *context) {
+    const struct explore *explore = context;
+    (void)bz_cli_fail(explore->name, BZ_EXIT_OK,
+                      "the variant keeps state outside of the simulation's memory (malloc, static "
+                      "variables), which snapshots do not have; searching without them, which is "
+                      "much slower");
+}
+
 /* --- what was found --------------------------------------------------------------------------- */
 
 static int keep_finding(struct explore *explore, const struct bz_program *program,
@@ -159,7 +168,8 @@ int bz_command_explore(int argc, char **argv) {
                                          .states_max = BZ_EXPLORE_STATES_MAX_DEFAULT,
                                          .stop = &bz_interrupt_requested,
                                          .poll = poll,
-                                         .on_round = on_round}};
+                                         .on_round = on_round,
+                                         .on_outside_state = on_outside_state}};
     struct bz_program program;
     static struct bz_explore_result result;
     static struct bz_kept_findings findings;
@@ -210,6 +220,10 @@ int bz_command_explore(int argc, char **argv) {
         bz_explore_report_put_json(&report);
     } else {
         bz_explore_report_print(&report, explore.is_quiet);
+    }
+    if (!result.has_waited && result.finding_count == 0 &&
+        bz_explore_is_complete(&explore.config, &result)) {
+        (void)bz_cli_fail(argv[0], BZ_EXIT_OK, "warning: " BZ_WARNING_NO_WAIT);
     }
     bz_findings_fini(&findings);
     return report.exit_code;

@@ -11,6 +11,7 @@
 #include "tools/cli.h"
 #include "tools/diagnosis.h"
 #include "tools/options.h"
+#include "tools/plugins.h"
 #include "tools/report.h"
 
 struct replay {
@@ -226,8 +227,22 @@ static int write_program(const struct replay *replay) {
                                     strerror(errno));
 }
 
+/* A strict replay runs the variant that was recorded; with a plug-in, that is expected to be one of
+ * its own. */
+static int check_plugin(const struct replay *replay) {
+    const struct bz_variant *variant = replay->program.variant;
+    if (replay->variant != NULL || !bz_options_has_plugins() || bz_plugins_file(variant) != NULL) {
+        return BZ_EXIT_OK;
+    }
+    return bz_cli_fail(replay->name, BZ_EXIT_USAGE,
+                       "the plug-in is not tested: the run is of the built-in variant '%s'; "
+                       "--variant NAME plays its choices to a variant of the plug-in",
+                       variant->name);
+}
+
 static int run_replay(struct replay *replay) {
     int code = replay->is_token ? load_token(replay) : load_trace(replay);
+    code = code == BZ_EXIT_OK ? check_plugin(replay) : code;
     if (code == BZ_EXIT_OK && replay->variant != NULL) {
         code = replay_leniently(replay);
     }

@@ -27,6 +27,7 @@ struct run {
     bool keep_going;
     struct bz_require_window required;
     const char *out;
+    bool is_strict;
     bool is_json;
     bool is_quiet;
     struct bz_progress progress;
@@ -101,6 +102,9 @@ static const struct bz_option options[] = {
      "Exit with 4 unless cancels hit each of these, separated by commas: a window, or "
      "OPERATION:WINDOW, such as acquire:woken",
      BZ_OPTION_PARSED, offsetof(struct run, required), .parse = bz_require_window_parse},
+    {"strict", NULL,
+     "Exit with 4 after a warning: no operation ever waited, or no cancel struck one that did",
+     BZ_OPTION_FLAG, offsetof(struct run, is_strict)},
     {"out", "DIR", "Write a trace of each finding kept into this folder", BZ_OPTION_TEXT,
      offsetof(struct run, out), .is_once = true},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct run, is_json)},
@@ -145,7 +149,9 @@ static int exit_code_of(const struct bz_run_report *report) {
     if (report->result->out_of_steps > 0) {
         return BZ_EXIT_INTERRUPTED;
     }
-    return report->missed.count > 0 ? BZ_EXIT_UNPROVED : BZ_EXIT_OK;
+    bool is_unproved =
+        report->missed.count > 0 || (report->is_strict && report->warnings.count > 0);
+    return is_unproved ? BZ_EXIT_UNPROVED : BZ_EXIT_OK;
 }
 
 int bz_command_run(int argc, char **argv) {
@@ -163,8 +169,8 @@ int bz_command_run(int argc, char **argv) {
         .program = &run.options,
         .check = check_options,
         .doc = "Runs a scenario under many seeded schedules and judges every step. Exit status: 0 "
-               "nothing found, 1 a violation, 2 usage, 4 a required window was never hit, 5 "
-               "interrupted or out of steps."};
+               "nothing found, 1 a violation, 2 usage, 4 a required window was never hit, or a "
+               "warning with --strict, 5 interrupted or out of steps."};
     int code = bz_options_parse(&syntax, argc, argv);
     code = code == BZ_EXIT_OK ? bz_options_program(&run.options, argv[0], &program) : code;
     code =
@@ -175,7 +181,8 @@ int bz_command_run(int argc, char **argv) {
     struct bz_run_report report = {.program = &program,
                                    .seed_first = run.seed_first,
                                    .result = &result,
-                                   .findings = &findings};
+                                   .findings = &findings,
+                                   .is_strict = run.is_strict};
     if (!run.is_json && !run.is_quiet) {
         bz_run_report_print_head(&report);
     }
@@ -185,6 +192,7 @@ int bz_command_run(int argc, char **argv) {
         code = bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "%s", result.lack);
     }
     bz_require_window_missed(&run.required, &result.stats, &report.missed);
+    bz_warnings_find(&program, &result, run.is_strict, &report.warnings);
     report.is_stopped =
         result.lack[0] != '\0' || (bz_interrupt_requested != 0 && result.is_interrupted);
     report.exit_code = exit_code_of(&report);
@@ -198,6 +206,10 @@ int bz_command_run(int argc, char **argv) {
         bz_json_put(bz_run_report_json(&report));
     } else {
         bz_run_report_print(&report, run.is_quiet);
+    }
+    for (uint32_t index = 0; index < report.warnings.count; index++) {
+        (void)bz_cli_fail(argv[0], BZ_EXIT_OK, "warning, after %" PRIu64 " run%s: %s", result.runs,
+                          result.runs == 1 ? "" : "s", report.warnings.items[index].text);
     }
     bz_findings_fini(&findings);
     return report.exit_code;

@@ -9,6 +9,7 @@
 #include "sim/run/token.h"
 #include "tools/cli.h"
 #include "tools/options.h"
+#include "tools/plugins.h"
 #include "tools/progress.h"
 #include "tools/report.h"
 #include "tools/time_to_failure.h"
@@ -96,11 +97,23 @@ static bool is_wanted(const struct zoo *zoo, const struct bz_variant *variant, u
            (order != BZ_ORDER_FIFO || variant->fault->fifo_reachable);
 }
 
+static bool plugins_declare_faults(void) {
+    const struct bz_variant *const *next = bz_cli_catalog.variants;
+    while (*next != NULL && ((*next)->fault == NULL || bz_plugins_file(*next) == NULL)) {
+        next++;
+    }
+    return *next != NULL;
+}
+
 static int collect_entries(struct zoo *zoo) {
     char error[BZ_ERROR_BYTES];
     size_t variants = 0;
     while (bz_cli_catalog.variants[variants] != NULL) {
         variants++;
+    }
+    if (zoo->wanted[0] == NULL && bz_options_has_plugins() && !plugins_declare_faults()) {
+        return bz_cli_fail(zoo->name, BZ_EXIT_USAGE,
+                           "no variant of the plug-in declares a fault: there is nothing to find");
     }
     zoo->entries =
         bz_lack_check(calloc(variants * BZ_ORDER_COUNT + 1, sizeof *zoo->entries), "the entries");

@@ -67,8 +67,12 @@ static void print_bounds(const struct bz_explore_report *report) {
     }
 }
 
-static void print_reductions(uint32_t reductions) {
+static void print_reductions(const struct bz_explore_result *result) {
     const char *separator = " ";
+    uint32_t reductions = result->reductions;
+    if (result->has_outside_state) {
+        printf("the variant keeps state outside of the simulation's memory: no snapshots\n");
+    }
     printf("in force:");
     for (unsigned index = 0; index < BZ_REDUCE_COUNT; index++) {
         if ((reductions >> index & 1u) != 0) {
@@ -143,13 +147,15 @@ void bz_explore_report_print(const struct bz_explore_report *report, bool is_qui
             printf("starvation and livelock are judged in the rounds only: an unfair order can "
                    "make any task wait\n");
         }
+    } else if (result->end == BZ_EXPLORE_NONDETERMINISM) {
+        printf("no proof: the same choices do not lead to the same run\n");
     } else if (result->end != BZ_EXPLORE_FOUND) {
         print_limits(report);
     }
     if (is_quiet) {
         return;
     }
-    print_reductions(result->reductions);
+    print_reductions(result);
     fflush(stdout);
     fprintf(stderr, "%.2f s, %.0f transitions/s\n", report->seconds,
             report->seconds > 0 ? (double)result->transitions_total / report->seconds : 0.0);
@@ -185,7 +191,8 @@ static void add_violations(struct bz_json *root, const struct bz_explore_report 
 }
 
 void bz_explore_report_put_json(const struct bz_explore_report *report) {
-    static const char *const ends[] = {"done", "violation", "interrupted", "states", "no-resource"};
+    static const char *const ends[] = {"done",   "violation",      "interrupted",
+                                       "states", "nondeterminism", "no-resource"};
     const struct bz_explore_result *result = report->result;
     struct bz_json *root = bz_json_new_object();
     bz_json_add_program(root, report->program);
@@ -208,6 +215,8 @@ void bz_explore_report_put_json(const struct bz_explore_report *report) {
     bz_json_add_string(root, "sampled_draw", result->sampled_draw);
     bz_json_add_bool(root, "out_of_steps", result->is_out_of_steps);
     bz_json_add_bool(root, "loops", result->has_cycles);
+    bz_json_add_bool(root, "waited", result->has_waited);
+    bz_json_add_bool(root, "outside_state", result->has_outside_state);
     bz_json_add_decimal(root, "seconds", report->seconds);
     add_bounds(root, report);
     struct bz_json *reductions = bz_json_add_array(root, "reductions");

@@ -130,6 +130,17 @@ static void keep_verdict(struct bz_trace *trace, const struct bz_finding *findin
                                                .message = finding->violation.message};
 }
 
+/* The two runs of the recording may be equal, and say less than those of the campaign anyway. */
+static void keep_nondeterminism(struct bz_trace *trace, const struct bz_violation *violation) {
+    bool is_task = violation->task > 0 && violation->task <= trace->task_count;
+    trace->verdict =
+        (struct bz_trace_verdict){.result = "violation",
+                                  .oracle = violation->oracle,
+                                  .step = violation->step,
+                                  .task = is_task ? trace->tasks[violation->task - 1] : NULL,
+                                  .message = bz_trace_string(trace, violation->message)};
+}
+
 static int keep(struct bz_kept_finding *kept, const char *name, const struct bz_program *program,
                 const struct bz_finding *finding, const char *folder) {
     struct bz_replay_report report;
@@ -140,6 +151,9 @@ static int keep(struct bz_kept_finding *kept, const char *name, const struct bz_
         return bz_cli_fail(name, BZ_EXIT_INTERNAL,
                            "the finding of seed 0x%" PRIx64 " was not recorded: %s", finding->seed,
                            report.lack);
+    }
+    if (strcmp(finding->violation.oracle, "nondeterminism") == 0) {
+        keep_nondeterminism(&kept->trace, &finding->violation);
     }
     if (folder == NULL) {
         return BZ_EXIT_OK;

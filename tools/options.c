@@ -9,6 +9,7 @@
 #include "sim/run/settings.h"
 #include "tools/cli.h"
 #include "tools/plugins.h"
+#include "traces/text.h"
 
 #define OPTIONS_MAX 40u
 #define PLUGINS_MAX 32u
@@ -89,8 +90,8 @@ static void parse_set(struct argp_state *state, void *target, const char *name, 
 }
 
 static const struct bz_option program_options[] = {
-    {"variant", "V", "Implementation under test (buzzer)", BZ_OPTION_TEXT,
-     offsetof(struct bz_options, variant), .is_once = true},
+    {"variant", "V", "Implementation under test (the only one of the plug-ins that fits; buzzer)",
+     BZ_OPTION_TEXT, offsetof(struct bz_options, variant), .is_once = true},
     {"strategy", "S", "What makes the choices (portfolio; explore tries every choice)",
      BZ_OPTION_PARSED, .parse = add_setting},
     {"set", "NAME=VALUE", "Sets a parameter of the scenario, see 'buzzer list scenarios'",
@@ -208,6 +209,69 @@ const char *bz_options_setting(const struct bz_options *options, const char *nam
     return NULL;
 }
 
+/* Whether the variant offers a primitive of the scenario, or the one that is asked for. */
+static bool fits(const struct bz_variant *variant, const struct bz_scenario *scenario,
+                 const char *primitive) {
+    for (uint32_t index = 0; index < scenario->primitive_count; index++) {
+        enum bz_primitive offered = scenario->primitives[index];
+        if (bz_variant_offers(variant, offered) &&
+            (primitive == NULL || strcmp(primitive, bz_primitive_name(offered)) == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool bz_options_has_plugins(void) {
+    const struct bz_variant *const *next = bz_cli_catalog.variants;
+    while (*next != NULL && bz_plugins_file(*next) == NULL) {
+        next++;
+    }
+    return *next != NULL;
+}
+
+/* The variant without --variant: with plug-ins, their only one that fits the scenario. NULL with a
+ * message if there is none, or more than one. */
+static const char *default_variant(const struct bz_options *options, char *error,
+                                   size_t error_bytes) {
+    const struct bz_scenario *scenario = bz_catalog_scenario(&bz_cli_catalog, options->scenario);
+    const char *primitive = bz_options_setting(options, "primitive");
+    const char *only = NULL;
+    uint32_t loaded = 0;
+    uint32_t fitting = 0;
+    char names[BZ_ERROR_BYTES / 2] = "";
+    for (size_t index = 0; bz_cli_catalog.variants[index] != NULL; index++) {
+        const struct bz_variant *variant = bz_cli_catalog.variants[index];
+        if (bz_plugins_file(variant) == NULL) {
+            continue;
+        }
+        loaded++;
+        if (scenario == NULL || fits(variant, scenario, primitive)) {
+            size_t used = strlen(names);
+            snprintf(names + used, sizeof names - used, "%s%s", fitting > 0 ? ", " : "",
+                     variant->name);
+            only = variant->name;
+            fitting++;
+        }
+    }
+    if (loaded == 0 || scenario == NULL) {
+        return "buzzer";
+    }
+    if (fitting == 0) {
+        bz_fail(error, error_bytes,
+                "no variant of the plug-in offers %s%s that scenario '%s' can use; to test a "
+                "built-in variant, name it with --variant",
+                primitive != NULL ? "the primitive " : "a primitive",
+                primitive != NULL ? primitive : "", scenario->name);
+    } else if (fitting > 1) {
+        bz_fail(error, error_bytes,
+                "the plug-ins have %" PRIu32 " variants for scenario '%s'; "
+                "name one with --variant: %s",
+                fitting, scenario->name, names);
+    }
+    return fitting == 1 ? only : NULL;
+}
+
 int bz_options_program(const struct bz_options *options, const char *name,
                        struct bz_program *program) {
     char error[BZ_ERROR_BYTES];
@@ -215,8 +279,10 @@ int bz_options_program(const struct bz_options *options, const char *name,
         return bz_cli_fail(name, BZ_EXIT_USAGE,
                            "a scenario is missing ('buzzer list scenarios' lists them)");
     }
-    bool is_ok = bz_program_find(program, &bz_cli_catalog, options->scenario,
-                                 options->variant != NULL ? options->variant : "buzzer",
+    const char *variant =
+        options->variant != NULL ? options->variant : default_variant(options, error, sizeof error);
+    bool is_ok = variant != NULL &&
+                 bz_program_find(program, &bz_cli_catalog, options->scenario, variant,
                                  bz_options_setting(options, "strategy"), error, sizeof error);
     for (unsigned index = 0; is_ok && index < options->setting_count; index++) {
         const char *setting = options->settings[index].name;

@@ -41,7 +41,7 @@ struct bz_option {
 /* A program as named on the command line. */
 struct bz_options {
     const char *scenario;
-    const char *variant; /* NULL: buzzer */
+    const char *variant; /* NULL: the only one of the plug-ins that fits; without any, buzzer */
     struct {
         const char *name;
         const char *value;
@@ -68,6 +68,9 @@ int bz_options_parse(const struct bz_syntax *syntax, int argc, char **argv);
 /* Makes the program of the options. An exit code; not BZ_EXIT_OK after a message on stderr. */
 int bz_options_program(const struct bz_options *options, const char *name,
                        struct bz_program *program);
+
+/* Whether a plug-in was loaded. */
+bool bz_options_has_plugins(void);
 
 /* The value of a setting on the command line, or NULL. */
 const char *bz_options_setting(const struct bz_options *options, const char *name);

@@ -9,6 +9,7 @@
 #include "sim/run/campaign.h"
 #include "tools/findings.h"
 #include "tools/require_window.h"
+#include "tools/warnings.h"
 #include "traces/json.h"
 
 struct bz_run_report {
@@ -19,6 +20,8 @@ struct bz_run_report {
     double seconds;
     bool is_stopped;         /* by a signal, or because something ran out */
     struct bz_missed missed; /* required windows */
+    struct bz_warnings warnings;
+    bool is_strict; /* warnings make it fail */
     int exit_code;
 };
 

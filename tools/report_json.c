@@ -102,10 +102,17 @@ struct bz_json *bz_run_report_json(const struct bz_run_report *report) {
     bz_json_add_bool(handoffs, "is_exact", result->handoff_is_exact);
     bz_json_add_number(root, "injected", result->stats.injected);
     bz_json_add_number(root, "out_of_steps", result->out_of_steps);
+    bz_json_add_number(root, "waited", result->waited);
     add_windows(root, &result->stats);
     struct bz_json *missed = bz_json_add_array(root, "windows_missed");
     for (unsigned index = 0; index < report->missed.count; index++) {
         bz_json_append_string(missed, report->missed.names[index]);
+    }
+    struct bz_json *warnings = bz_json_add_array(root, "warnings");
+    for (uint32_t index = 0; index < report->warnings.count; index++) {
+        struct bz_json *item = bz_json_append_object(warnings);
+        bz_json_add_string(item, "name", report->warnings.items[index].name);
+        bz_json_add_string(item, "message", report->warnings.items[index].text);
     }
     bz_json_add_number(root, "violations_total", result->violations);
     add_findings_by_oracle(root, result);

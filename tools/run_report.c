@@ -118,7 +118,8 @@ static void print_verdict(const struct bz_run_report *report) {
         printf("\nnothing proved: no cancel struck in the window '%s', which is required\n",
                report->missed.names[index]);
     }
-    printf("\nno violation found\n");
+    printf("\nno violation found%s\n",
+           report->warnings.count > 0 ? ", but see the warning: little was tested" : "");
 }
 
 /* Printed by quiet campaigns, too. */

@@ -14,9 +14,10 @@
 
 struct bz_json;
 
-#define BZ_JSON_DEPTH_MAX 64u       /* an upper limit for bz_json_parse() */
-#define BZ_JSON_VALUES_MAX 8000000u /* of one document; each costs about 100 bytes of memory */
-#define BZ_JSON_MEMBERS_MAX 256u    /* of one object */
+#define BZ_JSON_DEPTH_MAX 64u         /* an upper limit for bz_json_parse() */
+#define BZ_JSON_VALUES_MAX 8000000u   /* of one document; each costs about 100 bytes of memory */
+#define BZ_JSON_ELEMENTS_MAX 1048576u /* of one array */
+#define BZ_JSON_MEMBERS_MAX 256u      /* of one object */
 #define BZ_JSON_KEY_BYTES_MAX 128u
 #define BZ_JSON_NUMBER_BYTES_MAX 40u /* characters of one number */
 

@@ -252,9 +252,14 @@ static bool check_container(struct checker *checker) {
     bool is_more = peek(checker) != end[0];
     while (is_more) {
         skip_blanks(checker);
-        if ((is_object && !check_key(checker, keys, count++)) || !check_value(checker)) {
+        if (!is_object && count == BZ_JSON_ELEMENTS_MAX) {
+            return flawed(checker, checker->at, "an array of more than %u elements",
+                          BZ_JSON_ELEMENTS_MAX);
+        }
+        if ((is_object && !check_key(checker, keys, count)) || !check_value(checker)) {
             return false;
         }
+        count++;
         skip_blanks(checker);
         is_more = take(checker, ",");
     }

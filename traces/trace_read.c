@@ -336,11 +336,15 @@ static bool read_verdict(struct reader *reader, const struct bz_json *root) {
     return true;
 }
 
+static bool fail_no_object(struct reader *reader) {
+    return fail(reader, "1:1", "this is no trace: it should be an object, {...}");
+}
+
 static bool read_root(struct reader *reader, const struct bz_json *root) {
     struct bz_trace *trace = reader->trace;
     const struct bz_json *json;
     if (!bz_json_is_object(root)) {
-        return fail(reader, "1:1", "this is no trace: it should be an object, {...}");
+        return fail_no_object(reader);
     }
     return read_format(reader, root) && read_name(reader, root, "engine", &trace->engine) &&
            read_name(reader, root, "scenario", &trace->scenario) &&
@@ -368,6 +372,13 @@ bool bz_trace_parse(struct bz_trace *trace, const char *text, size_t length, con
     }
     if (length == 0) {
         return bz_fail(error, error_bytes, "%s: empty; record the trace again", origin);
+    }
+    size_t blanks = 0;
+    while (blanks < length && strchr(" \t\n\r", text[blanks]) != NULL && text[blanks] != '\0') {
+        blanks++;
+    }
+    if (blanks < length && text[blanks] == '[') {
+        return fail_no_object(&reader); /* however large it is */
     }
     struct bz_json *root = bz_json_parse(text, length, DEPTH_MAX, origin, error, error_bytes);
     if (root == NULL) {

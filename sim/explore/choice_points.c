@@ -1,5 +1,3 @@
-#include <stdlib.h>
-
 #include "sim/explore/search.h"
 
 /* --- the strategy ----------------------------------------------------------------------------- */
@@ -10,7 +8,8 @@ static struct bz_choice_point *point_of(void *state, enum bz_choice_kind kind, u
         if (search->point_count == search->point_capacity) {
             uint32_t capacity = search->point_capacity == 0 ? 1024 : 2 * search->point_count;
             struct bz_choice_point *larger =
-                realloc(search->points, capacity * sizeof *search->points);
+                bz_mem_grow(search->world->judge->mem, search->points,
+                            search->point_capacity * sizeof *larger, capacity * sizeof *larger);
             if (larger == NULL) {
                 bz_judge_lacks(search->world->judge, NULL, "the choice points of a search");
                 search->spare = (struct bz_choice_point){.bound = bound, .kind = (uint8_t)kind};
@@ -23,7 +22,13 @@ static struct bz_choice_point *point_of(void *state, enum bz_choice_kind kind, u
         search->points[search->point_count++] = (struct bz_choice_point){
             .bound = bound, .kind = (uint8_t)kind, .is_sampled = is_sampled};
     }
-    return &search->points[search->cursor++];
+    struct bz_choice_point *point = &search->points[search->cursor++];
+    if (__builtin_expect((point->bound != bound) | (point->kind != kind), 0)) {
+        search->is_unrepeatable = true; /* the same prefix led elsewhere before */
+        search->other_point = (struct bz_choice_point){.bound = bound, .kind = (uint8_t)kind};
+        return &search->other_point;
+    }
+    return point;
 }
 
 /* What is chosen; 0 if all that is left is to be skipped. */

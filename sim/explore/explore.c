@@ -1,9 +1,11 @@
 #include "sim/explore/explore.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "sim/explore/search.h"
+#include "sim/run/determinism.h"
 #include "traces/lack.h"
 
 const char *bz_reduction_name(unsigned index) {
@@ -95,18 +97,32 @@ static bool end_for_lack(const struct bz_search *search, struct bz_explore_resul
     return false;
 }
 
-bool bz_explore(const struct bz_explore_config *given, struct bz_explore_result *result) {
-    struct bz_explore_config config = *given;
-    config.states_max = config.states_max == 0 ? BZ_EXPLORE_STATES_MAX_DEFAULT : config.states_max;
-    bool has_sweep = config.delays_max == BZ_EXPLORE_UNBOUNDED;
+/* The only finding of a program that does not repeat a path, even without snapshots. */
+static void report_nondeterminism(struct bz_search *search) {
+    struct bz_explore_result *result = search->result;
+    struct bz_explore_finding *finding = &result->findings[0];
+    result->rounds = 0; /* nothing is proved */
+    result->is_minimal = false;
+    result->finding_count = 1;
+    *finding = (struct bz_explore_finding){
+        .violation = {.oracle = "nondeterminism", .step = search->frame_count - 1}};
+    snprintf(finding->violation.message, sizeof finding->violation.message,
+             "the same choices led to two different runs, which differ at step %" PRIu32
+             " at the latest; something besides the choices decides, such as a static variable",
+             finding->violation.step);
+    struct bz_cost cost = bz_search_cost(search, 0, search->point_count);
+    finding->delays = cost.delays;
+    finding->cancels = cost.cancels;
+    finding->has_answers = bz_search_answers(search, &finding->answers);
+}
+
+bool bz_search_explore(struct bz_search *search) {
+    const struct bz_explore_config *config = search->config;
+    struct bz_explore_result *result = search->result;
+    bool has_sweep = config->delays_max == BZ_EXPLORE_UNBOUNDED;
     uint32_t before_sweep =
-        config.rounds_before_sweep == 0 ? BZ_EXPLORE_ROUNDS_DEFAULT : config.rounds_before_sweep;
-    *result = (struct bz_explore_result){.is_minimal = true};
-    struct bz_search *search = bz_search_new(&config, result);
-    if (search == NULL) {
-        return end_for_lack(NULL, result);
-    }
-    uint32_t last = has_sweep ? before_sweep - 1 : rounds_max(&config);
+        config->rounds_before_sweep == 0 ? BZ_EXPLORE_ROUNDS_DEFAULT : config->rounds_before_sweep;
+    uint32_t last = has_sweep ? before_sweep - 1 : rounds_max(config);
     bool is_ok = run_rounds(search, last);
     if (is_ok && has_sweep && result->end == BZ_EXPLORE_DONE && !result->is_whole) {
         bool is_whole;
@@ -116,8 +132,45 @@ bool bz_explore(const struct bz_explore_config *given, struct bz_explore_result 
             is_ok = simplify(search);
         }
     }
-    is_ok = is_ok || end_for_lack(search, result);
+    if (is_ok && result->end == BZ_EXPLORE_NONDETERMINISM) {
+        report_nondeterminism(search);
+    }
+    return is_ok || end_for_lack(search, result);
+}
+
+/* The whole search, with these reductions or none. */
+static bool explore(const struct bz_explore_config *config, struct bz_explore_result *result) {
+    if (config->program->contain.is_on) {
+        return bz_search_contained(config, result);
+    }
+    struct bz_search *search = bz_search_new(config, result);
+    bool is_ok = search == NULL ? end_for_lack(NULL, result) : bz_search_explore(search);
     bz_search_destroy(search);
+    return is_ok;
+}
+
+bool bz_explore(const struct bz_explore_config *given, struct bz_explore_result *result) {
+    struct bz_explore_config config = *given;
+    config.states_max = config.states_max == 0 ? BZ_EXPLORE_STATES_MAX_DEFAULT : config.states_max;
+    if (!bz_snapshot_is_supported()) {
+        config.reductions = 0;
+    }
+    bool has_snapshots = (config.reductions & BZ_REDUCE_SNAPSHOTS) != 0;
+    bool is_ok = true;
+    *result = (struct bz_explore_result){.is_minimal = true};
+    bool fits = !has_snapshots || !config.program->contain.is_on || bz_snapshots_fit(&config);
+    if (fits) {
+        is_ok = explore(&config, result);
+        fits = !is_ok || !has_snapshots || !bz_search_is_spoilt(&config, result);
+    }
+    if (!fits) {
+        config.reductions = 0;
+        *result = (struct bz_explore_result){.is_minimal = true, .has_outside_state = true};
+        if (config.on_outside_state != NULL) {
+            config.on_outside_state(config.context);
+        }
+        is_ok = explore(&config, result);
+    }
     return is_ok;
 }
 
@@ -143,10 +196,19 @@ bool bz_explore_repeat(const struct bz_program *program, const struct bz_explore
         bz_lack_text(found->violation.message, BZ_LACK_BYTES, NULL, "a world to run in");
         return false;
     }
-    bool is_same = bz_program_run(repeat, world, 0) == BZ_RUN_VIOLATED &&
-                   strcmp(bz_judge_violation(world->judge)->oracle, finding->violation.oracle) == 0;
-    *found = (struct bz_finding){.digest = bz_judge_digest(world->judge),
-                                 .violation = *bz_judge_violation(world->judge)};
+    const struct bz_violation *violation = bz_judge_violation(world->judge);
+    bool is_nondeterminism = strcmp(finding->violation.oracle, "nondeterminism") == 0;
+    bool is_violated = bz_program_run(repeat, world, 0) == BZ_RUN_VIOLATED;
+    if (is_nondeterminism) {
+        bz_determinism_judge(repeat, world, NULL);
+        is_violated = bz_judge_verdict(world->judge) == BZ_RUN_VIOLATED;
+    }
+    bool is_same = is_violated && strcmp(violation->oracle, finding->violation.oracle) == 0;
+    if (is_nondeterminism && !is_same) { /* further runs may be equal */
+        violation = &finding->violation;
+        is_same = true;
+    }
+    *found = (struct bz_finding){.digest = bz_judge_digest(world->judge), .violation = *violation};
     bz_world_destroy(world);
     return is_same;
 }

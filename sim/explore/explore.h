@@ -16,6 +16,12 @@
  * sweep of order `any`, where an unfair order alone can starve a task. All other oracles judge
  * everywhere.
  *
+ * A snapshot has the state that lies in the world's memory. A variant that keeps some elsewhere (in
+ * malloc's memory, in a static variable) is noticed by visiting paths a second time, from the
+ * set-up on; the search then begins again without snapshots. A contained program is searched in a
+ * child process (sim/run/contain.h), where snapshots are tried first. If the same choices lead to
+ * two different runs even so, that is the finding (`nondeterminism`).
+ *
  * Limits, each named in the result when it is hit: states_max, and BZ_EXPLORE_TRANSITIONS_PER_STATE
  * times as many transitions; draws of more than BZ_EXPLORE_DRAWS_MAX values, of which three are
  * tried; the step limit of the program. A result under a limit is no proof.
@@ -49,11 +55,12 @@
 const char *bz_reduction_name(unsigned index);
 
 enum bz_explore_end {
-    BZ_EXPLORE_DONE = 0,        /* everything within the bounds was searched */
-    BZ_EXPLORE_FOUND = 1,       /* stopped at a violation */
-    BZ_EXPLORE_INTERRUPTED = 2, /* by `stop` or `poll` */
-    BZ_EXPLORE_STATES_MAX = 3,  /* the limit on states */
-    BZ_EXPLORE_NO_RESOURCE = 4, /* memory ran out */
+    BZ_EXPLORE_DONE = 0,           /* everything within the bounds was searched */
+    BZ_EXPLORE_FOUND = 1,          /* stopped at a violation */
+    BZ_EXPLORE_INTERRUPTED = 2,    /* by `stop` or `poll` */
+    BZ_EXPLORE_STATES_MAX = 3,     /* the limit on states */
+    BZ_EXPLORE_NONDETERMINISM = 4, /* the same choices led to two runs: the only finding says so */
+    BZ_EXPLORE_NO_RESOURCE = 5,    /* memory ran out */
 };
 
 struct bz_explore_finding {
@@ -74,6 +81,8 @@ struct bz_explore_result {
     const char *sampled_draw; /* label of a draw with too many values; NULL: none */
     bool is_out_of_steps;     /* some schedule hit the program's step limit */
     bool has_cycles;          /* some state can recur: there are infinitely many schedules */
+    bool has_waited;          /* in some schedule an operation waited: bz_judge_has_waited() */
+    bool has_outside_state; /* the variant keeps state that snapshots do not have: none was used */
     /* Of the sweep, or else of the last round. */
     uint64_t states;            /* distinct */
     uint64_t transitions;       /* tried */
@@ -110,6 +119,8 @@ struct bz_explore_config {
     bool (*poll)(void *context, const struct bz_explore_progress *progress); /* false: stop */
     /* After every round and the sweep, with its counts. NULL: not called. */
     void (*on_round)(void *context, const struct bz_explore_result *so_far, bool is_sweep);
+    /* When the search begins again without snapshots. NULL: not called. */
+    void (*on_outside_state)(void *context);
     void *context;
 };
 
@@ -124,9 +135,8 @@ bool bz_explore_is_complete(const struct bz_explore_config *config,
 
 /* Repeats a finding as an ordinary run: `repeat` becomes the program with the finding's answers,
  * and `found` what the run led to. False if the finding has no answers, or if the run does not
- * violate the same oracle, which is a fault of the harness, or of a scenario that keeps state
- * outside the world's memory. False without memory, too: then the violation in `found` has no
- * oracle and a message that says what ran out. */
+ * violate the same oracle, which is a fault of the harness. False without memory, too: then the
+ * violation in `found` has no oracle and a message that says what ran out. */
 bool bz_explore_repeat(const struct bz_program *program, const struct bz_explore_finding *finding,
                        struct bz_program *repeat, struct bz_finding *found);
 

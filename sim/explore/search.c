@@ -44,12 +44,16 @@ static void go_back(struct bz_search *search) {
     }
     if (bz_search_has(search, BZ_REDUCE_SNAPSHOTS)) {
         bz_snapshot_restore(search->world, &search->top->snapshot);
+        search->world->judge->digest = BZ_DIGEST_SEED; /* as after bz_snapshot_normalize() */
         return;
     }
     search->cursor = 0;
     set_up(search);
-    for (uint32_t index = 1; index + 1 < search->frame_count; index++) {
+    search->is_unrepeatable |= search->world->judge->digest != search->root.digest;
+    for (const struct bz_frame *frame = search->root.child;
+         frame != search->top && !search->is_unrepeatable; frame = frame->child) {
         (void)bz_world_step(search->world);
+        search->is_unrepeatable |= search->world->judge->digest != frame->digest;
     }
 }
 
@@ -74,6 +78,7 @@ static bool run_transition(struct bz_search *search) {
         bz_tracker_end(&search->tracker);
     }
     frame->point_count = search->point_count - frame->first_point;
+    frame->digest = search->world->judge->digest;
     return goes_on;
 }
 
@@ -115,14 +120,17 @@ static bool keep_finding(struct bz_search *search, uint32_t step) {
     return true;
 }
 
-/* The scenario and the oracles check what is left at the end. */
-static void finish(struct bz_search *search) {
+void bz_search_finish(const struct bz_search *search, struct bz_world *world, void *state) {
     const struct bz_scenario *scenario = search->config->program->scenario;
-    struct bz_judge *judge = search->world->judge;
+    struct bz_judge *judge = world->judge;
     if (judge->end == BZ_RUN_PASSED && judge->shadow.unfinished == 0 && scenario->finish != NULL) {
-        scenario->finish(search->world, search->program_state);
+        scenario->finish(world, state);
     }
     bz_judge_end(judge);
+}
+
+static void finish(struct bz_search *search) {
+    bz_search_finish(search, search->world, search->program_state);
 }
 
 /* Whether the path from the earlier frame of this state to here is a loop of default choices
@@ -226,6 +234,13 @@ static void leave(struct bz_search *search) {
                      frame->schedules);
 }
 
+void bz_search_keep_death(struct bz_search *search, const struct bz_death *death) {
+    search->result->end = BZ_EXPLORE_FOUND;
+    search->result->is_minimal = !search->bounds.is_sweep;
+    bz_judge_died(search->world->judge, death->oracle, death->how);
+    (void)keep_finding(search, search->frame_count - 1);
+}
+
 /* Where the transition that has just run has led to. */
 static enum bz_arrival evaluate(struct bz_search *search, bool goes_on) {
     struct bz_frame *frame = search->top;
@@ -244,6 +259,9 @@ static enum bz_arrival evaluate(struct bz_search *search, bool goes_on) {
         bz_judge_watch_events(search->world->judge, NULL);
     }
     search->result->transitions++;
+    if (!search->result->has_waited) {
+        search->result->has_waited = bz_judge_has_waited(search->world->judge);
+    }
     if (bz_search_has(search, BZ_REDUCE_SLEEP)) {
         bz_search_note_footprint(search);
     }
@@ -280,7 +298,9 @@ static enum bz_arrival evaluate(struct bz_search *search, bool goes_on) {
 static bool should_stop(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
     uint64_t states_max = search->config->states_max;
-    if (result->finding_count > 0 && !search->config->keep_going) {
+    if (search->is_unrepeatable) {
+        result->end = BZ_EXPLORE_NONDETERMINISM;
+    } else if (result->finding_count > 0 && !search->config->keep_going) {
         result->end = BZ_EXPLORE_FOUND;
     } else if (result->states > states_max ||
                result->transitions / BZ_EXPLORE_TRANSITIONS_PER_STATE > states_max) {
@@ -302,7 +322,15 @@ static bool search_all(struct bz_search *search) {
             continue;
         }
         bool goes_on = run_transition(search);
+        if (search->is_unrepeatable) {
+            continue;
+        }
+        uint32_t found = search->result->finding_count;
         enum bz_arrival arrival = evaluate(search, goes_on);
+        found = search->result->finding_count - found;
+        if (!search->is_blocked && (found > 0 || bz_search_visit_is_due(search))) {
+            bz_search_visit_again(search, !goes_on);
+        }
         uint64_t weight = share(search, frame);
         if (arrival == BZ_ARRIVED_FAILED) {
             return false;
@@ -323,10 +351,13 @@ bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *boun
     search->frame_count = 0;
     search->point_count = 0;
     search->is_cut = false;
+    search->is_unrepeatable = false;
     search->weight_done = 0;
     /* A sweep of every order has orders that starve a task, whatever the variant does. */
-    bz_judge_search(search->world->judge, bz_search_cancels_max(search->config),
-                    bounds->is_sweep && search->config->program->order == BZ_ORDER_ANY);
+    bool ignores_starvation = bounds->is_sweep && search->config->program->order == BZ_ORDER_ANY;
+    uint32_t cancels_max = bz_search_cancels_max(search->config);
+    bz_judge_search(search->world->judge, cancels_max, ignores_starvation);
+    bz_judge_search(search->second->judge, cancels_max, ignores_starvation);
     bz_visited_clear(&search->visited);
     bz_visited_clear(&search->outcomes);
     result->end = BZ_EXPLORE_DONE;
@@ -348,14 +379,15 @@ bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *boun
 
 struct bz_search *bz_search_new(const struct bz_explore_config *config,
                                 struct bz_explore_result *result) {
-    struct bz_search *search = calloc(1, sizeof *search);
+    struct bz_search *search = bz_shared_alloc(sizeof *search); /* for contained.c */
     if (search == NULL) {
         return NULL;
     }
     search->config = config;
     search->result = result;
     search->world = bz_program_new_world(config->program);
-    if (search->world == NULL || !bz_visited_init(&search->visited) ||
+    search->second = bz_program_new_world(config->program);
+    if (search->world == NULL || search->second == NULL || !bz_visited_init(&search->visited) ||
         !bz_visited_init(&search->outcomes)) {
         bz_search_destroy(search);
         return NULL;
@@ -365,15 +397,18 @@ struct bz_search *bz_search_new(const struct bz_explore_config *config,
 }
 
 void bz_search_destroy(struct bz_search *search) {
+    if (search == NULL) {
+        return;
+    }
     for (struct bz_frame *frame = search->root.child; frame != NULL;) {
         struct bz_frame *child = frame->child;
         bz_snapshot_fini(&frame->snapshot);
         free(frame);
         frame = child;
     }
-    free(search->points);
     bz_visited_fini(&search->visited);
     bz_visited_fini(&search->outcomes);
     bz_world_destroy(search->world);
-    free(search);
+    bz_world_destroy(search->second);
+    bz_shared_free(search, sizeof *search);
 }

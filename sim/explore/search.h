@@ -42,6 +42,7 @@ struct bz_frame {
     uint64_t tried; /* before the present one */
     uint64_t only;  /* not 0: try these and no others */
     uint64_t present;
+    uint64_t digest; /* of the events of the present transition; without snapshots, of the path */
     struct bz_footprint present_print;
     struct bz_footprint prints[2 * BZ_TRANSITION_TASKS_MAX]; /* of those that sleep or were tried */
 };
@@ -58,6 +59,7 @@ struct bz_search {
     struct bz_explore_result *result;
     struct bz_search_bounds bounds;
     struct bz_world *world;
+    struct bz_world *second; /* where paths are visited again */
     struct bz_tracker tracker;
     struct bz_visited visited;
     struct bz_visited outcomes;
@@ -73,6 +75,9 @@ struct bz_search {
     bool has_jumped; /* the clock has, in the present transition: it is no task's step alone */
     bool is_cut;     /* a bound has left something out */
     bool is_at_top;  /* the world is in the state of the topmost frame */
+    bool visits_all; /* every path is visited again, not only some */
+    struct bz_choice_point other_point; /* in place of one that another visit did not meet */
+    bool is_unrepeatable;               /* there was one, or an event of another visit differed */
     void *program_state;
     uint64_t weight_done;
 };
@@ -85,6 +90,15 @@ void bz_search_destroy(struct bz_search *search);
 /* Searches everything within the bounds; the counts in the result are those of this search.
  * `is_whole`: the bounds have left nothing out. False without memory. */
 bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *bounds, bool *is_whole);
+
+/* The whole search: rounds and sweep. False if memory ran out: see the result. */
+bool bz_search_explore(struct bz_search *search);
+
+/* The code has ended the process of the search: a finding, on its present path. */
+void bz_search_keep_death(struct bz_search *search, const struct bz_death *death);
+
+/* At the end of a schedule: the scenario and the oracles check what is left in the world. */
+void bz_search_finish(const struct bz_search *search, struct bz_world *world, void *state);
 
 /* How many cancels a run may have: none if every window is off. */
 static inline uint32_t bz_search_cancels_max(const struct bz_explore_config *config) {
@@ -122,6 +136,30 @@ struct bz_cost bz_search_cost(const struct bz_search *search, uint32_t first, ui
 
 /* The choices of the path that are not the default; false if they do not fit. */
 bool bz_search_answers(const struct bz_search *search, struct bz_answers *answers);
+
+/* --- second_visit.c --------------------------------------------------------------------------- */
+
+/* Whether the present path should be visited again: the first ones of a search, and few later. */
+bool bz_search_visit_is_due(const struct bz_search *search);
+
+/* Runs the path to the present transition, and it, again in another world, from the set-up and
+ * without snapshots. Sets `is_unrepeatable` if a choice point or an event differs; or, for a path
+ * that has ended, the verdict. */
+void bz_search_visit_again(struct bz_search *search, bool is_end);
+
+/* --- contained.c ------------------------------------------------------------------------------ */
+
+/* bz_search_explore() in a child process. */
+bool bz_search_contained(const struct bz_explore_config *config, struct bz_explore_result *result);
+
+/* Whether snapshots have all of the variant's state, as far as a trial in a process of its own
+ * shows: going back to a snapshot may leave a variant with memory that it has freed. */
+bool bz_snapshots_fit(const struct bz_explore_config *config);
+
+/* Whether the search ended with a finding that only snapshots can explain: a path that does not
+ * repeat, or a death that an ordinary run does not show. */
+bool bz_search_is_spoilt(const struct bz_explore_config *config,
+                         const struct bz_explore_result *result);
 
 /* --- states.c --------------------------------------------------------------------------------- */
 

@@ -248,6 +248,10 @@ uint32_t bz_judge_unfinished(const struct bz_judge *judge);
 /* A fingerprint of the hand-off order (shadow.h). O(objects). */
 uint64_t bz_judge_handoffs(const struct bz_judge *judge);
 
+/* Whether an operation has waited in this run: something else happened between its call and its
+ * return. True in a run without objects, where nothing tells. O(objects). */
+bool bz_judge_has_waited(const struct bz_judge *judge);
+
 /* A task's name, "loop" for 0, cut to fit; returns `buffer`. An object's name; NULL for 0. */
 const char *bz_judge_task_name(const struct bz_judge *judge, uint32_t task, char *buffer,
                                size_t size_bytes);

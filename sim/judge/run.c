@@ -318,6 +318,14 @@ uint64_t bz_judge_handoffs(const struct bz_judge *judge) {
     return bz_shadow_handoffs(&judge->shadow);
 }
 
+bool bz_judge_has_waited(const struct bz_judge *judge) {
+    bool has_waited = judge->shadow.object_count == 0;
+    for (uint32_t number = 1; number <= judge->shadow.object_count; number++) {
+        has_waited |= judge->shadow.objects[number].line_end > 0; /* somebody stood in the line */
+    }
+    return has_waited;
+}
+
 const char *bz_judge_task_name(const struct bz_judge *judge, uint32_t task, char *buffer,
                                size_t size_bytes) {
     const struct bz_shadow_task *entry = &judge->shadow.tasks[task];

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "sim/choice/pcg.h"
+#include "sim/run/determinism.h"
 #include "sim/run/distinct.h"
 
 /* A chunk has about as many steps, and at most so many runs. Its size changes no result. */
@@ -15,8 +16,6 @@
 #define CHUNK_RUNS_FIRST 16u
 #define CHUNK_RUNS_MAX 512u
 #define SLOTS_PER_WORKER 3u
-/* Every so many runs, one is repeated, to detect nondeterminism. */
-#define RERUN_EVERY 4096u
 /* A worker that was told to stop ends at its next look, or is killed. */
 #define STOP_LOOKS_MAX 8u
 #define STOP_BYTES 64u /* of the flag, which shares no cache line with the workers */
@@ -93,32 +92,6 @@ static void keep_finding(struct bz_campaign_result *result, const struct bz_find
     }
 }
 
-/* Runs the seed again in another world, at other addresses, and overrules the verdict if the run
- * differs. Does nothing without memory or time. */
-static void judge_determinism(const struct campaign *campaign, struct bz_world *world,
-                              uint64_t seed, struct bz_campaign_result *part) {
-    struct bz_judge *judge = world->judge;
-    struct bz_world *other = bz_program_new_world(&campaign->program);
-    if (other == NULL) {
-        note_lack(part, NULL, NULL, "a world to run in");
-        return;
-    }
-    bz_judge_watch_stop(other->judge, campaign->config->stop);
-    enum bz_run_end end = bz_program_run(&campaign->program, other, seed);
-    uint64_t digest = bz_judge_digest(other->judge);
-    if (end == BZ_RUN_NO_RESOURCE) {
-        note_lack(part, bz_judge_error(other->judge), NULL, NULL);
-    }
-    bz_world_destroy(other);
-    if (end != BZ_RUN_GIVEN_UP && end != BZ_RUN_NO_RESOURCE &&
-        (digest != bz_judge_digest(judge) || end != bz_judge_verdict(judge))) {
-        bz_judge_overrule(judge, "nondeterminism",
-                          "the same seed gave digest %016" PRIx64 ", then %016" PRIx64
-                          ": something besides the choices decides",
-                          bz_judge_digest(judge), digest);
-    }
-}
-
 static void add_run(struct slot *slot, const struct bz_judge *judge, uint64_t index) {
     struct bz_campaign_result *part = &slot->part;
     uint64_t hash = bz_seed_mix(bz_judge_digest(judge));
@@ -126,6 +99,7 @@ static void add_run(struct slot *slot, const struct bz_judge *judge, uint64_t in
     slot->hashes[part->runs++] = hash;
     part->digest += bz_seed_mix(hash ^ bz_seed_mix(index));
     part->out_of_steps += bz_judge_verdict(judge) == BZ_RUN_OUT_OF_STEPS;
+    part->waited += bz_judge_has_waited(judge);
     if (bz_judge_verdict(judge) == BZ_RUN_VIOLATED) {
         struct bz_finding finding = {.seed = bz_judge_seed(judge),
                                      .digest = bz_judge_digest(judge),
@@ -171,8 +145,13 @@ static void run_chunk(struct campaign *campaign, struct bz_world *world, struct 
             slot->is_last = true;
             break;
         }
-        if (index % RERUN_EVERY == 0) {
-            judge_determinism(campaign, world, seed, &slot->part);
+        if (bz_determinism_is_due(index)) {
+            bz_determinism_judge(&campaign->program, world, config->stop);
+            if (bz_judge_verdict(world->judge) == BZ_RUN_NO_RESOURCE) {
+                note_lack(&slot->part, bz_judge_error(world->judge), NULL, NULL);
+                slot->is_last = true;
+                break;
+            }
         }
         add_run(slot, world->judge, index);
         slot->is_last = slot->part.lack[0] != '\0' ||
@@ -200,6 +179,7 @@ static bool merge(struct campaign *campaign, const struct slot *slot) {
     result->runs += part->runs;
     result->violations += part->violations;
     result->out_of_steps += part->out_of_steps;
+    result->waited += part->waited;
     result->digest += part->digest;
     if (part->lack[0] != '\0') {
         note_lack(result, part->lack, NULL, NULL);

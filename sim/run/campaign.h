@@ -3,7 +3,8 @@
  * Seeds are numbered from `seed_first` (wrapping). Workers take them in chunks, which are merged in
  * order. So every number below, the digest included, is independent of the number of workers.
  * Without `keep_going` the campaign ends exactly with its first violation. Memory does not grow
- * with the number of runs.
+ * with the number of runs. Some runs are repeated, to check that the seed alone decides them
+ * (determinism.h).
  *
  * Several workers, and the worker of a contained program, are child processes. A run that ends its
  * process is a violation (contain.h); another process goes on with the next run. */
@@ -30,6 +31,7 @@ struct bz_campaign_result {
     uint64_t runs;          /* completed, in order from the first seed */
     uint64_t violations;    /* runs that failed */
     uint64_t out_of_steps;  /* runs that hit the step limit */
+    uint64_t waited;        /* runs in which an operation waited, see bz_judge_has_waited() */
     uint64_t digest;        /* over all runs, in order */
     uint64_t distinct;      /* different runs, by digest */
     bool distinct_is_exact; /* else an estimate, with about 3 % error */

@@ -179,7 +179,8 @@ static uint64_t progress_of(struct bz_child *child) {
         return 0;
     }
     return bz_judge_digest(judge) ^ bz_judge_seed(judge) * 3u ^
-           (uint64_t)bz_judge_steps(judge) << 40u;
+           (uint64_t)bz_judge_steps(judge) << 40u ^
+           (child->counter == NULL ? 0 : __atomic_load_n(child->counter, __ATOMIC_RELAXED) * 5u);
 }
 
 static void note_progress(struct bz_child *child, uint64_t progress, uint64_t cpu_ns) {
@@ -314,8 +315,8 @@ static void watch(struct bz_child *child) {
         note_progress(child, progress, cpu_ns);
     } else {
         const struct bz_judge *judge = child->judge;
-        bool is_between =
-            judge != NULL && bz_judge_running(judge) == 0 && bz_judge_steps(judge) > 0;
+        bool is_between = judge != NULL && bz_judge_running(judge) == 0 &&
+                          (bz_judge_steps(judge) > 0 || child->counter != NULL);
         uint64_t patience = is_between ? PATIENCE_BETWEEN_STEPS : 1;
         bool is_busy = cpu_ns - child->cpu_ns > patience * child->contain.step_ns;
         bool is_stuck = (judge == NULL || bz_judge_running(judge) != 0) &&

@@ -55,6 +55,8 @@ struct bz_child {
     struct bz_contain contain;
     struct bz_child_page *page; /* shared */
     const struct bz_judge *judge;
+    const uint64_t *counter; /* of progress, for a search, whose judge goes back and forth; NULL.
+                                Set right after the start */
     /* The last look that saw progress. */
     uint64_t progress;
     uint64_t cpu_ns;

@@ -143,6 +143,32 @@ Test(hostile, every_field_has_a_message) {
     free(golden);
 }
 
+/* A value of a few bytes becomes a node of a hundred: an array is refused where it gets too long,
+ * before anything is built. */
+Test(hostile, a_large_array_is_refused_before_it_is_read) {
+    enum { BYTES = 16 << 20 };
+    static const char head[] = "{\"format\":\"buzzer-trace/1\",\"events\":";
+    char error[BZ_TRACE_ERROR_BYTES];
+    char *text = malloc(BYTES);
+    for (size_t at = 0; at < BYTES; at += 2) {
+        memcpy(text + at, "0,", 2);
+    }
+    text[0] = '[';
+    text[BYTES - 1] = ']';
+    cr_assert(not(parses(text, BYTES, error)));
+    tst_text(error, "f: 1:1: this is no trace: it should be an object, {...}");
+    memcpy(text, head, sizeof head - 1);
+    text[sizeof head - 1] = '[';
+    text[sizeof head] = ' ';
+    text[BYTES - 2] = ']';
+    text[BYTES - 1] = '}';
+    cr_assert(not(parses(text, BYTES, error)));
+    unsigned column = 0;
+    cr_assert(eq(int, sscanf(error, "f:1:%u: an array of more than 1048576 elements", &column), 1));
+    cr_assert(lt(u32, column, BYTES / 4), "%s", error);
+    free(text);
+}
+
 Test(hostile, a_message_is_cut_to_its_buffer) {
     struct bz_trace trace;
     char error[24];

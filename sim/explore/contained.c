@@ -1,0 +1,186 @@
+/* The search of a program whose code is contained (sim/run/contain.h): in a child process, which
+ * shares the search and its result with this one. If the code ends the process, that is the
+ * finding, on the path that was searched at that moment. */
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/explore/search.h"
+
+#define ROUNDS_MAX 64u /* that are reported */
+#define STOP_LOOKS_MAX 8u
+
+/* Shared with the child. */
+struct shared {
+    struct bz_explore_result result;
+    struct bz_explore_progress progress;
+    volatile sig_atomic_t stop;
+    bool is_ok;
+    uint32_t rounds;
+    struct {
+        struct bz_explore_result so_far;
+        bool is_sweep;
+    } done[ROUNDS_MAX];
+};
+
+/* --- in the child ----------------------------------------------------------------------------- */
+
+static bool note_progress(void *context, const struct bz_explore_progress *progress) {
+    struct shared *shared = context;
+    shared->progress = *progress;
+    return shared->stop == 0;
+}
+
+static void note_round(void *context, const struct bz_explore_result *so_far, bool is_sweep) {
+    struct shared *shared = context;
+    if (shared->rounds < ROUNDS_MAX) {
+        shared->done[shared->rounds].so_far = *so_far;
+        shared->done[shared->rounds].is_sweep = is_sweep;
+        __atomic_store_n(&shared->rounds, shared->rounds + 1, __ATOMIC_RELEASE);
+        bz_child_tell();
+    }
+}
+
+static void search_in_child(void *context) {
+    struct bz_search *search = context;
+    struct shared *shared = search->config->context;
+    shared->is_ok = bz_search_explore(search);
+}
+
+/* --- in the parent ---------------------------------------------------------------------------- */
+
+/* A search may need all memory, and only a person knows how much of it is the code's. */
+static struct bz_contain without_memory_limit(const struct bz_program *program) {
+    struct bz_contain contain = program->contain;
+    if (contain.memory_bytes == 0) {
+        contain.memory_bytes = UINT64_MAX;
+    }
+    return contain;
+}
+
+/* Waits, and reports rounds and progress. */
+static enum bz_child_state watch(const struct bz_explore_config *config, struct shared *shared,
+                                 struct bz_child *child, struct bz_death *death) {
+    struct bz_child *const children[] = {child};
+    uint32_t reported = 0;
+    uint32_t looks = 0;
+    for (;;) {
+        enum bz_child_state state = bz_child_look(child, death);
+        for (; reported < __atomic_load_n(&shared->rounds, __ATOMIC_ACQUIRE); reported++) {
+            if (config->on_round != NULL) {
+                config->on_round(config->context, &shared->done[reported].so_far,
+                                 shared->done[reported].is_sweep);
+            }
+        }
+        if (state != BZ_CHILD_RUNS) {
+            return state;
+        }
+        bool is_stopped =
+            (config->stop != NULL && *config->stop != 0) ||
+            (config->poll != NULL && !config->poll(config->context, &shared->progress));
+        shared->stop = is_stopped;
+        looks += is_stopped;
+        if (looks == STOP_LOOKS_MAX) {
+            bz_child_kill(child);
+            shared->result.end = BZ_EXPLORE_INTERRUPTED;
+            shared->is_ok = true;
+            return BZ_CHILD_DONE;
+        }
+        bz_child_wait(children, 1);
+    }
+}
+
+bool bz_search_contained(const struct bz_explore_config *config, struct bz_explore_result *result) {
+    struct shared *shared = bz_shared_alloc(sizeof *shared);
+    struct bz_program program = *config->program;
+    struct bz_explore_config own = *config;
+    struct bz_contain contain = without_memory_limit(&program);
+    struct bz_search *search = NULL;
+    struct bz_search before; /* what the child changes points into its memory */
+    struct bz_child child;
+    struct bz_death death = {.oracle = NULL};
+    enum bz_child_state state = BZ_CHILD_LACKS;
+    bz_lack_text(death.how, sizeof death.how, NULL, "a search in a process of its own");
+    if (shared != NULL) {
+        program.contain.is_on = false; /* in the child */
+        own.program = &program;
+        own.stop = &shared->stop;
+        own.poll = note_progress;
+        own.on_round = note_round;
+        own.context = shared;
+        shared->result = *result;
+        search = bz_search_new(&own, &shared->result);
+    }
+    if (search != NULL) {
+        before = *search;
+    }
+    if (search != NULL &&
+        bz_child_start(&child, &contain, search->world, search_in_child, search)) {
+        child.counter = &shared->result.transitions;
+        state = watch(config, shared, &child, &death);
+    }
+    bool is_ok = state != BZ_CHILD_LACKS && (state == BZ_CHILD_DIED || shared->is_ok);
+    if (state == BZ_CHILD_DIED) {
+        bz_search_keep_death(search, &death);
+    }
+    if (shared != NULL) {
+        *result = shared->result;
+    }
+    if (state == BZ_CHILD_LACKS) {
+        result->end = BZ_EXPLORE_NO_RESOURCE;
+        memcpy(result->lack, death.how, sizeof result->lack);
+    }
+    if (search != NULL) {
+        *search = before;
+    }
+    bz_search_destroy(search);
+    bz_shared_free(shared, sizeof *shared);
+    return is_ok;
+}
+
+/* --- snapshots, or none ----------------------------------------------------------------------- */
+
+/* Stops each search of a trial after its first thousand transitions. */
+static bool stop_soon(void *context, const struct bz_explore_progress *progress) {
+    (void)context;
+    return progress->transitions == 0;
+}
+
+/* The child of a trial: searches a little with snapshots, and visits every path a second time. */
+static void try_snapshots(void *context) {
+    struct bz_explore_config trial = *(const struct bz_explore_config *)context;
+    struct bz_program program = *trial.program;
+    static struct bz_explore_result result;
+    program.contain.is_on = false;
+    trial.program = &program;
+    trial.poll = stop_soon;
+    trial.on_round = NULL;
+    trial.keep_going = true;
+    (void)dup2(STDOUT_FILENO, STDERR_FILENO);
+    struct bz_search *search = bz_search_new(&trial, &result);
+    if (search == NULL) {
+        _exit(1);
+    }
+    search->visits_all = true;
+    if (!bz_search_explore(search) || result.end == BZ_EXPLORE_NONDETERMINISM) {
+        _exit(1);
+    }
+}
+
+bool bz_snapshots_fit(const struct bz_explore_config *config) {
+    struct bz_explore_config copy = *config;
+    struct bz_contain contain = without_memory_limit(config->program);
+    struct bz_death death;
+    enum bz_child_state state = bz_contain_call(&contain, NULL, try_snapshots, &copy, &death);
+    return state != BZ_CHILD_DIED; /* without a process, the search tells */
+}
+
+bool bz_search_is_spoilt(const struct bz_explore_config *config,
+                         const struct bz_explore_result *result) {
+    struct bz_program repeat;
+    struct bz_finding found;
+    const struct bz_explore_finding *last =
+        result->finding_count == 0 ? NULL : &result->findings[result->finding_count - 1];
+    return result->end == BZ_EXPLORE_NONDETERMINISM ||
+           (last != NULL && bz_oracle_ends_process(last->violation.oracle) && last->has_answers &&
+            !bz_explore_repeat(config->program, last, &repeat, &found));
+}

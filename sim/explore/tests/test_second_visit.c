@@ -1,0 +1,152 @@
+/* Snapshots have what lies in the world's memory. A variant that keeps state elsewhere is noticed,
+ * and the search goes on without them, or says that nothing repeats. */
+#include <stdlib.h>
+
+#include "sim/explore/explore.h"
+#include "sim/native/snapshot.h"
+#include "sim/run/determinism.h"
+#include "sim/tests/crowd.h"
+
+/* --- variants with state outside of the world ------------------------------------------------- */
+
+/* Waiters are on the heap, and freed: back at a snapshot, a task resumes into freed memory. */
+static enum bz_status acquire_on_heap(void *instance) {
+    struct bz_zoo_semaphore *toy = instance;
+    if (toy->value > bz_deque_count(&toy->queue, BZ_FUTURE_RESULT) &&
+        bz_deque_oldest_asleep(&toy->queue) == NULL) {
+        toy->value--;
+        return BZ_OK;
+    }
+    struct bz_waiter *waiter = calloc(1, sizeof *waiter);
+    cr_assert(ne(ptr, waiter, NULL));
+    enum bz_status status = bz_deque_wait(&toy->queue, waiter);
+    free(waiter);
+    toy->value -= status == BZ_OK;
+    bz_zoo_semaphore_wake_all_that_fit(toy);
+    return status;
+}
+
+/* The number of permits is a static variable, which each set-up sets anew. */
+static int64_t level;
+
+static enum bz_status init_static(void *instance, struct bz_loop *loop, uint32_t permits) {
+    level = permits;
+    return bz_zoo_semaphore_init(instance, loop, permits);
+}
+
+static enum bz_status acquire_static(void *instance) {
+    enum bz_status status = toy_acquire(instance);
+    level -= status == BZ_OK;
+    return status == BZ_OK && level < 0 ? BZ_FULL : status;
+}
+
+static enum bz_status release_static(void *instance) {
+    level++;
+    return bz_zoo_semaphore_release(instance);
+}
+
+/* No set-up resets it. */
+static uint32_t calls;
+
+static enum bz_status acquire_counting(void *instance) {
+    struct bz_zoo_semaphore *toy = instance;
+    if (++calls % 101 == 0) {
+        enum bz_status status = bz_yield(toy->queue.loop);
+        if (status != BZ_OK) {
+            return status;
+        }
+    }
+    return toy_acquire(instance);
+}
+
+TOY(in_world, 0);
+TOY(on_heap, 0, .acquire = acquire_on_heap);
+TOY(in_static, 0, .init = init_static, .acquire = acquire_static, .release = release_static);
+TOY(counting, 0, .acquire = acquire_counting);
+
+/* --- searching -------------------------------------------------------------------------------- */
+
+static struct bz_program program;
+static struct bz_explore_result result;
+static uint32_t notices;
+
+static void notice(void *context) {
+    (void)context;
+    notices++;
+}
+
+static void search(const struct bz_variant *variant, uint32_t reductions, bool is_foreign) {
+    crowd_program(&program, variant, BZ_ORDER_ANY);
+    program.args.values[CROWD_PERMITS] = 1;
+    program.args.values[CROWD_GUESTS] = 2;
+    program.args.values[CROWD_ROUNDS] = 1;
+    program.cancels_max = 1;
+    program.contain.is_on = is_foreign;
+    struct bz_explore_config config = {
+        .program = &program, .delays_max = 1, .reductions = reductions, .on_outside_state = notice};
+    notices = 0;
+    cr_assert(bz_explore(&config, &result));
+}
+
+/* As the search of this variant without snapshots, which is right in any case. */
+static void expect_as_without_snapshots(const struct bz_variant *variant, bool is_foreign) {
+    search(variant, 0, is_foreign);
+    struct bz_explore_result slow = result;
+    cr_assert(not(slow.has_outside_state));
+    search(variant, BZ_REDUCE_ALL, is_foreign);
+    cr_assert(eq(int, result.end, BZ_EXPLORE_DONE));
+    cr_assert(eq(u64, result.schedules, slow.schedules));
+    cr_assert(eq(u64, result.outcomes_digest, slow.outcomes_digest));
+    cr_assert(eq(u32, result.finding_count, slow.finding_count));
+}
+
+static void expect_notice(bool is_noticed) {
+    is_noticed = is_noticed && bz_snapshot_is_supported();
+    cr_assert(eq(int, result.has_outside_state, is_noticed));
+    cr_assert(eq(u32, notices, is_noticed));
+    cr_assert(eq(int, result.reductions == 0, is_noticed || !bz_snapshot_is_supported()));
+}
+
+Test(second_visit, finds_nothing_in_a_variant_that_keeps_its_state_in_the_world) {
+    expect_as_without_snapshots(&in_world, true);
+    expect_notice(false);
+    expect_as_without_snapshots(&in_world, false);
+    expect_notice(false);
+}
+
+/* Without the trial in a process of its own, the second free() ends the test. */
+Test(second_visit, notices_memory_of_malloc_before_the_variant_crashes) {
+    expect_as_without_snapshots(&on_heap, true);
+    expect_notice(true);
+    cr_assert(eq(u32, result.finding_count, 0));
+}
+
+Test(second_visit, notices_a_static_variable_in_the_search_itself) {
+    expect_as_without_snapshots(&in_static, false);
+    expect_notice(true);
+    cr_assert(eq(u32, result.finding_count, 0));
+    search(&in_world, 0, false);
+    uint64_t schedules = result.schedules;
+    expect_as_without_snapshots(&in_static, true);
+    cr_assert(eq(u64, result.schedules, schedules));
+}
+
+static void expect_nondeterminism(uint32_t reductions) {
+    search(&counting, reductions, true);
+    cr_assert(eq(int, result.end, BZ_EXPLORE_NONDETERMINISM));
+    cr_assert(eq(u32, result.rounds, 0));
+    cr_assert(eq(u32, result.finding_count, 1));
+    tst_text(result.findings[0].violation.oracle, "nondeterminism");
+    struct bz_program repeat;
+    struct bz_finding found;
+    cr_assert(bz_explore_repeat(&program, &result.findings[0], &repeat, &found));
+    tst_text(found.violation.oracle, "nondeterminism");
+    cr_assert(strstr(found.violation.message, "two runs") != NULL ||
+                  strstr(found.violation.message, "two different runs") != NULL,
+              "%s", found.violation.message);
+}
+
+Test(second_visit, without_snapshots_nothing_repeats_a_static_counter) {
+    expect_nondeterminism(BZ_REDUCE_ALL);
+    expect_nondeterminism(0);
+}
