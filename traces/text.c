@@ -10,14 +10,30 @@
 #include <unistd.h>
 
 #include "traces/lack.h"
+#include "traces/utf8.h"
 
 #define WORD_MAX 63u
+
+/* Messages quote text from outside, and go to a terminal. */
+static void make_printable(char *text) {
+    for (size_t bytes; *text != '\0'; text += bytes) {
+        uint32_t code_point;
+        bytes = bz_utf8_read(text, 4, &code_point);
+        if (bytes == 0 || bz_utf8_is_control(code_point)) {
+            bytes = bytes == 0 ? 1 : bytes;
+            memset(text, '?', bytes);
+        }
+    }
+}
 
 bool bz_fail(char *error, size_t error_bytes, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(error, error_bytes, format, arguments);
     va_end(arguments);
+    if (error_bytes > 0) {
+        make_printable(error);
+    }
     return false;
 }
 

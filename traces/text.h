@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Writes a message, cut to fit, and returns false. */
+/* Writes a message, cut to fit, with '?' for control characters and for bytes that are no UTF-8,
+ * and returns false. */
 bool bz_fail(char *error, size_t error_bytes, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -9,6 +9,7 @@
 #include "scenarios/program/script.h"
 #include "sim/run/catalog.h"
 #include "traces/json.h"
+#include "traces/text.h"
 
 #define PATH_BYTES 256u
 #define JSON_DEPTH_MAX (8u + 3u * BZ_SCRIPT_DEPTH_MAX)
@@ -33,9 +34,8 @@ static bool fail(struct reader *reader, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    snprintf(reader->error, reader->error_bytes, "%s: %s%s%s", reader->origin, reader->path,
-             reader->path[0] == '\0' ? "" : ": ", what);
-    return false;
+    return bz_fail(reader->error, reader->error_bytes, "%s: %s%s%s", reader->origin, reader->path,
+                   reader->path[0] == '\0' ? "" : ": ", what);
 }
 
 /* --- members ---------------------------------------------------------------------------------- */

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "traces/text.h"
+
 bool bz_token_looks_like(const char *text) {
     size_t length = strlen(text);
     bool is_file = length > 5 && strcmp(text + length - 5, ".json") == 0;
@@ -53,11 +55,11 @@ static char *cut(char **text, char separator) {
 }
 
 static bool malformed(const char *text, const char *what, char *error, size_t error_bytes) {
-    snprintf(error, error_bytes,
-             "token '%.80s' %s; it is SCENARIO:VARIANT:STRATEGY:SEED[:name=value,...]#DIGEST, as "
-             "'buzzer run' printed it",
-             text, what);
-    return false;
+    return bz_fail(
+        error, error_bytes,
+        "token '%.80s' %s; it is SCENARIO:VARIANT:STRATEGY:SEED[:name=value,...]#DIGEST, "
+        "as 'buzzer run' printed it",
+        text, what);
 }
 
 static bool parse_digest(const char *text, uint64_t *digest) {
