@@ -8,7 +8,11 @@
 
 static __attribute__((noinline)) void report_spawn(const struct bz_native *native) {
     const struct bz_task *spawned = bz_driver_newest_task(native->world.loop);
-    (void)bz_judge_spawn(native->world.judge, spawned->name_base, spawned->name_index);
+    struct bz_judge *judge = native->world.judge;
+    uint32_t id = bz_judge_spawn(judge, spawned->name_base, spawned->name_index);
+    if (native->is_in_init | (judge->step > 0)) {
+        bz_judge_set_helper(judge, id, true); /* unless the program adopts it */
+    }
 }
 
 inline __attribute__((always_inline)) void bz_native_report(struct bz_observer *observer,
@@ -22,10 +26,25 @@ inline __attribute__((always_inline)) void bz_native_report(struct bz_observer *
     }
 }
 
+static bool is_of_variant(const struct bz_native *native, const struct bz_timer *timer) {
+    return timer->fire != bz_sleeper_fire && timer->fire != bz_deadline_fire &&
+           timer->fire != native->own_timer_fires;
+}
+
+/* Or a timer of the variant is armed. */
 static bool callback_is_ready(void *source) {
-    const struct bz_loop *loop = ((const struct bz_world *)source)->loop;
+    const struct bz_native *native = source;
+    const struct bz_loop *loop = native->world.loop;
     for (uint32_t index = 0; index < loop->ready_count; index++) {
-        if (loop->ready[index]->role == BZ_ROLE_CALLBACK) {
+        const struct bz_handle *handle = loop->ready[index];
+        if (handle->role == BZ_ROLE_CALLBACK ||
+            (handle->role == BZ_ROLE_TIMER &&
+             is_of_variant(native, bz_container_of(handle, const struct bz_timer, handle)))) {
+            return true;
+        }
+    }
+    for (uint32_t index = 0; index < loop->heap_count; index++) {
+        if (is_of_variant(native, loop->heap[index].timer)) {
             return true;
         }
     }
@@ -338,6 +357,21 @@ bool bz_world_waits_in(struct bz_world *world, const struct bz_task *task, enum 
     const struct bz_shadow_task *entry = look_at(world, task);
     return entry->phase == BZ_PHASE_SUSPENDED && entry->wait == BZ_WAIT_FUTURE &&
            bz_shadow_op(entry) == op && entry->await == BZ_AWAIT_PENDING && !entry->cancel_pending;
+}
+
+void bz_world_adopt(struct bz_world *world, const struct bz_task *task) {
+    bz_judge_set_helper(world->judge, task->actor.id, false);
+}
+
+void bz_world_own_timer(struct bz_world *world, void (*fire)(struct bz_timer *timer)) {
+    bz_native_of(world)->own_timer_fires = fire;
+}
+
+bool bz_world_has_waited(const struct bz_world *world) {
+    const struct bz_shadow *shadow = &world->judge->shadow;
+    const struct bz_shadow_task *task = &shadow->tasks[shadow->running];
+    return !bz_world_is_marked_step(world) &&
+           ((task->wait == BZ_WAIT_FUTURE) | task->was_granted);
 }
 
 void bz_world_mark_step(struct bz_world *world) {

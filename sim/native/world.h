@@ -23,6 +23,8 @@
 
 BZ_BEGIN_DECLS
 
+struct bz_timer;
+
 struct bz_world {
     struct bz_loop *loop;
     struct bz_judge *judge;
@@ -95,6 +97,16 @@ bool bz_world_waits_in(struct bz_world *world, const struct bz_task *task, enum 
  * tell: a search goes back and forth between steps.) */
 void bz_world_mark_step(struct bz_world *world);
 bool bz_world_is_marked_step(const struct bz_world *world);
+
+/* Whether the running task has waited for somebody in its last operation, which it called when the
+ * mark was set: it was suspended on a future, and not only in a yield or a sleep. */
+bool bz_world_has_waited(const struct bz_world *world);
+
+/* A task that is created during the run, by whomever, is taken for a helper of the variant
+ * (bz_judge_set_helper()), unless the program adopts it right away. Likewise a timer for one of the
+ * variant's, unless it is of bz_sleep() or bz_timeout_enter(), or fires this function. */
+void bz_world_adopt(struct bz_world *world, const struct bz_task *task);
+void bz_world_own_timer(struct bz_world *world, void (*fire)(struct bz_timer *timer));
 
 /* Zeroed memory for a scenario's own state; it lasts as long as the run. Stops the process when the
  * loop's arena is exhausted. */
