@@ -75,6 +75,7 @@ void bz_scene_spawn_member(struct bz_world *world, struct bz_member *member, con
     member->task = bz_scene_spawn(world, name, index, fn, state);
     bool is_watched = member->task != NULL && bz_future_add_callback(bz_task_future(member->task),
                                                                      &member->ends, member_ended);
+    bz_world_own_callback(world, member_ended);
     bz_world_assert(world, is_watched, "no memory for the end of task %s-%u", name, index);
 }
 

@@ -7,8 +7,8 @@
  *   it.
  *
  * A cancelled waiter that has not left may pass a notification on, so it counts as woken. While a
- * callback is ready, or a task or a timer of the variant's own is under way, nothing is lost yet.
- * Spurious wake-ups are not judged. */
+ * task, a callback or a timer of the variant's own is under way, nothing is lost yet. Spurious
+ * wake-ups are not judged. */
 #ifndef BZ_SIM_JUDGE_ORACLE_LOST_NOTIFICATION_H
 #define BZ_SIM_JUDGE_ORACLE_LOST_NOTIFICATION_H
 

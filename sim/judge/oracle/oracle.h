@@ -75,8 +75,7 @@ static inline uint64_t bz_is_spare(const struct bz_shadow_object *object) {
     return (object->live > 0) & (object->permits > object->holders + object->woken);
 }
 
-/* Whether something that no task of the program does may still wake a waiter: a helper, a callback,
- * a timer of the code under test. */
+/* Whether the code under test may still wake a waiter by a helper, a callback or a timer. */
 static inline bool bz_is_helped(const struct bz_judge *judge) {
     const struct bz_shadow *shadow = &judge->shadow;
     for (uint32_t id = 1; shadow->helpers > 0 && id <= shadow->task_count; id++) {
@@ -87,8 +86,8 @@ static inline bool bz_is_helped(const struct bz_judge *judge) {
             return true;
         }
     }
-    return judge->config.callback_is_ready != NULL &&
-           judge->config.callback_is_ready(judge->config.source);
+    return judge->config.variant_is_busy != NULL &&
+           judge->config.variant_is_busy(judge->config.source);
 }
 
 #endif
