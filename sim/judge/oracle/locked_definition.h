@@ -19,7 +19,7 @@ static inline bool locked_definition_suspects(const struct bz_judge *judge,
 /* Whether locked() may be as it is. */
 static inline bool locked_definition_allows(const struct bz_shadow_object *object) {
     bool has_level = object->view.level > 0;
-    bool has_others = (object->waiting | object->woken | object->polling) != 0;
+    bool has_others = (object->waiting | object->woken | object->polling | object->cancelled) != 0;
     if (object->shows_locked) {
         return !has_level || has_others;
     }

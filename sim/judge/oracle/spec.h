@@ -15,8 +15,8 @@
  *     The state: level and W are the specification's, level >= |R|, and W, R, C are the queue.
  *
  * A task that is suspended inside acquire on no future is in one of two states: it has not queued,
- * or it has its permit, and its return is late (a lock that lets others run before it returns). So
- * the level is at least the permits less the holders and these tasks.
+ * or it has its permit, and its return is late (a lock that lets others run before it returns). The
+ * second is like a woken task. So Enqueue is not judged while there is such a task.
  *
  * Other oracles name most of these faults and come first; this one adds those that hurt nobody in
  * this run. It judges locks and semaphores that can be inspected and claim strict FIFO, no passing,
@@ -46,8 +46,8 @@ static void spec_refuse_enqueue(struct bz_judge *judge, const struct bz_moment *
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     struct bz_spec_counts counts = bz_shadow_counts(object);
     uint32_t guards = bz_unmet_enqueue(counts);
-    if (guards != 0 && counts.level > (int64_t)object->polling &&
-        bz_claims(object, BZ_CLAIM_LOCKED_EXACT) && !spec_stands(judge)) {
+    if (guards != 0 && object->polling == 0 && bz_claims(object, BZ_CLAIM_LOCKED_EXACT) &&
+        !spec_stands(judge)) {
         judge->refused = (struct bz_refusal){.counts = counts,
                                              .task = moment->task,
                                              .object = moment->object,

@@ -22,8 +22,9 @@ static inline void work_conserving_judges(struct bz_judge *judge, const struct b
         return;
     }
     uint32_t waiter = bz_shadow_oldest_live(&judge->shadow, object);
-    if (judge->shadow.tasks[waiter].arrival >= object->handed_on) {
-        return; /* it came later */
+    const struct bz_shadow_task *task = &judge->shadow.tasks[waiter];
+    if (task->arrival >= object->handed_on || task->inside == BZ_INSIDE_POLLING) {
+        return; /* it came later, or may have a permit */
     }
     bz_judge_object(judge, "work-conserving", waiter, moment->object,
                     "free permits of '%s' that are promised to nobody: %" PRIu64
