@@ -91,6 +91,6 @@ bool bz_plugin_check_variant(const struct bz_variant *variant, char *error, size
     if (variant->summary == NULL || variant->summary[0] == '\0') {
         return bz_fail(error, error_bytes, "needs a summary");
     }
-    return check_claims(variant, error, error_bytes) &&
-           check_tables(variant, error, error_bytes) && check_fault(variant, error, error_bytes);
+    return check_claims(variant, error, error_bytes) && check_tables(variant, error, error_bytes) &&
+           check_fault(variant, error, error_bytes);
 }

@@ -1,7 +1,8 @@
 /* Correct designs that differ from ours as much as they can: no oracle objects to any of them, in
  * any scenario that fits, in either order, under the portfolio's strategies.
  *
- * BUZZER_DESIGN_RUNS is the number of schedules of each (1000). `tools/dev nightly designs` sets it.
+ * BUZZER_DESIGN_RUNS is the number of schedules of each (1000). `tools/dev nightly designs` sets
+ * it.
  */
 #define BZ_MAY_DIFFER /* the environment says how long */
 #include <stdlib.h>

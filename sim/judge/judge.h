@@ -110,8 +110,8 @@ struct bz_judge_config {
     uint32_t oracles_off;               /* bit mask of indices in bz_oracles */
     const struct bz_profile *profile;   /* for strategies that need one: copied; NULL: measured */
     const struct bz_answers *answers;   /* for the strategy `answers`; NULL */
-    /* Whether a callback is ready, which may still wake a waiter; whether the code under test itself
-     * has a callback ready or a timer armed. Called only before a verdict. NULL: never. */
+    /* Whether a callback is ready, which may still wake a waiter; whether the code under test
+     * itself has a callback ready or a timer armed. Called only before a verdict. NULL: never. */
     bool (*callback_is_ready)(void *source);
     bool (*variant_is_busy)(void *source);
     void *source; /* argument of both */

@@ -404,8 +404,7 @@ void bz_world_own_callback(struct bz_world *world,
 bool bz_world_has_waited(const struct bz_world *world) {
     const struct bz_shadow *shadow = &world->judge->shadow;
     const struct bz_shadow_task *task = &shadow->tasks[shadow->running];
-    return !bz_world_is_marked_step(world) &&
-           ((task->wait == BZ_WAIT_FUTURE) | task->was_granted);
+    return !bz_world_is_marked_step(world) && ((task->wait == BZ_WAIT_FUTURE) | task->was_granted);
 }
 
 void bz_world_mark_step(struct bz_world *world) {

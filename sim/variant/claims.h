@@ -39,7 +39,7 @@ enum bz_queue_order {
  * nothing. A task holds a permit from the return of its acquire to its release. An implementation
  * that takes entries out of its queue when it wakes them has no woken entries there. */
 struct bz_permit_view {
-    uint64_t level;     /* permits that nobody holds, those promised to tasks inside acquire included */
+    uint64_t level; /* permits that nobody holds, those promised to tasks inside acquire included */
     uint32_t queued;    /* entries, counted along the queue */
     uint32_t waiting;   /* entries whose future is pending */
     uint32_t woken;     /* entries whose future has a result */

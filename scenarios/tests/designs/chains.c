@@ -238,5 +238,4 @@ static const struct bz_permit_ops bounded_counter_ops = {.instance_bytes = sizeo
                                                          .locked = counter_locked,
                                                          .view = counter_view};
 DESIGN(ticket, BZ_CLAIM_FIFO | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE,
-       "tickets, and a call that wakes everybody",
-       ALL_PERMITS(&counter_ops, &bounded_counter_ops));
+       "tickets, and a call that wakes everybody", ALL_PERMITS(&counter_ops, &bounded_counter_ops));

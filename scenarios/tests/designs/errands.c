@@ -6,11 +6,11 @@
 struct errand {
     struct bz_loop *loop;
     struct bz_list queue;
-    uint32_t free;      /* promised to nobody */
-    uint32_t in_hand;   /* on their way to somebody */
-    uint32_t promised;  /* to woken tasks */
+    uint32_t free;     /* promised to nobody */
+    uint32_t in_hand;  /* on their way to somebody */
+    uint32_t promised; /* to woken tasks */
     uint32_t held;
-    uint32_t errands;   /* tasks so far */
+    uint32_t errands; /* tasks so far */
     bool is_bounded;
     struct bz_handle handle;
     struct bz_timer timer;

@@ -72,8 +72,8 @@ static const struct bz_event_ops event_ops = {.instance_bytes = sizeof(struct ev
 
 /* --- condition -------------------------------------------------------------------------------- */
 
-/* A notification moves waiters to a second queue, which a callback wakes. A waiter that was notified
- * and is cancelled notifies another. The lock is simple and wakes everybody. */
+/* A notification moves waiters to a second queue, which a callback wakes. A waiter that was
+ * notified and is cancelled notifies another. The lock is simple and wakes everybody. */
 struct condition {
     struct event notified; /* its queues and its callback */
     struct bz_list lock_queue;
@@ -240,9 +240,8 @@ static enum bz_status barrier_wait(void *instance, uint32_t *index) {
     return status;
 }
 
-static const struct bz_barrier_ops barrier_ops = {.instance_bytes = sizeof(struct barrier),
-                                                  .init = barrier_init,
-                                                  .wait = barrier_wait};
+static const struct bz_barrier_ops barrier_ops = {
+    .instance_bytes = sizeof(struct barrier), .init = barrier_init, .wait = barrier_wait};
 
 /* --- queue ------------------------------------------------------------------------------------ */
 

@@ -64,8 +64,9 @@ static bool give(struct semaphore *self) {
         .release = name##_release, __VA_ARGS__                                                     \
     }
 #define SEMAPHORE(name, claims, summary, ...)                                                      \
-    DESIGN(name, claims, summary,                                                                  \
-           ALL_PERMITS(OPS(name, semaphore_init, __VA_ARGS__), OPS(name, bounded_init, __VA_ARGS__)))
+    DESIGN(                                                                                        \
+        name, claims, summary,                                                                     \
+        ALL_PERMITS(OPS(name, semaphore_init, __VA_ARGS__), OPS(name, bounded_init, __VA_ARGS__)))
 
 /* --- baton ------------------------------------------------------------------------------------ */
 
@@ -106,8 +107,8 @@ static enum bz_status baton_acquire(void *instance) {
 
 RELEASE(baton, baton_offer)
 SEMAPHORE(baton,
-          BZ_CLAIM_FIFO | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE |
-              BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_NO_PASSING,
+          BZ_CLAIM_FIFO | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE | BZ_CLAIM_WAKE_IS_GRANT |
+              BZ_CLAIM_NO_PASSING,
           "one task at a time is on its way, and wakes the next", .locked = baton_locked,
           .view = semaphore_view);
 
@@ -273,8 +274,8 @@ SEMAPHORE(lifo,
 
 /* --- lazy ------------------------------------------------------------------------------------- */
 
-/* A task that is cancelled leaves its place in the queue, for a release to take it out, unless it is
- * the last one. So places are not on the stack; the queue and the task have one use each. */
+/* A task that is cancelled leaves its place in the queue, for a release to take it out, unless it
+ * is the last one. So places are not on the stack; the queue and the task have one use each. */
 struct shared_place {
     struct place place;
     uint32_t uses;
@@ -331,7 +332,7 @@ static enum bz_status lazy_acquire(void *instance) {
 
 RELEASE(lazy, lazy_hand_over)
 SEMAPHORE(lazy,
-          BZ_CLAIM_FIFO | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE |
-              BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_WORK_CONSERVING,
+          BZ_CLAIM_FIFO | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE | BZ_CLAIM_WAKE_IS_GRANT |
+              BZ_CLAIM_WORK_CONSERVING,
           "cancelled places stay until a release comes by", .locked = retry_locked,
           .view = semaphore_view);

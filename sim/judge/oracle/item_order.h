@@ -1,8 +1,8 @@
 /* item-order (zoo: ORDER): items leave in the order of the queue. A get of a variant with
  * BZ_CLAIM_TAKES_AT_RETURN must return the next item; among equal priorities, the one put first.
  * Other variants hand items over at the wake-up, and the takers may resume in any order. So only
- * FIFO queues are judged: one task gets the items of another task in the order of their puts. A queue
- * with BZ_CLAIM_UNORDERED_ITEMS is not judged. */
+ * FIFO queues are judged: one task gets the items of another task in the order of their puts. A
+ * queue with BZ_CLAIM_UNORDERED_ITEMS is not judged. */
 #ifndef BZ_SIM_JUDGE_ORACLE_ITEM_ORDER_H
 #define BZ_SIM_JUDGE_ORACLE_ITEM_ORDER_H
 

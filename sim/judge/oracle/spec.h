@@ -99,8 +99,8 @@ static inline void spec_judge_action(struct bz_judge *judge) {
                     bz_spec_action_name(BZ_SPEC_ENQUEUE),
                     bz_judge_task_name(judge, refused->task, name, sizeof name),
                     bz_judge_object_name(judge, refused->object),
-                    bz_spec_guard_text(BZ_SPEC_ENQUEUE, refused->guards),
-                    refused->counts.level, refused->counts.waiting, refused->counts.woken);
+                    bz_spec_guard_text(BZ_SPEC_ENQUEUE, refused->guards), refused->counts.level,
+                    refused->counts.waiting, refused->counts.woken);
 }
 
 /* Judges the violations of other oracles as failures to refine, too. */
