@@ -264,22 +264,30 @@ Test(work_conserving, is_silent_about_who_came_later) {
 
 /* The one that yields has the second permit, unless there is a third. */
 Test(work_conserving, knows_that_a_task_may_have_a_permit_and_not_have_returned) {
-    static const char words[] = "+b call wait  +c call yield  +a call yield  +a ok";
+    static const char words[] =
+        "call ok call ok yield  +b call wait  +c call yield  +a call yield  "
+        "+d release release ";
     struct teller teller;
     begin(&teller, &plain, BZ_CLAIM_WORK_CONSERVING, 2, NULL);
+    tell(&teller, "+d");
     tell(&teller, words);
+    tell(&teller, "yield  +a ok");
     end_silently(&teller);
     begin(&teller, &plain, BZ_CLAIM_WORK_CONSERVING, 3, NULL);
+    tell(&teller, "+d call ok");
     tell(&teller, words);
+    tell(&teller, "release yield  +a ok");
     end_violated(&teller, "work-conserving", "promised to nobody: 1, but b waits");
 }
 
 /* An entry that is in the queue before its task waits. */
 Test(queue_partition, knows_that_a_task_may_enter_before_it_waits) {
-    struct bz_permit_view view = {.level = 0, .waiting = 1, .queued = 1};
+    struct bz_permit_view view = {.level = 0};
     struct teller teller;
     begin(&teller, &plain, 0, 1, &view);
-    tell(&teller, "+b call yield mark-b  +a call ok call yield");
+    tell(&teller, "+a call ok yield  +b");
+    view.waiting = view.queued = 1;
+    tell(&teller, "call yield");
     end_silently(&teller);
     begin(&teller, &plain, 0, 1, &view);
     tell(&teller, "+a call ok yield");
