@@ -138,6 +138,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
         bz_scene_spawn(world, "breaker", 0, breaker, state);
     }
     bz_timer_init(&state->host, world->loop, host_visits);
+    bz_world_own_timer(world, host_visits);
     bz_timer_arm(&state->host, HOST_INTERVAL_NS);
     return state;
 }

@@ -1,5 +1,7 @@
 #include "scenarios/scene.h"
 
+#include "primitives/runtime/group.h"
+
 void *bz_scene_new(struct bz_world *world, const struct bz_scenario_args *args,
                    size_t state_bytes) {
     struct bz_scene *scene = bz_world_alloc(world, state_bytes);
@@ -33,6 +35,9 @@ struct bz_task *bz_scene_spawn(struct bz_world *world, const char *name, uint32_
                                bz_task_fn *fn, void *state) {
     struct bz_task *task = bz_task_spawn(world->loop, name, index, fn, state);
     bz_world_assert(world, task != NULL, "no memory for task %s-%u", name, index);
+    if (task != NULL) {
+        bz_world_adopt(world, task);
+    }
     return task;
 }
 
@@ -44,6 +49,16 @@ void bz_scene_spawn_all(struct bz_world *world, struct bz_task **tasks, int64_t 
             tasks[index] = task;
         }
     }
+}
+
+enum bz_status bz_scene_spawn_child(struct bz_world *world, struct bz_group *group, uint32_t index,
+                                    bz_task_fn *fn, void *arg) {
+    struct bz_task *child;
+    enum bz_status status = bz_group_spawn(group, "child", index, fn, arg, &child);
+    if (status == BZ_OK) {
+        bz_world_adopt(world, child);
+    }
+    return status;
 }
 
 static void member_ended(struct bz_callback *callback, struct bz_future *future) {
@@ -60,6 +75,7 @@ void bz_scene_spawn_member(struct bz_world *world, struct bz_member *member, con
     member->task = bz_scene_spawn(world, name, index, fn, state);
     bool is_watched = member->task != NULL && bz_future_add_callback(bz_task_future(member->task),
                                                                      &member->ends, member_ended);
+    bz_world_own_callback(world, member_ended);
     bz_world_assert(world, is_watched, "no memory for the end of task %s-%u", name, index);
 }
 

@@ -42,6 +42,11 @@ struct bz_task *bz_scene_spawn(struct bz_world *world, const char *name, uint32_
 void bz_scene_spawn_all(struct bz_world *world, struct bz_task **tasks, int64_t count,
                         const char *name, bz_task_fn *fn, void *state);
 
+/* Creates the task "child" of a group (primitives/runtime/group.h); returns what that says. */
+struct bz_group;
+enum bz_status bz_scene_spawn_child(struct bz_world *world, struct bz_group *group, uint32_t index,
+                                    bz_task_fn *fn, void *arg) BZ_MUST_USE;
+
 /* A task whose end is reported: to a callback, which no cancel prevents. */
 struct bz_member {
     void *state;

@@ -73,8 +73,8 @@ static enum bz_status parent(void *arg) {
     }
     uint32_t count = (uint32_t)state->scene.values[CHILDREN];
     for (uint32_t index = 0; status == BZ_OK && index < count; index++) {
-        status = bz_group_spawn(&state->group, "child", index + 1, child_main,
-                                &state->children[index], NULL);
+        status = bz_scene_spawn_child(world, &state->group, index + 1, child_main,
+                                      &state->children[index]);
     }
     status = bz_group_exit(&state->group, status);
     bool is_fine = status == BZ_OK || status == BZ_FAILED || bz_is_cancelled(world, status);

@@ -39,6 +39,18 @@ static bool check_tables(const struct bz_variant *variant, char *error, size_t e
     return offers_something || bz_fail(error, error_bytes, "offers no primitive");
 }
 
+/* A claim of a later version would not be judged. */
+static bool check_claims(const struct bz_variant *variant, char *error, size_t error_bytes) {
+    uint32_t claims = variant->claims;
+    for (int primitive = 0; primitive < BZ_PRIMITIVE_COUNT; primitive++) {
+        claims |= variant->waives[primitive];
+    }
+    uint32_t unknown = claims & ~BZ_CLAIMS_ALL;
+    return unknown == 0 ||
+           bz_fail(error, error_bytes, "has the bit 0x%x in its claims, which stands for no claim",
+                   unknown & -unknown);
+}
+
 static bool check_fault(const struct bz_variant *variant, char *error, size_t error_bytes) {
     const struct bz_fault *fault = variant->fault;
     if (fault == NULL) {
@@ -79,5 +91,6 @@ bool bz_plugin_check_variant(const struct bz_variant *variant, char *error, size
     if (variant->summary == NULL || variant->summary[0] == '\0') {
         return bz_fail(error, error_bytes, "needs a summary");
     }
-    return check_tables(variant, error, error_bytes) && check_fault(variant, error, error_bytes);
+    return check_claims(variant, error, error_bytes) && check_tables(variant, error, error_bytes) &&
+           check_fault(variant, error, error_bytes);
 }

@@ -65,7 +65,7 @@ bool bz_future_cancel(struct bz_future *future) {
     return true;
 }
 
-static void callback_run(struct bz_handle *handle) {
+void bz_callback_run(struct bz_handle *handle) {
     struct bz_callback *callback = bz_container_of(handle, struct bz_callback, handle);
     callback->fn(callback, callback->future);
 }
@@ -76,7 +76,7 @@ bool bz_future_add_callback(struct bz_future *future, struct bz_callback *callba
     if (!bz_ready_promise(loop)) {
         return false;
     }
-    bz_handle_init(&callback->handle, bz_loop_actor(loop), BZ_ROLE_CALLBACK, callback_run);
+    bz_handle_init(&callback->handle, bz_loop_actor(loop), BZ_ROLE_CALLBACK, bz_callback_run);
     callback->future = future;
     callback->fn = fn;
     callback->link = (struct bz_list){NULL, NULL};

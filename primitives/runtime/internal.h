@@ -161,6 +161,11 @@ void bz_task_end_unstarted(struct bz_loop *loop, struct bz_task *task);
 /* Releases what an ended task no longer needs; afterwards the task may be gone. */
 void bz_task_reap(struct bz_loop *loop, struct bz_task *task);
 
+/* What the timers of bz_sleep() and of bz_timeout_enter() do, and the handle of a callback. */
+void bz_sleeper_fire(struct bz_timer *timer);
+void bz_deadline_fire(struct bz_timer *timer);
+void bz_callback_run(struct bz_handle *handle);
+
 /* --- the bodies of bz_driver_take() and bz_driver_step() -------------------------------------- */
 
 /* The usual index is below BZ_READY_SPARE: a table of moves replaces a branch on the index. */

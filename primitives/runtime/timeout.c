@@ -2,7 +2,7 @@
 
 #include "primitives/runtime/internal.h"
 
-static void timeout_fire(struct bz_timer *timer) {
+void bz_deadline_fire(struct bz_timer *timer) {
     struct bz_timeout *scope = bz_container_of(timer, struct bz_timeout, timer);
     scope->state = BZ_TIMEOUT_EXPIRING;
     bz_task_cancel(scope->task);
@@ -21,7 +21,7 @@ enum bz_status bz_timeout_enter(struct bz_loop *loop, struct bz_timeout *scope, 
     if (task == NULL) {
         return BZ_INVALID_STATE;
     }
-    bz_timer_init(&scope->timer, loop, timeout_fire);
+    bz_timer_init(&scope->timer, loop, bz_deadline_fire);
     scope->task = task;
     scope->baseline = task->cancel_requests - (task->must_cancel ? 1 : 0);
     scope->state = BZ_TIMEOUT_ENTERED;

@@ -143,7 +143,7 @@ struct sleeper {
     struct bz_future future;
 };
 
-static void sleeper_fire(struct bz_timer *timer) {
+void bz_sleeper_fire(struct bz_timer *timer) {
     struct sleeper *sleeper = bz_container_of(timer, struct sleeper, timer);
     (void)bz_future_set_result(&sleeper->future, 0); /* refused if cancelled meanwhile */
 }
@@ -154,7 +154,7 @@ enum bz_status bz_sleep(struct bz_loop *loop, uint64_t delay_ns) {
     }
     struct sleeper sleeper;
     bz_future_init(&sleeper.future, loop);
-    bz_timer_init(&sleeper.timer, loop, sleeper_fire);
+    bz_timer_init(&sleeper.timer, loop, bz_sleeper_fire);
     if (!bz_timer_arm(&sleeper.timer, bz_time_after(loop->now_ns, delay_ns))) {
         return BZ_NO_MEMORY;
     }

@@ -243,7 +243,8 @@ static enum bz_status run_group(struct runner *runner, uint32_t first, uint32_t 
         struct runner *child = &interpreter->children[ops[index].number - 1];
         *child = (struct runner){
             .interpreter = interpreter, .first = index + 1, .end = index + 1u + ops[index].span};
-        status = bz_group_spawn(&group, "child", ops[index].number, run_child, child, NULL);
+        status =
+            bz_scene_spawn_child(interpreter->world, &group, ops[index].number, run_child, child);
     }
     status = bz_group_exit(&group, status);
     return status == BZ_FAILED ? BZ_OK : status;

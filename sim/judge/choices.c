@@ -77,7 +77,8 @@ static inline struct bz_cancel_candidate candidate(const struct bz_judge *judge,
     return (struct bz_cancel_candidate){
         .task = id,
         .nth = task->next_step,
-        .window = (uint8_t)(is_enabled & !task->is_freed ? window : BZ_WINDOW_NONE)};
+        .window =
+            (uint8_t)(is_enabled & !task->is_freed & !task->is_helper ? window : BZ_WINDOW_NONE)};
 }
 
 /* A counting sort by window, stable in task order. Tasks that cannot be hit come last. Without

@@ -10,12 +10,11 @@
 
 #define BZ_STEPS_BETWEEN_LOOKS 65536u /* at the stop flag */
 
-/* An action that the executable specification does not allow (sim/spec/guards.h). */
+/* An Enqueue that the executable specification does not allow (sim/spec/guards.h). */
 struct bz_refusal {
-    struct bz_spec_counts counts; /* the state before the action */
+    struct bz_spec_counts counts; /* the state before it */
     uint32_t task;
     uint32_t object;
-    uint8_t action; /* enum bz_spec_action */
     uint8_t guards; /* those that fail; 0: nothing was refused */
 };
 

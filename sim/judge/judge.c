@@ -271,8 +271,10 @@ static __attribute__((noinline)) void resume_cancelled(struct bz_judge *judge, u
     judge->shadow.running = id;
     ask(judge, (struct bz_moment){
                    .kind = BZ_MOMENT_CANCEL, .task = id, .object = task->object, .status = status});
-    if (status == BZ_CANCELLED) {
-        note_debt(&judge->shadow.objects[task->object], task);
+    if (status == BZ_CANCELLED && task->cancel_pending) {
+        struct bz_shadow_object *object = &judge->shadow.objects[task->object];
+        note_debt(object, task);
+        bz_shadow_leave_line(object, task);
         task->cancelled_in_op = true;
         task->cancel_pending = false;
     }
@@ -398,7 +400,7 @@ static void on_task_exit(struct bz_judge *judge, uint32_t id, enum bz_status sta
     struct bz_shadow *shadow = &judge->shadow;
     shadow->tasks[id].phase = BZ_PHASE_DONE;
     shadow->running = shadow->running == id ? 0 : shadow->running;
-    shadow->unfinished--;
+    shadow->unfinished -= !shadow->tasks[id].is_helper;
     judge->progress_step = judge->step;
     noted(judge, runtime_event(BZ_EVENT_EXIT, id, status, 0));
 }
@@ -461,6 +463,15 @@ uint32_t bz_judge_spawn(struct bz_judge *judge, const char *name, uint32_t index
     noted(judge, (struct bz_event){
                      .kind = BZ_EVENT_SPAWN, .task = shadow->task_count, .arg = shadow->running});
     return shadow->task_count;
+}
+
+void bz_judge_set_helper(struct bz_judge *judge, uint32_t task, bool is_helper) {
+    if (task == 0 || task > judge->shadow.task_count) {
+        bz_judge_refuse(judge, "bz_judge_set_helper() of task %u of %u", task,
+                        judge->shadow.task_count);
+        return;
+    }
+    bz_shadow_set_helper(&judge->shadow, task, is_helper);
 }
 
 void bz_judge_clock(struct bz_judge *judge, uint64_t now_ns) {
@@ -701,6 +712,7 @@ static inline __attribute__((always_inline)) void judge_object(struct bz_judge *
 
 static __attribute__((noinline)) void judge_objects(struct bz_judge *judge, uint64_t dirty) {
     const struct bz_shadow *shadow = &judge->shadow;
+    dirty = (dirty & 1u) != 0 && shadow->helpers > 0 ? UINT64_MAX : dirty;
     for (; dirty != 0; dirty &= dirty - 1) {
         uint32_t number = (uint32_t)__builtin_ctzll(dirty);
         for (; number <= shadow->object_count; number += BZ_DIRTY_BITS) {

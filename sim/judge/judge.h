@@ -117,10 +117,11 @@ struct bz_judge_config {
     uint64_t oracles_off;               /* bit mask of indices in bz_oracles */
     const struct bz_profile *profile;   /* for strategies that need one: copied; NULL: measured */
     const struct bz_answers *answers;   /* for the strategy `answers`; NULL */
-    /* Whether a callback is ready, which may still wake a waiter. Called only before a
-     * `lost-wakeup` verdict. NULL: never. */
+    /* Whether a callback is ready, which may still wake a waiter; whether the code under test
+     * itself has a callback ready or a timer armed. Called only before a verdict. NULL: never. */
     bool (*callback_is_ready)(void *source);
-    void *source; /* argument of callback_is_ready */
+    bool (*variant_is_busy)(void *source);
+    void *source; /* argument of both */
 };
 
 /* `config` is copied; what it points to must live as long as the judge. The caller destroys the
@@ -157,6 +158,11 @@ uint64_t bz_judge_draw_delay_ns(struct bz_judge *judge, const char *label, uint6
 /* The running task, or the loop, has created a task. Returns its number: 1 is the first, and each
  * is one more than the last. Its name is `name`, followed by "-index" if `index` is not 0. */
 uint32_t bz_judge_spawn(struct bz_judge *judge, const char *name, uint32_t index);
+
+/* Whether a task is a helper: the code under test has created it, and the program does not know of
+ * it. No cancel is injected into a helper, it may wait for ever, and `lost-wakeup` waits while it
+ * can run or sleeps. At first no task is a helper. */
+void bz_judge_set_helper(struct bz_judge *judge, uint32_t task, bool is_helper);
 
 /* Any other event of the runtime; kind, task, status and arg as in primitives/runtime/observe.h. */
 void bz_judge_event(struct bz_judge *judge, enum bz_event_kind kind, uint32_t task,
@@ -241,7 +247,7 @@ uint64_t bz_judge_seed(const struct bz_judge *judge);
 uint32_t bz_judge_steps(const struct bz_judge *judge); /* number of the last step */
 struct bz_run_stats *bz_judge_stats(struct bz_judge *judge);
 
-/* The running task, 0 between tasks; the number of tasks that have not ended. */
+/* The running task, 0 between tasks; the number of tasks that have not ended, without helpers. */
 uint32_t bz_judge_running(const struct bz_judge *judge);
 uint32_t bz_judge_unfinished(const struct bz_judge *judge);
 

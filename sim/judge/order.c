@@ -1,18 +1,38 @@
 /* Order of service: whom a grant passes over. */
 #include "sim/judge/shadow.h"
 
-/* Counts live arrivals that stand before this one. Only a grant out of order walks the line. */
+/* Whether a wake-up is the grant. If not, it is a hint, and the return is the grant. */
+static inline bool wakes_by_grant(const struct bz_shadow_object *object) {
+    return (object->claims & BZ_CLAIM_WAKE_IS_GRANT) != 0;
+}
+
+/* Whether a live task may have been granted something already, which nobody can see before it
+ * returns: it is suspended on no pending future (it was woken before it came to wait, it yields
+ * with a permit in its hand), or its future means little. */
+static inline bool may_own(const struct bz_shadow_object *object,
+                           const struct bz_shadow_task *task) {
+    return task->phase != BZ_PHASE_SUSPENDED || task->inside != BZ_INSIDE_WAITING ||
+           !wakes_by_grant(object);
+}
+
+/* Counts live arrivals that stand before this one, without those that may own something, as many as
+ * there is something left for. Only a grant out of order walks the line. */
 static __attribute__((noinline, cold)) void pass_waiting(struct bz_shadow *shadow,
                                                          const struct bz_shadow_object *object,
-                                                         uint32_t id,
+                                                         uint32_t id, uint64_t left,
                                                          struct bz_overtaking *overtaking) {
     uint32_t arrival = shadow->tasks[id].arrival;
     for (uint32_t position = object->first_live; position < arrival; position++) {
-        if (bz_shadow_stands_live(shadow, object, position)) {
-            uint32_t other = object->line[position];
-            shadow->tasks[other].overtaken++;
-            overtaking->first = overtaking->count++ == 0 ? other : overtaking->first;
+        if (!bz_shadow_stands_live(shadow, object, position)) {
+            continue;
         }
+        uint32_t other = object->line[position];
+        if (left > 0 && may_own(object, &shadow->tasks[other])) {
+            left--;
+            continue;
+        }
+        shadow->tasks[other].overtaken++;
+        overtaking->first = overtaking->count++ == 0 ? other : overtaking->first;
     }
 }
 
@@ -23,14 +43,12 @@ static void find_first_woken(const struct bz_shadow *shadow, struct bz_shadow_ob
     }
 }
 
-/* A task returns with a permit, and no permit is left for earlier arrivals that were woken: it took
- * theirs. Those that were cancelled meanwhile do not count.
- */
-static __attribute__((noinline, cold)) void rob_woken(struct bz_shadow *shadow,
-                                                      struct bz_shadow_object *object, uint32_t id,
-                                                      struct bz_overtaking *overtaking) {
-    uint64_t promised = 0;
-    uint32_t robbed = 0;
+/* The earlier arrivals that were woken, and the oldest of them. Those that were cancelled meanwhile
+ * do not count. */
+static __attribute__((noinline, cold)) uint32_t count_woken(const struct bz_shadow *shadow,
+                                                            struct bz_shadow_object *object,
+                                                            uint32_t id, uint32_t *oldest) {
+    uint32_t promised = 0;
     uint32_t arrival = shadow->tasks[id].arrival;
     find_first_woken(shadow, object);
     for (uint32_t position = object->first_woken, seen = 0;
@@ -41,17 +59,23 @@ static __attribute__((noinline, cold)) void rob_woken(struct bz_shadow *shadow,
         seen++;
         uint32_t other = object->line[position];
         if (!shadow->tasks[other].cancel_pending) {
-            promised++;
-            robbed = robbed == 0 ? other : robbed;
+            *oldest = promised++ == 0 ? other : *oldest;
         }
     }
+    return promised;
+}
+
+/* A task returns with a permit, and no permit is left for earlier arrivals that were woken: it took
+ * theirs. */
+static void rob_woken(struct bz_shadow *shadow, const struct bz_shadow_object *object,
+                      uint32_t promised, uint32_t oldest, struct bz_overtaking *overtaking) {
     if (promised == 0 || object->holders + promised <= object->permits) {
         return;
     }
     overtaking->count += (uint32_t)(object->holders + promised - object->permits);
-    overtaking->first = robbed;
+    overtaking->first = oldest;
     overtaking->how = BZ_OVERTAKES_ROBBED;
-    shadow->tasks[robbed].overtaken++;
+    shadow->tasks[oldest].overtaken++;
 }
 
 /* A newcomer was granted at once while earlier, woken ones have not resumed. */
@@ -66,24 +90,37 @@ static __attribute__((noinline, cold)) void pass_woken(const struct bz_shadow *s
     }
 }
 
+/* What nobody holds and nobody was woken for. What is not counted never runs out. */
+static inline uint64_t count_left(const struct bz_shadow_object *object, uint32_t promised) {
+    uint64_t taken = object->holders + promised;
+    return !object->is_counted ? UINT64_MAX : object->permits > taken ? object->permits - taken : 0;
+}
+
 struct bz_overtaking bz_order_of_grant(struct bz_shadow *shadow, uint32_t number, uint32_t id,
                                        enum bz_grant grant) {
     struct bz_shadow_object *object = &shadow->objects[number];
+    const struct bz_shadow_task *task = &shadow->tasks[id];
     struct bz_overtaking overtaking = {.count = 0};
     bool is_at_once = grant == BZ_GRANT_AT_ONCE;
-    bool passes = is_at_once
-                      ? object->live > 0
-                      : shadow->tasks[id].is_live && !bz_shadow_is_oldest(shadow, object, id);
-    if (__builtin_expect(passes, 0)) {
-        pass_waiting(shadow, object, id, &overtaking);
+    bool is_by_grant = wakes_by_grant(object);
+    uint32_t promised = 0;
+    uint32_t oldest = 0;
+    if (grant == BZ_GRANT_WAKE && !is_by_grant) {
+        return overtaking; /* nothing was granted yet */
     }
-    if (__builtin_expect(object->woken > 0, 0) && grant != BZ_GRANT_WAKE) {
-        if (object->is_counted && object->holders + object->woken > object->permits) {
-            rob_woken(shadow, object, id, &overtaking);
-        }
-        if (is_at_once && object->is_strict) {
-            pass_woken(shadow, object, &overtaking);
-        }
+    bool is_short = object->holders + object->woken > object->permits;
+    if (grant != BZ_GRANT_WAKE && object->is_counted && (is_short || !is_by_grant)) {
+        promised = count_woken(shadow, object, id, &oldest);
+    }
+    /* A grant by a wake-up was judged then. */
+    bool is_judged = grant == BZ_GRANT_RETURN && is_by_grant && !task->is_live;
+    if (object->live > 0 && !is_judged && !bz_shadow_is_oldest(shadow, object, id)) {
+        pass_waiting(shadow, object, id, count_left(object, is_by_grant ? object->woken : promised),
+                     &overtaking);
+    }
+    rob_woken(shadow, object, promised, oldest, &overtaking);
+    if (is_at_once && object->is_strict && object->woken > 0) {
+        pass_woken(shadow, object, &overtaking);
     }
     return overtaking;
 }

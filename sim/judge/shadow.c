@@ -35,6 +35,11 @@ void bz_shadow_begin(struct bz_shadow *shadow, struct bz_mem *mem) {
     shadow->objects[0] = (struct bz_shadow_object){0};
 }
 
+static uint64_t dirty_mask(const struct bz_shadow *shadow) {
+    bool is_alone = shadow->object_count < BZ_DIRTY_BITS && shadow->helpers == 0;
+    return is_alone ? BZ_DIRTY_ALONE : UINT64_MAX;
+}
+
 /* The claims that the executable specification requires. */
 #define CLAIMS_OF_SPEC (BZ_CLAIM_FIFO | BZ_CLAIM_NO_PASSING | BZ_CLAIM_WAKE_IS_GRANT)
 
@@ -55,7 +60,7 @@ uint32_t bz_shadow_add_object(struct bz_shadow *shadow, struct bz_shadow_object 
         object.look.locked = NULL; /* it is not judged */
     }
     shadow->objects[++shadow->object_count] = object;
-    shadow->dirty_mask = shadow->object_count < BZ_DIRTY_BITS ? BZ_DIRTY_ALONE : UINT64_MAX;
+    shadow->dirty_mask = dirty_mask(shadow);
     return shadow->object_count;
 }
 
@@ -72,6 +77,18 @@ void bz_shadow_add_task(struct bz_shadow *shadow, const char *name_base, uint32_
                                                 .name_index = name_index,
                                                 .phase = BZ_PHASE_UNSTARTED,
                                                 .next_step = 1};
+}
+
+/* Steps of helpers name no object, so after a step that named none all are judged. */
+void bz_shadow_set_helper(struct bz_shadow *shadow, uint32_t id, bool is_helper) {
+    struct bz_shadow_task *task = &shadow->tasks[id];
+    if (task->is_helper != is_helper) {
+        uint32_t more = is_helper ? 1 : UINT32_MAX;
+        task->is_helper = is_helper;
+        shadow->helpers += more;
+        shadow->unfinished -= task->phase == BZ_PHASE_DONE ? 0 : more;
+        shadow->dirty_mask = dirty_mask(shadow);
+    }
 }
 
 /* --- lines of tasks, in order of arrival ------------------------------------------------------ */

@@ -12,7 +12,9 @@
  *
  * The rules for acquire apply to every operation that may wait: get, put, and the wait of an
  * event, a condition or a barrier. A grant is the wake-up with a result or, for a task that never
- * suspends, the return.
+ * suspends, the return. Without BZ_CLAIM_WAKE_IS_GRANT every grant is the return.
+ *
+ * A helper is a task of the code under test. It is in no operation and stands in no line.
  *
  * Hand-offs: when an operation that may wait returns BZ_OK, the object goes to its task from the
  * task that had it last. That is the task that last got it, released it (even in vain), set,
@@ -78,12 +80,13 @@ struct bz_shadow_task {
     uint8_t inside;       /* enum bz_inside, while suspended */
     bool is_live;         /* it stands in its object's line */
     bool is_freed;        /* it is done, and its number is no longer valid */
+    bool is_helper;       /* it belongs to the code under test */
     bool cancel_pending;  /* an accepted request is undelivered */
     bool cancelled_in_op; /* an await inside the current operation returned BZ_CANCELLED */
     bool was_granted;     /* woken for what it waits for, inside the current operation */
     bool took_back;       /* its last release lowered the holders */
     bool gave_up;         /* and lowered its own holdings */
-    uint8_t spare[8];     /* a power of two, so that indexing is a shift */
+    uint8_t spare[7];     /* a power of two, so that indexing is a shift */
 };
 _Static_assert(sizeof(void *) != 8 || sizeof(struct bz_shadow_task) == 64, "see spare");
 
@@ -166,10 +169,11 @@ struct bz_shadow {
     struct bz_shadow_object *objects; /* by number; 0 stands for no object */
     uint32_t object_count;
     uint32_t object_capacity;
-    uint64_t dirty_mask;  /* the bits that stand for objects */
+    uint64_t dirty_mask;  /* the bits that may stand for objects */
     uint64_t dirty;       /* objects of the current step: see bz_shadow_mark_dirty() */
     uint32_t running;     /* the task that runs; 0: none */
-    uint32_t unfinished;  /* tasks that have not ended */
+    uint32_t unfinished;  /* tasks of the program that have not ended */
+    uint32_t helpers;     /* tasks that are none of the program's */
     uint64_t handoff_sum; /* over the hand-offs without a bit */
 };
 
@@ -184,6 +188,9 @@ uint32_t bz_shadow_add_object(struct bz_shadow *shadow, struct bz_shadow_object 
 
 /* Adds the next task. The name must outlive the run. */
 void bz_shadow_add_task(struct bz_shadow *shadow, const char *name_base, uint32_t name_index);
+
+/* A task belongs to the code under test, or to the program after all. */
+void bz_shadow_set_helper(struct bz_shadow *shadow, uint32_t id, bool is_helper);
 
 /* The oldest live task in the line, amortized O(1); the newest woken one, O(line). 0: none. */
 uint32_t bz_shadow_oldest_live(const struct bz_shadow *shadow, struct bz_shadow_object *object);
@@ -229,8 +236,8 @@ enum bz_grant {
 };
 
 /* The waiters that this grant passed over; also adds to their `overtaken`. Nearly always none. For
- * a return, the permit already counts among the holders. O(1) if nobody was passed over, else
- * O(line). */
+ * a return, the permit already counts among the holders. Who may own something already, unseen, is
+ * passed over only if nothing is left. O(1) if nobody was passed over, else O(line). */
 struct bz_overtaking bz_order_of_grant(struct bz_shadow *shadow, uint32_t number, uint32_t id,
                                        enum bz_grant grant);
 
@@ -238,10 +245,7 @@ struct bz_overtaking bz_order_of_grant(struct bz_shadow *shadow, uint32_t number
 static inline bool bz_order_may_pass(const struct bz_shadow *shadow, uint32_t number, uint32_t id,
                                      enum bz_grant grant) {
     const struct bz_shadow_object *object = &shadow->objects[number];
-    const struct bz_shadow_task *task = &shadow->tasks[id];
-    bool passes_waiting = grant == BZ_GRANT_AT_ONCE
-                              ? object->live > 0
-                              : task->is_live & (task->arrival != object->first_live);
+    bool passes_waiting = (object->live > 0) & (shadow->tasks[id].arrival > object->first_live);
     return passes_waiting | ((grant != BZ_GRANT_WAKE) & (object->woken > 0));
 }
 

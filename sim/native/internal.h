@@ -27,9 +27,12 @@ struct bz_native {
     struct bz_observer observer; /* bz_native_report() finds the world by it */
     bool is_over;                /* nothing can run any more */
     bool outside_is_past;        /* fifo: this turn's outside events have passed */
+    bool is_in_init;             /* a variant sets up an object */
     uint32_t marked_step;        /* see bz_world_mark_step() */
     uint64_t
         looked_at; /* tasks that the program has asked about, as bits; see explore/footprint.h */
+    void (*own_timer)(struct bz_timer *timer); /* see bz_world_own_timer() */
+    void (*own_callback)(struct bz_callback *callback, struct bz_future *future);
     struct bz_ready *ready; /* the names of the ready handles, for strategies that read them */
     uint32_t ready_capacity;
     struct bz_setup_image setup;

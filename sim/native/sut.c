@@ -4,6 +4,7 @@
 
 #include "primitives/runtime/mem.h"
 #include "primitives/runtime/timer.h"
+#include "sim/native/internal.h"
 
 #define SCRUBBED_BYTES 1024u
 
@@ -20,6 +21,16 @@ static void *new_instance(struct bz_world *world, enum bz_primitive primitive) {
     return bz_mem_alloc(bz_loop_mem(world->loop), *instance_bytes);
 }
 
+/* The call of an init. Tasks that it creates are the variant's own. */
+#define INIT(world, instance, call)                                                                \
+    ((instance) == NULL ? BZ_NO_MEMORY                                                             \
+                        : (bz_native_of(world)->is_in_init = true, end_init(world, call)))
+
+static enum bz_status end_init(struct bz_world *world, enum bz_status status) {
+    bz_native_of(world)->is_in_init = false;
+    return status;
+}
+
 static uint32_t claims(const struct bz_world *world, enum bz_primitive primitive) {
     return bz_variant_claims(world->variant, primitive);
 }
@@ -33,8 +44,7 @@ enum bz_status bz_sut_permits_init(struct bz_sut_permits *sut, struct bz_world *
     const struct bz_permit_ops *ops = world->variant->permits[primitive];
     void *instance = new_instance(world, primitive);
     permits = primitive == BZ_PRIMITIVE_LOCK ? 1 : permits;
-    enum bz_status status =
-        instance == NULL ? BZ_NO_MEMORY : ops->init(instance, world->loop, permits);
+    enum bz_status status = INIT(world, instance, ops->init(instance, world->loop, permits));
     if (status == BZ_OK) {
         *sut = (struct bz_sut_permits){
             .world = world, .ops = ops, .instance = instance, .primitive = primitive};
@@ -61,7 +71,7 @@ enum bz_status bz_sut_event_init(struct bz_sut_event *sut, struct bz_world *worl
                                  const char *name) {
     const struct bz_event_ops *ops = world->variant->event;
     void *instance = new_instance(world, BZ_PRIMITIVE_EVENT);
-    enum bz_status status = instance == NULL ? BZ_NO_MEMORY : ops->init(instance, world->loop);
+    enum bz_status status = INIT(world, instance, ops->init(instance, world->loop));
     if (status == BZ_OK) {
         *sut = (struct bz_sut_event){.world = world, .ops = ops, .instance = instance};
         sut->object = bz_judge_add_event(
@@ -100,7 +110,7 @@ enum bz_status bz_sut_condition_init(struct bz_sut_condition *sut, struct bz_wor
                                      const char *name, const char *lock_name) {
     const struct bz_condition_ops *ops = world->variant->condition;
     void *instance = new_instance(world, BZ_PRIMITIVE_CONDITION);
-    enum bz_status status = instance == NULL ? BZ_NO_MEMORY : ops->init(instance, world->loop);
+    enum bz_status status = INIT(world, instance, ops->init(instance, world->loop));
     if (status == BZ_OK) {
         *sut = (struct bz_sut_condition){.world = world, .ops = ops, .instance = instance};
         sut->judged = bz_judge_add_condition(
@@ -154,8 +164,7 @@ enum bz_status bz_sut_barrier_init(struct bz_sut_barrier *sut, struct bz_world *
                                    const char *name, uint32_t parties) {
     const struct bz_barrier_ops *ops = world->variant->barrier;
     void *instance = new_instance(world, BZ_PRIMITIVE_BARRIER);
-    enum bz_status status =
-        instance == NULL ? BZ_NO_MEMORY : ops->init(instance, world->loop, parties);
+    enum bz_status status = INIT(world, instance, ops->init(instance, world->loop, parties));
     if (status == BZ_OK) {
         *sut = (struct bz_sut_barrier){.world = world, .ops = ops, .instance = instance};
         bz_judge_add_barrier(
@@ -196,8 +205,7 @@ enum bz_status bz_sut_queue_init(struct bz_sut_queue *sut, struct bz_world *worl
                                  enum bz_queue_order order, uint32_t maxsize) {
     const struct bz_queue_ops *ops = world->variant->queue;
     void *instance = new_instance(world, BZ_PRIMITIVE_QUEUE);
-    enum bz_status status =
-        instance == NULL ? BZ_NO_MEMORY : ops->init(instance, world->loop, order, maxsize);
+    enum bz_status status = INIT(world, instance, ops->init(instance, world->loop, order, maxsize));
     if (status == BZ_OK) {
         *sut = (struct bz_sut_queue){.world = world, .ops = ops, .instance = instance};
         bz_judge_add_queue(world->judge, &sut->judged, items_name, slots_name, order, maxsize,
@@ -287,7 +295,7 @@ enum bz_status bz_sut_pool_init(struct bz_sut_pool *sut, struct bz_world *world,
     const struct bz_pool_ops *ops = world->variant->pool;
     BZ_CHECK(keys > 0);
     void *instance = new_instance(world, BZ_PRIMITIVE_POOL);
-    enum bz_status status = instance == NULL ? BZ_NO_MEMORY : ops->init(instance, world->loop);
+    enum bz_status status = INIT(world, instance, ops->init(instance, world->loop));
     if (status == BZ_OK) {
         uint32_t last = 0;
         for (uint32_t key = 0; key < keys; key++) {

@@ -9,7 +9,11 @@
 
 static __attribute__((noinline)) void report_spawn(const struct bz_native *native) {
     const struct bz_task *spawned = bz_driver_newest_task(native->world.loop);
-    (void)bz_judge_spawn(native->world.judge, spawned->name_base, spawned->name_index);
+    struct bz_judge *judge = native->world.judge;
+    uint32_t id = bz_judge_spawn(judge, spawned->name_base, spawned->name_index);
+    if (native->is_in_init | (judge->step > 0)) {
+        bz_judge_set_helper(judge, id, true); /* unless the program adopts it */
+    }
 }
 
 inline __attribute__((always_inline)) void bz_native_report(struct bz_observer *observer,
@@ -23,10 +27,53 @@ inline __attribute__((always_inline)) void bz_native_report(struct bz_observer *
     }
 }
 
+/* Whether a task has the timer on its stack, inside an operation: it wakes itself. */
+static bool is_of_waiter(const struct bz_native *native, const struct bz_timer *timer) {
+    const struct bz_task *task = NULL;
+    while ((task = bz_driver_next_task(native->world.loop, task)) != NULL) {
+        const struct bz_stack *stack = task->stack;
+        if (stack != NULL &&
+            (uintptr_t)timer - (uintptr_t)stack->base < (uintptr_t)stack->size_bytes) {
+            return native->world.judge->shadow.tasks[task->actor.id].op != BZ_OP_NONE;
+        }
+    }
+    return false;
+}
+
+static bool fires_for_variant(const struct bz_native *native, const struct bz_timer *timer) {
+    return timer->fire != bz_sleeper_fire && timer->fire != bz_deadline_fire &&
+           timer->fire != native->own_timer && !is_of_waiter(native, timer);
+}
+
+/* A ready handle that is no step of a task. */
+static bool is_of_variant(const struct bz_native *native, const struct bz_handle *handle) {
+    if (handle->role == BZ_ROLE_TIMER) {
+        return fires_for_variant(native, bz_container_of(handle, const struct bz_timer, handle));
+    }
+    return handle->run != bz_callback_run ||
+           bz_container_of(handle, const struct bz_callback, handle)->fn != native->own_callback;
+}
+
 static bool callback_is_ready(void *source) {
     const struct bz_loop *loop = ((const struct bz_world *)source)->loop;
     for (uint32_t index = 0; index < loop->ready_count; index++) {
         if (loop->ready[index]->role == BZ_ROLE_CALLBACK) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool variant_is_busy(void *source) {
+    const struct bz_native *native = source;
+    const struct bz_loop *loop = native->world.loop;
+    for (uint32_t index = 0; index < loop->ready_count; index++) {
+        if (loop->ready[index]->role != BZ_ROLE_STEP && is_of_variant(native, loop->ready[index])) {
+            return true;
+        }
+    }
+    for (uint32_t index = 0; index < loop->heap_count; index++) {
+        if (fires_for_variant(native, loop->heap[index].timer)) {
             return true;
         }
     }
@@ -43,6 +90,7 @@ struct bz_world *bz_world_new(const struct bz_judge_config *config,
     }
     struct bz_judge_config own = *config;
     own.callback_is_ready = callback_is_ready;
+    own.variant_is_busy = variant_is_busy;
     own.source = native;
     native->observer.report = bz_native_report;
     native->world.variant = variant;
@@ -362,6 +410,25 @@ bool bz_world_waits_in(struct bz_world *world, const struct bz_task *task, enum 
     const struct bz_shadow_task *entry = look_at(world, task);
     return entry->phase == BZ_PHASE_SUSPENDED && entry->wait == BZ_WAIT_FUTURE &&
            bz_shadow_op(entry) == op && entry->await == BZ_AWAIT_PENDING && !entry->cancel_pending;
+}
+
+void bz_world_adopt(struct bz_world *world, const struct bz_task *task) {
+    bz_judge_set_helper(world->judge, task->actor.id, false);
+}
+
+void bz_world_own_timer(struct bz_world *world, void (*fire)(struct bz_timer *timer)) {
+    bz_native_of(world)->own_timer = fire;
+}
+
+void bz_world_own_callback(struct bz_world *world,
+                           void (*fn)(struct bz_callback *callback, struct bz_future *future)) {
+    bz_native_of(world)->own_callback = fn;
+}
+
+bool bz_world_has_waited(const struct bz_world *world) {
+    const struct bz_shadow *shadow = &world->judge->shadow;
+    const struct bz_shadow_task *task = &shadow->tasks[shadow->running];
+    return !bz_world_is_marked_step(world) && ((task->wait == BZ_WAIT_FUTURE) | task->was_granted);
 }
 
 void bz_world_mark_step(struct bz_world *world) {

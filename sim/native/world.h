@@ -23,6 +23,8 @@
 
 BZ_BEGIN_DECLS
 
+struct bz_timer;
+
 struct bz_world {
     struct bz_loop *loop;
     struct bz_judge *judge;
@@ -103,6 +105,19 @@ bool bz_world_waits_in(struct bz_world *world, const struct bz_task *task, enum 
  * tell: a search goes back and forth between steps.) */
 void bz_world_mark_step(struct bz_world *world);
 bool bz_world_is_marked_step(const struct bz_world *world);
+
+/* Whether the running task has waited for somebody in its last operation, which it called when the
+ * mark was set: it was suspended on a future, and not only in a yield or a sleep. */
+bool bz_world_has_waited(const struct bz_world *world);
+
+/* A task that is created during the run, by whomever, is taken for a helper of the variant
+ * (bz_judge_set_helper()), unless the program adopts it right away. Likewise a callback, or a timer
+ * that is not of bz_sleep() or bz_timeout_enter(), is the variant's unless it calls the function
+ * that the program says is its own: one function for each. */
+void bz_world_adopt(struct bz_world *world, const struct bz_task *task);
+void bz_world_own_timer(struct bz_world *world, void (*fire)(struct bz_timer *timer));
+void bz_world_own_callback(struct bz_world *world,
+                           void (*fn)(struct bz_callback *callback, struct bz_future *future));
 
 /* Zeroed memory for a scenario's own state; it lasts as long as the run. Calls bz_lack_stop() when
  * the loop's arena is exhausted. */

@@ -36,10 +36,10 @@ enum bz_queue_order {
 };
 
 /* What a permit primitive shows of itself after any step. Its functions view and locked change
- * nothing. An implementation that takes entries out of its queue when it wakes them has no woken
- * entries there. */
+ * nothing. A task holds a permit from the return of its acquire to its release. An implementation
+ * that takes entries out of its queue when it wakes them has no woken entries there. */
 struct bz_permit_view {
-    uint64_t level;     /* permits that nobody holds, those promised to woken waiters included */
+    uint64_t level; /* permits that nobody holds, those promised to tasks inside acquire included */
     uint32_t queued;    /* entries, counted along the queue */
     uint32_t waiting;   /* entries whose future is pending */
     uint32_t woken;     /* entries whose future has a result */
@@ -48,10 +48,15 @@ struct bz_permit_view {
 
 /* What a variant claims. An oracle judges only what was claimed. */
 
-/* Grants in strict order of arrival. */
+/* Grants in strict order of arrival, which is the call. With BZ_CLAIM_WAKE_IS_GRANT the wake-up is
+ * the grant. Otherwise it is the return, and no later arrival has returned with what an earlier one
+ * is then short of. */
 #define BZ_CLAIM_FIFO 0x1u
 
-/* locked() is right in the window too. */
+/* locked() is true exactly if an acquire would wait on a future, in the window too. It is true at
+ * level 0, and false while something is free and nobody else is inside acquire. In between it
+ * depends on the implementation; with BZ_CLAIM_NO_PASSING it is true as long as somebody waits, or
+ * was woken and has not resumed. A yield or a sleep is no wait. */
 #define BZ_CLAIM_LOCKED_EXACT 0x2u
 
 /* Lock, bounded semaphore: refuses a release of what is not held. Condition: refuses to wait or to
@@ -77,6 +82,12 @@ struct bz_permit_view {
 /* With BZ_CLAIM_FIFO: while a woken waiter has not resumed, newcomers queue, even beside something
  * free. */
 #define BZ_CLAIM_NO_PASSING 0x80u
+
+/* Queue: a waiver, not a promise. Items come out in any order. */
+#define BZ_CLAIM_UNORDERED_ITEMS 0x100u
+
+/* All of the above; a plug-in with another bit is refused. */
+#define BZ_CLAIMS_ALL 0x1ffu
 
 BZ_END_DECLS
 

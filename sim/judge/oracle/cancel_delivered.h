@@ -1,8 +1,9 @@
 /* cancel-delivered (zoo: CANCEL): an accepted cancel request is delivered exactly once.
  *
  * Swallowed: a task resumes as if there were no request, or an await inside an operation was
- * cancelled and the operation returns BZ_OK. Invented: an operation is cancelled, or returns
- * BZ_CANCELLED, without a request, or a second time for one request. */
+ * cancelled by one and the operation returns BZ_OK. Invented: an operation returns BZ_CANCELLED
+ * without a request, or a second time for one request. An implementation may cancel a future of its
+ * own that a task waits for inside an operation; that is no cancel of the task. */
 #ifndef BZ_SIM_JUDGE_ORACLE_CANCEL_DELIVERED_H
 #define BZ_SIM_JUDGE_ORACLE_CANCEL_DELIVERED_H
 
@@ -21,9 +22,7 @@ static inline bool cancel_delivered_suspects(const struct bz_judge *judge,
                                              const struct bz_moment *moment) {
     const struct bz_shadow_task *task = &judge->shadow.tasks[moment->task];
     if (moment->kind == BZ_MOMENT_CANCEL) {
-        bool is_invented =
-            moment->status == BZ_CANCELLED && task->op != BZ_OP_NONE && !task->cancel_pending;
-        return is_invented || (moment->status != BZ_CANCELLED && task->cancel_pending);
+        return moment->status != BZ_CANCELLED && task->cancel_pending;
     }
     return moment->kind == BZ_MOMENT_RETURN &&
            cancel_delivered_is_odd(!moment->is_at_once & task->cancelled_in_op, moment->status);
@@ -32,9 +31,7 @@ static inline bool cancel_delivered_suspects(const struct bz_judge *judge,
 static const char *cancel_delivered_text(const struct bz_moment *moment,
                                          const struct bz_shadow_task *task) {
     if (moment->kind == BZ_MOMENT_CANCEL) {
-        return moment->status == BZ_CANCELLED
-                   ? "was cancelled inside an operation without a request, or twice for one"
-                   : "resumed as if nothing had happened, although a cancel request was pending";
+        return "resumed as if nothing had happened, although a cancel request was pending";
     }
     return task->cancelled_in_op ? "was cancelled inside an operation, which swallowed the cancel"
                                  : "was refused by an operation that no cancellation had reached";

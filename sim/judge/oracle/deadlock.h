@@ -1,5 +1,5 @@
 /* deadlock: nothing can ever run again, and tasks have not ended. With a pending timer there is no
- * deadlock: the clock would advance to it. */
+ * deadlock: the clock would advance to it. A task of the variant's own may wait for ever. */
 #ifndef BZ_SIM_JUDGE_ORACLE_DEADLOCK_H
 #define BZ_SIM_JUDGE_ORACLE_DEADLOCK_H
 
@@ -21,7 +21,7 @@ static inline void deadlock_judges(struct bz_judge *judge, const struct bz_momen
     (void)moment;
     for (uint32_t id = 1; id <= shadow->task_count && named < BZ_DEADLOCK_NAMED_MAX; id++) {
         const struct bz_shadow_task *task = &shadow->tasks[id];
-        if (task->phase == BZ_PHASE_DONE) {
+        if (task->phase == BZ_PHASE_DONE || task->is_helper) {
             continue;
         }
         char name[BZ_NAME_BYTES];

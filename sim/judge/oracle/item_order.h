@@ -1,7 +1,8 @@
 /* item-order (zoo: ORDER): items leave in the order of the queue. A get of a variant with
  * BZ_CLAIM_TAKES_AT_RETURN must return the next item; among equal priorities, the one put first.
  * Other variants hand items over at the wake-up, and the takers may resume in any order. So only
- * FIFO queues are judged: one task gets the items of another task in the order of their puts. */
+ * FIFO queues are judged: one task gets the items of another task in the order of their puts. A
+ * queue with BZ_CLAIM_UNORDERED_ITEMS is not judged. */
 #ifndef BZ_SIM_JUDGE_ORACLE_ITEM_ORDER_H
 #define BZ_SIM_JUDGE_ORACLE_ITEM_ORDER_H
 
@@ -49,7 +50,8 @@ static inline uint32_t item_order_later(const struct bz_judged_queue *queue, uin
 /* The item that should have come before this one; 0: none. */
 static inline uint32_t item_order_earlier(const struct bz_judged_queue *queue, uint64_t value,
                                           uint32_t consumer) {
-    if (!bz_queue_may_give(queue, value)) {
+    if (!bz_queue_may_give(queue, value) ||
+        bz_claims(bz_queue_items(queue), BZ_CLAIM_UNORDERED_ITEMS)) {
         return 0;
     }
     if (bz_queue_is_exact(queue) && queue->ledger[value].state == BZ_ITEM_IN) {

@@ -3,8 +3,8 @@
  * loses the wake-up, not at the deadlock.
  *
  * These may still hand it over: a waiter that was woken or cancelled and has not resumed, a waiter
- * that polls, and a ready callback. A variant must wake its waiters from the release, from a
- * callback, or from a waiter. One that uses a task or a timer of its own is accused wrongly. */
+ * that polls, a ready callback, and a task or a timer of the variant's own. A timer that a waiter
+ * has on its stack does not count: it wakes that waiter alone. */
 #ifndef BZ_SIM_JUDGE_ORACLE_LOST_WAKEUP_H
 #define BZ_SIM_JUDGE_ORACLE_LOST_WAKEUP_H
 
@@ -26,7 +26,8 @@ static inline bool lost_wakeup_is_under_way(const struct bz_judge *judge,
                                             const struct bz_shadow_object *object) {
     return (object->woken | object->cancelled | object->polling) != 0 ||
            (judge->config.callback_is_ready != NULL &&
-            judge->config.callback_is_ready(judge->config.source));
+            judge->config.callback_is_ready(judge->config.source)) ||
+           bz_is_helped(judge);
 }
 
 static inline void lost_wakeup_judges(struct bz_judge *judge, const struct bz_moment *moment) {

@@ -72,9 +72,35 @@ static inline uint64_t bz_is_overpromised(const struct bz_shadow_object *object)
     return object->view.level < object->woken;
 }
 
+/* The same, precisely: an entry may be in the queue before its task waits, and get its result then,
+ * so tasks that are suspended on no future may have one. */
+static inline bool bz_is_misqueued(const struct bz_shadow_object *object) {
+    const struct bz_permit_view *view = &object->view;
+    uint32_t early = view->waiting - object->waiting;
+    uint32_t early_woken = view->woken > object->woken ? view->woken - object->woken : 0;
+    return view->waiting + view->woken + view->cancelled != view->queued ||
+           view->waiting < object->waiting || early > object->polling ||
+           early_woken > object->polling - early;
+}
+
 /* A live task waits, and a permit is free that nobody was woken for. */
 static inline uint64_t bz_is_spare(const struct bz_shadow_object *object) {
     return (object->live > 0) & (object->permits > object->holders + object->woken);
+}
+
+/* Whether the code under test may still wake a waiter by a helper, a callback or a timer. */
+static inline bool bz_is_helped(const struct bz_judge *judge) {
+    const struct bz_shadow *shadow = &judge->shadow;
+    for (uint32_t id = 1; shadow->helpers > 0 && id <= shadow->task_count; id++) {
+        const struct bz_shadow_task *task = &shadow->tasks[id];
+        bool is_idle = task->phase == BZ_PHASE_SUSPENDED && task->await == BZ_AWAIT_PENDING &&
+                       (task->wait == BZ_WAIT_FUTURE || task->wait == BZ_WAIT_JOIN);
+        if (task->is_helper && task->phase != BZ_PHASE_DONE && !is_idle) {
+            return true;
+        }
+    }
+    return judge->config.variant_is_busy != NULL &&
+           judge->config.variant_is_busy(judge->config.source);
 }
 
 #endif

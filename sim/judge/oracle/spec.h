@@ -12,16 +12,20 @@
  *     Acquire: a newcomer finds a free permit, and nobody waits or was woken.
  *     Enqueue: a newcomer waits only if W or R or level = 0, even if it is woken at once.
  *     Wake: the oldest W is woken, and level > |R|.
- *     Resume: a task that waited gets its permit only after a wake-up.
  *     The state: level and W are the specification's, level >= |R|, and W, R, C are the queue.
+ *
+ * A task that is suspended inside acquire on no future is in one of two states: it has not queued,
+ * or it has its permit, and its return is late (a lock that lets others run before it returns). The
+ * second is like a woken task. So Enqueue is not judged while there is such a task.
  *
  * Other oracles name most of these faults and come first; this one adds those that hurt nobody in
  * this run. It judges locks and semaphores that can be inspected and claim strict FIFO, no passing,
- * and a wake-up that is a grant.
+ * and a wake-up that is a grant; Enqueue also needs the claim that locked() is exact.
  *
  * Not judged: whether a Wake comes in time (the specification lets it wait for a resume; see
- * lost-wakeup and work-conserving); a release by a task that never acquired, which adds a permit to
- * a plain semaphore; a cancel request that is taken back. */
+ * lost-wakeup and work-conserving); how a task that was suspended on no future came to its permit
+ * (see fifo); a release by a task that never acquired, which adds a permit to a plain semaphore; a
+ * cancel request that is taken back. */
 #ifndef BZ_SIM_JUDGE_ORACLE_SPEC_H
 #define BZ_SIM_JUDGE_ORACLE_SPEC_H
 
@@ -32,22 +36,21 @@
 static inline bool spec_stands(const struct bz_judge *judge) {
     const struct bz_refusal *refused = &judge->refused;
     const struct bz_shadow_task *task = &judge->shadow.tasks[refused->task];
-    if (refused->guards == 0 || refused->action != BZ_SPEC_ENQUEUE) {
-        return refused->guards != 0;
-    }
-    return task->phase == BZ_PHASE_SUSPENDED && task->object == refused->object &&
-           task->inside != BZ_INSIDE_POLLING;
+    return refused->guards != 0 && task->phase == BZ_PHASE_SUSPENDED &&
+           task->object == refused->object && task->inside != BZ_INSIDE_POLLING;
 }
 
 /* Replaces an earlier refusal of this step that no longer holds because its task runs on and has
  * not queued. */
-static void spec_refuse(struct bz_judge *judge, const struct bz_moment *moment,
-                        enum bz_spec_action action, struct bz_spec_counts counts, uint32_t guards) {
-    if (guards != 0 && !spec_stands(judge)) {
+static void spec_refuse_enqueue(struct bz_judge *judge, const struct bz_moment *moment) {
+    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
+    struct bz_spec_counts counts = bz_shadow_counts(object);
+    uint32_t guards = bz_unmet_enqueue(counts);
+    if (guards != 0 && object->polling == 0 && bz_claims(object, BZ_CLAIM_LOCKED_EXACT) &&
+        !spec_stands(judge)) {
         judge->refused = (struct bz_refusal){.counts = counts,
                                              .task = moment->task,
                                              .object = moment->object,
-                                             .action = (uint8_t)action,
                                              .guards = (uint8_t)guards};
     }
 }
@@ -57,17 +60,14 @@ static inline bool spec_may_refuse_enqueue(const struct bz_shadow_object *object
     return object->holders + object->woken < object->permits;
 }
 
-/* A task that was never woken gets a permit: that must be Acquire, however long it took.
- */
-static inline bool spec_may_refuse_acquire(const struct bz_judge *judge,
-                                           const struct bz_moment *moment) {
-    return !moment->is_at_once & (moment->status == BZ_OK) &
-           !judge->shadow.tasks[moment->task].was_granted;
-}
-
 /* The object does not show the specification's state. */
 static inline uint64_t spec_is_elsewhere(const struct bz_shadow_object *object) {
     return bz_is_overpromised(object) | bz_is_unbalanced(object) | bz_is_unpartitioned(object);
+}
+
+/* The same, precisely. */
+static inline bool spec_is_wrong(const struct bz_shadow_object *object) {
+    return (bz_is_overpromised(object) | bz_is_unbalanced(object)) != 0 || bz_is_misqueued(object);
 }
 
 static inline uint64_t spec_suspects(const struct bz_judge *judge, const struct bz_moment *moment) {
@@ -80,8 +80,7 @@ static inline uint64_t spec_suspects(const struct bz_judge *judge, const struct 
     case BZ_MOMENT_SUSPENDS:
         return spec_may_refuse_enqueue(object);
     case BZ_MOMENT_RETURN:
-        return spec_may_refuse_acquire(judge, moment) | (object->holders > object->permits) |
-               (moment->overtaking != NULL);
+        return (object->holders > object->permits) | (moment->overtaking != NULL);
     default:
         return moment->overtaking != NULL;
     }
@@ -93,16 +92,15 @@ static inline void spec_judge_action(struct bz_judge *judge) {
     if (!spec_stands(judge)) {
         return;
     }
-    enum bz_spec_action action = (enum bz_spec_action)refused->action;
     char name[BZ_NAME_BYTES];
     bz_judge_object(judge, "spec", refused->task, refused->object,
                     "%s of %s at '%s' is no transition of the specification: it needs %s; level "
                     "%" PRId64 ", W %u, R %u",
-                    bz_spec_action_name(action),
+                    bz_spec_action_name(BZ_SPEC_ENQUEUE),
                     bz_judge_task_name(judge, refused->task, name, sizeof name),
                     bz_judge_object_name(judge, refused->object),
-                    bz_spec_guard_text(action, refused->guards & -(uint32_t)refused->guards),
-                    refused->counts.level, refused->counts.waiting, refused->counts.woken);
+                    bz_spec_guard_text(BZ_SPEC_ENQUEUE, refused->guards), refused->counts.level,
+                    refused->counts.waiting, refused->counts.woken);
 }
 
 /* Judges the violations of other oracles as failures to refine, too. */
@@ -111,7 +109,6 @@ static inline void spec_judges(struct bz_judge *judge, const struct bz_moment *m
     const struct bz_permit_view *view = &object->view;
     char name[BZ_NAME_BYTES];
     char early[BZ_NAME_BYTES];
-    struct bz_spec_counts counts = bz_shadow_counts(object);
     bool is_return = moment->kind == BZ_MOMENT_RETURN;
     if (moment->kind == BZ_MOMENT_STEP_END) {
         spec_judge_action(judge);
@@ -121,14 +118,8 @@ static inline void spec_judges(struct bz_judge *judge, const struct bz_moment *m
         return;
     }
     if (moment->kind == BZ_MOMENT_SUSPENDS) {
-        spec_refuse(judge, moment, BZ_SPEC_ENQUEUE, counts, bz_unmet_enqueue(counts));
+        spec_refuse_enqueue(judge, moment);
         return;
-    }
-    if (is_return && spec_may_refuse_acquire(judge, moment)) {
-        counts.level++; /* the permit is counted among the holders by now */
-        if (bz_unmet_acquire(counts) != 0) {
-            spec_refuse(judge, moment, BZ_SPEC_RESUME, counts, BZ_GUARD_STATUS);
-        }
     }
     bz_judge_task_name(judge, moment->task, name, sizeof name);
     if (moment->overtaking != NULL) {
@@ -140,7 +131,7 @@ static inline void spec_judges(struct bz_judge *judge, const struct bz_moment *m
         bz_judge_object(judge, "spec", moment->task, moment->object,
                         "%s was granted '%s' at level 0: no transition of the specification", name,
                         object->name);
-    } else if (!is_return && spec_is_elsewhere(object) != 0) {
+    } else if (!is_return && spec_is_wrong(object)) {
         bz_judge_object(judge, "spec", 0, moment->object,
                         "'%s' is not in the specification's state: level %" PRId64
                         ", W %u, R %u, C %u; it shows level %" PRIu64

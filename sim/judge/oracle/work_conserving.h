@@ -1,7 +1,7 @@
 /* work-conserving (zoo: WORKCONS, gh-111693): a woken waiter took its permit, and an earlier
  * arrival still waits beside a free permit that was promised to nobody. No wake-up is lost, because
- * each waiter wakes the next one, but tasks that could run at once run one after another. Judges
- * variants with BZ_CLAIM_WORK_CONSERVING. */
+ * each waiter wakes the next one, but tasks that could run at once run one after another. A task
+ * that yields inside acquire may have a permit. Judges variants with BZ_CLAIM_WORK_CONSERVING. */
 #ifndef BZ_SIM_JUDGE_ORACLE_WORK_CONSERVING_H
 #define BZ_SIM_JUDGE_ORACLE_WORK_CONSERVING_H
 
@@ -16,17 +16,20 @@ static inline uint64_t work_conserving_suspects(const struct bz_judge *judge,
 static inline void work_conserving_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     char name[BZ_NAME_BYTES];
-    if (object->handed_on == 0 || !bz_claims(object, BZ_CLAIM_WORK_CONSERVING)) {
+    uint64_t taken = object->holders + object->woken + object->polling;
+    if (object->handed_on == 0 || object->permits <= taken ||
+        !bz_claims(object, BZ_CLAIM_WORK_CONSERVING)) {
         return;
     }
     uint32_t waiter = bz_shadow_oldest_live(&judge->shadow, object);
-    if (judge->shadow.tasks[waiter].arrival >= object->handed_on) {
-        return; /* it came later */
+    const struct bz_shadow_task *task = &judge->shadow.tasks[waiter];
+    if (task->arrival >= object->handed_on || task->inside == BZ_INSIDE_POLLING) {
+        return; /* it came later, or may have a permit */
     }
     bz_judge_object(judge, "work-conserving", waiter, moment->object,
                     "free permits of '%s' that are promised to nobody: %" PRIu64
                     ", but %s waits (first of %u)",
-                    object->name, object->permits - object->holders - object->woken,
+                    object->name, object->permits - taken,
                     bz_judge_task_name(judge, waiter, name, sizeof name), object->live);
 }
 

@@ -24,6 +24,22 @@ static enum bz_status cancels_release(void *instance) {
     return BZ_OK;
 }
 
+/* A cancelled future is how it wakes a task: that task has the permit, unless it was asked to
+ * leave. Without a fault. */
+static enum bz_status signals_acquire(void *instance) {
+    struct bz_zoo_semaphore *toy = instance;
+    while (toy->value == 0) {
+        struct bz_waiter waiter;
+        enum bz_status status = bz_deque_wait(&toy->queue, &waiter);
+        if (status != BZ_OK && bz_task_cancelling(bz_loop_current(toy->queue.loop)) > 0) {
+            return status;
+        }
+    }
+    toy->value--;
+    return BZ_OK;
+}
+
+TOY(signals, 0, .acquire = signals_acquire, .release = cancels_release, .view = NULL);
 TOY(swallows, TOY_CLAIMS_ALL, .acquire = swallows_acquire, .view = NULL);
 TOY(invents, TOY_CLAIMS_ALL, .acquire = invents_acquire);
 TOY(cancels, 0, .release = cancels_release, .view = NULL);
@@ -45,7 +61,12 @@ Test(cancel_delivered, fires_when_an_operation_invents_one) {
 
 Test(cancel_delivered, fires_when_a_waiter_is_cancelled_instead_of_woken) {
     toy_fails(&cancels, 1, two_guests, "a b a b", "cancel-delivered", 4,
-              "b on table was cancelled inside an operation without a request");
+              "b on table was refused by an operation that no cancellation had reached");
+}
+
+/* No request, no cancel: a future of the primitive's own was cancelled. */
+Test(cancel_delivered, is_silent_when_a_cancelled_future_is_a_signal) {
+    toy_passes(&signals, 1, STAGE_SCRIPTS("acquire yield release", "acquire release"), "a b a b");
 }
 
 Test(cancel_delivered, is_silent_in_every_window) {

@@ -170,6 +170,66 @@ Test(order, knows_that_a_permit_is_left_for_who_was_woken) {
     end_silently(&teller);
 }
 
+/* A wake-up that is a hint grants nothing: who is woken too early may wait again. */
+Test(order, judges_a_hint_at_the_return) {
+    static const char words[] = "+a call ok yield  +b call wait  +c call wait  +a release wake-c ";
+    struct teller teller;
+    begin(&teller, &plain, BZ_CLAIM_FIFO, 1, NULL);
+    tell(&teller, words);
+    tell(&teller, "yield  +c wake-b wait  +b ok");
+    end_silently(&teller);
+    begin(&teller, &plain, BZ_CLAIM_FIFO, 1, NULL);
+    tell(&teller, words);
+    tell(&teller, "yield  +c ok");
+    end_violated(&teller, "fifo", "c was granted 'table' before b, which still waits");
+    begin(&teller, &plain, BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT, 1, NULL);
+    tell(&teller, words);
+    end_violated(&teller, "fifo", "c was granted 'table' before b, which still waits");
+}
+
+/* Of two hints the later one is followed first, and a permit is left for the other. */
+Test(order, leaves_a_hint_that_finds_enough) {
+    static const char words[] = "+a call ok call ok yield  +b call wait  +c call wait  +a release ";
+    struct teller teller;
+    begin(&teller, &plain, BZ_CLAIM_FIFO, 2, NULL);
+    tell(&teller, words);
+    tell(&teller, "release wake-c yield  +c ok wake-b yield  +b ok");
+    end_silently(&teller);
+    begin(&teller, &plain, BZ_CLAIM_FIFO, 2, NULL);
+    tell(&teller, words);
+    tell(&teller, "wake-c yield  +c ok");
+    end_violated(&teller, "fifo", "c was granted 'table' before b, which still waits");
+}
+
+/* It yields inside acquire: its result may have been set, which nobody sees. */
+Test(order, knows_that_a_task_may_have_a_result_before_it_awaits) {
+    static const char words[] =
+        "+a call ok call ok yield  +b call yield  +c call wait  +a release ";
+    struct teller teller;
+    begin(&teller, &plain, BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT, 2, NULL);
+    tell(&teller, words);
+    tell(&teller, "release wake-c yield  +c ok yield  +b ok");
+    end_silently(&teller);
+    begin(&teller, &plain, BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT, 2, NULL);
+    tell(&teller, words);
+    tell(&teller, "wake-c");
+    end_violated(&teller, "fifo", "c was granted 'table' before b");
+}
+
+/* It was asked before it called, and yields with the lock in its hand. Then it passes the lock on.
+ */
+Test(order, knows_who_passes_on_in_the_step_in_which_it_is_cancelled) {
+    static const char words[] = "+b mark-b call yield  +c call wait ";
+    struct teller teller;
+    begin(&teller, &plain, BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT, 1, NULL);
+    tell(&teller, words);
+    tell(&teller, "+b! wake-c no yield  +c ok");
+    end_silently(&teller);
+    begin(&teller, &plain, BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT, 1, NULL);
+    tell(&teller, "+b call yield  +c call wait  +b wake-c");
+    end_violated(&teller, "fifo", "c was granted 'table' before b");
+}
+
 /* --- what a step concerns --------------------------------------------------------------------- */
 
 /* The step does nothing else that concerns the object. */
@@ -199,6 +259,52 @@ Test(work_conserving, is_silent_about_who_came_later) {
     struct teller teller;
     begin(&teller, &plain, BZ_CLAIM_WORK_CONSERVING, 2, NULL);
     tell(&teller, "+c call yield mark-c  +a call yield  +a ok call wait");
+    end_silently(&teller);
+}
+
+/* The one that yields has the second permit, unless there is a third. */
+Test(work_conserving, knows_that_a_task_may_have_a_permit_and_not_have_returned) {
+    static const char words[] =
+        "call ok call ok yield  +b call wait  +c call yield  +a call yield  "
+        "+d release release ";
+    struct teller teller;
+    begin(&teller, &plain, BZ_CLAIM_WORK_CONSERVING, 2, NULL);
+    tell(&teller, "+d");
+    tell(&teller, words);
+    tell(&teller, "yield  +a ok");
+    end_silently(&teller);
+    begin(&teller, &plain, BZ_CLAIM_WORK_CONSERVING, 3, NULL);
+    tell(&teller, "+d call ok");
+    tell(&teller, words);
+    tell(&teller, "release yield  +a ok");
+    end_violated(&teller, "work-conserving", "promised to nobody: 1, but b waits");
+}
+
+/* An entry that is in the queue before its task waits. */
+Test(queue_partition, knows_that_a_task_may_enter_before_it_waits) {
+    struct bz_permit_view view = {.level = 0};
+    struct teller teller;
+    begin(&teller, &plain, 0, 1, &view);
+    tell(&teller, "+a call ok yield  +b");
+    view.waiting = view.queued = 1;
+    tell(&teller, "call yield");
+    end_silently(&teller);
+    begin(&teller, &plain, 0, 1, &view);
+    tell(&teller, "+a call ok yield");
+    end_violated(&teller, "queue-partition", "shows 1 waiting entries, but 0 tasks wait");
+}
+
+/* A task has the permit and yields before it returns. Others wait meanwhile, beside level 1. */
+Test(spec, knows_that_a_task_may_have_a_permit_and_not_have_returned) {
+    struct bz_permit_view view = {.level = 1};
+    struct teller teller;
+    begin(&teller, &plain,
+          BZ_CLAIM_FIFO | BZ_CLAIM_NO_PASSING | BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_LOCKED_EXACT, 1,
+          &view);
+    tell(&teller, "+a call yield  +b call wait");
+    view.waiting = view.queued = 1;
+    tell(&teller, "+a ok");
+    view.level = 0;
     end_silently(&teller);
 }
 

@@ -1,4 +1,5 @@
 /* lost-wakeup, deadlock, livelock, leak. */
+#include "primitives/runtime/timer.h"
 #include "sim/tests/toys.h"
 
 /* Wakes nobody. The zoo's faults wake somebody unless there is a race. */
@@ -18,6 +19,69 @@ static enum bz_status defers_lost_release(void *instance) {
     return BZ_OK;
 }
 
+/* Wakes from a task of its own, or from a timer. Then again from a task and a timer that wake
+ * nobody. */
+struct toy_helped {
+    struct bz_zoo_semaphore semaphore;
+    struct bz_timer timer;
+};
+
+static enum bz_status help(void *arg) {
+    bz_zoo_semaphore_wake_all_that_fit(arg);
+    return BZ_OK;
+}
+
+static enum bz_status idle(void *arg) {
+    (void)arg;
+    return BZ_OK;
+}
+
+static enum bz_status helped_release(struct bz_zoo_semaphore *toy, bz_task_fn *helper) {
+    struct bz_task *task = bz_task_spawn(toy->queue.loop, "helper", 0, helper, toy);
+    cr_assert(ne(ptr, task, NULL));
+    bz_task_detach(task);
+    return forgets_release(toy);
+}
+
+static enum bz_status helps_release(void *instance) {
+    return helped_release(instance, help);
+}
+
+static enum bz_status helps_nobody_release(void *instance) {
+    return helped_release(instance, idle);
+}
+
+static void on_late(struct bz_timer *timer) {
+    bz_zoo_semaphore_wake_all_that_fit(
+        &bz_container_of(timer, struct toy_helped, timer)->semaphore);
+}
+
+static void on_late_lost(struct bz_timer *timer) {
+    (void)timer;
+}
+
+static enum bz_status late_release_by(struct toy_helped *toy,
+                                      void (*fire)(struct bz_timer *timer)) {
+    struct bz_loop *loop = toy->semaphore.queue.loop;
+    bz_timer_init(&toy->timer, loop, fire);
+    cr_assert(bz_timer_arm(&toy->timer, bz_loop_now_ns(loop) + 5));
+    return forgets_release(toy);
+}
+
+static enum bz_status late_release(void *instance) {
+    return late_release_by(instance, on_late);
+}
+
+static enum bz_status late_lost_release(void *instance) {
+    return late_release_by(instance, on_late_lost);
+}
+
+#define HELPED .instance_bytes = sizeof(struct toy_helped)
+
+TOY(helps, BZ_CLAIM_WAKE_IS_GRANT, HELPED, .release = helps_release);
+TOY(helps_nobody, BZ_CLAIM_WAKE_IS_GRANT, HELPED, .release = helps_nobody_release);
+TOY(is_late, BZ_CLAIM_WAKE_IS_GRANT, HELPED, .release = late_release);
+TOY(is_late_lost, BZ_CLAIM_WAKE_IS_GRANT, HELPED, .release = late_lost_release);
 TOY(forgets, TOY_CLAIMS_ALL, .release = forgets_release);
 TOY(forgets_unseen, 0, .release = forgets_release, .view = NULL);
 TOY(defers, TOY_CLAIMS_ALL & ~BZ_CLAIM_LOCKED_EXACT, TOY_DEFERS);
@@ -55,6 +119,20 @@ Test(lost_wakeup, is_silent_while_a_cancelled_or_woken_one_is_under_way) {
 Test(lost_wakeup, waits_for_a_callback_that_is_under_way) {
     toy_passes(&defers, 1, two_guests, "a b a");
     toy_fails(&defers_lost, 1, two_guests, "a b a .", "lost-wakeup", 4, "b waits (first of 1)");
+}
+
+/* The helper is the third task. No cancel is injected into it. */
+Test(lost_wakeup, waits_for_a_helper) {
+    static const char *const guests[] = {"acquire yield release", "acquire", NULL};
+    toy_passes(&helps, 1, guests, "a b a");
+    toy_passes(&helps, 1, guests, "a b a !c c");
+    toy_fails(&helps_nobody, 1, guests, "a b a c", "lost-wakeup", 4, "b waits (first of 1)");
+}
+
+Test(lost_wakeup, waits_for_a_timer_of_the_variant) {
+    static const char *const guests[] = {"acquire yield release", "acquire", NULL};
+    toy_passes(&is_late, 1, guests, "a b a");
+    toy_fails(&is_late_lost, 1, guests, "a b a .", "lost-wakeup", 4, "b waits (first of 1)");
 }
 
 /* A waiter that polls needs no wake-up. */

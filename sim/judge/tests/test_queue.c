@@ -88,6 +88,7 @@ QUEUE(closes, CLAIMS, ops->shutdown = closes_blindly)
 QUEUE(newest_first, CLAIMS, ops->init = is_lifo)
 QUEUE(oldest_first, CLAIMS, ops->init = is_fifo)
 QUEUE(newest_first_not_exact, NOT_EXACT, ops->init = is_lifo)
+QUEUE(newest_first_waived, CLAIMS | BZ_CLAIM_UNORDERED_ITEMS, ops->init = is_lifo)
 QUEUE(miscounts, CLAIMS, ops->size = one_too_many)
 QUEUE(miscounts_not_exact, NOT_EXACT, ops->size = one_too_many)
 QUEUE(offers_least, CLAIMS, ops->task_done = NULL, ops->join = NULL, ops->queued = NULL)
@@ -209,6 +210,7 @@ Test(item_order, follows_lifo) {
 /* Two tasks get one item each, or put one each: their order is unknown. */
 Test(item_order, is_silent_between_different_tasks) {
     queue_passes(&newest_first_not_exact, FIFO, 0, STAGE_SCRIPTS("put put", "get", "get"), "a b c");
+    queue_passes(&newest_first_waived, FIFO, 0, STAGE_SCRIPTS("put put", "get yield get"), "a b b");
     queue_passes(&newest_first_not_exact, FIFO, 0, STAGE_SCRIPTS("put", "put", "get yield get"),
                  "a b c c");
 }

@@ -15,6 +15,17 @@ TOY(unbounded_unclaimed, TOY_CLAIMS_ALL & ~BZ_CLAIM_REFUSES_MISUSE);
 TOY_OFFERS(window_unclaimed, TOY_CLAIMS_ALL & ~BZ_CLAIM_LOCKED_EXACT,
            .permits = {[BZ_PRIMITIVE_SEMAPHORE] = &bz_zoo_ops_sem_locked_window});
 
+/* Exact: a newcomer takes a permit that no woken waiter needs. */
+static bool exact_locked(void *instance) {
+    const struct bz_zoo_semaphore *toy = instance;
+    return toy->value <= bz_deque_count(&toy->queue, BZ_FUTURE_RESULT) ||
+           bz_deque_oldest_asleep(&toy->queue) != NULL;
+}
+
+TOY(passes_woken, TOY_CLAIMS_ALL, .locked = exact_locked);
+TOY(passes_none, TOY_CLAIMS_ALL | BZ_CLAIM_NO_PASSING, .acquire = bz_zoo_semaphore_acquire,
+    .locked = exact_locked);
+
 /* Refuses a release too many, but not the first. */
 static enum bz_status lax_release(void *instance) {
     const struct bz_zoo_semaphore *toy = instance;
@@ -150,6 +161,15 @@ Test(locked_definition, is_silent_without_the_claim_and_outside_the_window) {
                "a b a");
     toy_passes(&bz_variant_zoo_sem_locked_window, 1,
                STAGE_SCRIPTS("acquire yield release", "acquire release"), "a a b");
+}
+
+/* One is woken, and level 2. Without BZ_CLAIM_NO_PASSING an acquire would not wait. */
+Test(locked_definition, knows_who_lets_newcomers_pass_the_woken) {
+    static const char *const guests[] = {"acquire yield release", "acquire yield release",
+                                         "acquire release", NULL};
+    toy_passes(&passes_woken, 2, guests, "a b c a b c");
+    toy_fails(&passes_none, 2, guests, "a b c a b c", "locked-definition", 5,
+              "locked() of 'table' is false with 0 waiting, 1 woken and level 2");
 }
 
 /* --- misuse ----------------------------------------------------------------------------------- */

@@ -1,0 +1,71 @@
+/* Correct designs that differ from ours as much as they can: no oracle objects to any of them, in
+ * any scenario that fits, in either order, under the portfolio's strategies.
+ *
+ * BUZZER_DESIGN_RUNS is the number of schedules of each (1000). `tools/dev nightly designs` sets
+ * it.
+ */
+#define BZ_MAY_DIFFER /* the environment says how long */
+#include <stdlib.h>
+
+#include "scenarios/tests/designs/designs.h"
+#include "scenarios/tests/seeds.h"
+
+static uint64_t run_count(void) {
+    const char *text = getenv("BUZZER_DESIGN_RUNS");
+    uint64_t count = text == NULL ? 0 : strtoull(text, NULL, 10);
+    return count > 0 ? count : BZ_SAN_ADDRESS ? 100 : 1000;
+}
+
+static void expect_silence(const struct bz_scenario *scenario, const struct bz_variant *design,
+                           enum bz_primitive primitive, enum bz_order order, uint64_t runs) {
+    struct bz_program program = tst_program(scenario, design, order);
+    program.strategy = &bz_strategy_portfolio;
+    program.args.primitive = primitive;
+    cr_assert(bz_program_measure(&program));
+    struct tst_seeds result = tst_run_seeds(&program, runs);
+    cr_assert(eq(ptr, (void *)result.violation.oracle, NULL),
+              "%s on %s, %s, order %s, seed %llu, step %u: %s: %s", scenario->name, design->name,
+              bz_primitive_name(primitive), bz_order_name(order), (unsigned long long)result.seed,
+              result.violation.step, result.violation.oracle, result.violation.message);
+    cr_assert(eq(u64, result.out_of_steps, 0), "%s on %s", scenario->name, design->name);
+    cr_assert(lt(u64, 0, result.stats.injected));
+}
+
+static void expect_silence_everywhere(const struct bz_variant *design) {
+    uint64_t runs = run_count();
+    uint32_t programs = 0;
+    for (const struct bz_scenario *const *next = bz_scenarios; *next != NULL; next++) {
+        for (uint32_t index = 0; index < (*next)->primitive_count; index++) {
+            enum bz_primitive primitive = (*next)->primitives[index];
+            if (bz_variant_offers(design, primitive)) {
+                expect_silence(*next, design, primitive, BZ_ORDER_ANY, runs);
+                expect_silence(*next, design, primitive, BZ_ORDER_FIFO, runs);
+                programs++;
+            }
+        }
+    }
+    cr_assert(lt(u32, 4, programs), "%s fits few scenarios", design->name);
+}
+
+#define IS_SILENT(name)                                                                            \
+    Test(designs, name) {                                                                          \
+        expect_silence_everywhere(&design_##name);                                                 \
+    }
+
+IS_SILENT(chain)
+IS_SILENT(linked_chain)
+IS_SILENT(ticket)
+IS_SILENT(dispatching)
+IS_SILENT(early_entry)
+IS_SILENT(helper)
+IS_SILENT(clerk)
+IS_SILENT(timer)
+IS_SILENT(callback)
+IS_SILENT(porter)
+IS_SILENT(baton)
+IS_SILENT(two_stage)
+IS_SILENT(barging)
+IS_SILENT(rewaking)
+IS_SILENT(lifo)
+IS_SILENT(lazy)
+IS_SILENT(hall)
