@@ -356,6 +356,10 @@ static void stop_workers(struct campaign *campaign) {
             struct bz_child *const child[] = {&worker->child};
             if (looks++ == STOP_LOOKS_MAX) {
                 bz_child_kill(&worker->child);
+                if (has_more(worker)) {
+                    add_stats(&slot_of(worker, worker->taken)->part.stats,
+                              bz_judge_stats(worker->world->judge));
+                }
             } else {
                 bz_child_wait(child, 1);
             }
