@@ -15,8 +15,10 @@
 #include "tools/plugins.h"
 #include "traces/lack.h"
 
-struct bz_catalog bz_cli_catalog = {
-    .scenarios = bz_scenarios, .variants = bz_variants, .is_foreign = bz_plugins_is_foreign};
+struct bz_catalog bz_cli_catalog = {.scenarios = bz_scenarios,
+                                    .variants = bz_variants,
+                                    .is_foreign = bz_plugins_is_foreign,
+                                    .contain = {.stop = &bz_interrupt_requested}};
 
 /* Runs at exit, because argp prints its help and exits by itself. A failed write fails the command,
  * whatever its exit code was. */

@@ -131,7 +131,6 @@ static bool run_campaign(struct run *run, const struct bz_program *program,
                                         .stop = &bz_interrupt_requested,
                                         .poll = poll_campaign,
                                         .context = run};
-    bz_interrupt_catch();
     bz_progress_begin(&run->progress, run->is_quiet, run->runs, run->seconds);
     bool is_done = bz_campaign_run(&config, result);
     *seconds = bz_progress_end(&run->progress);
@@ -186,6 +185,7 @@ int bz_command_run(int argc, char **argv) {
     if (!run.is_json && !run.is_quiet) {
         bz_run_report_print_head(&report);
     }
+    bz_interrupt_catch();
     /* the report says what was found before something ran out */
     (void)bz_program_measure(&program); /* a lack shows below */
     if (!run_campaign(&run, &program, &result, &report.seconds)) {

@@ -165,8 +165,11 @@ void bz_judge_died(struct bz_judge *judge, const char *oracle, const char *how) 
     enum bz_op op = (enum bz_op)(is_calling ? judge->call.op : task->op);
     uint32_t object = is_calling ? judge->call.object : task->object;
     char place[3 * BZ_NAME_BYTES];
-    if (oracle == NULL) {
-        bz_judge_lacks(judge, NULL, NULL);
+    if (how == NULL) {
+        judge->end = BZ_RUN_GIVEN_UP;
+        judge->is_stopped = true;
+    } else if (oracle == NULL) {
+        bz_judge_lacks(judge, "a resource", "a run");
         snprintf(judge->violation.message, sizeof judge->violation.message, "%s", how);
     } else if (judge->is_ended) {
         bz_judge_overrule(judge, oracle, "%s, after the run", how);

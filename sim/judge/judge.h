@@ -202,7 +202,7 @@ void bz_judge_overrule(struct bz_judge *judge, const char *oracle, const char *f
  * The judge's memory is shared with child processes, so the run may be in a child of the process
  * that created the judge, which calls this afterwards. Ends the run, with a violation of `oracle`
  * at its last step; `how` begins the message: "SIGSEGV". `oracle` NULL: a resource ran out, as
- * the sentence `how` says (BZ_RUN_NO_RESOURCE). */
+ * the sentence `how` says (BZ_RUN_NO_RESOURCE). Both NULL: it was stopped (BZ_RUN_GIVEN_UP). */
 void bz_judge_died(struct bz_judge *judge, const char *oracle, const char *how);
 
 /* --- results ---------------------------------------------------------------------------------- */

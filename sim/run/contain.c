@@ -382,6 +382,10 @@ enum bz_child_state bz_contain_call(const struct bz_contain *contain, const stru
     }
     enum bz_child_state state = bz_child_look(&child, death);
     while (state == BZ_CHILD_RUNS) {
+        if (contain->stop != NULL && *contain->stop != 0) {
+            bz_child_kill(&child);
+            break;
+        }
         bz_child_wait(children, 1);
         state = bz_child_look(&child, death);
     }

@@ -14,6 +14,7 @@
 #ifndef BZ_SIM_RUN_CONTAIN_H
 #define BZ_SIM_RUN_CONTAIN_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,8 +31,9 @@
 /* What a child may take. */
 struct bz_contain {
     bool is_on;
-    uint64_t step_ns;      /* CPU time of one step; 0: the default */
-    uint64_t memory_bytes; /* resident, of the process; 0: the default */
+    uint64_t step_ns;                  /* CPU time of one step; 0: the default */
+    uint64_t memory_bytes;             /* resident, of the process; 0: the default */
+    const volatile sig_atomic_t *stop; /* not 0 stops bz_contain_call(); NULL: nothing does */
 };
 
 enum bz_child_state {
@@ -90,8 +92,7 @@ void bz_child_wait(struct bz_child *const *children, size_t count);
 void bz_child_kill(struct bz_child *child);
 
 /* Calls run(context) in a child and waits for it. BZ_CHILD_LACKS also if there is no process for
- * one.
- */
+ * one, BZ_CHILD_RUNS if it was stopped. */
 enum bz_child_state bz_contain_call(const struct bz_contain *contain, const struct bz_world *world,
                                     void (*run)(void *context), void *context,
                                     struct bz_death *death);

@@ -83,9 +83,16 @@ static void run_in_child(void *context) {
 static void run_contained(void *context, struct bz_judge *judge) {
     const struct bz_program_place *place = context;
     struct bz_death death;
-    if (bz_contain_call(&place->program->contain, place->world, run_in_child, context, &death) !=
-        BZ_CHILD_DONE) {
+    switch (
+        bz_contain_call(&place->program->contain, place->world, run_in_child, context, &death)) {
+    case BZ_CHILD_DONE:
+        break;
+    case BZ_CHILD_RUNS:
+        bz_judge_died(judge, NULL, NULL);
+        break;
+    default:
         bz_judge_died(judge, death.oracle, death.how);
+        break;
     }
 }
 

@@ -156,10 +156,13 @@ bool bz_trace_print_program(const struct bz_trace *trace, const struct bz_progra
 /* --- recording -------------------------------------------------------------------------------- */
 
 /* Uses two worlds, so that addresses differ between the two runs. */
-bool bz_record(const struct bz_program *program, uint64_t seed, struct bz_trace *trace,
+bool bz_record(const struct bz_program *given, uint64_t seed, struct bz_trace *trace,
                struct bz_replay_report *report) {
     struct stage light;
     struct stage heavy = {.place = {.world = NULL}};
+    struct bz_program unstopped = *given; /* what was found is recorded, even after Ctrl-C */
+    const struct bz_program *program = &unstopped;
+    unstopped.contain.stop = NULL;
     if (set_up(&light, program, report, NULL, 0) && set_up(&heavy, program, report, NULL, 0)) {
         struct bz_judge *judge = light.place.world->judge;
         if (bz_program_run(program, light.place.world, seed) == BZ_RUN_NO_RESOURCE) {
