@@ -241,6 +241,7 @@ struct bz_mem {
     size_t used_bytes_max; /* over all resets */
     size_t limit_bytes;
     uint64_t live_blocks;
+    bool has_refused;    /* since the last reset: a block, or a task of the loop */
     size_t classes_used; /* one more than the highest class with a free block */
     struct bz_mem_free_block *free_lists[BZ_MEM_CLASSES];
 };

@@ -45,9 +45,14 @@ void bz_mem_destroy(struct bz_mem *mem) {
     }
 }
 
+static __attribute__((noinline, cold)) void *refuse(struct bz_mem *mem) {
+    mem->has_refused = true;
+    return NULL;
+}
+
 void *bz_mem_alloc_raw(struct bz_mem *mem, size_t size_bytes) {
     if (size_bytes > mem->limit_bytes) {
-        return NULL;
+        return refuse(mem);
     }
     size_t rounded_bytes;
     unsigned index = class_of(size_bytes, &rounded_bytes);
@@ -57,7 +62,7 @@ void *bz_mem_alloc_raw(struct bz_mem *mem, size_t size_bytes) {
         mem->free_lists[index] = block->next;
     } else {
         if (rounded_bytes > mem->limit_bytes - mem->used_bytes) {
-            return NULL;
+            return refuse(mem);
         }
         block = (void *)(mem->base + mem->used_bytes);
         bz_san_unpoison(block, rounded_bytes);
@@ -95,6 +100,7 @@ void bz_mem_reset(struct bz_mem *mem) {
     memset(mem->free_lists, 0, mem->classes_used * sizeof mem->free_lists[0]);
     bz_san_poison(mem->base + BZ_MEM_HEADER_BYTES, mem->used_bytes - BZ_MEM_HEADER_BYTES);
     mem->classes_used = 0;
+    mem->has_refused = false;
     mem->used_bytes = BZ_MEM_HEADER_BYTES;
     mem->live_blocks = 0;
 }

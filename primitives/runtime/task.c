@@ -44,10 +44,15 @@ void bz_task_reap(struct bz_loop *loop, struct bz_task *task) {
     }
 }
 
+static struct bz_task *refuse(struct bz_loop *loop) {
+    loop->mem->has_refused = true;
+    return NULL;
+}
+
 struct bz_task *bz_task_spawn(struct bz_loop *loop, const char *name, uint32_t index,
                               bz_task_fn *fn, void *arg) {
     if (loop->tasks_created >= loop->tasks_max || !bz_ready_reserve(loop, 1)) {
-        return NULL;
+        return refuse(loop);
     }
     struct bz_task *task = bz_mem_alloc_raw(loop->mem, sizeof *task);
     if (task == NULL) {
@@ -56,7 +61,7 @@ struct bz_task *bz_task_spawn(struct bz_loop *loop, const char *name, uint32_t i
     task->stack = bz_stack_take(loop->stacks);
     if (task->stack == NULL) {
         bz_mem_free(loop->mem, task, sizeof *task);
-        return NULL;
+        return refuse(loop);
     }
     bz_future_init(&task->done, loop);
     task->done.is_task = true;
