@@ -120,6 +120,13 @@ static bool write_trace(struct bz_kept_finding *kept, const char *folder, char *
     return is_written;
 }
 
+/* A finding of `nondeterminism` is about two runs, and one recording cannot show it. */
+static bool is_confirmed(const struct bz_trace *trace, const struct bz_finding *finding) {
+    return trace->digest == finding->digest && trace->verdict.oracle != NULL &&
+           strcmp(trace->verdict.oracle, finding->violation.oracle) == 0 &&
+           trace->verdict.step == finding->violation.step;
+}
+
 static int keep(struct bz_kept_finding *kept, const char *name, const struct bz_program *program,
                 const struct bz_finding *finding, const char *folder) {
     struct bz_replay_report report;
@@ -128,6 +135,9 @@ static int keep(struct bz_kept_finding *kept, const char *name, const struct bz_
         return bz_cli_fail(name, BZ_EXIT_INTERNAL, "out of memory while a finding was recorded");
     }
     bz_token_format(program, finding->seed, finding->digest, kept->token, sizeof kept->token);
+    if (!is_confirmed(&kept->trace, finding)) {
+        bz_trace_contradict(&kept->trace, &finding->violation, finding->digest);
+    }
     if (folder == NULL) {
         return BZ_EXIT_OK;
     }
