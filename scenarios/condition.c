@@ -50,7 +50,7 @@ static void release(struct condition *state) {
 static void notify(struct condition *state, uint32_t count) {
     enum bz_status status = bz_sut_condition_notify(&state->sut, count);
     bz_world_assert(state->scene.world, status == BZ_OK,
-                    "the holder's notification was refused: %s", bz_status_name(status));
+                    "the holder's notification was refused: %s", bz_status_word(status));
 }
 
 /* --- producers, and the closer ---------------------------------------------------------------- */
@@ -161,7 +161,7 @@ static enum bz_status consume(struct condition *state, bool is_hurried, bool *is
     status = is_hurried ? wait_in_time(state) : wait_for_token(state);
     bool is_fine =
         status == BZ_OK || (status == BZ_TIMED_OUT && is_hurried) || bz_is_cancelled(world, status);
-    bz_world_assert(world, is_fine, "a wait ended with %s", bz_status_name(status));
+    bz_world_assert(world, is_fine, "a wait ended with %s", bz_status_word(status));
     if (status == BZ_OK) {
         status = take_token(state, is_over);
     }
@@ -178,7 +178,7 @@ static enum bz_status consumer(void *arg) {
     while (status == BZ_OK && !is_over) {
         bool is_hurried = !was_late && bz_world_draw(state->scene.world, "hurried", 3) == 2;
         status = consume(state, is_hurried, &is_over);
-        was_late = status == BZ_TIMED_OUT;
+        was_late = is_hurried && status == BZ_TIMED_OUT;
         status = was_late ? BZ_OK : status;
     }
     state->consumers_satisfied += status == BZ_OK;

@@ -105,7 +105,14 @@ static void on_granted(struct crowd *crowd, struct client *client) {
     }
 }
 
-static void on_refused(struct crowd *crowd, struct client *client) {
+static void on_refused(struct crowd *crowd, struct client *client, enum bz_status status) {
+    if (status != BZ_CANCELLED) {
+        bz_judge_object(
+            crowd->scene.world->judge, "status", bz_judge_running(crowd->scene.world->judge), 0,
+            "client-%u was answered with %s (%d); a request is answered with ok, or "
+            "with cancelled after it was taken back",
+            (unsigned)(client - crowd->clients) + 1, bz_status_word(status), (int)status);
+    }
     bz_world_assert(crowd->scene.world, client->is_refused,
                     "client-%u got cancelled without a request",
                     (unsigned)(client - crowd->clients) + 1);
@@ -126,7 +133,7 @@ static void on_answer(struct bz_deferred_request *request, enum bz_status status
     if (status == BZ_OK) {
         on_granted(crowd, client);
     } else {
-        on_refused(crowd, client);
+        on_refused(crowd, client, status);
     }
     crowd->depth--;
     bz_future_set_result(&client->answered, status == BZ_OK); /* refused if nobody waits any more */

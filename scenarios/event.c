@@ -84,7 +84,7 @@ static enum bz_status wait_once(struct event *state) {
     bz_world_assert(state->scene.world, status != BZ_OK || was_set || state->sets > sets,
                     "a wait returned ok, but the flag was never up during it");
     bz_world_assert(state->scene.world, status == BZ_OK || status == BZ_CANCELLED,
-                    "a wait ended with %s", bz_status_name(status));
+                    "a wait ended with %s", bz_status_word(status));
     return status;
 }
 

@@ -113,10 +113,10 @@ static void finish(struct bz_world *world, void *arg) {
                         : "locked() was false, but the acquire right after it waited");
     bz_world_assert(world, state->refusal == BZ_OK,
                     "a release of what nobody holds returned %s instead of %s",
-                    bz_status_name(state->refusal), bz_status_name(BZ_NOT_HELD));
+                    bz_status_word(state->refusal), bz_status_word(BZ_NOT_HELD));
     bz_world_assert(world, state->rejection == BZ_OK,
                     "a plain semaphore refused an additional permit: %s",
-                    bz_status_name(state->rejection));
+                    bz_status_word(state->rejection));
     bz_scene_finish_permits(world, state);
 }
 

@@ -35,7 +35,7 @@ static enum bz_status use(struct pool *pool, uint32_t key) {
     status = bz_yield_times(world, (uint64_t)pool->scene.values[HOLD]);
     enum bz_status released = bz_sut_pool_release(&pool->sut, key);
     bz_world_assert(world, released == BZ_OK, "the release of key %u by its holder was refused: %s",
-                    key, bz_status_name(released));
+                    key, bz_status_word(released));
     return status;
 }
 

@@ -76,7 +76,7 @@ static void say_done(struct queue *queue) {
     enum bz_status status = bz_sut_queue_task_done(&queue->sut);
     queue->dones += status == BZ_OK;
     bz_world_assert(queue->scene.world, status == BZ_OK, "the task_done of an item was refused: %s",
-                    bz_status_name(status));
+                    bz_status_word(status));
 }
 
 /* --- who puts and who gets -------------------------------------------------------------------- */
@@ -112,7 +112,7 @@ static void try_once(struct queue *queue) {
                                    : bz_sut_queue_try_put(&queue->sut, draw_priority(queue));
     if (status != BZ_OK) {
         bool is_right = status == BZ_CLOSED || status == (is_get ? BZ_EMPTY : BZ_FULL);
-        bz_world_assert(queue->scene.world, is_right, "a try returned %s", bz_status_name(status));
+        bz_world_assert(queue->scene.world, is_right, "a try returned %s", bz_status_word(status));
     } else if (is_get) {
         say_done(queue);
     } else {

@@ -47,7 +47,7 @@ static enum bz_status guest(void *arg) {
             status = eat(scene);
             enum bz_status released = bz_sut_release(&scene->sut);
             bz_world_assert(scene->world, released == BZ_OK,
-                            "a guest could not leave the table: %s", bz_status_name(released));
+                            "a guest could not leave the table: %s", bz_status_word(released));
         }
     }
     return status;

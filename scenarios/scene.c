@@ -12,7 +12,7 @@ void *bz_scene_new(struct bz_world *world, const struct bz_scenario_args *args,
 
 bool bz_scene_is_set_up(struct bz_world *world, enum bz_status status) {
     bz_world_assert(world, status == BZ_OK, "the variant could not be set up: %s",
-                    bz_status_name(status));
+                    bz_status_word(status));
     return status == BZ_OK;
 }
 
@@ -163,7 +163,7 @@ static enum bz_status check(void *arg) {
     bz_world_assert(
         scene->world, status == BZ_OK || bz_is_cancelled(scene->world, status),
         "all other tasks have ended, %u of %u permits were free, then acquire returned %s", taken,
-        scene->permits, bz_status_name(status));
+        scene->permits, bz_status_word(status));
     for (; taken > 0; taken--) {
         bz_check_released(scene->world, bz_sut_release(&scene->sut));
     }

@@ -78,7 +78,7 @@ static enum bz_status parent(void *arg) {
     }
     status = bz_group_exit(&state->group, status);
     bool is_fine = status == BZ_OK || status == BZ_FAILED || bz_is_cancelled(world, status);
-    bz_world_assert(world, is_fine, "the group ended with %s", bz_status_name(status));
+    bz_world_assert(world, is_fine, "the group ended with %s", bz_status_word(status));
     return status;
 }
 

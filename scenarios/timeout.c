@@ -58,7 +58,7 @@ static enum bz_status acquire_in_time(struct bz_scene *scene) {
     bool is_fine =
         status == BZ_OK || status == BZ_TIMED_OUT || bz_is_cancelled(scene->world, status);
     bz_world_assert(scene->world, is_fine, "an acquire with a deadline ended with %s",
-                    bz_status_name(status));
+                    bz_status_word(status));
     return status;
 }
 

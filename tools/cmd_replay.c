@@ -147,17 +147,6 @@ static int exit_code_of(const struct replay *replay) {
     return replay->report.result == BZ_REPLAY_MATCHED ? BZ_EXIT_OK : BZ_EXIT_DIVERGED;
 }
 
-static void print_json(const struct replay *replay) {
-    struct bz_json *root = bz_json_new_object();
-    bz_json_add_string(root, "input", replay->input);
-    bz_json_add_program(root, &replay->program);
-    bz_json_add_hex(root, "seed", replay->trace.seed);
-    bz_json_add_bool(root, "lenient", replay->variant != NULL);
-    bz_json_add_replay(root, &replay->report);
-    bz_json_add_number(root, "exit_code", (uint64_t)exit_code_of(replay));
-    bz_json_put(root);
-}
-
 /* The token of the replayed run, or NULL if the token would give another run: after a lenient
  * replay, or if the trace was edited or the strategy has changed. */
 static const char *token_of(const struct replay *replay, const struct bz_trace *trace, char *token,
@@ -179,6 +168,22 @@ static const char *token_of(const struct replay *replay, const struct bz_trace *
                : NULL;
 }
 
+static void print_json(const struct replay *replay) {
+    char token[BZ_TOKEN_BYTES];
+    struct bz_json *root = bz_json_new_object();
+    bz_json_add_string(root, "input", replay->input);
+    bz_json_add_program(root, &replay->program);
+    bz_json_add_hex(root, "seed", replay->trace.seed);
+    bz_json_add_bool(root, "lenient", replay->variant != NULL);
+    bz_json_add_replay(root, &replay->report);
+    bz_json_add_string(root, "token",
+                       replay->report.result == BZ_REPLAY_MATCHED
+                           ? token_of(replay, &replay->trace, token, sizeof token)
+                           : NULL);
+    bz_json_add_number(root, "exit_code", (uint64_t)exit_code_of(replay));
+    bz_json_put(root);
+}
+
 static void print_text(const struct replay *replay, const struct bz_trace *trace) {
     const struct bz_replay_report *report = &replay->report;
     const char *oracle = report->violation.oracle;
@@ -198,10 +203,15 @@ static void print_text(const struct replay *replay, const struct bz_trace *trace
         printf("replay matched: %" PRIu32 " steps, digest %016" PRIx64 ", verdict %s\n",
                report->steps, report->digest, oracle != NULL ? oracle : "pass");
     }
+    const char *own_token = token_of(replay, trace, token, sizeof token);
+    if (own_token == NULL && replay->variant == NULL) {
+        printf("note: seed 0x%" PRIx64 " does not lead to this run with strategy %s: the trace was "
+               "edited, or the strategy has changed\n",
+               trace->seed, replay->program.strategy->name);
+    }
     if (oracle != NULL) {
         printf("\n");
-        bz_diagnosis_print(stdout, trace, replay->program.variant,
-                           token_of(replay, trace, token, sizeof token), NULL);
+        bz_diagnosis_print(stdout, trace, replay->program.variant, own_token, NULL);
     }
 }
 

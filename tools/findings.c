@@ -141,6 +141,12 @@ static void keep_nondeterminism(struct bz_trace *trace, const struct bz_violatio
                                   .message = bz_trace_string(trace, violation->message)};
 }
 
+static bool is_confirmed(const struct bz_trace *trace, const struct bz_finding *finding) {
+    return trace->digest == finding->digest && trace->verdict.oracle != NULL &&
+           strcmp(trace->verdict.oracle, finding->violation.oracle) == 0 &&
+           trace->verdict.step == finding->violation.step;
+}
+
 static int keep(struct bz_kept_finding *kept, const char *name, const struct bz_program *program,
                 const struct bz_finding *finding, const char *folder) {
     struct bz_replay_report report;
@@ -154,6 +160,8 @@ static int keep(struct bz_kept_finding *kept, const char *name, const struct bz_
     }
     if (strcmp(finding->violation.oracle, "nondeterminism") == 0) {
         keep_nondeterminism(&kept->trace, &finding->violation);
+    } else if (!is_confirmed(&kept->trace, finding)) {
+        bz_trace_contradict(&kept->trace, &finding->violation, finding->digest);
     }
     if (folder == NULL) {
         return BZ_EXIT_OK;

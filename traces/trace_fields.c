@@ -8,10 +8,6 @@
 
 /* --- vocabularies ----------------------------------------------------------------------------- */
 
-static const char *status_word(unsigned number) {
-    return bz_status_name((enum bz_status)number);
-}
-
 static const char *result_word(unsigned number) {
     static const char *const words[] = {"pass", "violation"};
     return words[number];
@@ -20,7 +16,8 @@ static const char *result_word(unsigned number) {
 static const struct bz_vocabulary vocabulary_event = {"kind of event", bz_event_name,
                                                       BZ_EVENT_KIND_COUNT};
 static const struct bz_vocabulary vocabulary_op = {"operation", bz_op_name, BZ_OP_COUNT};
-static const struct bz_vocabulary vocabulary_status = {"status", status_word, BZ_STATUS_COUNT};
+static const struct bz_vocabulary vocabulary_status = {"status", bz_status_word,
+                                                       BZ_STATUS_COUNT + 1};
 static const struct bz_vocabulary vocabulary_wait = {"kind of wait", bz_wait_name, BZ_WAIT_COUNT};
 static const struct bz_vocabulary vocabulary_result = {"result", result_word, 2};
 const struct bz_vocabulary bz_vocabulary_window = {"window", bz_window_name, BZ_WINDOW_COUNT};

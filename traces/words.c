@@ -4,6 +4,11 @@
 
 #define WORD(words, number) ((number) < sizeof(words) / sizeof *(words) ? (words)[number] : NULL)
 
+const char *bz_status_word(unsigned number) {
+    const char *name = bz_status_name((enum bz_status)number);
+    return name == NULL ? "unknown" : name;
+}
+
 const char *bz_event_name(unsigned number) {
     static const char *const words[BZ_EVENT_KIND_COUNT] = {
         [BZ_EVENT_SPAWN] = "spawn",     [BZ_EVENT_RESUME] = "resume",

@@ -82,6 +82,7 @@ enum bz_order {
 #define BZ_ORDER_COUNT 2
 
 /* The word of a number; NULL where there is none. */
+const char *bz_status_word(unsigned number); /* "unknown" for what is no status */
 const char *bz_event_name(unsigned number);
 const char *bz_op_name(unsigned number);
 const char *bz_wait_name(unsigned number);

@@ -91,7 +91,7 @@ static void give_back(struct runner *runner, uint32_t object, uint32_t key) {
         : primitive == BZ_PRIMITIVE_POOL    ? bz_sut_pool_release(&entry->pool, key)
                                             : bz_sut_release(&entry->permits);
     bz_world_assert(interpreter->world, status == BZ_OK, "a release of '%s' was refused: %s",
-                    interpreter->script->objects[object].name, bz_status_name(status));
+                    interpreter->script->objects[object].name, bz_status_word(status));
 }
 
 /* The number + 1 of the newest holding of it, 0 for none. */
@@ -310,7 +310,7 @@ static enum bz_status run_ops(struct runner *runner, uint32_t from, uint32_t to)
         }
         bz_world_assert(runner->interpreter->world, status == BZ_CANCELLED || status == BZ_FAILED,
                         "%s answered %s", bz_script_verbs[ops[index].verb].name,
-                        bz_status_name(status));
+                        bz_status_word(status));
         return status;
     }
     return BZ_OK;
@@ -372,7 +372,7 @@ static struct interpreter *new_interpreter(struct bz_world *world, struct bz_scr
                 init_plainer_object(&interpreter->objects[index], world, &script->objects[index]);
         }
         bz_world_assert(world, status == BZ_OK, "'%s' could not be set up: %s",
-                        script->objects[index].name, bz_status_name(status));
+                        script->objects[index].name, bz_status_word(status));
         if (status != BZ_OK) {
             script->object_count = index;
             return interpreter;

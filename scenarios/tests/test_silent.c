@@ -112,3 +112,40 @@ Test(silent, barrier_that_is_broken_and_reset) {
         }
     }
 }
+
+/* A run that is cut short is no livelock, however short it is and whatever the strategy. */
+Test(silent, when_the_step_limit_comes_at_once) {
+    for (const struct bz_scenario *const *next = bz_scenarios; *next != NULL; next++) {
+        for (uint32_t steps_max = 1; steps_max <= 8; steps_max++) {
+            for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
+                struct bz_program program =
+                    tst_program(*next, &bz_variant_buzzer, (enum bz_order)order);
+                program.strategy = bz_strategy_find("portfolio");
+                program.steps_max = steps_max;
+                cr_assert(bz_program_measure(&program));
+                struct tst_seeds result = tst_run_seeds(&program, 25);
+                cr_assert(eq(ptr, (void *)result.violation.oracle, NULL), "%s, %u steps: %s",
+                          (*next)->name, steps_max, result.violation.message);
+                cr_assert(lt(u64, 0, result.out_of_steps), "%s, %u steps", (*next)->name,
+                          steps_max);
+            }
+        }
+    }
+}
+
+static void expect_cut_short(const struct bz_scenario *scenario, const char *settings) {
+    struct bz_program program = tst_program(scenario, &bz_variant_buzzer, BZ_ORDER_ANY);
+    char error[BZ_ERROR_BYTES];
+    program.strategy = bz_strategy_find("portfolio");
+    cr_assert(bz_program_set_list(&program, settings, error, sizeof error), "%s", error);
+    cr_assert(bz_program_measure(&program));
+    struct tst_seeds result = tst_run_seeds(&program, BZ_SAN_ADDRESS ? 1 : 5);
+    cr_assert(eq(ptr, (void *)result.violation.oracle, NULL), "%s", result.violation.message);
+    cr_assert(lt(u64, 0, result.out_of_steps));
+}
+
+/* Tasks that yield a thousand times between two operations are busy. */
+Test(silent, when_the_step_limit_comes_in_the_middle_of_work) {
+    expect_cut_short(&bz_scenario_restaurant, "guests=300,arrival=1000,changes=0");
+    expect_cut_short(&bz_scenario_barrier, "workers=300,pace=1000");
+}

@@ -17,7 +17,7 @@
 #define DEPTH_MAX 4u
 #define FAIR_AFTER 4u
 #define FAIR_SLACK 64u
-#define BUDGET_SHARE 4u                    /* livelock is judged in the second half of the steps */
+#define BUDGET_SHARE 4u                    /* so that a run ends before the limit */
 #define PRIORITY_BASE (UINT64_C(1) << 63u) /* of every task, until it falls */
 
 struct change {

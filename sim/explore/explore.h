@@ -13,7 +13,8 @@
  * simplest one. sim/README.md says how a search works and why the reductions lose no violation.
  *
  * Starvation and livelock are judged in the rounds and in a sweep of order `fifo`, but not in a
- * sweep of order `any`, where an unfair order alone can starve a task. All other oracles judge
+ * sweep of order `any`, where an unfair order alone can starve a task. A livelock is a loop of
+ * default choices without progress, and without a draw or a pending timer. All other oracles judge
  * everywhere.
  *
  * A snapshot has the state that lies in the world's memory. A variant that keeps some elsewhere (in

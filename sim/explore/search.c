@@ -134,13 +134,16 @@ static void finish(struct bz_search *search) {
 }
 
 /* Whether the path from the earlier frame of this state to here is a loop of default choices
- * without progress, which only the step limit would end. */
+ * without progress, which only the step limit would end. Another draw or a clock jump might lead
+ * out of it, so it has none (judge/overtime.c). */
 static bool is_default_loop(const struct bz_search *search, const struct bz_frame *child) {
     bool is_progress = child->is_progress;
     const struct bz_frame *frame = search->top;
     for (; frame != &search->root && !is_progress; frame = frame->parent) {
         for (uint32_t point = 0; point < frame->point_count; point++) {
-            if (search->points[frame->first_point + point].chosen != 0) {
+            const struct bz_choice_point *choice = &search->points[frame->first_point + point];
+            if (choice->chosen != 0 || choice->kind == BZ_CHOICE_DATA ||
+                choice->kind == BZ_CHOICE_DELAY) {
                 return false;
             }
         }

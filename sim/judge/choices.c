@@ -147,6 +147,9 @@ bool bz_judge_jump(struct bz_judge *judge) {
         judge->jump_gap -= judge->jump_gap != BZ_GAP_NEVER;
         return false;
     }
+    if (judge->overtime.is_on) {
+        return bz_overtime_jumps(judge);
+    }
     bool is_jump = judge->strategy->jump(judge->strategy_state, judge->step + 1);
     judge->jump_gap = judge->strategy->jump_gap(judge->strategy_state);
     if (is_jump) {

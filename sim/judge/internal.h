@@ -18,6 +18,31 @@ struct bz_refusal {
     uint8_t guards; /* those that fail; 0: nothing was refused */
 };
 
+/* What comes after the step limit (overtime.c). */
+struct bz_overtime {
+    bool is_on;
+    bool has_been;    /* in this run */
+    bool is_livelock; /* the state repeats, without progress */
+    bool has_mark;
+    bool is_closed; /* a state came twice */
+    bool may_jump;  /* a timer was pending since the mark */
+    bool will_jump; /* at the next chance */
+    uint32_t turns_left;
+    uint32_t steps_left;
+    uint32_t turn_left; /* steps until the next look at the state */
+    uint32_t lap; /* Brent's search of a cycle: turns since the mark, and until the next one */
+    uint32_t lap_end;
+    uint64_t mark; /* the state with which later ones are compared */
+    /* Of the run, at the limit. */
+    uint32_t step;
+    uint32_t progress_step;
+    uint64_t digest;
+    uint64_t now_ns;
+    uint64_t handoffs;
+    const struct bz_strategy *strategy;
+    struct bz_run_stats stats;
+};
+
 struct bz_judge {
     struct bz_shadow shadow;
     struct bz_event call; /* the call that is held back, see judge.c; kind 0: none */
@@ -60,6 +85,7 @@ struct bz_judge {
     const volatile sig_atomic_t *stop;
     struct bz_violation violation;
     struct bz_run_stats stats;
+    struct bz_overtime overtime;
 };
 
 /* Begins a run: bz_judge_run() without the source. The second begins only its choices, for a shadow
@@ -68,10 +94,29 @@ void bz_judge_begin(struct bz_judge *judge, const struct bz_run_start *start);
 void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *start);
 
 /* For a search, which goes back and forth in runs: the cancels that are left, and whether it tries
- * orders that starve a task. Where events go from here on. The end, as at the step limit. */
+ * orders that starve a task. Where events go from here on. The end, as after an overtime that found
+ * a livelock. */
 void bz_judge_search(struct bz_judge *judge, uint32_t cancels_left, bool ignores_starvation);
 void bz_judge_watch_events(struct bz_judge *judge, struct bz_event_sink *sink);
 void bz_judge_exhaust(struct bz_judge *judge);
+
+/* --- after the step limit (overtime.c) -------------------------------------------------------- */
+/* The run is over. To tell a livelock from a run that was cut short, the source goes on for a while
+ * in the default order: first in, first out, no cancel, every draw 0. Nothing of it is recorded.
+ * A state that repeats, without progress and without a draw in between, is a livelock. If a timer
+ * was pending, the clock jumps first. */
+
+/* At the limit. False: there is no overtime. */
+bool bz_overtime_begin(struct bz_judge *judge);
+
+/* Before each step of it. False: it is over. */
+bool bz_overtime_goes_on(struct bz_judge *judge);
+
+/* Whether the clock jumps to the next timer. */
+bool bz_overtime_jumps(struct bz_judge *judge);
+
+/* The judge is again as it was at the limit. */
+void bz_overtime_end(struct bz_judge *judge);
 
 /* --- the path of a step ----------------------------------------------------------------------- */
 
@@ -135,6 +180,8 @@ enum bz_moment_kind {
     BZ_MOMENT_USED,     /* task used condition object and got `status`; numbers[0]: nobody held
                            the lock */
     BZ_MOMENT_PASSED,   /* task passed `barrier` with index numbers[0] */
+    BZ_MOMENT_ANSWERED, /* an operation without BZ_MOMENT_RETURN has returned `status`; numbers[0]:
+                           what it may return, as bits; numbers[1]: enum bz_op */
     BZ_MOMENT_PUT_FAILED, /* the put of item numbers[0] into `queue` returned `status` */
     BZ_MOMENT_GET_FAILED, /* task's get from `queue` returned `status` */
     BZ_MOMENT_NO_EFFECT,  /* a put or get failed; the ledger is up to date */
@@ -195,6 +242,15 @@ void bz_judge_calls(struct bz_judge *judge, uint32_t object, enum bz_op op);
 void bz_judge_returns(struct bz_judge *judge, uint32_t object, enum bz_op op,
                       enum bz_status status);
 bool bz_judge_does(struct bz_judge *judge, uint32_t object, enum bz_op op, uint32_t arg);
+
+/* An operation that reports no return has returned `status`; `allowed`: the statuses that it may
+ * return, as bits. BZ_NO_MEMORY is excused by the oracle. */
+void bz_judge_answers(struct bz_judge *judge, uint32_t object, enum bz_op op, enum bz_status status,
+                      uint32_t allowed);
+
+/* bz_judge_returns() of an operation that may also return `excused`. */
+void bz_judge_returns_or(struct bz_judge *judge, uint32_t object, enum bz_op op,
+                         enum bz_status status, uint32_t excused);
 
 /* The source breaks a rule: the run ends with this message, unless it has ended already. The second
  * one is about the "call" or "return" of an operation. */

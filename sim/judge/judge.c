@@ -14,6 +14,8 @@
 #include "sim/judge/internal.h"
 #include "sim/judge/oracle/list.h"
 
+#define PERMITS_MANY ((uint64_t)INT32_MAX)
+
 #undef ORACLE
 #define ORACLE(name, text, summary) {text, summary},
 const struct bz_oracle bz_oracles[] = {
@@ -98,6 +100,10 @@ static __attribute__((format(printf, 6, 0))) void violate(struct bz_judge *judge
                                                           const char *format, va_list arguments) {
     struct bz_violation *violation = &judge->violation;
     if (judge->end == BZ_RUN_BAD_SOURCE || judge->end == BZ_RUN_NO_RESOURCE) {
+        return;
+    }
+    if (judge->overtime.is_on) { /* beyond the limit: no trace would show it */
+        judge->is_stopped = true;
         return;
     }
     if (violation->oracle != NULL) {
@@ -215,6 +221,7 @@ static __attribute__((hot, noinline)) void note_call(struct bz_judge *judge) {
         return;
     }
     task->op = event.op;
+    task->called_step = task->next_step;
     task->owes_wake = 0;
     task->was_granted = false;
     task->object = event.object;
@@ -566,8 +573,7 @@ static __attribute__((hot, noinline)) void returns_late(struct bz_judge *judge, 
     struct bz_shadow *shadow = &judge->shadow;
     uint32_t id = shadow->running;
     struct bz_shadow_task *task = &shadow->tasks[id];
-    if ((judge->call.kind != 0) | (task->op != op) | (task->object != number) |
-        (status >= BZ_STATUS_COUNT)) {
+    if ((judge->call.kind != 0) | (task->op != op) | (task->object != number)) {
         bz_judge_refuse_call(judge, "return", op, number, status);
         return;
     }
@@ -594,7 +600,7 @@ static __attribute__((hot, noinline)) void returns_late(struct bz_judge *judge, 
 /* A return at once: the task arrived behind all live ones, and never joined the line. */
 __attribute__((hot)) void bz_judge_returns(struct bz_judge *judge, uint32_t number, enum bz_op op,
                                            enum bz_status status) {
-    if ((judge->call.kind == 0) | (judge->call.object != number) | (status >= BZ_STATUS_COUNT)) {
+    if ((judge->call.kind == 0) | (judge->call.object != number)) {
         returns_late(judge, number, op, status);
         return;
     }
@@ -618,6 +624,23 @@ __attribute__((hot)) void bz_judge_returns(struct bz_judge *judge, uint32_t numb
     }
     judge->progress_step = judge->step;
     noted(judge, event_of(judge, BZ_EVENT_RETURN, number, op, status));
+}
+
+void bz_judge_returns_or(struct bz_judge *judge, uint32_t object, enum bz_op op,
+                         enum bz_status status, uint32_t excused) {
+    uint32_t task = judge->shadow.running;
+    judge->shadow.tasks[task].excused = (uint16_t)excused;
+    bz_judge_returns(judge, object, op, status);
+    judge->shadow.tasks[task].excused = 0;
+}
+
+void bz_judge_answers(struct bz_judge *judge, uint32_t object, enum bz_op op, enum bz_status status,
+                      uint32_t allowed) {
+    bz_judge_moment(judge, (struct bz_moment){.kind = BZ_MOMENT_ANSWERED,
+                                              .task = judge->shadow.running,
+                                              .object = object,
+                                              .status = status,
+                                              .numbers = {allowed, (uint64_t)op}});
 }
 
 bool bz_judge_does(struct bz_judge *judge, uint32_t number, enum bz_op op, uint32_t arg) {
@@ -665,15 +688,24 @@ __attribute__((hot)) void bz_judge_releases(struct bz_judge *judge, uint32_t num
     noted(judge, event);
 }
 
+/* What a release may return beside BZ_OK: that nobody held it, or that somebody else did; that a
+ * plain semaphore has no space for one more permit. */
+static uint32_t refusals(const struct bz_shadow_task *task, const struct bz_shadow_object *object) {
+    bool is_held = task->took_back && task->gave_up;
+    bool is_full = object->primitive == BZ_PRIMITIVE_SEMAPHORE && object->permits > PERMITS_MANY;
+    return (is_held ? 0 : 1u << BZ_NOT_HELD) | (is_full ? 1u << BZ_FULL : 0);
+}
+
 static __attribute__((noinline, cold)) void refused(struct bz_judge *judge, uint32_t number,
                                                     enum bz_status status) {
     settle(judge);
-    if (number - 1 >= judge->shadow.object_count || status >= BZ_STATUS_COUNT) {
+    if (number - 1 >= judge->shadow.object_count) {
         bz_judge_refuse_call(judge, "return", BZ_OP_RELEASE, number, status);
         return;
     }
     struct bz_shadow_task *task = &judge->shadow.tasks[judge->shadow.running];
     struct bz_shadow_object *object = bz_shadow_mark_dirty(&judge->shadow, number);
+    bz_judge_answers(judge, number, BZ_OP_RELEASE, status, refusals(task, object));
     object->holders += task->took_back;
     if (!task->took_back) {
         object->permits--;
@@ -750,6 +782,9 @@ __attribute__((hot)) void bz_judge_end_step(struct bz_judge *judge) {
 }
 
 void bz_judge_end(struct bz_judge *judge) {
+    if (judge->overtime.is_on) {
+        bz_overtime_end(judge);
+    }
     bz_judge_end_step(judge); /* for events since the last step */
     if (judge->end == BZ_RUN_PASSED || judge->end == BZ_RUN_OUT_OF_STEPS) {
         judge_all(judge, &(struct bz_moment){.kind = BZ_MOMENT_END});

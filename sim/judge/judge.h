@@ -121,7 +121,15 @@ struct bz_judge_config {
      * itself has a callback ready or a timer armed. Called only before a verdict. NULL: never. */
     bool (*callback_is_ready)(void *source);
     bool (*variant_is_busy)(void *source);
-    void *source; /* argument of both */
+    /* Whether the system or a limit has refused memory to the code under test in this run; only
+     * then may an operation return BZ_NO_MEMORY. NULL: it never does. */
+    bool (*memory_was_refused)(void *source);
+    /* A number for the state of the source: two equal numbers promise that from both states it does
+     * the same, given the same choices. It may clear what no later step can see. False: the source
+     * cannot tell. Called only after the step limit, between two steps, to prove a livelock. NULL:
+     * no run is a livelock. */
+    bool (*fingerprint)(void *source, uint64_t *fingerprint);
+    void *source; /* argument of these functions */
 };
 
 /* `config` is copied; what it points to must live as long as the judge. The caller destroys the
@@ -131,7 +139,9 @@ void bz_judge_destroy(struct bz_judge *judge);
 
 /* --- what the source asks --------------------------------------------------------------------- */
 
-/* False: the run has ended, by a violation, the step limit, a stop or an error. */
+/* False: the run has ended, by a violation, the step limit, a stop or an error. At the step limit
+ * of a source with a fingerprint, it goes on for a while in the default order, without a record, to
+ * tell a livelock from a run that was cut short. */
 bool bz_judge_goes_on(struct bz_judge *judge);
 
 /* The task that a cancel strikes now, as a step of its own; 0: none. Called before every step
@@ -210,7 +220,7 @@ void bz_judge_died(struct bz_judge *judge, const char *oracle, const char *how);
 enum bz_run_end {
     BZ_RUN_PASSED = 0,
     BZ_RUN_VIOLATED = 1,
-    BZ_RUN_OUT_OF_STEPS = 2, /* the step limit, with progress until the end */
+    BZ_RUN_OUT_OF_STEPS = 2, /* cut short by the step limit; nothing was proved */
     BZ_RUN_GIVEN_UP = 3,     /* without a verdict */
     BZ_RUN_BAD_SOURCE = 4,   /* without a verdict: see bz_judge_error() */
     BZ_RUN_NO_RESOURCE = 5,  /* the same */

@@ -188,7 +188,7 @@ void bz_judge_condition_misuses(struct bz_judged_condition *condition) {
 }
 
 void bz_judge_condition_misused(struct bz_judged_condition *condition, enum bz_status status) {
-    bz_judge_returns(condition->judge, condition->object, BZ_OP_WAIT, status);
+    bz_judge_returns_or(condition->judge, condition->object, BZ_OP_WAIT, status, 1u << BZ_NOT_HELD);
     used(condition, true, status);
 }
 
@@ -207,6 +207,8 @@ void bz_judge_notified(struct bz_judged_condition *condition, struct bz_judged_w
     bz_judge_settle(judge);
     bz_judge_shadow_object(judge, condition->object)->wakes_due += status == BZ_OK ? wakes.due : 0;
     used(condition, wakes.is_free, status);
+    bz_judge_answers(judge, condition->object, BZ_OP_NOTIFY, status,
+                     1u << BZ_OK | (wakes.is_free ? 1u << BZ_NOT_HELD : 0));
     notified(judge, condition->object, wakes, status);
 }
 
@@ -262,7 +264,9 @@ void bz_judge_barrier_waited(struct bz_judged_barrier *barrier, struct bz_judged
     const struct bz_shadow_task *task = &judge->shadow.tasks[judge->shadow.running];
     bool was_woken = task->await == BZ_AWAIT_WOKEN ||
                      task->next_step > pass.steps + 1; /* cancelled in a later wait of its own */
-    bz_judge_returns(judge, barrier->object, BZ_OP_WAIT, status);
+    bool is_broken = barrier->is_aborted || pass.breaks != barrier->breaks;
+    bz_judge_returns_or(judge, barrier->object, BZ_OP_WAIT, status,
+                        is_broken ? 1u << BZ_BROKEN : 0);
     if (status == BZ_OK && pass.breaks == barrier->breaks) {
         passes(barrier, index);
     } else if (status != BZ_OK && (status != BZ_CANCELLED || !was_woken)) {
@@ -275,6 +279,7 @@ void bz_judge_barrier_waited(struct bz_judged_barrier *barrier, struct bz_judged
 void bz_judge_barrier_breaks(struct bz_judged_barrier *barrier, enum bz_op op) {
     bz_judge_does(barrier->judge, barrier->object, op, 0);
     barrier->breaks++;
+    barrier->is_aborted = op == BZ_OP_ABORT;
     barrier->arrived -= barrier->passed;
     barrier->passed = 0;
     memset(barrier->given, 0, sizeof barrier->given);
@@ -291,6 +296,10 @@ void bz_judge_enters_scope(struct bz_judge *judge, struct bz_judged_scope *scope
                                       .cancelling = cancelling,
                                       .cancels = task->cancels,
                                       .was_pending = task->cancel_pending};
+}
+
+void bz_judge_entered_scope(const struct bz_judged_scope *scope, enum bz_status status) {
+    bz_judge_answers(scope->judge, 0, BZ_OP_RUN, status, 1u << BZ_OK);
 }
 
 void bz_judge_left_scope(struct bz_judged_scope *scope, enum bz_status body, enum bz_status status,

@@ -108,6 +108,7 @@ struct bz_judged_barrier {
     uint64_t arrived; /* since the last break, and those inside at it; less those of no round */
     uint64_t passed;  /* arrivals since then that returned BZ_OK */
     uint64_t given[BZ_BARRIER_PARTIES_MAX]; /* how often they got each index */
+    bool is_aborted;                        /* and not reset since */
 };
 
 /* The state of one wait, kept by its caller. */
@@ -155,7 +156,9 @@ void bz_judge_add_queue(struct bz_judge *judge, struct bz_judged_queue *queue,
                         uint32_t maxsize, uint32_t claims, const struct bz_introspection *look,
                         uint64_t (*size)(void *instance));
 
-/* Before and after a put, which passes the returned value; before and after a get. */
+/* Before and after a put, which passes the returned value; before and after a get. Right before
+ * those, of one that must not wait: it may return BZ_FULL or BZ_EMPTY. */
+void bz_judge_tries(struct bz_judged_queue *queue);
 uint32_t bz_judge_puts(struct bz_judged_queue *queue, int64_t priority);
 void bz_judge_put(struct bz_judged_queue *queue, uint32_t value, enum bz_status status);
 void bz_judge_gets(struct bz_judged_queue *queue);
@@ -166,6 +169,16 @@ void bz_judge_shuts_down(struct bz_judged_queue *queue, bool is_immediate);
 void bz_judge_shut_down(struct bz_judged_queue *queue, bool is_immediate);
 void bz_judge_says_done(struct bz_judged_queue *queue);
 void bz_judge_said_done(struct bz_judged_queue *queue, enum bz_status status);
+
+/* Before and after a join: a wait until every item is done. The caller keeps what the first one
+ * returns. */
+struct bz_judged_join {
+    uint32_t cancels; /* requests to the task before it */
+    bool was_pending; /* one was undelivered */
+};
+struct bz_judged_join bz_judge_joins(struct bz_judged_queue *queue);
+void bz_judge_joined(struct bz_judged_queue *queue, struct bz_judged_join join,
+                     enum bz_status status);
 
 /* At the end, when the rest was taken out: every item that was put must have been got. */
 void bz_judge_queue_ends(struct bz_judged_queue *queue);
@@ -185,9 +198,10 @@ struct bz_judged_scope {
 
 /* `outer`: the scope that the task is already in; NULL: none. `cancelling`: the task's count of
  * requests, at entry and after the exit. `body` and `status`: what the body and the exit returned.
- */
+ * The second one is called right after the enter, with what it returned. */
 void bz_judge_enters_scope(struct bz_judge *judge, struct bz_judged_scope *scope,
                            struct bz_judged_scope *outer, uint64_t due_ns, uint32_t cancelling);
+void bz_judge_entered_scope(const struct bz_judged_scope *scope, enum bz_status status);
 void bz_judge_left_scope(struct bz_judged_scope *scope, enum bz_status body, enum bz_status status,
                          uint32_t cancelling);
 

@@ -70,6 +70,35 @@ static void hand_on(struct bz_judged_queue *queue, uint32_t object) {
     bz_judge_shadow_object(judge, object)->had_last = judge->shadow.running;
 }
 
+/* --- what a put and a get may return ---------------------------------------------------------- */
+
+void bz_judge_tries(struct bz_judged_queue *queue) {
+    struct bz_judge *judge = queue->judge;
+    judge->shadow.tasks[judge->shadow.running].tries = true;
+}
+
+/* Nobody is inside an operation on the object, except the running task. */
+static bool is_alone(const struct bz_shadow_object *object) {
+    return (object->live | object->polling | object->waiting | object->woken | object->cancelled) ==
+           0;
+}
+
+/* Beside BZ_OK, as bits. Ends the try. */
+static uint32_t excuses(struct bz_judged_queue *queue, enum bz_op op) {
+    struct bz_shadow_task *task = &queue->judge->shadow.tasks[queue->judge->shadow.running];
+    uint32_t excused = queue->is_closed ? 1u << BZ_CLOSED : 0;
+    bool is_get = op == BZ_OP_GET;
+    const struct bz_shadow_object *slots = bz_queue_slots(queue);
+    bool has_some = is_get ? bz_queue_expected_size(queue) > 0 : slots->holders < slots->permits;
+    bool is_sure = bz_queue_is_exact(queue) && !queue->is_closed && has_some &&
+                   is_alone(is_get ? bz_queue_items(queue) : slots);
+    if (task->tries && !is_sure) {
+        excused |= is_get ? 1u << BZ_EMPTY : 1u << BZ_FULL;
+    }
+    task->tries = false;
+    return excused;
+}
+
 /* --- put -------------------------------------------------------------------------------------- */
 
 static uint32_t new_item(struct bz_judged_queue *queue, int64_t priority) {
@@ -102,7 +131,7 @@ void bz_judge_put(struct bz_judged_queue *queue, uint32_t value, enum bz_status 
      * is free again. */
     bool was_got = item->state == BZ_ITEM_GOT;
     bool is_free = status == BZ_OK && was_got && bring_slot(queue);
-    bz_judge_returns(queue->judge, queue->slots, BZ_OP_PUT, status);
+    bz_judge_returns_or(queue->judge, queue->slots, BZ_OP_PUT, status, excuses(queue, BZ_OP_PUT));
     queue->putting--;
     if (status != BZ_OK) {
         moment(queue, BZ_MOMENT_PUT_FAILED, value, status);
@@ -134,7 +163,7 @@ void bz_judge_got(struct bz_judged_queue *queue, uint64_t value, enum bz_status 
     if (is_item && !is_counted) {
         bring_item(queue); /* its put has not returned, or it was dropped */
     }
-    bz_judge_returns(queue->judge, queue->items, BZ_OP_GET, status);
+    bz_judge_returns_or(queue->judge, queue->items, BZ_OP_GET, status, excuses(queue, BZ_OP_GET));
     if (status != BZ_OK) {
         moment(queue, BZ_MOMENT_GET_FAILED, 0, status);
         moment(queue, BZ_MOMENT_NO_EFFECT, 0, status);
@@ -184,7 +213,24 @@ void bz_judge_says_done(struct bz_judged_queue *queue) {
 
 void bz_judge_said_done(struct bz_judged_queue *queue, enum bz_status status) {
     moment(queue, BZ_MOMENT_SAID_DONE, 0, status);
+    bz_judge_answers(queue->judge, queue->items, BZ_OP_DONE, status,
+                     1u << BZ_OK | 1u << BZ_INVALID_STATE);
     queue->unfinished -= status == BZ_OK && queue->unfinished > 0;
+}
+
+struct bz_judged_join bz_judge_joins(struct bz_judged_queue *queue) {
+    const struct bz_shadow *shadow = &queue->judge->shadow;
+    const struct bz_shadow_task *task = &shadow->tasks[shadow->running];
+    return (struct bz_judged_join){.cancels = task->cancels, .was_pending = task->cancel_pending};
+}
+
+void bz_judge_joined(struct bz_judged_queue *queue, struct bz_judged_join join,
+                     enum bz_status status) {
+    const struct bz_shadow *shadow = &queue->judge->shadow;
+    bool is_asked = join.was_pending || shadow->tasks[shadow->running].cancels != join.cancels;
+    bz_judge_answers(queue->judge, queue->items, BZ_OP_JOIN, status,
+                     1u << BZ_OK | (is_asked ? 1u << BZ_CANCELLED : 0) |
+                         (queue->is_closed ? 1u << BZ_CLOSED : 0));
 }
 
 void bz_judge_queue_ends(struct bz_judged_queue *queue) {

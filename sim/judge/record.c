@@ -1,5 +1,6 @@
 #include "sim/judge/record.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -95,7 +96,7 @@ static void describe(struct bz_recorder *recorder, const struct bz_event *event,
         entry->by = bz_recorder_task(recorder, event->arg);
         break;
     case BZ_EVENT_RESUME:
-        entry->status = bz_status_name((enum bz_status)event->status);
+        entry->status = bz_status_word(event->status);
         entry->n = event->arg;
         break;
     case BZ_EVENT_SUSPEND:
@@ -103,14 +104,13 @@ static void describe(struct bz_recorder *recorder, const struct bz_event *event,
         break;
     case BZ_EVENT_WAKE:
     case BZ_EVENT_EXIT:
-        entry->status = bz_status_name((enum bz_status)event->status);
+        entry->status = bz_status_word(event->status);
         break;
     case BZ_EVENT_CANCEL:
         entry->by = bz_recorder_task(recorder, event->arg);
         entry->op = bz_op_name(event->op);
         entry->window = bz_window_name(event->window);
-        entry->status =
-            event->status == BZ_OK ? NULL : bz_status_name((enum bz_status)event->status);
+        entry->status = event->status == BZ_OK ? NULL : bz_status_word(event->status);
         break;
     case BZ_EVENT_UNCANCEL:
     case BZ_EVENT_NOTE:
@@ -126,7 +126,7 @@ static void describe(struct bz_recorder *recorder, const struct bz_event *event,
         entry->role = bz_role_name(event->arg);
         break;
     case BZ_EVENT_RETURN:
-        entry->status = bz_status_name((enum bz_status)event->status);
+        entry->status = bz_status_word(event->status);
         entry->op = bz_op_name(event->op);
         entry->object = object_name(recorder, event->object);
         break;
@@ -276,6 +276,27 @@ void bz_recorder_finish(struct bz_recorder *recorder) {
                                                .task = bz_recorder_task(recorder, violation->task),
                                                .object = object_name(recorder, violation->object),
                                                .message = bz_trace_string(trace, message)};
+}
+
+void bz_trace_contradict(struct bz_trace *trace, const struct bz_violation *violation,
+                         uint64_t digest) {
+    struct bz_trace_verdict *verdict = &trace->verdict;
+    char text[2 * BZ_MESSAGE_BYTES + BZ_TRACE_TEXT_BYTES_MAX];
+    char message[BZ_TRACE_TEXT_BYTES_MAX + 1];
+    bool has_passed = verdict->oracle == NULL;
+    bool has_task = violation->task != 0 && violation->task <= trace->task_count;
+    snprintf(text, sizeof text,
+             "%s [not confirmed: recorded again, the seed gives digest %016" PRIx64
+             " instead of %016" PRIx64 " and %s%s, so something besides the choices decides]",
+             violation->message, trace->digest, digest, has_passed ? "passes" : "a violation of ",
+             has_passed ? "" : verdict->oracle);
+    fit(message, sizeof message, text);
+    *verdict =
+        (struct bz_trace_verdict){.result = "violation",
+                                  .oracle = fit_name(trace, violation->oracle),
+                                  .step = violation->step,
+                                  .task = has_task ? trace->tasks[violation->task - 1] : NULL,
+                                  .message = bz_trace_string(trace, message)};
 }
 
 /* --- and back --------------------------------------------------------------------------------- */

@@ -79,6 +79,17 @@ static bool choice_diverged(struct comparison *comparison, uint64_t step) {
     return true;
 }
 
+/* An event, after its step and time if these differ from those of the other one. */
+static void place_text(const struct bz_trace_event *event, const struct bz_trace_event *other,
+                       char *text, size_t bytes) {
+    int used = 0;
+    if (event->step != other->step || event->time_ns != other->time_ns) {
+        used = snprintf(text, bytes, "step %" PRIu64 ", %" PRIu64 " ns: ", event->step,
+                        event->time_ns);
+    }
+    bz_trace_event_text(event, text + used, bytes - (size_t)used);
+}
+
 static void compare_event(struct bz_recorder *recorder, const struct bz_trace_event *event) {
     struct comparison *comparison = recorder->context;
     if (comparison->report->result == BZ_REPLAY_DIVERGED ||
@@ -95,20 +106,68 @@ static void compare_event(struct bz_recorder *recorder, const struct bz_trace_ev
     const struct bz_trace_event *expected = &trace->events[comparison->next_event++];
     if (!bz_trace_event_equal(expected, event)) {
         char wanted[BZ_REPLAY_TEXT_BYTES];
-        bz_trace_event_text(expected, wanted, sizeof wanted);
+        place_text(expected, event, wanted, sizeof wanted);
+        place_text(event, expected, got, sizeof got);
         diverge(comparison, (uint32_t)event->step, wanted, got);
     }
 }
 
 static void describe_verdict(const struct bz_trace_verdict *verdict, char *text, size_t bytes) {
-    snprintf(text, bytes, "verdict %s%s%s at step %" PRIu64 "%s%s", verdict->result,
-             verdict->oracle == NULL ? "" : " of ", verdict->oracle == NULL ? "" : verdict->oracle,
-             verdict->step, verdict->task == NULL ? "" : ", task ",
-             verdict->task == NULL ? "" : verdict->task);
+    snprintf(text, bytes, "verdict %s%s%s at step %" PRIu64 ", task %s, object %s", verdict->result,
+             verdict->oracle == NULL ? "" : " of ", or_default(verdict->oracle, ""), verdict->step,
+             or_default(verdict->task, "none"), or_default(verdict->object, "none"));
 }
 
 static bool same_text(const char *a, const char *b) {
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static void compare_tasks(struct comparison *comparison, const struct bz_trace *got) {
+    const struct bz_trace *trace = comparison->expected;
+    uint32_t step = comparison->judge->step;
+    char wanted[BZ_REPLAY_TEXT_BYTES];
+    char text[BZ_REPLAY_TEXT_BYTES];
+    for (size_t index = 0; index < trace->task_count && index < got->task_count; index++) {
+        if (strcmp(trace->tasks[index], got->tasks[index]) != 0) {
+            snprintf(wanted, sizeof wanted, "task %zu: %s", index + 1, trace->tasks[index]);
+            snprintf(text, sizeof text, "task %zu: %s", index + 1, got->tasks[index]);
+            diverge(comparison, step, wanted, text);
+        }
+    }
+    if (trace->task_count != got->task_count) {
+        snprintf(wanted, sizeof wanted, "%zu tasks", (size_t)trace->task_count);
+        snprintf(text, sizeof text, "%zu tasks", (size_t)got->task_count);
+        diverge(comparison, step, wanted, text);
+    }
+}
+
+/* From the first difference on, or from a little before it. */
+static void message_text(const char *message, size_t first, char *text, size_t bytes) {
+    size_t start = first < 40 ? 0 : first - 40;
+    while (start > 0 && ((unsigned char)message[start] & 0xc0u) == 0x80u) {
+        start--; /* inside a character */
+    }
+    snprintf(text, bytes, "verdict's message: %s%s", start == 0 ? "" : "...",
+             message == NULL ? "none" : message + start);
+}
+
+/* The wording belongs to the version of the engine that made the trace. */
+static void compare_message(struct comparison *comparison, const struct bz_trace *got) {
+    const struct bz_trace *trace = comparison->expected;
+    const char *expected = trace->verdict.message;
+    char wanted[BZ_REPLAY_TEXT_BYTES];
+    char text[BZ_REPLAY_TEXT_BYTES];
+    size_t first = 0;
+    if (same_text(expected, got->verdict.message) || !same_text(trace->engine, ENGINE)) {
+        return;
+    }
+    while (expected != NULL && got->verdict.message != NULL &&
+           expected[first] == got->verdict.message[first]) {
+        first++;
+    }
+    message_text(expected, first, wanted, sizeof wanted);
+    message_text(got->verdict.message, first, text, sizeof text);
+    diverge(comparison, comparison->judge->step, wanted, text);
 }
 
 /* The comparison at the end of the run. */
@@ -129,11 +188,14 @@ static void compare_end(struct comparison *comparison, const struct bz_trace *go
     if (strcmp(trace->verdict.result, got->verdict.result) != 0 ||
         !same_text(trace->verdict.oracle, got->verdict.oracle) ||
         !same_text(trace->verdict.task, got->verdict.task) ||
+        !same_text(trace->verdict.object, got->verdict.object) ||
         trace->verdict.step != got->verdict.step) {
         describe_verdict(&trace->verdict, wanted, sizeof wanted);
         describe_verdict(&got->verdict, text, sizeof text);
         diverge(comparison, judge->step, wanted, text);
     }
+    compare_message(comparison, got);
+    compare_tasks(comparison, got);
     if (trace->digest != got->digest) {
         snprintf(wanted, sizeof wanted, "digest %016" PRIx64, trace->digest);
         snprintf(text, sizeof text, "digest %016" PRIx64, got->digest);

@@ -123,6 +123,9 @@ void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *s
     judge->sink = start->sink;
     judge->call.kind = 0;
     judge->refused.guards = 0;
+    judge->overtime.is_on = false;
+    judge->overtime.has_been = false;
+    judge->overtime.is_livelock = false;
     judge->is_setup_fixed = true;
     judge->stats.runs++;
     if (!has_strategy) {
@@ -142,17 +145,21 @@ void bz_judge_watch_events(struct bz_judge *judge, struct bz_event_sink *sink) {
 void bz_judge_exhaust(struct bz_judge *judge) {
     judge->step = judge->config.steps_max;
     judge->end = BZ_RUN_OUT_OF_STEPS;
+    judge->overtime.is_livelock = true;
 }
 
 bool bz_judge_goes_on(struct bz_judge *judge) {
     uint32_t steps_max = judge->config.steps_max;
+    if (judge->overtime.is_on) {
+        return bz_overtime_goes_on(judge);
+    }
     if (judge->is_stopped) {
         return false;
     }
     if (judge->step >= steps_max) {
         judge->end = BZ_RUN_OUT_OF_STEPS;
-        judge->is_stopped = true;
-        return false;
+        judge->is_stopped = !bz_overtime_begin(judge);
+        return !judge->is_stopped;
     }
     if (judge->step >= judge->pause_at) {
         if (judge->stop != NULL && __atomic_load_n(judge->stop, __ATOMIC_RELAXED) != 0) {
@@ -315,7 +322,7 @@ uint32_t bz_judge_unfinished(const struct bz_judge *judge) {
 }
 
 uint64_t bz_judge_handoffs(const struct bz_judge *judge) {
-    return bz_shadow_handoffs(&judge->shadow);
+    return judge->overtime.has_been ? judge->overtime.handoffs : bz_shadow_handoffs(&judge->shadow);
 }
 
 bool bz_judge_has_waited(const struct bz_judge *judge) {

@@ -86,9 +86,11 @@ struct bz_shadow_task {
     bool was_granted;     /* woken for what it waits for, inside the current operation */
     bool took_back;       /* its last release lowered the holders */
     bool gave_up;         /* and lowered its own holdings */
-    uint8_t spare[7];     /* a power of two, so that indexing is a shift */
+    bool tries;           /* its put or get must not wait */
+    uint16_t excused;     /* statuses that the current operation may return, too, as bits */
+    uint32_t called_step; /* next_step at the call of the current operation */
 };
-_Static_assert(sizeof(void *) != 8 || sizeof(struct bz_shadow_task) == 64, "see spare");
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bz_shadow_task) == 64, "a power of two, so that indexing is a shift");
 
 #define BZ_NO_TASK UINT32_MAX
 
@@ -293,6 +295,13 @@ enum bz_op bz_shadow_op(const struct bz_shadow_task *task);
 static inline bool bz_shadow_is_suspended_in(const struct bz_shadow_task *task, enum bz_op op) {
     bool is_op = op >= BZ_OP_ACQUIRE ? task->op == op : bz_shadow_op(task) == op;
     return (task->phase == BZ_PHASE_SUSPENDED) & is_op;
+}
+
+/* Whether a step of the task is ready, as far as its events tell. */
+static inline bool bz_shadow_is_ready(const struct bz_shadow_task *task) {
+    return task->phase == BZ_PHASE_UNSTARTED ||
+           (task->phase == BZ_PHASE_SUSPENDED &&
+            (task->wait == BZ_WAIT_YIELD || task->await != BZ_AWAIT_PENDING));
 }
 
 /* The executable specification's state of the object. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "primitives/runtime/internal.h"
+#include "sim/judge/event.h"
 
 #define CLEARED_BELOW_BYTES 768u /* the depth of the frames of primitives */
 #define RANKED_TIMERS_MAX 256u   /* ranking them is quadratic; more keep their numbers */
@@ -21,6 +22,15 @@ bool bz_image_is_supported(void) {
 static size_t live_bytes(const struct bz_task *task) {
     const char *top = bz_stack_top(task->stack);
     return (size_t)(top - (const char *)task->coro.sp);
+}
+
+/* Where a suspended task's stack begins to matter. */
+static const void *stack_pointer(const struct bz_task *task) {
+#ifdef BZ_SWITCH_UCONTEXT
+    return task->coro.ucontext == NULL ? bz_stack_top(task->stack) : task->coro.ucontext;
+#else
+    return task->coro.sp;
+#endif
 }
 
 /* The next task that has a stack, oldest first; NULL after the last. */
@@ -285,5 +295,36 @@ void bz_image_normalize(struct bz_loop *loop) {
     canonicalize_tasks(loop);
     canonicalize_queue(loop);
     canonicalize_timers(loop);
-    bz_arena_scrub(loop->mem);
+    if (!BZ_SAN_ADDRESS) { /* it guards freed blocks */
+        bz_arena_scrub(loop->mem);
+    }
+}
+
+/* --- fingerprints ----------------------------------------------------------------------------- */
+
+typedef uintptr_t __attribute__((may_alias)) any_word;
+
+/* Reads what the sanitizers guard, too. */
+__attribute__((no_sanitize("address", "thread"))) static uint64_t
+fold(uint64_t print, const void *from, const void *end) {
+    for (const any_word *word = from; word < (const any_word *)end; word++) {
+        print = bz_digest_word(print, *word);
+    }
+    return print;
+}
+
+bool bz_image_fingerprint(const struct bz_loop *loop, uint64_t *fingerprint) {
+    const struct bz_mem *mem = loop->mem;
+    uint64_t print = fold(BZ_DIGEST_SEED, loop, loop + 1);
+    print = bz_digest_word(print, mem->used_bytes);
+    print = fold(print, arena_blocks(mem), mem->base + mem->used_bytes);
+    for (const struct bz_task *task = next_stack(loop, NULL); task != NULL;
+         task = next_stack(loop, task)) {
+        if (task->coro.fake_stack != NULL) {
+            return false;
+        }
+        print = fold(print, stack_pointer(task), bz_stack_top(task->stack));
+    }
+    *fingerprint = print;
+    return true;
 }

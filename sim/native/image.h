@@ -46,6 +46,11 @@ size_t bz_image_restore(struct bz_loop *loop, const void *image);
  * O(tasks + timers + ready handles + freed blocks). */
 void bz_image_normalize(struct bz_loop *loop);
 
+/* A number for the loop's state, after bz_image_normalize(): two equal numbers mean that from both
+ * states the loop and its tasks do the same. Works in every build; false only if AddressSanitizer
+ * keeps locals outside of the stacks. O(bytes). */
+bool bz_image_fingerprint(const struct bz_loop *loop, uint64_t *fingerprint);
+
 /* --- one arena (primitives/runtime/mem.h) ----------------------------------------------------- */
 
 /* Its blocks and, separately, its records: how much is in use, and which blocks were freed. Saving

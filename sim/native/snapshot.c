@@ -24,6 +24,7 @@ bool bz_snapshot_is_supported(void) {
 /* Clears fields that only a finished operation or release of the task needed. */
 static void forget_task(struct bz_shadow_task *task) {
     task->next_step = 0;
+    task->called_step = task->op == BZ_OP_NONE ? 0 : UINT32_MAX; /* it has waited */
     task->over_released_before = 0;
     task->took_back = false;
     task->gave_up = false;

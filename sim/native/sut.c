@@ -240,6 +240,7 @@ enum bz_status bz_sut_queue_put(struct bz_sut_queue *sut, int64_t priority) {
 }
 
 enum bz_status bz_sut_queue_try_put(struct bz_sut_queue *sut, int64_t priority) {
+    bz_judge_tries(&sut->judged);
     return put(sut, priority, sut->ops->try_put);
 }
 
@@ -248,6 +249,7 @@ enum bz_status bz_sut_queue_get(struct bz_sut_queue *sut) {
 }
 
 enum bz_status bz_sut_queue_try_get(struct bz_sut_queue *sut) {
+    bz_judge_tries(&sut->judged);
     return get(sut, sut->ops->try_get);
 }
 
@@ -271,7 +273,13 @@ enum bz_status bz_sut_queue_task_done(struct bz_sut_queue *sut) {
 }
 
 enum bz_status bz_sut_queue_join(struct bz_sut_queue *sut) {
-    return sut->ops->join == NULL ? BZ_INVALID_STATE : sut->ops->join(sut->instance);
+    if (sut->ops->join == NULL) {
+        return BZ_INVALID_STATE;
+    }
+    struct bz_judged_join join = bz_judge_joins(&sut->judged);
+    enum bz_status status = sut->ops->join(sut->instance);
+    bz_judge_joined(&sut->judged, join, status);
+    return status;
 }
 
 void bz_sut_queue_finish(struct bz_sut_queue *sut) {
@@ -345,6 +353,7 @@ enum bz_status bz_sut_scope_enter(struct bz_sut_scope *sut, struct bz_world *wor
                           bz_time_after(bz_loop_now_ns(world->loop), delay_ns),
                           bz_task_cancelling(task));
     enum bz_status status = ops->enter(scope, world->loop, delay_ns);
+    bz_judge_entered_scope(&sut->judged, status);
     if (status != BZ_OK) {
         bz_mem_free(bz_loop_mem(world->loop), scope, ops->scope_bytes);
     }

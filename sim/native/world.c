@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "sim/native/image.h"
 #include "sim/native/internal.h"
 #include "traces/lack.h"
 
@@ -80,6 +81,19 @@ static bool variant_is_busy(void *source) {
     return false;
 }
 
+static bool memory_was_refused(void *source) {
+    const struct bz_loop *loop = ((const struct bz_world *)source)->loop;
+    return loop->mem->is_exhausted || loop->stacks->is_exhausted ||
+           loop->tasks_created == loop->tasks_max;
+}
+
+static bool fingerprint(void *source, uint64_t *print) {
+    struct bz_native *native = source;
+    native->marked_step = UINT32_MAX; /* the judge counts steps from 0 again */
+    bz_image_normalize(native->world.loop);
+    return bz_image_fingerprint(native->world.loop, print);
+}
+
 /* --- life ------------------------------------------------------------------------------------- */
 
 struct bz_world *bz_world_new(const struct bz_judge_config *config,
@@ -91,6 +105,8 @@ struct bz_world *bz_world_new(const struct bz_judge_config *config,
     struct bz_judge_config own = *config;
     own.callback_is_ready = callback_is_ready;
     own.variant_is_busy = variant_is_busy;
+    own.memory_was_refused = memory_was_refused;
+    own.fingerprint = fingerprint;
     own.source = native;
     native->observer.report = bz_native_report;
     native->world.variant = variant;
@@ -322,12 +338,19 @@ void bz_world_run(struct bz_world *world) {
     native->is_over = false;
     bz_judge_end_step(world->judge); /* for the events of the set-up */
     while (!native->is_over && bz_judge_goes_on(world->judge)) {
-        if (world->judge->config.order == BZ_ORDER_FIFO) {
+        if (world->judge->overtime.is_on) {
+            world->is_searched = true; /* states are compared */
+            (void)bz_world_step(world);
+        } else if (world->judge->config.order == BZ_ORDER_FIFO) {
             run_fifo(native);
         } else {
             run_any(native);
         }
     }
+    if (world->judge->overtime.is_on) { /* nothing can run any more */
+        bz_overtime_end(world->judge);
+    }
+    world->is_searched = false;
 }
 
 bool bz_world_has_resources(struct bz_world *world) {

@@ -340,6 +340,46 @@ Test(explore, finds_a_livelock_as_a_loop) {
     cr_assert(bz_explore_repeat(&program, &result.findings[0], &repeat, &found));
 }
 
+/* Another draw, or a clock that goes on, would end these. */
+static enum bz_status turns_until_drawn(void *arg) {
+    const struct scene *scene = arg;
+    enum bz_status status = BZ_OK;
+    while (status == BZ_OK && bz_world_draw(scene->world, "ends", 2) == 0) {
+        status = bz_yield(scene->world->loop);
+    }
+    return status;
+}
+
+static enum bz_status turns_until_late(void *arg) {
+    const struct scene *scene = arg;
+    enum bz_status status = BZ_OK;
+    while (status == BZ_OK && bz_loop_now_ns(scene->world->loop) < 5) {
+        status = bz_yield(scene->world->loop);
+    }
+    return status;
+}
+
+static enum bz_status sleeps(void *arg) {
+    const struct scene *scene = arg;
+    return bz_sleep(scene->world->loop, 5);
+}
+
+Test(explore, takes_no_loop_for_a_livelock_that_a_draw_or_the_clock_would_end) {
+    struct bz_program program = program_of(BZ_ORDER_ANY, 0);
+    struct bz_world *world;
+    static bz_task_fn *const tasks[][2] = {{turns_until_drawn, NULL}, {turns_until_late, sleeps}};
+    program.steps_max = 200;
+    program.strategy = bz_strategy_find("fifo");
+    for (size_t index = 0; index < 2; index++) {
+        play = (struct play){.tasks = {tasks[index][0], tasks[index][1]}};
+        search(&program, 1, BZ_REDUCE_ALL);
+        cr_assert(eq(u32, result.finding_count, 0), "%s", result.findings[0].violation.message);
+        world = bz_program_new_world(&program);
+        cr_assert(eq(int, bz_program_run(&program, world, 0), BZ_RUN_OUT_OF_STEPS));
+        bz_world_destroy(world);
+    }
+}
+
 /* --- limits ----------------------------------------------------------------------------------- */
 
 Test(explore, the_step_limit_is_no_proof) {

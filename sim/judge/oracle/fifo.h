@@ -22,7 +22,7 @@ static inline bool fifo_suspects(const struct bz_judge *judge, const struct bz_m
 static inline void fifo_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     static const char *const fates[] = {
         [BZ_OVERTAKES_WAITING] = "still waits",
-        [BZ_OVERTAKES_ROBBED] = "had been woken and now finds no permit",
+        [BZ_OVERTAKES_ROBBED] = "had been woken, and none is left for it",
         [BZ_OVERTAKES_WOKEN] = "had been woken and has not resumed",
     };
     const struct bz_overtaking *overtaking = moment->overtaking;

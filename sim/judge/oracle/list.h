@@ -13,6 +13,7 @@
 #include "sim/judge/oracle/cancel_delivered.h"
 #include "sim/judge/oracle/cancel_count.h"
 #include "sim/judge/oracle/misuse.h"
+#include "sim/judge/oracle/status.h"
 #include "sim/judge/oracle/lost_wakeup.h"
 #include "sim/judge/oracle/starvation.h"
 #include "sim/judge/oracle/work_conserving.h"

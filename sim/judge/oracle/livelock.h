@@ -1,38 +1,52 @@
-/* livelock: the run hit the step limit without progress for at least half of its steps: no
- * operation was called or returned, and no task ended. A holder that works between two operations
- * counts as progress. A run that hits the limit with progress is no violation; the campaign counts
- * it as out of steps. */
+/* livelock: the run repeats itself without progress: no operation is called or returns, and no task
+ * ends. Judged at the step limit only. There the run goes on in a fair order, and a state that
+ * comes a second time is the proof (overtime.c). A run that is merely cut short is out of steps. */
 #ifndef BZ_SIM_JUDGE_ORACLE_LIVELOCK_H
 #define BZ_SIM_JUDGE_ORACLE_LIVELOCK_H
 
 #include "sim/judge/oracle/oracle.h"
 
-/* A task that holds something yields or sleeps between two operations. */
-static inline bool livelock_somebody_works(const struct bz_shadow *shadow) {
-    for (uint32_t id = 1; id <= shadow->task_count; id++) {
-        const struct bz_shadow_task *task = &shadow->tasks[id];
-        bool waits_for_somebody = task->wait == BZ_WAIT_FUTURE || task->wait == BZ_WAIT_JOIN;
-        if (task->phase == BZ_PHASE_SUSPENDED && task->op == BZ_OP_NONE && task->holdings > 0 &&
-            !waits_for_somebody) {
-            return true;
-        }
-    }
-    return false;
-}
+#define BZ_LIVELOCK_NAMED_MAX 4u
 
 static inline bool livelock_suspects(const struct bz_judge *judge, const struct bz_moment *moment) {
-    return moment->kind == BZ_MOMENT_END && judge->end == BZ_RUN_OUT_OF_STEPS &&
-           judge->progress_step <= judge->step / 2 && !livelock_somebody_works(&judge->shadow);
+    return moment->kind == BZ_MOMENT_END && judge->overtime.is_livelock;
+}
+
+/* The tasks that take part, with what they do. */
+static inline void livelock_list(const struct bz_judge *judge, char *list, size_t bytes) {
+    const struct bz_shadow *shadow = &judge->shadow;
+    size_t used = 0;
+    uint32_t named = 0;
+    for (uint32_t id = 1; id <= shadow->task_count && used < bytes; id++) {
+        const struct bz_shadow_task *task = &shadow->tasks[id];
+        if (!bz_shadow_is_ready(task)) {
+            continue;
+        }
+        char name[BZ_NAME_BYTES];
+        bool has_object = task->object != 0;
+        bool is_more = named++ == BZ_LIVELOCK_NAMED_MAX;
+        used += (size_t)snprintf(
+            list + used, bytes - used, "%s%s%s%s%s%s%s", named > 1 ? ", " : "",
+            is_more ? "..." : bz_judge_task_name(judge, id, name, sizeof name),
+            is_more ? "" : " (in ", is_more ? "" : bz_op_name(bz_shadow_op(task)),
+            is_more || !has_object ? "" : " of ",
+            is_more || !has_object ? "" : shadow->objects[task->object].name, is_more ? "" : ")");
+        if (is_more) {
+            return;
+        }
+    }
 }
 
 static inline void livelock_judges(struct bz_judge *judge, const struct bz_moment *moment) {
+    char list[BZ_MESSAGE_BYTES / 2] = "";
     (void)moment;
+    livelock_list(judge, list, sizeof list);
     bz_judge_object(judge, "livelock", 0, 0,
-                    "%u steps were run without progress since step %u: no operation was called or "
-                    "returned, and no task ended",
-                    judge->step, judge->progress_step);
+                    "the run repeats itself for ever: no operation is called or returns, and no "
+                    "task ends; last progress in step %u of %u; what runs: %s",
+                    judge->progress_step, judge->step, *list == '\0' ? "timers" : list);
 }
 
 #endif
 
-ORACLE(livelock, "livelock", "the step budget ends with no progress")
+ORACLE(livelock, "livelock", "the run repeats itself for ever without progress")

@@ -1,7 +1,8 @@
 /* misuse (zoo: BOUND): an invalid call was accepted, or a valid one refused. Invalid are a release
  * of what nobody holds, a wait or notify without the lock, a task_done too many. A get must not
  * return BZ_CLOSED while there are items. Any task may release a plain semaphore. Other variants
- * are judged with BZ_CLAIM_REFUSES_MISUSE, queues only with BZ_CLAIM_TAKES_AT_RETURN, too. */
+ * are judged with BZ_CLAIM_REFUSES_MISUSE, queues only with BZ_CLAIM_TAKES_AT_RETURN, too. For
+ * other statuses see `status`. */
 #ifndef BZ_SIM_JUDGE_ORACLE_MISUSE_H
 #define BZ_SIM_JUDGE_ORACLE_MISUSE_H
 
@@ -18,13 +19,14 @@ static inline bool misuse_suspects(const struct bz_judge *judge, const struct bz
         return object->over_released_by != BZ_NO_TASK;
     case BZ_MOMENT_USED:
         return bz_claims(object, BZ_CLAIM_REFUSES_MISUSE) &&
-               (moment->status == BZ_NOT_HELD) != (moment->numbers[0] != 0);
+               (moment->numbers[0] != 0 ? moment->status <= BZ_TIMED_OUT
+                                        : moment->status == BZ_NOT_HELD);
     case BZ_MOMENT_GET_FAILED:
         return misuse_is_judged(moment->queue) && moment->status == BZ_CLOSED &&
                bz_queue_expected_size(moment->queue) != 0;
     case BZ_MOMENT_SAID_DONE:
         return misuse_is_judged(moment->queue) &&
-               (moment->status == BZ_OK) != (moment->queue->unfinished > 0);
+               moment->status == (moment->queue->unfinished > 0 ? BZ_INVALID_STATE : BZ_OK);
     default:
         return false;
     }
@@ -46,7 +48,7 @@ static inline void misuse_judges(struct bz_judge *judge, const struct bz_moment 
     } else {
         bz_judge_object(judge, "misuse", task, moment->object,
                         "%s got '%s' from '%s', which contradicts its state", name,
-                        bz_status_name(moment->status), object->name);
+                        bz_status_word(moment->status), object->name);
     }
 }
 

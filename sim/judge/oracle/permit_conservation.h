@@ -14,13 +14,20 @@ static inline uint64_t permit_conservation_suspects(const struct bz_judge *judge
 static inline void permit_conservation_judges(struct bz_judge *judge,
                                               const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    if (object->look.view != NULL) {
-        bz_judge_object(judge, "permit-conservation", 0, moment->object,
-                        "level %" PRIu64 " plus holders %" PRIu64
-                        " of '%s' differs from permits %" PRIu64 "; woken waiters: %u",
-                        object->view.level, object->holders, object->name, object->permits,
-                        object->woken);
+    if (object->look.view == NULL) {
+        return;
     }
+    uint64_t sum = object->view.level + object->holders;
+    uint64_t free = object->permits > object->holders ? object->permits - object->holders : 0;
+    char woken[BZ_MESSAGE_BYTES / 4] = "";
+    if (object->woken > free) {
+        snprintf(woken, sizeof woken, "; %u woken for a permit, although %" PRIu64 " were free",
+                 object->woken, free);
+    }
+    bz_judge_object(judge, "permit-conservation", 0, moment->object,
+                    "'%s' has %" PRIu64 " permits instead of %" PRIu64 ": %" PRIu64
+                    " free (its level) and %" PRIu64 " held%s",
+                    object->name, sum, object->permits, object->view.level, object->holders, woken);
 }
 
 #endif

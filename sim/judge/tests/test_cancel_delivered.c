@@ -56,7 +56,7 @@ Test(cancel_delivered, fires_when_an_operation_swallows_a_cancel) {
 
 Test(cancel_delivered, fires_when_an_operation_invents_one) {
     toy_fails(&invents, 1, STAGE_SCRIPTS("~acquire"), "a", "cancel-delivered", 1,
-              "a on table was refused by an operation that no cancellation had reached");
+              "a on table got 'cancelled' from an operation that no cancel had reached");
 }
 
 Test(cancel_delivered, fires_when_a_waiter_is_cancelled_instead_of_woken) {

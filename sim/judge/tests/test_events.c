@@ -371,7 +371,8 @@ Test(windows, of_a_task_whose_release_was_refused) {
     begin(&teller, &plain, 0, 1, NULL);
     tell(&teller, "+a call ok refused yield  mark-a");
     cr_assert(eq(u64, bz_judge_stats(teller.judge)->windows[BZ_OP_YIELD][BZ_WINDOW_HOLDING], 1));
-    end_silently(&teller);
+    end_violated(&teller, "status",
+                 "release of 'table' returned not-held to a, but the task holds a permit");
 }
 
 /* --- verdicts --------------------------------------------------------------------------------- */
@@ -404,27 +405,58 @@ Test(windows, of_a_joining_task_whose_request_the_joined_task_swallowed) {
 
 /* --- the end of long runs --------------------------------------------------------------------- */
 
+/* A source whose state never changes, or always does. */
+static bool looks_the_same(void *source, uint64_t *fingerprint) {
+    *fingerprint = (uintptr_t)source;
+    return true;
+}
+
+static bool looks_new(void *source, uint64_t *fingerprint) {
+    *fingerprint = ++*(uint64_t *)source;
+    return true;
+}
+
 /* A run of 10 steps: a acquires in the first one, and there is no progress after it. */
-static void run_long(struct teller *teller, const char *first, const char *others) {
-    const struct bz_judge_config config = {.strategy = &bz_strategy_fifo, .steps_max = 10};
-    begin(teller, &config, 0, 1, NULL);
-    tell(teller, first);
+static void run_long(struct teller *teller, bool (*fingerprint)(void *, uint64_t *),
+                     const char *others) {
+    static uint64_t states;
+    const struct bz_judge_config config = {.strategy = &bz_strategy_fifo,
+                                           .steps_max = 10,
+                                           .fingerprint = fingerprint,
+                                           .source = &states};
+    begin(teller, &config, 0, 2, NULL);
+    tell(teller, "+a call ok join");
     while (bz_judge_goes_on(teller->judge)) {
         tell(teller, others);
     }
     bz_judge_end(teller->judge);
 }
 
-Test(livelock, is_silent_while_a_holder_works) {
+Test(livelock, fires_when_the_state_repeats) {
     struct teller teller;
-    run_long(&teller, "+a call ok yield", "+a yield");
-    end_silently(&teller);
+    run_long(&teller, looks_the_same, "+b yield");
+    cr_assert(eq(u32, bz_judge_steps(teller.judge), 10));
+    cr_assert(eq(u32, bz_judge_violation(teller.judge)->step, 10));
+    end_violated(&teller, "livelock", "last progress in step 1 of 10; what runs: b (in yield)");
 }
 
-Test(livelock, fires_when_a_holder_waits_for_another_task) {
+static void end_out_of_steps(struct teller *teller) {
+    cr_assert(eq(int, bz_judge_verdict(teller->judge), BZ_RUN_OUT_OF_STEPS));
+    end_silently(teller);
+}
+
+Test(livelock, is_silent_about_a_source_that_shows_no_state_or_always_another) {
     struct teller teller;
-    run_long(&teller, "+a call ok join", "+b yield");
-    end_violated(&teller, "livelock", "10 steps were run without progress since step 1");
+    run_long(&teller, NULL, "+b yield");
+    end_out_of_steps(&teller);
+    run_long(&teller, looks_new, "+b yield");
+    end_out_of_steps(&teller);
+}
+
+Test(livelock, is_silent_while_there_is_progress_or_the_state_of_a_task_differs) {
+    struct teller teller;
+    run_long(&teller, looks_the_same, "+b call yield +b ok release yield");
+    end_out_of_steps(&teller);
 }
 
 /* --- conditions ------------------------------------------------------------------------------- */
@@ -540,6 +572,7 @@ Test(item_once, is_silent_about_an_item_whose_put_has_not_returned) {
     bz_judge_gets(&queue);
     tell(&teller, "wake-a");
     bz_judge_got(&queue, 1, BZ_OK);
+    bz_judge_tries(&queue);
     bz_judge_gets(&queue);
     bz_judge_got(&queue, 0, BZ_EMPTY);
     end_silently(&teller);

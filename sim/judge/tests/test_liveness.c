@@ -209,24 +209,55 @@ static void spin(struct stage *stage, uint32_t steps_max) {
     stage_play(stage, "");
 }
 
-Test(livelock, fires_when_the_budget_ends_without_progress) {
+Test(livelock, fires_when_the_run_repeats_itself_however_short_it_was) {
     struct stage stage;
-    spin(&stage, 100);
-    stage_expect_violation(&stage, "livelock", 100,
-                           "100 steps were run without progress since step 2");
-    stage_end(&stage);
+    for (uint32_t steps_max = 3; steps_max <= 100; steps_max += 97) {
+        spin(&stage, steps_max);
+        stage_expect_violation(&stage, "livelock", steps_max, "what runs: b (in acquire of table)");
+        cr_assert(eq(u32, stage.world->judge->step, steps_max));
+        stage_end(&stage);
+    }
 }
 
-/* It fires if the second half of the budget brought no progress. Else the run is only long. */
-Test(livelock, is_silent_while_there_is_progress) {
+/* Polls, but gives up after a while. */
+static enum bz_status poll_for_long(void *instance) {
+    struct bz_zoo_semaphore *toy = instance;
+    enum bz_status status = BZ_OK;
+    for (uint32_t left = 300; status == BZ_OK && toy->value == 0 && left > 0; left--) {
+        status = bz_yield(toy->queue.loop);
+    }
+    toy->value -= toy->value > 0;
+    return status;
+}
+
+TOY(polls_for_long, 0, .acquire = poll_for_long, .view = NULL);
+
+static void expect_out_of_steps(struct stage *stage) {
+    cr_assert(eq(ptr, (void *)stage->world->judge->violation.oracle, NULL), "%s",
+              stage->world->judge->violation.message);
+    cr_assert(eq(int, stage->world->judge->end, BZ_RUN_OUT_OF_STEPS));
+    stage_end(stage);
+}
+
+/* The number of polls that are left is on its stack. */
+Test(livelock, is_silent_about_a_run_that_is_cut_short) {
     struct stage stage;
-    spin(&stage, 3);
-    cr_assert(eq(int, stage.world->judge->end, BZ_RUN_OUT_OF_STEPS));
-    cr_assert(eq(ptr, (void *)stage.world->judge->violation.oracle, NULL));
-    stage_end(&stage);
-    spin(&stage, 4);
-    stage_expect_violation(&stage, "livelock", 4, "4 steps");
-    stage_end(&stage);
+    struct bz_judge_config config = stage_config(BZ_ORDER_FIFO);
+    for (config.steps_max = 1; config.steps_max <= 256; config.steps_max *= 2) {
+        stage_begin_with(&stage, &polls_for_long, &config, BZ_PRIMITIVE_SEMAPHORE, 1);
+        stage_act(&stage, STAGE_SCRIPTS("acquire", "acquire"), "");
+        expect_out_of_steps(&stage);
+    }
+}
+
+/* Without a clock jump, b polls for ever; the holder sleeps. */
+Test(livelock, is_silent_while_a_timer_would_end_it) {
+    struct stage stage;
+    struct bz_judge_config config = stage_config(BZ_ORDER_FIFO);
+    config.steps_max = 50;
+    stage_begin_with(&stage, &polls_with_view, &config, BZ_PRIMITIVE_SEMAPHORE, 1);
+    stage_act(&stage, STAGE_SCRIPTS("acquire doze release", "acquire release"), "");
+    expect_out_of_steps(&stage);
 }
 
 /* --- leak ------------------------------------------------------------------------------------- */

@@ -17,6 +17,7 @@ Test(oracles, have_stable_names_and_are_found_by_them) {
                                         "cancel-delivered",
                                         "cancel-count",
                                         "misuse",
+                                        "status",
                                         "lost-wakeup",
                                         "starvation",
                                         "work-conserving",

@@ -81,13 +81,13 @@ Test(ownership, is_silent_without_a_view_and_when_a_cancelled_one_gives_back) {
 
 Test(permit_conservation, fires_when_a_release_opens_two_tables) {
     toy_fails(&mints, 1, STAGE_SCRIPTS("acquire yield release"), "a a", "permit-conservation", 2,
-              "level 2 plus holders 0 of 'table' differs from permits 1");
+              "'table' has 2 permits instead of 1: 2 free (its level) and 0 held");
 }
 
 Test(permit_conservation, fires_when_a_cancelled_waiter_makes_a_permit) {
     toy_fails(&bz_variant_zoo_sem_throw_pending, 1,
               STAGE_SCRIPTS("acquire yield release", "~acquire"), "a b !b b", "permit-conservation",
-              4, "level 1 plus holders 1 of 'table' differs from permits 1");
+              4, "'table' has 2 permits instead of 1: 1 free (its level) and 1 held");
 }
 
 Test(permit_conservation, is_silent_without_a_view_and_while_permits_are_promised) {

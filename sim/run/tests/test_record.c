@@ -261,6 +261,35 @@ Test(record, hands_events_to_a_listener) {
     bz_world_destroy(world);
 }
 
+/* --- a recording that does not confirm -------------------------------------------------------- */
+
+/* A run violated, and its recording passed, or violated something else. */
+Test(record, that_does_not_confirm_a_violation_shows_it) {
+    static const char *const oracles[] = {NULL, "fifo"};
+    struct bz_violation violation = {
+        .oracle = "ownership", .step = 7, .task = 2, .message = "one\npermit"};
+    for (size_t index = 0; index < 2; index++) {
+        struct bz_trace trace;
+        tst_sample(&trace);
+        trace.verdict = (struct bz_trace_verdict){.result = "pass", .oracle = oracles[index]};
+        trace.digest = 1;
+        bz_trace_contradict(&trace, &violation, 0xabc);
+        tst_text(trace.verdict.result, "violation");
+        tst_text(trace.verdict.oracle, "ownership");
+        tst_text(trace.verdict.task, trace.tasks[1]);
+        cr_assert(eq(u64, trace.verdict.step, 7));
+        cr_assert(strstr(trace.verdict.message, "one permit [not confirmed: ") != NULL);
+        cr_assert(strstr(trace.verdict.message, "0000000000000abc") != NULL);
+        cr_assert(strstr(trace.verdict.message, index == 0 ? "passes" : "a violation of fifo") !=
+                  NULL);
+        violation.task = 1000; /* of another run: this one has no such task */
+        bz_trace_contradict(&trace, &violation, 0xabc);
+        cr_assert(eq(ptr, (void *)trace.verdict.task, NULL));
+        violation.task = 2;
+        bz_trace_fini(&trace);
+    }
+}
+
 /* --- to a tape -------------------------------------------------------------------------------- */
 
 Test(record, strangers_get_numbers_from_the_far_end) {

@@ -1,0 +1,112 @@
+/* status: what an operation may return, and when. scenarios/tests/test_status.c has every status of
+ * every operation. */
+#include "sim/tests/toys.h"
+
+#define EXACT (BZ_CLAIM_FIFO | BZ_CLAIM_TAKES_AT_RETURN)
+
+static enum bz_status no_memory(void *instance) {
+    (void)instance;
+    return BZ_NO_MEMORY;
+}
+
+/* Asks for more memory than the loop has. */
+static enum bz_status asks_for_memory(void *instance) {
+    struct bz_zoo_semaphore *toy = instance;
+    return bz_mem_alloc(bz_loop_mem(toy->queue.loop), SIZE_MAX / 2) == NULL ? BZ_NO_MEMORY : BZ_OK;
+}
+
+static enum bz_status unknown(void *instance) {
+    (void)instance;
+    return (enum bz_status)99;
+}
+
+/* Waits as it should, and then says that it did not. */
+static enum bz_status lies_after_a_wait(void *instance) {
+    struct bz_zoo_semaphore *toy = instance;
+    bool is_free = toy->value > 0;
+    enum bz_status status = toy_acquire(instance);
+    if (status == BZ_OK && !is_free) {
+        (void)bz_zoo_semaphore_release(instance);
+        status = BZ_TIMED_OUT;
+    }
+    return status;
+}
+
+static enum bz_status refuses(void *instance) {
+    (void)instance;
+    return BZ_NOT_HELD;
+}
+
+TOY(no_memory_toy, 0, .acquire = no_memory);
+TOY(hungry_toy, 0, .acquire = asks_for_memory);
+TOY(unknown_toy, 0, .acquire = unknown);
+TOY(late_liar_toy, 0, .acquire = lies_after_a_wait);
+TOY(refusing_toy, 0, .release = refuses);
+
+Test(status, fires_when_no_memory_was_refused) {
+    toy_fails(&no_memory_toy, 1, STAGE_SCRIPTS("~acquire"), "a", "status", 1,
+              "acquire of 'table' returned no-memory to a, but no memory was refused; it may "
+              "return: ok");
+    toy_passes(&hungry_toy, 1, STAGE_SCRIPTS("~acquire"), "a");
+}
+
+Test(status, fires_at_a_number_that_is_none) {
+    toy_fails(&unknown_toy, 1, STAGE_SCRIPTS("~acquire"), "a", "status", 1,
+              "acquire of 'table' returned status 99 to a, but there is no such status; it may "
+              "return: ok");
+}
+
+Test(status, fires_after_a_wait) {
+    toy_fails(&late_liar_toy, 1, STAGE_SCRIPTS("acquire yield release", "~acquire"), "a b a b",
+              "status", 4, "acquire of 'table' returned timed-out to b, but no time has passed");
+}
+
+Test(status, fires_when_a_holder_may_not_release) {
+    toy_fails(&refusing_toy, 1, STAGE_SCRIPTS("acquire ~release"), "a", "status", 1,
+              "release of 'table' returned not-held to a, but the task holds a permit");
+    toy_passes(&refusing_toy, 1, STAGE_SCRIPTS("~release"), "a");
+}
+
+/* --- queues ----------------------------------------------------------------------------------- */
+
+static enum bz_status is_empty(void *instance, uint64_t *value) {
+    (void)instance;
+    (void)value;
+    return BZ_EMPTY;
+}
+
+static enum bz_status is_full(void *instance, uint64_t value, int64_t priority) {
+    (void)instance;
+    (void)value;
+    (void)priority;
+    return BZ_FULL;
+}
+
+TOY_OF(queue, empty_queue, EXACT, *bz_variant_buzzer.queue, ops->try_get = is_empty);
+TOY_OF(queue, full_queue, EXACT, *bz_variant_buzzer.queue, ops->try_put = is_full);
+TOY_OF(queue, two_stage_queue, BZ_CLAIM_FIFO, *bz_variant_buzzer.queue, ops->try_get = is_empty);
+TOY_OF(queue, impatient_queue, 0, *bz_variant_buzzer.queue, ops->get = is_empty);
+
+static void queue_fails(const struct bz_variant *variant, const char *script, const char *text) {
+    struct stage stage;
+    stage_begin_queue(&stage, variant, BZ_QUEUE_ORDER_FIFO, 1);
+    stage_fails(&stage, STAGE_SCRIPTS(script), "a", "status", 1, text);
+}
+
+static void queue_passes(const struct bz_variant *variant, const char *script) {
+    struct stage stage;
+    stage_begin_queue(&stage, variant, BZ_QUEUE_ORDER_FIFO, 1);
+    stage_passes(&stage, STAGE_SCRIPTS(script), "a", NULL);
+}
+
+Test(status, of_a_try_is_judged_by_the_items_if_the_queue_is_exact) {
+    queue_fails(&empty_queue, "put ~try-get", "get of 'items' returned empty to a");
+    queue_passes(&empty_queue, "~try-get");
+    queue_fails(&full_queue, "~try-put", "put of 'slots' returned full to a");
+    queue_passes(&full_queue, "put ~try-put try-get");
+    queue_passes(&two_stage_queue, "put ~try-get");
+}
+
+Test(status, empty_is_for_tries_alone) {
+    queue_fails(&impatient_queue, "~get", "get of 'items' returned empty to a, but it should wait");
+}
