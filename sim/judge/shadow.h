@@ -90,7 +90,8 @@ struct bz_shadow_task {
     uint16_t excused;     /* statuses that the current operation may return, too, as bits */
     uint32_t called_step; /* next_step at the call of the current operation */
 };
-_Static_assert(sizeof(void *) != 8 || sizeof(struct bz_shadow_task) == 64, "a power of two, so that indexing is a shift");
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bz_shadow_task) == 64,
+               "a power of two, so that indexing is a shift");
 
 #define BZ_NO_TASK UINT32_MAX
 
