@@ -61,7 +61,7 @@ Test(cancel_delivered, fires_when_an_operation_invents_one) {
 
 Test(cancel_delivered, fires_when_a_waiter_is_cancelled_instead_of_woken) {
     toy_fails(&cancels, 1, two_guests, "a b a b", "cancel-delivered", 4,
-              "b on table was refused by an operation that no cancellation had reached");
+              "b on table got 'cancelled' from an operation that no cancel had reached");
 }
 
 /* No request, no cancel: a future of the primitive's own was cancelled. */
