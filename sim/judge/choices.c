@@ -74,11 +74,10 @@ static inline struct bz_cancel_candidate candidate(const struct bz_judge *judge,
     const struct bz_shadow_task *task = &judge->shadow.tasks[id];
     uint32_t window = bz_shadow_window(task);
     bool is_enabled = (judge->config.cancel_windows >> window & 1u) != 0;
-    return (struct bz_cancel_candidate){
-        .task = id,
-        .nth = task->next_step,
-        .window =
-            (uint8_t)(is_enabled & !task->is_freed & !task->is_helper ? window : BZ_WINDOW_NONE)};
+    bool is_victim = is_enabled & !task->is_freed & !task->is_helper;
+    return (struct bz_cancel_candidate){.task = id,
+                                        .nth = task->next_step,
+                                        .window = (uint8_t)(is_victim ? window : BZ_WINDOW_NONE)};
 }
 
 /* A counting sort by window, stable in task order. Tasks that cannot be hit come last. Without
