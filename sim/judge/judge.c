@@ -284,7 +284,10 @@ static __attribute__((noinline)) void resume_cancelled(struct bz_judge *judge, u
     if (status == BZ_CANCELLED && task->cancel_pending) {
         struct bz_shadow_object *object = &judge->shadow.objects[task->object];
         note_debt(object, task);
-        bz_shadow_leave_line(object, task);
+        if (__builtin_expect(task->is_live,
+                             0)) { /* it yields there, and was asked before it came */
+            bz_shadow_leave_line(object, task);
+        }
         task->cancelled_in_op = true;
         task->cancel_pending = false;
     }

@@ -67,15 +67,16 @@ static __attribute__((noinline, cold)) uint32_t count_woken(const struct bz_shad
 
 /* A task returns with a permit, and no permit is left for earlier arrivals that were woken: it took
  * theirs. */
-static void rob_woken(struct bz_shadow *shadow, const struct bz_shadow_object *object,
-                      uint32_t promised, uint32_t oldest, struct bz_overtaking *overtaking) {
-    if (promised == 0 || object->holders + promised <= object->permits) {
-        return;
+static __attribute__((noinline, cold)) void rob_woken(struct bz_shadow *shadow,
+                                                      const struct bz_shadow_object *object,
+                                                      uint32_t promised, uint32_t oldest,
+                                                      struct bz_overtaking *overtaking) {
+    if (object->holders + promised > object->permits) {
+        overtaking->count += (uint32_t)(object->holders + promised - object->permits);
+        overtaking->first = oldest;
+        overtaking->how = BZ_OVERTAKES_ROBBED;
+        shadow->tasks[oldest].overtaken++;
     }
-    overtaking->count += (uint32_t)(object->holders + promised - object->permits);
-    overtaking->first = oldest;
-    overtaking->how = BZ_OVERTAKES_ROBBED;
-    shadow->tasks[oldest].overtaken++;
 }
 
 /* A newcomer was granted at once while earlier, woken ones have not resumed. */
@@ -99,27 +100,29 @@ static inline uint64_t count_left(const struct bz_shadow_object *object, uint32_
 struct bz_overtaking bz_order_of_grant(struct bz_shadow *shadow, uint32_t number, uint32_t id,
                                        enum bz_grant grant) {
     struct bz_shadow_object *object = &shadow->objects[number];
-    const struct bz_shadow_task *task = &shadow->tasks[id];
     struct bz_overtaking overtaking = {.count = 0};
-    bool is_at_once = grant == BZ_GRANT_AT_ONCE;
     bool is_by_grant = wakes_by_grant(object);
+    bool is_wake = grant == BZ_GRANT_WAKE;
+    bool has_woken = !is_wake & (object->woken > 0);
     uint32_t promised = 0;
     uint32_t oldest = 0;
-    if (grant == BZ_GRANT_WAKE && !is_by_grant) {
+    if (is_wake & !is_by_grant) {
         return overtaking; /* nothing was granted yet */
     }
-    bool is_short = object->holders + object->woken > object->permits;
-    if (grant != BZ_GRANT_WAKE && object->is_counted && (is_short || !is_by_grant)) {
+    if (has_woken && object->is_counted &&
+        (!is_by_grant || object->holders + object->woken > object->permits)) {
         promised = count_woken(shadow, object, id, &oldest);
     }
     /* A grant by a wake-up was judged then. */
-    bool is_judged = grant == BZ_GRANT_RETURN && is_by_grant && !task->is_live;
-    if (object->live > 0 && !is_judged && !bz_shadow_is_oldest(shadow, object, id)) {
+    bool is_judged = grant == BZ_GRANT_RETURN && is_by_grant && !shadow->tasks[id].is_live;
+    if (!is_judged && object->live > 0 && !bz_shadow_is_oldest(shadow, object, id)) {
         pass_waiting(shadow, object, id, count_left(object, is_by_grant ? object->woken : promised),
                      &overtaking);
     }
-    rob_woken(shadow, object, promised, oldest, &overtaking);
-    if (is_at_once && object->is_strict && object->woken > 0) {
+    if (promised > 0) {
+        rob_woken(shadow, object, promised, oldest, &overtaking);
+    }
+    if (has_woken && grant == BZ_GRANT_AT_ONCE && object->is_strict) {
         pass_woken(shadow, object, &overtaking);
     }
     return overtaking;

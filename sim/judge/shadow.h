@@ -248,7 +248,10 @@ struct bz_overtaking bz_order_of_grant(struct bz_shadow *shadow, uint32_t number
 static inline bool bz_order_may_pass(const struct bz_shadow *shadow, uint32_t number, uint32_t id,
                                      enum bz_grant grant) {
     const struct bz_shadow_object *object = &shadow->objects[number];
-    bool passes_waiting = (object->live > 0) & (shadow->tasks[id].arrival > object->first_live);
+    bool is_later = shadow->tasks[id].arrival > object->first_live;
+    bool passes_waiting = grant == BZ_GRANT_AT_ONCE ? object->live > 0
+                          : grant == BZ_GRANT_WAKE  ? is_later /* it is live itself */
+                                                    : is_later & (object->live > 0);
     return passes_waiting | ((grant != BZ_GRANT_WAKE) & (object->woken > 0));
 }
 
