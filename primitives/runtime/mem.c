@@ -119,6 +119,10 @@ void *bz_mem_grow(struct bz_mem *mem, void *block, size_t old_bytes, size_t new_
     return larger;
 }
 
+void bz_mem_adopt(struct bz_mem *mem) {
+    bz_san_unpoison(mem->base, mem->used_bytes);
+}
+
 void bz_mem_reset(struct bz_mem *mem) {
     note_used(mem);
     memset(mem->free_lists, 0, mem->classes_used * sizeof mem->free_lists[0]);

@@ -45,6 +45,10 @@ void bz_mem_free(struct bz_mem *mem, void *block, size_t size_bytes);
  * at the limit: `block` is still there. O(old_bytes). */
 void *bz_mem_grow(struct bz_mem *mem, void *block, size_t old_bytes, size_t new_bytes);
 
+/* For an arena in a shared mapping, after another process has used it: a sanitizer of this process
+ * does not know which blocks are live. */
+void bz_mem_adopt(struct bz_mem *mem);
+
 /* Frees every block. */
 void bz_mem_reset(struct bz_mem *mem);
 

@@ -118,6 +118,10 @@ bool bz_overtime_jumps(struct bz_judge *judge);
 /* The judge is again as it was at the limit. */
 void bz_overtime_end(struct bz_judge *judge);
 
+/* After a child process has used the judge: a sanitizer of this process does not know which of its
+ * memory is in use. */
+void bz_judge_adopt(const struct bz_judge *judge);
+
 /* --- the path of a step ----------------------------------------------------------------------- */
 
 /* False: ask bz_judge_goes_on() whether the run goes on. */

@@ -56,6 +56,11 @@ void bz_judge_destroy(struct bz_judge *judge) {
     }
 }
 
+void bz_judge_adopt(const struct bz_judge *judge) {
+    bz_mem_adopt(judge->mem);
+    bz_mem_adopt(judge->shadow.mem);
+}
+
 /* --- a run ------------------------------------------------------------------------------------ */
 
 /* False without memory: the run has no strategy. */

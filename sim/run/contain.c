@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "primitives/runtime/internal.h"
+#include "sim/judge/internal.h"
 
 #define CHILDREN_MAX 256u
 /* Between steps the harness itself may take its time. */
@@ -75,6 +76,12 @@ static void catch_faults(void) {
 #if BZ_SAN_ADDRESS
 void __sanitizer_set_death_callback(void (*callback)(void));
 
+/* LeakSanitizer asks at exit. A child never ends as a program should. */
+int __lsan_is_turned_off(void);
+int __lsan_is_turned_off(void) {
+    return own_page != NULL;
+}
+
 static void on_sanitizer(void) {
     own_page->is_sanitizer = true;
 }
@@ -99,7 +106,10 @@ static _Noreturn void be_child(struct bz_child_page *page, const struct bz_world
     (void)setrlimit(RLIMIT_CORE, &no_core);
     (void)dup2(STDERR_FILENO, STDOUT_FILENO);
     signal(SIGINT, SIG_IGN); /* the parent decides */
-    signal(SIGTERM, SIG_DFL);
+    static const int deadly[] = {SIGTERM, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
+    for (size_t index = 0; index < sizeof deadly / sizeof deadly[0]; index++) {
+        signal(deadly[index], SIG_DFL); /* a sanitizer may have handlers */
+    }
     catch_faults();
     bz_lack_handler = on_lack;
 #if BZ_SAN_ADDRESS
@@ -232,6 +242,9 @@ bool bz_child_start(struct bz_child *child, const struct bz_contain *contain,
 }
 
 static void let_go(struct bz_child *child) {
+    if (child->judge != NULL) {
+        bz_judge_adopt(child->judge);
+    }
     close(child->fd);
     bz_shared_free(child->page, sizeof *child->page);
     child->page = NULL;
