@@ -59,6 +59,7 @@ static void on_lack(const char *sentence) {
 void bz_cli_begin(void) {
     argp_err_exit_status = BZ_EXIT_USAGE;
     bz_lack_handler = on_lack;
+    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is a failed write */
     if (atexit(close_stdout) != 0) {
         bz_lack_stop(NULL, "the end of the program");
     }
@@ -105,6 +106,21 @@ const char *bz_cli_hint(const char *word, const char *const *candidates, size_t 
     const char *nearest = bz_nearest_name(word, candidates, count);
     snprintf(hint, sizeof hint, "; did you mean '%s'?", nearest != NULL ? nearest : "");
     return nearest != NULL ? hint : "";
+}
+
+const char *bz_cli_quoted(const char *text, char *buffer, size_t size_bytes) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-./:,+@%=";
+    bool is_plain = text[0] != '\0' && text[0] != '-' && text[strspn(text, plain)] == '\0';
+    size_t used = (size_t)snprintf(buffer, size_bytes, "%s", is_plain ? text : "'");
+    for (; !is_plain && *text != '\0' && used + 6 < size_bytes; text++) {
+        const char *piece = *text == '\'' ? "'\\''" : (const char[]){*text, '\0'};
+        used += (size_t)snprintf(buffer + used, size_bytes - used, "%s", piece);
+    }
+    if (!is_plain) {
+        snprintf(buffer + used, size_bytes - used, "'");
+    }
+    return buffer;
 }
 
 const char *bz_cli_time_text(uint64_t time_ns) {

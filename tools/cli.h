@@ -72,6 +72,9 @@ void bz_interrupt_catch(void);                       /* installs the handler */
  * call. */
 const char *bz_cli_hint(const char *word, const char *const *candidates, size_t count);
 
+/* The text as one word of a shell, in quotes if it needs them, cut to fit; returns `buffer`. */
+const char *bz_cli_quoted(const char *text, char *buffer, size_t size_bytes);
+
 /* Virtual time in the largest exact unit: "250 us". Valid until the next call. */
 const char *bz_cli_time_text(uint64_t time_ns);
 

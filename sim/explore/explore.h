@@ -110,6 +110,9 @@ struct bz_explore_config {
     bool (*poll)(void *context, const struct bz_explore_progress *progress); /* false: stop */
     /* After every round and the sweep, with its counts. NULL: not called. */
     void (*on_round)(void *context, const struct bz_explore_result *so_far, bool is_sweep);
+    /* For each finding, at once, with its place in result->findings: the rounds after a sweep begin
+     * again with the first. NULL: not called. */
+    void (*on_finding)(void *context, uint32_t place, const struct bz_explore_finding *finding);
     void *context;
 };
 

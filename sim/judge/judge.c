@@ -92,6 +92,16 @@ bool bz_oracle_ends_process(const char *name) {
     return index < bz_oracle_count && index >= bz_oracle_index("crash"); /* the last ones: died.h */
 }
 
+/* What the task of a violation was doing. A call that is held back is not in the shadow state. */
+static void note_place(const struct bz_judge *judge, struct bz_violation *violation) {
+    if (violation->task != 0 && violation->task <= judge->shadow.task_count) {
+        const struct bz_shadow_task *task = &judge->shadow.tasks[violation->task];
+        bool is_calling = judge->call.kind != 0 && judge->call.task == violation->task;
+        violation->op = is_calling ? (enum bz_op)judge->call.op : bz_shadow_op(task);
+        violation->window = bz_shadow_window(task);
+    }
+}
+
 static __attribute__((format(printf, 6, 0))) void violate(struct bz_judge *judge,
                                                           const char *oracle, uint64_t bit,
                                                           uint32_t task, uint32_t object,
@@ -109,6 +119,7 @@ static __attribute__((format(printf, 6, 0))) void violate(struct bz_judge *judge
                                        .task = task,
                                        .object = object,
                                        .time_ns = judge->now_ns};
+    note_place(judge, violation);
     vsnprintf(violation->message, sizeof violation->message, format, arguments);
     judge->is_stopped = true;
     judge->pause_at = 0;
