@@ -12,6 +12,7 @@
 #include "scenarios/scenarios.h"
 #include "sim/choice/choice.h"
 #include "tools/plugins.h"
+#include "tools/progress.h"
 #include "traces/lack.h"
 
 struct bz_catalog bz_cli_catalog = {
@@ -85,13 +86,21 @@ int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...) {
     return code;
 }
 
+#define SIGNAL_PAIR_NS UINT64_C(200000000)
+
 volatile sig_atomic_t bz_interrupt_requested;
 
+/* timeout(1) sends each signal twice, to the process and to its group. */
 static void on_signal(int number) {
-    (void)number;
-    __atomic_store_n(&bz_interrupt_requested, 1, __ATOMIC_RELAXED); /* other threads read it */
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
+    static uint64_t first_ns;
+    uint64_t now_ns = bz_wall_ns();
+    if (bz_interrupt_requested == 0) {
+        first_ns = now_ns;
+        __atomic_store_n(&bz_interrupt_requested, 1, __ATOMIC_RELAXED); /* other threads read it */
+    } else if (now_ns - first_ns >= SIGNAL_PAIR_NS) {
+        signal(number, SIG_DFL);
+        raise(number); /* when the handler returns */
+    }
 }
 
 void bz_interrupt_catch(void) {

@@ -63,8 +63,8 @@ enum bz_exit bz_cli_exit_of_errno(int number);
 int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Ctrl-C during long work: the first signal requests an orderly end, the second kills the process.
- * */
+/* Ctrl-C during long work: the first signal requests an orderly end, a second one, 0.2 seconds
+ * later or more, kills the process. */
 extern volatile sig_atomic_t bz_interrupt_requested; /* not 0 after SIGINT or SIGTERM */
 void bz_interrupt_catch(void);                       /* installs the handler */
 

@@ -100,13 +100,13 @@ static void check_options(struct argp_state *state, void *target) {
         has_required |= run->required.windows[op] != 0;
     }
     const char *extra = run->options.scenario != NULL    ? run->options.scenario
-                        : run->options.variant != NULL   ? "--variant"
+                        : run->options.variant != NULL   ? "variant"
                         : run->options.setting_count > 0 ? run->options.settings[0].name
                         : has_seeds                      ? run->selection
-                        : run->has_seed_first            ? "--seed-first"
-                        : run->keep_going                ? "--keep-going"
-                        : has_required                   ? "--require-window"
-                        : run->out != NULL               ? "--out"
+                        : run->has_seed_first            ? "seed-first"
+                        : run->keep_going                ? "keep-going"
+                        : has_required                   ? "require-window"
+                        : run->out != NULL               ? "out"
                                                          : NULL;
     if (extra != NULL) {
         argp_error(state,
@@ -178,7 +178,6 @@ static bool run_campaign(struct run *run, struct bz_campaign_result *result, dou
                                         .on_finding = keep_finding,
                                         .on_state = keep_state,
                                         .context = run};
-    bz_interrupt_catch();
     bz_progress_begin(&run->progress, run->is_quiet, run->runs, run->seconds);
     run->progress.runs_before = run->state->result.runs;
     if (run->budget_ms != 0) {
@@ -326,6 +325,7 @@ int bz_command_run(int argc, char **argv) {
                "nothing found, 1 a violation, 2 usage, 4 a required window was never hit, 5 "
                "interrupted or out of steps."};
     int code = bz_options_parse(&syntax, argc, argv);
+    bz_interrupt_catch();
     bz_campaign_begin(&state);
     run.budget_ms = run.seconds * 1000;
     code = code != BZ_EXIT_OK ? code : run.resume != NULL ? resume(&run) : begin(&run);
