@@ -13,6 +13,7 @@
 #include "scenarios/scenarios.h"
 #include "sim/choice/choice.h"
 #include "tools/plugins.h"
+#include "tools/progress.h"
 #include "traces/lack.h"
 
 struct bz_catalog bz_cli_catalog = {.scenarios = bz_scenarios,
@@ -62,6 +63,7 @@ static void on_lack(const char *sentence) {
 void bz_cli_begin(void) {
     argp_err_exit_status = BZ_EXIT_USAGE;
     bz_lack_handler = on_lack;
+    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is a failed write */
     if (atexit(close_stdout) != 0) {
         bz_lack_stop(NULL, "the end of the program");
     }
@@ -87,22 +89,20 @@ int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...) {
     return code;
 }
 
+#define SIGNAL_PAIR_NS UINT64_C(200000000)
+
 volatile sig_atomic_t bz_interrupt_requested;
 
-/* timeout(1) and terminals may send one signal twice, to the process and to its group. */
-#define SAME_SIGNAL_NS UINT64_C(500000000)
-
+/* timeout(1) sends each signal twice, to the process and to its group. */
 static void on_signal(int number) {
     static uint64_t first_ns;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    uint64_t now_ns = bz_wall_ns();
     if (bz_interrupt_requested == 0) {
         first_ns = now_ns;
         bz_interrupt_requested = 1;
-    } else if (now_ns - first_ns > SAME_SIGNAL_NS) {
+    } else if (now_ns - first_ns >= SIGNAL_PAIR_NS) {
         signal(number, SIG_DFL);
-        raise(number);
+        raise(number); /* when the handler returns */
     }
 }
 
@@ -118,6 +118,21 @@ const char *bz_cli_hint(const char *word, const char *const *candidates, size_t 
     const char *nearest = bz_nearest_name(word, candidates, count);
     snprintf(hint, sizeof hint, "; did you mean '%s'?", nearest != NULL ? nearest : "");
     return nearest != NULL ? hint : "";
+}
+
+const char *bz_cli_quoted(const char *text, char *buffer, size_t size_bytes) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-./:,+@%=";
+    bool is_plain = text[0] != '\0' && text[0] != '-' && text[strspn(text, plain)] == '\0';
+    size_t used = (size_t)snprintf(buffer, size_bytes, "%s", is_plain ? text : "'");
+    for (; !is_plain && *text != '\0' && used + 6 < size_bytes; text++) {
+        const char *piece = *text == '\'' ? "'\\''" : (const char[]){*text, '\0'};
+        used += (size_t)snprintf(buffer + used, size_bytes - used, "%s", piece);
+    }
+    if (!is_plain) {
+        snprintf(buffer + used, size_bytes - used, "'");
+    }
+    return buffer;
 }
 
 const char *bz_cli_time_text(uint64_t time_ns) {

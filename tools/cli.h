@@ -63,14 +63,17 @@ enum bz_exit bz_cli_exit_of_errno(int number);
 int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Ctrl-C during long work: the first signal requests an orderly end, another one half a second
- * later kills the process. */
+/* Ctrl-C during long work: the first signal requests an orderly end, a second one, 0.2 seconds
+ * later or more, kills the process. */
 extern volatile sig_atomic_t bz_interrupt_requested; /* not 0 after SIGINT or SIGTERM */
 void bz_interrupt_catch(void);                       /* installs the handler */
 
 /* "; did you mean 'x'?" for the candidate nearest to `word`, or an empty text. Valid until the next
  * call. */
 const char *bz_cli_hint(const char *word, const char *const *candidates, size_t count);
+
+/* The text as one word of a shell, in quotes if it needs them, cut to fit; returns `buffer`. */
+const char *bz_cli_quoted(const char *text, char *buffer, size_t size_bytes);
 
 /* Virtual time in the largest exact unit: "250 us". Valid until the next call. */
 const char *bz_cli_time_text(uint64_t time_ns);

@@ -23,6 +23,8 @@ struct explore {
     bool is_quiet;
     struct bz_progress progress;
     char so_far[160]; /* what is proved, or was found */
+    struct bz_kept_findings *findings;
+    int findings_code; /* the worst of their exit codes */
 };
 
 static uint32_t parse_reduction(struct argp_state *state, const char *word) {
@@ -116,8 +118,11 @@ static void on_outside_state(void *context) {
 
 /* --- what was found --------------------------------------------------------------------------- */
 
-static int keep_finding(struct explore *explore, const struct bz_program *program,
-                        const struct bz_explore_finding *finding, struct bz_kept_findings *kept) {
+/* Records it as an ordinary run. */
+static int keep_finding(struct explore *explore, uint32_t place,
+                        const struct bz_explore_finding *finding) {
+    const struct bz_program *program = explore->config.program;
+    struct bz_kept_findings *kept = explore->findings;
     struct bz_program repeat;
     struct bz_finding found;
     snprintf(explore->so_far, sizeof explore->so_far, "found: %s: %.100s",
@@ -139,8 +144,29 @@ static int keep_finding(struct explore *explore, const struct bz_program *progra
                            "%s was violated, but an ordinary run does not repeat it: %s",
                            finding->violation.oracle, finding->violation.message);
     }
-    int code = bz_findings_add(kept, explore->name, &repeat, &found, explore->out);
+    place = place < kept->count ? place : kept->count;
+    int code = bz_findings_keep(kept, place, explore->name, &repeat, &found, explore->out);
     return code == BZ_EXIT_INTERNAL ? BZ_EXIT_INTERRUPTED : code; /* for lack of memory */
+}
+
+static void on_finding(void *context, uint32_t place, const struct bz_explore_finding *finding) {
+    struct explore *explore = context;
+    int code = keep_finding(explore, place, finding);
+    explore->findings_code = code > explore->findings_code ? code : explore->findings_code;
+}
+
+/* Searches witnesses. */
+static int finish_findings(struct explore *explore, const struct bz_explore_result *result) {
+    struct bz_kept_findings *kept = explore->findings;
+    while (kept->count > result->finding_count) { /* of a sweep that rounds made simpler */
+        bz_trace_fini(&kept->items[--kept->count].trace);
+    }
+    for (uint32_t index = 0; index < kept->count; index++) {
+        int code = bz_findings_search_witness(kept, index, explore->name, explore->config.program);
+        code = code == BZ_EXIT_INTERNAL ? BZ_EXIT_INTERRUPTED : code;
+        explore->findings_code = code > explore->findings_code ? code : explore->findings_code;
+    }
+    return explore->findings_code;
 }
 
 static int exit_code_of(const struct explore *explore, const struct bz_explore_result *result) {
@@ -169,7 +195,8 @@ int bz_command_explore(int argc, char **argv) {
                                          .stop = &bz_interrupt_requested,
                                          .poll = poll,
                                          .on_round = on_round,
-                                         .on_outside_state = on_outside_state}};
+                                         .on_outside_state = on_outside_state,
+                                         .on_finding = on_finding}};
     struct bz_program program;
     static struct bz_explore_result result;
     static struct bz_kept_findings findings;
@@ -191,6 +218,7 @@ int bz_command_explore(int argc, char **argv) {
     }
     explore.config.program = &program;
     explore.config.context = &explore;
+    explore.findings = &findings;
     bz_cli_set_lack(argv[0], BZ_EXIT_INTERRUPTED, "nothing is proved");
     struct bz_explore_report report = {.program = &program,
                                        .config = &explore.config,
@@ -211,10 +239,7 @@ int bz_command_explore(int argc, char **argv) {
     }
     report.seconds = bz_progress_end(&explore.progress);
     report.exit_code = exit_code_of(&explore, &result);
-    for (uint32_t index = 0; index < result.finding_count; index++) {
-        int one = keep_finding(&explore, &program, &result.findings[index], &findings);
-        code = one > code ? one : code;
-    }
+    code = finish_findings(&explore, &result);
     report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
     if (explore.is_json) {
         bz_explore_report_put_json(&report);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "sim/run/settings.h"
 #include "tools/cli.h"
@@ -130,12 +131,9 @@ static void expand(FILE *out, const char *text, const struct word *words) {
     }
 }
 
-static int write_file(const char *command, const char *folder, const char *name,
-                      const struct word *words, const char *text) {
-    char path[PATH_MAX];
-    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
-    errno = ENAMETOOLONG;
-    FILE *file = length > 0 && (size_t)length < sizeof path ? fopen(path, "wx") : NULL;
+static int write_file(const char *command, const char *path, const struct word *words,
+                      const char *text) {
+    FILE *file = fopen(path, "wx");
     if (file == NULL) {
         return bz_cli_fail(command, bz_cli_exit_of_errno(errno), "cannot create '%s': %s", path,
                            strerror(errno));
@@ -146,8 +144,40 @@ static int write_file(const char *command, const char *folder, const char *name,
         return bz_cli_fail(command, bz_cli_exit_of_errno(errno), "cannot write '%s': %s", path,
                            strerror(errno));
     }
-    printf("%s\n", path);
     return BZ_EXIT_OK;
+}
+
+/* The path of a file of the skeleton. False: it is too long. */
+static bool path_of(const char *folder, const char *source, const struct bz_embedded *file,
+                    char path[PATH_MAX]) {
+    const char *name = strcmp(file->name, "NAME.c") == 0 ? source : file->name;
+    int length = snprintf(path, PATH_MAX, "%s/%s", folder, name);
+    return length > 0 && length < PATH_MAX;
+}
+
+/* Writes all files into a new folder, or none. */
+static int fill_folder(const char *command, const char *folder, const char *source,
+                       const struct word *words) {
+    char path[PATH_MAX];
+    int code = BZ_EXIT_OK;
+    for (const struct bz_embedded *file = bz_variant_templates;
+         code == BZ_EXIT_OK && file->name != NULL; file++) {
+        code = path_of(folder, source, file, path)
+                   ? write_file(command, path, words, file->text)
+                   : bz_cli_fail(command, BZ_EXIT_USAGE, "--dir: the name is too long");
+    }
+    for (const struct bz_embedded *file = bz_variant_templates; file->name != NULL; file++) {
+        bool is_path = path_of(folder, source, file, path);
+        if (code == BZ_EXIT_OK) {
+            printf("%s\n", path);
+        } else if (is_path) {
+            unlink(path);
+        }
+    }
+    if (code != BZ_EXIT_OK) {
+        rmdir(folder);
+    }
+    return code;
 }
 
 /* Creates the folder; an existing one is refused. */
@@ -179,13 +209,7 @@ static int write_files(const struct new_variant *new, const char *command) {
                    : bz_cli_fail(command, BZ_EXIT_USAGE, "cannot create '%s': %s", folder,
                                  strerror(errno));
     }
-    int code = BZ_EXIT_OK;
-    for (const struct bz_embedded *file = bz_variant_templates;
-         code == BZ_EXIT_OK && file->name != NULL; file++) {
-        const char *name = strcmp(file->name, "NAME.c") == 0 ? source : file->name;
-        code = write_file(command, folder, name, words, file->text);
-    }
-    return code;
+    return fill_folder(command, folder, source, words);
 }
 
 int bz_command_new(int argc, char **argv) {

@@ -13,6 +13,7 @@
 #include "tools/options.h"
 #include "tools/plugins.h"
 #include "tools/report.h"
+#include "traces/text.h"
 
 struct replay {
     const char *name; /* for messages */
@@ -228,9 +229,7 @@ static int write_program(const struct replay *replay) {
         return bz_cli_fail(replay->name, BZ_EXIT_INTERNAL,
                            "--program-out: the program is larger than any that can be read");
     }
-    FILE *file = fopen(replay->program_out, "wx");
-    bool is_written = file != NULL && fwrite(text, 1, length, file) == length;
-    is_written &= file != NULL && fclose(file) == 0;
+    bool is_written = bz_file_create(replay->program_out, text, length);
     return is_written ? BZ_EXIT_OK
                       : bz_cli_fail(replay->name, bz_cli_exit_of_errno(errno),
                                     "--program-out: cannot write '%s': %s", replay->program_out,

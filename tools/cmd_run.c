@@ -5,6 +5,7 @@
 
 #include "sim/run/campaign.h"
 #include "sim/run/settings.h"
+#include "tools/checkpoint_file.h"
 #include "tools/cli.h"
 #include "tools/diagnosis.h"
 #include "tools/findings.h"
@@ -28,9 +29,18 @@ struct run {
     struct bz_require_window required;
     const char *out;
     bool is_strict;
+    const char *resume;
     bool is_json;
     bool is_quiet;
     struct bz_progress progress;
+    struct bz_program program;
+    struct bz_checkpoint_file *file; /* NULL: no checkpoint */
+    struct bz_campaign_state *state; /* to go on from */
+    struct bz_kept_findings *findings;
+    const char *name;   /* for messages */
+    int findings_code;  /* the worst of their exit codes */
+    uint64_t before_ms; /* spent in earlier sessions */
+    uint64_t budget_ms; /* of this one; 0: no limit */
 };
 
 static void parse_range(struct run *run, struct argp_state *state, const char *text) {
@@ -82,6 +92,30 @@ static void check_options(struct argp_state *state, void *target) {
         (strcmp(run->selection, "seed") == 0 || strcmp(run->selection, "seeds") == 0)) {
         argp_error(state, "--seed-first contradicts --%s; give one of them", run->selection);
     }
+    if (run->resume == NULL) {
+        return;
+    }
+    bool has_seeds = run->selection != NULL && strcmp(run->selection, "time") != 0;
+    bool has_required = false;
+    for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
+        has_required |= run->required.windows[op] != 0;
+    }
+    const char *extra = run->options.scenario != NULL    ? run->options.scenario
+                        : run->options.variant != NULL   ? "variant"
+                        : run->options.setting_count > 0 ? run->options.settings[0].name
+                        : has_seeds                      ? run->selection
+                        : run->has_seed_first            ? "seed-first"
+                        : run->keep_going                ? "keep-going"
+                        : has_required                   ? "require-window"
+                        : run->out != NULL               ? "out"
+                                                         : NULL;
+    if (extra != NULL) {
+        argp_error(state,
+                   "--resume takes the program, the seeds and the folder from the "
+                   "checkpoint: leave out '%s'. With it go --plugin, --jobs, --time, "
+                   "--json and --quiet",
+                   extra);
+    }
 }
 
 static const struct bz_option options[] = {
@@ -105,8 +139,10 @@ static const struct bz_option options[] = {
     {"strict", NULL,
      "Exit with 4 after a warning: no operation ever waited, or no cancel struck one that did",
      BZ_OPTION_FLAG, offsetof(struct run, is_strict)},
-    {"out", "DIR", "Write a trace of each finding kept into this folder", BZ_OPTION_TEXT,
-     offsetof(struct run, out), .is_once = true},
+    {"out", "DIR", "Write a trace of each finding, and what --resume needs, into this folder",
+     BZ_OPTION_TEXT, offsetof(struct run, out), .is_once = true},
+    {"resume", "DIR", "Continue the campaign whose --out was this folder", BZ_OPTION_TEXT,
+     offsetof(struct run, resume), .is_once = true},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct run, is_json)},
     {"quiet", NULL, "Print findings only", BZ_OPTION_FLAG, offsetof(struct run, is_quiet)},
     {NULL},
@@ -121,20 +157,47 @@ static bool poll_campaign(void *context, const struct bz_campaign_result *so_far
     return bz_interrupt_requested == 0 && !is_time_up;
 }
 
-static bool run_campaign(struct run *run, const struct bz_program *program,
-                         struct bz_campaign_result *result, double *seconds) {
-    struct bz_campaign_config config = {.program = program,
+static void keep_finding(void *context, uint32_t place, const struct bz_finding *finding) {
+    struct run *run = context;
+    int code = bz_findings_keep(run->findings, place, run->name, &run->program, finding, run->out);
+    run->findings_code = code > run->findings_code ? code : run->findings_code;
+}
+
+static void keep_state(void *context, const struct bz_campaign_state *state, bool is_last) {
+    struct run *run = context;
+    if (run->file != NULL) {
+        bz_checkpoint_file_write(run->file, state, is_last);
+    }
+}
+
+static bool run_campaign(struct run *run, struct bz_campaign_result *result, double *seconds) {
+    struct bz_campaign_config config = {.program = &run->program,
                                         .seed_first = run->seed_first,
                                         .runs = run->runs,
                                         .jobs = run->jobs,
                                         .keep_going = run->keep_going,
                                         .stop = &bz_interrupt_requested,
                                         .poll = poll_campaign,
+                                        .from = run->state,
+                                        .on_finding = keep_finding,
+                                        .on_state = keep_state,
                                         .context = run};
     bz_progress_begin(&run->progress, run->is_quiet, run->runs, run->seconds);
+    run->progress.runs_before = run->state->result.runs;
+    if (run->budget_ms != 0) {
+        run->progress.deadline_ns = run->progress.began_ns + run->budget_ms * 1000000;
+    }
     bool is_done = bz_campaign_run(&config, result);
     *seconds = bz_progress_end(&run->progress);
     return is_done;
+}
+
+/* Whether it ended before its work was done. The time of a campaign without a number of runs is its
+ * work. */
+static bool is_stopped(const struct run *run, const struct bz_campaign_result *result) {
+    bool has_limit = run->file == NULL || run->file->checkpoint.limit_ms != 0;
+    return result->lack[0] != '\0' ||
+           (result->is_interrupted && (bz_interrupt_requested != 0 || !has_limit));
 }
 
 static int exit_code_of(const struct bz_run_report *report) {
@@ -153,11 +216,108 @@ static int exit_code_of(const struct bz_run_report *report) {
     return is_unproved ? BZ_EXIT_UNPROVED : BZ_EXIT_OK;
 }
 
+/* --- where it begins -------------------------------------------------------------------------- */
+
+/* A new campaign. */
+static int begin(struct run *run) {
+    int code = bz_options_program(&run->options, run->name, &run->program);
+    if (code != BZ_EXIT_OK || run->out == NULL) {
+        return code;
+    }
+    code = bz_findings_prepare_folder(run->name, run->out);
+    if (code != BZ_EXIT_OK) {
+        return code;
+    }
+    static struct bz_checkpoint_file file;
+    file.name = run->name;
+    file.checkpoint = (struct bz_checkpoint){.program = run->program,
+                                             .seed_first = run->seed_first,
+                                             .runs = run->runs,
+                                             .limit_ms = run->budget_ms,
+                                             .keep_going = run->keep_going};
+    memcpy(file.checkpoint.required, run->required.windows, sizeof file.checkpoint.required);
+    run->file = &file;
+    return bz_checkpoint_file_create(run->file, run->out);
+}
+
+/* The first run shows whether the code is the one that the checkpoint is about. */
+static int check_code(struct run *run) {
+    const struct bz_campaign_result *result = &run->state->result;
+    bool is_measured = result->runs > 0 && bz_program_measure(&run->program);
+    struct bz_world *world = is_measured ? bz_program_new_world(&run->program) : NULL;
+    if (world == NULL) {
+        return BZ_EXIT_OK; /* a lack shows later */
+    }
+    enum bz_run_end end = bz_program_run(&run->program, world, run->seed_first);
+    uint64_t digest = bz_judge_digest(world->judge);
+    bz_world_destroy(world);
+    return end == BZ_RUN_NO_RESOURCE || digest == result->digest_first
+               ? BZ_EXIT_OK
+               : bz_cli_fail(run->name, BZ_EXIT_USAGE,
+                             "--resume: %s: the code under test has changed: seed 0x%" PRIx64
+                             " had digest %016" PRIx64 ", and has %016" PRIx64
+                             "; begin a new campaign",
+                             run->file->path, run->seed_first, result->digest_first, digest);
+}
+
+/* One that goes on. --time is the time of this session; without it, a campaign with a limit takes
+ * what is left of it. */
+static int resume(struct run *run) {
+    static struct bz_checkpoint_file file;
+    file.name = run->name;
+    int code = bz_checkpoint_file_open(&file, run->resume, run->state);
+    if (code != BZ_EXIT_OK) {
+        return code;
+    }
+    struct bz_checkpoint *checkpoint = &file.checkpoint;
+    run->before_ms = file.before_ms;
+    if (checkpoint->limit_ms != 0 && run->budget_ms != 0) {
+        checkpoint->limit_ms = checkpoint->spent_ms + run->budget_ms;
+    }
+    run->file = &file;
+    run->out = file.folder;
+    run->program = checkpoint->program;
+    run->seed_first = checkpoint->seed_first;
+    run->runs = checkpoint->runs;
+    run->keep_going = checkpoint->keep_going;
+    memcpy(run->required.windows, checkpoint->required, sizeof checkpoint->required);
+    if (bz_checkpoint_is_finished(checkpoint, run->state)) {
+        bz_cli_fail(run->name, BZ_EXIT_OK, "the campaign of '%s' is finished; its report follows",
+                    file.path);
+        run->runs = run->state->result.runs;
+        run->file = NULL;
+    } else if (checkpoint->limit_ms != 0) {
+        run->budget_ms = checkpoint->limit_ms - checkpoint->spent_ms;
+    }
+    return BZ_EXIT_OK;
+}
+
+/* --- what came of it -------------------------------------------------------------------------- */
+
+/* Records the findings of earlier sessions again; their files are there. */
+static int keep_earlier_findings(struct run *run) {
+    for (uint32_t index = 0; index < run->state->result.finding_count; index++) {
+        keep_finding(run, index, &run->state->result.findings[index]);
+    }
+    return run->findings_code;
+}
+
+/* Takes over the counts, and searches witnesses. */
+static int finish_findings(struct run *run, const struct bz_campaign_result *result) {
+    for (uint32_t index = 0; index < result->finding_count; index++) {
+        int code = bz_findings_search_witness(run->findings, index, run->name, &run->program);
+        run->findings_code = code > run->findings_code ? code : run->findings_code;
+        run->findings->items[index].count = result->findings[index].count;
+    }
+    return run->findings_code;
+}
+
 int bz_command_run(int argc, char **argv) {
-    struct run run = {.runs = RUNS_DEFAULT, .jobs = 1};
-    struct bz_program program;
     static struct bz_campaign_result result;
     static struct bz_kept_findings findings;
+    static struct bz_campaign_state state;
+    struct run run = {
+        .runs = RUNS_DEFAULT, .jobs = 1, .state = &state, .findings = &findings, .name = argv[0]};
     const struct bz_syntax syntax = {
         .options = options,
         .target = &run,
@@ -171,37 +331,43 @@ int bz_command_run(int argc, char **argv) {
                "nothing found, 1 a violation, 2 usage, 4 a required window was never hit, or a "
                "warning with --strict, 5 interrupted or out of steps."};
     int code = bz_options_parse(&syntax, argc, argv);
-    code = code == BZ_EXIT_OK ? bz_options_program(&run.options, argv[0], &program) : code;
-    code =
-        code == BZ_EXIT_OK && run.out != NULL ? bz_findings_prepare_folder(argv[0], run.out) : code;
+    bz_interrupt_catch();
+    bz_campaign_begin(&state);
+    run.budget_ms = run.seconds * 1000;
+    code = code != BZ_EXIT_OK ? code : run.resume != NULL ? resume(&run) : begin(&run);
     if (code != BZ_EXIT_OK) {
         return code;
     }
-    struct bz_run_report report = {.program = &program,
+    struct bz_run_report report = {.program = &run.program,
                                    .seed_first = run.seed_first,
                                    .result = &result,
                                    .findings = &findings,
                                    .is_strict = run.is_strict};
+    code = run.resume != NULL ? check_code(&run) : BZ_EXIT_OK;
+    if (code != BZ_EXIT_OK) {
+        return code;
+    }
     if (!run.is_json && !run.is_quiet) {
         bz_run_report_print_head(&report);
     }
-    bz_interrupt_catch();
     /* the report says what was found before something ran out */
-    (void)bz_program_measure(&program); /* a lack shows below */
-    if (!run_campaign(&run, &program, &result, &report.seconds)) {
+    (void)bz_program_measure(&run.program); /* a lack shows below */
+    keep_earlier_findings(&run);
+    if (!run_campaign(&run, &result, &report.seconds)) {
         code = bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "%s", result.lack);
     }
     bz_require_window_missed(&run.required, &result.stats, &report.missed);
-    bz_warnings_find(&program, &result, run.is_strict, &report.warnings);
-    report.is_stopped =
-        result.lack[0] != '\0' || (bz_interrupt_requested != 0 && result.is_interrupted);
+    bz_warnings_find(&run.program, &result, run.is_strict, &report.warnings);
+    report.is_stopped = is_stopped(&run, &result);
     report.exit_code = exit_code_of(&report);
     /* A trace that cannot be written does not hide the other findings. */
-    for (uint32_t index = 0; index < result.finding_count; index++) {
-        int one = bz_findings_add(&findings, argv[0], &program, &result.findings[index], run.out);
-        code = one > code ? one : code;
+    int findings_code = finish_findings(&run, &result);
+    code = findings_code > code ? findings_code : code;
+    if (run.file != NULL && run.file->has_failed && code < BZ_EXIT_USAGE) {
+        code = BZ_EXIT_USAGE;
     }
     report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
+    report.seconds += (double)run.before_ms / 1000;
     if (run.is_json) {
         bz_json_put(bz_run_report_json(&report));
     } else {
@@ -210,6 +376,9 @@ int bz_command_run(int argc, char **argv) {
     for (uint32_t index = 0; index < report.warnings.count; index++) {
         (void)bz_cli_fail(argv[0], BZ_EXIT_OK, "warning, after %" PRIu64 " run%s: %s", result.runs,
                           result.runs == 1 ? "" : "s", report.warnings.items[index].text);
+    }
+    if (report.is_stopped && run.file != NULL && !run.file->has_failed) {
+        bz_checkpoint_file_print_command(run.file);
     }
     bz_findings_fini(&findings);
     return report.exit_code;

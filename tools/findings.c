@@ -90,9 +90,9 @@ static bool choose_path(struct bz_kept_finding *finding, const char *folder) {
 }
 
 static int find_witness(struct bz_kept_finding *kept, const char *name,
-                        const struct bz_program *program, const struct bz_finding *finding) {
+                        const struct bz_program *program) {
     static struct bz_witness witness;
-    if (!bz_witness_search(program, finding->violation.oracle, &bz_interrupt_requested, &witness)) {
+    if (!bz_witness_search(program, kept->oracle, &bz_interrupt_requested, &witness)) {
         return bz_cli_fail(name, BZ_EXIT_INTERNAL, "%s", witness.lack);
     }
     kept->fifo_is_searched = witness.is_searched && bz_interrupt_requested == 0;
@@ -103,14 +103,19 @@ static int find_witness(struct bz_kept_finding *kept, const char *name,
     return BZ_EXIT_OK;
 }
 
-/* Chooses the name and writes the file under a lock of the folder, because a concurrent campaign
- * could choose the same name. Without a lock, the trace is written anyway. */
-static bool write_trace(struct bz_kept_finding *kept, const char *folder, char *error,
-                        size_t error_bytes) {
+int bz_findings_lock_folder(const char *folder) {
     int lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (lock >= 0) {
         (void)flock(lock, LOCK_EX);
     }
+    return lock;
+}
+
+/* Chooses the name and writes the file under a lock of the folder, because a concurrent campaign
+ * could choose the same name. Without a lock, the trace is written anyway. */
+static bool write_trace(struct bz_kept_finding *kept, const char *folder, char *error,
+                        size_t error_bytes) {
+    int lock = bz_findings_lock_folder(folder);
     snprintf(error, error_bytes, "no name is free in '%s'", folder);
     bool is_written =
         choose_path(kept, folder) && bz_trace_write(&kept->trace, kept->path, error, error_bytes);
@@ -179,33 +184,34 @@ static int keep(struct bz_kept_finding *kept, const char *name, const struct bz_
     return bz_cli_fail(name, BZ_EXIT_USAGE, "the trace was not written: %s", error);
 }
 
-/* An earlier finding of the same oracle: its witness serves for both. */
-static const struct bz_kept_finding *find_like(const struct bz_kept_findings *kept,
-                                               const char *oracle) {
-    for (uint32_t index = 0; index < kept->count; index++) {
-        if (strcmp(kept->items[index].oracle, oracle) == 0) {
-            return &kept->items[index];
-        }
+int bz_findings_keep(struct bz_kept_findings *kept, uint32_t place, const char *name,
+                     const struct bz_program *program, const struct bz_finding *finding,
+                     const char *folder) {
+    struct bz_kept_finding *item = &kept->items[place];
+    if (place == kept->count) {
+        kept->count++;
+    } else {
+        bz_trace_fini(&item->trace);
     }
-    return NULL;
+    *item = (struct bz_kept_finding){.oracle = finding->violation.oracle,
+                                     .op = finding->violation.op,
+                                     .window = finding->violation.window};
+    bz_trace_init(&item->trace);
+    return keep(item, name, program, finding, folder);
 }
 
-int bz_findings_add(struct bz_kept_findings *kept, const char *name,
-                    const struct bz_program *program, const struct bz_finding *finding,
-                    const char *folder) {
-    struct bz_kept_finding *item = &kept->items[kept->count];
-    const struct bz_kept_finding *like = find_like(kept, finding->violation.oracle);
-    kept->count++;
-    bz_trace_init(&item->trace);
-    int code = keep(item, name, program, finding, folder);
-    item->oracle = finding->violation.oracle;
-    if (like != NULL) {
-        item->fifo_is_searched = like->fifo_is_searched;
-        strcpy(item->fifo_token, like->fifo_token);
-        return code;
+int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, const char *name,
+                               const struct bz_program *program) {
+    struct bz_kept_finding *item = &kept->items[place];
+    for (uint32_t index = 0; index < place; index++) {
+        const struct bz_kept_finding *like = &kept->items[index];
+        if (strcmp(like->oracle, item->oracle) == 0) {
+            item->fifo_is_searched = like->fifo_is_searched;
+            strcpy(item->fifo_token, like->fifo_token);
+            return BZ_EXIT_OK;
+        }
     }
-    int witness_code = find_witness(item, name, program, finding);
-    return witness_code != BZ_EXIT_OK ? witness_code : code;
+    return find_witness(item, name, program);
 }
 
 void bz_findings_fini(struct bz_kept_findings *kept) {

@@ -14,6 +14,9 @@
 struct bz_kept_finding {
     struct bz_trace trace;
     const char *oracle;
+    uint64_t count; /* runs with this finding; 0: not counted */
+    enum bz_op op;  /* of the task of the violation */
+    enum bz_window window;
     char token[BZ_TOKEN_BYTES];
     char path[PATH_MAX]; /* of the trace; empty: no file */
     /* Whether a FIFO loop can reach it: searched for findings under the order `any`. */
@@ -30,13 +33,21 @@ struct bz_kept_findings {
  * code, after a message unless it is BZ_EXIT_OK. */
 int bz_findings_prepare_folder(const char *name, const char *folder);
 
-/* Records one more finding in `kept`, which holds at most BZ_FINDINGS_MAX, and searches a witness
- * unless one was searched for an earlier finding of the same oracle.
+/* Takes a lock of the folder, against campaigns that write into it at the same time. The caller
+ * closes the descriptor; -1: there is no lock. */
+int bz_findings_lock_folder(const char *folder);
+
+/* Records a finding as the `place`-th of `kept`, which grows by one or replaces an earlier one.
  * Writes a file unless `folder` is NULL; an existing file with other content is kept, and the name
  * gets a number. Returns an exit code likewise. */
-int bz_findings_add(struct bz_kept_findings *kept, const char *name,
-                    const struct bz_program *program, const struct bz_finding *finding,
-                    const char *folder);
+int bz_findings_keep(struct bz_kept_findings *kept, uint32_t place, const char *name,
+                     const struct bz_program *program, const struct bz_finding *finding,
+                     const char *folder);
+
+/* Searches a witness for the `place`-th, unless an earlier one has the same oracle. Returns an exit
+ * code likewise. */
+int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, const char *name,
+                               const struct bz_program *program);
 
 void bz_findings_fini(struct bz_kept_findings *kept);
 

@@ -80,7 +80,8 @@ void bz_progress_show(struct bz_progress *progress, uint64_t runs, uint64_t find
     if (!is_time_to_show(progress, now_ns)) {
         return;
     }
-    double rate = (double)runs * (double)SECOND_NS / (double)(now_ns - progress->began_ns);
+    double rate = (double)(runs - progress->runs_before) * (double)SECOND_NS /
+                  (double)(now_ns - progress->began_ns);
     uint64_t left = seconds_left(progress, now_ns, rate, runs);
     char wanted[32] = "";
     char line[160];

@@ -13,6 +13,7 @@ struct bz_progress {
     uint64_t began_ns;
     uint64_t shown_ns;    /* when the last line was printed */
     uint64_t runs_wanted; /* 0: as many as the time allows */
+    uint64_t runs_before; /* of those shown, done before the beginning; 0 unless changed */
     uint64_t deadline_ns; /* 0: none */
     const char *unit;     /* "runs" unless changed after bz_progress_begin() */
 };

@@ -71,6 +71,11 @@ bool bz_json_add_violation(struct bz_json *item, const struct bz_kept_finding *f
     bz_json_add_bool(item, "fifo_searched", finding->fifo_is_searched);
     bz_json_add_string(item, "fifo_token",
                        finding->fifo_token[0] != '\0' ? finding->fifo_token : NULL);
+    bz_json_add_string(item, "operation", bz_op_name(finding->op));
+    bz_json_add_string(item, "window", bz_window_name(finding->window));
+    if (finding->count > 0) {
+        bz_json_add_number(item, "count", finding->count);
+    }
     return is_declared;
 }
 

@@ -86,19 +86,39 @@ void bz_run_report_print_finding(const struct bz_kept_finding *finding,
     }
 }
 
+/* How many runs have this finding, and what they have in common besides oracle and object. */
+static void print_count(const struct bz_kept_finding *finding) {
+    printf("count   %" PRIu64 " run%s", finding->count, finding->count == 1 ? "" : "s");
+    if (finding->op != BZ_OP_NONE) {
+        printf("; operation %s, window %s", bz_op_name(finding->op),
+               bz_window_name(finding->window));
+    }
+    printf("\n");
+}
+
 static void print_findings(const struct bz_run_report *report) {
     const struct bz_campaign_result *result = report->result;
+    uint64_t not_kept = result->violations;
     for (uint32_t index = 0; index < report->findings->count; index++) {
+        const struct bz_kept_finding *finding = &report->findings->items[index];
         if (index > 0) {
             printf("\n");
         }
-        bz_run_report_print_finding(&report->findings->items[index], report->program->variant);
+        bz_run_report_print_finding(finding, report->program->variant);
+        if (result->violations > 1) {
+            print_count(finding);
+        }
+        not_kept -= finding->count;
     }
     printf("\n%" PRIu64 " of %" PRIu64 " runs violated:\n", result->violations, result->runs);
     for (unsigned index = 0; index < bz_oracle_count; index++) {
         if (result->by_oracle[index] > 0) {
             printf("  %-20s %" PRIu64 "\n", bz_oracles[index].name, result->by_oracle[index]);
         }
+    }
+    if (not_kept > 0) {
+        printf("%" PRIu64 " of them are not listed: %u different findings are kept\n", not_kept,
+               BZ_FINDINGS_MAX);
     }
 }
 

@@ -13,6 +13,7 @@
 #include "traces/utf8.h"
 
 #define WORD_MAX 63u
+#define TEMPORARY_NAMES 100u
 
 /* Messages quote text from outside, and go to a terminal. */
 static void make_printable(char *text) {
@@ -122,4 +123,73 @@ char *bz_file_read(const char *path, size_t bytes_max, size_t *length, char *err
     }
     close(descriptor);
     return text;
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static int create(const char *path) {
+    return open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+}
+
+/* Creates a new file beside `path` and stores its name. -1 with errno. */
+static int create_beside(const char *path, char *name, size_t name_bytes) {
+    for (unsigned attempt = 0; attempt < TEMPORARY_NAMES; attempt++) {
+        snprintf(name, name_bytes, "%s.tmp-%u", path, attempt);
+        int descriptor = create(name);
+        if (descriptor >= 0 || errno != EEXIST) {
+            return descriptor;
+        }
+    }
+    return -1;
+}
+
+static bool write_all(int descriptor, const char *text, size_t length) {
+    while (length > 0) {
+        ssize_t written = write(descriptor, text, length);
+        if (written < 0 && errno != EINTR) {
+            return false;
+        }
+        if (written > 0) {
+            text += written;
+            length -= (size_t)written;
+        }
+    }
+    return fsync(descriptor) == 0;
+}
+
+/* Writes the text to the new file `name`, closes it, and renames it unless `path` is NULL. On
+ * failure it removes the file, and errno says why. */
+static bool fill(int descriptor, const char *name, const char *path, const char *text,
+                 size_t length) {
+    bool is_written = write_all(descriptor, text, length);
+    int problem = errno;
+    if (close(descriptor) != 0 && is_written) {
+        problem = errno;
+        is_written = false;
+    }
+    if (is_written && path != NULL && rename(name, path) != 0) {
+        problem = errno;
+        is_written = false;
+    }
+    if (!is_written) {
+        unlink(name);
+    }
+    errno = problem;
+    return is_written;
+}
+
+bool bz_file_create(const char *path, const char *text, size_t length) {
+    int descriptor = create(path);
+    return descriptor >= 0 && fill(descriptor, path, NULL, text, length);
+}
+
+bool bz_file_replace(const char *path, const char *text, size_t length) {
+    size_t name_bytes = strlen(path) + 32;
+    char *name = bz_lack_check(malloc(name_bytes), "the name of a file");
+    int descriptor = create_beside(path, name, name_bytes);
+    bool is_written = descriptor >= 0 && fill(descriptor, name, path, text, length);
+    int problem = errno;
+    free(name);
+    errno = problem;
+    return is_written;
 }

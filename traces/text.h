@@ -1,4 +1,5 @@
-/* Text from outside: the file that holds it, words that nearly fit, messages about it. */
+/* Text from outside: the file that holds it, words that nearly fit, messages about it. And text
+ * that is written to a file as a whole. */
 #ifndef BZ_TRACES_TEXT_H
 #define BZ_TRACES_TEXT_H
 
@@ -18,5 +19,14 @@ size_t bz_edit_distance(const char *a, const char *b);
  * bz_lack_stop(). */
 char *bz_file_read(const char *path, size_t bytes_max, size_t *length, char *error,
                    size_t error_bytes);
+
+/* Writes a new file; an existing one is refused (EEXIST). On failure errno is set, and no file
+ * stays. */
+bool bz_file_create(const char *path, const char *text, size_t length);
+
+/* Writes a temporary file beside `path` and renames it, so that `path` is complete or untouched,
+ * even if the process is killed. On failure errno is set, and no partial file stays. Without memory
+ * it calls bz_lack_stop(). */
+bool bz_file_replace(const char *path, const char *text, size_t length);
 
 #endif

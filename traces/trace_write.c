@@ -1,22 +1,18 @@
 /* The writer: one entry a line, keys in a fixed order. Equal traces give equal bytes, and `git
  * diff` shows what changed. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "traces/lack.h"
 #include "traces/text.h"
 #include "traces/trace.h"
 #include "traces/trace_fields.h"
 #include "traces/utf8.h"
-
-#define TEMPORARY_NAMES 100u
 
 /* --- text ------------------------------------------------------------------------------------- */
 
@@ -163,55 +159,6 @@ char *bz_trace_print(const struct bz_trace *trace) {
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-/* Creates a new file beside `path` and stores its name. -1 with errno. */
-static int create_beside(const char *path, char *name, size_t name_bytes) {
-    for (unsigned attempt = 0; attempt < TEMPORARY_NAMES; attempt++) {
-        snprintf(name, name_bytes, "%s.tmp-%u", path, attempt);
-        int descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-        if (descriptor >= 0 || errno != EEXIST) {
-            return descriptor;
-        }
-    }
-    return -1;
-}
-
-static bool write_all(int descriptor, const char *text, size_t length) {
-    while (length > 0) {
-        ssize_t written = write(descriptor, text, length);
-        if (written < 0 && errno != EINTR) {
-            return false;
-        }
-        if (written > 0) {
-            text += written;
-            length -= (size_t)written;
-        }
-    }
-    return fsync(descriptor) == 0;
-}
-
-/* On failure, errno is set and no partial file stays. */
-static bool replace(const char *path, const char *text) {
-    size_t name_bytes = strlen(path) + 32;
-    char *name = bz_lack_check(malloc(name_bytes), "the name of a file");
-    int descriptor = create_beside(path, name, name_bytes);
-    bool is_written = descriptor >= 0 && write_all(descriptor, text, strlen(text));
-    int problem = errno;
-    if (descriptor >= 0 && close(descriptor) != 0 && is_written) {
-        problem = errno;
-        is_written = false;
-    }
-    if (is_written && rename(name, path) != 0) {
-        problem = errno;
-        is_written = false;
-    }
-    if (descriptor >= 0 && !is_written) {
-        unlink(name);
-    }
-    free(name);
-    errno = problem;
-    return is_written;
-}
-
 /* Refuses what the reader would refuse. */
 static bool is_readable(const char *text, const char *path, char *error, size_t error_bytes) {
     struct bz_trace copy;
@@ -231,7 +178,7 @@ bool bz_trace_write(const struct bz_trace *trace, const char *path, char *error,
     }
     char *text = bz_trace_print(trace);
     bool is_written = is_readable(text, path, error, error_bytes);
-    if (is_written && !replace(path, text)) {
+    if (is_written && !bz_file_replace(path, text, strlen(text))) {
         is_written = bz_fail(error, error_bytes,
                              "%s: cannot be written (%s); free some space or choose another folder",
                              path, strerror(errno));

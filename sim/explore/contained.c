@@ -106,6 +106,7 @@ bool bz_search_contained(const struct bz_explore_config *config, struct bz_explo
         own.stop = &shared->stop;
         own.poll = note_progress;
         own.on_round = note_round;
+        own.on_finding = NULL;
         own.context = shared;
         shared->result = *result;
         search = bz_search_new(&own, &shared->result);
@@ -154,6 +155,7 @@ static void try_snapshots(void *context) {
     trial.program = &program;
     trial.poll = stop_soon;
     trial.on_round = NULL;
+    trial.on_finding = NULL;
     trial.keep_going = true;
     (void)dup2(STDOUT_FILENO, STDERR_FILENO);
     struct bz_search *search = bz_search_new(&trial, &result);

@@ -171,6 +171,11 @@ bool bz_explore(const struct bz_explore_config *given, struct bz_explore_result 
         }
         is_ok = explore(&config, result);
     }
+    for (uint32_t place = 0; config.program->contain.is_on && config.on_finding != NULL &&
+                             place < result->finding_count;
+         place++) {
+        config.on_finding(config.context, place, &result->findings[place]);
+    }
     return is_ok;
 }
 

@@ -122,6 +122,9 @@ struct bz_explore_config {
     void (*on_round)(void *context, const struct bz_explore_result *so_far, bool is_sweep);
     /* When the search begins again without snapshots. NULL: not called. */
     void (*on_outside_state)(void *context);
+    /* For each finding, at once, with its place in result->findings: the rounds after a sweep begin
+     * again with the first. Of a contained program: when the search has ended. NULL: not called. */
+    void (*on_finding)(void *context, uint32_t place, const struct bz_explore_finding *finding);
     void *context;
 };
 

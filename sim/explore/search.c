@@ -117,6 +117,9 @@ static bool keep_finding(struct bz_search *search, uint32_t step) {
     finding->has_answers = bz_search_answers(search, &finding->answers);
     result->violations_digest +=
         bz_seed_mix(text_hash(violation->oracle) ^ bz_seed_mix(violation->object));
+    if (search->config->on_finding != NULL) {
+        search->config->on_finding(search->config->context, result->finding_count - 1, finding);
+    }
     return true;
 }
 

@@ -57,7 +57,10 @@ static __attribute__((noinline)) void judge_step(struct bz_judge *judge, uint32_
 void bz_judge_moment(struct bz_judge *judge, struct bz_moment moment) {
     bz_judge_settle(judge);
     if (is_suspect(judge, &moment)) {
+        bool is_over = moment.kind == BZ_MOMENT_RETURN && moment.is_at_once;
+        judge->over = is_over ? judge->call.op : BZ_OP_NONE;
         judge_all(judge, &moment);
+        judge->over = BZ_OP_NONE;
     }
 }
 
@@ -94,6 +97,18 @@ bool bz_oracle_ends_process(const char *name) {
     return index < bz_oracle_count && index >= bz_oracle_index("crash"); /* the last ones: died.h */
 }
 
+/* What the task of a violation was doing. The shadow state does not have a call that is held back,
+ * and never had one that returns at once. */
+static void note_place(const struct bz_judge *judge, struct bz_violation *violation) {
+    if (violation->task != 0 && violation->task <= judge->shadow.task_count) {
+        const struct bz_shadow_task *task = &judge->shadow.tasks[violation->task];
+        bool is_calling = judge->call.task == violation->task &&
+                          (judge->call.kind != 0 || judge->over != BZ_OP_NONE);
+        violation->op = is_calling ? (enum bz_op)judge->call.op : bz_shadow_op(task);
+        violation->window = bz_shadow_window(task);
+    }
+}
+
 static __attribute__((format(printf, 6, 0))) void violate(struct bz_judge *judge,
                                                           const char *oracle, uint64_t bit,
                                                           uint32_t task, uint32_t object,
@@ -115,6 +130,7 @@ static __attribute__((format(printf, 6, 0))) void violate(struct bz_judge *judge
                                        .task = task,
                                        .object = object,
                                        .time_ns = judge->now_ns};
+    note_place(judge, violation);
     vsnprintf(violation->message, sizeof violation->message, format, arguments);
     judge->is_stopped = true;
     judge->pause_at = 0;

@@ -239,6 +239,8 @@ struct bz_violation {
     uint32_t step;
     uint32_t task;
     uint32_t object;
+    enum bz_op op;         /* that the task was in; BZ_OP_NONE for the loop */
+    enum bz_window window; /* in which a cancel would have struck it; likewise */
     uint64_t time_ns;
     char message[BZ_MESSAGE_BYTES];
 };

@@ -9,7 +9,6 @@
 
 #include "sim/choice/pcg.h"
 #include "sim/run/determinism.h"
-#include "sim/run/distinct.h"
 
 /* A chunk has about as many steps, and at most so many runs. Its size changes no result. */
 #define CHUNK_STEPS 20000u
@@ -20,14 +19,19 @@
 #define STOP_LOOKS_MAX 8u
 #define STOP_BYTES 64u /* of the flag, which shares no cache line with the workers */
 
-enum slot_state { SLOT_FREE, SLOT_GIVEN, SLOT_DONE };
+/* A chunk that is cut ends before its last run; the rest is given once it is merged. */
+enum slot_state { SLOT_FREE, SLOT_GIVEN, SLOT_CUT, SLOT_DONE };
 
 /* The result of one chunk of runs; merged in order of their seeds. */
 struct slot {
     enum slot_state state; /* written by the worker when it is done, else by the campaign */
     bool is_last;          /* ended early: by a violation or by the stop flag */
+    bool is_cut;           /* by a new finding, or by a run that ended the process */
+    bool is_unfinished;    /* the sums have a part of a run that does not count */
     uint64_t first;        /* index of its first run */
     uint64_t count;
+    uint32_t known_count; /* findings of the campaign when the chunk was given */
+    struct bz_violation known[BZ_FINDINGS_MAX];
     struct bz_campaign_result part;
     uint64_t hashes[CHUNK_RUNS_MAX];
     uint64_t handoffs[CHUNK_RUNS_MAX]; /* fingerprints */
@@ -49,11 +53,10 @@ struct worker {
 
 struct campaign {
     const struct bz_campaign_config *config;
-    struct bz_campaign_result *result;
+    struct bz_campaign_state state;
+    bool is_state_last;        /* it was passed on for the last time */
     struct bz_program program; /* the config's, with its profile; of a worker: not contained */
-    struct bz_distinct distinct;
-    struct bz_distinct handoffs;
-    uint64_t next_run; /* the first of the next chunk */
+    uint64_t next_run;         /* the first of the next chunk */
     uint64_t chunk_runs;
     /* For several processes; both are shared. */
     uint32_t jobs;
@@ -78,17 +81,77 @@ static void note_lack(struct bz_campaign_result *part, const char *sentence, con
 
 /* --- one chunk -------------------------------------------------------------------------------- */
 
-/* Keeps the first finding of each oracle, and others while there is space. */
-static void keep_finding(struct bz_campaign_result *result, const struct bz_finding *finding) {
-    bool is_known = false;
+static bool is_same(const struct bz_violation *a, const struct bz_violation *b) {
+    return a->object == b->object && a->op == b->op && a->window == b->window &&
+           strcmp(a->oracle, b->oracle) == 0;
+}
+
+static struct bz_finding *find_same(struct bz_campaign_result *result,
+                                    const struct bz_violation *violation) {
     for (uint32_t index = 0; index < result->finding_count; index++) {
-        is_known |=
-            strcmp(result->findings[index].violation.oracle, finding->violation.oracle) == 0;
+        if (is_same(&result->findings[index].violation, violation)) {
+            return &result->findings[index];
+        }
     }
+    return NULL;
+}
+
+/* Adds a finding to those of a chunk, unless the campaign will certainly not keep it. The chunk
+ * ends if the finding may be new, so that it is merged soon. */
+static void note_finding(struct slot *slot, const struct bz_finding *finding) {
+    struct bz_campaign_result *part = &slot->part;
+    struct bz_finding *same = find_same(part, &finding->violation);
+    if (same != NULL) {
+        same->count++;
+        return;
+    }
+    bool is_known = false;
+    bool has_known_oracle = false;
+    for (uint32_t index = 0; index < slot->known_count; index++) {
+        is_known |= is_same(&slot->known[index], &finding->violation);
+        has_known_oracle |= strcmp(slot->known[index].oracle, finding->violation.oracle) == 0;
+    }
+    if (is_known || !has_known_oracle || slot->known_count < BZ_FINDINGS_MAX) {
+        part->findings[part->finding_count++] = *finding;
+        slot->is_cut |= !is_known || part->finding_count == BZ_FINDINGS_MAX;
+    }
+}
+
+/* Where a new finding is kept; BZ_FINDINGS_MAX: nowhere. */
+static uint32_t place_of(const struct bz_campaign_result *result, const char *oracle) {
     if (result->finding_count < BZ_FINDINGS_MAX) {
-        result->findings[result->finding_count++] = *finding;
-    } else if (!is_known) {
-        result->findings[BZ_FINDINGS_MAX - 1] = *finding;
+        return result->finding_count;
+    }
+    uint32_t place = BZ_FINDINGS_MAX;
+    for (uint32_t index = 0; index < BZ_FINDINGS_MAX; index++) {
+        const char *its_oracle = result->findings[index].violation.oracle;
+        bool is_first = true;
+        for (uint32_t earlier = 0; earlier < index; earlier++) {
+            is_first &= strcmp(result->findings[earlier].violation.oracle, its_oracle) != 0;
+        }
+        if (strcmp(its_oracle, oracle) == 0) {
+            return BZ_FINDINGS_MAX;
+        }
+        place = is_first ? place : index;
+    }
+    return place;
+}
+
+/* Adds a finding of a chunk to those of the campaign. */
+static void keep_finding(struct campaign *campaign, const struct bz_finding *finding) {
+    struct bz_campaign_result *result = &campaign->state.result;
+    struct bz_finding *same = find_same(result, &finding->violation);
+    if (same != NULL) {
+        same->count += finding->count;
+        return;
+    }
+    uint32_t place = place_of(result, finding->violation.oracle);
+    if (place < BZ_FINDINGS_MAX) {
+        result->findings[place] = *finding;
+        result->finding_count += place == result->finding_count;
+        if (campaign->config->on_finding != NULL) {
+            campaign->config->on_finding(campaign->config->context, place, finding);
+        }
     }
 }
 
@@ -98,15 +161,17 @@ static void add_run(struct slot *slot, const struct bz_judge *judge, uint64_t in
     slot->handoffs[part->runs] = bz_judge_handoffs(judge);
     slot->hashes[part->runs++] = hash;
     part->digest += bz_seed_mix(hash ^ bz_seed_mix(index));
+    part->digest_first += index == 0 ? bz_judge_digest(judge) : 0;
     part->out_of_steps += bz_judge_verdict(judge) == BZ_RUN_OUT_OF_STEPS;
     part->waited += bz_judge_has_waited(judge);
     if (bz_judge_verdict(judge) == BZ_RUN_VIOLATED) {
         struct bz_finding finding = {.seed = bz_judge_seed(judge),
                                      .digest = bz_judge_digest(judge),
+                                     .count = 1,
                                      .violation = *bz_judge_violation(judge)};
         part->violations++;
         part->by_oracle[bz_oracle_index(finding.violation.oracle)]++;
-        keep_finding(part, &finding);
+        note_finding(slot, &finding);
     }
 }
 
@@ -131,18 +196,21 @@ static void run_chunk(struct campaign *campaign, struct bz_world *world, struct 
     const struct bz_campaign_config *config = campaign->config;
     *bz_judge_stats(world->judge) = (struct bz_run_stats){0};
     bz_judge_watch_stop(world->judge, config->stop);
-    while (slot->part.runs < slot->count && !slot->is_last) {
+    while (slot->part.runs < slot->count && !slot->is_last && !slot->is_cut) {
         uint64_t index = slot->first + slot->part.runs;
         uint64_t seed = config->seed_first + index;
-        enum bz_run_end end = should_stop(campaign)
-                                  ? BZ_RUN_GIVEN_UP
-                                  : bz_program_run(&campaign->program, world, seed);
+        if (should_stop(campaign)) {
+            slot->is_last = true;
+            break;
+        }
+        enum bz_run_end end = bz_program_run(&campaign->program, world, seed);
         if (end == BZ_RUN_NO_RESOURCE) {
             note_lack(&slot->part, bz_judge_error(world->judge), NULL, NULL);
         }
         /* a run without an end counts only its steps */
         if (end == BZ_RUN_GIVEN_UP || end == BZ_RUN_NO_RESOURCE) {
             slot->is_last = true;
+            slot->is_unfinished = true;
             break;
         }
         if (bz_determinism_is_due(index)) {
@@ -160,53 +228,89 @@ static void run_chunk(struct campaign *campaign, struct bz_world *world, struct 
     add_stats(&slot->part.stats, bz_judge_stats(world->judge));
 }
 
+static bool is_rest_left(const struct slot *slot) {
+    return slot->is_cut && !slot->is_last && slot->part.runs < slot->count;
+}
+
+static void begin_chunk(const struct campaign *campaign, struct slot *slot, uint64_t first,
+                        uint64_t count) {
+    const struct bz_campaign_result *result = &campaign->state.result;
+    slot->is_last = false;
+    slot->is_cut = false;
+    slot->is_unfinished = false;
+    slot->first = first;
+    slot->count = count;
+    slot->known_count = result->finding_count;
+    for (uint32_t index = 0; index < result->finding_count; index++) {
+        slot->known[index] = result->findings[index].violation;
+    }
+    memset(&slot->part, 0, offsetof(struct bz_campaign_result, findings));
+}
+
 /* Makes the slot the next chunk. */
 static void give(struct campaign *campaign, struct slot *slot) {
     uint64_t left = campaign->config->runs - campaign->next_run;
-    slot->is_last = false;
-    slot->first = campaign->next_run;
-    slot->count = left < campaign->chunk_runs ? left : campaign->chunk_runs;
-    memset(&slot->part, 0, offsetof(struct bz_campaign_result, findings));
+    begin_chunk(campaign, slot, campaign->next_run,
+                left < campaign->chunk_runs ? left : campaign->chunk_runs);
     campaign->next_run += slot->count;
 }
 
 /* --- merging, in order ------------------------------------------------------------------------ */
 
-/* Adds a chunk to the result. False if the campaign ends here. */
-static bool merge(struct campaign *campaign, const struct slot *slot) {
-    struct bz_campaign_result *result = campaign->result;
-    const struct bz_campaign_result *part = &slot->part;
-    result->runs += part->runs;
-    result->violations += part->violations;
-    result->out_of_steps += part->out_of_steps;
-    result->waited += part->waited;
-    result->digest += part->digest;
-    if (part->lack[0] != '\0') {
-        note_lack(result, part->lack, NULL, NULL);
-    }
-    add_stats(&result->stats, &part->stats);
-    for (uint64_t index = 0; index < part->runs; index++) {
-        bz_distinct_add(&campaign->distinct, slot->hashes[index]);
-        bz_distinct_add(&campaign->handoffs, slot->handoffs[index]);
-    }
-    for (uint32_t index = 0; index < BZ_ORACLES_MAX; index++) {
-        result->by_oracle[index] += part->by_oracle[index];
-    }
-    for (uint32_t index = 0; index < part->finding_count; index++) {
-        keep_finding(result, &part->findings[index]);
-    }
-    result->distinct = bz_distinct_count(&campaign->distinct);
-    result->distinct_is_exact = bz_distinct_is_exact(&campaign->distinct);
-    result->handoff_orders = bz_distinct_count(&campaign->handoffs);
-    result->handoff_orders_once = bz_distinct_once(&campaign->handoffs);
-    result->handoff_new_ppm = bz_distinct_new_ppm(&campaign->handoffs);
-    result->handoff_is_exact = bz_distinct_is_exact(&campaign->handoffs);
+/* What follows from the sums. */
+static void sum_up(struct campaign *campaign) {
+    struct bz_campaign_result *result = &campaign->state.result;
+    const struct bz_distinct *handoffs = &campaign->state.handoffs;
+    result->distinct = bz_distinct_count(&campaign->state.distinct);
+    result->distinct_is_exact = bz_distinct_is_exact(&campaign->state.distinct);
+    result->handoff_orders = bz_distinct_count(handoffs);
+    result->handoff_orders_once = bz_distinct_once(handoffs);
+    result->handoff_new_ppm = bz_distinct_new_ppm(handoffs);
+    result->handoff_is_exact = bz_distinct_is_exact(handoffs);
     if (result->stats.steps > 0) {
         uint64_t fitting = CHUNK_STEPS * result->runs / result->stats.steps;
         campaign->chunk_runs = fitting < 1                ? 1
                                : fitting < CHUNK_RUNS_MAX ? fitting
                                                           : CHUNK_RUNS_MAX;
     }
+}
+
+static void pass_state_on(struct campaign *campaign, bool is_last) {
+    if (campaign->config->on_state != NULL && !campaign->is_state_last) {
+        campaign->is_state_last = is_last;
+        campaign->config->on_state(campaign->config->context, &campaign->state, is_last);
+    }
+}
+
+/* Adds a chunk to the result. False if the campaign ends here. */
+static bool merge(struct campaign *campaign, const struct slot *slot) {
+    struct bz_campaign_result *result = &campaign->state.result;
+    const struct bz_campaign_result *part = &slot->part;
+    if (slot->is_unfinished) { /* nobody can go on from what follows */
+        pass_state_on(campaign, true);
+    }
+    result->runs += part->runs;
+    result->violations += part->violations;
+    result->out_of_steps += part->out_of_steps;
+    result->waited += part->waited;
+    result->digest += part->digest;
+    result->digest_first += part->digest_first;
+    if (part->lack[0] != '\0') {
+        note_lack(result, part->lack, NULL, NULL);
+    }
+    add_stats(&result->stats, &part->stats);
+    for (uint64_t index = 0; index < part->runs; index++) {
+        bz_distinct_add(&campaign->state.distinct, slot->hashes[index]);
+        bz_distinct_add(&campaign->state.handoffs, slot->handoffs[index]);
+    }
+    for (uint32_t index = 0; index < BZ_ORACLES_MAX; index++) {
+        result->by_oracle[index] += part->by_oracle[index];
+    }
+    for (uint32_t index = 0; index < part->finding_count; index++) {
+        keep_finding(campaign, &part->findings[index]);
+    }
+    sum_up(campaign);
+    pass_state_on(campaign, slot->is_last);
     return !slot->is_last && (campaign->config->poll == NULL ||
                               campaign->config->poll(campaign->config->context, result));
 }
@@ -218,12 +322,13 @@ static void run_alone(struct campaign *campaign) {
     struct bz_world *world = bz_program_new_world(&campaign->program);
     bool goes_on = slot != NULL && world != NULL;
     if (!goes_on) {
-        note_lack(campaign->result, NULL, NULL, "a world to run in");
+        note_lack(&campaign->state.result, NULL, NULL, "a world to run in");
     }
     while (goes_on && campaign->next_run < campaign->config->runs) {
         give(campaign, slot);
         run_chunk(campaign, world, slot);
         goes_on = merge(campaign, slot);
+        campaign->next_run = slot->first + slot->part.runs;
     }
     bz_world_destroy(world);
     free(slot);
@@ -239,9 +344,20 @@ static bool has_more(const struct worker *worker) {
     return __atomic_load_n(&worker->given, __ATOMIC_ACQUIRE) != worker->taken;
 }
 
+static enum slot_state state_of(const struct slot *slot) {
+    return __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
+}
+
+/* Whether its next chunk may run: it is there, and does not wait to be merged. */
+static bool may_run(struct worker *worker) {
+    return has_more(worker) && state_of(slot_of(worker, worker->taken)) == SLOT_GIVEN;
+}
+
 static void finish(struct worker *worker) {
-    struct slot *slot = slot_of(worker, worker->taken++);
-    __atomic_store_n(&slot->state, SLOT_DONE, __ATOMIC_RELEASE);
+    struct slot *slot = slot_of(worker, worker->taken);
+    bool is_rest = is_rest_left(slot);
+    worker->taken += !is_rest;
+    __atomic_store_n(&slot->state, is_rest ? SLOT_CUT : SLOT_DONE, __ATOMIC_RELEASE);
 }
 
 /* The life of a child. The campaign is a copy of its own; workers and stop flag are shared. */
@@ -254,7 +370,7 @@ static void work(void *context) {
     campaign->config = &config;
     campaign->program.contain.is_on = false;
     while (!should_stop(campaign)) {
-        if (has_more(worker)) {
+        if (may_run(worker)) {
             run_chunk(campaign, worker->world, slot_of(worker, worker->taken));
             finish(worker);
             bz_child_tell();
@@ -268,11 +384,11 @@ static bool start_worker(struct campaign *campaign, struct worker *worker) {
     bz_world_destroy(worker->world); /* what died may have left it in any state */
     worker->world = bz_program_new_world(&campaign->program);
     if (worker->world == NULL) {
-        note_lack(campaign->result, NULL, NULL, "a world to run in");
+        note_lack(&campaign->state.result, NULL, NULL, "a world to run in");
         return false;
     }
     if (!bz_child_start(&worker->child, &campaign->program.contain, worker->world, work, worker)) {
-        note_lack(campaign->result, NULL, "processes", "the workers of a campaign");
+        note_lack(&campaign->state.result, NULL, "processes", "the workers of a campaign");
         return false;
     }
     return true;
@@ -286,9 +402,8 @@ static void bury(struct campaign *campaign, struct worker *worker, const struct 
     add_stats(&slot->part.stats, bz_judge_stats(judge));
     add_run(slot, judge, slot->first + slot->part.runs);
     slot->is_last = !campaign->config->keep_going;
-    if (slot->is_last || slot->part.runs == slot->count) {
-        finish(worker);
-    }
+    slot->is_cut = true; /* the next one may take its time to die, too */
+    finish(worker);
 }
 
 /* Buries a worker that died, and starts one if there is more to run. False after a note. */
@@ -297,10 +412,10 @@ static bool look_after(struct campaign *campaign, struct worker *worker) {
     enum bz_child_state state =
         worker->child.pid == 0 ? BZ_CHILD_RUNS : bz_child_look(&worker->child, &death);
     if (state == BZ_CHILD_LACKS) {
-        note_lack(campaign->result, death.how, NULL, NULL);
+        note_lack(&campaign->state.result, death.how, NULL, NULL);
         return false;
     }
-    if (state != BZ_CHILD_RUNS && has_more(worker)) {
+    if (state != BZ_CHILD_RUNS && may_run(worker)) {
         bury(campaign, worker, &death);
     }
     return worker->child.pid != 0 || !has_more(worker) || start_worker(campaign, worker);
@@ -331,15 +446,23 @@ static bool merge_done(struct campaign *campaign, struct worker **line, uint32_t
     while (*line_begin != line_end) {
         struct worker *worker = line[*line_begin % places];
         struct slot *slot = slot_of(worker, worker->merged);
-        if (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) != SLOT_DONE) {
+        enum slot_state state = state_of(slot);
+        if (state == SLOT_GIVEN) {
             return true;
         }
-        (*line_begin)++;
-        worker->merged++;
         if (!merge(campaign, slot)) {
             return false;
         }
-        slot->state = SLOT_FREE;
+        if (state == SLOT_CUT) { /* stays at its place of the line */
+            begin_chunk(campaign, slot, slot->first + slot->part.runs,
+                        slot->count - slot->part.runs);
+            __atomic_store_n(&slot->state, SLOT_GIVEN, __ATOMIC_RELEASE);
+            (void)!write(worker->orders[1], "", 1);
+        } else {
+            (*line_begin)++;
+            worker->merged++;
+            slot->state = SLOT_FREE;
+        }
     }
     return true;
 }
@@ -365,7 +488,9 @@ static void stop_workers(struct campaign *campaign) {
             }
         }
         while (has_more(worker)) {
-            slot_of(worker, worker->taken)->is_last = true;
+            struct slot *slot = slot_of(worker, worker->taken);
+            slot->is_unfinished = state_of(slot) == SLOT_GIVEN;
+            slot->is_last = true;
             finish(worker);
         }
     }
@@ -407,7 +532,7 @@ static void run_together(struct campaign *campaign) {
     void *shared = bz_shared_alloc(bytes);
     uint32_t opened = 0;
     if (shared == NULL) {
-        note_lack(campaign->result, NULL, NULL, "the workers of a campaign");
+        note_lack(&campaign->state.result, NULL, NULL, "the workers of a campaign");
         return;
     }
     campaign->stop = shared;
@@ -421,7 +546,7 @@ static void run_together(struct campaign *campaign) {
     if (is_ok) {
         run_in_children(campaign);
     } else {
-        note_lack(campaign->result, NULL, "file descriptors", "the workers of a campaign");
+        note_lack(&campaign->state.result, NULL, "file descriptors", "the workers of a campaign");
     }
     for (uint32_t index = 0; index < opened; index++) {
         close(campaign->workers[index].orders[0]);
@@ -433,29 +558,40 @@ static void run_together(struct campaign *campaign) {
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
+void bz_campaign_begin(struct bz_campaign_state *state) {
+    memset(state, 0, sizeof *state);
+    bz_distinct_init(&state->distinct, BZ_DISTINCT_KEPT);
+    bz_distinct_init(&state->handoffs, BZ_DISTINCT_KEPT);
+}
+
 bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign_result *result) {
-    *result = (struct bz_campaign_result){
-        .distinct_is_exact = true, .handoff_new_ppm = 1000000, .handoff_is_exact = true};
     struct campaign *campaign = calloc(1, sizeof *campaign);
     if (campaign == NULL) {
+        *result = (struct bz_campaign_result){.runs = 0};
         note_lack(result, NULL, NULL, "a campaign");
         return false;
     }
     campaign->config = config;
-    campaign->result = result;
+    if (config->from != NULL) {
+        campaign->state = *config->from;
+    } else {
+        bz_campaign_begin(&campaign->state);
+    }
+    campaign->next_run = campaign->state.result.runs;
     campaign->program = *config->program;
     campaign->chunk_runs = CHUNK_RUNS_FIRST;
     campaign->jobs = config->jobs == 0 ? 1 : config->jobs;
     campaign->jobs = campaign->jobs > BZ_JOBS_MAX ? BZ_JOBS_MAX : campaign->jobs;
-    bz_distinct_init(&campaign->distinct, BZ_DISTINCT_KEPT);
-    bz_distinct_init(&campaign->handoffs, BZ_DISTINCT_KEPT);
+    sum_up(campaign);
     if (!bz_program_measure(&campaign->program)) {
-        note_lack(result, NULL, NULL, "a campaign");
+        note_lack(&campaign->state.result, NULL, NULL, "a campaign");
     } else if (campaign->jobs == 1 && !campaign->program.contain.is_on) {
         run_alone(campaign);
     } else {
         run_together(campaign);
     }
+    pass_state_on(campaign, true);
+    *result = campaign->state.result;
     bool is_stopped_by_finding = result->violations > 0 && !config->keep_going;
     result->is_interrupted = result->runs < config->runs && !is_stopped_by_finding;
     free(campaign);

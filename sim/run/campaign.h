@@ -7,7 +7,12 @@
  * (determinism.h).
  *
  * Several workers, and the worker of a contained program, are child processes. A run that ends its
- * process is a violation (contain.h); another process goes on with the next run. */
+ * process is a violation (contain.h); another process goes on with the next run.
+ *
+ * Two violations are one finding if oracle, object, operation and window are equal. The first one
+ * by seed is kept, with the number of runs that failed in this way. A campaign keeps up to
+ * BZ_FINDINGS_MAX findings. Once these are found, a finding of an oracle that has none replaces the
+ * last one that is not the first of its own. */
 #ifndef BZ_SIM_RUN_CAMPAIGN_H
 #define BZ_SIM_RUN_CAMPAIGN_H
 
@@ -15,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sim/run/distinct.h"
 #include "sim/run/program.h"
 #include "traces/lack.h"
 
@@ -22,8 +28,9 @@
 #define BZ_FINDINGS_MAX 16u
 
 struct bz_finding {
-    uint64_t seed;
-    uint64_t digest; /* of its run */
+    uint64_t seed;   /* of the first run */
+    uint64_t digest; /* of that run */
+    uint64_t count;  /* runs with this finding, while it was kept */
     struct bz_violation violation;
 };
 
@@ -33,6 +40,7 @@ struct bz_campaign_result {
     uint64_t out_of_steps;  /* runs that hit the step limit */
     uint64_t waited;        /* runs in which an operation waited, see bz_judge_has_waited() */
     uint64_t digest;        /* over all runs, in order */
+    uint64_t digest_first;  /* of the first run */
     uint64_t distinct;      /* different runs, by digest */
     bool distinct_is_exact; /* else an estimate, with about 3 % error */
     /* Different hand-off orders (judge/shadow.h), those that only one run had, and the estimated
@@ -46,8 +54,18 @@ struct bz_campaign_result {
     struct bz_run_stats stats;
     uint64_t by_oracle[BZ_ORACLES_MAX]; /* failed runs, by index in bz_oracles */
     uint32_t finding_count;
-    struct bz_finding findings[BZ_FINDINGS_MAX]; /* the first of each oracle, then further ones */
+    struct bz_finding findings[BZ_FINDINGS_MAX];
 };
+
+/* Where a campaign stands after result.runs runs: all that it needs to go on. */
+struct bz_campaign_state {
+    struct bz_campaign_result result;
+    struct bz_distinct distinct; /* runs */
+    struct bz_distinct handoffs; /* hand-off orders */
+};
+
+/* The state before the first run. */
+void bz_campaign_begin(struct bz_campaign_state *state);
 
 struct bz_campaign_config {
     const struct bz_program *program;
@@ -61,6 +79,18 @@ struct bz_campaign_config {
     /* Called in the calling process every few hundred runs, with the result so far; false stops the
      * campaign. NULL: never. */
     bool (*poll)(void *context, const struct bz_campaign_result *so_far);
+    /* Goes on from here: the state of a campaign with the same program and seed_first. The result
+     * is that of one campaign. NULL: from the first run. */
+    const struct bz_campaign_state *from;
+    /* Called in the calling process for each finding that is kept, in order of seeds, with its
+     * place in result->findings. Without child processes the call comes right after the run, before
+     * the next one. With them it comes when all runs before it have been counted; its own worker
+     * begins no run until then, and the others have at most SLOTS_PER_WORKER chunks (campaign.c).
+     * NULL: never. */
+    void (*on_finding)(void *context, uint32_t place, const struct bz_finding *finding);
+    /* Called as often as `poll`, with a state to go on from, and with `is_last` for the last time.
+     * A run that was stopped is not in it. NULL: never. */
+    void (*on_state)(void *context, const struct bz_campaign_state *state, bool is_last);
     void *context;
 };
 

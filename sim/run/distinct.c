@@ -67,6 +67,16 @@ void bz_distinct_add(struct bz_distinct *distinct, uint64_t hash) {
     }
 }
 
+bool bz_distinct_put_back(struct bz_distinct *distinct, uint64_t hash, bool is_again) {
+    bool is_new = distinct->places[find(distinct, hash)] == 0;
+    bool is_sound = is_new && (hash & distinct->skip_mask) == 0 &&
+                    distinct->count < distinct->capacity && distinct->count < distinct->total;
+    if (is_sound) {
+        keep(distinct, hash, is_again);
+    }
+    return is_sound;
+}
+
 bool bz_distinct_is_exact(const struct bz_distinct *distinct) {
     return distinct->skip_mask == 0;
 }

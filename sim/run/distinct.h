@@ -36,6 +36,10 @@ void bz_distinct_init(struct bz_distinct *distinct, uint32_t capacity);
 /* `hash` must be uniformly distributed over 64 bits. O(1) amortized. */
 void bz_distinct_add(struct bz_distinct *distinct, uint64_t hash);
 
+/* Puts back a value that a sketch has kept, into one with the `total` and `skip_mask` of that
+ * sketch, in the same order. False if no sketch can have kept it. */
+bool bz_distinct_put_back(struct bz_distinct *distinct, uint64_t hash, bool is_again);
+
 /* True if the counts below are exact. */
 bool bz_distinct_is_exact(const struct bz_distinct *distinct);
 

@@ -33,6 +33,7 @@ static void expect_same(const struct bz_campaign_result *a, const struct bz_camp
     for (uint32_t index = 0; index < a->finding_count; index++) {
         cr_assert(eq(u64, a->findings[index].seed, b->findings[index].seed));
         cr_assert(eq(u64, a->findings[index].digest, b->findings[index].digest));
+        cr_assert(eq(u64, a->findings[index].count, b->findings[index].count));
         tst_text(a->findings[index].violation.message, b->findings[index].violation.message);
     }
 }
@@ -259,4 +260,108 @@ Test(campaign, keeps_no_memory) {
     run(&program, 0, 20000, 2, false);
     size_t after = mallinfo2().uordblks;
     cr_assert(le(sz, after, before + 4096));
+}
+
+/* --- findings --------------------------------------------------------------------------------- */
+
+/* Each run fails, in one of many ways; the rarest is of another oracle. */
+enum { WAYS = 40, RARE_WAY = WAYS - 1 };
+
+static enum bz_status fail_somehow(void *arg) {
+    struct bz_world *world = arg;
+    uint32_t way = (uint32_t)bz_world_draw(world, "way", WAYS);
+    uint32_t half = way == RARE_WAY ? (uint32_t)bz_world_draw(world, "half", 2) : 0;
+    bz_judge_object(world->judge, way == RARE_WAY && half == 1 ? "misuse" : "assertion", 1, way,
+                    "way %u", way);
+    return BZ_OK;
+}
+
+static void *ways_setup(struct bz_world *world, const struct bz_scenario_args *args) {
+    (void)args;
+    (void)bz_task_spawn(world->loop, "a", 0, fail_somehow, world);
+    return NULL;
+}
+
+static const struct bz_scenario ways = {.name = "ways",
+                                        .summary = "fails in many ways",
+                                        .params = crowd_params,
+                                        .primitives = {BZ_PRIMITIVE_SEMAPHORE},
+                                        .primitive_count = 1,
+                                        .setup = ways_setup};
+
+struct seen {
+    uint64_t runs; /* after the last finding; the next state has as many */
+    uint64_t findings;
+    uint64_t states;
+};
+
+static void see_finding(void *context, uint32_t place, const struct bz_finding *finding) {
+    struct seen *seen = context;
+    cr_assert(lt(u32, place, BZ_FINDINGS_MAX));
+    cr_assert(lt(u64, seen->runs, finding->seed + 1), "a finding before an earlier one");
+    seen->runs = finding->seed + 1;
+    seen->findings++;
+}
+
+static void see_state(void *context, const struct bz_campaign_state *state, bool is_last) {
+    struct seen *seen = context;
+    (void)is_last;
+    cr_assert(seen->findings == seen->states || state->result.runs >= seen->runs);
+    if (seen->findings > seen->states) {
+        cr_assert(eq(u64, state->result.runs, seen->runs), "not the state right after the finding");
+        seen->states++;
+    }
+}
+
+/* What the header says, run by run. */
+static void expect_findings(const struct bz_program *program,
+                            const struct bz_campaign_result *result) {
+    struct bz_finding kept[BZ_FINDINGS_MAX];
+    uint32_t count = 0;
+    struct bz_world *world = bz_program_new_world(program);
+    for (uint64_t seed = 0; seed < result->runs; seed++) {
+        cr_assert(bz_program_run(program, world, seed) == BZ_RUN_VIOLATED);
+        const struct bz_violation *violation = bz_judge_violation(world->judge);
+        bool is_misuse = strcmp(violation->oracle, "misuse") == 0;
+        bool has_misuse = false;
+        uint32_t place = 0;
+        while (place < count && (kept[place].violation.object != violation->object ||
+                                 strcmp(kept[place].violation.oracle, violation->oracle) != 0)) {
+            has_misuse |= strcmp(kept[place].violation.oracle, "misuse") == 0;
+            place++;
+        }
+        if (place < count) {
+            kept[place].count++;
+        } else if (count < BZ_FINDINGS_MAX || (is_misuse && !has_misuse)) {
+            place = count < BZ_FINDINGS_MAX ? count++ : BZ_FINDINGS_MAX - 1;
+            kept[place] = (struct bz_finding){.seed = seed, .count = 1, .violation = *violation};
+        }
+    }
+    bz_world_destroy(world);
+    cr_assert(eq(u32, result->finding_count, count));
+    for (uint32_t index = 0; index < count; index++) {
+        cr_assert(eq(u64, result->findings[index].seed, kept[index].seed));
+        cr_assert(eq(u64, result->findings[index].count, kept[index].count));
+    }
+}
+
+Test(campaign, equal_findings_are_counted_and_passed_on_in_order_of_seeds) {
+    struct bz_program program;
+    bz_program_init(&program, &ways, &crowd_sound, &bz_strategy_random);
+    program.cancels_max = 0;
+    for (uint32_t jobs = 1; jobs <= 5; jobs += 2) {
+        struct seen seen = {.runs = 0};
+        struct bz_campaign_config config = {.program = &program,
+                                            .runs = 3000,
+                                            .jobs = jobs,
+                                            .keep_going = true,
+                                            .on_finding = see_finding,
+                                            .on_state = see_state,
+                                            .context = &seen};
+        struct bz_campaign_result result;
+        cr_assert(bz_campaign_run(&config, &result));
+        cr_assert(eq(u64, result.violations, 3000));
+        cr_assert(eq(u64, seen.findings, BZ_FINDINGS_MAX + 1), "the rare one came too soon");
+        expect_findings(&program, &result);
+    }
 }

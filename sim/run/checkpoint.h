@@ -1,0 +1,52 @@
+/* A checkpoint: a campaign that stopped, or was killed, as a file from which it goes on.
+ *
+ *     {"format":"buzzer-checkpoint/1", "campaign":TOKEN, ..., "checksum":"0123456789abcdef"}
+ *
+ * One line of JSON. `campaign` is a token: its seed is the first seed, its digest that of the runs
+ * so far. The rest is the result so far and the sketches behind its estimates, exactly: a campaign
+ * that goes on ends as if it had never stopped. A checkpoint is untrusted input, as a trace is.
+ */
+#ifndef BZ_SIM_RUN_CHECKPOINT_H
+#define BZ_SIM_RUN_CHECKPOINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/run/campaign.h"
+#include "sim/run/settings.h"
+
+#define BZ_CHECKPOINT_FORMAT "buzzer-checkpoint/1"
+#define BZ_CHECKPOINT_BYTES_MAX ((size_t)4 << 20u)
+
+/* What the campaign is to do. */
+struct bz_checkpoint {
+    struct bz_program program;
+    uint64_t seed_first;
+    uint64_t runs;     /* wanted */
+    uint64_t limit_ms; /* time for all of them; 0: no limit */
+    uint64_t spent_ms; /* of it, so far */
+    bool keep_going;
+    uint32_t required[BZ_OP_COUNT]; /* windows that cancels must hit, as bits, by operation;
+                                       [BZ_OP_NONE]: in any one */
+};
+
+/* Whether there is nothing left to do: all runs are done, the time is up, or it ended with its
+ * first violation. */
+bool bz_checkpoint_is_finished(const struct bz_checkpoint *checkpoint,
+                               const struct bz_campaign_state *state);
+
+/* The text of the file; the caller frees it. Without memory it calls bz_lack_stop(). */
+char *bz_checkpoint_print(const struct bz_checkpoint *checkpoint,
+                          const struct bz_campaign_state *state);
+
+/* Renews the checksum of a text whose content was edited. */
+void bz_checkpoint_sign(char *text);
+
+/* Reads it back. What follows from the sums (result.distinct and others) is left to
+ * bz_campaign_run(). False with a message that begins with `origin`. */
+bool bz_checkpoint_parse(struct bz_checkpoint *checkpoint, struct bz_campaign_state *state,
+                         const struct bz_catalog *catalog, const char *text, size_t length,
+                         const char *origin, char *error, size_t error_bytes);
+
+#endif
