@@ -287,7 +287,8 @@ bool bz_world_has_resources(struct bz_world *world) {
     if (loop->stacks->is_exhausted) {
         bz_judge_lacks(world->judge, NULL, "the stacks of tasks");
     } else if (loop->mem->is_exhausted) {
-        bz_judge_lacks(world->judge, "the " BZ_MEM_LIMIT_TEXT " of a loop", "its tasks and the objects under test");
+        bz_judge_lacks(world->judge, "the " BZ_MEM_LIMIT_TEXT " of a loop",
+                       "its tasks and the objects under test");
     } else if (loop->tasks_created == loop->tasks_max) {
         bz_judge_lacks(world->judge, "tasks (a run has fewer than 1000000)", "a run");
     }
