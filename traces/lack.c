@@ -44,7 +44,7 @@ static uint64_t lines_of(const char *path) {
 
 static bool is_limited(int resource, uint64_t *kib) {
     struct rlimit limit;
-    bool is_known = getrlimit((__rlimit_resource_t)resource, &limit) == 0;
+    bool is_known = getrlimit(resource, &limit) == 0;
     *kib = is_known ? (uint64_t)limit.rlim_cur / 1024 : 0;
     return is_known && limit.rlim_cur != RLIM_INFINITY;
 }

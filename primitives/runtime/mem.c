@@ -18,7 +18,7 @@ static unsigned class_of(size_t size_bytes, size_t *rounded_bytes) {
 
 struct bz_mem *bz_mem_new(size_t limit_bytes) {
     limit_bytes = limit_bytes == 0 ? BZ_MEM_LIMIT_BYTES_DEFAULT : limit_bytes;
-    if (limit_bytes < BZ_MEM_HEADER_BYTES) {
+    if (limit_bytes < BZ_MEM_HEADER_BYTES || limit_bytes > SIZE_MAX / 2) {
         return NULL;
     }
     void *range = mmap(NULL, limit_bytes, PROT_READ | PROT_WRITE,

@@ -18,13 +18,20 @@
 
 BZ_BEGIN_DECLS
 
+/* A process of 32 bits has room for few of them. */
+#if SIZE_MAX > UINT32_MAX
 #define BZ_MEM_LIMIT_BYTES_DEFAULT ((size_t)1 << 30)
+#define BZ_MEM_LIMIT_TEXT "1 GiB"
+#else
+#define BZ_MEM_LIMIT_BYTES_DEFAULT ((size_t)1 << 26)
+#define BZ_MEM_LIMIT_TEXT "64 MiB"
+#endif
 
 struct bz_mem;
 
 /* Reserves `limit_bytes` of address space (0: the default), of which the arena's own records take
- * about 1 KiB. NULL if the system has no memory, or the limit is smaller than the records. The
- * caller destroys the arena. */
+ * about 1 KiB. NULL if the system has no memory, the limit is smaller than the records, or larger
+ * than half the address space. The caller destroys the arena. */
 struct bz_mem *bz_mem_new(size_t limit_bytes);
 void bz_mem_destroy(struct bz_mem *mem);
 

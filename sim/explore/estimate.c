@@ -2,6 +2,7 @@
  * choice points with b1, b2, b3, ... alternatives stands for b1 * b2 * b3 * ... leaves. The mean
  * over many descents estimates the number of leaves. */
 #include "sim/choice/pcg.h"
+#include "sim/explore/multiply.h"
 #include "sim/explore/search.h"
 
 #define STREAM_DESCENT 77u
@@ -18,16 +19,18 @@ struct descent {
     struct product leaves;
 };
 
-static struct product normalized(__uint128_t mantissa, uint32_t log2) {
-    for (; mantissa >> 64u != 0; log2++) {
-        mantissa >>= 1u;
+static struct product normalized(uint64_t high, uint64_t low, uint32_t log2) {
+    for (; high != 0; log2++) {
+        low = high << 63u | low >> 1u;
+        high >>= 1u;
     }
-    return (struct product){(uint64_t)mantissa, log2};
+    return (struct product){low, log2};
 }
 
 static uint64_t choose(struct descent *descent, uint64_t bound) {
     struct product leaves = descent->leaves;
-    descent->leaves = normalized((__uint128_t)leaves.mantissa * bound, leaves.log2);
+    struct bz_product product = bz_multiply(leaves.mantissa, bound);
+    descent->leaves = normalized(product.high, product.low, leaves.log2);
     return bz_pcg32_below64(&descent->stream, bound);
 }
 
@@ -81,7 +84,8 @@ static struct product add(struct product a, struct product b) {
     struct product smaller = a.log2 >= b.log2 ? b : a;
     uint32_t shift = greater.log2 - smaller.log2;
     uint64_t more = shift < 64 ? smaller.mantissa >> shift : 0;
-    return normalized((__uint128_t)greater.mantissa + more, greater.log2);
+    uint64_t low = greater.mantissa + more;
+    return normalized(low < more, low, greater.log2);
 }
 
 uint32_t bz_explore_estimate_log2(const struct bz_program *program, uint32_t probes) {

@@ -3,14 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/explore/multiply.h"
+
 #define CAPACITY_FIRST 4096u
 
 /* --- fingerprints ----------------------------------------------------------------------------- */
 
 /* The folded 128-bit product, as in wyhash (Wang Yi). */
 static inline uint64_t mix(uint64_t a, uint64_t b) {
-    __uint128_t product = (__uint128_t)a * b;
-    return (uint64_t)product ^ (uint64_t)(product >> 64u);
+    struct bz_product product = bz_multiply(a, b);
+    return product.low ^ product.high;
 }
 
 static inline uint64_t word_at(const char *data) {

@@ -358,7 +358,8 @@ bool bz_world_has_resources(struct bz_world *world) {
     if (loop->stacks->is_exhausted) {
         bz_judge_lacks(world->judge, NULL, "the stacks of tasks");
     } else if (loop->mem->is_exhausted) {
-        bz_judge_lacks(world->judge, "the 1 GiB of a loop", "its tasks and the objects under test");
+        bz_judge_lacks(world->judge, "the " BZ_MEM_LIMIT_TEXT " of a loop",
+                       "its tasks and the objects under test");
     } else if (loop->tasks_created == loop->tasks_max) {
         bz_judge_lacks(world->judge, "tasks (a run has fewer than 1000000)", "a run");
     }
@@ -465,7 +466,7 @@ bool bz_world_is_marked_step(const struct bz_world *world) {
 void *bz_world_alloc(struct bz_world *world, size_t size_bytes) {
     void *block = bz_mem_alloc(world->loop->mem, size_bytes);
     if (block == NULL) {
-        bz_lack_stop("the 1 GiB of a loop", "the state of a scenario");
+        bz_lack_stop("the " BZ_MEM_LIMIT_TEXT " of a loop", "the state of a scenario");
     }
     return block;
 }

@@ -83,8 +83,8 @@ bool bz_distinct_is_exact(const struct bz_distinct *distinct) {
 
 /* An estimate is at most the number of values seen. */
 static uint64_t scale_up(const struct bz_distinct *distinct, uint64_t kept) {
-    unsigned __int128 scaled = (unsigned __int128)kept * distinct->skip_mask + kept;
-    return scaled < distinct->total ? (uint64_t)scaled : distinct->total;
+    bool is_within = kept == 0 || distinct->skip_mask < distinct->total / kept;
+    return is_within ? kept * (distinct->skip_mask + 1) : distinct->total;
 }
 
 uint64_t bz_distinct_count(const struct bz_distinct *distinct) {
@@ -96,9 +96,14 @@ uint64_t bz_distinct_once(const struct bz_distinct *distinct) {
 }
 
 uint32_t bz_distinct_new_ppm(const struct bz_distinct *distinct) {
-    if (distinct->total == 0) {
+    uint64_t once = bz_distinct_once(distinct);
+    uint64_t total = distinct->total;
+    if (total == 0) {
         return 1000000;
     }
-    unsigned __int128 parts = (unsigned __int128)bz_distinct_once(distinct) * 1000000;
-    return (uint32_t)((parts + distinct->total / 2) / distinct->total);
+    while (total > UINT64_MAX / 2000000) { /* more digits than the result has */
+        once >>= 1u;
+        total >>= 1u;
+    }
+    return (uint32_t)((once * 1000000 + total / 2) / total);
 }

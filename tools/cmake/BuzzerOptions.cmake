@@ -6,6 +6,7 @@ option(BUZZER_STYLE "Test style, layers and scripts" ${BUZZER_TESTS})
 option(BUZZER_WERROR "Treat warnings as errors" OFF)
 option(BUZZER_INSTALL "Offer what cmake --install installs" ${PROJECT_IS_TOP_LEVEL})
 set(BUZZER_SANITIZE "" CACHE STRING "Sanitizers, comma-separated: address,undefined or thread")
+set(BUZZER_CJSON "" CACHE PATH "Folder with the sources of cJSON; empty: the installed library")
 set(BUZZER_SWITCH "native" CACHE STRING
     "Context switch: native (assembly where there is one) or ucontext")
 set_property(CACHE BUZZER_SWITCH PROPERTY STRINGS native ucontext)

@@ -102,7 +102,10 @@ static bool grow(struct bz_stack_pool *pool) {
     if (count > SLAB_STACKS_MAX) {
         count = SLAB_STACKS_MAX;
     }
-    size_t range_bytes = count * (pool->stack_bytes + pool->page_bytes);
+    size_t range_bytes;
+    if (__builtin_mul_overflow(count, pool->stack_bytes + pool->page_bytes, &range_bytes)) {
+        return false; /* more than 32 bits of address space */
+    }
     struct bz_stack **by_number =
         realloc(pool->by_number, (pool->stacks_mapped + count) * sizeof *by_number);
     if (by_number == NULL) {

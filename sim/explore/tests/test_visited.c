@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/choice/pcg.h"
+#include "sim/explore/multiply.h"
 
 #define MANY 20000u
 
@@ -96,4 +97,18 @@ Test(fingerprint, the_end_counts_and_is_never_that_of_a_free_place) {
     cr_assert(eq(int, is_same(numbered(1), numbered(1)), true));
     struct bz_fingerprint print = BZ_FINGERPRINT_BEGIN;
     cr_assert(eq(int, is_same(bz_fingerprint_end(print, 1), bz_fingerprint_end(print, 2)), false));
+}
+
+Test(visited, products_are_the_same_without_a_type_of_128_bits) {
+    struct bz_product all = bz_multiply_portably(UINT64_MAX, UINT64_MAX);
+    cr_assert(eq(u64, all.high, UINT64_MAX - 1));
+    cr_assert(eq(u64, all.low, 1));
+    for (uint64_t number = 0; number < MANY; number++) {
+        uint64_t a = bz_seed_mix(number) >> (number & 63u);
+        uint64_t b = bz_seed_mix(~number) >> (number >> 6u & 63u);
+        struct bz_product product = bz_multiply(a, b);
+        struct bz_product portable = bz_multiply_portably(a, b);
+        cr_assert(eq(u64, product.high, portable.high));
+        cr_assert(eq(u64, product.low, portable.low));
+    }
 }

@@ -32,7 +32,7 @@ Test(lack, of_the_loop_is_no_verdict_on_the_variant) {
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         is_greedy = true;
         bz_program_run(&program, world, seed);
-        expect_lack(world->judge, "out of the 1 GiB of a loop for ");
+        expect_lack(world->judge, "out of the " BZ_MEM_LIMIT_TEXT " of a loop for ");
         is_greedy = false;
         cr_assert(eq(int, bz_program_run(&program, world, seed), BZ_RUN_PASSED));
         cr_assert(bz_judge_error(world->judge) == NULL);
