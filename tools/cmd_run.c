@@ -182,7 +182,7 @@ static bool run_campaign(struct run *run, struct bz_campaign_result *result, dou
                                         .on_finding = keep_finding,
                                         .on_state = keep_state,
                                         .context = run};
-    bz_progress_begin(&run->progress, run->is_quiet, run->runs, run->seconds);
+    bz_progress_begin(&run->progress, run->is_quiet, run->runs, (run->budget_ms + 999) / 1000);
     run->progress.runs_before = run->state->result.runs;
     if (run->budget_ms != 0) {
         run->progress.deadline_ns = run->progress.began_ns + run->budget_ms * 1000000;
@@ -192,12 +192,11 @@ static bool run_campaign(struct run *run, struct bz_campaign_result *result, dou
     return is_done;
 }
 
-/* Whether it ended before its work was done. The time of a campaign without a number of runs is its
- * work. */
+/* Whether it ended before its work was done, which is a number of runs, or a time. */
 static bool is_stopped(const struct run *run, const struct bz_campaign_result *result) {
-    bool has_limit = run->file == NULL || run->file->checkpoint.limit_ms != 0;
+    bool is_time_all = run->file == NULL || run->file->checkpoint.limit_ms != 0;
     return result->lack[0] != '\0' ||
-           (result->is_interrupted && (bz_interrupt_requested != 0 || !has_limit));
+           (result->is_interrupted && (bz_interrupt_requested != 0 || !is_time_all));
 }
 
 static int exit_code_of(const struct bz_run_report *report) {
@@ -254,10 +253,10 @@ static int check_code(struct run *run) {
     return end == BZ_RUN_NO_RESOURCE || digest == result->digest_first
                ? BZ_EXIT_OK
                : bz_cli_fail(run->name, BZ_EXIT_USAGE,
-                             "--resume: %s: the code under test has changed: seed 0x%" PRIx64
-                             " had digest %016" PRIx64 ", and has %016" PRIx64
-                             "; begin a new campaign",
-                             run->file->path, run->seed_first, result->digest_first, digest);
+                             "--resume: %s: seed 0x%" PRIx64 " had digest %016" PRIx64
+                             ", and has %016" PRIx64 " now: the code has changed, or something "
+                             "besides the choices decides; begin a new campaign",
+                             run->resume, run->seed_first, result->digest_first, digest);
 }
 
 /* One that goes on. --time is the time of this session; without it, a campaign with a limit takes
@@ -295,11 +294,10 @@ static int resume(struct run *run) {
 /* --- what came of it -------------------------------------------------------------------------- */
 
 /* Records the findings of earlier sessions again; their files are there. */
-static int keep_earlier_findings(struct run *run) {
+static void keep_earlier_findings(struct run *run) {
     for (uint32_t index = 0; index < run->state->result.finding_count; index++) {
         keep_finding(run, index, &run->state->result.findings[index]);
     }
-    return run->findings_code;
 }
 
 /* Takes over the counts, and searches witnesses. */
