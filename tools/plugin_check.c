@@ -41,11 +41,7 @@ static bool check_tables(const struct bz_variant *variant, char *error, size_t e
 
 /* A claim of a later version would not be judged. */
 static bool check_claims(const struct bz_variant *variant, char *error, size_t error_bytes) {
-    uint32_t claims = variant->claims;
-    for (int primitive = 0; primitive < BZ_PRIMITIVE_COUNT; primitive++) {
-        claims |= variant->waives[primitive];
-    }
-    uint32_t unknown = claims & ~BZ_CLAIMS_ALL;
+    uint32_t unknown = variant->claims & ~BZ_CLAIMS_ALL;
     return unknown == 0 ||
            bz_fail(error, error_bytes, "has the bit 0x%x in its claims, which stands for no claim",
                    unknown & -unknown);

@@ -4,7 +4,6 @@
  * BUZZER_DESIGN_RUNS is the number of schedules of each (1000). `tools/dev nightly designs` sets
  * it.
  */
-#define BZ_MAY_DIFFER /* the environment says how long */
 #include <stdlib.h>
 
 #include "scenarios/tests/designs/designs.h"

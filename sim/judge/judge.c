@@ -301,7 +301,7 @@ static __attribute__((noinline)) void resume_cancelled(struct bz_judge *judge, u
         struct bz_shadow_object *object = &judge->shadow.objects[task->object];
         note_debt(object, task);
         if (__builtin_expect(task->is_live,
-                             0)) { /* it yields there, and was asked before it came */
+                             0)) { /* asked to leave before it came, it yields there */
             bz_shadow_leave_line(object, task);
         }
         task->cancelled_in_op = true;

@@ -113,6 +113,7 @@ Test(source, handles_and_draws) {
     REFUSED("a draw '' below 2", bz_judge_draw(judge, NULL, 2));
     REFUSED("a draw 'x' below 0", bz_judge_draw_delay_ns(judge, "x", 2, 1));
     REFUSED("a task needs a name", bz_judge_spawn(judge, NULL, 0));
+    REFUSED("bz_judge_set_helper() of task 3 of 2", bz_judge_set_helper(judge, 3, true));
     REFUSED("the name of an oracle", bz_judge_object(judge, NULL, 0, 0, "x"));
     bz_judge_destroy(judge);
 }
