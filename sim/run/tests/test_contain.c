@@ -35,7 +35,9 @@ static void eats(void *context) {
     volatile char *block;
     (void)context;
     while ((block = malloc(1 << 20)) != NULL) {
-        memset((char *)(uintptr_t)block, 1, 1 << 20);
+        for (size_t offset = 0; offset < 1 << 20; offset += 4096) {
+            block[offset] = 1; /* memset() and malloc() may be optimized away */
+        }
     }
     _exit(99);
 }
