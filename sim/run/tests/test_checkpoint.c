@@ -2,7 +2,6 @@
 #include "sim/run/checkpoint.h"
 
 #include "sim/tests/crowd.h"
-#include "traces/json.h"
 
 static const struct bz_scenario *const scenarios[] = {&crowd_scenario, NULL};
 static const struct bz_variant *const variants[] = {&crowd_sound, &crowd_drops, NULL};
