@@ -310,10 +310,15 @@ static bool read_array(struct reader *reader, const struct bz_json *root, const 
     }
     for (const struct bz_json *next = bz_json_first(array); next != NULL;
          next = bz_json_next(next), index++) {
-        snprintf(where, sizeof where, "%s[%zu]", key, index);
         if (index == count_max) {
+            snprintf(where, sizeof where, "%s[%zu]", key, index);
             return fail(reader, where, "more than %zu %s", count_max, key);
         }
+    }
+    index = 0;
+    for (const struct bz_json *next = bz_json_first(array); next != NULL;
+         next = bz_json_next(next), index++) {
+        snprintf(where, sizeof where, "%s[%zu]", key, index);
         if (!read_element(reader, next, where)) {
             return false;
         }

@@ -8,22 +8,31 @@
 
 /* Entries whose own settings draw so much that even the first round takes long: smaller ones, in
  * which the fault is all the same. */
+#define SMALL_RESTAURANT                                                                           \
+    "tables=1,guests=3,arrival=1,helpings=1,meal=1,meal-ns=1,changes=1,patience=3"
+#define SMALL_CONDITION                                                                            \
+    "consumers=2,producers=1,rounds=1,batch=1,hold=1,pace-ns=0,patience=4,intrusions=0"
+
 static const char *const smaller[][2] = {
-    {"zoo/ap-467", "tables=1,guests=3,arrival=1,helpings=1,meal=1,meal-ns=1,changes=1,patience=3"},
-    {"zoo/cond-cancel-relock",
-     "consumers=2,producers=1,rounds=1,batch=1,hold=1,pace-ns=0,patience=4,intrusions=0"},
-    {"zoo/cond-swallow",
-     "consumers=2,producers=1,rounds=1,batch=1,hold=1,pace-ns=0,patience=4,intrusions=0"},
-    {"zoo/gv-1487", "tables=1,guests=3,arrival=1,helpings=1,meal=1,meal-ns=1,changes=1,patience=3"},
+    {"zoo/an-947", SMALL_RESTAURANT},
+    {"zoo/ap-467", SMALL_RESTAURANT},
+    {"zoo/cond-cancel-relock", SMALL_CONDITION},
+    {"zoo/cond-swallow", SMALL_CONDITION},
+    {"zoo/go-63615", SMALL_RESTAURANT},
+    {"zoo/gv-1487", SMALL_RESTAURANT},
+    {"zoo/mb-160", SMALL_RESTAURANT},
+    {"zoo/sem-barge", SMALL_RESTAURANT},
+    {"zoo/sem-locked-window", SMALL_RESTAURANT},
     {"zoo/sem-one-wake",
      "tables=3,guests=6,helpings=1,arrival=2,meal=0,meal-ns=1,changes=0,max-cancels=0"},
-    {"zoo/sem-throw-pending",
-     "tables=1,guests=3,arrival=1,helpings=1,meal=1,meal-ns=1,changes=1,patience=3"},
-    {"zoo/shuttle-167",
-     "tables=1,guests=3,arrival=1,helpings=1,meal=1,meal-ns=1,changes=1,patience=3"},
+    {"zoo/sem-stale-flag", SMALL_RESTAURANT},
+    {"zoo/sem-throw-pending", SMALL_RESTAURANT},
+    {"zoo/sem-woken-cancel", SMALL_RESTAURANT},
+    {"zoo/shuttle-167", SMALL_RESTAURANT},
+    {"zoo/tk-1898", SMALL_RESTAURANT},
     {"zoo/to-zero-swallow", "workers=1,rounds=1,sleep-ns=1,cancels=1"},
-    {"zoo/wf-timeout-drops",
-     "tables=1,guests=3,arrival=1,helpings=1,meal=1,meal-ns=1,changes=1,patience=3"},
+    {"zoo/tz-6432", SMALL_RESTAURANT},
+    {"zoo/wf-timeout-drops", SMALL_RESTAURANT},
 };
 
 static const char *settings_of(const struct bz_variant *entry) {

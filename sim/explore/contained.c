@@ -1,13 +1,14 @@
 /* The search of a program whose code is contained (sim/run/contain.h): in a child process, which
  * shares the search and its result with this one. If the code ends the process, that is the
  * finding, on the path that was searched at that moment. */
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "sim/explore/search.h"
 
 #define ROUNDS_MAX 64u /* that are reported */
 #define STOP_LOOKS_MAX 8u
+#define TRIAL_STATES 1000u
 
 /* Shared with the child. */
 struct shared {
@@ -89,7 +90,8 @@ static enum bz_child_state watch(const struct bz_explore_config *config, struct 
     }
 }
 
-bool bz_search_contained(const struct bz_explore_config *config, struct bz_explore_result *result) {
+bool bz_search_contained(const struct bz_explore_config *config, bool visits_all,
+                         struct bz_explore_result *result) {
     struct shared *shared = bz_shared_alloc(sizeof *shared);
     struct bz_program program = *config->program;
     struct bz_explore_config own = *config;
@@ -112,6 +114,7 @@ bool bz_search_contained(const struct bz_explore_config *config, struct bz_explo
         search = bz_search_new(&own, &shared->result);
     }
     if (search != NULL) {
+        search->visits_all = visits_all;
         before = *search;
     }
     if (search != NULL &&
@@ -140,40 +143,20 @@ bool bz_search_contained(const struct bz_explore_config *config, struct bz_explo
 
 /* --- snapshots, or none ----------------------------------------------------------------------- */
 
-/* Stops each search of a trial after its first thousand transitions. */
-static bool stop_soon(void *context, const struct bz_explore_progress *progress) {
-    (void)context;
-    return progress->transitions == 0;
-}
-
-/* The child of a trial: searches a little with snapshots, and visits every path a second time. */
-static void try_snapshots(void *context) {
-    struct bz_explore_config trial = *(const struct bz_explore_config *)context;
-    struct bz_program program = *trial.program;
-    static struct bz_explore_result result;
-    program.contain.is_on = false;
-    trial.program = &program;
-    trial.poll = stop_soon;
-    trial.on_round = NULL;
-    trial.on_finding = NULL;
-    trial.keep_going = true;
-    (void)dup2(STDOUT_FILENO, STDERR_FILENO);
-    struct bz_search *search = bz_search_new(&trial, &result);
-    if (search == NULL) {
-        _exit(1);
-    }
-    search->visits_all = true;
-    if (!bz_search_explore(search) || result.end == BZ_EXPLORE_NONDETERMINISM) {
-        _exit(1);
-    }
-}
-
 bool bz_snapshots_fit(const struct bz_explore_config *config) {
-    struct bz_explore_config copy = *config;
-    struct bz_contain contain = without_memory_limit(config->program);
-    struct bz_death death;
-    enum bz_child_state state = bz_contain_call(&contain, NULL, try_snapshots, &copy, &death);
-    return state != BZ_CHILD_DIED; /* without a process, the search tells */
+    struct bz_explore_config trial = *config;
+    struct bz_explore_result *result = calloc(1, sizeof *result);
+    if (result == NULL) {
+        return true; /* the search tells */
+    }
+    trial.states_max = trial.states_max < TRIAL_STATES ? trial.states_max : TRIAL_STATES;
+    trial.poll = NULL;
+    trial.on_round = NULL;
+    trial.keep_going = true;
+    bool is_ok = bz_search_contained(&trial, true, result);
+    bool fits = !is_ok || !bz_search_is_spoilt(&trial, result);
+    free(result);
+    return fits;
 }
 
 bool bz_search_is_spoilt(const struct bz_explore_config *config,

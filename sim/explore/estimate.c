@@ -1,12 +1,15 @@
 /* Knuth's estimate of the size of a tree (Mathematics of Computation, 1975): a random descent past
  * choice points with b1, b2, b3, ... alternatives stands for b1 * b2 * b3 * ... leaves. The mean
  * over many descents estimates the number of leaves. */
+#include <string.h>
+
 #include "sim/choice/pcg.h"
 #include "sim/explore/multiply.h"
 #include "sim/explore/search.h"
 
 #define STREAM_DESCENT 77u
 #define DESCENT_STEPS_MAX 10000u
+#define DEATHS_MAX 8u /* of processes; and one hang, which takes long */
 
 /* mantissa * 2^log2, where the mantissa is 2^63 or more. */
 struct product {
@@ -88,29 +91,74 @@ static struct product add(struct product a, struct product b) {
     return normalized(low < more, low, greater.log2);
 }
 
-uint32_t bz_explore_estimate_log2(const struct bz_program *program, uint32_t probes) {
-    struct bz_program brief = *program;
-    brief.steps_max = brief.steps_max < DESCENT_STEPS_MAX ? brief.steps_max : DESCENT_STEPS_MAX;
-    brief.strategy = &descent_strategy;
-    brief.profile.steps = 0;
-    struct bz_world *world = bz_program_new_world(&brief);
-    if (world == NULL) {
-        return BZ_EXPLORE_NO_ESTIMATE;
-    }
-    struct product sum = {0, 0};
-    bool is_ok = true;
-    for (uint32_t seed = 0; seed < probes; seed++) {
-        is_ok = bz_program_run(&brief, world, seed) != BZ_RUN_NO_RESOURCE;
-        if (!is_ok) {
-            break;
+/* Descents go on in another process where code that is contained ended theirs. Shared with them. */
+struct estimate {
+    struct bz_program program;
+    struct bz_world *world;
+    struct product sum;
+    uint32_t descents; /* so far */
+    uint32_t descents_max;
+    bool is_ok;
+};
+
+static void add_descent(struct estimate *estimate) {
+    const struct descent *descent = estimate->world->judge->strategy_state;
+    estimate->sum = add(estimate->sum, descent->leaves);
+    estimate->descents++;
+}
+
+static void descend(void *context) {
+    struct estimate *estimate = context;
+    while (estimate->is_ok && estimate->descents < estimate->descents_max) {
+        estimate->is_ok = bz_program_run(&estimate->program, estimate->world, estimate->descents) !=
+                          BZ_RUN_NO_RESOURCE;
+        if (estimate->is_ok) {
+            add_descent(estimate);
         }
-        sum = add(sum, ((const struct descent *)world->judge->strategy_state)->leaves);
     }
-    bz_world_destroy(world);
-    uint32_t log2 = sum.log2 + 63u - (uint32_t)__builtin_clzll(sum.mantissa | 1u);
-    uint32_t shared = 63u + (31u - (uint32_t)__builtin_clz(probes | 1u));
-    if (!is_ok) {
-        return BZ_EXPLORE_NO_ESTIMATE;
+}
+
+static void descend_contained(struct estimate *estimate, const struct bz_contain *contain) {
+    struct bz_death death = {.oracle = ""};
+    for (uint32_t deaths = 0; deaths < DEATHS_MAX && strcmp(death.oracle, "hang") != 0; deaths++) {
+        switch (bz_contain_call(contain, estimate->world, descend, estimate, &death)) {
+        case BZ_CHILD_DONE:
+            return;
+        case BZ_CHILD_DIED: /* as far as it came */
+            add_descent(estimate);
+            break;
+        default:
+            estimate->is_ok = false;
+            return;
+        }
     }
-    return log2 > shared ? log2 - shared : 0;
+}
+
+uint32_t bz_explore_estimate_log2(const struct bz_program *program, uint32_t probes) {
+    struct estimate *estimate = bz_shared_alloc(sizeof *estimate);
+    uint32_t result = BZ_EXPLORE_NO_ESTIMATE;
+    if (estimate == NULL) {
+        return result;
+    }
+    *estimate = (struct estimate){.program = *program, .descents_max = probes, .is_ok = true};
+    struct bz_program *brief = &estimate->program;
+    brief->steps_max = brief->steps_max < DESCENT_STEPS_MAX ? brief->steps_max : DESCENT_STEPS_MAX;
+    brief->strategy = &descent_strategy;
+    brief->profile.steps = 0;
+    brief->contain.is_on = false; /* in the child */
+    estimate->world = bz_program_new_world(brief);
+    if (estimate->world != NULL && program->contain.is_on) {
+        descend_contained(estimate, &program->contain);
+    } else if (estimate->world != NULL) {
+        descend(estimate);
+    }
+    if (estimate->world != NULL && estimate->is_ok) {
+        struct product sum = estimate->sum;
+        uint32_t log2 = sum.log2 + 63u - (uint32_t)__builtin_clzll(sum.mantissa | 1u);
+        uint32_t shared = 63u + (31u - (uint32_t)__builtin_clz(estimate->descents | 1u));
+        result = log2 > shared ? log2 - shared : 0;
+    }
+    bz_world_destroy(estimate->world);
+    bz_shared_free(estimate, sizeof *estimate);
+    return result;
 }

@@ -141,7 +141,7 @@ bool bz_search_explore(struct bz_search *search) {
 /* The whole search, with these reductions or none. */
 static bool explore(const struct bz_explore_config *config, struct bz_explore_result *result) {
     if (config->program->contain.is_on) {
-        return bz_search_contained(config, result);
+        return bz_search_contained(config, false, result);
     }
     struct bz_search *search = bz_search_new(config, result);
     bool is_ok = search == NULL ? end_for_lack(NULL, result) : bz_search_explore(search);

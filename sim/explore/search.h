@@ -149,11 +149,12 @@ void bz_search_visit_again(struct bz_search *search, bool is_end);
 
 /* --- contained.c ------------------------------------------------------------------------------ */
 
-/* bz_search_explore() in a child process. */
-bool bz_search_contained(const struct bz_explore_config *config, struct bz_explore_result *result);
+/* bz_search_explore() in a child process; `visits_all` visits every path a second time. */
+bool bz_search_contained(const struct bz_explore_config *config, bool visits_all,
+                         struct bz_explore_result *result);
 
-/* Whether snapshots have all of the variant's state, as far as a trial in a process of its own
- * shows: going back to a snapshot may leave a variant with memory that it has freed. */
+/* Whether snapshots have all of the variant's state, as far as a short search in a process of its
+ * own shows: going back to a snapshot may leave a variant with memory that it has freed. */
 bool bz_snapshots_fit(const struct bz_explore_config *config);
 
 /* Whether the search ended with a finding that only snapshots can explain: a path that does not

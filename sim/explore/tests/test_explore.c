@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "primitives/runtime/future.h"
 #include "primitives/runtime/task.h"
@@ -233,6 +234,20 @@ Test(explore, every_value_of_a_draw_is_tried_or_it_says_so) {
 Test(explore, the_estimate_of_equal_descents_is_exact) {
     struct bz_program program = program_of(BZ_ORDER_ANY, 0);
     play = (struct play){.tasks = {draws}, .bounds = {4, 8}};
+    cr_assert(eq(u32, bz_explore_estimate_log2(&program, 100), 5));
+    program.contain.is_on = true;
+    cr_assert(eq(u32, bz_explore_estimate_log2(&program, 100), 5));
+}
+
+static enum bz_status draws_and_exits(void *arg) {
+    (void)draws(arg);
+    _exit(0);
+}
+
+Test(explore, descents_that_end_their_process_count_as_far_as_they_came) {
+    struct bz_program program = program_of(BZ_ORDER_ANY, 0);
+    play = (struct play){.tasks = {draws_and_exits}, .bounds = {4, 8}};
+    program.contain.is_on = true;
     cr_assert(eq(u32, bz_explore_estimate_log2(&program, 100), 5));
 }
 
