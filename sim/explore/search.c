@@ -262,6 +262,7 @@ static enum bz_arrival evaluate(struct bz_search *search, bool goes_on) {
     }
     if (search->frame_count == 1 && !may_sleep(search)) {
         search->bounds.reductions &= ~BZ_REDUCE_SLEEP;
+        search->result->reductions = search->bounds.reductions;
         bz_judge_watch_events(search->world->judge, NULL);
     }
     search->result->transitions++;
@@ -367,6 +368,7 @@ bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *boun
     bz_visited_clear(&search->visited);
     bz_visited_clear(&search->outcomes);
     result->end = BZ_EXPLORE_DONE;
+    result->reductions = bounds->reductions;
     result->states = 0;
     result->transitions = 0;
     result->schedules = 0;
@@ -376,7 +378,6 @@ bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *boun
     enter(search, &search->root, WEIGHT_ALL);
     bool is_ok = search_all(search);
     result->transitions_total += result->transitions;
-    result->reductions = search->bounds.reductions;
     *is_whole = result->end == BZ_EXPLORE_DONE && !search->is_cut;
     return is_ok;
 }
