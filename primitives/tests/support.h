@@ -14,8 +14,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "primitives/runtime/coro/san.h"
 #include "primitives/runtime/internal.h"
 #include "primitives/runtime/mem.h"
+
+/* Seeds of a long test: a sanitizer is several times as slow. */
+#define TST_SEEDS(count) (BZ_SAN_ADDRESS ? (count) / 4 : (count))
 
 #define tst_text(actual, expected) cr_assert(eq(str, (char *)(actual), (char *)(expected)))
 

@@ -156,8 +156,8 @@ Test(explore_agreement, for_drawn_programs_in_every_order) {
     if (!bz_snapshot_is_supported()) {
         cr_skip_test("there are no reductions to compare");
     }
-    compare_drawn(&bz_variant_buzzer, "tasks=2,ops=3", 0, false, 200);
-    compare_drawn(&bz_variant_buzzer, "tasks=2,ops=2", 1, false, 200);
+    compare_drawn(&bz_variant_buzzer, "tasks=2,ops=3", 0, false, 100);
+    compare_drawn(&bz_variant_buzzer, "tasks=2,ops=2", 1, false, 100);
     compare_drawn(&bz_variant_buzzer, "tasks=3,ops=2,ns=1", 0, false, 100);
 }
 
@@ -166,10 +166,10 @@ Test(explore_agreement, for_drawn_programs_with_sleep_sets) {
     if (!bz_snapshot_is_supported()) {
         cr_skip_test("there are no reductions to compare");
     }
-    sum = compare_drawn(&bz_variant_buzzer, "tasks=3,ops=2,kinds=7,ns=2", 0, true, 120);
-    cr_assert(lt(u32, 50, sum.with_sleep), "%u", sum.with_sleep);
-    sum = compare_drawn(&bz_variant_buzzer, "tasks=2,ops=3,kinds=7,ns=2,objects=3", 1, true, 100);
-    cr_assert(lt(u32, 50, sum.with_sleep), "%u", sum.with_sleep);
+    sum = compare_drawn(&bz_variant_buzzer, "tasks=3,ops=2,kinds=7,ns=2", 0, true, 80);
+    cr_assert(lt(u32, 30, sum.with_sleep), "%u", sum.with_sleep);
+    sum = compare_drawn(&bz_variant_buzzer, "tasks=2,ops=3,kinds=7,ns=2,objects=3", 1, true, 60);
+    cr_assert(lt(u32, 30, sum.with_sleep), "%u", sum.with_sleep);
     sum = compare_drawn(&bz_variant_asyncio_311, "tasks=3,ops=3,kinds=7,ns=3", 0, true, 100);
     cr_assert(lt(u32, 5, sum.with_findings), "%u", sum.with_findings);
     sum = compare_drawn(&bz_variant_zoo_sem_barge, "tasks=3,ops=2,kinds=7", 0, true, 100);

@@ -13,7 +13,7 @@
 #include "sim/run/settings.h"
 
 #define SEEDS 10000u
-#define SWEEP_SEEDS (BZ_SAN_ADDRESS ? SEEDS / 10 : SEEDS) /* ten times as slow there */
+#define SWEEP_SEEDS (BZ_SAN_ADDRESS ? SEEDS / 20 : SEEDS / 2) /* ten times as slow there */
 #define MESSAGE_OF_RECURSION "callbacks nest "
 
 static enum bz_primitive primitive_of(const struct bz_program *program,

@@ -8,10 +8,11 @@ if(BUZZER_TESTS)
     enable_testing()
 endif()
 
-# Tests are half of a build, so they are compiled fast: -O1, and no UBSan. What they test keeps the
+# Tests are half of a build, so they are compiled fast: -O1 at most, and no UBSan. What they test keeps the
 # flags of the build. Tests link this target last, so that its options override those.
 add_library(buzzer-test-options INTERFACE)
-target_compile_options(buzzer-test-options INTERFACE $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
+target_compile_options(buzzer-test-options INTERFACE $<$<CONFIG:Release,RelWithDebInfo>:-O1>
+                                                     $<$<CONFIG:Debug>:-O0>)
 if(BUZZER_SANITIZE MATCHES "undefined")
     target_compile_options(buzzer-test-options INTERFACE -fno-sanitize=undefined -g1)
 endif()

@@ -6,7 +6,7 @@
 #include "primitives/sync/tests/stage_waiters.h"
 
 #define TASKS 6u
-#define SEEDS 6000u
+#define SEEDS TST_SEEDS(6000u)
 
 enum place {
     PLACE_OUTSIDE = 0,

@@ -1,5 +1,4 @@
 /* A crowd at each primitive. Nothing here is quadratic, or deep. */
-#include "primitives/runtime/coro/san.h"
 #include "primitives/sync/barrier.h"
 #include "primitives/sync/condition.h"
 #include "primitives/sync/event.h"

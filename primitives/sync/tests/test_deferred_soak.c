@@ -5,7 +5,7 @@
 #include "primitives/sync/tests/stage_deferred.h"
 #include "primitives/sync/tests/stage_soak.h"
 
-#define SEEDS 10000u
+#define SEEDS TST_SEEDS(10000u)
 #define DEEDS 60u
 #define DEEDS_IN_A_CALLBACK 5u
 #define TASKS 5u

@@ -5,7 +5,7 @@
 
 #define TASKS 8u
 #define KEYS 4u
-#define SEEDS 6000u
+#define SEEDS TST_SEEDS(6000u)
 
 struct pool_soak {
     struct soak soak;

@@ -3,7 +3,7 @@
 #include "primitives/sync/tests/stage_soak.h"
 
 #define TASKS 6u
-#define SEEDS 10000u
+#define SEEDS TST_SEEDS(10000u)
 
 enum place {
     PLACE_OUTSIDE = 0,

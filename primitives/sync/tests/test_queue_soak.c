@@ -4,7 +4,7 @@
 #include "primitives/sync/tests/stage_soak.h"
 
 #define TASKS 6u
-#define SEEDS 8000u
+#define SEEDS TST_SEEDS(8000u)
 #define VALUES (TASKS * SOAK_ROUNDS)
 
 enum place {

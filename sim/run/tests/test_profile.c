@@ -115,12 +115,12 @@ Test(profile, a_sound_program_is_sound_under_every_strategy) {
             struct bz_program program;
             crowd_program(&program, &crowd_sound, (enum bz_order)order);
             program.strategy = bz_strategies[which];
-            struct bz_campaign_result result = run(&program, 7000, 3000, 1);
+            struct bz_campaign_result result = run(&program, 7000, 1500, 1);
             cr_assert(eq(u64, result.violations, 0), "%s: %s", program.strategy->name,
                       result.findings[0].violation.message);
             bool is_default =
                 program.strategy == &bz_strategy_fifo || program.strategy == &bz_strategy_answers;
-            cr_assert(eq(int, result.stats.injected > 500, !is_default), "%s",
+            cr_assert(eq(int, result.stats.injected > 250, !is_default), "%s",
                       program.strategy->name);
         }
     }
@@ -169,7 +169,7 @@ static const struct bz_scenario spin_scenario = {.name = "spin",
 /* However few steps a run may take: the unfair part of it must be over in time. */
 Test(profile, a_short_budget_makes_nobody_a_livelock) {
     for (size_t which = 0; bz_strategies[which] != NULL; which++) {
-        for (uint32_t most = 60; most <= 1000; most += 47) {
+        for (uint32_t most = 60; most <= 1000; most += 94) {
             struct bz_program program;
             bz_program_init(&program, &spin_scenario, &crowd_sound, bz_strategies[which]);
             program.steps_max = most;
