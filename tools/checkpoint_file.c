@@ -185,7 +185,8 @@ int bz_checkpoint_file_open(struct bz_checkpoint_file *file, const char *argumen
     return BZ_EXIT_OK;
 }
 
-void bz_checkpoint_file_print_command(const struct bz_checkpoint_file *file) {
+void bz_checkpoint_file_print_command(const struct bz_checkpoint_file *file, bool is_strict) {
+    const struct bz_contain *contain = &bz_cli_catalog.contain;
     struct bz_campaign_state *state = bz_lack_check(malloc(sizeof *state), "a checkpoint");
     struct bz_checkpoint_file other = *file;
     struct census census;
@@ -198,7 +199,14 @@ void bz_checkpoint_file_print_command(const struct bz_checkpoint_file *file) {
         bz_cli_quoted(plugin_file, plugin, sizeof plugin);
     }
     fflush(stdout);
-    fprintf(stderr, "to continue: buzzer run --resume %s%s%s\n",
+    fprintf(stderr, "to continue: buzzer run --resume %s%s%s%s",
             bz_cli_quoted(census.unfinished == 1 ? file->folder : file->path, place, sizeof place),
-            plugin_file != NULL ? " --plugin " : "", plugin);
+            plugin_file != NULL ? " --plugin " : "", plugin, is_strict ? " --strict" : "");
+    if (contain->step_ns != 0) {
+        fprintf(stderr, " --step-time %" PRIu64, contain->step_ns / 1000000);
+    }
+    if (contain->memory_bytes != 0) {
+        fprintf(stderr, " --max-memory %" PRIu64, contain->memory_bytes >> 20u);
+    }
+    fputc('\n', stderr);
 }

@@ -39,6 +39,6 @@ void bz_checkpoint_file_write(struct bz_checkpoint_file *file,
                               const struct bz_campaign_state *state, bool is_last);
 
 /* Prints the command that goes on, to stderr. */
-void bz_checkpoint_file_print_command(const struct bz_checkpoint_file *file);
+void bz_checkpoint_file_print_command(const struct bz_checkpoint_file *file, bool is_strict);
 
 #endif

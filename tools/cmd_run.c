@@ -376,7 +376,7 @@ int bz_command_run(int argc, char **argv) {
                           result.runs == 1 ? "" : "s", report.warnings.items[index].text);
     }
     if (report.is_stopped && run.file != NULL && !run.file->has_failed) {
-        bz_checkpoint_file_print_command(run.file);
+        bz_checkpoint_file_print_command(run.file, run.is_strict);
     }
     bz_findings_fini(&findings);
     return report.exit_code;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,6 +158,18 @@ static bool write_all(int descriptor, const char *text, size_t length) {
     return fsync(descriptor) == 0;
 }
 
+/* Makes the name of a file last, where the file system can do that. */
+static void keep_name(const char *path) {
+    char *folder = strdup(path);
+    int descriptor =
+        folder == NULL ? -1 : open(dirname(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor >= 0) {
+        (void)fsync(descriptor);
+        close(descriptor);
+    }
+    free(folder);
+}
+
 /* Writes the text to the new file `name`, closes it, and renames it unless `path` is NULL. On
  * failure it removes the file, and errno says why. */
 static bool fill(int descriptor, const char *name, const char *path, const char *text,
@@ -171,7 +184,9 @@ static bool fill(int descriptor, const char *name, const char *path, const char 
         problem = errno;
         is_written = false;
     }
-    if (!is_written) {
+    if (is_written) {
+        keep_name(path != NULL ? path : name);
+    } else {
         unlink(name);
     }
     errno = problem;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ struct bz_child_page {
     bool is_done;
     bool is_off_stack;
     bool is_sanitizer;
+    bool has_forked;
     char lack[BZ_LACK_BYTES]; /* not empty: this ran out */
 };
 
@@ -87,6 +89,12 @@ static void on_sanitizer(void) {
 }
 #endif
 
+/* A second process would act on the same judge. */
+static void on_fork(void) {
+    own_page->has_forked = true;
+    _exit(1);
+}
+
 /* Of bz_lack_stop(): for the parent to say. */
 static void on_lack(const char *sentence) {
     snprintf(own_page->lack, sizeof own_page->lack, "%.*s", (int)sizeof own_page->lack - 1,
@@ -112,6 +120,7 @@ static _Noreturn void be_child(struct bz_child_page *page, const struct bz_world
     }
     catch_faults();
     bz_lack_handler = on_lack;
+    (void)pthread_atfork(on_fork, NULL, NULL);
 #if BZ_SAN_ADDRESS
     __sanitizer_set_death_callback(on_sanitizer);
 #endif
@@ -301,6 +310,8 @@ static void describe(const struct bz_child *child, int status, struct bz_death *
     } else if (child->page->is_off_stack) {
         death->oracle = "stack-overflow";
         snprintf(death->how, sizeof death->how, "an access below the stack of the task");
+    } else if (child->page->has_forked) {
+        snprintf(death->how, sizeof death->how, "a call of fork(): a simulation is one process");
     } else if (child->page->is_sanitizer) {
         snprintf(death->how, sizeof death->how, "a sanitizer stopped it");
     } else if (WIFSIGNALED(status)) {

@@ -72,6 +72,11 @@ static void do_kill(struct semaphore *self) {
     kill(getpid(), SIGKILL);
 }
 
+static void do_fork(struct semaphore *self) {
+    (void)self;
+    zero = fork() & 0;
+}
+
 static int recurse(volatile char *caller) {
     volatile char here[512];
     here[0] = *caller;
@@ -278,6 +283,8 @@ static void view(void *instance, struct bz_permit_view *view) {
     MISDEED(failed_check, AT_RELEASE, do_failed_check)                                             \
     MISDEED(term, AT_RELEASE, do_term)                                                             \
     MISDEED(kill, AT_ACQUIRE, do_kill)                                                             \
+    MISDEED(fork, AT_ACQUIRE, do_fork)                                                             \
+    MISDEED(fork_window, AT_WINDOW, do_fork)                                                       \
     MISDEED(recurse, AT_ACQUIRE, do_recurse)                                                       \
     MISDEED(recurse_window, AT_WINDOW, do_recurse)                                                 \
     MISDEED(loop_acquire, AT_ACQUIRE, do_loop)                                                     \
