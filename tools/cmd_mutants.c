@@ -78,15 +78,6 @@ static int exit_code_of(const uint32_t counts[VERDICT_COUNT]) {
     return counts[VERDICT_SURVIVED] + counts[VERDICT_TELLING] > 0 ? BZ_EXIT_UNPROVED : BZ_EXIT_OK;
 }
 
-/* The oracles in the order in which they judge a step, then the ways a process can fail. NULL after
- * the last. */
-static const char *killer_name(uint32_t index) {
-    return index < bz_oracle_count        ? bz_oracles[index].name
-           : index == bz_oracle_count     ? "crash"
-           : index == bz_oracle_count + 1 ? "hang"
-                                          : NULL;
-}
-
 static uint32_t kills_of(const struct mutants *mutants, const char *killer) {
     uint32_t kills = 0;
     for (uint32_t index = 0; index < mutants->count; index++) {
@@ -149,10 +140,10 @@ static void print_text(const struct mutants *mutants) {
         printf(", %" PRIu32 " not judged", counts[VERDICT_NONE]);
     }
     printf("\n");
-    for (uint32_t index = 0; killer_name(index) != NULL; index++) {
-        uint32_t kills = kills_of(mutants, killer_name(index));
+    for (uint32_t index = 0; index < bz_oracle_count; index++) {
+        uint32_t kills = kills_of(mutants, bz_oracles[index].name);
         if (kills > 0) {
-            printf("%s %s %" PRIu32, separator, killer_name(index), kills);
+            printf("%s %s %" PRIu32, separator, bz_oracles[index].name, kills);
             separator = ",";
         }
     }
@@ -203,10 +194,10 @@ static void print_json(const struct mutants *mutants, int code) {
         bz_json_add_number(root, total_keys[verdict], mutants->counts[verdict]);
     }
     struct bz_json *killers = bz_json_add_object(root, "kills");
-    for (uint32_t index = 0; killer_name(index) != NULL; index++) {
-        uint32_t kills = kills_of(mutants, killer_name(index));
+    for (uint32_t index = 0; index < bz_oracle_count; index++) {
+        uint32_t kills = kills_of(mutants, bz_oracles[index].name);
         if (kills > 0) {
-            bz_json_add_number(killers, killer_name(index), kills);
+            bz_json_add_number(killers, bz_oracles[index].name, kills);
         }
     }
     struct bz_json *results = bz_json_add_array(root, "results");

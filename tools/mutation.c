@@ -3,10 +3,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/time.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "primitives/runtime/check.h"
@@ -15,52 +11,41 @@
 #include "tools/cli.h"
 #include "traces/lack.h"
 
-/* A batch of runs takes milliseconds. After this much processor time, one of them does not end. */
-#define BATCH_RUNS 64u
-#define BATCH_SECONDS 2
+/* A run takes milliseconds. After this much processor time, it does not end. */
+#define RUN_NS UINT64_C(2000000000)
 
 #define SETTINGS_BYTES 256u
 
 struct bz_mutation *bz_mutation_new(uint32_t count) {
-    void *memory = mmap(NULL, count * sizeof(struct bz_mutation), PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
+    return bz_shared_alloc(count * sizeof(struct bz_mutation));
 }
 
 void bz_mutation_destroy(struct bz_mutation *results, uint32_t count) {
-    if (results != NULL) {
-        munmap(results, count * sizeof *results);
-    }
+    bz_shared_free(results, count * sizeof *results);
 }
+
+/* A child that judges a mutant. */
+struct worker {
+    const struct bz_mutation_config *config;
+    struct bz_mutation *result; /* NULL: it has nothing to do */
+    struct bz_child child;
+};
 
 /* --- in the child ----------------------------------------------------------------------------- */
 
-/* Ends the process with is_judged false. */
-static void leave(const char *sentence) {
-    (void)sentence;
-    _exit(0);
-}
-
-/* Runs seeds until the first violation. Without memory, the process leaves. */
+/* Runs seeds until the first violation. */
 static void judge_program(const struct bz_program *program, uint64_t runs,
                           struct bz_mutation *result) {
-    struct bz_world *world = bz_program_new_world(program);
-    if (world == NULL) {
-        leave(NULL);
-    }
-    const struct itimerval batch = {.it_value = {.tv_sec = BATCH_SECONDS}};
+    struct bz_world *world = bz_lack_check(bz_program_new_world(program), "a simulation");
     result->scenario = program->scenario->name;
     result->primitive = bz_primitive_name(program->args.primitive);
     result->order = program->order;
     for (uint64_t seed = 0; seed < runs && result->oracle == NULL; seed++) {
-        if (seed % BATCH_RUNS == 0) {
-            setitimer(ITIMER_PROF, &batch, NULL); /* SIGPROF ends the process */
-        }
         result->seed = seed;
         result->schedules++;
         enum bz_run_end end = bz_program_run(program, world, seed);
         if (end == BZ_RUN_NO_RESOURCE) {
-            leave(NULL);
+            bz_lack_stop(NULL, "a run");
         }
         if (end == BZ_RUN_VIOLATED) {
             result->oracle = bz_judge_violation(world->judge)->oracle;
@@ -126,39 +111,22 @@ static void judge_mutant(const struct bz_mutation_config *config, struct bz_muta
     }
 }
 
-static _Noreturn void judge(const struct bz_mutation_config *config, struct bz_mutation *result) {
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-    signal(SIGPROF, SIG_DFL);
-    bz_lack_handler = leave;
-    /* Discards what a crashing process prints, and its core. */
-    const struct rlimit none = {0};
+static void judge(void *context) {
+    const struct worker *worker = context;
+    struct bz_mutation *result = worker->result;
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    setrlimit(RLIMIT_CORE, &none);
-    if (nowhere >= 0) {
+    if (nowhere >= 0) { /* for what failed checks print */
         dup2(nowhere, STDOUT_FILENO);
         dup2(nowhere, STDERR_FILENO);
     }
-    judge_mutant(config, result);
+    judge_mutant(worker->config, result);
     if (result->oracle == NULL) {
         result->scenario = NULL;
         result->primitive = NULL;
     }
-    result->is_judged = true;
-    _exit(0);
 }
 
 /* --- in the parent ---------------------------------------------------------------------------- */
-
-struct mutation {
-    const struct bz_mutation_config *config;
-    struct bz_mutation *results;
-    pid_t children[BZ_JOBS_MAX];     /* 0: none */
-    uint32_t judged_by[BZ_JOBS_MAX]; /* the index of the child's result */
-    uint32_t running;
-    uint64_t judged;
-    uint64_t killed;
-};
 
 /* A mistake in the catalogue would look like a survivor. */
 static void check_settings(const struct bz_mutation_config *config,
@@ -176,80 +144,73 @@ static void check_settings(const struct bz_mutation_config *config,
     }
 }
 
-static bool start(struct mutation *mutation, uint32_t index) {
-    uint32_t slot = 0;
-    check_settings(mutation->config, mutation->results[index].mutant);
-    while (mutation->children[slot] != 0) {
-        slot++;
-    }
-    pid_t child = fork();
-    if (child < 0) {
+static bool start(struct worker *worker, const struct bz_mutation_config *config,
+                  struct bz_mutation *result) {
+    static const struct bz_contain contain = {.is_on = true, .step_ns = RUN_NS};
+    check_settings(config, result->mutant);
+    worker->config = config;
+    worker->result = result;
+    if (!bz_child_start(&worker->child, &contain, NULL, judge, worker)) {
+        worker->result = NULL;
         return false;
     }
-    if (child == 0) {
-        judge(mutation->config, &mutation->results[index]);
-    }
-    mutation->children[slot] = child;
-    mutation->judged_by[slot] = index;
-    mutation->running++;
+    worker->child.counter = &result->schedules;
     return true;
 }
 
-/* A crash or a hang counts as found. */
-static void note_end(struct bz_mutation *result, int status) {
-    int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    if (number == SIGINT || number == SIGTERM || number == SIGKILL) {
-        return; /* ended from outside */
+/* Takes the result of a worker that has ended. A crash or a hang counts as found. False if the
+ * worker lacked memory. */
+static bool finish(struct worker *worker, enum bz_child_state state, const struct bz_death *death) {
+    struct bz_mutation *result = worker->result;
+    worker->result = NULL;
+    if (state == BZ_CHILD_DIED) {
+        result->oracle = death->oracle;
+        snprintf(result->message, sizeof result->message, "%s", death->how);
     }
-    if (number == SIGPROF) {
-        result->oracle = "hang";
-        snprintf(result->message, sizeof result->message, "a step never ended");
-    } else if (number != 0) {
-        result->oracle = "crash";
-        snprintf(result->message, sizeof result->message, "the process died of signal %d", number);
-    } else if (WEXITSTATUS(status) != 0) {
-        result->oracle = "crash";
-        snprintf(result->message, sizeof result->message, "the process ended with status %d",
-                 WEXITSTATUS(status));
-    }
-    result->is_judged |= result->oracle != NULL;
-}
-
-/* Waits for one child. False if it had no memory. */
-static bool reap(struct mutation *mutation) {
-    int status = 0;
-    uint32_t slot = 0;
-    pid_t child = waitpid(-1, &status, 0);
-    while (slot < BZ_JOBS_MAX && (child <= 0 || mutation->children[slot] != child)) {
-        slot++;
-    }
-    if (slot == BZ_JOBS_MAX) {
-        return false;
-    }
-    struct bz_mutation *result = &mutation->results[mutation->judged_by[slot]];
-    mutation->children[slot] = 0;
-    mutation->running--;
-    note_end(result, status);
-    mutation->judged += result->is_judged;
-    mutation->killed += result->is_judged && result->oracle != NULL;
-    bz_progress_show(mutation->config->progress, mutation->judged, mutation->killed);
-    return result->is_judged || WIFSIGNALED(status);
+    result->is_judged = state != BZ_CHILD_LACKS;
+    return result->is_judged;
 }
 
 bool bz_mutation_run(const struct bz_mutation_config *config, struct bz_mutation *results,
                      uint32_t count) {
-    struct mutation mutation = {.config = config, .results = results};
+    struct worker workers[BZ_JOBS_MAX] = {{.config = NULL}};
     uint32_t next = 0;
+    uint64_t judged = 0;
+    uint64_t killed = 0;
     bool is_fine = true;
     for (;;) {
-        bool is_more = next < count && is_fine && bz_interrupt_requested == 0;
-        if (mutation.running == 0 && !is_more) {
+        struct bz_child *children[BZ_JOBS_MAX];
+        uint32_t running = 0;
+        for (uint32_t index = 0; index < config->jobs; index++) {
+            struct worker *worker = &workers[index];
+            bool is_stopped = !is_fine || bz_interrupt_requested != 0;
+            if (worker->result != NULL && bz_interrupt_requested != 0) {
+                bz_child_kill(&worker->child);
+                worker->result = NULL;
+            }
+            if (worker->result == NULL && next < count && !is_stopped) {
+                is_fine = start(worker, config, &results[next++]);
+            }
+            if (worker->result != NULL) {
+                children[running++] = &worker->child;
+            }
+        }
+        if (running == 0) {
             return is_fine;
         }
-        if (is_more && mutation.running < config->jobs) {
-            is_fine = start(&mutation, next++);
-        } else {
-            is_fine = reap(&mutation) && is_fine;
+        bz_child_wait(children, running);
+        for (uint32_t index = 0; index < config->jobs; index++) {
+            struct worker *worker = &workers[index];
+            const struct bz_mutation *result = worker->result;
+            struct bz_death death;
+            enum bz_child_state state =
+                result == NULL ? BZ_CHILD_RUNS : bz_child_look(&worker->child, &death);
+            if (state != BZ_CHILD_RUNS) {
+                is_fine = finish(worker, state, &death) && is_fine;
+                judged += result->is_judged;
+                killed += result->is_judged && result->oracle != NULL;
+                bz_progress_show(config->progress, judged, killed);
+            }
         }
     }
 }

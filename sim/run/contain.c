@@ -194,12 +194,13 @@ static bool is_asleep(pid_t pid) {
 /* Changes with every event, step and run. */
 static uint64_t progress_of(struct bz_child *child) {
     const struct bz_judge *judge = child->judge;
+    uint64_t count =
+        child->counter == NULL ? 0 : __atomic_load_n(child->counter, __ATOMIC_RELAXED) * 5u;
     if (judge == NULL) {
-        return 0;
+        return count;
     }
     return bz_judge_digest(judge) ^ bz_judge_seed(judge) * 3u ^
-           (uint64_t)bz_judge_steps(judge) << 40u ^
-           (child->counter == NULL ? 0 : __atomic_load_n(child->counter, __ATOMIC_RELAXED) * 5u);
+           (uint64_t)bz_judge_steps(judge) << 40u ^ count;
 }
 
 static void note_progress(struct bz_child *child, uint64_t progress, uint64_t cpu_ns) {

@@ -57,8 +57,8 @@ struct bz_child {
     struct bz_contain contain;
     struct bz_child_page *page; /* shared */
     const struct bz_judge *judge;
-    const uint64_t *counter; /* of progress, for a search, whose judge goes back and forth; NULL.
-                                Set right after the start */
+    const uint64_t *counter; /* of progress, where there is no judge, or one that goes back and
+                                forth in a search; NULL. Set right after the start */
     /* The last look that saw progress. */
     uint64_t progress;
     uint64_t cpu_ns;
@@ -71,9 +71,8 @@ struct bz_child {
 void *bz_shared_alloc(size_t bytes);
 void bz_shared_free(void *block, size_t bytes);
 
-/* Starts a child. The judge of `world` is watched for progress; NULL: the whole call is one step.
- * False without a process, memory or
- * file descriptor. */
+/* Starts a child. The judge of `world` is watched for progress; NULL: the whole call is one step,
+ * unless the child gets a counter. False without a process, memory or file descriptor. */
 bool bz_child_start(struct bz_child *child, const struct bz_contain *contain,
                     const struct bz_world *world, void (*run)(void *context), void *context);
 
