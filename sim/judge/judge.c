@@ -629,7 +629,6 @@ __attribute__((hot)) void bz_judge_returns(struct bz_judge *judge, uint32_t numb
     struct bz_shadow_object *object = bz_shadow_mark_dirty(shadow, number);
     bool is_ok = status == BZ_OK;
     judge->call.kind = 0;
-    task->cancelled_in_op = false;
     task->overtaken = 0;
     task->arrival = object->line_end;
     task->holdings += is_ok & object->is_owned;
