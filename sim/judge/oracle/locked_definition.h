@@ -16,12 +16,11 @@ static inline bool locked_definition_suspects(const struct bz_judge *judge,
     return moment->kind == BZ_MOMENT_STEP && (object->shows_locked ^ should_be);
 }
 
-/* Whether locked() may be as it is. */
+/* Whether locked() may be as it is: true although nobody waits or was woken, or false. */
 static inline bool locked_definition_allows(const struct bz_shadow_object *object) {
     bool has_level = object->view.level > 0;
-    bool has_others = (object->waiting | object->woken | object->polling | object->cancelled) != 0;
     if (object->shows_locked) {
-        return !has_level || has_others;
+        return (object->polling | object->cancelled) != 0;
     }
     bool is_by_grant = bz_claims(object, BZ_CLAIM_WAKE_IS_GRANT);
     bool needs_waiting = bz_claims(object, BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT);
