@@ -5,9 +5,10 @@
  * waits: one that was filling leaves a place to be filled again, one whose round is complete does
  * not. The breaker, if there is one, aborts the barrier and later resets it, or only resets it.
  *
- * In the end fewer are left than a round takes. When everything else has come to rest, a host sends
- * as many extras as are missing. The host is a timer, so that nobody can cancel it. It gives up
- * after more visits than a correct barrier needs; then the oracle deadlock objects. */
+ * In the end fewer are left than a round takes. When nothing else is ready, a host sends as many
+ * extras as are missing. The host is a timer, so that nobody can cancel it. It gives up after some
+ * visits in a row that moved nobody; then the oracle deadlock objects. */
+#include "primitives/runtime/driver.h"
 #include "primitives/runtime/timer.h"
 #include "scenarios/scenarios.h"
 #include "scenarios/scene.h"
@@ -27,17 +28,21 @@ static const struct bz_param params[] = {
 };
 
 #define HOST_INTERVAL_NS UINT64_C(1000000)
+#define VISITS_IN_VAIN 3u
 
 struct barrier {
     struct bz_scene scene;
     struct bz_sut_barrier sut;
     struct bz_timer host;
-    int64_t visits_left;
-    uint64_t breaks; /* aborts and resets that the barrier took */
+    uint32_t visits_in_vain; /* in a row */
+    uint32_t left;           /* unfinished guests when the host left them */
+    uint64_t returns;        /* of waits */
+    uint64_t returns_seen;   /* by the host */
+    uint64_t breaks;         /* aborts and resets that the barrier took */
     uint32_t extras;
+    uint32_t guest_count;
     uint32_t guest_capacity;
-    struct bz_task **guests;        /* workers, then extras */
-    struct bz_canceller *canceller; /* which counts them */
+    struct bz_task **guests; /* workers, then extras, which take the places of the finished */
 };
 
 /* A guest that was thrown out comes back in the next round. */
@@ -45,6 +50,7 @@ static enum bz_status meet(struct barrier *state) {
     struct bz_world *world = state->scene.world;
     uint32_t index = UINT32_MAX;
     enum bz_status status = bz_sut_barrier_wait(&state->sut, &index);
+    state->returns++;
     bool is_fine = status == BZ_OK || (status == BZ_BROKEN && state->breaks > 0) ||
                    bz_is_cancelled(world, status);
     bz_world_assert(world, is_fine, "a wait ended with %s", bz_status_word(status));
@@ -95,45 +101,67 @@ static enum bz_status breaker(void *arg) {
 
 /* --- the host --------------------------------------------------------------------------------- */
 
-static void host_visits(struct bz_timer *timer) {
-    struct barrier *state = bz_container_of(timer, struct barrier, host);
+/* A place for one more guest; NULL: too many wait in vain. */
+static struct bz_task **free_place(struct barrier *state) {
+    for (uint32_t index = 0; index < state->guest_count; index++) {
+        if (bz_task_is_done(state->guests[index])) {
+            return &state->guests[index];
+        }
+    }
+    return state->guest_count < state->guest_capacity ? &state->guests[state->guest_count++] : NULL;
+}
+
+/* Sends the missing extras. False if nobody is left, or nobody has moved for some visits. */
+static bool serve(struct barrier *state) {
     struct bz_world *world = state->scene.world;
     uint32_t parties = (uint32_t)state->scene.values[PARTIES];
+    struct bz_task **place;
     uint32_t left = 0;
     uint32_t waiting = 0;
-    for (uint32_t index = 0; index < state->canceller->count; index++) {
+    for (uint32_t index = 0; index < state->guest_count; index++) {
         left += !bz_task_is_done(state->guests[index]);
         waiting += bz_world_is_suspended_in(world, state->guests[index], BZ_OP_WAIT);
     }
-    if (left == 0 || state->visits_left-- == 0) {
-        return;
+    bool has_moved = left < state->left || state->returns != state->returns_seen;
+    state->visits_in_vain = has_moved ? 0 : state->visits_in_vain + 1;
+    if (left == 0 || state->visits_in_vain == VISITS_IN_VAIN) {
+        return false;
     }
-    for (uint32_t missing = (parties - waiting % parties) % parties; missing > 0; missing--) {
-        bz_world_assert(world, state->canceller->count < state->guest_capacity, "too many guests");
-        struct bz_task *task = bz_scene_spawn(world, "extra", ++state->extras, extra, state);
-        if (task != NULL && state->canceller->count < state->guest_capacity) {
-            state->guests[state->canceller->count++] = task;
+    state->returns_seen = state->returns;
+    state->left = left;
+    for (uint32_t missing = (parties - waiting % parties) % parties;
+         missing > 0 && (place = free_place(state)) != NULL; missing--) {
+        *place = bz_scene_spawn(world, "extra", ++state->extras, extra, state);
+        if (*place == NULL) {
+            return false;
         }
+        state->left++;
     }
-    bz_timer_arm(timer, bz_loop_now_ns(world->loop) + HOST_INTERVAL_NS);
+    return true;
+}
+
+static void host_visits(struct bz_timer *timer) {
+    struct barrier *state = bz_container_of(timer, struct barrier, host);
+    struct bz_loop *loop = state->scene.world->loop;
+    if (bz_driver_ready_count(loop) > 0 || serve(state)) {
+        bz_timer_arm(timer, bz_loop_now_ns(loop) + HOST_INTERVAL_NS);
+    }
 }
 
 static void *setup(struct bz_world *world, const struct bz_scenario_args *args) {
     struct barrier *state = bz_scene_new(world, args, sizeof *state);
     const int64_t *values = args->values;
     uint32_t parties = (uint32_t)values[PARTIES];
-    /* A visit serves everybody who waits, or those whom a cancel leaves behind. After a clock jump
-     * the host may come too early, and sends too many extras. */
-    state->visits_left = 2 * values[ROUNDS] + 32;
-    state->guest_capacity =
-        (uint32_t)values[WORKERS] + (uint32_t)state->visits_left * (parties - 1);
+    state->left = UINT32_MAX;
+    state->guest_count = (uint32_t)values[WORKERS];
+    state->guest_capacity = (uint32_t)values[WORKERS] + (VISITS_IN_VAIN + 1) * parties;
     state->guests = bz_world_alloc(world, state->guest_capacity * sizeof(struct bz_task *));
     if (!bz_scene_is_set_up(world, bz_sut_barrier_init(&state->sut, world, "barrier", parties))) {
         return state;
     }
     bz_scene_spawn_all(world, state->guests, values[WORKERS], "worker", worker, state);
-    state->canceller = bz_canceller_spawn(world, state->guests, values[WORKERS], 1u << BZ_OP_WAIT,
-                                          values[PATIENCE], values[CANCELS]);
+    bz_canceller_spawn(world, state->guests, values[WORKERS], 1u << BZ_OP_WAIT, values[PATIENCE],
+                       values[CANCELS]);
     if (values[ABORTS] + values[RESETS] > 0) {
         bz_scene_spawn(world, "breaker", 0, breaker, state);
     }

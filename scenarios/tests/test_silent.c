@@ -113,6 +113,23 @@ Test(silent, barrier_that_is_broken_and_reset) {
     }
 }
 
+/* The clock jumps while guests are on their way: the host waits until they have come. */
+Test(silent, barrier_whose_guests_take_their_time) {
+    static const char *const settings[] = {"pace=1000", "parties=64", "cancels=1000,patience=1000",
+                                           "resets=1000"};
+    for (size_t index = 0; index < sizeof settings / sizeof settings[0]; index++) {
+        struct bz_program program =
+            tst_program(&bz_scenario_barrier, &bz_variant_buzzer, BZ_ORDER_ANY);
+        char error[BZ_ERROR_BYTES];
+        program.strategy = bz_strategy_find("portfolio");
+        cr_assert(bz_program_set_list(&program, settings[index], error, sizeof error), "%s", error);
+        cr_assert(bz_program_measure(&program));
+        struct tst_seeds result = tst_run_seeds(&program, BZ_SAN_ADDRESS ? 10 : 250);
+        cr_assert(eq(ptr, (void *)result.violation.oracle, NULL), "%s, seed %llu: %s",
+                  settings[index], (unsigned long long)result.seed, result.violation.message);
+    }
+}
+
 /* A run that is cut short is no livelock, however short it is and whatever the strategy. */
 Test(silent, when_the_step_limit_comes_at_once) {
     for (const struct bz_scenario *const *next = bz_scenarios; *next != NULL; next++) {
