@@ -301,7 +301,11 @@ static void describe(const struct bz_child *child, int status, struct bz_death *
     if (child->killed_for != NULL) {
         bool is_hang = strcmp(child->killed_for, "hang") == 0;
         death->oracle = child->killed_for;
-        if (is_hang) {
+        if (is_hang && child->has_slept) {
+            snprintf(death->how, sizeof death->how,
+                     "no end, and no CPU time taken for %" PRIu64 " s",
+                     BZ_CHILD_SLEEPS_NS / 1000000000);
+        } else if (is_hang) {
             snprintf(death->how, sizeof death->how, "no end after %" PRIu64 " ms of CPU time",
                      child->contain.step_ns / 1000000);
         } else {
@@ -348,6 +352,7 @@ static void watch(struct bz_child *child) {
                         now_ns - child->wall_ns > BZ_CHILD_SLEEPS_NS && is_asleep(child->pid);
         if (is_busy || is_stuck) {
             child->killed_for = "hang";
+            child->has_slept = !is_busy;
         }
     }
     if (child->killed_for != NULL) {

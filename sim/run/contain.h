@@ -65,6 +65,7 @@ struct bz_child {
     uint64_t wall_ns;
     uint64_t looked_ns;     /* when it was last watched */
     const char *killed_for; /* an oracle: it was stopped */
+    bool has_slept;         /* it hung without taking CPU time */
 };
 
 /* Memory that children share, zeroed; NULL without memory. */
