@@ -216,6 +216,9 @@ bool bz_child_start(struct bz_child *child, const struct bz_contain *contain,
     if (child->contain.step_ns == 0) {
         child->contain.step_ns = BZ_CHILD_STEP_NS_DEFAULT;
     }
+    if (child->contain.sleep_ns == 0) {
+        child->contain.sleep_ns = BZ_CHILD_SLEEP_NS_DEFAULT;
+    }
     if (child->contain.memory_bytes == 0) {
         child->contain.memory_bytes = BZ_CHILD_MEMORY_BYTES_DEFAULT;
     }
@@ -303,8 +306,8 @@ static void describe(const struct bz_child *child, int status, struct bz_death *
         death->oracle = child->killed_for;
         if (is_hang && child->has_slept) {
             snprintf(death->how, sizeof death->how,
-                     "no end, and no CPU time taken for %" PRIu64 " s",
-                     BZ_CHILD_SLEEPS_NS / 1000000000);
+                     "no end, and no CPU time taken for %" PRIu64 " ms",
+                     child->contain.sleep_ns / 1000000);
         } else if (is_hang) {
             snprintf(death->how, sizeof death->how, "no end after %" PRIu64 " ms of CPU time",
                      child->contain.step_ns / 1000000);
@@ -349,7 +352,7 @@ static void watch(struct bz_child *child) {
         uint64_t patience = is_between ? PATIENCE_BETWEEN_STEPS : 1;
         bool is_busy = cpu_ns - child->cpu_ns > patience * child->contain.step_ns;
         bool is_stuck = (judge == NULL || bz_judge_running(judge) != 0) &&
-                        now_ns - child->wall_ns > BZ_CHILD_SLEEPS_NS && is_asleep(child->pid);
+                        now_ns - child->wall_ns > child->contain.sleep_ns && is_asleep(child->pid);
         if (is_busy || is_stuck) {
             child->killed_for = "hang";
             child->has_slept = !is_busy;

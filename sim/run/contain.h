@@ -9,7 +9,7 @@
  * goes to standard error, so that a report on standard output stays whole.
  *
  * A hang is a judge that sees no event while the child takes `step_ns` of CPU time, or while it
- * sleeps for BZ_CHILD_SLEEPS_NS. CPU time, so a busy machine accuses nobody.
+ * sleeps for `sleep_ns`. CPU time, so a busy machine accuses nobody.
  */
 #ifndef BZ_SIM_RUN_CONTAIN_H
 #define BZ_SIM_RUN_CONTAIN_H
@@ -25,13 +25,14 @@
 
 #define BZ_CHILD_LOOK_MS 50
 #define BZ_CHILD_STEP_NS_DEFAULT UINT64_C(1000000000)
-#define BZ_CHILD_SLEEPS_NS UINT64_C(10000000000)
+#define BZ_CHILD_SLEEP_NS_DEFAULT UINT64_C(10000000000)
 #define BZ_CHILD_MEMORY_BYTES_DEFAULT (UINT64_C(1) << 30)
 
 /* What a child may take. */
 struct bz_contain {
     bool is_on;
     uint64_t step_ns;                  /* CPU time of one step; 0: the default */
+    uint64_t sleep_ns;                 /* time without CPU time in one step; 0: the default */
     uint64_t memory_bytes;             /* resident, of the process; 0: the default */
     const volatile sig_atomic_t *stop; /* not 0 stops bz_contain_call(); NULL: nothing does */
 };

@@ -10,6 +10,7 @@
 #include "sim/tests/crowd.h"
 
 static const struct bz_contain brief = {.is_on = true, .step_ns = 50000000};
+static const struct bz_contain impatient = {.is_on = true, .sleep_ns = 200000000};
 static const struct bz_contain narrow = {
     .is_on = true, .step_ns = UINT64_C(20000000000), .memory_bytes = UINT64_C(64) << 20u};
 
@@ -28,6 +29,13 @@ static void crashes(void *context) {
 static void loops(void *context) {
     volatile int *word = context;
     while (*word != 1000) {
+    }
+}
+
+static void sleeps(void *context) {
+    (void)context;
+    for (;;) {
+        pause();
     }
 }
 
@@ -61,6 +69,7 @@ Test(contain, names_how_a_child_ends) {
     expect_death(&brief, crashes, SIGFPE, "crash", "SIGFPE (division by zero, or the like)");
     expect_death(&brief, crashes, SIGKILL, "crash", "SIGKILL");
     expect_death(&brief, loops, 0, "hang", "no end after 50 ms of CPU time");
+    expect_death(&impatient, sleeps, 0, "hang", "no end, and no CPU time taken for 200 ms");
     if (!BZ_SAN_ADDRESS) { /* whose memory is larger */
         expect_death(&narrow, eats, 0, "memory", "the process took more than 64 MiB");
     }
