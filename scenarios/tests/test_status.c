@@ -232,7 +232,7 @@ static bool calls_it(const struct bz_program *program) {
     return lie.calls > 0;
 }
 
-/* A lie that is told a few times only may be right each time: a queue may be full. */
+/* A wrong status that is rare may be right by chance: the queue may be full. */
 static void expect_found(const struct bz_program *program) {
     for (size_t index = 0; index < sizeof statuses / sizeof statuses[0]; index++) {
         lie.status = statuses[index];

@@ -152,21 +152,26 @@ static uint64_t cpu_ns_of(pid_t pid) {
     return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
 }
 
-/* Resident pages that are not shared. */
-static uint64_t memory_bytes_of(pid_t pid) {
+/* Reads the start of a file of /proc/PID. False if the system does not tell. */
+static bool read_proc(pid_t pid, const char *name, char *text, size_t text_bytes) {
     char path[40];
-    char text[128];
-    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    ssize_t length = fd < 0 ? -1 : read(fd, text, text_bytes - 1);
     if (fd >= 0) {
         close(fd);
     }
-    if (length <= 0) {
+    text[length > 0 ? length : 0] = '\0';
+    return length > 0;
+}
+
+/* Resident pages that are not shared. */
+static uint64_t memory_bytes_of(pid_t pid) {
+    char text[128];
+    char *end;
+    if (!read_proc(pid, "statm", text, sizeof text)) {
         return 0;
     }
-    text[length] = '\0';
-    char *end;
     (void)strtoull(text, &end, 10);
     uint64_t resident = strtoull(end, &end, 10);
     uint64_t shared = strtoull(end, NULL, 10);
@@ -175,18 +180,10 @@ static uint64_t memory_bytes_of(pid_t pid) {
 
 /* True unless it is ready to run, which on a busy machine may take any time. */
 static bool is_asleep(pid_t pid) {
-    char path[40];
     char text[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0) {
-        close(fd);
-    }
-    if (length <= 0) {
+    if (!read_proc(pid, "stat", text, sizeof text)) {
         return false;
     }
-    text[length] = '\0';
     const char *name_end = strrchr(text, ')');
     return name_end != NULL && (name_end[2] == 'S' || name_end[2] == 'D' || name_end[2] == 'T');
 }
