@@ -35,5 +35,5 @@ function(buzzer_add_fuzzer name)
     endif()
     add_test(NAME ${name} COMMAND ${name} --runs ${ARG_RUNS} ${ARG_SEEDS})
     set_tests_properties(${name} PROPERTIES
-        TIMEOUT 300 FAIL_REGULAR_EXPRESSION "LeakSanitizer: detected;runtime error:")
+        TIMEOUT 900 COST 300 FAIL_REGULAR_EXPRESSION "LeakSanitizer: detected;runtime error:")
 endfunction()
