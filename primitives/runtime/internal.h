@@ -246,8 +246,9 @@ struct bz_mem {
     size_t used_bytes_max; /* over all resets */
     size_t limit_bytes;
     uint64_t live_blocks;
-    size_t classes_used; /* one more than the highest class with a free block */
-    bool is_exhausted;   /* an allocation was refused since the last reset */
+    size_t classes_used;        /* one more than the highest class with a free block */
+    bool is_exhausted;          /* an allocation was refused since the last reset */
+    void (*on_exhausted)(void); /* called at once when one is; NULL: nothing is */
     struct bz_mem_free_block *free_lists[BZ_MEM_CLASSES];
 };
 

@@ -62,6 +62,9 @@ void bz_mem_unmap(void *range, size_t bytes) {
 
 static __attribute__((noinline, cold)) void *refuse(struct bz_mem *mem) {
     mem->is_exhausted = true;
+    if (mem->on_exhausted != NULL) {
+        mem->on_exhausted();
+    }
     return NULL;
 }
 

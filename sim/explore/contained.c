@@ -6,7 +6,8 @@
 
 #include "sim/explore/search.h"
 
-#define ROUNDS_MAX 64u /* that are reported */
+#define ROUNDS_MAX 64u                          /* that are reported */
+#define TOLD_MAX (2u * BZ_EXPLORE_FINDINGS_MAX) /* of the sweep, and of the rounds after it */
 #define STOP_LOOKS_MAX 8u
 #define TRIAL_STATES 1000u
 
@@ -21,6 +22,11 @@ struct shared {
         struct bz_explore_result so_far;
         bool is_sweep;
     } done[ROUNDS_MAX];
+    uint32_t told_count;
+    struct {
+        struct bz_explore_finding finding;
+        uint32_t place;
+    } told[TOLD_MAX];
 };
 
 /* --- in the child ----------------------------------------------------------------------------- */
@@ -37,6 +43,16 @@ static void note_round(void *context, const struct bz_explore_result *so_far, bo
         shared->done[shared->rounds].so_far = *so_far;
         shared->done[shared->rounds].is_sweep = is_sweep;
         __atomic_store_n(&shared->rounds, shared->rounds + 1, __ATOMIC_RELEASE);
+        bz_child_tell();
+    }
+}
+
+static void note_finding(void *context, uint32_t place, const struct bz_explore_finding *finding) {
+    struct shared *shared = context;
+    if (shared->told_count < TOLD_MAX) {
+        shared->told[shared->told_count].finding = *finding;
+        shared->told[shared->told_count].place = place;
+        __atomic_store_n(&shared->told_count, shared->told_count + 1, __ATOMIC_RELEASE);
         bz_child_tell();
     }
 }
@@ -58,14 +74,33 @@ static struct bz_contain without_memory_limit(const struct bz_program *program) 
     return contain;
 }
 
-/* Waits, and reports rounds and progress. */
+/* A finding that an ordinary run repeats is one, whatever becomes of the search. Returns those that
+ * were told, as bits. */
+static uint32_t tell(const struct bz_explore_config *config, uint32_t told, uint32_t place,
+                     const struct bz_explore_finding *finding) {
+    struct bz_program repeat;
+    struct bz_finding found;
+    told &= (1u << place) - 1; /* the rounds after a sweep begin again with the first */
+    if (config->on_finding != NULL &&
+        bz_explore_repeat(config->program, finding, &repeat, &found)) {
+        config->on_finding(config->context, place, finding);
+        told |= 1u << place;
+    }
+    return told;
+}
+
+/* Waits, and reports rounds, findings and progress. */
 static enum bz_child_state watch(const struct bz_explore_config *config, struct shared *shared,
-                                 struct bz_child *child, struct bz_death *death) {
+                                 struct bz_child *child, uint32_t *told, struct bz_death *death) {
     struct bz_child *const children[] = {child};
     uint32_t reported = 0;
+    uint32_t seen = 0;
     uint32_t looks = 0;
     for (;;) {
         enum bz_child_state state = bz_child_look(child, death);
+        for (; seen < __atomic_load_n(&shared->told_count, __ATOMIC_ACQUIRE); seen++) {
+            *told = tell(config, *told, shared->told[seen].place, &shared->told[seen].finding);
+        }
         for (; reported < __atomic_load_n(&shared->rounds, __ATOMIC_ACQUIRE); reported++) {
             if (config->on_round != NULL) {
                 config->on_round(config->context, &shared->done[reported].so_far,
@@ -100,6 +135,7 @@ bool bz_search_contained(const struct bz_explore_config *config, bool visits_all
     struct bz_search before; /* what the child changes points into its memory */
     struct bz_child child;
     struct bz_death death = {.oracle = NULL};
+    uint32_t told = 0;
     enum bz_child_state state = BZ_CHILD_LACKS;
     bz_lack_text(death.how, sizeof death.how, NULL, "a search in a process of its own");
     if (shared != NULL) {
@@ -108,7 +144,7 @@ bool bz_search_contained(const struct bz_explore_config *config, bool visits_all
         own.stop = &shared->stop;
         own.poll = note_progress;
         own.on_round = note_round;
-        own.on_finding = NULL;
+        own.on_finding = note_finding;
         own.context = shared;
         shared->result = *result;
         search = bz_search_new(&own, &shared->result);
@@ -120,14 +156,16 @@ bool bz_search_contained(const struct bz_explore_config *config, bool visits_all
     if (search != NULL &&
         bz_child_start(&child, &contain, search->world, search_in_child, search)) {
         child.counter = &shared->result.transitions;
-        state = watch(config, shared, &child, &death);
+        state = watch(config, shared, &child, &told, &death);
     }
     bool is_ok = state != BZ_CHILD_LACKS && (state == BZ_CHILD_DIED || shared->is_ok);
+    own.on_finding = NULL;
     if (state == BZ_CHILD_DIED) {
         bz_search_keep_death(search, &death);
     }
     if (shared != NULL) {
         *result = shared->result;
+        result->told = told;
     }
     if (state == BZ_CHILD_LACKS) {
         result->end = BZ_EXPLORE_NO_RESOURCE;
@@ -152,6 +190,7 @@ bool bz_snapshots_fit(const struct bz_explore_config *config) {
     trial.states_max = trial.states_max < TRIAL_STATES ? trial.states_max : TRIAL_STATES;
     trial.poll = NULL;
     trial.on_round = NULL;
+    trial.on_finding = NULL;
     trial.keep_going = true;
     bool is_ok = bz_search_contained(&trial, true, result);
     bool fits = !is_ok || !bz_search_is_spoilt(&trial, result);

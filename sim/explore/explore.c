@@ -73,6 +73,7 @@ static bool simplify(struct bz_search *search) {
     struct bz_explore_result swept = *result;
     uint32_t deviations = swept.findings[0].delays + swept.findings[0].cancels;
     result->finding_count = 0;
+    result->told = 0;
     result->violations_digest = 0;
     result->end = BZ_EXPLORE_DONE;
     bool is_ok = run_rounds(search, deviations);
@@ -104,6 +105,7 @@ static void report_nondeterminism(struct bz_search *search) {
     result->rounds = 0; /* nothing is proved */
     result->is_minimal = false;
     result->finding_count = 1;
+    result->told = 0;
     *finding = (struct bz_explore_finding){
         .violation = {.oracle = "nondeterminism", .step = search->frame_count - 1}};
     snprintf(finding->violation.message, sizeof finding->violation.message,
@@ -171,10 +173,10 @@ bool bz_explore(const struct bz_explore_config *given, struct bz_explore_result 
         }
         is_ok = explore(&config, result);
     }
-    for (uint32_t place = 0; config.program->contain.is_on && config.on_finding != NULL &&
-                             place < result->finding_count;
-         place++) {
-        config.on_finding(config.context, place, &result->findings[place]);
+    for (uint32_t place = 0; config.on_finding != NULL && place < result->finding_count; place++) {
+        if ((result->told & 1u << place) == 0) {
+            config.on_finding(config.context, place, &result->findings[place]);
+        }
     }
     return is_ok;
 }

@@ -96,6 +96,7 @@ struct bz_explore_result {
     uint64_t violations_digest; /* of the set of (oracle, object) that were found */
     char lack[BZ_LACK_BYTES];   /* BZ_EXPLORE_NO_RESOURCE: what ran out */
     uint32_t finding_count;
+    uint32_t told; /* the places of those that on_finding() was called for, as bits */
     struct bz_explore_finding findings[BZ_EXPLORE_FINDINGS_MAX]; /* one per oracle and object */
 };
 
@@ -123,7 +124,8 @@ struct bz_explore_config {
     /* When the search begins again without snapshots. NULL: not called. */
     void (*on_outside_state)(void *context);
     /* For each finding, at once, with its place in result->findings: the rounds after a sweep begin
-     * again with the first. Of a contained program: when the search has ended. NULL: not called. */
+     * again with the first. Of a contained program: if an ordinary run repeats it; else when the
+     * search has ended. NULL: not called. */
     void (*on_finding)(void *context, uint32_t place, const struct bz_explore_finding *finding);
     void *context;
 };

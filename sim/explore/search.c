@@ -110,7 +110,8 @@ static bool keep_finding(struct bz_search *search, uint32_t step) {
         return true;
     }
     struct bz_cost cost = bz_search_cost(search, 0, search->point_count);
-    struct bz_explore_finding *finding = &result->findings[result->finding_count++];
+    uint32_t place = result->finding_count++;
+    struct bz_explore_finding *finding = &result->findings[place];
     *finding = (struct bz_explore_finding){
         .violation = *violation, .delays = cost.delays, .cancels = cost.cancels};
     finding->violation.step = step;
@@ -118,7 +119,8 @@ static bool keep_finding(struct bz_search *search, uint32_t step) {
     result->violations_digest +=
         bz_seed_mix(text_hash(violation->oracle) ^ bz_seed_mix(violation->object));
     if (search->config->on_finding != NULL) {
-        search->config->on_finding(search->config->context, result->finding_count - 1, finding);
+        search->config->on_finding(search->config->context, place, finding);
+        result->told |= 1u << place;
     }
     return true;
 }

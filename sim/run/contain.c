@@ -29,6 +29,7 @@ struct bz_child_page {
     bool is_off_stack;
     bool is_sanitizer;
     bool has_forked;
+    bool is_loop_full;
     char lack[BZ_LACK_BYTES]; /* not empty: this ran out */
 };
 
@@ -95,6 +96,16 @@ static void on_fork(void) {
     _exit(1);
 }
 
+/* The loop's memory has room for far more tasks than these, with all that a scenario keeps. */
+#define TASKS_THAT_FIT 16384u
+
+static void on_loop_full(void) {
+    if (own_world->loop->tasks_created < TASKS_THAT_FIT) {
+        own_page->is_loop_full = true;
+        _exit(1);
+    }
+}
+
 /* Of bz_lack_stop(): for the parent to say. */
 static void on_lack(const char *sentence) {
     snprintf(own_page->lack, sizeof own_page->lack, "%.*s", (int)sizeof own_page->lack - 1,
@@ -121,6 +132,9 @@ static _Noreturn void be_child(struct bz_child_page *page, const struct bz_world
     catch_faults();
     bz_lack_handler = on_lack;
     (void)pthread_atfork(on_fork, NULL, NULL);
+    if (world != NULL) {
+        world->loop->mem->on_exhausted = on_loop_full;
+    }
 #if BZ_SAN_ADDRESS
     __sanitizer_set_death_callback(on_sanitizer);
 #endif
@@ -315,6 +329,10 @@ static void describe(const struct bz_child *child, int status, struct bz_death *
     } else if (child->page->is_off_stack) {
         death->oracle = "stack-overflow";
         snprintf(death->how, sizeof death->how, "an access below the stack of the task");
+    } else if (child->page->is_loop_full) {
+        death->oracle = "memory";
+        snprintf(death->how, sizeof death->how,
+                 "the run took all of the loop's memory (" BZ_MEM_LIMIT_TEXT ")");
     } else if (child->page->has_forked) {
         snprintf(death->how, sizeof death->how, "a call of fork(): a simulation is one process");
     } else if (child->page->is_sanitizer) {

@@ -26,7 +26,7 @@
 #define BZ_CHILD_LOOK_MS 50
 #define BZ_CHILD_STEP_NS_DEFAULT UINT64_C(1000000000)
 #define BZ_CHILD_SLEEP_NS_DEFAULT UINT64_C(10000000000)
-#define BZ_CHILD_MEMORY_BYTES_DEFAULT (UINT64_C(1) << 30)
+#define BZ_CHILD_MEMORY_BYTES_DEFAULT (UINT64_C(1536) << 20) /* the loop's memory fits */
 
 /* What a child may take. */
 struct bz_contain {

@@ -131,6 +131,16 @@ static void do_eat(struct semaphore *self) {
     }
 }
 
+static void do_eat_loop(struct semaphore *self) {
+    do {
+        sink = bz_mem_alloc(bz_loop_mem(self->loop), 1 << 20);
+    } while (sink != NULL);
+}
+
+static void do_mint(struct semaphore *self) {
+    self->value++;
+}
+
 static void do_print(struct semaphore *self) {
     (void)self;
     printf("a line on standard output\n");
@@ -298,7 +308,10 @@ static void view(void *instance, struct bz_permit_view *view) {
     MISDEED(underscore_exit, AT_ACQUIRE, do_underscore_exit)                                       \
     MISDEED(underscore_exit_view, AT_VIEW, do_underscore_exit)                                     \
     MISDEED(quick_exit, AT_ACQUIRE, do_quick_exit)                                                 \
+    MISDEED(mint, AT_ACQUIRE, do_mint)                                                             \
     MISDEED(eat, AT_ACQUIRE, do_eat)                                                               \
+    MISDEED(eat_loop, AT_ACQUIRE, do_eat_loop)                                                     \
+    MISDEED(eat_loop_init, AT_INIT, do_eat_loop)                                                   \
     MISDEED(print, AT_ACQUIRE, do_print)                                                           \
     MISDEED(close, AT_ACQUIRE, do_close)                                                           \
     MISDEED(close_all, AT_ACQUIRE, do_close_all)                                                   \
