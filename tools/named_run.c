@@ -1,0 +1,107 @@
+#include "tools/named_run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/run/token.h"
+#include "tools/cli.h"
+
+/* Also true for a token without its digest, so that the message is about the token and not about a
+ * missing file. */
+static bool is_meant_as_token(const char *input) {
+    unsigned colons = 0;
+    for (const char *character = input; *character != '\0'; character++) {
+        colons += *character == ':';
+    }
+    bool has_form = bz_token_looks_like(input) || (colons >= 3 && strstr(input, ".json") == NULL);
+    return has_form && access(input, F_OK) != 0;
+}
+
+/* Records the run of the token again and compares the digests. */
+static int load_token(struct bz_named_run *run, const char *command) {
+    char error[BZ_ERROR_BYTES];
+    uint64_t seed;
+    uint64_t digest;
+    struct bz_replay_report *report = &run->report;
+    if (!bz_token_parse(run->input, &bz_cli_catalog, &run->program, &seed, &digest, error,
+                        sizeof error)) {
+        return bz_cli_fail(command, BZ_EXIT_USAGE, "%s", error);
+    }
+    if (!bz_record(&run->program, seed, &run->trace, report)) {
+        return bz_cli_fail(command, BZ_EXIT_INTERNAL, "%s", report->lack);
+    }
+    if (report->result == BZ_REPLAY_MATCHED && run->trace.digest != digest) {
+        report->result = BZ_REPLAY_DIVERGED;
+        report->step = report->steps;
+        snprintf(report->expected, sizeof report->expected, "digest %016" PRIx64, digest);
+        snprintf(report->got, sizeof report->got, "digest %016" PRIx64, run->trace.digest);
+    }
+    return BZ_EXIT_OK;
+}
+
+static int load_trace(struct bz_named_run *run, const char *command, const char *variant) {
+    char error[BZ_ERROR_BYTES];
+    if (!bz_trace_read(&run->trace, run->input, error, sizeof error)) {
+        return bz_cli_fail(command, BZ_EXIT_USAGE, "%s", error);
+    }
+    struct bz_trace named = run->trace; /* a shallow copy */
+    named.variant = variant == NULL ? named.variant : variant;
+    if (!bz_trace_program(&named, &bz_cli_catalog, &run->program, error, sizeof error)) {
+        return bz_cli_fail(command, BZ_EXIT_USAGE, "%s: %s", run->input, error);
+    }
+    if (variant == NULL &&
+        !bz_replay_trace(&run->trace, &run->program, &run->report, error, sizeof error)) {
+        bool is_lack = run->report.lack[0] != '\0';
+        return bz_cli_fail(command, is_lack ? BZ_EXIT_INTERNAL : BZ_EXIT_USAGE, "%s: %s",
+                           run->input, error);
+    }
+    return BZ_EXIT_OK;
+}
+
+int bz_named_run_load_for(struct bz_named_run *run, const char *command, const char *input,
+                          const char *variant) {
+    *run = (struct bz_named_run){.input = input, .is_token = is_meant_as_token(input)};
+    bz_trace_init(&run->trace);
+    if (!run->is_token) {
+        return load_trace(run, command, variant);
+    }
+    int code = load_token(run, command);
+    if (code == BZ_EXIT_OK && variant != NULL) {
+        char error[BZ_ERROR_BYTES];
+        struct bz_trace named = run->trace;
+        named.variant = variant;
+        if (!bz_trace_program(&named, &bz_cli_catalog, &run->program, error, sizeof error)) {
+            return bz_cli_fail(command, BZ_EXIT_USAGE, "%s", error);
+        }
+    }
+    return code;
+}
+
+int bz_named_run_load(struct bz_named_run *run, const char *command, const char *input) {
+    return bz_named_run_load_for(run, command, input, NULL);
+}
+
+void bz_named_run_fini(struct bz_named_run *run) {
+    bz_trace_fini(&run->trace);
+}
+
+const char *bz_named_run_token(const struct bz_named_run *run, const char *command, char *token,
+                               size_t token_bytes) {
+    bool leads_back = true;
+    if (!run->is_token) {
+        struct bz_trace again;
+        struct bz_replay_report report;
+        bz_trace_init(&again);
+        if (!bz_record(&run->program, run->trace.seed, &again, &report)) {
+            exit(bz_cli_fail(command, BZ_EXIT_INTERNAL, "%s", report.lack));
+        }
+        leads_back = again.digest == run->trace.digest;
+        bz_trace_fini(&again);
+    }
+    return leads_back ? bz_token_format(&run->program, run->trace.seed, run->trace.digest, token,
+                                        token_bytes)
+                      : NULL;
+}
