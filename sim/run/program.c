@@ -103,13 +103,17 @@ struct bz_source bz_program_source(struct bz_program_place *place) {
 
 enum bz_run_end bz_program_run(const struct bz_program *program, struct bz_world *world,
                                uint64_t seed) {
-    struct bz_run_start start = {.seed = seed};
+    return bz_program_run_from(program, world, &(struct bz_run_start){.seed = seed});
+}
+
+enum bz_run_end bz_program_run_from(const struct bz_program *program, struct bz_world *world,
+                                    const struct bz_run_start *start) {
     void *state;
-    if (!program->contain.is_on && bz_world_begin_again(world, program, &start, &state)) {
+    if (!program->contain.is_on && bz_world_begin_again(world, program, start, &state)) {
         run_on(program, world, state);
         return bz_judge_verdict(world->judge);
     }
     struct bz_program_place place = {.program = program, .world = world};
     struct bz_source source = bz_program_source(&place);
-    return bz_judge_run(world->judge, &source, &start);
+    return bz_judge_run(world->judge, &source, start);
 }

@@ -40,6 +40,10 @@ bool bz_program_measure(struct bz_program *program);
 enum bz_run_end bz_program_run(const struct bz_program *program, struct bz_world *world,
                                uint64_t seed);
 
+/* The same with another strategy than the program's, a tape, or a sink. */
+enum bz_run_end bz_program_run_from(const struct bz_program *program, struct bz_world *world,
+                                    const struct bz_run_start *start);
+
 /* A program in a world, and its source of events for the judge. The source points to `place`. */
 struct bz_program_place {
     const struct bz_program *program;

@@ -155,28 +155,37 @@ bool bz_trace_print_program(const struct bz_trace *trace, const struct bz_progra
 
 /* --- recording -------------------------------------------------------------------------------- */
 
+bool bz_record_kept(const struct bz_program *given, const struct bz_kept_run *run,
+                    struct bz_trace *trace, struct bz_replay_report *report) {
+    struct stage stage;
+    struct bz_program unstopped = *given; /* what was found is recorded, even after Ctrl-C */
+    unstopped.contain.stop = NULL;
+    if (set_up(&stage, &unstopped, report, NULL, 0)) {
+        write_header(&unstopped, trace);
+        bz_judge_record(stage.place.world->judge, &stage.source, run, trace, report);
+    }
+    bz_world_destroy(stage.place.world);
+    return report->lack[0] == '\0';
+}
+
 /* Uses two worlds, so that addresses differ between the two runs. */
 bool bz_record(const struct bz_program *given, uint64_t seed, struct bz_trace *trace,
                struct bz_replay_report *report) {
     struct stage light;
-    struct stage heavy = {.place = {.world = NULL}};
-    struct bz_program unstopped = *given; /* what was found is recorded, even after Ctrl-C */
-    const struct bz_program *program = &unstopped;
+    struct bz_program unstopped = *given;
     unstopped.contain.stop = NULL;
-    if (set_up(&light, program, report, NULL, 0) && set_up(&heavy, program, report, NULL, 0)) {
+    if (set_up(&light, &unstopped, report, NULL, 0)) {
         struct bz_judge *judge = light.place.world->judge;
-        if (bz_program_run(program, light.place.world, seed) == BZ_RUN_NO_RESOURCE) {
+        if (bz_program_run(&unstopped, light.place.world, seed) == BZ_RUN_NO_RESOURCE) {
             snprintf(report->lack, sizeof report->lack, "%.*s", (int)sizeof report->lack - 1,
                      bz_judge_error(judge));
         } else {
             struct bz_kept_run run;
             bz_judge_keep(judge, &run);
-            write_header(program, trace);
-            bz_judge_record(heavy.place.world->judge, &heavy.source, &run, trace, report);
+            (void)bz_record_kept(given, &run, trace, report);
             bz_kept_run_fini(&run);
         }
     }
     bz_world_destroy(light.place.world);
-    bz_world_destroy(heavy.place.world);
     return report->lack[0] == '\0';
 }

@@ -19,6 +19,11 @@
 bool bz_record(const struct bz_program *program, uint64_t seed, struct bz_trace *trace,
                struct bz_replay_report *report);
 
+/* Records a run of the program that was kept (sim/judge/record.h): the second half of bz_record().
+ */
+bool bz_record_kept(const struct bz_program *program, const struct bz_kept_run *run,
+                    struct bz_trace *trace, struct bz_replay_report *report);
+
 /* The program that a trace names. False with a message. */
 bool bz_trace_program(const struct bz_trace *trace, const struct bz_catalog *catalog,
                       struct bz_program *program, char *error, size_t error_bytes);

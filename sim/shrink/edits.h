@@ -1,0 +1,101 @@
+/* Edits: the choices of a run that are not the default, in a form that can be changed.
+ *
+ * A tape names the place of a choice by its step. If an earlier choice is taken away, steps get
+ * other numbers, and the rest of the tape does not fit any more. An edit names what is chosen, and
+ * how many opportunities pass before:
+ *
+ *     next    this handle runs before its turn, when it was ready at `passes` choices and not taken
+ *     cancel  this task, before its n-th step and in this window, after `passes` cancel points
+ *             since its step before that one
+ *     jump    the clock jumps for the n-th time, after `passes` points since the jump before
+ *     draw    the n-th draw of this task gives this value
+ *
+ * The strategy `edits` makes the choices of a list of edits; or of a tape, or of a script
+ * (choice/answers.h). It notes what it chose as edits and as a script, and which choices there
+ * were. Its state is a board, which lies in memory that child processes share.
+ */
+#ifndef BZ_SIM_SHRINK_EDITS_H
+#define BZ_SIM_SHRINK_EDITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/choice/answers.h"
+#include "sim/choice/strategy.h"
+#include "sim/choice/strategy_replay.h"
+
+#define BZ_EDITS_MAX 4096u        /* of a run */
+#define BZ_EDITS_TASKS_MAX 4096u  /* of a run */
+#define BZ_EDITS_AT_ONCE 8u       /* handles of one owner and role; with more, counts may differ */
+#define BZ_EDITS_POINTS_MAX 4096u /* choice points that are noted; later ones are not */
+
+struct bz_edit {
+    uint64_t value;    /* draw: what it gives; else: how many opportunities pass */
+    uint64_t bound;    /* draw: exclusive */
+    const char *label; /* draw */
+    uint32_t owner;    /* as in struct bz_choice */
+    uint32_t nth;      /* likewise; jump: its number */
+    uint8_t kind;      /* enum bz_choice_kind; a jump is BZ_CHOICE_DELAY without label */
+    uint8_t part;      /* next: enum bz_role; cancel: enum bz_window */
+    /* Of an edit that was made: its entry in a script. */
+    uint32_t question;
+    uint64_t answer;
+};
+
+struct bz_edits {
+    uint32_t count;
+    struct bz_edit items[BZ_EDITS_MAX];
+};
+
+/* A choice point of a run. */
+struct bz_edit_point {
+    uint64_t answers; /* that are worth a try: 0 to answers - 1 */
+    uint8_t kind;     /* BZ_CHOICE_DELAY: a clock jump; BZ_CHOICE_DATA: any draw */
+};
+
+enum bz_edit_source { BZ_EDIT_BY_EDITS = 0, BZ_EDIT_BY_SCRIPT = 1, BZ_EDIT_BY_TAPE = 2 };
+
+/* How often a handle, or a cancel, was there to be chosen. */
+struct bz_edit_seen {
+    uint64_t run;  /* the run that it is about */
+    uint64_t seen; /* so often */
+    uint32_t nth;
+    uint32_t item; /* its edit; UINT32_MAX: none */
+    uint8_t part;
+};
+
+struct bz_board {
+    /* What is to be chosen. */
+    enum bz_edit_source source;
+    struct bz_edits edits;
+    struct bz_answers script;
+    /* What was chosen. */
+    struct bz_edits made;
+    bool is_full; /* there was more than a list can hold: the run cannot be edited */
+    uint32_t point_count;
+    struct bz_edit_point points[BZ_EDITS_POINTS_MAX];
+    /* Of the present run. */
+    struct bz_replay_state replay;
+    uint64_t run;
+    uint32_t question;
+    uint32_t script_cursor;
+    uint32_t jumps;
+    uint64_t jump_seen;
+    uint32_t jump_item;
+    bool is_used[BZ_EDITS_MAX];
+    uint32_t table[2 * BZ_EDITS_MAX]; /* a hash table of edits: index plus 1 */
+    uint32_t table_mask;
+    struct bz_edit_seen handles[BZ_EDITS_TASKS_MAX][BZ_ROLE_COUNT][BZ_EDITS_AT_ONCE];
+    struct bz_edit_seen victims[BZ_EDITS_TASKS_MAX];
+};
+
+/* bz_run_start.context is the board. A tape, if that is the source, must fit strictly. */
+extern const struct bz_strategy bz_strategy_edits;
+
+/* The script of what was made. False if it is too long for one (choice/answers.h). */
+bool bz_edits_script(const struct bz_edits *made, struct bz_answers *script);
+
+/* A total order of edits, by kind, owner and so on; 0: equal. */
+int bz_edit_compare(const struct bz_edit *a, const struct bz_edit *b);
+
+#endif

@@ -1,0 +1,81 @@
+/* What the passes of a shrinking run share. */
+#ifndef BZ_SIM_SHRINK_INTERNAL_H
+#define BZ_SIM_SHRINK_INTERNAL_H
+
+#include "sim/shrink/edits.h"
+#include "sim/shrink/shrink.h"
+
+/* A program in a world of its own. */
+struct bz_trial {
+    struct bz_program program;
+    struct bz_world *world;
+};
+
+/* A run that fails in the same way. */
+struct bz_failing {
+    struct bz_shrink_size size;
+    struct bz_edits edits;
+    uint64_t digest;
+};
+
+struct bz_shrinking {
+    const struct bz_shrink_config *config;
+    struct bz_shrink_result *result;
+    struct bz_board *board; /* shared with child processes */
+    struct bz_trial *trial; /* where runs are made */
+    struct bz_tape tape;    /* that the board plays */
+    /* What fails in the same way. */
+    struct bz_violation wanted;
+    char wanted_object[BZ_TRACE_NAME_BYTES_MAX + 1];
+    struct bz_failing *best;
+    uint64_t runs_max;
+    uint64_t steps_max;
+    uint64_t runs;
+    uint64_t steps;
+    bool is_searched; /* all schedules with as few choices as the best were tried */
+};
+
+/* Whether there is budget for one more run, and nobody has stopped it. */
+bool bz_shrink_goes_on(const struct bz_shrinking *shrinking);
+
+/* Makes one run of the trial with what is on the board. True if it fails in the same way; then
+ * `size` is its size, and board->made what was chosen. */
+bool bz_shrink_try(struct bz_shrinking *shrinking, struct bz_shrink_size *size);
+
+/* bz_shrink_try(), and keeps the run if it is smaller than the best one. */
+bool bz_shrink_improve(struct bz_shrinking *shrinking);
+
+/* Below 0: `a` is the smaller one. `a_edits` and `b_edits` decide between equal sizes. */
+int bz_shrink_compare(const struct bz_shrink_size *a, const struct bz_edits *a_edits,
+                      const struct bz_shrink_size *b, const struct bz_edits *b_edits);
+
+void bz_edits_copy(struct bz_edits *to, const struct bz_edits *from);
+
+/* --- others.c --------------------------------------------------------------------------------- */
+
+/* Puts another program in the place of the trial's. False without memory. */
+bool bz_shrink_enter(struct bz_shrinking *shrinking, const struct bz_program *program);
+
+/* Looks for runs of the trial that fail in the same way. Fills `found` with the smallest ones, the
+ * smallest first; returns how many. */
+#define BZ_SHRINK_OTHERS 5u
+uint32_t bz_shrink_find(struct bz_shrinking *shrinking, struct bz_failing *found);
+
+/* Makes smaller what another run of the trial leads to, by `deepen`, as if it were the best; it
+ * becomes the best if it gets smaller than that. True if it does. */
+bool bz_shrink_other(struct bz_shrinking *shrinking, const struct bz_failing *start,
+                     bool (*deepen)(struct bz_shrinking *shrinking));
+
+/* --- passes: each goes on while the budget lasts, and returns whether the best run got smaller --
+ */
+
+/* Takes choices away and lets them come earlier, until no single change is left. */
+bool bz_shrink_choices(struct bz_shrinking *shrinking);
+
+/* Lowers the parameters of the program. */
+bool bz_shrink_params(struct bz_shrinking *shrinking);
+
+/* Tries every schedule of the program with as few choices as the best run. */
+bool bz_shrink_search(struct bz_shrinking *shrinking);
+
+#endif

@@ -1,0 +1,80 @@
+/* The pass over the program: smaller parameters. The choices of the best run may not fit a smaller
+ * program; then others are looked for (others.c). */
+#include <stdlib.h>
+
+#include "sim/shrink/internal.h"
+
+#define STEPS_MAX_LEAST 100u
+
+/* --- a smaller program ------------------------------------------------------------------------ */
+
+/* True if a run of this program fails in the same way and is smaller than the best one. */
+static bool try_program(struct bz_shrinking *shrinking, const struct bz_program *program,
+                        struct bz_failing *others) {
+    if (!bz_shrink_enter(shrinking, program)) {
+        return false;
+    }
+    others[0].size = shrinking->best->size;
+    bz_edits_copy(&others[0].edits, &shrinking->best->edits);
+    bool is_smaller = bz_shrink_other(shrinking, &others[0], bz_shrink_choices);
+    uint32_t count = is_smaller ? 0 : bz_shrink_find(shrinking, others);
+    for (uint32_t index = 0; index < count && bz_shrink_goes_on(shrinking); index++) {
+        is_smaller |= bz_shrink_other(shrinking, &others[index], bz_shrink_choices);
+    }
+    return is_smaller;
+}
+
+/* The least value of one number at which a run still fails in the same way: the least of all, or by
+ * bisection. */
+static bool lower_number(struct bz_shrinking *shrinking, int64_t *number, int64_t least,
+                         struct bz_program *program, struct bz_failing *others) {
+    bool is_smaller = false;
+    int64_t high = *number;
+    int64_t low = least - 1; /* does not fail */
+    for (int64_t next = least; next < high && bz_shrink_goes_on(shrinking);
+         next = low + (high - low) / 2) {
+        if (next == low) {
+            break;
+        }
+        *number = next;
+        if (try_program(shrinking, program, others)) {
+            is_smaller = true;
+            high = next;
+        } else {
+            low = next;
+        }
+    }
+    *number = high;
+    return is_smaller;
+}
+
+/* A livelock is shown by any number of steps. */
+static bool lower_step_limit(struct bz_shrinking *shrinking, struct bz_failing *others) {
+    struct bz_program program = shrinking->result->program;
+    if (shrinking->best->size.steps < program.steps_max || program.steps_max <= STEPS_MAX_LEAST) {
+        return false;
+    }
+    program.steps_max =
+        program.steps_max / 10 > STEPS_MAX_LEAST ? program.steps_max / 10 : STEPS_MAX_LEAST;
+    return try_program(shrinking, &program, others);
+}
+
+bool bz_shrink_params(struct bz_shrinking *shrinking) {
+    struct bz_failing *others = calloc(BZ_SHRINK_OTHERS, sizeof *others);
+    const struct bz_param *params = shrinking->result->program.scenario->params;
+    bool has_improved = false;
+    if (others == NULL) {
+        bz_lack_text(shrinking->result->lack, BZ_LACK_BYTES, NULL, "a shrinking run");
+        return false;
+    }
+    while (lower_step_limit(shrinking, others)) {
+        has_improved = true;
+    }
+    for (uint32_t index = 0; params[index].name != NULL && bz_shrink_goes_on(shrinking); index++) {
+        struct bz_program program = shrinking->result->program;
+        has_improved |= lower_number(shrinking, &program.args.values[index], params[index].least,
+                                     &program, others);
+    }
+    free(others);
+    return bz_shrink_enter(shrinking, &shrinking->result->program) && has_improved;
+}

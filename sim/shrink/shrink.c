@@ -1,0 +1,333 @@
+#include "sim/shrink/shrink.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/judge/internal.h"
+#include "sim/run/replay.h"
+#include "sim/shrink/internal.h"
+
+#define RUNS_BETWEEN_REPORTS 256u
+
+/* --- sizes ------------------------------------------------------------------------------------ */
+
+static int compare_numbers(uint64_t a, uint64_t b) {
+    return (a > b) - (a < b);
+}
+
+int bz_shrink_compare(const struct bz_shrink_size *a, const struct bz_edits *a_edits,
+                      const struct bz_shrink_size *b, const struct bz_edits *b_edits) {
+    const uint64_t pairs[][2] = {{a->deviations, b->deviations},
+                                 {a->cancels, b->cancels},
+                                 {a->tasks, b->tasks},
+                                 {a->params, b->params},
+                                 {a->params_sum, b->params_sum},
+                                 {a->draws, b->draws},
+                                 {a->steps, b->steps},
+                                 {a->weight, b->weight},
+                                 {a_edits->count, b_edits->count}};
+    for (size_t index = 0; index < sizeof pairs / sizeof pairs[0]; index++) {
+        int order = compare_numbers(pairs[index][0], pairs[index][1]);
+        if (order != 0) {
+            return order;
+        }
+    }
+    int order = 0;
+    for (uint32_t index = 0; index < a_edits->count && order == 0; index++) {
+        order = bz_edit_compare(&a_edits->items[index], &b_edits->items[index]);
+    }
+    return order;
+}
+
+static void measure_choices(const struct bz_edits *edits, struct bz_shrink_size *size) {
+    for (uint32_t index = 0; index < edits->count; index++) {
+        const struct bz_edit *edit = &edits->items[index];
+        size->draws += edit->label != NULL;
+        size->deviations += edit->label == NULL && edit->kind != BZ_CHOICE_CANCEL;
+        size->weight += edit->value;
+    }
+}
+
+static void measure_params(const struct bz_program *program, struct bz_shrink_size *size) {
+    const struct bz_param *param = program->scenario->params;
+    for (uint32_t index = 0; param[index].name != NULL; index++) {
+        uint64_t above = (uint64_t)(program->args.values[index] - param[index].least);
+        size->params += above > 0;
+        size->params_sum += above;
+    }
+}
+
+static uint32_t count_cancels(const struct bz_run_stats *stats) {
+    uint64_t sum = 0;
+    for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
+        for (unsigned window = 0; window < BZ_WINDOW_COUNT; window++) {
+            sum += stats->windows[op][window];
+        }
+    }
+    return (uint32_t)sum;
+}
+
+void bz_edits_copy(struct bz_edits *to, const struct bz_edits *from) {
+    memcpy(to->items, from->items, from->count * sizeof from->items[0]);
+    to->count = from->count;
+}
+
+/* --- one run ---------------------------------------------------------------------------------- */
+
+static bool is_stopped(const struct bz_shrinking *shrinking) {
+    const volatile sig_atomic_t *stop = shrinking->config->stop;
+    return (stop != NULL && *stop != 0) || shrinking->result->lack[0] != '\0';
+}
+
+bool bz_shrink_goes_on(const struct bz_shrinking *shrinking) {
+    return !is_stopped(shrinking) && shrinking->runs < shrinking->runs_max &&
+           shrinking->steps < shrinking->steps_max;
+}
+
+static void report_progress(const struct bz_shrinking *shrinking) {
+    const struct bz_shrink_config *config = shrinking->config;
+    if (config->on_progress != NULL && shrinking->runs % RUNS_BETWEEN_REPORTS == 0) {
+        config->on_progress(config->context, shrinking->runs, &shrinking->best->size);
+    }
+}
+
+static bool is_same_failure(const struct bz_shrinking *shrinking, const struct bz_judge *judge) {
+    const struct bz_violation *wanted = &shrinking->wanted;
+    const struct bz_violation *got = bz_judge_violation(judge);
+    const char *object = bz_judge_object_name(judge, got->object);
+    return strcmp(got->oracle, wanted->oracle) == 0 && got->op == wanted->op &&
+           got->window == wanted->window &&
+           strcmp(object == NULL ? "" : object, shrinking->wanted_object) == 0;
+}
+
+/* Any run of the trial, which counts against the budget. */
+static enum bz_run_end run(struct bz_shrinking *shrinking, const struct bz_run_start *start) {
+    struct bz_judge *judge = shrinking->trial->world->judge;
+    *bz_judge_stats(judge) = (struct bz_run_stats){.runs = 0};
+    enum bz_run_end end =
+        bz_program_run_from(&shrinking->trial->program, shrinking->trial->world, start);
+    shrinking->runs++;
+    shrinking->steps += bz_judge_steps(judge);
+    if (end == BZ_RUN_NO_RESOURCE) {
+        snprintf(shrinking->result->lack, sizeof shrinking->result->lack, "%.*s",
+                 (int)sizeof shrinking->result->lack - 1, bz_judge_error(judge));
+    }
+    report_progress(shrinking);
+    return end;
+}
+
+bool bz_shrink_try(struct bz_shrinking *shrinking, struct bz_shrink_size *size) {
+    struct bz_board *board = shrinking->board;
+    struct bz_judge *judge = shrinking->trial->world->judge;
+    struct bz_run_start start = {
+        .strategy = &bz_strategy_edits, .tape = &shrinking->tape, .context = board};
+    if (run(shrinking, &start) != BZ_RUN_VIOLATED || board->is_full ||
+        !is_same_failure(shrinking, judge)) {
+        return false;
+    }
+    *size = (struct bz_shrink_size){.cancels = count_cancels(bz_judge_stats(judge)),
+                                    .tasks = judge->shadow.task_count,
+                                    .steps = bz_judge_steps(judge)};
+    measure_choices(&board->made, size);
+    measure_params(&shrinking->trial->program, size);
+    return true;
+}
+
+/* A run that was made twice, and is smaller than the best one. */
+bool bz_shrink_improve(struct bz_shrinking *shrinking) {
+    struct bz_board *board = shrinking->board;
+    struct bz_failing *best = shrinking->best;
+    const struct bz_judge *judge = shrinking->trial->world->judge;
+    struct bz_shrink_size size;
+    if (!bz_shrink_try(shrinking, &size) ||
+        bz_shrink_compare(&size, &board->made, &best->size, &best->edits) >= 0) {
+        return false;
+    }
+    uint64_t digest = bz_judge_digest(judge);
+    enum bz_edit_source source = board->source;
+    if (!bz_tape_copy(&shrinking->tape, &judge->tape)) {
+        bz_lack_text(shrinking->result->lack, BZ_LACK_BYTES, NULL, "a tape");
+        return false;
+    }
+    board->source = BZ_EDIT_BY_TAPE;
+    bool is_again = bz_shrink_try(shrinking, &size) && bz_judge_digest(judge) == digest;
+    board->source = source;
+    if (is_again) {
+        best->size = size;
+        best->digest = digest;
+        bz_edits_copy(&best->edits, &board->made);
+        shrinking->result->program = shrinking->trial->program;
+        shrinking->result->violation = *bz_judge_violation(judge);
+    }
+    return is_again;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+/* The first run: the tape of the trace. */
+static bool play_trace(struct bz_shrinking *shrinking) {
+    char error[BZ_TRACE_ERROR_BYTES];
+    const struct bz_trace *trace = shrinking->config->trace;
+    struct bz_shrink_result *result = shrinking->result;
+    struct bz_judge *judge = shrinking->trial->world->judge;
+    struct bz_run_start start = {.seed = trace->seed,
+                                 .strategy = &bz_strategy_edits,
+                                 .tape = &shrinking->tape,
+                                 .context = shrinking->board};
+    result->end = BZ_SHRINK_UNREPEATABLE;
+    if (!bz_trace_to_tape(trace, &shrinking->tape, error, sizeof error)) {
+        return false;
+    }
+    shrinking->board->source = BZ_EDIT_BY_TAPE;
+    if (run(shrinking, &start) != BZ_RUN_VIOLATED || bz_judge_digest(judge) != trace->digest) {
+        return false;
+    }
+    shrinking->wanted = *bz_judge_violation(judge);
+    const char *object = bz_judge_object_name(judge, shrinking->wanted.object);
+    snprintf(shrinking->wanted_object, sizeof shrinking->wanted_object, "%s",
+             object == NULL ? "" : object);
+    shrinking->best->size.deviations = UINT32_MAX;
+    result->end = BZ_SHRINK_TOO_LARGE;
+    return bz_shrink_improve(shrinking);
+}
+
+/* All passes on the best run, until nothing changes. False: a budget ended first. */
+static bool run_passes(struct bz_shrinking *shrinking) {
+    bool has_changed = true;
+    while (has_changed && bz_shrink_goes_on(shrinking)) {
+        (void)bz_shrink_choices(shrinking);
+        has_changed = bz_shrink_params(shrinking);
+        has_changed |= bz_shrink_search(shrinking);
+    }
+    return !has_changed;
+}
+
+/* A local minimum depends on where the search began. So it begins again with other runs of the
+ * given program, which do not depend on the given run. */
+static void begin_elsewhere(struct bz_shrinking *shrinking) {
+    struct bz_failing *others = calloc(BZ_SHRINK_OTHERS, sizeof *others);
+    if (others == NULL) {
+        bz_lack_text(shrinking->result->lack, BZ_LACK_BYTES, NULL, "a shrinking run");
+    } else if (bz_shrink_enter(shrinking, shrinking->config->program)) {
+        uint32_t count = bz_shrink_find(shrinking, others);
+        for (uint32_t index = 0; index < count && bz_shrink_goes_on(shrinking); index++) {
+            if (bz_shrink_enter(shrinking, shrinking->config->program)) {
+                (void)bz_shrink_other(shrinking, &others[index], run_passes);
+            }
+        }
+    }
+    free(others);
+}
+
+static void shrink(struct bz_shrinking *shrinking) {
+    struct bz_shrink_result *result = shrinking->result;
+    uint64_t runs_max = shrinking->runs_max;
+    shrinking->runs_max = runs_max / 3; /* the rest is for the other starts */
+    bool is_done = run_passes(shrinking);
+    shrinking->runs_max = runs_max;
+    begin_elsewhere(shrinking);
+    result->end = shrinking->is_searched  ? BZ_SHRINK_MINIMAL
+                  : is_stopped(shrinking) ? BZ_SHRINK_INTERRUPTED
+                  : is_done               ? BZ_SHRINK_ONE_MINIMAL
+                                          : BZ_SHRINK_OUT_OF_BUDGET;
+}
+
+/* The best run as a program, and as a tape. */
+static void conclude(struct bz_shrinking *shrinking) {
+    struct bz_shrink_result *result = shrinking->result;
+    struct bz_board *board = shrinking->board;
+    struct bz_shrink_size size;
+    result->after = shrinking->best->size;
+    result->digest = shrinking->best->digest;
+    result->has_answers = bz_edits_script(&shrinking->best->edits, &result->program.answers);
+    if (result->has_answers) {
+        result->program.strategy = &bz_strategy_answers;
+    }
+    result->program.profile.steps = 0;
+    shrinking->trial->program = result->program;
+    bz_world_destroy(shrinking->trial->world);
+    shrinking->trial->world = bz_program_new_world(&shrinking->trial->program);
+    board->source = BZ_EDIT_BY_EDITS;
+    bz_edits_copy(&board->edits, &shrinking->best->edits);
+    bool is_there = shrinking->trial->world != NULL && bz_shrink_try(shrinking, &size) &&
+                    bz_judge_digest(shrinking->trial->world->judge) == result->digest &&
+                    bz_tape_copy(&result->tape, &shrinking->trial->world->judge->tape);
+    if (!is_there && result->lack[0] == '\0') {
+        result->end = BZ_SHRINK_UNREPEATABLE;
+    }
+}
+
+bool bz_shrink(const struct bz_shrink_config *config, struct bz_shrink_result *result) {
+    struct bz_trial trial = {.program = *config->program};
+    struct bz_shrinking shrinking = {.config = config, .result = result, .trial = &trial};
+    bool is_contained = config->program->contain.is_on;
+    *result = (struct bz_shrink_result){.end = BZ_SHRINK_NO_RESOURCE};
+    bz_tape_init(&result->tape, NULL);
+    bz_tape_init(&shrinking.tape, NULL);
+    shrinking.runs_max = config->runs_max != 0 ? config->runs_max
+                         : is_contained        ? BZ_SHRINK_RUNS_CONTAINED
+                                               : BZ_SHRINK_RUNS_DEFAULT;
+    shrinking.steps_max = config->steps_max != 0 ? config->steps_max : BZ_SHRINK_STEPS_DEFAULT;
+    trial.world = bz_program_new_world(&trial.program);
+    shrinking.board = bz_shared_alloc(sizeof *shrinking.board);
+    shrinking.best = bz_shared_alloc(sizeof *shrinking.best);
+    if (trial.world == NULL || shrinking.board == NULL || shrinking.best == NULL) {
+        bz_lack_text(result->lack, sizeof result->lack, NULL, "a shrinking run");
+    } else if (play_trace(&shrinking)) {
+        result->before = shrinking.best->size;
+        shrink(&shrinking);
+        conclude(&shrinking);
+    }
+    if (result->lack[0] != '\0') {
+        result->end = BZ_SHRINK_NO_RESOURCE;
+    }
+    result->runs = shrinking.runs;
+    bz_world_destroy(trial.world);
+    bz_shared_free(shrinking.best, sizeof *shrinking.best);
+    bz_shared_free(shrinking.board, sizeof *shrinking.board);
+    bz_tape_fini(&shrinking.tape);
+    return result->end <= BZ_SHRINK_INTERRUPTED;
+}
+
+void bz_shrink_fini(struct bz_shrink_result *result) {
+    bz_tape_fini(&result->tape);
+}
+
+/* --- afterwards ------------------------------------------------------------------------------- */
+
+bool bz_shrink_record(const struct bz_shrink_result *result, struct bz_trace *trace, char *error,
+                      size_t error_bytes) {
+    struct bz_replay_report report;
+    struct bz_kept_run run = {.digest = result->digest,
+                              .steps = result->after.steps,
+                              .violation = result->violation,
+                              .tape = result->tape};
+    if (!bz_record_kept(&result->program, &run, trace, &report)) {
+        snprintf(error, error_bytes, "%s", report.lack);
+        return false;
+    }
+    bool is_same = report.result == BZ_REPLAY_MATCHED && trace->digest == result->digest &&
+                   trace->verdict.oracle != NULL &&
+                   strcmp(trace->verdict.oracle, result->violation.oracle) == 0;
+    if (!is_same) {
+        snprintf(error, error_bytes, "the recording does not confirm the shrunk run");
+    }
+    return is_same;
+}
+
+const char *bz_shrink_end_text(const struct bz_shrink_result *result, char *text, size_t bytes) {
+    static const char *const texts[] = {
+        [BZ_SHRINK_MINIMAL] = "minimal: all schedules with as few choices were tried",
+        [BZ_SHRINK_ONE_MINIMAL] = "1-minimal: no choice can be left out, and no parameter lowered",
+        [BZ_SHRINK_OUT_OF_BUDGET] = "out of budget: it may get smaller still",
+        [BZ_SHRINK_INTERRUPTED] = "interrupted: it may get smaller still",
+        [BZ_SHRINK_TOO_LARGE] = "not shrunk: it has more tasks or choices than can be edited",
+        [BZ_SHRINK_UNREPEATABLE] = "not shrunk: its choices do not lead to the violation again",
+        [BZ_SHRINK_NO_RESOURCE] = "not shrunk",
+    };
+    snprintf(text, bytes, "%s (%" PRIu64 " run%s)%s%s", texts[result->end], result->runs,
+             result->runs == 1 ? "" : "s", result->lack[0] == '\0' ? "" : ": ", result->lack);
+    return text;
+}

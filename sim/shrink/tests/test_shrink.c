@@ -1,0 +1,218 @@
+/* Shrinking: the result fails in the same way, is small, does not depend on the start, and cannot
+ * be made smaller by hand. */
+#include "sim/shrink/shrink.h"
+
+#include <stdlib.h>
+
+#include "scenarios/tests/seeds.h"
+#include "sim/judge/internal.h"
+#include "sim/run/replay.h"
+#include "sim/run/settings.h"
+#include "sim/shrink/edits.h"
+#include "sim/tests/stage.h"
+
+static void find_program(struct bz_program *program, const char *scenario, const char *variant) {
+    char error[BZ_ERROR_BYTES];
+    cr_assert(bz_program_find(program, &tst_catalog, scenario, variant, NULL, error, sizeof error),
+              "%s", error);
+}
+
+/* The first run from a seed on that violates the oracle, recorded. */
+static uint64_t find_failure(const struct bz_program *program, uint64_t seed, const char *oracle,
+                             struct bz_trace *trace) {
+    struct bz_replay_report report;
+    for (;; seed++) {
+        bz_trace_init(trace);
+        cr_assert(bz_record(program, seed, trace, &report));
+        if (trace->verdict.oracle != NULL && strcmp(trace->verdict.oracle, oracle) == 0) {
+            return seed;
+        }
+        bz_trace_fini(trace);
+    }
+}
+
+static bool fails_likewise(const struct bz_program *program, const struct bz_violation *wanted) {
+    struct bz_world *world = bz_program_new_world(program);
+    const struct bz_violation *got = bz_judge_violation(world->judge);
+    bool is_same = bz_program_run(program, world, 0) == BZ_RUN_VIOLATED &&
+                   strcmp(got->oracle, wanted->oracle) == 0 && got->op == wanted->op &&
+                   got->window == wanted->window;
+    bz_world_destroy(world);
+    return is_same;
+}
+
+static void shrink(const struct bz_program *program, const struct bz_trace *trace,
+                   struct bz_shrink_result *result) {
+    struct bz_shrink_config config = {.program = program, .trace = trace};
+    cr_assert(bz_shrink(&config, result));
+}
+
+Test(shrink, gives_the_same_smallest_run_for_many_starts) {
+    static const struct {
+        const char *scenario, *variant, *oracle;
+        uint32_t deviations, cancels, tasks;
+    } rows[] = {{"contended", "zoo/sem-woken-cancel", "lost-wakeup", 0, 1, 3},
+                {"contended", "zoo/sem-barge", "fifo", 0, 0, 3},
+                {"restaurant", "zoo/lock-noncancel-exit", "lost-wakeup", 1, 1, 4}};
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        uint64_t digest = 0;
+        uint64_t seed = 0;
+        enum bz_window window = BZ_WINDOW_NONE;
+        struct bz_program program;
+        find_program(&program, rows[row].scenario, rows[row].variant);
+        for (unsigned start = 0; start < 4; start++) {
+            struct bz_trace trace;
+            struct bz_shrink_result result;
+            seed = find_failure(&program, seed, rows[row].oracle, &trace) + 1;
+            shrink(&program, &trace, &result);
+            tst_text(result.violation.oracle, rows[row].oracle);
+            cr_assert(result.has_answers);
+            cr_assert(fails_likewise(&result.program, &result.violation));
+            cr_assert(le(u32, result.after.deviations, rows[row].deviations));
+            cr_assert(le(u32, result.after.cancels, rows[row].cancels));
+            cr_assert(le(u32, result.after.tasks, rows[row].tasks));
+            if (digest == 0) {
+                digest = result.digest;
+                window = result.violation.window;
+            }
+            /* another window is another failure */
+            cr_assert(result.violation.window != window || result.digest == digest,
+                      "%s from seed %u", rows[row].variant, (unsigned)seed - 1);
+            bz_shrink_fini(&result);
+            bz_trace_fini(&trace);
+        }
+    }
+}
+
+/* By hand: without any one choice, and with any one parameter a little smaller. */
+Test(shrink, leaves_nothing_that_could_be_left_out) {
+    struct bz_program program;
+    struct bz_trace trace;
+    struct bz_shrink_result result;
+    find_program(&program, "program", "zoo/sem-woken-cancel");
+    find_failure(&program, 0, "lost-wakeup", &trace);
+    shrink(&program, &trace, &result);
+    cr_assert(le(int, (int)result.end, BZ_SHRINK_ONE_MINIMAL));
+    cr_assert(le(u32, result.after.tasks, 3));
+    cr_assert(le(u32, result.after.draws, 8));
+    cr_assert(gt(u32, result.before.draws, 50));
+    struct bz_program again = result.program;
+    cr_assert(fails_likewise(&again, &result.violation));
+    for (uint32_t left_out = 0; left_out < result.program.answers.count; left_out++) {
+        again = result.program;
+        again.answers.count = 0;
+        for (uint32_t index = 0; index < result.program.answers.count; index++) {
+            if (index != left_out) {
+                again.answers.entries[again.answers.count++] =
+                    result.program.answers.entries[index];
+            }
+        }
+        cr_assert(not(fails_likewise(&again, &result.violation)), "without answer %u", left_out);
+    }
+    bz_shrink_fini(&result);
+    bz_trace_fini(&trace);
+}
+
+Test(shrink, records_its_result_as_a_trace_that_replays) {
+    struct bz_program program;
+    struct bz_trace trace;
+    struct bz_trace smallest;
+    struct bz_shrink_result result;
+    struct bz_replay_report report;
+    char error[BZ_ERROR_BYTES];
+    find_program(&program, "contended", "zoo/sem-woken-cancel");
+    find_failure(&program, 0, "lost-wakeup", &trace);
+    shrink(&program, &trace, &result);
+    bz_trace_init(&smallest);
+    cr_assert(bz_shrink_record(&result, &smallest, error, sizeof error), "%s", error);
+    struct bz_program named;
+    cr_assert(bz_trace_program(&smallest, &tst_catalog, &named, error, sizeof error));
+    cr_assert(bz_replay_trace(&smallest, &named, &report, error, sizeof error), "%s", error);
+    cr_assert(eq(int, (int)report.result, BZ_REPLAY_MATCHED));
+    cr_assert(lt(sz, smallest.event_count, trace.event_count));
+    bz_trace_fini(&smallest);
+    bz_shrink_fini(&result);
+    bz_trace_fini(&trace);
+}
+
+Test(shrink, refuses_what_does_not_fail) {
+    struct bz_program program;
+    struct bz_trace trace;
+    struct bz_replay_report report;
+    struct bz_shrink_result result;
+    char text[BZ_ERROR_BYTES];
+    find_program(&program, "contended", "buzzer");
+    bz_trace_init(&trace);
+    cr_assert(bz_record(&program, 0, &trace, &report));
+    struct bz_shrink_config config = {.program = &program, .trace = &trace};
+    cr_assert(not(bz_shrink(&config, &result)));
+    cr_assert(eq(int, (int)result.end, BZ_SHRINK_UNREPEATABLE));
+    cr_assert(strstr(bz_shrink_end_text(&result, text, sizeof text), "not shrunk") != NULL);
+    bz_shrink_fini(&result);
+    bz_trace_fini(&trace);
+}
+
+/* The best so far is a result, whenever it ends. */
+Test(shrink, ends_with_its_budget_or_when_it_is_stopped) {
+    struct bz_program program;
+    struct bz_trace trace;
+    struct bz_shrink_result result;
+    volatile sig_atomic_t stop = 1;
+    find_program(&program, "contended", "zoo/sem-woken-cancel");
+    find_failure(&program, 0, "lost-wakeup", &trace);
+    for (uint64_t runs = 3; runs < 200; runs = runs * 3 / 2) {
+        struct bz_shrink_config config = {.program = &program, .trace = &trace, .runs_max = runs};
+        cr_assert(bz_shrink(&config, &result));
+        cr_assert(le(u64, result.runs, runs + 2)); /* the last two confirm */
+        cr_assert(fails_likewise(&result.program, &result.violation));
+        bz_shrink_fini(&result);
+    }
+    struct bz_shrink_config config = {.program = &program, .trace = &trace, .stop = &stop};
+    cr_assert(bz_shrink(&config, &result));
+    cr_assert(eq(int, (int)result.end, BZ_SHRINK_INTERRUPTED));
+    cr_assert(fails_likewise(&result.program, &result.violation));
+    bz_shrink_fini(&result);
+    bz_trace_fini(&trace);
+}
+
+/* --- edits ------------------------------------------------------------------------------------ */
+
+/* Edits lead to the run that they were noted in, in both orders and with draws, jumps, cancels. */
+Test(edits, repeat_the_run_that_they_were_noted_in) {
+    static const char *const scenarios[] = {"contended", "restaurant", "timeout", "program",
+                                            "queue"};
+    struct bz_board *board = calloc(1, sizeof *board);
+    for (unsigned number = 0; number < 2 * sizeof scenarios / sizeof scenarios[0]; number++) {
+        struct bz_program program;
+        find_program(&program, scenarios[number / 2], "buzzer");
+        program.order = number % 2 == 0 ? BZ_ORDER_ANY : BZ_ORDER_FIFO;
+        program.cancels_max = 4;
+        struct bz_world *world = bz_program_new_world(&program);
+        for (uint64_t seed = 0; seed < 60; seed++) {
+            struct bz_tape tape;
+            bz_tape_init(&tape, NULL);
+            bz_program_run(&program, world, seed);
+            uint64_t digest = bz_judge_digest(world->judge);
+            cr_assert(bz_tape_copy(&tape, &world->judge->tape));
+            struct bz_run_start start = {
+                .strategy = &bz_strategy_edits, .tape = &tape, .context = board};
+            board->source = BZ_EDIT_BY_TAPE;
+            bz_program_run_from(&program, world, &start);
+            cr_assert(eq(u64, bz_judge_digest(world->judge), digest));
+            cr_assert(eq(sz, (size_t)board->made.count, tape.count));
+            board->edits = board->made;
+            board->source = BZ_EDIT_BY_EDITS;
+            bz_program_run_from(&program, world, &start);
+            cr_assert(eq(u64, bz_judge_digest(world->judge), digest), "%s, seed %u",
+                      program.scenario->name, (unsigned)seed);
+            if (bz_edits_script(&board->made, &board->script)) {
+                board->source = BZ_EDIT_BY_SCRIPT;
+                bz_program_run_from(&program, world, &start);
+                cr_assert(eq(u64, bz_judge_digest(world->judge), digest));
+            }
+            bz_tape_fini(&tape);
+        }
+        bz_world_destroy(world);
+    }
+    free(board);
+}

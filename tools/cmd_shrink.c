@@ -1,0 +1,204 @@
+/* buzzer shrink: the smallest run that fails in the same way. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/run/token.h"
+#include "sim/shrink/shrink.h"
+#include "tools/cli.h"
+#include "tools/diagnosis.h"
+#include "tools/named_run.h"
+#include "tools/options.h"
+#include "tools/progress.h"
+#include "tools/report.h"
+#include "traces/text.h"
+
+struct shrink {
+    const char *name;
+    const char *input;
+    const char *output;
+    uint64_t runs_max;
+    bool is_json;
+    bool is_quiet;
+    struct bz_named_run run;
+    struct bz_progress progress;
+    struct bz_shrink_result result;
+    struct bz_trace trace; /* of the smallest run */
+    char token_text[BZ_TOKEN_BYTES];
+    const char *token; /* NULL: its choices do not fit into one */
+};
+
+static const struct bz_option options[] = {
+    {"output", "FILE", "Write the trace of the smallest run", BZ_OPTION_TEXT,
+     offsetof(struct shrink, output), .is_once = true, .letter = 'o'},
+    {"max-runs", "N", "Stop after so many runs (60000; 1000 in processes of their own)",
+     BZ_OPTION_NUMBER, offsetof(struct shrink, runs_max), .least = 1, .most = UINT32_MAX},
+    {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct shrink, is_json)},
+    {"quiet", NULL, "Print the token alone", BZ_OPTION_FLAG, offsetof(struct shrink, is_quiet)},
+    {NULL},
+};
+
+static void check_options(struct argp_state *state, void *target) {
+    const struct shrink *shrink = target;
+    if (shrink->input == NULL) {
+        argp_error(state, "a trace file or a token is missing");
+    } else if (shrink->is_json && shrink->is_quiet) {
+        argp_error(state, "--json contradicts --quiet; give one of them");
+    }
+}
+
+static void on_progress(void *context, uint64_t runs, const struct bz_shrink_size *best) {
+    struct shrink *shrink = context;
+    char line[160];
+    snprintf(line, sizeof line,
+             "%" PRIu64 " runs, the smallest: %" PRIu32 " deviations, %" PRIu32 " cancels, %" PRIu32
+             " tasks, %" PRIu32 " steps",
+             runs, best->deviations, best->cancels, best->tasks, best->steps);
+    bz_progress_show_line(&shrink->progress, line);
+}
+
+static int load(struct shrink *shrink) {
+    int code = bz_named_run_load(&shrink->run, shrink->name, shrink->input);
+    const struct bz_replay_report *report = &shrink->run.report;
+    if (code != BZ_EXIT_OK) {
+        return code;
+    }
+    if (report->result == BZ_REPLAY_DIVERGED) {
+        return bz_cli_fail(shrink->name, BZ_EXIT_DIVERGED,
+                           "it does not replay: step %" PRIu32 ", expected %s, got %s",
+                           report->step, report->expected, report->got);
+    }
+    if (shrink->run.trace.verdict.oracle == NULL) {
+        return bz_cli_fail(shrink->name, BZ_EXIT_USAGE,
+                           "the run violates nothing: there is nothing to shrink");
+    }
+    return BZ_EXIT_OK;
+}
+
+static int run_shrink(struct shrink *shrink) {
+    char error[BZ_ERROR_BYTES];
+    char text[BZ_ERROR_BYTES];
+    struct bz_shrink_result *result = &shrink->result;
+    struct bz_shrink_config config = {.program = &shrink->run.program,
+                                      .trace = &shrink->run.trace,
+                                      .runs_max = shrink->runs_max,
+                                      .stop = &bz_interrupt_requested,
+                                      .on_progress = on_progress,
+                                      .context = shrink};
+    bz_interrupt_catch();
+    bz_progress_begin(&shrink->progress, shrink->is_quiet, 0, 0);
+    bool is_ok = bz_shrink(&config, result);
+    (void)bz_progress_end(&shrink->progress);
+    if (!is_ok) {
+        return bz_cli_fail(shrink->name,
+                           result->end == BZ_SHRINK_NO_RESOURCE ? BZ_EXIT_INTERNAL : BZ_EXIT_USAGE,
+                           "%s", bz_shrink_end_text(result, text, sizeof text));
+    }
+    if (!bz_shrink_record(result, &shrink->trace, error, sizeof error)) {
+        return bz_cli_fail(shrink->name, BZ_EXIT_INTERNAL, "%s", error);
+    }
+    if (result->has_answers) {
+        shrink->token = bz_token_format(&result->program, shrink->trace.seed, result->digest,
+                                        shrink->token_text, sizeof shrink->token_text);
+    }
+    if (shrink->output != NULL &&
+        !bz_trace_write(&shrink->trace, shrink->output, error, sizeof error)) {
+        return bz_cli_fail(shrink->name, BZ_EXIT_USAGE, "the trace was not written: %s", error);
+    }
+    return result->end == BZ_SHRINK_INTERRUPTED ? BZ_EXIT_INTERRUPTED : BZ_EXIT_OK;
+}
+
+/* --- what came of it -------------------------------------------------------------------------- */
+
+static void print_row(const char *what, uint64_t before, uint64_t after) {
+    printf("  %-16s %10" PRIu64 " %10" PRIu64 "\n", what, before, after);
+}
+
+static void print_text(const struct shrink *shrink) {
+    const struct bz_shrink_size *before = &shrink->result.before;
+    const struct bz_shrink_size *after = &shrink->result.after;
+    char text[BZ_ERROR_BYTES];
+    if (shrink->is_quiet) {
+        printf("%s\n", shrink->token != NULL ? shrink->token : "");
+        return;
+    }
+    printf("%-18s %10s %10s\n", "shrunk", "from", "to");
+    print_row("deviations", before->deviations, after->deviations);
+    print_row("cancels", before->cancels, after->cancels);
+    print_row("tasks", before->tasks, after->tasks);
+    print_row("parameters", before->params, after->params);
+    print_row("draws", before->draws, after->draws);
+    print_row("steps", before->steps, after->steps);
+    printf("%s\n\n", bz_shrink_end_text(&shrink->result, text, sizeof text));
+    bz_diagnosis_print(stdout, &shrink->trace, shrink->result.program.variant, shrink->token,
+                       shrink->output);
+}
+
+static void put_size(struct bz_json *object, const struct bz_shrink_size *size) {
+    bz_json_add_number(object, "deviations", size->deviations);
+    bz_json_add_number(object, "cancels", size->cancels);
+    bz_json_add_number(object, "tasks", size->tasks);
+    bz_json_add_number(object, "parameters", size->params);
+    bz_json_add_number(object, "draws", size->draws);
+    bz_json_add_number(object, "steps", size->steps);
+}
+
+static void print_json(const struct shrink *shrink, int code) {
+    static const char *const reasons[] = {"minimal", "1-minimal", "budget", "interrupted"};
+    const struct bz_shrink_result *result = &shrink->result;
+    struct bz_json *root = bz_json_new_object();
+    bz_json_add_string(root, "input", shrink->input);
+    bz_json_add_program(root, &result->program);
+    bz_json_add_number(root, "runs", result->runs);
+    bz_json_add_bool(root, "minimal", result->end <= BZ_SHRINK_ONE_MINIMAL);
+    bz_json_add_string(root, "reason", reasons[result->end]);
+    bz_json_add_string(root, "oracle", result->violation.oracle);
+    bz_json_add_string(root, "message", result->violation.message);
+    put_size(root, &result->after);
+    put_size(bz_json_add_object(root, "before"), &result->before);
+    bz_json_add_string(root, "token", shrink->token);
+    bz_json_add_string(root, "trace", shrink->output);
+    bz_json_add_digest(root, "digest", result->digest);
+    bz_json_add_number(root, "exit_code", (uint64_t)code);
+    bz_json_put(root);
+}
+
+static int shrink_and_print(struct shrink *shrink) {
+    int code = load(shrink);
+    code = code == BZ_EXIT_OK ? run_shrink(shrink) : code;
+    if (code == BZ_EXIT_OK || code == BZ_EXIT_INTERRUPTED) {
+        if (shrink->is_json) {
+            print_json(shrink, code);
+        } else {
+            print_text(shrink);
+        }
+    }
+    return code;
+}
+
+int bz_command_shrink(int argc, char **argv) {
+    static struct shrink shrink;
+    const struct bz_syntax syntax = {
+        .options = options,
+        .target = &shrink,
+        .args_doc = "TRACE.json|TOKEN",
+        .arguments = &shrink.input,
+        .arguments_max = 1,
+        .takes_plugins = true,
+        .check = check_options,
+        .doc = "Searches the smallest run that fails in the same way: same oracle, object, "
+               "operation and window. Exit status: 0 done, 2 bad input, or nothing to shrink, 3 it "
+               "does not replay, 5 interrupted."};
+    shrink = (struct shrink){.name = argv[0]};
+    int code = bz_options_parse(&syntax, argc, argv);
+    if (code != BZ_EXIT_OK) {
+        return code;
+    }
+    bz_trace_init(&shrink.trace);
+    code = shrink_and_print(&shrink);
+    bz_trace_fini(&shrink.trace);
+    bz_shrink_fini(&shrink.result);
+    bz_named_run_fini(&shrink.run);
+    return code;
+}
