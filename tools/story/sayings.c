@@ -374,7 +374,8 @@ static void say_cancel(struct bz_reader *reader) {
     } else if (!is_injected && actor != reader->task) {
         from = actor_line(reader, actor, "cancels", task_name(reader, reader->task));
     }
-    struct bz_story_line *line = &reader->story->lines[add_cancel_line(reader, actor, is_injected)];
+    uint32_t number = add_cancel_line(reader, actor, is_injected);
+    struct bz_story_line *line = &reader->story->lines[number];
     line->window = or_else(reader->event->window, "?");
     line->is_injected = is_injected;
     line->is_own_cancel = !is_injected;

@@ -65,6 +65,12 @@ static inline const char *bz_goods(const struct bz_shadow_object *object) {
                                              : "permit";
 }
 
+static inline const char *bz_a_good(const struct bz_shadow_object *object) {
+    return object->kind == BZ_OBJECT_ITEMS   ? "an item"
+           : object->kind == BZ_OBJECT_SLOTS ? "a slot"
+                                             : "a permit";
+}
+
 static inline bool bz_claims(const struct bz_shadow_object *object, uint32_t claims) {
     return (object->claims & claims) == claims;
 }
