@@ -12,8 +12,9 @@ struct bz_named_run {
     const char *input; /* a token, or the path of a trace */
     bool is_token;
     struct bz_program program;
-    struct bz_trace trace;          /* read from the file, or recorded from the token */
-    struct bz_replay_report report; /* whether it is the run that the digest or the file describes */
+    struct bz_trace trace; /* read from the file, or recorded from the token */
+    struct bz_replay_report
+        report; /* whether it is the run that the digest or the file describes */
 };
 
 /* Loads the run of `input` and replays it strictly. `command` begins messages. Returns an exit

@@ -267,11 +267,11 @@ static void say_suspend(struct bz_reader *reader) {
         kind = BZ_SPAN_WAITING;
     } else if (task->op != NULL) {
         task->is_call_unsaid = false;
-        bz_reader_add_line(reader, reader->task, "%s inside %s of '%s'",
-                           is(wait, "sleep")   ? "sleeps"
-                           : is(wait, "yield") ? "yields"
-                                               : "waits",
-                           task->op, or_else(object, "?"));
+        task->wait_line = bz_reader_add_line(reader, reader->task, "%s inside %s of '%s'",
+                                             is(wait, "sleep")   ? "sleeps"
+                                             : is(wait, "yield") ? "yields"
+                                                                 : "waits",
+                                             task->op, or_else(object, "?"));
     } else if (!is(wait, "yield")) {
         bz_reader_add_line(reader, reader->task, "%s",
                            is(wait, "sleep")  ? "sleeps"
