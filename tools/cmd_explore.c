@@ -159,10 +159,11 @@ static void on_finding(void *context, uint32_t place, const struct bz_explore_fi
 static int finish_findings(struct explore *explore, const struct bz_explore_result *result) {
     struct bz_kept_findings *kept = explore->findings;
     while (kept->count > result->finding_count) { /* of a sweep that rounds made simpler */
-        bz_trace_fini(&kept->items[--kept->count].trace);
+        bz_findings_drop_last(kept);
     }
     for (uint32_t index = 0; index < kept->count; index++) {
-        int code = bz_findings_search_witness(kept, index, explore->name, explore->config.program);
+        int code = bz_findings_search_witness(kept, index, explore->name, explore->config.program,
+                                              true, explore->out);
         code = code == BZ_EXIT_INTERNAL ? BZ_EXIT_INTERRUPTED : code;
         explore->findings_code = code > explore->findings_code ? code : explore->findings_code;
     }

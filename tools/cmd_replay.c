@@ -148,7 +148,9 @@ static void print_text(const struct replay *replay, const struct bz_trace *trace
     }
     if (oracle != NULL) {
         printf("\n");
-        bz_diagnosis_print(stdout, trace, replay->run.program.variant, own_token, NULL);
+        bz_diagnosis_print(stdout, &(struct bz_diagnosis){.trace = trace,
+                                                          .variant = replay->run.program.variant,
+                                                          .token = own_token});
     }
 }
 

@@ -26,6 +26,7 @@ struct run {
     uint64_t seconds; /* 0: no --time */
     uint32_t jobs;
     bool keep_going;
+    bool keeps_size; /* --no-shrink */
     struct bz_require_window required;
     const char *out;
     bool is_strict;
@@ -139,6 +140,8 @@ static const struct bz_option options[] = {
     {"strict", NULL,
      "Exit with 4 after a warning: no operation ever waited, or no cancel struck one that did",
      BZ_OPTION_FLAG, offsetof(struct run, is_strict)},
+    {"no-shrink", NULL, "Do not search the smallest run that fails as a finding does",
+     BZ_OPTION_FLAG, offsetof(struct run, keeps_size)},
     {"out", "DIR", "Write a trace of each finding, and what --resume needs, into this folder",
      BZ_OPTION_TEXT, offsetof(struct run, out), .is_once = true},
     {"resume", "DIR", "Continue the campaign whose --out was this folder", BZ_OPTION_TEXT,
@@ -300,10 +303,15 @@ static void keep_earlier_findings(struct run *run) {
     }
 }
 
-/* Takes over the counts, and searches witnesses. */
+/* Takes over the counts, shrinks, and searches witnesses. */
 static int finish_findings(struct run *run, const struct bz_campaign_result *result) {
     for (uint32_t index = 0; index < result->finding_count; index++) {
-        int code = bz_findings_search_witness(run->findings, index, run->name, &run->program);
+        int code = run->keeps_size ? BZ_EXIT_OK
+                                   : bz_findings_shrink(run->findings, index, run->name,
+                                                        &run->program, run->out);
+        run->findings_code = code > run->findings_code ? code : run->findings_code;
+        code = bz_findings_search_witness(run->findings, index, run->name, &run->program,
+                                          !run->keeps_size, run->out);
         run->findings_code = code > run->findings_code ? code : run->findings_code;
         run->findings->items[index].count = result->findings[index].count;
     }

@@ -131,17 +131,10 @@ static void print_text(const struct shrink *shrink) {
     print_row("draws", before->draws, after->draws);
     print_row("steps", before->steps, after->steps);
     printf("%s\n\n", bz_shrink_end_text(&shrink->result, text, sizeof text));
-    bz_diagnosis_print(stdout, &shrink->trace, shrink->result.program.variant, shrink->token,
-                       shrink->output);
-}
-
-static void put_size(struct bz_json *object, const struct bz_shrink_size *size) {
-    bz_json_add_number(object, "deviations", size->deviations);
-    bz_json_add_number(object, "cancels", size->cancels);
-    bz_json_add_number(object, "tasks", size->tasks);
-    bz_json_add_number(object, "parameters", size->params);
-    bz_json_add_number(object, "draws", size->draws);
-    bz_json_add_number(object, "steps", size->steps);
+    bz_diagnosis_print(stdout, &(struct bz_diagnosis){.trace = &shrink->trace,
+                                                      .variant = shrink->result.program.variant,
+                                                      .token = shrink->token,
+                                                      .trace_path = shrink->output});
 }
 
 static void print_json(const struct shrink *shrink, int code) {
@@ -155,8 +148,8 @@ static void print_json(const struct shrink *shrink, int code) {
     bz_json_add_string(root, "reason", reasons[result->end]);
     bz_json_add_string(root, "oracle", result->violation.oracle);
     bz_json_add_string(root, "message", result->violation.message);
-    put_size(root, &result->after);
-    put_size(bz_json_add_object(root, "before"), &result->before);
+    bz_json_add_size(root, &result->after);
+    bz_json_add_size(bz_json_add_object(root, "before"), &result->before);
     bz_json_add_string(root, "token", shrink->token);
     bz_json_add_string(root, "trace", shrink->output);
     bz_json_add_digest(root, "digest", result->digest);

@@ -64,14 +64,6 @@ static uint64_t verdict_time_ns(const struct bz_trace *trace) {
 #define REPORT_LINES_MAX 40u /* a run whose report is not longer is shown as a whole */
 #define ASKERS_MAX 3u        /* who asked for cancels, by name */
 
-struct diagnosis {
-    const struct bz_trace *trace;
-    const struct bz_variant *variant;
-    const char *token;
-    const char *trace_path;
-    struct bz_timeline timeline;
-};
-
 /* "no cancel", "1 cancel", "2 cancels" */
 static void add_count(struct bz_text *text, uint32_t count, const char *what) {
     if (count == 0) {
@@ -123,9 +115,25 @@ static void add_cancels(struct bz_text *text, const struct bz_story *story) {
     }
 }
 
-static void print_head(const struct diagnosis *diagnosis, struct bz_wrap *wrap) {
+static void print_place(const struct bz_diagnosis *diagnosis, struct bz_wrap *wrap) {
     const struct bz_trace *trace = diagnosis->trace;
-    const struct bz_story *story = &diagnosis->timeline.story;
+    const struct bz_trace *found = diagnosis->found;
+    const char *time = bz_cli_time_text(verdict_time_ns(trace));
+    if (found == NULL) {
+        bz_wrap_printf(wrap, 4, BZ_COLOUR_NONE,
+                       "  seed 0x%" PRIx64 ", step %" PRIu64 ", virtual time %s", trace->seed,
+                       trace->verdict.step, time);
+    } else {
+        bz_wrap_printf(wrap, 4, BZ_COLOUR_NONE,
+                       "  seed 0x%" PRIx64 ", step %" PRIu64 "; shrunk to step %" PRIu64
+                       ", virtual time %s:",
+                       found->seed, found->verdict.step, trace->verdict.step, time);
+    }
+}
+
+static void print_head(const struct bz_diagnosis *diagnosis, const struct bz_story *story,
+                       struct bz_wrap *wrap) {
+    const struct bz_trace *trace = diagnosis->trace;
     const struct bz_trace_verdict *verdict = &trace->verdict;
     uint32_t oracle = bz_oracle_index(verdict->oracle);
     bool is_known = oracle < bz_oracle_count;
@@ -133,9 +141,7 @@ static void print_head(const struct diagnosis *diagnosis, struct bz_wrap *wrap) 
     bz_wrap_printf(wrap, 2, BZ_COLOUR_BAD, "violation: %s%s%s", verdict->oracle,
                    is_known ? ": " : "", is_known ? bz_oracles[oracle].summary : "");
     bz_wrap_print(wrap, "  ", or_else(verdict->message, ""), 4, BZ_COLOUR_NONE);
-    bz_wrap_printf(wrap, 4, BZ_COLOUR_NONE,
-                   "  seed 0x%" PRIx64 ", step %" PRIu64 ", virtual time %s", trace->seed,
-                   verdict->step, bz_cli_time_text(verdict_time_ns(trace)));
+    print_place(diagnosis, wrap);
     add_count(&text, story->deviations, "deviation");
     bz_text_add(&text, " from a FIFO loop; ");
     add_cancels(&text, story);
@@ -149,7 +155,7 @@ static void print_head(const struct diagnosis *diagnosis, struct bz_wrap *wrap) 
 }
 
 /* Lines that are copied as a whole: they may be longer. */
-static void print_foot(const struct diagnosis *diagnosis, struct bz_wrap *wrap) {
+static void print_foot(const struct bz_diagnosis *diagnosis, struct bz_wrap *wrap) {
     const char *token = diagnosis->token;
     if (token != NULL) {
         bz_wrap_whole(wrap, "token   ", token);
@@ -166,27 +172,32 @@ static void print_foot(const struct diagnosis *diagnosis, struct bz_wrap *wrap) 
         bz_wrap_whole(wrap, "replay  ", text.bytes);
         bz_text_fini(&text);
     }
+    if (diagnosis->small_token != NULL) {
+        bz_wrap_whole(wrap, "shrunk  ", diagnosis->small_token);
+    }
+    if (diagnosis->small_path != NULL) {
+        bz_wrap_whole(wrap, "shrunk  ", diagnosis->small_path);
+    }
 }
 
-static void print_report(struct diagnosis *diagnosis, struct bz_wrap *wrap, bool is_whole) {
-    print_head(diagnosis, wrap);
-    bz_timeline_print(&diagnosis->timeline, wrap, is_whole);
+static void print_report(const struct bz_diagnosis *diagnosis, struct bz_timeline *timeline,
+                         struct bz_wrap *wrap, bool is_whole) {
+    print_head(diagnosis, &timeline->story, wrap);
+    bz_timeline_print(timeline, wrap, is_whole);
     print_foot(diagnosis, wrap);
 }
 
-void bz_diagnosis_print(FILE *out, const struct bz_trace *trace, const struct bz_variant *variant,
-                        const char *token, const char *trace_path) {
-    struct diagnosis diagnosis = {
-        .trace = trace, .variant = variant, .token = token, .trace_path = trace_path};
+void bz_diagnosis_print(FILE *out, const struct bz_diagnosis *diagnosis) {
+    struct bz_timeline timeline;
     struct bz_wrap counted = {0};
     struct bz_wrap wrap = {.out = out, .is_colour = bz_wrap_has_colour(out)};
-    if (trace->verdict.oracle == NULL) {
+    if (diagnosis->trace->verdict.oracle == NULL) {
         return;
     }
-    bz_timeline_init(&diagnosis.timeline, trace);
-    print_report(&diagnosis, &counted, true);
-    print_report(&diagnosis, &wrap, counted.lines <= REPORT_LINES_MAX);
-    bz_timeline_fini(&diagnosis.timeline);
+    bz_timeline_init(&timeline, diagnosis->trace);
+    print_report(diagnosis, &timeline, &counted, true);
+    print_report(diagnosis, &timeline, &wrap, counted.lines <= REPORT_LINES_MAX);
+    bz_timeline_fini(&timeline);
 }
 
 size_t bz_diagnosis_print_step(FILE *out, const struct bz_trace *trace, size_t first) {

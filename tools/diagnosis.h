@@ -9,10 +9,21 @@
 #include "sim/variant/variant.h"
 #include "traces/trace.h"
 
-/* Prints the violation of a trace, and how to replay it if `token` or `trace_path` is not NULL.
- * Prints nothing for a trace that passed. */
-void bz_diagnosis_print(FILE *out, const struct bz_trace *trace, const struct bz_variant *variant,
-                        const char *token, const char *trace_path);
+/* What is known of a violation. */
+struct bz_diagnosis {
+    const struct bz_trace *trace;     /* the run that is shown */
+    const struct bz_variant *variant; /* NULL: not known */
+    const char *token;                /* of that run, or of `found`; NULL: none */
+    const char *trace_path;           /* likewise */
+    /* If it is the smallest run that fails as another one does: that one, and where this one is. */
+    const struct bz_trace *found; /* NULL: it is no such run */
+    const char *small_token;
+    const char *small_path;
+};
+
+/* Prints the violation of a trace, and how to replay it if there is a token or a path. Prints
+ * nothing for a trace that passed. */
+void bz_diagnosis_print(FILE *out, const struct bz_diagnosis *diagnosis);
 
 /* The declared fault of the variant that the trace's verdict matches by oracle and primitive, or
  * NULL. */

@@ -64,13 +64,14 @@ static bool file_holds(const char *path, const char *text) {
 }
 
 /* SCENARIO_VARIANT_SEED.json, or with -2, -3, ...: the first name that is free or has the same
- * content. */
-static bool choose_path(struct bz_kept_finding *finding, const char *folder) {
+ * content. `kind` comes after the seed: "", "-shrunk", "-fifo". */
+static bool choose_path(const struct bz_trace *trace, uint64_t seed, const char *kind,
+                        const char *folder, char path[PATH_MAX]) {
     char base[256];
     struct stat status;
-    char *text = bz_trace_print(&finding->trace);
-    snprintf(base, sizeof base, "%.100s_%.100s_0x%" PRIx64, finding->trace.scenario,
-             finding->trace.variant, finding->trace.seed);
+    char *text = bz_trace_print(trace);
+    snprintf(base, sizeof base, "%.100s_%.100s_0x%" PRIx64 "%s", trace->scenario, trace->variant,
+             seed, kind);
     for (char *character = base; *character != '\0'; character++) {
         *character = *character == '/' ? '_' : *character;
     }
@@ -80,27 +81,12 @@ static bool choose_path(struct bz_kept_finding *finding, const char *folder) {
         if (number > 1) {
             snprintf(suffix, sizeof suffix, "-%u", number);
         }
-        snprintf(finding->path, sizeof finding->path, "%s%s%s%s.json", folder,
+        snprintf(path, PATH_MAX, "%s%s%s%s.json", folder,
                  folder[strlen(folder) - 1] == '/' ? "" : "/", base, suffix);
-        is_chosen = (lstat(finding->path, &status) != 0 && errno == ENOENT) ||
-                    file_holds(finding->path, text);
+        is_chosen = (lstat(path, &status) != 0 && errno == ENOENT) || file_holds(path, text);
     }
     free(text);
     return is_chosen;
-}
-
-static int find_witness(struct bz_kept_finding *kept, const char *name,
-                        const struct bz_program *program) {
-    static struct bz_witness witness;
-    if (!bz_witness_search(program, kept->oracle, &bz_interrupt_requested, &witness)) {
-        return bz_cli_fail(name, BZ_EXIT_INTERNAL, "%s", witness.lack);
-    }
-    kept->fifo_is_searched = witness.is_searched && bz_interrupt_requested == 0;
-    if (witness.is_found) {
-        bz_token_format(&witness.program, witness.finding.seed, witness.finding.digest,
-                        kept->fifo_token, sizeof kept->fifo_token);
-    }
-    return BZ_EXIT_OK;
 }
 
 int bz_findings_lock_folder(const char *folder) {
@@ -112,17 +98,23 @@ int bz_findings_lock_folder(const char *folder) {
 }
 
 /* Chooses the name and writes the file under a lock of the folder, because a concurrent campaign
- * could choose the same name. Without a lock, the trace is written anyway. */
-static bool write_trace(struct bz_kept_finding *kept, const char *folder, char *error,
-                        size_t error_bytes) {
+ * could choose the same name. Without a lock, the trace is written anyway. Returns an exit code,
+ * after a message unless it is BZ_EXIT_OK; then `path` is empty. */
+static int write_trace(const char *name, const struct bz_trace *trace, uint64_t seed,
+                       const char *kind, const char *folder, char path[PATH_MAX]) {
+    char error[BZ_TRACE_ERROR_BYTES];
     int lock = bz_findings_lock_folder(folder);
-    snprintf(error, error_bytes, "no name is free in '%s'", folder);
-    bool is_written =
-        choose_path(kept, folder) && bz_trace_write(&kept->trace, kept->path, error, error_bytes);
+    snprintf(error, sizeof error, "no name is free in '%s'", folder);
+    bool is_written = choose_path(trace, seed, kind, folder, path) &&
+                      bz_trace_write(trace, path, error, sizeof error);
     if (lock >= 0) {
         close(lock);
     }
-    return is_written;
+    if (is_written) {
+        return BZ_EXIT_OK;
+    }
+    path[0] = '\0';
+    return bz_cli_fail(name, BZ_EXIT_USAGE, "the trace was not written: %s", error);
 }
 
 /* Without memory for its trace, a finding keeps its verdict and its token. */
@@ -155,7 +147,6 @@ static bool is_confirmed(const struct bz_trace *trace, const struct bz_finding *
 static int keep(struct bz_kept_finding *kept, const char *name, const struct bz_program *program,
                 const struct bz_finding *finding, const char *folder) {
     struct bz_replay_report report;
-    char error[BZ_TRACE_ERROR_BYTES];
     bz_token_format(program, finding->seed, finding->digest, kept->token, sizeof kept->token);
     if (!bz_record(program, finding->seed, &kept->trace, &report)) {
         keep_verdict(&kept->trace, finding);
@@ -177,11 +168,12 @@ static int keep(struct bz_kept_finding *kept, const char *name, const struct bz_
                            "may have; its token replays it",
                            finding->seed, BZ_TRACE_EVENTS_MAX);
     }
-    if (write_trace(kept, folder, error, sizeof error)) {
-        return BZ_EXIT_OK;
-    }
-    kept->path[0] = '\0';
-    return bz_cli_fail(name, BZ_EXIT_USAGE, "the trace was not written: %s", error);
+    return write_trace(name, &kept->trace, finding->seed, "", folder, kept->path);
+}
+
+static void release(struct bz_kept_finding *item) {
+    bz_trace_fini(&item->trace);
+    bz_trace_fini(&item->small);
 }
 
 int bz_findings_keep(struct bz_kept_findings *kept, uint32_t place, const char *name,
@@ -191,31 +183,143 @@ int bz_findings_keep(struct bz_kept_findings *kept, uint32_t place, const char *
     if (place == kept->count) {
         kept->count++;
     } else {
-        bz_trace_fini(&item->trace);
+        release(item);
     }
     *item = (struct bz_kept_finding){.oracle = finding->violation.oracle,
                                      .op = finding->violation.op,
                                      .window = finding->violation.window};
     bz_trace_init(&item->trace);
+    bz_trace_init(&item->small);
     return keep(item, name, program, finding, folder);
 }
 
+/* --- the smallest run ------------------------------------------------------------------------- */
+
+/* The share of one of `count` runs that are shrunk, so that all of them take about 2 s. What ends
+ * its process is slow to repeat, above all a hang. */
+static struct bz_shrink_config shrink_config(const struct bz_program *program,
+                                             const struct bz_trace *trace, uint32_t count) {
+    bool is_slow = bz_oracle_ends_process(trace->verdict.oracle);
+    uint64_t runs =
+        program->contain.is_on ? is_slow ? 200 : BZ_SHRINK_RUNS_CONTAINED : BZ_SHRINK_RUNS_DEFAULT;
+    return (struct bz_shrink_config){.program = program,
+                                     .trace = trace,
+                                     .runs_max = 1 + runs / count,
+                                     .steps_max = 1 + BZ_SHRINK_STEPS_DEFAULT / count,
+                                     .stop = &bz_interrupt_requested};
+}
+
+static bool is_shrinkable(const struct bz_trace *trace) {
+    const char *oracle = trace->verdict.oracle;
+    return oracle != NULL && strcmp(oracle, "hang") != 0 && strcmp(oracle, "memory") != 0 &&
+           strcmp(oracle, "nondeterminism") != 0 && bz_interrupt_requested == 0;
+}
+
+/* Shrinks the run of `trace` into an empty trace. False: it stays as it is. */
+static bool shrink(const struct bz_shrink_config *config, struct bz_shrink_result *result,
+                   struct bz_trace *small) {
+    char error[BZ_ERROR_BYTES];
+    bool is_ok = is_shrinkable(config->trace) && bz_shrink(config, result) &&
+                 bz_shrink_record(result, small, error, sizeof error);
+    if (!is_ok) {
+        bz_trace_fini(small);
+        bz_trace_init(small);
+    }
+    return is_ok;
+}
+
+int bz_findings_shrink(struct bz_kept_findings *kept, uint32_t place, const char *name,
+                       const struct bz_program *program, const char *folder) {
+    struct bz_kept_finding *item = &kept->items[place];
+    static struct bz_shrink_result result;
+    struct bz_shrink_config config = shrink_config(program, &item->trace, kept->count);
+    result = (struct bz_shrink_result){.runs = 0};
+    item->is_shrunk = shrink(&config, &result, &item->small);
+    int code = BZ_EXIT_OK;
+    if (item->is_shrunk) {
+        item->small_size = result.after;
+        bz_shrink_end_text(&result, item->small_end, sizeof item->small_end);
+        if (result.has_answers) {
+            bz_token_format(&result.program, item->small.seed, result.digest, item->small_token,
+                            sizeof item->small_token);
+        }
+        if (folder != NULL) {
+            code = write_trace(name, &item->small, item->trace.seed, "-shrunk", folder,
+                               item->small_path);
+        }
+    }
+    bz_shrink_fini(&result);
+    return code;
+}
+
+/* --- the witness on a FIFO loop --------------------------------------------------------------- */
+
+static int keep_witness(struct bz_kept_finding *item, const char *name,
+                        const struct bz_witness *witness, const struct bz_shrink_config *share,
+                        const char *folder) {
+    static struct bz_shrink_result result;
+    struct bz_trace trace;
+    struct bz_trace small;
+    struct bz_replay_report report;
+    int code = BZ_EXIT_OK;
+    bz_trace_init(&trace);
+    bz_trace_init(&small);
+    result = (struct bz_shrink_result){.runs = 0};
+    bz_token_format(&witness->program, witness->finding.seed, witness->finding.digest,
+                    item->fifo_token, sizeof item->fifo_token);
+    if (!bz_record(&witness->program, witness->finding.seed, &trace, &report)) {
+        code = bz_cli_fail(name, BZ_EXIT_INTERNAL, "%s", report.lack);
+    } else {
+        struct bz_shrink_config config = *share;
+        config.program = &witness->program;
+        config.trace = &trace;
+        bool is_shrunk = config.runs_max > 0 && shrink(&config, &result, &small);
+        if (is_shrunk && result.has_answers) {
+            bz_token_format(&result.program, small.seed, result.digest, item->fifo_token,
+                            sizeof item->fifo_token);
+        }
+        if (folder != NULL) {
+            code = write_trace(name, is_shrunk ? &small : &trace, witness->finding.seed, "-fifo",
+                               folder, item->fifo_path);
+        }
+    }
+    bz_shrink_fini(&result);
+    bz_trace_fini(&small);
+    bz_trace_fini(&trace);
+    return code;
+}
+
 int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, const char *name,
-                               const struct bz_program *program) {
+                               const struct bz_program *program, bool shrinks, const char *folder) {
+    static struct bz_witness witness;
     struct bz_kept_finding *item = &kept->items[place];
     for (uint32_t index = 0; index < place; index++) {
         const struct bz_kept_finding *like = &kept->items[index];
         if (strcmp(like->oracle, item->oracle) == 0) {
             item->fifo_is_searched = like->fifo_is_searched;
             strcpy(item->fifo_token, like->fifo_token);
+            strcpy(item->fifo_path, like->fifo_path);
             return BZ_EXIT_OK;
         }
     }
-    return find_witness(item, name, program);
+    if (!bz_witness_search(program, item->oracle, &bz_interrupt_requested, &witness)) {
+        return bz_cli_fail(name, BZ_EXIT_INTERNAL, "%s", witness.lack);
+    }
+    item->fifo_is_searched = witness.is_searched && bz_interrupt_requested == 0;
+    if (!witness.is_found) {
+        return BZ_EXIT_OK;
+    }
+    struct bz_shrink_config share = shrink_config(&witness.program, &item->trace, kept->count);
+    share.runs_max = shrinks ? share.runs_max : 0;
+    return keep_witness(item, name, &witness, &share, folder);
+}
+
+void bz_findings_drop_last(struct bz_kept_findings *kept) {
+    release(&kept->items[--kept->count]);
 }
 
 void bz_findings_fini(struct bz_kept_findings *kept) {
-    for (uint32_t index = 0; index < kept->count; index++) {
-        bz_trace_fini(&kept->items[index].trace);
+    while (kept->count > 0) {
+        bz_findings_drop_last(kept);
     }
 }

@@ -9,6 +9,7 @@
 #include "sim/run/replay.h"
 #include "sim/run/token.h"
 #include "sim/run/witness.h"
+#include "sim/shrink/shrink.h"
 #include "traces/trace.h"
 
 struct bz_kept_finding {
@@ -19,9 +20,17 @@ struct bz_kept_finding {
     enum bz_window window;
     char token[BZ_TOKEN_BYTES];
     char path[PATH_MAX]; /* of the trace; empty: no file */
+    /* The smallest run that fails in the same way; token and path are empty if there is none. */
+    struct bz_trace small;
+    bool is_shrunk;
+    struct bz_shrink_size small_size;
+    char small_end[BZ_LACK_BYTES + 128]; /* why it is not smaller */
+    char small_token[BZ_TOKEN_BYTES];
+    char small_path[PATH_MAX];
     /* Whether a FIFO loop can reach it: searched for findings under the order `any`. */
     bool fifo_is_searched;
-    char fifo_token[BZ_TOKEN_BYTES]; /* empty: no witness was found */
+    char fifo_token[BZ_TOKEN_BYTES]; /* of the witness, shrunk; empty: none was found */
+    char fifo_path[PATH_MAX];
 };
 
 struct bz_kept_findings {
@@ -44,10 +53,19 @@ int bz_findings_keep(struct bz_kept_findings *kept, uint32_t place, const char *
                      const struct bz_program *program, const struct bz_finding *finding,
                      const char *folder);
 
-/* Searches a witness for the `place`-th, unless an earlier one has the same oracle. Returns an exit
- * code likewise. */
+/* Searches the smallest run that fails as the `place`-th does, within its share of the budget of
+ * all findings, and keeps its trace beside the other. A finding that cannot be shrunk stays as it
+ * is. Returns an exit code likewise. */
+int bz_findings_shrink(struct bz_kept_findings *kept, uint32_t place, const char *name,
+                       const struct bz_program *program, const char *folder);
+
+/* Searches a FIFO witness for the `place`-th, unless an earlier one has the same oracle. Shrinks it
+ * if `shrinks`, and keeps its trace in the folder, if any. Returns an exit code likewise. */
 int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, const char *name,
-                               const struct bz_program *program);
+                               const struct bz_program *program, bool shrinks, const char *folder);
+
+/* Forgets the last one. */
+void bz_findings_drop_last(struct bz_kept_findings *kept);
 
 void bz_findings_fini(struct bz_kept_findings *kept);
 

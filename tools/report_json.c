@@ -56,6 +56,15 @@ static void add_findings_by_oracle(struct bz_json *object,
     }
 }
 
+void bz_json_add_size(struct bz_json *object, const struct bz_shrink_size *size) {
+    bz_json_add_number(object, "deviations", size->deviations);
+    bz_json_add_number(object, "cancels", size->cancels);
+    bz_json_add_number(object, "tasks", size->tasks);
+    bz_json_add_number(object, "parameters", size->params);
+    bz_json_add_number(object, "draws", size->draws);
+    bz_json_add_number(object, "steps", size->steps);
+}
+
 bool bz_json_add_violation(struct bz_json *item, const struct bz_kept_finding *finding,
                            const struct bz_variant *variant) {
     const struct bz_trace_verdict *verdict = &finding->trace.verdict;
@@ -71,6 +80,17 @@ bool bz_json_add_violation(struct bz_json *item, const struct bz_kept_finding *f
     bz_json_add_bool(item, "fifo_searched", finding->fifo_is_searched);
     bz_json_add_string(item, "fifo_token",
                        finding->fifo_token[0] != '\0' ? finding->fifo_token : NULL);
+    bz_json_add_string(item, "fifo_trace",
+                       finding->fifo_path[0] != '\0' ? finding->fifo_path : NULL);
+    if (finding->is_shrunk) {
+        struct bz_json *small = bz_json_add_object(item, "shrunk");
+        bz_json_add_size(small, &finding->small_size);
+        bz_json_add_string(small, "reason", finding->small_end);
+        bz_json_add_string(small, "token",
+                           finding->small_token[0] != '\0' ? finding->small_token : NULL);
+        bz_json_add_string(small, "trace",
+                           finding->small_path[0] != '\0' ? finding->small_path : NULL);
+    }
     bz_json_add_string(item, "operation", bz_op_name(finding->op));
     bz_json_add_string(item, "window", bz_window_name(finding->window));
     if (finding->count > 0) {

@@ -104,12 +104,31 @@ static void print_tried(const struct bz_campaign_result *result) {
     print_windows(&result->stats);
 }
 
+static const char *or_null(const char *text) {
+    return text[0] != '\0' ? text : NULL;
+}
+
 void bz_run_report_print_finding(const struct bz_kept_finding *finding,
                                  const struct bz_variant *variant) {
-    bz_diagnosis_print(stdout, &finding->trace, variant, finding->token,
-                       finding->path[0] != '\0' ? finding->path : NULL);
+    struct bz_diagnosis diagnosis = {.trace = &finding->trace,
+                                     .variant = variant,
+                                     .token = finding->token,
+                                     .trace_path = or_null(finding->path)};
+    if (finding->is_shrunk) {
+        diagnosis.trace = &finding->small;
+        diagnosis.found = &finding->trace;
+        diagnosis.small_token = or_null(finding->small_token);
+        diagnosis.small_path = or_null(finding->small_path);
+    }
+    bz_diagnosis_print(stdout, &diagnosis);
+    if (finding->is_shrunk) {
+        printf("        %s\n", finding->small_end);
+    }
     if (finding->fifo_token[0] != '\0') {
         printf("fifo    also reachable on a plain FIFO loop: %s\n", finding->fifo_token);
+        if (finding->fifo_path[0] != '\0') {
+            printf("fifo    %s\n", finding->fifo_path);
+        }
     } else if (finding->fifo_is_searched) {
         printf("fifo    not found on a plain FIFO loop in %u runs\n", BZ_WITNESS_RUNS);
     }
