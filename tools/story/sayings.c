@@ -223,7 +223,9 @@ static void say_return(struct bz_reader *reader) {
 /* --- tasks ------------------------------------------------------------------------------------ */
 
 static void say_spawn(struct bz_reader *reader) {
-    bz_reader_begin_span(reader, reader->task, reader->step, BZ_SPAN_UNSTARTED, NULL);
+    if (!own(reader)->has_started) {
+        own(reader)->span.step = reader->step; /* before that, there is no task */
+    }
     if (reader->event->by != NULL) {
         uint32_t parent = bz_trace_find_task(reader->trace, reader->event->by);
         own(reader)->arrow_from =

@@ -238,10 +238,11 @@ void bz_timeline_print(struct bz_timeline *timeline, struct bz_wrap *wrap, bool 
         bz_text_clear(&timeline->text);
         if (left_out > 0) {
             bz_text_add(&timeline->text, "%zu line%s that the violation does not depend on%s",
-                        left_out, left_out == 1 ? "" : "s", remote > 0 ? ", and " : "");
+                        left_out, left_out == 1 ? "" : "s", remote > 0 ? ", " : "");
         }
         if (remote > 0) {
-            bz_text_add(&timeline->text, "%zu that only these lines depend on", remote);
+            bz_text_add(&timeline->text, "%zu line%s further back that it depends on", remote,
+                        remote == 1 ? "" : "s");
         }
         bz_wrap_printf(wrap, 4, BZ_COLOUR_FAINT, "  (left out: %s)", timeline->text.bytes);
     }

@@ -51,7 +51,7 @@ Test(cancel_delivered, fires_when_an_operation_swallows_a_cancel) {
               "a b !b b", "mutual-exclusion", 4, "b acquired 'table' as holder");
     toy_fails(&bz_variant_zoo_go_63615, 1, STAGE_SCRIPTS("acquire yield release", "~acquire"),
               "a b a !b b", "cancel-delivered", 5,
-              "b on table was cancelled inside an operation, which swallowed");
+              "b was cancelled in acquire of 'table', which returned 'ok' and swallowed the cancel");
 }
 
 Test(cancel_delivered, fires_when_an_operation_invents_one) {

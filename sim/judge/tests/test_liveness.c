@@ -183,8 +183,8 @@ Test(deadlock, names_only_the_first_of_many) {
     stage_play(&stage, "");
     stage_expect_violation(&stage, "deadlock", 7,
                            "6 of 6 tasks have not ended: a (in acquire of "
-                           "table), b (in acquire of 'table'), c (in acquire "
-                           "of table), d (in acquire of 'table'), ...");
+                           "'table'), b (in acquire of 'table'), c (in acquire "
+                           "of 'table'), d (in acquire of 'table'), ...");
     stage_end(&stage);
 }
 

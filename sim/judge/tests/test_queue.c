@@ -135,7 +135,7 @@ Test(item_once, fires_at_an_item_that_nobody_has_put) {
 Test(item_once, fires_at_the_put_that_fails_and_leaves_an_item) {
     queue_fails(&bz_variant_zoo_q_ghost_put, FIFO, 1, STAGE_SCRIPTS("put", "~put", "get"),
                 "a b c !b b", "item-once", 5,
-                "after the put of b, which returned 'cancelled', 'items' has 2 items instead of 1");
+                "after the put of b, which returned 'cancelled', 'items' has 1 item instead of 0");
 }
 
 Test(item_once, fires_at_the_get_that_fails_and_leaves_its_item_twice) {
