@@ -220,6 +220,7 @@ static bool shrink(const struct bz_shrink_config *config, struct bz_shrink_resul
                    struct bz_trace *small) {
     char error[BZ_ERROR_BYTES];
     bool is_ok = is_shrinkable(config->trace) && bz_shrink(config, result) &&
+                 result->end != BZ_SHRINK_INTERRUPTED && /* the next session does it */
                  bz_shrink_record(result, small, error, sizeof error);
     if (!is_ok) {
         bz_trace_fini(small);
@@ -278,7 +279,7 @@ static int keep_witness(struct bz_kept_finding *item, const char *name,
             bz_token_format(&result.program, small.seed, result.digest, item->fifo_token,
                             sizeof item->fifo_token);
         }
-        if (folder != NULL) {
+        if (folder != NULL && bz_interrupt_requested == 0) { /* else the next session does it */
             code = write_trace(name, is_shrunk ? &small : &trace, witness->finding.seed, "-fifo",
                                folder, item->fifo_path);
         }
