@@ -58,24 +58,6 @@ static void on_progress(void *context, uint64_t runs, const struct bz_shrink_siz
     bz_progress_show_line(&shrink->progress, line);
 }
 
-static int load(struct shrink *shrink) {
-    int code = bz_named_run_load(&shrink->run, shrink->name, shrink->input);
-    const struct bz_replay_report *report = &shrink->run.report;
-    if (code != BZ_EXIT_OK) {
-        return code;
-    }
-    if (report->result == BZ_REPLAY_DIVERGED) {
-        return bz_cli_fail(shrink->name, BZ_EXIT_DIVERGED,
-                           "it does not replay: step %" PRIu32 ", expected %s, got %s",
-                           report->step, report->expected, report->got);
-    }
-    if (shrink->run.trace.verdict.oracle == NULL) {
-        return bz_cli_fail(shrink->name, BZ_EXIT_USAGE,
-                           "the run violates nothing: there is nothing to shrink");
-    }
-    return BZ_EXIT_OK;
-}
-
 static int run_shrink(struct shrink *shrink) {
     char error[BZ_ERROR_BYTES];
     char text[BZ_ERROR_BYTES];
@@ -158,7 +140,7 @@ static void print_json(const struct shrink *shrink, int code) {
 }
 
 static int shrink_and_print(struct shrink *shrink) {
-    int code = load(shrink);
+    int code = bz_named_run_load_failing(&shrink->run, shrink->name, shrink->input);
     code = code == BZ_EXIT_OK ? run_shrink(shrink) : code;
     if (code == BZ_EXIT_OK || code == BZ_EXIT_INTERRUPTED) {
         if (shrink->is_json) {

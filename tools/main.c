@@ -18,6 +18,7 @@ static const struct {
     {"replay", "replay one run from its trace or its token", bz_command_replay},
     {"shrink", "the smallest run that fails in the same way", bz_command_shrink},
     {"diff", "compare two runs side by side", bz_command_diff},
+    {"explain", "say why a run fails", bz_command_explain},
     {"corpus", "replay every trace of a folder", bz_command_corpus},
     {"explore", "search every schedule of a scenario", bz_command_explore},
     {"spec", "search all states of an executable specification", bz_command_spec},

@@ -84,6 +84,22 @@ int bz_named_run_load(struct bz_named_run *run, const char *command, const char 
     return bz_named_run_load_for(run, command, input, NULL);
 }
 
+int bz_named_run_load_failing(struct bz_named_run *run, const char *command, const char *input) {
+    const struct bz_replay_report *report = &run->report;
+    int code = bz_named_run_load(run, command, input);
+    if (code != BZ_EXIT_OK) {
+        return code;
+    }
+    if (report->result == BZ_REPLAY_DIVERGED) {
+        return bz_cli_fail(command, BZ_EXIT_DIVERGED,
+                           "the run does not replay: step %" PRIu32 ", expected %s, got %s",
+                           report->step, report->expected, report->got);
+    }
+    return run->trace.verdict.oracle != NULL
+               ? BZ_EXIT_OK
+               : bz_cli_fail(command, BZ_EXIT_USAGE, "the run violates nothing");
+}
+
 void bz_named_run_fini(struct bz_named_run *run) {
     bz_trace_fini(&run->trace);
 }

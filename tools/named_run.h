@@ -28,6 +28,10 @@ int bz_named_run_load(struct bz_named_run *run, const char *command, const char 
 int bz_named_run_load_for(struct bz_named_run *run, const char *command, const char *input,
                           const char *variant);
 
+/* The same for a run that must replay and violate an oracle: else there is a message, and the exit
+ * code BZ_EXIT_DIVERGED or BZ_EXIT_USAGE. */
+int bz_named_run_load_failing(struct bz_named_run *run, const char *command, const char *input);
+
 void bz_named_run_fini(struct bz_named_run *run);
 
 /* The token of the run, or NULL if its seed and strategy lead to another one: the trace was edited,

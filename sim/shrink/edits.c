@@ -87,10 +87,11 @@ static bool ask_script(struct bz_board *board, struct bz_edit_point point, uint6
     return true;
 }
 
-static void note(struct bz_board *board, struct bz_edit made, uint64_t answer) {
+static void note(struct bz_board *board, struct bz_edit made, uint64_t answer, uint32_t step) {
     if (answer == 0) {
         return;
     }
+    made.step = step;
     made.question = board->question;
     made.answer = answer;
     if (board->made.count == BZ_EDITS_MAX) {
@@ -117,6 +118,16 @@ static bool is_due(const struct bz_board *board, const struct bz_edit_seen *seen
     return seen->item != NONE && seen->seen >= board->edits.items[seen->item].value;
 }
 
+/* --- free choices ----------------------------------------------------------------------------- */
+
+static bool is_free(const struct bz_board *board, uint32_t step) {
+    return board->is_free && step > board->free_after;
+}
+
+static bool is_rare(struct bz_board *board, enum bz_choice_kind kind) {
+    return bz_pcg32_below(&board->free.streams[kind], BZ_EDITS_RARE) == 0;
+}
+
 /* --- the strategy ----------------------------------------------------------------------------- */
 
 static void edits_begin(void *state, const struct bz_strategy_start *start) {
@@ -129,6 +140,7 @@ static void edits_begin(void *state, const struct bz_strategy_start *start) {
     board->question = 0;
     board->script_cursor = 0;
     board->jumps = 0;
+    bz_rng_seed(&board->free, start->seed);
     board->jump_seen = 0;
     if (board->source == BZ_EDIT_BY_TAPE) {
         bz_strategy_replay_strict.begin(&board->replay, start);
@@ -155,6 +167,8 @@ static uint32_t edits_next(void *state, const struct bz_ready *ready, uint32_t c
     if (board->source == BZ_EDIT_BY_TAPE) {
         answer = bz_strategy_replay_strict.next(&board->replay, ready, count, step);
         is_answered = true;
+    } else if (is_free(board, step)) {
+        answer = bz_rng_next(&board->free, ready, count, step);
     }
     uint32_t first_item = NONE;
     for (uint32_t index = 0; index < count; index++) {
@@ -174,7 +188,7 @@ static uint32_t edits_next(void *state, const struct bz_ready *ready, uint32_t c
         if (index == answer) {
             struct bz_edit made = edit_of_handle(&ready[index]);
             made.value = seen->seen;
-            note(board, made, answer);
+            note(board, made, answer, step);
         } else {
             seen->seen++;
         }
@@ -210,6 +224,10 @@ static uint32_t edits_cancel(void *state, const struct bz_cancel_candidate *cand
     if (board->source == BZ_EDIT_BY_TAPE) {
         answer = bz_strategy_replay_strict.cancel(&board->replay, candidates, count, step, point);
         is_answered = true;
+    } else if (is_free(board, step)) {
+        answer = is_rare(board, BZ_CHOICE_CANCEL)
+                     ? bz_rng_cancel(&board->free, candidates, count, step, point)
+                     : 0;
     }
     uint32_t first_item = NONE;
     for (uint32_t index = 0; index < count; index++) {
@@ -229,7 +247,7 @@ static uint32_t edits_cancel(void *state, const struct bz_cancel_candidate *cand
         if (index + 1 == answer) {
             struct bz_edit made = edit_of_victim(&candidates[index]);
             made.value = seen->seen;
-            note(board, made, answer);
+            note(board, made, answer, step);
             seen->part = UINT8_MAX; /* there may be another one */
         }
         seen->seen++;
@@ -248,11 +266,13 @@ static bool edits_jump(void *state, uint32_t step) {
     bool is_answered = ask_script(board, (struct bz_edit_point){2, BZ_CHOICE_DELAY}, 2, &answer);
     if (board->source == BZ_EDIT_BY_TAPE) {
         answer = bz_strategy_replay_strict.jump(&board->replay, step);
+    } else if (is_free(board, step)) {
+        answer = is_rare(board, BZ_CHOICE_DELAY);
     } else if (!is_answered) {
         uint32_t item = find(board, &choice);
         answer = item != NONE && board->jump_seen >= board->edits.items[item].value;
     }
-    note(board, choice, answer);
+    note(board, choice, answer, step);
     board->jump_seen = answer == 0 ? board->jump_seen + 1 : 0;
     board->jumps += answer != 0;
     return answer != 0;
@@ -271,13 +291,15 @@ static uint64_t edits_draw(void *state, enum bz_choice_kind kind, const struct b
                                   draw->bound, &answer);
     if (board->source == BZ_EDIT_BY_TAPE) {
         answer = bz_strategy_replay_strict.draw(&board->replay, kind, draw, step);
+    } else if (is_free(board, step)) {
+        answer = bz_rng_draw(&board->free, kind, draw, step);
     } else if (!is_answered) {
         uint32_t item = find(board, &choice);
         answer = item == NONE ? 0 : board->edits.items[item].value;
         answer = answer < draw->bound ? answer : draw->bound - 1;
     }
     choice.value = answer;
-    note(board, choice, answer);
+    note(board, choice, answer, step);
     return answer;
 }
 

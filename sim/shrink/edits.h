@@ -21,12 +21,14 @@
 #include <stdint.h>
 
 #include "sim/choice/answers.h"
+#include "sim/choice/rng.h"
 #include "sim/choice/strategy.h"
 #include "sim/choice/strategy_replay.h"
 
 #define BZ_EDITS_MAX 4096u        /* of a run */
 #define BZ_EDITS_TASKS_MAX 4096u  /* of a run */
 #define BZ_EDITS_AT_ONCE 8u       /* handles of one owner and role; with more, counts may differ */
+#define BZ_EDITS_RARE 16u         /* of so many points, a free run has one cancel or clock jump */
 #define BZ_EDITS_POINTS_MAX 4096u /* choice points that are noted; later ones are not */
 
 struct bz_edit {
@@ -37,7 +39,8 @@ struct bz_edit {
     uint32_t nth;      /* likewise; jump: its number */
     uint8_t kind;      /* enum bz_choice_kind; a jump is BZ_CHOICE_DELAY without label */
     uint8_t part;      /* next: enum bz_role; cancel: enum bz_window */
-    /* Of an edit that was made: its entry in a script. */
+    /* Of an edit that was made: where, and its entry in a script. */
+    uint32_t step;
     uint32_t question;
     uint64_t answer;
 };
@@ -69,6 +72,9 @@ struct bz_board {
     enum bz_edit_source source;
     struct bz_edits edits;
     struct bz_answers script;
+    bool is_free;        /* the choices after the step free_after are drawn: why.h */
+    uint32_t free_after; /* a step */
+    struct bz_rng free;
     /* What was chosen. */
     struct bz_edits made;
     bool is_full; /* there was more than a list can hold: the run cannot be edited */
