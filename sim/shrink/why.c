@@ -82,7 +82,9 @@ static void try_others(struct asking *asking, const struct bz_answers *whole, ui
         }
         put_answer(&asking->board->script, whole, place, answer);
         choice->others++;
-        choice->failing += fails_likewise(asking, 0);
+        bool fails = fails_likewise(asking, 0);
+        choice->failing += fails;
+        choice->fails_without |= fails && answer == 0;
         if (!has_passed && asking->world->judge->end == BZ_RUN_PASSED) {
             has_passed = true;
             note_passing(asking, place, answer == 0);

@@ -30,6 +30,7 @@ struct bz_why_choice {
     struct bz_edit edit; /* what was chosen, at edit.step */
     uint32_t others;     /* other choices that were tried in its place, the default among them */
     uint32_t failing;    /* of these, so many fail in the same way; 0: it is essential */
+    bool fails_without;  /* the default does */
 };
 
 struct bz_why {

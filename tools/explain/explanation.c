@@ -33,14 +33,13 @@ static int shrink(struct bz_explanation *explanation, const char *command) {
 
 /* --- the cancel that matters ------------------------------------------------------------------ */
 
-/* Whether a cancel of the schedule is essential; one of the program always counts. */
-static bool is_essential(const struct bz_explanation *explanation,
-                         const struct bz_story_line *line) {
+/* Whether it does not fail without this cancel, if the schedule put it in; others always count. */
+static bool is_needed(const struct bz_explanation *explanation, const struct bz_story_line *line) {
     const struct bz_why *why = &explanation->why;
     for (uint32_t index = 0; line->is_injected && index < why->choice_count; index++) {
         const struct bz_why_choice *choice = &why->choices[index];
         if (choice->edit.kind == BZ_CHOICE_CANCEL && choice->edit.step == line->step) {
-            return choice->failing == 0;
+            return !choice->fails_without;
         }
     }
     return true;
@@ -52,7 +51,7 @@ static void find_cancel(struct bz_explanation *explanation) {
     explanation->cancel = BZ_STORY_NONE;
     for (uint32_t index = 0; index < story->line_count; index++) {
         const struct bz_story_line *line = &story->lines[index];
-        if (line->window != NULL && line->is_cause && is_essential(explanation, line)) {
+        if (line->window != NULL && line->is_cause && is_needed(explanation, line)) {
             explanation->cancel = index;
         }
     }
