@@ -49,9 +49,10 @@ static const char *const two_guests[] = {"acquire ~yield release", "~acquire", N
 Test(cancel_delivered, fires_when_an_operation_swallows_a_cancel) {
     toy_fails(&swallows, 2, STAGE_SCRIPTS("acquire acquire yield release release", "~acquire"),
               "a b !b b", "mutual-exclusion", 4, "b acquired 'table' as holder");
-    toy_fails(&bz_variant_zoo_go_63615, 1, STAGE_SCRIPTS("acquire yield release", "~acquire"),
-              "a b a !b b", "cancel-delivered", 5,
-              "b was cancelled in acquire of 'table', which returned 'ok' and swallowed the cancel");
+    toy_fails(
+        &bz_variant_zoo_go_63615, 1, STAGE_SCRIPTS("acquire yield release", "~acquire"),
+        "a b a !b b", "cancel-delivered", 5,
+        "b was cancelled in acquire of 'table', which returned 'ok' and swallowed the cancel");
 }
 
 Test(cancel_delivered, fires_when_an_operation_invents_one) {
