@@ -42,6 +42,11 @@ struct bz_replay_report {
     struct bz_violation violation; /* of the replayed run; oracle NULL: it passed */
     uint64_t digest;
     uint32_t steps;
+    enum bz_run_end end; /* BZ_RUN_OUT_OF_STEPS: cut short, so that no violation proves nothing */
+    /* Of a lenient replay: the choices of the trace, and how many were made as they stand. If some
+     * were not, `step`, `expected` and `got` are about the first of them. */
+    size_t choices;
+    size_t choices_made;
 };
 
 /* Runs the tape of a run that was kept (`run` NULL: of the last run), and fills `trace`, which is
@@ -63,7 +68,8 @@ bool bz_judge_replay(struct bz_judge *judge, const struct bz_source *source,
                      size_t error_bytes);
 
 /* Replays its choices leniently, on a program that may be another one: a choice that does not fit
- * is the default one, and nothing is compared. Records what happens into `record`, as above. */
+ * is the default one, and nothing is compared. Records what happens into `record`, as above. The
+ * report counts the choices that fit. */
 bool bz_judge_replay_lenient(struct bz_judge *judge, const struct bz_source *source,
                              const struct bz_trace *trace, struct bz_trace *record,
                              struct bz_replay_report *report, char *error, size_t error_bytes);

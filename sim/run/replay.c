@@ -62,6 +62,34 @@ bool bz_trace_program(const struct bz_trace *trace, const struct bz_catalog *cat
     return is_ok;
 }
 
+/* The value of a param; NULL: the trace has none of that name. */
+static const char *param_of(const struct bz_trace *trace, const char *name) {
+    for (size_t index = 0; index < trace->param_count; index++) {
+        if (strcmp(trace->params[index].name, name) == 0) {
+            return trace->params[index].value;
+        }
+    }
+    return NULL;
+}
+
+bool bz_trace_is_offered(const struct bz_trace *trace, const struct bz_catalog *catalog,
+                         const struct bz_variant *variant, char *why, size_t why_bytes) {
+    const struct bz_scenario *scenario = bz_catalog_scenario(catalog, trace->scenario);
+    const char *wanted = param_of(trace, "primitive");
+    bool is_known = false;
+    for (uint32_t index = 0; scenario != NULL && index < scenario->primitive_count; index++) {
+        enum bz_primitive primitive = scenario->primitives[index];
+        bool is_wanted = wanted == NULL || strcmp(wanted, bz_primitive_name(primitive)) == 0;
+        is_known |= is_wanted;
+        if (is_wanted && bz_variant_offers(variant, primitive)) {
+            return true;
+        }
+    }
+    return !is_known || /* bz_trace_program() says what is unknown */
+           bz_fail(why, why_bytes, "variant '%s' offers no %s", variant->name,
+                   wanted != NULL ? wanted : "primitive that the scenario can use");
+}
+
 /* --- replaying -------------------------------------------------------------------------------- */
 
 /* A program in a world of its own, as a source of events. */

@@ -23,13 +23,18 @@ bool bz_record(const struct bz_program *program, uint64_t seed, struct bz_trace 
 bool bz_trace_program(const struct bz_trace *trace, const struct bz_catalog *catalog,
                       struct bz_program *program, char *error, size_t error_bytes);
 
+/* Whether the variant offers the primitive that the trace's program uses. If not, `why` says what
+ * is missing. True for a scenario or a primitive that does not exist. */
+bool bz_trace_is_offered(const struct bz_trace *trace, const struct bz_catalog *catalog,
+                         const struct bz_variant *variant, char *why, size_t why_bytes);
+
 /* Replays a trace strictly. False with a message if the trace is invalid, or memory runs out; then
  * report->lack is not empty. */
 bool bz_replay_trace(const struct bz_trace *trace, const struct bz_program *program,
                      struct bz_replay_report *report, char *error, size_t error_bytes);
 
 /* Replays its choices leniently on any program (another variant) and records the run into `record`.
- * */
+ * The report counts the choices that were made; a run that hit the step limit proves nothing. */
 bool bz_replay_lenient(const struct bz_trace *trace, const struct bz_program *program,
                        struct bz_trace *record, struct bz_replay_report *report, char *error,
                        size_t error_bytes);
