@@ -98,21 +98,29 @@ static void note_unreadable(struct corpus *corpus, const char *file, const char 
     }
 }
 
-static void note_replayed(struct corpus *corpus, const char *file,
+static void note_replayed(struct corpus *corpus, const char *file, const struct bz_trace *trace,
                           const struct bz_replay_report *report) {
+    char text[BZ_CAUSE_BYTES];
+    enum bz_cause cause = BZ_CAUSE_UNKNOWN;
     bool is_matched = report->result == BZ_REPLAY_MATCHED;
     corpus->matched += is_matched;
     corpus->diverged += !is_matched;
+    if (!is_matched) {
+        cause = bz_trace_cause(trace, text, sizeof text);
+    }
     if (corpus->is_json) {
         struct bz_json *item = bz_json_append_object(corpus->results);
         bz_json_add_string(item, "file", file);
         bz_json_add_replay(item, report);
+        if (!is_matched) {
+            bz_json_add_cause(item, cause, text);
+        }
     } else if (is_matched) {
         printf("%-10s %s: %" PRIu32 " steps, %s\n", "matched", file, report->steps,
                report->violation.oracle != NULL ? report->violation.oracle : "pass");
     } else {
-        printf("%-10s %s: step %" PRIu32 ", expected %s, got %s\n", "diverged", file, report->step,
-               report->expected, report->got);
+        printf("%-10s %s: step %" PRIu32 ", expected %s, got %s; cause: %s\n", "diverged", file,
+               report->step, report->expected, report->got, text);
     }
 }
 
@@ -279,7 +287,7 @@ static void replay_trace(struct corpus *corpus, const char *file, const char *pa
         }
     } else {
         corpus->of_plugins += bz_plugins_file(program.variant) != NULL;
-        note_replayed(corpus, file, &report);
+        note_replayed(corpus, file, trace, &report);
     }
 }
 

@@ -109,6 +109,10 @@ static void print_json(const struct replay *replay) {
     bz_json_add_hex(root, "seed", replay->run.trace.seed);
     bz_json_add_bool(root, "lenient", replay->variant != NULL);
     bz_json_add_replay(root, &replay->run.report);
+    if (replay->run.report.result == BZ_REPLAY_DIVERGED) {
+        char cause[BZ_CAUSE_BYTES];
+        bz_json_add_cause(root, bz_named_run_cause(&replay->run, cause, sizeof cause), cause);
+    }
     bz_json_add_string(root, "token",
                        replay->run.report.result == BZ_REPLAY_MATCHED
                            ? bz_named_run_token(&replay->run, replay->name, token, sizeof token)
@@ -125,8 +129,11 @@ static void print_text(const struct replay *replay, const struct bz_trace *trace
         print_log(replay, trace);
     }
     if (replay->variant == NULL && report->result == BZ_REPLAY_DIVERGED) {
-        printf("replay diverged at step %" PRIu32 "\n  expected  %s\n  got       %s\n",
-               report->step, report->expected, report->got);
+        char cause[BZ_CAUSE_BYTES];
+        bz_named_run_cause(&replay->run, cause, sizeof cause);
+        printf("replay diverged at step %" PRIu32 "\n  expected  %s\n  got       %s\n"
+               "  cause     %s\n",
+               report->step, report->expected, report->got, cause);
         return;
     }
     if (replay->variant != NULL) {

@@ -88,6 +88,21 @@ void bz_named_run_fini(struct bz_named_run *run) {
     bz_trace_fini(&run->trace);
 }
 
+enum bz_cause bz_named_run_cause(const struct bz_named_run *run, char *text, size_t text_bytes) {
+    const char *oracle = run->trace.verdict.oracle;
+    char error[BZ_ERROR_BYTES];
+    struct bz_token token;
+    if (!run->is_token) {
+        return bz_trace_cause(&run->trace, text, text_bytes);
+    }
+    if (oracle != NULL && strcmp(oracle, "nondeterminism") == 0) {
+        snprintf(text, text_bytes, "something besides the choices decides: two runs differ");
+        return BZ_CAUSE_CODE;
+    }
+    (void)bz_token_split(&token, run->input, error, sizeof error); /* it was split before */
+    return bz_token_cause(&token, text, text_bytes);
+}
+
 const char *bz_named_run_token(const struct bz_named_run *run, const char *command, char *token,
                                size_t token_bytes) {
     bool leads_back = true;

@@ -51,6 +51,9 @@ void bz_json_add_program(struct bz_json *object, const struct bz_program *progra
 /* Adds the result of a replay. */
 void bz_json_add_replay(struct bz_json *object, const struct bz_replay_report *report);
 
+/* Adds why it diverged: `cause`, `cause_text`. */
+void bz_json_add_cause(struct bz_json *object, enum bz_cause cause, const char *text);
+
 /* Adds a finding. True if the variant declares it. */
 bool bz_json_add_violation(struct bz_json *item, const struct bz_kept_finding *finding,
                            const struct bz_variant *variant);

@@ -7,11 +7,6 @@
 #include "sim/judge/internal.h"
 #include "sim/judge/record.h"
 
-#ifndef BZ_ENGINE_VERSION
-#define BZ_ENGINE_VERSION "0"
-#endif
-#define ENGINE "buzzer " BZ_ENGINE_VERSION
-
 /* --- the header of a trace -------------------------------------------------------------------- */
 
 static const char *or_default(const char *name, const char *otherwise) {
@@ -27,7 +22,7 @@ static void add_number(struct bz_trace *trace, const char *name, uint32_t number
 static void write_header(const struct bz_judge *judge, struct bz_trace *trace) {
     const struct bz_judge_config *config = &judge->config;
     char windows[BZ_TRACE_NAME_BYTES_MAX];
-    trace->engine = ENGINE;
+    trace->engine = bz_engine();
     if (trace->scenario != NULL) {
         return;
     }
@@ -158,7 +153,7 @@ static void compare_message(struct comparison *comparison, const struct bz_trace
     char wanted[BZ_REPLAY_TEXT_BYTES];
     char text[BZ_REPLAY_TEXT_BYTES];
     size_t first = 0;
-    if (same_text(expected, got->verdict.message) || !same_text(trace->engine, ENGINE)) {
+    if (same_text(expected, got->verdict.message) || !same_text(trace->engine, bz_engine())) {
         return;
     }
     while (expected != NULL && got->verdict.message != NULL &&

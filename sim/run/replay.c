@@ -59,6 +59,11 @@ bool bz_trace_program(const struct bz_trace *trace, const struct bz_catalog *cat
         is_ok = bz_program_set(program, trace->params[index].name, trace->params[index].value,
                                error, error_bytes);
     }
+    if (!is_ok && trace->engine != NULL && strcmp(trace->engine, bz_engine()) != 0) {
+        size_t used = strlen(error);
+        bz_fail(error + used, error_bytes - used, " (recorded by %s; this is %s)", trace->engine,
+                bz_engine());
+    }
     return is_ok;
 }
 
