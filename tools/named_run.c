@@ -42,7 +42,7 @@ static int load_token(struct bz_named_run *run, const char *command) {
     return BZ_EXIT_OK;
 }
 
-static int load_trace(struct bz_named_run *run, const char *command, const char *variant) {
+static int read_trace(struct bz_named_run *run, const char *command, const char *variant) {
     char error[BZ_ERROR_BYTES];
     if (!bz_trace_read(&run->trace, run->input, error, sizeof error)) {
         return bz_cli_fail(command, BZ_EXIT_USAGE, "%s", error);
@@ -52,13 +52,30 @@ static int load_trace(struct bz_named_run *run, const char *command, const char 
     if (!bz_trace_program(&named, &bz_cli_catalog, &run->program, error, sizeof error)) {
         return bz_cli_fail(command, BZ_EXIT_USAGE, "%s: %s", run->input, error);
     }
-    if (variant == NULL &&
+    return BZ_EXIT_OK;
+}
+
+static int load_trace(struct bz_named_run *run, const char *command, const char *variant) {
+    char error[BZ_ERROR_BYTES];
+    int code = read_trace(run, command, variant);
+    if (code == BZ_EXIT_OK && variant == NULL &&
         !bz_replay_trace(&run->trace, &run->program, &run->report, error, sizeof error)) {
         bool is_lack = run->report.lack[0] != '\0';
         return bz_cli_fail(command, is_lack ? BZ_EXIT_INTERNAL : BZ_EXIT_USAGE, "%s: %s",
                            run->input, error);
     }
-    return BZ_EXIT_OK;
+    return code;
+}
+
+int bz_named_run_open(struct bz_named_run *run, const char *command, const char *input,
+                      const char *variant) {
+    *run = (struct bz_named_run){.input = input, .is_token = is_meant_as_token(input)};
+    bz_trace_init(&run->trace);
+    if (run->is_token) {
+        return bz_cli_fail(command, BZ_EXIT_USAGE, "a trace is needed here, and '%.64s' is a token",
+                           input);
+    }
+    return read_trace(run, command, variant);
 }
 
 int bz_named_run_load_for(struct bz_named_run *run, const char *command, const char *input,

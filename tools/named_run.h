@@ -12,9 +12,8 @@ struct bz_named_run {
     const char *input; /* a token, or the path of a trace */
     bool is_token;
     struct bz_program program;
-    struct bz_trace trace; /* read from the file, or recorded from the token */
-    struct bz_replay_report
-        report; /* whether it is the run that the digest or the file describes */
+    struct bz_trace trace;          /* read from the file, or recorded from the token */
+    struct bz_replay_report report; /* whether it is the run that was recorded */
 };
 
 /* Loads the run of `input` and replays it strictly. `command` begins messages. Returns an exit
@@ -27,6 +26,10 @@ int bz_named_run_load(struct bz_named_run *run, const char *command, const char 
  * too, and its run is recorded. */
 int bz_named_run_load_for(struct bz_named_run *run, const char *command, const char *input,
                           const char *variant);
+
+/* A trace alone, without any run: reads it and makes its program. A token is refused. */
+int bz_named_run_open(struct bz_named_run *run, const char *command, const char *input,
+                      const char *variant);
 
 void bz_named_run_fini(struct bz_named_run *run);
 

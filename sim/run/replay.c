@@ -125,18 +125,33 @@ bool bz_replay_trace(const struct bz_trace *trace, const struct bz_program *prog
     return is_ok;
 }
 
-bool bz_replay_lenient(const struct bz_trace *trace, const struct bz_program *program,
-                       struct bz_trace *record, struct bz_replay_report *report, char *error,
-                       size_t error_bytes) {
+static bool replay_leniently(const struct bz_trace *trace, const struct bz_program *program,
+                             const struct bz_world_watch *watch, struct bz_trace *record,
+                             struct bz_replay_report *report, char *error, size_t error_bytes) {
     struct stage stage;
     bool is_ok = set_up(&stage, program, report, error, error_bytes);
     if (is_ok) {
+        bz_world_watch(stage.place.world, watch);
         write_header(program, record);
         is_ok = bz_judge_replay_lenient(stage.place.world->judge, &stage.source, trace, record,
                                         report, error, error_bytes);
     }
     bz_world_destroy(stage.place.world);
     return is_ok;
+}
+
+bool bz_replay_lenient(const struct bz_trace *trace, const struct bz_program *program,
+                       struct bz_trace *record, struct bz_replay_report *report, char *error,
+                       size_t error_bytes) {
+    return replay_leniently(trace, program, NULL, record, report, error, error_bytes);
+}
+
+bool bz_replay_watched(const struct bz_trace *trace, const struct bz_program *program,
+                       const struct bz_world_watch *watch, struct bz_trace *record,
+                       struct bz_replay_report *report, char *error, size_t error_bytes) {
+    struct bz_program own = *program;
+    own.contain.is_on = false; /* whoever watches is in this process */
+    return replay_leniently(trace, &own, watch, record, report, error, error_bytes);
 }
 
 /* The program that setup() builds from a tape, as text. */

@@ -39,6 +39,12 @@ bool bz_replay_lenient(const struct bz_trace *trace, const struct bz_program *pr
                        struct bz_trace *record, struct bz_replay_report *report, char *error,
                        size_t error_bytes);
 
+/* The same in this process, whatever the variant is, for somebody who watches every step: one run
+ * and no more. A run that the watcher ends has no verdict (report->end). */
+bool bz_replay_watched(const struct bz_trace *trace, const struct bz_program *program,
+                       const struct bz_world_watch *watch, struct bz_trace *record,
+                       struct bz_replay_report *report, char *error, size_t error_bytes);
+
 /* The program of a trace as the text of a file, for scenarios that take one. Replays only what was
  * drawn before the first step. NUL-terminated and cut to fit; `length` is the full length. False
  * with a message. */
