@@ -14,6 +14,8 @@
 #include "tools/options.h"
 #include "tools/plugins.h"
 #include "tools/report.h"
+#include "tools/screen.h"
+#include "tools/stepper.h"
 #include "traces/text.h"
 
 struct replay {
@@ -41,8 +43,11 @@ static const struct bz_option options[] = {
      BZ_OPTION_TEXT, offsetof(struct replay, variant), .is_once = true},
     {"log", NULL, "Print every event with its step and time", BZ_OPTION_FLAG,
      offsetof(struct replay, is_log)},
-    {"step", NULL, "The same, and wait for Enter after each step", BZ_OPTION_FLAG,
-     offsetof(struct replay, is_step)},
+    {"step", NULL,
+     "Walk through the run on the terminal, in both directions; choose other handles or cancels, "
+     "and save that run as a trace (? lists the keys). On a dumb terminal: --log, and wait for "
+     "Enter after each step",
+     BZ_OPTION_FLAG, offsetof(struct replay, is_step)},
     {"gdb", NULL,
      "Make exactly this run under gdb, and stop before the step of the violation, or before STEP, "
      "a "
@@ -267,6 +272,10 @@ static int run_replay(struct replay *replay) {
     code = code == BZ_EXIT_OK ? check_plugin(replay) : code;
     if (code == BZ_EXIT_OK && replay->variant != NULL) {
         code = replay_leniently(replay);
+    }
+    if (code == BZ_EXIT_OK && replay->is_step && !replay->is_log && bz_screen_is_there()) {
+        code = bz_stepper_run(replay->name, &replay->run);
+        return code == BZ_EXIT_OK ? exit_code_of(replay) : code;
     }
     if (code == BZ_EXIT_OK && replay->is_gdb) {
         return run_gdb(replay);

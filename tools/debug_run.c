@@ -112,7 +112,9 @@ int bz_debug_once(const char *name, const struct bz_named_run *run, uint64_t sto
         bz_debug_step(0);
     }
     bz_trace_init(&record);
-    bool is_ok = bz_replay_watched(&run->trace, &run->program, &watch, &record, &report, error,
+    struct bz_program program = run->program;
+    program.contain.is_on = false; /* the debugger is in this process */
+    bool is_ok = bz_replay_watched(&run->trace, &program, &watch, &record, &report, error,
                                    sizeof error);
     const struct bz_trace_verdict verdict = record.verdict;
     if (is_ok) {

@@ -366,6 +366,9 @@ void bz_world_run(struct bz_world *world) {
     if (world->judge->overtime.is_on) { /* nothing can run any more */
         bz_overtime_end(world->judge);
     }
+    if (native->watch != NULL && native->watch->after_last != NULL) {
+        native->watch->after_last(native->watch->context, world);
+    }
     world->is_searched = false;
 }
 

@@ -149,9 +149,7 @@ bool bz_replay_lenient(const struct bz_trace *trace, const struct bz_program *pr
 bool bz_replay_watched(const struct bz_trace *trace, const struct bz_program *program,
                        const struct bz_world_watch *watch, struct bz_trace *record,
                        struct bz_replay_report *report, char *error, size_t error_bytes) {
-    struct bz_program own = *program;
-    own.contain.is_on = false; /* whoever watches is in this process */
-    return replay_leniently(trace, &own, watch, record, report, error, error_bytes);
+    return replay_leniently(trace, program, watch, record, report, error, error_bytes);
 }
 
 /* The program that setup() builds from a tape, as text. */

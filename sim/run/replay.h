@@ -39,8 +39,9 @@ bool bz_replay_lenient(const struct bz_trace *trace, const struct bz_program *pr
                        struct bz_trace *record, struct bz_replay_report *report, char *error,
                        size_t error_bytes);
 
-/* The same in this process, whatever the variant is, for somebody who watches every step: one run
- * and no more. A run that the watcher ends has no verdict (report->end). */
+/* The same for somebody who watches every step: one run and no more. A run that the watcher ends
+ * has no verdict (report->end). A contained program is watched in its child process, so what the
+ * watcher writes there must be in shared memory (contain.h). */
 bool bz_replay_watched(const struct bz_trace *trace, const struct bz_program *program,
                        const struct bz_world_watch *watch, struct bz_trace *record,
                        struct bz_replay_report *report, char *error, size_t error_bytes);
