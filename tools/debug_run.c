@@ -114,8 +114,8 @@ int bz_debug_once(const char *name, const struct bz_named_run *run, uint64_t sto
     bz_trace_init(&record);
     struct bz_program program = run->program;
     program.contain.is_on = false; /* the debugger is in this process */
-    bool is_ok = bz_replay_watched(&run->trace, &program, &watch, &record, &report, error,
-                                   sizeof error);
+    bool is_ok =
+        bz_replay_watched(&run->trace, &program, &watch, &record, &report, error, sizeof error);
     const struct bz_trace_verdict verdict = record.verdict;
     if (is_ok) {
         printf("the run ended after step %" PRIu32 ": %s\n", report.steps,
