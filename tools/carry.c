@@ -1,5 +1,6 @@
 #include "tools/carry.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -76,4 +77,13 @@ void bz_carry(struct bz_carry *carry, const struct bz_trace *trace,
 
 void bz_carry_fini(struct bz_carry *carry) {
     bz_trace_fini(&carry->record);
+}
+
+static int is_trace(const struct dirent *entry) {
+    size_t length = strlen(entry->d_name);
+    return length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
+}
+
+int bz_carry_list(const char *folder, struct dirent ***entries) {
+    return scandir(folder, entries, is_trace, alphasort);
 }

@@ -42,4 +42,9 @@ void bz_carry(struct bz_carry *carry, const struct bz_trace *trace,
               const struct bz_variant *variant);
 void bz_carry_fini(struct bz_carry *carry);
 
+/* The *.json of a folder in the order of their names; the caller frees the entries and the list.
+ * Returns how many, or -1 with errno. */
+struct dirent;
+int bz_carry_list(const char *folder, struct dirent ***entries);
+
 #endif

@@ -80,11 +80,6 @@ static const char *default_folder(char *buffer, size_t size_bytes) {
     return is_there ? buffer : "traces/corpus";
 }
 
-static int is_trace(const struct dirent *entry) {
-    size_t length = strlen(entry->d_name);
-    return length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
-}
-
 static void note_unreadable(struct corpus *corpus, const char *file, const char *error) {
     corpus->unreadable++;
     bz_cli_fail(corpus->name, BZ_EXIT_USAGE, "%s", error);
@@ -419,7 +414,7 @@ static void begin_json(struct corpus *corpus) {
 
 static int run_corpus(struct corpus *corpus) {
     struct dirent **entries;
-    int count = scandir(corpus->folder, &entries, is_trace, alphasort);
+    int count = bz_carry_list(corpus->folder, &entries);
     if (count < 0) {
         return bz_cli_fail(corpus->name, bz_cli_exit_of_errno(errno),
                            "cannot read the folder '%s': %s", corpus->folder, strerror(errno));

@@ -13,6 +13,7 @@
 #include "tools/progress.h"
 #include "tools/report.h"
 #include "tools/require_window.h"
+#include "tools/stored_traces.h"
 
 #define RUNS_DEFAULT 10000u
 #define RUNS_MAX ((uint64_t)INT64_MAX)
@@ -30,6 +31,8 @@ struct run {
     const char *out;
     bool is_strict;
     const char *resume;
+    const char *corpus;       /* a folder of traces to try first */
+    struct bz_stored *stored; /* what became of them */
     bool is_json;
     bool is_quiet;
     struct bz_progress progress;
@@ -108,6 +111,7 @@ static void check_options(struct argp_state *state, void *target) {
                         : run->keep_going                ? "keep-going"
                         : has_required                   ? "require-window"
                         : run->out != NULL               ? "out"
+                        : run->corpus != NULL            ? "corpus"
                                                          : NULL;
     if (extra != NULL) {
         argp_error(state,
@@ -141,6 +145,10 @@ static const struct bz_option options[] = {
      BZ_OPTION_FLAG, offsetof(struct run, is_strict)},
     {"out", "DIR", "Write a trace of each finding, and what --resume needs, into this folder",
      BZ_OPTION_TEXT, offsetof(struct run, out), .is_once = true},
+    {"corpus", "DIR",
+     "Try the traces of this scenario in this folder first; one that fails ends the session before "
+     "the campaign, unless --keep-going",
+     BZ_OPTION_TEXT, offsetof(struct run, corpus), .is_once = true},
     {"resume", "DIR", "Continue the campaign whose --out was this folder", BZ_OPTION_TEXT,
      offsetof(struct run, resume), .is_once = true},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct run, is_json)},
@@ -291,6 +299,33 @@ static int resume(struct run *run) {
     return BZ_EXIT_OK;
 }
 
+/* --- stored traces ---------------------------------------------------------------------------- */
+
+/* Tries them. An exit code; not BZ_EXIT_OK, after a message: there is no campaign. */
+static int try_stored(struct run *run) {
+    if (run->corpus == NULL) {
+        return BZ_EXIT_OK;
+    }
+    int code = bz_stored_try(run->stored, run->name, run->corpus, &run->program);
+    if (!run->is_json) {
+        bz_stored_print(run->stored, &run->program, run->is_quiet);
+    }
+    if (code == BZ_EXIT_OK && run->stored->failed > 0 && !run->keep_going) {
+        code = bz_cli_fail(run->name, BZ_EXIT_VIOLATION,
+                           "a stored trace fails, so the campaign was not begun (--keep-going "
+                           "begins it anyway)");
+    }
+    return code;
+}
+
+static void put_json(const struct run *run, const struct bz_run_report *report) {
+    struct bz_json *root = bz_run_report_json(report);
+    if (run->corpus != NULL) {
+        bz_stored_add_json(run->stored, root);
+    }
+    bz_json_put(root);
+}
+
 /* --- what came of it -------------------------------------------------------------------------- */
 
 /* Records the findings of earlier sessions again; their files are there. */
@@ -314,8 +349,13 @@ int bz_command_run(int argc, char **argv) {
     static struct bz_campaign_result result;
     static struct bz_kept_findings findings;
     static struct bz_campaign_state state;
-    struct run run = {
-        .runs = RUNS_DEFAULT, .jobs = 1, .state = &state, .findings = &findings, .name = argv[0]};
+    static struct bz_stored stored;
+    struct run run = {.runs = RUNS_DEFAULT,
+                      .jobs = 1,
+                      .state = &state,
+                      .findings = &findings,
+                      .stored = &stored,
+                      .name = argv[0]};
     const struct bz_syntax syntax = {
         .options = options,
         .target = &run,
@@ -351,6 +391,13 @@ int bz_command_run(int argc, char **argv) {
     /* the report says what was found before something ran out */
     (void)bz_program_measure(&run.program); /* a lack shows below */
     keep_earlier_findings(&run);
+    report.exit_code = try_stored(&run);
+    if (report.exit_code != BZ_EXIT_OK) {
+        if (run.is_json && report.exit_code == BZ_EXIT_VIOLATION) {
+            put_json(&run, &report);
+        }
+        return report.exit_code;
+    }
     if (!run_campaign(&run, &result, &report.seconds)) {
         code = bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "%s", result.lack);
     }
@@ -365,9 +412,13 @@ int bz_command_run(int argc, char **argv) {
         code = BZ_EXIT_USAGE;
     }
     report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
+    if (stored.failed > 0 && report.exit_code != BZ_EXIT_USAGE &&
+        report.exit_code != BZ_EXIT_INTERNAL && !report.is_stopped) {
+        report.exit_code = BZ_EXIT_VIOLATION;
+    }
     report.seconds += (double)run.before_ms / 1000;
     if (run.is_json) {
-        bz_json_put(bz_run_report_json(&report));
+        put_json(&run, &report);
     } else {
         bz_run_report_print(&report, run.is_quiet);
     }
