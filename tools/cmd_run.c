@@ -207,11 +207,11 @@ static bool is_stopped(const struct run *run, const struct bz_campaign_result *r
            (result->is_interrupted && (bz_interrupt_requested != 0 || !is_time_all));
 }
 
-static int exit_code_of(const struct bz_run_report *report) {
+static int exit_code_of(const struct run *run, const struct bz_run_report *report) {
     if (report->is_stopped) {
         return BZ_EXIT_INTERRUPTED;
     }
-    if (report->result->violations > 0) {
+    if (report->result->violations > 0 || run->stored->failed > 0) {
         return BZ_EXIT_VIOLATION;
     }
     /* a truncated run proves nothing about its remaining steps */
@@ -301,8 +301,17 @@ static int resume(struct run *run) {
 
 /* --- stored traces ---------------------------------------------------------------------------- */
 
-/* Tries them. An exit code; not BZ_EXIT_OK, after a message: there is no campaign. */
-static int try_stored(struct run *run) {
+static void put_json(const struct run *run, const struct bz_run_report *report) {
+    struct bz_json *root = bz_run_report_json(report);
+    if (run->corpus != NULL) {
+        bz_stored_add_json(run->stored, root);
+    }
+    bz_json_put(root);
+}
+
+/* Tries them. An exit code; not BZ_EXIT_OK, after a message: there is no campaign, and what there
+ * is to report was reported. */
+static int try_stored(struct run *run, struct bz_run_report *report) {
     if (run->corpus == NULL) {
         return BZ_EXIT_OK;
     }
@@ -314,16 +323,12 @@ static int try_stored(struct run *run) {
         code = bz_cli_fail(run->name, BZ_EXIT_VIOLATION,
                            "a stored trace fails, so the campaign was not begun (--keep-going "
                            "begins it anyway)");
+        report->exit_code = code;
+        if (run->is_json) {
+            put_json(run, report);
+        }
     }
     return code;
-}
-
-static void put_json(const struct run *run, const struct bz_run_report *report) {
-    struct bz_json *root = bz_run_report_json(report);
-    if (run->corpus != NULL) {
-        bz_stored_add_json(run->stored, root);
-    }
-    bz_json_put(root);
 }
 
 /* --- what came of it -------------------------------------------------------------------------- */
@@ -343,6 +348,18 @@ static int finish_findings(struct run *run, const struct bz_campaign_result *res
         run->findings->items[index].count = result->findings[index].count;
     }
     return run->findings_code;
+}
+
+/* Warnings, and how to go on. */
+static void print_last(const struct run *run, const struct bz_run_report *report) {
+    uint64_t runs = report->result->runs;
+    for (uint32_t index = 0; index < report->warnings.count; index++) {
+        (void)bz_cli_fail(run->name, BZ_EXIT_OK, "warning, after %" PRIu64 " run%s: %s", runs,
+                          runs == 1 ? "" : "s", report->warnings.items[index].text);
+    }
+    if (report->is_stopped && run->file != NULL && !run->file->has_failed) {
+        bz_checkpoint_file_print_command(run->file, run->is_strict);
+    }
 }
 
 int bz_command_run(int argc, char **argv) {
@@ -381,8 +398,7 @@ int bz_command_run(int argc, char **argv) {
                                    .result = &result,
                                    .findings = &findings,
                                    .is_strict = run.is_strict};
-    code = run.resume != NULL ? check_code(&run) : BZ_EXIT_OK;
-    if (code != BZ_EXIT_OK) {
+    if (run.resume != NULL && (code = check_code(&run)) != BZ_EXIT_OK) {
         return code;
     }
     if (!run.is_json && !run.is_quiet) {
@@ -391,12 +407,9 @@ int bz_command_run(int argc, char **argv) {
     /* the report says what was found before something ran out */
     (void)bz_program_measure(&run.program); /* a lack shows below */
     keep_earlier_findings(&run);
-    report.exit_code = try_stored(&run);
-    if (report.exit_code != BZ_EXIT_OK) {
-        if (run.is_json && report.exit_code == BZ_EXIT_VIOLATION) {
-            put_json(&run, &report);
-        }
-        return report.exit_code;
+    code = try_stored(&run, &report);
+    if (code != BZ_EXIT_OK) {
+        return code;
     }
     if (!run_campaign(&run, &result, &report.seconds)) {
         code = bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "%s", result.lack);
@@ -404,31 +417,19 @@ int bz_command_run(int argc, char **argv) {
     bz_require_window_missed(&run.required, &result.stats, &report.missed);
     bz_warnings_find(&run.program, &result, run.is_strict, &report.warnings);
     report.is_stopped = is_stopped(&run, &result);
-    report.exit_code = exit_code_of(&report);
+    report.exit_code = exit_code_of(&run, &report);
     /* A trace that cannot be written does not hide the other findings. */
     int findings_code = finish_findings(&run, &result);
     code = findings_code > code ? findings_code : code;
-    if (run.file != NULL && run.file->has_failed && code < BZ_EXIT_USAGE) {
-        code = BZ_EXIT_USAGE;
-    }
+    code = run.file != NULL && run.file->has_failed && code < BZ_EXIT_USAGE ? BZ_EXIT_USAGE : code;
     report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
-    if (stored.failed > 0 && report.exit_code != BZ_EXIT_USAGE &&
-        report.exit_code != BZ_EXIT_INTERNAL && !report.is_stopped) {
-        report.exit_code = BZ_EXIT_VIOLATION;
-    }
     report.seconds += (double)run.before_ms / 1000;
     if (run.is_json) {
         put_json(&run, &report);
     } else {
         bz_run_report_print(&report, run.is_quiet);
     }
-    for (uint32_t index = 0; index < report.warnings.count; index++) {
-        (void)bz_cli_fail(argv[0], BZ_EXIT_OK, "warning, after %" PRIu64 " run%s: %s", result.runs,
-                          result.runs == 1 ? "" : "s", report.warnings.items[index].text);
-    }
-    if (report.is_stopped && run.file != NULL && !run.file->has_failed) {
-        bz_checkpoint_file_print_command(run.file, run.is_strict);
-    }
+    print_last(&run, &report);
     bz_findings_fini(&findings);
     return report.exit_code;
 }
