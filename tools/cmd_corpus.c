@@ -1,4 +1,4 @@
-/* buzzer corpus: replays every trace of a folder. */
+/* buzzer corpus: replays every trace of a folder, or carries them over to other code. */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -9,25 +9,54 @@
 #include <unistd.h>
 
 #include "sim/run/replay.h"
+#include "tools/carry.h"
 #include "tools/cli.h"
 #include "tools/options.h"
 #include "tools/plugins.h"
 #include "tools/report.h"
 
+enum expect { EXPECT_RECORD = 0, EXPECT_PASS, EXPECT_FAIL };
+
 struct corpus {
     const char *name;
     const char *folder;
+    const char *variant_name;
+    const struct bz_variant *variant; /* to carry the schedules over to; NULL: the recorded one */
+    enum expect expect;
+    bool allows_empty;
     bool is_json;
     struct bz_json *root;
     struct bz_json *results;
     uint64_t matched;
     uint64_t diverged;
     uint64_t unreadable;
+    uint64_t carried[BZ_CARRY_COUNT];
+    uint64_t unexpected;
     bool is_out;         /* of memory: the rest was not replayed */
     uint64_t of_plugins; /* traces of their variants */
 };
 
+static void set_expect(struct argp_state *state, void *target, const char *option, char *text) {
+    struct corpus *corpus = target;
+    corpus->expect = strcmp(text, "pass") == 0   ? EXPECT_PASS
+                     : strcmp(text, "fail") == 0 ? EXPECT_FAIL
+                                                 : EXPECT_RECORD;
+    if (corpus->expect == EXPECT_RECORD) {
+        argp_error(state, "--%s takes pass or fail, and not '%s'", option, text);
+    }
+}
+
 static const struct bz_option options[] = {
+    {"variant", "V",
+     "Carry every schedule over to this implementation; a choice that does not fit is the default "
+     "one",
+     BZ_OPTION_TEXT, offsetof(struct corpus, variant_name), .is_once = true},
+    {"expect", "pass|fail",
+     "What every schedule must do (with --variant: pass); without --variant, where a strict replay "
+     "diverges, the schedule is carried over to the recorded variant as it is now",
+     BZ_OPTION_PARSED, .is_once = true, .parse = set_expect},
+    {"allow-empty", NULL, "A folder without traces is no error", BZ_OPTION_FLAG,
+     offsetof(struct corpus, allows_empty)},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct corpus, is_json)},
     {NULL},
 };
@@ -51,11 +80,6 @@ static const char *default_folder(char *buffer, size_t size_bytes) {
     return is_there ? buffer : "traces/corpus";
 }
 
-static int is_trace(const struct dirent *entry) {
-    size_t length = strlen(entry->d_name);
-    return length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
-}
-
 static void note_unreadable(struct corpus *corpus, const char *file, const char *error) {
     corpus->unreadable++;
     bz_cli_fail(corpus->name, BZ_EXIT_USAGE, "%s", error);
@@ -69,39 +93,186 @@ static void note_unreadable(struct corpus *corpus, const char *file, const char 
     }
 }
 
-static void note_replayed(struct corpus *corpus, const char *file,
+static void note_replayed(struct corpus *corpus, const char *file, const struct bz_trace *trace,
                           const struct bz_replay_report *report) {
+    char text[BZ_CAUSE_BYTES];
+    enum bz_cause cause = BZ_CAUSE_UNKNOWN;
     bool is_matched = report->result == BZ_REPLAY_MATCHED;
     corpus->matched += is_matched;
     corpus->diverged += !is_matched;
+    if (!is_matched) {
+        cause = bz_trace_cause(trace, text, sizeof text);
+    }
     if (corpus->is_json) {
         struct bz_json *item = bz_json_append_object(corpus->results);
         bz_json_add_string(item, "file", file);
         bz_json_add_replay(item, report);
+        if (!is_matched) {
+            bz_json_add_cause(item, cause, text);
+        }
     } else if (is_matched) {
         printf("%-10s %s: %" PRIu32 " steps, %s\n", "matched", file, report->steps,
                report->violation.oracle != NULL ? report->violation.oracle : "pass");
     } else {
-        printf("%-10s %s: step %" PRIu32 ", expected %s, got %s\n", "diverged", file, report->step,
-               report->expected, report->got);
+        printf("%-10s %s: step %" PRIu32 ", expected %s, got %s; cause: %s\n", "diverged", file,
+               report->step, report->expected, report->got, text);
     }
 }
 
-static void replay_file(struct corpus *corpus, const char *file) {
-    char path[PATH_MAX];
+/* --- carried over ----------------------------------------------------------------------------- */
+
+static bool is_carried(const struct corpus *corpus) {
+    return corpus->expect != EXPECT_RECORD;
+}
+
+static const char *expect_text(const struct corpus *corpus) {
+    return corpus->expect == EXPECT_PASS ? "pass" : "fail";
+}
+
+static bool is_failure(enum bz_carry_result result) {
+    return result == BZ_CARRY_FAILS || result == BZ_CARRY_FAILS_OTHERWISE;
+}
+
+static bool is_unexpected(const struct corpus *corpus, enum bz_carry_result result) {
+    return corpus->expect == EXPECT_PASS ? is_failure(result) : result == BZ_CARRY_PASSES;
+}
+
+/* "fifo of 'permits'"; "pass". */
+static const char *verdict_text(const struct bz_trace_verdict *verdict, char *text, size_t bytes) {
+    bool has_object = verdict->oracle != NULL && verdict->object != NULL;
+    snprintf(text, bytes, "%s%s%s%s", verdict->oracle != NULL ? verdict->oracle : "pass",
+             has_object ? " of '" : "", has_object ? verdict->object : "", has_object ? "'" : "");
+    return text;
+}
+
+static const char *heading_of(const struct bz_carry *carry, const struct bz_trace *trace) {
+    bool has_failed = trace->verdict.oracle != NULL;
+    switch (carry->result) {
+    case BZ_CARRY_FAILS:
+        return "still fails";
+    case BZ_CARRY_FAILS_OTHERWISE:
+        return has_failed ? "fails otherwise" : "now fails";
+    case BZ_CARRY_PASSES:
+        return has_failed ? "now passes" : "still passes";
+    case BZ_CARRY_CUT_SHORT:
+        return "cut short";
+    default:
+        return "not applicable";
+    }
+}
+
+static void print_carried(const struct corpus *corpus, const char *file,
+                          const struct bz_trace *trace, const struct bz_carry *carry) {
+    const struct bz_replay_report *report = &carry->report;
+    char text[2 * BZ_TRACE_NAME_BYTES_MAX + 16];
+    printf("%-15s %s: ", heading_of(carry, trace), file);
+    if (carry->verdict == NULL) {
+        printf("%s\n", carry->message);
+        return;
+    }
+    if (carry->result == BZ_CARRY_CUT_SHORT) {
+        printf("it was stopped after %" PRIu32 " steps and proves nothing", report->steps);
+    } else if (is_failure(carry->result)) {
+        printf("%s at step %" PRIu64, verdict_text(carry->verdict, text, sizeof text),
+               carry->verdict->step);
+    } else {
+        printf("%" PRIu32 " steps", report->steps);
+    }
+    bool is_same = carry->result == BZ_CARRY_FAILS ||
+                   (carry->result == BZ_CARRY_PASSES && trace->verdict.oracle == NULL);
+    if (carry->is_strict) {
+        printf(", every event as recorded");
+    } else if (is_same) {
+        printf(", as recorded");
+    } else {
+        printf("; recorded: %s", verdict_text(&trace->verdict, text, sizeof text));
+    }
+    if (!carry->is_strict && report->choices_made < report->choices) {
+        printf("; %zu of %zu choices did not fit, the first at step %" PRIu32
+               ": expected %s, got %s",
+               report->choices - report->choices_made, report->choices, report->step,
+               report->expected, report->got);
+    }
+    printf("%s%s%s\n", is_unexpected(corpus, carry->result) ? " (expected: " : "",
+           is_unexpected(corpus, carry->result) ? expect_text(corpus) : "",
+           is_unexpected(corpus, carry->result) ? ")" : "");
+}
+
+static void add_verdict(struct bz_json *item, const char *key,
+                        const struct bz_trace_verdict *verdict) {
+    if (verdict->oracle == NULL) {
+        bz_json_add_string(item, key, NULL);
+        return;
+    }
+    struct bz_json *object = bz_json_add_object(item, key);
+    bz_json_add_string(object, "oracle", verdict->oracle);
+    bz_json_add_string(object, "object", verdict->object);
+    bz_json_add_number(object, "step", verdict->step);
+    bz_json_add_string(object, "message", verdict->message);
+}
+
+static void add_carried(const struct corpus *corpus, const char *file, const struct bz_trace *trace,
+                        const struct bz_carry *carry) {
+    const struct bz_replay_report *report = &carry->report;
+    struct bz_json *item = bz_json_append_object(corpus->results);
+    bz_json_add_string(item, "file", file);
+    bz_json_add_string(item, "result", bz_carry_name(carry->result));
+    add_verdict(item, "recorded", &trace->verdict);
+    if (carry->verdict == NULL) {
+        bz_json_add_string(item, "message", carry->message);
+        return;
+    }
+    bz_json_add_bool(item, "as_expected", !is_unexpected(corpus, carry->result));
+    bz_json_add_string(item, "variant", carry->program.variant->name);
+    bz_json_add_bool(item, "lenient", !carry->is_strict);
+    bz_json_add_number(item, "steps", report->steps);
+    bz_json_add_digest(item, "digest", report->digest);
+    add_verdict(item, "violation", carry->verdict);
+    bz_json_add_number(item, "choices", trace->choice_count);
+    bz_json_add_number(item, "choices_made",
+                       carry->is_strict ? trace->choice_count : report->choices_made);
+    if (!carry->is_strict && report->choices_made < report->choices) {
+        bz_json_add_number(item, "step", report->step);
+        bz_json_add_string(item, "expected", report->expected);
+        bz_json_add_string(item, "got", report->got);
+    }
+}
+
+static void carry_trace(struct corpus *corpus, const char *file, const char *path,
+                        const struct bz_trace *trace) {
+    struct bz_carry carry;
+    char message[BZ_ERROR_BYTES + PATH_MAX + 2];
+    bz_carry(&carry, trace, corpus->variant);
+    snprintf(message, sizeof message, "%s: %s", path, carry.message);
+    if (carry.result == BZ_CARRY_LACKS) {
+        corpus->is_out = true;
+        bz_cli_fail(corpus->name, BZ_EXIT_INTERNAL, "%s", message);
+    } else if (carry.result == BZ_CARRY_REFUSED) {
+        note_unreadable(corpus, file, message);
+    } else {
+        corpus->carried[carry.result]++;
+        corpus->unexpected += is_unexpected(corpus, carry.result);
+        corpus->of_plugins +=
+            carry.verdict != NULL && bz_plugins_file(carry.program.variant) != NULL;
+        if (corpus->is_json) {
+            add_carried(corpus, file, trace, &carry);
+        } else {
+            print_carried(corpus, file, trace, &carry);
+        }
+    }
+    bz_carry_fini(&carry);
+}
+
+/* --- a file ----------------------------------------------------------------------------------- */
+
+static void replay_trace(struct corpus *corpus, const char *file, const char *path,
+                         const struct bz_trace *trace) {
     char error[BZ_ERROR_BYTES];
     char message[BZ_ERROR_BYTES + PATH_MAX + 2];
-    struct bz_trace trace;
     struct bz_program program;
     struct bz_replay_report report = {.lack = ""};
-    bz_trace_init(&trace);
-    int length = snprintf(path, sizeof path, "%s/%s", corpus->folder, file);
-    if (length < 0 || (size_t)length >= sizeof path) {
-        note_unreadable(corpus, file, "the path is too long");
-    } else if (!bz_trace_read(&trace, path, error, sizeof error)) {
-        note_unreadable(corpus, file, error); /* the message names the file */
-    } else if (!bz_trace_program(&trace, &bz_cli_catalog, &program, error, sizeof error) ||
-               !bz_replay_trace(&trace, &program, &report, error, sizeof error)) {
+    if (!bz_trace_program(trace, &bz_cli_catalog, &program, error, sizeof error) ||
+        !bz_replay_trace(trace, &program, &report, error, sizeof error)) {
         snprintf(message, sizeof message, "%s: %s", path, error);
         corpus->is_out = report.lack[0] != '\0';
         if (corpus->is_out) {
@@ -111,25 +282,160 @@ static void replay_file(struct corpus *corpus, const char *file) {
         }
     } else {
         corpus->of_plugins += bz_plugins_file(program.variant) != NULL;
-        note_replayed(corpus, file, &report);
+        note_replayed(corpus, file, trace, &report);
+    }
+}
+
+static void replay_file(struct corpus *corpus, const char *file) {
+    char path[PATH_MAX];
+    char error[BZ_ERROR_BYTES];
+    struct bz_trace trace;
+    bz_trace_init(&trace);
+    int length = snprintf(path, sizeof path, "%s/%s", corpus->folder, file);
+    if (length < 0 || (size_t)length >= sizeof path) {
+        note_unreadable(corpus, file, "the path is too long");
+    } else if (!bz_trace_read(&trace, path, error, sizeof error)) {
+        note_unreadable(corpus, file, error); /* the message names the file */
+    } else if (is_carried(corpus)) {
+        carry_trace(corpus, file, path, &trace);
+    } else {
+        replay_trace(corpus, file, path, &trace);
     }
     bz_trace_fini(&trace);
 }
 
-static void finish(struct corpus *corpus, int code) {
-    uint64_t total = corpus->matched + corpus->diverged + corpus->unreadable;
-    if (!corpus->is_json) {
+/* --- the end ---------------------------------------------------------------------------------- */
+
+static void print_totals(const struct corpus *corpus, uint64_t total) {
+    if (!is_carried(corpus)) {
         printf("%" PRIu64 " traces: %" PRIu64 " matched, %" PRIu64 " diverged, %" PRIu64
                " unreadable\n",
                total, corpus->matched, corpus->diverged, corpus->unreadable);
         return;
     }
+    const uint64_t *carried = corpus->carried;
+    printf("%" PRIu64 " traces: %" PRIu64 " fail as recorded, %" PRIu64 " fail otherwise, %" PRIu64
+           " pass, %" PRIu64 " cut short, %" PRIu64 " not applicable, %" PRIu64 " unreadable\n",
+           total, carried[BZ_CARRY_FAILS], carried[BZ_CARRY_FAILS_OTHERWISE],
+           carried[BZ_CARRY_PASSES], carried[BZ_CARRY_CUT_SHORT], carried[BZ_CARRY_NOT_APPLICABLE],
+           corpus->unreadable);
+    if (corpus->unexpected > 0) {
+        printf("%" PRIu64 " of them should %s and %s\n", corpus->unexpected, expect_text(corpus),
+               corpus->expect == EXPECT_PASS ? "did not" : "passed");
+    }
+}
+
+static void add_totals(const struct corpus *corpus, uint64_t total, int code) {
     bz_json_add_number(corpus->root, "total", total);
-    bz_json_add_number(corpus->root, "matched", corpus->matched);
-    bz_json_add_number(corpus->root, "diverged", corpus->diverged);
+    if (is_carried(corpus)) {
+        static const char *const keys[] = {"fails_as_recorded", "fails_otherwise", "passes",
+                                           "cut_short", "not_applicable"};
+        for (size_t result = 0; result < sizeof keys / sizeof keys[0]; result++) {
+            bz_json_add_number(corpus->root, keys[result], corpus->carried[result]);
+        }
+        bz_json_add_number(corpus->root, "unexpected", corpus->unexpected);
+    } else {
+        bz_json_add_number(corpus->root, "matched", corpus->matched);
+        bz_json_add_number(corpus->root, "diverged", corpus->diverged);
+    }
     bz_json_add_number(corpus->root, "unreadable", corpus->unreadable);
     bz_json_add_number(corpus->root, "exit_code", (uint64_t)code);
     bz_json_put(corpus->root);
+}
+
+static int exit_code_of(const struct corpus *corpus, uint64_t total) {
+    if (corpus->is_out) {
+        return BZ_EXIT_INTERNAL;
+    }
+    if (corpus->unexpected > 0) {
+        return BZ_EXIT_VIOLATION;
+    }
+    if (corpus->diverged > 0 || corpus->unreadable > 0) {
+        return corpus->diverged > 0 ? BZ_EXIT_DIVERGED : BZ_EXIT_USAGE;
+    }
+    if (corpus->carried[BZ_CARRY_CUT_SHORT] > 0) {
+        return BZ_EXIT_INTERRUPTED;
+    }
+    if (total > 0 && corpus->carried[BZ_CARRY_NOT_APPLICABLE] == total) {
+        return bz_cli_fail(corpus->name, BZ_EXIT_UNPROVED,
+                           "nothing was proved: no trace of '%s' is applicable", corpus->folder);
+    }
+    if (total > 0 && corpus->of_plugins == 0 && bz_options_has_plugins()) {
+        return bz_cli_fail(corpus->name, BZ_EXIT_UNPROVED,
+                           "the plug-in is not tested: no trace of '%s' is of one of its variants",
+                           corpus->folder);
+    }
+    return BZ_EXIT_OK;
+}
+
+static int finish(const struct corpus *corpus) {
+    uint64_t total = corpus->matched + corpus->diverged + corpus->unreadable;
+    for (size_t result = 0; result < BZ_CARRY_COUNT; result++) {
+        total += corpus->carried[result];
+    }
+    int code = exit_code_of(corpus, total);
+    if (corpus->is_json) {
+        add_totals(corpus, total, code);
+    } else if (total == 0) {
+        printf("no *.json in '%s': nothing was replayed, which --allow-empty accepts\n",
+               corpus->folder);
+    } else {
+        print_totals(corpus, total);
+    }
+    return code;
+}
+
+/* With --variant, what must hold is that nothing fails, unless the command line says otherwise. */
+static int choose_variant(struct corpus *corpus) {
+    if (corpus->variant_name == NULL) {
+        return BZ_EXIT_OK;
+    }
+    corpus->variant = bz_catalog_variant(&bz_cli_catalog, corpus->variant_name);
+    if (corpus->variant == NULL) {
+        char error[BZ_ERROR_BYTES];
+        struct bz_program program;
+        (void)bz_program_find(&program, &bz_cli_catalog, bz_cli_catalog.scenarios[0]->name,
+                              corpus->variant_name, NULL, error, sizeof error);
+        return bz_cli_fail(corpus->name, BZ_EXIT_USAGE, "%s", error);
+    }
+    corpus->expect = corpus->expect == EXPECT_RECORD ? EXPECT_PASS : corpus->expect;
+    return BZ_EXIT_OK;
+}
+
+static void begin_json(struct corpus *corpus) {
+    corpus->root = bz_json_new_object();
+    bz_json_add_string(corpus->root, "folder", corpus->folder);
+    if (is_carried(corpus)) {
+        bz_json_add_string(corpus->root, "variant", corpus->variant_name);
+        bz_json_add_string(corpus->root, "expect", expect_text(corpus));
+    }
+    corpus->results = bz_json_add_array(corpus->root, "results");
+}
+
+static int run_corpus(struct corpus *corpus) {
+    struct dirent **entries;
+    int count = bz_carry_list(corpus->folder, &entries);
+    if (count < 0) {
+        return bz_cli_fail(corpus->name, bz_cli_exit_of_errno(errno),
+                           "cannot read the folder '%s': %s", corpus->folder, strerror(errno));
+    }
+    if (count == 0 && !corpus->allows_empty) {
+        free(entries);
+        return bz_cli_fail(corpus->name, BZ_EXIT_USAGE,
+                           "no *.json in '%s': nothing was replayed (--allow-empty accepts that)",
+                           corpus->folder);
+    }
+    if (corpus->is_json) {
+        begin_json(corpus);
+    }
+    for (int index = 0; index < count; index++) {
+        if (!corpus->is_out) {
+            replay_file(corpus, entries[index]->d_name);
+        }
+        free(entries[index]);
+    }
+    free(entries);
+    return finish(corpus);
 }
 
 int bz_command_corpus(int argc, char **argv) {
@@ -141,49 +447,19 @@ int bz_command_corpus(int argc, char **argv) {
         .arguments = &corpus.folder,
         .arguments_max = 1,
         .takes_plugins = true,
-        .doc = "Replays every *.json of a folder (traces/corpus). Exit status: 0 all matched, 3 "
-               "one diverged, 2 one is unreadable, or there is none, 4 none is of a variant of the "
-               "plug-ins."};
+        .doc = "Replays every *.json of a folder (traces/corpus). With --variant or --expect, "
+               "carries the schedules over to code as it is now. Exit status: 0 all matched, or "
+               "did what is expected, 1 one did not, 3 one diverged, 2 one is unreadable, or there "
+               "is none, 4 the variant offers what none of them uses, or none is of a variant of "
+               "the plug-ins, 5 one was cut short by its step limit."};
     char folder[PATH_MAX];
-    struct dirent **entries;
     int code = bz_options_parse(&syntax, argc, argv);
+    code = code == BZ_EXIT_OK ? choose_variant(&corpus) : code;
     if (code != BZ_EXIT_OK) {
         return code;
     }
     if (corpus.folder == NULL) {
         corpus.folder = default_folder(folder, sizeof folder);
     }
-    int count = scandir(corpus.folder, &entries, is_trace, alphasort);
-    if (count < 0) {
-        return bz_cli_fail(argv[0], bz_cli_exit_of_errno(errno), "cannot read the folder '%s': %s",
-                           corpus.folder, strerror(errno));
-    }
-    if (count == 0) {
-        free(entries);
-        return bz_cli_fail(argv[0], BZ_EXIT_USAGE, "no *.json in '%s': nothing was replayed",
-                           corpus.folder);
-    }
-    if (corpus.is_json) {
-        corpus.root = bz_json_new_object();
-        bz_json_add_string(corpus.root, "folder", corpus.folder);
-        corpus.results = bz_json_add_array(corpus.root, "results");
-    }
-    for (int index = 0; index < count; index++) {
-        if (!corpus.is_out) {
-            replay_file(&corpus, entries[index]->d_name);
-        }
-        free(entries[index]);
-    }
-    free(entries);
-    code = corpus.is_out           ? BZ_EXIT_INTERNAL
-           : corpus.diverged > 0   ? BZ_EXIT_DIVERGED
-           : corpus.unreadable > 0 ? BZ_EXIT_USAGE
-                                   : BZ_EXIT_OK;
-    if (code == BZ_EXIT_OK && corpus.of_plugins == 0 && bz_options_has_plugins()) {
-        code = bz_cli_fail(argv[0], BZ_EXIT_UNPROVED,
-                           "the plug-in is not tested: no trace of '%s' is of one of its variants",
-                           corpus.folder);
-    }
-    finish(&corpus, code);
-    return code;
+    return run_corpus(&corpus);
 }

@@ -5,26 +5,37 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sim/judge/record.h"
 #include "sim/run/replay.h"
 #include "tools/cli.h"
+#include "tools/debug_run.h"
 #include "tools/diagnosis.h"
 #include "tools/named_run.h"
 #include "tools/options.h"
 #include "tools/plugins.h"
 #include "tools/report.h"
+#include "tools/screen.h"
+#include "tools/stepper.h"
 #include "traces/text.h"
 
 struct replay {
-    const char *name; /* for messages */
+    const char *name;         /* for messages */
+    const char *arguments[2]; /* the run; with --gdb, a step before it or behind it */
     const char *input;
     const char *variant;
     const char *program_out;
     bool is_log;
     bool is_step;
+    bool is_gdb;
+    bool has_stop_step;
+    uint64_t stop_step; /* of --gdb */
+    uint64_t once;      /* NOT_ONCE, or the step to stop at */
     bool is_json;
     struct bz_named_run run;
     struct bz_trace record; /* of a lenient replay */
 };
+
+#define NOT_ONCE UINT64_MAX
 
 static const struct bz_option options[] = {
     {"variant", "V",
@@ -32,8 +43,20 @@ static const struct bz_option options[] = {
      BZ_OPTION_TEXT, offsetof(struct replay, variant), .is_once = true},
     {"log", NULL, "Print every event with its step and time", BZ_OPTION_FLAG,
      offsetof(struct replay, is_log)},
-    {"step", NULL, "The same, and wait for Enter after each step", BZ_OPTION_FLAG,
-     offsetof(struct replay, is_step)},
+    {"step", NULL,
+     "Walk through the run on the terminal, in both directions; choose other handles or cancels, "
+     "and save that run as a trace (? lists the keys). On a dumb terminal: --log, and wait for "
+     "Enter after each step",
+     BZ_OPTION_FLAG, offsetof(struct replay, is_step)},
+    {"gdb", NULL,
+     "Make exactly this run under gdb, and stop before the step of the violation, or before STEP, "
+     "a "
+     "number in front of the run; 'help bz' in gdb lists what there is for tasks",
+     BZ_OPTION_FLAG, offsetof(struct replay, is_gdb)},
+    {"once", "STEP",
+     "Make one run and no other, in this process, and call bz_debug_step() before this step: for "
+     "a debugger that is started by hand; takes a trace",
+     BZ_OPTION_NUMBER, offsetof(struct replay, once), .is_once = true, .most = UINT32_MAX},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct replay, is_json)},
     {"program-out", "FILE",
      "Write the program of a run of scenario 'program' to a new file, for --set file=FILE",
@@ -41,10 +64,33 @@ static const struct bz_option options[] = {
     {NULL},
 };
 
+/* Which argument is the run: with --gdb, the other one is a step. */
+static void sort_arguments(struct argp_state *state, struct replay *replay) {
+    const char **arguments = replay->arguments;
+    if (arguments[1] == NULL) {
+        replay->input = arguments[0];
+        return;
+    }
+    for (int index = 0; replay->is_gdb && !replay->has_stop_step && index < 2; index++) {
+        replay->has_stop_step = bz_parse_u64(arguments[index], &replay->stop_step);
+        replay->input = arguments[1 - index];
+    }
+    if (!replay->has_stop_step) {
+        argp_error(state, "unexpected argument '%s'%s", arguments[1],
+                   replay->is_gdb ? ": --gdb takes a step and a run" : "");
+    }
+}
+
 static void check_options(struct argp_state *state, void *target) {
-    const struct replay *replay = target;
+    struct replay *replay = target;
+    sort_arguments(state, replay);
+    bool is_debugged = replay->is_gdb || replay->once != NOT_ONCE;
     if (replay->input == NULL) {
         argp_error(state, "a trace file or a token is missing");
+    } else if (is_debugged && (replay->is_step || replay->is_log || replay->is_json ||
+                               replay->program_out != NULL)) {
+        argp_error(state, "--%s goes with --variant and --plugin only",
+                   replay->is_gdb ? "gdb" : "once");
     } else if (replay->is_step && (replay->is_json || replay->variant != NULL)) {
         argp_error(state, "--step goes with --log only, and not with --%s",
                    replay->is_json ? "json" : "variant");
@@ -109,6 +155,10 @@ static void print_json(const struct replay *replay) {
     bz_json_add_hex(root, "seed", replay->run.trace.seed);
     bz_json_add_bool(root, "lenient", replay->variant != NULL);
     bz_json_add_replay(root, &replay->run.report);
+    if (replay->run.report.result == BZ_REPLAY_DIVERGED) {
+        char cause[BZ_CAUSE_BYTES];
+        bz_json_add_cause(root, bz_named_run_cause(&replay->run, cause, sizeof cause), cause);
+    }
     bz_json_add_string(root, "token",
                        replay->run.report.result == BZ_REPLAY_MATCHED
                            ? bz_named_run_token(&replay->run, replay->name, token, sizeof token)
@@ -125,8 +175,11 @@ static void print_text(const struct replay *replay, const struct bz_trace *trace
         print_log(replay, trace);
     }
     if (replay->variant == NULL && report->result == BZ_REPLAY_DIVERGED) {
-        printf("replay diverged at step %" PRIu32 "\n  expected  %s\n  got       %s\n",
-               report->step, report->expected, report->got);
+        char cause[BZ_CAUSE_BYTES];
+        bz_named_run_cause(&replay->run, cause, sizeof cause);
+        printf("replay diverged at step %" PRIu32 "\n  expected  %s\n  got       %s\n"
+               "  cause     %s\n",
+               report->step, report->expected, report->got, cause);
         return;
     }
     if (replay->variant != NULL) {
@@ -187,11 +240,47 @@ static int check_plugin(const struct replay *replay) {
                        variant->name);
 }
 
+/* The step of the violation, or the last one. */
+static uint64_t stop_step_of(const struct replay *replay) {
+    const struct bz_replay_report *report = &replay->run.report;
+    return replay->has_stop_step              ? replay->stop_step
+           : report->violation.oracle != NULL ? report->violation.step
+                                              : report->steps;
+}
+
+static int run_gdb(const struct replay *replay) {
+    const struct bz_replay_report *report = &replay->run.report;
+    if (replay->variant == NULL && report->result == BZ_REPLAY_DIVERGED) {
+        bz_cli_fail(replay->name, BZ_EXIT_OK,
+                    "the replay diverges at step %" PRIu32 ": a choice that does not fit is the "
+                    "default one",
+                    report->step);
+    }
+    return bz_debug_gdb(replay->name, &replay->run, replay->variant, stop_step_of(replay));
+}
+
+/* In gdb: nothing but the one run. */
+static int run_once(struct replay *replay) {
+    const char *variant = replay->variant;
+    int code = bz_named_run_open(&replay->run, replay->name, replay->input, variant);
+    return code == BZ_EXIT_OK ? bz_debug_once(replay->name, &replay->run, replay->once) : code;
+}
+
 static int run_replay(struct replay *replay) {
+    if (replay->once != NOT_ONCE) {
+        return run_once(replay);
+    }
     int code = bz_named_run_load_for(&replay->run, replay->name, replay->input, replay->variant);
     code = code == BZ_EXIT_OK ? check_plugin(replay) : code;
     if (code == BZ_EXIT_OK && replay->variant != NULL) {
         code = replay_leniently(replay);
+    }
+    if (code == BZ_EXIT_OK && replay->is_step && !replay->is_log && bz_screen_is_there()) {
+        code = bz_stepper_run(replay->name, &replay->run);
+        return code == BZ_EXIT_OK ? exit_code_of(replay) : code;
+    }
+    if (code == BZ_EXIT_OK && replay->is_gdb) {
+        return run_gdb(replay);
     }
     if (code == BZ_EXIT_OK && replay->program_out != NULL) {
         code = write_program(replay);
@@ -208,13 +297,13 @@ static int run_replay(struct replay *replay) {
 }
 
 int bz_command_replay(int argc, char **argv) {
-    struct replay replay = {.name = argv[0]};
+    struct replay replay = {.name = argv[0], .once = NOT_ONCE};
     const struct bz_syntax syntax = {
         .options = options,
         .target = &replay,
         .args_doc = "TRACE.json|TOKEN",
-        .arguments = &replay.input,
-        .arguments_max = 1,
+        .arguments = replay.arguments,
+        .arguments_max = 2,
         .takes_plugins = true,
         .check = check_options,
         .doc = "Replays one run and checks every event against the record. Exit status: 0 it "

@@ -13,6 +13,7 @@
 #include "tools/progress.h"
 #include "tools/report.h"
 #include "tools/require_window.h"
+#include "tools/stored_traces.h"
 
 #define RUNS_DEFAULT 10000u
 #define RUNS_MAX ((uint64_t)INT64_MAX)
@@ -31,6 +32,8 @@ struct run {
     const char *out;
     bool is_strict;
     const char *resume;
+    const char *corpus;       /* a folder of traces to try first */
+    struct bz_stored *stored; /* what became of them */
     bool is_json;
     bool is_quiet;
     struct bz_progress progress;
@@ -109,6 +112,7 @@ static void check_options(struct argp_state *state, void *target) {
                         : run->keep_going                ? "keep-going"
                         : has_required                   ? "require-window"
                         : run->out != NULL               ? "out"
+                        : run->corpus != NULL            ? "corpus"
                                                          : NULL;
     if (extra != NULL) {
         argp_error(state,
@@ -144,6 +148,10 @@ static const struct bz_option options[] = {
      BZ_OPTION_FLAG, offsetof(struct run, keeps_size)},
     {"out", "DIR", "Write a trace of each finding, and what --resume needs, into this folder",
      BZ_OPTION_TEXT, offsetof(struct run, out), .is_once = true},
+    {"corpus", "DIR",
+     "Try the traces of this scenario in this folder first; one that fails ends the session before "
+     "the campaign, unless --keep-going",
+     BZ_OPTION_TEXT, offsetof(struct run, corpus), .is_once = true},
     {"resume", "DIR", "Continue the campaign whose --out was this folder", BZ_OPTION_TEXT,
      offsetof(struct run, resume), .is_once = true},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct run, is_json)},
@@ -202,11 +210,11 @@ static bool is_stopped(const struct run *run, const struct bz_campaign_result *r
            (result->is_interrupted && (bz_interrupt_requested != 0 || !is_time_all));
 }
 
-static int exit_code_of(const struct bz_run_report *report) {
+static int exit_code_of(const struct run *run, const struct bz_run_report *report) {
     if (report->is_stopped) {
         return BZ_EXIT_INTERRUPTED;
     }
-    if (report->result->violations > 0) {
+    if (report->result->violations > 0 || run->stored->failed > 0) {
         return BZ_EXIT_VIOLATION;
     }
     /* a truncated run proves nothing about its remaining steps */
@@ -294,6 +302,38 @@ static int resume(struct run *run) {
     return BZ_EXIT_OK;
 }
 
+/* --- stored traces ---------------------------------------------------------------------------- */
+
+static void put_json(const struct run *run, const struct bz_run_report *report) {
+    struct bz_json *root = bz_run_report_json(report);
+    if (run->corpus != NULL) {
+        bz_stored_add_json(run->stored, root);
+    }
+    bz_json_put(root);
+}
+
+/* Tries them. An exit code; not BZ_EXIT_OK, after a message: there is no campaign, and what there
+ * is to report was reported. */
+static int try_stored(struct run *run, struct bz_run_report *report) {
+    if (run->corpus == NULL) {
+        return BZ_EXIT_OK;
+    }
+    int code = bz_stored_try(run->stored, run->name, run->corpus, &run->program);
+    if (!run->is_json) {
+        bz_stored_print(run->stored, &run->program, run->is_quiet);
+    }
+    if (code == BZ_EXIT_OK && run->stored->failed > 0 && !run->keep_going) {
+        code = bz_cli_fail(run->name, BZ_EXIT_VIOLATION,
+                           "a stored trace fails, so the campaign was not begun (--keep-going "
+                           "begins it anyway)");
+        report->exit_code = code;
+        if (run->is_json) {
+            put_json(run, report);
+        }
+    }
+    return code;
+}
+
 /* --- what came of it -------------------------------------------------------------------------- */
 
 /* Records the findings of earlier sessions again; their files are there. */
@@ -318,12 +358,29 @@ static int finish_findings(struct run *run, const struct bz_campaign_result *res
     return run->findings_code;
 }
 
+/* Warnings, and how to go on. */
+static void print_last(const struct run *run, const struct bz_run_report *report) {
+    uint64_t runs = report->result->runs;
+    for (uint32_t index = 0; index < report->warnings.count; index++) {
+        (void)bz_cli_fail(run->name, BZ_EXIT_OK, "warning, after %" PRIu64 " run%s: %s", runs,
+                          runs == 1 ? "" : "s", report->warnings.items[index].text);
+    }
+    if (report->is_stopped && run->file != NULL && !run->file->has_failed) {
+        bz_checkpoint_file_print_command(run->file, run->is_strict);
+    }
+}
+
 int bz_command_run(int argc, char **argv) {
     static struct bz_campaign_result result;
     static struct bz_kept_findings findings;
     static struct bz_campaign_state state;
-    struct run run = {
-        .runs = RUNS_DEFAULT, .jobs = 1, .state = &state, .findings = &findings, .name = argv[0]};
+    static struct bz_stored stored;
+    struct run run = {.runs = RUNS_DEFAULT,
+                      .jobs = 1,
+                      .state = &state,
+                      .findings = &findings,
+                      .stored = &stored,
+                      .name = argv[0]};
     const struct bz_syntax syntax = {
         .options = options,
         .target = &run,
@@ -349,8 +406,7 @@ int bz_command_run(int argc, char **argv) {
                                    .result = &result,
                                    .findings = &findings,
                                    .is_strict = run.is_strict};
-    code = run.resume != NULL ? check_code(&run) : BZ_EXIT_OK;
-    if (code != BZ_EXIT_OK) {
+    if (run.resume != NULL && (code = check_code(&run)) != BZ_EXIT_OK) {
         return code;
     }
     if (!run.is_json && !run.is_quiet) {
@@ -359,33 +415,29 @@ int bz_command_run(int argc, char **argv) {
     /* the report says what was found before something ran out */
     (void)bz_program_measure(&run.program); /* a lack shows below */
     keep_earlier_findings(&run);
+    code = try_stored(&run, &report);
+    if (code != BZ_EXIT_OK) {
+        return code;
+    }
     if (!run_campaign(&run, &result, &report.seconds)) {
         code = bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "%s", result.lack);
     }
     bz_require_window_missed(&run.required, &result.stats, &report.missed);
     bz_warnings_find(&run.program, &result, run.is_strict, &report.warnings);
     report.is_stopped = is_stopped(&run, &result);
-    report.exit_code = exit_code_of(&report);
+    report.exit_code = exit_code_of(&run, &report);
     /* A trace that cannot be written does not hide the other findings. */
     int findings_code = finish_findings(&run, &result);
     code = findings_code > code ? findings_code : code;
-    if (run.file != NULL && run.file->has_failed && code < BZ_EXIT_USAGE) {
-        code = BZ_EXIT_USAGE;
-    }
+    code = run.file != NULL && run.file->has_failed && code < BZ_EXIT_USAGE ? BZ_EXIT_USAGE : code;
     report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
     report.seconds += (double)run.before_ms / 1000;
     if (run.is_json) {
-        bz_json_put(bz_run_report_json(&report));
+        put_json(&run, &report);
     } else {
         bz_run_report_print(&report, run.is_quiet);
     }
-    for (uint32_t index = 0; index < report.warnings.count; index++) {
-        (void)bz_cli_fail(argv[0], BZ_EXIT_OK, "warning, after %" PRIu64 " run%s: %s", result.runs,
-                          result.runs == 1 ? "" : "s", report.warnings.items[index].text);
-    }
-    if (report.is_stopped && run.file != NULL && !run.file->has_failed) {
-        bz_checkpoint_file_print_command(run.file, run.is_strict);
-    }
+    print_last(&run, &report);
     bz_findings_fini(&findings);
     return report.exit_code;
 }

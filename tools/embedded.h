@@ -10,4 +10,7 @@ struct bz_embedded {
 /* The templates of `buzzer new variant`. */
 extern const struct bz_embedded bz_variant_templates[];
 
+/* The commands of `buzzer replay --gdb`: in gdb's own language, and then in Python. */
+extern const struct bz_embedded bz_gdb_scripts[];
+
 #endif

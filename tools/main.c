@@ -19,7 +19,7 @@ static const struct {
     {"shrink", "the smallest run that fails in the same way", bz_command_shrink},
     {"diff", "compare two runs side by side", bz_command_diff},
     {"explain", "say why a run fails", bz_command_explain},
-    {"corpus", "replay every trace of a folder", bz_command_corpus},
+    {"corpus", "replay every trace of a folder, or carry it to fixed code", bz_command_corpus},
     {"explore", "search every schedule of a scenario", bz_command_explore},
     {"spec", "search all states of an executable specification", bz_command_spec},
     {"mutants", "put faults into what ships, and see which oracle finds each", bz_command_mutants},

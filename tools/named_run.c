@@ -42,7 +42,7 @@ static int load_token(struct bz_named_run *run, const char *command) {
     return BZ_EXIT_OK;
 }
 
-static int load_trace(struct bz_named_run *run, const char *command, const char *variant) {
+static int read_trace(struct bz_named_run *run, const char *command, const char *variant) {
     char error[BZ_ERROR_BYTES];
     if (!bz_trace_read(&run->trace, run->input, error, sizeof error)) {
         return bz_cli_fail(command, BZ_EXIT_USAGE, "%s", error);
@@ -52,13 +52,30 @@ static int load_trace(struct bz_named_run *run, const char *command, const char 
     if (!bz_trace_program(&named, &bz_cli_catalog, &run->program, error, sizeof error)) {
         return bz_cli_fail(command, BZ_EXIT_USAGE, "%s: %s", run->input, error);
     }
-    if (variant == NULL &&
+    return BZ_EXIT_OK;
+}
+
+static int load_trace(struct bz_named_run *run, const char *command, const char *variant) {
+    char error[BZ_ERROR_BYTES];
+    int code = read_trace(run, command, variant);
+    if (code == BZ_EXIT_OK && variant == NULL &&
         !bz_replay_trace(&run->trace, &run->program, &run->report, error, sizeof error)) {
         bool is_lack = run->report.lack[0] != '\0';
         return bz_cli_fail(command, is_lack ? BZ_EXIT_INTERNAL : BZ_EXIT_USAGE, "%s: %s",
                            run->input, error);
     }
-    return BZ_EXIT_OK;
+    return code;
+}
+
+int bz_named_run_open(struct bz_named_run *run, const char *command, const char *input,
+                      const char *variant) {
+    *run = (struct bz_named_run){.input = input, .is_token = is_meant_as_token(input)};
+    bz_trace_init(&run->trace);
+    if (run->is_token) {
+        return bz_cli_fail(command, BZ_EXIT_USAGE, "a trace is needed here, and '%.64s' is a token",
+                           input);
+    }
+    return read_trace(run, command, variant);
 }
 
 int bz_named_run_load_for(struct bz_named_run *run, const char *command, const char *input,
@@ -102,6 +119,21 @@ int bz_named_run_load_failing(struct bz_named_run *run, const char *command, con
 
 void bz_named_run_fini(struct bz_named_run *run) {
     bz_trace_fini(&run->trace);
+}
+
+enum bz_cause bz_named_run_cause(const struct bz_named_run *run, char *text, size_t text_bytes) {
+    const char *oracle = run->trace.verdict.oracle;
+    char error[BZ_ERROR_BYTES];
+    struct bz_token token;
+    if (!run->is_token) {
+        return bz_trace_cause(&run->trace, text, text_bytes);
+    }
+    if (oracle != NULL && strcmp(oracle, "nondeterminism") == 0) {
+        snprintf(text, text_bytes, "something besides the choices decides: two runs differ");
+        return BZ_CAUSE_CODE;
+    }
+    (void)bz_token_split(&token, run->input, error, sizeof error); /* it was split before */
+    return bz_token_cause(&token, text, text_bytes);
 }
 
 const char *bz_named_run_token(const struct bz_named_run *run, const char *command, char *token,

@@ -12,9 +12,8 @@ struct bz_named_run {
     const char *input; /* a token, or the path of a trace */
     bool is_token;
     struct bz_program program;
-    struct bz_trace trace; /* read from the file, or recorded from the token */
-    struct bz_replay_report
-        report; /* whether it is the run that the digest or the file describes */
+    struct bz_trace trace;          /* read from the file, or recorded from the token */
+    struct bz_replay_report report; /* whether it is the run that was recorded */
 };
 
 /* Loads the run of `input` and replays it strictly. `command` begins messages. Returns an exit
@@ -32,7 +31,15 @@ int bz_named_run_load_for(struct bz_named_run *run, const char *command, const c
  * code BZ_EXIT_DIVERGED or BZ_EXIT_USAGE. */
 int bz_named_run_load_failing(struct bz_named_run *run, const char *command, const char *input);
 
+/* A trace alone, without any run: reads it and makes its program. A token is refused. */
+int bz_named_run_open(struct bz_named_run *run, const char *command, const char *input,
+                      const char *variant);
+
 void bz_named_run_fini(struct bz_named_run *run);
+
+/* Why the run diverged, as a clause for people: another version, an edited file, or changed code.
+ */
+enum bz_cause bz_named_run_cause(const struct bz_named_run *run, char *text, size_t text_bytes);
 
 /* The token of the run, or NULL if its seed and strategy lead to another one: the trace was edited,
  * or the strategy has changed. Returns `token`. */

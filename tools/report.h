@@ -54,6 +54,9 @@ void bz_json_add_replay(struct bz_json *object, const struct bz_replay_report *r
 /* Adds how large a run is. */
 void bz_json_add_size(struct bz_json *object, const struct bz_shrink_size *size);
 
+/* Adds why it diverged: `cause`, `cause_text`. */
+void bz_json_add_cause(struct bz_json *object, enum bz_cause cause, const char *text);
+
 /* Adds a finding. True if the variant declares it. */
 bool bz_json_add_violation(struct bz_json *item, const struct bz_kept_finding *finding,
                            const struct bz_variant *variant);

@@ -169,6 +169,11 @@ void bz_json_add_replay(struct bz_json *object, const struct bz_replay_report *r
     bz_json_add_string(violation, "message", report->violation.message);
 }
 
+void bz_json_add_cause(struct bz_json *object, enum bz_cause cause, const char *text) {
+    bz_json_add_string(object, "cause", bz_cause_name(cause));
+    bz_json_add_string(object, "cause_text", text);
+}
+
 void bz_json_put(struct bz_json *root) {
     char *text = bz_json_print(root, true);
     puts(text);

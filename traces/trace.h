@@ -77,7 +77,7 @@ struct bz_trace_verdict {
 };
 
 struct bz_trace {
-    const char *engine; /* "buzzer 0.1.0": the writer; for information only */
+    const char *engine; /* "buzzer 0.1.0": the writer; a replay that diverges names it */
     const char *scenario;
     const char *variant;
     const char *strategy;
@@ -98,6 +98,8 @@ struct bz_trace {
     size_t event_capacity;
     struct bz_trace_verdict verdict;
     uint64_t digest;
+    uint64_t checksum; /* as read; a trace in memory that was not read has none */
+    bool has_checksum;
     struct bz_trace_chunk *chunks; /* the storage of strings */
     struct bz_trace_name *names;   /* a hash table of strings */
     size_t name_count;
@@ -143,6 +145,15 @@ bool bz_trace_parse(struct bz_trace *trace, const char *text, size_t length, con
  * Refuses what the reader would refuse. */
 bool bz_trace_write(const struct bz_trace *trace, const char *path, char *error,
                     size_t error_bytes);
+
+/* Whether a trace is as the program wrote it. The file ends with a checksum of itself; formatting
+ * and keys that other programs add do not matter. O(size of the file). */
+enum bz_trace_seal {
+    BZ_TRACE_UNSEALED = 0, /* no checksum: written before there were any, or by another program */
+    BZ_TRACE_WHOLE = 1,
+    BZ_TRACE_EDITED = 2,
+};
+enum bz_trace_seal bz_trace_seal(const struct bz_trace *trace);
 
 /* The text of the file, the same bytes for equal traces; the caller frees it. */
 char *bz_trace_print(const struct bz_trace *trace);

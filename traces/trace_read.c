@@ -101,13 +101,15 @@ static bool read_word(struct reader *reader, const struct bz_json *json, const c
                       const struct bz_vocabulary *vocabulary, const char **word) {
     const char *text = bz_json_string(json);
     char shown[QUOTE_BYTES];
+    char writer[QUOTE_BYTES];
     if (text == NULL) {
         return fail(reader, where, "must be a string");
     }
     unsigned number = bz_vocabulary_find(vocabulary, text);
     if (number == vocabulary->count) {
-        return fail(reader, where, "unknown %s %s; did you mean \"%s\"?", vocabulary->what,
-                    quote(text, shown), bz_vocabulary_nearest(vocabulary, text));
+        return fail(reader, where, "unknown %s %s; did you mean \"%s\"? (the file is of %s)",
+                    vocabulary->what, quote(text, shown), bz_vocabulary_nearest(vocabulary, text),
+                    quote(reader->trace->engine, writer));
     }
     *word = vocabulary->word(number);
     return true;
@@ -135,13 +137,15 @@ static bool read_hex(struct reader *reader, const struct bz_json *json, const ch
 static bool unknown_key(struct reader *reader, const char *where, const char *key,
                         const struct bz_trace_field *fields) {
     char shown[QUOTE_BYTES];
+    char writer[QUOTE_BYTES];
     const char *nearest = fields->key;
     for (const struct bz_trace_field *field = fields; field->key != NULL; field++) {
         if (bz_edit_distance(field->key, key) < bz_edit_distance(nearest, key)) {
             nearest = field->key;
         }
     }
-    return fail(reader, where, "unknown key %s; did you mean \"%s\"?", quote(key, shown), nearest);
+    return fail(reader, where, "unknown key %s; did you mean \"%s\"? (the file is of %s)",
+                quote(key, shown), nearest, quote(reader->trace->engine, writer));
 }
 
 static bool read_field(struct reader *reader, const struct bz_json *json, const char *where,
@@ -341,6 +345,13 @@ static bool read_verdict(struct reader *reader, const struct bz_json *root) {
     return true;
 }
 
+/* Files of older programs have none. */
+static bool read_checksum(struct reader *reader, const struct bz_json *root) {
+    const struct bz_json *json = bz_json_get(root, "checksum");
+    reader->trace->has_checksum = json != NULL;
+    return json == NULL || read_hex(reader, json, "checksum", "", 16, &reader->trace->checksum);
+}
+
 static bool fail_no_object(struct reader *reader) {
     return fail(reader, "1:1", "this is no trace: it should be an object, {...}");
 }
@@ -364,7 +375,7 @@ static bool read_root(struct reader *reader, const struct bz_json *root) {
            read_array(reader, root, "choices", BZ_TRACE_CHOICES_MAX, read_choice) &&
            read_array(reader, root, "events", BZ_TRACE_EVENTS_MAX, read_event) &&
            read_verdict(reader, root) && (json = member(reader, root, "digest")) != NULL &&
-           read_hex(reader, json, "digest", "", 16, &trace->digest);
+           read_hex(reader, json, "digest", "", 16, &trace->digest) && read_checksum(reader, root);
 }
 
 bool bz_trace_parse(struct bz_trace *trace, const char *text, size_t length, const char *origin,

@@ -132,9 +132,17 @@ static void put_array(struct output *out, const char *key, const void *entries, 
     put(out, count == 0 ? "],\n" : "\n  ],\n");
 }
 
-char *bz_trace_print(const struct bz_trace *trace) {
-    struct output text = {.text = NULL};
-    struct output *out = &text;
+/* FNV-1a, which any other program can compute. */
+static uint64_t checksum_of(const char *text, size_t length) {
+    uint64_t checksum = UINT64_C(0xcbf29ce484222325);
+    for (size_t index = 0; index < length; index++) {
+        checksum = (checksum ^ (unsigned char)text[index]) * UINT64_C(0x100000001b3);
+    }
+    return checksum;
+}
+
+/* All but the checksum and the end. */
+static void put_content(struct output *out, const struct bz_trace *trace) {
     put(out, "{\n");
     put_member(out, "format", BZ_TRACE_FORMAT);
     put_member(out, "engine", trace->engine);
@@ -152,9 +160,27 @@ char *bz_trace_print(const struct bz_trace *trace) {
               bz_trace_event_fields);
     put(out, "  \"verdict\": ");
     put_entry(out, bz_trace_verdict_fields, &trace->verdict);
-    put_format(out, ",\n  \"digest\": \"%016" PRIx64 "\"\n}\n", trace->digest);
-    put_bytes(out, "", 1);
-    return text.text;
+    put_format(out, ",\n  \"digest\": \"%016" PRIx64 "\",\n", trace->digest);
+}
+
+char *bz_trace_print(const struct bz_trace *trace) {
+    struct output out = {.text = NULL};
+    put_content(&out, trace);
+    uint64_t checksum = checksum_of(out.text, out.length);
+    put_format(&out, "  \"checksum\": \"%016" PRIx64 "\"\n}\n", checksum);
+    put_bytes(&out, "", 1);
+    return out.text;
+}
+
+enum bz_trace_seal bz_trace_seal(const struct bz_trace *trace) {
+    if (!trace->has_checksum) {
+        return BZ_TRACE_UNSEALED;
+    }
+    struct output out = {.text = NULL};
+    put_content(&out, trace);
+    uint64_t checksum = checksum_of(out.text, out.length);
+    free(out.text);
+    return checksum == trace->checksum ? BZ_TRACE_WHOLE : BZ_TRACE_EDITED;
 }
 
 /* --- files ------------------------------------------------------------------------------------ */

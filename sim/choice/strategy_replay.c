@@ -5,7 +5,8 @@
 #include "primitives/runtime/check.h"
 
 static void lenient_begin(void *state, const struct bz_strategy_start *start) {
-    *(struct bz_replay_state *)state = (struct bz_replay_state){.tape = start->tape};
+    *(struct bz_replay_state *)state =
+        (struct bz_replay_state){.tape = start->tape, .made = start->context};
     BZ_CHECK(start->tape != NULL);
 }
 
@@ -19,6 +20,12 @@ static void diverge(struct bz_replay_state *state, const struct bz_choice *entry
         state->is_diverged = true;
         state->diverged_entry = (size_t)(entry - state->tape->choices);
         state->diverged_step = step;
+    }
+}
+
+static void note_made(struct bz_replay_state *state, const struct bz_choice *entry) {
+    if (state->made != NULL) {
+        state->made[entry - state->tape->choices] = 1;
     }
 }
 
@@ -63,6 +70,7 @@ static uint32_t replay_next(void *opaque, const struct bz_ready *ready, uint32_t
         const struct bz_ready *handle = &ready[index];
         if (handle->owner == entry->owner && handle->nth == entry->nth &&
             handle->role == entry->role) {
+            note_made(state, entry);
             return index;
         }
     }
@@ -96,6 +104,7 @@ static uint32_t replay_cancel(void *opaque, const struct bz_cancel_candidate *ca
         bool is_same_place = !state->is_strict || (candidates[index].nth == entry->nth &&
                                                    candidates[index].window == entry->window);
         if (candidates[index].task == entry->owner && is_same_place) {
+            note_made(state, entry);
             return index + 1;
         }
     }
@@ -109,7 +118,11 @@ static bool replay_jump(void *opaque, uint32_t step) {
     if (entry != NULL && entry->value != 1) {
         diverge(state, entry, step);
     }
-    return entry != NULL && entry->value == 1;
+    if (entry == NULL || entry->value != 1) {
+        return false;
+    }
+    note_made(state, entry);
+    return true;
 }
 
 static bool is_draw_entry(const struct bz_choice *entry, enum bz_choice_kind kind,
@@ -141,6 +154,9 @@ static uint64_t replay_draw(void *opaque, enum bz_choice_kind kind, const struct
     for (size_t index = 0; index < state->tape->count; index++) {
         const struct bz_choice *entry = &state->tape->choices[index];
         if (is_draw_entry(entry, kind, draw)) {
+            if (entry->value < draw->bound) {
+                note_made(state, entry);
+            }
             return entry->value < draw->bound ? entry->value : draw->bound - 1;
         }
     }

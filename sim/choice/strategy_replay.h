@@ -3,7 +3,8 @@
  * replay_strict: every entry must fit, one after another. An entry that does not fit at its place,
  * or whose place is never reached, is a divergence; the state keeps the first.
  * replay_lenient: an entry that does not fit is skipped. A place without an entry gets the default.
- */
+ * The run's `context`, if it is not NULL, is an array with a byte for each entry: it becomes 1 when
+ * the entry was made as it stands. */
 #ifndef BZ_SIM_CHOICE_STRATEGY_REPLAY_H
 #define BZ_SIM_CHOICE_STRATEGY_REPLAY_H
 
@@ -20,6 +21,7 @@ struct bz_replay_state {
     bool is_diverged;
     size_t diverged_entry; /* index of the entry that did not fit */
     uint32_t diverged_step;
+    uint8_t *made; /* lenient: by entry; NULL: nobody asks */
 };
 
 extern const struct bz_strategy bz_strategy_replay_strict;

@@ -42,6 +42,11 @@ struct bz_replay_report {
     struct bz_violation violation; /* of the replayed run; oracle NULL: it passed */
     uint64_t digest;
     uint32_t steps;
+    enum bz_run_end end; /* BZ_RUN_OUT_OF_STEPS: cut short, so that no violation proves nothing */
+    /* Of a lenient replay: the choices of the trace, and how many were made as they stand. If some
+     * were not, `step`, `expected` and `got` are about the first of them. */
+    size_t choices;
+    size_t choices_made;
 };
 
 /* Runs the tape of a run that was kept (`run` NULL: of the last run), and fills `trace`, which is
@@ -62,8 +67,32 @@ bool bz_judge_replay(struct bz_judge *judge, const struct bz_source *source,
                      const struct bz_trace *trace, struct bz_replay_report *report, char *error,
                      size_t error_bytes);
 
+/* Why a run is no longer the one that was recorded. */
+enum bz_cause {
+    BZ_CAUSE_UNKNOWN = 0,
+    BZ_CAUSE_VERSION = 1, /* another version recorded it */
+    BZ_CAUSE_EDITED = 2,  /* the file is not as it was written */
+    BZ_CAUSE_CODE = 3,    /* neither: the code has changed, or the choices do not decide alone */
+};
+
+/* "unknown", "version", "edited", "code". */
+const char *bz_cause_name(enum bz_cause cause);
+
+#define BZ_CAUSE_BYTES 400u
+
+/* For a trace whose replay diverged, and for a token whose run has another digest. Writes a clause
+ * for people, cut to fit, with '?' for what is not printable. */
+struct bz_token;
+enum bz_cause bz_trace_cause(const struct bz_trace *trace, char *text, size_t text_bytes);
+enum bz_cause bz_token_cause(const struct bz_token *token, char *text, size_t text_bytes);
+
+/* The name and the version of this program, "buzzer 0.1.0"; its version alone, "0.1.0". */
+const char *bz_engine(void);
+const char *bz_engine_version(void);
+
 /* Replays its choices leniently, on a program that may be another one: a choice that does not fit
- * is the default one, and nothing is compared. Records what happens into `record`, as above. */
+ * is the default one, and nothing is compared. Records what happens into `record`, as above. The
+ * report counts the choices that fit. */
 bool bz_judge_replay_lenient(struct bz_judge *judge, const struct bz_source *source,
                              const struct bz_trace *trace, struct bz_trace *record,
                              struct bz_replay_report *report, char *error, size_t error_bytes);
@@ -113,10 +142,13 @@ void bz_trace_contradict(struct bz_trace *trace, const struct bz_violation *viol
                          uint64_t digest);
 
 /* --- tokens ----------------------------------------------------------------------------------- */
-/* A token names a run in one word: PROGRAM:VARIANT:STRATEGY:SEED[:name=value,...]#DIGEST. */
+/* A token names a run in one word: PROGRAM:VARIANT:STRATEGY:SEED[:name=value,...]#DIGEST@VERSION.
+ * The version says who printed it. It may be left out, as older programs do; they read a token that
+ * is cut off before the '@'. */
 
 #define BZ_TOKEN_BYTES 1024u
 #define BZ_DIGEST_DIGITS 16u /* hexadecimal */
+#define BZ_VERSION_BYTES 32u /* of a version, with its NUL: a-z, A-Z, 0-9, '.', '-', '_', '+' */
 
 struct bz_token {
     char text[BZ_TOKEN_BYTES]; /* in which the parts lie */
@@ -124,6 +156,7 @@ struct bz_token {
     const char *variant;
     const char *strategy;
     const char *settings; /* "name=value,name=value"; NULL: none */
+    const char *version;  /* NULL: none is named */
     uint64_t seed;
     uint64_t digest;
 };
@@ -139,6 +172,9 @@ bool bz_token_split(struct bz_token *token, const char *text, char *error, size_
  * 2, max-steps 100000, starvation-bound 64. A source with other settings names them in the
  * configuration's `variant`. */
 const char *bz_judge_token(const struct bz_judge *judge, char *buffer, size_t size_bytes);
+
+/* Appends "#DIGEST@VERSION", this program's, cut to fit; returns `buffer`. */
+const char *bz_token_end(uint64_t digest, char *buffer, size_t size_bytes);
 
 /* Whole text to number: decimal or 0x hexadecimal, 64 bits. False if it is anything else. */
 bool bz_parse_u64(const char *text, uint64_t *value);

@@ -7,11 +7,6 @@
 #include "sim/judge/internal.h"
 #include "sim/judge/record.h"
 
-#ifndef BZ_ENGINE_VERSION
-#define BZ_ENGINE_VERSION "0"
-#endif
-#define ENGINE "buzzer " BZ_ENGINE_VERSION
-
 /* --- the header of a trace -------------------------------------------------------------------- */
 
 static const char *or_default(const char *name, const char *otherwise) {
@@ -27,7 +22,7 @@ static void add_number(struct bz_trace *trace, const char *name, uint32_t number
 static void write_header(const struct bz_judge *judge, struct bz_trace *trace) {
     const struct bz_judge_config *config = &judge->config;
     char windows[BZ_TRACE_NAME_BYTES_MAX];
-    trace->engine = ENGINE;
+    trace->engine = bz_engine();
     if (trace->scenario != NULL) {
         return;
     }
@@ -158,7 +153,7 @@ static void compare_message(struct comparison *comparison, const struct bz_trace
     char wanted[BZ_REPLAY_TEXT_BYTES];
     char text[BZ_REPLAY_TEXT_BYTES];
     size_t first = 0;
-    if (same_text(expected, got->verdict.message) || !same_text(trace->engine, ENGINE)) {
+    if (same_text(expected, got->verdict.message) || !same_text(trace->engine, bz_engine())) {
         return;
     }
     while (expected != NULL && got->verdict.message != NULL &&
@@ -207,6 +202,7 @@ static void report_run(struct bz_replay_report *report, const struct bz_judge *j
     report->violation = judge->violation;
     report->digest = judge->digest;
     report->steps = judge->step;
+    report->end = judge->end;
     if (judge->end == BZ_RUN_NO_RESOURCE) {
         snprintf(report->lack, sizeof report->lack, "%.*s", (int)sizeof report->lack - 1,
                  judge->violation.message);
@@ -254,19 +250,53 @@ bool bz_judge_replay(struct bz_judge *judge, const struct bz_source *source,
     return is_ok && !is_refused(judge, error, error_bytes);
 }
 
-/* Runs a tape with full recording. */
+/* Runs a tape with full recording. `context` is that of the strategy. */
 static void run_tape(struct bz_judge *judge, const struct bz_source *source,
                      const struct bz_strategy *strategy, uint64_t seed, const struct bz_tape *tape,
-                     struct bz_trace *record) {
+                     void *context, struct bz_trace *record) {
     struct bz_recorder recorder;
     bz_recorder_init(&recorder, judge, record);
-    (void)bz_judge_run(
-        judge, source,
-        &(struct bz_run_start){
-            .seed = seed, .strategy = strategy, .tape = tape, .sink = bz_judge_log_events(judge)});
+    (void)bz_judge_run(judge, source,
+                       &(struct bz_run_start){.seed = seed,
+                                              .strategy = strategy,
+                                              .tape = tape,
+                                              .sink = bz_judge_log_events(judge),
+                                              .context = context});
     bz_judge_log_replay(judge, &recorder.sink);
     bz_recorder_finish(&recorder);
     write_header(judge, record);
+}
+
+/* What the run did in the place of a choice that it did not make: the first handle of that step. */
+static void describe_instead(const struct bz_trace *record, const struct bz_trace_choice *choice,
+                             const struct bz_judge *judge, char *text, size_t bytes) {
+    char event[BZ_REPLAY_TEXT_BYTES / 2];
+    snprintf(text, bytes, "the end of the run, after step %" PRIu32, judge->step);
+    for (size_t index = 0; index < record->event_count; index++) {
+        const struct bz_trace_event *entry = &record->events[index];
+        if (entry->step == choice->step && strcmp(entry->event, "clock") != 0) {
+            snprintf(text, bytes, "%s", bz_trace_event_text(entry, event, sizeof event));
+            return;
+        }
+    }
+}
+
+/* Counts the choices that the run has made; describes the first that it has not. */
+static void count_made(const struct bz_trace *trace, const uint8_t *made,
+                       const struct bz_trace *record, const struct bz_judge *judge,
+                       struct bz_replay_report *report) {
+    char text[BZ_REPLAY_TEXT_BYTES / 2];
+    report->choices = trace->choice_count;
+    for (size_t index = 0; index < trace->choice_count; index++) {
+        const struct bz_trace_choice *choice = &trace->choices[index];
+        if (made[index] == 0 && report->choices_made == index) {
+            report->step = (uint32_t)choice->step;
+            snprintf(report->expected, sizeof report->expected, "choice %zu: %s", index,
+                     bz_trace_choice_text(choice, text, sizeof text));
+            describe_instead(record, choice, judge, report->got, sizeof report->got);
+        }
+        report->choices_made += made[index];
+    }
 }
 
 bool bz_judge_replay_lenient(struct bz_judge *judge, const struct bz_source *source,
@@ -277,8 +307,13 @@ bool bz_judge_replay_lenient(struct bz_judge *judge, const struct bz_source *sou
     bz_tape_init(&tape, NULL);
     bool is_ok = bz_trace_to_tape(trace, &tape, error, error_bytes);
     if (is_ok) {
-        run_tape(judge, source, &bz_strategy_replay_lenient, trace->seed, &tape, record);
+        /* shared, for a source that runs in child processes */
+        size_t bytes = trace->choice_count + 1;
+        uint8_t *made = bz_lack_check(bz_mem_alloc(judge->mem, bytes), "a replay");
+        run_tape(judge, source, &bz_strategy_replay_lenient, trace->seed, &tape, made, record);
         report_run(report, judge);
+        count_made(trace, made, record, judge, report);
+        bz_mem_free(judge->mem, made, bytes);
     }
     bz_tape_fini(&tape);
     return is_ok && !is_refused(judge, error, error_bytes);
@@ -343,7 +378,7 @@ void bz_judge_record(struct bz_judge *judge, const struct bz_source *source,
         return;
     }
     *report = (struct bz_replay_report){.result = BZ_REPLAY_MATCHED};
-    run_tape(judge, source, &bz_strategy_replay_strict, run->seed, &run->tape, trace);
+    run_tape(judge, source, &bz_strategy_replay_strict, run->seed, &run->tape, NULL, trace);
     report_run(report, judge);
     if (judge->end != BZ_RUN_NO_RESOURCE) {
         bz_replay_state_finish(judge->strategy_state, judge->step);

@@ -55,11 +55,10 @@ static char *cut(char **text, char separator) {
 }
 
 static bool malformed(const char *text, const char *what, char *error, size_t error_bytes) {
-    return bz_fail(
-        error, error_bytes,
-        "token '%.80s' %s; it is SCENARIO:VARIANT:STRATEGY:SEED[:name=value,...]#DIGEST, "
-        "as 'buzzer run' printed it",
-        text, what);
+    return bz_fail(error, error_bytes,
+                   "token '%.80s' %s; it is SCENARIO:VARIANT:STRATEGY:SEED[:name=value,...]#DIGEST"
+                   "[@VERSION], as 'buzzer run' printed it",
+                   text, what);
 }
 
 static bool parse_digest(const char *text, uint64_t *digest) {
@@ -71,6 +70,12 @@ static bool parse_digest(const char *text, uint64_t *digest) {
     return bz_parse_u64(prefixed, digest);
 }
 
+static bool is_version(const char *text) {
+    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                 ".-_+");
+    return length > 0 && length < BZ_VERSION_BYTES && text[length] == '\0';
+}
+
 bool bz_token_split(struct bz_token *token, const char *text, char *error, size_t error_bytes) {
     if (strlen(text) >= sizeof token->text) {
         return malformed(text, "is too long", error, error_bytes);
@@ -78,9 +83,14 @@ bool bz_token_split(struct bz_token *token, const char *text, char *error, size_
     strcpy(token->text, text);
     char *rest = token->text;
     char *head = cut(&rest, '#');
-    if (!parse_digest(rest, &token->digest)) {
+    char *digest = cut(&rest, '@');
+    token->version = rest;
+    if (!parse_digest(digest, &token->digest)) {
         return malformed(text, "has no digest of 16 hexadecimal digits behind '#'", error,
                          error_bytes);
+    }
+    if (token->version != NULL && !is_version(token->version)) {
+        return malformed(text, "names no version behind '@'", error, error_bytes);
     }
     token->program = cut(&head, ':');
     token->variant = cut(&head, ':');
@@ -94,6 +104,12 @@ bool bz_token_split(struct bz_token *token, const char *text, char *error, size_
         return malformed(text, "has a seed that is no 64-bit number", error, error_bytes);
     }
     return true;
+}
+
+const char *bz_token_end(uint64_t digest, char *buffer, size_t size_bytes) {
+    size_t used = strlen(buffer);
+    snprintf(buffer + used, size_bytes - used, "#%016" PRIx64 "@%s", digest, bz_engine_version());
+    return buffer;
 }
 
 /* --- the judge's own -------------------------------------------------------------------------- */
@@ -149,7 +165,5 @@ const char *bz_judge_token(const struct bz_judge *judge, char *buffer, size_t si
             add_setting(buffer, size_bytes, head, numbers[index].name, text);
         }
     }
-    size_t used = strlen(buffer);
-    snprintf(buffer + used, size_bytes - used, "#%016" PRIx64, judge->digest);
-    return buffer;
+    return bz_token_end(judge->digest, buffer, size_bytes);
 }

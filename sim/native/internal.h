@@ -36,6 +36,7 @@ struct bz_native {
     struct bz_ready *ready; /* the names of the ready handles, for strategies that read them */
     uint32_t ready_capacity;
     struct bz_setup_image setup;
+    const struct bz_world_watch *watch; /* NULL: nobody watches */
 };
 
 /* The observer, see BZ_REPORT in primitives/runtime/internal.h. */

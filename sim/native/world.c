@@ -333,6 +333,20 @@ static __attribute__((hot)) void run_fifo(struct bz_native *native) {
     }
 }
 
+void bz_world_watch(struct bz_world *world, const struct bz_world_watch *watch) {
+    bz_native_of(world)->watch = watch;
+}
+
+static __attribute__((noinline, cold)) void step_watched(struct bz_native *native) {
+    const struct bz_world_watch *watch = native->watch;
+    struct bz_world *world = &native->world;
+    if (watch->before_step(watch->context, world, world->judge->step + 1)) {
+        (void)bz_world_step(world);
+    } else {
+        bz_judge_give_up(world->judge);
+    }
+}
+
 void bz_world_run(struct bz_world *world) {
     struct bz_native *native = bz_native_of(world);
     native->is_over = false;
@@ -341,6 +355,8 @@ void bz_world_run(struct bz_world *world) {
         if (world->judge->overtime.is_on) {
             world->is_searched = true; /* states are compared */
             (void)bz_world_step(world);
+        } else if (native->watch != NULL) {
+            step_watched(native);
         } else if (world->judge->config.order == BZ_ORDER_FIFO) {
             run_fifo(native);
         } else {
@@ -349,6 +365,9 @@ void bz_world_run(struct bz_world *world) {
     }
     if (world->judge->overtime.is_on) { /* nothing can run any more */
         bz_overtime_end(world->judge);
+    }
+    if (native->watch != NULL && native->watch->after_last != NULL) {
+        native->watch->after_last(native->watch->context, world);
     }
     world->is_searched = false;
 }

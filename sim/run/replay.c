@@ -59,7 +59,40 @@ bool bz_trace_program(const struct bz_trace *trace, const struct bz_catalog *cat
         is_ok = bz_program_set(program, trace->params[index].name, trace->params[index].value,
                                error, error_bytes);
     }
+    if (!is_ok && trace->engine != NULL && strcmp(trace->engine, bz_engine()) != 0) {
+        size_t used = strlen(error);
+        bz_fail(error + used, error_bytes - used, " (recorded by %s; this is %s)", trace->engine,
+                bz_engine());
+    }
     return is_ok;
+}
+
+/* The value of a param; NULL: the trace has none of that name. */
+static const char *param_of(const struct bz_trace *trace, const char *name) {
+    for (size_t index = 0; index < trace->param_count; index++) {
+        if (strcmp(trace->params[index].name, name) == 0) {
+            return trace->params[index].value;
+        }
+    }
+    return NULL;
+}
+
+bool bz_trace_is_offered(const struct bz_trace *trace, const struct bz_catalog *catalog,
+                         const struct bz_variant *variant, char *why, size_t why_bytes) {
+    const struct bz_scenario *scenario = bz_catalog_scenario(catalog, trace->scenario);
+    const char *wanted = param_of(trace, "primitive");
+    bool is_known = false;
+    for (uint32_t index = 0; scenario != NULL && index < scenario->primitive_count; index++) {
+        enum bz_primitive primitive = scenario->primitives[index];
+        bool is_wanted = wanted == NULL || strcmp(wanted, bz_primitive_name(primitive)) == 0;
+        is_known |= is_wanted;
+        if (is_wanted && bz_variant_offers(variant, primitive)) {
+            return true;
+        }
+    }
+    return !is_known || /* bz_trace_program() says what is unknown */
+           bz_fail(why, why_bytes, "variant '%s' offers no %s", variant->name,
+                   wanted != NULL ? wanted : "primitive that the scenario can use");
 }
 
 /* --- replaying -------------------------------------------------------------------------------- */
@@ -92,18 +125,31 @@ bool bz_replay_trace(const struct bz_trace *trace, const struct bz_program *prog
     return is_ok;
 }
 
-bool bz_replay_lenient(const struct bz_trace *trace, const struct bz_program *program,
-                       struct bz_trace *record, struct bz_replay_report *report, char *error,
-                       size_t error_bytes) {
+static bool replay_leniently(const struct bz_trace *trace, const struct bz_program *program,
+                             const struct bz_world_watch *watch, struct bz_trace *record,
+                             struct bz_replay_report *report, char *error, size_t error_bytes) {
     struct stage stage;
     bool is_ok = set_up(&stage, program, report, error, error_bytes);
     if (is_ok) {
+        bz_world_watch(stage.place.world, watch);
         write_header(program, record);
         is_ok = bz_judge_replay_lenient(stage.place.world->judge, &stage.source, trace, record,
                                         report, error, error_bytes);
     }
     bz_world_destroy(stage.place.world);
     return is_ok;
+}
+
+bool bz_replay_lenient(const struct bz_trace *trace, const struct bz_program *program,
+                       struct bz_trace *record, struct bz_replay_report *report, char *error,
+                       size_t error_bytes) {
+    return replay_leniently(trace, program, NULL, record, report, error, error_bytes);
+}
+
+bool bz_replay_watched(const struct bz_trace *trace, const struct bz_program *program,
+                       const struct bz_world_watch *watch, struct bz_trace *record,
+                       struct bz_replay_report *report, char *error, size_t error_bytes) {
+    return replay_leniently(trace, program, watch, record, report, error, error_bytes);
 }
 
 /* The program that setup() builds from a tape, as text. */

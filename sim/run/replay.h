@@ -28,16 +28,28 @@ bool bz_record_kept(const struct bz_program *program, const struct bz_kept_run *
 bool bz_trace_program(const struct bz_trace *trace, const struct bz_catalog *catalog,
                       struct bz_program *program, char *error, size_t error_bytes);
 
+/* Whether the variant offers the primitive that the trace's program uses. If not, `why` says what
+ * is missing. True for a scenario or a primitive that does not exist. */
+bool bz_trace_is_offered(const struct bz_trace *trace, const struct bz_catalog *catalog,
+                         const struct bz_variant *variant, char *why, size_t why_bytes);
+
 /* Replays a trace strictly. False with a message if the trace is invalid, or memory runs out; then
  * report->lack is not empty. */
 bool bz_replay_trace(const struct bz_trace *trace, const struct bz_program *program,
                      struct bz_replay_report *report, char *error, size_t error_bytes);
 
 /* Replays its choices leniently on any program (another variant) and records the run into `record`.
- * */
+ * The report counts the choices that were made; a run that hit the step limit proves nothing. */
 bool bz_replay_lenient(const struct bz_trace *trace, const struct bz_program *program,
                        struct bz_trace *record, struct bz_replay_report *report, char *error,
                        size_t error_bytes);
+
+/* The same for somebody who watches every step: one run and no more. A run that the watcher ends
+ * has no verdict (report->end). A contained program is watched in its child process, so what the
+ * watcher writes there must be in shared memory (contain.h). */
+bool bz_replay_watched(const struct bz_trace *trace, const struct bz_program *program,
+                       const struct bz_world_watch *watch, struct bz_trace *record,
+                       struct bz_replay_report *report, char *error, size_t error_bytes);
 
 /* The program of a trace as the text of a file, for scenarios that take one. Replays only what was
  * drawn before the first step. NUL-terminated and cut to fit; `length` is the full length. False

@@ -21,9 +21,7 @@ const char *bz_token_format(const struct bz_program *program, uint64_t seed, uin
             separator = ",";
         }
     }
-    size_t used = strlen(buffer);
-    snprintf(buffer + used, size_bytes - used, "#%016" PRIx64, digest);
-    return buffer;
+    return bz_token_end(digest, buffer, size_bytes);
 }
 
 bool bz_token_parse(const char *text, const struct bz_catalog *catalog, struct bz_program *program,

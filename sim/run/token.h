@@ -1,9 +1,10 @@
 /* The token: one line that reproduces one run.
  *
- *     SCENARIO:VARIANT:STRATEGY:SEED[:name=value,...]#DIGEST
- *     contended:zoo/sem-barge:random:0x2a:order=fifo,workers=3#91b2c4d5e6f70812
+ *     SCENARIO:VARIANT:STRATEGY:SEED[:name=value,...]#DIGEST[@VERSION]
+ *     contended:zoo/sem-barge:random:0x2a:order=fifo,workers=3#91b2c4d5e6f70812@0.1.0
  *
- * Default settings are left out. Lists in a value are separated by '+'. No shell needs quotes. */
+ * The version is that of the program that printed it; a token without one is valid, too. Default
+ * settings are left out. Lists in a value are separated by '+'. No shell needs quotes. */
 #ifndef BZ_SIM_RUN_TOKEN_H
 #define BZ_SIM_RUN_TOKEN_H
 

@@ -79,6 +79,40 @@ Test(file, golden_bytes) {
     free(golden);
 }
 
+/* The golden file with `old` replaced: how its checksum judges it. */
+static enum bz_trace_seal seal_of(const char *old, const char *new) {
+    size_t length;
+    char error[BZ_TRACE_ERROR_BYTES] = "";
+    struct bz_trace trace;
+    char *golden = tst_read_file(GOLDEN, &length);
+    char *edited = malloc(length + strlen(new) + 1);
+    const char *place = strstr(golden, old);
+    cr_assert(ne(ptr, (void *)place, NULL), "%s", old);
+    int bytes =
+        sprintf(edited, "%.*s%s%s", (int)(place - golden), golden, new, place + strlen(old));
+    cr_assert(bz_trace_parse(&trace, edited, (size_t)bytes, "f", error, sizeof error), "%s", error);
+    enum bz_trace_seal seal = bz_trace_seal(&trace);
+    bz_trace_fini(&trace);
+    free(edited);
+    free(golden);
+    return seal;
+}
+
+Test(file, knows_whether_it_was_edited) {
+    cr_assert(eq(int, seal_of("{", "{"), BZ_TRACE_WHOLE));
+    cr_assert(eq(int, seal_of("\"format\": ", "\n\n\"other\": 7, \"format\":"), BZ_TRACE_WHOLE));
+    cr_assert(eq(int, seal_of("af\",\n  \"checksum\": ", "af\", \"other\": "), BZ_TRACE_UNSEALED));
+    static const char *const edits[][2] = {{"buzzer 0.1.0", "buzzer 0.0.9"},
+                                           {"{\"step\":6,\"kind\":\"delay\",\"value\":1},", ""},
+                                           {"\"time_ns\":0", "\"time_ns\":1"},
+                                           {"was overtaken", "was taken over"},
+                                           {"00000000000000af", "00000000000000ae"}};
+    for (size_t index = 0; index < sizeof edits / sizeof edits[0]; index++) {
+        cr_assert(eq(int, seal_of(edits[index][0], edits[index][1]), BZ_TRACE_EDITED), "%s",
+                  edits[index][0]);
+    }
+}
+
 Test(file, round_trip) {
     struct folder folder;
     char path[128];

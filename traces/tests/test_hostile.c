@@ -81,7 +81,9 @@ static const struct edit edits[] = {
     {"\"workers\": \"3\"", "\"workers\": 3", "f: params.workers: must be a string"},
     {"\"workers\": \"3\"", "\"wor kers\": \"3\"", "f: params.wor kers: a param's name is"},
     {"\"workers\": \"3\"", "\"\": \"3\"", "f: params: a param without a name"},
-    {"\"any\"", "\"ane\"", "f: order: unknown loop order \"ane\"; did you mean \"any\"?"},
+    {"\"any\"", "\"ane\"",
+     "f: order: unknown loop order \"ane\"; did you mean \"any\"? (the file is of \"buzzer "
+     "0.1.0\")"},
     {"0xfedcba9876543210", "fedcba9876543210", "f: seed: must be a string of \"0x\""},
     {"0xfedcba9876543210", "0x", "f: seed: must be"},
     {"0xfedcba9876543210", "0x10000000000000000", "f: seed: must be"},

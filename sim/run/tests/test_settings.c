@@ -99,14 +99,39 @@ Test(token, leaves_defaults_out) {
     struct bz_program program;
     char token[BZ_TOKEN_BYTES];
     find(&program);
-    tst_text(bz_token_format(&program, 42, 0x1f, token, sizeof token),
-             "crowd:crowd_sound:portfolio:0x2a#000000000000001f");
+    char expected[BZ_TOKEN_BYTES];
+    snprintf(expected, sizeof expected, "crowd:crowd_sound:portfolio:0x2a#000000000000001f@%s",
+             bz_engine_version());
+    tst_text(bz_token_format(&program, 42, 0x1f, token, sizeof token), expected);
     program.order = BZ_ORDER_FIFO;
     program.args.values[CROWD_GUESTS] = 3;
     bz_token_format(&program, 42, 0x1f, token, sizeof token);
     cr_assert(ne(ptr, strstr(token, "order=fifo"), NULL), "%s", token);
     cr_assert(ne(ptr, strstr(token, "guests=3"), NULL), "%s", token);
     cr_assert(eq(ptr, strstr(token, "permits"), NULL), "%s", token);
+}
+
+/* Older programs print no version; later ones may print any. */
+Test(token, of_any_version_is_read) {
+    const char *const versions[][3] = {
+        {"", "", "unknown"}, {"@", bz_engine_version(), "code"}, {"@", "12.0-rc_1+x", "version"}};
+    for (size_t index = 0; index < sizeof versions / sizeof versions[0]; index++) {
+        char text[BZ_TOKEN_BYTES];
+        struct bz_program program;
+        struct bz_token token;
+        uint64_t seed;
+        uint64_t digest;
+        char error[BZ_ERROR_BYTES] = "";
+        char cause[BZ_CAUSE_BYTES];
+        snprintf(text, sizeof text, "crowd:crowd_sound:random:1#000000000000001f%s%s",
+                 versions[index][0], versions[index][1]);
+        cr_assert(bz_token_parse(text, &catalog, &program, &seed, &digest, error, sizeof error),
+                  "%s", error);
+        cr_assert(eq(u64, digest, 0x1f));
+        cr_assert(bz_token_split(&token, text, error, sizeof error));
+        tst_text(bz_cause_name(bz_token_cause(&token, cause, sizeof cause)), versions[index][2]);
+        cr_assert(ne(ptr, strstr(cause, versions[index][1]), NULL), "%s", cause);
+    }
 }
 
 /* As many as there can be, and as long as they can be as text: explore prints such tokens. */
@@ -140,6 +165,11 @@ Test(token, errors_name_the_culprit) {
         {"croud:crowd_sound:random:1#000000000000001f", "croud"},
         {"crowd:crowd_sound:random:1:guests=0#000000000000001f", "guests"},
         {"crowd:crowd_sound:random:1:guests#000000000000001f", "guests"},
+        {"crowd:crowd_sound:random:1#000000000000001f@", "version"},
+        {"crowd:crowd_sound:random:1#000000000000001f@1.0@2", "version"},
+        {"crowd:crowd_sound:random:1#000000000000001f@1.0 ", "version"},
+        {"crowd:crowd_sound:random:1#000000000000001f@12345678901234567890123456789012", "version"},
+        {"crowd:crowd_sound:random:1#1f@1.0", "digest"},
         {"", "token"}};
     for (size_t index = 0; index < sizeof bad / sizeof bad[0]; index++) {
         struct bz_program program;
