@@ -33,6 +33,7 @@ int bz_command_mutants(int argc, char **argv);
 int bz_command_new(int argc, char **argv);
 int bz_command_replay(int argc, char **argv);
 int bz_command_run(int argc, char **argv);
+int bz_command_show(int argc, char **argv);
 int bz_command_spec(int argc, char **argv);
 int bz_command_zoo(int argc, char **argv);
 

@@ -16,7 +16,7 @@
 #define STEP_MS_MAX 1000000u
 #define MEMORY_MIB_MIN 16u
 #define MEMORY_MIB_MAX (UINT64_C(1) << 30)
-#define KEY_FIRST 0x1000 /* no short options */
+#define KEY_FIRST 0x1000 /* of options without a letter */
 
 /* All options of a command, with the struct that each is stored in. */
 struct parser {
@@ -101,15 +101,18 @@ static const struct bz_option program_options[] = {
 
 /* --- the parser ------------------------------------------------------------------------------- */
 
+static int key_of(const struct bz_option *option, size_t index) {
+    return option->name == NULL ? 0 : option->letter != 0 ? option->letter : KEY_FIRST + (int)index;
+}
+
 static void add_option(struct parser *parser, const struct bz_option *option, void *target,
                        int group) {
     BZ_CHECK(parser->count < OPTIONS_MAX);
-    parser->listed[parser->count] =
-        (struct argp_option){.name = option->name,
-                             .key = option->name == NULL ? 0 : KEY_FIRST + (int)parser->count,
-                             .arg = option->argument,
-                             .doc = option->help,
-                             .group = group};
+    parser->listed[parser->count] = (struct argp_option){.name = option->name,
+                                                         .key = key_of(option, parser->count),
+                                                         .arg = option->argument,
+                                                         .doc = option->help,
+                                                         .group = group};
     parser->targets[parser->count] = target;
     parser->options[parser->count++] = *option;
 }
@@ -160,8 +163,12 @@ static void store(struct parser *parser, size_t index, char *text, struct argp_s
 static error_t parse_option(int key, char *arg, struct argp_state *state) {
     struct parser *parser = state->input;
     const struct bz_syntax *syntax = parser->syntax;
-    if (key >= KEY_FIRST && key < KEY_FIRST + (int)parser->count) {
-        store(parser, (size_t)(key - KEY_FIRST), arg, state);
+    size_t index = 0;
+    while (index < parser->count && parser->listed[index].key != key) {
+        index++;
+    }
+    if (key != 0 && index < parser->count) {
+        store(parser, index, arg, state);
     } else if (key == ARGP_KEY_ARG && parser->argument_count == syntax->arguments_max) {
         argp_error(state, "unexpected argument '%s'", arg);
     } else if (key == ARGP_KEY_ARG) {

@@ -33,6 +33,7 @@ struct bz_option {
     size_t offset;        /* of the member of the target */
     bool is_once;         /* to give it twice is an error */
     uint64_t least, most; /* of a number */
+    char letter;          /* of its short form, "o" for -o; 0: none */
     void (*parse)(struct argp_state *state, void *target, const char *name, char *text);
 };
 

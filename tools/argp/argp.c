@@ -194,6 +194,22 @@ static void do_long(struct argp_state *state, char *word) {
     state->root_argp->parser(option->key, value, state);
 }
 
+/* "-o FILE" and "-oFILE". */
+static void do_short(struct argp_state *state, char *word) {
+    const struct argp_option *option = state->root_argp->options;
+    while (option != NULL && !is_end(option) && (option->name == NULL || option->key != word[1])) {
+        option++;
+    }
+    if (option == NULL || is_end(option)) {
+        do_common(state, word[1]);
+    } else if (option->arg == NULL || (word[2] == '\0' && state->next == state->argc)) {
+        argp_error(state, "option requires an argument -- '%c'", word[1]);
+    } else {
+        char *value = word[2] != '\0' ? word + 2 : state->argv[state->next++];
+        state->root_argp->parser(option->key, value, state);
+    }
+}
+
 /* Options first, then the other words, wherever they stand; what follows "--" is no option. */
 error_t argp_parse(const struct argp *argp, int argc, char **argv, unsigned flags, int *index,
                    void *input) {
@@ -209,7 +225,7 @@ error_t argp_parse(const struct argp *argp, int argc, char **argv, unsigned flag
             continue;
         }
         if (word[1] != '-') {
-            do_common(&state, word[1]);
+            do_short(&state, word);
         } else if (!is_after) {
             do_long(&state, word + 2);
         }

@@ -29,6 +29,7 @@ static void parse(int argc, const char *const *words) {
         {"run-first", 0x102, "N", 0, "The first", 0},
         {"json", 0x103, NULL, 0, "Print one document", 0},
         {NULL, 0, NULL, 0, "More:", 1},
+        {"output", 'o', "FILE", 0, "A file", 1},
         {"out", 0x104, "DIR", 0, "Where", 1},
         {NULL, 0, NULL, 0, NULL, 0}};
     static const struct argp argp = {
@@ -53,8 +54,17 @@ Test(argp, takes_options_before_words_wherever_they_stand) {
 }
 
 Test(argp, takes_abbreviations_and_stops_where_it_is_told) {
-    PARSE("--o", "d", "--runs=", "-", "last", "more");
+    PARSE("--out", "d", "--runs=", "-", "last", "more");
     cr_assert(eq(str, seen, (char *)"104=d 101= 0=- 0=last 1000001= "));
+}
+
+Test(argp, takes_short_options_with_a_value) {
+    PARSE("-o", "d", "word", "-of");
+    cr_assert(eq(str, seen, (char *)"6f=d 6f=f 0=word 1000001= "));
+}
+
+Test(argp, refuses_a_short_option_without_its_value, .exit_code = 2) {
+    PARSE("x", "-o");
 }
 
 Test(argp, refuses_an_abbreviation_of_two_options, .exit_code = 2) {
