@@ -1,0 +1,473 @@
+/* What each event says, and what follows from what. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/story/reader.h"
+
+static bool is(const char *text, const char *word) {
+    return text != NULL && strcmp(text, word) == 0;
+}
+
+static const char *or_else(const char *text, const char *other) {
+    return text != NULL ? text : other;
+}
+
+static const char *task_name(const struct bz_reader *reader, uint32_t task) {
+    return task == 0 ? "the loop" : reader->trace->tasks[task - 1];
+}
+
+static struct bz_story_task *own(struct bz_reader *reader) {
+    return &reader->tasks[reader->task];
+}
+
+static const char *object_name(const struct bz_reader *reader, uint32_t object) {
+    return or_else(reader->objects[object].name, "?");
+}
+
+/* --- who does it ------------------------------------------------------------------------------ */
+
+/* The line of the pending operation, which gets one now: something happens inside it. */
+static uint32_t say_pending(struct bz_reader *reader, uint32_t task) {
+    struct bz_story_task *state = &reader->tasks[task];
+    state->is_call_unsaid = false;
+    state->call_line = bz_reader_add_line(reader, task, "calls %s of '%s'", state->op,
+                                          object_name(reader, state->object));
+    return state->call_line;
+}
+
+/* A line of the task that acts now, made of `format` if it has none in this step. */
+static uint32_t actor_line(struct bz_reader *reader, uint32_t actor, const char *deed,
+                           const char *patient) {
+    const struct bz_story_task *state = &reader->tasks[actor];
+    if (state->is_call_unsaid) {
+        return say_pending(reader, actor);
+    }
+    uint32_t line = actor == 0 ? reader->loop_line : state->last_line;
+    if (line != BZ_STORY_NONE && reader->story->lines[line].step == reader->step) {
+        return line;
+    }
+    if (actor == 0 && (reader->is_timer || reader->is_callback) && reader->handle_task != 0) {
+        return bz_reader_add_line(reader, 0, "runs a %s of %s",
+                                  reader->is_timer ? "timer" : "callback",
+                                  task_name(reader, reader->handle_task));
+    }
+    return bz_reader_add_line(reader, actor, "%s %s", deed, patient);
+}
+
+/* --- operations ------------------------------------------------------------------------------- */
+
+static bool never_waits(const char *op) {
+    static const char *const ops[] = {"release", "notify",   "set",  "clear", "abort",
+                                      "reset",   "shutdown", "done", NULL};
+    for (unsigned index = 0; ops[index] != NULL; index++) {
+        if (is(op, ops[index])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The lock of a condition, which its waiters give up: by its name, or their newest permit. */
+static uint32_t lock_of(struct bz_reader *reader, const struct bz_story_task *state) {
+    const struct bz_story_object *object = &reader->objects[state->object];
+    if (!object->is_condition || !is(state->op, "wait")) {
+        return 0;
+    }
+    return object->partner != 0  ? object->partner
+           : state->holding != 0 ? reader->holdings[state->holding].object
+                                 : 0;
+}
+
+/* An operation that cannot wait: a line of its own, and what it leaves for others. */
+static void say_deed(struct bz_reader *reader) {
+    static const char *const deeds[][2] = {
+        {"release", "releases"},
+        {"notify", "notifies"},
+        {"set", "sets"},
+        {"clear", "clears"},
+        {"abort", "aborts"},
+        {"reset", "resets"},
+        {"shutdown", "shuts down"},
+        {"done", "calls task_done of"},
+    };
+    struct bz_story_object *object = &reader->objects[reader->object];
+    const char *op = reader->event->op;
+    const char *deed = "calls";
+    for (unsigned index = 0; index < sizeof deeds / sizeof deeds[0]; index++) {
+        deed = is(op, deeds[index][0]) ? deeds[index][1] : deed;
+    }
+    uint32_t line = bz_reader_add_line(reader, reader->task, "%s '%s'", deed,
+                                       object_name(reader, reader->object));
+    own(reader)->call_line = line;
+    if (is(op, "release")) {
+        own(reader)->released = bz_reader_give_up(reader, reader->task, reader->object);
+        bz_line_list_push(&object->left, line);
+    } else if (is(op, "set")) {
+        object->set_line = line;
+    } else if (is(op, "clear") || is(op, "reset") || is(op, "abort") || is(op, "shutdown")) {
+        object->set_line = BZ_STORY_NONE;
+        object->take_line = line;
+    }
+}
+
+static void say_call(struct bz_reader *reader) {
+    struct bz_story_task *task = own(reader);
+    if (never_waits(reader->event->op)) {
+        say_deed(reader);
+        return;
+    }
+    task->op = reader->event->op;
+    task->object = reader->object;
+    task->is_call_unsaid = true; /* the next event says whether it waits */
+    task->call_line = BZ_STORY_NONE;
+    task->wait_line = BZ_STORY_NONE;
+    task->waker_line = BZ_STORY_NONE;
+}
+
+/* What an accepted operation found: left by an earlier one. It is taken now. */
+static void take(struct bz_reader *reader) {
+    const struct bz_story_task *task = own(reader);
+    struct bz_story_object *object = &reader->objects[reader->object];
+    uint32_t waker = task->op != NULL ? task->waker_line : BZ_STORY_NONE;
+    if (waker != BZ_STORY_NONE && bz_line_list_take(&object->left, waker) != BZ_STORY_NONE) {
+        return; /* the arrow of the wake-up says so */
+    }
+    uint32_t found = bz_line_list_take(&object->left, BZ_STORY_NONE);
+    if (is(reader->event->op, "wait") && waker == BZ_STORY_NONE) {
+        bool is_set = object->set_line != BZ_STORY_NONE;
+        uint32_t last = object->last_in_queue; /* a barrier opens: all others have come */
+        found = is_set      ? object->set_line
+                : last != 0 ? reader->tasks[last].wait_line
+                            : BZ_STORY_NONE;
+    }
+    bz_reader_add_arrow(reader, found, BZ_ARROW_TAKES);
+}
+
+/* It returned BZ_OK. */
+static void say_done(struct bz_reader *reader) {
+    static const char *const texts[][3] = {
+        {"acquire", "acquires '", "'"},
+        {"put", "puts an item ('", "')"},
+        {"get", "gets an item ('", "')"},
+        {"wait", "ends its wait for '", "'"},
+    };
+    const char *op = reader->event->op;
+    const char *before = "calls something of '";
+    const char *after = "'";
+    for (unsigned index = 0; index < sizeof texts / sizeof texts[0]; index++) {
+        if (is(op, texts[index][0])) {
+            before = texts[index][1];
+            after = texts[index][2];
+        }
+    }
+    if (is(op, "wait") && (own(reader)->op == NULL || own(reader)->wait_line == BZ_STORY_NONE)) {
+        before = "need not wait for '";
+    }
+    struct bz_story_object *object = &reader->objects[reader->object];
+    uint32_t line = bz_reader_add_line(reader, reader->task, "%s%s%s", before,
+                                       object_name(reader, reader->object), after);
+    take(reader);
+    if (is(op, "acquire")) {
+        bz_reader_hold(reader, reader->task, reader->object, line);
+    } else if (is(op, "put") || is(op, "get")) {
+        object->take_line = line;
+        bz_line_list_push(&reader->objects[object->partner].left, line);
+    }
+}
+
+/* It did not. */
+static void say_failed(struct bz_reader *reader) {
+    struct bz_story_task *task = own(reader);
+    const char *op = or_else(reader->event->op, "an operation");
+    const char *name = object_name(reader, reader->object);
+    const char *status = or_else(reader->event->status, "?");
+    bool has_waited = task->op != NULL && task->wait_line != BZ_STORY_NONE;
+    uint32_t line = task->last_line;
+    if (never_waits(op) && line != BZ_STORY_NONE && line == task->call_line) {
+        bz_reader_set_text(reader, line, "is refused: %s of '%s' returns %s", op, name, status);
+    } else {
+        line = bz_reader_add_line(reader, reader->task,
+                                  has_waited ? "leaves: %s of '%s' returns %s"
+                                             : "is refused: %s of '%s' returns %s",
+                                  op, name, status);
+    }
+    if (is(op, "release")) { /* nothing was given up */
+        bz_line_list_take(&reader->objects[reader->object].left, line);
+        if (task->released != BZ_STORY_NONE) {
+            bz_reader_hold(reader, reader->task, reader->object, task->released);
+        }
+    }
+    bz_line_list_push(&reader->objects[reader->object].failed, line);
+}
+
+static void say_return(struct bz_reader *reader) {
+    struct bz_story_task *task = own(reader);
+    if (lock_of(reader, task) != 0) {
+        bz_reader_set_aside(reader, reader->task, lock_of(reader, task), false);
+    }
+    if (is(reader->event->status, "ok")) {
+        say_done(reader);
+    } else {
+        say_failed(reader);
+    }
+    if (task->op != NULL && !never_waits(reader->event->op)) {
+        bz_reader_leave_queue(reader, reader->task);
+        task->op = NULL;
+        task->is_call_unsaid = false;
+    }
+    task->call_line = BZ_STORY_NONE;
+    task->released = BZ_STORY_NONE;
+}
+
+/* --- tasks ------------------------------------------------------------------------------------ */
+
+static void say_spawn(struct bz_reader *reader) {
+    bz_reader_begin_span(reader, reader->task, reader->step, BZ_SPAN_UNSTARTED, NULL);
+    if (reader->event->by != NULL) {
+        uint32_t parent = bz_trace_find_task(reader->trace, reader->event->by);
+        own(reader)->arrow_from =
+            bz_reader_add_line(reader, parent, "spawns %s", task_name(reader, reader->task));
+    }
+}
+
+/* Why it waits: whoever waits before it, or who took what it needs. */
+static void say_waits(struct bz_reader *reader) {
+    struct bz_story_task *task = own(reader);
+    struct bz_story_object *object = &reader->objects[task->object];
+    uint32_t ahead = object->last_in_queue;
+    task->is_call_unsaid = false;
+    task->wait_line = bz_reader_add_line(reader, reader->task, "waits for '%s'",
+                                         object_name(reader, task->object));
+    if (task->is_queued) {
+        return; /* it waits again */
+    }
+    if (ahead != 0) {
+        bz_reader_add_arrow(reader, reader->tasks[ahead].wait_line, BZ_ARROW_QUEUE);
+    } else {
+        uint32_t holding = object->newest_holding;
+        bz_reader_add_arrow(reader, object->take_line, BZ_ARROW_BLOCKS);
+        for (unsigned count = 0; holding != 0 && count < 8; count++) {
+            bz_reader_add_arrow(reader, reader->holdings[holding].line, BZ_ARROW_BLOCKS);
+            holding = reader->holdings[holding].older;
+        }
+    }
+    bz_reader_join_queue(reader, reader->task);
+}
+
+static void say_suspend(struct bz_reader *reader) {
+    struct bz_story_task *task = own(reader);
+    const char *object = reader->objects[task->op != NULL ? task->object : 0].name;
+    enum bz_span_kind kind = BZ_SPAN_SLEEPING;
+    const char *wait = task->wait = or_else(reader->event->wait, "?");
+    task->is_expected = !is(wait, "yield") || task->op != NULL;
+    if (task->op != NULL && is(wait, "future")) {
+        say_waits(reader);
+        bz_reader_set_aside(reader, reader->task, lock_of(reader, task), true);
+        kind = BZ_SPAN_WAITING;
+    } else if (task->op != NULL) {
+        task->is_call_unsaid = false;
+        bz_reader_add_line(reader, reader->task, "%s inside %s of '%s'",
+                           is(wait, "sleep")   ? "sleeps"
+                           : is(wait, "yield") ? "yields"
+                                               : "waits",
+                           task->op, or_else(object, "?"));
+    } else if (!is(wait, "yield")) {
+        bz_reader_add_line(reader, reader->task, "%s",
+                           is(wait, "sleep")  ? "sleeps"
+                           : is(wait, "join") ? "waits for other tasks"
+                                              : "waits for a future");
+    }
+    kind = is(wait, "yield") ? BZ_SPAN_READY : kind;
+    bz_reader_begin_span(reader, reader->task, reader->step + 1,
+                         task->is_struck ? BZ_SPAN_STRUCK : kind,
+                         kind == BZ_SPAN_WAITING ? object : NULL);
+}
+
+static void say_resume(struct bz_reader *reader) {
+    struct bz_story_task *task = own(reader);
+    const char *status = or_else(reader->event->status, "?");
+    const char *verb = task->has_started ? "resumes" : "starts";
+    bool is_said = task->is_expected || !task->has_started || !is(status, "ok");
+    reader->running = reader->task;
+    bz_reader_begin_span(reader, reader->task, reader->step, BZ_SPAN_RUNNING, NULL);
+    task->has_started = true;
+    task->is_expected = false;
+    task->is_struck = false;
+    task->wait = NULL;
+    if (is(status, "ok") && is_said) {
+        bz_reader_add_line(reader, reader->task, "%s", verb);
+    } else if (is_said) {
+        bz_reader_add_line(reader, reader->task, is(status, "cancelled") ? "%s %s" : "%s with %s",
+                           verb, status);
+    }
+}
+
+static void say_exit(struct bz_reader *reader) {
+    own(reader)->has_ended = true;
+    bz_reader_add_line(reader, reader->task, "ends (%s)", or_else(reader->event->status, "?"));
+    bz_reader_begin_span(reader, reader->task,
+                         reader->running == reader->task ? reader->step + 1 : reader->step,
+                         BZ_SPAN_DONE, NULL);
+}
+
+/* --- wake-ups and cancels --------------------------------------------------------------------- */
+
+static void say_wake(struct bz_reader *reader) {
+    struct bz_story_task *task = own(reader);
+    const char *status = or_else(reader->event->status, "?");
+    if (is(status, "cancelled")) {
+        return; /* the cancel has its own line */
+    }
+    bool is_own_timer = reader->is_timer && reader->handle_task == reader->task;
+    uint32_t waker = BZ_STORY_NONE;
+    if (is_own_timer) {
+        waker = reader->jump_ns == reader->event->time_ns ? reader->jump_line : BZ_STORY_NONE;
+    } else {
+        waker = actor_line(reader, reader->running, "wakes", task_name(reader, reader->task));
+    }
+    bz_reader_add_line(reader, reader->task, "is woken by %s (%s)",
+                       is_own_timer ? "its timer" : task_name(reader, reader->running),
+                       is(status, "ok") ? is_own_timer ? "due" : "result set" : status);
+    bz_reader_add_arrow(reader, waker, BZ_ARROW_WAKE);
+    task->waker_line = waker;
+    bool is_future = is(task->wait, "future") || is(task->wait, "join");
+    bz_reader_begin_span(reader, reader->task, reader->step,
+                         is_future ? BZ_SPAN_WOKEN : BZ_SPAN_READY, task->span.object);
+}
+
+static void say_inject(struct bz_reader *reader) {
+    reader->is_injection = true;
+    reader->injected = reader->task;
+}
+
+/* "is cancelled while waiting, by canceller" */
+static uint32_t add_cancel_line(struct bz_reader *reader, uint32_t actor, bool is_injected) {
+    static const char *const whens[][2] = {
+        {"cancelling", "once more"},
+        {"unstarted", "before its first step"},
+        {"woken", "while woken, before it resumes"},
+    };
+    const char *window = or_else(reader->event->window, "?");
+    const char *when = window;
+    for (unsigned index = 0; index < sizeof whens / sizeof whens[0]; index++) {
+        when = is(window, whens[index][0]) ? whens[index][1] : when;
+    }
+    const char *by = actor != 0 && actor == reader->task             ? "itself"
+                     : reader->is_timer && reader->event->by == NULL ? "a timeout"
+                                                                     : task_name(reader, actor);
+    bool is_refused = reader->event->status != NULL && !is(reader->event->status, "ok");
+    when = is_refused ? "too late" : when;
+    return bz_reader_add_line(reader, reader->task, "is cancelled %s%s%s%s",
+                              when == window ? "while " : "", when, is_injected ? "" : ", by ",
+                              is_injected ? " (injected)" : by);
+}
+
+static void say_cancel(struct bz_reader *reader) {
+    struct bz_story_task *task = own(reader);
+    bool is_injected = reader->is_injection && reader->injected == reader->task;
+    uint32_t actor = bz_trace_find_task(reader->trace, reader->event->by);
+    uint32_t from = BZ_STORY_NONE;
+    if (!is_injected && actor != reader->task) {
+        from = actor_line(reader, actor, "cancels", task_name(reader, reader->task));
+    }
+    struct bz_story_line *line = &reader->story->lines[add_cancel_line(reader, actor, is_injected)];
+    line->window = or_else(reader->event->window, "?");
+    line->is_injected = is_injected;
+    line->is_own_cancel = !is_injected;
+    reader->story->injected += is_injected;
+    reader->story->own_cancels += !is_injected;
+    bz_reader_add_arrow(reader, from, BZ_ARROW_CANCEL);
+    if (reader->event->status == NULL || is(reader->event->status, "ok")) {
+        task->is_struck = true;
+        if (reader->running != reader->task) {
+            bz_reader_begin_span(reader, reader->task, reader->step, BZ_SPAN_STRUCK,
+                                 task->span.object);
+        }
+    }
+}
+
+static void say_uncancel(struct bz_reader *reader) {
+    bz_reader_add_line(reader, reader->task, "takes back a cancel request (%" PRIu64 " left)",
+                       reader->event->n == BZ_TRACE_ABSENT ? 0 : reader->event->n);
+}
+
+/* --- the rest --------------------------------------------------------------------------------- */
+
+static void say_callback(struct bz_reader *reader) {
+    reader->is_timer = is(reader->event->role, "timer");
+    reader->is_callback = !reader->is_timer;
+    reader->handle_task = reader->task;
+}
+
+/* The clock moves on; a choice says whether it does although work is ready. */
+static void say_clock(struct bz_reader *reader) {
+    const struct bz_trace *trace = reader->trace;
+    reader->jump_line = BZ_STORY_NONE;
+    for (; reader->jump < trace->choice_count; reader->jump++) {
+        const struct bz_trace_choice *choice = &trace->choices[reader->jump];
+        if (choice->step > reader->step) {
+            return;
+        }
+        if (choice->step == reader->step && is(choice->kind, "delay") && choice->label == NULL) {
+            reader->jump_line = bz_reader_add_line(reader, 0, "the clock jumps to the next timer");
+            reader->jump_ns = reader->event->time_ns;
+            return;
+        }
+    }
+}
+
+/* The name of the present draw, or NULL: only values other than 0 have a choice. Choices and events
+ * are in the order of the run. */
+static const char *draw_label(struct bz_reader *reader) {
+    const struct bz_trace *trace = reader->trace;
+    while (reader->choice < trace->choice_count) {
+        const struct bz_trace_choice *choice = &trace->choices[reader->choice];
+        if (choice->label == NULL || choice->step < reader->step) {
+            reader->choice++;
+        } else if (choice->step == reader->step && choice->n == own(reader)->draws &&
+                   bz_trace_find_task(trace, choice->task) == reader->task) {
+            reader->choice++;
+            return choice->label;
+        } else {
+            return NULL; /* it is about a later draw */
+        }
+    }
+    return NULL;
+}
+
+static void say_draw(struct bz_reader *reader) {
+    struct bz_story_task *task = own(reader);
+    uint64_t value = reader->event->n == BZ_TRACE_ABSENT ? 0 : reader->event->n;
+    char text[BZ_STORY_TEXT_BYTES];
+    task->draws++;
+    const char *label = draw_label(reader);
+    snprintf(text, sizeof text, "%s%s%" PRIu64, or_else(label, ""), label != NULL ? " " : "",
+             value);
+    bz_reader_add_line(reader, reader->task, "draws %s", text);
+}
+
+static void say_note(struct bz_reader *reader) {
+    if (reader->event->n != BZ_TRACE_ABSENT) {
+        bz_reader_add_line(reader, reader->task, "note %" PRIu64, reader->event->n);
+    }
+}
+
+void bz_reader_say(struct bz_reader *reader) {
+    static const struct {
+        const char *event;
+        void (*say)(struct bz_reader *reader);
+    } sayings[] = {
+        {"call", say_call},         {"return", say_return}, {"suspend", say_suspend},
+        {"resume", say_resume},     {"wake", say_wake},     {"inject", say_inject},
+        {"cancel", say_cancel},     {"exit", say_exit},     {"draw", say_draw},
+        {"note", say_note},         {"spawn", say_spawn},   {"uncancel", say_uncancel},
+        {"callback", say_callback}, {"clock", say_clock},
+    };
+    for (size_t index = 0; index < sizeof sayings / sizeof sayings[0]; index++) {
+        if (is(reader->event->event, sayings[index].event)) {
+            sayings[index].say(reader);
+            return;
+        }
+    }
+}

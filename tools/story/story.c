@@ -1,0 +1,279 @@
+#include "tools/story/story.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/story/reader.h"
+#include "traces/lack.h"
+
+static bool is(const char *text, const char *word) {
+    return text != NULL && strcmp(text, word) == 0;
+}
+
+static void *new_array(size_t count, size_t element_bytes) {
+    return bz_lack_check(calloc(count, element_bytes), "the story of a run");
+}
+
+/* --- before the events are read --------------------------------------------------------------- */
+
+/* The object called `name` and `suffix`; 0: none. */
+static uint32_t find_sibling(struct bz_reader *reader, const char *name, const char *suffix) {
+    size_t length = strlen(name);
+    for (uint32_t number = 1; number <= reader->object_count; number++) {
+        const char *other = reader->objects[number].name;
+        if (strncmp(other, name, length) == 0 && strcmp(other + length, suffix) == 0) {
+            return number;
+        }
+    }
+    return 0;
+}
+
+/* Which objects belong together: by the names that scenario `program` gives them, or because there
+ * is only one queue. */
+static void pair_objects(struct bz_reader *reader) {
+    const struct bz_trace *trace = reader->trace;
+    uint32_t with[2] = {0, 0}; /* the objects of gets, of puts */
+    bool is_only[2] = {true, true};
+    for (size_t index = 0; index < trace->event_count; index++) {
+        const struct bz_trace_event *event = &trace->events[index];
+        uint32_t number = bz_reader_object(reader, event->object);
+        unsigned kind = is(event->op, "get") ? 0 : is(event->op, "put") ? 1 : 2;
+        reader->objects[number].is_condition |= is(event->op, "notify");
+        if (number != 0 && kind < 2) {
+            is_only[kind] &= with[kind] == 0 || with[kind] == number;
+            with[kind] = number;
+        }
+    }
+    if (with[0] != 0 && with[1] != 0 && is_only[0] && is_only[1]) {
+        reader->objects[with[0]].partner = with[1];
+        reader->objects[with[1]].partner = with[0];
+        return;
+    }
+    for (uint32_t number = 1; number <= reader->object_count && number < 1000; number++) {
+        uint32_t slots = find_sibling(reader, reader->objects[number].name, "-slots");
+        uint32_t lock = find_sibling(reader, reader->objects[number].name, "-lock");
+        if (slots != 0) {
+            reader->objects[number].partner = slots;
+            reader->objects[slots].partner = number;
+        } else if (lock != 0) {
+            reader->objects[number].partner = lock;
+            reader->objects[number].is_condition = true;
+        }
+    }
+}
+
+static void begin(struct bz_reader *reader, struct bz_story *story) {
+    const struct bz_trace *trace = story->trace;
+    size_t slots = 64;
+    while (slots < 2 * trace->event_count) {
+        slots *= 2;
+    }
+    *reader = (struct bz_reader){.story = story,
+                                 .trace = trace,
+                                 .slot_mask = (uint32_t)slots - 1,
+                                 .loop_line = BZ_STORY_NONE,
+                                 .jump_line = BZ_STORY_NONE};
+    reader->slots = new_array(slots, sizeof *reader->slots);
+    reader->objects = new_array(trace->event_count + 2, sizeof *reader->objects);
+    reader->tasks = new_array(trace->task_count + 1, sizeof *reader->tasks);
+    for (size_t number = 0; number <= trace->task_count; number++) {
+        struct bz_story_task *task = &reader->tasks[number];
+        task->arrow_from = task->last_line = task->call_line = BZ_STORY_NONE;
+        task->wait_line = task->waker_line = task->released = BZ_STORY_NONE;
+        task->span.task = (uint32_t)number;
+    }
+    reader->objects[0].set_line = reader->objects[0].take_line = BZ_STORY_NONE;
+    reader->objects[0].last_line = BZ_STORY_NONE;
+    pair_objects(reader);
+}
+
+static void end(struct bz_reader *reader) {
+    for (uint32_t number = 0; number <= reader->object_count; number++) {
+        free(reader->objects[number].left.lines);
+        free(reader->objects[number].failed.lines);
+    }
+    free(reader->holdings);
+    free(reader->slots);
+    free(reader->objects);
+    free(reader->tasks);
+}
+
+/* --- the events ------------------------------------------------------------------------------- */
+
+static void read_event(struct bz_reader *reader, const struct bz_trace_event *event) {
+    if (event->step != reader->step) {
+        reader->step = event->step;
+        reader->running = 0;
+        reader->loop_line = BZ_STORY_NONE;
+        reader->is_injection = reader->is_timer = reader->is_callback = false;
+        reader->handle_task = 0;
+    }
+    reader->event = event;
+    reader->event_index = (uint32_t)(event - reader->trace->events);
+    reader->task = bz_trace_find_task(reader->trace, event->task);
+    reader->object = bz_reader_object(reader, event->object);
+    bz_reader_say(reader);
+}
+
+static void count_deviations(struct bz_story *story) {
+    for (size_t index = 0; index < story->trace->choice_count; index++) {
+        const struct bz_trace_choice *choice = &story->trace->choices[index];
+        bool is_jump = is(choice->kind, "delay") && choice->label == NULL;
+        story->deviations += is(choice->kind, "next") || is_jump;
+    }
+}
+
+/* --- what the violation depends on ------------------------------------------------------------ */
+
+struct search {
+    struct bz_story *story;
+    uint32_t *open; /* lines whose causes are not marked yet */
+    size_t open_count;
+};
+
+static void mark(struct search *search, uint32_t line) {
+    if (line != BZ_STORY_NONE && !search->story->lines[line].is_cause) {
+        search->story->lines[line].is_cause = true;
+        search->open[search->open_count++] = line;
+    }
+}
+
+/* The state of the object: who waits there, who owns it, what was left there and not taken, whose
+ * operation failed after a wait, and what happened last. */
+static void mark_object(struct search *search, const struct bz_reader *reader, uint32_t number) {
+    const struct bz_story_object *object = &reader->objects[number];
+    if (number == 0) {
+        return;
+    }
+    mark(search, object->last_line);
+    mark(search, object->set_line);
+    for (uint32_t task = object->last_in_queue; task != 0;
+         task = reader->tasks[task].queue_before) {
+        mark(search, reader->tasks[task].last_line);
+    }
+    for (uint32_t held = object->newest_holding; held != 0; held = reader->holdings[held].older) {
+        mark(search, reader->holdings[held].line);
+    }
+    for (size_t index = 0; index < object->left.count; index++) {
+        mark(search, object->left.lines[index]);
+    }
+    for (size_t index = 0; index < object->failed.count; index++) {
+        mark(search, object->failed.lines[index]);
+    }
+}
+
+/* All tasks that have not ended, or all. */
+static void mark_tasks(struct search *search, const struct bz_reader *reader, bool with_ended) {
+    for (size_t number = 0; number <= reader->trace->task_count; number++) {
+        if (with_ended || !reader->tasks[number].has_ended) {
+            mark(search, reader->tasks[number].last_line);
+        }
+    }
+}
+
+static void mark_seeds(struct search *search, struct bz_reader *reader, uint32_t violation) {
+    const struct bz_trace_verdict *verdict = &reader->trace->verdict;
+    uint32_t object = bz_reader_object(reader, verdict->object);
+    bool concerns_all = is(verdict->oracle, "deadlock") || is(verdict->oracle, "livelock");
+    mark(search, violation);
+    mark_object(search, reader, object);
+    mark_object(search, reader, reader->objects[object].partner);
+    for (uint32_t line = violation;
+         line-- > 0 && search->story->lines[line].step == verdict->step;) {
+        mark(search, line);
+    }
+    if (concerns_all || (verdict->task == NULL && verdict->object == NULL)) {
+        mark_tasks(search, reader, !concerns_all);
+    }
+}
+
+/* Happened before: backwards along the order of each task and along the arrows. */
+static void mark_causes(struct bz_story *story, struct bz_reader *reader, uint32_t violation) {
+    struct search search = {.story = story,
+                            .open = new_array(story->line_count, sizeof *search.open)};
+    size_t *first = new_array(story->line_count + 1, sizeof *first); /* arrow to each line */
+    size_t arrow = 0;
+    for (uint32_t line = 0; line <= story->line_count; line++) {
+        first[line] = arrow;
+        while (arrow < story->arrow_count && story->arrows[arrow].to == line) {
+            arrow++;
+        }
+    }
+    mark_seeds(&search, reader, violation);
+    while (search.open_count > 0) {
+        uint32_t line = search.open[--search.open_count];
+        mark(&search, story->lines[line].before);
+        for (arrow = first[line]; arrow < first[line + 1]; arrow++) {
+            mark(&search, story->arrows[arrow].from);
+        }
+    }
+    free(first);
+    free(search.open);
+}
+
+/* The line after the last event. */
+static uint32_t add_violation(struct bz_reader *reader) {
+    const struct bz_trace_verdict *verdict = &reader->trace->verdict;
+    reader->step = verdict->step;
+    reader->task = BZ_STORY_NONE; /* the line is not about the last event's operation */
+    uint32_t line = bz_reader_add_line(reader, bz_trace_find_task(reader->trace, verdict->task),
+                                       "*** %s ***", verdict->oracle);
+    struct bz_story_line *said = &reader->story->lines[line];
+    said->object = verdict->object;
+    said->is_violation = true;
+    return line;
+}
+
+/* --- spans ------------------------------------------------------------------------------------ */
+
+/* Sorts by task, and keeps the order within a task. */
+static void sort_spans(struct bz_story *story) {
+    size_t task_count = story->trace->task_count;
+    size_t *next = new_array(task_count + 2, sizeof *next);
+    struct bz_span *sorted = new_array(story->span_count + 1, sizeof *sorted);
+    for (size_t index = 0; index < story->span_count; index++) {
+        next[story->spans[index].task + 1]++;
+    }
+    for (size_t task = 1; task <= task_count; task++) {
+        next[task] += next[task - 1];
+    }
+    for (size_t index = 0; index < story->span_count; index++) {
+        sorted[next[story->spans[index].task]++] = story->spans[index];
+    }
+    free(next);
+    free(story->spans);
+    story->spans = sorted;
+}
+
+void bz_story_init(struct bz_story *story, const struct bz_trace *trace) {
+    struct bz_reader reader;
+    bool is_violation = trace->verdict.oracle != NULL;
+    *story = (struct bz_story){.trace = trace};
+    begin(&reader, story);
+    for (size_t index = 0; index < trace->event_count; index++) {
+        if (is_violation && trace->events[index].step > trace->verdict.step) {
+            break;
+        }
+        read_event(&reader, &trace->events[index]);
+    }
+    for (uint32_t task = 1; task <= trace->task_count; task++) {
+        bz_reader_begin_span(&reader, task, reader.step + 1, BZ_SPAN_DONE, NULL);
+    }
+    if (is_violation) {
+        mark_causes(story, &reader, add_violation(&reader));
+    } else {
+        for (size_t line = 0; line < story->line_count; line++) {
+            story->lines[line].is_cause = true;
+        }
+    }
+    count_deviations(story);
+    sort_spans(story);
+    end(&reader);
+}
+
+void bz_story_fini(struct bz_story *story) {
+    free(story->lines);
+    free(story->arrows);
+    free(story->spans);
+    *story = (struct bz_story){0};
+}
