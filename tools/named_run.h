@@ -12,8 +12,9 @@ struct bz_named_run {
     const char *input; /* a token, or the path of a trace */
     bool is_token;
     struct bz_program program;
-    struct bz_trace trace;          /* read from the file, or recorded from the token */
-    struct bz_replay_report report; /* whether it is the run that the digest or the file describes */
+    struct bz_trace trace; /* read from the file, or recorded from the token */
+    struct bz_replay_report
+        report; /* whether it is the run that the digest or the file describes */
 };
 
 /* Whether `input` is meant as a token, and not as a path. Also true for a token without its digest,

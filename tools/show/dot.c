@@ -124,6 +124,8 @@ static void put_arrows(const struct bz_view *view, struct bz_paper *paper) {
         [BZ_ARROW_CANCEL] =
             "color=\"#b91c1c\", fontcolor=\"#b91c1c\", label=\"cancels\", style=dashed",
         [BZ_ARROW_TAKES] = "color=\"#1d4ed8\"",
+        [BZ_ARROW_BLOCKS] = "color=\"#b45309\", fontcolor=\"#b45309\", label=\"blocks\", "
+                            "style=dotted",
         [BZ_ARROW_QUEUE] = "color=\"#6b7280\", fontcolor=\"#6b7280\", label=\"behind\", "
                            "style=dotted",
     };

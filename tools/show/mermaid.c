@@ -21,8 +21,8 @@ static void put_text(struct bz_paper *paper, const char *text) {
 struct diagram {
     const struct bz_view *view;
     bool is_cause_only;
-    size_t first;    /* earlier lines are left out */
-    bool *has_lane;  /* by task */
+    size_t first;   /* earlier lines are left out */
+    bool *has_lane; /* by task */
 };
 
 static bool is_shown(const struct diagram *diagram, size_t index) {

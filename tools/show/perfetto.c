@@ -120,8 +120,8 @@ static void put_line(struct track *track, size_t index) {
     const struct bz_story_line *line = &track->view->story->lines[index];
     const char *message = track->view->trace->verdict.message;
     begin(track, "i", line->task);
-    bz_paper_printf(track->paper, ",\"s\":\"%s\",\"cat\":\"%s\",\"name\":",
-                    line->is_violation ? "p" : "t",
+    bz_paper_printf(track->paper,
+                    ",\"s\":\"%s\",\"cat\":\"%s\",\"name\":", line->is_violation ? "p" : "t",
                     line->is_violation ? "violation" : "line");
     bz_paper_json(track->paper, line->text);
     put_time(track->paper, "ts", track->lines_ns[index]);

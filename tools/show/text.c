@@ -14,10 +14,10 @@
 #include "traces/lack.h"
 
 #define WIDTH 80u
-#define LANES_MAX 40u      /* more tasks than that get no lanes of their own */
-#define LANE_BYTES 6u      /* of a label, with its NUL */
-#define LANE_COLUMNS 36u   /* that lanes may take before they move closer together */
-#define TEXT_COLUMNS 24u   /* that a text is worth being wrapped for */
+#define LANES_MAX 40u    /* more tasks than that get no lanes of their own */
+#define LANE_BYTES 6u    /* of a label, with its NUL */
+#define LANE_COLUMNS 36u /* that lanes may take before they move closer together */
+#define TEXT_COLUMNS 24u /* that a text is worth being wrapped for */
 #define ROW_BYTES (LANES_MAX * LANE_BYTES + 1)
 
 struct lanes {
@@ -25,6 +25,7 @@ struct lanes {
     uint32_t *lane_of;         /* by task: 1 is the first lane; 0: none */
     const struct bz_span **at; /* by lane - 1: the span that the task is in; NULL: none yet */
     const struct bz_span **next;
+    char marks[LANES_MAX];     /* the same */
     uint32_t tasks[LANES_MAX]; /* by lane - 1 */
     char labels[LANES_MAX][LANE_BYTES];
     unsigned count;
@@ -114,7 +115,7 @@ static bool are_labels_clear(struct lanes *lanes) {
 static void label_lanes(struct lanes *lanes) {
     if (!are_labels_clear(lanes)) {
         for (unsigned lane = 0; lane < lanes->count; lane++) {
-            snprintf(lanes->labels[lane], LANE_BYTES, "%u", lane + 1);
+            snprintf(lanes->labels[lane], LANE_BYTES, "%u", (lane + 1) % 100);
         }
     }
     unsigned longest = 1;
@@ -138,8 +139,7 @@ static void measure(struct lanes *lanes) {
         snprintf(step, sizeof step, "%" PRIu64, line->step);
         lanes->step_width = wider(lanes->step_width, step);
         lanes->time_width = wider(lanes->time_width, bz_cli_time_text(line->time_ns));
-        lanes->task_width =
-            wider(lanes->task_width, bz_show_task(lanes->view->trace, line->task));
+        lanes->task_width = wider(lanes->task_width, bz_show_task(lanes->view->trace, line->task));
     }
 }
 
@@ -160,10 +160,10 @@ static const struct bz_span *first_span(const struct bz_story *story, uint32_t t
 }
 
 static char mark_of(const struct bz_span *span) {
-    static const char marks[] = {[BZ_SPAN_UNSTARTED] = ' ', [BZ_SPAN_READY] = '|',
-                                 [BZ_SPAN_RUNNING] = '|',   [BZ_SPAN_WAITING] = 'w',
-                                 [BZ_SPAN_WOKEN] = 'r',     [BZ_SPAN_STRUCK] = 'c',
-                                 [BZ_SPAN_SLEEPING] = 'z',  [BZ_SPAN_DONE] = ' '};
+    static const char marks[] = {
+        [BZ_SPAN_UNSTARTED] = ' ', [BZ_SPAN_READY] = '|', [BZ_SPAN_RUNNING] = '|',
+        [BZ_SPAN_WAITING] = 'w',   [BZ_SPAN_WOKEN] = 'r', [BZ_SPAN_STRUCK] = 'c',
+        [BZ_SPAN_SLEEPING] = 'z',  [BZ_SPAN_DONE] = ' '};
     if (span == NULL) {
         return ' ';
     }
@@ -171,18 +171,30 @@ static char mark_of(const struct bz_span *span) {
     return span->is_holding && (mark == '|' || mark == 'z') ? 'h' : mark;
 }
 
-/* Follows the spans up to the line. Within its step, a task changes only with a line of its own. */
+/* A wait that ends in the step in which it was to begin has no span of its own. */
+static char mark_before(const struct bz_span *next) {
+    return next->kind == BZ_SPAN_WOKEN || next->object != NULL ? 'w' : 'z';
+}
+
+/* Follows the spans up to the line. Wake-ups and cancels wait for the line that tells of them. */
 static void move_on(struct lanes *lanes, const struct bz_story_line *line) {
     const struct bz_story *story = lanes->view->story;
     const struct bz_span *end = story->spans + story->span_count;
     for (unsigned lane = 0; lane < lanes->count; lane++) {
         uint32_t task = lanes->tasks[lane];
-        uint64_t limit = line->step + (line->task == task);
         const struct bz_span *next = lanes->next[lane];
-        while (next != NULL && next < end && next->task == task && next->step < limit) {
+        while (next != NULL && next < end && next->task == task && next->step <= line->step) {
+            bool is_told = next->kind == BZ_SPAN_WOKEN || next->kind == BZ_SPAN_STRUCK;
+            if (is_told && next->step == line->step && line->task != task) {
+                break;
+            }
             lanes->at[lane] = next++;
         }
         lanes->next[lane] = next;
+        const struct bz_span *at = lanes->at[lane];
+        bool is_over = at != NULL && at->kind == BZ_SPAN_RUNNING && at->end <= line->step &&
+                       next < end && next->task == task;
+        lanes->marks[lane] = is_over ? mark_before(next) : mark_of(at);
     }
 }
 
@@ -208,7 +220,7 @@ static void draw_row(struct lanes *lanes, size_t index, char row[ROW_BYTES]) {
     memset(row, ' ', length);
     row[length] = '\0';
     for (unsigned lane = 0; lane < lanes->count; lane++) {
-        row[lane * lanes->pitch] = mark_of(lanes->at[lane]);
+        row[lane * lanes->pitch] = lanes->marks[lane];
     }
     unsigned own = line->task <= lanes->view->trace->task_count ? lanes->lane_of[line->task] : 0;
     if (own == 0) {
@@ -310,7 +322,7 @@ static void put_line(struct lanes *lanes, struct bz_paper *paper, size_t index) 
     draw_row(lanes, index, row);
     size_t start = paper->length;
     bz_paper_printf(paper, "%c %*s  %*s  %s ",
-                    line->is_violation               ? '!'
+                    line->is_violation            ? '!'
                     : line->is_cause && is_failed ? '>'
                                                   : ' ',
                     lanes->step_width, step, lanes->time_width,
@@ -338,8 +350,8 @@ void bz_show_text(const struct bz_view *view, struct bz_paper *paper) {
     const struct bz_span *at[LANES_MAX] = {NULL};
     const struct bz_span *next[LANES_MAX] = {NULL};
     struct lanes lanes = {.view = view, .at = at, .next = next};
-    lanes.lane_of = bz_lack_check(calloc(view->trace->task_count + 1, sizeof *lanes.lane_of),
-                                  "a picture");
+    lanes.lane_of =
+        bz_lack_check(calloc(view->trace->task_count + 1, sizeof *lanes.lane_of), "a picture");
     choose_lanes(&lanes, false);
     label_lanes(&lanes);
     measure(&lanes);

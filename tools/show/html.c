@@ -1,0 +1,6 @@
+#include "tools/show/show.h"
+
+void bz_show_html(const struct bz_view *view, struct bz_paper *paper) {
+    (void)view;
+    (void)paper;
+}
