@@ -10,4 +10,7 @@ struct bz_embedded {
 /* The templates of `buzzer new variant`. */
 extern const struct bz_embedded bz_variant_templates[];
 
+/* The templates of `buzzer show`: page.html, ... */
+extern const struct bz_embedded bz_show_templates[];
+
 #endif
