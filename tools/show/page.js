@@ -9,7 +9,7 @@
   const WORD = ["", "", "", "waits", "woken", "cancelled", "sleeps", ""];
   const WAKE = 1, CANCEL = 2;
   const CAUSE = 1, VIOLATION = 2, INJECTED = 4;
-  const LANE = 44, BAR = 18, RULER = 44, CURVE = run.curve.length > 0 ? 76 : 0;
+  const RULER = 44, CURVE = run.curve.length > 0 ? 76 : 0;
   const ZOOM_MAX = 160, WIDTH_MAX = 16e6;
   const byId = (id) => document.getElementById(id);
   const canvas = byId("canvas"), scroll = byId("scroll"), space = byId("space"), overview = byId("overview");
@@ -153,6 +153,7 @@
   if (violation) view.lane = Math.max(0, laneOf[violation.task]);
   let colour = {};
   let gutter = 120;
+  let laneHeight = 44, barHeight = 18; /* heights: few lanes are higher */
   let isQueued = false;
 
   function readColours() {
@@ -197,8 +198,10 @@
     let widest = 60;
     for (const lane of lanes.slice(0, 500)) widest = Math.max(widest, context.measureText(lane.name).width);
     gutter = Math.ceil(Math.min(widest, Math.max(100, scroll.clientWidth * 0.25))) + 28;
+    laneHeight = Math.floor(clamp((scroll.clientHeight - RULER - CURVE - 8) / Math.max(lanes.length, 1), 40, 64));
+    barHeight = Math.round(laneHeight * 0.38);
     space.style.width = Math.ceil(gutter + (last + 2) * view.px) + "px";
-    space.style.height = RULER + lanes.length * LANE + CURVE + 8 + "px";
+    space.style.height = RULER + lanes.length * laneHeight + CURVE + 8 + "px";
   }
 
   function redraw() {
@@ -215,11 +218,11 @@
     return {
       context, width, height, top, px,
       x: (step) => gutter + step * px - left,
-      y: (lane) => RULER + lane * LANE + LANE / 2 - top,
+      y: (lane) => RULER + lane * laneHeight + laneHeight / 2 - top,
       first: Math.max(0, Math.floor(left / px) - 1),
       end: Math.min(last + 1, Math.ceil((left + width - gutter) / px) + 1),
-      firstLane: clamp(Math.floor(top / LANE), 0, lanes.length),
-      endLane: clamp(Math.ceil((top + height - RULER - CURVE) / LANE), 0, lanes.length),
+      firstLane: clamp(Math.floor(top / laneHeight), 0, lanes.length),
+      endLane: clamp(Math.ceil((top + height - RULER - CURVE) / laneHeight), 0, lanes.length),
     };
   }
 
@@ -236,7 +239,7 @@
     for (let lane = p.firstLane; lane < p.endLane; lane++) {
       if (lane % 2 === 1) {
         context.fillStyle = colour.stripe;
-        context.fillRect(0, p.y(lane) - LANE / 2, p.width, LANE);
+        context.fillRect(0, p.y(lane) - laneHeight / 2, p.width, laneHeight);
       }
     }
   }
@@ -245,7 +248,7 @@
     const { context } = p, width = Math.max(p.px, 3);
     context.fillStyle = colour.cursor;
     context.fillRect(p.x(view.step), 0, width, p.height);
-    context.fillRect(0, p.y(view.lane) - LANE / 2, p.width, LANE);
+    context.fillRect(0, p.y(view.lane) - laneHeight / 2, p.width, laneHeight);
   }
 
   function hatch(p, x, y, width, height, ink) {
@@ -271,7 +274,7 @@
     const { context } = p, y = p.y(lane);
     const x = p.x(span.step), width = Math.max(p.x(span.end) - x, 1);
     const name = STATE[span.kind];
-    const height = { [READY]: 5, [SLEEPING]: 10, [UNSTARTED]: 1 }[span.kind] || BAR;
+    const height = { [READY]: 5, [SLEEPING]: 10, [UNSTARTED]: 1 }[span.kind] || barHeight;
     if (span.kind === DONE) return;
     const gap = span.kind === RUNNING && width > 4 ? 1 : 0;
     context.fillStyle = span.kind === UNSTARTED ? colour.rule : colour[name];
@@ -279,7 +282,8 @@
     if ((span.kind === WOKEN || span.kind === STRUCK) && width > 3) {
       hatch(p, x, y - height / 2, width, height, colour[name + "-ink"]);
     }
-    const from = Math.max(x, gutter) + 6, room = Math.min(x + width, p.width) - from - 4;
+    const isMarked = span.kind === WOKEN || span.kind === STRUCK; /* in its first step */
+    const from = Math.max(x + (isMarked ? p.px * 0.75 : 0), gutter) + 6, room = Math.min(x + width, p.width) - from - 4;
     if (WORD[span.kind] !== "" && room > 34) {
       context.font = "600 11px " + FONT;
       context.fillStyle = colour[name + "-ink"];
@@ -315,9 +319,9 @@
     for (let index = Math.max(0, lowerBound(owned, p.first, stepOf) - 64); index < owned.length; index++) {
       const hold = owned[index];
       if (hold.step >= p.end) break;
-      const from = Math.max(p.x(hold.step), until), to = p.x(hold.end);
+      const from = Math.max(p.x(hold.step) + p.px / 2, until), to = p.x(Math.min(hold.end + 0.5, last + 1));
       if (to > from) {
-        context.fillRect(from, p.y(lane) + BAR / 2 + 2, Math.max(to - from, 1), 4);
+        context.fillRect(from, p.y(lane) + barHeight / 2 + 2, Math.max(to - from, 1), 4);
         until = to;
       }
     }
@@ -348,7 +352,7 @@
         context.fillStyle = colour.ink;
         context.textAlign = "center";
         context.textBaseline = "alphabetic";
-        context.fillText(fit(context, text(line.text), p.px - 6), x, p.y(lane) - BAR / 2 - 3);
+        context.fillText(fit(context, text(line.text), p.px - 6), x, p.y(lane) - barHeight / 2 - 3);
       }
     }
     context.globalAlpha = 1;
@@ -359,7 +363,7 @@
     const fromLane = laneOf[arrow.from.task], toLane = laneOf[arrow.to.task];
     const x1 = p.x(arrow.from.step) + p.px / 2, x2 = p.x(arrow.to.step) + p.px / 2;
     const down = toLane > fromLane ? 1 : -1;
-    const y1 = p.y(fromLane), y2 = p.y(toLane) - down * (BAR / 2 + 1);
+    const y1 = p.y(fromLane), y2 = p.y(toLane) - down * (barHeight / 2 + 1);
     const isMajor = arrow.kind === WAKE || arrow.kind === CANCEL;
     const ink = arrow.kind === WAKE ? colour.wakes : arrow.kind === CANCEL ? colour.cancels : colour.minor;
     context.strokeStyle = context.fillStyle = ink;
@@ -371,7 +375,7 @@
     if (x1 === x2) {
       context.lineTo(x2, y2 - down * 6);
     } else {
-      context.bezierCurveTo(x1, y1 + down * LANE / 2, x2, y2 - down * LANE / 2, x2, y2 - down * 6);
+      context.bezierCurveTo(x1, y1 + down * laneHeight / 2, x2, y2 - down * laneHeight / 2, x2, y2 - down * 6);
     }
     context.stroke();
     context.setLineDash([]);
@@ -480,7 +484,7 @@
       context.font = (isChosen ? "650" : "500") + " 13px " + FONT;
       if (isChosen) {
         context.fillStyle = colour.accent;
-        context.fillRect(0, p.y(lane) - LANE / 2 + 6, 4, LANE - 12);
+        context.fillRect(0, p.y(lane) - laneHeight / 2 + 6, 4, laneHeight - 12);
       }
       context.fillStyle = colour.ink;
       context.fillText(fit(context, lanes[lane].name, gutter - 26), 16, p.y(lane));
@@ -669,9 +673,9 @@
     const margin = Math.min(2 * view.px, room / 4);
     if (left - margin < scroll.scrollLeft) scroll.scrollLeft = left - margin;
     if (left + view.px + margin > scroll.scrollLeft + room) scroll.scrollLeft = left + view.px + margin - room;
-    const top = view.lane * LANE, high = scroll.clientHeight - RULER - CURVE;
+    const top = view.lane * laneHeight, high = scroll.clientHeight - RULER - CURVE;
     if (top < scroll.scrollTop) scroll.scrollTop = top;
-    if (top + LANE > scroll.scrollTop + high) scroll.scrollTop = top + LANE - high;
+    if (top + laneHeight > scroll.scrollTop + high) scroll.scrollTop = top + laneHeight - high;
   }
 
   function goTo(step, lane) {
@@ -755,7 +759,7 @@
     const box = scroll.getBoundingClientRect();
     const x = event.clientX - box.left, y = event.clientY - box.top;
     const step = Math.floor((scroll.scrollLeft + x - gutter) / view.px);
-    const lane = Math.floor((scroll.scrollTop + y - RULER) / LANE);
+    const lane = Math.floor((scroll.scrollTop + y - RULER) / laneHeight);
     const isOnLane = y > RULER && y < bottomOf(scroll.clientHeight) && lane < lanes.length;
     view.step = x < gutter ? view.step : clamp(step, 0, last);
     view.lane = isOnLane ? lane : view.lane;
@@ -816,9 +820,11 @@
         "sleeping-ink": "#1e3a8a", holding: "#7c3aed", wakes: "#15803d", cancels: "#dc2626", stripe: "#f8fafc",
         accent: "#2563eb", minor: "#94a3b8" });
     }
+    laneHeight = 44;
+    barHeight = 18;
     const width = 1200, count = Math.min(lanes.length, 30), px = Math.max((width - gutter) / (last + 2), 10);
     const left = Math.max(0, (verdictStep + 2) * px - (width - gutter));
-    const height = RULER + count * LANE + CURVE + 8;
+    const height = RULER + count * laneHeight + CURVE + 8;
     const context = resizeCanvas(byId("print-canvas"), width, height);
     byId("print-canvas").style.width = byId("print-canvas").style.height = "";
     drawPicture(pictureOf(context, width, height, left, 0, px), false);
@@ -829,7 +835,7 @@
         (kept.length < told.length ? ", the last of them" : "") : "") + ".";
     document.querySelector("#print-lines tbody").replaceChildren(...kept.map(printRow));
   });
-  window.addEventListener("afterprint", () => { readColours(); redraw(); });
+  window.addEventListener("afterprint", () => { readColours(); layOut(); redraw(); });
 
   /* --- the beginning ------------------------------------------------------------------------- */
 
