@@ -129,7 +129,8 @@ static void on_answer(struct bz_deferred_request *request, enum bz_status status
     client->is_asking = false;
     crowd->depth++;
     bz_world_assert(crowd->scene.world, crowd->depth <= crowd->scene.values[NESTING],
-                    "callbacks nest %lld deep", (long long)crowd->depth);
+                    "callbacks nest %lld deep; %lld is the most", (long long)crowd->depth,
+                    (long long)crowd->scene.values[NESTING]);
     if (status == BZ_OK) {
         on_granted(crowd, client);
     } else {

@@ -1,13 +1,12 @@
 #include "tools/diagnosis.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "sim/judge/judge.h"
 #include "tools/cli.h"
 #include "tools/plugins.h"
-#include "tools/story/story.h"
+#include "tools/story/timeline.h"
 
 static bool is(const char *text, const char *word) {
     return text != NULL && strcmp(text, word) == 0;
@@ -59,77 +58,126 @@ static uint64_t verdict_time_ns(const struct bz_trace *trace) {
     return time_ns;
 }
 
-static int longer(int width, const char *text) {
-    int length = (int)strlen(text);
-    return length > width ? length : width;
-}
+/* --- the whole report --------------------------------------------------------------------------
+ */
 
-static const char *line_task(const struct bz_story *story, const struct bz_story_line *line) {
-    return line->task == 0 ? "loop" : story->trace->tasks[line->task - 1];
-}
+#define REPORT_LINES_MAX 40u /* a run whose report is not longer is shown as a whole */
+#define ASKERS_MAX 3u        /* who asked for cancels, by name */
 
-static void print_timeline(FILE *out, const struct bz_trace *trace) {
-    struct bz_story story;
-    int task_width = 4;
-    int time_width = 4;
-    int step_width = 4;
-    size_t left_out = 0;
-    bz_story_init(&story, trace);
-    for (size_t index = 0; index < story.line_count; index++) {
-        const struct bz_story_line *line = &story.lines[index];
-        char step[24];
-        snprintf(step, sizeof step, "%" PRIu64, line->step);
-        left_out += !line->is_cause;
-        task_width = longer(task_width, line_task(&story, line));
-        time_width = longer(time_width, bz_cli_time_text(line->time_ns));
-        step_width = longer(step_width, step);
-    }
-    fprintf(out, "\n  %*s  %*s  %-*s  what\n", step_width, "step", time_width, "time", task_width,
-            "task");
-    for (size_t index = 0; index < story.line_count; index++) {
-        const struct bz_story_line *line = &story.lines[index];
-        if (line->is_cause) {
-            fprintf(out, "%c %*" PRIu64 "  %*s  %-*s  %s\n",
-                    line->step == trace->verdict.step ? '>' : ' ', step_width, line->step,
-                    time_width, bz_cli_time_text(line->time_ns), task_width,
-                    line_task(&story, line), line->text);
+struct diagnosis {
+    const struct bz_trace *trace;
+    const struct bz_variant *variant;
+    const char *token;
+    const char *trace_path;
+    struct bz_timeline timeline;
+};
+
+/* "2 cancels: 1 injected, 1 by canceller" */
+static void add_cancels(struct bz_text *text, const struct bz_story *story) {
+    struct {
+        const char *name;
+        uint32_t count;
+    } askers[ASKERS_MAX] = {{0}};
+    uint32_t total = story->injected + story->own_cancels;
+    uint32_t others = total;
+    uint32_t too_late = 0;
+    for (size_t index = 0; index < story->line_count; index++) {
+        const struct bz_story_line *line = &story->lines[index];
+        const struct bz_trace_event *event = &story->trace->events[line->event];
+        if (line->window == NULL) {
+            continue;
+        }
+        const char *name = line->is_injected  ? ""
+                           : line->is_timeout ? "a timeout"
+                                              : or_else(event->by, "the loop");
+        too_late += event->status != NULL && !is(event->status, "ok");
+        for (unsigned place = 0; place < ASKERS_MAX; place++) {
+            if (askers[place].name == NULL || is(askers[place].name, name)) {
+                askers[place].name = name;
+                askers[place].count++;
+                others--;
+                break;
+            }
         }
     }
-    fprintf(out, "(%zu lines that the violation does not depend on)\n\n", left_out);
-    bz_story_fini(&story);
+    bz_text_add(text, "%" PRIu32 " cancel%s", total, total == 1 ? "" : "s");
+    for (unsigned place = 0; place < ASKERS_MAX && askers[place].name != NULL; place++) {
+        bool is_injected = askers[place].name[0] == '\0';
+        bz_text_add(text, "%s%" PRIu32 " %s%s", place == 0 ? ": " : ", ", askers[place].count,
+                    is_injected ? "injected" : "by ", askers[place].name);
+    }
+    if (others > 0) {
+        bz_text_add(text, ", %" PRIu32 " by others", others);
+    }
+    if (too_late > 0) {
+        bz_text_add(text, " (%" PRIu32 " of them too late)", too_late);
+    }
+}
+
+static void print_head(const struct diagnosis *diagnosis, struct bz_wrap *wrap) {
+    const struct bz_trace *trace = diagnosis->trace;
+    const struct bz_story *story = &diagnosis->timeline.story;
+    const struct bz_trace_verdict *verdict = &trace->verdict;
+    uint32_t oracle = bz_oracle_index(verdict->oracle);
+    bool is_known = oracle < bz_oracle_count;
+    struct bz_text text = {0};
+    bz_wrap_printf(wrap, 2, BZ_COLOUR_BAD, "violation: %s%s%s", verdict->oracle,
+                   is_known ? ": " : "", is_known ? bz_oracles[oracle].summary : "");
+    bz_wrap_print(wrap, "  ", or_else(verdict->message, ""), 4, BZ_COLOUR_NONE);
+    bz_wrap_printf(wrap, 4, BZ_COLOUR_NONE,
+                   "  seed 0x%" PRIx64 ", step %" PRIu64 ", virtual time %s", trace->seed,
+                   verdict->step, bz_cli_time_text(verdict_time_ns(trace)));
+    bz_text_add(&text, "%" PRIu32 " deviation%s from a FIFO loop; ", story->deviations,
+                story->deviations == 1 ? "" : "s");
+    add_cancels(&text, story);
+    bz_wrap_print(wrap, "  ", text.bytes, 4, BZ_COLOUR_NONE);
+    bz_text_fini(&text);
+    const struct bz_fault *fault = bz_diagnosis_declared(diagnosis->variant, trace);
+    if (fault != NULL) {
+        bz_wrap_printf(wrap, 4, BZ_COLOUR_NONE, "  declared fault found: %s (%s): %s", fault->issue,
+                       fault->project, fault->summary);
+    }
+}
+
+/* Lines that are copied as a whole: they may be longer. */
+static void print_foot(const struct diagnosis *diagnosis, struct bz_wrap *wrap) {
+    const char *token = diagnosis->token;
+    if (token != NULL) {
+        bz_wrap_whole(wrap, "token   ", token);
+    }
+    if (diagnosis->trace_path != NULL) {
+        bz_wrap_whole(wrap, "trace   ", diagnosis->trace_path);
+    }
+    if (token != NULL) {
+        const struct bz_variant *variant = diagnosis->variant;
+        const char *plugin = variant != NULL ? bz_plugins_file(variant) : NULL;
+        struct bz_text text = {0};
+        bz_text_add(&text, "buzzer replay %s%s%s'%s'", plugin != NULL ? "--plugin '" : "",
+                    plugin != NULL ? plugin : "", plugin != NULL ? "' " : "", token);
+        bz_wrap_whole(wrap, "replay  ", text.bytes);
+        bz_text_fini(&text);
+    }
+}
+
+static void print_report(struct diagnosis *diagnosis, struct bz_wrap *wrap, bool is_whole) {
+    print_head(diagnosis, wrap);
+    bz_timeline_print(&diagnosis->timeline, wrap, is_whole);
+    print_foot(diagnosis, wrap);
 }
 
 void bz_diagnosis_print(FILE *out, const struct bz_trace *trace, const struct bz_variant *variant,
                         const char *token, const char *trace_path) {
-    const struct bz_trace_verdict *verdict = &trace->verdict;
-    if (verdict->oracle == NULL) {
+    struct diagnosis diagnosis = {
+        .trace = trace, .variant = variant, .token = token, .trace_path = trace_path};
+    struct bz_wrap counted = {0};
+    struct bz_wrap wrap = {.out = out, .is_colour = bz_wrap_has_colour(out)};
+    if (trace->verdict.oracle == NULL) {
         return;
     }
-    uint32_t oracle = bz_oracle_index(verdict->oracle);
-    bool is_known = oracle < bz_oracle_count;
-    uint64_t time_ns = verdict_time_ns(trace);
-    fprintf(out, "violation: %s%s%s\n", verdict->oracle, is_known ? ": " : "",
-            is_known ? bz_oracles[oracle].summary : "");
-    fprintf(out, "  %s\n", verdict->message != NULL ? verdict->message : "");
-    fprintf(out, "  seed 0x%" PRIx64 ", step %" PRIu64 ", virtual time %s\n", trace->seed,
-            verdict->step, bz_cli_time_text(time_ns));
-    const struct bz_fault *fault = bz_diagnosis_declared(variant, trace);
-    if (fault != NULL) {
-        fprintf(out, "  declared fault found: %s (%s): %s\n", fault->issue, fault->project,
-                fault->summary);
-    }
-    print_timeline(out, trace);
-    if (token != NULL) {
-        fprintf(out, "token   %s\n", token);
-    }
-    if (trace_path != NULL) {
-        fprintf(out, "trace   %s\n", trace_path);
-    }
-    if (token != NULL) {
-        const char *plugin = variant != NULL ? bz_plugins_file(variant) : NULL;
-        fprintf(out, "replay  buzzer replay %s%s%s'%s'\n", plugin != NULL ? "--plugin '" : "",
-                plugin != NULL ? plugin : "", plugin != NULL ? "' " : "", token);
-    }
+    bz_timeline_init(&diagnosis.timeline, trace);
+    print_report(&diagnosis, &counted, true);
+    print_report(&diagnosis, &wrap, counted.lines <= REPORT_LINES_MAX);
+    bz_timeline_fini(&diagnosis.timeline);
 }
 
 size_t bz_diagnosis_print_step(FILE *out, const struct bz_trace *trace, size_t first) {

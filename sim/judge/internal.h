@@ -189,14 +189,14 @@ enum bz_moment_kind {
                            what it may return, as bits; numbers[1]: enum bz_op */
     BZ_MOMENT_PUT_FAILED, /* the put of item numbers[0] into `queue` returned `status` */
     BZ_MOMENT_GET_FAILED, /* task's get from `queue` returned `status` */
-    BZ_MOMENT_NO_EFFECT,  /* a put or get failed; the ledger is up to date */
-    BZ_MOMENT_GOT,        /* task got item numbers[0] from `queue`; the ledger is that before it */
-    BZ_MOMENT_SIZED,      /* a put or get succeeded; the ledger is up to date */
-    BZ_MOMENT_SAID_DONE,  /* task's task_done on `queue` returned `status` */
-    BZ_MOMENT_LEFT_OVER,  /* at the end item numbers[0] of `queue` is missing */
-    BZ_MOMENT_SCOPE,      /* task left a timeout scope as `scope` says */
-    BZ_MOMENT_POOL,       /* no key of pool object is in use; it keeps numbers[0] locks */
-    BZ_MOMENT_END,        /* nothing can run any more, or the step limit was hit */
+    BZ_MOMENT_NO_EFFECT, /* a put or get failed, numbers[0]: enum bz_op; the ledger is up to date */
+    BZ_MOMENT_GOT,       /* task got item numbers[0] from `queue`; the ledger is that before it */
+    BZ_MOMENT_SIZED,     /* a put or get succeeded; the ledger is up to date */
+    BZ_MOMENT_SAID_DONE, /* task's task_done on `queue` returned `status` */
+    BZ_MOMENT_LEFT_OVER, /* at the end item numbers[0] of `queue` is missing */
+    BZ_MOMENT_SCOPE,     /* task left a timeout scope as `scope` says */
+    BZ_MOMENT_POOL,      /* no key of pool object is in use; it keeps numbers[0] locks */
+    BZ_MOMENT_END,       /* nothing can run any more, or the step limit was hit */
 };
 
 /* How a task left a timeout scope. */

@@ -136,7 +136,7 @@ void bz_judge_put(struct bz_judged_queue *queue, uint32_t value, enum bz_status 
     if (status != BZ_OK) {
         moment(queue, BZ_MOMENT_PUT_FAILED, value, status);
         item->state = was_got ? BZ_ITEM_GOT : BZ_ITEM_REFUSED;
-        moment(queue, BZ_MOMENT_NO_EFFECT, 0, status);
+        moment(queue, BZ_MOMENT_NO_EFFECT, BZ_OP_PUT, status);
         return;
     }
     hand_on(queue, queue->items);
@@ -166,7 +166,7 @@ void bz_judge_got(struct bz_judged_queue *queue, uint64_t value, enum bz_status 
     bz_judge_returns_or(queue->judge, queue->items, BZ_OP_GET, status, excuses(queue, BZ_OP_GET));
     if (status != BZ_OK) {
         moment(queue, BZ_MOMENT_GET_FAILED, 0, status);
-        moment(queue, BZ_MOMENT_NO_EFFECT, 0, status);
+        moment(queue, BZ_MOMENT_NO_EFFECT, BZ_OP_GET, status);
         return;
     }
     if (is_item) {

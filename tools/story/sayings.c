@@ -368,13 +368,18 @@ static void say_cancel(struct bz_reader *reader) {
     bool is_injected = reader->is_injection && reader->injected == reader->task;
     uint32_t actor = bz_trace_find_task(reader->trace, reader->event->by);
     uint32_t from = BZ_STORY_NONE;
-    if (!is_injected && actor != reader->task) {
+    bool is_timeout = reader->is_timer && reader->event->by == NULL;
+    if (is_timeout && !is_injected) {
+        from = reader->jump_ns == reader->event->time_ns ? reader->jump_line : BZ_STORY_NONE;
+    } else if (!is_injected && actor != reader->task) {
         from = actor_line(reader, actor, "cancels", task_name(reader, reader->task));
     }
-    struct bz_story_line *line = &reader->story->lines[add_cancel_line(reader, actor, is_injected)];
+    uint32_t number = add_cancel_line(reader, actor, is_injected);
+    struct bz_story_line *line = &reader->story->lines[number];
     line->window = or_else(reader->event->window, "?");
     line->is_injected = is_injected;
     line->is_own_cancel = !is_injected;
+    line->is_timeout = !is_injected && is_timeout;
     reader->story->injected += is_injected;
     reader->story->own_cancels += !is_injected;
     bz_reader_add_arrow(reader, from, BZ_ARROW_CANCEL);

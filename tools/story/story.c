@@ -127,13 +127,15 @@ static void count_deviations(struct bz_story *story) {
 
 struct search {
     struct bz_story *story;
-    uint32_t *open; /* lines whose causes are not marked yet */
+    uint32_t *open; /* marked lines, nearest first */
     size_t open_count;
+    uint32_t distance; /* of the lines that are marked now */
 };
 
 static void mark(struct search *search, uint32_t line) {
     if (line != BZ_STORY_NONE && !search->story->lines[line].is_cause) {
         search->story->lines[line].is_cause = true;
+        search->story->lines[line].distance = search->distance;
         search->open[search->open_count++] = line;
     }
 }
@@ -200,8 +202,9 @@ static void mark_causes(struct bz_story *story, struct bz_reader *reader, uint32
         }
     }
     mark_seeds(&search, reader, violation);
-    while (search.open_count > 0) {
-        uint32_t line = search.open[--search.open_count];
+    for (size_t next = 0; next < search.open_count; next++) {
+        uint32_t line = search.open[next];
+        search.distance = story->lines[line].distance + 1;
         mark(&search, story->lines[line].before);
         for (arrow = first[line]; arrow < first[line + 1]; arrow++) {
             mark(&search, story->arrows[arrow].from);

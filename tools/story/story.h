@@ -56,8 +56,11 @@ struct bz_story_line {
     const char *window; /* of a cancel; NULL: the line is none */
     bool is_injected;   /* a cancel that the schedule put in, not the program */
     bool is_own_cancel; /* a cancel that the program asked for */
+    bool is_timeout;    /* and it was a timer of the task that did: a timeout */
     bool is_cause;      /* the violation depends on it; true for all lines of a run that passed */
     bool is_violation;  /* the line of the violation, which is the last one: an own line */
+    uint32_t distance;  /* of a cause: how many lines back from the violation; 0: the violation and
+                           the state that it is about */
     char text[BZ_STORY_TEXT_BYTES]; /* "acquires 'permits'"; does not repeat the task's name */
 };
 
@@ -90,8 +93,8 @@ struct bz_story {
     size_t arrow_count;
     struct bz_span *spans; /* sorted by task, then by step */
     size_t span_count;
-    uint32_t injected;    /* cancels of the schedule */
-    uint32_t own_cancels; /* cancels that the program asked for */
+    uint32_t injected;    /* cancels of the schedule, those that came too late included */
+    uint32_t own_cancels; /* the same: that the program asked for, its timeouts among them */
     uint32_t deviations;  /* choices of the schedule other than FIFO's: next handles, clock jumps */
 };
 

@@ -37,12 +37,13 @@ static inline const char *cancel_count_text(const struct bz_scope_exit *scope, u
     }
     if (has_turned && was_asked && !scope->is_pending) {
         *due -= 1;
-        return "a timeout scope returned timed-out and swallowed somebody else's cancel request";
+        return "a timeout scope swallowed somebody else's cancel request: it returned 'timed-out' "
+               "and should have returned 'cancelled'";
     }
     if (has_taken && !was_asked && scope->body == BZ_CANCELLED && !has_turned) {
         *due -= 1;
-        return "a timeout scope expired, nobody else had requested a cancel, and it did not return "
-               "timed-out";
+        return "a timeout scope expired, and nobody else had requested a cancel: it returned "
+               "'cancelled' and should have returned 'timed-out'";
     }
     return NULL;
 }
@@ -58,9 +59,12 @@ static inline void cancel_count_judges(struct bz_judge *judge, const struct bz_m
     uint32_t due;
     const char *text = cancel_count_text(moment->scope, &due);
     char name[BZ_NAME_BYTES];
-    bz_judge_object(judge, "cancel-count", moment->task, 0, "%s: %s (cancelling: %u, due: %u)",
-                    bz_judge_task_name(judge, moment->task, name, sizeof name), text,
-                    moment->scope->count, due);
+    char counts[BZ_NAME_BYTES] = "";
+    if (moment->scope->count != due) {
+        snprintf(counts, sizeof counts, " (cancelling: %u, due: %u)", moment->scope->count, due);
+    }
+    bz_judge_object(judge, "cancel-count", moment->task, 0, "%s: %s%s",
+                    bz_judge_task_name(judge, moment->task, name, sizeof name), text, counts);
 }
 
 #endif

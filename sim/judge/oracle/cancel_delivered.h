@@ -27,24 +27,32 @@ static inline bool cancel_delivered_suspects(const struct bz_judge *judge,
            cancel_delivered_is_odd(!moment->is_at_once & task->cancelled_in_op, moment->status);
 }
 
-static const char *cancel_delivered_text(const struct bz_moment *moment,
-                                         const struct bz_shadow_task *task) {
-    if (moment->kind == BZ_MOMENT_CANCEL) {
-        return "resumed as if nothing had happened, although a cancel request was pending";
-    }
-    return task->cancelled_in_op ? "was cancelled inside an operation, which swallowed the cancel"
-                                 : "got 'cancelled' from an operation that no cancel had reached";
-}
-
 static inline void cancel_delivered_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_task *task = &judge->shadow.tasks[moment->task];
-    bool has_object = moment->object != 0;
+    enum bz_op op = moment->is_at_once ? (enum bz_op)judge->call.op : (enum bz_op)task->op;
+    const char *status = bz_status_word(moment->status);
     char name[BZ_NAME_BYTES];
-    bz_judge_object(judge, "cancel-delivered", moment->task, moment->object, "%s%s%s %s",
-                    bz_judge_task_name(judge, moment->task, name, sizeof name),
-                    has_object ? " on " : "",
-                    has_object ? bz_judge_object_name(judge, moment->object) : "",
-                    cancel_delivered_text(moment, task));
+    char what[BZ_NAME_BYTES + 16] = "an operation";
+    bz_judge_task_name(judge, moment->task, name, sizeof name);
+    if (moment->object != 0) {
+        snprintf(what, sizeof what, "%s of '%s'", bz_op_name(op),
+                 bz_judge_object_name(judge, moment->object));
+    }
+    if (moment->kind == BZ_MOMENT_CANCEL) {
+        bz_judge_object(judge, "cancel-delivered", moment->task, moment->object,
+                        "%s resumed with '%s', although a cancel request was pending; "
+                        "'cancelled' was due",
+                        name, status);
+    } else if (!moment->is_at_once && task->cancelled_in_op) {
+        bz_judge_object(judge, "cancel-delivered", moment->task, moment->object,
+                        "%s was cancelled in %s, which returned '%s' and swallowed the cancel; "
+                        "'cancelled' was due",
+                        name, what, status);
+    } else {
+        bz_judge_object(judge, "cancel-delivered", moment->task, moment->object,
+                        "%s got 'cancelled' from %s, which no cancel request had reached", name,
+                        what);
+    }
 }
 
 #endif

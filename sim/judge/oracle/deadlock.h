@@ -27,10 +27,10 @@ static inline void deadlock_judges(struct bz_judge *judge, const struct bz_momen
         char name[BZ_NAME_BYTES];
         const char *object = task->object == 0 ? "" : shadow->objects[task->object].name;
         first = first == 0 ? id : first;
-        int written =
-            snprintf(list + used, sizeof list - used, "%s%s (in %s%s%s)", named == 0 ? "" : ", ",
-                     bz_judge_task_name(judge, id, name, sizeof name),
-                     bz_op_name(bz_shadow_op(task)), *object == '\0' ? "" : " of ", object);
+        int written = snprintf(
+            list + used, sizeof list - used, "%s%s (in %s%s%s%s)", named == 0 ? "" : ", ",
+            bz_judge_task_name(judge, id, name, sizeof name), bz_op_name(bz_shadow_op(task)),
+            *object == '\0' ? "" : " of '", object, *object == '\0' ? "" : "'");
         named++;
         used += written > 0 ? (size_t)written : 0;
         if (used >= sizeof list) {
@@ -38,8 +38,10 @@ static inline void deadlock_judges(struct bz_judge *judge, const struct bz_momen
         }
     }
     bz_judge_object(judge, "deadlock", first, shadow->tasks[first].object,
-                    "nothing can run, and %u of %u tasks have not ended: %s%s", shadow->unfinished,
-                    shadow->task_count, list, shadow->unfinished > named ? ", ..." : "");
+                    "nothing can run, and %u of %u task%s %s not ended: %s%s", shadow->unfinished,
+                    shadow->task_count, bz_plural(shadow->task_count),
+                    shadow->unfinished == 1 ? "has" : "have", list,
+                    shadow->unfinished > named ? ", ..." : "");
 }
 
 #endif

@@ -22,7 +22,7 @@ static inline bool fifo_suspects(const struct bz_judge *judge, const struct bz_m
 static inline void fifo_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     static const char *const fates[] = {
         [BZ_OVERTAKES_WAITING] = "still waits",
-        [BZ_OVERTAKES_ROBBED] = "had been woken, and none is left for it",
+        [BZ_OVERTAKES_ROBBED] = "had been woken; none is left for it",
         [BZ_OVERTAKES_WOKEN] = "had been woken and has not resumed",
     };
     const struct bz_overtaking *overtaking = moment->overtaking;
@@ -32,8 +32,9 @@ static inline void fifo_judges(struct bz_judge *judge, const struct bz_moment *m
         return;
     }
     bz_judge_object(judge, "fifo", moment->task, moment->object,
-                    "%s was granted '%s' before %s, which %s; overtaken in all: %u",
+                    "%s was granted %s of '%s' before %s, which %s; waiters overtaken: %u",
                     bz_judge_task_name(judge, moment->task, late, sizeof late),
+                    bz_a_good(bz_judge_shadow_object(judge, moment->object)),
                     bz_judge_object_name(judge, moment->object),
                     bz_judge_task_name(judge, overtaking->first, early, sizeof early),
                     fates[overtaking->how], overtaking->count);

@@ -62,10 +62,13 @@ static inline void item_once_judges(struct bz_judge *judge, const struct bz_mome
                         item_once_text(moment));
         return;
     }
-    bz_judge_object(judge, "item-once", moment->task, moment->object,
-                    "after the failed get or put of %s the item count of '%s' is off by %+" PRId64,
-                    bz_judge_task_name(judge, moment->task, name, sizeof name), queue_name,
-                    item_once_surplus(moment->queue));
+    uint64_t size = moment->queue->size(moment->queue->instance);
+    bz_judge_object(
+        judge, "item-once", moment->task, moment->object,
+        "after the %s of %s, which returned '%s', '%s' has %" PRIu64 " item%s instead of %" PRId64,
+        bz_op_name((enum bz_op)moment->numbers[0]),
+        bz_judge_task_name(judge, moment->task, name, sizeof name), bz_status_word(moment->status),
+        queue_name, size, bz_plural(size), (int64_t)size - item_once_surplus(moment->queue));
 }
 
 #endif

@@ -17,8 +17,11 @@ static inline void level_bound_judges(struct bz_judge *judge, const struct bz_mo
     if (object->look.view != NULL && bz_claims(object, BZ_CLAIM_WAKE_IS_GRANT)) {
         bz_judge_object(judge, "level-bound", bz_shadow_newest_woken(&judge->shadow, object),
                         moment->object,
-                        "'%s' promises more permits than it has: %u woken waiters, level %" PRIu64,
-                        object->name, object->woken, object->view.level);
+                        "'%s' promises more permits than it has: %u waiter%s %s woken and %s not "
+                        "resumed, but its level is %" PRIu64,
+                        object->name, object->woken, bz_plural(object->woken),
+                        object->woken == 1 ? "was" : "were", object->woken == 1 ? "has" : "have",
+                        object->view.level);
     }
 }
 

@@ -25,12 +25,15 @@ static inline void livelock_list(const struct bz_judge *judge, char *list, size_
         char name[BZ_NAME_BYTES];
         bool has_object = task->object != 0;
         bool is_more = named++ == BZ_LIVELOCK_NAMED_MAX;
-        used += (size_t)snprintf(
-            list + used, bytes - used, "%s%s%s%s%s%s%s", named > 1 ? ", " : "",
-            is_more ? "..." : bz_judge_task_name(judge, id, name, sizeof name),
-            is_more ? "" : " (in ", is_more ? "" : bz_op_name(bz_shadow_op(task)),
-            is_more || !has_object ? "" : " of ",
-            is_more || !has_object ? "" : shadow->objects[task->object].name, is_more ? "" : ")");
+        used +=
+            (size_t)snprintf(list + used, bytes - used, "%s%s%s%s%s%s%s", named > 1 ? ", " : "",
+                             is_more ? "..." : bz_judge_task_name(judge, id, name, sizeof name),
+                             is_more ? "" : " (in ", is_more ? "" : bz_op_name(bz_shadow_op(task)),
+                             is_more || !has_object ? "" : " of '",
+                             is_more || !has_object ? "" : shadow->objects[task->object].name,
+                             is_more      ? ""
+                             : has_object ? "')"
+                                          : ")");
         if (is_more) {
             return;
         }

@@ -36,13 +36,15 @@ static inline void lost_notification_judges(struct bz_judge *judge,
     if (moment->kind == BZ_MOMENT_LEAVES) {
         bz_judge_object(judge, "lost-notification", moment->task, moment->object,
                         "%s was notified by '%s', then cancelled, and left without passing it on; "
-                        "still waiting: %u",
-                        name, object->name, object->live);
+                        "%u task%s still wait%s",
+                        name, object->name, object->live, bz_plural(object->live),
+                        object->live == 1 ? "s" : "");
     } else {
         bz_judge_object(judge, "lost-notification", moment->task, moment->object,
-                        "%s told '%s' to wake %" PRIu64 ", but it woke %" PRIu64
-                        "; still waiting: %u",
-                        name, object->name, moment->numbers[1], moment->numbers[0], object->live);
+                        "%s told '%s' to wake %" PRIu64 " task%s, but it woke %" PRIu64
+                        "; %u still wait%s",
+                        name, object->name, moment->numbers[1], bz_plural(moment->numbers[1]),
+                        moment->numbers[0], object->live, object->live == 1 ? "s" : "");
     }
 }
 

@@ -39,27 +39,28 @@ static inline void lost_wakeup_judges(struct bz_judge *judge, const struct bz_mo
     char name[BZ_NAME_BYTES];
     bz_judge_task_name(judge, waiter, name, sizeof name);
     if (object->kind == BZ_OBJECT_EVENT) {
-        bz_judge_object(judge, "lost-wakeup", waiter, moment->object,
-                        "'%s' is set, %s waits (first of %u), and nothing is under way to wake it",
-                        object->name, name, object->waiting);
+        bz_judge_object(
+            judge, "lost-wakeup", waiter, moment->object,
+            "'%s' is set, but %s waits (first of %u waiter%s), and nothing is under way to "
+            "wake it",
+            object->name, name, object->waiting, bz_plural(object->waiting));
     } else if (object->kind == BZ_OBJECT_BARRIER) {
         bz_judge_object(
             judge, "lost-wakeup", waiter, moment->object,
-            "%u tasks wait at '%s', which needs %u, and nothing is under way to wake them",
+            "%u tasks wait at '%s', which opens for %u, and nothing is under way to wake them",
             object->live, object->name, object->quorum);
     } else {
-        const char *what = object->kind == BZ_OBJECT_ITEMS   ? "items"
-                           : object->kind == BZ_OBJECT_SLOTS ? "slots"
-                                                             : "permits";
-        bz_judge_object(judge, "lost-wakeup", waiter, moment->object,
-                        "%" PRIu64 " of %" PRIu64 " %s of '%s' are free, %s waits (first of %u), "
-                        "and nothing is under way to wake it",
-                        object->permits - object->holders, object->permits, what, object->name,
-                        name, object->waiting);
+        uint64_t free = object->permits - object->holders;
+        bz_judge_object(
+            judge, "lost-wakeup", waiter, moment->object,
+            "%" PRIu64 " of %" PRIu64 " %s%s of '%s' %s free, but %s waits (first of %u "
+            "waiter%s), and nothing is under way to wake it",
+            free, object->permits, bz_goods(object), bz_plural(object->permits), object->name,
+            bz_is_or_are(free), name, object->waiting, bz_plural(object->waiting));
     }
 }
 
 #endif
 
 ORACLE(lost_wakeup, "lost-wakeup",
-       "a permit is free, a live waiter is queued, and nothing will hand it over")
+       "what a live waiter waits for is there, and nothing will wake the waiter")

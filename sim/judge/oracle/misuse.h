@@ -32,6 +32,25 @@ static inline bool misuse_suspects(const struct bz_judge *judge, const struct bz
     }
 }
 
+/* What returned the wrong status, and what contradicts it. */
+static inline const char *misuse_call(const struct bz_moment *moment) {
+    return moment->kind == BZ_MOMENT_GET_FAILED  ? "get of "
+           : moment->kind == BZ_MOMENT_SAID_DONE ? "task_done of "
+                                                 : "";
+}
+
+static inline const char *misuse_state(const struct bz_moment *moment) {
+    switch (moment->kind) {
+    case BZ_MOMENT_GET_FAILED:
+        return "there are items";
+    case BZ_MOMENT_SAID_DONE:
+        return moment->status == BZ_OK ? "every item is done already"
+                                       : "there are items that are not done";
+    default:
+        return moment->numbers[0] != 0 ? "nobody holds its lock" : "its lock is held";
+    }
+}
+
 static inline void misuse_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     bool is_release = moment->kind == BZ_MOMENT_STEP;
@@ -44,11 +63,13 @@ static inline void misuse_judges(struct bz_judge *judge, const struct bz_moment 
     bz_judge_task_name(judge, task, name, sizeof name);
     if (is_release) {
         bz_judge_object(judge, "misuse", task, moment->object,
-                        "%s released '%s', which nobody held, and got ok", name, object->name);
+                        "%s released '%s', which nobody held, and was not refused", name,
+                        object->name);
     } else {
         bz_judge_object(judge, "misuse", task, moment->object,
-                        "%s got '%s' from '%s', which contradicts its state", name,
-                        bz_status_word(moment->status), object->name);
+                        "%s got '%s' from %s'%s', although %s", name,
+                        bz_status_word(moment->status), misuse_call(moment), object->name,
+                        misuse_state(moment));
     }
 }
 

@@ -18,9 +18,10 @@ static inline void mutual_exclusion_judges(struct bz_judge *judge, const struct 
         return;
     }
     bz_judge_object(judge, "mutual-exclusion", moment->task, moment->object,
-                    "%s became holder number %" PRIu64 " of '%s'; permits: %" PRIu64,
-                    bz_judge_task_name(judge, moment->task, name, sizeof name), object->holders,
-                    object->name, object->permits);
+                    "%s acquired '%s' as holder number %" PRIu64 ", but it has only %" PRIu64
+                    " permit%s",
+                    bz_judge_task_name(judge, moment->task, name, sizeof name), object->name,
+                    object->holders, object->permits, bz_plural(object->permits));
 }
 
 #endif

@@ -15,13 +15,19 @@ static inline bool notify_count_suspects(const struct bz_judge *judge,
 
 static inline void notify_count_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
+    bool is_too_many = object->wakes > object->wakes_due;
     if (object->wakes != object->wakes_due) {
         bz_judge_object(judge, "notify-count", 0, moment->object,
-                        "wake-ups by '%s' so far: %u, but %u were due", object->name, object->wakes,
-                        object->wakes_due);
+                        "'%s' has woken %u waiter%s so far, but %u %s due: %u too %s", object->name,
+                        object->wakes, bz_plural(object->wakes), object->wakes_due,
+                        object->wakes_due == 1 ? "was" : "were",
+                        is_too_many ? object->wakes - object->wakes_due
+                                    : object->wakes_due - object->wakes,
+                        is_too_many ? "many" : "few in this step");
     }
 }
 
 #endif
 
-ORACLE(notify_count, "notify-count", "a condition wakes too many waiters, or too late")
+ORACLE(notify_count, "notify-count",
+       "a condition has woken more or fewer waiters than are due so far")

@@ -49,6 +49,28 @@
         (void)moment;                                                                              \
     }
 
+/* "1 waiter", "2 waiters" */
+static inline const char *bz_plural(uint64_t count) {
+    return count == 1 ? "" : "s";
+}
+
+static inline const char *bz_is_or_are(uint64_t count) {
+    return count == 1 ? "is" : "are";
+}
+
+/* What tasks wait for at the object. */
+static inline const char *bz_goods(const struct bz_shadow_object *object) {
+    return object->kind == BZ_OBJECT_ITEMS   ? "item"
+           : object->kind == BZ_OBJECT_SLOTS ? "slot"
+                                             : "permit";
+}
+
+static inline const char *bz_a_good(const struct bz_shadow_object *object) {
+    return object->kind == BZ_OBJECT_ITEMS   ? "an item"
+           : object->kind == BZ_OBJECT_SLOTS ? "a slot"
+                                             : "a permit";
+}
+
 static inline bool bz_claims(const struct bz_shadow_object *object, uint32_t claims) {
     return (object->claims & claims) == claims;
 }

@@ -21,13 +21,15 @@ static inline void permit_conservation_judges(struct bz_judge *judge,
     uint64_t free = object->permits > object->holders ? object->permits - object->holders : 0;
     char woken[BZ_MESSAGE_BYTES / 4] = "";
     if (object->woken > free) {
-        snprintf(woken, sizeof woken, "; %u woken for a permit, although %" PRIu64 " were free",
-                 object->woken, free);
+        snprintf(woken, sizeof woken,
+                 "; %u waiter%s woken for a permit, although %" PRIu64 " %s free", object->woken,
+                 bz_plural(object->woken), free, free == 1 ? "was" : "were");
     }
     bz_judge_object(judge, "permit-conservation", 0, moment->object,
-                    "'%s' has %" PRIu64 " permits instead of %" PRIu64 ": %" PRIu64
+                    "'%s' has %" PRIu64 " permit%s instead of %" PRIu64 ": %" PRIu64
                     " free (its level) and %" PRIu64 " held%s",
-                    object->name, sum, object->permits, object->view.level, object->holders, woken);
+                    object->name, sum, bz_plural(sum), object->permits, object->view.level,
+                    object->holders, woken);
 }
 
 #endif

@@ -16,9 +16,10 @@ static inline void starvation_judges(struct bz_judge *judge, const struct bz_mom
     uint32_t first = moment->overtaking->first;
     char name[BZ_NAME_BYTES];
     bz_judge_object(judge, "starvation", first, moment->object,
-                    "%s was overtaken %u times while it waited for '%s'; the bound is %u",
+                    "%s was overtaken %u time%s while it waited for '%s'; the bound is %u",
                     bz_judge_task_name(judge, first, name, sizeof name),
                     judge->shadow.tasks[first].overtaken,
+                    bz_plural(judge->shadow.tasks[first].overtaken),
                     bz_judge_object_name(judge, moment->object), judge->config.starvation_bound);
 }
 

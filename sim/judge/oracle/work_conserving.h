@@ -26,14 +26,16 @@ static inline void work_conserving_judges(struct bz_judge *judge, const struct b
     if (task->arrival >= object->handed_on || task->inside == BZ_INSIDE_POLLING) {
         return; /* it came later, or may have a permit */
     }
-    bz_judge_object(judge, "work-conserving", waiter, moment->object,
-                    "free permits of '%s' that are promised to nobody: %" PRIu64
-                    ", but %s waits (first of %u)",
-                    object->name, object->permits - taken,
-                    bz_judge_task_name(judge, waiter, name, sizeof name), object->live);
+    bz_judge_object(
+        judge, "work-conserving", waiter, moment->object,
+        "%" PRIu64 " free %s%s of '%s' %s promised to nobody, but %s waits (first of %u "
+        "waiter%s)",
+        object->permits - taken, bz_goods(object), bz_plural(object->permits - taken), object->name,
+        bz_is_or_are(object->permits - taken), bz_judge_task_name(judge, waiter, name, sizeof name),
+        object->live, bz_plural(object->live));
 }
 
 #endif
 
 ORACLE(work_conserving, "work-conserving",
-       "a woken waiter resumes, and others wait beside free permits")
+       "a woken waiter took what it was woken for, and others wait beside free ones")

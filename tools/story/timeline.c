@@ -1,0 +1,238 @@
+#include "tools/story/timeline.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/cli.h"
+#include "traces/lack.h"
+
+static bool is(const char *text, const char *word) {
+    return text != NULL && strcmp(text, word) == 0;
+}
+
+#define CAUSE_ROWS_MAX 100u /* of a longer one, the nearest causes are shown */
+#define TASK_COLUMNS_MAX 20u
+
+static const char *task_name(const struct bz_timeline *timeline, uint32_t task) {
+    return task == 0 ? "loop" : timeline->trace->tasks[task - 1];
+}
+
+/* The end of the row that begins with this line: behind the lines of its step. The violation has a
+ * row of its own. */
+static size_t end_of_row(const struct bz_story *story, size_t first) {
+    size_t end = first + 1;
+    while (end < story->line_count && story->lines[end].step == story->lines[first].step &&
+           !story->lines[end].is_violation) {
+        end++;
+    }
+    return end;
+}
+
+/* How near the row is to the violation; BZ_STORY_NONE: it is no cause. */
+static uint32_t distance_of_row(const struct bz_story *story, size_t first, size_t end) {
+    uint32_t distance = BZ_STORY_NONE;
+    for (size_t line = first; line < end; line++) {
+        if (story->lines[line].is_cause && story->lines[line].distance < distance) {
+            distance = story->lines[line].distance;
+        }
+    }
+    return distance;
+}
+
+/* Whose row it is: the first task in it that is not the loop. */
+static uint32_t task_of_row(const struct bz_story *story, size_t first, size_t end) {
+    for (size_t line = first; line < end; line++) {
+        if (story->lines[line].task != 0) {
+            return story->lines[line].task;
+        }
+    }
+    return 0;
+}
+
+static void widen(unsigned *columns, size_t needed, unsigned most) {
+    *columns = needed > most ? most : needed > *columns ? (unsigned)needed : *columns;
+}
+
+/* So many causes are shown that the rows are not too many. */
+static void limit_distance(struct bz_timeline *timeline) {
+    const struct bz_story *story = &timeline->story;
+    uint32_t *rows = bz_lack_check(calloc(story->line_count + 1, sizeof *rows), "a diagnosis");
+    for (size_t line = 0; line < story->line_count; line = end_of_row(story, line)) {
+        uint32_t distance = distance_of_row(story, line, end_of_row(story, line));
+        if (distance != BZ_STORY_NONE) {
+            rows[distance]++;
+        }
+    }
+    size_t shown = 0;
+    timeline->distance_max = 0;
+    for (uint32_t distance = 0; distance <= story->line_count; distance++) {
+        shown += rows[distance];
+        if (shown > CAUSE_ROWS_MAX && distance > 0) {
+            break;
+        }
+        timeline->distance_max = distance;
+    }
+    free(rows);
+}
+
+void bz_timeline_init(struct bz_timeline *timeline, const struct bz_trace *trace) {
+    *timeline = (struct bz_timeline){.trace = trace, .time_columns = 4, .task_columns = 4};
+    struct bz_story *story = &timeline->story;
+    bz_story_init(story, trace);
+    timeline->step_columns = (unsigned)snprintf(NULL, 0, "%4" PRIu64, trace->verdict.step);
+    for (size_t line = 0, end; line < story->line_count; line = end) {
+        end = end_of_row(story, line);
+        timeline->row_count++;
+        timeline->cause_count += distance_of_row(story, line, end) != BZ_STORY_NONE;
+        widen(&timeline->time_columns, strlen(bz_cli_time_text(story->lines[line].time_ns)), 30);
+        widen(&timeline->task_columns,
+              bz_wrap_columns(task_name(timeline, task_of_row(story, line, end))),
+              TASK_COLUMNS_MAX);
+    }
+    limit_distance(timeline);
+}
+
+void bz_timeline_fini(struct bz_timeline *timeline) {
+    bz_text_fini(&timeline->text);
+    bz_story_fini(&timeline->story);
+}
+
+/* The text of a line. Whose row it is need not be repeated: "is woken by `actor` (result set)", "is
+ * cancelled while waiting, by `actor`". 0: it is nobody's. */
+static void add_saying(struct bz_timeline *timeline, const char *text, uint32_t actor) {
+    const char *name = task_name(timeline, actor);
+    size_t length = strlen(text);
+    size_t name_length = strlen(name);
+    if (actor != 0 && strncmp(text, "is woken by ", 12) == 0 &&
+        strncmp(text + 12, name, name_length) == 0 && text[12 + name_length] == ' ') {
+        bz_text_add(&timeline->text, "is woken%s", text + 12 + name_length);
+    } else if (actor != 0 && length > name_length + 5 &&
+               strncmp(text + length - name_length - 5, ", by ", 5) == 0 &&
+               strcmp(text + length - name_length, name) == 0) {
+        bz_text_add(&timeline->text, "%.*s", (int)(length - name_length - 5), text);
+    } else {
+        bz_text_add(&timeline->text, "%s", text);
+    }
+}
+
+/* "starts; draws patience 5, victim 2; guest-1 is cancelled while waiting, by host" */
+static void write_row(struct bz_timeline *timeline, size_t first, size_t end, uint32_t task) {
+    const struct bz_story *story = &timeline->story;
+    bz_text_clear(&timeline->text);
+    for (size_t index = first; index < end; index++) {
+        const struct bz_story_line *line = &story->lines[index];
+        bool is_draw = strncmp(line->text, "draws ", 6) == 0;
+        bool goes_on = is_draw && index > first && line->task == line[-1].task &&
+                       strncmp(line[-1].text, "draws ", 6) == 0;
+        bool is_named = line->task != task && strncmp(line->text, "the clock", 9) != 0;
+        bz_text_add(&timeline->text, "%s%s%s",
+                    goes_on         ? ", "
+                    : index > first ? "; "
+                                    : "",
+                    is_named ? task_name(timeline, line->task) : "", is_named ? " " : "");
+        add_saying(timeline, line->text + (goes_on ? 6 : 0), is_named ? task : 0);
+    }
+}
+
+/* A name that is wider than the column gets a line of its own. */
+static void print_row(struct bz_timeline *timeline, struct bz_wrap *wrap, size_t first,
+                      size_t end) {
+    const struct bz_story_line *line = &timeline->story.lines[first];
+    uint32_t task = task_of_row(&timeline->story, first, end);
+    const char *name = task_name(timeline, task);
+    char prefix[BZ_WRAP_COLUMNS * 4 + 200];
+    bool is_wide = bz_wrap_columns(name) > timeline->task_columns;
+    enum bz_colour colour = line->is_violation ? BZ_COLOUR_BAD : BZ_COLOUR_NONE;
+    for (size_t index = first; index < end; index++) {
+        bool is_cancel = timeline->story.lines[index].window != NULL;
+        colour = is_cancel ? BZ_COLOUR_ODD : colour;
+    }
+    int used = snprintf(prefix, sizeof prefix, "%c %*" PRIu64 "  %*s  ",
+                        line->step == timeline->trace->verdict.step ? '>' : ' ',
+                        (int)timeline->step_columns, line->step, (int)timeline->time_columns,
+                        bz_cli_time_text(line->time_ns));
+    unsigned name_at = (unsigned)used;
+    unsigned indent = name_at + timeline->task_columns + 2;
+    if (is_wide) {
+        bz_wrap_print(wrap, prefix, name, name_at, BZ_COLOUR_NONE);
+        snprintf(prefix, sizeof prefix, "%*s", (int)indent, "");
+    } else {
+        snprintf(prefix + used, sizeof prefix - (size_t)used, "%s%*s", name,
+                 (int)(indent - name_at - bz_wrap_columns(name)), "");
+    }
+    write_row(timeline, first, end, task);
+    bz_wrap_print(wrap, prefix, timeline->text.bytes, indent, colour);
+}
+
+/* The steps between two rows, in which tasks only yield, or nothing came of a callback. */
+static void print_gap(struct bz_timeline *timeline, struct bz_wrap *wrap, uint64_t after,
+                      uint64_t before) {
+    const struct bz_trace *trace = timeline->trace;
+    char prefix[64];
+    uint64_t count = before > after + 1 ? before - after - 1 : 0;
+    if (count == 0) {
+        return;
+    }
+    bz_text_clear(&timeline->text);
+    bz_text_add(&timeline->text, "(%" PRIu64 " step%s in which nothing happens:", count,
+                count == 1 ? "" : "s");
+    const char *separator = " ";
+    const char *last = NULL;
+    for (size_t index = 0; index < trace->event_count && trace->events[index].step < before;
+         index++) {
+        const struct bz_trace_event *event = &trace->events[index];
+        bool is_start = is(event->event, "resume") || is(event->event, "callback");
+        if (event->step <= after || !is_start) {
+            continue;
+        }
+        const char *who = is(event->event, "resume") ? event->task : "a callback";
+        if (!is(last, who)) {
+            bz_text_add(&timeline->text, "%s%s", separator, who);
+            separator = ", ";
+        }
+        last = who;
+    }
+    bz_text_add(&timeline->text, ")");
+    unsigned indent =
+        (unsigned)snprintf(prefix, sizeof prefix, "  %*s  %*s  ", (int)timeline->step_columns, "",
+                           (int)timeline->time_columns, "");
+    bz_wrap_print(wrap, prefix, timeline->text.bytes, indent, BZ_COLOUR_FAINT);
+}
+
+/* The rows, and how many are missing. */
+void bz_timeline_print(struct bz_timeline *timeline, struct bz_wrap *wrap, bool is_whole) {
+    const struct bz_story *story = &timeline->story;
+    uint64_t last = 0;
+    size_t shown = 0;
+    bz_wrap_whole(wrap, "", "");
+    bz_wrap_printf(wrap, 2, BZ_COLOUR_FAINT, "  %*s  %*s  %-*s  what", (int)timeline->step_columns,
+                   "step", (int)timeline->time_columns, "time", (int)timeline->task_columns,
+                   "task");
+    for (size_t line = 0, end; line < story->line_count; line = end) {
+        end = end_of_row(story, line);
+        if (is_whole) {
+            print_gap(timeline, wrap, last, story->lines[line].step);
+            last = story->lines[line].step;
+        }
+        uint32_t distance = distance_of_row(story, line, end);
+        if (is_whole || (distance != BZ_STORY_NONE && distance <= timeline->distance_max)) {
+            print_row(timeline, wrap, line, end);
+            shown += distance != BZ_STORY_NONE;
+        }
+    }
+    size_t left_out = is_whole ? 0 : timeline->row_count - timeline->cause_count;
+    size_t remote = timeline->cause_count - shown;
+    if (left_out + remote > 0) {
+        bz_text_clear(&timeline->text);
+        if (left_out > 0) {
+            bz_text_add(&timeline->text, "%zu line%s that the violation does not depend on%s",
+                        left_out, left_out == 1 ? "" : "s", remote > 0 ? ", and " : "");
+        }
+        if (remote > 0) {
+            bz_text_add(&timeline->text, "%zu that only these lines depend on", remote);
+        }
+        bz_wrap_printf(wrap, 4, BZ_COLOUR_FAINT, "  (left out: %s)", timeline->text.bytes);
+    }
+    bz_wrap_whole(wrap, "", "");
+}

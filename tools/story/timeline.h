@@ -1,0 +1,28 @@
+/* The story of a run as rows of text, a row for each step, in 80 columns. */
+#ifndef BZ_TOOLS_STORY_TIMELINE_H
+#define BZ_TOOLS_STORY_TIMELINE_H
+
+#include "tools/story/story.h"
+#include "tools/wrap.h"
+
+struct bz_timeline {
+    const struct bz_trace *trace;
+    struct bz_story story;
+    struct bz_text text; /* of the row that is printed */
+    size_t row_count;
+    size_t cause_count;
+    uint32_t distance_max; /* of causes that are shown */
+    unsigned step_columns;
+    unsigned time_columns;
+    unsigned task_columns;
+};
+
+/* The trace must outlive the timeline. Without memory, functions call bz_lack_stop(). */
+void bz_timeline_init(struct bz_timeline *timeline, const struct bz_trace *trace);
+void bz_timeline_fini(struct bz_timeline *timeline);
+
+/* Prints the rows up to the violation. `is_whole`: all of them, and what the steps between them do.
+ * Otherwise those that the violation depends on, and how many were left out. */
+void bz_timeline_print(struct bz_timeline *timeline, struct bz_wrap *wrap, bool is_whole);
+
+#endif
