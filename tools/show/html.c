@@ -219,8 +219,8 @@ static void put_run(struct page *page) {
 }
 
 void bz_show_html(const struct bz_view *view, struct bz_paper *paper) {
-    const char *template = bz_show_templates[0].text;
-    const char *mark = strstr(template, MARK);
+    const char *template = bz_embedded_text(bz_show_templates, "page.html");
+    const char *mark = template != NULL ? strstr(template, MARK) : NULL;
     struct page page = {.view = view, .paper = paper};
     BZ_CHECK(mark != NULL);
     /* Each line has a text, a window and an object; each event has an object. */
