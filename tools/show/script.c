@@ -283,14 +283,29 @@ static void read_call(struct writer *writer, uint32_t task, const struct bz_trac
     act->outcome = is_instant(act->kind) ? "ok" : NULL;
 }
 
+/* An accepted release does not return: what returns next is another operation. */
+static bool is_pending(const struct writer *writer, uint32_t task, const char *op) {
+    uint32_t pending = writer->actors[task].pending;
+    if (pending == 0) {
+        return false;
+    }
+    enum bz_act_kind kind = writer->script->acts[pending - 1].kind;
+    kind = kind == BZ_ACT_RELEASE_UNHELD ? BZ_ACT_RELEASE : kind;
+    return kind == kind_of_op(op) || kind == BZ_ACT_OTHER;
+}
+
 static void read_return(struct writer *writer, uint32_t task, const struct bz_trace_event *event) {
     struct actor *actor = &writer->actors[task];
-    if (actor->pending == 0) {
+    if (!is_pending(writer, task, event->op)) {
         actor->pending = add_operation(writer, task, event);
     }
     struct bz_act *act = &writer->script->acts[actor->pending - 1];
     actor->pending = 0;
     act->outcome = event->status;
+    if (act->kind == BZ_ACT_RELEASE && !is(event->status, "ok")) {
+        (*held(writer, task, act->object))++; /* it was refused */
+        writer->owned[act->object]++;
+    }
     if (is(event->status, "full") && act->kind == BZ_ACT_PUT) {
         act->kind = BZ_ACT_TRY_PUT;
     } else if (is(event->status, "empty") && act->kind == BZ_ACT_GET) {
