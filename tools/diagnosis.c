@@ -72,6 +72,15 @@ struct diagnosis {
     struct bz_timeline timeline;
 };
 
+/* "no cancel", "1 cancel", "2 cancels" */
+static void add_count(struct bz_text *text, uint32_t count, const char *what) {
+    if (count == 0) {
+        bz_text_add(text, "no %s", what);
+    } else {
+        bz_text_add(text, "%" PRIu32 " %s%s", count, what, count == 1 ? "" : "s");
+    }
+}
+
 /* "2 cancels: 1 injected, 1 by canceller" */
 static void add_cancels(struct bz_text *text, const struct bz_story *story) {
     struct {
@@ -100,7 +109,7 @@ static void add_cancels(struct bz_text *text, const struct bz_story *story) {
             }
         }
     }
-    bz_text_add(text, "%" PRIu32 " cancel%s", total, total == 1 ? "" : "s");
+    add_count(text, total, "cancel");
     for (unsigned place = 0; place < ASKERS_MAX && askers[place].name != NULL; place++) {
         bool is_injected = askers[place].name[0] == '\0';
         bz_text_add(text, "%s%" PRIu32 " %s%s", place == 0 ? ": " : ", ", askers[place].count,
@@ -127,8 +136,8 @@ static void print_head(const struct diagnosis *diagnosis, struct bz_wrap *wrap) 
     bz_wrap_printf(wrap, 4, BZ_COLOUR_NONE,
                    "  seed 0x%" PRIx64 ", step %" PRIu64 ", virtual time %s", trace->seed,
                    verdict->step, bz_cli_time_text(verdict_time_ns(trace)));
-    bz_text_add(&text, "%" PRIu32 " deviation%s from a FIFO loop; ", story->deviations,
-                story->deviations == 1 ? "" : "s");
+    add_count(&text, story->deviations, "deviation");
+    bz_text_add(&text, " from a FIFO loop; ");
     add_cancels(&text, story);
     bz_wrap_print(wrap, "  ", text.bytes, 4, BZ_COLOUR_NONE);
     bz_text_fini(&text);

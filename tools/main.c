@@ -17,6 +17,7 @@ static const struct {
     {"run", "run a scenario under many seeded schedules", bz_command_run},
     {"replay", "replay one run from its trace or its token", bz_command_replay},
     {"show", "show a run as a picture, or as a program that makes it again", bz_command_show},
+    {"diff", "compare two runs side by side", bz_command_diff},
     {"corpus", "replay every trace of a folder", bz_command_corpus},
     {"explore", "search every schedule of a scenario", bz_command_explore},
     {"spec", "search all states of an executable specification", bz_command_spec},

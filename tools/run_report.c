@@ -9,23 +9,24 @@
 #include "sim/run/settings.h"
 #include "tools/cli.h"
 #include "tools/diagnosis.h"
+#include "tools/wrap.h"
 
 void bz_run_report_print_program(const struct bz_program *program) {
     char value[BZ_ERROR_BYTES];
     bool is_default;
     const char *name;
-    printf("scenario %s, variant %s\n", program->scenario->name, program->variant->name);
-    int column = printf("settings");
+    struct bz_wrap wrap = {.out = stdout};
+    struct bz_text text = {0};
+    bz_wrap_printf(&wrap, 2, BZ_COLOUR_NONE, "scenario %s, variant %s", program->scenario->name,
+                   program->variant->name);
     for (unsigned index = 0;
          (name = bz_program_setting(program, index, value, sizeof value, &is_default)) != NULL;
          index++) {
-        int width = 2 + (int)(strlen(name) + strlen(value));
-        if (column + width > 96) {
-            column = printf("\n        ") - 1;
-        }
-        column += printf(" %s=%s", name, value);
+        bz_text_add(&text, "%s%s=%s", index == 0 ? "" : " ", name, value);
     }
-    printf("\n\n");
+    bz_wrap_print(&wrap, "settings ", text.bytes, 9, BZ_COLOUR_NONE);
+    bz_text_fini(&text);
+    printf("\n");
 }
 
 void bz_run_report_print_head(const struct bz_run_report *report) {
@@ -34,10 +35,12 @@ void bz_run_report_print_head(const struct bz_run_report *report) {
     fflush(stdout); /* before a seed can kill the program */
 }
 
-static void print_windows(const struct bz_run_stats *stats) {
-    printf("\nCancels that struck, by operation and window:\n%-10s", "");
-    for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
-        printf(" %10s", bz_window_name((enum bz_window)window));
+/* Windows `first` to `end` - 1. */
+static void print_windows_of(const struct bz_run_stats *stats, unsigned first, unsigned end,
+                             const unsigned *columns) {
+    printf("%-8s", "");
+    for (unsigned window = first; window < end; window++) {
+        printf(" %*s", (int)columns[window], bz_window_name((enum bz_window)window));
     }
     printf("\n");
     for (unsigned op = 1; op < BZ_OP_COUNT; op++) {
@@ -48,25 +51,51 @@ static void print_windows(const struct bz_run_stats *stats) {
         if (total == 0) {
             continue;
         }
-        printf("%-10s", bz_op_name((enum bz_op)op));
-        for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
-            printf(" %10" PRIu64, stats->windows[op][window]);
+        printf("%-8s", bz_op_name((enum bz_op)op));
+        for (unsigned window = first; window < end; window++) {
+            printf(" %*" PRIu64, (int)columns[window], stats->windows[op][window]);
         }
         printf("\n");
     }
 }
 
+/* Large numbers need two tables, so that no line has more than 80 columns. */
+static void print_windows(const struct bz_run_stats *stats) {
+    unsigned columns[BZ_WINDOW_COUNT];
+    unsigned width = 8;
+    for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
+        columns[window] = (unsigned)strlen(bz_window_name((enum bz_window)window));
+        for (unsigned op = 1; op < BZ_OP_COUNT; op++) {
+            int digits = snprintf(NULL, 0, "%" PRIu64, stats->windows[op][window]);
+            columns[window] =
+                (unsigned)digits > columns[window] ? (unsigned)digits : columns[window];
+        }
+        width += columns[window] + 1;
+    }
+    printf("\nCancels that struck, by operation and window:\n");
+    if (width <= BZ_WRAP_COLUMNS) {
+        print_windows_of(stats, 1, BZ_WINDOW_COUNT, columns);
+    } else {
+        print_windows_of(stats, 1, BZ_WINDOW_COUNT / 2, columns);
+        printf("\n");
+        print_windows_of(stats, BZ_WINDOW_COUNT / 2, BZ_WINDOW_COUNT, columns);
+    }
+}
+
 static void print_tried(const struct bz_campaign_result *result) {
     const char *about = result->handoff_is_exact ? "" : "about ";
-    printf("runs %" PRIu64 ", steps %" PRIu64 ", distinct schedules %s%" PRIu64
-           ", injected cancels %" PRIu64 "\n",
-           result->runs, result->stats.steps, result->distinct_is_exact ? "" : "about ",
-           result->distinct, result->stats.injected);
-    printf("hand-off orders: %s%" PRIu64 " distinct, %s%" PRIu64
-           " seen once; chance that the next run shows a new order: %" PRIu32 ".%03" PRIu32
-           " %% (Good-Turing)\n",
-           about, result->handoff_orders, about, result->handoff_orders_once,
-           result->handoff_new_ppm / 10000, result->handoff_new_ppm % 10000 / 10);
+    struct bz_wrap wrap = {.out = stdout};
+    bz_wrap_printf(&wrap, 2, BZ_COLOUR_NONE,
+                   "runs %" PRIu64 ", steps %" PRIu64 ", distinct schedules %s%" PRIu64
+                   ", injected cancels %" PRIu64,
+                   result->runs, result->stats.steps, result->distinct_is_exact ? "" : "about ",
+                   result->distinct, result->stats.injected);
+    bz_wrap_printf(&wrap, 2, BZ_COLOUR_NONE,
+                   "hand-off orders: %s%" PRIu64 " distinct, %s%" PRIu64
+                   " seen once; chance that the next run shows a new order: %" PRIu32 ".%03" PRIu32
+                   " %% (Good-Turing)",
+                   about, result->handoff_orders, about, result->handoff_orders_once,
+                   result->handoff_new_ppm / 10000, result->handoff_new_ppm % 10000 / 10);
     printf("digest %016" PRIx64 "\n", result->digest);
     if (result->out_of_steps > 0) {
         printf("%" PRIu64 " of the runs hit the step limit and were truncated (--max-steps)\n",
@@ -110,15 +139,16 @@ static void print_findings(const struct bz_run_report *report) {
         }
         not_kept -= finding->count;
     }
-    printf("\n%" PRIu64 " of %" PRIu64 " runs violated:\n", result->violations, result->runs);
+    printf("\n%" PRIu64 " of %" PRIu64 " run%s violated:\n", result->violations, result->runs,
+           result->runs == 1 ? "" : "s");
     for (unsigned index = 0; index < bz_oracle_count; index++) {
         if (result->by_oracle[index] > 0) {
             printf("  %-20s %" PRIu64 "\n", bz_oracles[index].name, result->by_oracle[index]);
         }
     }
     if (not_kept > 0) {
-        printf("%" PRIu64 " of them are not listed: %u different findings are kept\n", not_kept,
-               BZ_FINDINGS_MAX);
+        printf("%" PRIu64 " of them %s not listed: %u different findings are kept\n", not_kept,
+               not_kept == 1 ? "is" : "are", BZ_FINDINGS_MAX);
     }
 }
 

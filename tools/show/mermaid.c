@@ -61,27 +61,56 @@ static void put_participants(struct diagram *diagram, struct bz_paper *paper) {
     }
 }
 
-static void put_line(const struct diagram *diagram, struct bz_paper *paper, size_t index) {
+static void put_arrow_line(const struct diagram *diagram, struct bz_paper *paper, size_t index,
+                           const struct bz_arrow *arrow) {
     const struct bz_story_line *line = &diagram->view->story->lines[index];
-    const struct bz_arrow *arrow = arrow_of(diagram, index);
-    if (arrow != NULL && !line->is_violation) {
-        bz_paper_printf(paper, "    t%" PRIu32 "%st%" PRIu32 ": ",
-                        diagram->view->story->lines[arrow->from].task,
-                        arrow->kind == BZ_ARROW_CANCEL ? "-x"
-                        : arrow->kind == BZ_ARROW_WAKE ? "-)"
-                                                       : "-->>",
-                        line->task);
-    } else {
-        bz_paper_printf(paper, "    Note over t%" PRIu32 ": ", line->task);
-    }
-    bz_paper_printf(paper, "%" PRIu64 " ", line->step);
+    bz_paper_printf(paper, "    t%" PRIu32 "%st%" PRIu32 ": %" PRIu64 " ",
+                    diagram->view->story->lines[arrow->from].task,
+                    arrow->kind == BZ_ARROW_CANCEL ? "-x"
+                    : arrow->kind == BZ_ARROW_WAKE ? "-)"
+                                                   : "-->>",
+                    line->task, line->step);
     put_text(paper, line->text);
     bz_paper_put(paper, "\n");
+}
+
+static bool is_note(const struct diagram *diagram, size_t index) {
+    const struct bz_story_line *line = &diagram->view->story->lines[index];
+    return !line->is_violation && line->window == NULL && arrow_of(diagram, index) == NULL;
+}
+
+/* A note of the lines of one task in one step. Returns the last of them. */
+static size_t put_note(const struct diagram *diagram, struct bz_paper *paper, size_t index) {
+    const struct bz_story *story = diagram->view->story;
+    const struct bz_story_line *line = &story->lines[index];
+    bz_paper_printf(paper, "    Note over t%" PRIu32 ": %" PRIu64 " ", line->task, line->step);
+    put_text(paper, line->text);
+    while (index + 1 < story->line_count && story->lines[index + 1].task == line->task &&
+           story->lines[index + 1].step == line->step && is_shown(diagram, index + 1) &&
+           is_note(diagram, index) && is_note(diagram, index + 1)) {
+        index++;
+        bz_paper_put(paper, "<br/>");
+        put_text(paper, story->lines[index].text);
+    }
+    bz_paper_put(paper, "\n");
+    return index;
+}
+
+/* Returns the last line that was put. */
+static size_t put_line(const struct diagram *diagram, struct bz_paper *paper, size_t index) {
+    const struct bz_story_line *line = &diagram->view->story->lines[index];
+    const struct bz_arrow *arrow = arrow_of(diagram, index);
+    if (arrow == NULL || line->is_violation) {
+        index = put_note(diagram, paper, index);
+    } else {
+        put_arrow_line(diagram, paper, index, arrow);
+    }
     if (line->window != NULL) {
         bz_paper_printf(paper, "    Note right of t%" PRIu32 ": window ", line->task);
         put_text(paper, line->window);
         bz_paper_put(paper, line->is_injected ? ", injected\n" : "\n");
     }
+    return index;
 }
 
 static void put_violation(const struct diagram *diagram, struct bz_paper *paper, size_t index) {
@@ -123,7 +152,7 @@ static size_t put_diagram(struct diagram *diagram, struct bz_paper *paper) {
         if (line->is_violation) {
             put_violation(diagram, paper, index);
         } else {
-            put_line(diagram, paper, index);
+            index = put_line(diagram, paper, index);
         }
     }
     if (left_out > 0) {

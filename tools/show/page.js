@@ -6,7 +6,8 @@
   const run = JSON.parse(document.getElementById("run").textContent);
   const UNSTARTED = 0, READY = 1, RUNNING = 2, WAITING = 3, WOKEN = 4, STRUCK = 5, SLEEPING = 6, DONE = 7;
   const STATE = ["unstarted", "ready", "running", "waiting", "woken", "struck", "sleeping", "done"];
-  const WORD = ["", "", "", "waits", "woken", "cancelled", "sleeps", ""];
+  const WORD = ["", "", "", "waits", "woken", "cancelled", "", ""];
+  const LETTER = ["", "", "", "W", "R", "C", "", ""];
   const WAKE = 1, CANCEL = 2;
   const CAUSE = 1, VIOLATION = 2, INJECTED = 4;
   const RULER = 44, CURVE = run.curve.length > 0 ? 76 : 0;
@@ -284,21 +285,19 @@
     }
     const isMarked = span.kind === WOKEN || span.kind === STRUCK; /* in its first step */
     const from = Math.max(x + (isMarked ? p.px * 0.75 : 0), gutter) + 6, room = Math.min(x + width, p.width) - from - 4;
-    if (WORD[span.kind] !== "" && room > 34) {
+    if (LETTER[span.kind] !== "" && room > 8) {
       context.font = "600 11px " + FONT;
       context.fillStyle = colour[name + "-ink"];
       context.textBaseline = "middle";
       context.textAlign = "left";
       const object = span.kind === WAITING && span.object >= 0 ? " for " + text(span.object) : "";
-      const label = fit(context, WORD[span.kind] + object, room);
-      if (span.kind !== SLEEPING) {
-        if (span.kind !== WAITING) {
-          context.fillStyle = colour[name];
-          context.fillRect(from - 3, y - 7, context.measureText(label).width + 6, 14);
-          context.fillStyle = colour[name + "-ink"];
-        }
-        context.fillText(label, from, y + 0.5);
+      const label = room > 36 ? fit(context, WORD[span.kind] + object, room) : LETTER[span.kind];
+      if (span.kind !== WAITING) {
+        context.fillStyle = colour[name];
+        context.fillRect(from - 3, y - 7, context.measureText(label).width + 6, 14);
+        context.fillStyle = colour[name + "-ink"];
       }
+      context.fillText(label, from, y + 0.5);
     }
   }
 

@@ -16,7 +16,6 @@
 #define WIDTH 80u
 #define LANES_MAX 40u    /* more tasks than that get no lanes of their own */
 #define LANE_BYTES 6u    /* of a label, with its NUL */
-#define LANE_COLUMNS 36u /* that lanes may take before they move closer together */
 #define TEXT_COLUMNS 24u /* that a text is worth being wrapped for */
 #define ROW_BYTES (LANES_MAX * LANE_BYTES + 1)
 
@@ -124,9 +123,10 @@ static void label_lanes(struct lanes *lanes) {
         longest = length > longest ? length : longest;
     }
     lanes->pitch = longest + 1;
-    if (lanes->count * lanes->pitch > LANE_COLUMNS && lanes->count > 0) {
-        unsigned room = LANE_COLUMNS / lanes->count;
-        lanes->pitch = room < 1 ? 1 : room;
+    size_t others = (size_t)(lanes->step_width + lanes->time_width + lanes->task_width) + 9;
+    while (lanes->pitch > 1 &&
+           others + (size_t)lanes->count * lanes->pitch + TEXT_COLUMNS > WIDTH) {
+        lanes->pitch--; /* labels are then written from top to bottom */
     }
 }
 
@@ -353,8 +353,8 @@ void bz_show_text(const struct bz_view *view, struct bz_paper *paper) {
     lanes.lane_of =
         bz_lack_check(calloc(view->trace->task_count + 1, sizeof *lanes.lane_of), "a picture");
     choose_lanes(&lanes, false);
-    label_lanes(&lanes);
     measure(&lanes);
+    label_lanes(&lanes);
     for (unsigned lane = 0; lane < lanes.count; lane++) {
         next[lane] = first_span(view->story, lanes.tasks[lane]);
     }

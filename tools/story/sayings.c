@@ -223,7 +223,9 @@ static void say_return(struct bz_reader *reader) {
 /* --- tasks ------------------------------------------------------------------------------------ */
 
 static void say_spawn(struct bz_reader *reader) {
-    bz_reader_begin_span(reader, reader->task, reader->step, BZ_SPAN_UNSTARTED, NULL);
+    if (!own(reader)->has_started) {
+        own(reader)->span.step = reader->step; /* before that, there is no task */
+    }
     if (reader->event->by != NULL) {
         uint32_t parent = bz_trace_find_task(reader->trace, reader->event->by);
         own(reader)->arrow_from =
@@ -267,11 +269,11 @@ static void say_suspend(struct bz_reader *reader) {
         kind = BZ_SPAN_WAITING;
     } else if (task->op != NULL) {
         task->is_call_unsaid = false;
-        bz_reader_add_line(reader, reader->task, "%s inside %s of '%s'",
-                           is(wait, "sleep")   ? "sleeps"
-                           : is(wait, "yield") ? "yields"
-                                               : "waits",
-                           task->op, or_else(object, "?"));
+        task->wait_line = bz_reader_add_line(reader, reader->task, "%s inside %s of '%s'",
+                                             is(wait, "sleep")   ? "sleeps"
+                                             : is(wait, "yield") ? "yields"
+                                                                 : "waits",
+                                             task->op, or_else(object, "?"));
     } else if (!is(wait, "yield")) {
         bz_reader_add_line(reader, reader->task, "%s",
                            is(wait, "sleep")  ? "sleeps"

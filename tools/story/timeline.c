@@ -116,6 +116,14 @@ static void add_saying(struct bz_timeline *timeline, const char *text, uint32_t 
     }
 }
 
+/* Whether the line only says who does what the next one says: "cancels guest-1". */
+static bool is_said_again(const struct bz_timeline *timeline, size_t index, size_t end) {
+    const struct bz_story_line *line = &timeline->story.lines[index];
+    const char *patient = index + 1 < end ? task_name(timeline, line[1].task) : NULL;
+    return (strncmp(line->text, "cancels ", 8) == 0 && is(patient, line->text + 8)) ||
+           (strncmp(line->text, "wakes ", 6) == 0 && is(patient, line->text + 6));
+}
+
 /* "starts; draws patience 5, victim 2; guest-1 is cancelled while waiting, by host" */
 static void write_row(struct bz_timeline *timeline, size_t first, size_t end, uint32_t task) {
     const struct bz_story *story = &timeline->story;
@@ -123,13 +131,16 @@ static void write_row(struct bz_timeline *timeline, size_t first, size_t end, ui
     for (size_t index = first; index < end; index++) {
         const struct bz_story_line *line = &story->lines[index];
         bool is_draw = strncmp(line->text, "draws ", 6) == 0;
+        if (is_said_again(timeline, index, end)) {
+            continue;
+        }
         bool goes_on = is_draw && index > first && line->task == line[-1].task &&
                        strncmp(line[-1].text, "draws ", 6) == 0;
         bool is_named = line->task != task && strncmp(line->text, "the clock", 9) != 0;
         bz_text_add(&timeline->text, "%s%s%s",
-                    goes_on         ? ", "
-                    : index > first ? "; "
-                                    : "",
+                    goes_on                     ? ", "
+                    : timeline->text.length > 0 ? "; "
+                                                : "",
                     is_named ? task_name(timeline, line->task) : "", is_named ? " " : "");
         add_saying(timeline, line->text + (goes_on ? 6 : 0), is_named ? task : 0);
     }
@@ -227,10 +238,11 @@ void bz_timeline_print(struct bz_timeline *timeline, struct bz_wrap *wrap, bool 
         bz_text_clear(&timeline->text);
         if (left_out > 0) {
             bz_text_add(&timeline->text, "%zu line%s that the violation does not depend on%s",
-                        left_out, left_out == 1 ? "" : "s", remote > 0 ? ", and " : "");
+                        left_out, left_out == 1 ? "" : "s", remote > 0 ? ", " : "");
         }
         if (remote > 0) {
-            bz_text_add(&timeline->text, "%zu that only these lines depend on", remote);
+            bz_text_add(&timeline->text, "%zu line%s further back that it depends on", remote,
+                        remote == 1 ? "" : "s");
         }
         bz_wrap_printf(wrap, 4, BZ_COLOUR_FAINT, "  (left out: %s)", timeline->text.bytes);
     }

@@ -63,4 +63,4 @@ static inline void lost_wakeup_judges(struct bz_judge *judge, const struct bz_mo
 #endif
 
 ORACLE(lost_wakeup, "lost-wakeup",
-       "what a live waiter waits for is there, and nothing will wake the waiter")
+       "a waiter could go on, and nothing will wake it")

@@ -35,4 +35,4 @@ static inline void permit_conservation_judges(struct bz_judge *judge,
 #endif
 
 ORACLE(permit_conservation, "permit-conservation",
-       "level plus holders differs from the permits, after any step")
+       "level plus holders differ from the permits after a step")

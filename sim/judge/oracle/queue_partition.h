@@ -19,11 +19,12 @@ static inline void queue_partition_judges(struct bz_judge *judge, const struct b
         return;
     }
     if (view->waiting + view->woken + view->cancelled != view->queued) {
-        bz_judge_object(judge, "queue-partition", 0, moment->object,
-                        "the queue of '%s' has %u entr%s, but %u that wait%s, %u with a result and "
-                        "%u cancelled",
-                        object->name, view->queued, view->queued == 1 ? "y" : "ies", view->waiting,
-                        view->waiting == 1 ? "s" : "", view->woken, view->cancelled);
+        bz_judge_object(
+            judge, "queue-partition", 0, moment->object,
+            "the queue of '%s' has %u entr%s, but shows %u that wait%s, %u with a result and "
+            "%u cancelled",
+            object->name, view->queued, view->queued == 1 ? "y" : "ies", view->waiting,
+            view->waiting == 1 ? "s" : "", view->woken, view->cancelled);
     } else if (view->waiting < object->waiting ||
                view->waiting > object->waiting + object->polling) {
         bz_judge_object(judge, "queue-partition", 0, moment->object,

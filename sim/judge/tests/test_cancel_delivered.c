@@ -48,20 +48,21 @@ static const char *const two_guests[] = {"acquire ~yield release", "~acquire", N
 
 Test(cancel_delivered, fires_when_an_operation_swallows_a_cancel) {
     toy_fails(&swallows, 2, STAGE_SCRIPTS("acquire acquire yield release release", "~acquire"),
-              "a b !b b", "mutual-exclusion", 4, "b became holder");
-    toy_fails(&bz_variant_zoo_go_63615, 1, STAGE_SCRIPTS("acquire yield release", "~acquire"),
-              "a b a !b b", "cancel-delivered", 5,
-              "b on table was cancelled inside an operation, which swallowed");
+              "a b !b b", "mutual-exclusion", 4, "b acquired 'table' as holder");
+    toy_fails(
+        &bz_variant_zoo_go_63615, 1, STAGE_SCRIPTS("acquire yield release", "~acquire"),
+        "a b a !b b", "cancel-delivered", 5,
+        "b was cancelled in acquire of 'table', which returned 'ok' and swallowed the cancel");
 }
 
 Test(cancel_delivered, fires_when_an_operation_invents_one) {
     toy_fails(&invents, 1, STAGE_SCRIPTS("~acquire"), "a", "cancel-delivered", 1,
-              "a on table got 'cancelled' from an operation that no cancel had reached");
+              "a got 'cancelled' from acquire of 'table', which no cancel request had reached");
 }
 
 Test(cancel_delivered, fires_when_a_waiter_is_cancelled_instead_of_woken) {
     toy_fails(&cancels, 1, two_guests, "a b a b", "cancel-delivered", 4,
-              "b on table got 'cancelled' from an operation that no cancel had reached");
+              "b got 'cancelled' from acquire of 'table', which no cancel request had reached");
 }
 
 /* No request, no cancel: a future of the primitive's own was cancelled. */

@@ -181,10 +181,10 @@ Test(order, judges_a_hint_at_the_return) {
     begin(&teller, &plain, BZ_CLAIM_FIFO, 1, NULL);
     tell(&teller, words);
     tell(&teller, "yield  +c ok");
-    end_violated(&teller, "fifo", "c was granted 'table' before b, which still waits");
+    end_violated(&teller, "fifo", "c was granted a permit of 'table' before b, which still waits");
     begin(&teller, &plain, BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT, 1, NULL);
     tell(&teller, words);
-    end_violated(&teller, "fifo", "c was granted 'table' before b, which still waits");
+    end_violated(&teller, "fifo", "c was granted a permit of 'table' before b, which still waits");
 }
 
 /* Of two hints the later one is followed first, and a permit is left for the other. */
@@ -198,7 +198,7 @@ Test(order, leaves_a_hint_that_finds_enough) {
     begin(&teller, &plain, BZ_CLAIM_FIFO, 2, NULL);
     tell(&teller, words);
     tell(&teller, "wake-c yield  +c ok");
-    end_violated(&teller, "fifo", "c was granted 'table' before b, which still waits");
+    end_violated(&teller, "fifo", "c was granted a permit of 'table' before b, which still waits");
 }
 
 /* It yields inside acquire: its result may have been set, which nobody sees. */
@@ -213,7 +213,7 @@ Test(order, knows_that_a_task_may_have_a_result_before_it_awaits) {
     begin(&teller, &plain, BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT, 2, NULL);
     tell(&teller, words);
     tell(&teller, "wake-c");
-    end_violated(&teller, "fifo", "c was granted 'table' before b");
+    end_violated(&teller, "fifo", "c was granted a permit of 'table' before b");
 }
 
 /* It was asked before it called, and yields with the lock in its hand. Then it passes the lock on.
@@ -227,7 +227,7 @@ Test(order, knows_who_passes_on_in_the_step_in_which_it_is_cancelled) {
     end_silently(&teller);
     begin(&teller, &plain, BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT, 1, NULL);
     tell(&teller, "+b call yield  +c call wait  +b wake-c");
-    end_violated(&teller, "fifo", "c was granted 'table' before b");
+    end_violated(&teller, "fifo", "c was granted a permit of 'table' before b");
 }
 
 /* --- what a step concerns --------------------------------------------------------------------- */
@@ -251,7 +251,7 @@ Test(queue_partition, fires_at_a_result_that_nobody_was_woken_with) {
     struct teller teller;
     begin(&teller, &plain, 0, 1, &view);
     tell(&teller, "+a call ok yield");
-    end_violated(&teller, "queue-partition", "1 entries with a result, but only 0 tasks were");
+    end_violated(&teller, "queue-partition", "1 entry with a result, but 0 tasks were");
 }
 
 /* It comes right after the return, in the same step. */
@@ -277,7 +277,7 @@ Test(work_conserving, knows_that_a_task_may_have_a_permit_and_not_have_returned)
     tell(&teller, "+d call ok");
     tell(&teller, words);
     tell(&teller, "release yield  +a ok");
-    end_violated(&teller, "work-conserving", "promised to nobody: 1, but b waits");
+    end_violated(&teller, "work-conserving", "is promised to nobody, but b waits");
 }
 
 /* An entry that is in the queue before its task waits. */
@@ -291,7 +291,7 @@ Test(queue_partition, knows_that_a_task_may_enter_before_it_waits) {
     end_silently(&teller);
     begin(&teller, &plain, 0, 1, &view);
     tell(&teller, "+a call ok yield");
-    end_violated(&teller, "queue-partition", "shows 1 waiting entries, but 0 tasks wait");
+    end_violated(&teller, "queue-partition", "shows 1 waiting entry, but 0 tasks wait");
 }
 
 /* A task has the permit and yields before it returns. Others wait meanwhile, beside level 1. */
@@ -327,7 +327,8 @@ Test(cancel_delivered, fires_when_a_task_resumes_as_if_nobody_had_asked) {
     struct teller teller;
     begin(&teller, &plain, 0, 1, NULL);
     tell(&teller, "+a yield  mark-a  +a");
-    end_violated(&teller, "cancel-delivered", "a resumed as if nothing had happened");
+    end_violated(&teller, "cancel-delivered",
+                 "a resumed with 'ok', although a cancel request was pending");
 }
 
 /* The request comes after the wake-up, so it goes to nobody else. */
@@ -335,7 +336,8 @@ Test(cancel_delivered, fires_when_a_woken_joiner_resumes_as_if_nobody_had_asked)
     struct teller teller;
     begin(&teller, &plain, 0, 1, NULL);
     tell(&teller, "+a join  +b exit wake-a  +c mark-a yield  +a");
-    end_violated(&teller, "cancel-delivered", "a resumed as if nothing had happened");
+    end_violated(&teller, "cancel-delivered",
+                 "a resumed with 'ok', although a cancel request was pending");
 }
 
 /* The request went on to the joined task, which ended otherwise. */
@@ -382,7 +384,7 @@ Test(oracles, are_silent_when_they_are_off) {
     struct teller teller;
     begin(&teller, &config, 0, 1, NULL);
     tell(&teller, "+a call ok yield  +b call ok");
-    end_violated(&teller, "mutual-exclusion", "b became holder number 2 of 'table'");
+    end_violated(&teller, "mutual-exclusion", "b acquired 'table' as holder number 2");
     config.oracles_off = UINT64_C(1) << bz_oracle_index("mutual-exclusion");
     begin(&teller, &config, 0, 1, NULL);
     tell(&teller, "+a call ok yield  +b call ok");
@@ -591,7 +593,7 @@ Test(misuse, fires_when_a_get_is_refused_though_there_are_items) {
     bz_judge_shut_down(&queue, false);
     bz_judge_gets(&queue);
     bz_judge_got(&queue, 0, BZ_CLOSED);
-    end_violated(&teller, "misuse", "b got 'closed' from 'items', which contradicts its state");
+    end_violated(&teller, "misuse", "b got 'closed' from get of 'items', although there are items");
 }
 
 /* A shutdown may change the size. */
@@ -618,7 +620,8 @@ Test(misuse, fires_at_a_task_done_too_many) {
     cr_assert(bz_judge_violation(teller.judge)->oracle == NULL);
     bz_judge_says_done(&queue);
     bz_judge_said_done(&queue, BZ_OK);
-    end_violated(&teller, "misuse", "b got 'ok' from 'items', which contradicts its state");
+    end_violated(&teller, "misuse",
+                 "b got 'ok' from task_done of 'items', although every item is done already");
 }
 
 Test(misuse, fires_at_a_notification_without_the_lock) {
@@ -628,7 +631,7 @@ Test(misuse, fires_at_a_notification_without_the_lock) {
         bz_judge_add_condition(teller.judge, "news", "lock", BZ_CLAIM_REFUSES_MISUSE, NULL);
     tell(&teller, "+a");
     bz_judge_notified(&condition, bz_judge_notifies(&condition, 1), BZ_OK);
-    end_violated(&teller, "misuse", "a got 'ok' from 'news', which contradicts its state");
+    end_violated(&teller, "misuse", "a got 'ok' from 'news', although nobody holds its lock");
 }
 
 /* --- timeout scopes --------------------------------------------------------------------------- */

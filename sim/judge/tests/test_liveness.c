@@ -98,14 +98,14 @@ Test(lost_wakeup, fires_at_the_release_that_wakes_nobody) {
     static const struct bz_variant *const variants[] = {&forgets, &forgets_unseen};
     for (int index = 0; index < 2; index++) {
         toy_fails(variants[index], 1, two_guests, "a b a", "lost-wakeup", 3,
-                  "1 of 1 permits of 'table' are free, b waits (first of 1)");
+                  "1 of 1 permit of 'table' is free, but b waits (first of 1 waiter)");
     }
 }
 
 /* In the window: b is woken, cancelled before it resumes, and does not pass the wake-up on. */
 Test(lost_wakeup, fires_when_a_cancelled_waiter_keeps_its_wake_up) {
     toy_fails(&bz_variant_zoo_sem_woken_cancel, 1, three_guests, "a b c a !b b", "lost-wakeup", 6,
-              "1 of 1 permits of 'table' are free, c waits (first of 1)");
+              "1 of 1 permit of 'table' is free, but c waits (first of 1 waiter)");
 }
 
 /* The same schedule up to the step before: the woken waiter may still pass it on. */
@@ -118,7 +118,8 @@ Test(lost_wakeup, is_silent_while_a_cancelled_or_woken_one_is_under_way) {
 
 Test(lost_wakeup, waits_for_a_callback_that_is_under_way) {
     toy_passes(&defers, 1, two_guests, "a b a");
-    toy_fails(&defers_lost, 1, two_guests, "a b a .", "lost-wakeup", 4, "b waits (first of 1)");
+    toy_fails(&defers_lost, 1, two_guests, "a b a .", "lost-wakeup", 4,
+              "b waits (first of 1 waiter)");
 }
 
 /* The helper is the third task. No cancel is injected into it. */
@@ -126,13 +127,13 @@ Test(lost_wakeup, waits_for_a_helper) {
     static const char *const guests[] = {"acquire yield release", "acquire", NULL};
     toy_passes(&helps, 1, guests, "a b a");
     toy_passes(&helps, 1, guests, "a b a !c c");
-    toy_fails(&helps_nobody, 1, guests, "a b a c", "lost-wakeup", 4, "b waits (first of 1)");
+    toy_fails(&helps_nobody, 1, guests, "a b a c", "lost-wakeup", 4, "b waits (first of 1 waiter)");
 }
 
 Test(lost_wakeup, waits_for_a_timer_of_the_variant) {
     static const char *const guests[] = {"acquire yield release", "acquire", NULL};
     toy_passes(&is_late, 1, guests, "a b a");
-    toy_fails(&is_late_lost, 1, guests, "a b a .", "lost-wakeup", 4, "b waits (first of 1)");
+    toy_fails(&is_late_lost, 1, guests, "a b a .", "lost-wakeup", 4, "b waits (first of 1 waiter)");
 }
 
 /* A waiter that polls needs no wake-up. */
@@ -145,7 +146,7 @@ Test(lost_wakeup, is_silent_when_every_permit_is_taken) {
     stage_begin(&stage, &forgets, 1);
     stage_act(&stage, STAGE_SCRIPTS("acquire", "acquire"),
               "a b"); /* a keeps it: no wake-up is lost, and none will come */
-    stage_expect_violation(&stage, "deadlock", 2, "b (in acquire of table)");
+    stage_expect_violation(&stage, "deadlock", 2, "b (in acquire of 'table')");
     stage_end(&stage);
 }
 
@@ -168,7 +169,7 @@ Test(deadlock, fires_when_tasks_wait_for_each_other_or_themselves) {
         "nothing can run, and 2 of 2 tasks have not ended: a (in join), b (in join)");
     stage_end(&stage);
     wait_for_each_other(&stage, "acquire acquire", "yield");
-    stage_expect_violation(&stage, "deadlock", 3, "a (in acquire of table)");
+    stage_expect_violation(&stage, "deadlock", 3, "a (in acquire of 'table')");
     stage_end(&stage);
 }
 
@@ -182,8 +183,8 @@ Test(deadlock, names_only_the_first_of_many) {
     stage_play(&stage, "");
     stage_expect_violation(&stage, "deadlock", 7,
                            "6 of 6 tasks have not ended: a (in acquire of "
-                           "table), b (in acquire of table), c (in acquire "
-                           "of table), d (in acquire of table), ...");
+                           "'table'), b (in acquire of 'table'), c (in acquire "
+                           "of 'table'), d (in acquire of 'table'), ...");
     stage_end(&stage);
 }
 
@@ -213,7 +214,8 @@ Test(livelock, fires_when_the_run_repeats_itself_however_short_it_was) {
     struct stage stage;
     for (uint32_t steps_max = 3; steps_max <= 100; steps_max += 97) {
         spin(&stage, steps_max);
-        stage_expect_violation(&stage, "livelock", steps_max, "what runs: b (in acquire of table)");
+        stage_expect_violation(&stage, "livelock", steps_max,
+                               "what runs: b (in acquire of 'table')");
         cr_assert(eq(u32, stage.world->judge->step, steps_max));
         stage_end(&stage);
     }
@@ -277,7 +279,7 @@ static const char *const keeps_it[] = {"acquire yield", "~acquire", NULL};
 
 Test(leak, fires_when_a_cancelled_entry_stays_behind) {
     toy_fails(am_54(true), 1, keeps_it, "a b !b", "leak", 5,
-              "every task has ended, but entries are left in the queue of 'table': 1");
+              "every task has ended, but 1 entry is left in the queue of 'table'");
 }
 
 Test(leak, is_silent_without_a_view_and_when_all_have_left) {

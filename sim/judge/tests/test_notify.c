@@ -167,7 +167,7 @@ static const char *const up_and_down[] = {"pass", "pass", "set clear", NULL};
 /* It also fires if the flag is clear again when the step ends. */
 Test(lost_notification, fires_when_a_set_leaves_somebody_asleep) {
     hall_fails(&wakes_one, two_pass, "a b c", "lost-notification", 3,
-               "c told 'flag' to wake 2, but it woke 1; still waiting: 1");
+               "c told 'flag' to wake 2 tasks, but it woke 1; 1 still waits");
     hall_fails(&wakes_one, up_and_down, "a b c", "lost-notification", 3, "but it woke 1");
 }
 
@@ -183,8 +183,9 @@ Test(lost_notification, is_silent_about_waiters_that_poll) {
 }
 
 Test(lost_wakeup, fires_when_a_task_waits_beside_a_set_flag) {
-    hall_fails(&blind, STAGE_SCRIPTS("set", "pass"), "a b", "lost-wakeup", 2,
-               "'flag' is set, b waits (first of 1), and nothing is under way to wake it");
+    hall_fails(
+        &blind, STAGE_SCRIPTS("set", "pass"), "a b", "lost-wakeup", 2,
+        "'flag' is set, but b waits (first of 1 waiter), and nothing is under way to wake it");
 }
 
 Test(lost_wakeup, is_silent_beside_a_flag_that_was_cleared) {
@@ -204,7 +205,7 @@ static const char *const one_told[] = {WAITS_SWALLOWS, WAITS_SWALLOWS,
 
 Test(lost_notification, fires_when_a_notification_wakes_too_few) {
     hall_fails(&notifies_fewer, three_at_news, "a b c", "lost-notification", 3,
-               "c told 'news' to wake 2, but it woke 1; still waiting: 1");
+               "c told 'news' to wake 2 tasks, but it woke 1; 1 still waits");
 }
 
 Test(lost_notification, is_silent_when_there_are_fewer_than_it_is_for) {
@@ -217,7 +218,7 @@ Test(lost_notification, is_silent_when_there_are_fewer_than_it_is_for) {
 /* gh-112202: in the window, and while it waits for the lock. */
 Test(lost_notification, fires_when_a_cancelled_waiter_takes_it_along) {
     static const char text[] = "a was notified by 'news', then cancelled, and left without passing "
-                               "it on; still waiting: 1";
+                               "it on; 1 task still waits";
     hall_fails(&bz_variant_zoo_cond_notify_lost, one_told, "a b c !a a c a", "lost-notification", 7,
                text);
     hall_fails(&bz_variant_zoo_cond_notify_lost, one_told, "a b c a !a a c a", "lost-notification",
@@ -243,7 +244,7 @@ Test(notify_count, fires_on_a_wake_up_for_no_reason_where_none_is_claimed) {
     struct bz_variant claims_none = bz_variant_asyncio_313;
     claims_none.claims |= BZ_CLAIM_EXACT_NOTIFY;
     hall_fails(&claims_none, STAGE_SCRIPTS(WAITS_SWALLOWS, WAITS), "a b !a a", "notify-count", 4,
-               "wake-ups by 'news' so far: 1, but 0 were due");
+               "'news' has woken 1 waiter so far, but 0 were due: 1 too many");
 }
 
 /* A notification that is passed on in the window wakes one waiter, not two. */
@@ -293,7 +294,7 @@ Test(relock, is_silent_when_it_comes_back_with_the_lock) {
  */
 Test(cancel_delivered, fires_when_the_way_back_to_the_lock_swallows_a_request) {
     hall_fails(&bz_variant_zoo_cond_swallow, one_told, "a b c a !a a c a", "cancel-delivered", 8,
-               "a on news was cancelled inside an operation, which swallowed the cancel");
+               "a was cancelled in wait of 'news', which returned 'ok' and swallowed the cancel");
 }
 
 /* A task that comes back from a wait acquires the lock inside that wait, where the judge does not
@@ -367,12 +368,12 @@ Test(barrier, says_what_is_not_offered) {
 
 Test(lost_wakeup, fires_when_enough_wait_at_a_barrier) {
     hall_fails(&never_full, three, "a b c", "lost-wakeup", 3,
-               "3 tasks wait at 'gate', which needs 3, and nothing is under way to wake them");
+               "3 tasks wait at 'gate', which opens for 3, and nothing is under way to wake them");
 }
 
 Test(lost_wakeup, is_silent_at_a_barrier_where_too_few_wait) {
     hall_fails(&never_full, STAGE_SCRIPTS("arrive", "arrive"), "a b", "deadlock", 2,
-               "a (in wait of gate), b (in wait of gate)");
+               "a (in wait of 'gate'), b (in wait of 'gate')");
 }
 
 /* --- semaphore -------------------------------------------------------------------------------- */
@@ -384,7 +385,7 @@ static const char *const four_guests[] = {"acquire acquire acquire yield release
 
 Test(work_conserving, fires_when_a_waiter_that_resumes_wakes_one_where_two_fit) {
     toy_fails(&bz_variant_zoo_sem_one_wake, 3, four_guests, "a b a c d b", "work-conserving", 6,
-              ", but d waits (first of 1)");
+              ", but d waits (first of 1 waiter)");
 }
 
 Test(work_conserving, is_silent_when_all_that_fit_are_woken) {

@@ -66,7 +66,7 @@ Test(oracles, other_objections_of_the_step_are_noted) {
     struct stage stage;
     stage_begin(&stage, &crowds, 1);
     stage_act(&stage, STAGE_SCRIPTS("acquire yield release", "acquire yield release"), "a b");
-    stage_expect_violation(&stage, "mutual-exclusion", 2, "b became holder");
+    stage_expect_violation(&stage, "mutual-exclusion", 2, "b acquired 'table' as holder");
     uint64_t also = stage.world->judge->violation.also;
     cr_assert(
         eq(u32, also,

@@ -10,14 +10,15 @@ static const char *const three_guests[] = {"acquire yield release", "acquire rel
 /* --- fifo ------------------------------------------------------------------------------------- */
 
 Test(fifo, fires_at_the_grant_that_passes_over_an_earlier_waiter) {
-    toy_fails(&bz_variant_zoo_toy_lifo, 1, three_guests, "a b c a", "fifo", 4,
-              "c was granted 'table' before b, which still waits; overtaken in all: 1");
+    toy_fails(
+        &bz_variant_zoo_toy_lifo, 1, three_guests, "a b c a", "fifo", 4,
+        "c was granted a permit of 'table' before b, which still waits; waiters overtaken: 1");
 }
 
 /* gh-90155: a newcomer takes the permit of a woken waiter that has not resumed. */
 Test(fifo, fires_when_a_newcomer_takes_what_a_woken_one_was_promised) {
     toy_fails(&bz_variant_zoo_sem_barge, 1, three_guests, "a b a c", "fifo", 4,
-              "c was granted 'table' before b, which had been woken");
+              "c was granted a permit of 'table' before b, which had been woken");
 }
 
 Test(fifo, is_silent_without_the_claim) {

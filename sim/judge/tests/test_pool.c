@@ -21,7 +21,7 @@ static void pool_passes(const struct bz_variant *variant, const char *const *scr
 Test(pool_entry, fires_when_a_key_is_kept_that_nobody_uses) {
     pool_fails(&bz_variant_zoo_pool_never_pruned,
                STAGE_SCRIPTS("take-3 give-3 take-4 give-4 sweep"), "a", "pool-entry", 1,
-               "no key of 'key' is in use, but locks are left: 2");
+               "no key of 'key' is in use, but 2 locks are left");
 }
 
 Test(pool_entry, is_silent_when_the_last_user_takes_the_entry_away) {
@@ -37,10 +37,12 @@ Test(pool_entry, is_silent_about_what_is_not_shown) {
 Test(mutual_exclusion, fires_when_two_hold_the_same_key) {
     pool_fails(&bz_variant_zoo_pool_prune_window,
                STAGE_SCRIPTS("take-3 yield give-3", "take-3 give-3", "take-3 yield give-3"),
-               "a b a c b", "mutual-exclusion", 5, "b became holder number 2 of 'key'; permits: 1");
+               "a b a c b", "mutual-exclusion", 5,
+               "b acquired 'key' as holder number 2, but it has only 1 permit");
     pool_fails(&bz_variant_zoo_pool_lru_held,
                STAGE_SCRIPTS("take-3 yield give-3", "take-4 take-5 give-4 give-5", "take-3 give-3"),
-               "a b c", "mutual-exclusion", 3, "c became holder number 2 of 'key'; permits: 1");
+               "a b c", "mutual-exclusion", 3,
+               "c acquired 'key' as holder number 2, but it has only 1 permit");
 }
 
 Test(mutual_exclusion, is_silent_when_two_hold_different_keys) {

@@ -117,9 +117,9 @@ static void queue_passes(const struct bz_variant *variant, enum bz_queue_order o
 
 Test(item_once, fires_at_the_get_that_fails_and_takes_an_item_along) {
     queue_fails(&loses, FIFO, 0, STAGE_SCRIPTS("get", "put"), "a b !a a", "item-once", 4,
-                "failed get or put of a the item count of 'items' is off by -1");
+                "after the get of a, which returned 'cancelled', 'items' has 0 items instead of 1");
     queue_fails(&bz_variant_zoo_q_handoff_lost, FIFO, 0, STAGE_SCRIPTS("get", "put"), "a b !a a",
-                "item-once", 4, "is off by -1");
+                "item-once", 4, "has 0 items instead of 1");
 }
 
 Test(item_once, fires_at_a_second_delivery) {
@@ -135,13 +135,13 @@ Test(item_once, fires_at_an_item_that_nobody_has_put) {
 Test(item_once, fires_at_the_put_that_fails_and_leaves_an_item) {
     queue_fails(&bz_variant_zoo_q_ghost_put, FIFO, 1, STAGE_SCRIPTS("put", "~put", "get"),
                 "a b c !b b", "item-once", 5,
-                "failed get or put of b the item count of 'items' is off by +1");
+                "after the put of b, which returned 'cancelled', 'items' has 1 item instead of 0");
 }
 
 Test(item_once, fires_at_the_get_that_fails_and_leaves_its_item_twice) {
     queue_fails(&bz_variant_zoo_q_putback_dup, FIFO, 0, STAGE_SCRIPTS("get", "get", "put"),
                 "a b c !a a", "item-once", 5,
-                "failed get or put of a the item count of 'items' is off by +1");
+                "after the get of a, which returned 'cancelled', 'items' has 2 items instead of 1");
 }
 
 /* After a shutdown the size is not judged, but the delivery is. */
@@ -233,7 +233,7 @@ Test(bound, fires_at_the_put_that_is_too_many) {
 /* An item that was handed over takes no slot, until its getter is cancelled. */
 Test(bound, counts_what_a_cancelled_getter_puts_back) {
     queue_fails(&hands_over, FIFO, 1, STAGE_SCRIPTS("get", "put put"), "a b !a a", "bound", 4,
-                "'slots' has room for 1 items, but after the get of a there are 2");
+                "'slots' has room for 1 item, but after the get of a there are 2");
 }
 
 Test(bound, is_silent_up_to_the_bound_and_without_one) {
@@ -259,12 +259,12 @@ Test(queue_size, is_silent_without_the_claim_and_when_it_is_right) {
 
 Test(lost_wakeup, fires_when_an_item_is_there_and_its_getter_sleeps) {
     queue_fails(&forgets_getter, FIFO, 0, STAGE_SCRIPTS("get", "put"), "a b", "lost-wakeup", 2,
-                "1 of 1 items of 'items' are free, a waits");
+                "1 of 1 item of 'items' is free, but a waits");
 }
 
 Test(lost_wakeup, fires_when_a_slot_is_free_and_its_putter_sleeps) {
     queue_fails(&bz_variant_zoo_q_putter_lost, FIFO, 1, STAGE_SCRIPTS("put", "~put", "put", "get"),
-                "a b c d !b b", "lost-wakeup", 6, "1 of 1 slots of 'slots' are free, c waits");
+                "a b c d !b b", "lost-wakeup", 6, "1 of 1 slot of 'slots' is free, but c waits");
 }
 
 Test(lost_wakeup, is_silent_while_a_wake_up_is_under_way) {
@@ -277,12 +277,13 @@ Test(lost_wakeup, is_silent_while_a_wake_up_is_under_way) {
 
 Test(fifo, fires_when_a_newcomer_gets_the_item_of_a_woken_getter) {
     queue_fails(&bz_variant_zoo_q_barge, FIFO, 0, STAGE_SCRIPTS("get", "put", "try-get"), "a b c",
-                "fifo", 3, "c was granted 'items' before a, which had been woken");
+                "fifo", 3, "c was granted an item of 'items' before a, which had been woken");
 }
 
 Test(fifo, fires_when_a_newcomer_takes_the_slot_of_a_woken_putter) {
     queue_fails(&bz_variant_zoo_q_barge, FIFO, 1, STAGE_SCRIPTS("put put", "get", "try-put"),
-                "a b c", "fifo", 3, "c was granted 'slots' before a, which had been woken");
+                "a b c", "fifo", 3,
+                "c was granted a slot of 'slots' before a, which had been woken");
 }
 
 Test(fifo, is_silent_in_order_and_without_the_claim) {

@@ -38,14 +38,15 @@ TOY(lax, TOY_CLAIMS_ALL, .release = lax_release);
 
 Test(mutual_exclusion, fires_when_one_too_many_is_let_in) {
     toy_fails(&crowds, 1, STAGE_SCRIPTS("acquire yield release", "acquire yield release"), "a b",
-              "mutual-exclusion", 2, "b became holder number 2 of 'table'; permits: 1");
+              "mutual-exclusion", 2,
+              "b acquired 'table' as holder number 2, but it has only 1 permit");
 }
 
 Test(mutual_exclusion, needs_no_view) {
     toy_fails(
         &crowds_unseen, 2,
         STAGE_SCRIPTS("acquire yield release", "acquire yield release", "acquire yield release"),
-        "a b c", "mutual-exclusion", 3, "c became holder number 3");
+        "a b c", "mutual-exclusion", 3, "c acquired 'table' as holder number 3");
 }
 
 Test(mutual_exclusion, is_silent_when_exactly_as_many_are_in_as_fit) {
@@ -60,13 +61,14 @@ Test(mutual_exclusion, is_silent_when_exactly_as_many_are_in_as_fit) {
 
 Test(ownership, fires_when_ok_came_without_a_permit) {
     toy_fails(&takes_nothing, 1, STAGE_SCRIPTS("yield", "acquire yield release"), "a b",
-              "ownership", 2, "returned 'ok' to b, but took no permit: level 1, holders 1");
+              "ownership", 2,
+              "returned 'ok' to b, but took no permit: 1 free (its level) and 1 held");
 }
 
 Test(ownership, fires_when_a_cancelled_acquire_takes_a_permit_with_it) {
     toy_fails(&bz_variant_zoo_mb_160, 1, STAGE_SCRIPTS("acquire yield release", "~acquire"),
               "a b a !b b", "ownership", 5,
-              "returned 'cancelled' to b, but took a permit: level 0");
+              "returned 'cancelled' to b, but took a permit: 0 free (its level)");
 }
 
 Test(ownership, is_silent_without_a_view_and_when_a_cancelled_one_gives_back) {
@@ -116,7 +118,7 @@ Test(level_bound, fires_at_the_second_promise_of_one_permit) {
         &bz_variant_zoo_lock_double_grant, 1,
         STAGE_SCRIPTS("acquire yield release", "acquire release", "~acquire", "acquire release"),
         "a b c d a !c c", "level-bound", 7,
-        "'table' promises more permits than it has: 2 woken waiters, level 1");
+        "'table' promises more permits than it has: 2 waiters were woken");
 }
 
 Test(level_bound, is_silent_where_a_wake_up_is_a_hint_and_when_each_has_its_own) {
@@ -131,13 +133,13 @@ Test(level_bound, is_silent_where_a_wake_up_is_a_hint_and_when_each_has_its_own)
 
 Test(queue_partition, fires_when_an_entry_is_counted_twice) {
     toy_fails(&miscounts, 1, three_guests, "a b c a", "queue-partition", 4,
-              "has 2 entries, of which 2 wait, 1 hold a result and 0 are cancelled");
+              "has 2 entries, but shows 2 that wait, 1 with a result and 0 cancelled");
 }
 
 Test(queue_partition, fires_when_an_entry_outlives_its_waiter) {
     toy_fails(&bz_variant_zoo_an_646, 1, STAGE_SCRIPTS("acquire yield release", "acquire release"),
               "a b a b", "queue-partition", 4,
-              "shows 1 entries with a result, but only 0 tasks were woken");
+              "shows 1 entry with a result, but 0 tasks were woken");
 }
 
 Test(queue_partition, is_silent_with_all_three_kinds_of_entries_at_once) {
@@ -153,7 +155,7 @@ Test(locked_definition, fires_when_the_woken_one_is_forgotten) {
     toy_fails(&bz_variant_zoo_sem_locked_window, 1,
               STAGE_SCRIPTS("acquire yield release", "acquire release"), "a b a",
               "locked-definition", 3,
-              "locked() of 'table' is false with 0 waiting, 1 woken and level 1");
+              "locked() of 'table' is false, and should be true: 0 waiting, 1 woken, level 1");
 }
 
 Test(locked_definition, is_silent_without_the_claim_and_outside_the_window) {
@@ -169,7 +171,7 @@ Test(locked_definition, knows_who_lets_newcomers_pass_the_woken) {
                                          "acquire release", NULL};
     toy_passes(&passes_woken, 2, guests, "a b c a b c");
     toy_fails(&passes_none, 2, guests, "a b c a b c", "locked-definition", 5,
-              "locked() of 'table' is false with 0 waiting, 1 woken and level 2");
+              "locked() of 'table' is false, and should be true: 0 waiting, 1 woken, level 2");
 }
 
 /* --- misuse ----------------------------------------------------------------------------------- */

@@ -69,7 +69,8 @@ Test(cancel_count, fires_when_a_request_is_taken_back_before_the_deadline) {
 
 /* The scope is opened by the cleanup of a task that was cancelled. */
 Test(cancel_count, fires_when_an_expired_scope_does_not_say_so) {
-    play(&bz_variant_zoo_to_baseline, "~nest-9 ~nest-1", "a !a", "did not return timed-out");
+    play(&bz_variant_zoo_to_baseline, "~nest-9 ~nest-1", "a !a",
+         "and should have returned 'timed-out'");
 }
 
 Test(cancel_count, fires_when_a_request_of_somebody_else_is_taken_for_the_deadline) {

@@ -1,0 +1,397 @@
+/* buzzer diff: two runs side by side, from where they part. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/run/replay.h"
+#include "tools/cli.h"
+#include "tools/named_run.h"
+#include "tools/options.h"
+#include "tools/report.h"
+#include "tools/wrap.h"
+
+#define SIDE_COLUMNS 38u /* of each run; four columns between them and the mark */
+#define LINES_BEFORE 4u  /* events shown before the first difference */
+#define LINES_AFTER 60u  /* and from there on, unless --all is given */
+#define EVENT_INDENT 6u  /* of the second line of an event */
+#define EVENT_TEXT_BYTES 512u
+
+struct diff {
+    const char *name; /* for messages */
+    const char *inputs[2];
+    const char *variant;
+    bool is_all;
+    bool is_json;
+    struct bz_named_run runs[2];
+    struct bz_trace record; /* of the lenient replay */
+    const struct bz_trace *traces[2];
+    size_t first; /* the first event that differs; both counts: none */
+};
+
+static const struct bz_option options[] = {
+    {"variant", "V",
+     "Compare the run with that of its choices on another implementation; a choice that does not "
+     "fit is the default one",
+     BZ_OPTION_TEXT, offsetof(struct diff, variant), .is_once = true},
+    {"all", NULL, "Print every event from the first difference on, not only the first 60",
+     BZ_OPTION_FLAG, offsetof(struct diff, is_all)},
+    {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct diff, is_json)},
+    {NULL},
+};
+
+static void check_options(struct argp_state *state, void *target) {
+    const struct diff *diff = target;
+    if (diff->inputs[0] == NULL) {
+        argp_error(state, "a trace file or a token is missing");
+    } else if (diff->inputs[1] == NULL && diff->variant == NULL) {
+        argp_error(state, "a second trace or token is missing, or --variant V");
+    } else if (diff->inputs[1] != NULL && diff->variant != NULL) {
+        argp_error(state, "--variant compares one run with itself; give one trace or token");
+    } else if (diff->is_json && diff->is_all) {
+        argp_error(state, "--json contradicts --all; give one of them");
+    }
+}
+
+/* --- the two runs ----------------------------------------------------------------------------- */
+
+static int load_leniently(struct diff *diff) {
+    struct bz_named_run *run = &diff->runs[1];
+    char error[BZ_ERROR_BYTES];
+    int code = bz_named_run_load_for(run, diff->name, diff->inputs[0], diff->variant);
+    if (code != BZ_EXIT_OK) {
+        return code;
+    }
+    diff->traces[1] = &diff->record;
+    if (bz_replay_lenient(&run->trace, &run->program, &diff->record, &run->report, error,
+                          sizeof error)) {
+        return BZ_EXIT_OK;
+    }
+    bool is_lack = run->report.lack[0] != '\0';
+    return bz_cli_fail(diff->name, is_lack ? BZ_EXIT_INTERNAL : BZ_EXIT_USAGE, "%s", error);
+}
+
+/* A file that does not replay is compared as it is; a token that does not is another run. */
+static int load_one(struct diff *diff, unsigned side) {
+    struct bz_named_run *run = &diff->runs[side];
+    int code = bz_named_run_load(run, diff->name, diff->inputs[side]);
+    if (code != BZ_EXIT_OK || run->report.result == BZ_REPLAY_MATCHED) {
+        return code;
+    }
+    if (run->is_token) {
+        return bz_cli_fail(diff->name, BZ_EXIT_USAGE,
+                           "%s: its run has %s, so the program has changed since",
+                           diff->inputs[side], run->report.got);
+    }
+    fprintf(stderr, "%s: note: %s does not replay with this program; compared as it was recorded\n",
+            diff->name, diff->inputs[side]);
+    return BZ_EXIT_OK;
+}
+
+static int load(struct diff *diff) {
+    int code = load_one(diff, 0);
+    if (code == BZ_EXIT_OK) {
+        code = diff->variant != NULL ? load_leniently(diff) : load_one(diff, 1);
+    }
+    return code;
+}
+
+/* --- what differs ----------------------------------------------------------------------------- */
+
+static bool same(const char *a, const char *b) {
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static const struct bz_trace_event *event_of(const struct diff *diff, unsigned side, size_t index) {
+    const struct bz_trace *trace = diff->traces[side];
+    return index < trace->event_count ? &trace->events[index] : NULL;
+}
+
+static bool is_same_event(const struct diff *diff, size_t index) {
+    const struct bz_trace_event *a = event_of(diff, 0, index);
+    const struct bz_trace_event *b = event_of(diff, 1, index);
+    return a != NULL && b != NULL && bz_trace_event_equal(a, b);
+}
+
+static size_t event_count(const struct diff *diff) {
+    size_t a = diff->traces[0]->event_count;
+    size_t b = diff->traces[1]->event_count;
+    return a > b ? a : b;
+}
+
+static bool is_same_verdict(const struct diff *diff) {
+    const struct bz_trace_verdict *a = &diff->traces[0]->verdict;
+    const struct bz_trace_verdict *b = &diff->traces[1]->verdict;
+    return same(a->oracle, b->oracle) && a->step == b->step && same(a->task, b->task) &&
+           same(a->object, b->object);
+}
+
+/* The runs themselves; their settings may differ. */
+static bool is_equal(const struct diff *diff) {
+    return diff->first == event_count(diff) && is_same_verdict(diff);
+}
+
+/* A setting of a trace by number: those with members of their own come first. NULL: no more. */
+static const char *setting(const struct bz_trace *trace, size_t index, const char **value) {
+    const struct {
+        const char *name;
+        const char *value;
+    } own[] = {{"scenario", trace->scenario},
+               {"variant", trace->variant},
+               {"strategy", trace->strategy},
+               {"order", trace->order},
+               {"cancel", trace->cancel}};
+    size_t own_count = sizeof own / sizeof own[0];
+    if (index < own_count) {
+        *value = own[index].value;
+        return own[index].name;
+    }
+    if (index - own_count >= trace->param_count) {
+        return NULL;
+    }
+    *value = trace->params[index - own_count].value;
+    return trace->params[index - own_count].name;
+}
+
+static const char *value_of(const struct bz_trace *trace, const char *name) {
+    const char *value;
+    const char *other;
+    for (size_t index = 0; (other = setting(trace, index, &value)) != NULL; index++) {
+        if (strcmp(other, name) == 0) {
+            return value;
+        }
+    }
+    return NULL;
+}
+
+/* --- for people ------------------------------------------------------------------------------- */
+
+/* The next line of a side, of which later ones are indented. Returns the rest of the text. */
+static const char *next_part(const char *text, bool is_first, char *part) {
+    unsigned indent = is_first ? 0 : EVENT_INDENT;
+    memset(part, ' ', indent);
+    return bz_wrap_part(text, SIDE_COLUMNS - indent, part + indent);
+}
+
+/* Two texts side by side, on as many lines as they need. The mark stands between them. */
+static void put_sides(const struct bz_wrap *wrap, const char *a, const char *b, bool differs) {
+    char left[BZ_WRAP_PART_BYTES + EVENT_INDENT];
+    char right[BZ_WRAP_PART_BYTES + EVENT_INDENT];
+    bool is_colour = wrap->is_colour && differs;
+    bool is_first = true;
+    do {
+        a = next_part(a, is_first, left);
+        b = next_part(b, is_first, right);
+        is_first = false;
+        size_t length = strlen(right);
+        while (length > 0 && right[length - 1] == ' ') {
+            right[--length] = '\0'; /* no blanks at the end of a line */
+        }
+        printf("%s%s %s%s%s%s\n", is_colour ? "\033[33m" : "", left, differs ? "|" : " ",
+               length > 0 ? "  " : "", right, is_colour ? "\033[0m" : "");
+    } while (*a != '\0' || *b != '\0');
+}
+
+/* "  12  worker-1 resume ok n=3", with the time if the other one has another time. */
+static const char *event_text(const struct bz_trace_event *event,
+                              const struct bz_trace_event *other, char *text) {
+    char what[EVENT_TEXT_BYTES - 96];
+    if (event == NULL) {
+        text[0] = '\0';
+        return text;
+    }
+    bool has_time = other != NULL && other->time_ns != event->time_ns;
+    snprintf(text, EVENT_TEXT_BYTES, "%4" PRIu64 "  %s%s%s%s", event->step,
+             bz_trace_event_text(event, what, sizeof what), has_time ? " (at " : "",
+             has_time ? bz_cli_time_text(event->time_ns) : "", has_time ? ")" : "");
+    return text;
+}
+
+static void print_settings(const struct diff *diff, struct bz_wrap *wrap) {
+    for (unsigned side = 0; side < 2; side++) {
+        const char *value;
+        const char *name;
+        for (size_t index = 0; (name = setting(diff->traces[side], index, &value)) != NULL;
+             index++) {
+            const char *other = value_of(diff->traces[1 - side], name);
+            if (same(value, other) || (side == 1 && other != NULL)) {
+                continue;
+            }
+            const char *a = side == 0 ? value : other;
+            const char *b = side == 0 ? other : value;
+            bz_wrap_printf(wrap, 4, BZ_COLOUR_NONE, "  %s: %s and %s", name,
+                           a != NULL ? a : "(none)", b != NULL ? b : "(none)");
+        }
+    }
+    if (diff->traces[0]->seed != diff->traces[1]->seed) {
+        bz_wrap_printf(wrap, 4, BZ_COLOUR_NONE, "  seed: 0x%" PRIx64 " and 0x%" PRIx64,
+                       diff->traces[0]->seed, diff->traces[1]->seed);
+    }
+}
+
+static const char *verdict_text(const struct bz_trace_verdict *verdict, char *text, size_t bytes) {
+    snprintf(text, bytes, "%s%s%s", verdict->oracle != NULL ? verdict->oracle : "pass",
+             verdict->message != NULL ? ": " : "",
+             verdict->message != NULL ? verdict->message : "");
+    return text;
+}
+
+static void print_verdicts(const struct diff *diff, struct bz_wrap *wrap) {
+    for (unsigned side = 0; side < 2; side++) {
+        const struct bz_trace_verdict *verdict = &diff->traces[side]->verdict;
+        static char text[BZ_TRACE_TEXT_BYTES_MAX + 256];
+        bz_wrap_printf(wrap, 4, verdict->oracle != NULL ? BZ_COLOUR_BAD : BZ_COLOUR_NONE,
+                       "%c: step %" PRIu64 ", %s", side == 0 ? 'A' : 'B', verdict->step,
+                       verdict_text(verdict, text, sizeof text));
+    }
+}
+
+/* Events of one step stand side by side, whatever came before. */
+static void print_events(const struct diff *diff, const struct bz_wrap *wrap) {
+    char texts[2][EVENT_TEXT_BYTES];
+    size_t begin = diff->first > LINES_BEFORE ? diff->first - LINES_BEFORE : 0;
+    size_t at[2] = {begin, begin};
+    size_t lines = 0;
+    const struct bz_trace_event *events[2];
+    printf("\n");
+    put_sides(wrap, "A", "B", false);
+    if (begin > 0) {
+        printf("      (%zu equal event%s)\n", begin, begin == 1 ? "" : "s");
+    }
+    while ((events[0] = event_of(diff, 0, at[0])) != NULL ||
+           (events[1] = event_of(diff, 1, at[1])) != NULL) {
+        events[1] = event_of(diff, 1, at[1]);
+        if (lines++ == LINES_BEFORE + LINES_AFTER && !diff->is_all) {
+            printf("      (%zu more events of A, %zu of B; --all prints them)\n",
+                   diff->traces[0]->event_count - at[0], diff->traces[1]->event_count - at[1]);
+            break;
+        }
+        if (events[0] != NULL && events[1] != NULL && events[0]->step != events[1]->step) {
+            events[events[0]->step < events[1]->step ? 1 : 0] = NULL; /* it comes later */
+        }
+        bool differs =
+            events[0] == NULL || events[1] == NULL || !bz_trace_event_equal(events[0], events[1]);
+        put_sides(wrap, event_text(events[0], events[1], texts[0]),
+                  event_text(events[1], events[0], texts[1]), differs);
+        at[0] += events[0] != NULL;
+        at[1] += events[1] != NULL;
+    }
+    printf("\n");
+}
+
+static void print_text(const struct diff *diff) {
+    struct bz_wrap wrap = {.out = stdout, .is_colour = bz_wrap_has_colour(stdout)};
+    bool is_same = diff->first == event_count(diff);
+    const char *second = diff->variant != NULL ? diff->inputs[0] : diff->inputs[1];
+    bz_wrap_whole(&wrap, "A: ", diff->inputs[0]);
+    bz_wrap_whole(&wrap, "B: ", second);
+    if (diff->variant != NULL) {
+        bz_wrap_printf(&wrap, 3, BZ_COLOUR_NONE, "   its choices on variant %s", diff->variant);
+    }
+    print_settings(diff, &wrap);
+    if (is_same) {
+        printf("the same %zu event%s\n", event_count(diff), event_count(diff) == 1 ? "" : "s");
+    } else {
+        const struct bz_trace_event *event = event_of(diff, 0, diff->first);
+        event = event != NULL ? event : event_of(diff, 1, diff->first);
+        printf("first difference: step %" PRIu64 "\n", event->step);
+        print_events(diff, &wrap);
+    }
+    print_verdicts(diff, &wrap);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static void add_side(const struct diff *diff, unsigned side, struct bz_json *root) {
+    const struct bz_trace *trace = diff->traces[side];
+    struct bz_json *object = bz_json_add_object(root, side == 0 ? "a" : "b");
+    struct bz_json *settings;
+    const char *name;
+    const char *value;
+    bz_json_add_string(object, "input",
+                       side == 0 || diff->variant != NULL ? diff->inputs[0] : diff->inputs[1]);
+    bz_json_add_hex(object, "seed", trace->seed);
+    bz_json_add_number(object, "events", trace->event_count);
+    bz_json_add_digest(object, "digest", trace->digest);
+    bz_json_add_string(object, "oracle", trace->verdict.oracle);
+    bz_json_add_number(object, "step", trace->verdict.step);
+    bz_json_add_string(object, "task", trace->verdict.task);
+    bz_json_add_string(object, "object", trace->verdict.object);
+    bz_json_add_string(object, "message", trace->verdict.message);
+    settings = bz_json_add_object(object, "settings");
+    for (size_t index = 0; (name = setting(trace, index, &value)) != NULL; index++) {
+        if (same(value_of(trace, name), value)) { /* a param cannot repeat a key */
+            bz_json_add_string(settings, name, value);
+        }
+    }
+}
+
+static void print_json(const struct diff *diff, int code) {
+    char text[EVENT_TEXT_BYTES];
+    struct bz_json *root = bz_json_new_object();
+    const struct bz_trace_event *events[] = {event_of(diff, 0, diff->first),
+                                             event_of(diff, 1, diff->first)};
+    const struct bz_trace_event *event = events[0] != NULL ? events[0] : events[1];
+    bz_json_add_bool(root, "equal", is_equal(diff));
+    if (event != NULL) {
+        bz_json_add_number(root, "step", event->step);
+        bz_json_add_number(root, "index", diff->first);
+    } else {
+        bz_json_add_string(root, "step", NULL);
+        bz_json_add_string(root, "index", NULL);
+    }
+    add_side(diff, 0, root);
+    add_side(diff, 1, root);
+    struct bz_json *first = bz_json_add_object(root, "first");
+    for (unsigned side = 0; side < 2; side++) {
+        bz_json_add_string(
+            first, side == 0 ? "a" : "b",
+            events[side] == NULL ? NULL : bz_trace_event_text(events[side], text, sizeof text));
+    }
+    bz_json_add_number(root, "exit_code", (uint64_t)code);
+    bz_json_put(root);
+}
+
+static int compare(struct diff *diff) {
+    int code = load(diff);
+    if (code != BZ_EXIT_OK) {
+        return code;
+    }
+    while (diff->first < event_count(diff) && is_same_event(diff, diff->first)) {
+        diff->first++;
+    }
+    code = is_equal(diff) ? BZ_EXIT_OK : BZ_EXIT_VIOLATION;
+    if (diff->is_json) {
+        print_json(diff, code);
+    } else {
+        print_text(diff);
+    }
+    return code;
+}
+
+int bz_command_diff(int argc, char **argv) {
+    struct diff diff = {.name = argv[0]};
+    const struct bz_syntax syntax = {
+        .options = options,
+        .target = &diff,
+        .args_doc = "A B, or A --variant V",
+        .arguments = diff.inputs,
+        .arguments_max = 2,
+        .takes_plugins = true,
+        .check = check_options,
+        .doc = "Compares two runs, each a trace or a token, and prints them side by side from the "
+               "first difference. Exit status: 0 they are equal, 1 they differ, 2 bad input."};
+    int code = bz_options_parse(&syntax, argc, argv);
+    if (code != BZ_EXIT_OK) {
+        return code;
+    }
+    bz_trace_init(&diff.record);
+    for (unsigned side = 0; side < 2; side++) {
+        bz_trace_init(&diff.runs[side].trace);
+        diff.traces[side] = &diff.runs[side].trace;
+    }
+    code = compare(&diff);
+    bz_trace_fini(&diff.record);
+    bz_named_run_fini(&diff.runs[0]);
+    bz_named_run_fini(&diff.runs[1]);
+    return code;
+}
