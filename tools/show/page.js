@@ -243,6 +243,12 @@
         context.fillRect(0, p.y(lane) - laneHeight / 2, p.width, laneHeight);
       }
     }
+    let until = -Infinity;
+    context.fillStyle = colour.rule;
+    for (let index = lowerBound(ticks, p.first, stepOf); index < ticks.length && ticks[index].step < p.end; index++) {
+      const x = p.x(ticks[index].step);
+      if (x > until + 8) context.fillRect(until = x, RULER, 1, p.height);
+    }
   }
 
   function drawCursor(p) {
@@ -451,7 +457,7 @@
       if (x < until) { continue; }
       const label = timeText(tick.time);
       context.fillStyle = colour.rule;
-      context.fillRect(x, 24, 1, p.height - 24);
+      context.fillRect(x, 24, 1, RULER - 24);
       context.fillStyle = colour.ink;
       context.fillText(label, x + 5, 34);
       until = x + context.measureText(label).width + 12;
@@ -812,13 +818,13 @@
 
   /* The end of the run, in the colours of the paper, and the lines that matter. */
   window.addEventListener("beforeprint", () => {
-    readColours();
-    if (matchMedia("(prefers-color-scheme: dark)").matches) {
-      Object.assign(colour, { running: "#334155", ready: "#cbd5e1", waiting: "#fcd34d", "waiting-ink": "#713f12",
-        woken: "#4ade80", "woken-ink": "#14532d", struck: "#f87171", "struck-ink": "#7f1d1d", sleeping: "#bfdbfe",
-        "sleeping-ink": "#1e3a8a", holding: "#7c3aed", wakes: "#15803d", cancels: "#dc2626", stripe: "#f8fafc",
-        accent: "#2563eb", minor: "#94a3b8" });
-    }
+    Object.assign(colour, {
+      paper: "#fff", panel: "#fff", ink: "#000", muted: "#444", rule: "#ddd", stripe: "#f6f6f6", accent: "#2563eb",
+      running: "#334155", ready: "#cbd5e1", waiting: "#fcd34d", "waiting-ink": "#713f12", woken: "#4ade80",
+      "woken-ink": "#14532d", struck: "#f87171", "struck-ink": "#7f1d1d", sleeping: "#bfdbfe",
+      "sleeping-ink": "#1e3a8a", holding: "#7c3aed", wakes: "#15803d", cancels: "#dc2626", minor: "#94a3b8",
+      bad: "#b91c1c",
+    });
     laneHeight = 44;
     barHeight = 18;
     const width = 1200, count = Math.min(lanes.length, 30), px = Math.max((width - gutter) / (last + 2), 10);

@@ -210,8 +210,8 @@ class Player:
                 self.fault("mutual-exclusion: %s got a permit of %s, and none was free"
                            % (task, item.name))
             if not has_waited and 0 < level <= earlier:
-                self.fault("fifo: %s took a permit of %s at once, and %d tasks waited for the %d "
-                           "that were free" % (task, item.name, earlier, level))
+                self.fault("fifo: %s took a permit of %s at once, before others (waiting: %d, "
+                           "free: %d)" % (task, item.name, earlier, level))
         elif verb in ("put", "try-put") and outcome == "ok":
             item.items += 1
         elif verb in ("get", "try-get") and outcome == "ok":
@@ -228,8 +228,8 @@ class Player:
             getters = [task for task, verb in item.waiting if verb == "get"]
             putters = [task for task, verb in item.waiting if verb == "put"]
             if item.has_permits() and waiting and item.permits > 0:
-                self.fault("lost-wakeup: %d permits of %s are free, %s waits, and nothing will "
-                           "wake it" % (item.permits, item.name, waiting[0]))
+                self.fault("lost-wakeup: %s has free permits (%d), %s waits, and nothing will "
+                           "wake it" % (item.name, item.permits, waiting[0]))
             elif item.kind == "event" and waiting and item.is_set:
                 self.fault("lost-wakeup: %s is set, and %s waits for it" % (item.name, waiting[0]))
             elif item.kind == "queue" and getters and item.items > 0:
@@ -239,8 +239,8 @@ class Player:
                 self.fault("lost-wakeup: %s has room, and %s waits for some"
                            % (item.name, putters[0]))
             elif item.kind == "barrier" and len(waiting) >= item.number:
-                self.fault("lost-wakeup: %d tasks are at %s, which takes %d, and all wait"
-                           % (len(waiting), item.name, item.number))
+                self.fault("lost-wakeup: all wait at %s (tasks: %d, a round takes: %d)"
+                           % (item.name, len(waiting), item.number))
 
     def check_permits(self):
         """Nobody owns any, nobody waits: as many as were counted can be had, and no more."""
@@ -257,9 +257,9 @@ class Player:
                 except StopIteration:
                     found += 1
             if found != item.permits:
-                self.fault("permit-conservation: %d permits of %s should be free, and %s are"
-                           % (item.permits, item.name,
-                              "more" if found > item.permits else "only %d" % found))
+                self.fault("permit-conservation: of %s, %d should be free; found: %s"
+                           % (item.name, item.permits,
+                              "more" if found > item.permits else found))
 
     # --- the schedule
 

@@ -22,7 +22,7 @@ def programs():
 
 
 class Browser:
-    def __init__(self, folder, is_dark=False, size=(1280, 800)):
+    def __init__(self, folder, is_dark=False, size=(1280, 840)):
         browser, driver = programs()
         self.driver = subprocess.Popen([driver, "--port=0"], stdout=subprocess.PIPE,
                                        stderr=subprocess.DEVNULL, text=True, cwd=folder)
