@@ -62,5 +62,4 @@ static inline void lost_wakeup_judges(struct bz_judge *judge, const struct bz_mo
 
 #endif
 
-ORACLE(lost_wakeup, "lost-wakeup",
-       "a waiter could go on, and nothing will wake it")
+ORACLE(lost_wakeup, "lost-wakeup", "a waiter could go on, and nothing will wake it")
