@@ -36,6 +36,7 @@ int bz_command_replay(int argc, char **argv);
 int bz_command_explain(int argc, char **argv);
 int bz_command_shrink(int argc, char **argv);
 int bz_command_run(int argc, char **argv);
+int bz_command_show(int argc, char **argv);
 int bz_command_spec(int argc, char **argv);
 int bz_command_zoo(int argc, char **argv);
 

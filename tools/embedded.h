@@ -2,15 +2,29 @@
 #ifndef BZ_TOOLS_EMBEDDED_H
 #define BZ_TOOLS_EMBEDDED_H
 
+#include <stddef.h>
+#include <string.h>
+
 struct bz_embedded {
     const char *name; /* NULL ends a list */
     const char *text;
 };
+
+/* The text of the file; NULL if the list has none of that name. */
+static inline const char *bz_embedded_text(const struct bz_embedded *list, const char *name) {
+    while (list->name != NULL && strcmp(list->name, name) != 0) {
+        list++;
+    }
+    return list->text;
+}
 
 /* The templates of `buzzer new variant`. */
 extern const struct bz_embedded bz_variant_templates[];
 
 /* The commands of `buzzer replay --gdb`: in gdb's own language, and then in Python. */
 extern const struct bz_embedded bz_gdb_scripts[];
+
+/* The templates of `buzzer show`: page.html, player.py, player.c */
+extern const struct bz_embedded bz_show_templates[];
 
 #endif

@@ -17,6 +17,7 @@ static const struct {
     {"run", "run a scenario under many seeded schedules", bz_command_run},
     {"replay", "replay one run from its trace or its token", bz_command_replay},
     {"shrink", "the smallest run that fails in the same way", bz_command_shrink},
+    {"show", "show a run as a picture, or as a program that makes it again", bz_command_show},
     {"diff", "compare two runs side by side", bz_command_diff},
     {"explain", "say why a run fails", bz_command_explain},
     {"corpus", "replay every trace of a folder, or carry it to fixed code", bz_command_corpus},

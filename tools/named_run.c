@@ -9,9 +9,7 @@
 #include "sim/run/token.h"
 #include "tools/cli.h"
 
-/* Also true for a token without its digest, so that the message is about the token and not about a
- * missing file. */
-static bool is_meant_as_token(const char *input) {
+bool bz_named_run_is_token(const char *input) {
     unsigned colons = 0;
     for (const char *character = input; *character != '\0'; character++) {
         colons += *character == ':';
@@ -69,7 +67,7 @@ static int load_trace(struct bz_named_run *run, const char *command, const char 
 
 int bz_named_run_open(struct bz_named_run *run, const char *command, const char *input,
                       const char *variant) {
-    *run = (struct bz_named_run){.input = input, .is_token = is_meant_as_token(input)};
+    *run = (struct bz_named_run){.input = input, .is_token = bz_named_run_is_token(input)};
     bz_trace_init(&run->trace);
     if (run->is_token) {
         return bz_cli_fail(command, BZ_EXIT_USAGE, "a trace is needed here, and '%.64s' is a token",
@@ -80,7 +78,7 @@ int bz_named_run_open(struct bz_named_run *run, const char *command, const char 
 
 int bz_named_run_load_for(struct bz_named_run *run, const char *command, const char *input,
                           const char *variant) {
-    *run = (struct bz_named_run){.input = input, .is_token = is_meant_as_token(input)};
+    *run = (struct bz_named_run){.input = input, .is_token = bz_named_run_is_token(input)};
     bz_trace_init(&run->trace);
     if (!run->is_token) {
         return load_trace(run, command, variant);

@@ -16,6 +16,10 @@ struct bz_named_run {
     struct bz_replay_report report; /* whether it is the run that was recorded */
 };
 
+/* Whether `input` is meant as a token, and not as a path. Also true for a token without its digest,
+ * so that the message is about the token and not about a missing file. */
+bool bz_named_run_is_token(const char *input);
+
 /* Loads the run of `input` and replays it strictly. `command` begins messages. Returns an exit
  * code, after a message unless it is BZ_EXIT_OK: a run that diverges is no failure, but for the
  * caller to judge (`report`). Release it in any case. */

@@ -143,7 +143,9 @@ static void edits_begin(void *state, const struct bz_strategy_start *start) {
     bz_rng_seed(&board->free, start->seed);
     board->jump_seen = 0;
     if (board->source == BZ_EDIT_BY_TAPE) {
-        bz_strategy_replay_strict.begin(&board->replay, start);
+        struct bz_strategy_start own = *start;
+        own.context = NULL;
+        bz_strategy_replay_strict.begin(&board->replay, &own);
     } else if (board->source == BZ_EDIT_BY_EDITS) {
         fill_table(board);
     }

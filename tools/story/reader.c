@@ -22,11 +22,9 @@ static void *make_room(void *array, size_t count, size_t *capacity, size_t eleme
 
 /* --- objects ---------------------------------------------------------------------------------- */
 
-uint32_t bz_reader_object(struct bz_reader *reader, const char *name) {
+/* The slot of the object of that name, or the one where it would be. */
+static uint32_t *slot_of(struct bz_reader *reader, const char *name) {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    if (name == NULL) {
-        return 0;
-    }
     for (const char *byte = name; *byte != '\0'; byte++) {
         hash = (hash ^ (unsigned char)*byte) * UINT64_C(0x100000001b3);
     }
@@ -34,18 +32,29 @@ uint32_t bz_reader_object(struct bz_reader *reader, const char *name) {
     while (reader->slots[slot] != 0) {
         const char *other = reader->objects[reader->slots[slot]].name;
         if (other == name || strcmp(other, name) == 0) {
-            return reader->slots[slot];
+            break;
         }
         slot = (slot + 1) & reader->slot_mask;
     }
-    reader->slots[slot] = ++reader->object_count;
-    reader->objects[reader->object_count] = (struct bz_story_object){
-        .name = name,
-        .set_line = BZ_STORY_NONE,
-        .take_line = BZ_STORY_NONE,
-        .last_line = BZ_STORY_NONE,
-    };
-    return reader->object_count;
+    return &reader->slots[slot];
+}
+
+uint32_t bz_reader_object(struct bz_reader *reader, const char *name) {
+    if (name == NULL) {
+        return 0;
+    }
+    uint32_t *slot = slot_of(reader, name);
+    if (*slot == 0) {
+        *slot = ++reader->object_count;
+        reader->objects[*slot] = (struct bz_story_object){
+            .name = name,
+            .root = *slot,
+            .set_line = BZ_STORY_NONE,
+            .take_line = BZ_STORY_NONE,
+            .last_line = BZ_STORY_NONE,
+        };
+    }
+    return *slot;
 }
 
 /* --- lines ------------------------------------------------------------------------------------ */
@@ -91,7 +100,12 @@ uint32_t bz_reader_add_line(struct bz_reader *reader, uint32_t task, const char 
     uint32_t object = is_about_call ? reader->object : state->op != NULL ? state->object : 0;
     line->op = is_about_call ? reader->event->op : state->op;
     line->object = reader->objects[object].name;
-    reader->objects[object].last_line = number;
+    line->object_before = BZ_STORY_NONE;
+    if (object != 0) {
+        struct bz_story_object *root = &reader->objects[reader->objects[object].root];
+        line->object_before = root->last_line;
+        root->last_line = number;
+    }
     va_start(arguments, format);
     print_text(line, format, arguments);
     va_end(arguments);

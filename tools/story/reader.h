@@ -29,6 +29,7 @@ struct bz_story_object {
     uint32_t last_in_queue;     /* the newest task that is inside an operation and has waited */
     uint32_t set_line;          /* of the last set that was not cleared; BZ_STORY_NONE */
     uint32_t take_line;         /* the last one that took something or cleared */
+    uint32_t root;              /* the object whose last_line counts for all that share a state */
     uint32_t last_line;         /* the last one about the object */
     struct bz_line_list left;   /* lines that left a permit, an item, a slot that nobody took yet */
     struct bz_line_list failed; /* lines with which an operation that had waited failed */

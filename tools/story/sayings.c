@@ -5,6 +5,8 @@
 
 #include "tools/story/reader.h"
 
+#define BLOCKERS_MAX 8u /* arrows from holders to one waiter */
+
 static bool is(const char *text, const char *word) {
     return text != NULL && strcmp(text, word) == 0;
 }
@@ -233,26 +235,36 @@ static void say_spawn(struct bz_reader *reader) {
     }
 }
 
+/* Who owns permits of the object, so that the task must wait. */
+static void add_blockers(struct bz_reader *reader, uint32_t object) {
+    uint32_t holding = reader->objects[object].newest_holding;
+    for (unsigned count = 0; object != 0 && holding != 0 && count < BLOCKERS_MAX; count++) {
+        if (!reader->holdings[holding].is_given_up) {
+            bz_reader_add_arrow(reader, reader->holdings[holding].line, BZ_ARROW_BLOCKS);
+        }
+        holding = reader->holdings[holding].older;
+    }
+}
+
 /* Why it waits: whoever waits before it, or who took what it needs. */
 static void say_waits(struct bz_reader *reader) {
     struct bz_story_task *task = own(reader);
     struct bz_story_object *object = &reader->objects[task->object];
     uint32_t ahead = object->last_in_queue;
     task->is_call_unsaid = false;
+    if (task->is_queued) {
+        task->wait_line = bz_reader_add_line(reader, reader->task, "waits again, inside %s of '%s'",
+                                             task->op, object_name(reader, task->object));
+        add_blockers(reader, lock_of(reader, task));
+        return;
+    }
     task->wait_line = bz_reader_add_line(reader, reader->task, "waits for '%s'",
                                          object_name(reader, task->object));
-    if (task->is_queued) {
-        return; /* it waits again */
-    }
     if (ahead != 0) {
         bz_reader_add_arrow(reader, reader->tasks[ahead].wait_line, BZ_ARROW_QUEUE);
     } else {
-        uint32_t holding = object->newest_holding;
         bz_reader_add_arrow(reader, object->take_line, BZ_ARROW_BLOCKS);
-        for (unsigned count = 0; holding != 0 && count < 8; count++) {
-            bz_reader_add_arrow(reader, reader->holdings[holding].line, BZ_ARROW_BLOCKS);
-            holding = reader->holdings[holding].older;
-        }
+        add_blockers(reader, task->object);
     }
     bz_reader_join_queue(reader, reader->task);
 }
@@ -264,8 +276,13 @@ static void say_suspend(struct bz_reader *reader) {
     const char *wait = task->wait = or_else(reader->event->wait, "?");
     task->is_expected = !is(wait, "yield") || task->op != NULL;
     if (task->op != NULL && is(wait, "future")) {
+        bool is_first = !task->is_queued;
+        uint32_t lock = lock_of(reader, task);
         say_waits(reader);
-        bz_reader_set_aside(reader, reader->task, lock_of(reader, task), true);
+        bz_reader_set_aside(reader, reader->task, lock, true);
+        if (is_first && lock != 0) { /* it is free for others */
+            bz_line_list_push(&reader->objects[lock].left, task->wait_line);
+        }
         kind = BZ_SPAN_WAITING;
     } else if (task->op != NULL) {
         task->is_call_unsaid = false;

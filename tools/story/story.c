@@ -6,6 +6,8 @@
 #include "tools/story/reader.h"
 #include "traces/lack.h"
 
+#define OBJECTS_SEARCHED_MAX 1000u /* for those that belong together */
+
 static bool is(const char *text, const char *word) {
     return text != NULL && strcmp(text, word) == 0;
 }
@@ -28,36 +30,87 @@ static uint32_t find_sibling(struct bz_reader *reader, const char *name, const c
     return 0;
 }
 
-/* Which objects belong together: by the names that scenario `program` gives them, or because there
- * is only one queue. */
-static void pair_objects(struct bz_reader *reader) {
+/* The items and slots of the only queue: the objects of all gets and of all puts. */
+static void pair_only_queue(struct bz_reader *reader) {
     const struct bz_trace *trace = reader->trace;
-    uint32_t with[2] = {0, 0}; /* the objects of gets, of puts */
-    bool is_only[2] = {true, true};
+    uint32_t with[2] = {0, 0};
+    bool is_only = true;
     for (size_t index = 0; index < trace->event_count; index++) {
         const struct bz_trace_event *event = &trace->events[index];
         uint32_t number = bz_reader_object(reader, event->object);
         unsigned kind = is(event->op, "get") ? 0 : is(event->op, "put") ? 1 : 2;
         reader->objects[number].is_condition |= is(event->op, "notify");
         if (number != 0 && kind < 2) {
-            is_only[kind] &= with[kind] == 0 || with[kind] == number;
+            is_only &= with[kind] == 0 || with[kind] == number;
             with[kind] = number;
         }
     }
-    if (with[0] != 0 && with[1] != 0 && is_only[0] && is_only[1]) {
+    if (with[0] != 0 && with[1] != 0 && is_only) {
         reader->objects[with[0]].partner = with[1];
         reader->objects[with[1]].partner = with[0];
-        return;
     }
-    for (uint32_t number = 1; number <= reader->object_count && number < 1000; number++) {
-        uint32_t slots = find_sibling(reader, reader->objects[number].name, "-slots");
-        uint32_t lock = find_sibling(reader, reader->objects[number].name, "-lock");
+}
+
+/* Those that scenario `program` made, by their names. */
+static void pair_by_names(struct bz_reader *reader) {
+    for (uint32_t number = 1; number <= reader->object_count && number < OBJECTS_SEARCHED_MAX;
+         number++) {
+        struct bz_story_object *object = &reader->objects[number];
+        uint32_t slots = find_sibling(reader, object->name, "-slots");
+        uint32_t lock = find_sibling(reader, object->name, "-lock");
         if (slots != 0) {
-            reader->objects[number].partner = slots;
+            object->partner = slots;
             reader->objects[slots].partner = number;
         } else if (lock != 0) {
-            reader->objects[number].partner = lock;
-            reader->objects[number].is_condition = true;
+            object->partner = lock;
+            object->is_condition = true;
+        }
+    }
+}
+
+/* The lock of another condition is what its waiter acquired last. */
+static void pair_conditions(struct bz_reader *reader) {
+    const struct bz_trace *trace = reader->trace;
+    uint32_t *acquired = new_array(trace->task_count + 1, sizeof *acquired);
+    for (size_t index = 0; index < trace->event_count; index++) {
+        const struct bz_trace_event *event = &trace->events[index];
+        uint32_t task = bz_trace_find_task(trace, event->task);
+        uint32_t number = bz_reader_object(reader, event->object);
+        struct bz_story_object *object = &reader->objects[number];
+        if (is(event->op, "acquire") && is(event->status, "ok")) {
+            acquired[task] = number;
+        } else if (is(event->op, "wait") && object->is_condition && object->partner == 0) {
+            object->partner = acquired[task];
+        }
+    }
+    free(acquired);
+}
+
+/* The first key of the pool to which this one belongs, by the name before the '#'. */
+static uint32_t first_key(const struct bz_reader *reader, const char *name, size_t length,
+                          uint32_t number) {
+    for (uint32_t other = 1; other < number && other < OBJECTS_SEARCHED_MAX; other++) {
+        const char *candidate = reader->objects[other].name;
+        if (strncmp(candidate, name, length) == 0 &&
+            (candidate[length] == '\0' || candidate[length] == '#')) {
+            return reader->objects[other].root;
+        }
+    }
+    return number;
+}
+
+/* Which objects share a state, and are one in the order of what happened. "key", "key#2" and
+ * "key#3" are keys of one pool. */
+static void share_states(struct bz_reader *reader) {
+    for (uint32_t number = 1; number <= reader->object_count; number++) {
+        struct bz_story_object *object = &reader->objects[number];
+        const char *mark = strchr(object->name, '#');
+        if (object->partner != 0) {
+            uint32_t partner = reader->objects[object->partner].root;
+            object->root = partner < object->root ? partner : object->root;
+            reader->objects[object->partner].root = object->root;
+        } else if (mark != NULL) {
+            object->root = first_key(reader, object->name, (size_t)(mark - object->name), number);
         }
     }
 }
@@ -84,7 +137,10 @@ static void begin(struct bz_reader *reader, struct bz_story *story) {
     }
     reader->objects[0].set_line = reader->objects[0].take_line = BZ_STORY_NONE;
     reader->objects[0].last_line = BZ_STORY_NONE;
-    pair_objects(reader);
+    pair_only_queue(reader);
+    pair_by_names(reader);
+    pair_conditions(reader);
+    share_states(reader);
 }
 
 static void end(struct bz_reader *reader) {
@@ -147,7 +203,7 @@ static void mark_object(struct search *search, const struct bz_reader *reader, u
     if (number == 0) {
         return;
     }
-    mark(search, object->last_line);
+    mark(search, reader->objects[object->root].last_line);
     mark(search, object->set_line);
     for (uint32_t task = object->last_in_queue; task != 0;
          task = reader->tasks[task].queue_before) {
@@ -184,12 +240,15 @@ static void mark_seeds(struct search *search, struct bz_reader *reader, uint32_t
          line-- > 0 && search->story->lines[line].step == verdict->step;) {
         mark(search, line);
     }
-    if (concerns_all || (verdict->task == NULL && verdict->object == NULL)) {
+    /* The scenario's own check may look at anything that its tasks did. */
+    bool is_about_any = is(verdict->oracle, "assertion") || verdict->task == NULL;
+    if (concerns_all || (is_about_any && verdict->object == NULL)) {
         mark_tasks(search, reader, !concerns_all);
     }
 }
 
-/* Happened before: backwards along the order of each task and along the arrows. */
+/* Happened before: backwards along the order of each task and of each object, and along the arrows.
+ */
 static void mark_causes(struct bz_story *story, struct bz_reader *reader, uint32_t violation) {
     struct search search = {.story = story,
                             .open = new_array(story->line_count, sizeof *search.open)};
@@ -206,6 +265,7 @@ static void mark_causes(struct bz_story *story, struct bz_reader *reader, uint32
         uint32_t line = search.open[next];
         search.distance = story->lines[line].distance + 1;
         mark(&search, story->lines[line].before);
+        mark(&search, story->lines[line].object_before);
         for (arrow = first[line]; arrow < first[line + 1]; arrow++) {
             mark(&search, story->arrows[arrow].from);
         }

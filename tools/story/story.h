@@ -4,7 +4,10 @@
  * line is one thing that happened, in words; an arrow says what it follows from. From the line of
  * the violation backwards along the arrows lies all that the violation depends on (happened-before,
  * L. Lamport, "Time, Clocks, and the Ordering of Events in a Distributed System", CACM 1978, with
- * the order of waiters at an object as further arrows).
+ * the order of waiters at an object as further arrows). What an operation does to an object may
+ * change what any later one on it finds, seen or not, so the lines about an object follow from each
+ * other too, like those of a task. The items and slots of a queue, a condition and its lock, the
+ * keys of a pool are one object here.
  *
  *     bz_story_init(&story, &trace)      O(events * log(events))
  *     ... story.lines ...
@@ -47,20 +50,22 @@ struct bz_arrow {
 struct bz_story_line {
     uint64_t step;
     uint64_t time_ns;
-    uint32_t task;      /* number in the trace, 1 is the first; 0: the loop */
-    uint32_t event;     /* index of the event that the line is about; of the violation: the last */
-    uint32_t before;    /* the line before it of the same task; BZ_STORY_NONE, as all of the loop:
-                           its callbacks have nothing to do with each other */
-    const char *object; /* that it is about; NULL: none */
-    const char *op;     /* pending or returning; NULL: none */
-    const char *window; /* of a cancel; NULL: the line is none */
-    bool is_injected;   /* a cancel that the schedule put in, not the program */
-    bool is_own_cancel; /* a cancel that the program asked for */
-    bool is_timeout;    /* and it was a timer of the task that did: a timeout */
-    bool is_cause;      /* the violation depends on it; true for all lines of a run that passed */
-    bool is_violation;  /* the line of the violation, which is the last one: an own line */
-    uint32_t distance;  /* of a cause: how many lines back from the violation; 0: the violation and
-                           the state that it is about */
+    uint32_t task;   /* number in the trace, 1 is the first; 0: the loop */
+    uint32_t event;  /* index of the event that the line is about; of the violation: the last */
+    uint32_t before; /* the line before it of the same task; BZ_STORY_NONE, as all of the loop:
+                        its callbacks have nothing to do with each other */
+    uint32_t object_before; /* the line before it about the same object, or about one that shares
+                               its state; BZ_STORY_NONE */
+    const char *object;     /* that it is about; NULL: none */
+    const char *op;         /* pending or returning; NULL: none */
+    const char *window;     /* of a cancel; NULL: the line is none */
+    bool is_injected;       /* a cancel that the schedule put in, not the program */
+    bool is_own_cancel;     /* a cancel that the program asked for */
+    bool is_timeout;        /* and it was a timer of the task that did: a timeout */
+    bool is_cause;     /* the violation depends on it; true for all lines of a run that passed */
+    bool is_violation; /* the line of the violation, which is the last one: an own line */
+    uint32_t distance; /* of a cause: how many lines back from the violation; 0: the violation and
+                          the state that it is about */
     char text[BZ_STORY_TEXT_BYTES]; /* "acquires 'permits'"; does not repeat the task's name */
 };
 

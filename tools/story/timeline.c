@@ -40,14 +40,14 @@ static uint32_t distance_of_row(const struct bz_story *story, size_t first, size
     return distance;
 }
 
-/* Whose row it is: the first task in it that is not the loop. */
+static bool is_jump(const struct bz_story_line *line) {
+    return line->task == 0 && strncmp(line->text, "the clock", 9) == 0;
+}
+
+/* Whose row it is: the first one in it. The clock may jump before. */
 static uint32_t task_of_row(const struct bz_story *story, size_t first, size_t end) {
-    for (size_t line = first; line < end; line++) {
-        if (story->lines[line].task != 0) {
-            return story->lines[line].task;
-        }
-    }
-    return 0;
+    bool has_more = is_jump(&story->lines[first]) && first + 1 < end;
+    return story->lines[has_more ? first + 1 : first].task;
 }
 
 static void widen(unsigned *columns, size_t needed, unsigned most) {
@@ -99,15 +99,16 @@ void bz_timeline_fini(struct bz_timeline *timeline) {
 }
 
 /* The text of a line. Whose row it is need not be repeated: "is woken by `actor` (result set)", "is
- * cancelled while waiting, by `actor`". 0: it is nobody's. */
+ * cancelled while waiting, by `actor`". BZ_STORY_NONE: it is repeated. */
 static void add_saying(struct bz_timeline *timeline, const char *text, uint32_t actor) {
-    const char *name = task_name(timeline, actor);
+    bool is_left_out = actor != BZ_STORY_NONE;
+    const char *name = !is_left_out ? "" : actor == 0 ? "the loop" : task_name(timeline, actor);
     size_t length = strlen(text);
     size_t name_length = strlen(name);
-    if (actor != 0 && strncmp(text, "is woken by ", 12) == 0 &&
+    if (is_left_out && strncmp(text, "is woken by ", 12) == 0 &&
         strncmp(text + 12, name, name_length) == 0 && text[12 + name_length] == ' ') {
         bz_text_add(&timeline->text, "is woken%s", text + 12 + name_length);
-    } else if (actor != 0 && length > name_length + 5 &&
+    } else if (is_left_out && length > name_length + 5 &&
                strncmp(text + length - name_length - 5, ", by ", 5) == 0 &&
                strcmp(text + length - name_length, name) == 0) {
         bz_text_add(&timeline->text, "%.*s", (int)(length - name_length - 5), text);
@@ -136,13 +137,13 @@ static void write_row(struct bz_timeline *timeline, size_t first, size_t end, ui
         }
         bool goes_on = is_draw && index > first && line->task == line[-1].task &&
                        strncmp(line[-1].text, "draws ", 6) == 0;
-        bool is_named = line->task != task && strncmp(line->text, "the clock", 9) != 0;
+        bool is_named = line->task != task && !is_jump(line);
         bz_text_add(&timeline->text, "%s%s%s",
                     goes_on                     ? ", "
                     : timeline->text.length > 0 ? "; "
                                                 : "",
                     is_named ? task_name(timeline, line->task) : "", is_named ? " " : "");
-        add_saying(timeline, line->text + (goes_on ? 6 : 0), is_named ? task : 0);
+        add_saying(timeline, line->text + (goes_on ? 6 : 0), is_named ? task : BZ_STORY_NONE);
     }
 }
 

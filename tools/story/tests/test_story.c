@@ -171,6 +171,52 @@ Test(story, of_a_run_that_passed_is_all_of_it) {
     end();
 }
 
+/* A pool may throw out the lock of one key when another key comes, and a condition's wait depends
+ * on who has its lock; what happens to other objects does not matter. */
+Test(story, follows_objects_that_share_a_state) {
+    BEGIN("a", "b", "c", "d");
+    HAPPENS(1, "a", "resume", .status = "ok");
+    acquires(1, "a", "key#2");
+    HAPPENS(2, "b", "resume", .status = "ok");
+    acquires(2, "b", "key#3");
+    HAPPENS(3, "c", "resume", .status = "ok");
+    acquires(3, "c", "room#3");
+    HAPPENS(4, "d", "resume", .status = "ok");
+    acquires(4, "d", "key#2");
+    violate("mutual-exclusion", "d", "key#2", 4);
+    tell();
+    cr_assert(story.lines[find("b", "acquires 'key#3'")].is_cause);
+    cr_assert(not(story.lines[find("c", "acquires 'room#3'")].is_cause));
+    cr_assert(eq(u32, story.lines[find("d", "acquires 'key#2'")].object_before,
+                 find("b", "acquires 'key#3'")));
+    end();
+}
+
+Test(story, knows_who_has_the_lock_of_a_condition) {
+    BEGIN("a", "b");
+    HAPPENS(1, "a", "resume", .status = "ok");
+    acquires(1, "a", "lock");
+    HAPPENS(1, "a", "call", .op = "wait", .object = "news");
+    HAPPENS(1, "a", "suspend", .wait = "future");
+    HAPPENS(2, "b", "resume", .status = "ok");
+    acquires(2, "b", "lock");
+    HAPPENS(2, "b", "call", .op = "notify", .object = "news");
+    HAPPENS(2, "a", "wake", .status = "ok");
+    HAPPENS(2, "b", "suspend", .wait = "yield");
+    HAPPENS(3, "a", "resume", .status = "ok");
+    HAPPENS(3, "a", "suspend", .wait = "future");
+    HAPPENS(4, "a", "cancel", .op = "wait", .window = "waiting");
+    HAPPENS(5, "a", "resume", .status = "cancelled");
+    HAPPENS(5, "a", "return", .op = "wait", .object = "news", .status = "cancelled");
+    violate("relock", "a", "news", 5);
+    tell();
+    uint32_t has = find("b", "acquires 'lock'");
+    cr_assert(story.lines[has].is_cause);
+    cr_assert(has_arrow(find("a", "waits for 'news'"), has, BZ_ARROW_TAKES));
+    cr_assert(has_arrow(has, find("a", "waits again, inside wait of 'news'"), BZ_ARROW_BLOCKS));
+    end();
+}
+
 /* b is woken for the permit that a released, but c takes it first: c found it, and b did not. */
 Test(story, shows_which_release_an_acquire_found) {
     BEGIN("a", "b", "c");

@@ -1,0 +1,131 @@
+/* buzzer show: a run as a picture, or as a program that makes it again. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/cli.h"
+#include "tools/named_run.h"
+#include "tools/options.h"
+#include "tools/show/show.h"
+#include "tools/story/story.h"
+#include "traces/text.h"
+
+struct show {
+    const char *name; /* for messages */
+    const char *input;
+    const char *output;
+    const struct bz_show_format *format;
+    struct bz_named_run run;
+};
+
+static void parse_format(struct argp_state *state, void *target, const char *name, char *text) {
+    struct show *show = target;
+    const char *names[16];
+    size_t count = 0;
+    while (bz_show_formats[count].name != NULL) {
+        names[count] = bz_show_formats[count].name;
+        count++;
+    }
+    (void)name;
+    show->format = bz_show_format(text);
+    if (show->format == NULL) {
+        argp_error(state, "no format '%s'%s ('buzzer show --help' lists them)", text,
+                   bz_cli_hint(text, names, count));
+    }
+}
+
+static const struct bz_option options[] = {
+    {"format", "F",
+     "text (the default): lanes of tasks; mermaid: a sequence diagram; dot: Graphviz, what follows "
+     "from what; perfetto: trace events for ui.perfetto.dev; html: a page for the browser; "
+     "asyncio: a Python program; c: a test for Criterion",
+     BZ_OPTION_PARSED, .is_once = true, .parse = parse_format},
+    {"output", "FILE", "Write a file, new or in the place of an older one", BZ_OPTION_TEXT,
+     offsetof(struct show, output), .is_once = true, .letter = 'o'},
+    {NULL},
+};
+
+static void check_options(struct argp_state *state, void *target) {
+    struct show *show = target;
+    show->format = show->format != NULL ? show->format : &bz_show_formats[0];
+    if (show->input == NULL) {
+        argp_error(state, "a trace file or a token is missing");
+    } else if (show->format->is_for_files && show->output == NULL && isatty(STDOUT_FILENO) == 1) {
+        argp_error(state, "%s is not for a terminal; give a file with -o FILE", show->format->name);
+    }
+}
+
+/* A token is run again. Of a trace everything is in the file, so it may be of a program that is not
+ * here. */
+static int load(struct show *show) {
+    char error[BZ_TRACE_ERROR_BYTES];
+    struct bz_named_run *run = &show->run;
+    bz_trace_init(&run->trace);
+    if (!bz_named_run_is_token(show->input)) {
+        return bz_trace_read(&run->trace, show->input, error, sizeof error)
+                   ? BZ_EXIT_OK
+                   : bz_cli_fail(show->name, BZ_EXIT_USAGE, "%s", error);
+    }
+    int code = bz_named_run_load(run, show->name, show->input);
+    const struct bz_replay_report *report = &run->report;
+    if (code == BZ_EXIT_OK && report->result == BZ_REPLAY_DIVERGED) {
+        code = bz_cli_fail(show->name, BZ_EXIT_DIVERGED,
+                           "the run of the token diverged at step %" PRIu32 ": expected %s, got %s",
+                           report->step, report->expected, report->got);
+    }
+    return code;
+}
+
+static int write_picture(const struct show *show, const struct bz_paper *paper) {
+    if (show->output == NULL) {
+        fwrite(paper->text, 1, paper->length, stdout);
+        return BZ_EXIT_OK; /* a full stdout is noticed at the end of the program */
+    }
+    return bz_file_replace(show->output, paper->text, paper->length)
+               ? BZ_EXIT_OK
+               : bz_cli_fail(show->name, bz_cli_exit_of_errno(errno), "cannot write '%s': %s",
+                             show->output, strerror(errno));
+}
+
+static int run_show(struct show *show) {
+    int code = load(show);
+    if (code != BZ_EXIT_OK) {
+        return code;
+    }
+    struct bz_story story;
+    struct bz_paper paper;
+    bz_story_init(&story, &show->run.trace);
+    bz_paper_init(&paper);
+    show->format->show(&(struct bz_view){.trace = &show->run.trace,
+                                         .story = &story,
+                                         .token = show->run.is_token ? show->input : NULL},
+                       &paper);
+    code = write_picture(show, &paper);
+    bz_paper_fini(&paper);
+    bz_story_fini(&story);
+    return code;
+}
+
+int bz_command_show(int argc, char **argv) {
+    struct show show = {.name = argv[0]};
+    const struct bz_syntax syntax = {
+        .options = options,
+        .target = &show,
+        .args_doc = "TRACE.json|TOKEN",
+        .arguments = &show.input,
+        .arguments_max = 1,
+        .takes_plugins = true,
+        .check = check_options,
+        .doc = "Shows one run as a picture, or as a program that makes it again. The trace may be "
+               "of a program that is not here. Exit status: 0 done, 2 bad input, 3 the run of the "
+               "token diverged."};
+    int code = bz_options_parse(&syntax, argc, argv);
+    if (code != BZ_EXIT_OK) {
+        return code;
+    }
+    code = run_show(&show);
+    bz_named_run_fini(&show.run);
+    return code;
+}

@@ -1,0 +1,145 @@
+/* A Python program that makes the schedule of a run with asyncio: tables of what each task does and
+ * of what happens in which order, and player.py, which plays them.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "primitives/runtime/check.h"
+#include "tools/embedded.h"
+#include "tools/show/script.h"
+#include "tools/show/show.h"
+
+/* A text of JSON is one of Python. Comments have no text of a trace but such. */
+static void put_string(struct bz_paper *paper, const char *text) {
+    if (text == NULL) {
+        bz_paper_put(paper, "None");
+    } else {
+        bz_paper_json(paper, text);
+    }
+}
+
+static void put_head(const struct bz_view *view, struct bz_paper *paper) {
+    const struct bz_trace *trace = view->trace;
+    bz_paper_put(paper, "#!/usr/bin/env python3\n"
+                        "# A schedule that was recorded by Buzzer, made again with asyncio. Needs "
+                        "Python 3.9 or later, and\n"
+                        "# nothing else. Exit status: 1 asyncio shows a fault, 0 it does not.\n#\n"
+                        "# scenario  ");
+    bz_paper_json(paper, trace->scenario);
+    bz_paper_put(paper, "\n# recorded  ");
+    bz_paper_json(paper, trace->variant);
+    bz_paper_put(paper, ", an implementation other than the one that runs here\n# order     ");
+    bz_paper_json(paper, trace->order);
+    bz_paper_put(paper, "\n# verdict   ");
+    bz_paper_json(paper, bz_show_verdict(trace));
+    bz_paper_printf(paper, ", at step %" PRIu64 ", seed 0x%" PRIx64 "\n", trace->verdict.step,
+                    trace->seed);
+    if (trace->verdict.message != NULL) {
+        bz_paper_put(paper, "# message   ");
+        bz_paper_json(paper, trace->verdict.message);
+        bz_paper_put(paper, "\n");
+    }
+}
+
+static void put_tasks(const struct bz_trace *trace, struct bz_paper *paper) {
+    size_t width = 4;
+    bz_paper_put(paper, "\nTASKS = [");
+    for (size_t index = 0; index < trace->task_count; index++) {
+        bz_paper_put(paper, index > 0 ? ",\n         " : "");
+        put_string(paper, trace->tasks[index]);
+        size_t length = strlen(trace->tasks[index]);
+        width = length > width ? length : width;
+    }
+    bz_paper_printf(paper, "]\nWIDTH = %zu\n", width);
+}
+
+static bool is_playable(const struct bz_script_object *object) {
+    return object->kind != BZ_OBJECT_UNKNOWN && object->same == 0;
+}
+
+static void put_object(const struct bz_script *script, struct bz_paper *paper, uint32_t number) {
+    const struct bz_script_object *object = &script->objects[number];
+    bz_paper_put(paper, "    (");
+    put_string(paper, object->name);
+    bz_paper_printf(paper, ", \"%s\", %" PRIu32 ", %" PRIu32 ", ",
+                    bz_object_kind_name(object->kind), object->number,
+                    object->order < 3 ? object->order : 0);
+    put_string(paper, object->lock != 0 ? script->objects[object->lock].name : NULL);
+    bz_paper_put(paper,
+                 object->is_guessed ? "),  # how many: a guess from what the run did\n" : "),\n");
+}
+
+static void put_objects(const struct bz_script *script, struct bz_paper *paper) {
+    bz_paper_put(paper, "\n# name, kind, permits or parties or size, order of a queue, lock of a "
+                        "condition\nOBJECTS = [\n");
+    for (unsigned pass = 0; pass < 2; pass++) { /* locks before their conditions */
+        for (uint32_t number = 1; number <= script->object_count; number++) {
+            bool is_condition = script->objects[number].kind == BZ_OBJECT_CONDITION;
+            if (is_playable(&script->objects[number]) && is_condition == (pass == 1)) {
+                put_object(script, paper, number);
+            }
+        }
+    }
+    bz_paper_put(paper, "]\n");
+}
+
+static void put_act(const struct bz_script *script, struct bz_paper *paper,
+                    const struct bz_act *act) {
+    const char *name = act->kind == BZ_ACT_CANCEL ? bz_show_task(script->trace, act->victim)
+                       : act->object != 0         ? script->objects[act->object].name
+                                                  : NULL;
+    /* A time-out of the recorded program is a cancel from outside here. */
+    bool is_timeout = act->outcome != NULL && strcmp(act->outcome, "timed-out") == 0;
+    bz_paper_printf(paper, "        (\"%s\", ", bz_act_name(act->kind));
+    put_string(paper, name);
+    bz_paper_printf(paper, ", %" PRIu32 ", ", act->number);
+    put_string(paper, is_timeout ? "cancelled" : act->outcome);
+    bz_paper_printf(paper, "),  # step %" PRIu64 "\n", act->step);
+}
+
+static void put_programs(const struct bz_script *script, struct bz_paper *paper) {
+    bz_paper_put(paper,
+                 "\n# what each task does: verb, object or task, how many are notified, what "
+                 "came of it in the\n# recorded run (None: it had not returned)\n"
+                 "PROGRAMS = {\n");
+    for (uint32_t task = 1; task <= script->trace->task_count; task++) {
+        bz_paper_put(paper, "    ");
+        put_string(paper, bz_show_task(script->trace, task));
+        bz_paper_put(paper, ": [\n");
+        for (uint32_t at = script->first[task]; at != 0; at = script->acts[at - 1].next) {
+            if (script->acts[at - 1].kind != BZ_ACT_OTHER) {
+                put_act(script, paper, &script->acts[at - 1]);
+            }
+        }
+        bz_paper_put(paper, "    ],\n");
+    }
+    bz_paper_put(paper, "}\n");
+}
+
+static void put_schedule(const struct bz_script *script, struct bz_paper *paper) {
+    static const char *const moves[] = {"step", "wake", "cancel"};
+    bz_paper_put(paper,
+                 "\n# which task makes a step, ends a pause or is cancelled from outside, in "
+                 "this order\nSCHEDULE = [\n");
+    for (size_t index = 0; index < script->move_count; index++) {
+        const struct bz_move *move = &script->moves[index];
+        bz_paper_printf(paper, "    (%" PRIu64 ", \"%s\", ", move->step, moves[move->kind]);
+        put_string(paper, bz_show_task(script->trace, move->task));
+        bz_paper_put(paper, "),\n");
+    }
+    bz_paper_put(paper, "]\n");
+}
+
+void bz_show_asyncio(const struct bz_view *view, struct bz_paper *paper) {
+    struct bz_script script;
+    const char *player = bz_embedded_text(bz_show_templates, "player.py");
+    BZ_CHECK(player != NULL);
+    bz_script_init(&script, view->trace);
+    put_head(view, paper);
+    put_tasks(view->trace, paper);
+    put_objects(&script, paper);
+    put_programs(&script, paper);
+    put_schedule(&script, paper);
+    bz_paper_put(paper, player);
+    bz_script_fini(&script);
+}

@@ -1,0 +1,103 @@
+/* Pictures of a run: one function for each format, one file for each function.
+ *
+ * A picture is text that depends on the trace alone: the same trace gives the same bytes. Names and
+ * messages of a trace are hostile; each format escapes them. Everything is read from the trace and
+ * its story (tools/story/story.h), so a run of a program that nobody has can be shown as well.
+ *
+ *     bz_paper_init(&paper);
+ *     bz_show_format("mermaid")->show(&view, &paper);
+ *     ... paper.text, paper.length ...
+ *     bz_paper_fini(&paper);
+ *
+ * Without memory, functions call bz_lack_stop() (traces/lack.h).
+ */
+#ifndef BZ_TOOLS_SHOW_SHOW_H
+#define BZ_TOOLS_SHOW_SHOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tools/story/story.h"
+#include "traces/trace.h"
+
+/* --- paper: text that grows ------------------------------------------------------------------- */
+
+struct bz_paper {
+    char *text; /* ends with NUL */
+    size_t length;
+    size_t capacity;
+};
+
+void bz_paper_init(struct bz_paper *paper);
+void bz_paper_fini(struct bz_paper *paper);
+
+/* Append. A formatted piece may have any length. */
+void bz_paper_put(struct bz_paper *paper, const char *text);
+void bz_paper_add(struct bz_paper *paper, const char *bytes, size_t length);
+void bz_paper_printf(struct bz_paper *paper, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A JSON string in quotes, NULL as null. It may stand inside a script element of HTML: `<`, `>`,
+ * `&` and the line separators U+2028 and U+2029 are escaped as well. */
+void bz_paper_json(struct bz_paper *paper, const char *text);
+
+/* --- the view --------------------------------------------------------------------------------- */
+
+/* How likely a run fails that begins like this one, up to a step. */
+struct bz_curve_point {
+    uint64_t step;   /* the prefix: all steps before it and this one; ascending */
+    uint32_t failed; /* of `runs` random completions of the prefix */
+    uint32_t runs;   /* not 0 */
+};
+
+struct bz_view {
+    const struct bz_trace *trace;
+    const struct bz_story *story;
+    const char *token;                  /* that repeats the run; NULL: not known */
+    const struct bz_curve_point *curve; /* for html; NULL: nothing is drawn */
+    size_t curve_count;
+};
+
+/* --- the formats ------------------------------------------------------------------------------ */
+
+typedef void bz_show_fn(const struct bz_view *view, struct bz_paper *paper);
+
+bz_show_fn bz_show_text;      /* lanes in columns of text */
+bz_show_fn bz_show_mermaid;   /* a sequence diagram */
+bz_show_fn bz_show_dot;       /* Graphviz: what follows from what */
+bz_show_fn bz_show_perfetto;  /* Chrome's JSON trace events */
+bz_show_fn bz_show_html;      /* a page that needs nothing else */
+bz_show_fn bz_show_asyncio;   /* a Python program */
+bz_show_fn bz_show_criterion; /* a test in C */
+
+struct bz_show_format {
+    const char *name; /* NULL ends the table */
+    const char *summary;
+    bz_show_fn *show;
+    bool is_for_files; /* no use on a terminal */
+};
+
+extern const struct bz_show_format bz_show_formats[];
+
+/* NULL if there is none. */
+const struct bz_show_format *bz_show_format(const char *name);
+
+/* --- what formats share ----------------------------------------------------------------------- */
+
+/* A task's name by its number; "loop" for 0. */
+const char *bz_show_task(const struct bz_trace *trace, uint32_t task);
+
+/* "lost-wakeup", or "pass". */
+const char *bz_show_verdict(const struct bz_trace *trace);
+
+/* The arrow of one of these kinds that ends at the line, or NULL. `kinds` is a sum of
+ * 1u << kind. O(log arrows). */
+const struct bz_arrow *bz_show_arrow(const struct bz_story *story, uint32_t line, unsigned kinds);
+
+/* Appends the text. Each byte of it that is in `special` becomes its decimal number between
+ * `before` and `after`. */
+void bz_paper_escape(struct bz_paper *paper, const char *text, const char *special,
+                     const char *before, const char *after);
+
+#endif
