@@ -195,8 +195,11 @@ void bz_diagnosis_print(FILE *out, const struct bz_diagnosis *diagnosis) {
         return;
     }
     bz_timeline_init(&timeline, diagnosis->trace);
-    print_report(diagnosis, &timeline, &counted, true);
-    print_report(diagnosis, &timeline, &wrap, counted.lines <= REPORT_LINES_MAX);
+    bool is_short = timeline.row_count <= REPORT_LINES_MAX;
+    if (is_short) {
+        print_report(diagnosis, &timeline, &counted, true);
+    }
+    print_report(diagnosis, &timeline, &wrap, is_short && counted.lines <= REPORT_LINES_MAX);
     bz_timeline_fini(&timeline);
 }
 

@@ -175,8 +175,9 @@ static void print_odds(const struct bz_explanation *explanation, struct bz_wrap 
         memset(bar, '#', length);
         bar[length] = '\0';
         bz_wrap_printf(wrap, 2, is_turning ? BZ_COLOUR_BAD : BZ_COLOUR_NONE,
-                       "%s %6" PRIu32 "  %3u %%  %s", is_turning ? "  >" : "   ",
-                       why->odds_step[index], percent(why->odds[index], why->samples), bar);
+                       "%s %6" PRIu32 "  %3u %%%s%s", is_turning ? "  >" : "   ",
+                       why->odds_step[index], percent(why->odds[index], why->samples),
+                       length > 0 ? "  " : "", bar);
     }
 }
 
@@ -191,9 +192,9 @@ static void print_passing(const struct bz_explanation *explanation, struct bz_wr
     }
     const struct bz_edit *edit = &why->choices[why->passing_choice].edit;
     put_choice(explanation, edit, &text);
-    bz_wrap_printf(wrap, 2, BZ_COLOUR_NONE,
-                   "  It differs first at step %" PRIu32 ", where another choice is made than: %s.",
-                   edit->step, text.bytes);
+    bz_wrap_printf(
+        wrap, 2, BZ_COLOUR_NONE, "  The same up to step %" PRIu32 ", and then %s: %s.", edit->step,
+        why->passing_is_default ? "without this choice" : "with another choice than", text.bytes);
     bz_wrap_whole(wrap, "  ",
                   bz_token_format(&why->passing, 0, why->passing_digest, token, sizeof token));
     bz_text_fini(&text);
