@@ -215,18 +215,23 @@ static bool is_shrinkable(const struct bz_trace *trace) {
            strcmp(oracle, "nondeterminism") != 0 && bz_interrupt_requested == 0;
 }
 
-/* Shrinks the run of `trace` into an empty trace. False: it stays as it is. */
-static bool shrink(const struct bz_shrink_config *config, struct bz_shrink_result *result,
-                   struct bz_trace *small) {
+/* Shrinks the run of `trace` into an empty trace. `is_shrunk` false: it stays as it is. Returns an
+ * exit code, after a message unless it is BZ_EXIT_OK. */
+static int shrink(const char *name, const struct bz_shrink_config *config,
+                  struct bz_shrink_result *result, struct bz_trace *small, bool *is_shrunk) {
     char error[BZ_ERROR_BYTES];
-    bool is_ok = is_shrinkable(config->trace) && bz_shrink(config, result) &&
-                 result->end != BZ_SHRINK_INTERRUPTED && /* the next session does it */
-                 bz_shrink_record(result, small, error, sizeof error);
-    if (!is_ok) {
+    *is_shrunk = is_shrinkable(config->trace) && bz_shrink(config, result) &&
+                 result->end != BZ_SHRINK_INTERRUPTED; /* the next session does it */
+    if (result->lack[0] != '\0') {
+        return bz_cli_fail(name, BZ_EXIT_INTERNAL, "a finding was not shrunk: %s", result->lack);
+    }
+    if (*is_shrunk && !bz_shrink_record(result, small, error, sizeof error)) {
+        *is_shrunk = false;
         bz_trace_fini(small);
         bz_trace_init(small);
+        return bz_cli_fail(name, BZ_EXIT_INTERNAL, "a finding was not shrunk: %s", error);
     }
-    return is_ok;
+    return BZ_EXIT_OK;
 }
 
 int bz_findings_shrink(struct bz_kept_findings *kept, uint32_t place, const char *name,
@@ -235,8 +240,7 @@ int bz_findings_shrink(struct bz_kept_findings *kept, uint32_t place, const char
     static struct bz_shrink_result result;
     struct bz_shrink_config config = shrink_config(program, &item->trace, kept->count);
     result = (struct bz_shrink_result){.runs = 0};
-    item->is_shrunk = shrink(&config, &result, &item->small);
-    int code = BZ_EXIT_OK;
+    int code = shrink(name, &config, &result, &item->small, &item->is_shrunk);
     if (item->is_shrunk) {
         item->small_size = result.after;
         bz_shrink_end_text(&result, item->small_end, sizeof item->small_end);
@@ -274,14 +278,18 @@ static int keep_witness(struct bz_kept_finding *item, const char *name,
         struct bz_shrink_config config = *share;
         config.program = &witness->program;
         config.trace = &trace;
-        bool is_shrunk = config.runs_max > 0 && shrink(&config, &result, &small);
+        bool is_shrunk = false;
+        if (config.runs_max > 0) {
+            code = shrink(name, &config, &result, &small, &is_shrunk);
+        }
         if (is_shrunk && result.has_answers) {
             bz_token_format(&result.program, small.seed, result.digest, item->fifo_token,
                             sizeof item->fifo_token);
         }
         if (folder != NULL && bz_interrupt_requested == 0) { /* else the next session does it */
-            code = write_trace(name, is_shrunk ? &small : &trace, witness->finding.seed, "-fifo",
-                               folder, item->fifo_path);
+            int written = write_trace(name, is_shrunk ? &small : &trace, witness->finding.seed,
+                                      "-fifo", folder, item->fifo_path);
+            code = code == BZ_EXIT_OK ? written : code;
         }
     }
     bz_shrink_fini(&result);

@@ -32,7 +32,9 @@ struct bz_shrinking {
     uint64_t steps_max;
     uint64_t runs;
     uint64_t steps;
-    bool is_searched; /* all schedules with as few choices as the best were tried */
+    /* Of the best run: */
+    bool is_settled;  /* no pass made it smaller, and none was cut by a budget */
+    bool is_searched; /* all schedules with as few choices were tried */
 };
 
 /* Whether there is budget for one more run, and nobody has stopped it. */

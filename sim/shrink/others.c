@@ -87,6 +87,7 @@ bool bz_shrink_other(struct bz_shrinking *shrinking, const struct bz_failing *st
     struct bz_program program = result->program;
     struct bz_violation violation = result->violation;
     bool is_searched = shrinking->is_searched;
+    bool is_settled = shrinking->is_settled;
     before->size = best->size;
     before->digest = best->digest;
     bz_edits_copy(&before->edits, &best->edits);
@@ -105,6 +106,7 @@ bool bz_shrink_other(struct bz_shrinking *shrinking, const struct bz_failing *st
         result->program = program;
         result->violation = violation;
         shrinking->is_searched = is_searched;
+        shrinking->is_settled = is_settled;
     }
     free(before);
     return is_smaller;

@@ -193,7 +193,7 @@ static bool play_trace(struct bz_shrinking *shrinking) {
     return bz_shrink_improve(shrinking);
 }
 
-/* All passes on the best run, until nothing changes. False: a budget ended first. */
+/* All passes on the best run, until nothing changes. False: a budget ended before. */
 static bool run_passes(struct bz_shrinking *shrinking) {
     bool has_changed = true;
     while (has_changed && bz_shrink_goes_on(shrinking)) {
@@ -201,7 +201,8 @@ static bool run_passes(struct bz_shrinking *shrinking) {
         has_changed = bz_shrink_params(shrinking);
         has_changed |= bz_shrink_search(shrinking);
     }
-    return !has_changed;
+    shrinking->is_settled = !has_changed && bz_shrink_goes_on(shrinking);
+    return shrinking->is_settled;
 }
 
 /* A local minimum depends on where the search began. So it begins again with other runs of the
@@ -225,13 +226,14 @@ static void shrink(struct bz_shrinking *shrinking) {
     struct bz_shrink_result *result = shrinking->result;
     uint64_t runs_max = shrinking->runs_max;
     shrinking->runs_max = runs_max / 3; /* the rest is for the other starts */
-    bool is_done = run_passes(shrinking);
+    (void)run_passes(shrinking);
     shrinking->runs_max = runs_max;
     begin_elsewhere(shrinking);
-    result->end = shrinking->is_searched  ? BZ_SHRINK_MINIMAL
-                  : is_stopped(shrinking) ? BZ_SHRINK_INTERRUPTED
-                  : is_done               ? BZ_SHRINK_ONE_MINIMAL
-                                          : BZ_SHRINK_OUT_OF_BUDGET;
+    bool is_settled = shrinking->is_settled;
+    result->end = is_settled && shrinking->is_searched ? BZ_SHRINK_MINIMAL
+                  : is_settled                         ? BZ_SHRINK_ONE_MINIMAL
+                  : is_stopped(shrinking)              ? BZ_SHRINK_INTERRUPTED
+                                                       : BZ_SHRINK_OUT_OF_BUDGET;
 }
 
 /* The best run as a program, and as a tape. */
