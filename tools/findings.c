@@ -195,18 +195,11 @@ int bz_findings_keep(struct bz_kept_findings *kept, uint32_t place, const char *
 
 /* --- the smallest run ------------------------------------------------------------------------- */
 
-/* The share of one of `count` runs that are shrunk, so that all of them take about 2 s. What ends
- * its process is slow to repeat, above all a hang. */
+/* For one of `count` runs that are shrunk: all of them together take about 2 s. */
 static struct bz_shrink_config shrink_config(const struct bz_program *program,
                                              const struct bz_trace *trace, uint32_t count) {
-    bool is_slow = bz_oracle_ends_process(trace->verdict.oracle);
-    uint64_t runs =
-        program->contain.is_on ? is_slow ? 200 : BZ_SHRINK_RUNS_CONTAINED : BZ_SHRINK_RUNS_DEFAULT;
-    return (struct bz_shrink_config){.program = program,
-                                     .trace = trace,
-                                     .runs_max = 1 + runs / count,
-                                     .steps_max = 1 + BZ_SHRINK_STEPS_DEFAULT / count,
-                                     .stop = &bz_interrupt_requested};
+    return (struct bz_shrink_config){
+        .program = program, .trace = trace, .share = count, .stop = &bz_interrupt_requested};
 }
 
 static bool is_shrinkable(const struct bz_trace *trace) {
@@ -259,9 +252,9 @@ int bz_findings_shrink(struct bz_kept_findings *kept, uint32_t place, const char
 
 /* --- the witness on a FIFO loop --------------------------------------------------------------- */
 
+/* `share` 0: it is not shrunk. */
 static int keep_witness(struct bz_kept_finding *item, const char *name,
-                        const struct bz_witness *witness, const struct bz_shrink_config *share,
-                        const char *folder) {
+                        const struct bz_witness *witness, uint32_t share, const char *folder) {
     static struct bz_shrink_result result;
     struct bz_trace trace;
     struct bz_trace small;
@@ -275,11 +268,9 @@ static int keep_witness(struct bz_kept_finding *item, const char *name,
     if (!bz_record(&witness->program, witness->finding.seed, &trace, &report)) {
         code = bz_cli_fail(name, BZ_EXIT_INTERNAL, "%s", report.lack);
     } else {
-        struct bz_shrink_config config = *share;
-        config.program = &witness->program;
-        config.trace = &trace;
+        struct bz_shrink_config config = shrink_config(&witness->program, &trace, share);
         bool is_shrunk = false;
-        if (config.runs_max > 0) {
+        if (share > 0) {
             code = shrink(name, &config, &result, &small, &is_shrunk);
         }
         if (is_shrunk && result.has_answers) {
@@ -318,9 +309,7 @@ int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, co
     if (!witness.is_found) {
         return BZ_EXIT_OK;
     }
-    struct bz_shrink_config share = shrink_config(&witness.program, &item->trace, kept->count);
-    share.runs_max = shrinks ? share.runs_max : 0;
-    return keep_witness(item, name, &witness, &share, folder);
+    return keep_witness(item, name, &witness, shrinks ? kept->count : 0, folder);
 }
 
 void bz_findings_drop_last(struct bz_kept_findings *kept) {

@@ -28,9 +28,8 @@ struct bz_shrinking {
     struct bz_violation wanted;
     char wanted_object[BZ_TRACE_NAME_BYTES_MAX + 1];
     struct bz_failing *best;
-    uint64_t runs_max;
+    uint64_t runs_max; /* of result->runs */
     uint64_t steps_max;
-    uint64_t runs;
     uint64_t steps;
     /* Of the best run: */
     bool is_settled;  /* no pass made it smaller, and none was cut by a budget */
@@ -52,6 +51,15 @@ int bz_shrink_compare(const struct bz_shrink_size *a, const struct bz_edits *a_e
                       const struct bz_shrink_size *b, const struct bz_edits *b_edits);
 
 void bz_edits_copy(struct bz_edits *to, const struct bz_edits *from);
+
+/* --- contained.c ------------------------------------------------------------------------------ */
+
+/* Shrinks in this process. */
+bool bz_shrink_here(const struct bz_shrink_config *config, struct bz_shrink_result *result);
+
+/* Shrinks a contained program in one child process. False: a run has ended it, or it ended without
+ * a result that an ordinary run confirms. */
+bool bz_shrink_in_child(const struct bz_shrink_config *config, struct bz_shrink_result *result);
 
 /* --- others.c --------------------------------------------------------------------------------- */
 

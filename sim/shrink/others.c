@@ -28,7 +28,7 @@ static bool probe(struct bz_shrinking *shrinking, uint64_t seed, struct bz_shrin
     struct bz_run_start start = {.seed = seed,
                                  .strategy = trial->program.contain.is_on ? &bz_strategy_random
                                                                           : &bz_strategy_portfolio};
-    shrinking->runs++;
+    shrinking->result->runs++;
     enum bz_run_end end = bz_program_run_from(&trial->program, trial->world, &start);
     shrinking->steps += bz_judge_steps(judge);
     if (end != BZ_RUN_VIOLATED || strcmp(judge->violation.oracle, shrinking->wanted.oracle) != 0 ||

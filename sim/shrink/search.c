@@ -31,7 +31,8 @@ struct searching {
 
 static bool goes_on(struct searching *searching) {
     const struct bz_shrinking *shrinking = searching->shrinking;
-    searching->is_cut |= !bz_shrink_goes_on(shrinking) || shrinking->runs >= searching->runs_max ||
+    searching->is_cut |= !bz_shrink_goes_on(shrinking) ||
+                         shrinking->result->runs >= searching->runs_max ||
                          shrinking->steps >= searching->steps_max;
     return !searching->is_cut;
 }
@@ -114,7 +115,8 @@ bool bz_shrink_search(struct bz_shrinking *shrinking) {
     struct searching searching = {
         .shrinking = shrinking,
         .levels = malloc((DEPTH_MAX + 1) * sizeof(struct level)),
-        .runs_max = shrinking->runs + (shrinking->runs_max - shrinking->runs) / BUDGET_SHARE,
+        .runs_max = shrinking->result->runs +
+                    (shrinking->runs_max - shrinking->result->runs) / BUDGET_SHARE,
         .steps_max = shrinking->steps + (shrinking->steps_max - shrinking->steps) / BUDGET_SHARE};
     if (searching.levels == NULL) {
         bz_lack_text(shrinking->result->lack, BZ_LACK_BYTES, NULL, "a shrinking run");

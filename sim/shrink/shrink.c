@@ -82,14 +82,14 @@ static bool is_stopped(const struct bz_shrinking *shrinking) {
 }
 
 bool bz_shrink_goes_on(const struct bz_shrinking *shrinking) {
-    return !is_stopped(shrinking) && shrinking->runs < shrinking->runs_max &&
+    return !is_stopped(shrinking) && shrinking->result->runs < shrinking->runs_max &&
            shrinking->steps < shrinking->steps_max;
 }
 
 static void report_progress(const struct bz_shrinking *shrinking) {
     const struct bz_shrink_config *config = shrinking->config;
-    if (config->on_progress != NULL && shrinking->runs % RUNS_BETWEEN_REPORTS == 0) {
-        config->on_progress(config->context, shrinking->runs, &shrinking->best->size);
+    if (config->on_progress != NULL && shrinking->result->runs % RUNS_BETWEEN_REPORTS == 0) {
+        config->on_progress(config->context, shrinking->result->runs, &shrinking->best->size);
     }
 }
 
@@ -108,7 +108,7 @@ static enum bz_run_end run(struct bz_shrinking *shrinking, const struct bz_run_s
     *bz_judge_stats(judge) = (struct bz_run_stats){.runs = 0};
     enum bz_run_end end =
         bz_program_run_from(&shrinking->trial->program, shrinking->trial->world, start);
-    shrinking->runs++;
+    shrinking->result->runs++;
     shrinking->steps += bz_judge_steps(judge);
     if (end == BZ_RUN_NO_RESOURCE) {
         snprintf(shrinking->result->lack, sizeof shrinking->result->lack, "%.*s",
@@ -261,17 +261,26 @@ static void conclude(struct bz_shrinking *shrinking) {
     }
 }
 
-bool bz_shrink(const struct bz_shrink_config *config, struct bz_shrink_result *result) {
+/* Budgets are runs and steps, so that the result is the same everywhere. */
+static void set_budget(struct bz_shrinking *shrinking) {
+    const struct bz_shrink_config *config = shrinking->config;
+    uint32_t share = config->share == 0 ? 1 : config->share;
+    const char *oracle = config->trace->verdict.oracle;
+    bool is_dying = oracle != NULL && bz_oracle_ends_process(oracle);
+    uint64_t runs = !config->program->contain.is_on ? BZ_SHRINK_RUNS_DEFAULT
+                    : is_dying                      ? BZ_SHRINK_RUNS_DYING
+                                                    : BZ_SHRINK_RUNS_CONTAINED;
+    shrinking->runs_max = config->runs_max != 0 ? config->runs_max : 1 + runs / share;
+    shrinking->steps_max = 1 + BZ_SHRINK_STEPS_DEFAULT / share;
+}
+
+bool bz_shrink_here(const struct bz_shrink_config *config, struct bz_shrink_result *result) {
     struct bz_trial trial = {.program = *config->program};
     struct bz_shrinking shrinking = {.config = config, .result = result, .trial = &trial};
-    bool is_contained = config->program->contain.is_on;
     *result = (struct bz_shrink_result){.end = BZ_SHRINK_NO_RESOURCE};
     bz_tape_init(&result->tape, NULL);
     bz_tape_init(&shrinking.tape, NULL);
-    shrinking.runs_max = config->runs_max != 0 ? config->runs_max
-                         : is_contained        ? BZ_SHRINK_RUNS_CONTAINED
-                                               : BZ_SHRINK_RUNS_DEFAULT;
-    shrinking.steps_max = config->steps_max != 0 ? config->steps_max : BZ_SHRINK_STEPS_DEFAULT;
+    set_budget(&shrinking);
     trial.world = bz_program_new_world(&trial.program);
     shrinking.board = bz_shared_alloc(sizeof *shrinking.board);
     shrinking.best = bz_shared_alloc(sizeof *shrinking.best);
@@ -285,12 +294,18 @@ bool bz_shrink(const struct bz_shrink_config *config, struct bz_shrink_result *r
     if (result->lack[0] != '\0') {
         result->end = BZ_SHRINK_NO_RESOURCE;
     }
-    result->runs = shrinking.runs;
     bz_world_destroy(trial.world);
     bz_shared_free(shrinking.best, sizeof *shrinking.best);
     bz_shared_free(shrinking.board, sizeof *shrinking.board);
     bz_tape_fini(&shrinking.tape);
     return result->end <= BZ_SHRINK_INTERRUPTED;
+}
+
+bool bz_shrink(const struct bz_shrink_config *config, struct bz_shrink_result *result) {
+    const char *oracle = config->trace->verdict.oracle;
+    bool may_share =
+        config->program->contain.is_on && (oracle == NULL || !bz_oracle_ends_process(oracle));
+    return (may_share && bz_shrink_in_child(config, result)) || bz_shrink_here(config, result);
 }
 
 void bz_shrink_fini(struct bz_shrink_result *result) {

@@ -14,6 +14,9 @@
  *
  * Again from 1, until nothing changes. The result is the same on every machine: budgets are runs
  * and steps, not time. Each run that is accepted is run again, from its own tape.
+ *
+ * A contained program is shrunk in one child process (sim/run/contain.h). If a run ends that, each
+ * run gets a process of its own.
  */
 #ifndef BZ_SIM_SHRINK_SHRINK_H
 #define BZ_SIM_SHRINK_SHRINK_H
@@ -27,7 +30,8 @@
 #include "traces/trace.h"
 
 #define BZ_SHRINK_RUNS_DEFAULT 60000u
-#define BZ_SHRINK_RUNS_CONTAINED 1000u /* a process each */
+#define BZ_SHRINK_RUNS_CONTAINED 1000u /* if each needs a process of its own */
+#define BZ_SHRINK_RUNS_DYING 200u      /* if each of them ends its process */
 #define BZ_SHRINK_STEPS_DEFAULT 6000000u
 
 enum bz_shrink_end {
@@ -55,7 +59,7 @@ struct bz_shrink_config {
     const struct bz_program *program;
     const struct bz_trace *trace;      /* a run of it that violates an oracle */
     uint64_t runs_max;                 /* 0: the default */
-    uint64_t steps_max;                /* 0: the default */
+    uint32_t share;                    /* of the default budget: one part in so many; 0: all */
     const volatile sig_atomic_t *stop; /* not 0: stop; NULL: none */
     /* Called every few hundred runs; NULL: never. */
     void (*on_progress)(void *context, uint64_t runs, const struct bz_shrink_size *best);
