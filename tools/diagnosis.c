@@ -184,8 +184,11 @@ void bz_diagnosis_print(FILE *out, const struct bz_trace *trace, const struct bz
         return;
     }
     bz_timeline_init(&diagnosis.timeline, trace);
-    print_report(&diagnosis, &counted, true);
-    print_report(&diagnosis, &wrap, counted.lines <= REPORT_LINES_MAX);
+    bool is_short = diagnosis.timeline.row_count <= REPORT_LINES_MAX;
+    if (is_short) {
+        print_report(&diagnosis, &counted, true);
+    }
+    print_report(&diagnosis, &wrap, is_short && counted.lines <= REPORT_LINES_MAX);
     bz_timeline_fini(&diagnosis.timeline);
 }
 

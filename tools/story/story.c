@@ -21,7 +21,8 @@ static void *new_array(size_t count, size_t element_bytes) {
 /* The object called `name` and `suffix`; 0: none. */
 static uint32_t find_sibling(struct bz_reader *reader, const char *name, const char *suffix) {
     size_t length = strlen(name);
-    for (uint32_t number = 1; number <= reader->object_count; number++) {
+    for (uint32_t number = 1; number <= reader->object_count && number < OBJECTS_SEARCHED_MAX;
+         number++) {
         const char *other = reader->objects[number].name;
         if (strncmp(other, name, length) == 0 && strcmp(other + length, suffix) == 0) {
             return number;

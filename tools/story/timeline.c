@@ -13,6 +13,7 @@ static bool is(const char *text, const char *word) {
 
 #define CAUSE_ROWS_MAX 100u /* of a longer one, the nearest causes are shown */
 #define TASK_COLUMNS_MAX 20u
+#define IDLERS_MAX 8u
 
 static const char *task_name(const struct bz_timeline *timeline, uint32_t task) {
     return task == 0 ? "loop" : timeline->trace->tasks[task - 1];
@@ -177,10 +178,37 @@ static void print_row(struct bz_timeline *timeline, struct bz_wrap *wrap, size_t
     bz_wrap_print(wrap, prefix, timeline->text.bytes, indent, colour);
 }
 
+/* Who ran in the steps between two rows, each once: "host, a callback". */
+static void add_idlers(struct bz_timeline *timeline, uint64_t after, uint64_t before) {
+    const struct bz_trace *trace = timeline->trace;
+    const char *names[IDLERS_MAX];
+    size_t count = 0;
+    for (size_t index = 0; index < trace->event_count && trace->events[index].step < before;
+         index++) {
+        const struct bz_trace_event *event = &trace->events[index];
+        bool is_step = is(event->event, "resume");
+        const char *name = is_step ? event->task : "a callback";
+        size_t known = 0;
+        if (event->step <= after || (!is_step && !is(event->event, "callback"))) {
+            continue;
+        }
+        while (known < count && !is(names[known], name)) {
+            known++;
+        }
+        if (known == IDLERS_MAX) {
+            bz_text_add(&timeline->text, ", ...");
+            return;
+        }
+        if (known == count && name != NULL) {
+            bz_text_add(&timeline->text, "%s%s", count == 0 ? " " : ", ", name);
+            names[count++] = name;
+        }
+    }
+}
+
 /* The steps between two rows, in which tasks only yield, or nothing came of a callback. */
 static void print_gap(struct bz_timeline *timeline, struct bz_wrap *wrap, uint64_t after,
                       uint64_t before) {
-    const struct bz_trace *trace = timeline->trace;
     char prefix[64];
     uint64_t count = before > after + 1 ? before - after - 1 : 0;
     if (count == 0) {
@@ -189,22 +217,7 @@ static void print_gap(struct bz_timeline *timeline, struct bz_wrap *wrap, uint64
     bz_text_clear(&timeline->text);
     bz_text_add(&timeline->text, "(%" PRIu64 " step%s in which nothing happens:", count,
                 count == 1 ? "" : "s");
-    const char *separator = " ";
-    const char *last = NULL;
-    for (size_t index = 0; index < trace->event_count && trace->events[index].step < before;
-         index++) {
-        const struct bz_trace_event *event = &trace->events[index];
-        bool is_start = is(event->event, "resume") || is(event->event, "callback");
-        if (event->step <= after || !is_start) {
-            continue;
-        }
-        const char *who = is(event->event, "resume") ? event->task : "a callback";
-        if (!is(last, who)) {
-            bz_text_add(&timeline->text, "%s%s", separator, who);
-            separator = ", ";
-        }
-        last = who;
-    }
+    add_idlers(timeline, after, before);
     bz_text_add(&timeline->text, ")");
     unsigned indent =
         (unsigned)snprintf(prefix, sizeof prefix, "  %*s  %*s  ", (int)timeline->step_columns, "",

@@ -186,7 +186,7 @@ Test(story, follows_objects_that_share_a_state) {
     violate("mutual-exclusion", "d", "key#2", 4);
     tell();
     cr_assert(story.lines[find("b", "acquires 'key#3'")].is_cause);
-    cr_assert(!story.lines[find("c", "acquires 'room#3'")].is_cause);
+    cr_assert(story.lines[find("c", "acquires 'room#3'")].is_cause == false);
     cr_assert(eq(u32, story.lines[find("d", "acquires 'key#2'")].object_before,
                  find("b", "acquires 'key#3'")));
     end();
