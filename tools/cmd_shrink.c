@@ -32,7 +32,7 @@ struct shrink {
 static const struct bz_option options[] = {
     {"output", "FILE", "Write the trace of the smallest run", BZ_OPTION_TEXT,
      offsetof(struct shrink, output), .is_once = true, .letter = 'o'},
-    {"max-runs", "N", "Stop after so many runs (60000; 1000 in processes of their own)",
+    {"max-runs", "N", "Stop after so many runs (60000; fewer if each needs a process of its own)",
      BZ_OPTION_NUMBER, offsetof(struct shrink, runs_max), .least = 1, .most = UINT32_MAX},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct shrink, is_json)},
     {"quiet", NULL, "Print the token alone", BZ_OPTION_FLAG, offsetof(struct shrink, is_quiet)},

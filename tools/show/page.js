@@ -550,8 +550,8 @@
     drawArrows(p, "major");
     drawViolation(p);
     drawRuler(p);
-    drawCurve(p);
     drawGutter(p);
+    drawCurve(p);
   }
 
   function draw() {
