@@ -5,7 +5,7 @@
 
 set(BUZZER_MAY_TELL_TIME "^(primitives/runtime/run\\.c|sim/run/contain\\.c|tools/)")
 string(CONCAT BUZZER_MAY_ALLOCATE "^(primitives/runtime/(loop|coro/stack)\\.c|sim/choice/tape\\.c|"
-    "sim/(spec|judge|native|run|explore)/|traces/|tools/)")
+    "sim/(spec|judge|native|run|explore|shrink)/|traces/|tools/)")
 set(BUZZER_MAY_DIFFER "^(traces/|tools/|scenarios/program/read\\.c|sim/run/checkpoint\\.c)")
 
 function(buzzer_poison target header)
