@@ -1,3 +1,7 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* REG_RIP */
+#endif
+
 #include "sim/native/look.h"
 
 #ifdef BZ_SWITCH_UCONTEXT
