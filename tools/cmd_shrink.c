@@ -102,7 +102,12 @@ static void print_text(const struct shrink *shrink) {
     const struct bz_shrink_size *after = &shrink->result.after;
     char text[BZ_ERROR_BYTES];
     if (shrink->is_quiet) {
-        printf("%s\n", shrink->token != NULL ? shrink->token : "");
+        if (shrink->token != NULL) {
+            printf("%s\n", shrink->token);
+        } else {
+            (void)bz_cli_fail(shrink->name, BZ_EXIT_OK,
+                              "its choices are too many for a token; --output writes its trace");
+        }
         return;
     }
     printf("%-18s %10s %10s\n", "shrunk", "from", "to");

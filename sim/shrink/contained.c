@@ -4,6 +4,7 @@
 #include "sim/shrink/internal.h"
 
 #define STOP_LOOKS_MAX 8u
+#define STEPS_OF_A_RUN 30u /* that take their time */
 
 /* Shared with the child. */
 struct shared {
@@ -76,6 +77,7 @@ bool bz_shrink_in_child(const struct bz_shrink_config *config, struct bz_shrink_
     bool is_ok = false;
     if (bz_child_start(&child, &config->program->contain, NULL, shrink_in_child, shared)) {
         child.counter = &shared->result.runs;
+        child.contain.step_ns *= STEPS_OF_A_RUN; /* it sees runs, and no steps */
         is_ok = wait_for(config, shared, &child) == BZ_CHILD_DONE &&
                 shared->result.end <= BZ_SHRINK_INTERRUPTED && shared->result.has_answers;
     }

@@ -138,6 +138,7 @@ static void edits_begin(void *state, const struct bz_strategy_start *start) {
     board->point_count = 0;
     board->run++;
     board->question = 0;
+    board->looked = 0;
     board->script_cursor = 0;
     board->jumps = 0;
     bz_rng_seed(&board->free, start->seed);
@@ -173,6 +174,7 @@ static uint32_t edits_next(void *state, const struct bz_ready *ready, uint32_t c
         answer = bz_rng_next(&board->free, ready, count, step);
     }
     uint32_t first_item = NONE;
+    board->looked += count;
     for (uint32_t index = 0; index < count; index++) {
         if (ready[index].owner >= BZ_EDITS_TASKS_MAX) {
             board->is_full = true;
@@ -232,6 +234,7 @@ static uint32_t edits_cancel(void *state, const struct bz_cancel_candidate *cand
                      : 0;
     }
     uint32_t first_item = NONE;
+    board->looked += count;
     for (uint32_t index = 0; index < count; index++) {
         if (candidates[index].task >= BZ_EDITS_TASKS_MAX) {
             board->is_full = true;

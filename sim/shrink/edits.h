@@ -83,6 +83,7 @@ struct bz_board {
     /* Of the present run. */
     struct bz_replay_state replay;
     uint64_t run;
+    uint64_t looked; /* handles and candidates that the strategy was shown */
     uint32_t question;
     uint32_t script_cursor;
     uint32_t jumps;
@@ -97,6 +98,12 @@ struct bz_board {
 
 /* bz_run_start.context is the board. A tape, if that is the source, must fit strictly. */
 extern const struct bz_strategy bz_strategy_edits;
+
+/* What a run of so many steps has cost: a step with a thousand tasks costs more than one with two.
+ */
+static inline uint64_t bz_edits_cost(const struct bz_board *board, uint32_t steps) {
+    return steps + board->looked / 8;
+}
 
 /* The script of what was made. False if it is too long for one (choice/answers.h). */
 bool bz_edits_script(const struct bz_edits *made, struct bz_answers *script);

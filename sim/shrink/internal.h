@@ -28,13 +28,19 @@ struct bz_shrinking {
     struct bz_violation wanted;
     char wanted_object[BZ_TRACE_NAME_BYTES_MAX + 1];
     struct bz_failing *best;
+    struct bz_tape best_tape;
     uint64_t runs_max; /* of result->runs */
-    uint64_t steps_max;
-    uint64_t steps;
+    uint64_t cost_max; /* of `cost`, see bz_edits_cost() */
+    uint64_t cost;
     /* Of the best run: */
     bool is_settled;  /* no pass made it smaller, and none was cut by a budget */
     bool is_searched; /* all schedules with as few choices were tried */
 };
+
+/* Whether a violation is of the same oracle, object, operation and window as another one; those of
+ * scenarios' own checks also say the same, but for numbers and names. */
+bool bz_fails_likewise(const struct bz_violation *wanted, const char *wanted_object,
+                       const struct bz_judge *judge);
 
 /* Whether there is budget for one more run, and nobody has stopped it. */
 bool bz_shrink_goes_on(const struct bz_shrinking *shrinking);

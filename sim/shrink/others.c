@@ -1,5 +1,6 @@
 /* Other runs that fail in the same way: found on fixed seeds, the same ones whatever run was given.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,9 +31,16 @@ static bool probe(struct bz_shrinking *shrinking, uint64_t seed, struct bz_shrin
                                                                           : &bz_strategy_portfolio};
     shrinking->result->runs++;
     enum bz_run_end end = bz_program_run_from(&trial->program, trial->world, &start);
-    shrinking->steps += bz_judge_steps(judge);
-    if (end != BZ_RUN_VIOLATED || strcmp(judge->violation.oracle, shrinking->wanted.oracle) != 0 ||
-        !bz_tape_copy(&shrinking->tape, &judge->tape)) {
+    shrinking->cost += bz_judge_steps(judge);
+    if (end == BZ_RUN_NO_RESOURCE) {
+        snprintf(shrinking->result->lack, BZ_LACK_BYTES, "%.*s", (int)BZ_LACK_BYTES - 1,
+                 bz_judge_error(judge));
+    }
+    if (end != BZ_RUN_VIOLATED || strcmp(judge->violation.oracle, shrinking->wanted.oracle) != 0) {
+        return false;
+    }
+    if (!bz_tape_copy(&shrinking->tape, &judge->tape)) {
+        bz_lack_text(shrinking->result->lack, BZ_LACK_BYTES, NULL, "a tape");
         return false;
     }
     shrinking->board->source = BZ_EDIT_BY_TAPE;
@@ -49,6 +57,10 @@ uint32_t bz_shrink_find(struct bz_shrinking *shrinking, struct bz_failing *found
         struct bz_program_place place = {&trial->program, trial->world};
         struct bz_source source = bz_program_source(&place);
         bz_judge_measure(trial->world->judge, &source, &trial->program.profile);
+        if (trial->program.profile.steps == 0) {
+            bz_lack_text(shrinking->result->lack, BZ_LACK_BYTES, NULL, "a profile");
+            return 0;
+        }
         trial->program.profile.steps = 0; /* the judge has it; programs are compared */
     }
     for (uint32_t seed = 0; seed < probes && bz_shrink_goes_on(shrinking); seed++) {
@@ -91,6 +103,8 @@ bool bz_shrink_other(struct bz_shrinking *shrinking, const struct bz_failing *st
     before->size = best->size;
     before->digest = best->digest;
     bz_edits_copy(&before->edits, &best->edits);
+    struct bz_tape tape = shrinking->best_tape;
+    bz_tape_init(&shrinking->best_tape, NULL);
     best->size = (struct bz_shrink_size){.deviations = UINT32_MAX};
     shrinking->board->source = BZ_EDIT_BY_EDITS;
     bz_edits_copy(&shrinking->board->edits, &start->edits);
@@ -107,6 +121,10 @@ bool bz_shrink_other(struct bz_shrinking *shrinking, const struct bz_failing *st
         result->violation = violation;
         shrinking->is_searched = is_searched;
         shrinking->is_settled = is_settled;
+        bz_tape_fini(&shrinking->best_tape);
+        shrinking->best_tape = tape;
+    } else {
+        bz_tape_fini(&tape);
     }
     free(before);
     return is_smaller;

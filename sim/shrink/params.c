@@ -59,6 +59,21 @@ static bool lower_step_limit(struct bz_shrinking *shrinking, struct bz_failing *
     return try_program(shrinking, &program, others);
 }
 
+/* Whatever is above its default goes there at once: what fails in a large program often fails in
+ * one of the usual size, where each run costs far less. */
+static bool lower_to_defaults(struct bz_shrinking *shrinking, struct bz_failing *others) {
+    struct bz_program program = shrinking->result->program;
+    const struct bz_param *params = program.scenario->params;
+    bool is_lower = false;
+    for (uint32_t index = 0; params[index].name != NULL; index++) {
+        if (program.args.values[index] > params[index].value) {
+            program.args.values[index] = params[index].value;
+            is_lower = true;
+        }
+    }
+    return is_lower && try_program(shrinking, &program, others);
+}
+
 bool bz_shrink_params(struct bz_shrinking *shrinking) {
     struct bz_failing *others = calloc(BZ_SHRINK_OTHERS, sizeof *others);
     const struct bz_param *params = shrinking->result->program.scenario->params;
@@ -67,6 +82,7 @@ bool bz_shrink_params(struct bz_shrinking *shrinking) {
         bz_lack_text(shrinking->result->lack, BZ_LACK_BYTES, NULL, "a shrinking run");
         return false;
     }
+    has_improved = lower_to_defaults(shrinking, others);
     while (lower_step_limit(shrinking, others)) {
         has_improved = true;
     }

@@ -22,10 +22,11 @@ struct searching {
     struct bz_shrinking *shrinking;
     struct level *levels;
     uint64_t runs_max; /* this search stops then */
-    uint64_t steps_max;
+    uint64_t cost_max;
     uint32_t deviations; /* of the script */
     uint32_t cancels;
     bool is_cut;
+    bool skips_draws; /* a draw has more values than are tried */
     bool has_improved;
 };
 
@@ -33,7 +34,7 @@ static bool goes_on(struct searching *searching) {
     const struct bz_shrinking *shrinking = searching->shrinking;
     searching->is_cut |= !bz_shrink_goes_on(shrinking) ||
                          shrinking->result->runs >= searching->runs_max ||
-                         shrinking->steps >= searching->steps_max;
+                         shrinking->cost >= searching->cost_max;
     return !searching->is_cut;
 }
 
@@ -72,6 +73,7 @@ static void choose_all(struct searching *searching, uint32_t depth, uint32_t lef
     uint64_t values[DRAWS_TRIED];
     if (point->kind == BZ_CHOICE_DATA) {
         uint32_t count = draws_of(point->answers, values);
+        searching->skips_draws |= point->answers > (uint64_t)count + 1;
         for (uint32_t index = 0; index < count; index++) {
             choose(searching, depth, left, question, values[index]);
         }
@@ -117,7 +119,7 @@ bool bz_shrink_search(struct bz_shrinking *shrinking) {
         .levels = malloc((DEPTH_MAX + 1) * sizeof(struct level)),
         .runs_max = shrinking->result->runs +
                     (shrinking->runs_max - shrinking->result->runs) / BUDGET_SHARE,
-        .steps_max = shrinking->steps + (shrinking->steps_max - shrinking->steps) / BUDGET_SHARE};
+        .cost_max = shrinking->cost + (shrinking->cost_max - shrinking->cost) / BUDGET_SHARE};
     if (searching.levels == NULL) {
         bz_lack_text(shrinking->result->lack, BZ_LACK_BYTES, NULL, "a shrinking run");
         return false;
@@ -129,7 +131,7 @@ bool bz_shrink_search(struct bz_shrinking *shrinking) {
         search_from(&searching, 0, count);
         count += !searching.is_cut;
     }
-    shrinking->is_searched = count > shrinking->best->edits.count;
+    shrinking->is_searched = count > shrinking->best->edits.count && !searching.skips_draws;
     free(searching.levels);
     return searching.has_improved;
 }

@@ -10,6 +10,7 @@
 #include "sim/shrink/internal.h"
 
 #define RUNS_BETWEEN_REPORTS 256u
+#define LONG_RUN 500u /* steps */
 
 /* --- sizes ------------------------------------------------------------------------------------ */
 
@@ -83,7 +84,7 @@ static bool is_stopped(const struct bz_shrinking *shrinking) {
 
 bool bz_shrink_goes_on(const struct bz_shrinking *shrinking) {
     return !is_stopped(shrinking) && shrinking->result->runs < shrinking->runs_max &&
-           shrinking->steps < shrinking->steps_max;
+           shrinking->cost < shrinking->cost_max;
 }
 
 static void report_progress(const struct bz_shrinking *shrinking) {
@@ -93,13 +94,35 @@ static void report_progress(const struct bz_shrinking *shrinking) {
     }
 }
 
-static bool is_same_failure(const struct bz_shrinking *shrinking, const struct bz_judge *judge) {
-    const struct bz_violation *wanted = &shrinking->wanted;
+/* The next character of a message outside of numbers and names in quotes. */
+static const char *skip_details(const char *text) {
+    while ((*text >= '0' && *text <= '9') || *text == '\'') {
+        const char *end = *text == '\'' ? strchr(text + 1, '\'') : text;
+        text = end == NULL ? text + strlen(text) : end + 1;
+    }
+    return text;
+}
+
+static bool says_the_same(const char *a, const char *b) {
+    a = skip_details(a);
+    b = skip_details(b);
+    while (*a != '\0' && *a == *b) {
+        a = skip_details(a + 1);
+        b = skip_details(b + 1);
+    }
+    return *a == *b;
+}
+
+bool bz_fails_likewise(const struct bz_violation *wanted, const char *wanted_object,
+                       const struct bz_judge *judge) {
     const struct bz_violation *got = bz_judge_violation(judge);
     const char *object = bz_judge_object_name(judge, got->object);
+    bool has_several =
+        strcmp(wanted->oracle, "assertion") == 0 || strcmp(wanted->oracle, "misuse") == 0;
     return strcmp(got->oracle, wanted->oracle) == 0 && got->op == wanted->op &&
            got->window == wanted->window &&
-           strcmp(object == NULL ? "" : object, shrinking->wanted_object) == 0;
+           strncmp(object == NULL ? "" : object, wanted_object, BZ_TRACE_NAME_BYTES_MAX) == 0 &&
+           (!has_several || says_the_same(got->message, wanted->message));
 }
 
 /* Any run of the trial, which counts against the budget. */
@@ -109,7 +132,7 @@ static enum bz_run_end run(struct bz_shrinking *shrinking, const struct bz_run_s
     enum bz_run_end end =
         bz_program_run_from(&shrinking->trial->program, shrinking->trial->world, start);
     shrinking->result->runs++;
-    shrinking->steps += bz_judge_steps(judge);
+    shrinking->cost += bz_edits_cost(shrinking->board, bz_judge_steps(judge));
     if (end == BZ_RUN_NO_RESOURCE) {
         snprintf(shrinking->result->lack, sizeof shrinking->result->lack, "%.*s",
                  (int)sizeof shrinking->result->lack - 1, bz_judge_error(judge));
@@ -124,7 +147,7 @@ bool bz_shrink_try(struct bz_shrinking *shrinking, struct bz_shrink_size *size) 
     struct bz_run_start start = {
         .strategy = &bz_strategy_edits, .tape = &shrinking->tape, .context = board};
     if (run(shrinking, &start) != BZ_RUN_VIOLATED || board->is_full ||
-        !is_same_failure(shrinking, judge)) {
+        !bz_fails_likewise(&shrinking->wanted, shrinking->wanted_object, judge)) {
         return false;
     }
     *size = (struct bz_shrink_size){.cancels = count_cancels(bz_judge_stats(judge)),
@@ -154,6 +177,10 @@ bool bz_shrink_improve(struct bz_shrinking *shrinking) {
     board->source = BZ_EDIT_BY_TAPE;
     bool is_again = bz_shrink_try(shrinking, &size) && bz_judge_digest(judge) == digest;
     board->source = source;
+    if (is_again && !bz_tape_copy(&shrinking->best_tape, &judge->tape)) {
+        bz_lack_text(shrinking->result->lack, BZ_LACK_BYTES, NULL, "a tape");
+        return false;
+    }
     if (is_again) {
         best->size = size;
         best->digest = digest;
@@ -181,7 +208,12 @@ static bool play_trace(struct bz_shrinking *shrinking) {
         return false;
     }
     shrinking->board->source = BZ_EDIT_BY_TAPE;
-    if (run(shrinking, &start) != BZ_RUN_VIOLATED || bz_judge_digest(judge) != trace->digest) {
+    enum bz_run_end end = run(shrinking, &start);
+    if (shrinking->board->is_full) {
+        result->end = BZ_SHRINK_TOO_LARGE;
+        return false;
+    }
+    if (end != BZ_RUN_VIOLATED || bz_judge_digest(judge) != trace->digest) {
         return false;
     }
     shrinking->wanted = *bz_judge_violation(judge);
@@ -196,6 +228,9 @@ static bool play_trace(struct bz_shrinking *shrinking) {
 /* All passes on the best run, until nothing changes. False: a budget ended before. */
 static bool run_passes(struct bz_shrinking *shrinking) {
     bool has_changed = true;
+    if (shrinking->best->size.steps > LONG_RUN) {
+        (void)bz_shrink_params(shrinking); /* all else costs less in a smaller program */
+    }
     while (has_changed && bz_shrink_goes_on(shrinking)) {
         (void)bz_shrink_choices(shrinking);
         has_changed = bz_shrink_params(shrinking);
@@ -225,15 +260,18 @@ static void begin_elsewhere(struct bz_shrinking *shrinking) {
 static void shrink(struct bz_shrinking *shrinking) {
     struct bz_shrink_result *result = shrinking->result;
     uint64_t runs_max = shrinking->runs_max;
+    uint64_t cost_max = shrinking->cost_max;
     shrinking->runs_max = runs_max / 3; /* the rest is for the other starts */
+    shrinking->cost_max = cost_max / 3;
     (void)run_passes(shrinking);
     shrinking->runs_max = runs_max;
+    shrinking->cost_max = cost_max;
     begin_elsewhere(shrinking);
     bool is_settled = shrinking->is_settled;
-    result->end = is_settled && shrinking->is_searched ? BZ_SHRINK_MINIMAL
-                  : is_settled                         ? BZ_SHRINK_ONE_MINIMAL
-                  : is_stopped(shrinking)              ? BZ_SHRINK_INTERRUPTED
-                                                       : BZ_SHRINK_OUT_OF_BUDGET;
+    result->end = is_stopped(shrinking)                  ? BZ_SHRINK_INTERRUPTED
+                  : is_settled && shrinking->is_searched ? BZ_SHRINK_MINIMAL
+                  : is_settled                           ? BZ_SHRINK_ONE_MINIMAL
+                                                         : BZ_SHRINK_OUT_OF_BUDGET;
 }
 
 /* The best run as a program, and as a tape. */
@@ -251,9 +289,10 @@ static void conclude(struct bz_shrinking *shrinking) {
     shrinking->trial->program = result->program;
     bz_world_destroy(shrinking->trial->world);
     shrinking->trial->world = bz_program_new_world(&shrinking->trial->program);
-    board->source = BZ_EDIT_BY_EDITS;
-    bz_edits_copy(&board->edits, &shrinking->best->edits);
-    bool is_there = shrinking->trial->world != NULL && bz_shrink_try(shrinking, &size) &&
+    board->source = BZ_EDIT_BY_TAPE;
+    bool is_there = shrinking->trial->world != NULL &&
+                    bz_tape_copy(&shrinking->tape, &shrinking->best_tape) &&
+                    bz_shrink_try(shrinking, &size) &&
                     bz_judge_digest(shrinking->trial->world->judge) == result->digest &&
                     bz_tape_copy(&result->tape, &shrinking->trial->world->judge->tape);
     if (!is_there && result->lack[0] == '\0') {
@@ -271,7 +310,7 @@ static void set_budget(struct bz_shrinking *shrinking) {
                     : is_dying                      ? BZ_SHRINK_RUNS_DYING
                                                     : BZ_SHRINK_RUNS_CONTAINED;
     shrinking->runs_max = config->runs_max != 0 ? config->runs_max : 1 + runs / share;
-    shrinking->steps_max = 1 + BZ_SHRINK_STEPS_DEFAULT / share;
+    shrinking->cost_max = 1 + BZ_SHRINK_STEPS_DEFAULT / share;
 }
 
 bool bz_shrink_here(const struct bz_shrink_config *config, struct bz_shrink_result *result) {
@@ -280,6 +319,7 @@ bool bz_shrink_here(const struct bz_shrink_config *config, struct bz_shrink_resu
     *result = (struct bz_shrink_result){.end = BZ_SHRINK_NO_RESOURCE};
     bz_tape_init(&result->tape, NULL);
     bz_tape_init(&shrinking.tape, NULL);
+    bz_tape_init(&shrinking.best_tape, NULL);
     set_budget(&shrinking);
     trial.world = bz_program_new_world(&trial.program);
     shrinking.board = bz_shared_alloc(sizeof *shrinking.board);
@@ -297,6 +337,7 @@ bool bz_shrink_here(const struct bz_shrink_config *config, struct bz_shrink_resu
     bz_world_destroy(trial.world);
     bz_shared_free(shrinking.best, sizeof *shrinking.best);
     bz_shared_free(shrinking.board, sizeof *shrinking.board);
+    bz_tape_fini(&shrinking.best_tape);
     bz_tape_fini(&shrinking.tape);
     return result->end <= BZ_SHRINK_INTERRUPTED;
 }

@@ -6,11 +6,14 @@
 #include "sim/judge/internal.h"
 #include "sim/shrink/internal.h"
 
+#define PLAN_SAMPLES 4u
+
 struct asking {
     struct bz_why *why;
     const struct bz_program *program;
     struct bz_world *world;
     struct bz_board *board; /* shared with child processes */
+    uint64_t cost;
     const volatile sig_atomic_t *stop;
     char object[BZ_TRACE_NAME_BYTES_MAX + 1];
 };
@@ -31,6 +34,7 @@ static enum bz_run_end run(struct asking *asking, uint64_t seed) {
         .seed = seed, .strategy = &bz_strategy_edits, .context = asking->board};
     enum bz_run_end end = bz_program_run_from(asking->program, asking->world, &start);
     asking->why->runs++;
+    asking->cost += bz_edits_cost(asking->board, bz_judge_steps(judge));
     if (end == BZ_RUN_NO_RESOURCE) {
         snprintf(asking->why->lack, sizeof asking->why->lack, "%.*s",
                  (int)sizeof asking->why->lack - 1, bz_judge_error(judge));
@@ -39,11 +43,8 @@ static enum bz_run_end run(struct asking *asking, uint64_t seed) {
 }
 
 static bool fails_likewise(struct asking *asking, uint64_t seed) {
-    const struct bz_violation *wanted = &asking->why->violation;
-    const struct bz_violation *got = bz_judge_violation(asking->world->judge);
-    return run(asking, seed) == BZ_RUN_VIOLATED && strcmp(got->oracle, wanted->oracle) == 0 &&
-           got->op == wanted->op && got->window == wanted->window &&
-           strcmp(object_name(asking, got->object), asking->object) == 0;
+    return run(asking, seed) == BZ_RUN_VIOLATED &&
+           bz_fails_likewise(&asking->why->violation, asking->object, asking->world->judge);
 }
 
 /* --- the choices ------------------------------------------------------------------------------ */
@@ -73,8 +74,7 @@ static void note_passing(struct asking *asking, uint32_t place, bool is_default)
 static void try_others(struct asking *asking, const struct bz_answers *whole, uint32_t place,
                        uint64_t answers) {
     struct bz_why_choice *choice = &asking->why->choices[place];
-    bool is_draw = choice->edit.label != NULL;
-    uint64_t most = is_draw && answers > BZ_WHY_DRAWS_TRIED ? BZ_WHY_DRAWS_TRIED : answers;
+    uint64_t most = answers < BZ_WHY_OTHERS_MAX ? answers : BZ_WHY_OTHERS_MAX;
     bool has_passed = false;
     for (uint64_t answer = 0; answer < most && goes_on(asking); answer++) {
         if (answer == whole->entries[place].answer) {
@@ -121,26 +121,62 @@ static uint32_t odds_after(struct asking *asking, const struct bz_answers *whole
     return failed;
 }
 
-static void estimate_odds(struct asking *asking, const struct bz_answers *whole) {
+/* The prefixes and samples that the budget allows, by the cost of a few runs. Returns the distance
+ * of two prefixes. */
+static uint32_t plan_odds(struct asking *asking, const struct bz_answers *whole) {
     struct bz_why *why = asking->why;
-    uint32_t stride = 1 + why->steps / BZ_WHY_STEPS_MAX;
+    uint32_t samples = why->samples;
+    uint64_t cost = asking->cost;
+    why->samples = PLAN_SAMPLES;
+    (void)odds_after(asking, whole, 0);
+    uint64_t runs = BZ_WHY_COST_MAX / (1 + (asking->cost - cost) / PLAN_SAMPLES);
+    uint64_t prefixes = 1 + (why->steps < BZ_WHY_STEPS_MAX ? why->steps : BZ_WHY_STEPS_MAX);
+    if (samples > BZ_WHY_SAMPLES_LEAST && runs < prefixes * samples) {
+        samples = (uint32_t)(runs / prefixes);
+        samples = samples < BZ_WHY_SAMPLES_LEAST ? BZ_WHY_SAMPLES_LEAST : samples;
+    }
+    if (runs < prefixes * samples) {
+        prefixes = runs / samples < 2 ? 2 : runs / samples;
+    }
+    why->samples = samples;
+    return (uint32_t)((why->steps + prefixes - 1) / prefixes) + (why->steps == 0);
+}
+
+static void find_turn(struct bz_why *why) {
     uint32_t most = 0;
-    for (uint32_t step = 0; goes_on(asking); step += stride) {
-        step = step < why->steps ? step : why->steps;
-        uint32_t place = why->odds_count++;
-        why->odds_step[place] = step;
-        why->odds[place] = odds_after(asking, whole, step);
-        uint32_t before = place == 0 ? why->odds[0] : why->odds[place - 1];
+    uint32_t turn = 0;
+    for (uint32_t place = 1; place < why->odds_count; place++) {
+        uint32_t before = why->odds[place - 1];
         if (why->odds[place] > before && why->odds[place] - before > most) {
             most = why->odds[place] - before;
-            why->turning_step = step;
-            why->turning_from = before;
-            why->turning_to = why->odds[place];
+            turn = place;
         }
+    }
+    for (uint32_t place = turn; place < why->odds_count; place++) {
+        if (why->odds[place] + why->samples / 10 < why->odds[turn]) {
+            most = 0; /* there was a way back */
+        }
+    }
+    if (most > 1 && most >= why->samples / 10) {
+        why->turning_step = why->odds_step[turn];
+        why->turning_after = why->odds_step[turn - 1];
+        why->turning_from = why->odds[turn - 1];
+        why->turning_to = why->odds[turn];
+    }
+}
+
+static void estimate_odds(struct asking *asking, const struct bz_answers *whole) {
+    struct bz_why *why = asking->why;
+    uint32_t stride = plan_odds(asking, whole);
+    for (uint32_t step = 0; goes_on(asking); step += stride) {
+        step = step < why->steps ? step : why->steps;
+        why->odds_step[why->odds_count] = step;
+        why->odds[why->odds_count++] = odds_after(asking, whole, step);
         if (step == why->steps) {
             break;
         }
     }
+    find_turn(why);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */

@@ -3,12 +3,13 @@
  * All answers come from further runs. The run is a program with the strategy `answers`, as
  * bz_shrink() gives it.
  *
- *   - A choice is essential if no other choice in its place fails in the same way. Every other one
- *     is tried, of draws at most BZ_WHY_DRAWS_TRIED.
+ *   - A choice is essential if no other choice in its place fails in the same way. At most
+ *     BZ_WHY_OTHERS_MAX others are tried.
  *   - The odds after step s: how many of BZ_WHY_SAMPLES runs fail in the same way that make the
  *     same choices up to step s, and any afterwards: each ready handle and each value of a draw is
  *     equally likely, and a cancel or a clock jump comes at one of BZ_EDITS_RARE points.
- *   - The point of no return is the step at which the odds rise most.
+ *   - The point of no return is the step at which the odds rise most, if by a tenth at least, and
+ * do not fall below that again.
  *   - The nearest passing run differs in one choice, the last one possible.
  */
 #ifndef BZ_SIM_SHRINK_WHY_H
@@ -23,7 +24,10 @@
 
 #define BZ_WHY_SAMPLES 200u
 #define BZ_WHY_SAMPLES_CONTAINED 8u /* a process each */
-#define BZ_WHY_DRAWS_TRIED 16u
+#define BZ_WHY_OTHERS_MAX 32u
+#define BZ_WHY_COST_MAX                                                                            \
+    4000000u /* of all runs for the odds: fewer samples, and then fewer prefixes */
+#define BZ_WHY_SAMPLES_LEAST 20u
 #define BZ_WHY_STEPS_MAX 240u /* of a longer run, so many prefixes are looked at */
 
 struct bz_why_choice {
@@ -43,8 +47,9 @@ struct bz_why {
     uint32_t odds_count;
     uint32_t odds_step[BZ_WHY_STEPS_MAX + 2];
     uint32_t odds[BZ_WHY_STEPS_MAX + 2];
-    uint32_t turning_step; /* the point of no return */
-    uint32_t turning_from; /* the odds before it, and after it */
+    uint32_t turning_step;  /* the point of no return; 0: there is none */
+    uint32_t turning_after; /* the last step before it that was looked at */
+    uint32_t turning_from;  /* the odds before it, and after it */
     uint32_t turning_to;
     /* A run that passes: the program, and which choice it differs in. */
     bool has_passing;

@@ -75,6 +75,18 @@ static const struct bz_span *last_span(const struct bz_story *story, uint32_t ta
     return last;
 }
 
+/* Whether the line is something that the task did, and not something that happened to it. */
+static bool is_deed(const struct bz_story_line *line) {
+    static const char *const others[] = {"waits ", "is woken ", "starts",
+                                         "yields", "sleeps",    "resumes"};
+    for (size_t index = 0; index < sizeof others / sizeof others[0]; index++) {
+        if (strncmp(line->text, others[index], strlen(others[index])) == 0) {
+            return false;
+        }
+    }
+    return line->window == NULL && !line->is_violation;
+}
+
 /* The last line of a task up to the one at which it began to wait. */
 static uint32_t line_of_wait(const struct bz_story *story, const struct bz_span *span) {
     uint32_t found = BZ_STORY_NONE;
@@ -99,8 +111,9 @@ static void find_waiter(struct bz_explanation *explanation) {
     explanation->waits = line_of_wait(story, span);
     for (uint32_t index = 0; index < story->line_count; index++) {
         const struct bz_story_line *line = &story->lines[index];
-        bool is_act = line->task != task && line->task != 0 && line->is_cause &&
-                      line->window == NULL && is_same(line->object, span->object);
+        bool is_there = line->task != task || index < explanation->waits;
+        bool is_act = is_there && line->task != 0 && line->is_cause && is_deed(line) &&
+                      is_same(line->object, span->object);
         explanation->last_to_act = is_act ? index : explanation->last_to_act;
     }
 }
@@ -123,9 +136,11 @@ static unsigned likeness(const struct bz_explanation *explanation,
         return 0;
     }
     const struct bz_violation *got = bz_judge_violation(world->judge);
-    bool is_like = bz_program_run(&program, world, explanation->trace.seed) == BZ_RUN_VIOLATED &&
-                   is_same(got->oracle, wanted->oracle) && got->op == wanted->op &&
-                   got->window == wanted->window;
+    bool is_like =
+        bz_program_run(&program, world, explanation->trace.seed) == BZ_RUN_VIOLATED &&
+        is_same(got->oracle, wanted->oracle) && got->op == wanted->op &&
+        got->window == wanted->window &&
+        is_same(bz_judge_object_name(world->judge, got->object), explanation->trace.verdict.object);
     bool is_equal = is_like && bz_judge_digest(world->judge) == explanation->shrunk.digest;
     bz_world_destroy(world);
     return is_equal ? 2 : is_like;
@@ -147,6 +162,11 @@ static void find_resemblances(struct bz_explanation *explanation) {
     const struct bz_variant *own = explanation->run->program.variant;
     const struct bz_variant *const *variants = bz_cli_catalog.variants;
     if (!explanation->shrunk.has_answers) {
+        return;
+    }
+    const struct bz_variant *ships = bz_catalog_variant(&bz_cli_catalog, "buzzer");
+    explanation->is_program = ships != NULL && ships != own && likeness(explanation, ships) > 0;
+    if (explanation->is_program) {
         return;
     }
     if (own->fault != NULL) {

@@ -32,6 +32,7 @@ struct bz_explanation {
     struct bz_why why;
     /* Entries of the zoo in which these choices fail in the same way: first those with the same
      * events. */
+    bool is_program; /* and so does the primitive that ships: then it is no fault of the variant */
     uint32_t resembles_count;
     uint32_t resembles_more;
     struct {

@@ -77,9 +77,11 @@ static void print_cancel(const struct bz_explanation *explanation, struct bz_wra
                    "  Step %" PRIu64 ": %s is cancelled in the window '%s'%s%s, %s. %s", line->step,
                    task_name(explanation, line->task), line->window, line->op != NULL ? " of " : "",
                    line->op != NULL ? line->op : "", window_text(line->window),
-                   line->is_injected  ? "The schedule injects it."
-                   : line->is_timeout ? "It is a timeout of its own."
-                                      : "The program asks for it.");
+                   line->is_injected
+                       ? "The schedule injects it, and without it, it does not fail so."
+                   : line->is_timeout
+                       ? "It is a timeout of its own, the last cancel that the failure depends on."
+                       : "The program asks for it: the last cancel that the failure depends on.");
 }
 
 static void print_due(const struct bz_explanation *explanation, struct bz_wrap *wrap) {
@@ -97,8 +99,7 @@ static void print_due(const struct bz_explanation *explanation, struct bz_wrap *
                    task_name(explanation, waits->task), waits->object, waits->step);
     if (explanation->last_to_act != BZ_STORY_NONE) {
         const struct bz_story_line *act = &story->lines[explanation->last_to_act];
-        bz_wrap_printf(wrap, 8, BZ_COLOUR_NONE,
-                       "  wake  was up to %s at step %" PRIu64 ", the last to act there: %s.",
+        bz_wrap_printf(wrap, 8, BZ_COLOUR_NONE, "  last  to act there: %s at step %" PRIu64 ", %s.",
                        task_name(explanation, act->task), act->step, act->text);
     }
 }
@@ -132,7 +133,9 @@ static void print_choices(const struct bz_explanation *explanation, struct bz_wr
     for (uint32_t index = 0; index < why->choice_count; index++) {
         const struct bz_why_choice *choice = &why->choices[index];
         put_choice(explanation, &choice->edit, &text);
-        if (choice->failing == 0) {
+        if (choice->fails_without) {
+            bz_text_add(&text, ": it fails so without it, too, in a run that is larger otherwise");
+        } else if (choice->failing == 0) {
             bz_text_add(&text, ": essential; no other choice there fails so (%" PRIu32 " tried)",
                         choice->others);
         } else {
@@ -152,11 +155,15 @@ static unsigned percent(uint32_t part, uint32_t whole) {
 static void print_odds(const struct bz_explanation *explanation, struct bz_wrap *wrap) {
     const struct bz_why *why = &explanation->why;
     head(wrap, "The point of no return");
-    if (why->turning_to == why->turning_from) {
+    if (why->turning_step == 0) {
         bz_wrap_printf(wrap, 2, BZ_COLOUR_NONE,
-                       "  There is none: whatever is chosen, %u%% of the runs fail so.",
+                       "  There is none: no step changes the odds by a tenth, for good. Of runs at "
+                       "random, %u%% fail so.",
                        percent(why->odds_count == 0 ? 0 : why->odds[0], why->samples));
         return;
+    }
+    if (why->turning_step > why->turning_after + 1) {
+        bz_wrap_printf(wrap, 2, BZ_COLOUR_NONE, "  After step %" PRIu32 ":", why->turning_after);
     }
     bz_wrap_printf(wrap, 2, BZ_COLOUR_NONE,
                    "  Step %" PRIu32 ". Of %" PRIu32
@@ -202,7 +209,12 @@ static void print_passing(const struct bz_explanation *explanation, struct bz_wr
 
 static void print_resemblance(const struct bz_explanation *explanation, struct bz_wrap *wrap) {
     head(wrap, "What it resembles");
-    if (explanation->resembles_count == 0) {
+    if (explanation->is_program) {
+        bz_wrap_print(wrap, "  ",
+                      "No known fault: the primitive that ships (buzzer) fails so with these "
+                      "choices, too. The program or its settings are at fault.",
+                      2, BZ_COLOUR_NONE);
+    } else if (explanation->resembles_count == 0) {
         bz_wrap_print(wrap, "  ", "No known fault fails so with these choices.", 2, BZ_COLOUR_NONE);
     }
     for (uint32_t index = 0; index < explanation->resembles_count; index++) {
@@ -282,7 +294,7 @@ void bz_explanation_print_json(const struct bz_explanation *explanation, int exi
                        bz_due(explanation->trace.verdict.oracle,
                               explanation->cancel == BZ_STORY_NONE ? NULL : explanation->window));
     bz_json_add_size(root, &explanation->shrunk.after);
-    if (explanation->has_why && why->turning_to > why->turning_from) {
+    if (explanation->has_why && why->turning_step != 0) {
         bz_json_add_number(root, "point_of_no_return", why->turning_step);
     } else {
         bz_json_add_string(root, "point_of_no_return", NULL);
@@ -293,6 +305,7 @@ void bz_explanation_print_json(const struct bz_explanation *explanation, int exi
                        why->has_passing ? bz_token_format(&why->passing, 0, why->passing_digest,
                                                           token, sizeof token)
                                         : NULL);
+    bz_json_add_bool(root, "program_at_fault", explanation->is_program);
     struct bz_json *resembles = bz_json_add_array(root, "resembles");
     for (uint32_t index = 0; index < explanation->resembles_count; index++) {
         struct bz_json *item = bz_json_append_object(resembles);
