@@ -235,7 +235,7 @@ static void say_spawn(struct bz_reader *reader) {
     }
 }
 
-/* Who owns permits of the object, so that the task must wait. */
+/* The tasks that hold a permit of the object: the task waits for one of them. */
 static void add_blockers(struct bz_reader *reader, uint32_t object) {
     uint32_t holding = reader->objects[object].newest_holding;
     for (unsigned count = 0; object != 0 && holding != 0 && count < BLOCKERS_MAX; count++) {
