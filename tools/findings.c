@@ -236,6 +236,7 @@ int bz_findings_shrink(struct bz_kept_findings *kept, uint32_t place, const char
     int code = shrink(name, &config, &result, &item->small, &item->is_shrunk);
     if (item->is_shrunk) {
         item->small_size = result.after;
+        item->small_program = result.program;
         bz_shrink_end_text(&result, item->small_end, sizeof item->small_end);
         if (result.has_answers) {
             bz_token_format(&result.program, item->small.seed, result.digest, item->small_token,
@@ -302,7 +303,16 @@ int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, co
             return BZ_EXIT_OK;
         }
     }
-    if (!bz_witness_search(program, item->oracle, &bz_interrupt_requested, &witness)) {
+    bool is_ok = true;
+    witness = (struct bz_witness){.is_found = false};
+    if (item->is_shrunk) {
+        is_ok = bz_witness_search(&item->small_program, item->oracle, &bz_interrupt_requested,
+                                  &witness);
+    }
+    if (is_ok && !witness.is_found) {
+        is_ok = bz_witness_search(program, item->oracle, &bz_interrupt_requested, &witness);
+    }
+    if (!is_ok) {
         return bz_cli_fail(name, BZ_EXIT_INTERNAL, "%s", witness.lack);
     }
     item->fifo_is_searched = witness.is_searched && bz_interrupt_requested == 0;

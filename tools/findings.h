@@ -23,6 +23,7 @@ struct bz_kept_finding {
     /* The smallest run that fails in the same way; token and path are empty if there is none. */
     struct bz_trace small;
     bool is_shrunk;
+    struct bz_program small_program;
     struct bz_shrink_size small_size;
     char small_end[BZ_LACK_BYTES + 128]; /* why it is not smaller */
     char small_token[BZ_TOKEN_BYTES];
@@ -59,8 +60,9 @@ int bz_findings_keep(struct bz_kept_findings *kept, uint32_t place, const char *
 int bz_findings_shrink(struct bz_kept_findings *kept, uint32_t place, const char *name,
                        const struct bz_program *program, const char *folder);
 
-/* Searches a FIFO witness for the `place`-th, unless an earlier one has the same oracle. Shrinks it
- * if `shrinks`, and keeps its trace in the folder, if any. Returns an exit code likewise. */
+/* Searches a FIFO witness for the `place`-th, unless an earlier one has the same oracle: first in
+ * the program of the smallest run, whose runs cost least, and then in the whole one. Shrinks it if
+ * `shrinks`, and keeps its trace in the folder, if any. Returns an exit code likewise. */
 int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, const char *name,
                                const struct bz_program *program, bool shrinks, const char *folder);
 
