@@ -355,7 +355,7 @@ void bz_shrink_fini(struct bz_shrink_result *result) {
 
 /* --- afterwards ------------------------------------------------------------------------------- */
 
-bool bz_shrink_record(const struct bz_shrink_result *result, struct bz_trace *trace, char *error,
+bool bz_shrink_record(struct bz_shrink_result *result, struct bz_trace *trace, char *error,
                       size_t error_bytes) {
     struct bz_replay_report report;
     struct bz_kept_run run = {.digest = result->digest,
@@ -363,6 +363,7 @@ bool bz_shrink_record(const struct bz_shrink_result *result, struct bz_trace *tr
                               .violation = result->violation,
                               .tape = result->tape};
     if (!bz_record_kept(&result->program, &run, trace, &report)) {
+        memcpy(result->lack, report.lack, sizeof result->lack);
         snprintf(error, error_bytes, "%s", report.lack);
         return false;
     }

@@ -87,8 +87,8 @@ bool bz_shrink(const struct bz_shrink_config *config, struct bz_shrink_result *r
 void bz_shrink_fini(struct bz_shrink_result *result);
 
 /* Records the smallest run as a trace (empty). False with a message: the recording does not confirm
- * it, or memory ran out. */
-bool bz_shrink_record(const struct bz_shrink_result *result, struct bz_trace *trace, char *error,
+ * it, or memory ran out (result->lack). */
+bool bz_shrink_record(struct bz_shrink_result *result, struct bz_trace *trace, char *error,
                       size_t error_bytes);
 
 /* A sentence: why it ended, "1-minimal after 214 runs". Returns `text`. */
