@@ -43,6 +43,9 @@ int bz_command_zoo(int argc, char **argv);
 /* All scenarios and variants, including those of loaded plug-ins (plugins.h). */
 extern struct bz_catalog bz_cli_catalog;
 
+/* The whole program: what main() calls. Once a process. */
+int bz_cli_main(int argc, char **argv);
+
 /* Sets argp's exit code and checks stdout at exit. Called first in main(). */
 void bz_cli_begin(void);
 

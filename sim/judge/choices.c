@@ -74,7 +74,7 @@ static inline struct bz_cancel_candidate candidate(const struct bz_judge *judge,
     const struct bz_shadow_task *task = &judge->shadow.tasks[id];
     uint32_t window = bz_shadow_window(task);
     bool is_enabled = (judge->config.cancel_windows >> window & 1u) != 0;
-    bool is_victim = is_enabled & !task->is_freed & !task->is_helper;
+    bool is_victim = is_enabled & !task->is_freed & !task->is_helper & !task->is_protected;
     return (struct bz_cancel_candidate){.task = id,
                                         .nth = task->next_step,
                                         .window = (uint8_t)(is_victim ? window : BZ_WINDOW_NONE)};

@@ -494,13 +494,35 @@ uint32_t bz_judge_spawn(struct bz_judge *judge, const char *name, uint32_t index
     return shadow->task_count;
 }
 
-void bz_judge_set_helper(struct bz_judge *judge, uint32_t task, bool is_helper) {
+enum bz_order bz_judge_order(const struct bz_judge *judge) {
+    return judge->config.order;
+}
+
+static bool is_task(struct bz_judge *judge, const char *call, uint32_t task) {
     if (task == 0 || task > judge->shadow.task_count) {
-        bz_judge_refuse(judge, "bz_judge_set_helper() of task %u of %u", task,
-                        judge->shadow.task_count);
-        return;
+        bz_judge_refuse(judge, "%s of task %u of %u", call, task, judge->shadow.task_count);
+        return false;
     }
-    bz_shadow_set_helper(&judge->shadow, task, is_helper);
+    return true;
+}
+
+void bz_judge_set_helper(struct bz_judge *judge, uint32_t task, bool is_helper) {
+    if (is_task(judge, "bz_judge_set_helper()", task)) {
+        bz_shadow_set_helper(&judge->shadow, task, is_helper);
+    }
+}
+
+void bz_judge_protect(struct bz_judge *judge, uint32_t task) {
+    if (is_task(judge, "bz_judge_protect()", task)) {
+        judge->shadow.tasks[task].is_protected = true;
+    }
+}
+
+void bz_judge_rename(struct bz_judge *judge, uint32_t task, const char *name) {
+    if (is_task(judge, "bz_judge_rename()", task) && name != NULL) {
+        judge->shadow.tasks[task].name_base = name;
+        judge->shadow.tasks[task].name_index = 0;
+    }
 }
 
 void bz_judge_clock(struct bz_judge *judge, uint64_t now_ns) {

@@ -139,6 +139,9 @@ void bz_judge_destroy(struct bz_judge *judge);
 
 /* --- what the source asks --------------------------------------------------------------------- */
 
+/* In which order the source is to run handles. */
+enum bz_order bz_judge_order(const struct bz_judge *judge);
+
 /* False: the run has ended, by a violation, the step limit, a stop or an error. At the step limit
  * of a source with a fingerprint, it goes on for a while in the default order, without a record, to
  * tell a livelock from a run that was cut short. */
@@ -173,6 +176,12 @@ uint32_t bz_judge_spawn(struct bz_judge *judge, const char *name, uint32_t index
  * it. No cancel is injected into a helper, it may wait for ever, and `lost-wakeup` waits while it
  * can run or sleeps. At first no task is a helper. */
 void bz_judge_set_helper(struct bz_judge *judge, uint32_t task, bool is_helper);
+
+/* No cancel is injected into the task: an outside cancel would make no sense there. */
+void bz_judge_protect(struct bz_judge *judge, uint32_t task);
+
+/* The task has another name from now on, which outlives the run and its record. */
+void bz_judge_rename(struct bz_judge *judge, uint32_t task, const char *name);
 
 /* Any other event of the runtime; kind, task, status and arg as in primitives/runtime/observe.h. */
 void bz_judge_event(struct bz_judge *judge, enum bz_event_kind kind, uint32_t task,

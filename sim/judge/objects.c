@@ -13,9 +13,9 @@ static const struct bz_introspection *looks(const struct bz_introspection *look)
 }
 
 uint32_t bz_judge_add_object(struct bz_judge *judge, struct bz_shadow_object object) {
-    if (object.name == NULL || judge->step != 0) {
-        bz_judge_refuse(judge, "an object without a name, or after the first step");
-        object.name = object.name == NULL ? "?" : object.name;
+    if (object.name == NULL) {
+        bz_judge_refuse(judge, "an object without a name");
+        object.name = "?";
     }
     return bz_shadow_add_object(&judge->shadow, object);
 }

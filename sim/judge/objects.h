@@ -32,7 +32,8 @@ struct bz_introspection {
 /* --- permits: lock, semaphore, bounded semaphore, one key of a pool --------------------------- */
 
 /* Adds an object; returns its number, 1 for the first of a run. `name` must outlive the run.
- * `claims`: BZ_CLAIM_... of sim/variant/claims.h. Only before the first step. */
+ * `claims`: BZ_CLAIM_... of sim/variant/claims.h. Before the first step, or by the running task,
+ * before any operation on it. */
 uint32_t bz_judge_add_permits(struct bz_judge *judge, const char *name, enum bz_primitive primitive,
                               uint32_t claims, uint64_t permits,
                               const struct bz_introspection *look);

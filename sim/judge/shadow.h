@@ -71,24 +71,25 @@ struct bz_shadow_task {
     uint32_t overtaken;            /* later arrivals granted during the acquire it is in */
     uint32_t over_released_before; /* over_released_by before its last release */
     uint32_t cancels;              /* requests accepted in its life */
-    uint32_t owes_wake;   /* it was notified, then cancelled: the wakes must reach this number */
-    uint32_t next_step;   /* number of its next step; 1 is the first */
-    uint8_t phase;        /* enum bz_phase */
-    uint8_t op;           /* enum bz_op it is inside, BZ_OP_NONE outside */
-    uint8_t wait;         /* enum bz_wait, while suspended */
-    uint8_t await;        /* enum bz_await, while suspended */
-    uint8_t inside;       /* enum bz_inside, while suspended */
-    bool is_live;         /* it stands in its object's line */
-    bool is_freed;        /* it is done, and its number is no longer valid */
-    bool is_helper;       /* it belongs to the code under test */
-    bool cancel_pending;  /* an accepted request is undelivered */
-    bool cancelled_in_op; /* an await inside the current operation returned BZ_CANCELLED */
-    bool was_granted;     /* woken for what it waits for, inside the current operation */
-    bool took_back;       /* its last release lowered the holders */
-    bool gave_up;         /* and lowered its own holdings */
-    bool tries;           /* its put or get must not wait */
-    uint16_t excused;     /* statuses that the current operation may return, too, as bits */
-    uint32_t called_step; /* next_step at the call of the current operation */
+    uint32_t owes_wake;    /* it was notified, then cancelled: the wakes must reach this number */
+    uint32_t next_step;    /* number of its next step; 1 is the first */
+    uint8_t phase;         /* enum bz_phase */
+    uint8_t op;            /* enum bz_op it is inside, BZ_OP_NONE outside */
+    uint8_t wait;          /* enum bz_wait, while suspended */
+    uint8_t await;         /* enum bz_await, while suspended */
+    uint8_t inside;        /* enum bz_inside, while suspended */
+    bool is_live;          /* it stands in its object's line */
+    bool is_freed;         /* it is done, and its number is no longer valid */
+    bool is_helper : 1;    /* it belongs to the code under test */
+    bool is_protected : 1; /* no cancel is injected into it */
+    bool cancel_pending;   /* an accepted request is undelivered */
+    bool cancelled_in_op;  /* an await inside the current operation returned BZ_CANCELLED */
+    bool was_granted;      /* woken for what it waits for, inside the current operation */
+    bool took_back;        /* its last release lowered the holders */
+    bool gave_up;          /* and lowered its own holdings */
+    bool tries;            /* its put or get must not wait */
+    uint16_t excused;      /* statuses that the current operation may return, too, as bits */
+    uint32_t called_step;  /* next_step at the call of the current operation */
 };
 _Static_assert(sizeof(void *) != 8 || sizeof(struct bz_shadow_task) == 64,
                "a power of two, so that indexing is a shift");

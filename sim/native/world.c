@@ -103,11 +103,13 @@ struct bz_world *bz_world_new(const struct bz_judge_config *config,
         return NULL;
     }
     struct bz_judge_config own = *config;
-    own.callback_is_ready = callback_is_ready;
-    own.variant_is_busy = variant_is_busy;
-    own.memory_was_refused = memory_was_refused;
-    own.fingerprint = fingerprint;
-    own.source = native;
+    if (own.source == NULL) {
+        own.callback_is_ready = callback_is_ready;
+        own.variant_is_busy = variant_is_busy;
+        own.memory_was_refused = memory_was_refused;
+        own.fingerprint = fingerprint;
+        own.source = native;
+    }
     native->observer.report = bz_native_report;
     native->world.variant = variant;
     native->world.judge = bz_judge_new(&own);

@@ -32,7 +32,8 @@ struct bz_world {
     bool is_searched;                 /* states are compared: see sut.h */
 };
 
-/* The judge gets `config`; the world sets its `source`. NULL without memory. */
+/* The judge gets `config`. The world is its source, unless that names another. NULL without memory.
+ */
 struct bz_world *bz_world_new(const struct bz_judge_config *config,
                               const struct bz_variant *variant);
 void bz_world_destroy(struct bz_world *world);

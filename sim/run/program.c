@@ -35,6 +35,12 @@ struct bz_world *bz_program_new_world(const struct bz_program *program) {
         .profile = program->profile.steps == 0 ? NULL : &program->profile,
         .answers = &program->answers,
     };
+    const struct bz_runtime *runtime = program->scenario->runtime;
+    if (runtime != NULL) {
+        config.callback_is_ready = runtime->callback_is_ready;
+        config.variant_is_busy = runtime->variant_is_busy;
+        config.source = runtime->context;
+    }
     return bz_world_new(&config, program->variant);
 }
 
@@ -68,7 +74,11 @@ static void run_on(const struct bz_program *program, struct bz_world *world, voi
 static void run_all(void *context, struct bz_judge *judge) {
     const struct bz_program_place *place = context;
     const struct bz_program *program = place->program;
-    (void)judge; /* the world's judge */
+    const struct bz_runtime *runtime = program->scenario->runtime;
+    if (runtime != NULL) {
+        runtime->run(runtime->context, judge);
+        return;
+    }
     bz_world_begin(place->world);
     void *state = program->scenario->setup(place->world, &program->args);
     bz_world_keep_setup(place->world, program, offsetof(struct bz_program, args.file_name), state);

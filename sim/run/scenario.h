@@ -13,6 +13,7 @@
 
 #include "sim/variant/variant.h"
 
+struct bz_judge;
 struct bz_world;
 
 #define BZ_PARAMS_MAX 16u
@@ -53,6 +54,17 @@ struct bz_scenario_file {
     size_t (*print)(const void *state, char *text, size_t text_bytes);
 };
 
+/* Another runtime than the one in C: an interpreter, say. It makes whole runs itself, as a source of
+ * sim/judge/judge.h does; the functions are those of struct bz_judge_config. */
+struct bz_runtime {
+    void (*run)(void *context, struct bz_judge *judge);
+    bool (*callback_is_ready)(void *context);
+    bool (*variant_is_busy)(void *context);
+    void *context;
+};
+
+/* A scenario of another runtime has no primitives, no set-up and no finish. It runs with a variant
+ * that offers no primitive: the name of that runtime. */
 struct bz_scenario {
     const char *name;
     const char *summary;
@@ -66,6 +78,7 @@ struct bz_scenario {
     bool is_isolated;
     void (*finish)(struct bz_world *world, void *state); /* NULL: nothing */
     const struct bz_scenario_file *file;                 /* NULL: takes none */
+    const struct bz_runtime *runtime;                    /* NULL: the one in C */
 };
 
 #endif

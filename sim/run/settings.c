@@ -42,6 +42,14 @@ static bool fail_unlisted(char *error, size_t error_bytes, const char *kind, con
 }
 
 static bool offers(const struct bz_variant *variant, const struct bz_scenario *scenario) {
+    if (scenario->runtime != NULL) {
+        for (unsigned primitive = 0; primitive < BZ_PRIMITIVE_COUNT; primitive++) {
+            if (bz_variant_offers(variant, (enum bz_primitive)primitive)) {
+                return false;
+            }
+        }
+        return true;
+    }
     for (uint32_t index = 0; index < scenario->primitive_count; index++) {
         if (bz_variant_offers(variant, scenario->primitives[index])) {
             return true;

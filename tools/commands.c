@@ -1,0 +1,107 @@
+/* The program: dispatches to the commands. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/cli.h"
+#include "traces/lack.h"
+
+const char *argp_program_version = "buzzer " BZ_VERSION;
+
+static const struct {
+    const char *name;
+    const char *summary;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"list", "list scenarios, variants, strategies, oracles, windows", bz_command_list},
+    {"run", "run a scenario under many seeded schedules", bz_command_run},
+    {"replay", "replay one run from its trace or its token", bz_command_replay},
+    {"shrink", "the smallest run that fails in the same way", bz_command_shrink},
+    {"show", "show a run as a picture, or as a program that makes it again", bz_command_show},
+    {"diff", "compare two runs side by side", bz_command_diff},
+    {"explain", "say why a run fails", bz_command_explain},
+    {"corpus", "replay every trace of a folder, or carry it to fixed code", bz_command_corpus},
+    {"explore", "search every schedule of a scenario", bz_command_explore},
+    {"spec", "search all states of an executable specification", bz_command_spec},
+    {"mutants", "put faults into what ships, and see which oracle finds each", bz_command_mutants},
+    {"zoo", "find every declared fault, and count the schedules it takes", bz_command_zoo},
+    {"new", "write the skeleton of a new variant", bz_command_new},
+    {"bench", "measure how fast schedules run on this machine", bz_command_bench},
+};
+#define COMMAND_COUNT (sizeof commands / sizeof commands[0])
+
+static error_t parse_option(int key, char *arg, struct argp_state *state) {
+    int *command_index = state->input;
+    (void)arg;
+    if (key == ARGP_KEY_ARG) {
+        /* the rest is parsed by the command */
+        *command_index = state->next - 1;
+        state->next = state->argc;
+    } else if (key == ARGP_KEY_NO_ARGS) {
+        argp_error(state, "a command is missing");
+    } else {
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+/* Adds the list of commands to the help; argp frees the text. */
+static char *help_filter(int key, const char *text, void *input) {
+    (void)input;
+    if (key != ARGP_KEY_HELP_POST_DOC) {
+        return (char *)(uintptr_t)text;
+    }
+    char *list = bz_lack_check(malloc(4096), "the help");
+    int length = snprintf(list, 4096, "Commands:\n");
+    for (size_t index = 0; index < COMMAND_COUNT; index++) {
+        length += snprintf(list + length, 4096 - (size_t)length, "  %-8s %s\n",
+                           commands[index].name, commands[index].summary);
+    }
+    snprintf(list + length, 4096 - (size_t)length,
+             "\n'buzzer COMMAND --help' describes one; so does buzzer(1).\n\n"
+             "Exit status: 0 the property holds, or the replay matched; 1 a violation was found; "
+             "2 usage, bad input or environment; 3 a replay diverged; 4 a required window was "
+             "never hit; 5 interrupted or out of budget; 70 internal error, or out of memory.");
+    return list;
+}
+
+static const struct argp argp = {
+    .parser = parse_option,
+    .args_doc = "COMMAND [ARGUMENT...]",
+    .doc = "Tests asynchronous locks and semaphores under seeded schedules and cancellations, "
+           "and replays what it finds.\v",
+    .help_filter = help_filter,
+};
+
+static int run_command(int argc, char **argv) {
+    const char *names[COMMAND_COUNT];
+    for (size_t index = 0; index < COMMAND_COUNT; index++) {
+        names[index] = commands[index].name;
+        if (strcmp(argv[0], names[index]) == 0) {
+            char name[32];
+            snprintf(name, sizeof name, "buzzer %s", names[index]);
+            argv[0] = name; /* the prefix of messages and usage lines */
+            bz_cli_set_lack(name, BZ_EXIT_INTERNAL, NULL);
+            return commands[index].run(argc, argv);
+        }
+    }
+    return bz_cli_fail("buzzer", BZ_EXIT_USAGE, "no command '%s'%s ('buzzer --help' lists them)",
+                       argv[0], bz_cli_hint(argv[0], names, COMMAND_COUNT));
+}
+
+int bz_cli_main(int argc, char **argv) {
+    static char name[] = "buzzer";
+    int command_index = 0;
+    int index = 1;
+    bz_cli_begin();
+    if (argc < 1) {
+        return bz_cli_fail(name, BZ_EXIT_USAGE, "a command is missing");
+    }
+    argv[0] = name;
+    /* Only the options before the command are parsed here. */
+    while (index < argc && argv[index][0] == '-') {
+        index++;
+    }
+    bz_cli_parse(&argp, index < argc ? index + 1 : argc, argv, &command_index);
+    return bz_cli_end(run_command(argc - command_index, argv + command_index));
+}

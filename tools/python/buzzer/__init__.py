@@ -1,0 +1,1 @@
+"""Buzzer for Python: deterministic simulation and replay for asyncio primitives."""

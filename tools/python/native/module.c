@@ -1,0 +1,202 @@
+/* The module buzzer._native: the program `buzzer`, with tests in Python among its scenarios.
+ *
+ * main() is the whole program, so what works for a scenario in C works for a test in Python: run,
+ * replay, shrink, explain, show, diff. A test is a scenario of another runtime
+ * (sim/run/scenario.h). Its runs are contained, as those of plug-ins are. */
+#include <string.h>
+
+#include "sim/run/scenario.h"
+#include "tools/cli.h"
+#include "tools/plugins.h"
+#include "tools/python/native/native.h"
+
+/* --- a run ------------------------------------------------------------------------------------ */
+
+static PyObject *loop_class;       /* buzzer.loop.Loop */
+static struct bz_py_loop *current; /* of the run that goes on; NULL: none */
+
+/* A fault of the bridge itself is no verdict. */
+static void give_up(struct bz_judge *judge) {
+    PyErr_Print();
+    bz_judge_lacks(judge, "the bridge to Python (the traceback is above)", "a run");
+}
+
+static bool call_loop(struct bz_py_loop *loop, const char *method, PyObject *argument) {
+    PyObject *result = argument == NULL
+                           ? PyObject_CallMethod((PyObject *)loop, method, NULL)
+                           : PyObject_CallMethod((PyObject *)loop, method, "O", argument);
+    Py_XDECREF(result);
+    return result != NULL;
+}
+
+static void interrupt(struct bz_judge *judge) {
+    PyErr_Clear();
+    bz_interrupt_requested = 1;
+    bz_judge_give_up(judge);
+}
+
+static void run_in(struct bz_py_loop *loop, struct bz_judge *judge, PyObject *test) {
+    bool is_fifo = bz_judge_order(judge) == BZ_ORDER_FIFO;
+    if (!call_loop(loop, "_begin", test)) {
+        give_up(judge);
+        return;
+    }
+    if (!bz_py_loop_drive(loop, is_fifo)) {
+        PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) ? interrupt(judge) : give_up(judge);
+    } else if (bz_judge_verdict(judge) == BZ_RUN_PASSED && !call_loop(loop, "_finish", NULL)) {
+        give_up(judge);
+    }
+    bz_judge_end(judge);
+    if (!call_loop(loop, "_end", NULL)) {
+        give_up(judge);
+    }
+}
+
+static void run(void *context, struct bz_judge *judge) {
+    struct bz_py_loop *loop = (struct bz_py_loop *)PyObject_CallNoArgs(loop_class);
+    if (loop == NULL) {
+        give_up(judge);
+        return;
+    }
+    loop->judge = judge;
+    current = loop;
+    run_in(loop, judge, context);
+    current = NULL;
+    bz_py_loop_end(loop);
+    Py_DECREF(loop);
+}
+
+static bool callback_is_ready(void *context) {
+    (void)context;
+    return current != NULL && bz_py_callback_is_ready(current);
+}
+
+static bool variant_is_busy(void *context) {
+    (void)context; /* a timer or a callback may be anybody's */
+    return current != NULL && (current->heap_count > 0 || bz_py_callback_is_ready(current));
+}
+
+/* --- the catalog ------------------------------------------------------------------------------ */
+
+static struct bz_variant variant = {.version = BZ_VARIANT_VERSION,
+                                    .summary = "asyncio, as this interpreter has it"};
+
+static const struct bz_param no_params[] = {{.name = NULL}};
+
+static bool is_foreign(const struct bz_variant *asked) {
+    return asked == &variant || bz_plugins_is_foreign(asked);
+}
+
+/* The list, with `count` places more before its NULL; the new places are at its end. */
+static void *longer(const void *list, size_t count, size_t *old_count) {
+    const void *const *items = list;
+    *old_count = 0;
+    while (items[*old_count] != NULL) {
+        ++*old_count;
+    }
+    void **copy = PyMem_Calloc(*old_count + count + 1, sizeof *copy);
+    if (copy == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    memcpy(copy, items, *old_count * sizeof *copy);
+    return copy;
+}
+
+static bool add_variant(PyObject *name) {
+    size_t count;
+    variant.name = bz_py_name(name);
+    const struct bz_variant **list = longer(bz_cli_catalog.variants, 1, &count);
+    if (variant.name == NULL || list == NULL) {
+        return false;
+    }
+    list[count] = &variant;
+    bz_cli_catalog.variants = list;
+    bz_cli_catalog.is_foreign = is_foreign;
+    return true;
+}
+
+/* A test is a tuple: name, summary, a function of the simulation. */
+static bool add_test(struct bz_scenario *scenario, struct bz_runtime *runtime, PyObject *test) {
+    PyObject *name, *summary, *function;
+    if (!PyArg_ParseTuple(test, "UUO", &name, &summary, &function)) {
+        return false;
+    }
+    Py_INCREF(function);
+    *runtime = (struct bz_runtime){.run = run,
+                                   .callback_is_ready = callback_is_ready,
+                                   .variant_is_busy = variant_is_busy,
+                                   .context = function};
+    *scenario = (struct bz_scenario){.name = bz_py_name(name),
+                                     .summary = bz_py_name(summary),
+                                     .params = no_params,
+                                     .runtime = runtime};
+    return scenario->name != NULL && scenario->summary != NULL;
+}
+
+static bool add_tests(PyObject *tests) {
+    size_t old_count;
+    size_t count = (size_t)PyList_GET_SIZE(tests);
+    const struct bz_scenario **list = longer(bz_cli_catalog.scenarios, count, &old_count);
+    struct bz_scenario *scenarios = PyMem_Calloc(count + 1, sizeof *scenarios);
+    struct bz_runtime *runtimes = PyMem_Calloc(count + 1, sizeof *runtimes);
+    if (list == NULL || scenarios == NULL || runtimes == NULL) {
+        return false;
+    }
+    for (size_t index = 0; index < count; index++) {
+        if (!add_test(&scenarios[index], &runtimes[index],
+                      PyList_GET_ITEM(tests, (Py_ssize_t)index))) {
+            return false;
+        }
+        list[old_count + index] = &scenarios[index];
+    }
+    bz_cli_catalog.scenarios = list;
+    return true;
+}
+
+/* --- the module ------------------------------------------------------------------------------- */
+
+/* main(arguments, tests, runtime, loop_class): the exit code of the program. The process ends soon
+ * after: the catalog stays as it is. */
+static PyObject *module_main(PyObject *module, PyObject *args) {
+    PyObject *arguments, *tests, *name, *loop;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!O!UO", &PyList_Type, &arguments, &PyList_Type, &tests, &name,
+                          &loop)) {
+        return NULL;
+    }
+    Py_INCREF(loop);
+    Py_XSETREF(loop_class, loop);
+    if (!add_variant(name) || !add_tests(tests)) {
+        return NULL;
+    }
+    Py_ssize_t count = PyList_GET_SIZE(arguments);
+    char **argv = PyMem_Calloc((size_t)count + 1, sizeof *argv);
+    for (Py_ssize_t index = 0; argv != NULL && index < count; index++) {
+        const char *text = PyUnicode_AsUTF8(PyList_GET_ITEM(arguments, index));
+        argv[index] = text == NULL ? NULL : strdup(text);
+        if (argv[index] == NULL) {
+            return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+        }
+    }
+    return argv == NULL ? PyErr_NoMemory() : PyLong_FromLong(bz_cli_main((int)count, argv));
+}
+
+static PyMethodDef functions[] = {
+    {"main", module_main, METH_VARARGS, NULL},
+    {0},
+};
+
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "_native", .m_size = -1,
+                                        .m_methods = functions};
+
+PyMODINIT_FUNC PyInit__native(void);
+PyMODINIT_FUNC PyInit__native(void) {
+    PyObject *module = PyModule_Create(&definition);
+    if (module == NULL || !bz_py_names_init() || !bz_py_loop_init(module) ||
+        !bz_py_task_init(module) || !bz_py_objects_init(module)) {
+        Py_XDECREF(module);
+        return NULL;
+    }
+    return module;
+}

@@ -1,0 +1,401 @@
+/* The objects under test, as the proxies of buzzer.watch tell of them: each method is a call of
+ * sim/judge/objects.h. After the run they do nothing. */
+#include <string.h>
+
+#include "tools/python/native/native.h"
+
+/* One type for all kinds: which calls make sense depends on how it was made. */
+struct object {
+    PyObject_HEAD struct bz_py_loop *loop;
+    PyObject *target; /* of asyncio, which it may look into; NULL: it may not */
+    uint32_t number;
+    uint8_t kind;
+    bool keeps_promised; /* semaphore: _value counts a permit until its waiter resumes */
+    struct bz_judged_wakes wakes;
+    struct bz_judged_condition condition;
+    struct bz_judged_barrier barrier;
+    struct bz_judged_queue queue;
+};
+
+enum kind { PERMITS, EVENT, CONDITION, BARRIER, QUEUE };
+
+static PyTypeObject *object_type;
+
+static struct bz_judge *judge_of(const struct object *object) {
+    return object->loop->judge;
+}
+
+/* --- looking into asyncio's own --------------------------------------------------------------- */
+
+static uint64_t number_at(PyObject *target, const char *name) {
+    PyObject *value = PyObject_GetAttrString(target, name);
+    uint64_t number = value == NULL ? 0 : PyLong_AsUnsignedLongLong(value);
+    PyErr_Clear();
+    Py_XDECREF(value);
+    return number;
+}
+
+/* The futures of its waiters, by state. */
+static void count_waiters(PyObject *target, const char *name, struct bz_permit_view *view) {
+    PyObject *waiters = PyObject_GetAttrString(target, name);
+    PyObject *iterator = waiters == NULL || waiters == Py_None ? NULL : PyObject_GetIter(waiters);
+    PyObject *future;
+    while (iterator != NULL && (future = PyIter_Next(iterator)) != NULL) {
+        PyObject *state = PyObject_GetAttrString(future, "_state");
+        bool is_text = state != NULL && PyUnicode_Check(state);
+        view->queued++;
+        view->waiting += is_text && PyUnicode_CompareWithASCIIString(state, "PENDING") == 0;
+        view->woken += is_text && PyUnicode_CompareWithASCIIString(state, "FINISHED") == 0;
+        view->cancelled += is_text && PyUnicode_CompareWithASCIIString(state, "CANCELLED") == 0;
+        Py_XDECREF(state);
+        Py_DECREF(future);
+    }
+    PyErr_Clear();
+    Py_XDECREF(iterator);
+    Py_XDECREF(waiters);
+}
+
+static void view_permits(void *instance, struct bz_permit_view *view) {
+    const struct object *object = instance;
+    *view = (struct bz_permit_view){0};
+    count_waiters(object->target, "_waiters", view);
+    if (PyObject_HasAttrString(object->target, "_value")) {
+        view->level = number_at(object->target, "_value");
+        view->level += object->keeps_promised ? 0 : view->woken;
+    } else {
+        view->level = number_at(object->target, "_locked") == 0;
+    }
+}
+
+static bool is_locked(void *instance) {
+    const struct object *object = instance;
+    PyObject *result = PyObject_CallMethod(object->target, "locked", NULL);
+    bool is_true = result != NULL && PyObject_IsTrue(result) == 1;
+    PyErr_Clear();
+    Py_XDECREF(result);
+    return is_true;
+}
+
+static uint32_t queued(void *instance) {
+    const struct object *object = instance;
+    struct bz_permit_view view = {0};
+    if (object->kind == QUEUE) {
+        count_waiters(object->target, "_getters", &view);
+        count_waiters(object->target, "_putters", &view);
+    } else {
+        count_waiters(object->target, "_waiters", &view);
+    }
+    return view.queued;
+}
+
+static uint64_t queue_size(void *instance) {
+    const struct object *object = instance;
+    PyObject *size = PyObject_CallMethod(object->target, "qsize", NULL);
+    uint64_t number = size == NULL ? 0 : PyLong_AsUnsignedLongLong(size);
+    PyErr_Clear();
+    Py_XDECREF(size);
+    return number;
+}
+
+/* --- new objects ------------------------------------------------------------------------------ */
+
+/* Of the names: "lock" and so on. */
+static bool find_primitive(const char *name, enum bz_primitive *primitive) {
+    for (unsigned index = 0; index < BZ_PRIMITIVE_COUNT; index++) {
+        if (strcmp(bz_primitive_name((enum bz_primitive)index), name) == 0) {
+            *primitive = (enum bz_primitive)index;
+            return true;
+        }
+    }
+    PyErr_Format(PyExc_ValueError, "no primitive is called '%s'", name);
+    return false;
+}
+
+static void add_object(struct object *object, enum bz_primitive primitive, const char *name,
+                       const char *other_name, uint32_t claims, uint64_t size,
+                       enum bz_queue_order order) {
+    struct bz_judge *judge = judge_of(object);
+    bool shows = object->target != NULL;
+    bool is_permits = primitive < BZ_PERMIT_PRIMITIVES;
+    struct bz_introspection look = {.instance = object,
+                                    .view = shows && is_permits ? view_permits : NULL,
+                                    .locked = shows && is_permits ? is_locked : NULL,
+                                    .queued = shows && !is_permits ? queued : NULL};
+    switch (primitive) {
+    case BZ_PRIMITIVE_EVENT:
+        object->kind = EVENT;
+        object->number = bz_judge_add_event(judge, name, claims, &look);
+        break;
+    case BZ_PRIMITIVE_CONDITION:
+        object->kind = CONDITION;
+        object->condition = bz_judge_add_condition(judge, name, other_name, claims, &look);
+        object->number = object->condition.object;
+        break;
+    case BZ_PRIMITIVE_BARRIER:
+        object->kind = BARRIER;
+        bz_judge_add_barrier(judge, &object->barrier, name, (uint32_t)size, claims, NULL);
+        object->number = object->barrier.object;
+        break;
+    case BZ_PRIMITIVE_QUEUE:
+        object->kind = QUEUE;
+        bz_judge_add_queue(judge, &object->queue, name, other_name, order, (uint32_t)size, claims,
+                           &look, shows ? queue_size : NULL);
+        object->queue.instance = object;
+        object->number = object->queue.items;
+        break;
+    default:
+        object->kind = PERMITS;
+        object->number = bz_judge_add_permits(judge, name, primitive, claims, size, &look);
+        break;
+    }
+}
+
+/* Object(loop, primitive, name, other_name, claims, size, order, target) */
+static int object_init(PyObject *self, PyObject *args, PyObject *kwargs) {
+    struct object *object = (struct object *)self;
+    const char *primitive_name;
+    PyObject *loop, *name, *other_name, *target;
+    enum bz_primitive primitive;
+    unsigned claims, order;
+    unsigned long long size;
+    (void)kwargs;
+    if (!PyArg_ParseTuple(args, "O!sUUIKIO", bz_py_loop_type, &loop, &primitive_name, &name,
+                          &other_name, &claims, &size, &order, &target) ||
+        !find_primitive(primitive_name, &primitive)) {
+        return -1;
+    }
+    const char *text = bz_py_name(name);
+    const char *other = bz_py_name(other_name);
+    if (text == NULL || other == NULL) {
+        return -1;
+    }
+    Py_INCREF(loop);
+    object->loop = (struct bz_py_loop *)loop;
+    if (target != Py_None) {
+        Py_INCREF(target);
+        object->target = target;
+        object->keeps_promised = PyObject_HasAttrString(target, "_wakeup_scheduled") == 1;
+    }
+    if (judge_of(object) == NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "the run is over");
+        return -1;
+    }
+    add_object(object, primitive, text, other, claims, size, (enum bz_queue_order)order);
+    return 0;
+}
+
+static int object_traverse(PyObject *self, visitproc visit, void *arg) {
+    struct object *object = (struct object *)self;
+    Py_VISIT(object->loop);
+    Py_VISIT(object->target);
+    Py_VISIT(Py_TYPE(self));
+    return 0;
+}
+
+static void object_dealloc(PyObject *self) {
+    struct object *object = (struct object *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    Py_XDECREF(object->loop);
+    Py_XDECREF(object->target);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+/* --- what the program does with it ------------------------------------------------------------ */
+
+/* A call without argument, and one with a status; nothing once the run is over. */
+#define CALL(name, statement)                                                                      \
+    static PyObject *object_##name(PyObject *self, PyObject *unused) {                             \
+        struct object *object = (struct object *)self;                                             \
+        struct bz_judge *judge = judge_of(object);                                                 \
+        (void)unused;                                                                              \
+        if (judge != NULL) {                                                                       \
+            statement;                                                                             \
+        }                                                                                          \
+        Py_RETURN_NONE;                                                                            \
+    }
+#define RETURN(name, statement)                                                                    \
+    static PyObject *object_##name(PyObject *self, PyObject *argument) {                           \
+        struct object *object = (struct object *)self;                                             \
+        struct bz_judge *judge = judge_of(object);                                                 \
+        enum bz_status status = (enum bz_status)PyLong_AsLong(argument);                           \
+        if (PyErr_Occurred()) {                                                                    \
+            return NULL;                                                                           \
+        }                                                                                          \
+        if (judge != NULL) {                                                                       \
+            statement;                                                                             \
+        }                                                                                          \
+        Py_RETURN_NONE;                                                                            \
+    }
+
+/* The lock of a condition is acquired and released as permits are. */
+static uint32_t permits_of(const struct object *object) {
+    return object->kind == CONDITION ? object->condition.lock : object->number;
+}
+
+CALL(acquires, bz_judge_acquires(judge, permits_of(object)))
+RETURN(acquired, bz_judge_acquired(judge, permits_of(object), status))
+CALL(releases, bz_judge_releases(judge, permits_of(object)))
+RETURN(released, bz_judge_released(judge, permits_of(object), status))
+CALL(waits, bz_judge_waits(judge, object->number))
+RETURN(waited, bz_judge_waited(judge, object->number, status))
+CALL(sets, object->wakes = bz_judge_sets(judge, object->number))
+CALL(set, bz_judge_set(judge, object->number, object->wakes))
+CALL(clears, bz_judge_clears(judge, object->number))
+CALL(condition_waits, bz_judge_condition_waits(&object->condition))
+CALL(condition_misuses, bz_judge_condition_misuses(&object->condition))
+RETURN(condition_misused, bz_judge_condition_misused(&object->condition, status))
+RETURN(notified, bz_judge_notified(&object->condition, object->wakes, status))
+CALL(aborts, bz_judge_barrier_breaks(&object->barrier, BZ_OP_ABORT))
+CALL(resets, bz_judge_barrier_breaks(&object->barrier, BZ_OP_RESET))
+CALL(tries, bz_judge_tries(&object->queue))
+CALL(gets, bz_judge_gets(&object->queue))
+CALL(says_done, bz_judge_says_done(&object->queue))
+RETURN(said_done, bz_judge_said_done(&object->queue, status))
+RETURN(shuts_down, bz_judge_shuts_down(&object->queue, status != 0))
+RETURN(shut_down, bz_judge_shut_down(&object->queue, status != 0))
+
+static PyObject *object_condition_waited(PyObject *self, PyObject *args) {
+    struct object *object = (struct object *)self;
+    int is_held, status;
+    if (!PyArg_ParseTuple(args, "pi", &is_held, &status)) {
+        return NULL;
+    }
+    if (judge_of(object) != NULL) {
+        bz_judge_condition_waited(&object->condition, is_held != 0, (enum bz_status)status);
+    }
+    Py_RETURN_NONE;
+}
+
+/* notifies(count): -1 for all */
+static PyObject *object_notifies(PyObject *self, PyObject *argument) {
+    struct object *object = (struct object *)self;
+    long count = PyLong_AsLong(argument);
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
+    if (judge_of(object) != NULL) {
+        object->wakes =
+            bz_judge_notifies(&object->condition, count < 0 ? BZ_NOTIFY_ALL : (uint32_t)count);
+    }
+    Py_RETURN_NONE;
+}
+
+/* barrier_waits(): what barrier_waited() is to be given. */
+static PyObject *object_barrier_waits(PyObject *self, PyObject *unused) {
+    struct object *object = (struct object *)self;
+    struct bz_judged_pass pass = {0};
+    (void)unused;
+    if (judge_of(object) != NULL) {
+        pass = bz_judge_barrier_waits(&object->barrier);
+    }
+    return Py_BuildValue("II", pass.steps, pass.breaks);
+}
+
+/* barrier_waited(pass, index, status) */
+static PyObject *object_barrier_waited(PyObject *self, PyObject *args) {
+    struct object *object = (struct object *)self;
+    struct bz_judged_pass pass;
+    unsigned index;
+    int status;
+    if (!PyArg_ParseTuple(args, "(II)Ii", &pass.steps, &pass.breaks, &index, &status)) {
+        return NULL;
+    }
+    if (judge_of(object) != NULL) {
+        bz_judge_barrier_waited(&object->barrier, pass, index, (enum bz_status)status);
+    }
+    Py_RETURN_NONE;
+}
+
+/* puts(priority): the number of the item, which put() is to be given. */
+static PyObject *object_puts(PyObject *self, PyObject *argument) {
+    struct object *object = (struct object *)self;
+    long long priority = PyLong_AsLongLong(argument);
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
+    return PyLong_FromUnsignedLong(
+        judge_of(object) == NULL ? 0 : bz_judge_puts(&object->queue, priority));
+}
+
+static PyObject *object_put(PyObject *self, PyObject *args) {
+    struct object *object = (struct object *)self;
+    unsigned value;
+    int status;
+    if (!PyArg_ParseTuple(args, "Ii", &value, &status)) {
+        return NULL;
+    }
+    if (judge_of(object) != NULL) {
+        bz_judge_put(&object->queue, value, (enum bz_status)status);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *object_got(PyObject *self, PyObject *args) {
+    struct object *object = (struct object *)self;
+    unsigned long long value;
+    int status;
+    if (!PyArg_ParseTuple(args, "Ki", &value, &status)) {
+        return NULL;
+    }
+    if (judge_of(object) != NULL) {
+        bz_judge_got(&object->queue, value, (enum bz_status)status);
+    }
+    Py_RETURN_NONE;
+}
+
+#define METHOD(name, flags)                                                                        \
+    { #name, object_##name, flags, NULL }
+static PyMethodDef methods[] = {
+    METHOD(acquires, METH_NOARGS),
+    METHOD(acquired, METH_O),
+    METHOD(releases, METH_NOARGS),
+    METHOD(released, METH_O),
+    METHOD(waits, METH_NOARGS),
+    METHOD(waited, METH_O),
+    METHOD(sets, METH_NOARGS),
+    METHOD(set, METH_NOARGS),
+    METHOD(clears, METH_NOARGS),
+    METHOD(condition_waits, METH_NOARGS),
+    METHOD(condition_waited, METH_VARARGS),
+    METHOD(condition_misuses, METH_NOARGS),
+    METHOD(condition_misused, METH_O),
+    METHOD(notifies, METH_O),
+    METHOD(notified, METH_O),
+    METHOD(aborts, METH_NOARGS),
+    METHOD(resets, METH_NOARGS),
+    METHOD(barrier_waits, METH_NOARGS),
+    METHOD(barrier_waited, METH_VARARGS),
+    METHOD(tries, METH_NOARGS),
+    METHOD(puts, METH_O),
+    METHOD(put, METH_VARARGS),
+    METHOD(gets, METH_NOARGS),
+    METHOD(got, METH_VARARGS),
+    METHOD(says_done, METH_NOARGS),
+    METHOD(said_done, METH_O),
+    METHOD(shuts_down, METH_O),
+    METHOD(shut_down, METH_O),
+    {0},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_init, object_init},
+    {Py_tp_dealloc, object_dealloc},
+    {Py_tp_traverse, object_traverse},
+    {Py_tp_methods, methods},
+    {0, NULL},
+};
+
+static PyType_Spec spec = {
+    .name = "buzzer._native.Object",
+    .basicsize = sizeof(struct object),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .slots = slots,
+};
+
+bool bz_py_objects_init(PyObject *module) {
+    object_type = (PyTypeObject *)PyType_FromSpec(&spec);
+    return object_type != NULL &&
+           PyModule_AddObjectRef(module, "Object", (PyObject *)object_type) == 0;
+}

@@ -1,0 +1,147 @@
+/* Task: the interpreter's own, with a number, and with an eye on cancels. */
+#include <stddef.h>
+
+#include "tools/python/native/native.h"
+
+PyTypeObject *bz_py_task_type;
+
+static PyTypeObject *base; /* _asyncio.Task, or asyncio.tasks._PyTask */
+static Py_ssize_t tail;    /* where struct bz_py_task begins */
+
+struct bz_py_task *bz_py_task_of(PyObject *task) {
+    return (struct bz_py_task *)((char *)task + tail);
+}
+
+/* Task(coro, *, loop, name, ...): it has its number before its first step is queued. */
+static int task_init(PyObject *self, PyObject *args, PyObject *kwargs) {
+    struct bz_py_task *task = bz_py_task_of(self);
+    PyObject *loop = kwargs == NULL ? NULL : PyDict_GetItemString(kwargs, "loop");
+    PyObject *name = kwargs == NULL ? NULL : PyDict_GetItemString(kwargs, "name");
+    if (loop == NULL || !PyObject_TypeCheck(loop, bz_py_loop_type) || name == NULL ||
+        !PyUnicode_Check(name)) {
+        PyErr_SetString(PyExc_TypeError, "tasks are created by create_task() of Buzzer's loop");
+        return -1;
+    }
+    task->number = bz_py_loop_spawn((struct bz_py_loop *)loop, self, name);
+    if (task->number == 0) {
+        return -1;
+    }
+    task->loop = (struct bz_py_loop *)loop;
+    return base->tp_init(self, args, kwargs);
+}
+
+static void report(PyObject *self, enum bz_event_kind kind, enum bz_status status, uint32_t arg) {
+    struct bz_py_task *task = bz_py_task_of(self);
+    if (task->loop != NULL && task->loop->judge != NULL) {
+        bz_judge_event(task->loop->judge, kind, task->number, status, arg);
+    }
+}
+
+static PyObject *call_base(const char *name, PyObject *self, PyObject *args, PyObject *kwargs) {
+    PyObject *method = PyObject_GetAttrString((PyObject *)base, name);
+    PyObject *all = PyTuple_New(PyTuple_GET_SIZE(args) + 1);
+    if (method == NULL || all == NULL) {
+        Py_XDECREF(method);
+        Py_XDECREF(all);
+        return NULL;
+    }
+    Py_INCREF(self);
+    PyTuple_SET_ITEM(all, 0, self);
+    for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(args); index++) {
+        PyObject *item = PyTuple_GET_ITEM(args, index);
+        Py_INCREF(item);
+        PyTuple_SET_ITEM(all, index + 1, item);
+    }
+    PyObject *result = PyObject_Call(method, all, kwargs);
+    Py_DECREF(method);
+    Py_DECREF(all);
+    return result;
+}
+
+static PyObject *task_cancel(PyObject *self, PyObject *args, PyObject *kwargs) {
+    struct bz_py_task *task = bz_py_task_of(self);
+    if (task->loop != NULL && task->loop->judge != NULL) {
+        report(self, BZ_EVENT_CANCEL, BZ_OK, bz_judge_running(task->loop->judge));
+    }
+    return call_base("cancel", self, args, kwargs);
+}
+
+/* Before 3.13 a request that is on its way stays so, although none is left. */
+static PyObject *task_uncancel(PyObject *self, PyObject *args) {
+    PyObject *left = call_base("uncancel", self, args, NULL);
+    if (left != NULL) {
+        uint32_t requests = (uint32_t)PyLong_AsUnsignedLong(left);
+#if PY_VERSION_HEX < 0x030d0000
+        PyObject *must = requests > 0 ? NULL : PyObject_GetAttrString(self, "_must_cancel");
+        requests += must == Py_True;
+        Py_XDECREF(must);
+#endif
+        report(self, BZ_EVENT_UNCANCEL, BZ_OK, requests);
+    }
+    return left;
+}
+
+static PyObject *task_set_name(PyObject *self, PyObject *args) {
+    struct bz_py_task *task = bz_py_task_of(self);
+    PyObject *name;
+    if (!PyArg_ParseTuple(args, "O", &name)) {
+        return NULL;
+    }
+    PyObject *text = PyObject_Str(name);
+    const char *copy = text == NULL ? NULL : bz_py_name(text);
+    Py_XDECREF(text);
+    if (copy == NULL) {
+        return NULL;
+    }
+    if (task->loop != NULL && task->loop->judge != NULL) {
+        bz_judge_rename(task->loop->judge, task->number, copy);
+    }
+    return call_base("set_name", self, args, NULL);
+}
+
+static PyObject *task_number(PyObject *self, void *closure) {
+    (void)closure;
+    return PyLong_FromUnsignedLong(bz_py_task_of(self)->number);
+}
+
+static PyMethodDef methods[] = {
+    {"cancel", (PyCFunction)(void (*)(void))task_cancel, METH_VARARGS | METH_KEYWORDS, NULL},
+    {"uncancel", task_uncancel, METH_VARARGS, NULL},
+    {"set_name", task_set_name, METH_VARARGS, NULL},
+    {0},
+};
+
+static PyGetSetDef getters[] = {
+    {"number", task_number, NULL, "The judge's number: 1 is the first of a run.", NULL},
+    {0},
+};
+
+bool bz_py_task_init(PyObject *module) {
+    PyObject *tasks = PyImport_ImportModule("_asyncio");
+    base = tasks == NULL ? NULL : (PyTypeObject *)PyObject_GetAttrString(tasks, "Task");
+    Py_XDECREF(tasks);
+    if (base == NULL) {
+        return false;
+    }
+    tail = (base->tp_basicsize + (Py_ssize_t) _Alignof(struct bz_py_task) - 1) &
+           ~((Py_ssize_t) _Alignof(struct bz_py_task) - 1);
+    bool has_uncancel = PyObject_HasAttrString((PyObject *)base, "uncancel") == 1;
+    methods[1].ml_name = has_uncancel ? "uncancel" : "_no_uncancel"; /* 3.10 has none */
+    PyType_Slot slots[] = {
+        {Py_tp_init, task_init},
+        {Py_tp_methods, methods},
+        {Py_tp_getset, getters},
+        {0, NULL},
+    };
+    PyType_Spec spec = {
+        .name = "buzzer._native.Task",
+        .basicsize = (int)(tail + (Py_ssize_t)sizeof(struct bz_py_task)),
+        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+        .slots = slots,
+    };
+    PyObject *bases = PyTuple_Pack(1, base);
+    bz_py_task_type = bases == NULL ? NULL : (PyTypeObject *)PyType_FromSpecWithBases(&spec, bases);
+    Py_XDECREF(bases);
+    return bz_py_task_type != NULL &&
+           PyModule_AddObjectRef(module, "Task", (PyObject *)bz_py_task_type) == 0;
+}
