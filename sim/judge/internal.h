@@ -267,7 +267,7 @@ __attribute__((cold)) void bz_judge_refuse_call(struct bz_judge *judge, const ch
 /* Whether the object exists; refuses the source if not. */
 bool bz_judge_knows(struct bz_judge *judge, uint32_t object);
 
-/* As bz_shadow_add_object(), but refuses an object without a name or after the first step. */
+/* As bz_shadow_add_object(), but refuses an object without a name. */
 uint32_t bz_judge_add_object(struct bz_judge *judge, struct bz_shadow_object object);
 
 /* Where cancels are injected: "any", "none", or windows with a separator between them. */

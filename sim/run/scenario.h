@@ -54,8 +54,8 @@ struct bz_scenario_file {
     size_t (*print)(const void *state, char *text, size_t text_bytes);
 };
 
-/* Another runtime than the one in C: an interpreter, say. It makes whole runs itself, as a source of
- * sim/judge/judge.h does; the functions are those of struct bz_judge_config. */
+/* Another runtime than the one in C: an interpreter, say. It makes whole runs itself, as a source
+ * of sim/judge/judge.h does; the functions are those of struct bz_judge_config. */
 struct bz_runtime {
     void (*run)(void *context, struct bz_judge *judge);
     bool (*callback_is_ready)(void *context);

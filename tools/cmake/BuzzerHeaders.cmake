@@ -9,6 +9,7 @@ function(buzzer_check_headers name)
     list(TRANSFORM patterns PREPEND "${PROJECT_SOURCE_DIR}/")
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" ${patterns})
     list(REMOVE_ITEM headers ${parts})
+    list(FILTER headers EXCLUDE REGEX "^tools/python/") # need the headers of Python
     set(sources "")
     foreach(header IN LISTS headers)
         string(MAKE_C_IDENTIFIER "${header}" unit)

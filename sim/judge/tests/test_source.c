@@ -118,6 +118,39 @@ Test(source, handles_and_draws) {
     bz_judge_destroy(judge);
 }
 
+/* An object that the program creates while it runs is judged as any other. */
+Test(source, late_object) {
+    struct bz_judge *judge = new_judge();
+    begin(judge);
+    uint32_t late = bz_judge_add_permits(judge, "late", BZ_PRIMITIVE_LOCK, 0, 1, NULL);
+    bz_judge_acquires(judge, late);
+    bz_judge_acquired(judge, late, BZ_OK);
+    cr_expect(eq(int, bz_judge_verdict(judge), BZ_RUN_PASSED));
+    bz_judge_acquires(judge, late);
+    bz_judge_acquired(judge, late, BZ_OK);
+    cr_assert(eq(int, bz_judge_verdict(judge), BZ_RUN_VIOLATED));
+    cr_expect(eq(str, (char *)(uintptr_t)bz_judge_violation(judge)->oracle, "mutual-exclusion"));
+    bz_judge_destroy(judge);
+}
+
+/* A name may be given late; a protected task is never a victim. */
+Test(source, rename_and_protect) {
+    struct bz_judge *judge = new_judge();
+    char name[32];
+    begin(judge);
+    bz_judge_rename(judge, 1, "other");
+    bz_judge_protect(judge, 1);
+    bz_judge_protect(judge, 2);
+    cr_expect(eq(str, (char *)(uintptr_t)bz_judge_task_name(judge, 1, name, sizeof name), "other"));
+    suspend(judge);
+    for (unsigned point = 0; point < 1000; point++) {
+        cr_assert(eq(u32, bz_judge_cancel(judge), 0));
+    }
+    REFUSED("bz_judge_protect() of task 9 of 2", bz_judge_protect(judge, 9));
+    REFUSED("bz_judge_rename() of task 0 of 2", bz_judge_rename(judge, 0, "loop"));
+    bz_judge_destroy(judge);
+}
+
 Test(source, operations) {
     struct bz_judge *judge = new_judge();
     struct bz_judged_barrier barrier;
@@ -141,7 +174,7 @@ Test(source, operations) {
     REFUSED("object 5 (unknown)", bz_judge_set(judge, 5, wakes));
     REFUSED("call of clear of object 5 (unknown)", bz_judge_clears(judge, 5));
     REFUSED("object 5 (unknown)", bz_judge_pool_keeps(judge, 5, 1));
-    REFUSED("after the first step", bz_judge_add_event(judge, "late", 0, NULL));
+    REFUSED("without a name", bz_judge_add_event(judge, NULL, 0, NULL));
     begin(judge);
     bz_judge_add_barrier(judge, &barrier, "barrier", 65, 0, NULL);
     end(judge, "a barrier for 65 parties", __LINE__);
