@@ -44,9 +44,9 @@ static const struct bz_option options[] = {
     {"log", NULL, "Print every event with its step and time", BZ_OPTION_FLAG,
      offsetof(struct replay, is_log)},
     {"step", NULL,
-     "Walk through the run on the terminal, in both directions; choose other handles or cancels, "
-     "and save that run as a trace (? lists the keys). On a dumb terminal: --log, and wait for "
-     "Enter after each step",
+     "Walk through the run on the terminal, in both directions; choose other handles, cancels, "
+     "clock jumps or draws, and save that run as a trace (? lists the keys). On a dumb terminal: "
+     "--log, and wait for Enter after each step",
      BZ_OPTION_FLAG, offsetof(struct replay, is_step)},
     {"gdb", NULL,
      "Make exactly this run under gdb, and stop before the step of the violation, or before STEP, "
