@@ -13,6 +13,7 @@ static const struct bz_scene_program programs[] = {
     {"deferred",
      {"crowd", "permits", "rounds", "arrival", "hold", "nesting", "patience", "cancels"},
      "#include \"primitives/runtime/future.h\"\n"
+     "#include \"primitives/runtime/timer.h\"\n"
      "#include \"primitives/sync/deferred_semaphore.h\"\n"},
 };
 
@@ -21,11 +22,15 @@ static bool is(const char *text, const char *word) {
 }
 
 bool bz_scene_value(const struct bz_trace *trace, const char *name, uint64_t *value) {
-    bool is_crowd = is(name, "workers") || is(name, "crowd");
-    uint64_t most = is_crowd ? trace->task_count : is(name, "sleep-ns") ? 1000000000u : 1000u;
+    bool is_crowd = is(name, "workers") || is(name, "crowd"); /* and a canceller */
+    bool may_be_none =
+        is(name, "sleep-ns") || is(name, "cancels") || is(name, "arrival") || is(name, "hold");
+    uint64_t most = is(name, "sleep-ns") ? 1000000000u : 1000u;
+    most = is_crowd && trace->task_count <= most ? trace->task_count - 1 : most;
     for (size_t index = 0; index < trace->param_count; index++) {
         if (is(trace->params[index].name, name)) {
-            return bz_parse_u64(trace->params[index].value, value) && *value <= most;
+            return bz_parse_u64(trace->params[index].value, value) && *value <= most &&
+                   (*value > 0 || may_be_none) && trace->task_count > 0;
         }
     }
     return false;
