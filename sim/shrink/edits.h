@@ -68,7 +68,7 @@ struct bz_edit_seen {
 };
 
 struct bz_board {
-    /* What is to be chosen. */
+    /* Where the choices come from. */
     enum bz_edit_source source;
     struct bz_edits edits;
     struct bz_answers script;
