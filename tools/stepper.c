@@ -202,17 +202,16 @@ static void draw_choices(struct ui *ui) {
 
 static void draw_help(struct ui *ui) {
     static const char *const lines[] = {
-        "right, l, Enter, Space   one step forward      left, h, Backspace   one step back",
-        "Home, 0                  before the first      End, $               the last step",
-        "v                        the violation         g                    to a step",
-        "/                        the next step with an event of a task or an object",
-        "n, N                     the next, the last one before",
-        "c                        choose another: what the next step is instead; a handle,",
-        "                         a cancel, a jump of the clock, the value of a draw",
-        "    up, down: which one; Enter: take it; Tab: then default choices, or the rest",
-        "u                        back to the run that was given",
-        "s                        save this run as a trace",
-        "q, Ctrl-C                leave",
+        "right, l, Enter, Space  one step forward    left, h, Backspace  one step back",
+        "Home, 0  before the first step              End, $  the last step",
+        "v  the violation                            g  to a step",
+        "/  the next step with an event of a task or an object",
+        "n, N  the next such step, the one before",
+        "c  choose another: what the next step is instead, a handle or a cancel;",
+        "   a jump of the clock before it; the value of what it draws",
+        "   up, down: which one; Enter: take it; Tab: then default choices, or the rest",
+        "u  back to the run that was given           s  save this run as a trace",
+        "q, Ctrl-C  leave",
         "",
         "W waits, R was woken and has not resumed, C was cancelled and has not resumed",
         "* the ready handle that goes next"};
@@ -374,6 +373,12 @@ static void key_of_choice(struct ui *ui, int key) {
     case BZ_KEY_DOWN:
     case 'j':
         ui->cursor += ui->cursor + 1 < ui->alternative_count;
+        break;
+    case BZ_KEY_HOME:
+        ui->cursor = 0;
+        break;
+    case BZ_KEY_END:
+        ui->cursor = ui->alternative_count - 1;
         break;
     case '\t':
         ui->keeps_rest = !ui->keeps_rest;
