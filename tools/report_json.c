@@ -159,6 +159,7 @@ void bz_json_add_replay(struct bz_json *object, const struct bz_replay_report *r
     }
     bz_json_add_number(object, "steps", report->steps);
     bz_json_add_digest(object, "digest", report->digest);
+    bz_json_add_bool(object, "cut_short", bz_replay_is_cut(report));
     if (report->violation.oracle == NULL) {
         bz_json_add_string(object, "violation", NULL);
         return;
