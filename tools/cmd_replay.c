@@ -354,9 +354,10 @@ int bz_command_replay(int argc, char **argv) {
         .arguments_max = 2,
         .takes_plugins = true,
         .check = check_options,
-        .doc = "Replays one run and checks every event against the record. Exit status: 0 it "
-               "matched, 3 it diverged, 2 bad input; with --variant 0 it passed, 1 a violation, 5 it "
-               "was cut short by its step limit."};
+        .doc =
+            "Replays one run and checks every event against the record. Exit status: 0 it "
+            "matched, 3 it diverged, 2 bad input; with --variant 0 it passed, 1 a violation, 5 it "
+            "was cut short by its step limit."};
     int code = bz_options_parse(&syntax, argc, argv);
     if (code != BZ_EXIT_OK) {
         return code;

@@ -67,7 +67,8 @@ static uint32_t find(const struct bz_board *board, const struct bz_edit *choice)
 
 /* --- notes ------------------------------------------------------------------------------------ */
 
-/* A new choice point. Returns whether the script answers it, and how: below `bound`. */
+/* A new choice point. Returns whether its answer is given, by the script or as the forced one, and
+ * which: below `bound`. */
 static bool ask_script(struct bz_board *board, struct bz_edit_point point, uint64_t bound,
                        uint64_t *answer) {
     const struct bz_answers *script = &board->script;
@@ -76,6 +77,10 @@ static bool ask_script(struct bz_board *board, struct bz_edit_point point, uint6
     }
     board->question++;
     *answer = 0;
+    if (board->source == BZ_EDIT_BY_EDITS && board->question == board->forced_question) {
+        *answer = board->forced_answer < bound ? board->forced_answer : 0;
+        return true;
+    }
     if (board->source != BZ_EDIT_BY_SCRIPT) {
         return false;
     }

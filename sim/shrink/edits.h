@@ -71,6 +71,8 @@ struct bz_board {
     /* Where the choices come from. */
     enum bz_edit_source source;
     struct bz_edits edits;
+    uint32_t forced_question; /* beside edits, this choice point takes forced_answer; 0: none */
+    uint64_t forced_answer;
     struct bz_answers script;
     bool is_free;        /* the choices after the step free_after are drawn: why.h */
     uint32_t free_after; /* a step */
