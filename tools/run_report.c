@@ -187,7 +187,8 @@ static void print_verdict(const struct bz_run_report *report) {
         printf("\nnothing proved: no cancel struck in the window '%s', which is required\n",
                report->missed.names[index]);
     }
-    printf("\nno violation found%s\n",
+    printf("\nno violation found%s%s\n",
+           report->stored_failed > 0 ? " in these runs, but a stored trace fails" : "",
            report->warnings.count > 0 ? ", but see the warning: little was tested" : "");
 }
 
