@@ -313,7 +313,7 @@ static void put_json(const struct run *run, const struct bz_run_report *report) 
     if (run->corpus != NULL) {
         bz_stored_add_json(run->stored, root, "stored");
     }
-    if (run->out != NULL && run->resume == NULL) {
+    if (run->own->tried + run->own->cut > 0) {
         bz_stored_add_json(run->own, root, "stored_own");
     }
     bz_json_put(root);
