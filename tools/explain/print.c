@@ -219,7 +219,12 @@ static void print_passing(const struct bz_explanation *explanation, struct bz_wr
 
 static void print_resemblance(const struct bz_explanation *explanation, struct bz_wrap *wrap) {
     head(wrap, "What it resembles");
-    if (explanation->is_program) {
+    if (!explanation->shrunk.has_answers) {
+        bz_wrap_print(wrap, "  ",
+                      "Not known: the smallest run has more choices than a token can name, so no "
+                      "other variant was tried.",
+                      2, BZ_COLOUR_NONE);
+    } else if (explanation->is_program) {
         bz_wrap_print(wrap, "  ",
                       "No known fault: the primitive that ships (buzzer) fails so with these "
                       "choices, too. The program or its settings are at fault.",
@@ -293,6 +298,16 @@ static void add_odds(struct bz_json *root, const struct bz_why *why) {
     }
 }
 
+static void add_resemblances(struct bz_json *root, const struct bz_explanation *explanation) {
+    struct bz_json *resembles = bz_json_add_array(root, "resembles");
+    for (uint32_t index = 0; index < explanation->resembles_count; index++) {
+        struct bz_json *item = bz_json_append_object(resembles);
+        bz_json_add_string(item, "variant", explanation->resembles[index].variant);
+        bz_json_add_string(item, "issue", explanation->resembles[index].fault->issue);
+        bz_json_add_bool(item, "same_events", explanation->resembles[index].is_same);
+    }
+}
+
 void bz_explanation_print_json(const struct bz_explanation *explanation, int exit_code) {
     const struct bz_why *why = &explanation->why;
     char token[BZ_TOKEN_BYTES];
@@ -326,13 +341,12 @@ void bz_explanation_print_json(const struct bz_explanation *explanation, int exi
                        why->has_passing ? bz_token_format(&why->passing, 0, why->passing_digest,
                                                           token, sizeof token)
                                         : NULL);
-    bz_json_add_bool(root, "program_at_fault", explanation->is_program);
-    struct bz_json *resembles = bz_json_add_array(root, "resembles");
-    for (uint32_t index = 0; index < explanation->resembles_count; index++) {
-        struct bz_json *item = bz_json_append_object(resembles);
-        bz_json_add_string(item, "variant", explanation->resembles[index].variant);
-        bz_json_add_string(item, "issue", explanation->resembles[index].fault->issue);
-        bz_json_add_bool(item, "same_events", explanation->resembles[index].is_same);
+    if (explanation->shrunk.has_answers) {
+        bz_json_add_bool(root, "program_at_fault", explanation->is_program);
+        add_resemblances(root, explanation);
+    } else {
+        bz_json_add_string(root, "program_at_fault", NULL);
+        bz_json_add_string(root, "resembles", NULL);
     }
     bz_json_add_string(root, "token", explanation->token[0] != '\0' ? explanation->token : NULL);
     bz_json_add_number(root, "exit_code", (uint64_t)exit_code);
