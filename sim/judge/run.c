@@ -361,8 +361,7 @@ struct bz_label bz_judge_label(const struct bz_judge *judge, uint32_t object) {
     if (name == NULL || other == object) {
         snprintf(label.text, sizeof label.text, "%s", name == NULL ? "" : name);
     } else {
-        snprintf(label.text, sizeof label.text, "%.*s#%u", (int)BZ_LABEL_NAME_MAX, name,
-                 object);
+        snprintf(label.text, sizeof label.text, "%.*s#%u", (int)BZ_LABEL_NAME_MAX, name, object);
     }
     return label;
 }

@@ -136,12 +136,11 @@ static unsigned likeness(const struct bz_explanation *explanation,
         return 0;
     }
     const struct bz_violation *got = bz_judge_violation(world->judge);
-    bool is_like =
-        bz_program_run(&program, world, explanation->trace.seed) == BZ_RUN_VIOLATED &&
-        is_same(got->oracle, wanted->oracle) && got->op == wanted->op &&
-        got->window == wanted->window &&
-        is_same(bz_judge_object_name(world->judge, got->object),
-                bz_judge_object_name(world->judge, wanted->object));
+    bool is_like = bz_program_run(&program, world, explanation->trace.seed) == BZ_RUN_VIOLATED &&
+                   is_same(got->oracle, wanted->oracle) && got->op == wanted->op &&
+                   got->window == wanted->window &&
+                   is_same(bz_judge_object_name(world->judge, got->object),
+                           bz_judge_object_name(world->judge, wanted->object));
     bool is_equal = is_like && bz_judge_digest(world->judge) == explanation->shrunk.digest;
     bz_world_destroy(world);
     return is_equal ? 2 : is_like;
