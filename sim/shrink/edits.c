@@ -144,6 +144,7 @@ static void edits_begin(void *state, const struct bz_strategy_start *start) {
     board->run++;
     board->question = 0;
     board->looked = 0;
+    board->loop_draws = 0;
     board->script_cursor = 0;
     board->jumps = 0;
     bz_rng_seed(&board->free, start->seed);
@@ -299,6 +300,7 @@ static uint64_t edits_draw(void *state, enum bz_choice_kind kind, const struct b
                              .bound = draw->bound};
     bool is_answered = ask_script(board, (struct bz_edit_point){draw->bound, BZ_CHOICE_DATA},
                                   draw->bound, &answer);
+    board->loop_draws += draw->owner == 0;
     if (board->source == BZ_EDIT_BY_TAPE) {
         answer = bz_strategy_replay_strict.draw(&board->replay, kind, draw, step);
     } else if (is_free(board, step)) {

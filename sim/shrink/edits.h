@@ -86,6 +86,7 @@ struct bz_board {
     struct bz_replay_state replay;
     uint64_t run;
     uint64_t looked; /* handles and candidates that the strategy was shown */
+    uint32_t loop_draws; /* draws that no task made: those of the setup */
     uint32_t question;
     uint32_t script_cursor;
     uint32_t jumps;

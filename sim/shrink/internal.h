@@ -56,6 +56,9 @@ bool bz_shrink_improve(struct bz_shrinking *shrinking);
 int bz_shrink_compare(const struct bz_shrink_size *a, const struct bz_edits *a_edits,
                       const struct bz_shrink_size *b, const struct bz_edits *b_edits);
 
+/* The tasks of the program in the present run; not those that the variant creates. */
+uint32_t bz_shrink_tasks_of(const struct bz_judge *judge);
+
 void bz_edits_copy(struct bz_edits *to, const struct bz_edits *from);
 
 /* --- contained.c ------------------------------------------------------------------------------ */
@@ -90,6 +93,9 @@ bool bz_shrink_choices(struct bz_shrinking *shrinking);
 
 /* Lowers the parameters of the program. */
 bool bz_shrink_params(struct bz_shrinking *shrinking);
+
+/* Leaves out tasks: any of them, with a parameter that counts them. */
+bool bz_shrink_tasks(struct bz_shrinking *shrinking);
 
 /* Tries every schedule of the program with as few choices as the best run. */
 bool bz_shrink_search(struct bz_shrinking *shrinking);

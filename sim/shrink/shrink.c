@@ -23,6 +23,7 @@ int bz_shrink_compare(const struct bz_shrink_size *a, const struct bz_edits *a_e
     const uint64_t pairs[][2] = {{a->deviations, b->deviations},
                                  {a->cancels, b->cancels},
                                  {a->tasks, b->tasks},
+                                 {a->helpers, b->helpers},
                                  {a->params, b->params},
                                  {a->params_sum, b->params_sum},
                                  {a->draws, b->draws},
@@ -68,6 +69,14 @@ static uint32_t count_cancels(const struct bz_run_stats *stats) {
         }
     }
     return (uint32_t)sum;
+}
+
+uint32_t bz_shrink_tasks_of(const struct bz_judge *judge) {
+    uint32_t helpers = 0;
+    for (uint32_t task = 1; task <= judge->shadow.task_count; task++) {
+        helpers += judge->shadow.tasks[task].is_helper;
+    }
+    return judge->shadow.task_count - helpers;
 }
 
 void bz_edits_copy(struct bz_edits *to, const struct bz_edits *from) {
@@ -151,7 +160,8 @@ bool bz_shrink_try(struct bz_shrinking *shrinking, struct bz_shrink_size *size) 
         return false;
     }
     *size = (struct bz_shrink_size){.cancels = count_cancels(bz_judge_stats(judge)),
-                                    .tasks = judge->shadow.task_count,
+                                    .tasks = bz_shrink_tasks_of(judge),
+                                    .helpers = judge->shadow.task_count - bz_shrink_tasks_of(judge),
                                     .steps = bz_judge_steps(judge)};
     measure_choices(&board->made, size);
     measure_params(&shrinking->trial->program, size);
@@ -234,6 +244,7 @@ static bool run_passes(struct bz_shrinking *shrinking) {
     while (has_changed && bz_shrink_goes_on(shrinking)) {
         (void)bz_shrink_choices(shrinking);
         has_changed = bz_shrink_params(shrinking);
+        has_changed |= bz_shrink_tasks(shrinking);
         has_changed |= bz_shrink_search(shrinking);
     }
     shrinking->is_settled = !has_changed && bz_shrink_goes_on(shrinking);

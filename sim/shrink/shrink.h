@@ -47,8 +47,9 @@ enum bz_shrink_end {
 struct bz_shrink_size {
     uint32_t deviations;
     uint32_t cancels;
-    uint32_t tasks;
-    uint32_t params; /* that are not at their least value */
+    uint32_t tasks;   /* of the program, children of its groups included */
+    uint32_t helpers; /* tasks that the variant creates */
+    uint32_t params;  /* that are not at their least value */
     uint64_t params_sum;
     uint32_t draws; /* other than 0 */
     uint32_t steps;
