@@ -100,4 +100,17 @@ bool bz_shrink_tasks(struct bz_shrinking *shrinking);
 /* Tries every schedule of the program with as few choices as the best run. */
 bool bz_shrink_search(struct bz_shrinking *shrinking);
 
+/* Likewise of the trial's program, with no more choices than this. */
+struct bz_shrink_limits {
+    uint32_t deviations;
+    uint32_t cancels;
+    uint32_t choices; /* 0: one more than the best run has */
+    uint64_t runs;
+};
+bool bz_shrink_search_within(struct bz_shrinking *shrinking,
+                             const struct bz_shrink_limits *limits);
+
+/* Tries small schedules of small programs that no single step down leads to. */
+bool bz_shrink_leap(struct bz_shrinking *shrinking);
+
 #endif

@@ -11,6 +11,7 @@
 
 #define RUNS_BETWEEN_REPORTS 256u
 #define LONG_RUN 500u /* steps */
+#define LEAPS_SHARE 5u /* of a budget, one part in so many is kept for leaps */
 
 /* --- sizes ------------------------------------------------------------------------------------ */
 
@@ -275,9 +276,14 @@ static void shrink(struct bz_shrinking *shrinking) {
     shrinking->runs_max = runs_max / 3; /* the rest is for the other starts */
     shrinking->cost_max = cost_max / 3;
     (void)run_passes(shrinking);
+    shrinking->runs_max = runs_max - runs_max / LEAPS_SHARE;
+    shrinking->cost_max = cost_max - cost_max / LEAPS_SHARE;
+    begin_elsewhere(shrinking);
     shrinking->runs_max = runs_max;
     shrinking->cost_max = cost_max;
-    begin_elsewhere(shrinking);
+    while (bz_shrink_goes_on(shrinking) && bz_shrink_leap(shrinking)) {
+        (void)run_passes(shrinking);
+    }
     bool is_settled = shrinking->is_settled;
     result->end = is_stopped(shrinking)                  ? BZ_SHRINK_INTERRUPTED
                   : is_settled && shrinking->is_searched ? BZ_SHRINK_MINIMAL

@@ -1,0 +1,72 @@
+/* Leaps, out of a local minimum: to programs that no single step down leads to. Each is small, and
+ * its small schedules are tried. What they find depends on the program alone.
+ *
+ *     up     one parameter goes back up to what it was, to save a deviation
+ *     down   all parameters but two go to their least values at once */
+#include "sim/shrink/internal.h"
+
+#define CHOICES_MAX 4u
+#define RUNS_OF_A_LEAP 2000u
+
+/* Tries small schedules of a program. */
+static bool leap(struct bz_shrinking *shrinking, const struct bz_program *program,
+                 uint32_t deviations) {
+    const struct bz_failing *best = shrinking->best;
+    uint32_t choices = best->edits.count + 2;
+    struct bz_shrink_limits limits = {.deviations = deviations,
+                                      .cancels = best->size.cancels,
+                                      .choices = choices < CHOICES_MAX ? choices : CHOICES_MAX,
+                                      .runs = RUNS_OF_A_LEAP};
+    bool is_searched = shrinking->is_searched;
+    bool is_smaller = bz_shrink_goes_on(shrinking) && bz_shrink_enter(shrinking, program) &&
+                      bz_shrink_search_within(shrinking, &limits);
+    shrinking->is_searched = is_searched && !is_smaller;
+    return is_smaller;
+}
+
+static bool leap_up(struct bz_shrinking *shrinking) {
+    const struct bz_program *given = shrinking->config->program;
+    const struct bz_param *params = given->scenario->params;
+    uint32_t deviations = shrinking->best->size.deviations;
+    bool is_smaller = false;
+    for (uint32_t index = 0; params[index].name != NULL && deviations > 0 && !is_smaller; index++) {
+        struct bz_program program = shrinking->result->program;
+        int64_t high = given->args.values[index];
+        high = high < params[index].value ? high : params[index].value;
+        if (program.args.values[index] < high) {
+            program.args.values[index] = high;
+            is_smaller = leap(shrinking, &program, deviations - 1);
+        }
+    }
+    return is_smaller;
+}
+
+static bool leap_down(struct bz_shrinking *shrinking) {
+    const struct bz_program best = shrinking->result->program;
+    const struct bz_param *params = best.scenario->params;
+    struct bz_program program = best;
+    bool is_smaller = false;
+    if (shrinking->best->size.params <= 2) {
+        return false; /* one parameter at a time was tried */
+    }
+    for (uint32_t index = 0; params[index].name != NULL; index++) {
+        program.args.values[index] = params[index].least;
+    }
+    for (uint32_t one = 0; params[one].name != NULL; one++) {
+        program.args.values[one] = best.args.values[one];
+        for (uint32_t other = one + 1; params[other].name != NULL && !is_smaller; other++) {
+            bool are_both = best.args.values[one] > params[one].least &&
+                            best.args.values[other] > params[other].least;
+            program.args.values[other] = best.args.values[other];
+            is_smaller = are_both && leap(shrinking, &program, shrinking->best->size.deviations);
+            program.args.values[other] = params[other].least;
+        }
+        program.args.values[one] = params[one].least;
+    }
+    return is_smaller;
+}
+
+bool bz_shrink_leap(struct bz_shrinking *shrinking) {
+    bool is_smaller = leap_up(shrinking) || leap_down(shrinking);
+    return bz_shrink_enter(shrinking, &shrinking->result->program) && is_smaller;
+}
