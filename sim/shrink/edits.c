@@ -147,7 +147,7 @@ static void edits_begin(void *state, const struct bz_strategy_start *start) {
     board->loop_draws = 0;
     board->script_cursor = 0;
     board->jumps = 0;
-    bz_rng_seed(&board->free, start->seed);
+    bz_rng_seed(&board->free, start->seed ^ board->free_seed);
     board->jump_seen = 0;
     if (board->source == BZ_EDIT_BY_TAPE) {
         struct bz_strategy_start own = *start;
@@ -300,6 +300,9 @@ static uint64_t edits_draw(void *state, enum bz_choice_kind kind, const struct b
                              .bound = draw->bound};
     bool is_answered = ask_script(board, (struct bz_edit_point){draw->bound, BZ_CHOICE_DATA},
                                   draw->bound, &answer);
+    if (draw->owner == 0 && board->loop_draws < BZ_EDITS_LOOP_DRAWS_MAX) {
+        board->loop_labels[board->loop_draws] = draw->label;
+    }
     board->loop_draws += draw->owner == 0;
     if (board->source == BZ_EDIT_BY_TAPE) {
         answer = bz_strategy_replay_strict.draw(&board->replay, kind, draw, step);

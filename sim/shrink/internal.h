@@ -113,4 +113,7 @@ bool bz_shrink_search_within(struct bz_shrinking *shrinking,
 /* Tries small schedules of small programs that no single step down leads to. */
 bool bz_shrink_leap(struct bz_shrinking *shrinking);
 
+/* Mixes programs with fewer tasks from what is drawn in the best one. */
+bool bz_shrink_mix(struct bz_shrinking *shrinking);
+
 #endif

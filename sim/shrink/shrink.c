@@ -281,7 +281,8 @@ static void shrink(struct bz_shrinking *shrinking) {
     begin_elsewhere(shrinking);
     shrinking->runs_max = runs_max;
     shrinking->cost_max = cost_max;
-    while (bz_shrink_goes_on(shrinking) && bz_shrink_leap(shrinking)) {
+    while (bz_shrink_goes_on(shrinking) &&
+           (bz_shrink_leap(shrinking) || bz_shrink_mix(shrinking))) {
         (void)run_passes(shrinking);
     }
     bool is_settled = shrinking->is_settled;
