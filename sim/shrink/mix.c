@@ -1,122 +1,103 @@
-/* Programs that the setup draws (scenarios/program): other ones with fewer tasks, mixed from the
- * parts of the best one. A part is what is drawn again and again, for instance an operation: it
- * begins where a label comes back. What is needed is in the best program, and seldom in one that is
- * drawn anew. */
+/* Programs that the setup draws (scenarios/program): other ones with fewer tasks, mixed from what
+ * the tasks of the best one do. What is needed is in the best program, and seldom in one that is
+ * drawn anew.
+ *
+ * The draws of the setup end with a block for each task. A block has parts of equal length, for
+ * instance operations: the labels repeat. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/judge/internal.h"
 #include "sim/shrink/internal.h"
 
-#define PARTS_MAX BZ_EDITS_LOOP_DRAWS_MAX
-#define RUNS_OF_A_MIX 6000u
-#define ROUNDS 3u
-#define CHANGED_SHARE 4u /* in one part of so many, a draw changes */
+#define RUNS_OF_A_MIX 20000u
+#define LEFT_OUT 4u /* one part in so many */
+#define CHANGED 8u  /* in one part in so many, a draw changes */
 #define CHANGED_BELOW 3u
-
-struct part {
-    uint32_t first; /* of its draws, from 0 */
-    uint32_t length;
-    const char *label; /* of the first */
-};
-
-/* The draws of a setup. */
-struct layout {
-    uint32_t tasks;
-    uint32_t draws;
-    uint32_t count;
-    struct part parts[PARTS_MAX];
-};
 
 struct mixing {
     struct bz_shrinking *shrinking;
-    struct layout best;
-    struct layout less;
-    uint32_t used[PARTS_MAX]; /* parts of the best program in which something is drawn */
-    uint32_t used_count;
+    uint32_t draws;  /* of the best program's setup */
+    uint32_t tasks;  /* blocks */
+    uint32_t block;  /* draws of each */
+    uint32_t length; /* draws of a part */
     uint32_t edits[BZ_EDITS_LOOP_DRAWS_MAX]; /* by draw: its edit in the best run, plus 1 */
     struct bz_pcg32 random;
     struct bz_failing found;
 };
 
-/* Runs the edits of the best run in the trial's program. False: nothing to mix. */
-static bool lay_out(struct bz_shrinking *shrinking, struct layout *layout) {
-    const struct bz_board *board = shrinking->board;
+/* Runs the edits of the best run in the trial's program. Returns the tasks. */
+static uint32_t measure(struct bz_shrinking *shrinking) {
     struct bz_shrink_size size;
     bz_edits_copy(&shrinking->board->edits, &shrinking->best->edits);
     (void)bz_shrink_try(shrinking, &size);
-    layout->tasks = bz_shrink_tasks_of(shrinking->trial->world->judge);
-    layout->draws = board->loop_draws;
-    layout->count = 0;
-    for (uint32_t draw = 0; draw < layout->draws && draw < BZ_EDITS_LOOP_DRAWS_MAX; draw++) {
-        struct part *part = &layout->parts[layout->count - (layout->count > 0)];
-        bool is_back = layout->count == 0;
-        for (uint32_t index = 0; !is_back && index < part->length; index++) {
-            is_back = strcmp(board->loop_labels[part->first + index], board->loop_labels[draw]) == 0;
-        }
-        if (is_back) {
-            layout->parts[layout->count++] =
-                (struct part){.first = draw, .label = board->loop_labels[draw]};
-        }
-        layout->parts[layout->count - 1].length++;
-    }
-    return layout->count > 1 && layout->draws <= BZ_EDITS_LOOP_DRAWS_MAX;
+    return bz_shrink_tasks_of(shrinking->trial->world->judge);
 }
 
-static void note_parts(struct mixing *mixing) {
+/* After how many draws the label of the last one comes back. */
+static uint32_t measure_part(const struct bz_board *board) {
+    uint32_t last = board->loop_draws - 1;
+    uint32_t length = 1;
+    while (length <= last &&
+           strcmp(board->loop_labels[last - length], board->loop_labels[last]) != 0) {
+        length++;
+    }
+    return length;
+}
+
+static void note_edits(struct mixing *mixing) {
     const struct bz_edits *best = &mixing->shrinking->best->edits;
     for (uint32_t index = 0; index < best->count; index++) {
         const struct bz_edit *edit = &best->items[index];
-        if (edit->owner == 0 && edit->label != NULL && edit->nth <= mixing->best.draws) {
+        if (edit->owner == 0 && edit->label != NULL && edit->nth <= mixing->draws) {
             mixing->edits[edit->nth - 1] = index + 1;
         }
     }
-    for (uint32_t place = 0; place < mixing->best.count; place++) {
-        const struct part *part = &mixing->best.parts[place];
-        bool is_used = false;
-        for (uint32_t index = 0; index < part->length; index++) {
-            is_used |= mixing->edits[part->first + index] != 0;
-        }
-        if (is_used) {
-            mixing->used[mixing->used_count++] = place;
-        }
-    }
 }
 
-static void put_part(struct mixing *mixing, const struct part *from, const struct part *to) {
+/* Copies draws of the best program. False: they are all 0. */
+static bool put(struct mixing *mixing, uint32_t from, uint32_t to, uint32_t length) {
     struct bz_edits *edits = &mixing->shrinking->board->edits;
-    uint32_t changed = bz_pcg32_below(&mixing->random, CHANGED_SHARE * to->length);
-    for (uint32_t index = 0; index < to->length; index++) {
-        uint32_t number = mixing->edits[from->first + index];
+    uint32_t before = edits->count;
+    uint32_t changed = bz_pcg32_below(&mixing->random, CHANGED * length);
+    for (uint32_t index = 0; index < length; index++) {
+        uint32_t number = mixing->edits[from + index];
         if (number != 0) {
             struct bz_edit edit = mixing->shrinking->best->edits.items[number - 1];
-            edit.nth = to->first + index + 1;
-            edit.value = index == changed ? bz_pcg32_below(&mixing->random, CHANGED_BELOW)
-                                          : edit.value;
+            edit.nth = to + index + 1;
+            if (index == changed) {
+                edit.value = bz_pcg32_below(&mixing->random, CHANGED_BELOW);
+            }
             edits->items[edits->count++] = edit;
         }
     }
+    return edits->count > before;
 }
 
-/* Puts a mix on the board: no more is drawn in it than in the best program, or about so. The first part is
- * what comes before the tasks, and stays. */
+/* Puts a mix on the board: each task does a part of what one or two others did. */
 static void mix(struct mixing *mixing) {
-    uint32_t wanted = 1 + bz_pcg32_below(&mixing->random, mixing->used_count);
+    uint32_t parts = mixing->block / mixing->length;
+    uint32_t base = mixing->draws - mixing->tasks * mixing->block;
     mixing->shrinking->board->edits.count = 0;
-    put_part(mixing, &mixing->best.parts[0], &mixing->less.parts[0]);
-    for (uint32_t place = 1; place < mixing->less.count; place++) {
-        const struct part *to = &mixing->less.parts[place];
-        uint32_t used = mixing->used[bz_pcg32_below(&mixing->random, mixing->used_count)];
-        const struct part *from = &mixing->best.parts[used];
-        bool is_wanted = bz_pcg32_below(&mixing->random, mixing->less.count) < wanted;
-        if (is_wanted && from->length == to->length && strcmp(from->label, to->label) == 0) {
-            put_part(mixing, from, to);
+    if (base > 0) {
+        (void)put(mixing, 0, 0, base);
+    }
+    for (uint32_t task = 0; task + 1 < mixing->tasks; task++) {
+        uint32_t place = 0;
+        for (uint32_t left = 1 + bz_pcg32_below(&mixing->random, 2); left > 0; left--) {
+            uint32_t other = bz_pcg32_below(&mixing->random, mixing->tasks);
+            for (uint32_t part = 0; part < parts && place < parts; part++) {
+                bool is_kept = bz_pcg32_below(&mixing->random, LEFT_OUT) != 0;
+                place += is_kept &&
+                         put(mixing, base + other * mixing->block + part * mixing->length,
+                             base + task * mixing->block + place * mixing->length, mixing->length);
+            }
         }
     }
 }
 
 /* Runs mixes, half of them in the order of a FIFO loop. */
-static bool try_mixes(struct mixing *mixing, uint32_t round) {
+static bool try_mixes(struct mixing *mixing) {
     struct bz_shrinking *shrinking = mixing->shrinking;
     struct bz_board *board = shrinking->board;
     bool is_smaller = false;
@@ -125,7 +106,7 @@ static bool try_mixes(struct mixing *mixing, uint32_t round) {
         mix(mixing);
         board->is_free = run % 2 == 1;
         board->free_after = 0;
-        board->free_seed = (uint64_t)round << 32u | run;
+        board->free_seed = run;
         bool fails = bz_shrink_try(shrinking, &mixing->found.size);
         board->is_free = false;
         if (fails) {
@@ -137,18 +118,23 @@ static bool try_mixes(struct mixing *mixing, uint32_t round) {
 }
 
 /* With a lower parameter that counts tasks. */
-static bool mix_with(struct mixing *mixing, uint32_t place, uint32_t round) {
+static bool mix_with(struct mixing *mixing, uint32_t place, uint32_t tasks) {
     struct bz_shrinking *shrinking = mixing->shrinking;
     struct bz_program program = shrinking->result->program;
-    program.args.values[place]--;
-    return bz_shrink_enter(shrinking, &program) && lay_out(shrinking, &mixing->less) &&
-           mixing->less.tasks < mixing->best.tasks && mixing->less.draws < mixing->best.draws &&
-           try_mixes(mixing, round);
+    mixing->tasks = (uint32_t)program.args.values[place]--;
+    if (!bz_shrink_enter(shrinking, &program) || measure(shrinking) >= tasks ||
+        shrinking->board->loop_draws >= mixing->draws) {
+        return false;
+    }
+    mixing->block = mixing->draws - shrinking->board->loop_draws;
+    bool has_blocks = mixing->tasks <= mixing->draws / mixing->block &&
+                      mixing->block % mixing->length == 0;
+    return has_blocks && try_mixes(mixing);
 }
 
 bool bz_shrink_mix(struct bz_shrinking *shrinking) {
-    const struct bz_program *best = &shrinking->result->program;
-    const struct bz_param *params = best->scenario->params;
+    const struct bz_program best = shrinking->result->program;
+    const struct bz_param *params = best.scenario->params;
     bool is_smaller = false;
     struct mixing *mixing = calloc(1, sizeof *mixing);
     if (mixing == NULL) {
@@ -158,13 +144,14 @@ bool bz_shrink_mix(struct bz_shrinking *shrinking) {
     mixing->shrinking = shrinking;
     bz_pcg32_seed(&mixing->random, 0, 0);
     shrinking->board->source = BZ_EDIT_BY_EDITS;
-    if (bz_shrink_enter(shrinking, best) && lay_out(shrinking, &mixing->best)) {
-        note_parts(mixing);
-        for (uint32_t round = 0; round < ROUNDS && mixing->used_count > 0; round++) {
-            for (uint32_t index = 0; params[index].name != NULL && !is_smaller; index++) {
-                is_smaller = best->args.values[index] > params[index].least &&
-                             mix_with(mixing, index, round);
-            }
+    uint32_t tasks = bz_shrink_enter(shrinking, &best) ? measure(shrinking) : 0;
+    mixing->draws = shrinking->board->loop_draws;
+    if (mixing->draws > 1 && mixing->draws <= BZ_EDITS_LOOP_DRAWS_MAX) {
+        mixing->length = measure_part(shrinking->board);
+        note_edits(mixing);
+        for (uint32_t index = 0; params[index].name != NULL && !is_smaller; index++) {
+            is_smaller = best.args.values[index] > params[index].least &&
+                         mix_with(mixing, index, tasks);
         }
     }
     free(mixing);
