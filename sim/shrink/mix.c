@@ -10,15 +10,17 @@
 #include "sim/judge/internal.h"
 #include "sim/shrink/internal.h"
 
-#define RUNS_OF_A_MIX 20000u
-#define LEFT_OUT 4u /* one part in so many */
+#define RUNS_OF_A_MIX 40000u
 #define CHANGED 8u  /* in one part in so many, a draw changes */
 #define CHANGED_BELOW 3u
+#define FREE_SHARE 8u /* one run in so many is not in the order of a FIFO loop */
 
 struct mixing {
     struct bz_shrinking *shrinking;
     uint32_t draws;  /* of the best program's setup */
-    uint32_t tasks;  /* blocks */
+    uint32_t tasks;  /* of the best program, before any task creates others */
+    uint32_t blocks; /* of it */
+    uint32_t wanted; /* blocks of a mix */
     uint32_t block;  /* draws of each */
     uint32_t length; /* draws of a part */
     uint32_t edits[BZ_EDITS_LOOP_DRAWS_MAX]; /* by draw: its edit in the best run, plus 1 */
@@ -26,10 +28,10 @@ struct mixing {
     struct bz_failing found;
 };
 
-/* Runs the edits of the best run in the trial's program. Returns the tasks. */
+/* Runs the trial's program with nothing but zeros drawn. Returns its tasks. */
 static uint32_t measure(struct bz_shrinking *shrinking) {
     struct bz_shrink_size size;
-    bz_edits_copy(&shrinking->board->edits, &shrinking->best->edits);
+    shrinking->board->edits.count = 0;
     (void)bz_shrink_try(shrinking, &size);
     return bz_shrink_tasks_of(shrinking->trial->world->judge);
 }
@@ -77,17 +79,18 @@ static bool put(struct mixing *mixing, uint32_t from, uint32_t to, uint32_t leng
 /* Puts a mix on the board: each task does a part of what one or two others did. */
 static void mix(struct mixing *mixing) {
     uint32_t parts = mixing->block / mixing->length;
-    uint32_t base = mixing->draws - mixing->tasks * mixing->block;
+    uint32_t left_out = 2u << bz_pcg32_below(&mixing->random, 3); /* one part in so many */
+    uint32_t base = mixing->draws - mixing->blocks * mixing->block;
     mixing->shrinking->board->edits.count = 0;
     if (base > 0) {
         (void)put(mixing, 0, 0, base);
     }
-    for (uint32_t task = 0; task + 1 < mixing->tasks; task++) {
+    for (uint32_t task = 0; task < mixing->wanted; task++) {
         uint32_t place = 0;
         for (uint32_t left = 1 + bz_pcg32_below(&mixing->random, 2); left > 0; left--) {
-            uint32_t other = bz_pcg32_below(&mixing->random, mixing->tasks);
+            uint32_t other = bz_pcg32_below(&mixing->random, mixing->blocks);
             for (uint32_t part = 0; part < parts && place < parts; part++) {
-                bool is_kept = bz_pcg32_below(&mixing->random, LEFT_OUT) != 0;
+                bool is_kept = bz_pcg32_below(&mixing->random, left_out) != 0;
                 place += is_kept &&
                          put(mixing, base + other * mixing->block + part * mixing->length,
                              base + task * mixing->block + place * mixing->length, mixing->length);
@@ -96,7 +99,7 @@ static void mix(struct mixing *mixing) {
     }
 }
 
-/* Runs mixes, half of them in the order of a FIFO loop. */
+/* Runs mixes. */
 static bool try_mixes(struct mixing *mixing) {
     struct bz_shrinking *shrinking = mixing->shrinking;
     struct bz_board *board = shrinking->board;
@@ -104,7 +107,7 @@ static bool try_mixes(struct mixing *mixing) {
     for (uint32_t run = 0; run < RUNS_OF_A_MIX && !is_smaller && bz_shrink_goes_on(shrinking);
          run++) {
         mix(mixing);
-        board->is_free = run % 2 == 1;
+        board->is_free = run % FREE_SHARE == 0;
         board->free_after = 0;
         board->free_seed = run;
         bool fails = bz_shrink_try(shrinking, &mixing->found.size);
@@ -117,24 +120,39 @@ static bool try_mixes(struct mixing *mixing) {
     return is_smaller;
 }
 
-/* With a lower parameter that counts tasks. */
-static bool mix_with(struct mixing *mixing, uint32_t place, uint32_t tasks) {
+/* With another value of a parameter, if it counts tasks. */
+static bool mix_with(struct mixing *mixing, uint32_t place, uint32_t value) {
     struct bz_shrinking *shrinking = mixing->shrinking;
     struct bz_program program = shrinking->result->program;
-    mixing->tasks = (uint32_t)program.args.values[place]--;
-    if (!bz_shrink_enter(shrinking, &program) || measure(shrinking) >= tasks ||
-        shrinking->board->loop_draws >= mixing->draws) {
+    mixing->blocks = (uint32_t)program.args.values[place];
+    mixing->wanted = value;
+    program.args.values[place] = value;
+    if (!bz_shrink_enter(shrinking, &program)) {
         return false;
     }
-    mixing->block = mixing->draws - shrinking->board->loop_draws;
-    bool has_blocks = mixing->tasks <= mixing->draws / mixing->block &&
+    uint32_t tasks = measure(shrinking);
+    uint32_t draws = shrinking->board->loop_draws;
+    mixing->block = draws < mixing->draws ? mixing->draws - draws : draws - mixing->draws;
+    bool has_blocks = tasks + mixing->blocks == mixing->tasks + value && mixing->block > 0 &&
+                      draws <= BZ_EDITS_LOOP_DRAWS_MAX &&
+                      mixing->blocks <= mixing->draws / mixing->block &&
                       mixing->block % mixing->length == 0;
     return has_blocks && try_mixes(mixing);
 }
 
+/* One block less; or, if there cannot be less, one more in the place of tasks that tasks start. */
+static bool mix_blocks(struct mixing *mixing, uint32_t place) {
+    const struct bz_program *best = &mixing->shrinking->result->program;
+    uint32_t tasks = mixing->shrinking->best->size.tasks;
+    const struct bz_param *param = &best->scenario->params[place];
+    int64_t value = best->args.values[place];
+    bool may_grow = value == param->least && value > 0 && value + 1 < (int64_t)tasks;
+    return value > param->least ? mix_with(mixing, place, (uint32_t)value - 1)
+                                : may_grow && mix_with(mixing, place, (uint32_t)value + 1);
+}
+
 bool bz_shrink_mix(struct bz_shrinking *shrinking) {
-    const struct bz_program best = shrinking->result->program;
-    const struct bz_param *params = best.scenario->params;
+    const struct bz_param *params = shrinking->result->program.scenario->params;
     bool is_smaller = false;
     struct mixing *mixing = calloc(1, sizeof *mixing);
     if (mixing == NULL) {
@@ -144,14 +162,15 @@ bool bz_shrink_mix(struct bz_shrinking *shrinking) {
     mixing->shrinking = shrinking;
     bz_pcg32_seed(&mixing->random, 0, 0);
     shrinking->board->source = BZ_EDIT_BY_EDITS;
-    uint32_t tasks = bz_shrink_enter(shrinking, &best) ? measure(shrinking) : 0;
+    if (bz_shrink_enter(shrinking, &shrinking->result->program)) {
+        mixing->tasks = measure(shrinking);
+    }
     mixing->draws = shrinking->board->loop_draws;
     if (mixing->draws > 1 && mixing->draws <= BZ_EDITS_LOOP_DRAWS_MAX) {
         mixing->length = measure_part(shrinking->board);
         note_edits(mixing);
         for (uint32_t index = 0; params[index].name != NULL && !is_smaller; index++) {
-            is_smaller = best.args.values[index] > params[index].least &&
-                         mix_with(mixing, index, tasks);
+            is_smaller = mix_blocks(mixing, index);
         }
     }
     free(mixing);
