@@ -15,6 +15,7 @@ struct bz_diagnosis {
     const struct bz_variant *variant; /* NULL: not known */
     const char *token;                /* of that run, or of `found`; NULL: none */
     const char *trace_path;           /* likewise */
+    bool is_interrupted;              /* before it was shrunk */
     const struct bz_trace *found;     /* the run that it was shrunk from; NULL: it was not shrunk */
     const char *small_token;          /* of a shrunk run; NULL: none */
     const char *small_path;           /* likewise */

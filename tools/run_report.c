@@ -113,6 +113,7 @@ void bz_run_report_print_finding(const struct bz_kept_finding *finding,
     struct bz_diagnosis diagnosis = {.trace = &finding->trace,
                                      .variant = variant,
                                      .token = finding->token,
+                                     .is_interrupted = finding->is_interrupted,
                                      .trace_path = or_null(finding->path)};
     if (finding->is_shrunk) {
         diagnosis.trace = &finding->small;

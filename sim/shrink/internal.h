@@ -107,8 +107,7 @@ struct bz_shrink_limits {
     uint32_t choices; /* 0: one more than the best run has */
     uint64_t runs;
 };
-bool bz_shrink_search_within(struct bz_shrinking *shrinking,
-                             const struct bz_shrink_limits *limits);
+bool bz_shrink_search_within(struct bz_shrinking *shrinking, const struct bz_shrink_limits *limits);
 
 /* Tries small schedules of small programs that no single step down leads to. */
 bool bz_shrink_leap(struct bz_shrinking *shrinking);

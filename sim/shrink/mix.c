@@ -11,7 +11,7 @@
 #include "sim/shrink/internal.h"
 
 #define RUNS_OF_A_MIX 40000u
-#define CHANGED 8u  /* in one part in so many, a draw changes */
+#define CHANGED 8u /* in one part in so many, a draw changes */
 #define CHANGED_BELOW 3u
 #define FREE_SHARE 8u /* one run in so many is not in the order of a FIFO loop */
 

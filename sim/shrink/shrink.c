@@ -10,7 +10,7 @@
 #include "sim/shrink/internal.h"
 
 #define RUNS_BETWEEN_REPORTS 256u
-#define LONG_RUN 500u /* steps */
+#define LONG_RUN 500u  /* steps */
 #define LEAPS_SHARE 5u /* of a budget, one part in so many is kept for leaps */
 
 /* --- sizes ------------------------------------------------------------------------------------ */
@@ -21,16 +21,11 @@ static int compare_numbers(uint64_t a, uint64_t b) {
 
 int bz_shrink_compare(const struct bz_shrink_size *a, const struct bz_edits *a_edits,
                       const struct bz_shrink_size *b, const struct bz_edits *b_edits) {
-    const uint64_t pairs[][2] = {{a->deviations, b->deviations},
-                                 {a->cancels, b->cancels},
-                                 {a->tasks, b->tasks},
-                                 {a->helpers, b->helpers},
-                                 {a->params, b->params},
-                                 {a->params_sum, b->params_sum},
-                                 {a->draws, b->draws},
-                                 {a->steps, b->steps},
-                                 {a->weight, b->weight},
-                                 {a_edits->count, b_edits->count}};
+    const uint64_t pairs[][2] = {{a->deviations, b->deviations}, {a->cancels, b->cancels},
+                                 {a->tasks, b->tasks},           {a->helpers, b->helpers},
+                                 {a->params, b->params},         {a->params_sum, b->params_sum},
+                                 {a->draws, b->draws},           {a->steps, b->steps},
+                                 {a->weight, b->weight},         {a_edits->count, b_edits->count}};
     for (size_t index = 0; index < sizeof pairs / sizeof pairs[0]; index++) {
         int order = compare_numbers(pairs[index][0], pairs[index][1]);
         if (order != 0) {
