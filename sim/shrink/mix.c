@@ -117,6 +117,7 @@ static bool try_mixes(struct mixing *mixing) {
             is_smaller = bz_shrink_other(shrinking, &mixing->found, bz_shrink_choices);
         }
     }
+    board->free_seed = 0;
     return is_smaller;
 }
 

@@ -2,8 +2,8 @@
  *
  * In the same way means: the same oracle, object (by name), operation and window. Smaller means, in
  * this order: fewer deviations from a plain FIFO loop (a handle out of turn, a clock jump), fewer
- * cancels (injected, or the program's own), fewer tasks, fewer helpers, smaller parameters, fewer and smaller
- * draws, fewer steps.
+ * cancels (injected, or the program's own), fewer tasks of the program, fewer helpers, smaller
+ * parameters, fewer and smaller draws, fewer steps.
  *
  *   1. Choices are taken away, in groups and then one by one (A. Zeller, R. Hildebrandt,
  *      "Simplifying and Isolating Failure-Inducing Input", TSE 2002), and come earlier.
@@ -12,10 +12,11 @@
  *   3. Tasks are left out, whichever they are, with a parameter that counts them.
  *   4. All schedules with as few choices as the best run are tried, as far as the budget lasts.
  *
- * Again from 1, until nothing changes. It begins again with other runs of the given program; leaps to
- * small programs, up and down; and mixes drawn programs from their parts. So the result depends
- * little on the run that was given. The result is the same on every machine: budgets are runs
- * and steps, not time. Each run that is accepted is run again, from its own tape.
+ * Again from 1, until nothing changes. Then all of it begins again with other runs of the given
+ * program. At last come leaps to small programs that no single step down leads to, and mixes of
+ * drawn programs. So the result depends little on the run that was given. It is the same on every
+ * machine: budgets are runs and steps, not time. Each run that is accepted is run again, from its
+ * own tape.
  *
  * A contained program is shrunk in one child process (sim/run/contain.h). If a run ends that, each
  * run gets a process of its own.
