@@ -14,6 +14,7 @@
 #include "sim/choice/choice.h"
 #include "tools/plugins.h"
 #include "tools/progress.h"
+#include "tools/wrap.h"
 #include "traces/lack.h"
 
 struct bz_catalog bz_cli_catalog = {.scenarios = bz_scenarios,
@@ -87,6 +88,15 @@ int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...) {
     va_end(arguments);
     fputc('\n', stderr);
     return code;
+}
+
+void bz_cli_note(const char *name, const char *message) {
+    struct bz_wrap wrap = {.out = stderr};
+    struct bz_text prefix = {0};
+    fflush(stdout);
+    bz_text_add(&prefix, "%s: ", name);
+    bz_wrap_print(&wrap, prefix.bytes, message, 2, BZ_COLOUR_NONE);
+    bz_text_fini(&prefix);
 }
 
 #define SIGNAL_PAIR_NS UINT64_C(200000000)

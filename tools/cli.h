@@ -66,7 +66,10 @@ void bz_cli_set_lack(const char *name, enum bz_exit code, const char *so_far);
  * lack of memory, else BZ_EXIT_USAGE. */
 enum bz_exit bz_cli_exit_of_errno(int number);
 
-/* Prints "NAME: message" to stderr and returns `code`. */
+/* Prints "NAME: message" to stderr, in lines of at most 80 columns. */
+void bz_cli_note(const char *name, const char *message);
+
+/* Prints "NAME: message" to stderr, as one line, and returns `code`. */
 int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

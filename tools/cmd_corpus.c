@@ -112,7 +112,7 @@ static void note_replayed(struct corpus *corpus, const char *file, const struct 
         }
     } else if (is_matched) {
         printf("%-10s %s: %" PRIu32 " steps, %s\n", "matched", file, report->steps,
-               report->violation.oracle != NULL ? report->violation.oracle : "pass");
+               bz_replay_verdict(report));
     } else {
         printf("%-10s %s: step %" PRIu32 ", expected %s, got %s; cause: %s\n", "diverged", file,
                report->step, report->expected, report->got, text);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/run/replay.h"
+#include "tools/align.h"
 #include "tools/cli.h"
 #include "tools/named_run.h"
 #include "tools/options.h"
@@ -13,6 +14,7 @@
 #define SIDE_COLUMNS 38u /* of each run; four columns between them and the mark */
 #define LINES_BEFORE 4u  /* events shown before the first difference */
 #define LINES_AFTER 60u  /* and from there on, unless --all is given */
+#define EQUAL_MAX 9u     /* more equal events in a row are counted, unless --all is given */
 #define EVENT_INDENT 6u  /* of the second line of an event */
 #define EVENT_TEXT_BYTES 512u
 
@@ -25,7 +27,8 @@ struct diff {
     struct bz_named_run runs[2];
     struct bz_trace record; /* of the lenient replay */
     const struct bz_trace *traces[2];
-    size_t first; /* the first event that differs; both counts: none */
+    size_t first;                  /* the first event that differs; both counts: none */
+    struct bz_alignment alignment; /* from there on */
 };
 
 static const struct bz_option options[] = {
@@ -172,11 +175,12 @@ static const char *next_part(const char *text, bool is_first, char *part) {
     return bz_wrap_part(text, SIDE_COLUMNS - indent, part + indent);
 }
 
-/* Two texts side by side, on as many lines as they need. The mark stands between them. */
-static void put_sides(const struct bz_wrap *wrap, const char *a, const char *b, bool differs) {
+/* Two texts side by side, on as many lines as they need. The mark stands between them; a blank:
+ * they are equal. */
+static void put_sides(const struct bz_wrap *wrap, const char *a, const char *b, char mark) {
     char left[BZ_WRAP_PART_BYTES + EVENT_INDENT];
     char right[BZ_WRAP_PART_BYTES + EVENT_INDENT];
-    bool is_colour = wrap->is_colour && differs;
+    bool is_colour = wrap->is_colour && mark != ' ';
     bool is_first = true;
     do {
         a = next_part(a, is_first, left);
@@ -186,8 +190,8 @@ static void put_sides(const struct bz_wrap *wrap, const char *a, const char *b, 
         while (length > 0 && right[length - 1] == ' ') {
             right[--length] = '\0'; /* no blanks at the end of a line */
         }
-        printf("%s%s %s%s%s%s\n", is_colour ? "\033[33m" : "", left, differs ? "|" : " ",
-               length > 0 ? "  " : "", right, is_colour ? "\033[0m" : "");
+        printf("%s%s %c%s%s%s\n", is_colour ? "\033[33m" : "", left, mark, length > 0 ? "  " : "",
+               right, is_colour ? "\033[0m" : "");
     } while (*a != '\0' || *b != '\0');
 }
 
@@ -228,9 +232,17 @@ static void print_settings(const struct diff *diff, struct bz_wrap *wrap) {
     }
 }
 
-static const char *verdict_text(const struct bz_trace_verdict *verdict, char *text, size_t bytes) {
-    snprintf(text, bytes, "%s%s%s", verdict->oracle != NULL ? verdict->oracle : "pass",
-             verdict->message != NULL ? ": " : "",
+/* A file that does not replay says "pass" of a run that was cut short, too. */
+static const char *end_text(const struct diff *diff, unsigned side) {
+    const struct bz_replay_report *report = &diff->runs[side].report;
+    return diff->traces[side]->verdict.oracle != NULL ? diff->traces[side]->verdict.oracle
+           : report->result == BZ_REPLAY_MATCHED      ? bz_replay_verdict(report)
+                                                      : "pass, or cut short";
+}
+
+static const char *verdict_text(const struct diff *diff, unsigned side, char *text, size_t bytes) {
+    const struct bz_trace_verdict *verdict = &diff->traces[side]->verdict;
+    snprintf(text, bytes, "%s%s%s", end_text(diff, side), verdict->message != NULL ? ": " : "",
              verdict->message != NULL ? verdict->message : "");
     return text;
 }
@@ -241,39 +253,84 @@ static void print_verdicts(const struct diff *diff, struct bz_wrap *wrap) {
         static char text[BZ_TRACE_TEXT_BYTES_MAX + 256];
         bz_wrap_printf(wrap, 4, verdict->oracle != NULL ? BZ_COLOUR_BAD : BZ_COLOUR_NONE,
                        "%c: step %" PRIu64 ", %s", side == 0 ? 'A' : 'B', verdict->step,
-                       verdict_text(verdict, text, sizeof text));
+                       verdict_text(diff, side, text, sizeof text));
     }
 }
 
-/* Events of one step stand side by side, whatever came before. */
-static void print_events(const struct diff *diff, const struct bz_wrap *wrap) {
+static void print_row(const struct bz_align_row *row, const struct bz_wrap *wrap) {
     char texts[2][EVENT_TEXT_BYTES];
-    size_t begin = diff->first > LINES_BEFORE ? diff->first - LINES_BEFORE : 0;
-    size_t at[2] = {begin, begin};
+    const struct bz_trace_event *a = row->events[0];
+    const struct bz_trace_event *b = row->events[1];
+    put_sides(wrap, event_text(a, b, texts[0]), event_text(b, a, texts[1]),
+              !row->differs ? ' '
+              : a == NULL   ? '>'
+              : b == NULL   ? '<'
+                            : '|');
+}
+
+static void print_more(const struct diff *diff, size_t index) {
+    size_t more[2] = {0, 0};
+    for (; index < diff->alignment.count; index++) {
+        const struct bz_align_row *row = &diff->alignment.rows[index];
+        more[0] += row->events[0] != NULL;
+        more[1] += row->events[1] != NULL;
+    }
+    printf("      (%zu more events of A, %zu of B; --all prints them)\n", more[0], more[1]);
+}
+
+/* The end of the equal rows that begin here. */
+static size_t end_of_equal(const struct bz_alignment *alignment, size_t index) {
+    while (index < alignment->count && !alignment->rows[index].differs) {
+        index++;
+    }
+    return index;
+}
+
+/* The rows from the first difference on. Of many equal ones in a row, those next to a difference.
+ */
+static void print_rows(const struct diff *diff, const struct bz_wrap *wrap) {
+    const struct bz_alignment *alignment = &diff->alignment;
     size_t lines = 0;
-    const struct bz_trace_event *events[2];
+    size_t hidden_from = SIZE_MAX;
+    size_t hidden_to = 0;
+    size_t end = 0; /* of equal rows */
+    for (size_t index = diff->first - alignment->begin; index < alignment->count; lines++) {
+        if (index >= end && !alignment->rows[index].differs) {
+            end = end_of_equal(alignment, index);
+            bool is_long = !diff->is_all && end - index > EQUAL_MAX;
+            hidden_from = is_long ? index + LINES_BEFORE : SIZE_MAX;
+            hidden_to = end - (end < alignment->count ? LINES_BEFORE : 0);
+        }
+        if (lines == LINES_AFTER && !diff->is_all) {
+            print_more(diff, index);
+            return;
+        }
+        if (index == hidden_from) {
+            printf("      (%zu equal events)\n", hidden_to - hidden_from);
+            index = hidden_to;
+        } else {
+            print_row(&alignment->rows[index++], wrap);
+        }
+    }
+}
+
+/* The last equal events, and both runs from the first difference on. */
+static void print_events(const struct diff *diff, const struct bz_wrap *wrap) {
+    const size_t *unmatched = diff->alignment.unmatched;
+    size_t begin = diff->first > LINES_BEFORE ? diff->first - LINES_BEFORE : 0;
     printf("\n");
-    put_sides(wrap, "A", "B", false);
+    put_sides(wrap, "A", "B", ' ');
     if (begin > 0) {
         printf("      (%zu equal event%s)\n", begin, begin == 1 ? "" : "s");
     }
-    while ((events[0] = event_of(diff, 0, at[0])) != NULL ||
-           (events[1] = event_of(diff, 1, at[1])) != NULL) {
-        events[1] = event_of(diff, 1, at[1]);
-        if (lines++ == LINES_BEFORE + LINES_AFTER && !diff->is_all) {
-            printf("      (%zu more events of A, %zu of B; --all prints them)\n",
-                   diff->traces[0]->event_count - at[0], diff->traces[1]->event_count - at[1]);
-            break;
-        }
-        if (events[0] != NULL && events[1] != NULL && events[0]->step != events[1]->step) {
-            events[events[0]->step < events[1]->step ? 1 : 0] = NULL; /* it comes later */
-        }
-        bool differs =
-            events[0] == NULL || events[1] == NULL || !bz_trace_event_equal(events[0], events[1]);
-        put_sides(wrap, event_text(events[0], events[1], texts[0]),
-                  event_text(events[1], events[0], texts[1]), differs);
-        at[0] += events[0] != NULL;
-        at[1] += events[1] != NULL;
+    for (size_t index = begin; index < diff->first; index++) {
+        print_row(
+            &(struct bz_align_row){.events = {event_of(diff, 0, index), event_of(diff, 1, index)}},
+            wrap);
+    }
+    print_rows(diff, wrap);
+    if (unmatched[0] + unmatched[1] > 0) {
+        printf("unmatched steps: %zu of A, %zu of B\n", unmatched[0], unmatched[1]);
     }
     printf("\n");
 }
@@ -303,6 +360,7 @@ static void print_text(const struct diff *diff) {
 
 static void add_side(const struct diff *diff, unsigned side, struct bz_json *root) {
     const struct bz_trace *trace = diff->traces[side];
+    const struct bz_replay_report *report = &diff->runs[side].report;
     struct bz_json *object = bz_json_add_object(root, side == 0 ? "a" : "b");
     struct bz_json *settings;
     const char *name;
@@ -313,6 +371,12 @@ static void add_side(const struct diff *diff, unsigned side, struct bz_json *roo
     bz_json_add_number(object, "events", trace->event_count);
     bz_json_add_digest(object, "digest", trace->digest);
     bz_json_add_string(object, "oracle", trace->verdict.oracle);
+    if (trace->verdict.oracle != NULL || report->result == BZ_REPLAY_MATCHED) {
+        bz_json_add_bool(object, "cut_short",
+                         trace->verdict.oracle == NULL && bz_replay_is_cut(report));
+    } else {
+        bz_json_add_string(object, "cut_short", NULL);
+    }
     bz_json_add_number(object, "step", trace->verdict.step);
     bz_json_add_string(object, "task", trace->verdict.task);
     bz_json_add_string(object, "object", trace->verdict.object);
@@ -347,6 +411,9 @@ static void print_json(const struct diff *diff, int code) {
             first, side == 0 ? "a" : "b",
             events[side] == NULL ? NULL : bz_trace_event_text(events[side], text, sizeof text));
     }
+    struct bz_json *unmatched = bz_json_add_object(root, "unmatched_steps");
+    bz_json_add_number(unmatched, "a", diff->alignment.unmatched[0]);
+    bz_json_add_number(unmatched, "b", diff->alignment.unmatched[1]);
     bz_json_add_number(root, "exit_code", (uint64_t)code);
     bz_json_put(root);
 }
@@ -359,6 +426,7 @@ static int compare(struct diff *diff) {
     while (diff->first < event_count(diff) && is_same_event(diff, diff->first)) {
         diff->first++;
     }
+    bz_align(&diff->alignment, diff->traces[0], diff->traces[1], diff->first);
     code = is_equal(diff) ? BZ_EXIT_OK : BZ_EXIT_VIOLATION;
     if (diff->is_json) {
         print_json(diff, code);
@@ -390,6 +458,7 @@ int bz_command_diff(int argc, char **argv) {
         diff.traces[side] = &diff.runs[side].trace;
     }
     code = compare(&diff);
+    bz_alignment_fini(&diff.alignment);
     bz_trace_fini(&diff.record);
     bz_named_run_fini(&diff.runs[0]);
     bz_named_run_fini(&diff.runs[1]);

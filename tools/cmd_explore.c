@@ -110,10 +110,10 @@ static void on_round(void *context, const struct bz_explore_result *so_far, bool
 
 static void on_outside_state(void *context) {
     const struct explore *explore = context;
-    (void)bz_cli_fail(explore->name, BZ_EXIT_OK,
-                      "the variant keeps state outside of the simulation's memory (malloc, static "
-                      "variables), which snapshots do not have; searching without them, which is "
-                      "much slower");
+    bz_cli_note(explore->name,
+                "the variant keeps state outside of the simulation's memory (malloc, static "
+                "variables), which snapshots do not have; searching without them, which is "
+                "much slower");
 }
 
 /* --- what was found --------------------------------------------------------------------------- */
@@ -249,7 +249,7 @@ int bz_command_explore(int argc, char **argv) {
     }
     if (!result.has_waited && result.finding_count == 0 &&
         bz_explore_is_complete(&explore.config, &result)) {
-        (void)bz_cli_fail(argv[0], BZ_EXIT_OK, "warning: " BZ_WARNING_NO_WAIT);
+        bz_cli_note(argv[0], "warning: " BZ_WARNING_NO_WAIT);
     }
     bz_findings_fini(&findings);
     return report.exit_code;

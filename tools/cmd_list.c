@@ -7,38 +7,64 @@
 #include "sim/judge/judge.h"
 #include "tools/cli.h"
 #include "tools/options.h"
+#include "tools/wrap.h"
+
+#define TEXT_COLUMN 23u
+
+/* A name, and what it is in a column of its own. */
+static void print_name(unsigned indent, const char *name, const char *text) {
+    struct bz_wrap wrap = {.out = stdout};
+    struct bz_text prefix = {0};
+    bz_text_add(&prefix, "%*s%-*s ", (int)indent, "", (int)(TEXT_COLUMN - 1 - indent), name);
+    bz_wrap_print(&wrap, prefix.bytes, text, TEXT_COLUMN, BZ_COLOUR_NONE);
+    bz_text_fini(&prefix);
+}
+
+static void print_parameter(const struct bz_param *param) {
+    struct bz_text text = {0};
+    bz_text_add(&text, "%s (%" PRId64 "; %" PRId64 " to %" PRId64 ")", param->summary, param->value,
+                param->least, param->most);
+    print_name(4, param->name, text.bytes);
+    bz_text_fini(&text);
+}
+
+static void print_primitives(const struct bz_scenario *scenario) {
+    struct bz_text text = {0};
+    for (uint32_t index = 0; index < scenario->primitive_count; index++) {
+        bz_text_add(&text, "%s%s", index == 0 ? "" : ", ",
+                    bz_primitive_name(scenario->primitives[index]));
+    }
+    print_name(4, "primitive", text.bytes == NULL ? "" : text.bytes);
+    bz_text_fini(&text);
+}
 
 static void print_scenarios(void) {
     for (const struct bz_scenario *const *item = bz_cli_catalog.scenarios; *item != NULL; item++) {
         const struct bz_scenario *scenario = *item;
-        printf("%-22s %s\n", scenario->name, scenario->summary);
-        printf("    %-18s", "primitive");
-        for (uint32_t index = 0; index < scenario->primitive_count; index++) {
-            printf("%s%s", index == 0 ? " " : ", ", bz_primitive_name(scenario->primitives[index]));
-        }
-        printf("\n");
+        print_name(0, scenario->name, scenario->summary);
+        print_primitives(scenario);
         for (const struct bz_param *param = scenario->params; param->name != NULL; param++) {
-            printf("    %-18s %s (%" PRId64 "; %" PRId64 " to %" PRId64 ")\n", param->name,
-                   param->summary, param->value, param->least, param->most);
+            print_parameter(param);
         }
         if (scenario->file != NULL) {
-            printf("    %-18s %s\n", "file", scenario->file->summary);
+            print_name(4, "file", scenario->file->summary);
         }
     }
 }
 
 static void print_fault(const struct bz_fault *fault) {
-    printf("    declared fault: %s (%s, %s, %s)\n", fault->summary, fault->project, fault->issue,
-           fault->versions);
-    printf("    shows in %s%s%s, caught by %s\n", fault->scenario,
-           fault->settings != NULL ? " with " : "", fault->settings != NULL ? fault->settings : "",
-           fault->oracle);
+    struct bz_wrap wrap = {.out = stdout};
+    bz_wrap_printf(&wrap, 6, BZ_COLOUR_NONE, "    declared fault: %s (%s, %s, %s)", fault->summary,
+                   fault->project, fault->issue, fault->versions);
+    bz_wrap_printf(&wrap, 6, BZ_COLOUR_NONE, "    shows in %s%s%s, caught by %s", fault->scenario,
+                   fault->settings != NULL ? " with " : "",
+                   fault->settings != NULL ? fault->settings : "", fault->oracle);
 }
 
 static void print_variants(void) {
     for (const struct bz_variant *const *item = bz_cli_catalog.variants; *item != NULL; item++) {
         const struct bz_variant *variant = *item;
-        printf("%-22s %s\n", variant->name, variant->summary);
+        print_name(0, variant->name, variant->summary);
         if (variant->fault != NULL) {
             print_fault(variant->fault);
         }
@@ -51,13 +77,13 @@ static void print_variants(void) {
 
 static void print_strategies(void) {
     for (const struct bz_strategy *const *item = bz_strategies; *item != NULL; item++) {
-        printf("%-22s %s\n", (*item)->name, (*item)->summary);
+        print_name(0, (*item)->name, (*item)->summary);
     }
 }
 
 static void print_oracles(void) {
     for (uint32_t index = 0; index < bz_oracle_count; index++) {
-        printf("%-22s %s\n", bz_oracles[index].name, bz_oracles[index].summary);
+        print_name(0, bz_oracles[index].name, bz_oracles[index].summary);
     }
 }
 
@@ -73,7 +99,7 @@ static void print_windows(void) {
         [BZ_WINDOW_RUNNING] = "it cancels itself; never injected",
     };
     for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
-        printf("%-22s %s\n", bz_window_name((enum bz_window)window), summaries[window]);
+        print_name(0, bz_window_name((enum bz_window)window), summaries[window]);
     }
 }
 

@@ -24,6 +24,8 @@ struct replay {
     const char *input;
     const char *variant;
     const char *program_out;
+    const char *output;
+    int output_code; /* of writing it */
     bool is_log;
     bool is_step;
     bool is_gdb;
@@ -32,7 +34,7 @@ struct replay {
     uint64_t once;      /* NOT_ONCE, or the step to stop at */
     bool is_json;
     struct bz_named_run run;
-    struct bz_trace record; /* of a lenient replay */
+    struct bz_trace record; /* of a lenient replay, or of the run that is written */
 };
 
 #define NOT_ONCE UINT64_MAX
@@ -44,9 +46,9 @@ static const struct bz_option options[] = {
     {"log", NULL, "Print every event with its step and time", BZ_OPTION_FLAG,
      offsetof(struct replay, is_log)},
     {"step", NULL,
-     "Walk through the run on the terminal, in both directions; choose other handles or cancels, "
-     "and save that run as a trace (? lists the keys). On a dumb terminal: --log, and wait for "
-     "Enter after each step",
+     "Walk through the run on the terminal, in both directions; choose other handles, cancels, "
+     "clock jumps or draws, and save that run as a trace (? lists the keys). On a dumb terminal: "
+     "--log, and wait for Enter after each step",
      BZ_OPTION_FLAG, offsetof(struct replay, is_step)},
     {"gdb", NULL,
      "Make exactly this run under gdb, and stop before the step of the violation, or before STEP, "
@@ -58,6 +60,10 @@ static const struct bz_option options[] = {
      "a debugger that is started by hand; takes a trace",
      BZ_OPTION_NUMBER, offsetof(struct replay, once), .is_once = true, .most = UINT32_MAX},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct replay, is_json)},
+    {"output", "FILE",
+     "Write the run as a trace of this version, with a checksum: of a strict replay only if it "
+     "matched, with --variant the run on that variant; no run that was cut short",
+     BZ_OPTION_TEXT, offsetof(struct replay, output), .is_once = true, .letter = 'o'},
     {"program-out", "FILE",
      "Write the program of a run of scenario 'program' to a new file, for --set file=FILE",
      BZ_OPTION_TEXT, offsetof(struct replay, program_out), .is_once = true},
@@ -88,9 +94,11 @@ static void check_options(struct argp_state *state, void *target) {
     if (replay->input == NULL) {
         argp_error(state, "a trace file or a token is missing");
     } else if (is_debugged && (replay->is_step || replay->is_log || replay->is_json ||
-                               replay->program_out != NULL)) {
+                               replay->program_out != NULL || replay->output != NULL)) {
         argp_error(state, "--%s goes with --variant and --plugin only",
                    replay->is_gdb ? "gdb" : "once");
+    } else if (replay->is_step && replay->output != NULL) {
+        argp_error(state, "--step contradicts --output: its key s saves a trace");
     } else if (replay->is_step && (replay->is_json || replay->variant != NULL)) {
         argp_error(state, "--step goes with --log only, and not with --%s",
                    replay->is_json ? "json" : "variant");
@@ -101,7 +109,7 @@ static void check_options(struct argp_state *state, void *target) {
     }
 }
 
-/* Applies the choices of the trace to another variant. */
+/* Applies the choices of the trace to the program, which may be of another variant. */
 static int replay_leniently(struct replay *replay) {
     struct bz_named_run *run = &replay->run;
     char error[BZ_ERROR_BYTES];
@@ -141,10 +149,16 @@ static void print_log(const struct replay *replay, const struct bz_trace *trace)
 }
 
 static int exit_code_of(const struct replay *replay) {
-    if (replay->variant != NULL) {
-        return replay->run.report.violation.oracle != NULL ? BZ_EXIT_VIOLATION : BZ_EXIT_OK;
+    const struct bz_replay_report *report = &replay->run.report;
+    if (replay->output_code != BZ_EXIT_OK) {
+        return replay->output_code;
     }
-    return replay->run.report.result == BZ_REPLAY_MATCHED ? BZ_EXIT_OK : BZ_EXIT_DIVERGED;
+    if (replay->variant == NULL) {
+        return report->result == BZ_REPLAY_MATCHED ? BZ_EXIT_OK : BZ_EXIT_DIVERGED;
+    }
+    return report->violation.oracle != NULL ? BZ_EXIT_VIOLATION
+           : bz_replay_is_cut(report)       ? BZ_EXIT_INTERRUPTED
+                                            : BZ_EXIT_OK;
 }
 
 static void print_json(const struct replay *replay) {
@@ -170,6 +184,7 @@ static void print_json(const struct replay *replay) {
 static void print_text(const struct replay *replay, const struct bz_trace *trace) {
     const struct bz_replay_report *report = &replay->run.report;
     const char *oracle = report->violation.oracle;
+    const char *verdict = bz_replay_verdict(report);
     char token[BZ_TOKEN_BYTES];
     if (replay->is_log || replay->is_step) {
         print_log(replay, trace);
@@ -184,11 +199,14 @@ static void print_text(const struct replay *replay, const struct bz_trace *trace
     }
     if (replay->variant != NULL) {
         printf("the choices of %s:%s on variant %s: %s\n", trace->scenario,
-               replay->run.trace.variant, replay->run.program.variant->name,
-               oracle != NULL ? oracle : "pass");
+               replay->run.trace.variant, replay->run.program.variant->name, verdict);
     } else {
         printf("replay matched: %" PRIu32 " steps, digest %016" PRIx64 ", verdict %s\n",
-               report->steps, report->digest, oracle != NULL ? oracle : "pass");
+               report->steps, report->digest, verdict);
+    }
+    if (bz_replay_is_cut(report)) {
+        printf("  it did not end within %" PRIu32 " steps, and proves nothing (max-steps)\n",
+               report->steps);
     }
     const char *own_token = NULL;
     if (replay->variant == NULL) {
@@ -225,6 +243,33 @@ static int write_program(const struct replay *replay) {
                       : bz_cli_fail(replay->name, bz_cli_exit_of_errno(errno),
                                     "--program-out: cannot write '%s': %s", replay->program_out,
                                     strerror(errno));
+}
+
+/* Records the run anew, so that the file is as this version writes it, and writes it. */
+static int write_trace(struct replay *replay) {
+    char error[BZ_ERROR_BYTES];
+    const struct bz_replay_report *report = &replay->run.report;
+    bool is_strict = replay->variant == NULL;
+    if (is_strict && report->result == BZ_REPLAY_DIVERGED) {
+        return BZ_EXIT_OK; /* the exit status says so */
+    }
+    if (bz_replay_is_cut(report)) {
+        return bz_cli_fail(replay->name, BZ_EXIT_INTERRUPTED,
+                           "'%s' was not written: the run was cut short by its step limit",
+                           replay->output);
+    }
+    uint64_t digest = report->digest;
+    int code = is_strict ? replay_leniently(replay) : BZ_EXIT_OK;
+    if (code == BZ_EXIT_OK && replay->record.digest != digest) {
+        return bz_cli_fail(replay->name, BZ_EXIT_DIVERGED,
+                           "'%s' was not written: another run of the same choices differs",
+                           replay->output);
+    }
+    if (code == BZ_EXIT_OK &&
+        !bz_trace_write(&replay->record, replay->output, error, sizeof error)) {
+        code = bz_cli_fail(replay->name, BZ_EXIT_USAGE, "the trace was not written: %s", error);
+    }
+    return code;
 }
 
 /* A strict replay runs the variant that was recorded; with a plug-in, that is expected to be one of
@@ -288,6 +333,9 @@ static int run_replay(struct replay *replay) {
     if (code != BZ_EXIT_OK) {
         return code;
     }
+    if (replay->output != NULL) {
+        replay->output_code = write_trace(replay);
+    }
     if (replay->is_json) {
         print_json(replay);
     } else {
@@ -306,8 +354,10 @@ int bz_command_replay(int argc, char **argv) {
         .arguments_max = 2,
         .takes_plugins = true,
         .check = check_options,
-        .doc = "Replays one run and checks every event against the record. Exit status: 0 it "
-               "matched, 3 it diverged, 2 bad input; with --variant 0 it passed, 1 a violation."};
+        .doc =
+            "Replays one run and checks every event against the record. Exit status: 0 it "
+            "matched, 3 it diverged, 2 bad input; with --variant 0 it passed, 1 a violation, 5 it "
+            "was cut short by its step limit."};
     int code = bz_options_parse(&syntax, argc, argv);
     if (code != BZ_EXIT_OK) {
         return code;

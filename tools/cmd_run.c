@@ -34,6 +34,7 @@ struct run {
     const char *resume;
     const char *corpus;       /* a folder of traces to try first */
     struct bz_stored *stored; /* what became of them */
+    struct bz_stored *own;    /* what became of those in `out` */
     bool is_json;
     bool is_quiet;
     struct bz_progress progress;
@@ -146,7 +147,10 @@ static const struct bz_option options[] = {
      BZ_OPTION_FLAG, offsetof(struct run, is_strict)},
     {"no-shrink", NULL, "Do not search the smallest run that fails as a finding does",
      BZ_OPTION_FLAG, offsetof(struct run, keeps_size)},
-    {"out", "DIR", "Write a trace of each finding, and what --resume needs, into this folder",
+    {"out", "DIR",
+     "Write a trace of each finding, and what --resume needs, into this folder; the traces of this "
+     "scenario and variant that are there from earlier are tried first, and one that still fails "
+     "makes the exit status 1",
      BZ_OPTION_TEXT, offsetof(struct run, out), .is_once = true},
     {"corpus", "DIR",
      "Try the traces of this scenario in this folder first; one that fails ends the session before "
@@ -210,11 +214,11 @@ static bool is_stopped(const struct run *run, const struct bz_campaign_result *r
            (result->is_interrupted && (bz_interrupt_requested != 0 || !is_time_all));
 }
 
-static int exit_code_of(const struct run *run, const struct bz_run_report *report) {
+static int exit_code_of(const struct bz_run_report *report) {
     if (report->is_stopped) {
         return BZ_EXIT_INTERRUPTED;
     }
-    if (report->result->violations > 0 || run->stored->failed > 0) {
+    if (report->result->violations > 0 || report->stored_failed > 0) {
         return BZ_EXIT_VIOLATION;
     }
     /* a truncated run proves nothing about its remaining steps */
@@ -307,17 +311,16 @@ static int resume(struct run *run) {
 static void put_json(const struct run *run, const struct bz_run_report *report) {
     struct bz_json *root = bz_run_report_json(report);
     if (run->corpus != NULL) {
-        bz_stored_add_json(run->stored, root);
+        bz_stored_add_json(run->stored, root, "stored");
+    }
+    if (run->own->tried + run->own->cut > 0) {
+        bz_stored_add_json(run->own, root, "stored_own");
     }
     bz_json_put(root);
 }
 
-/* Tries them. An exit code; not BZ_EXIT_OK, after a message: there is no campaign, and what there
- * is to report was reported. */
-static int try_stored(struct run *run, struct bz_run_report *report) {
-    if (run->corpus == NULL) {
-        return BZ_EXIT_OK;
-    }
+/* Those of --corpus. One that fails ends the session, unless it is to keep going. */
+static int try_corpus(struct run *run, struct bz_run_report *report) {
     int code = bz_stored_try(run->stored, run->name, run->corpus, &run->program);
     if (!run->is_json) {
         bz_stored_print(run->stored, &run->program, run->is_quiet);
@@ -331,6 +334,23 @@ static int try_stored(struct run *run, struct bz_run_report *report) {
             put_json(run, report);
         }
     }
+    return code;
+}
+
+/* Tries them. An exit code; not BZ_EXIT_OK, after a message: there is no campaign, and what there
+ * is to report was reported. */
+static int try_stored(struct run *run, struct bz_run_report *report) {
+    int code = BZ_EXIT_OK;
+    bool has_own = run->out != NULL && run->resume == NULL &&
+                   (run->corpus == NULL || !bz_stored_is_same_folder(run->corpus, run->out));
+    if (has_own) {
+        code = bz_stored_try_own(run->own, run->name, run->out, &run->program);
+        bz_stored_say_own(run->own, run->name, &run->program, run->is_quiet);
+    }
+    if (code == BZ_EXIT_OK && run->corpus != NULL) {
+        code = try_corpus(run, report);
+    }
+    report->stored_failed = run->stored->failed + run->own->failed;
     return code;
 }
 
@@ -375,11 +395,13 @@ int bz_command_run(int argc, char **argv) {
     static struct bz_kept_findings findings;
     static struct bz_campaign_state state;
     static struct bz_stored stored;
+    static struct bz_stored own;
     struct run run = {.runs = RUNS_DEFAULT,
                       .jobs = 1,
                       .state = &state,
                       .findings = &findings,
                       .stored = &stored,
+                      .own = &own,
                       .name = argv[0]};
     const struct bz_syntax syntax = {
         .options = options,
@@ -425,7 +447,7 @@ int bz_command_run(int argc, char **argv) {
     bz_require_window_missed(&run.required, &result.stats, &report.missed);
     bz_warnings_find(&run.program, &result, run.is_strict, &report.warnings);
     report.is_stopped = is_stopped(&run, &result);
-    report.exit_code = exit_code_of(&run, &report);
+    report.exit_code = exit_code_of(&report);
     /* A trace that cannot be written does not hide the other findings. */
     int findings_code = finish_findings(&run, &result);
     code = findings_code > code ? findings_code : code;

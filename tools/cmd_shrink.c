@@ -114,6 +114,9 @@ static void print_text(const struct shrink *shrink) {
     print_row("deviations", before->deviations, after->deviations);
     print_row("cancels", before->cancels, after->cancels);
     print_row("tasks", before->tasks, after->tasks);
+    if (before->helpers + after->helpers > 0) {
+        print_row("helpers", before->helpers, after->helpers);
+    }
     print_row("parameters", before->params, after->params);
     print_row("draws", before->draws, after->draws);
     print_row("steps", before->steps, after->steps);

@@ -222,6 +222,7 @@ int bz_debug_gdb(const char *name, const struct bz_named_run *run, const char *v
     static char program[PATH_MAX];
     struct scratch scratch;
     char step[24];
+    char python[sizeof scratch.scripts[1] + 32];
     const char *plugin = bz_plugins_file(run->program.variant);
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length <= 0) {
@@ -233,14 +234,12 @@ int bz_debug_gdb(const char *name, const struct bz_named_run *run, const char *v
         return code;
     }
     snprintf(step, sizeof step, "%" PRIu64, stop_step);
-    const char *arguments[24] = {"gdb",    "-q",
-                                 "-x",     scratch.scripts[0],
-                                 "-x",     scratch.scripts[1],
-                                 "-ex",    "break bz_debug_step",
-                                 "-ex",    "run",
-                                 "--args", program,
-                                 "replay", "--once",
-                                 step};
+    /* A gdb without Python says so here, and goes on. */
+    snprintf(python, sizeof python, "python exec(open('%s').read())", scratch.scripts[1]);
+    const char *arguments[24] = {"gdb",    "-q",     "-x",     scratch.scripts[0],
+                                 "-ex",    python,   "-ex",    "break bz_debug_step",
+                                 "-ex",    "run",    "--args", program,
+                                 "replay", "--once", step};
     size_t count = 15;
     if (plugin != NULL) {
         arguments[count++] = "--plugin";

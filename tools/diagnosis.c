@@ -154,6 +154,17 @@ static void print_head(const struct bz_diagnosis *diagnosis, const struct bz_sto
     }
 }
 
+static void print_command(const struct bz_diagnosis *diagnosis, struct bz_wrap *wrap,
+                          const char *label, const char *command) {
+    const struct bz_variant *variant = diagnosis->variant;
+    const char *plugin = variant != NULL ? bz_plugins_file(variant) : NULL;
+    struct bz_text text = {0};
+    bz_text_add(&text, "%s %s%s%s'%s'", command, plugin != NULL ? "--plugin '" : "",
+                plugin != NULL ? plugin : "", plugin != NULL ? "' " : "", diagnosis->token);
+    bz_wrap_whole(wrap, label, text.bytes);
+    bz_text_fini(&text);
+}
+
 /* Lines that are copied as a whole: they may be longer. */
 static void print_foot(const struct bz_diagnosis *diagnosis, struct bz_wrap *wrap) {
     const char *token = diagnosis->token;
@@ -164,13 +175,10 @@ static void print_foot(const struct bz_diagnosis *diagnosis, struct bz_wrap *wra
         bz_wrap_whole(wrap, "trace   ", diagnosis->trace_path);
     }
     if (token != NULL) {
-        const struct bz_variant *variant = diagnosis->variant;
-        const char *plugin = variant != NULL ? bz_plugins_file(variant) : NULL;
-        struct bz_text text = {0};
-        bz_text_add(&text, "buzzer replay %s%s%s'%s'", plugin != NULL ? "--plugin '" : "",
-                    plugin != NULL ? plugin : "", plugin != NULL ? "' " : "", token);
-        bz_wrap_whole(wrap, "replay  ", text.bytes);
-        bz_text_fini(&text);
+        print_command(diagnosis, wrap, "replay  ", "buzzer replay");
+    }
+    if (token != NULL && diagnosis->is_interrupted) {
+        print_command(diagnosis, wrap, "shrunk  ", "not yet, it was interrupted: buzzer shrink");
     }
     if (diagnosis->small_token != NULL) {
         bz_wrap_whole(wrap, "shrunk  ", diagnosis->small_token);

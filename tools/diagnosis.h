@@ -9,16 +9,16 @@
 #include "sim/variant/variant.h"
 #include "traces/trace.h"
 
-/* What is known of a violation. */
+/* A run that violates an oracle, and the names that lead back to it. */
 struct bz_diagnosis {
     const struct bz_trace *trace;     /* the run that is shown */
     const struct bz_variant *variant; /* NULL: not known */
     const char *token;                /* of that run, or of `found`; NULL: none */
     const char *trace_path;           /* likewise */
-    /* If it is the smallest run that fails as another one does: that one, and where this one is. */
-    const struct bz_trace *found; /* NULL: it is no such run */
-    const char *small_token;
-    const char *small_path;
+    bool is_interrupted;              /* before it was shrunk */
+    const struct bz_trace *found;     /* the run that it was shrunk from; NULL: it was not shrunk */
+    const char *small_token;          /* of a shrunk run; NULL: none */
+    const char *small_path;           /* likewise */
 };
 
 /* Prints the violation of a trace, and how to replay it if there is a token or a path. Prints

@@ -6,6 +6,7 @@
 
 #include "tools/cli.h"
 #include "tools/report.h"
+#include "tools/wrap.h"
 
 /* --- for people ------------------------------------------------------------------------------- */
 
@@ -27,85 +28,111 @@ void bz_explore_report_print_head(const struct bz_explore_report *report) {
     fflush(stdout);
 }
 
+/* Prints a line, in 80 columns, and releases it. */
+static void put_line(struct bz_text *line) {
+    struct bz_wrap wrap = {.out = stdout};
+    bz_wrap_print(&wrap, "", line->bytes, 2, BZ_COLOUR_NONE);
+    bz_text_fini(line);
+    *line = (struct bz_text){0};
+}
+
 /* "3 states" and the text after it. */
-static void print_count(uint64_t count, const char *what, const char *after) {
+static void add_count(struct bz_text *line, uint64_t count, const char *what, const char *after) {
     if (count == UINT64_MAX) {
-        printf("more than 10^19 %ss%s", what, after);
+        bz_text_add(line, "more than 10^19 %ss%s", what, after);
     } else {
-        printf("%" PRIu64 " %s%s%s", count, what, count == 1 ? "" : "s", after);
+        bz_text_add(line, "%" PRIu64 " %s%s%s", count, what, count == 1 ? "" : "s", after);
     }
 }
 
 void bz_explore_report_print_round(const struct bz_explore_result *result, bool is_sweep) {
-    printf(is_sweep ? "every order: " : "round %u: ", result->rounds - 1);
-    print_count(result->schedules, "schedule",
-                result->has_cycles ? " without the loops in them, " : ", ");
-    print_count(result->states, "state", ", ");
-    print_count(result->transitions, "transition", ", ");
-    print_count(result->outcomes, "outcome", "");
-    printf(", search depth %u\n", result->depth);
+    struct bz_text line = {0};
+    bz_text_add(&line, is_sweep ? "every order: " : "round %u: ", result->rounds - 1);
+    add_count(&line, result->schedules, "schedule",
+              result->has_cycles ? " without the loops in them, " : ", ");
+    add_count(&line, result->states, "state", ", ");
+    add_count(&line, result->transitions, "transition", ", ");
+    add_count(&line, result->outcomes, "outcome", "");
+    bz_text_add(&line, ", search depth %u", result->depth);
+    put_line(&line);
     fflush(stdout);
 }
 
 /* The bounds of the search, in words. */
-static void print_bounds(const struct bz_explore_report *report) {
+static void add_bounds_text(struct bz_text *line, const struct bz_explore_report *report) {
     const struct bz_explore_config *config = report->config;
     const struct bz_program *program = report->program;
     if (program->order == BZ_ORDER_FIFO) {
-        printf("the order of a FIFO loop, ");
+        bz_text_add(line, "the order of a FIFO loop, ");
     } else if (report->result->is_whole) {
-        printf("every order, ");
+        bz_text_add(line, "every order, ");
     } else {
-        printf("every order with at most ");
-        print_count(config->delays_max, "delay", ", ");
+        bz_text_add(line, "every order with at most ");
+        add_count(line, config->delays_max, "delay", ", ");
     }
     if (program->cancels_max == 0 || program->cancel_windows == 0) {
-        printf("no cancel injected");
+        bz_text_add(line, "no cancel injected");
     } else {
-        printf("every placement of at most ");
-        print_count(program->cancels_max, "cancel", "");
+        bz_text_add(line, "every placement of at most ");
+        add_count(line, program->cancels_max, "cancel", "");
     }
 }
 
 static void print_reductions(const struct bz_explore_result *result) {
+    struct bz_text line = {0};
     const char *separator = " ";
     uint32_t reductions = result->reductions;
     if (result->has_outside_state) {
         printf("the variant keeps state outside of the simulation's memory: no snapshots\n");
     }
-    printf("in force:");
+    bz_text_add(&line, "in force:");
     for (unsigned index = 0; index < BZ_REDUCE_COUNT; index++) {
         if ((reductions >> index & 1u) != 0) {
-            printf("%s%s", separator, bz_reduction_name(index));
+            bz_text_add(&line, "%s%s", separator, bz_reduction_name(index));
             separator = ", ";
         }
     }
-    printf("%s\n", reductions == 0 ? " no reduction, every prefix was run again" : "");
+    bz_text_add(&line, "%s", reductions == 0 ? " no reduction, every prefix was run again" : "");
+    put_line(&line);
+}
+
+/* Why the search ended before it was done, and what it has proved all the same. */
+static void print_end(const struct bz_explore_report *report) {
+    const struct bz_explore_result *result = report->result;
+    struct bz_text line = {0};
+    if (result->end == BZ_EXPLORE_INTERRUPTED) {
+        bz_text_add(&line, "interrupted: ");
+    } else if (result->end == BZ_EXPLORE_NO_RESOURCE) {
+        bz_text_add(&line, "%s: ", result->lack);
+    } else if (result->end == BZ_EXPLORE_STATES_MAX) {
+        bz_text_add(&line, "the limit of %" PRIu64 " states%s was reached (--max-states): ",
+                    report->config->states_max,
+                    result->states > report->config->states_max
+                        ? ""
+                        : ", or 100 times as many transitions,");
+    }
+    if (result->rounds == 0) {
+        bz_text_add(&line, "nothing is proved: no round was finished. Round 0 has every value of "
+                           "every draw; smaller parameters (--set) have fewer");
+    } else {
+        bz_text_add(&line, "proved: no schedule with at most %u delays and cancels together fails",
+                    result->rounds - 1);
+    }
+    put_line(&line);
 }
 
 static void print_limits(const struct bz_explore_report *report) {
     const struct bz_explore_result *result = report->result;
-    if (result->end == BZ_EXPLORE_INTERRUPTED) {
-        printf("interrupted: ");
-    } else if (result->end == BZ_EXPLORE_NO_RESOURCE) {
-        printf("%s: ", result->lack);
-    } else if (result->end == BZ_EXPLORE_STATES_MAX) {
-        printf("the limit of %" PRIu64 " states%s was reached (--max-states): ",
-               report->config->states_max,
-               result->states > report->config->states_max ? ""
-                                                           : ", or 100 times as many transitions,");
-    }
-    if (result->end != BZ_EXPLORE_DONE && result->rounds == 0) {
-        printf("nothing is proved: no round was finished. Round 0 has every value of every draw; "
-               "smaller parameters (--set) have fewer\n");
-    } else if (result->end != BZ_EXPLORE_DONE) {
-        printf("proved: no schedule with at most %u delays and cancels together fails\n",
-               result->rounds - 1);
+    struct bz_text line = {0};
+    if (result->end != BZ_EXPLORE_DONE) {
+        print_end(report);
     }
     if (result->sampled_draw != NULL) {
-        printf("no proof: the draw '%s' has more than %u values, of which three were tried; set "
-               "the parameter behind it lower\n",
-               result->sampled_draw, BZ_EXPLORE_DRAWS_MAX);
+        bz_text_add(&line,
+                    "no proof: the draw '%s' has more than %u values, of which three were tried; "
+                    "set the parameter behind it lower",
+                    result->sampled_draw, BZ_EXPLORE_DRAWS_MAX);
+        put_line(&line);
     }
     if (result->is_out_of_steps) {
         printf("no proof: schedules hit the step limit (--max-steps)\n");
@@ -113,14 +140,37 @@ static void print_limits(const struct bz_explore_report *report) {
 }
 
 static void print_findings(const struct bz_explore_report *report) {
+    struct bz_text line = {0};
     const struct bz_explore_result *result = report->result;
     for (uint32_t index = 0; index < report->findings->count; index++) {
         const struct bz_explore_finding *finding = &result->findings[index];
         printf("\n");
         bz_run_report_print_finding(&report->findings->items[index], report->program->variant);
-        print_count(finding->delays, "delay", " and ");
-        print_count(finding->cancels, "injected cancel",
-                    index > 0 || !result->is_minimal ? "\n" : ": no schedule with fewer fails\n");
+        add_count(&line, finding->delays, "delay", " and ");
+        add_count(&line, finding->cancels, "injected cancel",
+                  index > 0 || !result->is_minimal ? "" : ": no schedule with fewer fails");
+        put_line(&line);
+    }
+}
+
+static void print_complete(const struct bz_explore_report *report) {
+    const struct bz_explore_result *result = report->result;
+    struct bz_text line = {0};
+    bz_text_add(&line, "complete: ");
+    add_bounds_text(&line, report);
+    bz_text_add(&line, "; ");
+    add_count(&line, result->schedules, "schedule", ", ");
+    add_count(&line, result->states, "state", "; ");
+    if (result->finding_count > 0) {
+        add_count(&line, result->finding_count, "violation", "");
+    } else {
+        bz_text_add(&line, "no violation");
+    }
+    put_line(&line);
+    if (result->is_sweep_done && report->program->order == BZ_ORDER_ANY) {
+        bz_text_add(&line, "starvation and livelock are judged in the rounds only: an unfair order "
+                           "can make any task wait");
+        put_line(&line);
     }
 }
 
@@ -133,20 +183,7 @@ void bz_explore_report_print(const struct bz_explore_report *report, bool is_qui
     }
     printf(is_quiet ? "" : "\n");
     if (is_complete) {
-        printf("complete: ");
-        print_bounds(report);
-        printf("; ");
-        print_count(result->schedules, "schedule", ", ");
-        print_count(result->states, "state", "; ");
-        if (result->finding_count > 0) {
-            print_count(result->finding_count, "violation", "\n");
-        } else {
-            printf("no violation\n");
-        }
-        if (result->is_sweep_done && report->program->order == BZ_ORDER_ANY) {
-            printf("starvation and livelock are judged in the rounds only: an unfair order can "
-                   "make any task wait\n");
-        }
+        print_complete(report);
     } else if (result->end == BZ_EXPLORE_NONDETERMINISM) {
         printf("no proof: the same choices do not lead to the same run\n");
     } else if (result->end != BZ_EXPLORE_FOUND) {

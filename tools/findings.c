@@ -205,7 +205,7 @@ static struct bz_shrink_config shrink_config(const struct bz_program *program,
 static bool is_shrinkable(const struct bz_trace *trace) {
     const char *oracle = trace->verdict.oracle;
     return oracle != NULL && strcmp(oracle, "hang") != 0 && strcmp(oracle, "memory") != 0 &&
-           strcmp(oracle, "nondeterminism") != 0 && bz_interrupt_requested == 0;
+           strcmp(oracle, "nondeterminism") != 0;
 }
 
 /* Shrinks the run of `trace` into an empty trace. `is_shrunk` false: it stays as it is. Returns an
@@ -213,7 +213,8 @@ static bool is_shrinkable(const struct bz_trace *trace) {
 static int shrink(const char *name, const struct bz_shrink_config *config,
                   struct bz_shrink_result *result, struct bz_trace *small, bool *is_shrunk) {
     char error[BZ_ERROR_BYTES];
-    *is_shrunk = is_shrinkable(config->trace) && bz_shrink(config, result) &&
+    *is_shrunk = is_shrinkable(config->trace) && bz_interrupt_requested == 0 &&
+                 bz_shrink(config, result) &&
                  result->end != BZ_SHRINK_INTERRUPTED; /* the next session does it */
     if (*is_shrunk && !bz_shrink_record(result, small, error, sizeof error)) {
         *is_shrunk = false; /* code that is not deterministic; the finding itself stands */
@@ -233,6 +234,8 @@ int bz_findings_shrink(struct bz_kept_findings *kept, uint32_t place, const char
     struct bz_shrink_config config = shrink_config(program, &item->trace, kept->count);
     result = (struct bz_shrink_result){.runs = 0};
     int code = shrink(name, &config, &result, &item->small, &item->is_shrunk);
+    item->is_interrupted =
+        !item->is_shrunk && bz_interrupt_requested != 0 && is_shrinkable(&item->trace);
     if (item->is_shrunk) {
         item->small_size = result.after;
         item->small_program = result.program;

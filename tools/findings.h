@@ -22,6 +22,7 @@ struct bz_kept_finding {
     char path[PATH_MAX]; /* of the trace; empty: no file */
     /* The smallest run that fails in the same way; token and path are empty if there is none. */
     struct bz_trace small;
+    bool is_interrupted; /* before it was shrunk */
     bool is_shrunk;
     struct bz_program small_program;
     struct bz_shrink_size small_size;

@@ -21,7 +21,8 @@ struct bz_run_report {
     bool is_stopped;         /* by a signal, or because something ran out */
     struct bz_missed missed; /* required windows */
     struct bz_warnings warnings;
-    bool is_strict; /* warnings make it fail */
+    uint64_t stored_failed; /* traces that were tried before: no part of the campaign */
+    bool is_strict;         /* warnings make it fail */
     int exit_code;
 };
 

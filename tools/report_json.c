@@ -60,6 +60,7 @@ void bz_json_add_size(struct bz_json *object, const struct bz_shrink_size *size)
     bz_json_add_number(object, "deviations", size->deviations);
     bz_json_add_number(object, "cancels", size->cancels);
     bz_json_add_number(object, "tasks", size->tasks);
+    bz_json_add_number(object, "helpers", size->helpers);
     bz_json_add_number(object, "parameters", size->params);
     bz_json_add_number(object, "draws", size->draws);
     bz_json_add_number(object, "steps", size->steps);
@@ -159,6 +160,7 @@ void bz_json_add_replay(struct bz_json *object, const struct bz_replay_report *r
     }
     bz_json_add_number(object, "steps", report->steps);
     bz_json_add_digest(object, "digest", report->digest);
+    bz_json_add_bool(object, "cut_short", bz_replay_is_cut(report));
     if (report->violation.oracle == NULL) {
         bz_json_add_string(object, "violation", NULL);
         return;

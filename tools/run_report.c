@@ -113,6 +113,7 @@ void bz_run_report_print_finding(const struct bz_kept_finding *finding,
     struct bz_diagnosis diagnosis = {.trace = &finding->trace,
                                      .variant = variant,
                                      .token = finding->token,
+                                     .is_interrupted = finding->is_interrupted,
                                      .trace_path = or_null(finding->path)};
     if (finding->is_shrunk) {
         diagnosis.trace = &finding->small;
@@ -187,7 +188,8 @@ static void print_verdict(const struct bz_run_report *report) {
         printf("\nnothing proved: no cancel struck in the window '%s', which is required\n",
                report->missed.names[index]);
     }
-    printf("\nno violation found%s\n",
+    printf("\nno violation found%s%s\n",
+           report->stored_failed > 0 ? " in these runs, but a stored trace fails" : "",
            report->warnings.count > 0 ? ", but see the warning: little was tested" : "");
 }
 

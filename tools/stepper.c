@@ -20,7 +20,7 @@
 
 enum mode {
     MODE_STEPS = 0,
-    MODE_CHOOSE, /* another handle, or a cancel */
+    MODE_CHOOSE, /* what the next step is instead */
     MODE_TYPE,   /* a word is typed: `asks` says what for */
     MODE_HELP,
 };
@@ -34,6 +34,7 @@ struct ui {
     enum mode mode;
     const char *asks;
     bool (*typed)(struct ui *ui); /* what to do with the word */
+    char choice[INPUT_BYTES];     /* what a number is typed for */
     char word[INPUT_BYTES];
     char sought[INPUT_BYTES]; /* of the last search */
     char message[256];
@@ -201,16 +202,16 @@ static void draw_choices(struct ui *ui) {
 
 static void draw_help(struct ui *ui) {
     static const char *const lines[] = {
-        "right, l, Enter, Space   one step forward      left, h, Backspace   one step back",
-        "Home, 0                  before the first      End, $               the last step",
-        "v                        the violation         g                    to a step",
-        "/                        the next step with an event of a task or an object",
-        "n, N                     the next, the last one before",
-        "c                        choose another: what the next step is instead",
-        "    up, down: which one; Enter: take it; Tab: then default choices, or the rest",
-        "u                        back to the run that was given",
-        "s                        save this run as a trace",
-        "q, Ctrl-C                leave",
+        "right, l, Enter, Space  one step forward    left, h, Backspace  one step back",
+        "Home, 0  before the first step              End, $  the last step",
+        "v  the violation                            g  to a step",
+        "/  the next step with an event of a task or an object",
+        "n, N  the next such step, the one before",
+        "c  choose another: what the next step is instead, a handle or a cancel;",
+        "   a jump of the clock before it; the value of what it draws",
+        "   up, down: which one; Enter: take it; Tab: then default choices, or the rest",
+        "u  back to the run that was given           s  save this run as a trace",
+        "q, Ctrl-C  leave",
         "",
         "W waits, R was woken and has not resumed, C was cancelled and has not resumed",
         "* the ready handle that goes next"};
@@ -224,7 +225,10 @@ static void draw_foot(struct ui *ui) {
     if (ui->mode == MODE_TYPE) {
         bz_page_put(&ui->page, 0, "%s: %s_", ui->asks, ui->word);
     } else if (ui->mode == MODE_CHOOSE) {
-        bz_page_put(&ui->page, 0, "up down  Enter: take it  Tab: what follows  Esc: back");
+        bz_page_put(&ui->page, 0,
+                    "up down  Enter: take it  Tab: what follows  Esc: back  (%" PRIu32
+                    " of %" PRIu32 ")",
+                    ui->cursor + 1, ui->alternative_count);
     } else {
         bz_page_put(&ui->page, 0,
                     "<- -> step  g to  v violation  / n N find  c choose another  "
@@ -326,6 +330,40 @@ static void begin_choice(struct ui *ui) {
     }
 }
 
+static bool choose(struct ui *ui, const struct bz_alternative *alternative) {
+    bool is_chosen = bz_stepper_choose(&ui->stepper, alternative, ui->keeps_rest);
+    if (is_chosen) {
+        say(ui, "another run: %s; s saves it, u goes back",
+            ui->stepper.run.verdict.oracle != NULL ? ui->stepper.run.verdict.oracle : "pass");
+    } else {
+        say(ui, "%.200s", ui->stepper.error);
+    }
+    return is_chosen;
+}
+
+static bool choose_typed(struct ui *ui) {
+    struct bz_alternative alternative = ui->alternatives[ui->cursor];
+    uint64_t most = ui->stepper.state->asked.draws[alternative.draw].bound - 1;
+    if (!bz_parse_u64(ui->word, &alternative.value) || alternative.value > most) {
+        say(ui, "'%s' is none of 0..%" PRIu64, ui->word, most);
+        return false;
+    }
+    return choose(ui, &alternative);
+}
+
+static void take_alternative(struct ui *ui) {
+    const struct bz_alternative *alternative = &ui->alternatives[ui->cursor];
+    if (alternative->is_typed) {
+        const struct bz_stepper_draw *draw = &ui->stepper.state->asked.draws[alternative->draw];
+        snprintf(ui->choice, sizeof ui->choice, "'%.30s', 0..%" PRIu64, draw->label,
+                 draw->bound - 1);
+        ask(ui, ui->choice, choose_typed);
+    } else {
+        ui->mode = MODE_STEPS;
+        (void)choose(ui, alternative);
+    }
+}
+
 static void key_of_choice(struct ui *ui, int key) {
     switch (key) {
     case BZ_KEY_UP:
@@ -336,18 +374,18 @@ static void key_of_choice(struct ui *ui, int key) {
     case 'j':
         ui->cursor += ui->cursor + 1 < ui->alternative_count;
         break;
+    case BZ_KEY_HOME:
+        ui->cursor = 0;
+        break;
+    case BZ_KEY_END:
+        ui->cursor = ui->alternative_count - 1;
+        break;
     case '\t':
         ui->keeps_rest = !ui->keeps_rest;
         break;
     case '\r':
     case '\n':
-        ui->mode = MODE_STEPS;
-        if (bz_stepper_choose(&ui->stepper, &ui->alternatives[ui->cursor], ui->keeps_rest)) {
-            say(ui, "another run: %s; s saves it, u goes back",
-                ui->stepper.run.verdict.oracle != NULL ? ui->stepper.run.verdict.oracle : "pass");
-        } else {
-            say(ui, "%.200s", ui->stepper.error);
-        }
+        take_alternative(ui);
         break;
     case '\033':
     case 'q':

@@ -7,13 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tools/carry.h"
 #include "tools/cli.h"
 #include "tools/plugins.h"
 
 static void keep_failed(struct bz_stored *stored, const char *path, const struct bz_carry *carry) {
-    const struct bz_trace_verdict *verdict = &carry->record.verdict;
+    const struct bz_trace_verdict *verdict = carry->verdict;
     if (stored->failed >= BZ_STORED_MAX) {
         return;
     }
@@ -28,6 +29,30 @@ static void keep_failed(struct bz_stored *stored, const char *path, const struct
              verdict->message != NULL ? verdict->message : "");
 }
 
+static void count(struct bz_stored *stored, const char *path, const struct bz_carry *carry) {
+    const struct bz_replay_report *report = &carry->report;
+    switch (carry->result) {
+    case BZ_CARRY_FAILS:
+    case BZ_CARRY_FAILS_OTHERWISE:
+        keep_failed(stored, path, carry);
+        stored->failed++;
+        stored->tried++;
+        break;
+    case BZ_CARRY_PASSES:
+        stored->passed++;
+        stored->unfit += report->choices_made < report->choices;
+        stored->tried++;
+        break;
+    case BZ_CARRY_CUT_SHORT:
+        stored->cut++;
+        break;
+    default:
+        break;
+    }
+}
+
+/* --- of --corpus ------------------------------------------------------------------------------ */
+
 static int try_trace(struct bz_stored *stored, const char *name, const char *path,
                      const struct bz_trace *trace, const struct bz_program *program) {
     struct bz_carry carry;
@@ -37,27 +62,16 @@ static int try_trace(struct bz_stored *stored, const char *name, const char *pat
         code = bz_cli_fail(name, carry.result == BZ_CARRY_LACKS ? BZ_EXIT_INTERNAL : BZ_EXIT_USAGE,
                            "--corpus: %s: %s", path, carry.message);
     }
-    bool has_failed = carry.result == BZ_CARRY_FAILS || carry.result == BZ_CARRY_FAILS_OTHERWISE;
-    stored->tried += has_failed || carry.result == BZ_CARRY_PASSES;
-    if (has_failed) {
-        keep_failed(stored, path, &carry);
-        stored->failed++;
-    }
+    count(stored, path, &carry);
     bz_carry_fini(&carry);
     return code;
 }
 
-static int try_file(struct bz_stored *stored, const char *name, const char *folder,
-                    const char *file, const struct bz_program *program) {
-    char path[PATH_MAX];
+static int try_file(struct bz_stored *stored, const char *name, const char *path,
+                    const struct bz_program *program) {
     char error[BZ_ERROR_BYTES];
     struct bz_trace trace;
     int code = BZ_EXIT_OK;
-    int length = snprintf(path, sizeof path, "%s/%s", folder, file);
-    if (length < 0 || (size_t)length >= sizeof path) {
-        return bz_cli_fail(name, BZ_EXIT_USAGE, "--corpus: a path in '%.64s...' is too long",
-                           folder);
-    }
     bz_trace_init(&trace);
     if (!bz_trace_read(&trace, path, error, sizeof error)) {
         code = bz_cli_fail(name, BZ_EXIT_USAGE, "--corpus: %s", error);
@@ -68,23 +82,122 @@ static int try_file(struct bz_stored *stored, const char *name, const char *fold
     return code;
 }
 
-int bz_stored_try(struct bz_stored *stored, const char *name, const char *folder,
-                  const struct bz_program *program) {
-    struct dirent **entries;
-    int count = bz_carry_list(folder, &entries);
+/* --- of --out --------------------------------------------------------------------------------- */
+
+static bool is_own(const struct bz_trace *trace, const struct bz_program *program) {
+    return trace->verdict.oracle != NULL && strcmp(trace->scenario, program->scenario->name) == 0 &&
+           strcmp(trace->variant, program->variant->name) == 0;
+}
+
+static int try_own_file(struct bz_stored *stored, const char *name, const char *path,
+                        const struct bz_program *program) {
+    char error[BZ_ERROR_BYTES];
+    struct bz_trace trace;
     int code = BZ_EXIT_OK;
-    if (count < 0) {
-        return bz_cli_fail(name, bz_cli_exit_of_errno(errno),
-                           "--corpus: cannot read the folder '%s': %s", folder, strerror(errno));
+    bz_trace_init(&trace);
+    if (!bz_trace_read(&trace, path, error, sizeof error) || !is_own(&trace, program)) {
+        bz_trace_fini(&trace);
+        return code;
     }
-    for (int index = 0; index < count; index++) {
-        if (code == BZ_EXIT_OK && bz_interrupt_requested == 0) {
-            code = try_file(stored, name, folder, entries[index]->d_name, program);
+    stored->is_cut_off = stored->tried + stored->cut >= BZ_STORED_OWN_MAX;
+    if (!stored->is_cut_off) {
+        struct bz_carry carry;
+        bz_carry(&carry, &trace, NULL);
+        if (carry.result == BZ_CARRY_LACKS) {
+            code = bz_cli_fail(name, BZ_EXIT_INTERNAL, "%s: %s", path, carry.message);
+        }
+        count(stored, path, &carry);
+        bz_carry_fini(&carry);
+    }
+    bz_trace_fini(&trace);
+    return code;
+}
+
+/* --- a folder --------------------------------------------------------------------------------- */
+
+/* Calls `try` for each *.json in the order of names, until one fails. -1: the folder cannot be
+ * read, see errno. */
+static int try_folder(struct bz_stored *stored, const char *name, const char *folder,
+                      const struct bz_program *program,
+                      int (*try)(struct bz_stored *, const char *, const char *,
+                                 const struct bz_program *)) {
+    struct dirent **entries;
+    char path[PATH_MAX];
+    int files = bz_carry_list(folder, &entries);
+    int code = BZ_EXIT_OK;
+    for (int index = 0; index < files; index++) {
+        int length = snprintf(path, sizeof path, "%s/%s", folder, entries[index]->d_name);
+        if (code == BZ_EXIT_OK && bz_interrupt_requested == 0 && !stored->is_cut_off) {
+            code =
+                length > 0 && (size_t)length < sizeof path
+                    ? try(stored, name, path, program)
+                    : bz_cli_fail(name, BZ_EXIT_USAGE, "a path in '%.64s...' is too long", folder);
         }
         free(entries[index]);
     }
-    free(entries);
-    return code;
+    if (files >= 0) {
+        free(entries);
+    }
+    return files < 0 ? -1 : code;
+}
+
+int bz_stored_try(struct bz_stored *stored, const char *name, const char *folder,
+                  const struct bz_program *program) {
+    int code = try_folder(stored, name, folder, program, try_file);
+    return code >= 0
+               ? code
+               : bz_cli_fail(name, bz_cli_exit_of_errno(errno),
+                             "--corpus: cannot read the folder '%s': %s", folder, strerror(errno));
+}
+
+int bz_stored_try_own(struct bz_stored *stored, const char *name, const char *folder,
+                      const struct bz_program *program) {
+    int code = try_folder(stored, name, folder, program, try_own_file);
+    return code < 0 ? BZ_EXIT_OK : code; /* it can be written to, if not read */
+}
+
+bool bz_stored_is_same_folder(const char *a, const char *b) {
+    struct stat left;
+    struct stat right;
+    return stat(a, &left) == 0 && stat(b, &right) == 0 && left.st_dev == right.st_dev &&
+           left.st_ino == right.st_ino;
+}
+
+/* --- what became of them ---------------------------------------------------------------------- */
+
+/* "2 stored traces of contended pass now" */
+static void say(const char *name, uint64_t number, const struct bz_program *program,
+                const char *singular, const char *plural) {
+    if (number > 0) {
+        (void)bz_cli_fail(name, BZ_EXIT_OK, "%" PRIu64 " stored trace%s of %s %s", number,
+                          number == 1 ? "" : "s", program->scenario->name,
+                          number == 1 ? singular : plural);
+    }
+}
+
+void bz_stored_say_own(const struct bz_stored *stored, const char *name,
+                       const struct bz_program *program, bool is_quiet) {
+    if (stored->failed > 0) {
+        const struct bz_stored_failure *first = &stored->failures[0];
+        (void)bz_cli_fail(name, BZ_EXIT_OK,
+                          "%" PRIu64 " stored trace%s of %s still fail%s: %s, step %" PRIu64
+                          " of '%s'%s",
+                          stored->failed, stored->failed == 1 ? "" : "s", program->scenario->name,
+                          stored->failed == 1 ? "s" : "", first->oracle, first->step, first->path,
+                          stored->failed == 1 ? "" : " is the first");
+    }
+    if (is_quiet) {
+        return;
+    }
+    say(name, stored->passed - stored->unfit, program, "passes now", "pass now");
+    say(name, stored->unfit, program, "diverges: some of its choices no longer fit; it passes",
+        "diverge: some of their choices no longer fit; they pass");
+    say(name, stored->cut, program, "was cut short by its step limit, and proves nothing",
+        "were cut short by their step limit, and prove nothing");
+    if (stored->is_cut_off) {
+        (void)bz_cli_fail(name, BZ_EXIT_OK, "more than %u stored traces: the rest was not tried",
+                          BZ_STORED_OWN_MAX);
+    }
 }
 
 static uint64_t kept(const struct bz_stored *stored) {
@@ -112,15 +225,23 @@ void bz_stored_print(const struct bz_stored *stored, const struct bz_program *pr
         print_failure(&stored->failures[index], program);
     }
     if (!is_quiet) {
-        printf("stored traces: %" PRIu64 " tried, %" PRIu64 " failed\n\n", stored->tried,
+        printf("stored traces: %" PRIu64 " tried, %" PRIu64 " failed\n", stored->tried,
                stored->failed);
+        if (stored->unfit > 0) {
+            printf("  of those that passed, %" PRIu64 " diverged: some choices did not fit\n",
+                   stored->unfit);
+        }
+        printf("\n");
     }
 }
 
-void bz_stored_add_json(const struct bz_stored *stored, struct bz_json *object) {
-    struct bz_json *root = bz_json_add_object(object, "stored");
+void bz_stored_add_json(const struct bz_stored *stored, struct bz_json *object, const char *key) {
+    struct bz_json *root = bz_json_add_object(object, key);
     bz_json_add_number(root, "tried", stored->tried);
     bz_json_add_number(root, "failed", stored->failed);
+    bz_json_add_number(root, "passed", stored->passed);
+    bz_json_add_number(root, "unfit", stored->unfit);
+    bz_json_add_number(root, "cut_short", stored->cut);
     struct bz_json *array = bz_json_add_array(root, "failures");
     for (uint64_t index = 0; index < kept(stored); index++) {
         const struct bz_stored_failure *failure = &stored->failures[index];

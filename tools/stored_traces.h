@@ -1,12 +1,16 @@
-/* `run --corpus`: the traces of a folder are tried before the first seed, as Hypothesis tries what
- * failed before.
+/* The traces of a folder are tried before the first seed, as Hypothesis tries what failed before.
  *
- * Every trace of the campaign's scenario is carried over to the campaign's variant (carry.h), with
- * the settings that it was recorded with. These runs are no part of the campaign: its seeds, its
- * counts, its digest and its checkpoint are the same with and without them. So a stored trace that
- * fails ends the session before the campaign begins, unless it is to keep going; it is a violation
- * for the exit status. The folder of --out is not tried by itself: a campaign that is run again
- * would report its own finding twice, and its output would depend on what else lies there. */
+ * `run --corpus`: every trace of the campaign's scenario is carried over to the campaign's variant
+ * (carry.h). One that fails ends the session before the campaign begins, unless it is to keep
+ * going. A file that cannot be read is an error.
+ *
+ * `run --out`: so is every trace of a violation that an earlier campaign of the same scenario and
+ * variant has kept in its folder, up to BZ_STORED_OWN_MAX of them. They never stop the campaign,
+ * and other files are skipped: the folder may hold anything.
+ *
+ * Each has the settings that it was recorded with. These runs are no part of the campaign: its
+ * seeds, its counts, its digest, its findings and its checkpoint are the same with and without
+ * them. One that fails is a violation for the exit status. */
 #ifndef BZ_TOOLS_STORED_TRACES_H
 #define BZ_TOOLS_STORED_TRACES_H
 
@@ -18,7 +22,8 @@
 #include "traces/json.h"
 #include "traces/trace.h"
 
-#define BZ_STORED_MAX 16u /* that are kept */
+#define BZ_STORED_MAX 16u /* failures that are kept */
+#define BZ_STORED_OWN_MAX 200u
 
 struct bz_stored_failure {
     char path[PATH_MAX];
@@ -32,6 +37,10 @@ struct bz_stored_failure {
 struct bz_stored {
     uint64_t tried; /* of the scenario, and applicable */
     uint64_t failed;
+    uint64_t passed;
+    uint64_t unfit;  /* of these, choices no longer fit: the schedule is another one */
+    uint64_t cut;    /* by the step limit: neither */
+    bool is_cut_off; /* there are more than BZ_STORED_OWN_MAX */
     struct bz_stored_failure failures[BZ_STORED_MAX]; /* the first of them */
 };
 
@@ -40,11 +49,23 @@ struct bz_stored {
 int bz_stored_try(struct bz_stored *stored, const char *name, const char *folder,
                   const struct bz_program *program);
 
+/* Tries those that earlier campaigns kept in the folder of --out. Not BZ_EXIT_OK after a message: a
+ * resource ran out. */
+int bz_stored_try_own(struct bz_stored *stored, const char *name, const char *folder,
+                      const struct bz_program *program);
+
+/* Whether two folders are one. */
+bool bz_stored_is_same_folder(const char *a, const char *b);
+
+/* Says on stderr what became of them, a line for each outcome. `is_quiet`: of failures alone. */
+void bz_stored_say_own(const struct bz_stored *stored, const char *name,
+                       const struct bz_program *program, bool is_quiet);
+
 /* Prints those that failed, with the command that shows each, and a summary unless `is_quiet`. */
 void bz_stored_print(const struct bz_stored *stored, const struct bz_program *program,
                      bool is_quiet);
 
-/* Adds the same to a document as `stored`. */
-void bz_stored_add_json(const struct bz_stored *stored, struct bz_json *object);
+/* Adds the same to a document, under this key. */
+void bz_stored_add_json(const struct bz_stored *stored, struct bz_json *object, const char *key);
 
 #endif

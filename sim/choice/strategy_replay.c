@@ -163,6 +163,37 @@ static uint64_t replay_draw(void *opaque, enum bz_choice_kind kind, const struct
     return 0;
 }
 
+/* --- somebody listens ------------------------------------------------------------------------- */
+
+static uint32_t lenient_next(void *opaque, const struct bz_ready *ready, uint32_t count,
+                             uint32_t step) {
+    const struct bz_replay_listener *listener = ((struct bz_replay_state *)opaque)->listener;
+    uint32_t chosen = replay_next(opaque, ready, count, step);
+    if (listener != NULL && listener->next != NULL) {
+        listener->next(listener->context, ready, count, chosen, step);
+    }
+    return chosen;
+}
+
+static bool lenient_jump(void *opaque, uint32_t step) {
+    const struct bz_replay_listener *listener = ((struct bz_replay_state *)opaque)->listener;
+    bool is_jump = replay_jump(opaque, step);
+    if (listener != NULL && listener->jump != NULL) {
+        listener->jump(listener->context, is_jump, step);
+    }
+    return is_jump;
+}
+
+static uint64_t lenient_draw(void *opaque, enum bz_choice_kind kind, const struct bz_draw *draw,
+                             uint32_t step) {
+    const struct bz_replay_listener *listener = ((struct bz_replay_state *)opaque)->listener;
+    uint64_t value = replay_draw(opaque, kind, draw, step);
+    if (listener != NULL && listener->draw != NULL) {
+        listener->draw(listener->context, kind, draw, value, step);
+    }
+    return value;
+}
+
 bool bz_replay_state_finish(struct bz_replay_state *state, uint32_t last_step) {
     if (state->is_strict && next_entry(state) != NULL) {
         diverge(state, next_entry(state), last_step); /* its place was never reached */
@@ -171,14 +202,16 @@ bool bz_replay_state_finish(struct bz_replay_state *state, uint32_t last_step) {
 }
 
 #define REPLAYS                                                                                    \
-    .reads_ready = true, .state_bytes = sizeof(struct bz_replay_state), .next = replay_next,       \
-    .cancel_gap = bz_gap_none, .cancel = replay_cancel, .jump_gap = bz_gap_none,                   \
-    .jump = replay_jump, .draw = replay_draw
+    .reads_ready = true, .state_bytes = sizeof(struct bz_replay_state), .cancel_gap = bz_gap_none, \
+    .cancel = replay_cancel, .jump_gap = bz_gap_none
 
 const struct bz_strategy bz_strategy_replay_strict = {
     .name = "replay-strict",
     .summary = "choices from a tape whose entries must all fit",
     .begin = strict_begin,
+    .next = replay_next,
+    .jump = replay_jump,
+    .draw = replay_draw,
     REPLAYS,
 };
 
@@ -186,5 +219,8 @@ const struct bz_strategy bz_strategy_replay_lenient = {
     .name = "replay-lenient",
     .summary = "choices from a tape; skips what does not fit",
     .begin = lenient_begin,
+    .next = lenient_next,
+    .jump = lenient_jump,
+    .draw = lenient_draw,
     REPLAYS,
 };

@@ -14,6 +14,17 @@
 #include "sim/choice/strategy.h"
 #include "sim/choice/tape.h"
 
+/* Hears what a lenient replay is asked and what it says: the legal choices of each place, for
+ * people who look at one run. A function may be NULL. */
+struct bz_replay_listener {
+    void (*next)(void *context, const struct bz_ready *ready, uint32_t count, uint32_t chosen,
+                 uint32_t step);
+    void (*jump)(void *context, bool is_jump, uint32_t step);
+    void (*draw)(void *context, enum bz_choice_kind kind, const struct bz_draw *draw,
+                 uint64_t value, uint32_t step);
+    void *context;
+};
+
 struct bz_replay_state {
     const struct bz_tape *tape;
     size_t cursor; /* strict: the entries before it were used */
@@ -21,7 +32,8 @@ struct bz_replay_state {
     bool is_diverged;
     size_t diverged_entry; /* index of the entry that did not fit */
     uint32_t diverged_step;
-    uint8_t *made; /* lenient: by entry; NULL: nobody asks */
+    uint8_t *made;                             /* lenient: by entry; NULL: nobody asks */
+    const struct bz_replay_listener *listener; /* lenient; NULL: nobody listens */
 };
 
 extern const struct bz_strategy bz_strategy_replay_strict;

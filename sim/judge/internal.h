@@ -276,6 +276,14 @@ void bz_judge_print_windows(const struct bz_judge *judge, char separator, char *
 /* How many tasks this object has woken so far. */
 uint32_t bz_judge_wakes(struct bz_judge *judge, uint32_t object);
 
+/* An object's name in a message, as a trace has it: "key#2" if an earlier object is 'key', too. ""
+ * for 0. O(objects). */
+#define BZ_LABEL_NAME_MAX 128u
+struct bz_label {
+    char text[BZ_LABEL_NAME_MAX + 16];
+};
+struct bz_label bz_judge_label(const struct bz_judge *judge, uint32_t object);
+
 static inline struct bz_shadow_object *bz_judge_shadow_object(const struct bz_judge *judge,
                                                               uint32_t number) {
     return &judge->shadow.objects[number];

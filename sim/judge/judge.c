@@ -176,7 +176,7 @@ static void describe_place(const struct bz_judge *judge, enum bz_op op, uint32_t
         snprintf(text, bytes, "in a step of %s", name);
     } else {
         snprintf(text, bytes, "in a step of %s, inside %s of '%.64s'", name, bz_op_name(op),
-                 bz_judge_object_name(judge, object));
+                 bz_judge_label(judge, object).text);
     }
 }
 

@@ -49,6 +49,14 @@ struct bz_replay_report {
     size_t choices_made;
 };
 
+/* Whether the run has no verdict, because it did not come to its end. */
+static inline bool bz_replay_is_cut(const struct bz_replay_report *report) {
+    return report->violation.oracle == NULL && report->end != BZ_RUN_PASSED;
+}
+
+/* What the run came to: the oracle, "pass", or "cut short by its step limit". */
+const char *bz_replay_verdict(const struct bz_replay_report *report);
+
 /* Runs the tape of a run that was kept (`run` NULL: of the last run), and fills `trace`, which is
  * empty but for its header. If the two runs differ, the program is not deterministic: the report
  * says where, and the verdict of the trace is a violation of `nondeterminism`. A trace without a

@@ -52,7 +52,7 @@ static const char *print_state(const struct bz_judge *judge, uint32_t task, char
     int used = snprintf(text, STATE_BYTES, "%s%s", phases[entry->phase], is_woken ? ", woken" : "");
     if (entry->op != BZ_OP_NONE) {
         snprintf(text + used, STATE_BYTES - (size_t)used, ", in %s of '%s'", bz_op_name(entry->op),
-                 bz_judge_object_name(judge, entry->object));
+                 bz_judge_label(judge, entry->object).text);
     }
     return text;
 }

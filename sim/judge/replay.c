@@ -209,6 +209,13 @@ static void report_run(struct bz_replay_report *report, const struct bz_judge *j
     }
 }
 
+const char *bz_replay_verdict(const struct bz_replay_report *report) {
+    return report->violation.oracle != NULL     ? report->violation.oracle
+           : report->end == BZ_RUN_PASSED       ? "pass"
+           : report->end == BZ_RUN_OUT_OF_STEPS ? "cut short by its step limit"
+                                                : "cut short";
+}
+
 /* Reports a source that broke a rule, or a lack of memory. */
 static bool is_refused(const struct bz_judge *judge, char *error, size_t error_bytes) {
     const char *problem = bz_judge_error(judge);

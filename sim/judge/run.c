@@ -351,6 +351,21 @@ const char *bz_judge_task_name(const struct bz_judge *judge, uint32_t task, char
     return buffer;
 }
 
+struct bz_label bz_judge_label(const struct bz_judge *judge, uint32_t object) {
+    struct bz_label label;
+    const char *name = bz_judge_object_name(judge, object);
+    uint32_t other = 1;
+    while (other < object && name != NULL && strcmp(judge->shadow.objects[other].name, name) != 0) {
+        other++;
+    }
+    if (name == NULL || other == object) {
+        snprintf(label.text, sizeof label.text, "%s", name == NULL ? "" : name);
+    } else {
+        snprintf(label.text, sizeof label.text, "%.*s#%u", (int)BZ_LABEL_NAME_MAX, name, object);
+    }
+    return label;
+}
+
 const char *bz_judge_object_name(const struct bz_judge *judge, uint32_t object) {
     bool is_one = object != 0 && object <= judge->shadow.object_count;
     return is_one ? judge->shadow.objects[object].name : NULL;

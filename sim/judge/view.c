@@ -1,5 +1,6 @@
 #include "sim/judge/view.h"
 
+#include "sim/choice/strategy_replay.h"
 #include "sim/judge/internal.h"
 
 uint32_t bz_judge_task_count(const struct bz_judge *judge) {
@@ -77,4 +78,10 @@ uint32_t bz_judge_view_line(const struct bz_judge *judge, uint32_t object, uint3
         }
     }
     return count;
+}
+
+void bz_judge_listen(struct bz_judge *judge, const struct bz_replay_listener *listener) {
+    if (judge->strategy == &bz_strategy_replay_lenient) {
+        ((struct bz_replay_state *)judge->strategy_state)->listener = listener;
+    }
 }

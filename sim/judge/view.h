@@ -47,6 +47,11 @@ bool bz_judge_view_object(const struct bz_judge *judge, uint32_t object,
 uint32_t bz_judge_view_line(const struct bz_judge *judge, uint32_t object, uint32_t *tasks,
                             uint32_t max);
 
+/* Listens to the choices of a run that replays leniently, from now until it ends (see
+ * strategy_replay.h). `listener` must outlive the run. Does nothing to any other run. */
+struct bz_replay_listener;
+void bz_judge_listen(struct bz_judge *judge, const struct bz_replay_listener *listener);
+
 BZ_END_DECLS
 
 #endif

@@ -137,6 +137,9 @@ void bz_world_begin(struct bz_world *world) {
     bz_loop_reset(world->loop);
     bz_driver_observe(world->loop, &native->observer);
     native->outside_is_past = true;
+    if (native->watch != NULL && native->watch->begin != NULL) {
+        native->watch->begin(native->watch->context, world);
+    }
 }
 
 /* --- the clock -------------------------------------------------------------------------------- */

@@ -44,11 +44,13 @@ void bz_world_begin(struct bz_world *world);
 /* Runs until nothing can run, an oracle objects, or the step limit is hit. */
 void bz_world_run(struct bz_world *world);
 
-/* Watches one run: bz_world_run() makes it step by step and calls before_step() before each one,
- * with its number, and after_last() when no further one comes. There the watcher may look at the
+/* Watches one run: bz_world_begin() calls begin(), before the set-up. bz_world_run() makes the run
+ * step by step and calls before_step() before each one, with its number, and after_last() when no
+ * further one comes. There the watcher may look at the
  * world (look.h). False from before_step() ends the run (BZ_RUN_GIVEN_UP). For people, not for
  * campaigns; the run is the same. `watch` must outlive the run; NULL: nobody watches. */
 struct bz_world_watch {
+    void (*begin)(void *context, struct bz_world *world); /* NULL: nothing */
     bool (*before_step)(void *context, struct bz_world *world, uint32_t step);
     void (*after_last)(void *context, struct bz_world *world); /* NULL: nothing */
     void *context;

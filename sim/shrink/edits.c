@@ -67,7 +67,8 @@ static uint32_t find(const struct bz_board *board, const struct bz_edit *choice)
 
 /* --- notes ------------------------------------------------------------------------------------ */
 
-/* A new choice point. Returns whether the script answers it, and how: below `bound`. */
+/* A new choice point. Returns whether its answer is given, by the script or as the forced one, and
+ * which: below `bound`. */
 static bool ask_script(struct bz_board *board, struct bz_edit_point point, uint64_t bound,
                        uint64_t *answer) {
     const struct bz_answers *script = &board->script;
@@ -76,6 +77,10 @@ static bool ask_script(struct bz_board *board, struct bz_edit_point point, uint6
     }
     board->question++;
     *answer = 0;
+    if (board->source == BZ_EDIT_BY_EDITS && board->question == board->forced_question) {
+        *answer = board->forced_answer < bound ? board->forced_answer : 0;
+        return true;
+    }
     if (board->source != BZ_EDIT_BY_SCRIPT) {
         return false;
     }
@@ -139,9 +144,10 @@ static void edits_begin(void *state, const struct bz_strategy_start *start) {
     board->run++;
     board->question = 0;
     board->looked = 0;
+    board->loop_draws = 0;
     board->script_cursor = 0;
     board->jumps = 0;
-    bz_rng_seed(&board->free, start->seed);
+    bz_rng_seed(&board->free, start->seed ^ board->free_seed);
     board->jump_seen = 0;
     if (board->source == BZ_EDIT_BY_TAPE) {
         struct bz_strategy_start own = *start;
@@ -294,6 +300,10 @@ static uint64_t edits_draw(void *state, enum bz_choice_kind kind, const struct b
                              .bound = draw->bound};
     bool is_answered = ask_script(board, (struct bz_edit_point){draw->bound, BZ_CHOICE_DATA},
                                   draw->bound, &answer);
+    if (draw->owner == 0 && board->loop_draws < BZ_EDITS_LOOP_DRAWS_MAX) {
+        board->loop_labels[board->loop_draws] = draw->label;
+    }
+    board->loop_draws += draw->owner == 0;
     if (board->source == BZ_EDIT_BY_TAPE) {
         answer = bz_strategy_replay_strict.draw(&board->replay, kind, draw, step);
     } else if (is_free(board, step)) {

@@ -56,6 +56,9 @@ bool bz_shrink_improve(struct bz_shrinking *shrinking);
 int bz_shrink_compare(const struct bz_shrink_size *a, const struct bz_edits *a_edits,
                       const struct bz_shrink_size *b, const struct bz_edits *b_edits);
 
+/* The tasks of the program in the present run; not those that the variant creates. */
+uint32_t bz_shrink_tasks_of(const struct bz_judge *judge);
+
 void bz_edits_copy(struct bz_edits *to, const struct bz_edits *from);
 
 /* --- contained.c ------------------------------------------------------------------------------ */
@@ -91,7 +94,25 @@ bool bz_shrink_choices(struct bz_shrinking *shrinking);
 /* Lowers the parameters of the program. */
 bool bz_shrink_params(struct bz_shrinking *shrinking);
 
+/* Leaves out tasks: any of them, with a parameter that counts them. */
+bool bz_shrink_tasks(struct bz_shrinking *shrinking);
+
 /* Tries every schedule of the program with as few choices as the best run. */
 bool bz_shrink_search(struct bz_shrinking *shrinking);
+
+/* Likewise of the trial's program, with no more choices than this. */
+struct bz_shrink_limits {
+    uint32_t deviations;
+    uint32_t cancels;
+    uint32_t choices; /* 0: one more than the best run has */
+    uint64_t runs;
+};
+bool bz_shrink_search_within(struct bz_shrinking *shrinking, const struct bz_shrink_limits *limits);
+
+/* Tries small schedules of small programs that no single step down leads to. */
+bool bz_shrink_leap(struct bz_shrinking *shrinking);
+
+/* Mixes programs with fewer tasks from what is drawn in the best one. */
+bool bz_shrink_mix(struct bz_shrinking *shrinking);
 
 #endif

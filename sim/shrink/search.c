@@ -21,6 +21,7 @@ struct level {
 struct searching {
     struct bz_shrinking *shrinking;
     struct level *levels;
+    const struct bz_shrink_limits *limits;
     uint64_t runs_max; /* this search stops then */
     uint64_t cost_max;
     uint32_t deviations; /* of the script */
@@ -80,9 +81,11 @@ static void choose_all(struct searching *searching, uint32_t depth, uint32_t lef
         return;
     }
     const struct bz_shrink_size *best = &searching->shrinking->best->size;
-    uint32_t *spent =
-        point->kind == BZ_CHOICE_CANCEL ? &searching->cancels : &searching->deviations;
-    if (*spent == (point->kind == BZ_CHOICE_CANCEL ? best->cancels : best->deviations)) {
+    const struct bz_shrink_limits *limits = searching->limits;
+    bool is_cancel = point->kind == BZ_CHOICE_CANCEL;
+    uint32_t *spent = is_cancel ? &searching->cancels : &searching->deviations;
+    uint32_t limit = is_cancel ? limits->cancels : limits->deviations;
+    if (*spent >= limit || *spent >= (is_cancel ? best->cancels : best->deviations)) {
         return;
     }
     ++*spent;
@@ -113,25 +116,35 @@ static void search_from(struct searching *searching, uint32_t depth, uint32_t le
     }
 }
 
-bool bz_shrink_search(struct bz_shrinking *shrinking) {
+bool bz_shrink_search_within(struct bz_shrinking *shrinking,
+                             const struct bz_shrink_limits *limits) {
+    uint64_t runs = (shrinking->runs_max - shrinking->result->runs) / BUDGET_SHARE;
     struct searching searching = {
         .shrinking = shrinking,
+        .limits = limits,
         .levels = malloc((DEPTH_MAX + 1) * sizeof(struct level)),
-        .runs_max = shrinking->result->runs +
-                    (shrinking->runs_max - shrinking->result->runs) / BUDGET_SHARE,
+        .runs_max = shrinking->result->runs + (runs < limits->runs ? runs : limits->runs),
         .cost_max = shrinking->cost + (shrinking->cost_max - shrinking->cost) / BUDGET_SHARE};
     if (searching.levels == NULL) {
         bz_lack_text(shrinking->result->lack, BZ_LACK_BYTES, NULL, "a shrinking run");
         return false;
     }
-    shrinking->board->source = BZ_EDIT_BY_SCRIPT;
+    const struct bz_edits *best = &shrinking->best->edits;
     uint32_t count = 0;
-    while (count <= shrinking->best->edits.count + 1 && count <= DEPTH_MAX && goes_on(&searching)) {
+    shrinking->board->source = BZ_EDIT_BY_SCRIPT;
+    while (count <= (limits->choices > 0 ? limits->choices : best->count + 1) &&
+           count <= DEPTH_MAX && goes_on(&searching)) {
         shrinking->board->script.count = 0;
         search_from(&searching, 0, count);
         count += !searching.is_cut;
     }
-    shrinking->is_searched = count > shrinking->best->edits.count && !searching.skips_draws;
+    shrinking->is_searched = count > best->count && !searching.skips_draws;
     free(searching.levels);
     return searching.has_improved;
+}
+
+bool bz_shrink_search(struct bz_shrinking *shrinking) {
+    const struct bz_shrink_limits limits = {
+        .deviations = UINT32_MAX, .cancels = UINT32_MAX, .runs = UINT64_MAX};
+    return bz_shrink_search_within(shrinking, &limits);
 }

@@ -10,7 +10,8 @@
 #include "sim/shrink/internal.h"
 
 #define RUNS_BETWEEN_REPORTS 256u
-#define LONG_RUN 500u /* steps */
+#define LONG_RUN 500u  /* steps */
+#define LEAPS_SHARE 5u /* of a budget, one part in so many is kept for leaps */
 
 /* --- sizes ------------------------------------------------------------------------------------ */
 
@@ -20,15 +21,11 @@ static int compare_numbers(uint64_t a, uint64_t b) {
 
 int bz_shrink_compare(const struct bz_shrink_size *a, const struct bz_edits *a_edits,
                       const struct bz_shrink_size *b, const struct bz_edits *b_edits) {
-    const uint64_t pairs[][2] = {{a->deviations, b->deviations},
-                                 {a->cancels, b->cancels},
-                                 {a->tasks, b->tasks},
-                                 {a->params, b->params},
-                                 {a->params_sum, b->params_sum},
-                                 {a->draws, b->draws},
-                                 {a->steps, b->steps},
-                                 {a->weight, b->weight},
-                                 {a_edits->count, b_edits->count}};
+    const uint64_t pairs[][2] = {{a->deviations, b->deviations}, {a->cancels, b->cancels},
+                                 {a->tasks, b->tasks},           {a->helpers, b->helpers},
+                                 {a->params, b->params},         {a->params_sum, b->params_sum},
+                                 {a->draws, b->draws},           {a->steps, b->steps},
+                                 {a->weight, b->weight},         {a_edits->count, b_edits->count}};
     for (size_t index = 0; index < sizeof pairs / sizeof pairs[0]; index++) {
         int order = compare_numbers(pairs[index][0], pairs[index][1]);
         if (order != 0) {
@@ -68,6 +65,14 @@ static uint32_t count_cancels(const struct bz_run_stats *stats) {
         }
     }
     return (uint32_t)sum;
+}
+
+uint32_t bz_shrink_tasks_of(const struct bz_judge *judge) {
+    uint32_t helpers = 0;
+    for (uint32_t task = 1; task <= judge->shadow.task_count; task++) {
+        helpers += judge->shadow.tasks[task].is_helper;
+    }
+    return judge->shadow.task_count - helpers;
 }
 
 void bz_edits_copy(struct bz_edits *to, const struct bz_edits *from) {
@@ -151,7 +156,8 @@ bool bz_shrink_try(struct bz_shrinking *shrinking, struct bz_shrink_size *size) 
         return false;
     }
     *size = (struct bz_shrink_size){.cancels = count_cancels(bz_judge_stats(judge)),
-                                    .tasks = judge->shadow.task_count,
+                                    .tasks = bz_shrink_tasks_of(judge),
+                                    .helpers = judge->shadow.task_count - bz_shrink_tasks_of(judge),
                                     .steps = bz_judge_steps(judge)};
     measure_choices(&board->made, size);
     measure_params(&shrinking->trial->program, size);
@@ -234,6 +240,7 @@ static bool run_passes(struct bz_shrinking *shrinking) {
     while (has_changed && bz_shrink_goes_on(shrinking)) {
         (void)bz_shrink_choices(shrinking);
         has_changed = bz_shrink_params(shrinking);
+        has_changed |= bz_shrink_tasks(shrinking);
         has_changed |= bz_shrink_search(shrinking);
     }
     shrinking->is_settled = !has_changed && bz_shrink_goes_on(shrinking);
@@ -264,9 +271,15 @@ static void shrink(struct bz_shrinking *shrinking) {
     shrinking->runs_max = runs_max / 3; /* the rest is for the other starts */
     shrinking->cost_max = cost_max / 3;
     (void)run_passes(shrinking);
+    shrinking->runs_max = runs_max - runs_max / LEAPS_SHARE;
+    shrinking->cost_max = cost_max - cost_max / LEAPS_SHARE;
+    begin_elsewhere(shrinking);
     shrinking->runs_max = runs_max;
     shrinking->cost_max = cost_max;
-    begin_elsewhere(shrinking);
+    while (bz_shrink_goes_on(shrinking) &&
+           (bz_shrink_leap(shrinking) || bz_shrink_mix(shrinking))) {
+        (void)run_passes(shrinking);
+    }
     bool is_settled = shrinking->is_settled;
     result->end = is_stopped(shrinking)                  ? BZ_SHRINK_INTERRUPTED
                   : is_settled && shrinking->is_searched ? BZ_SHRINK_MINIMAL

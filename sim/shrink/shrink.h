@@ -2,18 +2,21 @@
  *
  * In the same way means: the same oracle, object (by name), operation and window. Smaller means, in
  * this order: fewer deviations from a plain FIFO loop (a handle out of turn, a clock jump), fewer
- * cancels (injected, or the program's own), fewer tasks, smaller parameters, fewer and smaller
- * draws, fewer steps.
+ * cancels (injected, or the program's own), fewer tasks of the program, fewer helpers, smaller
+ * parameters, fewer and smaller draws, fewer steps.
  *
  *   1. Choices are taken away, in groups and then one by one (A. Zeller, R. Hildebrandt,
  *      "Simplifying and Isolating Failure-Inducing Input", TSE 2002), and come earlier.
  *   2. Parameters go to their least values. If the choices do not fit the smaller program, some
  *      runs of it on fixed seeds look for others that do.
- *   3. All schedules with as few choices as the best run are tried, as far as the budget lasts. So
- *      the result depends little on the run that was given.
+ *   3. Tasks are left out, whichever they are, with a parameter that counts them.
+ *   4. All schedules with as few choices as the best run are tried, as far as the budget lasts.
  *
- * Again from 1, until nothing changes. The result is the same on every machine: budgets are runs
- * and steps, not time. Each run that is accepted is run again, from its own tape.
+ * Again from 1, until nothing changes. Then all of it begins again with other runs of the given
+ * program. At last come leaps to small programs that no single step down leads to, and mixes of
+ * drawn programs. So the result depends little on the run that was given. It is the same on every
+ * machine: budgets are runs and steps, not time. Each run that is accepted is run again, from its
+ * own tape.
  *
  * A contained program is shrunk in one child process (sim/run/contain.h). If a run ends that, each
  * run gets a process of its own.
@@ -47,8 +50,9 @@ enum bz_shrink_end {
 struct bz_shrink_size {
     uint32_t deviations;
     uint32_t cancels;
-    uint32_t tasks;
-    uint32_t params; /* that are not at their least value */
+    uint32_t tasks;   /* of the program, children of its groups included */
+    uint32_t helpers; /* tasks that the variant creates */
+    uint32_t params;  /* that are not at their least value */
     uint64_t params_sum;
     uint32_t draws; /* other than 0 */
     uint32_t steps;

@@ -7,6 +7,7 @@
 #include "sim/shrink/internal.h"
 
 #define PLAN_SAMPLES 4u
+#define POINTS_MAX 1024u /* choice points that are looked at, the last ones */
 
 struct asking {
     struct bz_why *why;
@@ -14,6 +15,10 @@ struct asking {
     struct bz_world *world;
     struct bz_board *board; /* shared with child processes */
     uint64_t cost;
+    /* The choice points of the run: how many, the number of the first, and their answers. */
+    uint32_t point_count;
+    uint32_t point_first;
+    uint64_t answers[POINTS_MAX];
     const volatile sig_atomic_t *stop;
     char object[BZ_TRACE_NAME_BYTES_MAX + 1];
 };
@@ -49,62 +54,132 @@ static bool fails_likewise(struct asking *asking, uint64_t seed) {
 
 /* --- the choices ------------------------------------------------------------------------------ */
 
-/* The script with another answer to one of its questions; 0: the default. */
-static void put_answer(struct bz_answers *script, const struct bz_answers *whole, uint32_t place,
-                       uint64_t answer) {
-    script->count = 0;
-    for (uint32_t index = 0; index < whole->count; index++) {
-        uint64_t value = index == place ? answer : whole->entries[index].answer;
-        if (value != 0) {
-            (void)bz_answers_add(script, whole->entries[index].question, value);
+/* The choices, but for the one at this choice point; there, the answer is another one. */
+static void put_answer(struct asking *asking, uint32_t question, uint64_t answer) {
+    const struct bz_why *why = asking->why;
+    struct bz_board *board = asking->board;
+    board->source = BZ_EDIT_BY_EDITS;
+    board->edits.count = 0;
+    for (uint32_t index = 0; index < why->choice_count; index++) {
+        if (why->choices[index].edit.question != question) {
+            board->edits.items[board->edits.count++] = why->choices[index].edit;
+        }
+    }
+    board->forced_question = question;
+    board->forced_answer = answer;
+}
+
+/* Keeps the last run as one that passes, if it does and can be named. `edit`: the choice that it
+ * changes. */
+static bool keep_passing(struct asking *asking, enum bz_why_change change,
+                         const struct bz_edit *edit) {
+    struct bz_why *why = asking->why;
+    const struct bz_board *board = asking->board;
+    struct bz_answers script;
+    if (asking->world->judge->end != BZ_RUN_PASSED || board->is_full ||
+        !bz_edits_script(&board->made, &script)) {
+        return false;
+    }
+    why->has_passing = true;
+    why->passing_change = change;
+    why->passing_edit = *edit;
+    why->passing = *asking->program;
+    why->passing.answers = script;
+    why->passing_digest = bz_judge_digest(asking->world->judge);
+    return true;
+}
+
+/* The answers of a choice point of the run that are tried: those below it. */
+static uint64_t answers_worth(const struct asking *asking, uint32_t index) {
+    uint64_t answers = asking->answers[index];
+    return answers < BZ_WHY_OTHERS_MAX ? answers : BZ_WHY_OTHERS_MAX;
+}
+
+static void try_others(struct asking *asking, struct bz_why_choice *choice, uint64_t answers) {
+    bool has_passed = false;
+    for (uint64_t answer = 0; answer < answers && goes_on(asking); answer++) {
+        if (answer == choice->edit.answer) {
+            continue;
+        }
+        put_answer(asking, choice->edit.question, answer);
+        choice->others++;
+        bool fails = fails_likewise(asking, 0);
+        choice->failing += fails;
+        choice->cut += asking->world->judge->end == BZ_RUN_OUT_OF_STEPS;
+        choice->fails_without |= fails && answer == 0;
+        has_passed =
+            has_passed ||
+            keep_passing(asking, answer == 0 ? BZ_WHY_LEFT_OUT : BZ_WHY_REPLACED, &choice->edit);
+    }
+}
+
+/* The choice that was made at a choice point; NULL: the default. */
+static const struct bz_edit *made_at(const struct bz_board *board, uint32_t question) {
+    for (uint32_t place = 0; place < board->made.count; place++) {
+        if (board->made.items[place].question == question) {
+            return &board->made.items[place];
+        }
+    }
+    return NULL;
+}
+
+/* Looks for a run that passes with one choice more, the last one possible. */
+static void try_more(struct asking *asking) {
+    struct bz_why *why = asking->why;
+    uint64_t most =
+        asking->program->contain.is_on ? BZ_WHY_ADDED_CONTAINED : (uint64_t)BZ_WHY_ADDED_MAX;
+    uint64_t last = why->runs + most;
+    for (uint32_t index = asking->point_count; index-- > 0;) {
+        uint32_t question = asking->point_first + index;
+        for (uint64_t answer = 1; answer < answers_worth(asking, index); answer++) {
+            if (why->runs == last || asking->cost > BZ_WHY_COST_MAX || !goes_on(asking)) {
+                why->has_tried_all = false;
+                return;
+            }
+            put_answer(asking, question, answer);
+            (void)run(asking, 0);
+            const struct bz_edit *made = made_at(asking->board, question);
+            if (made != NULL && keep_passing(asking, BZ_WHY_ADDED, made)) {
+                return;
+            }
         }
     }
 }
 
-static void note_passing(struct asking *asking, uint32_t place, bool is_default) {
+/* The choices and the choice points of the run on the board. */
+static void note_run(struct asking *asking) {
     struct bz_why *why = asking->why;
-    why->has_passing = true;
-    why->passing_choice = place;
-    why->passing_is_default = is_default;
-    why->passing = *asking->program;
-    why->passing.answers = asking->board->script;
-    why->passing_digest = bz_judge_digest(asking->world->judge);
-}
-
-static void try_others(struct asking *asking, const struct bz_answers *whole, uint32_t place,
-                       uint64_t answers) {
-    struct bz_why_choice *choice = &asking->why->choices[place];
-    uint64_t most = answers < BZ_WHY_OTHERS_MAX ? answers : BZ_WHY_OTHERS_MAX;
-    bool has_passed = false;
-    for (uint64_t answer = 0; answer < most && goes_on(asking); answer++) {
-        if (answer == whole->entries[place].answer) {
-            continue;
-        }
-        put_answer(&asking->board->script, whole, place, answer);
-        choice->others++;
-        bool fails = fails_likewise(asking, 0);
-        choice->failing += fails;
-        choice->fails_without |= fails && answer == 0;
-        if (!has_passed && asking->world->judge->end == BZ_RUN_PASSED) {
-            has_passed = true;
-            note_passing(asking, place, answer == 0);
-        }
+    const struct bz_board *board = asking->board;
+    uint32_t count = board->point_count;
+    why->choice_count = board->made.count;
+    for (uint32_t place = 0; place < why->choice_count; place++) {
+        why->choices[place].edit = board->made.items[place];
+    }
+    asking->point_count = count < POINTS_MAX ? count : POINTS_MAX;
+    asking->point_first = count - asking->point_count + 1;
+    why->has_tried_all = count < POINTS_MAX;
+    for (uint32_t index = 0; index < asking->point_count; index++) {
+        asking->answers[index] = board->points[asking->point_first - 1 + index].answers;
+        why->has_tried_all &= asking->answers[index] <= BZ_WHY_OTHERS_MAX;
     }
 }
 
 /* In the order of the run, so that the last one that can pass is kept. */
-static void weigh_choices(struct asking *asking, const struct bz_answers *whole) {
-    struct bz_board *board = asking->board;
-    uint64_t answers[BZ_ANSWERS_ENTRIES_MAX];
-    for (uint32_t place = 0; place < board->made.count; place++) {
-        const struct bz_edit *made = &board->made.items[place];
-        asking->why->choices[asking->why->choice_count++].edit = *made;
-        bool is_noted = made->question <= board->point_count;
-        answers[place] = is_noted ? board->points[made->question - 1].answers : made->answer + 1;
+static void weigh_choices(struct asking *asking) {
+    struct bz_why *why = asking->why;
+    for (uint32_t place = 0; place < why->choice_count; place++) {
+        struct bz_why_choice *choice = &why->choices[place];
+        uint32_t question = choice->edit.question;
+        bool is_noted =
+            question >= asking->point_first && question - asking->point_first < asking->point_count;
+        try_others(asking, choice,
+                   is_noted ? answers_worth(asking, question - asking->point_first)
+                            : choice->edit.answer + 1);
     }
-    for (uint32_t place = 0; place < asking->why->choice_count; place++) {
-        try_others(asking, whole, place, answers[place]);
+    if (!why->has_passing) {
+        try_more(asking);
     }
+    asking->board->source = BZ_EDIT_BY_SCRIPT;
 }
 
 /* --- the odds --------------------------------------------------------------------------------- */
@@ -193,7 +268,8 @@ static bool ask(struct asking *asking) {
     why->steps = bz_judge_steps(asking->world->judge);
     snprintf(asking->object, sizeof asking->object, "%s",
              object_name(asking, why->violation.object));
-    weigh_choices(asking, &whole);
+    note_run(asking);
+    weigh_choices(asking);
     estimate_odds(asking, &whole);
     return goes_on(asking);
 }

@@ -4,13 +4,15 @@
  * bz_shrink() gives it.
  *
  *   - A choice is essential if no other choice in its place fails in the same way. At most
- *     BZ_WHY_OTHERS_MAX others are tried.
+ *     BZ_WHY_OTHERS_MAX others are tried. The later choices are kept as edits (edits.h), by what is
+ *     chosen and not by number, as a shrinking run keeps them.
  *   - The odds after step s: how many of BZ_WHY_SAMPLES runs fail in the same way that make the
  *     same choices up to step s, and any afterwards: each ready handle and each value of a draw is
  *     equally likely, and a cancel or a clock jump comes at one of BZ_EDITS_RARE points.
  *   - The point of no return is the step at which the odds rise most, if by a tenth at least, and
  * do not fall below that again.
- *   - The nearest passing run differs in one choice, the last one possible.
+ *   - The nearest passing run differs in one of these choices, the last one possible. If none of
+ *     those passes, it makes one choice more, the last one possible.
  */
 #ifndef BZ_SIM_SHRINK_WHY_H
 #define BZ_SIM_SHRINK_WHY_H
@@ -25,6 +27,8 @@
 #define BZ_WHY_SAMPLES 200u
 #define BZ_WHY_SAMPLES_CONTAINED 8u /* a process each */
 #define BZ_WHY_OTHERS_MAX 32u
+#define BZ_WHY_ADDED_MAX 400u /* runs with one more choice */
+#define BZ_WHY_ADDED_CONTAINED 40u
 #define BZ_WHY_COST_MAX                                                                            \
     4000000u /* of all runs for the odds: fewer samples, and then fewer prefixes */
 #define BZ_WHY_SAMPLES_LEAST 20u
@@ -33,9 +37,17 @@
 struct bz_why_choice {
     struct bz_edit edit; /* what was chosen, at edit.step */
     uint32_t others;     /* other choices that were tried in its place, the default among them */
-    uint32_t failing;    /* of these, so many fail in the same way; 0: it is essential */
-    bool fails_without;  /* the default does */
+    uint32_t failing;    /* of these, so many fail in the same way */
+    uint32_t cut;        /* and so many were cut by the step limit, and prove nothing */
+    bool fails_without;  /* the default does; without it, the choice could have been left out */
 };
+
+static inline bool bz_why_is_essential(const struct bz_why_choice *choice) {
+    return choice->failing == 0 && choice->cut == 0;
+}
+
+/* A choice is left out, there is another one in its place, or there is one more. */
+enum bz_why_change { BZ_WHY_LEFT_OUT = 0, BZ_WHY_REPLACED = 1, BZ_WHY_ADDED = 2 };
 
 struct bz_why {
     struct bz_violation violation;
@@ -51,10 +63,11 @@ struct bz_why {
     uint32_t turning_after; /* the last step before it that was looked at */
     uint32_t turning_from;  /* the odds before it, and after it */
     uint32_t turning_to;
+    bool has_tried_all; /* changes of one choice, for a run that passes */
     /* A run that passes: the program, and which choice it differs in. */
     bool has_passing;
-    uint32_t passing_choice;
-    bool passing_is_default; /* which it does not make; else it makes another one there */
+    enum bz_why_change passing_change;
+    struct bz_edit passing_edit; /* the choice of the run, or the additional one */
     struct bz_program passing;
     uint64_t passing_digest;
     uint64_t runs; /* made for all of this */

@@ -40,7 +40,7 @@ static const struct {
      "Acquire has to return ok if and only if the caller owns a permit from then on."},
     {"fifo", NULL,
      "Waiters have to be served in the order of their arrival; a newcomer must not pass them."},
-    {"work-conserving", NULL, "Who waits beside a free permit has to be given it."},
+    {"work-conserving", NULL, "A task that waits beside a free permit has to be given it."},
     {"starvation", NULL,
      "A waiter may be overtaken a few times at most: each release has to bring it nearer."},
     {"cancel-delivered", NULL,

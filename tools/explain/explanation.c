@@ -136,11 +136,11 @@ static unsigned likeness(const struct bz_explanation *explanation,
         return 0;
     }
     const struct bz_violation *got = bz_judge_violation(world->judge);
-    bool is_like =
-        bz_program_run(&program, world, explanation->trace.seed) == BZ_RUN_VIOLATED &&
-        is_same(got->oracle, wanted->oracle) && got->op == wanted->op &&
-        got->window == wanted->window &&
-        is_same(bz_judge_object_name(world->judge, got->object), explanation->trace.verdict.object);
+    bool is_like = bz_program_run(&program, world, explanation->trace.seed) == BZ_RUN_VIOLATED &&
+                   is_same(got->oracle, wanted->oracle) && got->op == wanted->op &&
+                   got->window == wanted->window &&
+                   is_same(bz_judge_object_name(world->judge, got->object),
+                           bz_judge_object_name(world->judge, wanted->object));
     bool is_equal = is_like && bz_judge_digest(world->judge) == explanation->shrunk.digest;
     bz_world_destroy(world);
     return is_equal ? 2 : is_like;
@@ -187,6 +187,25 @@ static void find_resemblances(struct bz_explanation *explanation) {
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
+/* Which choices matter, and when it is lost; or why that is not known. */
+static void weigh(struct bz_explanation *explanation) {
+    const struct bz_program *program = &explanation->run->program;
+    if (program->contain.is_on && bz_oracle_ends_process(explanation->shrunk.violation.oracle)) {
+        explanation->why_not = "The code ends its process, so no other schedules were tried: no "
+                               "choice was weighed, and no passing run was sought.";
+    } else if (!explanation->shrunk.has_answers) {
+        explanation->why_not = "The smallest run has more choices than a token can name, so no "
+                               "other schedules were tried: no choice was weighed.";
+    } else {
+        explanation->has_why =
+            bz_why_find(&explanation->shrunk.program, &bz_interrupt_requested, &explanation->why);
+        explanation->why_not = explanation->has_why
+                                   ? NULL
+                                   : "The token of the smallest run does not lead to it, so no "
+                                     "other schedules were tried: no choice was weighed.";
+    }
+}
+
 int bz_explanation_make(struct bz_explanation *explanation, const char *command,
                         const struct bz_named_run *run) {
     *explanation = (struct bz_explanation){.run = run};
@@ -196,14 +215,9 @@ int bz_explanation_make(struct bz_explanation *explanation, const char *command,
         return code;
     }
     bz_story_init(&explanation->story, &explanation->trace);
-    bool is_slow =
-        run->program.contain.is_on && bz_oracle_ends_process(explanation->shrunk.violation.oracle);
-    if (explanation->shrunk.has_answers && !is_slow) {
-        explanation->has_why =
-            bz_why_find(&explanation->shrunk.program, &bz_interrupt_requested, &explanation->why);
-        if (explanation->why.lack[0] != '\0') {
-            return bz_cli_fail(command, BZ_EXIT_INTERNAL, "%s", explanation->why.lack);
-        }
+    weigh(explanation);
+    if (explanation->why.lack[0] != '\0') {
+        return bz_cli_fail(command, BZ_EXIT_INTERNAL, "%s", explanation->why.lack);
     }
     find_cancel(explanation);
     find_waiter(explanation);

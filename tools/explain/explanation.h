@@ -29,6 +29,7 @@ struct bz_explanation {
     uint32_t waits;
     uint32_t last_to_act;
     bool has_why;
+    const char *why_not; /* the reason, a sentence for people, if it has none; else NULL */
     struct bz_why why;
     /* Entries of the zoo in which these choices fail in the same way: first those with the same
      * events. */

@@ -135,6 +135,11 @@ static void print_choices(const struct bz_explanation *explanation, struct bz_wr
         put_choice(explanation, &choice->edit, &text);
         if (choice->fails_without) {
             bz_text_add(&text, ": it fails so without it, too, in a run that is larger otherwise");
+        } else if (choice->failing == 0 && choice->cut > 0) {
+            bz_text_add(&text,
+                        ": none of the %" PRIu32 " others fails so, but %" PRIu32
+                        " did not end (max-steps)",
+                        choice->others, choice->cut);
         } else if (choice->failing == 0) {
             bz_text_add(&text, ": essential; no other choice there fails so (%" PRIu32 " tried)",
                         choice->others);
@@ -189,19 +194,24 @@ static void print_odds(const struct bz_explanation *explanation, struct bz_wrap 
 }
 
 static void print_passing(const struct bz_explanation *explanation, struct bz_wrap *wrap) {
+    static const char *const changes[] = {[BZ_WHY_LEFT_OUT] = "without this choice",
+                                          [BZ_WHY_REPLACED] = "with another choice than",
+                                          [BZ_WHY_ADDED] = "with one choice more"};
     const struct bz_why *why = &explanation->why;
     char token[BZ_TOKEN_BYTES];
     struct bz_text text = {0};
     head(wrap, "The nearest run that passes");
     if (!why->has_passing) {
-        bz_wrap_print(wrap, "  ", "No run that differs in one choice passes.", 2, BZ_COLOUR_NONE);
+        bz_wrap_print(wrap, "  ",
+                      why->has_tried_all ? "No run that differs in one choice passes."
+                                         : "Of the runs that differ in one choice, some were "
+                                           "tried, and none of these passes.",
+                      2, BZ_COLOUR_NONE);
         return;
     }
-    const struct bz_edit *edit = &why->choices[why->passing_choice].edit;
-    put_choice(explanation, edit, &text);
-    bz_wrap_printf(
-        wrap, 2, BZ_COLOUR_NONE, "  The same up to step %" PRIu32 ", and then %s: %s.", edit->step,
-        why->passing_is_default ? "without this choice" : "with another choice than", text.bytes);
+    put_choice(explanation, &why->passing_edit, &text);
+    bz_wrap_printf(wrap, 2, BZ_COLOUR_NONE, "  The same up to step %" PRIu32 ", and then %s: %s.",
+                   why->passing_edit.step, changes[why->passing_change], text.bytes);
     bz_wrap_whole(wrap, "  ",
                   bz_token_format(&why->passing, 0, why->passing_digest, token, sizeof token));
     bz_text_fini(&text);
@@ -209,7 +219,12 @@ static void print_passing(const struct bz_explanation *explanation, struct bz_wr
 
 static void print_resemblance(const struct bz_explanation *explanation, struct bz_wrap *wrap) {
     head(wrap, "What it resembles");
-    if (explanation->is_program) {
+    if (!explanation->shrunk.has_answers) {
+        bz_wrap_print(wrap, "  ",
+                      "Not known: the smallest run has more choices than a token can name, so no "
+                      "other variant was tried.",
+                      2, BZ_COLOUR_NONE);
+    } else if (explanation->is_program) {
         bz_wrap_print(wrap, "  ",
                       "No known fault: the primitive that ships (buzzer) fails so with these "
                       "choices, too. The program or its settings are at fault.",
@@ -239,6 +254,9 @@ void bz_explanation_print(const struct bz_explanation *explanation) {
         print_choices(explanation, &wrap);
         print_odds(explanation, &wrap);
         print_passing(explanation, &wrap);
+    } else {
+        head(&wrap, "The choices of the schedule, and the point of no return");
+        bz_wrap_print(&wrap, "  ", explanation->why_not, 2, BZ_COLOUR_NONE);
     }
     print_resemblance(explanation, &wrap);
     if (explanation->token[0] != '\0') {
@@ -257,7 +275,7 @@ static void add_choices(struct bz_json *root, const struct bz_explanation *expla
     for (uint32_t index = 0; index < why->choice_count; index++) {
         const struct bz_why_choice *choice = &why->choices[index];
         put_choice(explanation, &choice->edit, &text);
-        if (choice->failing == 0) {
+        if (bz_why_is_essential(choice)) {
             bz_json_append_string(essential, text.bytes);
         }
         struct bz_json *item = bz_json_append_object(choices);
@@ -265,6 +283,7 @@ static void add_choices(struct bz_json *root, const struct bz_explanation *expla
         bz_json_add_string(item, "choice", text.bytes);
         bz_json_add_number(item, "others", choice->others);
         bz_json_add_number(item, "failing", choice->failing);
+        bz_json_add_number(item, "cut_short", choice->cut);
     }
     bz_text_fini(&text);
 }
@@ -276,6 +295,16 @@ static void add_odds(struct bz_json *root, const struct bz_why *why) {
         bz_json_add_number(item, "step", why->odds_step[index]);
         bz_json_add_number(item, "failing", why->odds[index]);
         bz_json_add_number(item, "of", why->samples);
+    }
+}
+
+static void add_resemblances(struct bz_json *root, const struct bz_explanation *explanation) {
+    struct bz_json *resembles = bz_json_add_array(root, "resembles");
+    for (uint32_t index = 0; index < explanation->resembles_count; index++) {
+        struct bz_json *item = bz_json_append_object(resembles);
+        bz_json_add_string(item, "variant", explanation->resembles[index].variant);
+        bz_json_add_string(item, "issue", explanation->resembles[index].fault->issue);
+        bz_json_add_bool(item, "same_events", explanation->resembles[index].is_same);
     }
 }
 
@@ -299,19 +328,25 @@ void bz_explanation_print_json(const struct bz_explanation *explanation, int exi
     } else {
         bz_json_add_string(root, "point_of_no_return", NULL);
     }
-    add_choices(root, explanation);
-    add_odds(root, why);
+    if (explanation->has_why) {
+        add_choices(root, explanation);
+        add_odds(root, why);
+    } else {
+        bz_json_add_string(root, "essential", NULL);
+        bz_json_add_string(root, "choices", NULL);
+        bz_json_add_string(root, "odds", NULL);
+    }
+    bz_json_add_string(root, "not_weighed", explanation->why_not);
     bz_json_add_string(root, "passing_token",
                        why->has_passing ? bz_token_format(&why->passing, 0, why->passing_digest,
                                                           token, sizeof token)
                                         : NULL);
-    bz_json_add_bool(root, "program_at_fault", explanation->is_program);
-    struct bz_json *resembles = bz_json_add_array(root, "resembles");
-    for (uint32_t index = 0; index < explanation->resembles_count; index++) {
-        struct bz_json *item = bz_json_append_object(resembles);
-        bz_json_add_string(item, "variant", explanation->resembles[index].variant);
-        bz_json_add_string(item, "issue", explanation->resembles[index].fault->issue);
-        bz_json_add_bool(item, "same_events", explanation->resembles[index].is_same);
+    if (explanation->shrunk.has_answers) {
+        bz_json_add_bool(root, "program_at_fault", explanation->is_program);
+        add_resemblances(root, explanation);
+    } else {
+        bz_json_add_string(root, "program_at_fault", NULL);
+        bz_json_add_string(root, "resembles", NULL);
     }
     bz_json_add_string(root, "token", explanation->token[0] != '\0' ? explanation->token : NULL);
     bz_json_add_number(root, "exit_code", (uint64_t)exit_code);

@@ -1,5 +1,5 @@
 # The commands of `buzzer replay --gdb`, in gdb's own language: they need neither Python nor debug
-# information of the program. With Python, commands.py replaces `bz bt`.
+# information of the program. With Python, commands.py replaces `bz bt`. The test gdb runs both.
 set confirm off
 set startup-with-shell off
 

@@ -1,11 +1,14 @@
 /* A Python program that makes the schedule of a run with asyncio: tables of what each task does and
- * of what happens in which order, and player.py, which plays them.
+ * of what happens in which order, and player.py, which plays them. For some scenarios, tables of
+ * what was drawn and of the order, scene.py, which plays them, and the program of the scenario.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "primitives/runtime/check.h"
 #include "tools/embedded.h"
+#include "tools/show/scene.h"
 #include "tools/show/script.h"
 #include "tools/show/show.h"
 
@@ -18,13 +21,15 @@ static void put_string(struct bz_paper *paper, const char *text) {
     }
 }
 
-static void put_head(const struct bz_view *view, struct bz_paper *paper) {
-    const struct bz_trace *trace = view->trace;
-    bz_paper_put(paper, "#!/usr/bin/env python3\n"
-                        "# A schedule that was recorded by Buzzer, made again with asyncio. Needs "
-                        "Python 3.9 or later, and\n"
-                        "# nothing else. Exit status: 1 asyncio shows a fault, 0 it does not.\n#\n"
-                        "# scenario  ");
+/* `needs`: the end of a sentence, and what is tested. */
+static void put_head(const struct bz_trace *trace, struct bz_paper *paper, const char *needs,
+                     const char *tested) {
+    bz_paper_printf(paper,
+                    "#!/usr/bin/env python3\n"
+                    "# A schedule that was recorded by Buzzer, made again with asyncio. Needs %s.\n"
+                    "# Exit status: 1 %s shows a fault, 0 it does not.\n#\n"
+                    "# scenario  ",
+                    needs, tested);
     bz_paper_json(paper, trace->scenario);
     bz_paper_put(paper, "\n# recorded  ");
     bz_paper_json(paper, trace->variant);
@@ -130,16 +135,93 @@ static void put_schedule(const struct bz_script *script, struct bz_paper *paper)
     bz_paper_put(paper, "]\n");
 }
 
-void bz_show_asyncio(const struct bz_view *view, struct bz_paper *paper) {
+/* --- scenarios whose programs are written out --------------------------------------------------
+ */
+
+static void put_values(const struct bz_trace *trace, const struct bz_scene_program *program,
+                       struct bz_paper *paper) {
+    bz_paper_put(paper, "\nVALUES = {");
+    for (size_t at = 0; at < BZ_SCENE_VALUES && program->values[at] != NULL; at++) {
+        uint64_t value = 0;
+        BZ_CHECK(bz_scene_value(trace, program->values[at], &value));
+        bz_paper_printf(paper, "%s\"%s\": %" PRIu64, at > 0 ? ", " : "", program->values[at],
+                        value);
+    }
+    bz_paper_put(paper, "}\n\n# what was drawn, other than 0: by task and the number of its draw\n"
+                        "DRAWS = {\n");
+    for (size_t index = 0; index < trace->choice_count; index++) {
+        const struct bz_trace_choice *choice = &trace->choices[index];
+        if (choice->label != NULL) {
+            bz_paper_put(paper, "    (");
+            put_string(paper, choice->task);
+            bz_paper_printf(paper, ", %" PRIu64 "): (", choice->n);
+            put_string(paper, choice->label);
+            bz_paper_printf(paper, ", %" PRIu64 "),  # step %" PRIu64 "\n", choice->value,
+                            choice->step);
+        }
+    }
+    bz_paper_put(paper, "}\n");
+}
+
+static void put_moves(const struct bz_trace *trace, struct bz_paper *paper) {
+    static const char *const kinds[] = {"step", "timer", "cancel"};
+    struct bz_scene scene;
+    bz_scene_init(&scene, trace);
+    bz_paper_put(paper,
+                 "\n# step, time, what happens: a task makes a step, one of its timers fires "
+                 "(which; 0: the first that\n# is due), or it is cancelled from outside\n"
+                 "SCHEDULE = [\n");
+    for (size_t index = 0; index < scene.move_count; index++) {
+        const struct bz_scene_move *move = &scene.moves[index];
+        bz_paper_printf(paper, "    (%" PRIu64 ", %" PRIu64 ", \"%s\", ", move->step, move->time_ns,
+                        kinds[move->kind]);
+        put_string(paper, bz_show_task(trace, move->task));
+        bz_paper_printf(paper, ", %" PRIu64 "),\n", move->nth);
+    }
+    bz_paper_put(paper, "]\n");
+    bz_scene_fini(&scene);
+}
+
+static void put_scene(const struct bz_trace *trace, const struct bz_scene_program *program,
+                      struct bz_paper *paper) {
+    char file[32];
+    bool is_deferred = strcmp(program->name, "deferred") == 0;
+    snprintf(file, sizeof file, "%s.py", program->name);
+    const char *player = bz_embedded_text(bz_show_templates, "scene.py");
+    const char *text = bz_embedded_text(bz_show_templates, file);
+    BZ_CHECK(player != NULL && text != NULL);
+    put_head(trace, paper,
+             is_deferred ? "Python 3.9 or later, and Twisted\n# (Debian: python3-twisted)"
+                         : "Python 3.11 or later, and\n# nothing else",
+             is_deferred ? "Twisted" : "asyncio");
+    put_tasks(trace, paper);
+    put_values(trace, program, paper);
+    put_moves(trace, paper);
+    bz_paper_put(paper, player);
+    bz_paper_put(paper, text);
+}
+
+/* --- all others ------------------------------------------------------------------------------- */
+
+static void put_script(const struct bz_trace *trace, struct bz_paper *paper) {
     struct bz_script script;
     const char *player = bz_embedded_text(bz_show_templates, "player.py");
     BZ_CHECK(player != NULL);
-    bz_script_init(&script, view->trace);
-    put_head(view, paper);
-    put_tasks(view->trace, paper);
+    bz_script_init(&script, trace);
+    put_head(trace, paper, "Python 3.9 or later, and\n# nothing else", "asyncio");
+    put_tasks(trace, paper);
     put_objects(&script, paper);
     put_programs(&script, paper);
     put_schedule(&script, paper);
     bz_paper_put(paper, player);
     bz_script_fini(&script);
+}
+
+void bz_show_asyncio(const struct bz_view *view, struct bz_paper *paper) {
+    const struct bz_scene_program *program = bz_scene_program_of(view->trace);
+    if (program != NULL) {
+        put_scene(view->trace, program, paper);
+    } else {
+        put_script(view->trace, paper);
+    }
 }

@@ -1,11 +1,15 @@
 /* A test for Criterion that makes the schedule of a run with the primitives that ship: tables of
- * what each task does and of what happens in which order, and player.c.in, which plays them.
+ * what each task does and of what happens in which order, and player.c.in, which plays them. For
+ * some scenarios, tables of what was drawn and of the order, scene.c.in, which plays them, and the
+ * program of the scenario.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "primitives/runtime/check.h"
 #include "tools/embedded.h"
+#include "tools/show/scene.h"
 #include "tools/show/script.h"
 #include "tools/show/show.h"
 
@@ -23,8 +27,7 @@ static void put_string(struct bz_paper *paper, const char *text) {
     bz_paper_put(paper, "\"");
 }
 
-static void put_head(const struct bz_view *view, struct bz_paper *paper) {
-    const struct bz_trace *trace = view->trace;
+static void put_head(const struct bz_trace *trace, struct bz_paper *paper, const char *includes) {
     bz_paper_put(
         paper,
         "/* A schedule that was recorded by Buzzer, made again with the primitives that ship, as a "
@@ -35,20 +38,18 @@ static void put_head(const struct bz_view *view, struct bz_paper *paper) {
         " */\n"
         "#include <criterion/criterion.h>\n"
         "#include <stdbool.h>\n"
-        "#include <stdint.h>\n\n"
+        "#include <stddef.h>\n"
+        "#include <stdint.h>\n"
+        "#include <string.h>\n\n"
         "#include \"primitives/runtime/driver.h\"\n"
-        "#include \"primitives/runtime/future.h\"\n"
         "#include \"primitives/runtime/loop.h\"\n"
-        "#include \"primitives/runtime/task.h\"\n"
-        "#include \"primitives/sync/barrier.h\"\n"
-        "#include \"primitives/sync/condition.h\"\n"
-        "#include \"primitives/sync/event.h\"\n"
-        "#include \"primitives/sync/lock.h\"\n"
-        "#include \"primitives/sync/queue.h\"\n"
-        "#include \"primitives/sync/semaphore.h\"\n\n"
-        "/* The recorded run: scenario, variant, order, verdict, and what was wrong. */\n"
-        "extern const char *const recorded[];\n"
-        "const char *const recorded[] = {\n    ");
+        "#include \"primitives/runtime/task.h\"\n");
+    bz_paper_put(paper, includes);
+    bz_paper_put(paper,
+                 "\n"
+                 "/* The recorded run: scenario, variant, order, verdict, and what was wrong. */\n"
+                 "extern const char *const recorded[];\n"
+                 "const char *const recorded[] = {\n    ");
     const char *const facts[] = {trace->scenario, trace->variant, trace->order,
                                  bz_show_verdict(trace),
                                  trace->verdict.message != NULL ? trace->verdict.message : ""};
@@ -147,16 +148,103 @@ static void put_moves(const struct bz_script *script, struct bz_paper *paper) {
     bz_paper_put(paper, "    {0, 0, 0},\n};\n");
 }
 
-void bz_show_criterion(const struct bz_view *view, struct bz_paper *paper) {
+/* --- scenarios whose programs are written out --------------------------------------------------
+ */
+
+/* "sleep-ns" is SLEEP_NS. */
+static void put_values(const struct bz_trace *trace, const struct bz_scene_program *program,
+                       struct bz_paper *paper) {
+    for (size_t at = 0; at < BZ_SCENE_VALUES && program->values[at] != NULL; at++) {
+        uint64_t value = 0;
+        BZ_CHECK(bz_scene_value(trace, program->values[at], &value));
+        bz_paper_put(paper, "#define ");
+        for (const char *name = program->values[at]; *name != '\0'; name++) {
+            bz_paper_printf(paper, "%c", *name == '-' ? '_' : *name - 'a' + 'A');
+        }
+        bz_paper_printf(paper, " %" PRIu64 "u\n", value);
+    }
+    bz_paper_printf(paper, "#define TASK_COUNT %zuu\n\n", trace->task_count);
+}
+
+static void put_draws(const struct bz_trace *trace, struct bz_paper *paper) {
+    bz_paper_put(paper, "/* What was drawn, other than 0: the task, the number of its draw. */\n"
+                        "static const struct drawn {\n    unsigned task;\n    unsigned long nth;\n"
+                        "    const char *label;\n    uint64_t value;\n} draw_table[] = {\n");
+    for (size_t index = 0; index < trace->choice_count; index++) {
+        const struct bz_trace_choice *choice = &trace->choices[index];
+        if (choice->label != NULL) {
+            bz_paper_printf(paper, "    {%" PRIu32 ", %" PRIu64 ", ",
+                            bz_trace_find_task(trace, choice->task), choice->n);
+            put_string(paper, choice->label);
+            bz_paper_printf(paper, ", %" PRIu64 "u}, /* step %" PRIu64 " */\n", choice->value,
+                            choice->step);
+        }
+    }
+    bz_paper_put(paper, "    {0, 0, NULL, 0},\n};\n\n");
+}
+
+static void put_scene_moves(const struct bz_trace *trace, struct bz_paper *paper) {
+    static const char letters[] = "stc";
+    struct bz_scene scene;
+    bz_scene_init(&scene, trace);
+    bz_paper_put(paper,
+                 "/* A task makes a step ('s'), one of its timers fires ('t': which; 0: the first "
+                 "that is due), or it\n * is cancelled from outside ('c'). */\n"
+                 "static const struct move {\n    unsigned long step;\n    uint64_t time_ns;\n"
+                 "    uint32_t task;\n    char kind;\n    uint32_t nth;\n} move_table[] = {\n");
+    for (size_t index = 0; index < scene.move_count; index++) {
+        const struct bz_scene_move *move = &scene.moves[index];
+        bz_paper_printf(paper, "    {%" PRIu64 ", %" PRIu64 "u, %" PRIu32 ", '%c', %" PRIu32 "},\n",
+                        move->step, move->time_ns, move->task, letters[move->kind],
+                        (uint32_t)move->nth);
+    }
+    bz_paper_put(paper, "    {0, 0, 0, 0, 0},\n};\n");
+    bz_scene_fini(&scene);
+}
+
+static void put_scene(const struct bz_trace *trace, const struct bz_scene_program *program,
+                      struct bz_paper *paper) {
+    char file[32];
+    snprintf(file, sizeof file, "%s.c", program->name);
+    const char *player = bz_embedded_text(bz_show_templates, "scene.c");
+    const char *text = bz_embedded_text(bz_show_templates, file);
+    BZ_CHECK(player != NULL && text != NULL);
+    put_head(trace, paper, program->includes);
+    put_values(trace, program, paper);
+    put_draws(trace, paper);
+    put_scene_moves(trace, paper);
+    bz_paper_put(paper, player);
+    bz_paper_put(paper, text);
+}
+
+/* --- all others ------------------------------------------------------------------------------- */
+
+static void put_script(const struct bz_trace *trace, struct bz_paper *paper) {
     struct bz_script script;
     const char *player = bz_embedded_text(bz_show_templates, "player.c");
     BZ_CHECK(player != NULL);
-    bz_script_init(&script, view->trace);
-    put_head(view, paper);
+    bz_script_init(&script, trace);
+    put_head(trace, paper,
+             "#include \"primitives/runtime/future.h\"\n"
+             "#include \"primitives/sync/barrier.h\"\n"
+             "#include \"primitives/sync/condition.h\"\n"
+             "#include \"primitives/sync/event.h\"\n"
+             "#include \"primitives/sync/lock.h\"\n"
+             "#include \"primitives/sync/queue.h\"\n"
+             "#include \"primitives/sync/semaphore.h\"\n");
     put_objects(&script, paper);
-    put_tasks(view->trace, paper);
+    put_tasks(trace, paper);
     put_acts(&script, paper);
     put_moves(&script, paper);
     bz_paper_put(paper, player);
     bz_script_fini(&script);
+}
+
+void bz_show_criterion(const struct bz_view *view, struct bz_paper *paper) {
+    const struct bz_scene_program *program = bz_scene_program_of(view->trace);
+    if (program != NULL) {
+        put_scene(view->trace, program, paper);
+    } else {
+        put_script(view->trace, paper);
+    }
 }

@@ -10,6 +10,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tools/cli.h"
 #include "tools/show/show.h"
@@ -96,6 +97,28 @@ static void put_span(struct track *track, const struct bz_span *span) {
         bz_paper_json(track->paper, span->object);
     }
     bz_paper_put(track->paper, span->is_holding ? ",\"holding\":true}}" : "}}");
+}
+
+/* An arrow without a slice at its end is dropped. So the loop's own steps, its timers and
+ * callbacks, have one, and so has a task that is done and is cancelled then. */
+static void put_step_slices(struct track *track) {
+    const struct bz_story *story = track->view->story;
+    for (size_t index = 0; index < story->line_count; index++) {
+        const struct bz_story_line *line = &story->lines[index];
+        bool is_first = index == 0 || story->lines[index - 1].step != line->step ||
+                        story->lines[index - 1].task != line->task;
+        bool is_done = line->window != NULL && strcmp(line->window, "done") == 0;
+        if ((line->task == 0 || is_done) && is_first && !line->is_violation) {
+            begin(track, "X", line->task);
+            bz_paper_printf(track->paper, ",\"cat\":\"state\",\"name\":\"%s\"",
+                            is_done ? "done" : "running");
+            put_time(track->paper, "ts", at_step(track, line->step));
+            put_time(track->paper, "dur", 1000);
+            bz_paper_printf(track->paper,
+                            ",\"args\":{\"step\":%" PRIu64 ",\"virtual_ns\":%" PRIu64 "}}",
+                            line->step, line->time_ns);
+        }
+    }
 }
 
 /* A line is an instant. The lines of a step share its microsecond, in their order. */
@@ -187,6 +210,7 @@ void bz_show_perfetto(const struct bz_view *view, struct bz_paper *paper) {
     for (size_t index = 0; index < view->story->span_count; index++) {
         put_span(&track, &view->story->spans[index]);
     }
+    put_step_slices(&track);
     for (size_t index = 0; index < view->story->line_count; index++) {
         put_line(&track, index);
     }

@@ -123,7 +123,7 @@ uint32_t bz_reader_give_up(struct bz_reader *reader, uint32_t task, uint32_t obj
 void bz_reader_set_aside(struct bz_reader *reader, uint32_t task, uint32_t object, bool is_aside);
 bool bz_reader_is_holding(const struct bz_reader *reader, uint32_t task);
 
-/* Who waits at an object, in order of arrival. */
+/* The queue of an object: the tasks that wait there, in order of arrival. */
 void bz_reader_join_queue(struct bz_reader *reader, uint32_t task);
 void bz_reader_leave_queue(struct bz_reader *reader, uint32_t task);
 

@@ -21,17 +21,17 @@ static inline bool barrier_round_suspects(const struct bz_judge *judge,
 
 static inline void barrier_round_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_judged_barrier *barrier = moment->barrier;
-    const char *barrier_name = bz_judge_object_name(judge, moment->object);
+    const struct bz_label barrier_name = bz_judge_label(judge, moment->object);
     char name[BZ_NAME_BYTES];
     bz_judge_task_name(judge, moment->task, name, sizeof name);
     if (barrier_round_is_early(barrier)) {
         bz_judge_object(judge, "barrier-round", moment->task, moment->object,
                         "%s passed '%s' with only %" PRIu64 " of %u parties there", name,
-                        barrier_name, barrier->arrived % barrier->parties, barrier->parties);
+                        barrier_name.text, barrier->arrived % barrier->parties, barrier->parties);
     } else {
         bz_judge_object(judge, "barrier-round", moment->task, moment->object,
                         "%s got index %" PRIu64 " of '%s', which %s", name, moment->numbers[0],
-                        barrier_name,
+                        barrier_name.text,
                         moment->numbers[0] < barrier->parties ? "another task of its round has"
                                                               : "is not in 0 to parties - 1");
     }

@@ -40,7 +40,8 @@ static inline void bound_judges(struct bz_judge *judge, const struct bz_moment *
     bz_judge_object(judge, "bound", moment->task, bound_slots(moment),
                     "'%s' has room for %" PRIu64
                     " item%s, but after the %s of %s there are %" PRIu64,
-                    slots->name, slots->permits, bz_plural(slots->permits), is_put ? "put" : "get",
+                    bz_judge_label(judge, bound_slots(moment)).text, slots->permits,
+                    bz_plural(slots->permits), is_put ? "put" : "get",
                     bz_judge_task_name(judge, moment->task, name, sizeof name), slots->holders);
 }
 

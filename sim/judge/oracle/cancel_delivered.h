@@ -32,11 +32,11 @@ static inline void cancel_delivered_judges(struct bz_judge *judge, const struct 
     enum bz_op op = moment->is_at_once ? (enum bz_op)judge->call.op : (enum bz_op)task->op;
     const char *status = bz_status_word(moment->status);
     char name[BZ_NAME_BYTES];
-    char what[BZ_NAME_BYTES + 16] = "an operation";
+    char what[sizeof(struct bz_label) + 32] = "an operation";
     bz_judge_task_name(judge, moment->task, name, sizeof name);
     if (moment->object != 0) {
         snprintf(what, sizeof what, "%s of '%s'", bz_op_name(op),
-                 bz_judge_object_name(judge, moment->object));
+                 bz_judge_label(judge, moment->object).text);
     }
     if (moment->kind == BZ_MOMENT_CANCEL) {
         bz_judge_object(judge, "cancel-delivered", moment->task, moment->object,

@@ -25,7 +25,8 @@ static inline void deadlock_judges(struct bz_judge *judge, const struct bz_momen
             continue;
         }
         char name[BZ_NAME_BYTES];
-        const char *object = task->object == 0 ? "" : shadow->objects[task->object].name;
+        const struct bz_label label = bz_judge_label(judge, task->object);
+        const char *object = label.text;
         first = first == 0 ? id : first;
         int written = snprintf(
             list + used, sizeof list - used, "%s%s (in %s%s%s%s)", named == 0 ? "" : ", ",

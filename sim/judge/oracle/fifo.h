@@ -35,7 +35,7 @@ static inline void fifo_judges(struct bz_judge *judge, const struct bz_moment *m
                     "%s was granted %s of '%s' before %s, which %s; waiters overtaken: %u",
                     bz_judge_task_name(judge, moment->task, late, sizeof late),
                     bz_a_good(bz_judge_shadow_object(judge, moment->object)),
-                    bz_judge_object_name(judge, moment->object),
+                    bz_judge_label(judge, moment->object).text,
                     bz_judge_task_name(judge, overtaking->first, early, sizeof early),
                     fates[overtaking->how], overtaking->count);
 }

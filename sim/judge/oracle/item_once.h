@@ -54,11 +54,11 @@ static const char *item_once_text(const struct bz_moment *moment) {
 }
 
 static inline void item_once_judges(struct bz_judge *judge, const struct bz_moment *moment) {
-    const char *queue_name = bz_judge_object_name(judge, moment->object);
+    const struct bz_label queue_name = bz_judge_label(judge, moment->object);
     char name[BZ_NAME_BYTES];
     if (moment->kind != BZ_MOMENT_NO_EFFECT) {
         bz_judge_object(judge, "item-once", moment->task, moment->object,
-                        "item %" PRIu64 " of '%s' %s", moment->numbers[0], queue_name,
+                        "item %" PRIu64 " of '%s' %s", moment->numbers[0], queue_name.text,
                         item_once_text(moment));
         return;
     }
@@ -68,7 +68,7 @@ static inline void item_once_judges(struct bz_judge *judge, const struct bz_mome
         "after the %s of %s, which returned '%s', '%s' has %" PRIu64 " item%s instead of %" PRId64,
         bz_op_name((enum bz_op)moment->numbers[0]),
         bz_judge_task_name(judge, moment->task, name, sizeof name), bz_status_word(moment->status),
-        queue_name, size, bz_plural(size), (int64_t)size - item_once_surplus(moment->queue));
+        queue_name.text, size, bz_plural(size), (int64_t)size - item_once_surplus(moment->queue));
 }
 
 #endif

@@ -75,7 +75,7 @@ static inline void item_order_judges(struct bz_judge *judge, const struct bz_mom
     bz_judge_object(judge, "item-order", moment->task, moment->object,
                     "%s got item %" PRIu64 " of '%s' out of order: item %u %s",
                     bz_judge_task_name(judge, moment->task, name, sizeof name), moment->numbers[0],
-                    bz_judge_object_name(judge, moment->object),
+                    bz_judge_label(judge, moment->object).text,
                     item_order_earlier(queue, moment->numbers[0], moment->task),
                     bz_queue_is_exact(queue) ? "should have come first" : "came before it");
 }

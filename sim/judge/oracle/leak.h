@@ -35,7 +35,7 @@ static inline void leak_judges(struct bz_judge *judge, const struct bz_moment *m
     if (number != 0) {
         bz_judge_object(judge, "leak", 0, number,
                         "every task has ended, but %u entr%s left in the queue of '%s'", queued,
-                        queued == 1 ? "y is" : "ies are", bz_judge_object_name(judge, number));
+                        queued == 1 ? "y is" : "ies are", bz_judge_label(judge, number).text);
     }
 }
 

@@ -19,9 +19,9 @@ static inline void level_bound_judges(struct bz_judge *judge, const struct bz_mo
                         moment->object,
                         "'%s' promises more permits than it has: %u waiter%s %s woken and %s not "
                         "resumed, but its level is %" PRIu64,
-                        object->name, object->woken, bz_plural(object->woken),
-                        object->woken == 1 ? "was" : "were", object->woken == 1 ? "has" : "have",
-                        object->view.level);
+                        bz_judge_label(judge, moment->object).text, object->woken,
+                        bz_plural(object->woken), object->woken == 1 ? "was" : "were",
+                        object->woken == 1 ? "has" : "have", object->view.level);
     }
 }
 

@@ -30,7 +30,7 @@ static inline void livelock_list(const struct bz_judge *judge, char *list, size_
                              is_more ? "..." : bz_judge_task_name(judge, id, name, sizeof name),
                              is_more ? "" : " (in ", is_more ? "" : bz_op_name(bz_shadow_op(task)),
                              is_more || !has_object ? "" : " of '",
-                             is_more || !has_object ? "" : shadow->objects[task->object].name,
+                             is_more || !has_object ? "" : bz_judge_label(judge, task->object).text,
                              is_more      ? ""
                              : has_object ? "')"
                                           : ")");

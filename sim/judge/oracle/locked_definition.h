@@ -35,7 +35,8 @@ static inline void locked_definition_judges(struct bz_judge *judge,
         bz_judge_object(judge, "locked-definition", 0, moment->object,
                         "locked() of '%s' is %s, and should be %s: %u waiting, %u woken, level "
                         "%" PRIu64,
-                        object->name, object->shows_locked ? "true" : "false",
+                        bz_judge_label(judge, moment->object).text,
+                        object->shows_locked ? "true" : "false",
                         object->shows_locked ? "false" : "true", object->waiting, object->woken,
                         object->view.level);
     }

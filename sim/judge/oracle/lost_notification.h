@@ -37,14 +37,15 @@ static inline void lost_notification_judges(struct bz_judge *judge,
         bz_judge_object(judge, "lost-notification", moment->task, moment->object,
                         "%s was notified by '%s', then cancelled, and left without passing it on; "
                         "%u task%s still wait%s",
-                        name, object->name, object->live, bz_plural(object->live),
-                        object->live == 1 ? "s" : "");
+                        name, bz_judge_label(judge, moment->object).text, object->live,
+                        bz_plural(object->live), object->live == 1 ? "s" : "");
     } else {
         bz_judge_object(judge, "lost-notification", moment->task, moment->object,
                         "%s told '%s' to wake %" PRIu64 " task%s, but it woke %" PRIu64
                         "; %u still wait%s",
-                        name, object->name, moment->numbers[1], bz_plural(moment->numbers[1]),
-                        moment->numbers[0], object->live, object->live == 1 ? "s" : "");
+                        name, bz_judge_label(judge, moment->object).text, moment->numbers[1],
+                        bz_plural(moment->numbers[1]), moment->numbers[0], object->live,
+                        object->live == 1 ? "s" : "");
     }
 }
 

@@ -20,14 +20,14 @@ static inline void ownership_judges(struct bz_judge *judge, const struct bz_mome
         return; /* no acquire returned, or it does not explain the difference */
     }
     char name[BZ_NAME_BYTES];
-    bz_judge_object(judge, "ownership", object->return_task, moment->object,
-                    "acquire of '%s' returned '%s' to %s, but %s: %" PRIu64
-                    " free (its level) and %" PRIu64 " held of %" PRIu64 " permit%s",
-                    object->name, bz_status_word(object->return_status),
-                    bz_judge_task_name(judge, object->return_task, name, sizeof name),
-                    object->return_status == BZ_OK ? "took no permit" : "took a permit",
-                    object->view.level, object->holders, object->permits,
-                    bz_plural(object->permits));
+    bz_judge_object(
+        judge, "ownership", object->return_task, moment->object,
+        "acquire of '%s' returned '%s' to %s, but %s: %" PRIu64 " free (its level) and %" PRIu64
+        " held of %" PRIu64 " permit%s",
+        bz_judge_label(judge, moment->object).text, bz_status_word(object->return_status),
+        bz_judge_task_name(judge, object->return_task, name, sizeof name),
+        object->return_status == BZ_OK ? "took no permit" : "took a permit", object->view.level,
+        object->holders, object->permits, bz_plural(object->permits));
 }
 
 #endif

@@ -28,8 +28,8 @@ static inline void permit_conservation_judges(struct bz_judge *judge,
     bz_judge_object(judge, "permit-conservation", 0, moment->object,
                     "'%s' has %" PRIu64 " permit%s instead of %" PRIu64 ": %" PRIu64
                     " free (its level) and %" PRIu64 " held%s",
-                    object->name, sum, bz_plural(sum), object->permits, object->view.level,
-                    object->holders, woken);
+                    bz_judge_label(judge, moment->object).text, sum, bz_plural(sum),
+                    object->permits, object->view.level, object->holders, woken);
 }
 
 #endif

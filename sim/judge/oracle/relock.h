@@ -17,7 +17,7 @@ static inline void relock_judges(struct bz_judge *judge, const struct bz_moment 
     bz_judge_object(
         judge, "relock", moment->task, moment->object, "the wait of %s for '%s' returned '%s' %s",
         bz_judge_task_name(judge, moment->task, name, sizeof name),
-        bz_judge_object_name(judge, moment->object), bz_status_word(moment->status),
+        bz_judge_label(judge, moment->object).text, bz_status_word(moment->status),
         moment->numbers[0] != 0 ? "while another task holds the lock" : "without the lock");
 }
 

@@ -98,7 +98,7 @@ static inline void spec_judge_action(struct bz_judge *judge) {
                     "%" PRId64 ", W %u, R %u",
                     bz_spec_action_name(BZ_SPEC_ENQUEUE),
                     bz_judge_task_name(judge, refused->task, name, sizeof name),
-                    bz_judge_object_name(judge, refused->object),
+                    bz_judge_label(judge, refused->object).text,
                     bz_spec_guard_text(BZ_SPEC_ENQUEUE, refused->guards), refused->counts.level,
                     refused->counts.waiting, refused->counts.woken);
 }
@@ -125,20 +125,20 @@ static inline void spec_judges(struct bz_judge *judge, const struct bz_moment *m
     if (moment->overtaking != NULL) {
         bz_judge_object(judge, "spec", moment->task, moment->object,
                         "%s was granted '%s' before %s: no transition of the specification", name,
-                        object->name,
+                        bz_judge_label(judge, moment->object).text,
                         bz_judge_task_name(judge, moment->overtaking->first, early, sizeof early));
     } else if (is_return && object->holders > object->permits) {
         bz_judge_object(judge, "spec", moment->task, moment->object,
                         "%s was granted '%s' at level 0: no transition of the specification", name,
-                        object->name);
+                        bz_judge_label(judge, moment->object).text);
     } else if (!is_return && spec_is_wrong(object)) {
         bz_judge_object(judge, "spec", 0, moment->object,
                         "'%s' is not in the specification's state: level %" PRId64
                         ", W %u, R %u, C %u; it shows level %" PRIu64
                         ", W %u, R %u, C %u in a queue of %u",
-                        object->name, bz_shadow_counts(object).level, object->waiting,
-                        object->woken, object->cancelled, view->level, view->waiting, view->woken,
-                        view->cancelled, view->queued);
+                        bz_judge_label(judge, moment->object).text, bz_shadow_counts(object).level,
+                        object->waiting, object->woken, object->cancelled, view->level,
+                        view->waiting, view->woken, view->cancelled, view->queued);
     }
 }
 

@@ -20,7 +20,7 @@ static inline void starvation_judges(struct bz_judge *judge, const struct bz_mom
                     bz_judge_task_name(judge, first, name, sizeof name),
                     judge->shadow.tasks[first].overtaken,
                     bz_plural(judge->shadow.tasks[first].overtaken),
-                    bz_judge_object_name(judge, moment->object), judge->config.starvation_bound);
+                    bz_judge_label(judge, moment->object).text, judge->config.starvation_bound);
 }
 
 #endif

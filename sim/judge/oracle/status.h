@@ -111,8 +111,8 @@ static inline void status_judges(struct bz_judge *judge, const struct bz_moment 
     bz_judge_object(judge, "status", moment->task, moment->object,
                     "%s%s%s%s returned %s to %s, but %s; it may return: %s",
                     has_object ? bz_op_name(op) : "enter", has_object ? " of '" : " of a scope",
-                    has_object ? object->name : "", has_object ? "'" : "",
-                    status == NULL ? number : status,
+                    has_object ? bz_judge_label(judge, moment->object).text : "",
+                    has_object ? "'" : "", status == NULL ? number : status,
                     bz_judge_task_name(judge, moment->task, name, sizeof name),
                     status_text(moment->status, op, object->kind == BZ_OBJECT_BARRIER), list);
 }

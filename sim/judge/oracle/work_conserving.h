@@ -30,9 +30,10 @@ static inline void work_conserving_judges(struct bz_judge *judge, const struct b
         judge, "work-conserving", waiter, moment->object,
         "%" PRIu64 " free %s%s of '%s' %s promised to nobody, but %s waits (first of %u "
         "waiter%s)",
-        object->permits - taken, bz_goods(object), bz_plural(object->permits - taken), object->name,
-        bz_is_or_are(object->permits - taken), bz_judge_task_name(judge, waiter, name, sizeof name),
-        object->live, bz_plural(object->live));
+        object->permits - taken, bz_goods(object), bz_plural(object->permits - taken),
+        bz_judge_label(judge, moment->object).text, bz_is_or_are(object->permits - taken),
+        bz_judge_task_name(judge, waiter, name, sizeof name), object->live,
+        bz_plural(object->live));
 }
 
 #endif

@@ -38,11 +38,11 @@ Test(mutual_exclusion, fires_when_two_hold_the_same_key) {
     pool_fails(&bz_variant_zoo_pool_prune_window,
                STAGE_SCRIPTS("take-3 yield give-3", "take-3 give-3", "take-3 yield give-3"),
                "a b a c b", "mutual-exclusion", 5,
-               "b acquired 'key' as holder number 2, but it has only 1 permit");
+               "b acquired 'key#4' as holder number 2, but it has only 1 permit");
     pool_fails(&bz_variant_zoo_pool_lru_held,
                STAGE_SCRIPTS("take-3 yield give-3", "take-4 take-5 give-4 give-5", "take-3 give-3"),
                "a b c", "mutual-exclusion", 3,
-               "c acquired 'key' as holder number 2, but it has only 1 permit");
+               "c acquired 'key#4' as holder number 2, but it has only 1 permit");
 }
 
 Test(mutual_exclusion, is_silent_when_two_hold_different_keys) {

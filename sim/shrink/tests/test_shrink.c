@@ -9,6 +9,7 @@
 #include "sim/run/replay.h"
 #include "sim/run/settings.h"
 #include "sim/shrink/edits.h"
+#include "sim/shrink/why.h"
 #include "sim/tests/stage.h"
 
 static void find_program(struct bz_program *program, const char *scenario, const char *variant) {
@@ -173,6 +174,63 @@ Test(shrink, ends_with_its_budget_or_when_it_is_stopped) {
     cr_assert(fails_likewise(&result.program, &result.violation));
     bz_shrink_fini(&result);
     bz_trace_fini(&trace);
+}
+
+/* --- why -------------------------------------------------------------------------------------- */
+
+static void explain(const char *scenario, const char *variant, const char *settings,
+                    struct bz_why *why) {
+    char error[BZ_ERROR_BYTES];
+    struct bz_program program;
+    find_program(&program, scenario, variant);
+    program.strategy = &bz_strategy_answers;
+    cr_assert(bz_program_set_list(&program, settings, error, sizeof error), "%s", error);
+    cr_assert(bz_why_find(&program, NULL, why));
+}
+
+static void check_passing(const struct bz_why *why) {
+    cr_assert(why->has_passing);
+    struct bz_world *world = bz_program_new_world(&why->passing);
+    cr_assert(eq(int, (int)bz_program_run(&why->passing, world, 0), (int)BZ_RUN_PASSED));
+    cr_assert(eq(u64, bz_judge_digest(world->judge), why->passing_digest));
+    bz_world_destroy(world);
+}
+
+/* A draw of waiter-2 is left out: the cancel of waiter-1 comes later, and it fails all the same. By
+ * the number of its choice point, the cancel would strike another task, and nothing would fail. */
+Test(why, keeps_the_later_choices_by_what_they_choose) {
+    struct bz_why *why = calloc(1, sizeof *why);
+    explain("timeout", "zoo/ah-9670", "rounds=1,hold-ns=1,answers=7-1+12-1+17-1+23-3", why);
+    cr_assert(eq(u32, why->choice_count, 4));
+    for (unsigned place = 0; place < 4; place++) {
+        bool is_needless = place == 1 || place == 2;
+        cr_assert(eq(int, why->choices[place].fails_without, is_needless), "choice %u", place);
+        cr_assert(eq(int, bz_why_is_essential(&why->choices[place]), !is_needless));
+    }
+    free(why);
+}
+
+Test(why, finds_the_run_that_passes_with_one_choice_more) {
+    struct bz_why *why = calloc(1, sizeof *why);
+    explain("contended", "zoo/toy-lifo", "permits=1,workers=3,rounds=1,patience=1,cancels=0", why);
+    cr_assert(eq(u32, why->choice_count, 0));
+    cr_assert(why->has_passing && why->passing_change == BZ_WHY_ADDED);
+    cr_assert(eq(u32, why->passing.answers.count, 1));
+    check_passing(why);
+    free(why);
+}
+
+/* What is cut by the step limit neither fails nor passes. */
+Test(why, does_not_take_a_run_that_was_cut_for_one_that_passes) {
+    struct bz_why *why = calloc(1, sizeof *why);
+    explain("contended", "zoo/sem-woken-cancel",
+            "permits=1,workers=2,patience=1,cancels=0,max-steps=7,answers=8-2", why);
+    cr_assert(eq(u32, why->choice_count, 1));
+    cr_assert(eq(u32, why->choices[0].failing, 0));
+    cr_assert(lt(u32, 0, why->choices[0].cut));
+    cr_assert(not(bz_why_is_essential(&why->choices[0])));
+    check_passing(why);
+    free(why);
 }
 
 /* --- edits ------------------------------------------------------------------------------------ */

@@ -192,7 +192,8 @@ Test(story, follows_objects_that_share_a_state) {
     end();
 }
 
-Test(story, knows_who_has_the_lock_of_a_condition) {
+/* a waits for news, and b, who has the lock, wakes it. */
+static void notify_waiter(void) {
     BEGIN("a", "b");
     HAPPENS(1, "a", "resume", .status = "ok");
     acquires(1, "a", "lock");
@@ -202,6 +203,10 @@ Test(story, knows_who_has_the_lock_of_a_condition) {
     acquires(2, "b", "lock");
     HAPPENS(2, "b", "call", .op = "notify", .object = "news");
     HAPPENS(2, "a", "wake", .status = "ok");
+}
+
+Test(story, knows_who_has_the_lock_of_a_condition) {
+    notify_waiter();
     HAPPENS(2, "b", "suspend", .wait = "yield");
     HAPPENS(3, "a", "resume", .status = "ok");
     HAPPENS(3, "a", "suspend", .wait = "future");
@@ -393,15 +398,7 @@ Test(story, shows_where_each_task_was) {
 
 /* A condition's waiter gives its lock up meanwhile, and has it again. */
 Test(story, knows_that_a_waiter_of_a_condition_gives_up_the_lock) {
-    BEGIN("a", "b");
-    HAPPENS(1, "a", "resume", .status = "ok");
-    acquires(1, "a", "lock");
-    HAPPENS(1, "a", "call", .op = "wait", .object = "news");
-    HAPPENS(1, "a", "suspend", .wait = "future");
-    HAPPENS(2, "b", "resume", .status = "ok");
-    acquires(2, "b", "lock");
-    HAPPENS(2, "b", "call", .op = "notify", .object = "news");
-    HAPPENS(2, "a", "wake", .status = "ok");
+    notify_waiter();
     HAPPENS(2, "b", "call", .op = "release", .object = "lock");
     HAPPENS(2, "b", "exit", .status = "ok");
     HAPPENS(3, "a", "resume", .status = "ok");

@@ -1,0 +1,97 @@
+/* Leaps, out of a local minimum: to programs that no single step down leads to. Each is small, and
+ * its small schedules are tried. What they find depends on the program alone.
+ *
+ *     up      one parameter goes back up to what it was, to save a deviation
+ *     down    all parameters but two go to their least values at once
+ *     across  one goes back up, and another one goes down */
+#include "sim/shrink/internal.h"
+
+#define CHOICES_MAX 4u
+#define RUNS_OF_A_LEAP 2000u
+
+/* Tries small schedules of a program. */
+static bool leap(struct bz_shrinking *shrinking, const struct bz_program *program,
+                 uint32_t deviations, uint32_t choices) {
+    const struct bz_failing *best = shrinking->best;
+    struct bz_shrink_limits limits = {.deviations = deviations,
+                                      .cancels = best->size.cancels,
+                                      .choices = choices < CHOICES_MAX ? choices : CHOICES_MAX,
+                                      .runs = RUNS_OF_A_LEAP};
+    bool is_searched = shrinking->is_searched;
+    bool is_smaller = bz_shrink_goes_on(shrinking) && bz_shrink_enter(shrinking, program) &&
+                      bz_shrink_search_within(shrinking, &limits);
+    shrinking->is_searched = is_searched && !is_smaller;
+    return is_smaller;
+}
+
+/* What a parameter may go back up to. */
+static int64_t top_of(const struct bz_shrinking *shrinking, uint32_t index) {
+    const struct bz_program *given = shrinking->config->program;
+    int64_t usual = given->scenario->params[index].value;
+    return given->args.values[index] < usual ? given->args.values[index] : usual;
+}
+
+static bool leap_up(struct bz_shrinking *shrinking) {
+    const struct bz_param *params = shrinking->config->program->scenario->params;
+    uint32_t choices = shrinking->best->edits.count + 2;
+    uint32_t deviations = shrinking->best->size.deviations;
+    bool is_smaller = false;
+    for (uint32_t index = 0; params[index].name != NULL && deviations > 0 && !is_smaller; index++) {
+        struct bz_program program = shrinking->result->program;
+        if (program.args.values[index] < top_of(shrinking, index)) {
+            program.args.values[index] = top_of(shrinking, index);
+            is_smaller = leap(shrinking, &program, deviations - 1, choices);
+        }
+    }
+    return is_smaller;
+}
+
+static bool leap_down(struct bz_shrinking *shrinking) {
+    const struct bz_program best = shrinking->result->program;
+    const struct bz_param *params = best.scenario->params;
+    struct bz_program program = best;
+    bool is_smaller = false;
+    if (shrinking->best->size.params <= 2) {
+        return false; /* one parameter at a time was tried */
+    }
+    for (uint32_t index = 0; params[index].name != NULL; index++) {
+        program.args.values[index] = params[index].least;
+    }
+    for (uint32_t one = 0; params[one].name != NULL; one++) {
+        program.args.values[one] = best.args.values[one];
+        for (uint32_t other = one + 1; params[other].name != NULL && !is_smaller; other++) {
+            bool are_both = best.args.values[one] > params[one].least &&
+                            best.args.values[other] > params[other].least;
+            program.args.values[other] = best.args.values[other];
+            is_smaller = are_both && leap(shrinking, &program, shrinking->best->size.deviations,
+                                          shrinking->best->edits.count + 2);
+            program.args.values[other] = params[other].least;
+        }
+        program.args.values[one] = params[one].least;
+    }
+    return is_smaller;
+}
+
+/* Only for runs in which nothing but data is drawn: with few choices, there are few schedules. */
+static bool leap_across(struct bz_shrinking *shrinking) {
+    const struct bz_program best = shrinking->result->program;
+    const struct bz_param *params = best.scenario->params;
+    const struct bz_shrink_size *size = &shrinking->best->size;
+    bool is_smaller = false;
+    for (uint32_t up = 0; params[up].name != NULL && size->deviations + size->cancels == 0; up++) {
+        for (uint32_t down = 0; params[down].name != NULL && !is_smaller; down++) {
+            struct bz_program program = best;
+            program.args.values[up] = top_of(shrinking, up);
+            program.args.values[down]--;
+            is_smaller = up != down && best.args.values[up] < top_of(shrinking, up) &&
+                         best.args.values[down] > params[down].least &&
+                         leap(shrinking, &program, 0, shrinking->best->edits.count);
+        }
+    }
+    return is_smaller;
+}
+
+bool bz_shrink_leap(struct bz_shrinking *shrinking) {
+    bool is_smaller = leap_up(shrinking) || leap_down(shrinking) || leap_across(shrinking);
+    return bz_shrink_enter(shrinking, &shrinking->result->program) && is_smaller;
+}

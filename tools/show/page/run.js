@@ -1,0 +1,146 @@
+/* The page of a run. Names and messages come from a trace that nobody vouches for: they reach the
+ * page through textContent and fillText alone. Whatever is drawn is looked up by binary search, so
+ * that the length of the run does not matter. */
+/* First: the run, and what is known of it after each step. */
+const run = JSON.parse(document.getElementById("run").textContent);
+const UNSTARTED = 0, READY = 1, RUNNING = 2, WAITING = 3, WOKEN = 4, STRUCK = 5, SLEEPING = 6, DONE = 7;
+const STATE = ["unstarted", "ready", "running", "waiting", "woken", "struck", "sleeping", "done"];
+const WORD = ["", "", "", "waits", "woken", "cancelled", "", ""];
+const LETTER = ["", "", "", "W", "R", "C", "", ""];
+const WAKE = 1, CANCEL = 2;
+const CAUSE = 1, VIOLATION = 2, INJECTED = 4;
+const RULER = 44, CURVE = run.curve.length > 0 ? 76 : 0;
+const ZOOM_MAX = 160, WIDTH_MAX = 16e6;
+const byId = (id) => document.getElementById(id);
+const canvas = byId("canvas"), scroll = byId("scroll"), space = byId("space"), overview = byId("overview");
+const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+
+/* Rows of numbers come as one flat array. */
+function rows(flat, names) {
+  const list = [], width = names.length;
+  for (let at = 0; at < flat.length; at += width) {
+    const row = {};
+    for (let column = 0; column < width; column++) row[names[column]] = flat[at + column];
+    list.push(row);
+  }
+  return list;
+}
+const text = (number) => (number < 0 ? null : run.strings[number]);
+const lines = rows(run.lines, ["step", "time", "task", "text", "window", "flags"]);
+const spans = rows(run.spans, ["task", "step", "end", "kind", "object", "holding"]);
+const arrows = rows(run.arrows, ["from", "to", "kind"]);
+const holds = rows(run.holds, ["task", "object", "step", "end"]);
+const finals = new Map(rows(run.finals, ["task", "object"]).map((row) => [row.task, row.object]));
+const last = run.last;
+
+/* The first index whose element does not come before `value`. */
+function lowerBound(list, value, key) {
+  let low = 0, high = list.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (key(list[middle]) < value) low = middle + 1; else high = middle;
+  }
+  return low;
+}
+const stepOf = (item) => item.step;
+
+/* Lanes: the loop only if the story tells of it. */
+const lanes = [];
+const laneOf = new Array(run.tasks.length).fill(-1);
+{
+  const isTold = new Array(run.tasks.length).fill(false);
+  for (const line of lines) isTold[line.task] = true;
+  for (const span of spans) isTold[span.task] = true;
+  run.tasks.forEach((name, task) => {
+    if (isTold[task]) {
+      laneOf[task] = lanes.length;
+      lanes.push({ task, name, spans: [], lines: [], holds: [] });
+    }
+  });
+}
+const laneFor = (task) => lanes[laneOf[task]];
+for (const span of spans) laneFor(span.task).spans.push(span);
+for (const line of lines) laneFor(line.task).lines.push(line);
+for (const hold of holds) { const lane = laneFor(hold.task); if (lane) lane.holds.push(hold); }
+const violation = lines.find((line) => line.flags & VIOLATION);
+const verdictStep = violation ? violation.step : last;
+const isFailed = run.oracle !== null;
+
+/* The clock: where it moves on. */
+const ticks = [];
+for (const line of lines) {
+  const before = ticks.length > 0 ? ticks[ticks.length - 1].time : -1;
+  if (line.time > before) ticks.push({ step: line.step, time: line.time });
+}
+function timeAt(step) {
+  const index = lowerBound(ticks, step + 1, stepOf);
+  return index > 0 ? ticks[index - 1].time : 0;
+}
+function timeText(time) {
+  if (time === 0) return "0";
+  for (const [unit, ns] of [["s", 1e9], ["ms", 1e6], ["us", 1e3]]) {
+    if (time % ns === 0) return time / ns + " " + unit;
+  }
+  return time + " ns";
+}
+
+function spanAt(lane, step) {
+  const index = lowerBound(lane.spans, step + 1, stepOf) - 1;
+  return index >= 0 && lane.spans[index].end > step ? index : -1;
+}
+
+/* What a task does once the step is over: a step that ends with a wait counts as waiting. */
+function stateAfter(lane, step) {
+  const index = spanAt(lane, step);
+  if (index < 0) return null;
+  const span = lane.spans[index], next = lane.spans[index + 1];
+  if (span.kind !== RUNNING || span.end !== step + 1) return { kind: span.kind, object: span.object, index };
+  if (!next || next.step > step + 1) {
+    return step === last && finals.has(lane.task)
+      ? { kind: WAITING, object: finals.get(lane.task), index } : null;
+  }
+  const kind = next.kind === WOKEN || (next.kind === STRUCK && next.object >= 0) ? WAITING : next.kind;
+  return { kind: kind === RUNNING ? READY : kind, object: next.object, index: index + 1 };
+}
+
+/* Since when it waits for what it waits for. */
+function waitsSince(lane, index) {
+  const object = lane.spans[index].object;
+  while (index > 0 && lane.spans[index - 1].object === object && object >= 0) index--;
+  return lane.spans[index].step;
+}
+
+/* W, R, C and the owners of each object after a step. */
+function queuesAfter(step) {
+  const queues = new Map();
+  const queue = (object) => {
+    if (!queues.has(object)) queues.set(object, { W: [], R: [], C: [], held: [] });
+    return queues.get(object);
+  };
+  for (const object of run.objects) queue(object);
+  for (const lane of lanes) {
+    const state = stateAfter(lane, step);
+    const place = state && { [WAITING]: "W", [WOKEN]: "R", [STRUCK]: "C" }[state.kind];
+    if (place && state.object >= 0) {
+      queue(state.object)[place].push({ name: lane.name, since: waitsSince(lane, state.index) });
+    }
+    for (const hold of lane.holds) {
+      if (hold.step > step) break;
+      if (hold.end > step) queue(hold.object).held.push({ name: lane.name, since: hold.step });
+    }
+  }
+  for (const entry of queues.values()) {
+    for (const list of Object.values(entry)) list.sort((a, b) => a.since - b.since);
+  }
+  return queues;
+}
+
+/* Arrows by the step at which they begin and end: a picture needs those with an end in view. */
+const withSteps = arrows.map((arrow) => ({
+  kind: arrow.kind, from: lines[arrow.from], to: lines[arrow.to],
+  isCause: Boolean(lines[arrow.from].flags & lines[arrow.to].flags & CAUSE),
+})).filter((arrow) => arrow.from.task !== arrow.to.task);
+const major = withSteps.filter((arrow) => arrow.kind === WAKE || arrow.kind === CANCEL);
+const minor = withSteps.filter((arrow) => arrow.kind !== WAKE && arrow.kind !== CANCEL);
+const byFrom = (list) => list.slice().sort((a, b) => a.from.step - b.from.step);
+const arrowsTo = { major, minor }, arrowsFrom = { major: byFrom(major), minor: byFrom(minor) };
