@@ -24,6 +24,7 @@ struct replay {
     const char *input;
     const char *variant;
     const char *program_out;
+    const char *trace_out;
     bool is_log;
     bool is_step;
     bool is_gdb;
@@ -61,6 +62,8 @@ static const struct bz_option options[] = {
     {"program-out", "FILE",
      "Write the program of a run of scenario 'program' to a new file, for --set file=FILE",
      BZ_OPTION_TEXT, offsetof(struct replay, program_out), .is_once = true},
+    {"trace-out", "FILE", "Write the trace of the run to a new file: of one that a token names",
+     BZ_OPTION_TEXT, offsetof(struct replay, trace_out), .is_once = true},
     {NULL},
 };
 
@@ -88,7 +91,7 @@ static void check_options(struct argp_state *state, void *target) {
     if (replay->input == NULL) {
         argp_error(state, "a trace file or a token is missing");
     } else if (is_debugged && (replay->is_step || replay->is_log || replay->is_json ||
-                               replay->program_out != NULL)) {
+                               replay->program_out != NULL || replay->trace_out != NULL)) {
         argp_error(state, "--%s goes with --variant and --plugin only",
                    replay->is_gdb ? "gdb" : "once");
     } else if (replay->is_step && (replay->is_json || replay->variant != NULL)) {
@@ -227,6 +230,18 @@ static int write_program(const struct replay *replay) {
                                     strerror(errno));
 }
 
+static int write_trace(const struct replay *replay) {
+    char error[BZ_TRACE_ERROR_BYTES];
+    if (access(replay->trace_out, F_OK) == 0) {
+        return bz_cli_fail(replay->name, BZ_EXIT_USAGE, "--trace-out: '%s' exists",
+                           replay->trace_out);
+    }
+    bool is_written =
+        bz_trace_write(&replay->run.trace, replay->trace_out, error, sizeof error);
+    return is_written ? BZ_EXIT_OK
+                      : bz_cli_fail(replay->name, BZ_EXIT_USAGE, "--trace-out: %s", error);
+}
+
 /* A strict replay runs the variant that was recorded; with a plug-in, that is expected to be one of
  * its own. */
 static int check_plugin(const struct replay *replay) {
@@ -284,6 +299,9 @@ static int run_replay(struct replay *replay) {
     }
     if (code == BZ_EXIT_OK && replay->program_out != NULL) {
         code = write_program(replay);
+    }
+    if (code == BZ_EXIT_OK && replay->trace_out != NULL) {
+        code = write_trace(replay);
     }
     if (code != BZ_EXIT_OK) {
         return code;

@@ -167,7 +167,7 @@ static void print_foot(const struct bz_diagnosis *diagnosis, struct bz_wrap *wra
         const struct bz_variant *variant = diagnosis->variant;
         const char *plugin = variant != NULL ? bz_plugins_file(variant) : NULL;
         struct bz_text text = {0};
-        bz_text_add(&text, "buzzer replay %s%s%s'%s'", plugin != NULL ? "--plugin '" : "",
+        bz_text_add(&text, "%s %s%s%s'%s'", bz_cli_replay, plugin != NULL ? "--plugin '" : "",
                     plugin != NULL ? plugin : "", plugin != NULL ? "' " : "", token);
         bz_wrap_whole(wrap, "replay  ", text.bytes);
         bz_text_fini(&text);

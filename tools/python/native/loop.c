@@ -426,6 +426,18 @@ static void end_task(struct bz_py_loop *loop, PyObject *self, struct bz_py_task 
     Py_CLEAR(loop->tasks[task->number - 1]);
 }
 
+/* Where the task is suspended, for the trace of the run. */
+static void note_place(struct bz_py_loop *loop, PyObject *self) {
+    if (!bz_judge_is_recorded(loop->judge) || PyErr_Occurred()) {
+        return;
+    }
+    PyObject *where = PyObject_CallMethod((PyObject *)loop, "_place_of", "O", self);
+    const char *text = where == NULL || where == Py_None ? NULL : bz_py_name(where);
+    PyErr_Clear(); /* then it is unknown */
+    Py_XDECREF(where);
+    bz_judge_where(loop->judge, text);
+}
+
 static void end_step(struct bz_py_loop *loop, PyObject *self, struct bz_py_task *task) {
     PyObject *state = PyObject_GetAttr(self, text_state);
     bool is_done = !is_text(state, "PENDING");
@@ -439,6 +451,7 @@ static void end_step(struct bz_py_loop *loop, PyObject *self, struct bz_py_task 
     bool waits = future != NULL && future != Py_None;
     enum bz_wait wait = waits ? wait_of(loop, future) : BZ_WAIT_YIELD;
     Py_XDECREF(future);
+    note_place(loop, self);
     bz_judge_event(loop->judge, BZ_EVENT_SUSPEND, task->number, BZ_OK, wait);
     task->is_waiting = waits;
     if (loop->woken == task->number) {
