@@ -112,8 +112,10 @@ static void print_failure(const struct bz_stored_failure *failure,
     }
     printf("  replay  %s%s%s", bz_cli_replay, plugin != NULL ? " --plugin " : "",
            plugin != NULL ? bz_cli_quoted(plugin, quoted, sizeof quoted) : "");
-    printf(" --variant %s %s\n\n", program->variant->name,
-           bz_cli_quoted(failure->path, quoted, sizeof quoted));
+    if (strncmp(bz_cli_replay, bz_cli_program, strlen(bz_cli_program)) == 0) {
+        printf(" --variant %s", program->variant->name); /* else it is no command of the program */
+    }
+    printf(" %s\n\n", bz_cli_quoted(failure->path, quoted, sizeof quoted));
 }
 
 void bz_stored_print(const struct bz_stored *stored, const struct bz_program *program,

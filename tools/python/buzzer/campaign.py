@@ -5,6 +5,7 @@ import os
 import re
 import tempfile
 import typing
+import urllib.parse
 import warnings
 
 from buzzer import program
@@ -110,6 +111,10 @@ def run(function, **options):
                   tuple(item["message"] for item in document["warnings"]), code, document)
 
 
+def _report(code, output, errors):
+    return "\n".join(part.strip() for part in (output, errors) if part.strip()) or f"exit {code}"
+
+
 class BuzzerWarning(UserWarning):
     """A campaign found nothing, and could hardly have found something."""
 
@@ -120,8 +125,7 @@ def check(case, *more, replay=None):
     for text in re.findall(r"^.*: warning, (.*)$", errors, re.MULTILINE):
         warnings.warn(BuzzerWarning(f"{case.name}: {text}"), stacklevel=3)
     if code != OK:
-        raise Failure("\n".join(part.strip() for part in (output, errors) if part.strip())
-                      or f"exit code {code}")
+        raise Failure(_report(code, output, errors))
 
 
 # --- a replay -----------------------------------------------------------------------------------
@@ -135,8 +139,31 @@ def _name_in(text):
     return text.partition(":")[0] if ":" in text and "#" in text else None
 
 
+def _named_case(function, text, args=(), kwargs=None):
+    """The test as the token or the trace names it: it may be of another folder."""
+    name = _name_in(text)
+    case = Case(spec_of(function), args, kwargs, name=name)
+    own = case.function.__qualname__
+    said = own if name is None else urllib.parse.unquote(name.rpartition("/")[2])
+    if said.partition("[")[0] != own:
+        raise ValueError(f"the run is of the test '{said}', and this is '{own}'")
+    return case
+
+
 def replay_words(text, *more):
     return ["replay", *more, "--", text]
+
+
+def check_replay(function, args, kwargs, text, replay=None):
+    """Replays a run for people; raises Failure with the report unless it passes as recorded."""
+    case = _named_case(function, text, args, kwargs)
+    code, output, errors = program.ask(replay_words(text), [case], replay=replay)
+    if code in (USAGE, DIVERGED) and os.path.isfile(text):
+        words = replay_words(text, f"--variant={program.RUNTIME}")
+        code, more, more_errors = program.ask(words, [case], replay=replay)
+        output, errors = output + more, errors + more_errors
+    if code != OK or "\nviolation: " in output:
+        raise Failure(_report(code, output, errors))
 
 
 def debug(case, text, trace):
@@ -152,7 +179,7 @@ def replay(function, token_or_trace):
     A breakpoint() in the test stops there, once the run is known to be the recorded one.
     """
     text = os.fspath(token_or_trace)
-    case = Case(spec_of(function), name=_name_in(text))
+    case = _named_case(function, text)
     signs = program.Signs()
     with tempfile.TemporaryDirectory() as folder:
         trace = os.path.join(folder, "run.json")

@@ -35,9 +35,10 @@ def check_options(where, options):
 
 def merged(options, later):
     """Options of a decorator, and those of a call, which win."""
+    later = {name: value for name, value in later.items() if value is not None}
     if any(name in later for name in _SEEDS):
         options = {name: value for name, value in options.items() if name not in _SEEDS}
-    return {**options, **{name: value for name, value in later.items() if value is not None}}
+    return {**options, **later}
 
 
 def words_of(options):

@@ -72,6 +72,8 @@ def _be_program(parent, words, cases, replay, signs, output, errors):
             os.dup2(errors.fileno(), 2)
         if signs is not None:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if output is None:
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         from buzzer import _native
         from buzzer.loop import Loop
         _native.end_with_parent(parent)

@@ -16,23 +16,24 @@ def pytest_addoption(parser):
                     help="replay this run of the selected test, and no other")
 
 
-def _case(item, spec):
-    from buzzer.case import Case
-    callspec = getattr(item, "callspec", None)
-    arguments = {name: item.funcargs[name] for name in item._fixtureinfo.argnames}
+def _arguments(item):
     own = (item.instance,) if getattr(item, "instance", None) is not None else ()
-    runs = item.config.getoption("buzzer_runs")
-    return Case(spec, own, arguments, case=f"[{callspec.id}]" if callspec else "",
-                options={} if runs is None else {"runs": runs}), bool(arguments)
+    return own, {name: item.funcargs[name] for name in item._fixtureinfo.argnames}
 
 
-def _replay(case, text):
-    from buzzer import campaign, program
-    case.name = campaign._name_in(text) or case.name
-    code, output, errors = program.ask(campaign.replay_words(text), [case])
-    report = "\n".join(part.strip() for part in (output, errors) if part.strip())
-    if code != 0 or "\nviolation: " in output:
-        raise campaign.Failure(report)
+def _run(item, spec):
+    """A test that takes arguments of pytest's is replayed by pytest."""
+    from buzzer import campaign
+    from buzzer.case import Case
+    own, arguments = _arguments(item)
+    callspec = getattr(item, "callspec", None)
+    command = f"pytest {shlex.quote(item.nodeid)} --buzzer-replay" if arguments else None
+    text = item.config.getoption("buzzer_replay")
+    if text is not None:
+        campaign.check_replay(spec.function, own, arguments, text, replay=command)
+        return
+    campaign.check(Case(spec, own, arguments, case=f"[{callspec.id}]" if callspec else "",
+                        options={"runs": item.config.getoption("buzzer_runs")}), replay=command)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -40,17 +41,11 @@ def pytest_pyfunc_call(pyfuncitem):
     spec = getattr(pyfuncitem.obj, "__buzzer__", None)
     if spec is None:
         return None
-    from buzzer import campaign
-    text = pyfuncitem.config.getoption("buzzer_replay")
+    from buzzer.campaign import Failure
     report = None
     try:
-        case, needs_pytest = _case(pyfuncitem, spec)
-        command = f"pytest {shlex.quote(pyfuncitem.nodeid)} --buzzer-replay"
-        if text is not None:
-            _replay(case, text)
-        else:
-            campaign.check(case, replay=command if needs_pytest else None)
-    except (campaign.Failure, ImportError, ValueError) as error:
+        _run(pyfuncitem, spec)
+    except (Failure, ImportError, ValueError, RuntimeError) as error:
         report = str(error)
     if report is not None:
         pytest.fail(report, pytrace=False)

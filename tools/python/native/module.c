@@ -57,7 +57,17 @@ static void run_in(struct bz_py_loop *loop, struct bz_judge *judge, PyObject *te
     }
 }
 
+/* The program dies of SIGPIPE, as programs do; what Python code writes to is its own affair. */
+static void ignore_pipes(void) {
+    static bool is_done; /* of a process in which runs are made */
+    if (!is_done) {
+        is_done = true;
+        signal(SIGPIPE, SIG_IGN);
+    }
+}
+
 static void run(void *context, struct bz_judge *judge) {
+    ignore_pipes();
     struct bz_py_loop *loop = (struct bz_py_loop *)PyObject_CallNoArgs(loop_class);
     if (loop == NULL) {
         give_up(judge);
