@@ -185,8 +185,8 @@ static int prepare(struct explore *explore, struct bz_program *program) {
     int code = bz_options_program(&explore->options, explore->name, program);
     if (code == BZ_EXIT_OK && program->scenario->runtime != NULL) {
         return bz_cli_fail(explore->name, BZ_EXIT_USAGE,
-                           "'%s' is of another runtime, which keeps no snapshots, and whose runs "
-                           "this search cannot repeat; 'run' samples its schedules",
+                           "explore searches scenarios of the runtime in C, and '%s' is of another; "
+                           "'run' samples its schedules",
                            program->scenario->name);
     }
     return code == BZ_EXIT_OK && explore->out != NULL
