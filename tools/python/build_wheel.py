@@ -97,6 +97,14 @@ def _tag():
     return f"{python}-{python}-{platform}"
 
 
+def _information(version):
+    """The files of dist-info but for RECORD."""
+    return (("METADATA", _metadata(version)),
+            ("WHEEL", "Wheel-Version: 1.0\nGenerator: buzzer\nRoot-Is-Purelib: false\n"
+                      f"Tag: {_tag()}\n"),
+            ("entry_points.txt", "[pytest11]\nbuzzer = buzzer.pytest_plugin\n"))
+
+
 def _files(extension, version):
     """The content of the wheel by path."""
     package = os.path.join(HERE, "buzzer")
@@ -106,43 +114,52 @@ def _files(extension, version):
                 yield f"buzzer/{name}", file.read()
     with open(extension, "rb") as file:
         yield "buzzer/" + os.path.basename(extension), file.read()
-    info = f"buzzer-{version}.dist-info"
-    yield f"{info}/METADATA", _metadata(version).encode()
-    yield f"{info}/WHEEL", ("Wheel-Version: 1.0\nGenerator: buzzer\nRoot-Is-Purelib: false\n"
-                            f"Tag: {_tag()}\n").encode()
-    yield f"{info}/entry_points.txt", b"[pytest11]\nbuzzer = buzzer.pytest_plugin\n"
+    for name, text in _information(version):
+        yield f"buzzer-{version}.dist-info/{name}", text.encode()
 
 
-def _write(path, files, version):
+def pack(extension, folder):
+    """Writes the wheel of an extension that is built; returns its name."""
+    version = _read_version()
+    name = f"buzzer-{version}-{_tag()}.whl"
     records = []
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
-        for name, content in files:
+    with zipfile.ZipFile(os.path.join(folder, name), "w", zipfile.ZIP_DEFLATED) as wheel:
+        for path, content in _files(extension, version):
             digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=")
-            records.append(f"{name},sha256={digest.decode()},{len(content)}")
-            wheel.writestr(name, content)
+            records.append(f"{path},sha256={digest.decode()},{len(content)}")
+            wheel.writestr(path, content)
         record = f"buzzer-{version}.dist-info/RECORD"
         wheel.writestr(record, "\n".join([*records, f"{record},,", ""]))
+    return name
 
+
+# --- what pip calls -----------------------------------------------------------------------------
 
 def get_requires_for_build_wheel(config_settings=None):
+    _read_version()
+    _check_tools()
     return []
 
 
-def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
     version = _read_version()
+    name = f"buzzer-{version}.dist-info"
+    os.makedirs(os.path.join(metadata_directory, name), exist_ok=True)
+    for file_name, text in _information(version):
+        path = os.path.join(metadata_directory, name, file_name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    return name
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    _read_version()
     _check_tools()
     kept = os.environ.get("BUZZER_PYTHON_BUILD")
     with tempfile.TemporaryDirectory(prefix="buzzer-wheel.") as temporary:
         folder = os.path.abspath(kept) if kept else temporary
         os.makedirs(folder, exist_ok=True)
-        extension = _build(folder)
-        name = f"buzzer-{version}-{_tag()}.whl"
-        _write(os.path.join(wheel_directory, name), _files(extension, version), version)
-    return name
-
-
-def get_requires_for_build_sdist(config_settings=None):
-    return []
+        return pack(_build(folder), wheel_directory)
 
 
 def build_sdist(sdist_directory, config_settings=None):
