@@ -236,8 +236,7 @@ static int write_trace(const struct replay *replay) {
         return bz_cli_fail(replay->name, BZ_EXIT_USAGE, "--trace-out: '%s' exists",
                            replay->trace_out);
     }
-    bool is_written =
-        bz_trace_write(&replay->run.trace, replay->trace_out, error, sizeof error);
+    bool is_written = bz_trace_write(&replay->run.trace, replay->trace_out, error, sizeof error);
     return is_written ? BZ_EXIT_OK
                       : bz_cli_fail(replay->name, BZ_EXIT_USAGE, "--trace-out: %s", error);
 }

@@ -95,8 +95,8 @@ static uint64_t kept(const struct bz_stored *stored) {
 }
 
 /* `is_first`: with its timeline. The others are often the same run, made smaller. */
-static void print_failure(const struct bz_stored_failure *failure,
-                          const struct bz_program *program, bool is_first) {
+static void print_failure(const struct bz_stored_failure *failure, const struct bz_program *program,
+                          bool is_first) {
     const char *plugin = bz_plugins_file(program->variant);
     bool has_object = failure->object[0] != '\0';
     char quoted[4 * PATH_MAX];
@@ -105,8 +105,8 @@ static void print_failure(const struct bz_stored_failure *failure,
            has_object ? " of '" : "", failure->object, has_object ? "'" : "", failure->step);
     if (is_first) {
         printf("\n");
-        bz_diagnosis_print(stdout, &(struct bz_diagnosis){.trace = &failure->record,
-                                                          .variant = program->variant});
+        bz_diagnosis_print(
+            stdout, &(struct bz_diagnosis){.trace = &failure->record, .variant = program->variant});
     } else {
         printf("  %s\n", failure->message);
     }

@@ -65,8 +65,8 @@ struct bz_trace_event {
     const char *role;
     const char *by;
     uint64_t n;
-    /* For people: the line of the program at which a task is suspended, "pool.py:12". NULL: unknown.
-     * No part of what a run is: comparisons and the digest leave it out. */
+    /* For people: the line of the program at which a task is suspended, "pool.py:12". NULL:
+     * unknown. No part of what a run is: comparisons and the digest leave it out. */
     const char *where;
 };
 

@@ -64,11 +64,11 @@ bool bz_program_find(struct bz_program *program, const struct bz_catalog *catalo
     }
     const struct bz_variant *variant = bz_catalog_variant(catalog, variant_name);
     if (scenario->runtime != NULL && strcmp(scenario->runtime->variant, variant_name) != 0) {
-        return bz_fail(error, error_bytes,
-                       "scenario '%s' is of variant '%s', and this is '%s', which may run otherwise; "
-                       "'replay --variant %s TRACE.json' plays the choices of a trace to it",
-                       scenario->name, variant_name, scenario->runtime->variant,
-                       scenario->runtime->variant);
+        return bz_fail(
+            error, error_bytes,
+            "scenario '%s' is of variant '%s', and this is '%s', which may run otherwise; "
+            "'replay --variant %s TRACE.json' plays the choices of a trace to it",
+            scenario->name, variant_name, scenario->runtime->variant, scenario->runtime->variant);
     }
     if (variant == NULL) {
         return fail_unlisted(error, error_bytes, "variant", variant_name, catalog->variants,

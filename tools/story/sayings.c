@@ -261,9 +261,9 @@ static void say_waits(struct bz_reader *reader) {
     uint32_t ahead = object->last_in_queue;
     task->is_call_unsaid = false;
     if (task->is_queued) {
-        task->wait_line = bz_reader_add_line(reader, reader->task, "waits again, inside %s of '%s'%s",
-                                             task->op, object_name(reader, task->object),
-                                             place(reader));
+        task->wait_line =
+            bz_reader_add_line(reader, reader->task, "waits again, inside %s of '%s'%s", task->op,
+                               object_name(reader, task->object), place(reader));
         add_blockers(reader, lock_of(reader, task));
         return;
     }
