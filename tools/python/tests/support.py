@@ -8,6 +8,7 @@ import tempfile
 import textwrap
 import unittest
 
+HERE = os.getcwd()
 PACKAGES = os.path.abspath(sys.argv.pop(1))  # the folder with `buzzer`
 RUNTIME = "python-{}.{}.{}".format(*sys.version_info)
 
