@@ -93,6 +93,13 @@ class Cli(support.Case):
         self.assertIn("python-3.9.0", self.call("replay", "old.json", code=2)[1])
         self.call("replay", "old.json", "--variant", RUNTIME, code=1)
 
+    def test_trace_of_a_token(self):
+        token = self.line(self.find("--quiet", "--no-shrink"), "token ")
+        self.call("replay", token, "--trace-out", "one.json")
+        self.assertIn("replay matched", self.call("replay", "one.json")[0])
+        self.assertIn("'one.json' exists",
+                      self.call("replay", token, "--trace-out", "one.json", code=2)[1])
+
     def test_breakpoint(self):
         write("test_stop.py", """
             import buzzer
