@@ -7,15 +7,15 @@
 PyTypeObject *bz_py_loop_type;
 PyTypeObject *bz_py_handle_type;
 
-static PyObject *text_self;      /* "__self__" */
-static PyObject *text_waiter;    /* "_fut_waiter" */
-static PyObject *text_must;      /* "_must_cancel" */
-static PyObject *text_state;     /* "_state" */
-static PyObject *text_exception; /* "_exception" */
-static PyObject *sleep_callback; /* asyncio.futures._set_result_unless_cancelled */
-static PyObject *future_type;    /* asyncio.Future */
-static PyObject *gathering_type; /* what asyncio.gather() waits for */
-static PyTypeObject *step_type;  /* of the callback that begins a task; NULL: none seen yet */
+static PyObject *text_self;         /* "__self__" */
+static PyObject *text_waiter;       /* "_fut_waiter" */
+static PyObject *text_must;         /* "_must_cancel" */
+static PyObject *text_state;        /* "_state" */
+static PyObject *text_exception;    /* "_exception" */
+static PyObject *sleep_callback;    /* asyncio.futures._set_result_unless_cancelled */
+static PyObject *future_type;       /* asyncio.Future */
+static PyObject *gathering_type;    /* what asyncio.gather() waits for */
+static PyTypeObject *step_types[2]; /* of callbacks that are a task's step; NULL: none seen yet */
 
 /* --- handles ---------------------------------------------------------------------------------- */
 
@@ -243,6 +243,21 @@ static bool queue_due_timers(struct bz_py_loop *loop) {
 
 /* --- new handles ------------------------------------------------------------------------------ */
 
+/* Whether callbacks of this type begin a task, or wake one (3.9). Since 3.12 the name of the module
+ * is in front. */
+static bool is_step_type(PyTypeObject *type) {
+    if (type == step_types[0] || type == step_types[1]) {
+        return true;
+    }
+    const char *dot = strrchr(type->tp_name, '.');
+    const char *name = dot == NULL ? type->tp_name : dot + 1;
+    if (strcmp(name, "TaskStepMethWrapper") != 0 && strcmp(name, "TaskWakeupMethWrapper") != 0) {
+        return false;
+    }
+    step_types[step_types[0] != NULL] = type;
+    return true;
+}
+
 /* The task that the callback begins or wakes; NULL: it is no step. */
 static PyObject *stepped_task(PyObject *callback) {
     PyTypeObject *type = Py_TYPE(callback);
@@ -250,10 +265,8 @@ static PyObject *stepped_task(PyObject *callback) {
         PyObject *self = PyCFunction_GET_SELF(callback);
         return self != NULL && bz_py_is_task(self) ? self : NULL;
     }
-    if (type == step_type ||
-        (step_type == NULL && strcmp(type->tp_name, "TaskStepMethWrapper") == 0)) {
+    if (is_step_type(type)) {
         PyObject *self = PyObject_GetAttr(callback, text_self);
-        step_type = type;
         PyErr_Clear();
         Py_XDECREF(self); /* the callback holds it */
         return self != NULL && bz_py_is_task(self) ? self : NULL;
