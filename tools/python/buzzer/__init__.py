@@ -6,6 +6,6 @@
 pytest collects it, `python3 -m buzzer run FILE.py::test_pool` runs it; so does buzzer.run().
 """
 from buzzer.case import test
-from buzzer.campaign import Failure, Replay, Result, Violation, run, replay
+from buzzer.campaign import BuzzerWarning, Failure, Replay, Result, Violation, run, replay
 
-__all__ = ["Failure", "Replay", "Result", "Violation", "replay", "run", "test"]
+__all__ = ["BuzzerWarning", "Failure", "Replay", "Result", "Violation", "replay", "run", "test"]

@@ -86,9 +86,15 @@ def _violation(item, token=None):
 
 
 def _stored(case, failure):
-    """A violation of a run that was kept by an earlier campaign."""
-    code, output, errors = program.ask(["replay", failure["trace"], "--json"], [case])
+    """A violation of a run that an earlier campaign kept."""
+    words = replay_words(failure["trace"], "--json")
+    code, output, errors = program.ask(words, [case])
+    if not output.strip():  # it is of another version of Python
+        words.insert(1, f"--variant={program.RUNTIME}")
+        code, output, errors = program.ask(words, [case])
     document = _document(code, output, errors)
+    if document["lenient"]:
+        document["token"] = None
     return Violation(failure["oracle"], int(document["seed"], 0), failure["step"],
                      failure["message"], document["token"], failure["trace"])
 

@@ -98,6 +98,9 @@ def test(function=None, **options):
     return _decorate(function, options)
 
 
+test.__test__ = False  # pytest collects it neither where it is imported
+
+
 def _decorate(function, options):
     spec = Spec(function, options)
 

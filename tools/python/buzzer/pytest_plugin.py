@@ -41,11 +41,11 @@ def pytest_pyfunc_call(pyfuncitem):
     spec = getattr(pyfuncitem.obj, "__buzzer__", None)
     if spec is None:
         return None
-    from buzzer.campaign import Failure
+    from buzzer.campaign import BuzzerWarning, Failure
     report = None
     try:
         _run(pyfuncitem, spec)
-    except (Failure, ImportError, ValueError, RuntimeError) as error:
+    except (Failure, BuzzerWarning, ImportError, ValueError, RuntimeError) as error:
         report = str(error)
     if report is not None:
         pytest.fail(report, pytrace=False)

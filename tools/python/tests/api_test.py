@@ -85,6 +85,19 @@ class Api(support.Case):
         self.assertIn(first.token, [violation.token for violation in again.violations])
         self.assertIn(first.trace, [violation.trace for violation in again.violations])
 
+    def test_tries_what_failed_in_another_python(self):
+        first = buzzer.run(test_lock.test_check).violations[0]
+        with open(first.trace, encoding="utf-8") as file:
+            text = file.read().replace(RUNTIME, "python-2.7.0")
+        for name in os.listdir(".buzzer"):
+            os.unlink(os.path.join(".buzzer", name))
+        write(".buzzer/old.json", text)
+        again = buzzer.run(test_lock.test_check)
+        self.assertEqual(again.runs, 0)
+        old, = again.violations
+        self.assertEqual((old.oracle, old.token, old.trace),
+                         ("assertion", None, ".buzzer/old.json"))
+
     def test_call(self):
         """A decorated function is a plain one, which any test runner can call."""
         test_lock.test_holds()

@@ -120,19 +120,24 @@ class Cli(support.Case):
         self.assertEqual(output.count("1041"), 1)
 
     def test_names(self):
-        """A name is fit for tokens, whatever the file's is."""
-        path = write("a b/tëst:#x,.py", """
+        """A name is fit for tokens, whatever the file's is; what a terminal obeys is escaped."""
+        path = write("a b/tëst:#<b>\033[31m,.py", """
+            import asyncio
             import buzzer
 
             class TestGroup:
                 @buzzer.test(no_shrink=True)
                 async def test_no(self, sim):
+                    await asyncio.sleep(1)
                     sim.check(False, "no: " + type(self).__name__)
         """)
         output, _ = self.call("run", path + "::TestGroup.test_no", code=1)
         self.assertIn("no: TestGroup", output)
         token = self.line(output, "token ")
-        self.assertNotRegex(token.split(":")[0], "[ #,]")
+        self.assertNotRegex(token.split(":")[0], "[ #,<]")
+        self.assertIn("sleeps at a b/tëst:#<b>?[31m,.py:7", output)
+        self.assertNotIn("\033", output)
+        self.assertNotIn("#<b>", self.call("show", "--format", "html", token)[0])
         self.call("replay", token)
         self.call("replay", self.line(output, "trace "))
 

@@ -89,6 +89,19 @@ class Pytest(support.Case):
         """)
         self.assertIn("BuzzerWarning", self.pytest())
         self.assertIn("1 passed", self.pytest("-W", "ignore"))
+        output = self.pytest("-W", "error", code=1)
+        self.assertIn("cancels are on, and none struck", output)
+        self.assertNotIn("Traceback", output)
+
+    def test_imported_by_name(self):
+        write("test_name.py", """
+            from buzzer import run, replay, test
+
+            @test(runs=2)
+            async def test_it(sim):
+                pass
+        """)
+        self.assertIn("1 passed", self.pytest("-W", "ignore"))
 
     def test_bad_options(self):
         write("test_bad.py", """
