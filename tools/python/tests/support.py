@@ -78,7 +78,7 @@ class Case(unittest.TestCase):
         os.chdir(self.folder)
 
     def call(self, *words, code=0, stdin="", module="buzzer", **environment):
-        """Runs python3 -m MODULE; returns what it wrote on standard output and on standard error."""
+        """Runs python3 -m MODULE; returns what it wrote on standard output and error."""
         done = subprocess.run([sys.executable, "-m", module, *words], input=stdin,
                               capture_output=True, text=True, timeout=300, check=False,
                               env={**os.environ, **environment})
