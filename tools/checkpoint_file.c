@@ -199,7 +199,7 @@ void bz_checkpoint_file_print_command(const struct bz_checkpoint_file *file, boo
         bz_cli_quoted(plugin_file, plugin, sizeof plugin);
     }
     fflush(stdout);
-    fprintf(stderr, "to continue: buzzer run --resume %s%s%s%s",
+    fprintf(stderr, "to continue: %s run --resume %s%s%s%s", bz_cli_program,
             bz_cli_quoted(census.unfinished == 1 ? file->folder : file->path, place, sizeof place),
             plugin_file != NULL ? " --plugin " : "", plugin, is_strict ? " --strict" : "");
     if (contain->step_ns != 0) {

@@ -22,6 +22,9 @@ struct bz_catalog bz_cli_catalog = {.scenarios = bz_scenarios,
                                     .is_foreign = bz_plugins_is_foreign,
                                     .contain = {.stop = &bz_interrupt_requested}};
 
+const char *bz_cli_program = "buzzer";
+const char *bz_cli_replay = "buzzer replay";
+
 /* Runs at exit, because argp prints its help and exits by itself. A failed write fails the command,
  * whatever its exit code was. */
 static void close_stdout(void) {

@@ -43,6 +43,11 @@ int bz_command_zoo(int argc, char **argv);
 /* All scenarios and variants, including those of loaded plug-ins (plugins.h). */
 extern struct bz_catalog bz_cli_catalog;
 
+/* How the user calls the program, "buzzer", and how a run is replayed, "buzzer replay": the begin
+ * of messages, and of the commands that are printed for the user to copy. */
+extern const char *bz_cli_program;
+extern const char *bz_cli_replay;
+
 /* The whole program: what main() calls. Once a process. */
 int bz_cli_main(int argc, char **argv);
 

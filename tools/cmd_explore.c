@@ -183,6 +183,13 @@ static int prepare(struct explore *explore, struct bz_program *program) {
                            "there is no strategy to choose: every choice is tried");
     }
     int code = bz_options_program(&explore->options, explore->name, program);
+    if (code == BZ_EXIT_OK && program->scenario->runtime != NULL) {
+        return bz_cli_fail(
+            explore->name, BZ_EXIT_USAGE,
+            "explore searches scenarios of the runtime in C, and '%s' is of another; "
+            "'run' samples its schedules",
+            program->scenario->name);
+    }
     return code == BZ_EXIT_OK && explore->out != NULL
                ? bz_findings_prepare_folder(explore->name, explore->out)
                : code;

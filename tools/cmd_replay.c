@@ -311,12 +311,25 @@ static int run_once(struct replay *replay) {
     return code == BZ_EXIT_OK ? bz_debug_once(replay->name, &replay->run, replay->once) : code;
 }
 
+/* What needs the runtime in C. */
+static int check_runtime(const struct replay *replay) {
+    if (replay->run.program.scenario->runtime == NULL ||
+        !(replay->is_gdb || (replay->is_step && !replay->is_log && bz_screen_is_there()))) {
+        return BZ_EXIT_OK;
+    }
+    return bz_cli_fail(replay->name, BZ_EXIT_USAGE,
+                       "--%s is for scenarios of the runtime in C; --log shows every event, and a "
+                       "test in Python stops at its breakpoint()",
+                       replay->is_gdb ? "gdb" : "step");
+}
+
 static int run_replay(struct replay *replay) {
     if (replay->once != NOT_ONCE) {
         return run_once(replay);
     }
     int code = bz_named_run_load_for(&replay->run, replay->name, replay->input, replay->variant);
     code = code == BZ_EXIT_OK ? check_plugin(replay) : code;
+    code = code == BZ_EXIT_OK ? check_runtime(replay) : code;
     if (code == BZ_EXIT_OK && replay->variant != NULL) {
         code = replay_leniently(replay);
     }

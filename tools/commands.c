@@ -78,21 +78,22 @@ static int run_command(int argc, char **argv) {
     for (size_t index = 0; index < COMMAND_COUNT; index++) {
         names[index] = commands[index].name;
         if (strcmp(argv[0], names[index]) == 0) {
-            char name[32];
-            snprintf(name, sizeof name, "buzzer %s", names[index]);
+            char name[64];
+            snprintf(name, sizeof name, "%s %s", bz_cli_program, names[index]);
             argv[0] = name; /* the prefix of messages and usage lines */
             bz_cli_set_lack(name, BZ_EXIT_INTERNAL, NULL);
             return commands[index].run(argc, argv);
         }
     }
-    return bz_cli_fail("buzzer", BZ_EXIT_USAGE, "no command '%s'%s ('buzzer --help' lists them)",
-                       argv[0], bz_cli_hint(argv[0], names, COMMAND_COUNT));
+    return bz_cli_fail(bz_cli_program, BZ_EXIT_USAGE, "no command '%s'%s ('%s --help' lists them)",
+                       argv[0], bz_cli_hint(argv[0], names, COMMAND_COUNT), bz_cli_program);
 }
 
 int bz_cli_main(int argc, char **argv) {
-    static char name[] = "buzzer";
+    static char name[64];
     int command_index = 0;
     int index = 1;
+    snprintf(name, sizeof name, "%s", bz_cli_program);
     bz_cli_begin();
     if (argc < 1) {
         return bz_cli_fail(name, BZ_EXIT_USAGE, "a command is missing");

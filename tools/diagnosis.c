@@ -175,10 +175,12 @@ static void print_foot(const struct bz_diagnosis *diagnosis, struct bz_wrap *wra
         bz_wrap_whole(wrap, "trace   ", diagnosis->trace_path);
     }
     if (token != NULL) {
-        print_command(diagnosis, wrap, "replay  ", "buzzer replay");
+        print_command(diagnosis, wrap, "replay  ", bz_cli_replay);
     }
     if (token != NULL && diagnosis->is_interrupted) {
-        print_command(diagnosis, wrap, "shrunk  ", "not yet, it was interrupted: buzzer shrink");
+        char command[128];
+        snprintf(command, sizeof command, "not yet, it was interrupted: %s shrink", bz_cli_program);
+        print_command(diagnosis, wrap, "shrunk  ", command);
     }
     if (diagnosis->small_token != NULL) {
         bz_wrap_whole(wrap, "shrunk  ", diagnosis->small_token);

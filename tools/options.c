@@ -261,6 +261,9 @@ static const char *default_variant(const struct bz_options *options, char *error
             fitting++;
         }
     }
+    if (scenario != NULL && scenario->runtime != NULL) {
+        return scenario->runtime->variant;
+    }
     if (loaded == 0 || scenario == NULL) {
         return "buzzer";
     }
@@ -284,7 +287,8 @@ int bz_options_program(const struct bz_options *options, const char *name,
     char error[BZ_ERROR_BYTES];
     if (options->scenario == NULL) {
         return bz_cli_fail(name, BZ_EXIT_USAGE,
-                           "a scenario is missing ('buzzer list scenarios' lists them)");
+                           "a scenario is missing ('%s list scenarios' lists them)",
+                           bz_cli_program);
     }
     const char *variant =
         options->variant != NULL ? options->variant : default_variant(options, error, sizeof error);

@@ -11,9 +11,10 @@
 
 #include "tools/carry.h"
 #include "tools/cli.h"
+#include "tools/diagnosis.h"
 #include "tools/plugins.h"
 
-static void keep_failed(struct bz_stored *stored, const char *path, const struct bz_carry *carry) {
+static void keep_failed(struct bz_stored *stored, const char *path, struct bz_carry *carry) {
     const struct bz_trace_verdict *verdict = carry->verdict;
     if (stored->failed >= BZ_STORED_MAX) {
         return;
@@ -27,9 +28,11 @@ static void keep_failed(struct bz_stored *stored, const char *path, const struct
              verdict->object != NULL ? verdict->object : "");
     snprintf(failure->message, sizeof failure->message, "%s",
              verdict->message != NULL ? verdict->message : "");
+    failure->record = carry->record; /* with all that it owns */
+    bz_trace_init(&carry->record);
 }
 
-static void count(struct bz_stored *stored, const char *path, const struct bz_carry *carry) {
+static void count(struct bz_stored *stored, const char *path, struct bz_carry *carry) {
     const struct bz_replay_report *report = &carry->report;
     switch (carry->result) {
     case BZ_CARRY_FAILS:
@@ -204,25 +207,34 @@ static uint64_t kept(const struct bz_stored *stored) {
     return stored->failed < BZ_STORED_MAX ? stored->failed : BZ_STORED_MAX;
 }
 
-static void print_failure(const struct bz_stored_failure *failure,
-                          const struct bz_program *program) {
+/* `is_first`: with its timeline. The others are often the same run, made smaller. */
+static void print_failure(const struct bz_stored_failure *failure, const struct bz_program *program,
+                          bool is_first) {
     const char *plugin = bz_plugins_file(program->variant);
     bool has_object = failure->object[0] != '\0';
     char quoted[4 * PATH_MAX];
-    printf("stored trace %s fails%s: %s%s%s%s at step %" PRIu64 "\n  %s\n", failure->path,
+    printf("stored trace %s fails%s: %s%s%s%s at step %" PRIu64 "\n", failure->path,
            failure->is_as_recorded ? " as recorded" : "", failure->oracle,
-           has_object ? " of '" : "", failure->object, has_object ? "'" : "", failure->step,
-           failure->message);
-    printf("  replay  buzzer replay%s%s", plugin != NULL ? " --plugin " : "",
+           has_object ? " of '" : "", failure->object, has_object ? "'" : "", failure->step);
+    if (is_first) {
+        printf("\n");
+        bz_diagnosis_print(
+            stdout, &(struct bz_diagnosis){.trace = &failure->record, .variant = program->variant});
+    } else {
+        printf("  %s\n", failure->message);
+    }
+    printf("  replay  %s%s%s", bz_cli_replay, plugin != NULL ? " --plugin " : "",
            plugin != NULL ? bz_cli_quoted(plugin, quoted, sizeof quoted) : "");
-    printf(" --variant %s %s\n\n", program->variant->name,
-           bz_cli_quoted(failure->path, quoted, sizeof quoted));
+    if (strncmp(bz_cli_replay, bz_cli_program, strlen(bz_cli_program)) == 0) {
+        printf(" --variant %s", program->variant->name); /* else it is no command of the program */
+    }
+    printf(" %s\n\n", bz_cli_quoted(failure->path, quoted, sizeof quoted));
 }
 
 void bz_stored_print(const struct bz_stored *stored, const struct bz_program *program,
                      bool is_quiet) {
     for (uint64_t index = 0; index < kept(stored); index++) {
-        print_failure(&stored->failures[index], program);
+        print_failure(&stored->failures[index], program, index == 0);
     }
     if (!is_quiet) {
         printf("stored traces: %" PRIu64 " tried, %" PRIu64 " failed\n", stored->tried,

@@ -32,6 +32,7 @@ struct bz_stored_failure {
     char object[BZ_TRACE_NAME_BYTES_MAX + 1]; /* empty: none */
     char message[BZ_TRACE_TEXT_BYTES_MAX + 1];
     uint64_t step;
+    struct bz_trace record; /* of the run */
 };
 
 struct bz_stored {

@@ -169,7 +169,7 @@ bool bz_trace_event_equal(const struct bz_trace_event *a, const struct bz_trace_
             field->type == BZ_FIELD_NUMBER
                 ? *bz_field_number(field, &left) == *bz_field_number(field, &right)
                 : same_string(*bz_field_string(field, &left), *bz_field_string(field, &right));
-        if (!is_same) {
+        if (!is_same && !field->is_for_people) {
             return false;
         }
     }

@@ -65,6 +65,9 @@ struct bz_trace_event {
     const char *role;
     const char *by;
     uint64_t n;
+    /* For people: the line of the program at which a task is suspended, "pool.py:12". NULL:
+     * unknown. No part of what a run is: comparisons and the digest leave it out. */
+    const char *where;
 };
 
 struct bz_trace_verdict {
@@ -121,6 +124,7 @@ void bz_trace_add_task(struct bz_trace *trace, const char *name); /* the name mu
 /* The number of a task by name; 0: none. */
 uint32_t bz_trace_find_task(const struct bz_trace *trace, const char *name);
 
+/* All fields but `where`. */
 bool bz_trace_event_equal(const struct bz_trace_event *a, const struct bz_trace_event *b);
 
 /* One line for people, "worker-2 resume ok n=3", cut to fit; returns `buffer`. Leaves out the step,

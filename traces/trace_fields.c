@@ -53,7 +53,7 @@ const char *bz_vocabulary_nearest(const struct bz_vocabulary *vocabulary, const 
 /* --- tables ----------------------------------------------------------------------------------- */
 
 #define FIELD(type_name, struct_name, member, required, words)                                     \
-    { #member, offsetof(struct struct_name, member), BZ_FIELD_##type_name, required, words }
+    { #member, offsetof(struct struct_name, member), BZ_FIELD_##type_name, required, words, false }
 
 const struct bz_trace_field bz_trace_event_fields[] = {
     FIELD(NUMBER, bz_trace_event, step, true, NULL),
@@ -68,7 +68,8 @@ const struct bz_trace_field bz_trace_event_fields[] = {
     FIELD(WORD, bz_trace_event, status, false, &vocabulary_status),
     FIELD(NAME, bz_trace_event, by, false, NULL),
     FIELD(NUMBER, bz_trace_event, n, false, NULL),
-    {NULL, 0, BZ_FIELD_NUMBER, false, NULL},
+    {"where", offsetof(struct bz_trace_event, where), BZ_FIELD_NAME, false, NULL, true},
+    {NULL, 0, BZ_FIELD_NUMBER, false, NULL, false},
 };
 
 const struct bz_trace_field bz_trace_choice_fields[] = {
@@ -81,7 +82,7 @@ const struct bz_trace_field bz_trace_choice_fields[] = {
     FIELD(NUMBER, bz_trace_choice, n, false, NULL),
     FIELD(NUMBER, bz_trace_choice, bound, false, NULL),
     FIELD(NUMBER, bz_trace_choice, value, false, NULL),
-    {NULL, 0, BZ_FIELD_NUMBER, false, NULL},
+    {NULL, 0, BZ_FIELD_NUMBER, false, NULL, false},
 };
 
 const struct bz_trace_field bz_trace_verdict_fields[] = {
@@ -91,5 +92,5 @@ const struct bz_trace_field bz_trace_verdict_fields[] = {
     FIELD(NAME, bz_trace_verdict, task, false, NULL),
     FIELD(NAME, bz_trace_verdict, object, false, NULL),
     FIELD(TEXT, bz_trace_verdict, message, false, NULL),
-    {NULL, 0, BZ_FIELD_NUMBER, false, NULL},
+    {NULL, 0, BZ_FIELD_NUMBER, false, NULL, false},
 };

@@ -27,6 +27,7 @@ struct bz_trace_field {
     enum bz_field_type type;
     bool is_required;
     const struct bz_vocabulary *vocabulary; /* of a word */
+    bool is_for_people;                     /* no part of a comparison */
 };
 
 /* In the order of the file. */

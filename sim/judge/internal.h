@@ -52,6 +52,7 @@ struct bz_judge {
     uint32_t step;
     uint32_t progress_step; /* the last step in which an operation returned or a task ended */
     struct bz_event_sink *sink;
+    const char *where;         /* of the next suspend */
     struct bz_refusal refused; /* the first of this step that holds, or the last */
 
     /* Choices. */

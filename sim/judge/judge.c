@@ -212,6 +212,10 @@ static __attribute__((noinline, cold)) void show(struct bz_judge *judge, uint64_
     /* The clock moves on before the step that it belongs to. */
     uint32_t step = judge->step + (event.kind == BZ_EVENT_CLOCK);
     struct bz_logged_event logged = {.time_ns = judge->now_ns, .step = step, .event = event};
+    if (event.kind == BZ_EVENT_SUSPEND) {
+        logged.where = judge->where;
+        judge->where = NULL;
+    }
     judge->sink->event(judge->sink, &logged);
 }
 

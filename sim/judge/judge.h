@@ -187,6 +187,13 @@ void bz_judge_rename(struct bz_judge *judge, uint32_t task, const char *name);
 void bz_judge_event(struct bz_judge *judge, enum bz_event_kind kind, uint32_t task,
                     enum bz_status status, uint32_t arg);
 
+/* Whether the events of the run become a trace. What is for people alone is worth its cost then. */
+bool bz_judge_is_recorded(const struct bz_judge *judge);
+
+/* The line of the program, "pool.py:12", at which the next BZ_EVENT_SUSPEND suspends its task: for
+ * the trace alone. It outlives the run and its record. */
+void bz_judge_where(struct bz_judge *judge, const char *where);
+
 /* The clock advances, before the step that it belongs to. It never goes back; at most
  * BZ_TIME_MAX_NS. */
 void bz_judge_clock(struct bz_judge *judge, uint64_t now_ns);

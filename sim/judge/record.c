@@ -158,6 +158,7 @@ static void on_event(struct bz_event_sink *sink, const struct bz_logged_event *l
                                    .event = bz_event_name(event->kind),
                                    .n = BZ_TRACE_ABSENT};
     describe(recorder, event, &entry);
+    entry.where = logged->where == NULL ? NULL : fit_name(recorder->trace, logged->where);
     if (recorder->on_event != NULL) {
         recorder->on_event(recorder, &entry);
     } else if (recorder->trace->event_count == BZ_TRACE_EVENTS_MAX) {
@@ -208,6 +209,14 @@ struct bz_event_sink *bz_judge_log_events(struct bz_judge *judge) {
     }
     judge->log->count = 0;
     return &judge->log->sink;
+}
+
+bool bz_judge_is_recorded(const struct bz_judge *judge) {
+    return judge->log != NULL && judge->sink == &judge->log->sink;
+}
+
+void bz_judge_where(struct bz_judge *judge, const char *where) {
+    judge->where = where;
 }
 
 void bz_judge_log_replay(const struct bz_judge *judge, struct bz_event_sink *sink) {

@@ -126,6 +126,7 @@ void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *s
     judge->is_ended = false;
     judge->violation.oracle = NULL;
     judge->sink = start->sink;
+    judge->where = NULL;
     judge->call.kind = 0;
     judge->refused.guards = 0;
     judge->overtime.is_on = false;

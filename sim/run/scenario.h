@@ -57,6 +57,7 @@ struct bz_scenario_file {
 /* Another runtime than the one in C: an interpreter, say. It makes whole runs itself, as a source
  * of sim/judge/judge.h does; the functions are those of struct bz_judge_config. */
 struct bz_runtime {
+    const char *variant; /* the only one that it runs with; it offers no primitive */
     void (*run)(void *context, struct bz_judge *judge);
     bool (*callback_is_ready)(void *context);
     bool (*variant_is_busy)(void *context);

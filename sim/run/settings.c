@@ -43,11 +43,6 @@ static bool fail_unlisted(char *error, size_t error_bytes, const char *kind, con
 
 static bool offers(const struct bz_variant *variant, const struct bz_scenario *scenario) {
     if (scenario->runtime != NULL) {
-        for (unsigned primitive = 0; primitive < BZ_PRIMITIVE_COUNT; primitive++) {
-            if (bz_variant_offers(variant, (enum bz_primitive)primitive)) {
-                return false;
-            }
-        }
         return true;
     }
     for (uint32_t index = 0; index < scenario->primitive_count; index++) {
@@ -68,6 +63,13 @@ bool bz_program_find(struct bz_program *program, const struct bz_catalog *catalo
                              "'buzzer list scenarios' shows them all");
     }
     const struct bz_variant *variant = bz_catalog_variant(catalog, variant_name);
+    if (scenario->runtime != NULL && strcmp(scenario->runtime->variant, variant_name) != 0) {
+        return bz_fail(
+            error, error_bytes,
+            "scenario '%s' is of variant '%s', and this is '%s', which may run otherwise; "
+            "'replay --variant %s TRACE.json' plays the choices of a trace to it",
+            scenario->name, variant_name, scenario->runtime->variant, scenario->runtime->variant);
+    }
     if (variant == NULL) {
         return fail_unlisted(error, error_bytes, "variant", variant_name, catalog->variants,
                              offsetof(struct bz_variant, name),
@@ -225,7 +227,8 @@ static bool set_primitive(const struct bz_setting *setting, struct bz_program *p
 static void print_primitive(const struct bz_setting *setting, const struct bz_program *program,
                             char *value, size_t value_bytes) {
     (void)setting;
-    snprintf(value, value_bytes, "%s", bz_primitive_name(program->args.primitive));
+    bool has_one = program->scenario->runtime == NULL;
+    snprintf(value, value_bytes, "%s", has_one ? bz_primitive_name(program->args.primitive) : "");
 }
 
 static bool set_answers(const struct bz_setting *setting, struct bz_program *program,
@@ -303,7 +306,9 @@ const struct bz_setting bz_settings[] = {
     {NULL},
 };
 /* Settings from this index on are listed after the parameters. */
-#define BEFORE_PARAMS 6u
+static uint32_t before_params(const struct bz_program *program) {
+    return program->scenario->runtime == NULL ? 6 : 5; /* which has no primitive */
+}
 
 static uint32_t param_count(const struct bz_program *program) {
     uint32_t count = 0;
@@ -369,16 +374,17 @@ bool bz_program_set(struct bz_program *program, const char *name, const char *va
 const char *bz_program_setting(const struct bz_program *program, unsigned index, char *value,
                                size_t value_bytes, bool *is_default) {
     uint32_t params = param_count(program);
-    if (index >= BEFORE_PARAMS && index < BEFORE_PARAMS + params) {
-        const struct bz_param *param = &program->scenario->params[index - BEFORE_PARAMS];
-        int64_t number = program->args.values[index - BEFORE_PARAMS];
+    uint32_t before = before_params(program);
+    if (index >= before && index < before + params) {
+        const struct bz_param *param = &program->scenario->params[index - before];
+        int64_t number = program->args.values[index - before];
         *is_default = number == param->value;
         snprintf(value, value_bytes, "%" PRId64, number);
         return param->name;
     }
     struct bz_program usual;
     bz_program_init(&usual, program->scenario, program->variant, program->strategy);
-    index -= index >= BEFORE_PARAMS ? params : 0;
+    index -= index >= before ? params : 0;
     for (const struct bz_setting *setting = bz_settings; setting->name != NULL; setting++) {
         setting->print(setting, program, value, value_bytes);
         if (value[0] != '\0' && index-- == 0) {

@@ -60,6 +60,7 @@ struct bz_story_task {
 
 struct bz_reader {
     struct bz_story *story;
+    char place[BZ_TRACE_NAME_BYTES_MAX + 8]; /* of a suspend, as a clause */
     const struct bz_trace *trace;
     size_t line_capacity;
     size_t arrow_capacity;

@@ -246,6 +246,14 @@ static void add_blockers(struct bz_reader *reader, uint32_t object) {
     }
 }
 
+/* " at pool.py:12"; nothing if the place is unknown. */
+static const char *place(struct bz_reader *reader) {
+    const char *where = reader->event->where;
+    snprintf(reader->place, sizeof reader->place, "%s%s", where == NULL ? "" : " at ",
+             or_else(where, ""));
+    return reader->place;
+}
+
 /* Why it waits: whoever waits before it, or who took what it needs. */
 static void say_waits(struct bz_reader *reader) {
     struct bz_story_task *task = own(reader);
@@ -253,13 +261,14 @@ static void say_waits(struct bz_reader *reader) {
     uint32_t ahead = object->last_in_queue;
     task->is_call_unsaid = false;
     if (task->is_queued) {
-        task->wait_line = bz_reader_add_line(reader, reader->task, "waits again, inside %s of '%s'",
-                                             task->op, object_name(reader, task->object));
+        task->wait_line =
+            bz_reader_add_line(reader, reader->task, "waits again, inside %s of '%s'%s", task->op,
+                               object_name(reader, task->object), place(reader));
         add_blockers(reader, lock_of(reader, task));
         return;
     }
-    task->wait_line = bz_reader_add_line(reader, reader->task, "waits for '%s'",
-                                         object_name(reader, task->object));
+    task->wait_line = bz_reader_add_line(reader, reader->task, "waits for '%s'%s",
+                                         object_name(reader, task->object), place(reader));
     if (ahead != 0) {
         bz_reader_add_arrow(reader, reader->tasks[ahead].wait_line, BZ_ARROW_QUEUE);
     } else {
@@ -286,16 +295,17 @@ static void say_suspend(struct bz_reader *reader) {
         kind = BZ_SPAN_WAITING;
     } else if (task->op != NULL) {
         task->is_call_unsaid = false;
-        task->wait_line = bz_reader_add_line(reader, reader->task, "%s inside %s of '%s'",
+        task->wait_line = bz_reader_add_line(reader, reader->task, "%s inside %s of '%s'%s",
                                              is(wait, "sleep")   ? "sleeps"
                                              : is(wait, "yield") ? "yields"
                                                                  : "waits",
-                                             task->op, or_else(object, "?"));
+                                             task->op, or_else(object, "?"), place(reader));
     } else if (!is(wait, "yield")) {
-        bz_reader_add_line(reader, reader->task, "%s",
+        bz_reader_add_line(reader, reader->task, "%s%s",
                            is(wait, "sleep")  ? "sleeps"
                            : is(wait, "join") ? "waits for other tasks"
-                                              : "waits for a future");
+                                              : "waits for a future",
+                           place(reader));
     }
     kind = is(wait, "yield") ? BZ_SPAN_READY : kind;
     bz_reader_begin_span(reader, reader->task, reader->step + 1,

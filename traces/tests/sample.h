@@ -53,10 +53,12 @@ static inline void tst_sample_events(struct bz_trace *trace) {
     bz_trace_add_event(
         trace, (struct bz_trace_event){
                    .event = "resume", .task = "worker-2", .status = "ok", .step = 4, .n = 2});
-    bz_trace_add_event(
-        trace,
-        (struct bz_trace_event){
-            .event = "suspend", .task = "worker-2", .wait = "future", .step = 4, .n = absent});
+    bz_trace_add_event(trace, (struct bz_trace_event){.event = "suspend",
+                                                      .task = "worker-2",
+                                                      .wait = "future",
+                                                      .step = 4,
+                                                      .n = absent,
+                                                      .where = "pool.py:12"});
     bz_trace_add_event(trace, (struct bz_trace_event){
                                   .event = "callback", .role = "callback", .step = 5, .n = absent});
     bz_trace_add_event(

@@ -8,6 +8,7 @@ import itertools
 import traceback
 
 from buzzer import _native
+from buzzer.place import place_of_task
 from buzzer.sim import Sim
 
 NO_NETWORK = "there is no simulated network: real input and output is refused"
@@ -41,7 +42,7 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
 
     def _begin(self, test):
         asyncio._set_running_loop(self)
-        self._sim = Sim(self)
+        self._sim = Sim(self, getattr(test, "permits", None))
         self._main = self.create_task(test(self._sim), name="test")
         self._protect(self._main.number)
         self._main.add_done_callback(self._main_done)
@@ -58,6 +59,10 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
 
     def _end(self):
         asyncio._set_running_loop(None)
+
+    def _place_of(self, task):
+        """Where a task is suspended. Called only in runs that are recorded."""
+        return place_of_task(task)
 
     def _callback_failed(self, exception, callback):
         self._object_to("assertion", self._running,

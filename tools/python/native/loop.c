@@ -7,15 +7,15 @@
 PyTypeObject *bz_py_loop_type;
 PyTypeObject *bz_py_handle_type;
 
-static PyObject *text_self;      /* "__self__" */
-static PyObject *text_waiter;    /* "_fut_waiter" */
-static PyObject *text_must;      /* "_must_cancel" */
-static PyObject *text_state;     /* "_state" */
-static PyObject *text_exception; /* "_exception" */
-static PyObject *sleep_callback; /* asyncio.futures._set_result_unless_cancelled */
-static PyObject *future_type;    /* asyncio.Future */
-static PyObject *gathering_type; /* what asyncio.gather() waits for */
-static PyTypeObject *step_type;  /* of the callback that begins a task; NULL: none seen yet */
+static PyObject *text_self;         /* "__self__" */
+static PyObject *text_waiter;       /* "_fut_waiter" */
+static PyObject *text_must;         /* "_must_cancel" */
+static PyObject *text_state;        /* "_state" */
+static PyObject *text_exception;    /* "_exception" */
+static PyObject *sleep_callback;    /* asyncio.futures._set_result_unless_cancelled */
+static PyObject *future_type;       /* asyncio.Future */
+static PyObject *gathering_type;    /* what asyncio.gather() waits for */
+static PyTypeObject *step_types[2]; /* of callbacks that are a task's step; NULL: none seen yet */
 
 /* --- handles ---------------------------------------------------------------------------------- */
 
@@ -243,6 +243,21 @@ static bool queue_due_timers(struct bz_py_loop *loop) {
 
 /* --- new handles ------------------------------------------------------------------------------ */
 
+/* Whether callbacks of this type begin a task, or wake one (3.9). Since 3.12 the name of the module
+ * is in front. */
+static bool is_step_type(PyTypeObject *type) {
+    if (type == step_types[0] || type == step_types[1]) {
+        return true;
+    }
+    const char *dot = strrchr(type->tp_name, '.');
+    const char *name = dot == NULL ? type->tp_name : dot + 1;
+    if (strcmp(name, "TaskStepMethWrapper") != 0 && strcmp(name, "TaskWakeupMethWrapper") != 0) {
+        return false;
+    }
+    step_types[step_types[0] != NULL] = type;
+    return true;
+}
+
 /* The task that the callback begins or wakes; NULL: it is no step. */
 static PyObject *stepped_task(PyObject *callback) {
     PyTypeObject *type = Py_TYPE(callback);
@@ -250,10 +265,8 @@ static PyObject *stepped_task(PyObject *callback) {
         PyObject *self = PyCFunction_GET_SELF(callback);
         return self != NULL && bz_py_is_task(self) ? self : NULL;
     }
-    if (type == step_type ||
-        (step_type == NULL && strcmp(type->tp_name, "TaskStepMethWrapper") == 0)) {
+    if (is_step_type(type)) {
         PyObject *self = PyObject_GetAttr(callback, text_self);
-        step_type = type;
         PyErr_Clear();
         Py_XDECREF(self); /* the callback holds it */
         return self != NULL && bz_py_is_task(self) ? self : NULL;
@@ -426,6 +439,18 @@ static void end_task(struct bz_py_loop *loop, PyObject *self, struct bz_py_task 
     Py_CLEAR(loop->tasks[task->number - 1]);
 }
 
+/* Where the task is suspended, for the trace of the run. */
+static void note_place(struct bz_py_loop *loop, PyObject *self) {
+    if (!bz_judge_is_recorded(loop->judge) || PyErr_Occurred()) {
+        return;
+    }
+    PyObject *where = PyObject_CallMethod((PyObject *)loop, "_place_of", "O", self);
+    const char *text = where == NULL || where == Py_None ? NULL : bz_py_name(where);
+    PyErr_Clear(); /* then it is unknown */
+    Py_XDECREF(where);
+    bz_judge_where(loop->judge, text);
+}
+
 static void end_step(struct bz_py_loop *loop, PyObject *self, struct bz_py_task *task) {
     PyObject *state = PyObject_GetAttr(self, text_state);
     bool is_done = !is_text(state, "PENDING");
@@ -439,6 +464,7 @@ static void end_step(struct bz_py_loop *loop, PyObject *self, struct bz_py_task 
     bool waits = future != NULL && future != Py_None;
     enum bz_wait wait = waits ? wait_of(loop, future) : BZ_WAIT_YIELD;
     Py_XDECREF(future);
+    note_place(loop, self);
     bz_judge_event(loop->judge, BZ_EVENT_SUSPEND, task->number, BZ_OK, wait);
     task->is_waiting = waits;
     if (loop->woken == task->number) {

@@ -3,7 +3,12 @@
  * main() is the whole program, so what works for a scenario in C works for a test in Python: run,
  * replay, shrink, explain, show, diff. A test is a scenario of another runtime
  * (sim/run/scenario.h). Its runs are contained, as those of plug-ins are. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include "sim/run/scenario.h"
 #include "tools/cli.h"
@@ -52,7 +57,17 @@ static void run_in(struct bz_py_loop *loop, struct bz_judge *judge, PyObject *te
     }
 }
 
+/* The program dies of SIGPIPE, as programs do; what Python code writes to is its own affair. */
+static void ignore_pipes(void) {
+    static bool is_done; /* of a process in which runs are made */
+    if (!is_done) {
+        is_done = true;
+        signal(SIGPIPE, SIG_IGN);
+    }
+}
+
 static void run(void *context, struct bz_judge *judge) {
+    ignore_pipes();
     struct bz_py_loop *loop = (struct bz_py_loop *)PyObject_CallNoArgs(loop_class);
     if (loop == NULL) {
         give_up(judge);
@@ -123,7 +138,8 @@ static bool add_test(struct bz_scenario *scenario, struct bz_runtime *runtime, P
         return false;
     }
     Py_INCREF(function);
-    *runtime = (struct bz_runtime){.run = run,
+    *runtime = (struct bz_runtime){.variant = variant.name,
+                                   .run = run,
                                    .callback_is_ready = callback_is_ready,
                                    .variant_is_busy = variant_is_busy,
                                    .context = function};
@@ -156,18 +172,39 @@ static bool add_tests(PyObject *tests) {
 
 /* --- the module ------------------------------------------------------------------------------- */
 
-/* main(arguments, tests, runtime, loop_class): the exit code of the program. The process ends soon
+/* The results are written; a failed write fails the command, as at the end of the program. */
+static int finish(int code) {
+    errno = 0;
+    bool has_failed = ferror(stdout) != 0;
+    if (fflush(stdout) != 0 || has_failed) {
+        code = bz_cli_fail(bz_cli_program, BZ_EXIT_USAGE, "cannot write the results to stdout: %s",
+                           errno != 0 ? strerror(errno) : "write error");
+    }
+    return code;
+}
+
+static int run_program(int count, char **argv) {
+    return finish(bz_cli_main(count, argv));
+}
+
+/* main(arguments, tests, runtime, loop_class, program, replay): the exit code of the program, which
+ * the user calls as `program`, and with which he replays a run as `replay`. The process ends soon
  * after: the catalog stays as it is. */
 static PyObject *module_main(PyObject *module, PyObject *args) {
     PyObject *arguments, *tests, *name, *loop;
+    PyObject *program = NULL;
+    PyObject *replay = NULL;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!O!UO", &PyList_Type, &arguments, &PyList_Type, &tests, &name,
-                          &loop)) {
+    if (!PyArg_ParseTuple(args, "O!O!UO|UU", &PyList_Type, &arguments, &PyList_Type, &tests, &name,
+                          &loop, &program, &replay)) {
         return NULL;
     }
     Py_INCREF(loop);
     Py_XSETREF(loop_class, loop);
-    if (!add_variant(name) || !add_tests(tests)) {
+    bz_cli_program = program == NULL ? bz_cli_program : bz_py_name(program);
+    bz_cli_replay = replay == NULL ? bz_cli_replay : bz_py_name(replay);
+    if (bz_cli_program == NULL || bz_cli_replay == NULL || !add_variant(name) ||
+        !add_tests(tests)) {
         return NULL;
     }
     Py_ssize_t count = PyList_GET_SIZE(arguments);
@@ -179,11 +216,26 @@ static PyObject *module_main(PyObject *module, PyObject *args) {
             return PyErr_Occurred() ? NULL : PyErr_NoMemory();
         }
     }
-    return argv == NULL ? PyErr_NoMemory() : PyLong_FromLong(bz_cli_main((int)count, argv));
+    return argv == NULL ? PyErr_NoMemory() : PyLong_FromLong(run_program((int)count, argv));
+}
+
+/* The process ends when its parent does, if the system can do that. */
+static PyObject *end_with_parent(PyObject *module, PyObject *parent) {
+    (void)module;
+    long pid = PyLong_AsLong(parent);
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != (pid_t)pid) {
+        _exit(BZ_EXIT_INTERRUPTED);
+    }
+    Py_RETURN_NONE;
 }
 
 static PyMethodDef functions[] = {
     {"main", module_main, METH_VARARGS, NULL},
+    {"end_with_parent", end_with_parent, METH_O, NULL},
     {0},
 };
 

@@ -222,6 +222,26 @@ Test(story, knows_who_has_the_lock_of_a_condition) {
     end();
 }
 
+/* Whatever a task waits for, the line says where in the program, if that is known. */
+Test(story, says_where_a_task_waits) {
+    BEGIN("a", "b");
+    HAPPENS(1, "a", "resume", .status = "ok");
+    HAPPENS(1, "a", "call", .op = "acquire", .object = "door");
+    HAPPENS(1, "a", "suspend", .wait = "future", .where = "pool.py:12");
+    HAPPENS(2, "a", "resume", .status = "ok");
+    HAPPENS(2, "a", "suspend", .wait = "future", .where = "pool.py:13");
+    HAPPENS(3, "b", "resume", .status = "ok");
+    HAPPENS(3, "b", "suspend", .wait = "sleep", .where = "pool.py:14");
+    HAPPENS(4, "b", "resume", .status = "ok");
+    HAPPENS(4, "b", "suspend", .wait = "future");
+    tell();
+    find("a", "waits for 'door' at pool.py:12");
+    find("a", "waits again, inside acquire of 'door' at pool.py:13");
+    find("b", "sleeps at pool.py:14");
+    find("b", "waits for a future");
+    end();
+}
+
 /* b is woken for the permit that a released, but c takes it first: c found it, and b did not. */
 Test(story, shows_which_release_an_acquire_found) {
     BEGIN("a", "b", "c");

@@ -1,0 +1,169 @@
+"""python3 -m buzzer: the program `buzzer`, with the tests of files in Python.
+
+    run FILE.py[::TEST] [OPTION...]      a test, or all of a file
+    list FILE.py                         the tests of a file
+    replay, shrink, explain, show, diff, corpus, ... TOKEN|TRACE
+
+The rest is the program's: `python3 -m buzzer --help`.
+"""
+import os
+import re
+import sys
+import tempfile
+
+from buzzer import case as cases_of
+from buzzer import program
+from buzzer.campaign import debug, replay_words, words_of_run
+
+# What the exit codes of several tests make: the first of these that is among them.
+_WORST = (70, 2, 1, 5, 4, 3, 0)
+
+# In traces, and in what `run --resume` needs. Names have no quotes and no backslashes.
+_NAMES = re.compile(r'"(?:scenario|campaign)"\s*:\s*"([^":\\]+\.py/[^":\\/]+)[":]')
+
+
+def _target(word):
+    """FILE.py::TEST or FILE.py as a pair; None: the word is something else."""
+    path, colons, test = word.partition("::")
+    if path.startswith("-") or not path.endswith(".py"):
+        return None
+    return path, test if colons else None
+
+
+def _names_in_file(path):
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return set(_NAMES.findall(file.read()))
+    except OSError:
+        return set()
+
+
+def _names_in(word):
+    """The tests that a word is about, and whether it is about one: a token, a trace, a folder."""
+    value = word.partition("=")[2] if word.startswith("--") else word
+    if os.path.isdir(value):
+        files = (entry.path for entry in os.scandir(value)
+                 if entry.name.endswith((".json", ".checkpoint")))
+        return set().union(*map(_names_in_file, files)), False
+    if os.path.isfile(value):
+        return _names_in_file(value), True
+    head = value.partition(":")[0]
+    return ({head} if re.search(r"\.py/[^/]+$", head) and ":" in value else set()), True
+
+
+def _named(words):
+    """The tests that the words name. One that is gone matters only if a run of it is wanted."""
+    found = {}
+    for word in words:
+        names, is_wanted = _names_in(word)
+        for name in sorted(names - set(found)):
+            try:
+                found[name] = cases_of.find_named(name)
+            except cases_of.NotATest:
+                if is_wanted:
+                    raise
+    return list(found.values())
+
+
+# --- run ----------------------------------------------------------------------------------------
+
+def _options_given(words):
+    """The names of the options of a command line, which may be cut short."""
+    given = {word[2:].partition("=")[0] for word in words if word.startswith("--")}
+    return {name for name in cases_of.OPTIONS
+            if any(text and name.replace("_", "-").startswith(text) for text in given)}
+
+
+def _run_one(case, words):
+    given = _options_given(words)
+    case.options = cases_of.merged(case.options, dict.fromkeys(given & {"seed", "runs"}, 0))
+    case.options = {name: value for name, value in case.options.items() if name not in given}
+    if given & {"seed", "seeds", "time", "runs"}:
+        case.options = cases_of.merged(case.options, {"seeds": ""})
+        del case.options["seeds"]
+    line = words_of_run(case)
+    if "out" in given or "corpus" in given:
+        line = [word for word in line if not word.startswith(("--out=", "--corpus="))]
+    return program.call([*line, *words], [case])
+
+
+def _run(cases, problems, words):
+    codes = []
+    for case in cases:
+        if codes:
+            print()
+        codes.append(_run_one(case, words))
+        if codes[-1] >= 128:
+            return codes[-1]
+    for problem in problems:
+        print(f"{program.COMMAND} run: {problem}", file=sys.stderr)
+    if problems or not codes:
+        codes.append(2)
+    return next(code for code in _WORST if code in codes)
+
+
+# --- the other commands -------------------------------------------------------------------------
+
+def _replay(words, cases):
+    """A run is shown once more, with what it prints and its breakpoints, if it has any."""
+    signs = program.Signs()
+    is_plain = not any(word.startswith("-") for word in words[1:]) and len(words) == 2
+    if not is_plain:
+        return program.call(words, cases, signs=signs)
+    with tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, "run.json")
+        more = [] if os.path.isfile(words[1]) else [f"--output={trace}"]
+        code = program.call(replay_words(words[1], *more), cases, signs=signs)
+        is_known = not more or os.path.isfile(trace)
+        if (signs.has_stopped or signs.has_printed) and is_known and len(cases) == 1:
+            what = "stops at a breakpoint" if signs.has_stopped else "prints"
+            print(f"\nthe test {what}: the same run again, alone and without limits", flush=True)
+            debug(cases[0], words[1], trace)
+    return code
+
+
+def _list(targets):
+    for path, _ in targets:
+        cases, problems = cases_of.find_all(path)
+        for case in cases:
+            print(f"{case.name:<40} {case.summary}")
+        for problem in problems:
+            print(f"{program.COMMAND} list: {problem}", file=sys.stderr)
+    return 0
+
+
+def _main(words):
+    command = words[0] if words else ""
+    targets = [target for target in map(_target, words[1:]) if target is not None]
+    rest = [word for word in words[1:] if _target(word) is None]
+    if command == "list" and targets:
+        return _list(targets)
+    if not targets:
+        cases = _named(words[1:])
+        return _replay(words, cases) if command == "replay" else program.call(words, cases)
+    cases, problems = [], []
+    for path, test in targets:
+        found, unfit = ([cases_of.find(path, test)], []) if test else cases_of.find_all(path)
+        if not found and not unfit:
+            problems.append(f"{path}: it has no function with @buzzer.test")
+        cases += found
+        problems += unfit
+    if command == "run":
+        return _run(cases, problems, rest)
+    if len(cases) != 1 or problems:
+        raise cases_of.NotATest(problems[0] if problems else
+                                f"'{command}' takes one test, as FILE.py::TEST")
+    return program.call([command, cases[0].name, *rest], cases + _named(rest))
+
+
+def main():
+    words = sys.argv[1:]
+    try:
+        return _main(words)
+    except (cases_of.NotATest, program.NotBuilt, ValueError) as error:
+        print(" ".join([program.COMMAND, *words[:1]]) + f": {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

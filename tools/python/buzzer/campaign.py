@@ -1,0 +1,204 @@
+"""buzzer.run() and buzzer.replay(): campaigns and replays from Python."""
+import dataclasses
+import json
+import os
+import re
+import tempfile
+import typing
+import urllib.parse
+import warnings
+
+from buzzer import program
+from buzzer.case import Case, check_options, spec_of, words_of
+
+OK, VIOLATION, USAGE, DIVERGED, UNPROVED, INTERRUPTED = range(6)
+
+
+class Failure(AssertionError):
+    """A run of the test fails; the text is the program's report."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Violation:
+    oracle: str
+    seed: int
+    step: int
+    message: str
+    token: typing.Optional[str]  # None: only the trace leads to the run
+    trace: typing.Optional[str]  # the path of its file
+    task: typing.Optional[str] = None
+    shrunk: typing.Optional[str] = None  # the token of the smallest run that fails so
+    fifo: typing.Optional[str] = None    # of a run that fails so on a plain FIFO loop
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    runs: int
+    steps: int
+    digest: str
+    violations: typing.Tuple[Violation, ...]
+    warnings: typing.Tuple[str, ...]
+    exit_code: int  # of `python3 -m buzzer run`
+    document: dict = dataclasses.field(repr=False)  # all that `run --json` says
+
+
+@dataclasses.dataclass(frozen=True)
+class Replay:
+    matched: bool
+    steps: int
+    digest: str
+    violation: typing.Optional[Violation]
+    # Where it did not match, the first difference:
+    step: typing.Optional[int] = None
+    expected: typing.Optional[str] = None
+    got: typing.Optional[str] = None
+    cause: typing.Optional[str] = None
+
+
+def _document(code, output, errors):
+    """The JSON that the program printed; its message as an exception, if there is none."""
+    if output.strip():
+        try:
+            return json.loads(output)
+        except ValueError:
+            pass
+    message = errors.strip() or f"exit code {code}"
+    raise ValueError(message) if code == USAGE else RuntimeError(message)
+
+
+# --- a campaign ---------------------------------------------------------------------------------
+
+def words_of_run(case, *more):
+    """The command line: what failed before is tried first, and what fails is kept."""
+    words = ["run", case.name, *words_of(case.options), *more]
+    if case.options.get("out") is None and os.access(os.curdir, os.W_OK):
+        words.append(f"--out={program.FOLDER}")
+        if case.options.get("corpus") is None and os.path.isdir(program.FOLDER):
+            words.append(f"--corpus={program.FOLDER}")
+    return words
+
+
+def _violation(item, token=None):
+    shrunk = item.get("shrunk") or {}
+    return Violation(item["oracle"], int(item["seed"], 0), item["step"], item["message"],
+                     token or item["token"], item["trace"], item["task"], shrunk.get("token"),
+                     item["fifo_token"])
+
+
+def _stored(case, failure):
+    """A violation of a run that an earlier campaign kept."""
+    words = replay_words(failure["trace"], "--json")
+    code, output, errors = program.ask(words, [case])
+    if not output.strip():  # it is of another version of Python
+        words.insert(1, f"--variant={program.RUNTIME}")
+        code, output, errors = program.ask(words, [case])
+    document = _document(code, output, errors)
+    if document["lenient"]:
+        document["token"] = None
+    return Violation(failure["oracle"], int(document["seed"], 0), failure["step"],
+                     failure["message"], document["token"], failure["trace"])
+
+
+def run(function, **options):
+    """Runs a test, decorated or not, under many schedules.
+
+    The options are those of buzzer.test(). What `python3 -m buzzer run` would refuse raises
+    ValueError with its message.
+    """
+    check_options("run", options)
+    case = function if isinstance(function, Case) else Case(spec_of(function), options=options)
+    code, output, errors = program.ask(words_of_run(case, "--json"), [case])
+    document = _document(code, output, errors)
+    violations = [_violation(item) for item in document["violations"]]
+    for key in ("stored", "stored_own"):
+        for failure in document.get(key, {}).get("failures", ()):
+            violations.append(_stored(case, failure))
+    return Result(document["runs"], document["steps"], document["digest"], tuple(violations),
+                  tuple(item["message"] for item in document["warnings"]), code, document)
+
+
+def _report(code, output, errors):
+    return "\n".join(part.strip() for part in (output, errors) if part.strip()) or f"exit {code}"
+
+
+class BuzzerWarning(UserWarning):
+    """A campaign found nothing, and could hardly have found something."""
+
+
+def check(case, *more, replay=None):
+    """Runs a test; raises Failure with the report for people if a run fails."""
+    code, output, errors = program.ask(words_of_run(case, "--quiet", *more), [case], replay=replay)
+    for text in re.findall(r"^.*: warning, (.*)$", errors, re.MULTILINE):
+        warnings.warn(BuzzerWarning(f"{case.name}: {text}"), stacklevel=3)
+    if code != OK:
+        raise Failure(_report(code, output, errors))
+
+
+# --- a replay -----------------------------------------------------------------------------------
+
+def _name_in(text):
+    """The name of the test in a token, or in a trace."""
+    if os.path.isfile(text):
+        with open(text, encoding="utf-8", errors="replace") as file:
+            found = re.search(r'"scenario"\s*:\s*"([^"\\]*)"', file.read(1 << 20))
+        return found and found.group(1)
+    return text.partition(":")[0] if ":" in text and "#" in text else None
+
+
+def _named_case(function, text, args=(), kwargs=None):
+    """The test as the token or the trace names it: it may be of another folder."""
+    name = _name_in(text)
+    case = Case(spec_of(function), args, kwargs, name=name)
+    own = case.function.__qualname__
+    said = own if name is None else urllib.parse.unquote(name.rpartition("/")[2])
+    if said.partition("[")[0] != own:
+        raise ValueError(f"the run is of the test '{said}', and this is '{own}'")
+    return case
+
+
+def replay_words(text, *more):
+    return ["replay", *more, "--", text]
+
+
+def check_replay(function, args, kwargs, text, replay=None):
+    """Replays a run for people; raises Failure with the report unless it passes as recorded."""
+    case = _named_case(function, text, args, kwargs)
+    code, output, errors = program.ask(replay_words(text), [case], replay=replay)
+    if code in (USAGE, DIVERGED) and os.path.isfile(text):
+        words = replay_words(text, f"--variant={program.RUNTIME}")
+        code, more, more_errors = program.ask(words, [case], replay=replay)
+        output, errors = output + more, errors + more_errors
+    if code != OK or "\nviolation: " in output:
+        raise Failure(_report(code, output, errors))
+
+
+def debug(case, text, trace):
+    """The one run once more, in a process with breakpoints, prints and no limits."""
+    path = text if os.path.isfile(text) else trace
+    if os.path.isfile(path):
+        program.call_bare(replay_words(path, f"--once={program.NO_STOP}"), [case])
+
+
+def replay(function, token_or_trace):
+    """Replays one run of a test from its token or its trace.
+
+    A breakpoint() in the test stops there, once the run is known to be the recorded one.
+    """
+    text = os.fspath(token_or_trace)
+    case = _named_case(function, text)
+    signs = program.Signs()
+    with tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, "run.json")
+        more = [] if os.path.isfile(text) else [f"--output={trace}"]
+        code, output, errors = program.ask(replay_words(text, "--json", *more), [case],
+                                           signs=signs)
+        document = _document(code, output, errors)
+        if signs.has_stopped and (not more or os.path.isfile(trace)):
+            debug(case, text, trace)
+    found = document["violation"]
+    violation = found and Violation(found["oracle"], int(document["seed"], 0), found["step"],
+                                    found["message"], document["token"],
+                                    text if os.path.isfile(text) else None)
+    return Replay(document["result"] == "matched", document["steps"], document["digest"],
+                  violation, document.get("step"), document.get("expected"), document.get("got"),
+                  document.get("cause_text"))

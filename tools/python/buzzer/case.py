@@ -1,0 +1,238 @@
+"""Tests: the decorator, their names, and the way from a name back to the function.
+
+A test is a scenario of the program, and its name is part of tokens and traces. It is the path of
+the file from the current folder, and the function in it: "tests/test_pool.py/test_pool".
+"""
+import difflib
+import functools
+import importlib
+import inspect
+import os
+import sys
+import urllib.parse
+
+NAME_BYTES_MAX = 128  # what a trace takes
+
+# Those of `buzzer run`, which has their defaults and says what is wrong with a value.
+OPTIONS = frozenset((
+    "runs", "time", "seed", "seeds", "seed_first", "jobs", "keep_going", "strict", "no_shrink",
+    "require_window", "strategy", "order", "cancel", "max_cancels", "max_steps",
+    "starvation_bound", "step_time", "max_memory", "out", "corpus", "check_determinism"))
+_SEEDS = ("seed", "seeds", "runs", "time")  # each of them selects the seeds
+
+
+class NotATest(Exception):
+    """There is no such test: the message says why."""
+
+
+def check_options(where, options):
+    for name in options:
+        if name != "permits" and name not in OPTIONS:
+            near = difflib.get_close_matches(name, [*OPTIONS, "permits"], n=1)
+            hint = f"; did you mean '{near[0]}'?" if near else ""
+            raise TypeError(f"{where}() got an unexpected keyword argument '{name}'{hint}")
+
+
+def merged(options, later):
+    """Options of a decorator, and those of a call, which win."""
+    later = {name: value for name, value in later.items() if value is not None}
+    if any(name in later for name in _SEEDS):
+        options = {name: value for name, value in options.items() if name not in _SEEDS}
+    return {**options, **later}
+
+
+def words_of(options):
+    """The options as words of a command line."""
+    options = dict(options)
+    if options.get("runs") is not None and options.get("seed") is not None:
+        options["seed_first"] = options.pop("seed")
+    for name, value in options.items():
+        option = "--" + name.replace("_", "-")
+        if name == "permits" or value is None or value is False:
+            continue
+        if value is True:
+            yield option
+        elif isinstance(value, (list, tuple, set, frozenset)):
+            yield f"{option}={','.join(str(item) for item in value)}"
+        else:
+            yield f"{option}={value}"
+
+
+# --- the decorator ------------------------------------------------------------------------------
+
+class Spec:
+    """What a decorated function carries, as its __buzzer__."""
+
+    def __init__(self, function, options):
+        if not inspect.iscoroutinefunction(function):
+            raise TypeError(f"{_said(function)} is no 'async def' function")
+        if "sim" not in inspect.signature(function).parameters:
+            raise TypeError(f"{_said(function)} does not take the argument 'sim'")
+        self.function = function
+        self.options = options
+
+
+def _said(function):
+    return f"'{getattr(function, '__qualname__', function)}'"
+
+
+def spec_of(function):
+    """Of a function, decorated or not."""
+    own = getattr(function, "__buzzer__", None)
+    return own if isinstance(own, Spec) else Spec(function, {})
+
+
+def test(function=None, **options):
+    """Makes a test of a function `async def test_...(sim)`.
+
+    The options are those of `python3 -m buzzer run`, with '_' for '-': runs, seed, order,
+    strategy, cancel, max_cancels, max_steps, keep_going, ... With `runs`, `seed` is the first one.
+    `permits` has the number of permits of watched objects, by name.
+
+    What it returns is a plain function: a call runs the test under many schedules, and raises
+    buzzer.Failure if one of them fails. So any test runner can run it.
+    """
+    check_options("test", options)
+    if function is None:
+        return functools.partial(_decorate, options=options)
+    return _decorate(function, options)
+
+
+test.__test__ = False  # pytest collects it neither where it is imported
+
+
+def _decorate(function, options):
+    spec = Spec(function, options)
+
+    @functools.wraps(function)
+    def run_test(*args, **kwargs):
+        from buzzer import campaign
+        campaign.check(Case(spec, args, kwargs))
+
+    signature = inspect.signature(function)
+    run_test.__signature__ = signature.replace(
+        parameters=[own for name, own in signature.parameters.items() if name != "sim"])
+    run_test.__buzzer__ = spec
+    return run_test
+
+
+# --- names --------------------------------------------------------------------------------------
+
+def name_of(function, case=""):
+    """"tests/test_pool.py/test_pool", of characters that are fit for tokens."""
+    filename = function.__code__.co_filename
+    path = os.path.relpath(filename) if os.path.isabs(filename) else filename
+    if path.startswith(os.pardir + os.sep):
+        path = filename
+    quoted = (urllib.parse.quote(path, safe="/"),
+              urllib.parse.quote(function.__qualname__ + case, safe="[]"))
+    name = "/".join(quoted)
+    if len(name) > NAME_BYTES_MAX:
+        raise ValueError(f"the name '{name}' is longer than {NAME_BYTES_MAX} bytes: start Buzzer "
+                         "in a folder nearer to the file, or give the test a shorter name")
+    return name
+
+
+class Case:
+    """A test with its arguments: what a run calls with the simulation."""
+
+    def __init__(self, spec, args=(), kwargs=None, *, case="", name=None, options=None):
+        self.function = spec.function
+        self.args = args
+        self.kwargs = kwargs or {}
+        self.name = name or name_of(spec.function, case)
+        self.options = merged(spec.options, options or {})
+        self.permits = self.options.get("permits") or {}
+
+    def __call__(self, sim):
+        return self.function(*self.args, sim=sim, **self.kwargs)
+
+    @property
+    def summary(self):
+        return (inspect.getdoc(self.function) or "a test in Python").splitlines()[0]
+
+
+# --- and back -----------------------------------------------------------------------------------
+
+def load(path):
+    """The module of a file, imported as pytest does: from the folder above its packages."""
+    if not os.path.isfile(path):
+        raise NotATest(f"there is no file '{path}' here")
+    folder, name = os.path.split(os.path.abspath(path))
+    parts = [os.path.splitext(name)[0]]
+    while os.path.exists(os.path.join(folder, "__init__.py")):
+        folder, package = os.path.split(folder)
+        parts.insert(0, package)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    module = importlib.import_module(".".join(parts))
+    found = getattr(module, "__file__", None)
+    if found is None or not os.path.samefile(found, path):
+        raise NotATest(f"'{path}' has the name of another module, which is in {found}")
+    return module
+
+
+def _needs(spec, owner):
+    """The arguments that only a test runner has."""
+    parameters = list(inspect.signature(spec.function).parameters.values())
+    parameters = parameters[1:] if owner is not None else parameters
+    return [own.name for own in parameters
+            if own.name != "sim" and own.default is own.empty
+            and own.kind in (own.POSITIONAL_ONLY, own.POSITIONAL_OR_KEYWORD, own.KEYWORD_ONLY)]
+
+
+def _case_of(value, owner, label, name=None):
+    try:
+        spec = spec_of(value)
+    except TypeError as error:
+        raise NotATest(f"{label}: {error}") from None
+    needs = _needs(spec, owner)
+    if needs:
+        raise NotATest(f"{label}: it takes '{needs[0]}', which a test runner has: run it with "
+                       "pytest, and replay it with pytest --buzzer-replay TOKEN")
+    return Case(spec, () if owner is None else (owner(),), name=name)
+
+
+def find(path, qualname, name=None):
+    """The test of that name: a function, decorated or not, or Class.method."""
+    label = f"{path}::{qualname}"
+    owner, value = None, load(path)
+    for part in qualname.partition("[")[0].split("."):
+        owner = value if inspect.isclass(value) else None
+        value = inspect.getattr_static(value, part, None) if owner else getattr(value, part, None)
+        if value is None:
+            raise NotATest(f"{label}: there is no '{part}'")
+    if isinstance(value, (staticmethod, classmethod)):
+        raise NotATest(f"{label}: a static method or a class method is no test")
+    return _case_of(value, owner, label, name)
+
+
+def find_all(path):
+    """The decorated tests of a file in their order, and why some cannot run here."""
+    cases, problems = [], []
+    module = load(path)
+    members = []
+    for name, value in vars(module).items():
+        if inspect.isclass(value) and value.__module__ == module.__name__:
+            members += [(value, f"{name}.{inner}", method) for inner, method in vars(value).items()]
+        else:
+            members.append((None, name, value))
+    for owner, name, value in members:
+        if not isinstance(getattr(value, "__buzzer__", None), Spec):
+            continue
+        try:
+            cases.append(_case_of(value, owner, f"{path}::{name}"))
+        except NotATest as problem:
+            problems.append(str(problem))
+    return cases, problems
+
+
+def find_named(name):
+    """The test of a token or a trace."""
+    path, _, qualname = name.rpartition("/")
+    if not path.endswith(".py"):
+        raise NotATest(f"'{name}' is not the name of a test in Python")
+    try:
+        return find(urllib.parse.unquote(path), urllib.parse.unquote(qualname), name)
+    except NotATest as problem:
+        raise NotATest(f"{problem} (the run is of '{name}')") from None

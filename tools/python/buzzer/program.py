@@ -1,0 +1,141 @@
+"""Calls the program, which is in the extension, with tests in its catalog.
+
+Each call is in a process of its own: nothing of it stays here, and a crash ends that process only.
+"""
+import contextlib
+import importlib.util
+import mmap
+import os
+import platform
+import signal
+import sys
+import tempfile
+import traceback
+import warnings
+
+INTERNAL = 70
+COMMAND = "python3 -m buzzer"
+RUNTIME = "python-" + platform.python_version()
+FOLDER = ".buzzer"  # where runs that fail are kept
+
+NO_STOP = 0xFFFFFFFF  # of `replay --once`: a step that no run has
+
+
+class NotBuilt(ImportError):
+    """There is no extension for this interpreter."""
+
+
+def check_is_built():
+    if importlib.util.find_spec("buzzer._native") is None:
+        raise NotBuilt(f"Buzzer is not built for {RUNTIME}: pip install ./tools/python, with this "
+                       "interpreter's pip")
+
+
+class Signs:
+    """What a test has done in another process: it stopped at a breakpoint, it printed."""
+
+    def __init__(self):
+        self._shared = mmap.mmap(-1, 2)
+
+    def watch(self):
+        """Breakpoints do nothing and prints vanish: a test runs very many times."""
+        sys.breakpointhook = self._stop
+        sys.stdout = self
+
+    def _stop(self, *args, **kwargs):
+        self._shared[0] = 1
+
+    def write(self, text):
+        self._shared[1] = 1
+        return len(text)
+
+    def flush(self):
+        pass
+
+    def isatty(self):
+        return False
+
+    @property
+    def has_stopped(self):
+        return self._shared[0] != 0
+
+    @property
+    def has_printed(self):
+        return self._shared[1] != 0
+
+
+def _be_program(parent, words, cases, replay, signs, output, errors):
+    code = INTERNAL
+    try:
+        if output is not None:
+            os.dup2(output.fileno(), 1)
+            os.dup2(errors.fileno(), 2)
+        if signs is not None:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if output is None:
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        from buzzer import _native
+        from buzzer.loop import Loop
+        _native.end_with_parent(parent)
+        if signs is not None:
+            signs.watch()
+        tests = [(case.name, case.summary, case) for case in cases]
+        code = _native.main(["buzzer", *words], tests, RUNTIME, Loop, COMMAND,
+                            replay or f"{COMMAND} replay")
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
+
+
+def _wait(pid):
+    """The exit status. An interrupt is for the child as well, which ends in good order."""
+    interrupt = None
+    while True:
+        try:
+            _, status = os.waitpid(pid, 0)
+            break
+        except KeyboardInterrupt as caught:
+            interrupt = caught
+    return (-os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)), interrupt
+
+
+def _start(words, cases, replay, signs, output, errors):
+    check_is_built()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    parent = os.getpid()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of forks beside threads: the child has none
+        pid = os.fork()
+    if pid == 0:
+        _be_program(parent, words, cases, replay, signs, output, errors)
+    return _wait(pid)
+
+
+def call(words, cases, *, replay=None, signs=None):
+    """Runs it on this terminal. The exit code; 128 + N: signal N ended it."""
+    code, interrupt = _start(words, cases, replay, signs or Signs(), None, None)
+    return 130 if interrupt is not None and code < 0 else code if code >= 0 else 128 - code
+
+
+def call_bare(words, cases, *, replay=None):
+    """The same, with breakpoints and prints: for the one run of `replay --once`."""
+    code, _ = _start(words, cases, replay, None, None, None)
+    return code if code >= 0 else 128 - code
+
+
+def ask(words, cases, *, replay=None, signs=None):
+    """Runs it and returns the exit code, and what it wrote on standard output and error."""
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        code, interrupt = _start(words, cases, replay, signs or Signs(), output, errors)
+        if interrupt is not None:
+            raise interrupt
+        texts = []
+        for file in (output, errors):
+            file.seek(0)
+            texts.append(file.read().decode("utf-8", "replace"))
+    return (code if code >= 0 else 128 - code, *texts)

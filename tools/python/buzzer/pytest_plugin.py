@@ -1,0 +1,52 @@
+"""The pytest plug-in: runs the functions of @buzzer.test, and shows a run that fails.
+
+Such a function is no coroutine function for pytest, so the plug-ins for asyncio and anyio leave it
+alone. Fixtures and parametrize work; the argument `sim` is Buzzer's.
+"""
+import shlex
+
+import pytest
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("buzzer", "deterministic simulation (Buzzer)")
+    group.addoption("--buzzer-runs", metavar="N", type=int,
+                    help="schedules of each test, in the place of its own number")
+    group.addoption("--buzzer-replay", metavar="TOKEN|TRACE",
+                    help="replay this run of the selected test, and no other")
+
+
+def _arguments(item):
+    own = (item.instance,) if getattr(item, "instance", None) is not None else ()
+    return own, {name: item.funcargs[name] for name in item._fixtureinfo.argnames}
+
+
+def _run(item, spec):
+    """A test that takes arguments of pytest's is replayed by pytest."""
+    from buzzer import campaign
+    from buzzer.case import Case
+    own, arguments = _arguments(item)
+    callspec = getattr(item, "callspec", None)
+    command = f"pytest {shlex.quote(item.nodeid)} --buzzer-replay" if arguments else None
+    text = item.config.getoption("buzzer_replay")
+    if text is not None:
+        campaign.check_replay(spec.function, own, arguments, text, replay=command)
+        return
+    campaign.check(Case(spec, own, arguments, case=f"[{callspec.id}]" if callspec else "",
+                        options={"runs": item.config.getoption("buzzer_runs")}), replay=command)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    spec = getattr(pyfuncitem.obj, "__buzzer__", None)
+    if spec is None:
+        return None
+    from buzzer.campaign import BuzzerWarning, Failure
+    report = None
+    try:
+        _run(pyfuncitem, spec)
+    except (Failure, BuzzerWarning, ImportError, ValueError, RuntimeError) as error:
+        report = str(error)
+    if report is not None:
+        pytest.fail(report, pytrace=False)
+    return True

@@ -1,0 +1,211 @@
+"""api_test.py FOLDER: @buzzer.test, buzzer.run() and buzzer.replay()."""
+import asyncio
+import json
+import os
+import re
+import sys
+import unittest
+
+import support
+from support import RUNTIME, TESTS, write
+
+import buzzer  # of the folder
+
+write("test_lock.py", TESTS)
+sys.path.insert(0, support.FOLDER)
+import test_lock  # noqa: E402
+
+
+class Api(support.Case):
+    def test_run(self):
+        result = buzzer.run(test_lock.test_leaks, runs=300, max_cancels=1, out=None)
+        self.assertEqual(result.exit_code, 1)
+        self.assertGreater(result.steps, result.runs)
+        self.assertRegex(result.digest, "^[0-9a-f]{16}$")
+        violation, = result.violations
+        self.assertEqual(violation.oracle, "deadlock")
+        self.assertIn("in acquire of 'lock'", violation.message)
+        self.assertIsInstance(violation.seed, int)
+        self.assertIn(":max-cancels=1#", violation.token)
+        self.assertIn(f":{RUNTIME}:answers:", violation.shrunk)
+        self.assertIn("order=fifo", violation.fifo)
+        with open(violation.trace, encoding="utf-8") as file:
+            trace = json.load(file)
+        self.assertEqual(trace["verdict"]["step"], violation.step)
+        self.assertEqual(int(trace["seed"], 0), violation.seed)
+
+    def test_passes(self):
+        result = buzzer.run(test_lock.test_holds)
+        self.assertEqual((result.runs, result.violations, result.exit_code), (50, (), 0))
+        self.assertEqual(result.digest, buzzer.run(test_lock.test_holds, jobs=2).digest)
+        self.assertNotEqual(result.digest, buzzer.run(test_lock.test_holds, seed=9).digest)
+
+    def test_replay(self):
+        violation = buzzer.run(test_lock.test_leaks).violations[0]
+        for what in (violation.token, violation.trace, violation.shrunk, violation.fifo):
+            again = buzzer.replay(test_lock.test_leaks, what)
+            self.assertTrue(again.matched, what)
+            self.assertEqual(again.violation.oracle, "deadlock")
+            self.assertIsNone(again.expected)
+        other = buzzer.replay(test_lock.test_leaks,
+                              re.sub("#[0-9a-f]*", "#0123456789abcdef", violation.token))
+        self.assertFalse(other.matched)
+        self.assertIn("0123456789abcdef", other.expected)
+        self.assertIn("the code has changed", other.cause)
+
+    def test_replay_of_changed_code(self):
+        async def test_two(sim):
+            await asyncio.sleep(0)
+            await asyncio.sleep(later)
+            assert False
+
+        later = 0
+        violation = buzzer.run(test_two, no_shrink=True).violations[0]
+        self.assertTrue(buzzer.replay(test_two, violation.trace).matched)
+        later = 1
+        changed = buzzer.replay(test_two, violation.trace)
+        self.assertFalse(changed.matched)
+        self.assertIn("yield", changed.expected)
+        self.assertIn("sleep", changed.got)
+        self.assertGreater(changed.step, 1)
+
+    def test_replay_of_another_test(self):
+        violation = buzzer.run(test_lock.test_check).violations[0]
+        with self.assertRaisesRegex(ValueError, "is of the test 'test_check', and this is 'test_h"):
+            buzzer.replay(test_lock.test_holds, violation.token)
+        with self.assertRaisesRegex(ValueError, "is of variant 'python-2.7.0', and this is"):
+            buzzer.replay(test_lock.test_check, violation.token.replace(RUNTIME, "python-2.7.0"))
+        with self.assertRaisesRegex(ValueError, "gone.json"):
+            buzzer.replay(test_lock.test_check, "gone.json")
+
+    def test_tries_first_what_failed(self):
+        first = buzzer.run(test_lock.test_leaks, no_shrink=True).violations[0]
+        again = buzzer.run(test_lock.test_leaks, seed=0)
+        self.assertEqual(again.runs, 0)
+        self.assertIn(first.token, [violation.token for violation in again.violations])
+        self.assertIn(first.trace, [violation.trace for violation in again.violations])
+
+    def test_tries_what_failed_in_another_python(self):
+        first = buzzer.run(test_lock.test_check).violations[0]
+        with open(first.trace, encoding="utf-8") as file:
+            text = file.read().replace(RUNTIME, "python-2.7.0")
+        for name in os.listdir(".buzzer"):
+            os.unlink(os.path.join(".buzzer", name))
+        write(".buzzer/old.json", text)
+        again = buzzer.run(test_lock.test_check)
+        self.assertEqual(again.runs, 0)
+        old, = again.violations
+        self.assertEqual((old.oracle, old.token, old.trace),
+                         ("assertion", None, ".buzzer/old.json"))
+
+    def test_call(self):
+        """A decorated function is a plain one, which any test runner can call."""
+        test_lock.test_holds()
+        with self.assertRaises(buzzer.Failure) as caught:
+            buzzer.test(no_shrink=True)(test_lock.test_leaks.__wrapped__)()
+        self.assertIsInstance(caught.exception, AssertionError)
+        for part in ("violation: deadlock", "waits for 'lock' at ", "replay  python3 -m buzzer"):
+            self.assertIn(part, str(caught.exception))
+        self.assertFalse(asyncio.iscoroutinefunction(test_lock.test_leaks))
+        self.assertEqual(test_lock.test_leaks.__doc__, "A lock that leaks.")
+
+    def test_options(self):
+        async def test_it(sim):
+            pass
+
+        with self.assertRaisesRegex(TypeError, r"^test\(\) got an unexpected keyword argument "
+                                               "'rnus'; did you mean 'runs'"):
+            buzzer.test(rnus=3)
+        with self.assertRaisesRegex(TypeError, r"^run\(\) got .* 'max_cancel'.*'max_cancels'"):
+            buzzer.run(test_it, max_cancel=3)
+        with self.assertRaisesRegex(ValueError, "unknown order 'fofo'; did you mean 'fifo'"):
+            buzzer.run(test_it, order="fofo")
+        with self.assertRaisesRegex(ValueError, "--runs takes 1 to .*, and not '0'"):
+            buzzer.run(test_it, runs=0)
+        with self.assertRaisesRegex(ValueError, "no window 'wokn'"):
+            buzzer.run(test_it, require_window=["woken", "wokn"])
+        result = buzzer.run(test_it, order="fifo", strategy="random", cancel=["woken", "waiting"],
+                            max_cancels=3, max_steps=50, runs=4, seed=6, starvation_bound=9)
+        settings = result.document["settings"]
+        self.assertEqual([settings[name] for name in ("order", "cancel", "max-cancels",
+                                                      "max-steps", "starvation-bound")],
+                         ["fifo", "waiting+woken", "3", "50", "9"])
+        self.assertEqual((result.document["strategy"], result.document["seed_first"],
+                          result.runs), ("random", "0x6", 4))
+        self.assertEqual(buzzer.run(test_it, seed=6).runs, 1)
+        self.assertEqual(buzzer.run(test_it, runs=3, require_window="woken").exit_code, 4)
+        self.assertIn("cancels are on", " ".join(buzzer.run(test_it, runs=200).warnings))
+
+    def test_no_test(self):
+        def test_sync(sim):
+            pass
+
+        async def test_without():
+            pass
+
+        async def generator(sim):
+            yield
+
+        for function, message in ((test_sync, "'.*test_sync' is no 'async def' function"),
+                                  (generator, "is no 'async def' function"),
+                                  (test_without, "does not take the argument 'sim'"),
+                                  (7, "'7' is no 'async def' function")):
+            for use in (buzzer.test, buzzer.run):
+                with self.assertRaisesRegex(TypeError, message):
+                    use(function)
+
+    def test_permits(self):
+        async def test_pool(sim):
+            pool = sim.watch(asyncio.Semaphore(2), name="pool")
+            await pool.acquire()
+            await pool.acquire()
+            pool.release()
+            pool.release()
+
+        self.assertEqual(buzzer.run(test_pool, runs=3).exit_code, 0)
+        found = buzzer.run(test_pool, runs=3, permits={"pool": 1},
+                           no_shrink=True).violations[0]
+        self.assertIn("'pool'", found.message)
+
+    def test_nothing_stays(self):
+        """Neither the state of the program nor that of the test."""
+        runs = []
+
+        async def test_it(sim):
+            runs.append(sim)
+            assert len(runs) < 100
+
+        buzzer.run(test_it, runs=5)
+        self.assertEqual(runs, [])
+        self.assertNotIn("buzzer._native", sys.modules)
+        self.assertEqual(os.waitstatus_to_exitcode(os.system("true")), 0)
+
+    def test_where(self):
+        """The innermost line of the program, also through a context manager of its own."""
+        import contextlib
+
+        @contextlib.asynccontextmanager
+        async def held(lock):
+            async with lock:
+                yield
+
+        async def test_it(sim):
+            lock = asyncio.Lock()
+            async with held(lock):
+                async with held(lock):
+                    pass
+
+        found = buzzer.run(test_it, runs=1, no_shrink=True).violations[0]
+        with open(found.trace, encoding="utf-8") as file:
+            events = json.load(file)["events"]
+        places = [event["where"] for event in events if event["event"] == "suspend"]
+        self.assertTrue(places)
+        first = test_it.__code__.co_firstlineno
+        for place in places:
+            name, _, line = place.partition(":")
+            self.assertEqual(name, "api_test.py")
+            self.assertIn(int(line), range(first - 6, first + 4))
+
+
+if __name__ == "__main__":
+    unittest.main()

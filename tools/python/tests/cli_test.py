@@ -1,0 +1,199 @@
+"""cli_test.py FOLDER: python3 -m buzzer, with tests in files."""
+import json
+import os
+import sys
+import unittest
+
+import support
+from support import RUNTIME, TESTS, write
+
+
+class Cli(support.Case):
+    def setUp(self):
+        super().setUp()
+        write("tests/test_lock.py", TESTS)
+
+    def find(self, *more):
+        output, _ = self.call("run", "tests/test_lock.py::test_leaks", *more, code=1)
+        return output
+
+    def test_finds_and_replays(self):
+        output = self.find()
+        self.assertIn("violation: deadlock", output)
+        self.assertIn("waits for 'lock' at tests/test_lock.py:7", output)
+        self.assertIn("also reachable on a plain FIFO loop", output)
+        token = self.line(output, "token ")
+        self.assertTrue(token.startswith(f"tests/test_lock.py/test_leaks:{RUNTIME}:"), token)
+        self.assertEqual(self.line(output, "replay "), f"python3 -m buzzer replay '{token}'")
+        self.assertNotIn("primitive=", output)
+        for what in (token, self.line(output, "shrunk "), self.line(output, "trace ")):
+            output, _ = self.call("replay", what)
+            self.assertIn("replay matched", output)
+            self.assertIn("python3 -m buzzer replay", output)
+        self.assertIn("deadlock", self.call("show", token)[0])
+        self.assertIn("shrunk", self.call("shrink", token)[0])
+
+    def test_tries_first_what_failed(self):
+        self.find("--quiet", "--no-shrink")
+        kept = sorted(os.listdir(".buzzer"))
+        self.assertTrue(any(name.endswith(".json") for name in kept), kept)
+        output, errors = self.call("run", "tests/test_lock.py::test_leaks", code=1)
+        self.assertIn("stored trace .buzzer/", output)
+        self.assertIn("*** deadlock ***", output)
+        self.assertIn("campaign was not begun", errors)
+        command = self.line(output, "  replay  python3 -m buzzer ")
+        self.call(*command.split(), code=1)
+        self.assertIn("2 traces: 2 matched", self.call("corpus", ".buzzer")[0])
+        write("tests/test_lock.py", TESTS.replace("False)", "True)"))
+        output, _ = self.call("run", "tests/test_lock.py::test_leaks")
+        self.assertIn("stored traces: 2 tried, 0 failed", output)
+        self.assertIn("no violation found", output)
+
+    def test_a_file(self):
+        output, _ = self.call("run", "tests/test_lock.py", "--quiet", "--no-shrink", code=1)
+        self.assertIn("deadlock", output)
+        self.assertIn("says no", output)
+        output, _ = self.call("list", "tests/test_lock.py")
+        self.assertEqual([line.split()[0] for line in output.splitlines()],
+                         [f"tests/test_lock.py/{name}"
+                          for name in ("test_leaks", "test_holds", "test_check")])
+        self.assertIn("A lock that leaks.", output)
+
+    def test_options(self):
+        """Those of the command line go before those of the decorator."""
+        for words, runs in (((), 50), (("--runs", "7"), 7), (("--seeds=3..4",), 2),
+                            (("--seed", "5"), 1), (("--run=9", "--jobs=2"), 9)):
+            output, _ = self.call("run", "tests/test_lock.py::test_holds", "--json", *words)
+            self.assertEqual(json.loads(output)["runs"], runs, words)
+        output, _ = self.call("run", "tests/test_lock.py::test_check", "--json", "--cancel=any",
+                              code=1)
+        self.assertEqual(json.loads(output)["settings"]["cancel"], "any")
+        one, two = (self.call("run", "tests/test_lock.py::test_holds", "--jobs", jobs)[0]
+                    for jobs in "12")
+        self.assertEqual(one, two)
+
+    def test_out(self):
+        self.find("--out", "mine", "--quiet", "--no-shrink")
+        self.assertFalse(os.path.exists(".buzzer"))
+        self.assertEqual(len(os.listdir("mine")), 3)
+
+    def test_resume(self):
+        self.call("run", "tests/test_lock.py::test_holds", "--out", "mine")
+        _, errors = self.call("run", "--resume", "mine")
+        self.assertIn("is finished", errors)
+
+    def test_of_another_python(self):
+        token = self.line(self.find("--quiet", "--no-shrink"), "token ")
+        _, errors = self.call("replay", token.replace(RUNTIME, "python-3.9.0"), code=2)
+        self.assertIn("is of variant 'python-3.9.0', and this is '" + RUNTIME, errors)
+        path = ".buzzer/" + sorted(os.listdir(".buzzer"))[-1]
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        write("old.json", text.replace(f'"{RUNTIME}"', '"python-3.9.0"'))
+        self.assertIn("python-3.9.0", self.call("replay", "old.json", code=2)[1])
+        self.call("replay", "old.json", "--variant", RUNTIME, code=1)
+
+    def test_trace_of_a_token(self):
+        token = self.line(self.find("--quiet", "--no-shrink"), "token ")
+        self.call("replay", token, "-o", "one.json")
+        self.assertIn("replay matched", self.call("replay", "one.json")[0])
+
+    def test_breakpoint(self):
+        write("test_stop.py", """
+            import buzzer
+
+            @buzzer.test(runs=20, no_shrink=True)
+            async def test_stop(sim):
+                number = 41
+                print("printed")
+                breakpoint()
+                assert number == 42
+        """)
+        output, errors = self.call("run", "test_stop.py", code=1)
+        self.assertIn("AssertionError", output)
+        self.assertNotIn("printed", output + errors)
+        output, _ = self.call("replay", self.line(output, "token "), stdin="p number + 1000\nc\n")
+        self.assertIn("replay matched", output)
+        self.assertEqual(output.count("printed"), 1)
+        self.assertEqual(output.count("1041"), 1)
+
+    def test_names(self):
+        """A name is fit for tokens, whatever the file's is; what a terminal obeys is escaped."""
+        path = write("a b/tëst:#<b>\033[31m,.py", """
+            import asyncio
+            import buzzer
+
+            class TestGroup:
+                @buzzer.test(no_shrink=True)
+                async def test_no(self, sim):
+                    await asyncio.sleep(1)
+                    sim.check(False, "no: " + type(self).__name__)
+        """)
+        output, _ = self.call("run", path + "::TestGroup.test_no", code=1)
+        self.assertIn("no: TestGroup", output)
+        token = self.line(output, "token ")
+        self.assertNotRegex(token.split(":")[0], "[ #,<]")
+        self.assertIn("sleeps at a b/tëst:#<b>?[31m,.py:7", output)
+        self.assertNotIn("\033", output)
+        self.assertNotIn("#<b>", self.call("show", "--format", "html", token)[0])
+        self.call("replay", token)
+        self.call("replay", self.line(output, "trace "))
+
+    def test_package(self):
+        """Relative imports work: the file is a module of its package."""
+        write("pack/__init__.py", "")
+        write("pack/lock.py", "VALUE = 7\n")
+        write("pack/test_rel.py", """
+            import buzzer
+            from .lock import VALUE
+
+            @buzzer.test(runs=3)
+            async def test_rel(sim):
+                sim.check(VALUE == 7, "seven")
+        """)
+        self.call("run", "pack/test_rel.py")
+
+    def test_undecorated(self):
+        write("test_plain.py", "async def test_plain(sim):\n    assert sim.now_ns == 0\n")
+        self.call("run", "test_plain.py::test_plain", "--runs", "3")
+        _, errors = self.call("run", "test_plain.py", code=2)
+        self.assertIn("it has no function with @buzzer.test", errors)
+
+    def test_bad_input(self):
+        write("test_odd.py", """
+            import buzzer
+
+            def test_sync(sim):
+                pass
+
+            async def test_without():
+                pass
+
+            async def test_more(sim, tmp_path):
+                pass
+        """)
+        for words, message in (
+                (("run", "no.py"), "there is no file 'no.py' here"),
+                (("run", "test_odd.py::test_no"), "there is no 'test_no'"),
+                (("run", "test_odd.py::test_sync"), "is no 'async def' function"),
+                (("run", "test_odd.py::test_without"), "does not take the argument 'sim'"),
+                (("run", "test_odd.py::test_more"), "it takes 'tmp_path'"),
+                (("run", "tests/test_lock.py", "--rnus", "3"), "did you mean 'runs'?"),
+                (("run", "tests/test_lock.py", "--order", "fofo"), "did you mean 'fifo'?"),
+                (("replay", "gone.py/test_x:python-3.11.2:portfolio:0x0#0123456789abcdef"),
+                 "there is no file 'gone.py' here (the run is of 'gone.py/test_x')"),
+                (("explore", "tests/test_lock.py::test_holds"), "of the runtime in C"),
+                (("shrink", "tests/test_lock.py"), "takes one test, as FILE.py::TEST")):
+            _, errors = self.call(*words, code=2)
+            self.assertIn(message, errors)
+            self.assertIn("python3 -m buzzer", errors)
+            self.assertNotIn("Traceback", errors)
+
+    def test_full_disk(self):
+        if os.path.exists("/dev/full"):
+            code = os.system(f"{sys.executable} -m buzzer list scenarios >/dev/full 2>errors")
+            self.assertEqual(os.WEXITSTATUS(code), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,159 @@
+"""pytest_test.py FOLDER: the plug-in, beside others."""
+import importlib.util
+import os
+import sys
+import unittest
+
+import support
+from support import TESTS, write
+
+if importlib.util.find_spec("pytest") is None:
+    print("pytest is not installed")
+    sys.exit(77)
+
+PLUGINS = {"pytest_asyncio": "pytest_asyncio", "anyio": "anyio", "xdist": "xdist"}
+
+
+def has(module):
+    return importlib.util.find_spec(module) is not None
+
+
+class Pytest(support.Case):
+    def pytest(self, *words, code=0):
+        return self.call("-q", "-p", "buzzer.pytest_plugin", "-p", "no:cacheprovider", *words,
+                         module="pytest", code=code)[0]
+
+    def test_a_failure(self):
+        write("test_lock.py", TESTS)
+        output = self.pytest(code=1)
+        self.assertIn("2 failed, 1 passed", output)
+        for part in ("violation: deadlock", "worker-1  starts; waits for 'lock' at test_lock.py:7",
+                     "*** deadlock ***", "also reachable on a plain FIFO loop",
+                     "FAILED test_lock.py::test_leaks", "says no"):
+            self.assertIn(part, output)
+        for part in ("Traceback", "pytest_plugin.py", "campaign.py", "case.py"):
+            self.assertNotIn(part, output)
+        token = self.line(output, "token ")
+        self.assertEqual(self.line(output, "replay "), f"python3 -m buzzer replay '{token}'")
+        self.call("replay", token)
+        output = self.pytest("test_lock.py::test_leaks", "--buzzer-replay", token, code=1)
+        self.assertIn("replay matched", output)
+        output = self.pytest("test_lock.py::test_leaks", code=1)
+        self.assertIn("stored trace .buzzer/", output)
+        self.assertIn("*** deadlock ***", output)
+
+    def test_arguments(self):
+        """Parameters, fixtures and methods; such a test is replayed by pytest."""
+        write("test_args.py", """
+            import buzzer
+            import pytest
+
+            @pytest.fixture
+            def limit():
+                return 2
+
+            class TestGroup:
+                def setup_method(self):
+                    self.text = "so"
+
+                @pytest.mark.parametrize("n", [1, 2, 3])
+                @buzzer.test(runs=4, no_shrink=True)
+                async def test_n(self, sim, n, limit):
+                    sim.check(n <= limit, f"{self.text}: {n}")
+
+            @buzzer.test
+            async def test_runs(sim):
+                pass
+        """)
+        output = self.pytest("--buzzer-runs", "3", "-W", "ignore", code=1)
+        self.assertIn("1 failed, 3 passed", output)
+        self.assertIn("so: 3", output)
+        command = self.line(output, "replay ")
+        self.assertTrue(command.startswith("pytest 'test_args.py::TestGroup::test_n[3]' "
+                                           "--buzzer-replay '"), command)
+        token = command.rpartition(" ")[2].strip("'")
+        again = self.pytest("test_args.py::TestGroup::test_n[3]", "--buzzer-replay", token, code=1)
+        self.assertIn("replay matched", again)
+        self.assertEqual(self.line(again, "replay  "), command)
+        other = self.pytest("test_args.py::test_runs", "--buzzer-replay", token, code=1)
+        self.assertIn("the run is of the test 'TestGroup.test_n[3]', and this is 'test_runs'",
+                      other)
+
+    def test_warns(self):
+        write("test_idle.py", """
+            import buzzer
+
+            @buzzer.test(runs=200)
+            async def test_idle(sim):
+                pass
+        """)
+        self.assertIn("BuzzerWarning", self.pytest())
+        self.assertIn("1 passed", self.pytest("-W", "ignore"))
+        output = self.pytest("-W", "error", code=1)
+        self.assertIn("cancels are on, and none struck", output)
+        self.assertNotIn("Traceback", output)
+
+    def test_imported_by_name(self):
+        write("test_name.py", """
+            from buzzer import run, replay, test
+
+            @test(runs=2)
+            async def test_it(sim):
+                pass
+        """)
+        self.assertIn("1 passed", self.pytest("-W", "ignore"))
+
+    def test_bad_options(self):
+        write("test_bad.py", """
+            import buzzer
+
+            @buzzer.test(order="fofo")
+            async def test_bad(sim):
+                pass
+        """)
+        output = self.pytest(code=1)
+        self.assertIn("unknown order 'fofo'; did you mean 'fifo'?", output)
+        self.assertNotIn("Traceback", output)
+
+    def test_beside_others(self):
+        """Their tests stay theirs, in each of their modes."""
+        write("test_mine.py", TESTS.replace("False)", "True)").replace("sim.check", "# sim.check"))
+        count = 3
+        if has("pytest_asyncio"):
+            write("test_asyncio.py", """
+                import asyncio, pytest
+
+                @pytest.mark.asyncio
+                async def test_loop():
+                    assert type(asyncio.get_running_loop()).__module__.startswith("asyncio")
+            """)
+            count += 1
+        if has("anyio"):
+            write("test_anyio.py", """
+                import anyio, pytest
+
+                @pytest.fixture
+                def anyio_backend():
+                    return "asyncio"
+
+                @pytest.mark.anyio
+                async def test_sleeps():
+                    await anyio.sleep(0)
+            """)
+            count += 1
+        modes = [[], ["-n", "2"]] if has("xdist") else [[]]
+        if has("pytest_asyncio"):
+            modes.append(["-o", "asyncio_mode=auto"])
+        for mode in modes:
+            self.assertIn(f"{count} passed", self.pytest("-W", "ignore", *mode), mode)
+
+    def test_runs_without_a_place_to_write(self):
+        write("read/test_pool.py", "import buzzer\n@buzzer.test(runs=2)\n"
+                                   "async def test_pool(sim):\n    pass\n")
+        if os.geteuid() != 0:
+            os.chmod("read", 0o555)
+        self.assertIn("1 passed", self.pytest("-W", "ignore", "read"))
+
+
+if __name__ == "__main__":
+    unittest.main()
