@@ -583,8 +583,9 @@ bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign
     campaign->jobs = config->jobs == 0 ? 1 : config->jobs;
     campaign->jobs = campaign->jobs > BZ_JOBS_MAX ? BZ_JOBS_MAX : campaign->jobs;
     sum_up(campaign);
-    if (!bz_program_measure(&campaign->program)) {
-        note_lack(&campaign->state.result, NULL, NULL, "a campaign");
+    char lack[BZ_LACK_BYTES];
+    if (!bz_program_measure_or(&campaign->program, lack)) {
+        note_lack(&campaign->state.result, lack, NULL, NULL);
     } else if (campaign->jobs == 1 && !campaign->program.contain.is_on) {
         run_alone(campaign);
     } else {

@@ -1,4 +1,5 @@
 """Where something happened, in one line of text: the innermost line of the user's own code."""
+import functools
 import os
 import sys
 
@@ -7,6 +8,7 @@ _OWN = os.path.dirname(__file__) + os.sep
 _TEXT_MAX = 300
 
 
+@functools.lru_cache(maxsize=None)
 def _rank(filename):
     """What people look for first: their own code, packages, the standard library, Buzzer."""
     if filename.startswith(_OWN):

@@ -1,6 +1,8 @@
 /* Loop: what an asyncio loop does in a turn, with the judge in the place of the selector. */
 #include "tools/python/native/native.h"
 
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <structmember.h> /* after Python.h */
 
@@ -17,7 +19,7 @@ static PyObject *slow_task_type; /* the tasks of asyncio that are written in Pyt
 static PyTypeObject *step_type;  /* of the callback that begins a task; NULL: none seen yet */
 
 /* After the end of the test, other tasks go on for so many steps. */
-#define STEPS_AFTER_MAX 10000u
+#define STEPS_AFTER_MAX 1000u
 /* Of these, the garbage is collected each time. */
 #define STEPS_PER_COLLECTION 8192u
 
@@ -317,10 +319,16 @@ static bool end_step(struct bz_py_loop *loop, PyObject *self, struct bz_py_task 
 
 /* --- the step --------------------------------------------------------------------------------- */
 
+bool bz_py_is_interrupt(void) {
+    struct sigaction action;
+    return PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) &&
+           sigaction(SIGINT, NULL, &action) == 0 && action.sa_handler != SIG_IGN;
+}
+
 /* An exception that no task has caught: the loop's handler decides, as in asyncio. */
 static bool hand_to_handler(struct bz_py_loop *loop, struct bz_py_handle *handle) {
     PyObject *type, *value, *traceback;
-    if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
+    if (bz_py_is_interrupt()) {
         return false;
     }
     PyErr_Fetch(&type, &value, &traceback);

@@ -3,7 +3,6 @@
  * main() is the whole program, so what works for a scenario in C works for a test in Python: run,
  * replay, shrink, explain, show, diff. A test is a scenario of another runtime
  * (sim/run/scenario.h). Its runs are contained, as those of plug-ins are. */
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -61,13 +60,6 @@ void bz_py_note_place(void) {
 
 /* --- the life of a run ------------------------------------------------------------------------ */
 
-/* Control-C. A child process ignores it, so there the test has raised the exception itself. */
-static bool is_interrupt(void) {
-    struct sigaction action;
-    return PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) &&
-           sigaction(SIGINT, NULL, &action) == 0 && action.sa_handler != SIG_IGN;
-}
-
 static void interrupt(struct bz_judge *judge) {
     PyErr_Clear();
     bz_interrupt_requested = 1;
@@ -93,7 +85,7 @@ static void run_in(struct bz_py_loop *loop, struct bz_judge *judge, PyObject *te
         return;
     }
     if (loop->refusal[0] == '\0' && !bz_py_loop_drive(loop, is_fifo)) {
-        is_interrupt() ? interrupt(judge) : give_up(judge);
+        bz_py_is_interrupt() ? interrupt(judge) : give_up(judge);
     } else if (loop->refusal[0] == '\0' && bz_judge_verdict(judge) == BZ_RUN_PASSED &&
                !call_loop(loop, "_finish", NULL)) {
         give_up(judge);

@@ -189,6 +189,25 @@ static PyObject *pinned_exit(PyObject *self, PyObject *const *args, Py_ssize_t c
     return ((fast_function)(void (*)(void))real_exit)(self, args, count, names);
 }
 
+/* --- threads ---------------------------------------------------------------------------------- */
+
+/* Not every version has an audit event for them. */
+static PyCFunction real_start, real_start_too;
+static PyCFunctionWithKeywords real_start_joinable;
+
+#define NO_THREADS                                                                                 \
+    "a thread: a simulation has one, or its order would be left to the system"
+
+static PyObject *pinned_start(PyObject *self, PyObject *args) {
+    return bz_py_current == NULL ? real_start(self, args)
+                                 : bz_py_loop_refuse(bz_py_current, NO_THREADS);
+}
+
+static PyObject *pinned_start_joinable(PyObject *self, PyObject *args, PyObject *kwargs) {
+    return bz_py_current == NULL ? real_start_joinable(self, args, kwargs)
+                                 : bz_py_loop_refuse(bz_py_current, NO_THREADS);
+}
+
 /* --- what is refused -------------------------------------------------------------------------- */
 
 #define NO_NETWORK "there is no simulated network: real input and output is refused"
@@ -206,10 +225,6 @@ static const struct {
     {"os.system", "os.system(): a simulation is one process"},
     {"os.exec", "os.exec(): a simulation is one process"},
     {"os.posix_spawn", "os.posix_spawn(): a simulation is one process"},
-    {"_thread.start_new_thread", "a thread: a simulation has one, or its order would be left to "
-                                 "the system"},
-    {"_thread.start_joinable_thread", "a thread: a simulation has one, or its order would be left "
-                                      "to the system"},
 };
 
 static int on_audit(const char *event, PyObject *args, void *context) {
@@ -257,6 +272,10 @@ static const struct pin {
      &real_now},
     {"posix", NULL, "urandom", METH_O, pinned_urandom, &real_urandom},
     {"posix", NULL, "_exit", METH_FASTCALL | METH_KEYWORDS, FAST(pinned_exit), &real_exit},
+    {"_thread", NULL, "start_new_thread", METH_VARARGS, pinned_start, &real_start},
+    {"_thread", NULL, "start_new", METH_VARARGS, pinned_start, &real_start_too},
+    {"_thread", NULL, "start_joinable_thread", METH_VARARGS | METH_KEYWORDS,
+     FAST(pinned_start_joinable), (PyCFunction *)&real_start_joinable},
     {"_random", "Random", "random", METH_NOARGS, pinned_random, &real_random},
     {"_random", "Random", "getrandbits", METH_O, pinned_bits, &real_bits},
     {"_random", "Random", "seed", METH_O, pinned_seed, &real_seed},
