@@ -17,6 +17,7 @@ from buzzer.sim import Sim
 
 NO_NETWORK = "there is no simulated network: real input and output is refused"
 NO_THREADS = "a simulation has one thread, or its order would be left to the system"
+UNRETRIEVED = "Task exception was never retrieved"
 NAMED_MAX = 4
 RUNS_PER_COLLECTION = 64
 NEVER_NS = 1 << 62
@@ -109,10 +110,8 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
     def _finish(self):
         """Nothing can run any more, or the test has ended, and no oracle has objected."""
         for task in self._unretrieved():
-            self._object_to("assertion", task.number,
-                            f"{task.get_name()} ended with an exception that nobody retrieved: "
-                            f"{where.sentence_of(task.exception())}")
-            return
+            self.call_exception_handler({"message": UNRETRIEVED, "exception": task.exception(),
+                                         "task": task})
         left = [task for task in self._left() if task.number not in self._helpers]
         if left and self._main.done() and self._can_go_on:
             named = ", ".join(f"{task.get_name()} ({where.of_task(task)})"
@@ -192,10 +191,13 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
             self.default_exception_handler(context)
 
     def default_exception_handler(self, context):
-        exception = context.get("exception")
-        text = context.get("message", "an error") + (
-            "" if exception is None else ": " + where.sentence_of(exception))
-        self._object_to("assertion", self._running, text)
+        exception, task = context.get("exception"), context.get("task")
+        text = context.get("message", "an error")
+        if text == UNRETRIEVED and task is not None:
+            text = f"{task.get_name()} ended with an exception that nobody retrieved"
+        if exception is not None:
+            text += ": " + where.sentence_of(exception)
+        self._object_to("assertion", getattr(task, "number", self._running), text)
 
     def get_exception_handler(self):
         return self._handler

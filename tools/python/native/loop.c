@@ -273,12 +273,15 @@ static enum bz_wait wait_of(const struct bz_py_loop *loop, PyObject *future) {
     return is_join ? BZ_WAIT_JOIN : BZ_WAIT_FUTURE;
 }
 
-/* Keeps a task that failed: somebody may still ask for its exception. */
-static bool keep_failed(struct bz_py_loop *loop, PyObject *self) {
+/* Notes a task that failed: somebody may still ask for its exception. */
+static bool note_failed(struct bz_py_loop *loop, PyObject *self) {
     if (loop->failed == NULL) {
         loop->failed = PyList_New(0);
     }
-    return loop->failed != NULL && PyList_Append(loop->failed, self) == 0;
+    PyObject *reference = loop->failed == NULL ? NULL : PyWeakref_NewRef(self, NULL);
+    bool is_ok = reference != NULL && PyList_Append(loop->failed, reference) == 0;
+    Py_XDECREF(reference);
+    return is_ok;
 }
 
 /* The first task is the test. */
@@ -290,7 +293,7 @@ static bool end_test(struct bz_py_loop *loop, PyObject *self) {
 
 static bool end_task(struct bz_py_loop *loop, PyObject *self, struct bz_py_task *task) {
     enum bz_status status = bz_py_future_outcome(self);
-    bool is_ok = status != BZ_FAILED || keep_failed(loop, self);
+    bool is_ok = status != BZ_FAILED || note_failed(loop, self);
     if (task->number == 1) {
         is_ok = end_test(loop, self) && is_ok;
     }
@@ -682,17 +685,20 @@ static PyObject *loop_left(PyObject *self, PyObject *unused) {
     return list;
 }
 
-/* _unretrieved(): the tasks that ended with an exception which nobody has asked for, in order. */
+/* _unretrieved(): the tasks that still exist and ended with an exception which nobody has asked
+ * for, in order. */
 static PyObject *loop_unretrieved(PyObject *self, PyObject *unused) {
     const struct bz_py_loop *loop = (struct bz_py_loop *)self;
     PyObject *list = PyList_New(0);
     Py_ssize_t count = loop->failed == NULL ? 0 : PyList_GET_SIZE(loop->failed);
     (void)unused;
     for (Py_ssize_t index = 0; list != NULL && index < count; index++) {
-        PyObject *task = PyList_GET_ITEM(loop->failed, index);
-        if (bz_py_future_is_unretrieved(task) && PyList_Append(list, task) != 0) {
+        PyObject *task = PyObject_CallNoArgs(PyList_GET_ITEM(loop->failed, index));
+        if (task == NULL || (task != Py_None && bz_py_future_is_unretrieved(task) &&
+                             PyList_Append(list, task) != 0)) {
             Py_CLEAR(list);
         }
+        Py_XDECREF(task);
     }
     return list;
 }

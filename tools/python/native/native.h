@@ -75,7 +75,7 @@ struct bz_py_loop {
     PyObject *sleep; /* the future of the last asyncio.sleep() */
     uint32_t woken;  /* the running task's wait was over before it began: tell after the suspend */
     enum bz_status woken_status;
-    PyObject *failed;     /* a list: tasks that ended with an exception */
+    PyObject *failed;     /* a list: weak references to tasks that ended with an exception */
     uint32_t steps_after; /* the end of the test */
     uint64_t chaos; /* what os.urandom() and the like go on from; 0: nothing was drawn yet */
     bool is_random_drawn; /* the state of the module random */
