@@ -114,7 +114,7 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
                                          "task": task})
         left = [task for task in self._left() if task.number not in self._helpers]
         if left and self._main.done() and self._can_go_on:
-            named = ", ".join(f"{task.get_name()} ({where.of_task(task)})"
+            named = ", ".join(f"{task.get_name()} ({where.of_task(task) or 'not started'})"
                               for task in left[:NAMED_MAX])
             more = ", ..." if len(left) > NAMED_MAX else ""
             self._object_to("leak", left[0].number,
@@ -235,7 +235,15 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
 
     def _drop_generator(self, generator):
         self._generators.discard(generator)
-        self.call_soon(self.create_task, generator.aclose())
+        self.call_soon(self._close_generator, generator)
+
+    def _close_generator(self, generator):
+        self._become_helper(self.create_task(generator.aclose()))
+
+    def _become_helper(self, task):
+        """Of the loop, or of the background: it may be left behind, and nobody cancels it."""
+        self._helpers.add(task.number)
+        self._set_helper(task.number)
 
     async def shutdown_asyncgens(self):
         generators, self._generators = list(self._generators), weakref.WeakSet()

@@ -590,7 +590,18 @@ bool bz_py_callback_is_ready(const struct bz_py_loop *loop) {
 /* --- what the program says to the judge --------------------------------------------------------
  */
 
-/* The text in UTF-8, cut to fit a message between two characters, in one line. */
+/* The length of " at 0x7f00", which differs between two runs; 0: none. */
+static size_t address_at(const char *text) {
+    static const char begin[] = " at 0x";
+    size_t length = sizeof begin - 1;
+    if (strncmp(text, begin, length) != 0) {
+        return 0;
+    }
+    return length + strspn(text + length, "0123456789abcdefABCDEF");
+}
+
+/* The text in UTF-8, cut to fit a message between two characters, in one line, without addresses.
+ */
 static bool copy_text(PyObject *text, char *copy, size_t bytes) {
     PyObject *encoded = PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace");
     if (encoded == NULL) {
@@ -598,15 +609,19 @@ static bool copy_text(PyObject *text, char *copy, size_t bytes) {
     }
     size_t length = (size_t)PyBytes_GET_SIZE(encoded);
     const char *from = PyBytes_AS_STRING(encoded);
-    bool is_cut = length >= bytes;
-    length = is_cut ? bytes - 1 : length;
-    while (is_cut && length > 0 && ((unsigned char)from[length] & 0xc0u) == 0x80) {
-        length--;
+    size_t used = 0;
+    for (size_t index = 0; index < length && used + 1 < bytes; index++) {
+        size_t address = address_at(from + index);
+        if (address > 0) {
+            index += address - 1;
+        } else {
+            copy[used++] = (unsigned char)from[index] < ' ' ? ' ' : from[index];
+        }
     }
-    for (size_t index = 0; index < length; index++) {
-        copy[index] = (unsigned char)from[index] < ' ' ? ' ' : from[index];
+    bool is_cut = used + 1 == bytes;
+    while (is_cut && used > 0 && ((unsigned char)copy[--used] & 0xc0u) == 0x80) {
     }
-    copy[length] = '\0';
+    copy[used] = '\0';
     Py_DECREF(encoded);
     return true;
 }

@@ -106,7 +106,23 @@ static void clean_up(struct bz_py_loop *loop) {
     Py_XDECREF(left);
 }
 
+/* Blocks that move the objects of this run, as against the run before: what depends on addresses
+ * shows when a run is repeated. */
+#define SHIFTS 5u
+#define SHIFT_SIZES 16u
+
+static void shift_addresses(void **blocks) {
+    static uint32_t count;
+    uint32_t wanted = count++ % SHIFTS;
+    for (uint32_t index = 0; index < SHIFTS * SHIFT_SIZES; index++) {
+        size_t bytes = 16u * (index % SHIFT_SIZES + 1);
+        blocks[index] = index < wanted * SHIFT_SIZES ? PyObject_Malloc(bytes) : NULL;
+    }
+}
+
 static void run(void *context, struct bz_judge *judge) {
+    void *blocks[SHIFTS * SHIFT_SIZES];
+    shift_addresses(blocks);
     struct bz_py_loop *loop = (struct bz_py_loop *)PyObject_CallNoArgs(loop_class);
     if (loop == NULL) {
         give_up(judge);
@@ -119,6 +135,9 @@ static void run(void *context, struct bz_judge *judge) {
     clean_up(loop);
     bz_py_current = NULL;
     Py_DECREF(loop);
+    for (size_t index = 0; index < sizeof blocks / sizeof blocks[0]; index++) {
+        PyObject_Free(blocks[index]);
+    }
 }
 
 static bool callback_is_ready(void *context) {
