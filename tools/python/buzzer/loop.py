@@ -111,7 +111,7 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         """Nothing can run any more, or the test has ended, and no oracle has objected."""
         for task in self._unretrieved():
             self.call_exception_handler({"message": UNRETRIEVED, "exception": task.exception(),
-                                         "task": task})
+                                         "future": task})
         left = [task for task in self._left() if task.number not in self._helpers]
         if left and self._main.done() and self._can_go_on:
             named = ", ".join(f"{task.get_name()} ({where.of_task(task) or 'not started'})"
@@ -191,9 +191,9 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
             self.default_exception_handler(context)
 
     def default_exception_handler(self, context):
-        exception, task = context.get("exception"), context.get("task")
+        exception, task = context.get("exception"), context.get("future")
         text = context.get("message", "an error")
-        if text == UNRETRIEVED and task is not None:
+        if text == UNRETRIEVED and isinstance(task, _native.Task):
             text = f"{task.get_name()} ended with an exception that nobody retrieved"
         if exception is not None:
             text += ": " + where.sentence_of(exception)
