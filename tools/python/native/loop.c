@@ -9,14 +9,12 @@
 PyTypeObject *bz_py_loop_type;
 struct bz_py_loop *bz_py_current;
 
-static PyObject *text_self;      /* "__self__" */
 static PyObject *text_loop;      /* "loop", as a tuple of keywords */
 static PyObject *text_context;   /* "context" */
 static PyObject *sleep_callback; /* asyncio.futures._set_result_unless_cancelled */
 static PyObject *future_type;    /* asyncio.Future */
 static PyObject *gathering_type; /* what asyncio.gather() waits for */
 static PyObject *slow_task_type; /* the tasks of asyncio that are written in Python */
-static PyTypeObject *step_type;  /* of the callback that begins a task; NULL: none seen yet */
 
 /* After the end of the test, other tasks go on for so many steps. */
 #define STEPS_AFTER_MAX 1000u
@@ -97,27 +95,52 @@ void bz_py_loop_note_cancelled(struct bz_py_handle *handle) {
 
 /* --- new handles ------------------------------------------------------------------------------ */
 
-/* The task that the callback begins or wakes; NULL: it is no step. */
-static PyObject *stepped_task(PyObject *callback) {
-    PyTypeObject *type = Py_TYPE(callback);
-    if (type == &PyCFunction_Type) {
-        return PyCFunction_GET_SELF(callback);
+static int find_task(PyObject *object, void *found) {
+    bool is_one = bz_py_is_task(object);
+    if (is_one) {
+        *(PyObject **)found = object;
     }
-    if (type == step_type ||
-        (step_type == NULL && strcmp(type->tp_name, "TaskStepMethWrapper") == 0)) {
-        PyObject *self = PyObject_GetAttr(callback, text_self);
-        step_type = type;
-        PyErr_Clear();
-        Py_XDECREF(self); /* the callback holds it */
-        return self;
-    }
-    return PyMethod_Check(callback) ? PyMethod_GET_SELF(callback) : NULL;
+    return is_one;
 }
 
-/* Whether it is a task that Buzzer's loop has not created. */
-static bool is_strange(PyObject *task, PyObject *callback) {
-    return (PyObject *)Py_TYPE(callback) == (PyObject *)step_type ||
-           PyObject_TypeCheck(task, (PyTypeObject *)slow_task_type);
+/* Whether it is a type of the module _asyncio whose instances step a task. Its name has the module
+ * in front since 3.12. */
+static bool is_wrapper(PyTypeObject *type) {
+    static PyTypeObject *known[2]; /* begins a step; wakes, in 3.9 */
+    if (type == known[0] || type == known[1]) {
+        return true;
+    }
+    const char *dot = strrchr(type->tp_name, '.');
+    const char *name = dot == NULL ? type->tp_name : dot + 1;
+    uint32_t place = strcmp(name, "TaskStepMethWrapper") == 0     ? 0
+                     : strcmp(name, "TaskWakeupMethWrapper") == 0 ? 1
+                                                                  : 2;
+    if (place == 2) {
+        return false;
+    }
+    known[place] = type;
+    return true;
+}
+
+/* Whether the callback is a step of a task: its begin, or its wake-up. `task` is NULL for one that
+ * Buzzer's loop has not created. The callback holds the task. */
+static bool is_step(PyObject *callback, PyObject **task) {
+    PyTypeObject *type = Py_TYPE(callback);
+    *task = NULL;
+    if (type == &PyCFunction_Type) {
+        PyObject *self = PyCFunction_GET_SELF(callback);
+        if (strcmp(((PyCFunctionObject *)callback)->m_ml->ml_name, "task_wakeup") != 0) {
+            return false; /* such as task.cancel */
+        }
+        *task = self != NULL && bz_py_is_task(self) ? self : NULL;
+        return true;
+    }
+    if (is_wrapper(type)) {
+        (void)type->tp_traverse(callback, find_task, task);
+        return true;
+    }
+    return PyMethod_Check(callback) &&
+           PyObject_TypeCheck(PyMethod_GET_SELF(callback), (PyTypeObject *)slow_task_type);
 }
 
 /* What the task waits for is done. */
@@ -144,12 +167,12 @@ static void name_step(struct bz_py_loop *loop, struct bz_py_handle *handle, PyOb
 
 /* False with an exception: the step of a strange task. */
 static bool name_handle(struct bz_py_loop *loop, struct bz_py_handle *handle) {
-    PyObject *self = handle->is_timer ? NULL : stepped_task(handle->callback);
-    if (self != NULL && bz_py_is_task(self)) {
-        name_step(loop, handle, self);
-        return true;
-    }
-    if (self != NULL && is_strange(self, handle->callback)) {
+    PyObject *task;
+    if (!handle->is_timer && is_step(handle->callback, &task)) {
+        if (task != NULL) {
+            name_step(loop, handle, task);
+            return true;
+        }
         bz_py_loop_refuse(loop, "a task that the loop did not create, which Buzzer cannot follow: "
                                 "use asyncio.create_task(), not the class Task");
         return false;
@@ -879,7 +902,6 @@ static PyObject *attribute(const char *module, const char *name) {
 }
 
 bool bz_py_loop_init(PyObject *module) {
-    text_self = PyUnicode_InternFromString("__self__");
     text_context = PyUnicode_InternFromString("context");
     text_loop = Py_BuildValue("(s)", "loop");
     sleep_callback = attribute("asyncio.futures", "_set_result_unless_cancelled");
@@ -887,7 +909,7 @@ bool bz_py_loop_init(PyObject *module) {
     gathering_type = attribute("asyncio.tasks", "_GatheringFuture");
     slow_task_type = attribute("asyncio.tasks", "_PyTask");
     bz_py_loop_type = (PyTypeObject *)PyType_FromSpec(&loop_spec);
-    return text_self != NULL && text_context != NULL && text_loop != NULL &&
+    return text_context != NULL && text_loop != NULL &&
            sleep_callback != NULL && future_type != NULL && gathering_type != NULL &&
            slow_task_type != NULL && bz_py_loop_type != NULL &&
            PyModule_AddObjectRef(module, "Loop", (PyObject *)bz_py_loop_type) == 0;

@@ -50,6 +50,8 @@ async def callbacks(log):
     handles[1].cancel()
     loop.call_soon(lambda: (handles[3].cancel(), log("late"), loop.call_soon(log, "nested")))
     loop.call_soon_threadsafe(log, "threadsafe", 1, 2, 3)
+    sleeper = asyncio.create_task(asyncio.sleep(9))
+    loop.call_soon(sleeper.cancel)
     for turn in range(4):
         log("turn", turn)
         await asyncio.sleep(0)
@@ -433,7 +435,7 @@ def buzzer_log(name, function):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             os._exit(_native.main(["buzzer", "run", name, "--variant", VARIANT, "--runs", "1",
                                    "--strategy", "fifo", "--order", "fifo", "--cancel", "none",
-                                   "--quiet"], [(name, "", test)], VARIANT, buzzer_loop.Loop))
+                                   "--no-shrink", "--json"], [(name, "", test)], VARIANT, buzzer_loop.Loop))
         status = os.waitpid(child, 0)[1]
         file.seek(0)
         return status, file.read().split("\n")
