@@ -55,8 +55,8 @@ static inline PyObject *read_attribute(const struct reader *reader, PyObject *ob
 }
 
 static bool is_text(PyObject *object, PyObject *text) {
-    return object == text || (object != NULL && PyUnicode_Check(object) &&
-                              PyUnicode_Compare(object, text) == 0);
+    return object == text ||
+           (object != NULL && PyUnicode_Check(object) && PyUnicode_Compare(object, text) == 0);
 }
 
 enum bz_py_state bz_py_future_state(PyObject *future) {

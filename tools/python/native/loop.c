@@ -909,8 +909,8 @@ bool bz_py_loop_init(PyObject *module) {
     gathering_type = attribute("asyncio.tasks", "_GatheringFuture");
     slow_task_type = attribute("asyncio.tasks", "_PyTask");
     bz_py_loop_type = (PyTypeObject *)PyType_FromSpec(&loop_spec);
-    return text_context != NULL && text_loop != NULL &&
-           sleep_callback != NULL && future_type != NULL && gathering_type != NULL &&
-           slow_task_type != NULL && bz_py_loop_type != NULL &&
+    return text_context != NULL && text_loop != NULL && sleep_callback != NULL &&
+           future_type != NULL && gathering_type != NULL && slow_task_type != NULL &&
+           bz_py_loop_type != NULL &&
            PyModule_AddObjectRef(module, "Loop", (PyObject *)bz_py_loop_type) == 0;
 }

@@ -65,9 +65,9 @@ static PyObject *pinned_gmtime(PyObject *self, PyObject *args) {
 }
 
 static PyObject *pinned_utcnow(PyObject *type, PyObject *args) {
-    return bz_py_current == NULL ? real_utcnow(type, args)
-                                 : PyObject_CallMethod(type, "utcfromtimestamp", "N",
-                                                       seconds(EPOCH_S));
+    return bz_py_current == NULL
+               ? real_utcnow(type, args)
+               : PyObject_CallMethod(type, "utcfromtimestamp", "N", seconds(EPOCH_S));
 }
 
 /* datetime.now(tz=None) */
@@ -195,8 +195,7 @@ static PyObject *pinned_exit(PyObject *self, PyObject *const *args, Py_ssize_t c
 static PyCFunction real_start, real_start_too;
 static PyCFunctionWithKeywords real_start_joinable;
 
-#define NO_THREADS                                                                                 \
-    "a thread: a simulation has one, or its order would be left to the system"
+#define NO_THREADS "a thread: a simulation has one, or its order would be left to the system"
 
 static PyObject *pinned_start(PyObject *self, PyObject *args) {
     return bz_py_current == NULL ? real_start(self, args)
@@ -286,9 +285,8 @@ static const struct pin {
 static PyMethodDef *definition_of(const struct pin *pin) {
     PyMethodDef *definition = NULL;
     PyObject *module = PyImport_ImportModule(pin->module);
-    PyObject *holder = module == NULL || pin->type == NULL
-                           ? module
-                           : PyObject_GetAttrString(module, pin->type);
+    PyObject *holder =
+        module == NULL || pin->type == NULL ? module : PyObject_GetAttrString(module, pin->type);
     PyObject *dict = holder == NULL ? NULL : PyObject_GetAttrString(holder, "__dict__");
     PyObject *function = dict == NULL ? NULL : PyMapping_GetItemString(dict, pin->name);
     if (function != NULL && PyCFunction_Check(function)) {
