@@ -74,7 +74,12 @@ enum bz_exit bz_cli_exit_of_errno(int number);
 /* Prints "NAME: message" to stderr, in lines of at most 80 columns. */
 void bz_cli_note(const char *name, const char *message);
 
-/* Prints "NAME: message" to stderr, as one line, and returns `code`. */
+/* Set by a runtime (sim/run/scenario.h), for all processes: a run has ended without a verdict
+ * because the test does what no simulation can follow. NULL: nobody tells. */
+extern const bool *bz_cli_was_refused;
+
+/* Prints "NAME: message" to stderr, as one line, and returns `code`, but BZ_EXIT_USAGE for BZ_EXIT_INTERNAL if a
+ * run was refused. */
 int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -27,6 +27,7 @@ struct run {
     uint64_t seconds; /* 0: no --time */
     uint32_t jobs;
     bool keep_going;
+    bool repeats_all;
     bool keeps_size; /* --no-shrink */
     struct bz_require_window required;
     const char *out;
@@ -138,6 +139,10 @@ static const struct bz_option options[] = {
      offsetof(struct run, jobs), .is_once = true, .least = 1, .most = BZ_JOBS_MAX},
     {"keep-going", NULL, "Do not stop at the first violation", BZ_OPTION_FLAG,
      offsetof(struct run, keep_going)},
+    {"check-determinism", NULL,
+     "Make every run twice: two that differ violate nondeterminism (without it, the first 50 runs, "
+     "and then few)",
+     BZ_OPTION_FLAG, offsetof(struct run, repeats_all)},
     {"require-window", "WINDOWS",
      "Exit with 4 unless cancels hit each of these, separated by commas: a window, or "
      "OPERATION:WINDOW, such as acquire:woken",
@@ -191,6 +196,7 @@ static bool run_campaign(struct run *run, struct bz_campaign_result *result, dou
                                         .runs = run->runs,
                                         .jobs = run->jobs,
                                         .keep_going = run->keep_going,
+                                        .repeats_all = run->repeats_all,
                                         .stop = &bz_interrupt_requested,
                                         .poll = poll_campaign,
                                         .from = run->state,

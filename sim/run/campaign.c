@@ -213,7 +213,7 @@ static void run_chunk(struct campaign *campaign, struct bz_world *world, struct 
             slot->is_unfinished = true;
             break;
         }
-        if (bz_determinism_is_due(index)) {
+        if (config->repeats_all || bz_determinism_is_due(index)) {
             bz_determinism_judge(&campaign->program, world, config->stop);
             if (bz_judge_verdict(world->judge) == BZ_RUN_NO_RESOURCE) {
                 note_lack(&slot->part, bz_judge_error(world->judge), NULL, NULL);
@@ -583,8 +583,9 @@ bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign
     campaign->jobs = config->jobs == 0 ? 1 : config->jobs;
     campaign->jobs = campaign->jobs > BZ_JOBS_MAX ? BZ_JOBS_MAX : campaign->jobs;
     sum_up(campaign);
-    if (!bz_program_measure(&campaign->program)) {
-        note_lack(&campaign->state.result, NULL, NULL, "a campaign");
+    char lack[BZ_LACK_BYTES];
+    if (!bz_program_measure_or(&campaign->program, lack)) {
+        note_lack(&campaign->state.result, lack, NULL, NULL);
     } else if (campaign->jobs == 1 && !campaign->program.contain.is_on) {
         run_alone(campaign);
     } else {

@@ -73,6 +73,7 @@ struct bz_campaign_config {
     uint64_t runs;
     uint32_t jobs; /* 0 means 1 */
     bool keep_going;
+    bool repeats_all; /* every run is made twice (determinism.h), not only some */
     /* Not 0 stops the campaign. Every worker checks it before each run and during long ones; an
      * unfinished run does not count. A signal handler may set it. NULL: none. */
     const volatile sig_atomic_t *stop;

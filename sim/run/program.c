@@ -1,6 +1,9 @@
 #include "sim/run/program.h"
 
 #include <stddef.h>
+#include <stdio.h>
+
+#include "traces/lack.h"
 
 void bz_program_init(struct bz_program *program, const struct bz_scenario *scenario,
                      const struct bz_variant *variant, const struct bz_strategy *strategy) {
@@ -45,16 +48,28 @@ struct bz_world *bz_program_new_world(const struct bz_program *program) {
 }
 
 bool bz_program_measure(struct bz_program *program) {
+    char lack[BZ_LACK_BYTES];
+    return bz_program_measure_or(program, lack);
+}
+
+bool bz_program_measure_or(struct bz_program *program, char *lack) {
+    lack[0] = '\0';
     if (!program->strategy->needs_profile || program->profile.steps != 0) {
         return true;
     }
     struct bz_world *world = bz_program_new_world(program);
     if (world == NULL) {
+        bz_lack_text(lack, BZ_LACK_BYTES, NULL, "a world to run in");
         return false;
     }
     struct bz_program_place place = {.program = program, .world = world};
     struct bz_source source = bz_program_source(&place);
     bz_judge_measure(world->judge, &source, &program->profile);
+    if (program->profile.steps == 0) {
+        const char *error = bz_judge_error(world->judge);
+        snprintf(lack, BZ_LACK_BYTES, "%.*s", (int)BZ_LACK_BYTES - 1,
+                 error == NULL ? "the program cannot be measured" : error);
+    }
     bz_world_destroy(world);
     return program->profile.steps != 0;
 }

@@ -35,6 +35,9 @@ struct bz_world *bz_program_new_world(const struct bz_program *program);
  * memory. */
 bool bz_program_measure(struct bz_program *program);
 
+/* The same; on false with a sentence in `lack`, BZ_LACK_BYTES (traces/lack.h). */
+bool bz_program_measure_or(struct bz_program *program, char *lack);
+
 /* Runs it from setup to verdict; the result is in world->judge. A contained program runs in a child
  * process, a new one for each run; bz_campaign_run() needs fewer. */
 enum bz_run_end bz_program_run(const struct bz_program *program, struct bz_world *world,

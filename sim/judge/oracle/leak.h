@@ -41,4 +41,4 @@ static inline void leak_judges(struct bz_judge *judge, const struct bz_moment *m
 
 #endif
 
-ORACLE(leak, "leak", "a waiter is left behind in a queue when every task has ended")
+ORACLE(leak, "leak", "a task, or a waiter in a queue, is left behind at the end")

@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 from buzzer import case as cases_of
-from buzzer import program
+from buzzer import hashes, program
 from buzzer.campaign import debug, replay_words, words_of_run
 
 # What the exit codes of several tests make: the first of these that is among them.
@@ -157,6 +157,7 @@ def _main(words):
 
 
 def main():
+    hashes.pin()
     words = sys.argv[1:]
     try:
         return _main(words)

@@ -23,6 +23,12 @@ class Sim:
             task = group.create_task(coro, name=name)
         return task
 
+    def background(self, coro, *, name=None):
+        """Creates a task that may be left behind at the end, such as a server."""
+        task = self._loop.create_task(coro, name=name)
+        self._loop._become_helper(task)
+        return task
+
     def check(self, condition, message):
         if not condition:
             self._loop._object_to("assertion", self._loop._running, message)

@@ -7,39 +7,14 @@ import asyncio
 
 from buzzer import _native
 
-OK, CANCELLED, FAILED, NOT_HELD = 0, 1, 3, 4
 FIFO, LOCKED_EXACT, REFUSES_MISUSE, WAKE_IS_GRANT = 0x1, 0x2, 0x4, 0x8
 WORK_CONSERVING, NO_PASSING = 0x10, 0x80
 
 
-def status_of(exception):
-    return CANCELLED if isinstance(exception, asyncio.CancelledError) else FAILED
-
-
 def watch_permits(loop, primitive, kind, claims, permits, name):
     judged = _native.Object(loop, kind, name, "", claims, permits, 0, primitive)
-    acquire, release = primitive.acquire, primitive.release
-
-    async def watched_acquire():
-        judged.acquires()
-        try:
-            result = await acquire()
-        except BaseException as exception:
-            judged.acquired(status_of(exception))
-            raise
-        judged.acquired(OK)
-        return result
-
-    def watched_release():
-        judged.releases()
-        try:
-            release()
-        except BaseException:
-            judged.released(NOT_HELD)
-            raise
-        judged.released(OK)
-
-    primitive.acquire, primitive.release = watched_acquire, watched_release
+    primitive.acquire = judged.wrap_acquire(primitive.acquire)
+    primitive.release = judged.wrap_release(primitive.release)
     return judged
 
 

@@ -1,0 +1,113 @@
+"""Where something happened, in one line of text: the innermost line of the user's own code."""
+import functools
+import os
+import sys
+import sysconfig
+
+_TEXT_MAX = 300
+_BYTES_MAX = 120  # what a trace takes
+_OWN = os.path.dirname(os.path.realpath(__file__)) + os.sep
+_STANDARD = tuple({os.path.realpath(sysconfig.get_path(name)) + os.sep
+                   for name in ("stdlib", "platstdlib")})
+_INSTALLED = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
+
+_BUZZERS, _STANDARDS, _LIBRARYS, _USERS = range(4)
+
+
+@functools.lru_cache(maxsize=None)
+def _rank(filename):
+    """Whose code it is: people look for their own first, then for that of packages."""
+    path = os.path.realpath(filename)
+    if path.startswith(_OWN):
+        return _BUZZERS
+    if any(part in path for part in _INSTALLED):
+        return _LIBRARYS
+    is_standard = filename.startswith("<frozen") or path.startswith(_STANDARD)
+    return _STANDARDS if is_standard else _USERS
+
+
+@functools.lru_cache(maxsize=None)
+def _short(filename):
+    """The path from here; of a file elsewhere, its name."""
+    path = os.path.relpath(filename) if os.path.isabs(filename) else filename
+    if path.startswith(os.pardir + os.sep) or len(os.fsencode(path)) > _BYTES_MAX:
+        path = os.path.basename(filename)
+    return os.fsencode(path)[-_BYTES_MAX:].decode("utf-8", "replace")
+
+
+def _best(places):
+    """Of (filename, line, name), innermost last; None: there is none."""
+    best = None
+    for place in places:
+        if best is None or _rank(place[0]) >= _rank(best[0]):
+            best = place
+    return best
+
+
+def _text(place):
+    return "" if place is None else f"{place[0]}:{place[1]} in {place[2]}"
+
+
+def of_traceback(traceback):
+    places = []
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        places.append((code.co_filename, traceback.tb_lineno, code.co_name))
+        traceback = traceback.tb_next
+    return _text(_best(places))
+
+
+def of_frame(frame):
+    places = []
+    while frame is not None:
+        places.append((frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name))
+        frame = frame.f_back
+    return _text(_best(reversed(places)))
+
+
+def of_caller():
+    return of_frame(sys._getframe(1))
+
+
+def _frames(task):
+    """The frames of a suspended task, the innermost last."""
+    awaited = task.get_coro()
+    while awaited is not None:
+        for prefix, awaits in (("cr", "cr_await"), ("gi", "gi_yieldfrom"), ("ag", "ag_await")):
+            frame = getattr(awaited, prefix + "_frame", None)
+            if frame is not None:
+                yield frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
+                awaited = getattr(awaited, awaits)
+                break
+        else:
+            return
+
+
+def of_task(task):
+    """Where a task is suspended."""
+    return _text(_best(_frames(task)))
+
+
+def line_of_task(task):
+    """The same as "FILE:LINE", for a trace; None: nowhere in code of users or packages."""
+    place = _best(_frames(task))
+    if place is None or _rank(place[0]) < _LIBRARYS:
+        return None
+    return f"{_short(place[0])}:{place[1]}"
+
+
+def sentence_of(exception):
+    """An exception in one line, with its place; of a group the first one in it, too."""
+    names = []
+    while True:
+        text = " ".join(str(exception).split())
+        names.append(type(exception).__name__ + (f": {text}" if text else ""))
+        inner = getattr(exception, "exceptions", None)
+        if not (isinstance(inner, (list, tuple)) and inner
+                and isinstance(inner[0], BaseException)):
+            break
+        exception = inner[0]
+    place = of_traceback(exception.__traceback__)
+    text = ": ".join(names)
+    text = text if len(text) <= _TEXT_MAX else text[:_TEXT_MAX] + "..."
+    return f"{text} ({place})" if place else text

@@ -1,0 +1,422 @@
+#!/usr/bin/env python3
+"""loop_test.py PACKAGE: how runs of tests in Python end, what is refused, and what is pinned."""
+import asyncio
+import concurrent.futures
+import contextlib
+import datetime
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import uuid
+
+PACKAGE = sys.argv[1]
+sys.path.insert(0, PACKAGE)
+from buzzer import _native, hashes, loop as buzzer_loop  # noqa: E402
+
+VARIANT = "python-%d.%d.%d" % sys.version_info[:3]
+TESTS = {}
+EXPECTED = {}  # by the name of a test: exit code, and a part of what is printed
+PASSES, VIOLATES, REFUSED = 0, 1, 2
+
+
+def expect(code, *texts, only=True):
+    def decorate(function):
+        if only:
+            TESTS[function.__name__] = function
+            EXPECTED[function.__name__] = (code, texts)
+        return function
+    return decorate
+
+
+async def tick(delay):
+    while True:
+        await asyncio.sleep(delay)
+
+
+# --- how a run ends ---------------------------------------------------------------------------
+
+@expect(PASSES)
+async def never_awaits(sim):
+    pass
+
+
+@expect(VIOLATES, "assertion", "ValueError: boom", "in fails_deep")
+async def raises(sim):
+    async def fails_deep():
+        await asyncio.sleep(1)
+        raise ValueError("boom")
+    await asyncio.gather(fails_deep(), asyncio.sleep(3))
+
+
+@expect(VIOLATES, "assertion", "worker ended with an exception that nobody retrieved: KeyError")
+async def unretrieved(sim):
+    async def worker():
+        raise KeyError("x")
+    task = asyncio.create_task(worker(), name="worker")
+    await asyncio.sleep(1)
+    del task
+
+
+@expect(VIOLATES, "assertion", "nobody retrieved: KeyError")
+async def unretrieved_alive(sim):
+    async def worker():
+        raise KeyError("x")
+    sim.kept = asyncio.create_task(worker())
+    await asyncio.sleep(1)
+
+
+@expect(PASSES)
+async def retrieved(sim):
+    async def worker():
+        raise KeyError("x")
+    task = asyncio.create_task(worker())
+    await asyncio.wait([task])
+    assert isinstance(task.exception(), KeyError)
+
+
+@expect(VIOLATES, "leak", "the test has ended, and 2 tasks go on", "ticker (", "in tick")
+async def left_behind(sim):
+    for _ in range(2):
+        asyncio.create_task(tick(1), name="ticker")
+    await asyncio.sleep(3)
+
+
+@expect(VIOLATES, "leak", "the test has ended, and 1 task goes on")
+async def spins_behind(sim):
+    asyncio.create_task(tick(0))
+
+
+@expect(PASSES)
+async def background(sim):
+    sim.background(tick(1))
+    sim.background(tick(0))
+    await asyncio.sleep(3)
+
+
+@expect(VIOLATES, "deadlock", "worker")
+async def deadlock(sim):
+    async def worker():
+        await asyncio.get_running_loop().create_future()
+    await asyncio.create_task(worker(), name="worker")
+
+
+@expect(VIOLATES, "assertion", "Exception in callback", "ZeroDivisionError")
+async def callback_fails(sim):
+    asyncio.get_running_loop().call_soon(lambda: 1 / 0)
+    await asyncio.sleep(1)
+
+
+@expect(PASSES)
+async def closes_generators(sim):
+    async def numbers():
+        try:
+            yield 1
+            yield 2
+        finally:
+            await asyncio.sleep(1)
+    async for _ in numbers():
+        break
+    await asyncio.sleep(random.randrange(3))
+
+
+CLOSED = []
+
+
+@expect(VIOLATES, "assertion", "the check", "!was never awaited", "!was destroyed",
+        "!ignored GeneratorExit")
+async def is_quiet_at_the_end(sim):
+    async def stubborn():
+        try:
+            await asyncio.sleep(9)
+        finally:
+            CLOSED.append(asyncio.create_task(tick(1)))
+            await asyncio.sleep(1)
+    asyncio.create_task(stubborn())
+    asyncio.create_task(stubborn())
+    await asyncio.sleep(0)
+    asyncio.create_task(stubborn())
+    sim.check(False, "the check")
+
+
+@expect(PASSES)
+async def tasks_are_tasks(sim):
+    task = asyncio.create_task(asyncio.sleep(1), name="named")
+    assert task in asyncio.all_tasks() and asyncio.current_task() in asyncio.all_tasks()
+    assert isinstance(task, asyncio.Task) and task.get_name() == "named"
+    await task
+    assert task not in asyncio.all_tasks()
+
+
+# --- bad input --------------------------------------------------------------------------------
+
+@expect(REFUSED, "must be an 'async def'")
+def no_coroutine(sim):
+    pass
+
+
+@expect(REFUSED, "cannot be called with the simulation as its only argument")
+async def no_argument():
+    pass
+
+
+@expect(REFUSED, "time.sleep()", "in blocks)")
+async def blocks(sim):
+    await asyncio.sleep(0)
+    time.sleep(1)
+
+
+@expect(REFUSED, "a thread", "in starts_thread)")
+async def starts_thread(sim):
+    threading.Thread(target=print).start()
+
+
+@expect(REFUSED, "a thread", "in starts_executor)")
+async def starts_executor(sim):
+    with contextlib.suppress(RuntimeError):
+        concurrent.futures.ThreadPoolExecutor().submit(print)
+
+
+@expect(REFUSED, "run_in_executor()", "one thread")
+async def runs_in_executor(sim):
+    await asyncio.get_running_loop().run_in_executor(None, print)
+
+
+@expect(REFUSED, "there is no simulated network", "in opens_connection)")
+async def opens_connection(sim):
+    await asyncio.open_connection("localhost", 9)
+
+
+@expect(REFUSED, "there is no simulated network", "in opens_socket)")
+async def opens_socket(sim):
+    socket.socket()
+
+
+@expect(REFUSED, "one process", "in forks)")
+async def forks(sim):
+    os.fork()
+
+
+@expect(REFUSED, "another process", "in starts_process)")
+async def starts_process(sim):
+    subprocess.run(["true"], check=True)
+
+
+@expect(REFUSED, "use asyncio.create_task()", "in makes_task)")
+async def makes_task(sim):
+    coro = tick(1)
+    try:
+        asyncio.Task(coro)
+    finally:
+        coro.close()
+
+
+@expect(REFUSED, "use asyncio.create_task()", "in makes_slow_task)")
+async def makes_slow_task(sim):
+    asyncio.tasks._PyTask(tick(1))
+
+
+@expect(REFUSED, "a task factory", "in sets_factory)")
+async def sets_factory(sim):
+    asyncio.get_running_loop().set_task_factory(lambda loop, coro: None)
+
+
+@expect(REFUSED, "an eager task", only=sys.version_info >= (3, 14))
+async def eager(sim):
+    asyncio.create_task(tick(1), eager_start=True)
+
+
+@expect(VIOLATES, "asyncio.run() cannot be called from a running event loop", "in runs_again)")
+async def runs_again(sim):
+    coro = tick(1)
+    try:
+        asyncio.run(coro)
+    finally:
+        coro.close()
+
+
+@expect(VIOLATES, "assertion", "would end the program: SystemExit: 3", "in exits)")
+async def exits(sim):
+    raise SystemExit(3)
+
+
+@expect(VIOLATES, "assertion", "would end the program: KeyboardInterrupt")
+async def interrupts(sim):
+    await asyncio.create_task(asyncio.sleep(0))
+    raise KeyboardInterrupt
+
+
+@expect(VIOLATES, "exit", "the process ended with status 3, at ", "in ends_process")
+async def ends_process(sim):
+    os._exit(3)
+
+
+@expect(VIOLATES, "assertion", "RecursionError", "in recurses)")
+async def recurses(sim):
+    def recurses(depth):
+        recurses(depth + 1)
+    recurses(0)
+
+
+@expect(VIOLATES, "hang", "of CPU time, at ", "in spins")
+async def spins(sim):
+    await asyncio.sleep(0)
+    while True:
+        pass
+
+
+# --- what is pinned ---------------------------------------------------------------------------
+
+def check_clock(now_s):
+    assert time.time() == 1_000_000_000 + now_s and time.monotonic() == now_s
+    assert time.time_ns() == (1_000_000_000 + now_s) * 10**9
+    assert time.perf_counter_ns() == time.monotonic_ns() == time.process_time_ns() == now_s * 10**9
+    assert datetime.datetime.now(datetime.timezone.utc).timestamp() == 1_000_000_000 + now_s
+    assert datetime.datetime.now(tz=datetime.timezone.utc).second == 40 + now_s
+    assert datetime.date.today().year == 2001 and time.gmtime().tm_year == 2001
+
+
+@expect(PASSES)
+async def clocks(sim):
+    check_clock(0)
+    await asyncio.sleep(5)
+    check_clock(5)
+
+
+async def numbers_of(sim):
+    drawn = [random.random(), random.randrange(1000), random.Random().random(), uuid.uuid4().int,
+             os.urandom(11), random.SystemRandom().random(), random.choice("abc")]
+    for _ in range(random.randrange(5)):
+        await asyncio.sleep(0)
+    for _ in range(uuid.uuid4().int % 7):
+        await asyncio.sleep(0)
+    return drawn
+
+
+@expect(PASSES)
+async def draws(sim):
+    await numbers_of(sim)
+
+
+@expect(PASSES)
+async def sets_of_tasks(sim):
+    """A group cancels in the order of a set; asyncio makes sets of coroutines, too."""
+    tasks = {asyncio.create_task(asyncio.sleep(number)) for number in range(9)}
+    assert [task.number for task in tasks] == sorted(task.number for task in tasks)
+    order = []
+
+    async def note(number):
+        order.append(number)
+    for each in asyncio.as_completed([note(number) for number in range(9)]):
+        await each
+    await asyncio.wait(tasks)
+    sim.check(len(order) == 9, "all ran")
+    for _ in range(order[0]):
+        await asyncio.sleep(0)
+
+
+async def texts(sim):
+    for text in {"alpha", "beta", "gamma", "delta", "epsilon"}:
+        for _ in range(len(text) * (text > "b")):
+            await asyncio.sleep(0)
+        if text == "gamma":
+            return
+TESTS["texts"] = texts
+
+
+async def addresses(sim):
+    for _ in range(id(bytearray(40)) // 16 % 9):
+        await asyncio.sleep(0)
+TESTS["addresses"] = addresses
+
+
+async def endless(sim):
+    for _ in range(50):
+        await asyncio.sleep(0)
+TESTS["endless"] = endless
+
+COUNT = [0]
+
+
+async def counts(sim):
+    COUNT[0] += 1
+    if COUNT[0] % 100 == 0:
+        await asyncio.sleep(0)
+TESTS["counts"] = counts
+
+
+# --- the checks -------------------------------------------------------------------------------
+
+def command(name, *options):
+    return [sys.executable, __file__, PACKAGE, "run", name, "--variant", VARIANT,
+            "--cancel", "none", *options]
+
+
+def run(name, *options, environment=None):
+    done = subprocess.run(command(name, *options), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, timeout=100, env=environment)
+    return done.returncode, done.stdout + done.stderr
+
+
+def check_expected():
+    for name, (code, texts) in EXPECTED.items():
+        got, output = run(name, "--runs", "5", "--no-shrink", "--json", "--order", "fifo")
+        words = " ".join(output.split())
+        assert got == code, f"{name} exits {got}, not {code}: {output}"
+        for text in texts:
+            is_there = text.lstrip("!") in words
+            assert is_there != text.startswith("!"), f"{name}: {text!r}? {output}"
+        assert "Traceback" not in output, f"{name}: {output}"
+
+
+def digest_of(name, environment):
+    code, output = run(name, "--runs", "60", "--json", environment=environment)
+    assert code == 0, output
+    return json.loads(output[output.index("{"):output.rindex("}") + 1])["digest"]
+
+
+def check_processes():
+    """Two processes make the same runs, whatever they have as addresses and as hashes."""
+    free = {name: value for name, value in os.environ.items() if name != "PYTHONHASHSEED"}
+    for name in ("draws", "sets_of_tasks", "texts"):
+        digests = {digest_of(name, free) for _ in range(3)}
+        assert len(digests) == 1, f"{name}: {digests}"
+
+
+def check_nondeterminism():
+    code, output = run("addresses", "--runs", "60", "--no-shrink", "--json")
+    assert code == 1 and "two runs of this seed differ at step" in " ".join(output.split()), output
+    code, output = run("counts", "--runs", "90", "--check-determinism", "--no-shrink")
+    assert code == 1 and "nondeterminism" in output, output
+
+
+def check_interrupt():
+    child = subprocess.Popen(command("endless", "--runs", "100000000"), stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True)
+    time.sleep(1.5)
+    child.send_signal(signal.SIGINT)
+    output, errors = child.communicate(timeout=60)
+    assert child.returncode == 5, f"{child.returncode}: {output} {errors}"
+    assert "Traceback" not in errors, errors
+
+
+def main():
+    if len(sys.argv) > 2:
+        hashes.pin()
+        return _native.main(["buzzer", *sys.argv[2:]],
+                            [(name, "", test) for name, test in TESTS.items()], VARIANT,
+                            buzzer_loop.Loop)
+    check_expected()
+    check_processes()
+    check_nondeterminism()
+    check_interrupt()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

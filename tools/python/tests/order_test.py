@@ -1,0 +1,459 @@
+#!/usr/bin/env python3
+"""order_test.py PACKAGE: order `fifo` is the order of the stock loop, handle by handle.
+
+Each program runs on asyncio's BaseEventLoop, with a clock of its own and without a selector, and on
+Buzzer's loop. Both write what they do into a log; the logs must be equal.
+"""
+import asyncio
+import contextlib
+import contextvars
+import os
+import random
+import sys
+import tempfile
+
+sys.path.insert(0, sys.argv[1])
+from buzzer import _native, loop as buzzer_loop  # noqa: E402
+
+PROGRAMS = {}
+VARIANT = "python-%d.%d.%d" % sys.version_info[:3]
+
+
+def program(function):
+    PROGRAMS[function.__name__] = function
+    return function
+
+
+def now():
+    return round(asyncio.get_running_loop().time() * 1e9)
+
+
+async def steps(log, name, count):
+    for number in range(count):
+        log(name, number)
+        await asyncio.sleep(0)
+    log(name, "ends")
+    return name
+
+
+@program
+async def plain_tasks(log):
+    tasks = [asyncio.create_task(steps(log, f"t{n}", n)) for n in range(5)]
+    for task in reversed(tasks):
+        log(await task)
+
+
+@program
+async def callbacks(log):
+    loop = asyncio.get_running_loop()
+    handles = [loop.call_soon(log, "soon", n) for n in range(4)]
+    handles[1].cancel()
+    loop.call_soon(lambda: (handles[3].cancel(), log("late"), loop.call_soon(log, "nested")))
+    loop.call_soon_threadsafe(log, "threadsafe", 1, 2, 3)
+    sleeper = asyncio.create_task(asyncio.sleep(9))
+    loop.call_soon(sleeper.cancel)
+    for turn in range(4):
+        log("turn", turn)
+        await asyncio.sleep(0)
+    assert handles[1].cancelled() and not handles[0].cancelled()
+
+
+@program
+async def equal_deadlines(log):
+    loop = asyncio.get_running_loop()
+    for number, delay in enumerate([3, 1, 1, 2, 1, 3, 3, 2, 1, 1, 0, 0, -1, 1]):
+        loop.call_later(delay, log, "timer", number, delay)
+    loop.call_at(1, log, "at")
+    await asyncio.sleep(1)
+    log("awake", now())
+    await asyncio.sleep(5)
+
+
+@program
+async def many_timers(log):
+    """More than 100, most of them cancelled: the stock loop builds its heap anew."""
+    loop = asyncio.get_running_loop()
+    draw = random.Random(7)
+    handles = []
+    for number in range(400):
+        handles.append(loop.call_later(draw.randrange(1, 6), log, number))
+        if number % 50 == 49:
+            for handle in draw.sample(handles, len(handles) * 2 // 3):
+                handle.cancel()
+            log("round", number)
+            await asyncio.sleep(draw.randrange(2))
+    await asyncio.sleep(10)
+
+
+@program
+async def futures(log):
+    loop = asyncio.get_running_loop()
+    first, second, third = (loop.create_future() for _ in range(3))
+
+    async def wait(name, future):
+        try:
+            log(name, await future)
+        except BaseException as exception:
+            log(name, type(exception).__name__)
+
+    tasks = [asyncio.create_task(wait(f"{n}-{m}", future))
+             for n, future in enumerate((first, second, third)) for m in range(2)]
+    await asyncio.sleep(0)
+    first.add_done_callback(lambda future: log("done", future.result()))
+    first.set_result(1)
+    second.set_exception(KeyError("x"))
+    third.cancel()
+    log("resolved")
+    await asyncio.gather(*tasks)
+    log(await first)
+
+
+@program
+async def gathers(log):
+    async def fail(after):
+        await steps(log, "fail", after)
+        raise ValueError(after)
+
+    with contextlib.suppress(ValueError):
+        await asyncio.gather(steps(log, "a", 3), fail(1), steps(log, "b", 2), fail(2))
+        log("never")
+    log(await asyncio.gather(steps(log, "c", 1), steps(log, "d", 3), return_exceptions=True))
+    both = asyncio.gather(steps(log, "e", 5), steps(log, "f", 5))
+    await asyncio.sleep(0)
+    both.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await both
+    log("cancelled")
+
+
+@program
+async def waits(log):
+    tasks = [asyncio.create_task(steps(log, f"w{n}", 4 - n)) for n in range(4)]
+    done, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    log(len(done), len(pending))
+    done, pending = await asyncio.wait(tasks, timeout=0)
+    log(len(done), len(pending), now())
+    await asyncio.wait(tasks)
+    for number, each in enumerate(asyncio.as_completed([steps(log, "x", 2)])):
+        log(number, await each)
+
+
+@program
+async def wait_for(log):
+    async def slow(name, delay):
+        try:
+            await asyncio.sleep(delay)
+            log(name, "slept")
+        except asyncio.CancelledError:
+            log(name, "cancelled")
+            await asyncio.sleep(0)
+            raise
+    for name, delay, timeout in (("a", 1, 2), ("b", 2, 1), ("c", 1, 1), ("d", 1, 0)):
+        try:
+            await asyncio.wait_for(slow(name, delay), timeout)
+        except asyncio.TimeoutError:
+            log(name, "timed out", now())
+
+
+@program
+async def cancels(log):
+    async def victim(name, swallows):
+        try:
+            log(name, "begins")
+            await asyncio.sleep(3)
+        except asyncio.CancelledError:
+            log(name, "cancelled")
+            if not swallows:
+                raise
+        await asyncio.sleep(0)
+        log(name, "goes on")
+
+    async def outer(inner):
+        try:
+            await inner
+        except asyncio.CancelledError:
+            log("outer cancelled")
+            raise
+
+    unstarted = asyncio.create_task(victim("unstarted", False))
+    unstarted.cancel()
+    swallows = asyncio.create_task(victim("swallows", True))
+    nested = asyncio.create_task(outer(asyncio.create_task(victim("inner", False))))
+    stubborn = asyncio.create_task(outer(asyncio.create_task(victim("stubborn", True))))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    for task in (swallows, nested, stubborn):
+        log(task.cancel(), task.cancel())
+    log(await asyncio.gather(swallows, nested, stubborn, unstarted, return_exceptions=True))
+
+
+@program
+async def shields(log):
+    inner = asyncio.create_task(steps(log, "inner", 4))
+    outer = asyncio.create_task(asyncio.wait_for(asyncio.shield(inner), 9))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    outer.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await outer
+    log("outer is over", inner.done())
+    log(await inner)
+
+
+@program
+async def primitives(log):
+    lock, semaphore, event = asyncio.Lock(), asyncio.Semaphore(2), asyncio.Event()
+    condition, queue = asyncio.Condition(), asyncio.Queue(2)
+
+    async def worker(number):
+        async with semaphore:
+            log(number, "in")
+            async with lock:
+                await queue.put(number)
+            await event.wait()
+            async with condition:
+                log(number, "notifies")
+                condition.notify(1)
+        log(number, "out")
+
+    async def waiter():
+        async with condition:
+            await condition.wait()
+            log("notified")
+
+    tasks = [asyncio.create_task(waiter()) for _ in range(3)]
+    tasks += [asyncio.create_task(worker(n)) for n in range(5)]
+    for number in range(5):
+        log("got", await queue.get())
+        if number == 1:
+            tasks[4].cancel()
+            event.set()
+        if number == 3:
+            break
+    await asyncio.wait(tasks, timeout=5)
+    for task in tasks:
+        task.cancel()
+    log([type(each).__name__ for each in await asyncio.gather(*tasks, return_exceptions=True)])
+
+
+@program
+async def groups(log):
+    if not hasattr(asyncio, "TaskGroup"):
+        return
+
+    async def fail():
+        await asyncio.sleep(1)
+        raise ValueError
+
+    async def child():
+        try:
+            await asyncio.sleep(2)
+        finally:
+            log("leaves")  # a group of the stock loop cancels in the order of addresses
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(5):
+                group.create_task(child())
+            group.create_task(fail())
+    except BaseException as exception:
+        log(type(exception).__name__)
+    try:
+        async with asyncio.timeout(1):
+            async with asyncio.timeout(1):
+                await child()
+    except BaseException as exception:
+        log(type(exception).__name__, now())
+
+
+@program
+async def contexts(log):
+    variable = contextvars.ContextVar("variable", default=0)
+    loop = asyncio.get_running_loop()
+
+    async def child():
+        log(variable.get())
+        variable.set(variable.get() + 10)
+        await asyncio.sleep(0)
+        log(variable.get())
+
+    for number in range(3):
+        variable.set(number)
+        loop.call_soon(lambda: log("callback", variable.get()))
+        loop.call_later(1, lambda: log("timer", variable.get()))
+        asyncio.create_task(child())
+    other = contextvars.copy_context()
+    other.run(variable.set, 99)
+    loop.call_soon(lambda: log("other", variable.get()), context=other)
+    await asyncio.sleep(2)
+    log(variable.get(), asyncio.current_task() in asyncio.all_tasks(), len(asyncio.all_tasks()))
+
+
+@program
+async def generators(log):
+    async def numbers():
+        try:
+            for number in range(3):
+                yield number
+                await asyncio.sleep(0)
+        finally:
+            log("closes")
+            await asyncio.sleep(0)
+            log("closed")
+
+    async for number in numbers():
+        log(number)
+        break
+    await steps(log, "after", 5)
+
+
+@program
+async def errors(log):
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(
+        lambda its, context: log("handler", type(context.get("exception")).__name__))
+
+    async def fail():
+        raise ValueError
+
+    loop.call_soon(lambda: 1 / 0)
+    task = asyncio.create_task(fail())
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    del task
+    await asyncio.sleep(0)
+    class Bad:
+        def __await__(self):
+            yield 5
+
+    async def bad():
+        await Bad()
+    with contextlib.suppress(RuntimeError):
+        await asyncio.create_task(bad())
+    log("after", type(loop.get_exception_handler()).__name__)
+
+
+def drawn(seed):
+    """A program of tasks that do one thing after another."""
+    async def run(log):
+        draw = random.Random(seed)
+        loop = asyncio.get_running_loop()
+        semaphore, queue, tasks = asyncio.Semaphore(2), asyncio.Queue(), []
+
+        async def act(name, kind):
+            if kind == 0:
+                await asyncio.sleep(draw.randrange(3))
+            elif kind == 1:
+                async with semaphore:
+                    await asyncio.sleep(draw.randrange(2))
+            elif kind == 2:
+                queue.put_nowait(name)
+            elif kind == 3:
+                await asyncio.wait_for(queue.get(), draw.randrange(3))
+            elif kind == 4:
+                tasks[draw.randrange(len(tasks))].cancel()
+            elif kind == 5:
+                loop.call_later(draw.randrange(3), log, "later", name)
+            elif kind == 6:
+                await asyncio.shield(asyncio.create_task(steps(log, name + "s", 2)))
+            else:
+                await asyncio.wait([asyncio.create_task(steps(log, name + "w", n))
+                                    for n in range(2)])
+
+        async def worker(name):
+            for turn in range(6):
+                kind = draw.randrange(8)
+                log(name, turn, kind, now())
+                try:
+                    await act(name, kind)
+                except asyncio.TimeoutError:
+                    log(name, "timed out")
+                except asyncio.CancelledError:
+                    log(name, "cancelled")
+                    if draw.randrange(2):
+                        raise
+        tasks += [asyncio.create_task(worker(f"t{n}")) for n in range(5)]
+        await asyncio.wait(tasks)
+        await asyncio.sleep(3)
+        log("end", now())
+    return run
+
+
+PROGRAMS.update((f"drawn{seed}", drawn(seed)) for seed in range(60))
+
+
+class VirtualSelector:
+    """Lets the time go on in the place of waiting."""
+    now = 0.0
+
+    def select(self, timeout):
+        if timeout is None:
+            raise AssertionError("the program waits for ever")
+        self.now += timeout
+        return ()
+
+    def close(self):
+        pass
+
+
+class StockLoop(asyncio.base_events.BaseEventLoop):
+    def __init__(self):
+        super().__init__()
+        self._selector = VirtualSelector()
+
+    def time(self):
+        return self._selector.now
+
+    def _process_events(self, events):
+        pass
+
+    def _write_to_self(self):
+        pass
+
+
+def stock_log(function):
+    log = []
+    loop = StockLoop()
+    loop.run_until_complete(function(lambda *what: log.append(repr(what))))
+    loop.close()
+    return log
+
+
+def buzzer_log(name, function):
+    """The log comes from a child process, by a file."""
+    with tempfile.NamedTemporaryFile("w+") as file:
+        async def test(sim):
+            log = []
+            await function(lambda *what: log.append(repr(what)))
+            file.seek(0)
+            file.truncate()
+            file.write("\n".join(log))
+            file.flush()
+
+        child = os.fork()
+        if child == 0:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            os._exit(_native.main(["buzzer", "run", name, "--variant", VARIANT, "--runs", "1",
+                                   "--strategy", "fifo", "--order", "fifo", "--cancel", "none",
+                                   "--no-shrink", "--json"], [(name, "", test)], VARIANT, buzzer_loop.Loop))
+        status = os.waitpid(child, 0)[1]
+        file.seek(0)
+        return status, file.read().split("\n")
+
+
+def main():
+    failed = 0
+    for name, function in PROGRAMS.items():
+        expected = stock_log(function)
+        status, got = buzzer_log(name, function)
+        if status != 0 or (got != expected and (expected or got != [""])):
+            failed += 1
+            places = [n for n, pair in enumerate(zip(expected, got)) if pair[0] != pair[1]]
+            place = places[0] if places else min(len(expected), len(got))
+            print(f"{name}: status {status}, entry {place}: stock {expected[place:place + 3]}, "
+                  f"Buzzer {got[place:place + 3]}")
+    print(f"{len(PROGRAMS)} programs, {failed} differ")
+    return 1 if failed else 0
+
+
+sys.exit(main())
