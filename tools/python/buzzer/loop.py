@@ -8,6 +8,7 @@ import itertools
 import traceback
 
 from buzzer import _native
+from buzzer import watch as _watch
 from buzzer.sim import Sim
 
 NO_NETWORK = "there is no simulated network: real input and output is refused"
@@ -36,6 +37,10 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         self._generators = []
         self._debug = False
         self._numbers = itertools.count(1)
+        self._spawns = False  # the next task may be cancelled from outside
+        self._objects = {}  # id of a watched primitive: it, and what tells the judge
+        self._object_names = {}
+        self._scopes = {}  # task: the watched timeout scope that it is in
 
     # --- a run -----------------------------------------------------------------------------
 
@@ -43,7 +48,6 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         asyncio._set_running_loop(self)
         self._sim = Sim(self)
         self._main = self.create_task(test(self._sim), name="test")
-        self._protect(self._main.number)
         self._main.add_done_callback(self._main_done)
 
     def _main_done(self, task):
@@ -58,10 +62,27 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
 
     def _end(self):
         asyncio._set_running_loop(None)
+        self._scopes.clear()
+        for primitive, _ in self._objects.values():
+            _watch.restore(primitive)
+        self._objects.clear()
 
     def _callback_failed(self, exception, callback):
         self._object_to("assertion", self._running,
                         f"a callback failed: {sentence_of(exception)}")
+
+    # --- watched primitives ------------------------------------------------------------------
+
+    def _watch(self, primitive, judged):
+        self._objects[id(primitive)] = (primitive, judged)
+
+    def _watched(self, primitive):
+        return self._objects.get(id(primitive), (None, None))[1]
+
+    def _object_name(self, kind):
+        """"lock", "lock-2" and so on."""
+        number = self._object_names[kind] = self._object_names.get(kind, 0) + 1
+        return kind if number == 1 else f"{kind}-{number}"
 
     # --- asyncio.AbstractEventLoop -----------------------------------------------------------
 
@@ -71,8 +92,13 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
     def create_task(self, coro, *, name=None, context=None):
         name = f"task-{next(self._numbers)}" if name is None else str(name)
         if context is None:
-            return _native.Task(coro, loop=self, name=name)
-        return _native.Task(coro, loop=self, name=name, context=context)
+            task = _native.Task(coro, loop=self, name=name)
+        else:
+            task = _native.Task(coro, loop=self, name=name, context=context)
+        if not self._spawns:
+            self._protect(task.number)
+        self._spawns = False
+        return task
 
     def call_later(self, delay, callback, *args, context=None):
         when_ns = self.now_ns + max(0, round(delay * 1e9))

@@ -194,7 +194,8 @@ PyMODINIT_FUNC PyInit__native(void);
 PyMODINIT_FUNC PyInit__native(void) {
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL || !bz_py_names_init() || !bz_py_loop_init(module) ||
-        !bz_py_task_init(module) || !bz_py_objects_init(module)) {
+        !bz_py_task_init(module) || !bz_py_objects_init(module) ||
+        !bz_py_scopes_init(module)) {
         Py_XDECREF(module);
         return NULL;
     }

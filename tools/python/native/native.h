@@ -44,6 +44,7 @@ struct bz_py_handle {
 struct bz_py_owner {
     uint32_t timers;
     uint32_t callbacks;
+    const void *inside; /* the watched object in whose method it is; NULL: none */
 };
 
 struct bz_py_loop {
@@ -97,6 +98,7 @@ bool bz_py_names_init(void);
 bool bz_py_task_init(PyObject *module);
 bool bz_py_loop_init(PyObject *module);
 bool bz_py_objects_init(PyObject *module);
+bool bz_py_scopes_init(PyObject *module);
 
 /* Runs until nothing can run, or the run has ended. False with an exception that no task caught,
  * such as KeyboardInterrupt. */
