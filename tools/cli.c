@@ -78,6 +78,8 @@ int bz_cli_end(int code) {
     return code;
 }
 
+const bool *bz_cli_was_refused;
+
 int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...) {
     va_list arguments;
     fflush(stdout);
@@ -86,7 +88,8 @@ int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...) {
     vfprintf(stderr, format, arguments);
     va_end(arguments);
     fputc('\n', stderr);
-    return code;
+    bool is_bad_input = bz_cli_was_refused != NULL && *bz_cli_was_refused;
+    return code == BZ_EXIT_INTERNAL && is_bad_input ? BZ_EXIT_USAGE : code;
 }
 
 #define SIGNAL_PAIR_NS UINT64_C(200000000)

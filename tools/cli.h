@@ -66,7 +66,12 @@ void bz_cli_set_lack(const char *name, enum bz_exit code, const char *so_far);
  * lack of memory, else BZ_EXIT_USAGE. */
 enum bz_exit bz_cli_exit_of_errno(int number);
 
-/* Prints "NAME: message" to stderr and returns `code`. */
+/* Set by a runtime (sim/run/scenario.h), for all processes: a run has ended without a verdict
+ * because the test does what no simulation can follow. NULL: nobody tells. */
+extern const bool *bz_cli_was_refused;
+
+/* Prints "NAME: message" to stderr and returns `code`, but BZ_EXIT_USAGE for BZ_EXIT_INTERNAL if a
+ * run was refused. */
 int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

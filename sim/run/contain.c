@@ -30,7 +30,9 @@ struct bz_child_page {
     bool is_sanitizer;
     bool has_forked;
     bool is_loop_full;
-    char lack[BZ_LACK_BYTES]; /* not empty: this ran out */
+    bool can_tell_place;
+    char place[BZ_CHILD_PLACE_BYTES]; /* of the code under test; empty: unknown */
+    char lack[BZ_LACK_BYTES];         /* not empty: this ran out */
 };
 
 void *bz_shared_alloc(size_t bytes) {
@@ -141,6 +143,34 @@ static _Noreturn void be_child(struct bz_child_page *page, const struct bz_world
     run(context);
     page->is_done = true;
     _exit(0);
+}
+
+void bz_child_note_place(const char *place) {
+    if (own_page != NULL) {
+        /* The first byte last: the parent looks at it. */
+        snprintf(own_page->place + 1, sizeof own_page->place - 1, "%s",
+                 place[0] == '\0' ? "" : place + 1);
+        __atomic_store_n(&own_page->place[0], place[0], __ATOMIC_RELEASE);
+    }
+}
+
+/* By default it is ignored, and hardly any program uses it. */
+#define ASK_SIGNAL SIGURG
+
+static void (*own_ask)(void);
+
+static void on_ask(int number) {
+    (void)number;
+    own_ask();
+}
+
+void bz_child_on_ask(void (*ask)(void)) {
+    if (own_page != NULL && !own_page->can_tell_place) {
+        struct sigaction action = {.sa_handler = on_ask, .sa_flags = SA_RESTART};
+        sigemptyset(&action.sa_mask);
+        own_ask = ask;
+        own_page->can_tell_place = sigaction(ASK_SIGNAL, &action, NULL) == 0;
+    }
 }
 
 void bz_child_tell(void) {
@@ -346,6 +376,29 @@ static void describe(const struct bz_child *child, int status, struct bz_death *
     }
 }
 
+/* Where it hangs, if it can tell. */
+static void ask_place(const struct bz_child *child) {
+    static const struct timespec moment = {0, 1000000};
+    if (!child->page->can_tell_place || kill(child->pid, ASK_SIGNAL) != 0) {
+        return;
+    }
+    for (int waited = 0; waited < BZ_CHILD_ASK_MS; waited++) {
+        if (__atomic_load_n(&child->page->place[0], __ATOMIC_ACQUIRE) != '\0') {
+            return;
+        }
+        nanosleep(&moment, NULL);
+    }
+}
+
+/* Adds where the code under test was. */
+static void add_place(const struct bz_child *child, struct bz_death *death) {
+    size_t used = strlen(death->how);
+    if (child->page->place[0] != '\0') {
+        snprintf(death->how + used, sizeof death->how - used, ", at %.*s",
+                 (int)BZ_CHILD_PLACE_BYTES - 1, child->page->place);
+    }
+}
+
 /* Stops a child that hangs or grows. */
 static void watch(struct bz_child *child) {
     uint64_t now_ns = wall_ns();
@@ -374,6 +427,7 @@ static void watch(struct bz_child *child) {
         }
     }
     if (child->killed_for != NULL) {
+        ask_place(child);
         kill(child->pid, SIGKILL);
     }
 }
@@ -397,6 +451,7 @@ enum bz_child_state bz_child_look(struct bz_child *child, struct bz_death *death
         state = BZ_CHILD_DONE;
     } else {
         describe(child, status, death);
+        add_place(child, death);
     }
     let_go(child);
     return state;

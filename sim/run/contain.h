@@ -81,6 +81,16 @@ bool bz_child_start(struct bz_child *child, const struct bz_contain *contain,
 /* In the child: wakes the process that waits for it. */
 void bz_child_tell(void);
 
+/* In the child: where the code under test is, as FILE:LINE, for the message about its end. */
+#define BZ_CHILD_PLACE_BYTES 160u
+void bz_child_note_place(const char *place);
+
+/* In the child: what a signal handler calls before the child is stopped, because it hangs or takes
+ * too much memory. bz_child_note_place() may follow within BZ_CHILD_ASK_MS. Elsewhere than in a
+ * child it does nothing. */
+#define BZ_CHILD_ASK_MS 300
+void bz_child_on_ask(void (*ask)(void));
+
 /* Whether it has ended; fills `death` if it died or lacked something. Stops a child that hangs or
  * takes too much memory. After anything but BZ_CHILD_RUNS the child is gone and may be started
  * again. */

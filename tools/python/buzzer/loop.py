@@ -4,72 +4,173 @@ The ready queue and the timers are in the C base class. Here is the rest of
 asyncio.AbstractEventLoop, and the life of one run: _begin(), _finish(), _end().
 """
 import asyncio
+import gc
+import inspect
 import itertools
-import traceback
+import os
+import sys
+import warnings
+import weakref
 
-from buzzer import _native
+from buzzer import _native, where
 from buzzer import watch as _watch
 from buzzer.sim import Sim
 
 NO_NETWORK = "there is no simulated network: real input and output is refused"
+NO_THREADS = "a simulation has one thread, or its order would be left to the system"
+NAMED_MAX = 4
+RUNS_PER_COLLECTION = 64
+NEVER_NS = 1 << 62
 
 
 class Refused(RuntimeError):
     """The test has left the simulation: a thread, a socket, real time."""
 
 
-def place_of(exception):
-    """"FILE:LINE in NAME" of the innermost frame of the test, or an empty text."""
-    frames = traceback.extract_tb(exception.__traceback__)
-    return f" ({frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name})" if frames else ""
+class _InOrder(set):
+    """A set that is walked in the order in which it was filled, not by address."""
+
+    def __init__(self, items=()):
+        self._items = dict.fromkeys(items)
+        super().__init__(self._items)
+
+    def __iter__(self):
+        return iter(self._items) if len(self._items) == len(self) else super().__iter__()
 
 
-def sentence_of(exception):
-    text = "".join(traceback.format_exception_only(type(exception), exception)).strip()
-    return text + place_of(exception)
+def _ordered_set(*args):
+    """What the module asyncio.tasks takes for `set` in a run: it makes sets of coroutines."""
+    return _InOrder(*args) if args else set()
+
+
+def _nanoseconds(seconds):
+    if isinstance(seconds, int):
+        whole = seconds * 1_000_000_000
+    else:
+        try:
+            whole = round(seconds * 1e9)
+        except OverflowError:
+            whole = NEVER_NS if seconds > 0 else -NEVER_NS
+    return max(-NEVER_NS, min(NEVER_NS, whole))
 
 
 class Loop(_native.Loop, asyncio.AbstractEventLoop):
+    _process = 0  # which has prepared itself for runs
+    _runs = 0
+
     def __init__(self):
         self._main = None
         self._sim = None
-        self._ended = []  # tasks that ended with an exception
-        self._generators = []
-        self._debug = False
+        self._generators = weakref.WeakSet()
+        self._handler = None
+        self._helpers = set()
         self._numbers = itertools.count(1)
         self._spawns = False  # the next task may be cancelled from outside
         self._objects = {}  # id of a watched primitive: it, and what tells the judge
         self._object_names = {}
         self._scopes = {}  # task: the watched timeout scope that it is in
+        self._old_hooks = None
 
     # --- a run -----------------------------------------------------------------------------
 
     def _begin(self, test):
+        self._prepare_process()
+        self._old_hooks = sys.get_asyncgen_hooks()
+        sys.set_asyncgen_hooks(firstiter=self._generators.add, finalizer=self._drop_generator)
         asyncio._set_running_loop(self)
+        asyncio.tasks.set = _ordered_set
         self._sim = Sim(self)
-        self._main = self.create_task(test(self._sim), name="test")
-        self._main.add_done_callback(self._main_done)
+        try:
+            coro = test(self._sim)
+        except Exception as exception:
+            self._end_without_verdict(f"the test cannot be called with the simulation as its only "
+                                      f"argument: {where.sentence_of(exception)}")
+            return
+        if not inspect.iscoroutine(coro):
+            self._end_without_verdict(f"the test must be an 'async def': {test!r} returned "
+                                      f"{type(coro).__name__}")
+            return
+        self._main = self.create_task(coro, name="test")
+
+    def _prepare_process(self):
+        """The garbage collector would come at any time: here, it comes at fixed times."""
+        if Loop._process != os.getpid():
+            Loop._process = os.getpid()
+            gc.collect()
+            gc.freeze()
+        gc.disable()
+
+    def _collect(self):
+        gc.collect()
 
     def _main_done(self, task):
         if task.cancelled():
             self._object_to("assertion", task.number, "the test was cancelled: it awaits a task "
                             "into which a cancel was injected, or it cancels itself")
         elif task.exception() is not None:
-            self._object_to("assertion", task.number, sentence_of(task.exception()))
+            self._object_to("assertion", task.number, where.sentence_of(task.exception()))
 
     def _finish(self):
-        """Nothing can run any more, and no oracle has objected."""
+        """Nothing can run any more, or the test has ended, and no oracle has objected."""
+        for task in self._unretrieved():
+            self._object_to("assertion", task.number,
+                            f"{task.get_name()} ended with an exception that nobody retrieved: "
+                            f"{where.sentence_of(task.exception())}")
+            return
+        left = [task for task in self._left() if task.number not in self._helpers]
+        if left and self._main.done() and self._can_go_on:
+            named = ", ".join(f"{task.get_name()} ({where.of_task(task)})"
+                              for task in left[:NAMED_MAX])
+            more = ", ..." if len(left) > NAMED_MAX else ""
+            self._object_to("leak", left[0].number,
+                            f"the test has ended, and {len(left)} "
+                            f"task{'s go' if len(left) > 1 else ' goes'} on, which asyncio.run() "
+                            f"would cancel: {named}{more}")
 
-    def _end(self):
+    def _end(self, left):
+        """Closes what is left. Its code may still run, but nothing of it counts."""
+        if left:
+            self._close(left)
         asyncio._set_running_loop(None)
         self._scopes.clear()
         for primitive, _ in self._objects.values():
             _watch.restore(primitive)
         self._objects.clear()
+        vars(asyncio.tasks).pop("set", None)
+        sys.set_asyncgen_hooks(*self._old_hooks)
+        Loop._runs += 1
+        if Loop._runs % RUNS_PER_COLLECTION == 0:
+            gc.collect()
+
+    def _close(self, left):
+        unraisable, sys.unraisablehook = sys.unraisablehook, lambda args: None
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                while left:
+                    task = left.pop()
+                    task._log_destroy_pending = False
+                    try:
+                        task.get_coro().close()
+                    except BaseException:
+                        pass  # a `finally` that awaits, say
+                    task = None
+        finally:
+            sys.unraisablehook = unraisable
+
+    def _refuse(self, sentence):
+        """The run has no verdict: the test is at fault, or what it calls."""
+        text = f"{sentence} ({where.of_caller()})"
+        self._end_without_verdict(text)
+        raise Refused(text)
 
     def _callback_failed(self, exception, callback):
-        self._object_to("assertion", self._running,
-                        f"a callback failed: {sentence_of(exception)}")
+        if isinstance(exception, (SystemExit, KeyboardInterrupt)):
+            self._object_to("assertion", self._running,
+                            f"it would end the program: {where.sentence_of(exception)}")
+        else:
+            self.call_exception_handler({"message": f"Exception in callback {callback!r}",
+                                         "exception": exception})
 
     # --- watched primitives ------------------------------------------------------------------
 
@@ -86,10 +187,10 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
 
     # --- asyncio.AbstractEventLoop -----------------------------------------------------------
 
-    def create_future(self):
-        return asyncio.Future(loop=self)
-
-    def create_task(self, coro, *, name=None, context=None):
+    def create_task(self, coro, *, name=None, context=None, **others):
+        if others.get("eager_start"):
+            self._refuse("an eager task: its first step would be no step of the loop, so Buzzer "
+                         "could not order it")
         name = f"task-{next(self._numbers)}" if name is None else str(name)
         if context is None:
             task = _native.Task(coro, loop=self, name=name)
@@ -101,38 +202,39 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         return task
 
     def call_later(self, delay, callback, *args, context=None):
-        when_ns = self.now_ns + max(0, round(delay * 1e9))
-        return self._call_at_ns(when_ns, callback, *args, context=context)
+        return self._call_at_ns(self.now_ns + _nanoseconds(delay), callback, *args,
+                                context=context)
 
     def call_at(self, when, callback, *args, context=None):
-        return self._call_at_ns(max(0, round(when * 1e9)), callback, *args, context=context)
+        return self._call_at_ns(_nanoseconds(when), callback, *args, context=context)
 
     def call_soon_threadsafe(self, callback, *args, context=None):
         return self.call_soon(callback, *args, context=context)
 
     def call_exception_handler(self, context):
-        exception = context.get("exception")
-        text = context.get("message", "an error") + (
-            "" if exception is None else ": " + sentence_of(exception))
-        self._object_to("assertion", self._running, text)
+        if self._handler is not None:
+            self._handler(self, context)
+        else:
+            self.default_exception_handler(context)
 
     def default_exception_handler(self, context):
-        self.call_exception_handler(context)
+        exception = context.get("exception")
+        text = context.get("message", "an error") + (
+            "" if exception is None else ": " + where.sentence_of(exception))
+        self._object_to("assertion", self._running, text)
 
     def get_exception_handler(self):
-        return None
+        return self._handler
 
     def set_exception_handler(self, handler):
-        pass
+        self._handler = handler
 
     def get_task_factory(self):
         return None
 
-    def get_debug(self):
-        return self._debug
-
-    def set_debug(self, enabled):
-        self._debug = enabled
+    def set_task_factory(self, factory):
+        if factory is not None:
+            self._refuse("a task factory: Buzzer can follow only the tasks that its loop creates")
 
     def is_running(self):
         return True
@@ -140,28 +242,47 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
     def is_closed(self):
         return False
 
+    def run_forever(self):
+        raise RuntimeError("This event loop is already running")
+
+    def run_until_complete(self, future):
+        raise RuntimeError("This event loop is already running")
+
+    def close(self):
+        raise RuntimeError("Cannot close a running event loop")
+
+    def stop(self):
+        self._refuse("stop(): the loop is Buzzer's")
+
     def _timer_handle_cancelled(self, handle):
         pass
 
-    def _asyncgen_firstiter_hook(self, generator):
-        self._generators.append(generator)
+    def _drop_generator(self, generator):
+        self._generators.discard(generator)
+        self.call_soon(self.create_task, generator.aclose())
 
     async def shutdown_asyncgens(self):
-        for generator in self._generators:
-            await generator.aclose()
+        generators, self._generators = list(self._generators), weakref.WeakSet()
+        await asyncio.gather(*[each.aclose() for each in generators], return_exceptions=True)
+
+    async def shutdown_default_executor(self, timeout=None):
+        pass
 
 
-def _refuse(name):
+def _refusing(name, why):
     def refused(self, *args, **kwargs):
-        raise Refused(f"{name}(): {NO_NETWORK}")
+        self._refuse(f"{name}(): {why}")
     return refused
 
 
-for _name in ("run_in_executor", "create_connection", "create_server", "create_datagram_endpoint",
-              "create_unix_connection", "create_unix_server", "getaddrinfo", "getnameinfo",
-              "add_reader", "add_writer", "remove_reader", "remove_writer", "sock_recv",
-              "sock_recv_into", "sock_sendall", "sock_connect", "sock_accept", "sendfile",
-              "start_tls", "connect_read_pipe", "connect_write_pipe", "subprocess_shell",
-              "subprocess_exec", "add_signal_handler", "remove_signal_handler", "run_forever",
-              "run_until_complete"):
-    setattr(Loop, _name, _refuse(_name))
+for _name in ("create_connection", "create_server", "create_datagram_endpoint",
+              "create_unix_connection", "create_unix_server", "connect_accepted_socket",
+              "getaddrinfo", "getnameinfo", "add_reader", "add_writer", "remove_reader",
+              "remove_writer", "sock_recv", "sock_recv_into", "sock_recvfrom",
+              "sock_recvfrom_into", "sock_sendall", "sock_sendto", "sock_connect", "sock_accept",
+              "sock_sendfile", "sendfile", "start_tls", "connect_read_pipe", "connect_write_pipe",
+              "subprocess_shell", "subprocess_exec", "add_signal_handler",
+              "remove_signal_handler"):
+    setattr(Loop, _name, _refusing(_name, NO_NETWORK))
+for _name in ("run_in_executor", "set_default_executor"):
+    setattr(Loop, _name, _refusing(_name, NO_THREADS))

@@ -104,6 +104,10 @@ def watch_acquire(judged, primitive):
     at_once = getattr(primitive, "acquire_nowait", None)
     if asyncio.iscoroutinefunction(release):
         raise TypeError("release() is a coroutine function: when it takes effect is unknown")
+    if isinstance(primitive, (asyncio.Lock, asyncio.Semaphore)):
+        rewrap(primitive, acquire=judged.wrap_acquire(acquire),
+               release=judged.wrap_release(release))
+        return
 
     async def watched_acquire(*args, **kwargs):
         if not judged.acquires():

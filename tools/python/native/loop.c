@@ -5,132 +5,25 @@
 #include <structmember.h> /* after Python.h */
 
 PyTypeObject *bz_py_loop_type;
-PyTypeObject *bz_py_handle_type;
+struct bz_py_loop *bz_py_current;
 
 static PyObject *text_self;      /* "__self__" */
-static PyObject *text_waiter;    /* "_fut_waiter" */
-static PyObject *text_must;      /* "_must_cancel" */
-static PyObject *text_state;     /* "_state" */
-static PyObject *text_exception; /* "_exception" */
+static PyObject *text_loop;      /* "loop", as a tuple of keywords */
+static PyObject *text_context;   /* "context" */
 static PyObject *sleep_callback; /* asyncio.futures._set_result_unless_cancelled */
 static PyObject *future_type;    /* asyncio.Future */
 static PyObject *gathering_type; /* what asyncio.gather() waits for */
+static PyObject *slow_task_type; /* the tasks of asyncio that are written in Python */
 static PyTypeObject *step_type;  /* of the callback that begins a task; NULL: none seen yet */
 
-/* --- handles ---------------------------------------------------------------------------------- */
-
-static void handle_drop(struct bz_py_handle *handle) {
-    Py_CLEAR(handle->callback);
-    Py_CLEAR(handle->args);
-    Py_CLEAR(handle->context);
-}
-
-static void handle_dealloc(PyObject *self) {
-    PyTypeObject *type = Py_TYPE(self);
-    PyObject_GC_UnTrack(self);
-    handle_drop((struct bz_py_handle *)self);
-    type->tp_free(self);
-    Py_DECREF(type);
-}
-
-static int handle_traverse(PyObject *self, visitproc visit, void *arg) {
-    struct bz_py_handle *handle = (struct bz_py_handle *)self;
-    Py_VISIT(handle->callback);
-    Py_VISIT(handle->args);
-    Py_VISIT(handle->context);
-    Py_VISIT(Py_TYPE(self));
-    return 0;
-}
-
-static int handle_clear(PyObject *self) {
-    handle_drop((struct bz_py_handle *)self);
-    return 0;
-}
-
-static PyObject *handle_cancel(PyObject *self, PyObject *unused) {
-    struct bz_py_handle *handle = (struct bz_py_handle *)self;
-    (void)unused;
-    handle->is_cancelled = true;
-    handle_drop(handle);
-    Py_RETURN_NONE;
-}
-
-static PyObject *handle_cancelled(PyObject *self, PyObject *unused) {
-    (void)unused;
-    return PyBool_FromLong(((struct bz_py_handle *)self)->is_cancelled);
-}
-
-static PyObject *handle_when(PyObject *self, PyObject *unused) {
-    (void)unused;
-    return PyFloat_FromDouble((double)((struct bz_py_handle *)self)->when_ns / 1e9);
-}
-
-static PyObject *handle_context(PyObject *self, PyObject *unused) {
-    PyObject *context = ((struct bz_py_handle *)self)->context;
-    (void)unused;
-    context = context == NULL ? Py_None : context;
-    Py_INCREF(context);
-    return context;
-}
-
-static PyMethodDef handle_methods[] = {
-    {"cancel", handle_cancel, METH_NOARGS, "Cancels the callback."},
-    {"cancelled", handle_cancelled, METH_NOARGS, "Whether it was cancelled."},
-    {"when", handle_when, METH_NOARGS, "When it is due, on the loop's clock, in seconds."},
-    {"get_context", handle_context, METH_NOARGS, "The context in which it runs."},
-    {0},
-};
-
-static PyType_Slot handle_slots[] = {
-    {Py_tp_dealloc, handle_dealloc},
-    {Py_tp_traverse, handle_traverse},
-    {Py_tp_clear, handle_clear},
-    {Py_tp_methods, handle_methods},
-    {0, NULL},
-};
-
-static PyType_Spec handle_spec = {
-    .name = "buzzer._native.Handle",
-    .basicsize = sizeof(struct bz_py_handle),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
-    .slots = handle_slots,
-};
-
-/* --- what a future says ----------------------------------------------------------------------- */
-
-static bool is_text(PyObject *object, const char *text) {
-    return object != NULL && PyUnicode_Check(object) &&
-           PyUnicode_CompareWithASCIIString(object, text) == 0;
-}
-
-/* What an await of the future returns. */
-static enum bz_status outcome(PyObject *future) {
-    PyObject *state = PyObject_GetAttr(future, text_state);
-    PyObject *exception = NULL;
-    enum bz_status status = BZ_OK;
-    if (is_text(state, "CANCELLED")) {
-        status = BZ_CANCELLED;
-    } else {
-        exception = PyObject_GetAttr(future, text_exception);
-        status = exception != NULL && exception != Py_None ? BZ_FAILED : BZ_OK;
-    }
-    PyErr_Clear(); /* a future of another kind has other names */
-    Py_XDECREF(exception);
-    Py_XDECREF(state);
-    return status;
-}
-
-static bool is_true(PyObject *object, PyObject *name) {
-    PyObject *value = PyObject_GetAttr(object, name);
-    bool is_set = value == Py_True;
-    PyErr_Clear();
-    Py_XDECREF(value);
-    return is_set;
-}
+/* After the end of the test, other tasks go on for so many steps. */
+#define STEPS_AFTER_MAX 10000u
+/* Of these, the garbage is collected each time. */
+#define STEPS_PER_COLLECTION 8192u
 
 /* --- the queues ------------------------------------------------------------------------------- */
 
-static bool grow(void **array, uint32_t *capacity, size_t entry_bytes) {
+bool bz_py_grow(void **array, uint32_t *capacity, size_t entry_bytes) {
     uint32_t larger = *capacity == 0 ? 16 : 2 * *capacity;
     void *block = PyMem_Realloc(*array, larger * entry_bytes);
     if (block == NULL) {
@@ -146,12 +39,13 @@ static bool grow(void **array, uint32_t *capacity, size_t entry_bytes) {
 static bool push_ready(struct bz_py_loop *loop, struct bz_py_handle *handle) {
     if (loop->count == loop->capacity) {
         uint32_t capacity = loop->capacity;
-        if (!grow((void **)&loop->ready, &capacity, sizeof *loop->ready) ||
-            !grow((void **)&loop->names, &loop->capacity, sizeof *loop->names)) {
+        if (!bz_py_grow((void **)&loop->ready, &capacity, sizeof *loop->ready) ||
+            !bz_py_grow((void **)&loop->names, &loop->capacity, sizeof *loop->names)) {
             return false;
         }
     }
     Py_INCREF(handle);
+    handle->loop = loop;
     loop->names[loop->count] = handle->name;
     loop->ready[loop->count++] = handle;
     return true;
@@ -160,6 +54,7 @@ static bool push_ready(struct bz_py_loop *loop, struct bz_py_handle *handle) {
 /* The handle leaves the queue; the caller owns it. */
 static struct bz_py_handle *take(struct bz_py_loop *loop, uint32_t index) {
     struct bz_py_handle *handle = loop->ready[index];
+    handle->loop = NULL;
     loop->count--;
     loop->turn_left -= loop->turn_left > 0;
     memmove(&loop->ready[index], &loop->ready[index + 1],
@@ -169,70 +64,18 @@ static struct bz_py_handle *take(struct bz_py_loop *loop, uint32_t index) {
     return handle;
 }
 
-/* The timers are a heap with the very moves of the module heapq, which asyncio uses: the order of
- * timers of one time is that of the stock loop. */
-static void sift_down(struct bz_py_handle **heap, uint32_t first, uint32_t place) {
-    struct bz_py_handle *item = heap[place];
-    while (place > first) {
-        uint32_t parent = (place - 1) / 2;
-        if (item->when_ns >= heap[parent]->when_ns) {
-            break;
-        }
-        heap[place] = heap[parent];
-        place = parent;
-    }
-    heap[place] = item;
-}
-
-static void sift_up(struct bz_py_handle **heap, uint32_t count, uint32_t place) {
-    struct bz_py_handle *item = heap[place];
-    uint32_t first = place;
-    uint32_t child = 2 * place + 1;
-    while (child < count) {
-        uint32_t right = child + 1;
-        if (right < count && heap[child]->when_ns >= heap[right]->when_ns) {
-            child = right;
-        }
-        heap[place] = heap[child];
-        place = child;
-        child = 2 * place + 1;
-    }
-    heap[place] = item;
-    sift_down(heap, first, place);
-}
-
-static bool push_timer(struct bz_py_loop *loop, struct bz_py_handle *handle) {
-    if (loop->heap_count == loop->heap_capacity &&
-        !grow((void **)&loop->heap, &loop->heap_capacity, sizeof *loop->heap)) {
-        return false;
-    }
-    Py_INCREF(handle);
-    loop->heap[loop->heap_count++] = handle;
-    sift_down(loop->heap, 0, loop->heap_count - 1);
-    return true;
-}
-
-static struct bz_py_handle *pop_timer(struct bz_py_loop *loop) {
-    struct bz_py_handle *first = loop->heap[0];
-    loop->heap[0] = loop->heap[--loop->heap_count];
-    if (loop->heap_count > 0) {
-        sift_up(loop->heap, loop->heap_count, 0);
-    }
-    return first;
-}
-
-/* The first timer that was not cancelled; NULL: none. */
-static struct bz_py_handle *next_timer(struct bz_py_loop *loop) {
-    while (loop->heap_count > 0 && loop->heap[0]->is_cancelled) {
-        Py_DECREF(pop_timer(loop));
-    }
+/* The first timer, which at the begin of a turn is none that was cancelled; NULL: none. */
+static struct bz_py_handle *next_timer(const struct bz_py_loop *loop) {
     return loop->heap_count == 0 ? NULL : loop->heap[0];
 }
 
 static bool queue_due_timers(struct bz_py_loop *loop) {
     struct bz_py_handle *timer;
-    while ((timer = next_timer(loop)) != NULL && timer->when_ns <= loop->now_ns) {
-        bool is_queued = push_ready(loop, pop_timer(loop));
+    while ((timer = next_timer(loop)) != NULL && timer->when_ns <= (int64_t)loop->now_ns) {
+        bool is_cancelled = timer->is_cancelled;
+        loop->cancelled_timers -= is_cancelled;
+        bool is_queued = push_ready(loop, bz_py_timers_pop(loop));
+        loop->has_cancelled |= is_cancelled;
         Py_DECREF(timer);
         if (!is_queued) {
             return false;
@@ -241,14 +84,22 @@ static bool queue_due_timers(struct bz_py_loop *loop) {
     return true;
 }
 
+void bz_py_loop_note_cancelled(struct bz_py_handle *handle) {
+    struct bz_py_loop *loop = handle->loop;
+    if (loop == NULL) {
+        return;
+    }
+    loop->cancelled_timers += handle->is_armed;
+    loop->has_cancelled |= !handle->is_armed;
+}
+
 /* --- new handles ------------------------------------------------------------------------------ */
 
 /* The task that the callback begins or wakes; NULL: it is no step. */
 static PyObject *stepped_task(PyObject *callback) {
     PyTypeObject *type = Py_TYPE(callback);
     if (type == &PyCFunction_Type) {
-        PyObject *self = PyCFunction_GET_SELF(callback);
-        return self != NULL && bz_py_is_task(self) ? self : NULL;
+        return PyCFunction_GET_SELF(callback);
     }
     if (type == step_type ||
         (step_type == NULL && strcmp(type->tp_name, "TaskStepMethWrapper") == 0)) {
@@ -256,9 +107,15 @@ static PyObject *stepped_task(PyObject *callback) {
         step_type = type;
         PyErr_Clear();
         Py_XDECREF(self); /* the callback holds it */
-        return self != NULL && bz_py_is_task(self) ? self : NULL;
+        return self;
     }
-    return NULL;
+    return PyMethod_Check(callback) ? PyMethod_GET_SELF(callback) : NULL;
+}
+
+/* Whether it is a task that Buzzer's loop has not created. */
+static bool is_strange(PyObject *task, PyObject *callback) {
+    return (PyObject *)Py_TYPE(callback) == (PyObject *)step_type ||
+           PyObject_TypeCheck(task, (PyTypeObject *)slow_task_type);
 }
 
 /* What the task waits for is done. */
@@ -272,17 +129,28 @@ static void wake(struct bz_py_loop *loop, struct bz_py_task *task, enum bz_statu
     }
 }
 
-static void name_handle(struct bz_py_loop *loop, struct bz_py_handle *handle) {
+static void name_step(struct bz_py_loop *loop, struct bz_py_handle *handle, PyObject *self) {
+    struct bz_py_task *task = bz_py_task_of(self);
+    handle->task = self;
+    handle->name =
+        (struct bz_ready){.owner = task->number, .nth = task->steps + 1, .role = BZ_ROLE_STEP};
+    handle->is_wakeup = handle->count == 1 && handle->few[0] != NULL;
+    if (handle->is_wakeup) {
+        wake(loop, task, bz_py_future_outcome(handle->few[0]));
+    }
+}
+
+/* False with an exception: the step of a strange task. */
+static bool name_handle(struct bz_py_loop *loop, struct bz_py_handle *handle) {
     PyObject *self = handle->is_timer ? NULL : stepped_task(handle->callback);
-    if (self != NULL) {
-        struct bz_py_task *task = bz_py_task_of(self);
-        handle->name =
-            (struct bz_ready){.owner = task->number, .nth = task->steps + 1, .role = BZ_ROLE_STEP};
-        handle->is_wakeup = handle->args != NULL && PyTuple_GET_SIZE(handle->args) == 1;
-        if (handle->is_wakeup) {
-            wake(loop, task, outcome(PyTuple_GET_ITEM(handle->args, 0)));
-        }
-        return;
+    if (self != NULL && bz_py_is_task(self)) {
+        name_step(loop, handle, self);
+        return true;
+    }
+    if (self != NULL && is_strange(self, handle->callback)) {
+        bz_py_loop_refuse(loop, "a task that the loop did not create, which Buzzer cannot follow: "
+                                "use asyncio.create_task(), not the class Task");
+        return false;
     }
     uint32_t owner = bz_judge_running(loop->judge);
     struct bz_py_owner *counts = &loop->owners[owner];
@@ -290,41 +158,24 @@ static void name_handle(struct bz_py_loop *loop, struct bz_py_handle *handle) {
         (struct bz_ready){.owner = owner,
                           .nth = handle->is_timer ? ++counts->timers : ++counts->callbacks,
                           .role = handle->is_timer ? BZ_ROLE_TIMER : BZ_ROLE_CALLBACK};
+    return true;
 }
 
 /* A new handle at the end of the ready queue, or among the timers. */
 static PyObject *add(struct bz_py_loop *loop, PyObject *callback, PyObject *const *args,
-                     Py_ssize_t count, PyObject *context, const uint64_t *when_ns) {
-    struct bz_py_handle *handle = PyObject_GC_New(struct bz_py_handle, bz_py_handle_type);
+                     Py_ssize_t count, PyObject *context, const int64_t *when_ns) {
+    struct bz_py_handle *handle = bz_py_handle_new(callback, args, count, context);
     if (handle == NULL) {
         return NULL;
     }
-    memset((char *)handle + sizeof(PyObject), 0, sizeof *handle - sizeof(PyObject));
-    Py_INCREF(callback);
-    handle->callback = callback;
-    if (count > 0) {
-        handle->args = PyTuple_New(count);
-        for (Py_ssize_t index = 0; handle->args != NULL && index < count; index++) {
-            Py_INCREF(args[index]);
-            PyTuple_SET_ITEM(handle->args, index, args[index]);
-        }
-    }
-    if (context != NULL && context != Py_None) {
-        Py_INCREF(context);
-        handle->context = context;
-    } else {
-        handle->context = PyContext_CopyCurrent();
-    }
-    handle->loop = loop;
     handle->is_timer = when_ns != NULL;
     handle->when_ns = when_ns == NULL ? 0 : *when_ns;
-    PyObject_GC_Track(handle);
     if (loop->judge == NULL) { /* the run is over: nothing happens any more */
+        bz_py_handle_drop(handle);
         return (PyObject *)handle;
     }
-    name_handle(loop, handle);
-    if ((count > 0 && handle->args == NULL) || handle->context == NULL ||
-        !(when_ns == NULL ? push_ready(loop, handle) : push_timer(loop, handle))) {
+    if (!name_handle(loop, handle) ||
+        !(when_ns == NULL ? push_ready(loop, handle) : bz_py_timers_push(loop, handle))) {
         Py_DECREF(handle);
         return NULL;
     }
@@ -338,7 +189,8 @@ static bool context_of(PyObject *const *args, Py_ssize_t count, PyObject *names,
     if (names == NULL || PyTuple_GET_SIZE(names) == 0) {
         return true;
     }
-    if (PyTuple_GET_SIZE(names) > 1 || !is_text(PyTuple_GET_ITEM(names, 0), "context")) {
+    if (PyTuple_GET_SIZE(names) > 1 ||
+        PyUnicode_Compare(PyTuple_GET_ITEM(names, 0), text_context) != 0) {
         PyErr_SetString(PyExc_TypeError, "a callback takes the keyword argument 'context' alone");
         return false;
     }
@@ -368,7 +220,7 @@ static PyObject *loop_call_at_ns(PyObject *self, PyObject *const *args, Py_ssize
         PyErr_SetString(PyExc_TypeError, "call_at() needs a time and a callback");
         return NULL;
     }
-    uint64_t when_ns = PyLong_AsUnsignedLongLong(args[0]);
+    int64_t when_ns = PyLong_AsLongLong(args[0]);
     if (PyErr_Occurred() || !context_of(args, count, names, &context)) {
         return NULL;
     }
@@ -385,8 +237,8 @@ static PyObject *loop_call_at_ns(PyObject *self, PyObject *const *args, Py_ssize
 static bool has_room(struct bz_py_loop *loop) {
     uint32_t capacity = loop->task_capacity;
     return loop->task_count + 2 <= capacity ||
-           (grow((void **)&loop->tasks, &capacity, sizeof *loop->tasks) &&
-            grow((void **)&loop->owners, &loop->task_capacity, sizeof *loop->owners));
+           (bz_py_grow((void **)&loop->tasks, &capacity, sizeof *loop->tasks) &&
+            bz_py_grow((void **)&loop->owners, &loop->task_capacity, sizeof *loop->owners));
 }
 
 uint32_t bz_py_loop_spawn(struct bz_py_loop *loop, PyObject *task, PyObject *name) {
@@ -419,48 +271,51 @@ static enum bz_wait wait_of(const struct bz_py_loop *loop, PyObject *future) {
     return is_join ? BZ_WAIT_JOIN : BZ_WAIT_FUTURE;
 }
 
-static void end_task(struct bz_py_loop *loop, PyObject *self, struct bz_py_task *task) {
-    bz_judge_event(loop->judge, BZ_EVENT_EXIT, task->number, outcome(self), 0);
+/* Keeps a task that failed: somebody may still ask for its exception. */
+static bool keep_failed(struct bz_py_loop *loop, PyObject *self) {
+    if (loop->failed == NULL) {
+        loop->failed = PyList_New(0);
+    }
+    return loop->failed != NULL && PyList_Append(loop->failed, self) == 0;
+}
+
+/* The first task is the test. */
+static bool end_test(struct bz_py_loop *loop, PyObject *self) {
+    PyObject *result = PyObject_CallMethod((PyObject *)loop, "_main_done", "O", self);
+    Py_XDECREF(result);
+    return result != NULL;
+}
+
+static bool end_task(struct bz_py_loop *loop, PyObject *self, struct bz_py_task *task) {
+    enum bz_status status = bz_py_future_outcome(self);
+    bool is_ok = status != BZ_FAILED || keep_failed(loop, self);
+    if (task->number == 1) {
+        is_ok = end_test(loop, self) && is_ok;
+    }
+    bz_judge_event(loop->judge, BZ_EVENT_EXIT, task->number, status, 0);
     bz_judge_event(loop->judge, BZ_EVENT_FREE, task->number, BZ_OK, 0);
     task->loop = NULL;
     Py_CLEAR(loop->tasks[task->number - 1]);
+    return is_ok;
 }
 
-static void end_step(struct bz_py_loop *loop, PyObject *self, struct bz_py_task *task) {
-    PyObject *state = PyObject_GetAttr(self, text_state);
-    bool is_done = !is_text(state, "PENDING");
-    Py_XDECREF(state);
-    if (is_done) {
-        end_task(loop, self, task);
-        return;
+static bool end_step(struct bz_py_loop *loop, PyObject *self, struct bz_py_task *task) {
+    if (bz_py_future_state(self) != BZ_PY_PENDING) {
+        return end_task(loop, self, task);
     }
-    PyObject *future = PyObject_GetAttr(self, text_waiter);
-    PyErr_Clear();
-    bool waits = future != NULL && future != Py_None;
-    enum bz_wait wait = waits ? wait_of(loop, future) : BZ_WAIT_YIELD;
+    PyObject *future = bz_py_task_waiter(self);
+    enum bz_wait wait = future != NULL ? wait_of(loop, future) : BZ_WAIT_YIELD;
     Py_XDECREF(future);
     bz_judge_event(loop->judge, BZ_EVENT_SUSPEND, task->number, BZ_OK, wait);
-    task->is_waiting = waits;
+    task->is_waiting = future != NULL;
     if (loop->woken == task->number) {
         loop->woken = 0;
         wake(loop, task, loop->woken_status);
     }
+    return true;
 }
 
 /* --- the step --------------------------------------------------------------------------------- */
-
-static bool call(struct bz_py_handle *handle) {
-    PyObject *callback = handle->callback;
-    PyObject *args = handle->args;
-    PyObject *context = handle->context;
-    if (PyContext_Enter(context) != 0) {
-        return false;
-    }
-    PyObject *result =
-        args == NULL ? PyObject_CallNoArgs(callback) : PyObject_Call(callback, args, NULL);
-    Py_XDECREF(result);
-    return (PyContext_Exit(context) == 0) & (result != NULL);
-}
 
 /* An exception that no task has caught: the loop's handler decides, as in asyncio. */
 static bool hand_to_handler(struct bz_py_loop *loop, struct bz_py_handle *handle) {
@@ -482,39 +337,49 @@ static bool hand_to_handler(struct bz_py_loop *loop, struct bz_py_handle *handle
     return result != NULL;
 }
 
-static bool run_step(struct bz_py_loop *loop, struct bz_py_handle *handle, PyObject *self) {
+static bool run_step(struct bz_py_loop *loop, struct bz_py_handle *handle) {
+    PyObject *self = handle->task;
     struct bz_py_task *task = bz_py_task_of(self);
     enum bz_status status = BZ_OK;
-    if (is_true(self, text_must)) {
+    if (bz_py_task_must_cancel(self)) {
         status = BZ_CANCELLED;
     } else if (handle->is_wakeup) {
-        status = outcome(PyTuple_GET_ITEM(handle->args, 0));
+        status = bz_py_future_outcome(handle->few[0]);
     }
+    Py_INCREF(self);
     task->steps++;
     task->is_waiting = false;
     bz_judge_event(loop->judge, BZ_EVENT_RESUME, task->number, status, task->steps);
-    bool is_ok = call(handle) || hand_to_handler(loop, handle);
-    end_step(loop, self, task);
-    return is_ok;
+    bool is_ok = bz_py_handle_call(handle) || hand_to_handler(loop, handle);
+    PyObject *type = NULL, *value = NULL, *traceback = NULL;
+    if (!is_ok) {
+        PyErr_Fetch(&type, &value, &traceback);
+    }
+    bool has_ended = end_step(loop, self, task);
+    if (!is_ok) {
+        PyErr_Restore(type, value, traceback);
+    }
+    Py_DECREF(self);
+    return is_ok && has_ended;
 }
 
 static bool run_handle(struct bz_py_loop *loop, struct bz_py_handle *handle) {
     if (handle->callback == NULL) {
         return true;
     }
-    PyObject *self = handle->name.role == BZ_ROLE_STEP ? stepped_task(handle->callback) : NULL;
-    if (self != NULL) {
-        Py_INCREF(self);
-        bool is_ok = run_step(loop, handle, self);
-        Py_DECREF(self);
-        return is_ok;
+    if (handle->task != NULL && bz_py_task_of(handle->task)->loop == loop) {
+        return run_step(loop, handle);
     }
     bz_judge_event(loop->judge, BZ_EVENT_CALLBACK, handle->name.owner, BZ_OK, handle->name.role);
-    return call(handle) || hand_to_handler(loop, handle);
+    return bz_py_handle_call(handle) || hand_to_handler(loop, handle);
 }
 
 /* Handles that were cancelled in the ready queue do nothing: they are no steps. */
 static void drop_cancelled(struct bz_py_loop *loop) {
+    if (!loop->has_cancelled) {
+        return;
+    }
+    loop->has_cancelled = false;
     for (uint32_t index = 0; index < loop->count; index++) {
         if (loop->ready[index]->is_cancelled) {
             uint32_t left = loop->turn_left;
@@ -534,6 +399,9 @@ static bool strike(struct bz_py_loop *loop) {
     }
     PyObject *task = loop->tasks[victim - 1];
     PyObject *result = task == NULL ? NULL : PyObject_CallMethod(task, "cancel", NULL);
+    if (result == NULL) {
+        PyErr_WriteUnraisable(task); /* a future of the program's own refuses it */
+    }
     Py_XDECREF(result);
     bz_judge_end_step(loop->judge);
     return true;
@@ -546,20 +414,30 @@ static void set_clock(struct bz_py_loop *loop, uint64_t now_ns) {
     }
 }
 
-static void jump_clock(struct bz_py_loop *loop) {
+/* The time of the next timer, if the clock may go there. Not after the end of the test: what is
+ * left then, only time could end. */
+static bool find_time(const struct bz_py_loop *loop, uint64_t *when_ns) {
     const struct bz_py_handle *timer = next_timer(loop);
-    if (timer != NULL && timer->when_ns > loop->now_ns && timer->when_ns <= BZ_TIME_MAX_NS &&
-        bz_judge_jump(loop->judge)) {
-        set_clock(loop, timer->when_ns);
+    if (timer == NULL || timer->when_ns > (int64_t)BZ_TIME_MAX_NS || loop->tasks[0] == NULL) {
+        return false;
+    }
+    *when_ns = timer->when_ns < 0 ? 0 : (uint64_t)timer->when_ns;
+    return true;
+}
+
+static void jump_clock(struct bz_py_loop *loop) {
+    uint64_t when_ns;
+    if (find_time(loop, &when_ns) && when_ns > loop->now_ns && bz_judge_jump(loop->judge)) {
+        set_clock(loop, when_ns);
     }
 }
 
 static bool advance_clock(struct bz_py_loop *loop) {
-    const struct bz_py_handle *timer = next_timer(loop);
-    if (timer == NULL || timer->when_ns > BZ_TIME_MAX_NS) {
+    uint64_t when_ns;
+    if (!find_time(loop, &when_ns)) {
         return false;
     }
-    set_clock(loop, timer->when_ns);
+    set_clock(loop, when_ns);
     return true;
 }
 
@@ -570,6 +448,7 @@ static bool prepare_any(struct bz_py_loop *loop) {
     }
     drop_cancelled(loop);
     if (next_timer(loop) != NULL) {
+        bz_py_timers_sweep(loop);
         if (loop->count > 0) {
             jump_clock(loop);
         } else {
@@ -586,6 +465,7 @@ static bool is_due_timer(const struct bz_py_handle *handle) {
 }
 
 static bool begin_turn(struct bz_py_loop *loop) {
+    bz_py_timers_sweep(loop);
     if (loop->count > 0) {
         jump_clock(loop);
     } else if (next_timer(loop) != NULL && strike(loop)) {
@@ -623,45 +503,67 @@ static bool prepare_fifo(struct bz_py_loop *loop) {
     }
 }
 
+/* After the test, what cannot end soon is left behind. */
+static bool goes_on(struct bz_py_loop *loop) {
+    if (loop->is_over || loop->refusal[0] != '\0' || !bz_judge_goes_on(loop->judge)) {
+        return false;
+    }
+    if (loop->tasks[0] != NULL) {
+        return true;
+    }
+    bool is_left = bz_judge_unfinished(loop->judge) > 0 || bz_py_callback_is_ready(loop);
+    return is_left && loop->steps_after++ < STEPS_AFTER_MAX;
+}
+
+static bool collect_garbage(struct bz_py_loop *loop) {
+    PyObject *result = PyObject_CallMethod((PyObject *)loop, "_collect", NULL);
+    Py_XDECREF(result);
+    return result != NULL;
+}
+
 bool bz_py_loop_drive(struct bz_py_loop *loop, bool is_fifo) {
+    uint32_t steps_left = STEPS_PER_COLLECTION;
     loop->is_over = false;
     loop->is_outside_past = true;
     bz_judge_end_step(loop->judge); /* for the events of the set-up */
-    while (!loop->is_over && bz_judge_goes_on(loop->judge)) {
+    while (goes_on(loop)) {
         if (!(is_fifo ? prepare_fifo(loop) : prepare_any(loop))) {
             continue;
         }
         uint32_t index = bz_judge_next(loop->judge, loop->names, is_fifo ? 1 : loop->count);
         struct bz_py_handle *handle = take(loop, index);
         bool is_ok = run_handle(loop, handle);
-        handle_drop(handle);
+        bz_py_handle_drop(handle);
         Py_DECREF(handle);
         bz_judge_end_step(loop->judge);
-        if (!is_ok) {
+        if (!is_ok || (--steps_left == 0 && !collect_garbage(loop))) {
             return false;
         }
+        steps_left = steps_left == 0 ? STEPS_PER_COLLECTION : steps_left;
     }
     return true;
 }
 
+static void empty(struct bz_py_handle **handles, uint32_t *count) {
+    while (*count > 0) {
+        struct bz_py_handle *handle = handles[--*count];
+        handle->loop = NULL;
+        bz_py_handle_drop(handle);
+        Py_DECREF(handle);
+    }
+}
+
 void bz_py_loop_end(struct bz_py_loop *loop) {
     loop->judge = NULL;
-    while (loop->count > 0) {
-        struct bz_py_handle *handle = loop->ready[--loop->count];
-        handle_drop(handle);
-        Py_DECREF(handle);
-    }
-    while (loop->heap_count > 0) {
-        struct bz_py_handle *handle = loop->heap[--loop->heap_count];
-        handle_drop(handle);
-        Py_DECREF(handle);
-    }
+    empty(loop->ready, &loop->count);
+    empty(loop->heap, &loop->heap_count);
     for (uint32_t index = 0; index < loop->task_count; index++) {
         if (loop->tasks[index] != NULL) {
             bz_py_task_of(loop->tasks[index])->loop = NULL;
             Py_CLEAR(loop->tasks[index]);
         }
     }
+    Py_CLEAR(loop->failed);
     Py_CLEAR(loop->sleep);
 }
 
@@ -677,16 +579,40 @@ bool bz_py_callback_is_ready(const struct bz_py_loop *loop) {
 /* --- what the program says to the judge --------------------------------------------------------
  */
 
+/* The text in UTF-8, cut to fit a message between two characters, in one line. */
+static bool copy_text(PyObject *text, char *copy, size_t bytes) {
+    PyObject *encoded = PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace");
+    if (encoded == NULL) {
+        return false;
+    }
+    size_t length = (size_t)PyBytes_GET_SIZE(encoded);
+    const char *from = PyBytes_AS_STRING(encoded);
+    bool is_cut = length >= bytes;
+    length = is_cut ? bytes - 1 : length;
+    while (is_cut && length > 0 && ((unsigned char)from[length] & 0xc0u) == 0x80) {
+        length--;
+    }
+    for (size_t index = 0; index < length; index++) {
+        copy[index] = (unsigned char)from[index] < ' ' ? ' ' : from[index];
+    }
+    copy[length] = '\0';
+    Py_DECREF(encoded);
+    return true;
+}
+
 /* _object_to(oracle, task number, message): a violation. */
 static PyObject *loop_object_to(PyObject *self, PyObject *args) {
-    const char *oracle, *message;
+    const char *oracle;
+    PyObject *message;
     unsigned task;
-    if (!PyArg_ParseTuple(args, "sIs", &oracle, &task, &message)) {
+    char text[BZ_MESSAGE_BYTES];
+    if (!PyArg_ParseTuple(args, "sIU", &oracle, &task, &message) ||
+        !copy_text(message, text, sizeof text)) {
         return NULL;
     }
     struct bz_judge *judge = ((struct bz_py_loop *)self)->judge;
     if (judge != NULL && bz_oracle_index(oracle) < bz_oracle_count) {
-        bz_judge_object(judge, oracle, task, 0, "%s", message);
+        bz_judge_object(judge, oracle, task, 0, "%s", text);
     }
     Py_RETURN_NONE;
 }
@@ -722,6 +648,82 @@ static PyObject *loop_protect(PyObject *self, PyObject *number) {
     Py_RETURN_NONE;
 }
 
+/* _set_helper(task number): it may wait for ever, and nobody cancels it. */
+static PyObject *loop_set_helper(PyObject *self, PyObject *number) {
+    struct bz_judge *judge = ((struct bz_py_loop *)self)->judge;
+    unsigned long task = PyLong_AsUnsignedLong(number);
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
+    if (judge != NULL) {
+        bz_judge_set_helper(judge, (uint32_t)task, true);
+    }
+    Py_RETURN_NONE;
+}
+
+/* _left(): the tasks that have not ended, in order. */
+static PyObject *loop_left(PyObject *self, PyObject *unused) {
+    const struct bz_py_loop *loop = (struct bz_py_loop *)self;
+    PyObject *list = PyList_New(0);
+    (void)unused;
+    for (uint32_t index = 0; list != NULL && index < loop->task_count; index++) {
+        if (loop->tasks[index] != NULL && PyList_Append(list, loop->tasks[index]) != 0) {
+            Py_CLEAR(list);
+        }
+    }
+    return list;
+}
+
+/* _unretrieved(): the tasks that ended with an exception which nobody has asked for, in order. */
+static PyObject *loop_unretrieved(PyObject *self, PyObject *unused) {
+    const struct bz_py_loop *loop = (struct bz_py_loop *)self;
+    PyObject *list = PyList_New(0);
+    Py_ssize_t count = loop->failed == NULL ? 0 : PyList_GET_SIZE(loop->failed);
+    (void)unused;
+    for (Py_ssize_t index = 0; list != NULL && index < count; index++) {
+        PyObject *task = PyList_GET_ITEM(loop->failed, index);
+        if (bz_py_future_is_unretrieved(task) && PyList_Append(list, task) != 0) {
+            Py_CLEAR(list);
+        }
+    }
+    return list;
+}
+
+/* _end_without_verdict(sentence): the first one stands. */
+static PyObject *loop_end_without_verdict(PyObject *self, PyObject *sentence) {
+    struct bz_py_loop *loop = (struct bz_py_loop *)self;
+    char text[BZ_PY_REFUSAL_BYTES];
+    if (!copy_text(sentence, text, sizeof text)) {
+        return NULL;
+    }
+    if (loop->judge != NULL && loop->refusal[0] == '\0') {
+        memcpy(loop->refusal, text, sizeof text);
+    }
+    Py_RETURN_NONE;
+}
+
+PyObject *bz_py_loop_refuse(struct bz_py_loop *loop, const char *sentence) {
+    PyObject *result = PyObject_CallMethod((PyObject *)loop, "_refuse", "s", sentence);
+    Py_XDECREF(result); /* it raises */
+    return NULL;
+}
+
+static PyObject *loop_create_future(PyObject *self, PyObject *unused) {
+    PyObject *args[] = {self};
+    (void)unused;
+    return PyObject_Vectorcall(future_type, args, 0, text_loop);
+}
+
+static PyObject *loop_get_debug(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return PyBool_FromLong(((struct bz_py_loop *)self)->is_debugged);
+}
+
+static PyObject *loop_set_debug(PyObject *self, PyObject *enabled) {
+    ((struct bz_py_loop *)self)->is_debugged = PyObject_IsTrue(enabled) == 1;
+    Py_RETURN_NONE;
+}
+
 static PyObject *loop_running(PyObject *self, void *closure) {
     const struct bz_judge *judge = ((struct bz_py_loop *)self)->judge;
     (void)closure;
@@ -729,6 +731,13 @@ static PyObject *loop_running(PyObject *self, void *closure) {
 }
 
 /* --- the type --------------------------------------------------------------------------------- */
+
+/* Whether more steps could follow, at a later time or now. */
+static PyObject *loop_can_go_on(PyObject *self, void *closure) {
+    const struct bz_py_loop *loop = (struct bz_py_loop *)self;
+    (void)closure;
+    return PyBool_FromLong(loop->count > 0 || loop->heap_count > loop->cancelled_timers);
+}
 
 static PyObject *loop_now_ns(PyObject *self, void *closure) {
     (void)closure;
@@ -754,15 +763,10 @@ static PyObject *loop_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) 
 
 static int loop_traverse(PyObject *self, visitproc visit, void *arg) {
     struct bz_py_loop *loop = (struct bz_py_loop *)self;
-    for (uint32_t index = 0; index < loop->count; index++) {
-        Py_VISIT(loop->ready[index]);
-    }
-    for (uint32_t index = 0; index < loop->heap_count; index++) {
-        Py_VISIT(loop->heap[index]);
-    }
     for (uint32_t index = 0; index < loop->task_count; index++) {
         Py_VISIT(loop->tasks[index]);
     }
+    Py_VISIT(loop->failed);
     Py_VISIT(loop->sleep);
     Py_VISIT(loop->dict);
     Py_VISIT(Py_TYPE(self));
@@ -800,12 +804,20 @@ static PyMethodDef loop_methods[] = {
     {"_object_to", loop_object_to, METH_VARARGS, NULL},
     {"_draw", loop_draw, METH_VARARGS, NULL},
     {"_protect", loop_protect, METH_O, NULL},
+    {"_set_helper", loop_set_helper, METH_O, NULL},
+    {"_left", loop_left, METH_NOARGS, NULL},
+    {"_unretrieved", loop_unretrieved, METH_NOARGS, NULL},
+    {"_end_without_verdict", loop_end_without_verdict, METH_O, NULL},
+    {"create_future", loop_create_future, METH_NOARGS, "A future of this loop."},
+    {"get_debug", loop_get_debug, METH_NOARGS, NULL},
+    {"set_debug", loop_set_debug, METH_O, NULL},
     {"time", loop_time, METH_NOARGS, "The virtual time, in seconds."},
     {0},
 };
 
 static PyGetSetDef loop_getters[] = {
     {"_running", loop_running, NULL, "The number of the running task; 0: none.", NULL},
+    {"_can_go_on", loop_can_go_on, NULL, NULL, NULL},
     {"now_ns", loop_now_ns, NULL, "The virtual time, in nanoseconds.", NULL},
     {0},
 };
@@ -839,17 +851,15 @@ static PyObject *attribute(const char *module, const char *name) {
 
 bool bz_py_loop_init(PyObject *module) {
     text_self = PyUnicode_InternFromString("__self__");
-    text_waiter = PyUnicode_InternFromString("_fut_waiter");
-    text_must = PyUnicode_InternFromString("_must_cancel");
-    text_state = PyUnicode_InternFromString("_state");
-    text_exception = PyUnicode_InternFromString("_exception");
+    text_context = PyUnicode_InternFromString("context");
+    text_loop = Py_BuildValue("(s)", "loop");
     sleep_callback = attribute("asyncio.futures", "_set_result_unless_cancelled");
     future_type = attribute("asyncio", "Future");
     gathering_type = attribute("asyncio.tasks", "_GatheringFuture");
-    bz_py_handle_type = (PyTypeObject *)PyType_FromSpec(&handle_spec);
+    slow_task_type = attribute("asyncio.tasks", "_PyTask");
     bz_py_loop_type = (PyTypeObject *)PyType_FromSpec(&loop_spec);
-    return text_exception != NULL && sleep_callback != NULL && future_type != NULL &&
-           gathering_type != NULL && bz_py_handle_type != NULL && bz_py_loop_type != NULL &&
-           PyModule_AddObjectRef(module, "Handle", (PyObject *)bz_py_handle_type) == 0 &&
+    return text_self != NULL && text_context != NULL && text_loop != NULL &&
+           sleep_callback != NULL && future_type != NULL && gathering_type != NULL &&
+           slow_task_type != NULL && bz_py_loop_type != NULL &&
            PyModule_AddObjectRef(module, "Loop", (PyObject *)bz_py_loop_type) == 0;
 }

@@ -3,8 +3,11 @@
  * main() is the whole program, so what works for a scenario in C works for a test in Python: run,
  * replay, shrink, explain, show, diff. A test is a scenario of another runtime
  * (sim/run/scenario.h). Its runs are contained, as those of plug-ins are. */
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "sim/run/contain.h"
 #include "sim/run/scenario.h"
 #include "tools/cli.h"
 #include "tools/plugins.h"
@@ -12,8 +15,8 @@
 
 /* --- a run ------------------------------------------------------------------------------------ */
 
-static PyObject *loop_class;       /* buzzer.loop.Loop */
-static struct bz_py_loop *current; /* of the run that goes on; NULL: none */
+static PyObject *loop_class; /* buzzer.loop.Loop */
+static bool *was_refused;    /* shared: a run has ended without a verdict, by the test's fault */
 
 /* A fault of the bridge itself is no verdict. */
 static void give_up(struct bz_judge *judge) {
@@ -29,10 +32,58 @@ static bool call_loop(struct bz_py_loop *loop, const char *method, PyObject *arg
     return result != NULL;
 }
 
+/* --- where it is ------------------------------------------------------------------------------ */
+
+static int note_place(void *unused) {
+    (void)unused;
+    bz_py_note_place();
+    return 0;
+}
+
+/* In a signal handler: the interpreter calls note_place() before its next instruction. */
+static void ask_place(void) {
+    (void)Py_AddPendingCall(note_place, NULL);
+}
+
+void bz_py_note_place(void) {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyObject *module = PyImport_ImportModule("buzzer.where");
+    PyObject *place = module == NULL ? NULL : PyObject_CallMethod(module, "of_caller", NULL);
+    const char *text = place == NULL ? NULL : PyUnicode_AsUTF8(place);
+    if (text != NULL) {
+        bz_child_note_place(text);
+    }
+    Py_XDECREF(place);
+    Py_XDECREF(module);
+    PyErr_Restore(type, value, traceback);
+}
+
+/* --- the life of a run ------------------------------------------------------------------------ */
+
+/* Control-C. A child process ignores it, so there the test has raised the exception itself. */
+static bool is_interrupt(void) {
+    struct sigaction action;
+    return PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) &&
+           sigaction(SIGINT, NULL, &action) == 0 && action.sa_handler != SIG_IGN;
+}
+
 static void interrupt(struct bz_judge *judge) {
     PyErr_Clear();
     bz_interrupt_requested = 1;
     bz_judge_give_up(judge);
+}
+
+/* What only the bridge could do wrong is no verdict. */
+static void end_without_verdict(const struct bz_py_loop *loop, struct bz_judge *judge) {
+    char text[BZ_LACK_BYTES];
+    if (loop->refusal[0] != '\0') {
+        *was_refused = true;
+        bz_judge_died(judge, NULL, loop->refusal);
+    } else if (bz_judge_verdict(judge) == BZ_RUN_BAD_SOURCE) {
+        snprintf(text, sizeof text, "%.*s", (int)sizeof text - 1, bz_judge_error(judge));
+        bz_judge_died(judge, NULL, text);
+    }
 }
 
 static void run_in(struct bz_py_loop *loop, struct bz_judge *judge, PyObject *test) {
@@ -41,15 +92,26 @@ static void run_in(struct bz_py_loop *loop, struct bz_judge *judge, PyObject *te
         give_up(judge);
         return;
     }
-    if (!bz_py_loop_drive(loop, is_fifo)) {
-        PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) ? interrupt(judge) : give_up(judge);
-    } else if (bz_judge_verdict(judge) == BZ_RUN_PASSED && !call_loop(loop, "_finish", NULL)) {
+    if (loop->refusal[0] == '\0' && !bz_py_loop_drive(loop, is_fifo)) {
+        is_interrupt() ? interrupt(judge) : give_up(judge);
+    } else if (loop->refusal[0] == '\0' && bz_judge_verdict(judge) == BZ_RUN_PASSED &&
+               !call_loop(loop, "_finish", NULL)) {
         give_up(judge);
     }
-    bz_judge_end(judge);
-    if (!call_loop(loop, "_end", NULL)) {
-        give_up(judge);
+    if (loop->refusal[0] == '\0') {
+        bz_judge_end(judge);
     }
+    end_without_verdict(loop, judge);
+}
+
+/* Lets go of all that the run has left, whose code may run once more. */
+static void clean_up(struct bz_py_loop *loop) {
+    PyObject *left = PyObject_CallMethod((PyObject *)loop, "_left", NULL);
+    bz_py_loop_end(loop);
+    if (left == NULL || !call_loop(loop, "_end", left)) {
+        PyErr_Print();
+    }
+    Py_XDECREF(left);
 }
 
 static void run(void *context, struct bz_judge *judge) {
@@ -58,22 +120,24 @@ static void run(void *context, struct bz_judge *judge) {
         give_up(judge);
         return;
     }
+    bz_child_on_ask(ask_place);
     loop->judge = judge;
-    current = loop;
+    bz_py_current = loop;
     run_in(loop, judge, context);
-    current = NULL;
-    bz_py_loop_end(loop);
+    clean_up(loop);
+    bz_py_current = NULL;
     Py_DECREF(loop);
 }
 
 static bool callback_is_ready(void *context) {
     (void)context;
-    return current != NULL && bz_py_callback_is_ready(current);
+    return bz_py_current != NULL && bz_py_callback_is_ready(bz_py_current);
 }
 
 static bool variant_is_busy(void *context) {
     (void)context; /* a timer or a callback may be anybody's */
-    return current != NULL && (current->heap_count > 0 || bz_py_callback_is_ready(current));
+    return bz_py_current != NULL &&
+           (bz_py_current->heap_count > 0 || bz_py_callback_is_ready(bz_py_current));
 }
 
 /* --- the catalog ------------------------------------------------------------------------------ */
@@ -193,9 +257,12 @@ static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "_nativ
 PyMODINIT_FUNC PyInit__native(void);
 PyMODINIT_FUNC PyInit__native(void) {
     PyObject *module = PyModule_Create(&definition);
-    if (module == NULL || !bz_py_names_init() || !bz_py_loop_init(module) ||
-        !bz_py_task_init(module) || !bz_py_objects_init(module) ||
-        !bz_py_scopes_init(module)) {
+    was_refused = bz_shared_alloc(sizeof *was_refused);
+    bz_cli_was_refused = was_refused;
+    if (module == NULL || was_refused == NULL || !bz_py_names_init() || !bz_py_futures_init() ||
+        !bz_py_handle_init(module) || !bz_py_loop_init(module) || !bz_py_task_init(module) ||
+        !bz_py_acquire_init() || !bz_py_objects_init(module) ||
+        !bz_py_scopes_init(module) || !bz_py_pins_init()) {
         Py_XDECREF(module);
         return NULL;
     }

@@ -28,17 +28,25 @@ static inline int PyModule_AddObjectRef(PyObject *module, const char *name, PyOb
 }
 #endif
 
+#define BZ_PY_FEW_ARGS 2
+
 struct bz_py_handle {
     PyObject_HEAD PyObject *callback; /* NULL: it was cancelled, or has run */
-    PyObject *args;                   /* a tuple; NULL: none */
+    PyObject *few[BZ_PY_FEW_ARGS];    /* the arguments, if there are no more */
+    PyObject *args;                   /* a tuple of them, if there are; NULL */
+    Py_ssize_t count;                 /* of the arguments */
     PyObject *context;
-    struct bz_py_loop *loop; /* borrowed: a loop outlives its queue; a timer's, while it is armed */
+    PyObject *task;          /* of a step; borrowed from the callback; NULL: it is no step */
+    struct bz_py_loop *loop; /* while it is in a queue of it; NULL */
     struct bz_ready name;
-    uint64_t when_ns;
+    int64_t when_ns;
     bool is_timer;
+    bool is_armed; /* among the timers */
     bool is_cancelled;
-    bool is_wakeup; /* of a task that waits for a future, which is args[0] */
+    bool is_wakeup; /* of a task that waits for a future, which is few[0] */
 };
+
+#define BZ_PY_REFUSAL_BYTES 256u
 
 /* The counts of a task's handles; 0 stands for the loop. */
 struct bz_py_owner {
@@ -59,6 +67,7 @@ struct bz_py_loop {
     struct bz_py_handle **heap; /* as heapq: the stock loop's order of equal times */
     uint32_t heap_count;
     uint32_t heap_capacity;
+    uint32_t cancelled_timers; /* in the heap, as asyncio counts them */
     uint64_t now_ns;
     PyObject **tasks; /* by number - 1; NULL: done */
     struct bz_py_owner *owners;
@@ -67,8 +76,15 @@ struct bz_py_loop {
     PyObject *sleep; /* the future of the last asyncio.sleep() */
     uint32_t woken;  /* the running task's wait was over before it began: tell after the suspend */
     enum bz_status woken_status;
+    PyObject *failed;     /* a list: tasks that ended with an exception */
+    uint32_t steps_after; /* the end of the test */
+    uint64_t chaos; /* what os.urandom() and the like go on from; 0: nothing was drawn yet */
+    bool is_random_drawn; /* the state of the module random */
+    bool has_cancelled;   /* perhaps: a handle in `ready` was cancelled */
+    bool is_debugged;
     bool is_outside_past;
     bool is_over;
+    char refusal[BZ_PY_REFUSAL_BYTES]; /* why the run is none; empty: it is one */
 };
 
 /* The tail of a Task, behind what the interpreter has in it. */
@@ -95,10 +111,19 @@ const char *bz_py_name(PyObject *name);
 
 /* False with an exception. */
 bool bz_py_names_init(void);
+bool bz_py_futures_init(void);
+bool bz_py_handle_init(PyObject *module);
 bool bz_py_task_init(PyObject *module);
 bool bz_py_loop_init(PyObject *module);
 bool bz_py_objects_init(PyObject *module);
 bool bz_py_scopes_init(PyObject *module);
+bool bz_py_acquire_init(void);
+bool bz_py_pins_init(void);
+
+/* --- the loop --------------------------------------------------------------------------------- */
+
+/* The loop of the run that goes on; NULL: none. */
+extern struct bz_py_loop *bz_py_current;
 
 /* Runs until nothing can run, or the run has ended. False with an exception that no task caught,
  * such as KeyboardInterrupt. */
@@ -111,5 +136,62 @@ bool bz_py_callback_is_ready(const struct bz_py_loop *loop);
 
 /* Registers a task that begins: its number. 0 with an exception. */
 uint32_t bz_py_loop_spawn(struct bz_py_loop *loop, PyObject *task, PyObject *name);
+
+/* The program has left the simulation: the run ends without a verdict. Sets an exception with the
+ * sentence and the place; returns NULL. */
+PyObject *bz_py_loop_refuse(struct bz_py_loop *loop, const char *sentence);
+
+/* In a child process: tells its parent where the program is, for a message about its end. */
+void bz_py_note_place(void);
+
+/* A handle in one of its queues was cancelled. */
+void bz_py_loop_note_cancelled(struct bz_py_handle *handle);
+
+/* Makes an array larger, with zeros. False with an exception. */
+bool bz_py_grow(void **array, uint32_t *capacity, size_t entry_bytes);
+
+/* --- watched primitives ----------------------------------------------------------------------- */
+
+/* The real method, of which the judge is told. */
+PyObject *bz_py_wrap_acquire(PyObject *object, PyObject *method);
+PyObject *bz_py_wrap_release(PyObject *object, PyObject *method);
+
+/* Of an Object of objects.c. 1: the call is told. 0: it is part of another call of the object, and
+ * its return is not told either. -1: an exception. */
+int bz_py_object_acquires(PyObject *object);
+void bz_py_object_acquired(PyObject *object, enum bz_status status);
+int bz_py_object_releases(PyObject *object);
+void bz_py_object_released(PyObject *object, enum bz_status status);
+
+/* --- handles and timers ----------------------------------------------------------------------- */
+
+/* NULL with an exception. `context` NULL: a copy of the current one. */
+struct bz_py_handle *bz_py_handle_new(PyObject *callback, PyObject *const *args, Py_ssize_t count,
+                                      PyObject *context);
+/* Runs the callback in its context. False with its exception. */
+bool bz_py_handle_call(const struct bz_py_handle *handle);
+/* Lets go of the callback and what belongs to it. */
+void bz_py_handle_drop(struct bz_py_handle *handle);
+
+bool bz_py_timers_push(struct bz_py_loop *loop, struct bz_py_handle *handle);
+/* The first of at least one; the caller owns it. */
+struct bz_py_handle *bz_py_timers_pop(struct bz_py_loop *loop);
+/* At the begin of a turn: drops cancelled timers, as the stock loop does. */
+void bz_py_timers_sweep(struct bz_py_loop *loop);
+
+/* --- futures ---------------------------------------------------------------------------------- */
+
+enum bz_py_state { BZ_PY_PENDING, BZ_PY_FINISHED, BZ_PY_CANCELLED, BZ_PY_UNKNOWN };
+
+/* Of asyncio's futures, or of what has their attributes. */
+enum bz_py_state bz_py_future_state(PyObject *future);
+/* What an await of the future returns. */
+enum bz_status bz_py_future_outcome(PyObject *future);
+/* It has an exception that nobody has asked for. */
+bool bz_py_future_is_unretrieved(PyObject *future);
+
+bool bz_py_task_must_cancel(PyObject *task);
+/* A new reference to the future that a task waits for; NULL: none. */
+PyObject *bz_py_task_waiter(PyObject *task);
 
 #endif

@@ -11,8 +11,12 @@ struct object {
     uint32_t number;
     uint8_t kind;
     bool keeps_promised; /* semaphore: _value counts a permit until its waiter resumes */
-    bool is_checked;     /* only its own methods change `seen` */
-    uint64_t seen;       /* its level, when a method returned last */
+    bool has_value;      /* a semaphore, not a lock */
+    bool has_stock_locked;
+    bool is_checked;            /* only its own methods change its level */
+    uint64_t left;              /* its level, when a method returned last */
+    struct bz_permit_view seen; /* last */
+    uint8_t answers[512];       /* of the stock locked(), see is_locked(); 0: not known */
     struct bz_judged_wakes wakes;
     struct bz_judged_condition condition;
     struct bz_judged_barrier barrier;
@@ -34,8 +38,12 @@ static uint32_t permits_of(const struct object *object) {
 
 /* --- looking into asyncio's own --------------------------------------------------------------- */
 
-static uint64_t number_at(PyObject *target, const char *name) {
-    PyObject *value = PyObject_GetAttrString(target, name);
+static PyObject *text_value, *text_locked_flag, *text_waiters, *text_locked, *text_getters,
+    *text_putters;
+static PyObject *stock_locked[2]; /* locked() of asyncio's semaphore and lock */
+
+static uint64_t number_at(PyObject *target, PyObject *name) {
+    PyObject *value = PyObject_GetAttr(target, name);
     uint64_t number = value == NULL ? 0 : PyLong_AsUnsignedLongLong(value);
     PyErr_Clear();
     Py_XDECREF(value);
@@ -43,24 +51,22 @@ static uint64_t number_at(PyObject *target, const char *name) {
 }
 
 /* Permits, less those that were promised if the object counts so. */
-static uint64_t level_of(PyObject *target) {
-    return PyObject_HasAttrString(target, "_value") ? number_at(target, "_value")
-                                                    : number_at(target, "_locked") == 0;
+static uint64_t level_of(const struct object *object) {
+    return object->has_value ? number_at(object->target, text_value)
+                             : number_at(object->target, text_locked_flag) == 0;
 }
 
 /* The futures of its waiters, by state. */
-static void count_waiters(PyObject *target, const char *name, struct bz_permit_view *view) {
-    PyObject *waiters = PyObject_GetAttrString(target, name);
+static void count_waiters(PyObject *target, PyObject *name, struct bz_permit_view *view) {
+    PyObject *waiters = PyObject_GetAttr(target, name);
     PyObject *iterator = waiters == NULL || waiters == Py_None ? NULL : PyObject_GetIter(waiters);
     PyObject *future;
-    while (iterator != NULL && (future = PyIter_Next(iterator)) != NULL) {
-        PyObject *state = PyObject_GetAttrString(future, "_state");
-        bool is_text = state != NULL && PyUnicode_Check(state);
+    while (iterator != NULL && (future = Py_TYPE(iterator)->tp_iternext(iterator)) != NULL) {
+        enum bz_py_state state = bz_py_future_state(future);
         view->queued++;
-        view->waiting += is_text && PyUnicode_CompareWithASCIIString(state, "PENDING") == 0;
-        view->woken += is_text && PyUnicode_CompareWithASCIIString(state, "FINISHED") == 0;
-        view->cancelled += is_text && PyUnicode_CompareWithASCIIString(state, "CANCELLED") == 0;
-        Py_XDECREF(state);
+        view->waiting += state == BZ_PY_PENDING;
+        view->woken += state == BZ_PY_FINISHED;
+        view->cancelled += state == BZ_PY_CANCELLED;
         Py_DECREF(future);
     }
     PyErr_Clear();
@@ -69,32 +75,61 @@ static void count_waiters(PyObject *target, const char *name, struct bz_permit_v
 }
 
 static void view_permits(void *instance, struct bz_permit_view *view) {
-    const struct object *object = instance;
+    struct object *object = instance;
     *view = (struct bz_permit_view){0};
-    count_waiters(object->target, "_waiters", view);
-    view->level = level_of(object->target);
-    if (!object->keeps_promised && PyObject_HasAttrString(object->target, "_value")) {
+    count_waiters(object->target, text_waiters, view);
+    view->level = level_of(object);
+    if (object->has_value && !object->keeps_promised) {
         view->level += view->woken;
     }
+    object->seen = *view;
 }
 
-static bool is_locked(void *instance) {
-    const struct object *object = instance;
-    PyObject *result = PyObject_CallMethod(object->target, "locked", NULL);
+static bool call_locked(const struct object *object) {
+    PyObject *result = PyObject_CallMethodObjArgs(object->target, text_locked, NULL);
     bool is_true = result != NULL && PyObject_IsTrue(result) == 1;
     PyErr_Clear();
     Py_XDECREF(result);
     return is_true;
 }
 
+/* The stock locked() depends on nothing but the counts of the view, which was taken right before.
+ * So its answers are kept by them. */
+static bool is_locked(void *instance) {
+    struct object *object = instance;
+    const struct bz_permit_view *seen = &object->seen;
+    bool is_small = seen->level < 4 && seen->waiting < 8 && seen->woken < 4 &&
+                    seen->cancelled < 4 &&
+                    seen->queued == seen->waiting + seen->woken + seen->cancelled;
+    if (!object->has_stock_locked || !is_small) {
+        return call_locked(object);
+    }
+    uint32_t place =
+        (uint32_t)(seen->level << 7u | seen->waiting << 4u | seen->woken << 2u | seen->cancelled);
+    uint8_t *answer = &object->answers[place];
+    if (*answer == 0) {
+        *answer = call_locked(object) ? 2 : 1;
+    }
+    return *answer == 2;
+}
+
+static bool is_stock_locked(PyObject *target) {
+    PyObject *method = PyObject_GetAttr(target, text_locked);
+    PyObject *function =
+        method != NULL && PyMethod_Check(method) ? PyMethod_GET_FUNCTION(method) : NULL;
+    PyErr_Clear();
+    Py_XDECREF(method); /* the class holds the function */
+    return function != NULL && (function == stock_locked[0] || function == stock_locked[1]);
+}
+
 static uint32_t queued(void *instance) {
     const struct object *object = instance;
     struct bz_permit_view view = {0};
     if (object->kind == QUEUE) {
-        count_waiters(object->target, "_getters", &view);
-        count_waiters(object->target, "_putters", &view);
+        count_waiters(object->target, text_getters, &view);
+        count_waiters(object->target, text_putters, &view);
     } else {
-        count_waiters(object->target, "_waiters", &view);
+        count_waiters(object->target, text_waiters, &view);
     }
     return view.queued;
 }
@@ -206,6 +241,8 @@ static int object_init(PyObject *self, PyObject *args, PyObject *kwargs) {
         Py_INCREF(target);
         object->target = target;
         object->keeps_promised = PyObject_HasAttrString(target, "_wakeup_scheduled") == 1;
+        object->has_value = PyObject_HasAttr(target, text_value) == 1;
+        object->has_stock_locked = is_stock_locked(target);
     }
     if (judge_of(object) == NULL) {
         PyErr_SetString(PyExc_RuntimeError, "the run is over");
@@ -214,7 +251,7 @@ static int object_init(PyObject *self, PyObject *args, PyObject *kwargs) {
     add_object(object, primitive, text, other, claims, size, (enum bz_queue_order)order,
                lock == Py_None ? NULL : (struct object *)lock);
     object->is_checked = is_checked != 0 && object->target != NULL;
-    object->seen = object->is_checked ? level_of(object->target) : 0;
+    object->left = object->is_checked ? level_of(object) : 0;
     return 0;
 }
 
@@ -250,7 +287,7 @@ static bool is_of(const struct object *outer, const struct object *inner) {
 }
 
 static bool is_as_left(const struct object *object) {
-    if (!object->is_checked || level_of(object->target) == object->seen) {
+    if (!object->is_checked || level_of(object) == object->left) {
         return true;
     }
     PyErr_Format(PyExc_RuntimeError,
@@ -290,7 +327,7 @@ static bool leaves(struct object *object) {
         return false;
     }
     *inside(object) = NULL;
-    object->seen = object->is_checked ? level_of(object->target) : 0;
+    object->left = object->is_checked ? level_of(object) : 0;
     return true;
 }
 
@@ -340,6 +377,46 @@ static bool status_of(PyObject *argument, enum bz_status *status) {
         }                                                                                          \
         Py_RETURN_NONE;                                                                            \
     }
+
+int bz_py_object_acquires(PyObject *self) {
+    struct object *object = (struct object *)self;
+    int is_told = enters(object);
+    if (is_told > 0) {
+        bz_judge_acquires(judge_of(object), permits_of(object));
+    }
+    return is_told;
+}
+
+void bz_py_object_acquired(PyObject *self, enum bz_status status) {
+    struct object *object = (struct object *)self;
+    if (leaves(object)) {
+        bz_judge_acquired(judge_of(object), permits_of(object), status);
+    }
+}
+
+int bz_py_object_releases(PyObject *self) {
+    struct object *object = (struct object *)self;
+    int is_told = enters(object);
+    if (is_told > 0) {
+        bz_judge_releases(judge_of(object), permits_of(object));
+    }
+    return is_told;
+}
+
+void bz_py_object_released(PyObject *self, enum bz_status status) {
+    struct object *object = (struct object *)self;
+    if (leaves(object)) {
+        bz_judge_released(judge_of(object), permits_of(object), status);
+    }
+}
+
+static PyObject *object_wrap_acquire(PyObject *self, PyObject *method) {
+    return bz_py_wrap_acquire(self, method);
+}
+
+static PyObject *object_wrap_release(PyObject *self, PyObject *method) {
+    return bz_py_wrap_release(self, method);
+}
 
 CALL(acquires, bz_judge_acquires(judge, permits_of(object)))
 RETURN(acquired, bz_judge_acquired(judge, permits_of(object), status))
@@ -519,6 +596,8 @@ static PyObject *object_shut_down(PyObject *self, PyObject *is_immediate) {
 #define METHOD(name, flags)                                                                        \
     { #name, object_##name, flags, NULL }
 static PyMethodDef methods[] = {
+    METHOD(wrap_acquire, METH_O),
+    METHOD(wrap_release, METH_O),
     METHOD(acquires, METH_NOARGS),
     METHOD(acquired, METH_O),
     METHOD(releases, METH_NOARGS),
@@ -567,8 +646,26 @@ static PyType_Spec spec = {
     .slots = slots,
 };
 
+static PyObject *locked_of(const char *type) {
+    PyObject *module = PyImport_ImportModule("asyncio.locks");
+    PyObject *primitive = module == NULL ? NULL : PyObject_GetAttrString(module, type);
+    PyObject *method = primitive == NULL ? NULL : PyObject_GetAttr(primitive, text_locked);
+    Py_XDECREF(module);
+    Py_XDECREF(primitive);
+    return method;
+}
+
 bool bz_py_objects_init(PyObject *module) {
+    text_value = PyUnicode_InternFromString("_value");
+    text_locked_flag = PyUnicode_InternFromString("_locked");
+    text_waiters = PyUnicode_InternFromString("_waiters");
+    text_getters = PyUnicode_InternFromString("_getters");
+    text_putters = PyUnicode_InternFromString("_putters");
+    text_locked = PyUnicode_InternFromString("locked");
+    stock_locked[0] = locked_of("Semaphore");
+    stock_locked[1] = locked_of("Lock");
     object_type = (PyTypeObject *)PyType_FromSpec(&spec);
-    return object_type != NULL &&
+    return text_putters != NULL && stock_locked[0] != NULL && stock_locked[1] != NULL &&
+           object_type != NULL &&
            PyModule_AddObjectRef(module, "Object", (PyObject *)object_type) == 0;
 }

@@ -104,6 +104,11 @@ static PyObject *task_number(PyObject *self, void *closure) {
     return PyLong_FromUnsignedLong(bz_py_task_of(self)->number);
 }
 
+/* Sets of tasks come in the order of their numbers, not of their addresses: TaskGroup._tasks. */
+static Py_hash_t task_hash(PyObject *self) {
+    return (Py_hash_t)bz_py_task_of(self)->number;
+}
+
 static PyMethodDef methods[] = {
     {"cancel", (PyCFunction)(void (*)(void))task_cancel, METH_VARARGS | METH_KEYWORDS, NULL},
     {"uncancel", task_uncancel, METH_VARARGS, NULL},
@@ -129,6 +134,7 @@ bool bz_py_task_init(PyObject *module) {
     methods[1].ml_name = has_uncancel ? "uncancel" : "_no_uncancel"; /* 3.10 has none */
     PyType_Slot slots[] = {
         {Py_tp_init, task_init},
+        {Py_tp_hash, task_hash},
         {Py_tp_methods, methods},
         {Py_tp_getset, getters},
         {0, NULL},

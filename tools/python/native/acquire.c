@@ -1,0 +1,311 @@
+/* The methods acquire() and release() of a watched primitive: the real ones, of which the judge is
+ * told. They are in C, because programs under test call little else.
+ *
+ * What acquire() returns is awaited in the place of the real coroutine, and passes everything on to
+ * it. */
+#include "tools/python/native/native.h"
+
+#include <structmember.h> /* after Python.h */
+
+struct wrapped {
+    PyObject_HEAD PyObject *object; /* of the judge */
+    PyObject *method;
+};
+
+struct acquire {
+    PyObject_HEAD PyObject *object;
+    PyObject *coroutine; /* the real one */
+    bool has_begun;
+    bool is_told; /* and not over */
+};
+
+static PyTypeObject *wrapped_type;
+static PyTypeObject *acquire_type;
+static PyObject *cancelled_error;
+static PyObject *text_throw, *text_close, *text_send;
+
+/* --- what is awaited -------------------------------------------------------------------------- */
+
+/* False with an exception. */
+static bool begin(struct acquire *acquire) {
+    if (!acquire->has_begun) {
+        int is_told = bz_py_object_acquires(acquire->object);
+        acquire->has_begun = true;
+        acquire->is_told = is_told > 0;
+        return is_told >= 0;
+    }
+    return true;
+}
+
+static void finish(struct acquire *acquire, enum bz_status status) {
+    if (acquire->is_told) {
+        acquire->is_told = false;
+        bz_py_object_acquired(acquire->object, status);
+    }
+}
+
+static void fail(struct acquire *acquire) {
+    PyObject *type, *value, *traceback;
+    bool is_cancelled = PyErr_ExceptionMatches(cancelled_error) != 0;
+    PyErr_Fetch(&type, &value, &traceback);
+    finish(acquire, is_cancelled ? BZ_CANCELLED : BZ_FAILED);
+    PyErr_Restore(type, value, traceback);
+}
+
+/* After a call that returned what the coroutine yields, or raised what ends it. */
+static PyObject *passed_on(struct acquire *acquire, PyObject *yielded) {
+    if (yielded == NULL) {
+        if (PyErr_Occurred() == NULL || PyErr_ExceptionMatches(PyExc_StopIteration)) {
+            finish(acquire, BZ_OK);
+        } else {
+            fail(acquire);
+        }
+    }
+    return yielded;
+}
+
+#if PY_VERSION_HEX >= 0x030a0000
+static PySendResult acquire_am_send(PyObject *self, PyObject *value, PyObject **result) {
+    struct acquire *acquire = (struct acquire *)self;
+    if (!begin(acquire)) {
+        *result = NULL;
+        return PYGEN_ERROR;
+    }
+    PySendResult outcome = PyIter_Send(acquire->coroutine, value, result);
+    if (outcome == PYGEN_RETURN) {
+        finish(acquire, BZ_OK);
+    } else if (outcome == PYGEN_ERROR) {
+        fail(acquire);
+    }
+    return outcome;
+}
+#endif
+
+static PyObject *acquire_send(PyObject *self, PyObject *value) {
+    struct acquire *acquire = (struct acquire *)self;
+    if (!begin(acquire)) {
+        return NULL;
+    }
+    return passed_on(acquire,
+                     PyObject_CallMethodObjArgs(acquire->coroutine, text_send, value, NULL));
+}
+
+static PyObject *acquire_next(PyObject *self) {
+    return acquire_send(self, Py_None);
+}
+
+static PyObject *acquire_throw(PyObject *self, PyObject *args) {
+    struct acquire *acquire = (struct acquire *)self;
+    PyObject *method = PyObject_GetAttr(acquire->coroutine, text_throw);
+    PyObject *yielded = method == NULL ? NULL : PyObject_CallObject(method, args);
+    Py_XDECREF(method);
+    return passed_on(acquire, yielded);
+}
+
+static PyObject *acquire_close(PyObject *self, PyObject *unused) {
+    struct acquire *acquire = (struct acquire *)self;
+    (void)unused;
+    PyObject *result = PyObject_CallMethodObjArgs(acquire->coroutine, text_close, NULL);
+    finish(acquire, BZ_FAILED);
+    return result;
+}
+
+static PyObject *acquire_await(PyObject *self) {
+    Py_INCREF(self);
+    return self;
+}
+
+static int acquire_traverse(PyObject *self, visitproc visit, void *arg) {
+    struct acquire *acquire = (struct acquire *)self;
+    Py_VISIT(acquire->object);
+    Py_VISIT(acquire->coroutine);
+    Py_VISIT(Py_TYPE(self));
+    return 0;
+}
+
+static int acquire_clear(PyObject *self) {
+    struct acquire *acquire = (struct acquire *)self;
+    Py_CLEAR(acquire->object);
+    Py_CLEAR(acquire->coroutine);
+    return 0;
+}
+
+static void acquire_dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    (void)acquire_clear(self);
+    PyObject_GC_Del(self);
+    Py_DECREF(type);
+}
+
+static PyObject *acquire_new(PyObject *object, PyObject *coroutine) {
+    struct acquire *acquire = PyObject_GC_New(struct acquire, acquire_type);
+    if (acquire == NULL) {
+        return NULL;
+    }
+    Py_INCREF(object);
+    Py_INCREF(coroutine);
+    acquire->object = object;
+    acquire->coroutine = coroutine;
+    acquire->has_begun = false;
+    acquire->is_told = false;
+    PyObject_GC_Track(acquire);
+    return (PyObject *)acquire;
+}
+
+static PyMethodDef acquire_methods[] = {
+    {"send", acquire_send, METH_O, NULL},
+    {"throw", acquire_throw, METH_VARARGS, NULL},
+    {"close", acquire_close, METH_NOARGS, NULL},
+    {0},
+};
+
+/* For those who look where a task is suspended. */
+static PyMemberDef acquire_members[] = {
+    {"cr_await", T_OBJECT, offsetof(struct acquire, coroutine), READONLY, "The real coroutine."},
+    {0},
+};
+
+static PyType_Slot acquire_slots[] = {
+    {Py_tp_dealloc, acquire_dealloc},
+    {Py_tp_traverse, acquire_traverse},
+    {Py_tp_clear, acquire_clear},
+    {Py_tp_iter, acquire_await},
+    {Py_tp_iternext, acquire_next},
+    {Py_am_await, acquire_await},
+#if PY_VERSION_HEX >= 0x030a0000
+    {Py_am_send, (void *)(uintptr_t)acquire_am_send},
+#endif
+    {Py_tp_methods, acquire_methods},
+    {Py_tp_members, acquire_members},
+    {0, NULL},
+};
+
+static PyType_Spec acquire_spec = {
+    .name = "buzzer._native.Acquire",
+    .basicsize = sizeof(struct acquire),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .slots = acquire_slots,
+};
+
+/* --- the methods ------------------------------------------------------------------------------ */
+
+/* The real coroutine, or the iterator of what else can be awaited. */
+static PyObject *iterator_of(PyObject *awaitable) {
+    PyAsyncMethods *methods = Py_TYPE(awaitable)->tp_as_async;
+    if (PyCoro_CheckExact(awaitable) || methods == NULL || methods->am_await == NULL) {
+        return awaitable;
+    }
+    PyObject *iterator = methods->am_await(awaitable);
+    Py_DECREF(awaitable);
+    return iterator;
+}
+
+static PyObject *call_acquire(PyObject *self, PyObject *unused) {
+    const struct wrapped *wrapped = (const struct wrapped *)self;
+    (void)unused;
+    PyObject *awaitable = PyObject_CallNoArgs(wrapped->method);
+    PyObject *coroutine = awaitable == NULL ? NULL : iterator_of(awaitable);
+    if (coroutine == NULL) {
+        return NULL;
+    }
+    PyObject *acquire = acquire_new(wrapped->object, coroutine);
+    Py_DECREF(coroutine);
+    return acquire;
+}
+
+static PyObject *call_release(PyObject *self, PyObject *unused) {
+    const struct wrapped *wrapped = (const struct wrapped *)self;
+    (void)unused;
+    int is_told = bz_py_object_releases(wrapped->object);
+    PyObject *result = is_told < 0 ? NULL : PyObject_CallNoArgs(wrapped->method);
+    if (is_told <= 0) {
+        return result;
+    }
+    if (result != NULL) {
+        bz_py_object_released(wrapped->object, BZ_OK);
+        return result;
+    }
+    bool is_refused = PyErr_ExceptionMatches(PyExc_RuntimeError) != 0 ||
+                      PyErr_ExceptionMatches(PyExc_ValueError) != 0;
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    bz_py_object_released(wrapped->object, is_refused ? BZ_NOT_HELD : BZ_FAILED);
+    PyErr_Restore(type, value, traceback);
+    return NULL;
+}
+
+static int wrapped_traverse(PyObject *self, visitproc visit, void *arg) {
+    struct wrapped *wrapped = (struct wrapped *)self;
+    Py_VISIT(wrapped->object);
+    Py_VISIT(wrapped->method);
+    Py_VISIT(Py_TYPE(self));
+    return 0;
+}
+
+static int wrapped_clear(PyObject *self) {
+    struct wrapped *wrapped = (struct wrapped *)self;
+    Py_CLEAR(wrapped->object);
+    Py_CLEAR(wrapped->method);
+    return 0;
+}
+
+static void wrapped_dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    (void)wrapped_clear(self);
+    PyObject_GC_Del(self);
+    Py_DECREF(type);
+}
+
+static PyType_Slot wrapped_slots[] = {
+    {Py_tp_dealloc, wrapped_dealloc},
+    {Py_tp_traverse, wrapped_traverse},
+    {Py_tp_clear, wrapped_clear},
+    {0, NULL},
+};
+
+static PyType_Spec wrapped_spec = {
+    .name = "buzzer._native.Wrapped",
+    .basicsize = sizeof(struct wrapped),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .slots = wrapped_slots,
+};
+
+static PyObject *wrap(PyMethodDef *function, PyObject *object, PyObject *method) {
+    struct wrapped *wrapped = PyObject_GC_New(struct wrapped, wrapped_type);
+    if (wrapped == NULL) {
+        return NULL;
+    }
+    Py_INCREF(object);
+    Py_INCREF(method);
+    wrapped->object = object;
+    wrapped->method = method;
+    PyObject_GC_Track(wrapped);
+    PyObject *result = PyCFunction_New(function, (PyObject *)wrapped);
+    Py_DECREF(wrapped);
+    return result;
+}
+
+PyObject *bz_py_wrap_acquire(PyObject *object, PyObject *method) {
+    static PyMethodDef function = {"acquire", call_acquire, METH_NOARGS, NULL};
+    return wrap(&function, object, method);
+}
+
+PyObject *bz_py_wrap_release(PyObject *object, PyObject *method) {
+    static PyMethodDef function = {"release", call_release, METH_NOARGS, NULL};
+    return wrap(&function, object, method);
+}
+
+bool bz_py_acquire_init(void) {
+    PyObject *module = PyImport_ImportModule("asyncio");
+    cancelled_error = module == NULL ? NULL : PyObject_GetAttrString(module, "CancelledError");
+    Py_XDECREF(module);
+    text_throw = PyUnicode_InternFromString("throw");
+    text_close = PyUnicode_InternFromString("close");
+    text_send = PyUnicode_InternFromString("send");
+    acquire_type = (PyTypeObject *)PyType_FromSpec(&acquire_spec);
+    wrapped_type = (PyTypeObject *)PyType_FromSpec(&wrapped_spec);
+    return cancelled_error != NULL && text_throw != NULL && text_close != NULL &&
+           text_send != NULL && acquire_type != NULL && wrapped_type != NULL;
+}

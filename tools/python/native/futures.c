@@ -1,0 +1,102 @@
+/* What futures and tasks say of themselves. Their getters are called directly, because every step
+ * asks: an attribute of the C types is found once, not each time. */
+#include "tools/python/native/native.h"
+
+/* An attribute: of the type by its getter, of any other by its name. */
+struct reader {
+    PyTypeObject *type;
+    PyObject *name;
+    getter get; /* NULL: the type has no such getter */
+    void *closure;
+};
+
+static struct reader state_of, exception_of, waiter_of, must_cancel_of, logs_of;
+static PyObject *text_pending, *text_finished, *text_cancelled;
+
+static bool find(struct reader *reader, PyObject *type, const char *name) {
+    reader->type = (PyTypeObject *)type;
+    reader->name = PyUnicode_InternFromString(name);
+    PyObject *descriptor = PyObject_GetAttr(type, reader->name);
+    if (descriptor == NULL) {
+        return false;
+    }
+    if (Py_IS_TYPE(descriptor, &PyGetSetDescr_Type)) {
+        const PyGetSetDef *def = ((PyGetSetDescrObject *)descriptor)->d_getset;
+        reader->get = def->get;
+        reader->closure = def->closure;
+    }
+    Py_DECREF(descriptor); /* the type holds it */
+    return true;
+}
+
+bool bz_py_futures_init(void) {
+    PyObject *module = PyImport_ImportModule("_asyncio");
+    PyObject *future = module == NULL ? NULL : PyObject_GetAttrString(module, "Future");
+    PyObject *task = module == NULL ? NULL : PyObject_GetAttrString(module, "Task");
+    Py_XDECREF(module);
+    text_pending = PyUnicode_InternFromString("PENDING");
+    text_finished = PyUnicode_InternFromString("FINISHED");
+    text_cancelled = PyUnicode_InternFromString("CANCELLED");
+    return future != NULL && task != NULL && text_pending != NULL && text_finished != NULL &&
+           text_cancelled != NULL && find(&state_of, future, "_state") &&
+           find(&exception_of, future, "_exception") && find(&waiter_of, task, "_fut_waiter") &&
+           find(&must_cancel_of, task, "_must_cancel") && find(&logs_of, future, "_log_traceback");
+}
+
+/* A new reference; NULL without an exception: it has no such attribute. */
+static inline PyObject *read_attribute(const struct reader *reader, PyObject *object) {
+    PyObject *value = reader->get != NULL && PyObject_TypeCheck(object, reader->type)
+                          ? reader->get(object, reader->closure)
+                          : PyObject_GetAttr(object, reader->name);
+    if (value == NULL) {
+        PyErr_Clear();
+    }
+    return value;
+}
+
+static bool is_text(PyObject *object, PyObject *text) {
+    return object == text || (object != NULL && PyUnicode_Check(object) &&
+                              PyUnicode_Compare(object, text) == 0);
+}
+
+enum bz_py_state bz_py_future_state(PyObject *future) {
+    PyObject *state = read_attribute(&state_of, future);
+    enum bz_py_state found = is_text(state, text_pending)     ? BZ_PY_PENDING
+                             : is_text(state, text_finished)  ? BZ_PY_FINISHED
+                             : is_text(state, text_cancelled) ? BZ_PY_CANCELLED
+                                                              : BZ_PY_UNKNOWN;
+    Py_XDECREF(state);
+    return found;
+}
+
+enum bz_status bz_py_future_outcome(PyObject *future) {
+    if (bz_py_future_state(future) == BZ_PY_CANCELLED) {
+        return BZ_CANCELLED;
+    }
+    PyObject *exception = read_attribute(&exception_of, future);
+    bool has_failed = exception != NULL && exception != Py_None;
+    Py_XDECREF(exception);
+    return has_failed ? BZ_FAILED : BZ_OK;
+}
+
+static bool is_true(const struct reader *reader, PyObject *object) {
+    PyObject *value = read_attribute(reader, object);
+    Py_XDECREF(value);
+    return value == Py_True;
+}
+
+bool bz_py_task_must_cancel(PyObject *task) {
+    return is_true(&must_cancel_of, task);
+}
+
+bool bz_py_future_is_unretrieved(PyObject *future) {
+    return is_true(&logs_of, future);
+}
+
+PyObject *bz_py_task_waiter(PyObject *task) {
+    PyObject *future = read_attribute(&waiter_of, task);
+    if (future == Py_None) {
+        Py_CLEAR(future);
+    }
+    return future;
+}

@@ -1,0 +1,151 @@
+/* Handle: a callback that is to run. Only the queues of a loop hold what can run, and a run that
+ * ends empties them, so the garbage collector need not know handles. */
+#include "tools/python/native/native.h"
+
+#include <string.h>
+
+PyTypeObject *bz_py_handle_type;
+
+/* Handles to use again. */
+#define SPARE_MAX 256u
+static struct bz_py_handle *spare[SPARE_MAX];
+static uint32_t spare_count;
+
+void bz_py_handle_drop(struct bz_py_handle *handle) {
+    Py_CLEAR(handle->callback);
+    for (uint32_t index = 0; index < BZ_PY_FEW_ARGS; index++) {
+        Py_CLEAR(handle->few[index]);
+    }
+    Py_CLEAR(handle->args);
+    Py_CLEAR(handle->context);
+    handle->task = NULL;
+}
+
+static void handle_dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    bz_py_handle_drop((struct bz_py_handle *)self);
+    if (spare_count < SPARE_MAX) {
+        spare[spare_count++] = (struct bz_py_handle *)self;
+    } else {
+        PyObject_Free(self);
+    }
+    Py_DECREF(type);
+}
+
+static bool set_args(struct bz_py_handle *handle, PyObject *const *args, Py_ssize_t count) {
+    handle->count = count;
+    if (count <= BZ_PY_FEW_ARGS) {
+        for (Py_ssize_t index = 0; index < count; index++) {
+            Py_INCREF(args[index]);
+            handle->few[index] = args[index];
+        }
+        return true;
+    }
+    handle->args = PyTuple_New(count);
+    for (Py_ssize_t index = 0; handle->args != NULL && index < count; index++) {
+        Py_INCREF(args[index]);
+        PyTuple_SET_ITEM(handle->args, index, args[index]);
+    }
+    return handle->args != NULL;
+}
+
+struct bz_py_handle *bz_py_handle_new(PyObject *callback, PyObject *const *args, Py_ssize_t count,
+                                      PyObject *context) {
+    PyObject *block = spare_count > 0 ? (PyObject *)spare[--spare_count]
+                                      : PyObject_Malloc(sizeof(struct bz_py_handle));
+    if (block == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    struct bz_py_handle *handle = (struct bz_py_handle *)PyObject_Init(block, bz_py_handle_type);
+    memset((char *)handle + sizeof(PyObject), 0, sizeof *handle - sizeof(PyObject));
+    Py_INCREF(callback);
+    handle->callback = callback;
+    if (context != NULL && context != Py_None) {
+        Py_INCREF(context);
+        handle->context = context;
+    } else {
+        handle->context = PyContext_CopyCurrent();
+    }
+    if (handle->context == NULL || !set_args(handle, args, count)) {
+        Py_DECREF(handle);
+        return NULL;
+    }
+    return handle;
+}
+
+bool bz_py_handle_call(const struct bz_py_handle *handle) {
+    PyObject *context = handle->context;
+    PyObject *const *args =
+        handle->args == NULL ? handle->few : ((PyTupleObject *)handle->args)->ob_item;
+    if (PyContext_Enter(context) != 0) {
+        return false;
+    }
+    PyObject *result = PyObject_Vectorcall(handle->callback, args, (size_t)handle->count, NULL);
+    bool is_ok = result != NULL;
+    Py_XDECREF(result);
+    if (is_ok) {
+        return PyContext_Exit(context) == 0;
+    }
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    (void)PyContext_Exit(context);
+    PyErr_Restore(type, value, traceback);
+    return false;
+}
+
+static PyObject *handle_cancel(PyObject *self, PyObject *unused) {
+    struct bz_py_handle *handle = (struct bz_py_handle *)self;
+    (void)unused;
+    if (!handle->is_cancelled) {
+        handle->is_cancelled = true;
+        bz_py_loop_note_cancelled(handle);
+        bz_py_handle_drop(handle);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *handle_cancelled(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return PyBool_FromLong(((struct bz_py_handle *)self)->is_cancelled);
+}
+
+static PyObject *handle_when(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return PyFloat_FromDouble((double)((struct bz_py_handle *)self)->when_ns / 1e9);
+}
+
+static PyObject *handle_context(PyObject *self, PyObject *unused) {
+    PyObject *context = ((struct bz_py_handle *)self)->context;
+    (void)unused;
+    context = context == NULL ? Py_None : context;
+    Py_INCREF(context);
+    return context;
+}
+
+static PyMethodDef methods[] = {
+    {"cancel", handle_cancel, METH_NOARGS, "Cancels the callback."},
+    {"cancelled", handle_cancelled, METH_NOARGS, "Whether it was cancelled."},
+    {"when", handle_when, METH_NOARGS, "When it is due, on the loop's clock, in seconds."},
+    {"get_context", handle_context, METH_NOARGS, "The context in which it runs."},
+    {0},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_dealloc, handle_dealloc},
+    {Py_tp_methods, methods},
+    {0, NULL},
+};
+
+static PyType_Spec spec = {
+    .name = "buzzer._native.Handle",
+    .basicsize = sizeof(struct bz_py_handle),
+    .flags = Py_TPFLAGS_DEFAULT,
+    .slots = slots,
+};
+
+bool bz_py_handle_init(PyObject *module) {
+    bz_py_handle_type = (PyTypeObject *)PyType_FromSpec(&spec);
+    return bz_py_handle_type != NULL &&
+           PyModule_AddObjectRef(module, "Handle", (PyObject *)bz_py_handle_type) == 0;
+}

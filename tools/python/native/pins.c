@@ -1,0 +1,310 @@
+/* What would make two runs differ, or would leave the simulation, while a run goes on: clocks and
+ * random numbers are those of the run; threads, processes, sockets and time.sleep() are refused.
+ *
+ * A function of the interpreter is replaced in its definition, so that those who imported it before
+ * are pinned, too. Between runs everything is as it was. */
+#include <string.h>
+
+#include "tools/python/native/native.h"
+
+#define EPOCH_S 1000000000 /* what the system's clock shows when a run begins: 9 September 2001 */
+
+/* --- the clocks ------------------------------------------------------------------------------- */
+
+/* What a function was before. */
+static PyCFunction real_time, real_time_ns, real_monotonic, real_monotonic_ns, real_perf,
+    real_perf_ns, real_process, real_process_ns, real_thread, real_thread_ns, real_sleep,
+    real_localtime, real_gmtime, real_utcnow, real_urandom, real_random, real_bits, real_now,
+    real_exit, real_seed;
+
+static PyObject *seconds(uint64_t from_s) {
+    uint64_t now_ns = bz_py_current->now_ns;
+    return PyFloat_FromDouble((double)(from_s + now_ns / 1000000000u) +
+                              (double)(now_ns % 1000000000u) / 1e9);
+}
+
+static PyObject *nanoseconds(uint64_t from_s) {
+    return PyLong_FromUnsignedLongLong(from_s * 1000000000u + bz_py_current->now_ns);
+}
+
+#define CLOCK(name, value)                                                                         \
+    static PyObject *pinned_##name(PyObject *self, PyObject *args) {                               \
+        return bz_py_current == NULL ? real_##name(self, args) : (value);                          \
+    }
+
+CLOCK(time, seconds(EPOCH_S))
+CLOCK(time_ns, nanoseconds(EPOCH_S))
+CLOCK(monotonic, seconds(0))
+CLOCK(monotonic_ns, nanoseconds(0))
+CLOCK(perf, seconds(0))
+CLOCK(perf_ns, nanoseconds(0))
+CLOCK(process, seconds(0))
+CLOCK(process_ns, nanoseconds(0))
+CLOCK(thread, seconds(0))
+CLOCK(thread_ns, nanoseconds(0))
+
+/* gmtime() and localtime() of now. */
+static PyObject *date_of(PyCFunction real, PyObject *self, PyObject *args) {
+    if (bz_py_current == NULL || PyTuple_GET_SIZE(args) > 0) {
+        return real(self, args);
+    }
+    PyObject *now = seconds(EPOCH_S);
+    PyObject *all = now == NULL ? NULL : PyTuple_Pack(1, now);
+    PyObject *date = all == NULL ? NULL : real(self, all);
+    Py_XDECREF(now);
+    Py_XDECREF(all);
+    return date;
+}
+
+static PyObject *pinned_localtime(PyObject *self, PyObject *args) {
+    return date_of(real_localtime, self, args);
+}
+
+static PyObject *pinned_gmtime(PyObject *self, PyObject *args) {
+    return date_of(real_gmtime, self, args);
+}
+
+static PyObject *pinned_utcnow(PyObject *type, PyObject *args) {
+    return bz_py_current == NULL ? real_utcnow(type, args)
+                                 : PyObject_CallMethod(type, "utcfromtimestamp", "N",
+                                                       seconds(EPOCH_S));
+}
+
+/* datetime.now(tz=None) */
+static PyObject *pinned_now(PyObject *type, PyObject *const *args, Py_ssize_t count,
+                            PyObject *names) {
+    typedef PyObject *(*fast_function)(PyObject *, PyObject *const *, Py_ssize_t, PyObject *);
+    Py_ssize_t all = count + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
+    if (bz_py_current == NULL || all > 1) {
+        return ((fast_function)(void (*)(void))real_now)(type, args, count, names);
+    }
+    return PyObject_CallMethod(type, "fromtimestamp", "NO", seconds(EPOCH_S),
+                               all == 0 ? Py_None : args[0]);
+}
+
+static PyObject *pinned_sleep(PyObject *self, PyObject *argument) {
+    return bz_py_current == NULL
+               ? real_sleep(self, argument)
+               : bz_py_loop_refuse(bz_py_current, "time.sleep() stops the whole loop: use "
+                                                  "asyncio.sleep(), which takes no real time");
+}
+
+/* --- random numbers --------------------------------------------------------------------------- */
+
+/* A seed that the strategy chooses, and the trace holds. */
+static uint64_t draw_seed(const char *label) {
+    return bz_judge_draw(bz_py_current->judge, label, UINT64_C(1) << 32u);
+}
+
+static bool is_pinned(void) {
+    return bz_py_current != NULL && bz_py_current->judge != NULL;
+}
+
+/* splitmix64 */
+static uint64_t next_word(void) {
+    uint64_t word = bz_py_current->chaos += UINT64_C(0x9e3779b97f4a7c15);
+    word = (word ^ word >> 30u) * UINT64_C(0xbf58476d1ce4e5b9);
+    word = (word ^ word >> 27u) * UINT64_C(0x94d049bb133111eb);
+    return word ^ word >> 31u;
+}
+
+static PyObject *pinned_urandom(PyObject *self, PyObject *argument) {
+    Py_ssize_t count = is_pinned() ? PyLong_AsSsize_t(argument) : -1;
+    PyErr_Clear();
+    if (count < 0) {
+        return real_urandom(self, argument);
+    }
+    if (bz_py_current->chaos == 0) {
+        bz_py_current->chaos = draw_seed("os.urandom") + 1;
+    }
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, count);
+    char *text = bytes == NULL ? NULL : PyBytes_AS_STRING(bytes);
+    for (Py_ssize_t index = 0; text != NULL && index < count; index += 8) {
+        uint64_t word = next_word();
+        size_t left = (size_t)(count - index);
+        memcpy(text + index, &word, left < sizeof word ? left : sizeof word);
+    }
+    return bytes;
+}
+
+static PyObject *shared_random; /* random._inst: that of the functions of the module */
+
+/* Before the first number of a run from the module random. False with an exception. */
+static bool seed_shared(PyObject *self) {
+    if (self != shared_random || !is_pinned() || bz_py_current->is_random_drawn) {
+        return true;
+    }
+    bz_py_current->is_random_drawn = true;
+    PyObject *result = PyObject_CallMethod(self, "seed", "K", draw_seed("random"));
+    Py_XDECREF(result);
+    return result != NULL;
+}
+
+static PyObject *pinned_random(PyObject *self, PyObject *args) {
+    return seed_shared(self) ? real_random(self, args) : NULL;
+}
+
+static PyObject *pinned_bits(PyObject *self, PyObject *argument) {
+    return seed_shared(self) ? real_bits(self, argument) : NULL;
+}
+
+/* Random(), which would take its seed from the system. random.Random.seed() passes its argument. */
+static PyObject *pinned_seed(PyObject *self, PyObject *argument) {
+    if (self == shared_random && is_pinned()) {
+        bz_py_current->is_random_drawn = true;
+    }
+    if (argument != Py_None || !is_pinned()) {
+        return real_seed(self, argument);
+    }
+    PyObject *seed = PyLong_FromUnsignedLongLong(draw_seed("random"));
+    PyObject *result = seed == NULL ? NULL : real_seed(self, seed);
+    Py_XDECREF(seed);
+    return result;
+}
+
+/* The same as a function of the kind METH_FASTCALL. */
+static PyObject *pinned_seed_fast(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+    typedef PyObject *(*fast_function)(PyObject *, PyObject *const *, Py_ssize_t);
+    fast_function real = (fast_function)(void (*)(void))real_seed;
+    if (self == shared_random && is_pinned()) {
+        bz_py_current->is_random_drawn = true;
+    }
+    if (!is_pinned() || count > 1 || (count == 1 && args[0] != Py_None)) {
+        return real(self, args, count);
+    }
+    PyObject *seed = PyLong_FromUnsignedLongLong(draw_seed("random"));
+    PyObject *result = seed == NULL ? NULL : real(self, &seed, 1);
+    Py_XDECREF(seed);
+    return result;
+}
+
+/* --- the end of the process ------------------------------------------------------------------- */
+
+static PyObject *pinned_exit(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                             PyObject *names) {
+    typedef PyObject *(*fast_function)(PyObject *, PyObject *const *, Py_ssize_t, PyObject *);
+    if (bz_py_current != NULL) {
+        bz_py_note_place();
+    }
+    return ((fast_function)(void (*)(void))real_exit)(self, args, count, names);
+}
+
+/* --- what is refused -------------------------------------------------------------------------- */
+
+#define NO_NETWORK "there is no simulated network: real input and output is refused"
+
+static const struct {
+    const char *event; /* of sys.audit() */
+    const char *sentence;
+} refused[] = {
+    {"socket.__new__", "a socket; " NO_NETWORK},
+    {"socket.getaddrinfo", "a look-up of a name; " NO_NETWORK},
+    {"socket.gethostbyname", "a look-up of a name; " NO_NETWORK},
+    {"subprocess.Popen", "another process: a simulation is one process"},
+    {"os.fork", "os.fork(): a simulation is one process"},
+    {"os.forkpty", "os.forkpty(): a simulation is one process"},
+    {"os.system", "os.system(): a simulation is one process"},
+    {"os.exec", "os.exec(): a simulation is one process"},
+    {"os.posix_spawn", "os.posix_spawn(): a simulation is one process"},
+    {"_thread.start_new_thread", "a thread: a simulation has one, or its order would be left to "
+                                 "the system"},
+    {"_thread.start_joinable_thread", "a thread: a simulation has one, or its order would be left "
+                                      "to the system"},
+};
+
+static int on_audit(const char *event, PyObject *args, void *context) {
+    (void)args;
+    (void)context;
+    if (bz_py_current == NULL) {
+        return 0;
+    }
+    for (size_t index = 0; index < sizeof refused / sizeof refused[0]; index++) {
+        if (strcmp(event, refused[index].event) == 0) {
+            bz_py_loop_refuse(bz_py_current, refused[index].sentence);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* --- installation ----------------------------------------------------------------------------- */
+
+#define FAST(function) ((PyCFunction)(void (*)(void))(function))
+
+static const struct pin {
+    const char *module;
+    const char *type; /* whose method it is; NULL: a function of the module */
+    const char *name;
+    int flags;
+    PyCFunction pinned;
+    PyCFunction *real;
+} pins[] = {
+    {"time", NULL, "time", METH_NOARGS, pinned_time, &real_time},
+    {"time", NULL, "time_ns", METH_NOARGS, pinned_time_ns, &real_time_ns},
+    {"time", NULL, "monotonic", METH_NOARGS, pinned_monotonic, &real_monotonic},
+    {"time", NULL, "monotonic_ns", METH_NOARGS, pinned_monotonic_ns, &real_monotonic_ns},
+    {"time", NULL, "perf_counter", METH_NOARGS, pinned_perf, &real_perf},
+    {"time", NULL, "perf_counter_ns", METH_NOARGS, pinned_perf_ns, &real_perf_ns},
+    {"time", NULL, "process_time", METH_NOARGS, pinned_process, &real_process},
+    {"time", NULL, "process_time_ns", METH_NOARGS, pinned_process_ns, &real_process_ns},
+    {"time", NULL, "thread_time", METH_NOARGS, pinned_thread, &real_thread},
+    {"time", NULL, "thread_time_ns", METH_NOARGS, pinned_thread_ns, &real_thread_ns},
+    {"time", NULL, "localtime", METH_VARARGS, pinned_localtime, &real_localtime},
+    {"time", NULL, "gmtime", METH_VARARGS, pinned_gmtime, &real_gmtime},
+    {"time", NULL, "sleep", METH_O, pinned_sleep, &real_sleep},
+    {"_datetime", "datetime", "utcnow", METH_NOARGS | METH_CLASS, pinned_utcnow, &real_utcnow},
+    {"_datetime", "datetime", "now", METH_FASTCALL | METH_KEYWORDS | METH_CLASS, FAST(pinned_now),
+     &real_now},
+    {"posix", NULL, "urandom", METH_O, pinned_urandom, &real_urandom},
+    {"posix", NULL, "_exit", METH_FASTCALL | METH_KEYWORDS, FAST(pinned_exit), &real_exit},
+    {"_random", "Random", "random", METH_NOARGS, pinned_random, &real_random},
+    {"_random", "Random", "getrandbits", METH_O, pinned_bits, &real_bits},
+    {"_random", "Random", "seed", METH_O, pinned_seed, &real_seed},
+    {"_random", "Random", "seed", METH_FASTCALL, FAST(pinned_seed_fast), &real_seed},
+};
+
+/* The definition of a function or a method in C; NULL: it is none. */
+static PyMethodDef *definition_of(const struct pin *pin) {
+    PyMethodDef *definition = NULL;
+    PyObject *module = PyImport_ImportModule(pin->module);
+    PyObject *holder = module == NULL || pin->type == NULL
+                           ? module
+                           : PyObject_GetAttrString(module, pin->type);
+    PyObject *dict = holder == NULL ? NULL : PyObject_GetAttrString(holder, "__dict__");
+    PyObject *function = dict == NULL ? NULL : PyMapping_GetItemString(dict, pin->name);
+    if (function != NULL && PyCFunction_Check(function)) {
+        definition = ((PyCFunctionObject *)function)->m_ml;
+    } else if (function != NULL && (Py_IS_TYPE(function, &PyMethodDescr_Type) ||
+                                    Py_IS_TYPE(function, &PyClassMethodDescr_Type))) {
+        definition = ((PyMethodDescrObject *)function)->d_method;
+    }
+    PyErr_Clear();
+    Py_XDECREF(function);
+    Py_XDECREF(dict);
+    if (holder != module) {
+        Py_XDECREF(holder);
+    }
+    Py_XDECREF(module);
+    return definition;
+}
+
+static bool find_shared_random(void) {
+    PyObject *module = PyImport_ImportModule("random");
+    shared_random = module == NULL ? NULL : PyObject_GetAttrString(module, "_inst");
+    Py_XDECREF(module);
+    return shared_random != NULL;
+}
+
+bool bz_py_pins_init(void) {
+    if (!find_shared_random()) {
+        return false;
+    }
+    for (size_t index = 0; index < sizeof pins / sizeof pins[0]; index++) {
+        PyMethodDef *definition = definition_of(&pins[index]);
+        if (definition != NULL && definition->ml_flags == pins[index].flags) {
+            *pins[index].real = definition->ml_meth;
+            definition->ml_meth = pins[index].pinned;
+        }
+    }
+    return PySys_AddAuditHook(on_audit, NULL) == 0;
+}

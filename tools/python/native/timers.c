@@ -1,0 +1,89 @@
+/* The timers of a loop: a heap with the very moves of the module heapq, which asyncio uses. So
+ * timers of one time come in the stock loop's order. */
+#include "tools/python/native/native.h"
+
+/* As asyncio.base_events: cancelled timers leave a heap of more than so many once they are more
+ * than half of it. Before, they leave it at its head. */
+#define SWEPT_FROM 100u
+
+static void sift_down(struct bz_py_handle **heap, uint32_t first, uint32_t place) {
+    struct bz_py_handle *item = heap[place];
+    while (place > first) {
+        uint32_t parent = (place - 1) / 2;
+        if (item->when_ns >= heap[parent]->when_ns) {
+            break;
+        }
+        heap[place] = heap[parent];
+        place = parent;
+    }
+    heap[place] = item;
+}
+
+static void sift_up(struct bz_py_handle **heap, uint32_t count, uint32_t place) {
+    struct bz_py_handle *item = heap[place];
+    uint32_t first = place;
+    uint32_t child = 2 * place + 1;
+    while (child < count) {
+        uint32_t right = child + 1;
+        if (right < count && heap[child]->when_ns >= heap[right]->when_ns) {
+            child = right;
+        }
+        heap[place] = heap[child];
+        place = child;
+        child = 2 * place + 1;
+    }
+    heap[place] = item;
+    sift_down(heap, first, place);
+}
+
+bool bz_py_timers_push(struct bz_py_loop *loop, struct bz_py_handle *handle) {
+    if (loop->heap_count == loop->heap_capacity &&
+        !bz_py_grow((void **)&loop->heap, &loop->heap_capacity, sizeof *loop->heap)) {
+        return false;
+    }
+    Py_INCREF(handle);
+    handle->loop = loop;
+    handle->is_armed = true;
+    loop->heap[loop->heap_count++] = handle;
+    sift_down(loop->heap, 0, loop->heap_count - 1);
+    return true;
+}
+
+struct bz_py_handle *bz_py_timers_pop(struct bz_py_loop *loop) {
+    struct bz_py_handle *first = loop->heap[0];
+    loop->heap[0] = loop->heap[--loop->heap_count];
+    if (loop->heap_count > 0) {
+        sift_up(loop->heap, loop->heap_count, 0);
+    }
+    first->loop = NULL;
+    first->is_armed = false;
+    return first;
+}
+
+static void rebuild(struct bz_py_loop *loop) {
+    uint32_t kept = 0;
+    for (uint32_t index = 0; index < loop->heap_count; index++) {
+        struct bz_py_handle *handle = loop->heap[index];
+        if (handle->is_cancelled) {
+            handle->loop = NULL;
+            Py_DECREF(handle);
+        } else {
+            loop->heap[kept++] = handle;
+        }
+    }
+    loop->heap_count = kept;
+    for (uint32_t place = kept / 2; place-- > 0;) { /* heapq.heapify() */
+        sift_up(loop->heap, kept, place);
+    }
+    loop->cancelled_timers = 0;
+}
+
+void bz_py_timers_sweep(struct bz_py_loop *loop) {
+    if (loop->heap_count > SWEPT_FROM && 2 * loop->cancelled_timers > loop->heap_count) {
+        rebuild(loop);
+    }
+    while (loop->heap_count > 0 && loop->heap[0]->is_cancelled) {
+        loop->cancelled_timers--;
+        Py_DECREF(bz_py_timers_pop(loop));
+    }
+}
