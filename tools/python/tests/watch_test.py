@@ -732,7 +732,7 @@ def main():
         if not only or test.__name__ in only:
             needs_cancels = test in (bad_lock, bad_own_event, bad_condition)
             checks.finds(oracles.split(), test, "--max-cancels", "2" if needs_cancels else "0",
-                         runs=40)
+                         runs=120)
     checks.end()
 
 
