@@ -23,7 +23,7 @@ def run(test, *arguments, runs=1000):
         if process == 0:
             with open(path, "w") as report:
                 os.dup2(report.fileno(), 1)
-            command = ["buzzer", "run", test.__name__, "--variant", VARIANT, "--runs", str(runs),
+            command = ["buzzer", "run", test.__name__, "--variant", VARIANT, *(["--runs", str(runs)] if runs else []),
                        "--json", "--out", folder, *arguments]
             try:
                 code = _native.main(command, [(test.__name__, "a test", test)], VARIANT, Loop)

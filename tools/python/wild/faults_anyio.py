@@ -46,27 +46,28 @@ async def anyio_limiter(sim):
             sim.spawn(group, borrows(), name=f"borrower-{number}")
 
 
-@anyio_fault("AN-1075", "anyio #1075", (4, 13), ["deadlock"], "anyio_condition")
+@anyio_fault("AN-1075", "anyio #1075", (4, 13), ["assertion"], "anyio_condition")
 async def anyio_condition(sim):
     condition = anyio.Condition()
-    notified = [0]
+    woken = []
 
-    async def waits():
+    async def waits(number):
         async with condition:
             await condition.wait()
+            woken.append(number)
 
     async with anyio.create_task_group() as group:
         for number in range(2):
-            sim.spawn(group, waits(), name=f"waiter-{number}")
-        while condition.statistics().tasks_waiting:
-            await anyio.sleep(0)
-        for _ in range(2):
-            await anyio.sleep(0)
-        while condition.statistics().tasks_waiting and notified[0] < 2:
-            async with condition:
-                condition.notify(condition.statistics().tasks_waiting and 1)
-                notified[0] += 1
-            await anyio.sleep(0)
+            sim.spawn(group, waits(number), name=f"waiter-{number}")
+        await anyio.sleep(1)
+        async with condition:
+            was_waiting = condition.statistics().tasks_waiting
+            condition.notify(1)
+        await anyio.sleep(1)
+        left = condition.statistics().tasks_waiting
+        sim.check(was_waiting < 2 or woken or left == 0,
+                  "one waiter was notified, none has returned, and another one sleeps on")
+        group.cancel_scope.cancel()
 
 
 @anyio_fault("AN-728", "anyio #728", (4, 4), ["assertion"], "anyio_stream")
@@ -80,38 +81,8 @@ async def anyio_stream(sim):
     async def all_receive():
         async with anyio.create_task_group() as group:
             sim.spawn(group, receives(), name="receiver")
-            await anyio.sleep(0)
+            await anyio.sleep(1)
             send.send_nowait("item")
     await all_receive()
     left = receive.statistics().current_buffer_used
-    sim.check(len(got) + left == 1, "an item was sent, and nobody has it")
-
-
-@anyio_fault("AN-646", "anyio #646", (4, 2), ["lost-wakeup", "deadlock", "assertion"],
-             "anyio_total_tokens")
-async def anyio_total_tokens(sim):
-    limiter = anyio.CapacityLimiter(1)
-
-    async def borrows():
-        async with limiter:
-            await anyio.sleep(0)
-
-    async def late():
-        try:
-            limiter.acquire_nowait()
-        except anyio.WouldBlock:
-            free = limiter.total_tokens - limiter.borrowed_tokens
-            waiting = limiter.statistics().tasks_waiting
-            sim.check(waiting == 0 or free <= 0 or waiting > was_waiting[0],
-                      f"{free} tokens are free, {waiting} tasks are told to wait")
-        else:
-            limiter.release()
-    was_waiting = [0]
-    async with anyio.create_task_group() as group:
-        for number in range(3):
-            sim.spawn(group, borrows(), name=f"borrower-{number}")
-        await anyio.sleep(0)
-        was_waiting[0] = limiter.statistics().tasks_waiting
-        limiter.total_tokens = 5
-        await anyio.sleep(0)
-        await late()
+    sim.check(got or left == 1, "an item was sent, and nobody has it")
