@@ -78,7 +78,7 @@ struct bz_py_loop {
     enum bz_status woken_status;
     PyObject *failed;     /* a list: tasks that ended with an exception */
     uint32_t steps_after; /* the end of the test */
-    uint64_t chaos; /* what os.urandom() and the like go on from; 0: nothing was drawn yet */
+    uint64_t chaos;       /* what os.urandom() and the like go on from; 0: nothing was drawn yet */
     bool is_random_drawn; /* the state of the module random */
     bool has_cancelled;   /* perhaps: a handle in `ready` was cancelled */
     bool is_debugged;

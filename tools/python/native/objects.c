@@ -167,8 +167,7 @@ static void add_condition(struct object *object, const char *name, const char *o
         return;
     }
     lock->is_checked = false;
-    object->condition =
-        bz_judge_add_condition_on(judge, name, permits_of(lock), claims, look);
+    object->condition = bz_judge_add_condition_on(judge, name, permits_of(lock), claims, look);
 }
 
 static void add_object(struct object *object, enum bz_primitive primitive, const char *name,
