@@ -712,7 +712,7 @@ def main():
     silent += [outlives_runs] if shared_lock else []
     faults = (barrier_plain, barrier_rounds)  # gh-155233: a cancel gives an index twice
     only = sys.argv[1:]
-    runs = int(os.environ.get("BUZZER_TEST_RUNS", "60"))
+    runs = int(os.environ.get("BUZZER_TEST_RUNS", "20"))
     for test in silent:
         if not only or test.__name__ in only:
             cancels = ("--max-cancels", "0" if test in faults else "3")
