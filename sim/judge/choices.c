@@ -122,6 +122,7 @@ uint32_t bz_judge_inject(struct bz_judge *judge) {
     const struct bz_cancel_candidate *victim = &judge->candidates[answer - 1];
     judge->cancels_left--;
     judge->step++;
+    judge->injected_step = judge->step;
     note_choice(judge, (struct bz_choice){.kind = BZ_CHOICE_CANCEL,
                                           .step = judge->step,
                                           .owner = victim->task,

@@ -67,7 +67,8 @@ struct bz_judge {
     uint32_t jump_gap;
     uint32_t point; /* cancel points since step point_step - 1 */
     uint32_t point_step;
-    uint32_t *draws; /* draws so far, by task */
+    uint32_t injected_step; /* the step of the last injected cancel; 0: none */
+    uint32_t *draws;        /* draws so far, by task */
     uint32_t draws_capacity;
     bool is_setup_fixed; /* no draw and no cancel since the run began */
     struct bz_cancel_candidate *candidates;

@@ -246,6 +246,7 @@ static __attribute__((hot, noinline)) void note_call(struct bz_judge *judge) {
     task->was_granted = false;
     task->object = event.object;
     task->cancelled_in_op = false;
+    task->may_answer = false;
     task->overtaken = 0;
     struct bz_shadow_object *object = bz_shadow_mark_dirty(shadow, event.object);
     ask(judge,
@@ -418,15 +419,21 @@ static void on_cancel(struct bz_judge *judge, struct bz_event *event) {
     }
     task->cancel_pending = true;
     task->cancels++;
+    bool is_by_loop = shadow->running == 0 && judge->injected_step != judge->step;
+    if (is_by_loop && (shadow->objects[task->object].claims & BZ_CLAIM_OWN_DEADLINES) != 0) {
+        task->may_answer = true;
+    }
     if (task->is_live) { /* it loses its place in the line */
         bz_shadow_leave_line(bz_shadow_mark_dirty(shadow, task->object), task);
     }
 }
 
-/* Taking back the last request also clears a mark; a future that was cancelled stays so. */
+/* Taking back the last request also clears a mark; a future that was cancelled stays so. What takes
+ * a request back inside an operation is a scope in there, which decides what becomes of it. */
 static void on_uncancel(struct bz_shadow_task *task, uint32_t requests_left) {
     bool is_on_its_way = task->phase == BZ_PHASE_SUSPENDED && task->await == BZ_AWAIT_CANCELLED;
     task->cancel_pending &= requests_left > 0 || is_on_its_way;
+    task->may_answer |= task->op != BZ_OP_NONE;
 }
 
 static void on_task_exit(struct bz_judge *judge, uint32_t id, enum bz_status status) {

@@ -112,21 +112,12 @@ void bz_judge_clears(struct bz_judge *judge, uint32_t number) {
 
 /* --- condition -------------------------------------------------------------------------------- */
 
-struct bz_judged_condition bz_judge_add_condition(struct bz_judge *judge, const char *name,
-                                                  const char *lock_name, uint32_t claims,
-                                                  const struct bz_introspection *look) {
-    /* Tasks that return from a wait take the lock without joining its line. */
-    uint32_t lock_claims =
-        claims & ~(BZ_CLAIM_FIFO | BZ_CLAIM_NO_PASSING | BZ_CLAIM_WORK_CONSERVING);
-    uint32_t lock =
-        bz_judge_add_object(judge, (struct bz_shadow_object){.name = lock_name,
-                                                             .kind = BZ_OBJECT_PERMITS,
-                                                             .primitive = BZ_PRIMITIVE_LOCK,
-                                                             .claims = lock_claims,
-                                                             .permits = 1,
-                                                             .is_counted = true,
-                                                             .is_owned = true,
-                                                             .never_stuck = true});
+/* Tasks that return from a wait take the lock without joining its line. */
+#define LOCK_CLAIMS (~(uint32_t)(BZ_CLAIM_FIFO | BZ_CLAIM_NO_PASSING | BZ_CLAIM_WORK_CONSERVING))
+
+static struct bz_judged_condition add_condition(struct bz_judge *judge, const char *name,
+                                                uint32_t lock, uint32_t claims,
+                                                const struct bz_introspection *look) {
     uint32_t object = bz_judge_add_object(
         judge, (struct bz_shadow_object){.name = name,
                                          .look = *looks(look),
@@ -135,6 +126,36 @@ struct bz_judged_condition bz_judge_add_condition(struct bz_judge *judge, const 
                                          .claims = claims,
                                          .counts_wakes = (claims & BZ_CLAIM_EXACT_NOTIFY) != 0});
     return (struct bz_judged_condition){.judge = judge, .object = object, .lock = lock};
+}
+
+struct bz_judged_condition bz_judge_add_condition(struct bz_judge *judge, const char *name,
+                                                  const char *lock_name, uint32_t claims,
+                                                  const struct bz_introspection *look) {
+    uint32_t lock =
+        bz_judge_add_object(judge, (struct bz_shadow_object){.name = lock_name,
+                                                             .kind = BZ_OBJECT_PERMITS,
+                                                             .primitive = BZ_PRIMITIVE_LOCK,
+                                                             .claims = claims & LOCK_CLAIMS,
+                                                             .permits = 1,
+                                                             .is_counted = true,
+                                                             .is_owned = true,
+                                                             .never_stuck = true});
+    return add_condition(judge, name, lock, claims, look);
+}
+
+struct bz_judged_condition bz_judge_add_condition_on(struct bz_judge *judge, const char *name,
+                                                     uint32_t lock, uint32_t claims,
+                                                     const struct bz_introspection *look) {
+    if (bz_judge_knows(judge, lock)) {
+        struct bz_shadow_object *object = bz_judge_shadow_object(judge, lock);
+        object->look = shows_nothing;
+        object->claims &= LOCK_CLAIMS;
+        object->is_strict = false;
+        object->refines = false;
+        object->never_stuck = true;
+        bz_judge_settle(judge);
+    }
+    return add_condition(judge, name, lock, claims, look);
 }
 
 /* The wait gives the lock back, and takes it again. */
@@ -300,6 +321,14 @@ void bz_judge_enters_scope(struct bz_judge *judge, struct bz_judged_scope *scope
 
 void bz_judge_entered_scope(const struct bz_judged_scope *scope, enum bz_status status) {
     bz_judge_answers(scope->judge, 0, BZ_OP_RUN, status, 1u << BZ_OK);
+}
+
+void bz_judge_leaves_scope(struct bz_judged_scope *scope, uint32_t cancelling) {
+    const struct bz_judge *judge = scope->judge;
+    const struct bz_shadow_task *task = &judge->shadow.tasks[judge->shadow.running];
+    uint32_t requests = task->cancels - scope->cancels;
+    uint32_t left = cancelling > scope->cancelling ? cancelling - scope->cancelling : 0;
+    scope->taken_back = requests > left ? requests - left : 0;
 }
 
 void bz_judge_left_scope(struct bz_judged_scope *scope, enum bz_status body, enum bz_status status,

@@ -79,6 +79,13 @@ struct bz_judged_condition {
 
 #define BZ_NOTIFY_ALL UINT32_MAX
 
+/* A condition on a lock that is an object already, and may have other conditions. As tasks that
+ * return from a wait take the lock without joining its line, the lock is judged by less from now
+ * on: as that of bz_judge_add_condition(). Nobody may be inside an operation on it. */
+struct bz_judged_condition bz_judge_add_condition_on(struct bz_judge *judge, const char *name,
+                                                     uint32_t lock, uint32_t claims,
+                                                     const struct bz_introspection *look);
+
 struct bz_judged_condition bz_judge_add_condition(struct bz_judge *judge, const char *name,
                                                   const char *lock_name, uint32_t claims,
                                                   const struct bz_introspection *look);
@@ -203,6 +210,9 @@ struct bz_judged_scope {
 void bz_judge_enters_scope(struct bz_judge *judge, struct bz_judged_scope *scope,
                            struct bz_judged_scope *outer, uint64_t due_ns, uint32_t cancelling);
 void bz_judge_entered_scope(const struct bz_judged_scope *scope, enum bz_status status);
+/* Right before the exit, where others than judged scopes may have taken requests back inside:
+ * `cancelling` is the task's count then. The caller may have changed `due_ns` meanwhile. */
+void bz_judge_leaves_scope(struct bz_judged_scope *scope, uint32_t cancelling);
 void bz_judge_left_scope(struct bz_judged_scope *scope, enum bz_status body, enum bz_status status,
                          uint32_t cancelling);
 

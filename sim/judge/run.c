@@ -114,6 +114,7 @@ void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *s
     judge->step = 0;
     judge->point = 0;
     judge->point_step = 0;
+    judge->injected_step = 0;
     judge->cancels_left =
         judge->config.cancel_windows == 0 || !has_strategy ? 0 : judge->config.cancels_max;
     judge->cancel_gap =

@@ -86,8 +86,17 @@ struct bz_permit_view {
 /* Queue: a waiver, not a promise. Items come out in any order. */
 #define BZ_CLAIM_UNORDERED_ITEMS 0x100u
 
+/* A waiver, not a promise. An operation may end with BZ_FAILED, an exception of its own, also where
+ * a cancel was delivered inside. */
+#define BZ_CLAIM_MAY_FAIL 0x200u
+
+/* A waiver, not a promise. An operation may cancel its own task at a deadline, and answer that as
+ * it likes: a cancel that comes from a timer or a callback during the operation need not come out
+ * of it. */
+#define BZ_CLAIM_OWN_DEADLINES 0x400u
+
 /* All of the above; a plug-in with another bit is refused. */
-#define BZ_CLAIMS_ALL 0x1ffu
+#define BZ_CLAIMS_ALL 0x7ffu
 
 BZ_END_DECLS
 

@@ -17,6 +17,13 @@ static inline bool cancel_delivered_is_odd(bool was_cancelled, enum bz_status st
                          : status == BZ_CANCELLED;
 }
 
+/* An exception of the operation's own, which it may have. */
+static inline bool cancel_delivered_fails(const struct bz_judge *judge,
+                                          const struct bz_moment *moment) {
+    return moment->status == BZ_FAILED &&
+           bz_claims(bz_judge_shadow_object(judge, moment->object), BZ_CLAIM_MAY_FAIL);
+}
+
 static inline bool cancel_delivered_suspects(const struct bz_judge *judge,
                                              const struct bz_moment *moment) {
     const struct bz_shadow_task *task = &judge->shadow.tasks[moment->task];
@@ -33,6 +40,10 @@ static inline void cancel_delivered_judges(struct bz_judge *judge, const struct 
     const char *status = bz_status_word(moment->status);
     char name[BZ_NAME_BYTES];
     char what[sizeof(struct bz_label) + 32] = "an operation";
+    bool is_late = moment->kind == BZ_MOMENT_RETURN && !moment->is_at_once;
+    if (is_late && (task->may_answer || cancel_delivered_fails(judge, moment))) {
+        return;
+    }
     bz_judge_task_name(judge, moment->task, name, sizeof name);
     if (moment->object != 0) {
         snprintf(what, sizeof what, "%s of '%s'", bz_op_name(op),

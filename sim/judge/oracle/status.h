@@ -41,6 +41,9 @@ static inline uint32_t status_allowed(const struct bz_judge *judge,
             judge->shadow.tasks[moment->task].next_step) {
         allowed |= 1u << BZ_TIMED_OUT;
     }
+    if (bz_claims(bz_judge_shadow_object(judge, moment->object), BZ_CLAIM_MAY_FAIL)) {
+        allowed |= 1u << BZ_FAILED;
+    }
     if (judge->config.memory_was_refused != NULL &&
         judge->config.memory_was_refused(judge->config.source)) {
         allowed |= 1u << BZ_NO_MEMORY;

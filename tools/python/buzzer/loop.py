@@ -13,6 +13,7 @@ import warnings
 import weakref
 
 from buzzer import _native, where
+from buzzer import watch as _watch
 from buzzer.sim import Sim
 
 NO_NETWORK = "there is no simulated network: real input and output is refused"
@@ -65,6 +66,10 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         self._handler = None
         self._helpers = set()
         self._numbers = itertools.count(1)
+        self._spawns = False  # the next task may be cancelled from outside
+        self._objects = {}  # id of a watched primitive: it, and what tells the judge
+        self._object_names = {}
+        self._scopes = {}  # task: the watched timeout scope that it is in
         self._old_hooks = None
 
     # --- a run -----------------------------------------------------------------------------
@@ -87,7 +92,6 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
                                       f"{type(coro).__name__}")
             return
         self._main = self.create_task(coro, name="test")
-        self._protect(self._main.number)
 
     def _prepare_process(self):
         """The garbage collector would come at any time: here, it comes at fixed times."""
@@ -127,6 +131,10 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         if left:
             self._close(left)
         asyncio._set_running_loop(None)
+        self._scopes.clear()
+        for primitive, _ in self._objects.values():
+            _watch.restore(primitive)
+        self._objects.clear()
         vars(asyncio.tasks).pop("set", None)
         sys.set_asyncgen_hooks(*self._old_hooks)
         Loop._runs += 1
@@ -167,6 +175,19 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
             self.call_exception_handler({"message": f"Exception in callback {callback!r}",
                                          "exception": exception})
 
+    # --- watched primitives ------------------------------------------------------------------
+
+    def _watch(self, primitive, judged):
+        self._objects[id(primitive)] = (primitive, judged)
+
+    def _watched(self, primitive):
+        return self._objects.get(id(primitive), (None, None))[1]
+
+    def _object_name(self, kind):
+        """"lock", "lock-2" and so on."""
+        number = self._object_names[kind] = self._object_names.get(kind, 0) + 1
+        return kind if number == 1 else f"{kind}-{number}"
+
     # --- asyncio.AbstractEventLoop -----------------------------------------------------------
 
     def create_task(self, coro, *, name=None, context=None, **others):
@@ -175,8 +196,13 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
                          "could not order it")
         name = f"task-{next(self._numbers)}" if name is None else str(name)
         if context is None:
-            return _native.Task(coro, loop=self, name=name)
-        return _native.Task(coro, loop=self, name=name, context=context)
+            task = _native.Task(coro, loop=self, name=name)
+        else:
+            task = _native.Task(coro, loop=self, name=name, context=context)
+        if not self._spawns:
+            self._protect(task.number)
+        self._spawns = False
+        return task
 
     def call_later(self, delay, callback, *args, context=None):
         return self._call_at_ns(self.now_ns + _nanoseconds(delay), callback, *args,

@@ -8,20 +8,27 @@ class Sim:
         self._permits = permits or {}  # by the name of the object
 
     def watch(self, primitive, **about):
-        """Tells the judge of what the program does with a primitive; returns it."""
+        """Tells the judge of what the program does with a primitive; returns it.
+
+        See buzzer.watch.watch() for kind=, name=, claims= and the rest."""
         if about.get("permits") is None and about.get("name") in self._permits:
             about["permits"] = self._permits[about["name"]]
         return _watch.watch(self._loop, primitive, **about)
 
     def spawn(self, group, coro, *, name=None):
-        """Creates a task that may be cancelled from outside, in a group or (None) alone."""
-        if group is None:
-            task = self._loop.create_task(coro, name=name)
-        elif name is None:
-            task = group.create_task(coro)
-        else:
-            task = group.create_task(coro, name=name)
-        return task
+        """Creates a task into which cancels may be injected, and into no other.
+
+        group   asyncio.TaskGroup, or another with create_task(); a task group of anyio or another
+                with start_soon(); None: the task stands alone"""
+        self._loop._spawns = True
+        try:
+            if group is None:
+                return self._loop.create_task(coro, name=name)
+            if not hasattr(group, "create_task"):
+                return group.start_soon(lambda: coro, name=name)
+            return group.create_task(coro, **({} if name is None else {"name": name}))
+        finally:
+            self._loop._spawns = False
 
     def background(self, coro, *, name=None):
         """Creates a task that may be left behind at the end, such as a server."""

@@ -16,7 +16,7 @@ struct acquire {
     PyObject_HEAD PyObject *object;
     PyObject *coroutine; /* the real one */
     bool has_begun;
-    bool is_over;
+    bool is_told; /* and not over */
 };
 
 static PyTypeObject *wrapped_type;
@@ -26,16 +26,20 @@ static PyObject *text_throw, *text_close, *text_send;
 
 /* --- what is awaited -------------------------------------------------------------------------- */
 
-static void begin(struct acquire *acquire) {
+/* False with an exception. */
+static bool begin(struct acquire *acquire) {
     if (!acquire->has_begun) {
+        int is_told = bz_py_object_acquires(acquire->object);
         acquire->has_begun = true;
-        bz_py_object_acquires(acquire->object);
+        acquire->is_told = is_told > 0;
+        return is_told >= 0;
     }
+    return true;
 }
 
 static void finish(struct acquire *acquire, enum bz_status status) {
-    if (acquire->has_begun && !acquire->is_over) {
-        acquire->is_over = true;
+    if (acquire->is_told) {
+        acquire->is_told = false;
         bz_py_object_acquired(acquire->object, status);
     }
 }
@@ -63,7 +67,10 @@ static PyObject *passed_on(struct acquire *acquire, PyObject *yielded) {
 #if PY_VERSION_HEX >= 0x030a0000
 static PySendResult acquire_am_send(PyObject *self, PyObject *value, PyObject **result) {
     struct acquire *acquire = (struct acquire *)self;
-    begin(acquire);
+    if (!begin(acquire)) {
+        *result = NULL;
+        return PYGEN_ERROR;
+    }
     PySendResult outcome = PyIter_Send(acquire->coroutine, value, result);
     if (outcome == PYGEN_RETURN) {
         finish(acquire, BZ_OK);
@@ -76,7 +83,9 @@ static PySendResult acquire_am_send(PyObject *self, PyObject *value, PyObject **
 
 static PyObject *acquire_send(PyObject *self, PyObject *value) {
     struct acquire *acquire = (struct acquire *)self;
-    begin(acquire);
+    if (!begin(acquire)) {
+        return NULL;
+    }
     return passed_on(acquire,
                      PyObject_CallMethodObjArgs(acquire->coroutine, text_send, value, NULL));
 }
@@ -139,7 +148,7 @@ static PyObject *acquire_new(PyObject *object, PyObject *coroutine) {
     acquire->object = object;
     acquire->coroutine = coroutine;
     acquire->has_begun = false;
-    acquire->is_over = false;
+    acquire->is_told = false;
     PyObject_GC_Track(acquire);
     return (PyObject *)acquire;
 }
@@ -208,15 +217,20 @@ static PyObject *call_acquire(PyObject *self, PyObject *unused) {
 static PyObject *call_release(PyObject *self, PyObject *unused) {
     const struct wrapped *wrapped = (const struct wrapped *)self;
     (void)unused;
-    bz_py_object_releases(wrapped->object);
-    PyObject *result = PyObject_CallNoArgs(wrapped->method);
+    int is_told = bz_py_object_releases(wrapped->object);
+    PyObject *result = is_told < 0 ? NULL : PyObject_CallNoArgs(wrapped->method);
+    if (is_told <= 0) {
+        return result;
+    }
     if (result != NULL) {
         bz_py_object_released(wrapped->object, BZ_OK);
         return result;
     }
+    bool is_refused = PyErr_ExceptionMatches(PyExc_RuntimeError) != 0 ||
+                      PyErr_ExceptionMatches(PyExc_ValueError) != 0;
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    bz_py_object_released(wrapped->object, BZ_NOT_HELD);
+    bz_py_object_released(wrapped->object, is_refused ? BZ_NOT_HELD : BZ_FAILED);
     PyErr_Restore(type, value, traceback);
     return NULL;
 }

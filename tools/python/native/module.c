@@ -318,12 +318,16 @@ static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "_nativ
 
 PyMODINIT_FUNC PyInit__native(void);
 PyMODINIT_FUNC PyInit__native(void) {
-    PyObject *module = PyModule_Create(&definition);
+    /* Before its part in C: that one alone, asyncio would do without it. */
+    PyObject *asyncio = PyImport_ImportModule("asyncio");
+    PyObject *module = asyncio == NULL ? NULL : PyModule_Create(&definition);
+    Py_XDECREF(asyncio);
     was_refused = bz_shared_alloc(sizeof *was_refused);
     bz_cli_was_refused = was_refused;
     if (module == NULL || was_refused == NULL || !bz_py_names_init() || !bz_py_futures_init() ||
         !bz_py_handle_init(module) || !bz_py_loop_init(module) || !bz_py_task_init(module) ||
-        !bz_py_acquire_init() || !bz_py_objects_init(module) || !bz_py_pins_init()) {
+        !bz_py_acquire_init() || !bz_py_objects_init(module) || !bz_py_scopes_init(module) ||
+        !bz_py_pins_init()) {
         Py_XDECREF(module);
         return NULL;
     }

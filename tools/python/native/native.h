@@ -52,6 +52,7 @@ struct bz_py_handle {
 struct bz_py_owner {
     uint32_t timers;
     uint32_t callbacks;
+    const void *inside; /* the watched object in whose method it is; NULL: none */
 };
 
 struct bz_py_loop {
@@ -115,6 +116,7 @@ bool bz_py_handle_init(PyObject *module);
 bool bz_py_task_init(PyObject *module);
 bool bz_py_loop_init(PyObject *module);
 bool bz_py_objects_init(PyObject *module);
+bool bz_py_scopes_init(PyObject *module);
 bool bz_py_acquire_init(void);
 bool bz_py_pins_init(void);
 
@@ -158,10 +160,11 @@ bool bz_py_grow(void **array, uint32_t *capacity, size_t entry_bytes);
 PyObject *bz_py_wrap_acquire(PyObject *object, PyObject *method);
 PyObject *bz_py_wrap_release(PyObject *object, PyObject *method);
 
-/* Of an Object of objects.c. */
-void bz_py_object_acquires(PyObject *object);
+/* Of an Object of objects.c. 1: the call is told. 0: it is part of another call of the object, and
+ * its return is not told either. -1: an exception. */
+int bz_py_object_acquires(PyObject *object);
 void bz_py_object_acquired(PyObject *object, enum bz_status status);
-void bz_py_object_releases(PyObject *object);
+int bz_py_object_releases(PyObject *object);
 void bz_py_object_released(PyObject *object, enum bz_status status);
 
 /* --- handles and timers ----------------------------------------------------------------------- */

@@ -13,6 +13,8 @@ struct object {
     bool keeps_promised; /* semaphore: _value counts a permit until its waiter resumes */
     bool has_value;      /* a semaphore, not a lock */
     bool has_stock_locked;
+    bool is_checked;            /* only its own methods change its level */
+    uint64_t left;              /* its level, when a method returned last */
     struct bz_permit_view seen; /* last */
     uint8_t answers[512];       /* of the stock locked(), see is_locked(); 0: not known */
     struct bz_judged_wakes wakes;
@@ -29,6 +31,11 @@ static struct bz_judge *judge_of(const struct object *object) {
     return object->loop->judge;
 }
 
+/* The lock of a condition is acquired and released as permits are. */
+static uint32_t permits_of(const struct object *object) {
+    return object->kind == CONDITION ? object->condition.lock : object->number;
+}
+
 /* --- looking into asyncio's own --------------------------------------------------------------- */
 
 static PyObject *text_value, *text_locked_flag, *text_waiters, *text_locked, *text_getters,
@@ -41,6 +48,12 @@ static uint64_t number_at(PyObject *target, PyObject *name) {
     PyErr_Clear();
     Py_XDECREF(value);
     return number;
+}
+
+/* Permits, less those that were promised if the object counts so. */
+static uint64_t level_of(const struct object *object) {
+    return object->has_value ? number_at(object->target, text_value)
+                             : number_at(object->target, text_locked_flag) == 0;
 }
 
 /* The futures of its waiters, by state. */
@@ -65,11 +78,9 @@ static void view_permits(void *instance, struct bz_permit_view *view) {
     struct object *object = instance;
     *view = (struct bz_permit_view){0};
     count_waiters(object->target, text_waiters, view);
-    if (object->has_value) {
-        view->level = number_at(object->target, text_value);
-        view->level += object->keeps_promised ? 0 : view->woken;
-    } else {
-        view->level = number_at(object->target, text_locked_flag) == 0;
+    view->level = level_of(object);
+    if (object->has_value && !object->keeps_promised) {
+        view->level += view->woken;
     }
     object->seen = *view;
 }
@@ -146,15 +157,29 @@ static bool find_primitive(const char *name, enum bz_primitive *primitive) {
     return false;
 }
 
+/* A condition, on a lock of its own or on one that is watched already. */
+static void add_condition(struct object *object, const char *name, const char *other_name,
+                          uint32_t claims, struct object *lock,
+                          const struct bz_introspection *look) {
+    struct bz_judge *judge = judge_of(object);
+    if (lock == NULL) {
+        object->condition = bz_judge_add_condition(judge, name, other_name, claims, look);
+        return;
+    }
+    lock->is_checked = false;
+    object->condition = bz_judge_add_condition_on(judge, name, permits_of(lock), claims, look);
+}
+
 static void add_object(struct object *object, enum bz_primitive primitive, const char *name,
                        const char *other_name, uint32_t claims, uint64_t size,
-                       enum bz_queue_order order) {
+                       enum bz_queue_order order, struct object *lock) {
     struct bz_judge *judge = judge_of(object);
     bool shows = object->target != NULL;
     bool is_permits = primitive < BZ_PERMIT_PRIMITIVES;
+    bool asks = (claims & BZ_CLAIM_LOCKED_EXACT) != 0;
     struct bz_introspection look = {.instance = object,
                                     .view = shows && is_permits ? view_permits : NULL,
-                                    .locked = shows && is_permits ? is_locked : NULL,
+                                    .locked = shows && is_permits && asks ? is_locked : NULL,
                                     .queued = shows && !is_permits ? queued : NULL};
     switch (primitive) {
     case BZ_PRIMITIVE_EVENT:
@@ -163,7 +188,7 @@ static void add_object(struct object *object, enum bz_primitive primitive, const
         break;
     case BZ_PRIMITIVE_CONDITION:
         object->kind = CONDITION;
-        object->condition = bz_judge_add_condition(judge, name, other_name, claims, &look);
+        add_condition(object, name, other_name, claims, lock, &look);
         object->number = object->condition.object;
         break;
     case BZ_PRIMITIVE_BARRIER:
@@ -185,18 +210,23 @@ static void add_object(struct object *object, enum bz_primitive primitive, const
     }
 }
 
-/* Object(loop, primitive, name, other_name, claims, size, order, target) */
+/* Object(loop, primitive, name, other_name, claims, size, order, target, lock, is_checked) */
 static int object_init(PyObject *self, PyObject *args, PyObject *kwargs) {
     struct object *object = (struct object *)self;
     const char *primitive_name;
-    PyObject *loop, *name, *other_name, *target;
+    PyObject *loop, *name, *other_name, *target, *lock;
+    int is_checked;
     enum bz_primitive primitive;
     unsigned claims, order;
     unsigned long long size;
     (void)kwargs;
-    if (!PyArg_ParseTuple(args, "O!sUUIKIO", bz_py_loop_type, &loop, &primitive_name, &name,
-                          &other_name, &claims, &size, &order, &target) ||
+    if (!PyArg_ParseTuple(args, "O!sUUIKIOOp", bz_py_loop_type, &loop, &primitive_name, &name,
+                          &other_name, &claims, &size, &order, &target, &lock, &is_checked) ||
         !find_primitive(primitive_name, &primitive)) {
+        return -1;
+    }
+    if (lock != Py_None && !PyObject_TypeCheck(lock, object_type)) {
+        PyErr_SetString(PyExc_TypeError, "the lock is no watched object");
         return -1;
     }
     const char *text = bz_py_name(name);
@@ -217,7 +247,10 @@ static int object_init(PyObject *self, PyObject *args, PyObject *kwargs) {
         PyErr_SetString(PyExc_RuntimeError, "the run is over");
         return -1;
     }
-    add_object(object, primitive, text, other, claims, size, (enum bz_queue_order)order);
+    add_object(object, primitive, text, other, claims, size, (enum bz_queue_order)order,
+               lock == Py_None ? NULL : (struct object *)lock);
+    object->is_checked = is_checked != 0 && object->target != NULL;
+    object->left = object->is_checked ? level_of(object) : 0;
     return 0;
 }
 
@@ -239,10 +272,101 @@ static void object_dealloc(PyObject *self) {
     Py_DECREF(type);
 }
 
+/* --- inside a method -------------------------------------------------------------------------- */
+/* A method of a watched object may call others of that object, and a condition its lock: that is
+ * how it works, and only the outer call is told. */
+
+static const void **inside(const struct object *object) {
+    return &object->loop->owners[bz_judge_running(judge_of(object))].inside;
+}
+
+static bool is_of(const struct object *outer, const struct object *inner) {
+    bool is_lock = outer->kind == CONDITION && (inner->kind == CONDITION || inner->kind == PERMITS);
+    return outer == inner || (is_lock && permits_of(outer) == permits_of(inner));
+}
+
+static bool is_as_left(const struct object *object) {
+    if (!object->is_checked || level_of(object) == object->left) {
+        return true;
+    }
+    PyErr_Format(PyExc_RuntimeError,
+                 "'%s' has changed without a watched call: some object has kept a method of it "
+                 "from before sim.watch(), as asyncio.Condition(lock) does; watch it first",
+                 bz_judge_object_name(judge_of(object), object->number));
+    return false;
+}
+
+/* 1: the call is told. 0: it is not, as part of another one, or after the run. -1: an exception. */
+static int enters(struct object *object) {
+    if (judge_of(object) == NULL) {
+        return 0;
+    }
+    const void **place = inside(object);
+    const struct object *outer = *place;
+    if (outer == NULL) {
+        if (!is_as_left(object)) {
+            return -1;
+        }
+        *place = object;
+        return 1;
+    }
+    if (is_of(outer, object)) {
+        return 0;
+    }
+    PyErr_Format(PyExc_RuntimeError,
+                 "'%s' is used inside a method of '%s': watch one of the two, not both",
+                 bz_judge_object_name(judge_of(object), object->number),
+                 bz_judge_object_name(judge_of(object), outer->number));
+    return -1;
+}
+
+/* False: the call was not told, so its return is not. */
+static bool leaves(struct object *object) {
+    if (judge_of(object) == NULL || *inside(object) != object) {
+        return false;
+    }
+    *inside(object) = NULL;
+    object->left = object->is_checked ? level_of(object) : 0;
+    return true;
+}
+
+static bool status_of(PyObject *argument, enum bz_status *status) {
+    *status = (enum bz_status)PyLong_AsLong(argument);
+    return PyErr_Occurred() == NULL;
+}
+
 /* --- what the program does with it ------------------------------------------------------------ */
 
-/* A call without argument, and one with a status; nothing once the run is over. */
+/* The call of a method: whether it is told. */
 #define CALL(name, statement)                                                                      \
+    static PyObject *object_##name(PyObject *self, PyObject *unused) {                             \
+        struct object *object = (struct object *)self;                                             \
+        struct bz_judge *judge = judge_of(object);                                                 \
+        int is_told = enters(object);                                                              \
+        (void)unused;                                                                              \
+        if (is_told > 0) {                                                                         \
+            statement;                                                                             \
+        }                                                                                          \
+        (void)judge;                                                                               \
+        return is_told < 0 ? NULL : PyBool_FromLong(is_told);                                      \
+    }
+/* Its return, with a status. */
+#define RETURN(name, statement)                                                                    \
+    static PyObject *object_##name(PyObject *self, PyObject *argument) {                           \
+        struct object *object = (struct object *)self;                                             \
+        struct bz_judge *judge = judge_of(object);                                                 \
+        enum bz_status status;                                                                     \
+        if (!status_of(argument, &status)) {                                                       \
+            return NULL;                                                                           \
+        }                                                                                          \
+        if (leaves(object)) {                                                                      \
+            statement;                                                                             \
+        }                                                                                          \
+        (void)judge;                                                                               \
+        Py_RETURN_NONE;                                                                            \
+    }
+/* What has happened. */
+#define TELL(name, statement)                                                                      \
     static PyObject *object_##name(PyObject *self, PyObject *unused) {                             \
         struct object *object = (struct object *)self;                                             \
         struct bz_judge *judge = judge_of(object);                                                 \
@@ -252,49 +376,35 @@ static void object_dealloc(PyObject *self) {
         }                                                                                          \
         Py_RETURN_NONE;                                                                            \
     }
-#define RETURN(name, statement)                                                                    \
-    static PyObject *object_##name(PyObject *self, PyObject *argument) {                           \
-        struct object *object = (struct object *)self;                                             \
-        struct bz_judge *judge = judge_of(object);                                                 \
-        enum bz_status status = (enum bz_status)PyLong_AsLong(argument);                           \
-        if (PyErr_Occurred()) {                                                                    \
-            return NULL;                                                                           \
-        }                                                                                          \
-        if (judge != NULL) {                                                                       \
-            statement;                                                                             \
-        }                                                                                          \
-        Py_RETURN_NONE;                                                                            \
-    }
 
-/* The lock of a condition is acquired and released as permits are. */
-static uint32_t permits_of(const struct object *object) {
-    return object->kind == CONDITION ? object->condition.lock : object->number;
-}
-
-void bz_py_object_acquires(PyObject *self) {
-    const struct object *object = (const struct object *)self;
-    if (judge_of(object) != NULL) {
+int bz_py_object_acquires(PyObject *self) {
+    struct object *object = (struct object *)self;
+    int is_told = enters(object);
+    if (is_told > 0) {
         bz_judge_acquires(judge_of(object), permits_of(object));
     }
+    return is_told;
 }
 
 void bz_py_object_acquired(PyObject *self, enum bz_status status) {
-    const struct object *object = (const struct object *)self;
-    if (judge_of(object) != NULL) {
+    struct object *object = (struct object *)self;
+    if (leaves(object)) {
         bz_judge_acquired(judge_of(object), permits_of(object), status);
     }
 }
 
-void bz_py_object_releases(PyObject *self) {
-    const struct object *object = (const struct object *)self;
-    if (judge_of(object) != NULL) {
+int bz_py_object_releases(PyObject *self) {
+    struct object *object = (struct object *)self;
+    int is_told = enters(object);
+    if (is_told > 0) {
         bz_judge_releases(judge_of(object), permits_of(object));
     }
+    return is_told;
 }
 
 void bz_py_object_released(PyObject *self, enum bz_status status) {
-    const struct object *object = (const struct object *)self;
-    if (judge_of(object) != NULL) {
+    struct object *object = (struct object *)self;
+    if (leaves(object)) {
         bz_judge_released(judge_of(object), permits_of(object), status);
     }
 }
@@ -314,20 +424,25 @@ RETURN(released, bz_judge_released(judge, permits_of(object), status))
 CALL(waits, bz_judge_waits(judge, object->number))
 RETURN(waited, bz_judge_waited(judge, object->number, status))
 CALL(sets, object->wakes = bz_judge_sets(judge, object->number))
-CALL(set, bz_judge_set(judge, object->number, object->wakes))
-CALL(clears, bz_judge_clears(judge, object->number))
+RETURN(set, bz_judge_set(judge, object->number, object->wakes))
+TELL(clears, bz_judge_clears(judge, object->number))
 CALL(condition_waits, bz_judge_condition_waits(&object->condition))
 CALL(condition_misuses, bz_judge_condition_misuses(&object->condition))
 RETURN(condition_misused, bz_judge_condition_misused(&object->condition, status))
 RETURN(notified, bz_judge_notified(&object->condition, object->wakes, status))
-CALL(aborts, bz_judge_barrier_breaks(&object->barrier, BZ_OP_ABORT))
-CALL(resets, bz_judge_barrier_breaks(&object->barrier, BZ_OP_RESET))
-CALL(tries, bz_judge_tries(&object->queue))
-CALL(gets, bz_judge_gets(&object->queue))
+TELL(aborts, bz_judge_barrier_breaks(&object->barrier, BZ_OP_ABORT))
+TELL(resets, bz_judge_barrier_breaks(&object->barrier, BZ_OP_RESET))
 CALL(says_done, bz_judge_says_done(&object->queue))
 RETURN(said_done, bz_judge_said_done(&object->queue, status))
-RETURN(shuts_down, bz_judge_shuts_down(&object->queue, status != 0))
-RETURN(shut_down, bz_judge_shut_down(&object->queue, status != 0))
+
+/* Of the lock of a condition, or of permits. */
+static PyObject *object_holders(PyObject *self, PyObject *unused) {
+    struct object *object = (struct object *)self;
+    struct bz_judge *judge = judge_of(object);
+    (void)unused;
+    return PyLong_FromUnsignedLongLong(judge == NULL ? 0
+                                                     : bz_judge_holders(judge, permits_of(object)));
+}
 
 static PyObject *object_condition_waited(PyObject *self, PyObject *args) {
     struct object *object = (struct object *)self;
@@ -335,7 +450,7 @@ static PyObject *object_condition_waited(PyObject *self, PyObject *args) {
     if (!PyArg_ParseTuple(args, "pi", &is_held, &status)) {
         return NULL;
     }
-    if (judge_of(object) != NULL) {
+    if (leaves(object)) {
         bz_judge_condition_waited(&object->condition, is_held != 0, (enum bz_status)status);
     }
     Py_RETURN_NONE;
@@ -345,24 +460,23 @@ static PyObject *object_condition_waited(PyObject *self, PyObject *args) {
 static PyObject *object_notifies(PyObject *self, PyObject *argument) {
     struct object *object = (struct object *)self;
     long count = PyLong_AsLong(argument);
-    if (PyErr_Occurred()) {
-        return NULL;
-    }
-    if (judge_of(object) != NULL) {
+    int is_told = PyErr_Occurred() ? -1 : enters(object);
+    if (is_told > 0) {
         object->wakes =
             bz_judge_notifies(&object->condition, count < 0 ? BZ_NOTIFY_ALL : (uint32_t)count);
     }
-    Py_RETURN_NONE;
+    return is_told < 0 ? NULL : PyBool_FromLong(is_told);
 }
 
-/* barrier_waits(): what barrier_waited() is to be given. */
+/* barrier_waits(): what barrier_waited() is to be given; None: the call is not told. */
 static PyObject *object_barrier_waits(PyObject *self, PyObject *unused) {
     struct object *object = (struct object *)self;
-    struct bz_judged_pass pass = {0};
+    int is_told = enters(object);
     (void)unused;
-    if (judge_of(object) != NULL) {
-        pass = bz_judge_barrier_waits(&object->barrier);
+    if (is_told <= 0) {
+        return is_told < 0 ? NULL : Py_BuildValue("");
     }
+    struct bz_judged_pass pass = bz_judge_barrier_waits(&object->barrier);
     return Py_BuildValue("II", pass.steps, pass.breaks);
 }
 
@@ -375,21 +489,24 @@ static PyObject *object_barrier_waited(PyObject *self, PyObject *args) {
     if (!PyArg_ParseTuple(args, "(II)Ii", &pass.steps, &pass.breaks, &index, &status)) {
         return NULL;
     }
-    if (judge_of(object) != NULL) {
+    if (leaves(object)) {
         bz_judge_barrier_waited(&object->barrier, pass, index, (enum bz_status)status);
     }
     Py_RETURN_NONE;
 }
 
-/* puts(priority): the number of the item, which put() is to be given. */
-static PyObject *object_puts(PyObject *self, PyObject *argument) {
+/* puts(is_try): the number of the item, which put() is to be given; 0: the call is not told. */
+static PyObject *object_puts(PyObject *self, PyObject *is_try) {
     struct object *object = (struct object *)self;
-    long long priority = PyLong_AsLongLong(argument);
-    if (PyErr_Occurred()) {
-        return NULL;
+    int is_told = enters(object);
+    uint32_t value = 0;
+    if (is_told > 0) {
+        if (is_try == Py_True) {
+            bz_judge_tries(&object->queue);
+        }
+        value = bz_judge_puts(&object->queue, 0);
     }
-    return PyLong_FromUnsignedLong(
-        judge_of(object) == NULL ? 0 : bz_judge_puts(&object->queue, priority));
+    return is_told < 0 ? NULL : PyLong_FromUnsignedLong(value);
 }
 
 static PyObject *object_put(PyObject *self, PyObject *args) {
@@ -399,10 +516,23 @@ static PyObject *object_put(PyObject *self, PyObject *args) {
     if (!PyArg_ParseTuple(args, "Ii", &value, &status)) {
         return NULL;
     }
-    if (judge_of(object) != NULL) {
+    if (leaves(object)) {
         bz_judge_put(&object->queue, value, (enum bz_status)status);
     }
     Py_RETURN_NONE;
+}
+
+/* gets(is_try) */
+static PyObject *object_gets(PyObject *self, PyObject *is_try) {
+    struct object *object = (struct object *)self;
+    int is_told = enters(object);
+    if (is_told > 0) {
+        if (is_try == Py_True) {
+            bz_judge_tries(&object->queue);
+        }
+        bz_judge_gets(&object->queue);
+    }
+    return is_told < 0 ? NULL : PyBool_FromLong(is_told);
 }
 
 static PyObject *object_got(PyObject *self, PyObject *args) {
@@ -412,8 +542,52 @@ static PyObject *object_got(PyObject *self, PyObject *args) {
     if (!PyArg_ParseTuple(args, "Ki", &value, &status)) {
         return NULL;
     }
-    if (judge_of(object) != NULL) {
+    if (leaves(object)) {
         bz_judge_got(&object->queue, value, (enum bz_status)status);
+    }
+    Py_RETURN_NONE;
+}
+
+/* joins(): what joined() is to be given. */
+static PyObject *object_joins(PyObject *self, PyObject *unused) {
+    struct object *object = (struct object *)self;
+    struct bz_judged_join join = {0};
+    (void)unused;
+    if (judge_of(object) != NULL) {
+        join = bz_judge_joins(&object->queue);
+    }
+    return Py_BuildValue("Ii", join.cancels, join.was_pending);
+}
+
+/* joined(join, status) */
+static PyObject *object_joined(PyObject *self, PyObject *args) {
+    struct object *object = (struct object *)self;
+    struct bz_judged_join join;
+    int was_pending, status;
+    if (!PyArg_ParseTuple(args, "(Ii)i", &join.cancels, &was_pending, &status)) {
+        return NULL;
+    }
+    join.was_pending = was_pending != 0;
+    if (judge_of(object) != NULL) {
+        bz_judge_joined(&object->queue, join, (enum bz_status)status);
+    }
+    Py_RETURN_NONE;
+}
+
+/* shuts_down(is_immediate): whether it is told. */
+static PyObject *object_shuts_down(PyObject *self, PyObject *is_immediate) {
+    struct object *object = (struct object *)self;
+    int is_told = enters(object);
+    if (is_told > 0) {
+        bz_judge_shuts_down(&object->queue, PyObject_IsTrue(is_immediate) == 1);
+    }
+    return is_told < 0 ? NULL : PyBool_FromLong(is_told);
+}
+
+static PyObject *object_shut_down(PyObject *self, PyObject *is_immediate) {
+    struct object *object = (struct object *)self;
+    if (leaves(object)) {
+        bz_judge_shut_down(&object->queue, PyObject_IsTrue(is_immediate) == 1);
     }
     Py_RETURN_NONE;
 }
@@ -427,10 +601,11 @@ static PyMethodDef methods[] = {
     METHOD(acquired, METH_O),
     METHOD(releases, METH_NOARGS),
     METHOD(released, METH_O),
+    METHOD(holders, METH_NOARGS),
     METHOD(waits, METH_NOARGS),
     METHOD(waited, METH_O),
     METHOD(sets, METH_NOARGS),
-    METHOD(set, METH_NOARGS),
+    METHOD(set, METH_O),
     METHOD(clears, METH_NOARGS),
     METHOD(condition_waits, METH_NOARGS),
     METHOD(condition_waited, METH_VARARGS),
@@ -442,11 +617,12 @@ static PyMethodDef methods[] = {
     METHOD(resets, METH_NOARGS),
     METHOD(barrier_waits, METH_NOARGS),
     METHOD(barrier_waited, METH_VARARGS),
-    METHOD(tries, METH_NOARGS),
     METHOD(puts, METH_O),
     METHOD(put, METH_VARARGS),
-    METHOD(gets, METH_NOARGS),
+    METHOD(gets, METH_O),
     METHOD(got, METH_VARARGS),
+    METHOD(joins, METH_NOARGS),
+    METHOD(joined, METH_VARARGS),
     METHOD(says_done, METH_NOARGS),
     METHOD(said_done, METH_O),
     METHOD(shuts_down, METH_O),

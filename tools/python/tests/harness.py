@@ -1,0 +1,74 @@
+"""Runs tests under Buzzer, each session in a process of its own, and says what was found."""
+import json
+import os
+import platform
+import sys
+import tempfile
+import traceback
+import warnings
+
+from buzzer import _native
+from buzzer.loop import Loop
+
+warnings.simplefilter("ignore", RuntimeWarning)  # of tasks cancelled before they began
+sys.unraisablehook = lambda unraisable: None  # from what a run leaves behind
+VARIANT = f"python-{platform.python_version()}"
+
+
+def run(test, *arguments, runs=1000):
+    """The report of `buzzer run` for one test; None if there is none (see standard error)."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "report.json")
+        process = os.fork()
+        if process == 0:
+            with open(path, "w") as report:
+                os.dup2(report.fileno(), 1)
+            command = ["buzzer", "run", test.__name__, "--variant", VARIANT, *(["--runs", str(runs)] if runs else []),
+                       "--json", "--out", folder, *arguments]
+            try:
+                code = _native.main(command, [(test.__name__, "a test", test)], VARIANT, Loop)
+            except BaseException:
+                traceback.print_exc()
+                code = 70
+            sys.stdout.flush()
+            os._exit(code)
+        os.waitpid(process, 0)
+        with open(path) as report:
+            text = report.read()
+    return json.loads(text) if text else None
+
+
+def finding(report):
+    """The first violation of a report; None."""
+    return report["violations"][0] if report["violations"] else None
+
+
+class Checks:
+    """Counts what holds and what does not."""
+
+    def __init__(self):
+        self.failed = 0
+        self.count = 0
+
+    def check(self, condition, text):
+        self.count += 1
+        if not condition:
+            self.failed += 1
+            print(f"FAILED: {text}", file=sys.stderr)
+
+    def silent(self, test, *arguments, runs=1000):
+        report = run(test, "--no-shrink", *arguments, runs=runs)
+        found = report and finding(report)
+        self.check(report is not None and found is None and report["runs"] == runs,
+                   f"{test.__name__} finds nothing: {found or report}")
+        return report
+
+    def finds(self, oracles, test, *arguments, runs=1000):
+        report = run(test, "--no-shrink", "--keep-going", *arguments, runs=runs)
+        found = [one for one in report["violations"] if one["oracle"] in oracles] if report else []
+        self.check(found, f"{test.__name__} finds {' or '.join(oracles)}: {report}")
+        return found[0] if found else None
+
+    def end(self):
+        print(f"{self.count - self.failed} of {self.count} checks hold")
+        sys.exit(1 if self.failed else 0)

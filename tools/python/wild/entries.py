@@ -1,0 +1,17 @@
+"""The faults that are looked for in the real libraries: one entry for each."""
+import sys
+
+FAULTS = []
+
+
+def fault(name, issue, versions, oracles, program, *, since=(0,), until=(99,), of="asyncio"):
+    """Registers a test; `program` is the stand-alone program that shows the same.
+
+    since, until: the interpreters that have it (asyncio's own); of: whose fault it is"""
+    def register(test):
+        test.name, test.issue, test.versions, test.oracles = name, issue, versions, oracles
+        test.program, test.of = program, of
+        test.is_here = since <= sys.version_info[:3] < until
+        FAULTS.append(test)
+        return test
+    return register

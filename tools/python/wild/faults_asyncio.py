@@ -1,0 +1,219 @@
+"""Programs on which the faults of asyncio show. Each is correct but for what it shows; a fault is
+found by an oracle, or by a check of the program's own."""
+import asyncio
+
+from buzzer.watch import Claim
+from entries import fault
+
+LOCK = Claim.FIFO | Claim.LOCKED_EXACT | Claim.REFUSES_MISUSE | Claim.WAKE_IS_GRANT
+SEMAPHORE = LOCK | Claim.NO_PASSING | Claim.WORK_CONSERVING
+
+
+async def together(sim, *coroutines):
+    await asyncio.wait([sim.spawn(None, coro) for coro in coroutines])
+
+
+async def hold(permits):
+    async with permits:
+        await asyncio.sleep(0)
+
+
+@fault("LOCK-LOCKED-WINDOW", "gh-138121", "3.4 to 3.15", ["locked-definition"], "locked_window")
+async def lock_locked_window(sim):
+    lock = sim.watch(asyncio.Lock(), claims=LOCK)
+    await together(sim, hold(lock), hold(lock))
+
+
+@fault("SEM-ONE-WAKE", "gh-111693", "3.10.8 to 3.12", ["work-conserving"], "one_wake",
+       until=(3, 13), since=(3, 10, 8))
+async def semaphore_one_wake(sim):
+    semaphore = sim.watch(asyncio.Semaphore(0), claims=SEMAPHORE)
+
+    async def gives():
+        for _ in range(3):
+            semaphore.release()
+
+    async def takes():
+        await semaphore.acquire()
+    await together(sim, takes(), gives(), takes(), takes())
+
+
+@fault("SEM-FLAG-STUCK", "gh-90155, gh-97545", "3.9.12 to 3.9.25, 3.10.4 to 3.10.7",
+       ["lost-wakeup", "deadlock"], "flag_stuck", until=(3, 10))
+async def semaphore_flag_stuck(sim):
+    semaphore = sim.watch(asyncio.Semaphore(1))
+    await together(sim, *(hold(semaphore) for _ in range(3)))
+
+
+@fault("BOUNDED-STRANGER", "not known to us as a report", "3.10.8 to 3.15", ["misuse"],
+       "bounded_stranger", since=(3, 10, 8))
+async def bounded_stranger(sim):
+    """The program is wrong: a stranger releases. One turn later every version accepts that."""
+    semaphore = sim.watch(asyncio.BoundedSemaphore(1))
+
+    async def stranger():
+        await asyncio.sleep(0)
+        try:
+            semaphore.release()
+        except ValueError:
+            pass
+
+    async def patient():
+        try:
+            await hold(semaphore)
+        except ValueError:
+            pass
+    await together(sim, patient(), patient(), stranger())
+
+
+@fault("COND-NOTIFY-LOST", "gh-112202", "3.4 to 3.12", ["lost-notification"], "notify_lost",
+       until=(3, 13))
+async def condition_notify_lost(sim):
+    condition = sim.watch(asyncio.Condition())
+
+    async def waits():
+        async with condition:
+            await condition.wait()
+
+    async def notifies():
+        async with condition:
+            condition.notify(1)
+    await together(sim, waits(), waits(), notifies(), notifies())
+
+
+@fault("BAR-DUP-INDEX", "gh-155233", "3.11 to 3.15", ["barrier-round"], "barrier_index",
+       since=(3, 11))
+async def barrier_dup_index(sim):
+    barrier = sim.watch(asyncio.Barrier(3))
+
+    async def meets():
+        await barrier.wait()
+    await together(sim, *(meets() for _ in range(4)))
+
+
+@fault("Q-BARGE", "gh-83055, by documented choice", "3.5.1 to 3.15", ["fifo"], "queue_barge")
+async def queue_barge(sim):
+    queue = sim.watch(asyncio.Queue(1), claims=Claim.FIFO | Claim.TAKES_AT_RETURN)
+
+    async def puts(item):
+        await queue.put(item)
+
+    async def gets():
+        for _ in range(3):
+            await queue.get()
+    await together(sim, puts(1), puts(2), puts(3), gets())
+
+
+@fault("WF-SWALLOW", "gh-86296", "3.8.18 to 3.11", ["assertion"], "wait_for_swallow",
+       until=(3, 12))
+async def wait_for_swallow(sim):
+    async def quick():
+        await asyncio.sleep(0)
+
+    async def waits():
+        was_cancelled[0] = False
+        await asyncio.wait_for(quick(), 1)
+        sim.check(not was_cancelled[0], "wait_for() returned although its task was cancelled")
+
+    async def cancels(task):
+        await asyncio.sleep(0)
+        was_cancelled[0] = task.cancel()
+    was_cancelled = [False]
+    task = asyncio.ensure_future(waits())
+    await asyncio.wait([task, asyncio.ensure_future(cancels(task))])
+    if not task.cancelled():
+        task.result()
+
+
+@fault("TASK-STALE-MUST-CANCEL", "gh-116720", "3.11, 3.12", ["assertion"], "stale_must_cancel",
+       since=(3, 11), until=(3, 13))
+async def task_stale_must_cancel(sim):
+    async def takes_back():
+        task = asyncio.current_task()
+        task.cancel()
+        task.uncancel()
+        try:
+            await asyncio.sleep(0)
+        except asyncio.CancelledError:
+            sim.check(task.cancelling() > 0, "a request was delivered that was taken back")
+    await asyncio.ensure_future(takes_back())
+
+
+@fault("TG-EXTERNAL-SWALLOW", "gh-116720", "3.11, 3.12", ["assertion"], "group_swallow",
+       since=(3, 11), until=(3, 13))
+async def group_swallows_outside_cancel(sim):
+    async def fails():
+        await asyncio.sleep(0)
+        raise KeyError
+
+    async def body():
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(fails())
+                await asyncio.sleep(5)
+        except BaseExceptionGroup:
+            if asyncio.current_task().cancelling():
+                await asyncio.sleep(0)
+                sim.check(False, "the body goes on after a cancel from outside")
+
+    async def cancels(task):
+        await asyncio.sleep(0)
+        task.cancel()
+    task = asyncio.ensure_future(body())
+    await asyncio.wait([task, asyncio.ensure_future(cancels(task))])
+
+
+@fault("TO-ZERO-SWALLOW", "gh-134471", "3.11.3 to 3.15", ["cancel-count"],
+       "timeout_swallow", since=(3, 11, 3))
+async def timeout_swallows_earlier_cancel(sim):
+    async def body():
+        asyncio.current_task().cancel()
+        try:
+            async with sim.watch(asyncio.timeout(0)):
+                await asyncio.sleep(5)
+        except TimeoutError:
+            pass
+    await asyncio.wait([asyncio.ensure_future(body())])
+
+
+@fault("TO-BASELINE", "gh-102780", "3.11.0 to 3.11.2", ["cancel-count"], "timeout_baseline",
+       since=(3, 11), until=(3, 11, 3))
+async def timeout_in_cancel_handler(sim):
+    async def body():
+        try:
+            await asyncio.sleep(5)
+        except asyncio.CancelledError:
+            try:
+                async with sim.watch(asyncio.timeout(1)):
+                    await asyncio.sleep(5)
+            except TimeoutError:
+                pass
+            raise
+    task = asyncio.ensure_future(body())
+    await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait([task])
+
+
+def leaves_by_close(sim, permits):
+    async def test():
+        await permits.acquire()
+        waiter = permits.acquire()  # driven by hand
+        waiter.send(None)
+        second = sim.spawn(None, hold(permits))
+        await asyncio.sleep(0)
+        permits.release()
+        waiter.close()
+        await asyncio.wait([second])
+    return test()
+
+
+@fault("LOCK-NONCANCEL-EXIT", "PR 5466", "all", ["deadlock"], "lock_close")
+async def lock_noncancel_exit(sim):
+    await leaves_by_close(sim, asyncio.Lock())
+
+
+@fault("SEM-NONCANCEL-EXIT", "no issue known", "3.10.8 to 3.15", ["deadlock"], "semaphore_close",
+       since=(3, 10, 8))
+async def semaphore_noncancel_exit(sim):
+    await leaves_by_close(sim, asyncio.Semaphore(1))
