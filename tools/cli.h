@@ -78,8 +78,8 @@ void bz_cli_note(const char *name, const char *message);
  * because the test does what no simulation can follow. NULL: nobody tells. */
 extern const bool *bz_cli_was_refused;
 
-/* Prints "NAME: message" to stderr, as one line, and returns `code`, but BZ_EXIT_USAGE for BZ_EXIT_INTERNAL if a
- * run was refused. */
+/* Prints "NAME: message" to stderr, as one line, and returns `code`, but BZ_EXIT_USAGE for
+ * BZ_EXIT_INTERNAL if a run was refused. */
 int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

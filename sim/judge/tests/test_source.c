@@ -129,7 +129,7 @@ Test(source, late_object) {
     bz_judge_acquires(judge, late);
     bz_judge_acquired(judge, late, BZ_OK);
     cr_assert(eq(int, bz_judge_verdict(judge), BZ_RUN_VIOLATED));
-    cr_expect(eq(str, (char *)(uintptr_t)bz_judge_violation(judge)->oracle, "mutual-exclusion"));
+    cr_expect(strcmp(bz_judge_violation(judge)->oracle, "mutual-exclusion") == 0);
     bz_judge_destroy(judge);
 }
 
@@ -141,7 +141,7 @@ Test(source, rename_and_protect) {
     bz_judge_rename(judge, 1, "other");
     bz_judge_protect(judge, 1);
     bz_judge_protect(judge, 2);
-    cr_expect(eq(str, (char *)(uintptr_t)bz_judge_task_name(judge, 1, name, sizeof name), "other"));
+    cr_expect(strcmp(bz_judge_task_name(judge, 1, name, sizeof name), "other") == 0);
     suspend(judge);
     for (unsigned point = 0; point < 1000; point++) {
         cr_assert(eq(u32, bz_judge_cancel(judge), 0));
