@@ -86,8 +86,11 @@ struct bz_permit_view {
 /* Queue: a waiver, not a promise. Items come out in any order. */
 #define BZ_CLAIM_UNORDERED_ITEMS 0x100u
 
+/* Queue: a waiver, not a promise. Items of equal priority come out in any order. */
+#define BZ_CLAIM_UNORDERED_TIES 0x200u
+
 /* All of the above; a plug-in with another bit is refused. */
-#define BZ_CLAIMS_ALL 0x1ffu
+#define BZ_CLAIMS_ALL 0x3ffu
 
 BZ_END_DECLS
 
