@@ -72,6 +72,7 @@ struct interpreter {
     struct object *objects;
     struct runner *children; /* by number - 1 */
     struct bz_task *tasks[BZ_SCRIPT_TASKS_MAX];
+    const struct bz_script_watch *watch; /* NULL: nobody watches */
 };
 
 static enum bz_status run_ops(struct runner *runner, uint32_t from, uint32_t to);
@@ -305,6 +306,10 @@ static enum bz_status run_ops(struct runner *runner, uint32_t from, uint32_t to)
     const struct bz_script_op *ops = runner->interpreter->script->ops;
     for (uint32_t index = from; index < to; index += 1u + ops[index].span) {
         enum bz_status status = run_op(runner, index);
+        const struct bz_script_watch *watch = runner->interpreter->watch;
+        if (watch != NULL) {
+            watch->returned(watch->context, index, status);
+        }
         if (status == BZ_OK || is_answer(status)) {
             continue;
         }
@@ -435,6 +440,34 @@ static bool read_file(uint64_t *file, const struct bz_variant *variant, const ch
 
 static size_t print(const void *state, char *text, size_t text_bytes) {
     return bz_script_print(((const struct interpreter *)state)->script, text, text_bytes);
+}
+
+const struct bz_script *bz_script_of(const void *state) {
+    return ((const struct interpreter *)state)->script;
+}
+
+/* Each kind of instrumented object has it at another place. */
+const void *bz_script_instance(const void *state, uint32_t object) {
+    const struct interpreter *interpreter = state;
+    const struct object *entry = &interpreter->objects[object];
+    switch ((enum bz_primitive)interpreter->script->objects[object].primitive) {
+    case BZ_PRIMITIVE_EVENT:
+        return entry->event.instance;
+    case BZ_PRIMITIVE_CONDITION:
+        return entry->condition.instance;
+    case BZ_PRIMITIVE_BARRIER:
+        return entry->barrier.instance;
+    case BZ_PRIMITIVE_QUEUE:
+        return entry->queue.instance;
+    case BZ_PRIMITIVE_POOL:
+        return entry->pool.instance;
+    default:
+        return entry->permits.instance;
+    }
+}
+
+void bz_script_watch(void *state, const struct bz_script_watch *watch) {
+    ((struct interpreter *)state)->watch = watch;
 }
 
 static const struct bz_scenario_file file = {

@@ -157,6 +157,20 @@ struct bz_script_draw {
 void bz_script_draw(struct bz_script *script, struct bz_world *world,
                     const struct bz_script_draw *draw);
 
+/* --- a script that runs ----------------------------------------------------------------------- */
+
+/* `state` is what the set-up of the scenario returned: its script, as it runs, and the instance of
+ * an object, which belongs to the variant. */
+const struct bz_script *bz_script_of(const void *state);
+const void *bz_script_instance(const void *state, uint32_t object);
+
+/* Called when an operation has returned, by the task that called it. NULL: nobody watches. */
+struct bz_script_watch {
+    void (*returned)(void *context, uint32_t op, enum bz_status status);
+    void *context;
+};
+void bz_script_watch(void *state, const struct bz_script_watch *watch);
+
 /* As read and print of struct bz_scenario_file. */
 bool bz_script_read(struct bz_script *script, const struct bz_variant *variant, const char *text,
                     size_t length, const char *origin, char *error, size_t error_bytes);
