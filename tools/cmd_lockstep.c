@@ -213,30 +213,21 @@ static void shrink(struct lockstep *lockstep) {
 
 /* --- reports ---------------------------------------------------------------------------------- */
 
-/* Windows of operations in which no drawn program can be struck, or is hardly ever; the others are
- * demanded by --require-windows. */
-static uint32_t demanded(enum bz_op op) {
-    const uint32_t waits =
-        1u << BZ_WINDOW_WAITING | 1u << BZ_WINDOW_WOKEN | 1u << BZ_WINDOW_CANCELLING;
-    switch (op) {
-    case BZ_OP_START:
-        return 1u << BZ_WINDOW_UNSTARTED | 1u << BZ_WINDOW_CANCELLING;
-    case BZ_OP_YIELD:
-        return 1u << BZ_WINDOW_SLEEPING | 1u << BZ_WINDOW_HOLDING | 1u << BZ_WINDOW_CANCELLING;
-    case BZ_OP_SLEEP:
-        return 1u << BZ_WINDOW_SLEEPING | 1u << BZ_WINDOW_HOLDING | 1u << BZ_WINDOW_CANCELLING;
-    case BZ_OP_RUN:
-        return 1u << BZ_WINDOW_DONE | 1u << BZ_WINDOW_RUNNING;
-    case BZ_OP_JOIN:
-    case BZ_OP_ACQUIRE:
-    case BZ_OP_WAIT:
-    case BZ_OP_PUT:
-    case BZ_OP_GET:
-        return waits;
-    default:
-        return 0;
-    }
-}
+#define HIT(window) (1u << BZ_WINDOW_##window)
+
+/* The windows that an operation of a drawn program has; --require-windows demands them all. */
+static const uint32_t demanded[BZ_OP_COUNT] = {
+    [BZ_OP_START] = HIT(UNSTARTED) | HIT(CANCELLING),
+    [BZ_OP_YIELD] = HIT(SLEEPING) | HIT(HOLDING) | HIT(CANCELLING),
+    [BZ_OP_SLEEP] = HIT(SLEEPING) | HIT(HOLDING) | HIT(CANCELLING),
+    [BZ_OP_JOIN] = HIT(WAITING) | HIT(WOKEN) | HIT(HOLDING) | HIT(CANCELLING),
+    [BZ_OP_AWAIT] = HIT(WAITING) | HIT(WOKEN) | HIT(HOLDING) | HIT(CANCELLING),
+    [BZ_OP_RUN] = HIT(DONE) | HIT(RUNNING),
+    [BZ_OP_ACQUIRE] = HIT(WAITING) | HIT(WOKEN) | HIT(CANCELLING),
+    [BZ_OP_WAIT] = HIT(WAITING) | HIT(WOKEN) | HIT(CANCELLING),
+    [BZ_OP_PUT] = HIT(WAITING) | HIT(WOKEN) | HIT(CANCELLING),
+    [BZ_OP_GET] = HIT(WAITING) | HIT(WOKEN) | HIT(CANCELLING),
+};
 
 static uint32_t missed(const struct lockstep *lockstep, bool is_printed) {
     const struct bz_run_stats *stats = bz_side_stats(lockstep->side);
@@ -244,7 +235,7 @@ static uint32_t missed(const struct lockstep *lockstep, bool is_printed) {
     for (uint32_t op = 0; op < BZ_OP_COUNT; op++) {
         for (uint32_t window = 0; window < BZ_WINDOW_COUNT; window++) {
             bool is_missed =
-                (demanded((enum bz_op)op) >> window & 1u) != 0 && stats->windows[op][window] == 0;
+                (demanded[op] >> window & 1u) != 0 && stats->windows[op][window] == 0;
             count += is_missed;
             if (is_missed && is_printed) {
                 printf("never hit: %s in window %s\n", bz_op_name((enum bz_op)op),

@@ -28,7 +28,8 @@ static bool make_pipe(int ends[2], char *error) {
     return false;
 }
 
-static int spawn(pid_t *pid, const char *const *arguments, int input, int output) {
+/* `is_quiet`: what it says on stderr is for nobody. */
+static int spawn(pid_t *pid, const char *const *arguments, int input, int output, bool is_quiet) {
     posix_spawn_file_actions_t actions;
     int code = posix_spawn_file_actions_init(&actions);
     if (code != 0) {
@@ -36,6 +37,9 @@ static int spawn(pid_t *pid, const char *const *arguments, int input, int output
     }
     code = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
     code = code != 0 ? code : posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    if (code == 0 && is_quiet) {
+        code = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    }
     if (code == 0) {
         code = posix_spawnp(pid, arguments[0], &actions, NULL, (char *const *)(uintptr_t)arguments,
                             environ);
@@ -45,7 +49,8 @@ static int spawn(pid_t *pid, const char *const *arguments, int input, int output
 }
 
 /* With its ends of two pipes. */
-static bool start(struct bz_partner *partner, const char *const *arguments, char *error) {
+static bool start(struct bz_partner *partner, const char *const *arguments, bool is_quiet,
+                  char *error) {
     int to[2];
     int from[2];
     *partner = (struct bz_partner){.python = arguments[0]};
@@ -57,7 +62,7 @@ static bool start(struct bz_partner *partner, const char *const *arguments, char
         close(to[1]);
         return false;
     }
-    int code = spawn(&partner->pid, arguments, to[0], from[1]);
+    int code = spawn(&partner->pid, arguments, to[0], from[1], is_quiet);
     close(to[0]);
     close(from[1]);
     partner->to = to[1];
@@ -148,7 +153,7 @@ static const char *script(void) {
 /* The first line that it prints. */
 static bool ask(const char *const *arguments, char *line, size_t bytes, char *error) {
     struct bz_partner *partner = calloc(1, sizeof *partner);
-    if (partner == NULL || !start(partner, arguments, error)) {
+    if (partner == NULL || !start(partner, arguments, true, error)) {
         free(partner);
         return false;
     }
@@ -187,5 +192,5 @@ bool bz_partner_ask(const char *python, struct bz_python *answer, char *error) {
 bool bz_partner_start(struct bz_partner *partner, const char *python, bool is_pure, char *error) {
     const char *const arguments[] = {
         python, "-I", "-S", "-c", script(), is_pure ? "--py-task" : "--c-task", NULL};
-    return start(partner, arguments, error);
+    return start(partner, arguments, false, error);
 }

@@ -19,6 +19,7 @@ import asyncio
 import gc
 import heapq
 import json
+import signal
 import sys
 from asyncio import base_events, events
 
@@ -609,6 +610,7 @@ def main(argv):
         print("%s %d %d %d" % (sys.implementation.name, *sys.version_info[:3]))
         return
     gc.disable()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the C side ends this process
     base = asyncio.tasks._PyTask if argv[1:] == ["--py-task"] else asyncio.Task
     serve(task_class(base))
 
