@@ -234,8 +234,7 @@ static uint32_t missed(const struct lockstep *lockstep, bool is_printed) {
     uint32_t count = 0;
     for (uint32_t op = 0; op < BZ_OP_COUNT; op++) {
         for (uint32_t window = 0; window < BZ_WINDOW_COUNT; window++) {
-            bool is_missed =
-                (demanded[op] >> window & 1u) != 0 && stats->windows[op][window] == 0;
+            bool is_missed = (demanded[op] >> window & 1u) != 0 && stats->windows[op][window] == 0;
             count += is_missed;
             if (is_missed && is_printed) {
                 printf("never hit: %s in window %s\n", bz_op_name((enum bz_op)op),

@@ -88,7 +88,9 @@ static void on_event(struct bz_event_sink *sink, const struct bz_logged_event *l
         happens(side, "w%u:%s", event->task, status);
         break;
     case BZ_EVENT_CANCEL:
-        happens(side, "c%u:%d", event->task, event->status == BZ_OK);
+        if (event->status == BZ_OK) { /* asyncio also asks a task that is done, in vain */
+            happens(side, "c%u", event->task);
+        }
         break;
     case BZ_EVENT_UNCANCEL:
         happens(side, "u%u:%u%s", event->task, event->arg, event->status == BZ_OK ? "" : "m");
@@ -104,9 +106,12 @@ static void on_event(struct bz_event_sink *sink, const struct bz_logged_event *l
     }
 }
 
-static void on_return(void *context, uint32_t op, enum bz_status status) {
+static void on_return(void *context, uint32_t op, enum bz_status status, int64_t value) {
     struct bz_side *side = context;
     happens(side, "o%u:%u:%s", judge_of(side)->shadow.running, op, bz_status_name(status));
+    if (value >= 0) {
+        fprintf(side->events, "=%" PRIi64, value);
+    }
     side->verbs[side->pair->script.ops[op].verb]++;
 }
 
@@ -248,6 +253,7 @@ void bz_side_draw(struct bz_side *side, uint64_t number, struct bz_pair *pair) {
         .tasks = 2 + bz_pcg32_below(&pcg, 4),
         .ops = 4 + bz_pcg32_below(&pcg, 7),
         .ns = 1 + bz_pcg32_below(&pcg, 8),
+        .has_more = bz_pcg32_below(&pcg, 2) == 1,
     };
     side->pair = pair;
     struct bz_source source = {.run = run_setup, .context = side};

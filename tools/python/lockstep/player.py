@@ -70,7 +70,8 @@ def task_class(base):
 
     class Task(base):
         def cancel(self, msg=None):
-            self.player.happens("c%d:%d" % (self.number, not self.done()))
+            if not self.done():
+                self.player.happens("c%d" % self.number)
             return super().cancel(msg) if msg is not None else super().cancel()
 
         def uncancel(self):
@@ -90,7 +91,7 @@ class Children(set):
         self.player = player
 
     def __iter__(self):
-        wanted = [word[1:].split(":")[0] for word in self.player.expected if word[0] == "c"]
+        wanted = [word[1:] for word in self.player.expected if word[0] == "c"]
         rank = {number: place for place, number in reversed(list(enumerate(wanted)))}
         return iter(sorted(super().__iter__(), key=lambda task: (
             rank.get(str(task.number), len(wanted)), task.number)))
@@ -316,17 +317,21 @@ def number_ops(ops, index):
     """Gives each operation its index in the C side's array."""
     for op in ops:
         op["index"] = index
-        index = number_ops(op.get("ops", ()), index + 1)
+        index += 1
         for child in op.get("tasks", ()):
-            index = number_ops(child, index + 1)  # a child has an entry of its own
+            index = number_ops(child, index + 1)  # a child has an entry of its own,
+        index += op["op"] == "group" and "ops" in op  # and so has a body
+        index = number_ops(op.get("ops", ()), index)
     return index
 
 
 class Runner:
     """A task of the program, or a child of a group: scenarios/program/program.c."""
 
-    def __init__(self, player):
+    def __init__(self, player, root):
         self.player = player
+        self.root = root  # the index of its task, or of that of its parents
+        self.value = ""  # what an operation says beside its status
         self.holdings = []  # [object, key, depth]
         self.got = {}
         self.depth = 0
@@ -344,10 +349,14 @@ class Runner:
         self.release_inside(0)
 
     async def run_ops(self, ops):
-        for op in ops:
+        for place, op in enumerate(ops):
             status, error = "ok", None
+            self.value = ""
+            is_last = op["op"] == "finally"
             try:
-                if "within" in op:
+                if is_last:
+                    await self.run_finally(op, ops[place + 1:])
+                elif "within" in op:
                     await self.run_in_time(op["within"], None, op)
                 else:
                     await self.run_op(op)
@@ -366,12 +375,25 @@ class Runner:
                     status = "closed"
                 else:
                     status, error = repr(caught), caught
-            self.player.happens("o%d:%d:%s" % (self.number, op["index"], status))
+            self.player.happens("o%d:%d:%s%s" % (self.number, op["index"], status,
+                                                 "" if is_last else self.value))
             if error is not None:
                 try:
                     raise error
                 finally:
                     error = None
+            if is_last:
+                return
+
+    async def run_finally(self, op, others):
+        try:
+            await self.run_ops(others)
+        except GeneratorExit:
+            raise
+        except BaseException:
+            await self.run_ops(op["ops"])
+            raise
+        await self.run_ops(op["ops"])
 
     async def run_op(self, op):
         verb = op["op"]
@@ -386,37 +408,56 @@ class Runner:
         elif verb == "timeout":
             await self.run_in_time(op["ns"], op["ops"], None)
         elif verb == "group":
-            await self.run_group(op["tasks"])
+            await self.run_group(op["tasks"], op.get("ops"))
+        elif verb == "catch":
+            try:
+                await self.run_inside(op["ops"], None)
+            except (asyncio.CancelledError, Failed):
+                pass
+        elif verb == "uncancel":
+            self.value = "=%d" % asyncio.current_task().uncancel()
+        elif verb == "spawn":
+            runner = Runner(self.player, self.root)
+            self.player.loop.create_task(runner.run(op["ops"]))
+        elif verb == "await":
+            task = self.player.roots[op["task"]]
+            if task.number - 1 < self.root:
+                await task
         else:
             await self.use(op)
 
     async def run_in_time(self, delay, ops, single):
         try:
             async with asyncio.timeout(delay):
-                self.depth += 1
-                try:
-                    await (self.run_op(single) if single is not None else self.run_ops(ops))
-                except GeneratorExit:
-                    raise
-                except BaseException:
-                    self.release_inside(self.depth)
-                    raise
-                finally:
-                    self.depth -= 1
-                    for holding in self.holdings:
-                        holding[2] = min(holding[2], self.depth)
+                await self.run_inside(ops, single)
         except TimeoutError:
             pass
 
-    async def run_group(self, children):
+    async def run_inside(self, ops, single):
+        self.depth += 1
+        try:
+            await (self.run_op(single) if single is not None else self.run_ops(ops))
+        except GeneratorExit:
+            raise
+        except BaseException:
+            self.release_inside(self.depth)
+            raise
+        finally:
+            self.depth -= 1
+            for holding in self.holdings:
+                holding[2] = min(holding[2], self.depth)
+
+    async def run_group(self, children, body):
         try:
             async with GROUP() as group:
                 group._tasks = Children(self.player)
                 loop = self.player.loop
                 for ops in children:
                     name = loop.next_name("c")
-                    runner = Runner(self.player)
+                    runner = Runner(self.player, self.root)
                     loop.callbacks[group.create_task(runner.run(ops))] = name
+                if body is not None:
+                    await self.run_inside(body, None)
         except BaseExceptionGroup:
             pass
 
@@ -444,6 +485,14 @@ class Runner:
         if verb == "acquire":
             await it.acquire()
             self.holdings.append([name, op.get("key", 0), self.depth])
+        elif verb == "try-acquire":
+            if not it.locked():
+                await it.acquire()
+                self.holdings.append([name, 0, self.depth])
+        elif verb == "locked":
+            self.value = "=%d" % it.locked()
+        elif verb == "size":
+            self.value = "=%d" % it.qsize()
         elif verb == "release":
             self.release(name, op.get("key", 0))
         elif verb == "post":
@@ -500,7 +549,8 @@ class Player:
         index = 0
         for task in program["tasks"]:
             index = number_ops(task["ops"], index)
-            self.roots[task["name"]] = self.loop.create_task(Runner(self).run(task["ops"]))
+            runner = Runner(self, len(self.roots))
+            self.roots[task["name"]] = self.loop.create_task(runner.run(task["ops"]))
 
     def happens(self, text):
         self.events.append(text)
