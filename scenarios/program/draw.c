@@ -12,6 +12,8 @@
  * - What is held while others are acquired is acquired in one order: by number of the object, then
  *   by key, and never twice. A task waits for a condition only while it holds nothing above its
  *   lock, because no timeout ends the second acquire of that lock.
+ * - A task waits for another one only while it and its parents hold nothing: the other may not heed
+ *   the cancel that comes with the timeout.
  * - The children of a group, for whom their parent waits, acquire only what is above all that the
  *   parent holds. */
 #include <stdio.h>
@@ -252,6 +254,9 @@ static uint32_t expand_more(struct drawing *drawing, const struct slot *slot, ui
         bz_script_add(script, BZ_VERB_UNCANCEL);
         return next;
     case SLOT_AWAIT:
+        if (place.top > 0) {
+            return next;
+        }
         op = bz_script_add(script, BZ_VERB_AWAIT);
         op->number = slot->detail % script->task_count;
         op->within_ns = slot->ns;

@@ -372,7 +372,7 @@ static bool is_answer(enum bz_status status) {
 /* First the operations behind it in the list; then those inside, however the others ended. */
 static enum bz_status run_finally(struct runner *runner, uint32_t index, uint32_t to) {
     uint32_t next = index + 1u + runner->interpreter->script->ops[index].span;
-    enum bz_status status = run_ops(runner, next, to);
+    enum bz_status status = run_inside(runner, next, to, NULL);
     enum bz_status cleanup = run_ops(runner, index + 1, next);
     return cleanup != BZ_OK ? cleanup : status;
 }

@@ -387,7 +387,7 @@ class Runner:
 
     async def run_finally(self, op, others):
         try:
-            await self.run_ops(others)
+            await self.run_inside(others, None)
         except GeneratorExit:
             raise
         except BaseException:
