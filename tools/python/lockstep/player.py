@@ -165,7 +165,7 @@ class Loop(asyncio.AbstractEventLoop):
         kind = owner.__class__
         if kind is self.task_type:
             name = "%ds%d" % (owner.number, owner.steps + 1)
-            if args and isinstance(args[0], FUTURE):
+            if args and asyncio.isfuture(args[0]):
                 self.player.happens("w%d:%s" % (owner.number, outcome(args[0])))
         elif kind is TIMEOUT:
             name = self.next_name("t")
