@@ -257,7 +257,7 @@ static uint32_t expand_more(struct drawing *drawing, const struct slot *slot, ui
         if (place.top > 0) {
             return next;
         }
-        op = bz_script_add(script, BZ_VERB_AWAIT);
+        op = bz_script_add(script, slot->span % 2 == 0 ? BZ_VERB_AWAIT : BZ_VERB_SHIELD);
         op->number = slot->detail % script->task_count;
         op->within_ns = slot->ns;
         return next;

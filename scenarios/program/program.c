@@ -206,6 +206,57 @@ static int64_t size_of(const struct runner *runner, uint32_t object) {
     return queue->ops->size == NULL ? -1 : (int64_t)queue->ops->size(queue->instance);
 }
 
+/* asyncio.shield(): the task waits for a future of its own, so a cancel does not reach the other
+ * task. */
+struct shield {
+    struct bz_future outer;
+    struct shield_end {
+        struct bz_callback callback;
+        struct shield *shield;
+        bool is_inner;
+    } inner, own; /* what the end of the task does, and of the future */
+};
+
+static void end_outer(struct bz_future *outer, const struct bz_future *inner) {
+    if (bz_future_is_done(outer)) {
+        return;
+    }
+    if (inner->state == BZ_FUTURE_CANCELLED) {
+        bz_future_cancel(outer);
+    } else if (inner->state == BZ_FUTURE_EXCEPTION) {
+        (void)bz_future_set_exception(outer, inner->value);
+    } else {
+        (void)bz_future_set_result(outer, inner->value);
+    }
+}
+
+static void shield_ends(struct bz_callback *callback, struct bz_future *future) {
+    struct shield_end *end = bz_container_of(callback, struct shield_end, callback);
+    if (end->is_inner) {
+        end_outer(&end->shield->outer, future);
+    } else {
+        bz_future_remove_callback(&end->shield->inner.callback);
+    }
+}
+
+/* Its callbacks may be queued after this returns, so it lies in the arena. */
+static enum bz_status run_shield(struct runner *runner, struct bz_task *inner) {
+    struct bz_world *world = runner->interpreter->world;
+    if (bz_task_is_done(inner)) {
+        return bz_task_join(inner);
+    }
+    struct shield *shield = bz_world_alloc(world, sizeof *shield);
+    shield->inner = (struct shield_end){.shield = shield, .is_inner = true};
+    shield->own = (struct shield_end){.shield = shield};
+    bz_future_init(&shield->outer, world->loop);
+    bz_world_own_callback(world, shield_ends);
+    if (!bz_future_add_callback(bz_task_future(inner), &shield->inner.callback, shield_ends) ||
+        !bz_future_add_callback(&shield->outer, &shield->own.callback, shield_ends)) {
+        return BZ_NO_MEMORY;
+    }
+    return bz_future_await(&shield->outer);
+}
+
 static enum bz_status use(struct runner *runner, const struct bz_script_op *op) {
     struct object *entry = &runner->interpreter->objects[op->object];
     switch (op->verb) {
@@ -217,6 +268,10 @@ static enum bz_status use(struct runner *runner, const struct bz_script_op *op) 
         return BZ_OK;
     case BZ_VERB_TRY_ACQUIRE: /* as people write it: if it is not locked, acquire it */
         return is_locked(runner, op->object) == 1 ? BZ_OK : acquire(runner, op->object, op->number);
+    case BZ_VERB_SHIELD:
+        return op->number < runner->root
+                   ? run_shield(runner, runner->interpreter->tasks[op->number])
+                   : BZ_OK;
     case BZ_VERB_AWAIT: /* of an earlier task: nobody waits in a circle */
         return op->number < runner->root ? bz_task_join(runner->interpreter->tasks[op->number])
                                          : BZ_OK;

@@ -26,6 +26,7 @@ from asyncio import base_events, events
 TIMEOUT = getattr(asyncio, "Timeout", None)
 GROUP = getattr(asyncio, "TaskGroup", None)
 FUTURE = asyncio.Future
+FUNCTION = type(lambda: None)
 SHUT = getattr(asyncio, "QueueShutDown", None)
 
 
@@ -118,6 +119,7 @@ class Loop(asyncio.AbstractEventLoop):
         self.running = 0
         self.counts = {}  # by (owner, role)
         self.callbacks = {}  # by child: the name of the callback that its group added
+        self.shields = {}  # by outer future: the names of the two callbacks of a shield
         self.tasks = {}
         self.task_count = 0
         self.is_over = False
@@ -169,6 +171,11 @@ class Loop(asyncio.AbstractEventLoop):
                 self.player.happens("w%d:%s" % (owner.number, outcome(args[0])))
         elif kind is TIMEOUT:
             name = self.next_name("t")
+        elif args and args[0] in self.shields:
+            name = self.shields[args[0]][1]
+        elif callback.__class__ is FUNCTION and callback.__closure__:
+            name = [self.shields[cell.cell_contents][0] for cell in callback.__closure__
+                    if cell.cell_contents in self.shields][0]
         elif args and args[0] in self.callbacks:
             name = self.callbacks[args[0]]
         else:
@@ -228,7 +235,7 @@ class Loop(asyncio.AbstractEventLoop):
         handle = self.ready.pop(place)
         self.turn -= place < self.turn
         task = getattr(handle.callback, "__self__", None)
-        child = handle.args[0] if handle.args and handle.args[0] in self.callbacks else None
+        child = handle.args[0] if task.__class__ is GROUP else None
         if task.__class__ is self.task_type:
             status = ("cancelled" if task._must_cancel else
                       outcome(handle.args[0]) if handle.args else "ok")
@@ -423,8 +430,19 @@ class Runner:
             task = self.player.roots[op["task"]]
             if task.number - 1 < self.root:
                 await task
+        elif verb == "shield":
+            task = self.player.roots[op["task"]]
+            if task.number - 1 < self.root:
+                await self.shield(task)
         else:
             await self.use(op)
+
+    def shield(self, task):
+        outer = asyncio.shield(task)
+        if outer is not task:  # it was done
+            loop = self.player.loop
+            loop.shields[outer] = loop.next_name("c"), loop.next_name("c")
+        return outer
 
     async def run_in_time(self, delay, ops, single):
         try:
@@ -619,6 +637,7 @@ class Player:
                 task.exception()
         self.loop.tasks.clear()
         self.loop.callbacks.clear()
+        self.loop.shields.clear()
         self.loop.ready.clear()
         self.loop.timers.clear()
 
