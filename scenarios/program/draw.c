@@ -40,7 +40,7 @@ enum slot_kind {
     SLOT_AWAIT = 23,
     SLOT_SPAWN = 24,
     SLOT_BODY = 25, /* a group with a body */
-    SLOT_LOOK = 26, /* and 27: locked, size, try-acquire, shutdown */
+    SLOT_LOOK = 26, /* and 27: locked, size, try-acquire, shutdown, misuse */
     SLOT_KINDS_2 = 28,
 };
 #define DETAILS 16u
@@ -233,6 +233,11 @@ static bool look(struct drawing *drawing, const struct slot *slot, uint32_t from
         return false;
     }
     if ((bz_script_verbs[BZ_VERB_LOCKED].primitives >> object->primitive & 1u) == 0) {
+        return false;
+    }
+    if (slot->detail == 0 &&
+        (bz_script_verbs[BZ_VERB_MISUSE].primitives >> object->primitive & 1u) != 0) {
+        add(drawing, BZ_VERB_MISUSE, slot);
         return false;
     }
     if (slot->detail < DETAILS / 2 || slot->object * BZ_SCRIPT_KEYS_MAX < place.top) {

@@ -75,7 +75,8 @@ struct interpreter {
     struct object *objects;
     struct runner *children; /* by number - 1 */
     struct bz_task *tasks[BZ_SCRIPT_TASKS_MAX];
-    const struct bz_script_watch *watch; /* NULL: nobody watches */
+    uint32_t held[BZ_SCRIPT_OBJECTS_MAX]; /* how many runners hold it */
+    const struct bz_script_watch *watch;  /* NULL: nobody watches */
 };
 
 static enum bz_status run_ops(struct runner *runner, uint32_t from, uint32_t to);
@@ -118,6 +119,7 @@ static void release(struct runner *runner, uint32_t object, uint32_t key) {
         return;
     }
     runner->holding_count--;
+    runner->interpreter->held[object]--;
     for (uint32_t index = found - 1; index < runner->holding_count; index++) {
         runner->holdings[index] = runner->holdings[index + 1];
     }
@@ -140,6 +142,7 @@ static enum bz_status acquire(struct runner *runner, uint32_t object, uint32_t k
         primitive == BZ_PRIMITIVE_CONDITION ? bz_sut_condition_acquire(&entry->condition)
         : primitive == BZ_PRIMITIVE_POOL    ? bz_sut_pool_acquire(&entry->pool, key)
                                             : bz_sut_acquire(&entry->permits);
+    runner->interpreter->held[object] += status == BZ_OK;
     if (status == BZ_OK) { /* there is room for one holding of each operation */
         runner->holdings[runner->holding_count++] = (struct holding){
             .object = (uint8_t)object, .key = (uint8_t)key, .depth = (uint8_t)runner->depth};
@@ -257,6 +260,16 @@ static enum bz_status run_shield(struct runner *runner, struct bz_task *inner) {
     return bz_future_await(&shield->outer);
 }
 
+/* A release of what nobody holds, where the variant claims to refuse it. 1: it was accepted. */
+static int64_t misuse(const struct runner *runner, uint32_t object) {
+    const struct interpreter *interpreter = runner->interpreter;
+    uint32_t claims = bz_variant_claims(interpreter->world->variant, primitive_of(runner, object));
+    if (interpreter->held[object] > 0 || (claims & BZ_CLAIM_REFUSES_MISUSE) == 0) {
+        return 0;
+    }
+    return bz_sut_release(&interpreter->objects[object].permits) == BZ_OK;
+}
+
 static enum bz_status use(struct runner *runner, const struct bz_script_op *op) {
     struct object *entry = &runner->interpreter->objects[op->object];
     switch (op->verb) {
@@ -265,6 +278,9 @@ static enum bz_status use(struct runner *runner, const struct bz_script_op *op) 
         return BZ_OK;
     case BZ_VERB_SIZE:
         runner->value = size_of(runner, op->object);
+        return BZ_OK;
+    case BZ_VERB_MISUSE:
+        runner->value = misuse(runner, op->object);
         return BZ_OK;
     case BZ_VERB_TRY_ACQUIRE: /* as people write it: if it is not locked, acquire it */
         return is_locked(runner, op->object) == 1 ? BZ_OK : acquire(runner, op->object, op->number);

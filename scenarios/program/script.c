@@ -40,6 +40,7 @@ const struct bz_script_verb_info bz_script_verbs[BZ_VERB_COUNT] = {
     [BZ_VERB_UNCANCEL] = {"uncancel", 0, 0},
     [BZ_VERB_AWAIT] = {"await", 0, BZ_FIELD_VICTIM | BZ_FIELD_WITHIN},
     [BZ_VERB_SPAWN] = {"spawn", 0, BZ_FIELD_OPS},
+    [BZ_VERB_MISUSE] = {"misuse", BIT(BOUNDED) | BIT(LOCK), 0},
     [BZ_VERB_SHIELD] = {"shield", 0, BZ_FIELD_VICTIM | BZ_FIELD_WITHIN},
 };
 

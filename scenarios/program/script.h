@@ -75,8 +75,9 @@ enum bz_script_verb {
     BZ_VERB_AWAIT,
     BZ_VERB_SPAWN,
     BZ_VERB_SHIELD,
+    BZ_VERB_MISUSE,
 };
-#define BZ_VERB_COUNT 35
+#define BZ_VERB_COUNT 36
 #define BZ_VERBS_OF_VERSION_1 25
 
 /* The fields of an operation beside its verb, as bits. */

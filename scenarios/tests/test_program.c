@@ -63,6 +63,7 @@ static const char newer[] =
     "{\"op\": \"try-acquire\", \"object\": \"lock\", \"within\": 3},"
     "{\"op\": \"catch\", \"ops\": [{\"op\": \"fail\"}]}, {\"op\": \"uncancel\"},"
     "{\"op\": \"await\", \"task\": \"a\", \"within\": 4},"
+    "{\"op\": \"misuse\", \"object\": \"lock\"},"
     "{\"op\": \"shield\", \"task\": \"a\"},"
     "{\"op\": \"spawn\", \"ops\": [{\"op\": \"yield\"}]},"
     "{\"op\": \"group\", \"tasks\": [[]], \"ops\": [{\"op\": \"yield\"}, {\"op\": \"fail\"}]},"

@@ -38,7 +38,7 @@ class Failed(Exception):
     """The operation `fail`."""
 
 
-# --- handles, tasks, the loop -----------------------------------------------------------------------
+# --- handles, tasks, the loop ---------------------------------------------------------------------
 
 
 class Handle:
@@ -254,7 +254,7 @@ class Loop(asyncio.AbstractEventLoop):
         return " ".join([handle.name for handle in self.ready])
 
 
-# --- the program ------------------------------------------------------------------------------------
+# --- the program ----------------------------------------------------------------------------------
 
 
 class Item:
@@ -332,6 +332,15 @@ def number_ops(ops, index):
     return index
 
 
+def give_back(it):
+    """A release; whether it was accepted."""
+    try:
+        it.release()
+    except (RuntimeError, ValueError):
+        return False
+    return True
+
+
 class Runner:
     """A task of the program, or a child of a group: scenarios/program/program.c."""
 
@@ -339,7 +348,7 @@ class Runner:
         self.player = player
         self.root = root  # the index of its task, or of that of its parents
         self.value = ""  # what an operation says beside its status
-        self.holdings = []  # [object, key, depth]
+        self.holdings = []  # [object, depth]
         self.got = {}
         self.depth = 0
         self.number = 0
@@ -463,7 +472,7 @@ class Runner:
         finally:
             self.depth -= 1
             for holding in self.holdings:
-                holding[2] = min(holding[2], self.depth)
+                holding[1] = min(holding[1], self.depth)
 
     async def run_group(self, children, body):
         try:
@@ -481,38 +490,45 @@ class Runner:
 
     def release_inside(self, depth):
         for place in range(len(self.holdings) - 1, -1, -1):
-            name, key, held_depth = self.holdings[place]
+            name, held_depth = self.holdings[place]
             if held_depth >= depth:
-                self.release(name, key)
+                self.release(name)
 
-    def find(self, name, key=0):
+    def find(self, name):
         for place in range(len(self.holdings) - 1, -1, -1):
-            if self.holdings[place][0] == name and self.holdings[place][1] == key:
+            if self.holdings[place][0] == name:
                 return place
         return None
 
-    def release(self, name, key):
-        place = self.find(name, key)
+    def release(self, name):
+        place = self.find(name)
         if place is not None:
             del self.holdings[place]
-            self.player.objects[name].release()
+            self.player.held[name] -= 1
+            give_back(self.player.objects[name])
+
+    def hold(self, name):
+        self.player.held[name] += 1
+        self.holdings.append([name, self.depth])
 
     async def use(self, op):
         verb, name = op["op"], op["object"]
         it = self.player.objects[name]
         if verb == "acquire":
             await it.acquire()
-            self.holdings.append([name, op.get("key", 0), self.depth])
+            self.hold(name)
         elif verb == "try-acquire":
             if not it.locked():
                 await it.acquire()
-                self.holdings.append([name, 0, self.depth])
+                self.hold(name)
+        elif verb == "misuse":
+            self.value = "=%d" % (self.player.held[name] == 0 and give_back(it))
         elif verb == "locked":
             self.value = "=%d" % it.locked()
         elif verb == "size":
             self.value = "=%d" % it.qsize()
         elif verb == "release":
-            self.release(name, op.get("key", 0))
+            self.release(name)
         elif verb == "post":
             it.release()
         elif verb == "wait":
@@ -550,7 +566,7 @@ class Runner:
             it.shutdown(immediate=verb == "shutdown-now")
 
 
-# --- the comparison ---------------------------------------------------------------------------------
+# --- the comparison -------------------------------------------------------------------------------
 
 
 class Player:
@@ -562,6 +578,7 @@ class Player:
         events._set_running_loop(self.loop)
         made = [make_object(spec) for spec in program["objects"]]
         self.objects = {spec["name"]: it for spec, (it, _) in zip(program["objects"], made)}
+        self.held = dict.fromkeys(self.objects, 0)  # how many runners hold it
         self.shown = [(it, show) for it, show in made]
         self.roots = {}
         index = 0
