@@ -29,6 +29,7 @@ int bz_command_bench(int argc, char **argv);
 int bz_command_corpus(int argc, char **argv);
 int bz_command_diff(int argc, char **argv);
 int bz_command_explore(int argc, char **argv);
+int bz_command_lockstep(int argc, char **argv);
 int bz_command_list(int argc, char **argv);
 int bz_command_mutants(int argc, char **argv);
 int bz_command_new(int argc, char **argv);

@@ -25,6 +25,8 @@ static const struct {
     {"spec", "search all states of an executable specification", bz_command_spec},
     {"mutants", "put faults into what ships, and see which oracle finds each", bz_command_mutants},
     {"zoo", "find every declared fault, and count the schedules it takes", bz_command_zoo},
+    {"lockstep", "compare a reference with the real interpreter, step by step",
+     bz_command_lockstep},
     {"new", "write the skeleton of a new variant", bz_command_new},
     {"bench", "measure how fast schedules run on this machine", bz_command_bench},
 };

@@ -38,6 +38,9 @@ void bz_run_report_print_program(const struct bz_program *program);
 void bz_run_report_print_finding(const struct bz_kept_finding *finding,
                                  const struct bz_variant *variant);
 
+/* The table of cancels by operation and window. */
+void bz_run_report_print_windows(const struct bz_run_stats *stats);
+
 /* Printed at the end. `is_quiet`: findings alone. */
 void bz_run_report_print(const struct bz_run_report *report, bool is_quiet);
 
@@ -48,6 +51,9 @@ struct bz_json *bz_run_report_json(const struct bz_run_report *report);
 
 /* Adds the scenario, variant, strategy, order and other settings. */
 void bz_json_add_program(struct bz_json *object, const struct bz_program *program);
+
+/* Adds the cancels by operation and window. */
+void bz_json_add_windows(struct bz_json *object, const struct bz_run_stats *stats);
 
 /* Adds the result of a replay. */
 void bz_json_add_replay(struct bz_json *object, const struct bz_replay_report *report);

@@ -32,7 +32,7 @@ void bz_json_add_program(struct bz_json *object, const struct bz_program *progra
     }
 }
 
-static void add_windows(struct bz_json *object, const struct bz_run_stats *stats) {
+void bz_json_add_windows(struct bz_json *object, const struct bz_run_stats *stats) {
     struct bz_json *windows = bz_json_add_object(object, "windows");
     for (unsigned op = 1; op < BZ_OP_COUNT; op++) {
         struct bz_json *row = NULL;
@@ -129,7 +129,7 @@ struct bz_json *bz_run_report_json(const struct bz_run_report *report) {
     bz_json_add_number(root, "injected", result->stats.injected);
     bz_json_add_number(root, "out_of_steps", result->out_of_steps);
     bz_json_add_number(root, "waited", result->waited);
-    add_windows(root, &result->stats);
+    bz_json_add_windows(root, &result->stats);
     struct bz_json *missed = bz_json_add_array(root, "windows_missed");
     for (unsigned index = 0; index < report->missed.count; index++) {
         bz_json_append_string(missed, report->missed.names[index]);

@@ -60,7 +60,7 @@ static void print_windows_of(const struct bz_run_stats *stats, unsigned first, u
 }
 
 /* Large numbers need two tables, so that no line has more than 80 columns. */
-static void print_windows(const struct bz_run_stats *stats) {
+void bz_run_report_print_windows(const struct bz_run_stats *stats) {
     unsigned columns[BZ_WINDOW_COUNT];
     unsigned width = 8;
     for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
@@ -101,7 +101,7 @@ static void print_tried(const struct bz_campaign_result *result) {
         printf("%" PRIu64 " of the runs hit the step limit and were truncated (--max-steps)\n",
                result->out_of_steps);
     }
-    print_windows(&result->stats);
+    bz_run_report_print_windows(&result->stats);
 }
 
 static const char *or_null(const char *text) {

@@ -8,8 +8,22 @@ struct bz_handle *bz_driver_ready_at(const struct bz_loop *loop, uint32_t index)
     return loop->ready[index];
 }
 
+/* Of the timers behind a head that was disarmed. */
+static uint64_t earliest_ns(const struct bz_loop *loop) {
+    uint64_t first_ns = BZ_TIME_NEVER;
+    for (uint32_t index = 0; index < loop->heap_count; index++) {
+        const struct bz_heap_entry *entry = &loop->heap[index];
+        first_ns = entry->timer != NULL && entry->when_ns < first_ns ? entry->when_ns : first_ns;
+    }
+    return first_ns;
+}
+
 uint64_t bz_driver_next_deadline_ns(const struct bz_loop *loop) {
-    return loop->heap_count == 0 ? BZ_TIME_NEVER : loop->heap[0].when_ns;
+    if (loop->heap_count == 0) {
+        return BZ_TIME_NEVER;
+    }
+    return __builtin_expect(loop->heap[0].timer != NULL, 1) ? loop->heap[0].when_ns
+                                                            : earliest_ns(loop);
 }
 
 void bz_driver_set_now(struct bz_loop *loop, uint64_t now_ns) {

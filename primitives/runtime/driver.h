@@ -38,8 +38,8 @@ uint64_t bz_driver_next_deadline_ns(const struct bz_loop *loop);
 /* Sets the clock, which never goes back. Queues no timers. */
 void bz_driver_set_now(struct bz_loop *loop, uint64_t now_ns);
 
-/* Queues the timers that are due, ordered by time, then by arming order. Returns their number.
- * O(log n) each. */
+/* Queues the timers that are due, ordered by time, then by arming order, or by the loop's rule for
+ * equal times (rules.h). Returns their number. O(log n) each. */
 uint32_t bz_driver_queue_due_timers(struct bz_loop *loop);
 
 /* Begins a turn: the handles that are ready now, then the timers that are due. */

@@ -9,12 +9,51 @@ struct child {
     struct bz_task *task;
 };
 
+static struct child *child_of(struct bz_list *link) {
+    return bz_container_of(link, struct child, siblings);
+}
+
+/* The child that has `skip` ones that are not done before it, from `link` on. */
+static struct bz_list *find_undone(struct bz_list *link, uint32_t skip) {
+    for (;; link = link->next) {
+        if (!bz_task_is_done(child_of(link)->task) && skip-- == 0) {
+            return link;
+        }
+    }
+}
+
+/* Brings the children into the order in which they are to be cancelled. */
+static void choose_order(struct bz_group *group) {
+    struct bz_observer *observer = group->loop->observer;
+    struct bz_list *place = group->children.next;
+    uint32_t left = 0;
+    for (struct bz_list *link = place; link != &group->children; link = link->next) {
+        left += !bz_task_is_done(child_of(link)->task);
+    }
+    for (; left > 1; left--) {
+        uint32_t chosen = observer->choose(observer, left);
+        BZ_CHECK(chosen < left);
+        struct bz_list *link = find_undone(place, chosen);
+        if (link == place) {
+            place = place->next;
+        } else {
+            bz_list_remove(link);
+            bz_list_insert_before(place, link);
+        }
+    }
+}
+
 static void abort_children(struct bz_group *group) {
+    const struct bz_loop *loop = group->loop;
     group->is_aborting = true;
+    if (loop->rules->children == BZ_CHILDREN_BY_CHOICE && loop->observer != NULL &&
+        loop->observer->choose != NULL) {
+        choose_order(group);
+    }
     for (struct bz_list *link = group->children.next; link != &group->children; link = link->next) {
-        struct child *child = bz_container_of(link, struct child, siblings);
-        if (!bz_task_is_done(child->task)) {
-            bz_task_cancel(child->task);
+        struct bz_task *task = child_of(link)->task;
+        if (!bz_task_is_done(task)) {
+            bz_task_cancel(task);
         }
     }
 }
@@ -102,19 +141,28 @@ static bool wait_for_children(struct bz_group *group) {
     return is_cancelled;
 }
 
+/* True if the only request was the group's own. */
+static bool take_request_back(struct bz_group *group) {
+    return group->has_cancelled_parent && bz_task_uncancel(group->parent) == 0;
+}
+
 enum bz_status bz_group_exit(struct bz_group *group, enum bz_status status) {
     if (group->is_exiting || group->loop->current != group->parent) {
         return BZ_INVALID_STATE;
     }
     bool is_cancelled = status == BZ_CANCELLED;
+    bool is_late = group->loop->rules->group == BZ_GROUP_REARMS;
     group->is_exiting = true;
+    if (!is_late) {
+        is_cancelled &= !take_request_back(group);
+    }
     if (status != BZ_OK && !group->is_aborting) {
         abort_children(group);
     }
     is_cancelled |= wait_for_children(group);
     group->is_finished = true;
-    if (group->has_cancelled_parent && bz_task_uncancel(group->parent) == 0) {
-        is_cancelled = false; /* the only request was the group's own */
+    if (is_late) {
+        is_cancelled &= !take_request_back(group);
     }
     if (is_cancelled && group->errors == 0) {
         return BZ_CANCELLED;
@@ -125,7 +173,7 @@ enum bz_status bz_group_exit(struct bz_group *group, enum bz_status status) {
     if (group->errors == 0) {
         return BZ_OK;
     }
-    if (bz_task_cancelling(group->parent) > 0) {
+    if (is_late && bz_task_cancelling(group->parent) > 0) {
         bz_task_uncancel(group->parent);
         bz_task_cancel(group->parent); /* deliver the outside request at the next await */
     }

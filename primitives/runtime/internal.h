@@ -9,6 +9,7 @@
 #include "primitives/runtime/coro/coro.h"
 #include "primitives/runtime/driver.h"
 #include "primitives/runtime/loop.h"
+#include "primitives/runtime/rules.h"
 #include "primitives/runtime/task.h"
 #include "primitives/runtime/timer.h"
 
@@ -40,7 +41,7 @@ struct bz_task {
 struct bz_heap_entry {
     uint64_t when_ns;
     uint64_t order;
-    struct bz_timer *timer;
+    struct bz_timer *timer; /* NULL: it was disarmed, see bz_driver_queue_due_timers() */
 };
 
 struct bz_loop {
@@ -65,7 +66,9 @@ struct bz_loop {
     struct bz_heap_entry *heap;
     uint32_t heap_count;
     uint32_t heap_capacity;
+    uint32_t heap_disarmed; /* entries without a timer */
     uint64_t timers_armed;
+    const struct bz_rules *rules; /* never NULL */
     struct bz_mem *mem;
     struct bz_stack_pool *stacks;
 };

@@ -29,6 +29,8 @@ static bool ready_resize(struct bz_loop *loop, uint32_t capacity) {
     return true;
 }
 
+static const struct bz_rules rules_shipped = {0};
+
 /* The queue and the heap are in the arena, so one reset empties everything. */
 static bool loop_start(struct bz_loop *loop) {
     *loop = (struct bz_loop){
@@ -36,6 +38,7 @@ static bool loop_start(struct bz_loop *loop) {
         .stacks = loop->stacks,
         .tasks_max = loop->tasks_max,
         .heap_capacity = HEAP_CAPACITY_FIRST,
+        .rules = &rules_shipped,
     };
     bz_list_init(&loop->tasks);
     bool has_queue = ready_resize(loop, READY_CAPACITY_FIRST);
@@ -74,6 +77,11 @@ void bz_loop_reset(struct bz_loop *loop) {
     bz_stack_pool_reset(loop->stacks);
     bool is_started = loop_start(loop);
     BZ_CHECK(is_started); /* as bz_loop_new() did */
+}
+
+void bz_loop_set_rules(struct bz_loop *loop, const struct bz_rules *rules) {
+    BZ_CHECK(loop->tasks_created == 0 && loop->timers_armed == 0);
+    loop->rules = rules == NULL ? &rules_shipped : rules;
 }
 
 uint64_t bz_loop_now_ns(const struct bz_loop *loop) {

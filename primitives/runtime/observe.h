@@ -21,7 +21,8 @@ enum bz_event_kind {
     BZ_EVENT_WAKE = 4,    /* what task waits for is done, its next step is queued; status: result */
     BZ_EVENT_CANCEL = 5,  /* cancellation of task was requested; arg: the requesting task, 0 for
                              the loop; status: BZ_OK, or BZ_INVALID_STATE if task is done */
-    BZ_EVENT_UNCANCEL = 6, /* arg: requests left */
+    BZ_EVENT_UNCANCEL = 6, /* arg: requests left; status: BZ_OK, or BZ_CANCELLED if none is, and
+                              the next await delivers one all the same (rules.h) */
     BZ_EVENT_EXIT = 7,     /* task is done; status: its outcome */
     BZ_EVENT_CALLBACK = 8, /* a handle that is no step of a task runs; task: owner, arg: role */
     BZ_EVENT_FREE = 9,     /* the memory of a done task is freed */
@@ -51,6 +52,10 @@ struct bz_observer {
      * kind. The function must not call the loop. */
     void (*report)(struct bz_observer *observer, enum bz_event_kind kind, uint32_t task,
                    uint8_t status, uint32_t arg);
+
+    /* Which of `bound` things comes first where the rules of the loop leave it open (rules.h).
+     * NULL: the first one. The function must not call the loop. */
+    uint32_t (*choose)(struct bz_observer *observer, uint32_t bound);
 };
 
 BZ_END_DECLS

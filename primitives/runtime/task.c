@@ -120,13 +120,16 @@ bool bz_task_cancel(struct bz_task *task) {
 }
 
 uint32_t bz_task_uncancel(struct bz_task *task) {
+    struct bz_loop *loop = task->done.loop;
     if (task->cancel_requests > 0) {
         task->cancel_requests--;
-        if (task->cancel_requests == 0) {
+        if (task->cancel_requests == 0 && loop->rules->uncancel == BZ_UNCANCEL_CLEARS) {
             task->must_cancel = false;
         }
     }
-    bz_report(task->done.loop, BZ_EVENT_UNCANCEL, task->actor.id, BZ_OK, task->cancel_requests);
+    bool stays = task->cancel_requests == 0 && task->must_cancel;
+    bz_report(loop, BZ_EVENT_UNCANCEL, task->actor.id, stays ? BZ_CANCELLED : BZ_OK,
+              task->cancel_requests);
     return task->cancel_requests;
 }
 

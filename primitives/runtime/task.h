@@ -13,6 +13,7 @@
  *   BZ_OK while a request is undelivered ends cancelled.
  * - bz_task_cancelling() counts requests. bz_task_uncancel() takes one back; at zero it also clears
  *   the mark (asyncio 3.13). Timeouts and task groups use this count.
+ * rules.h has the rules of other runtimes, for references.
  *
  * The body is `enum bz_status fn(void *arg)`: BZ_OK ends the task with a result, BZ_CANCELLED ends
  * it cancelled, any other status is its exception. The body frees what it allocates.

@@ -16,6 +16,18 @@ static enum bz_status arm(struct bz_loop *loop, struct bz_timeout *scope, uint64
     return is_armed ? BZ_OK : BZ_NO_MEMORY;
 }
 
+/* One that is still to be delivered is delivered inside the scope, and is not the scope's own. */
+static uint32_t requests_of_others(const struct bz_task *task) {
+    switch ((enum bz_rule_timeout)task->done.loop->rules->timeout) {
+    case BZ_TIMEOUT_FROM_ZERO:
+        return 0;
+    case BZ_TIMEOUT_AT_ENTRY:
+        return task->cancel_requests;
+    default:
+        return task->cancel_requests - (task->must_cancel && task->cancel_requests > 0);
+    }
+}
+
 enum bz_status bz_timeout_enter(struct bz_loop *loop, struct bz_timeout *scope, uint64_t delay_ns) {
     struct bz_task *task = loop->current;
     if (task == NULL) {
@@ -23,7 +35,7 @@ enum bz_status bz_timeout_enter(struct bz_loop *loop, struct bz_timeout *scope, 
     }
     bz_timer_init(&scope->timer, loop, bz_deadline_fire);
     scope->task = task;
-    scope->baseline = task->cancel_requests - (task->must_cancel ? 1 : 0);
+    scope->baseline = requests_of_others(task);
     scope->state = BZ_TIMEOUT_ENTERED;
     return arm(loop, scope, delay_ns);
 }

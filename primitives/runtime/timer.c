@@ -1,5 +1,6 @@
 #include "primitives/runtime/timer.h"
 
+#include "primitives/runtime/heapq.h"
 #include "primitives/runtime/internal.h"
 
 #define NOT_IN_HEAP UINT32_MAX
@@ -67,6 +68,86 @@ static void heap_remove(struct bz_loop *loop, uint32_t index) {
     }
 }
 
+/* --- the heap of asyncio -----------------------------------------------------------------------
+ */
+
+/* Among so many timers, or fewer, those that were disarmed leave the heap only as its first. */
+#define DISARMED_TOLERATED 100u
+
+static bool is_earlier(const void *left, const void *right) {
+    return ((const struct bz_heap_entry *)left)->when_ns <
+           ((const struct bz_heap_entry *)right)->when_ns;
+}
+
+static struct bz_heapq heapq_of(const struct bz_loop *loop) {
+    return (struct bz_heapq){loop->heap, sizeof loop->heap[0], is_earlier};
+}
+
+static bool is_by_heapq(const struct bz_loop *loop) {
+    return __builtin_expect(loop->rules->timers == BZ_TIMERS_BY_HEAPQ, 0);
+}
+
+/* It says that it is in the heap, but not where. */
+static void heapq_push(struct bz_loop *loop, struct bz_timer *timer) {
+    struct bz_heapq heap = heapq_of(loop);
+    timer->heap_index = 0;
+    bz_heapq_to_root(&heap, 0, loop->heap_count++);
+}
+
+static void heapq_pop(struct bz_loop *loop) {
+    struct bz_heapq heap = heapq_of(loop);
+    bz_heapq_drop_first(&heap, loop->heap_count--);
+}
+
+/* The entry stays. */
+static void heapq_disarm(struct bz_loop *loop, struct bz_timer *timer) {
+    struct bz_heap_entry *entry = loop->heap;
+    while (entry->timer != timer) {
+        BZ_CHECK(++entry < loop->heap + loop->heap_count);
+    }
+    entry->timer = NULL;
+    timer->heap_index = NOT_IN_HEAP;
+    loop->heap_disarmed++;
+}
+
+/* What asyncio does at the beginning of a turn, before it looks for what is due. */
+static void heapq_tidy(struct bz_loop *loop) {
+    if (loop->heap_count > DISARMED_TOLERATED && 2 * loop->heap_disarmed > loop->heap_count) {
+        struct bz_heapq heap = heapq_of(loop);
+        uint32_t kept = 0;
+        for (uint32_t index = 0; index < loop->heap_count; index++) {
+            loop->heap[kept] = loop->heap[index];
+            kept += loop->heap[index].timer != NULL;
+        }
+        loop->heap_count = kept;
+        loop->heap_disarmed = 0;
+        bz_heapq_order(&heap, kept);
+    }
+    while (loop->heap_count > 0 && loop->heap[0].timer == NULL) {
+        heapq_pop(loop);
+        loop->heap_disarmed--;
+    }
+}
+
+static uint32_t heapq_queue_due(struct bz_loop *loop) {
+    uint32_t queued = 0;
+    heapq_tidy(loop);
+    while (loop->heap_count > 0 && loop->heap[0].when_ns <= loop->now_ns) {
+        struct bz_timer *timer = loop->heap[0].timer;
+        heapq_pop(loop);
+        if (timer == NULL) {
+            loop->heap_disarmed--;
+            continue;
+        }
+        timer->heap_index = NOT_IN_HEAP;
+        bz_ready_push(loop, &timer->handle);
+        queued++;
+    }
+    return queued;
+}
+
+/* --- timers ----------------------------------------------------------------------------------- */
+
 static void timer_run(struct bz_handle *handle) {
     struct bz_timer *timer = bz_container_of(handle, struct bz_timer, handle);
     timer->fire(timer);
@@ -94,7 +175,11 @@ bool bz_timer_arm(struct bz_timer *timer, uint64_t when_ns) {
     timer->when_ns = when_ns;
     timer->order = loop->timers_armed++;
     loop->heap[loop->heap_count] = (struct bz_heap_entry){when_ns, timer->order, timer};
-    sift_up(loop, loop->heap_count++);
+    if (is_by_heapq(loop)) {
+        heapq_push(loop, timer);
+    } else {
+        sift_up(loop, loop->heap_count++);
+    }
     return true;
 }
 
@@ -112,7 +197,11 @@ bool bz_timer_arm_now(struct bz_timer *timer) {
 void bz_timer_disarm(struct bz_timer *timer) {
     struct bz_loop *loop = timer->loop;
     if (timer->heap_index != NOT_IN_HEAP) {
-        heap_remove(loop, timer->heap_index);
+        if (is_by_heapq(loop)) {
+            heapq_disarm(loop, timer);
+        } else {
+            heap_remove(loop, timer->heap_index);
+        }
     } else if (timer->handle.is_ready) {
         uint32_t index = loop->ready_count - 1;
         while (loop->ready[index] != &timer->handle) {
@@ -126,6 +215,9 @@ void bz_timer_disarm(struct bz_timer *timer) {
 }
 
 uint32_t bz_driver_queue_due_timers(struct bz_loop *loop) {
+    if (is_by_heapq(loop)) {
+        return heapq_queue_due(loop);
+    }
     uint32_t queued = 0;
     while (loop->heap_count > 0 && loop->heap[0].when_ns <= loop->now_ns) {
         struct bz_timer *timer = loop->heap[0].timer;

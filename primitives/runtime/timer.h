@@ -28,7 +28,7 @@ struct bz_timer {
     struct bz_loop *loop;
     void (*fire)(struct bz_timer *timer);
     uint64_t when_ns;    /* BZ_TIME_NEVER: armed by bz_timer_arm_now() */
-    uint64_t order;      /* arming order: breaks ties */
+    uint64_t order;      /* arming order: breaks ties, unless rules.h says otherwise */
     uint32_t heap_index; /* UINT32_MAX: not in the heap */
 };
 

@@ -12,6 +12,8 @@
  * - What is held while others are acquired is acquired in one order: by number of the object, then
  *   by key, and never twice. A task waits for a condition only while it holds nothing above its
  *   lock, because no timeout ends the second acquire of that lock.
+ * - A task waits for another one only while it and its parents hold nothing: the other may not heed
+ *   the cancel that comes with the timeout.
  * - The children of a group, for whom their parent waits, acquire only what is above all that the
  *   parent holds. */
 #include <stdio.h>
@@ -31,6 +33,15 @@ enum slot_kind {
     SLOT_FAIL = 7,
     SLOT_USE = 8,
     SLOT_KINDS = 20,
+    /* of version 2 */
+    SLOT_CATCH = 20,
+    SLOT_FINALLY = 21,
+    SLOT_UNCANCEL = 22,
+    SLOT_AWAIT = 23,
+    SLOT_SPAWN = 24,
+    SLOT_BODY = 25, /* a group with a body */
+    SLOT_LOOK = 26, /* and 27: locked, size, try-acquire, shutdown, misuse */
+    SLOT_KINDS_2 = 28,
 };
 #define DETAILS 16u
 
@@ -74,30 +85,34 @@ static void enclose(struct drawing *drawing, struct bz_script_op *op, uint32_t f
     op->span = (uint16_t)(drawing->script->op_count - first);
 }
 
-/* Two children share the slots. */
-static void add_group(struct drawing *drawing, uint32_t from, uint32_t to, struct place place) {
+/* Two children share the slots, or a child and the body. */
+static void add_group(struct drawing *drawing, uint32_t from, uint32_t to, struct place place,
+                      bool has_body) {
     struct bz_script *script = drawing->script;
     struct bz_script_op *group = bz_script_add(script, BZ_VERB_GROUP);
     uint32_t first = script->op_count;
     uint32_t half = from + (to - from + 1) / 2;
+    struct place own = place;
+    own.depth++;
     place.holds = 0;
     place.held = 0;
     place.depth++;
     enclose(drawing, bz_script_add(script, BZ_VERB_CHILD), from, half, place);
     if (half < to) {
-        enclose(drawing, bz_script_add(script, BZ_VERB_CHILD), half, to, place);
+        enclose(drawing, bz_script_add(script, has_body ? BZ_VERB_BODY : BZ_VERB_CHILD), half, to,
+                has_body ? own : place);
     }
     group->span = (uint16_t)(script->op_count - first);
 }
 
 /* Acquire, the slots inside, release. */
-static void add_hold(struct drawing *drawing, const struct slot *slot, uint32_t key, uint32_t from,
-                     uint32_t to, struct place place) {
+static void add_hold_by(struct drawing *drawing, enum bz_script_verb verb, const struct slot *slot,
+                        uint32_t key, uint32_t from, uint32_t to, struct place place) {
     struct bz_script *script = drawing->script;
     const struct bz_script_object *object = &script->objects[slot->object];
     bool is_empty = object->number == 0 && (object->primitive == BZ_PRIMITIVE_SEMAPHORE ||
                                             object->primitive == BZ_PRIMITIVE_BOUNDED);
-    struct bz_script_op *acquire = add(drawing, BZ_VERB_ACQUIRE, slot);
+    struct bz_script_op *acquire = add(drawing, verb, slot);
     acquire->number = key;
     if (is_empty || slot->ns > 0) {
         acquire->within_ns = slot->ns;
@@ -107,6 +122,11 @@ static void add_hold(struct drawing *drawing, const struct slot *slot, uint32_t 
     place.held |= 1u << slot->object;
     expand(drawing, from, to, place);
     add(drawing, BZ_VERB_RELEASE, slot)->number = key;
+}
+
+static void add_hold(struct drawing *drawing, const struct slot *slot, uint32_t key, uint32_t from,
+                     uint32_t to, struct place place) {
+    add_hold_by(drawing, BZ_VERB_ACQUIRE, slot, key, from, to, place);
 }
 
 static void add_notify(struct drawing *drawing, const struct slot *slot) {
@@ -199,6 +219,75 @@ static bool use(struct drawing *drawing, const struct slot *slot, uint32_t from,
     return true;
 }
 
+/* Returns whether the next slots are inside. */
+static bool look(struct drawing *drawing, const struct slot *slot, uint32_t from, uint32_t to,
+                 struct place place) {
+    const struct bz_script_object *object = &drawing->script->objects[slot->object];
+    bool is_queue = object->primitive == BZ_PRIMITIVE_QUEUE;
+    if (is_queue) {
+        add(drawing,
+            slot->detail >= 4   ? BZ_VERB_SIZE
+            : slot->detail == 0 ? BZ_VERB_SHUTDOWN_NOW
+                                : BZ_VERB_SHUTDOWN,
+            slot);
+        return false;
+    }
+    if ((bz_script_verbs[BZ_VERB_LOCKED].primitives >> object->primitive & 1u) == 0) {
+        return false;
+    }
+    if (slot->detail == 0 &&
+        (bz_script_verbs[BZ_VERB_MISUSE].primitives >> object->primitive & 1u) != 0) {
+        add(drawing, BZ_VERB_MISUSE, slot);
+        return false;
+    }
+    if (slot->detail < DETAILS / 2 || slot->object * BZ_SCRIPT_KEYS_MAX < place.top) {
+        add(drawing, BZ_VERB_LOCKED, slot);
+        return false;
+    }
+    add_hold_by(drawing, BZ_VERB_TRY_ACQUIRE, slot, 0, from, to, place);
+    return true;
+}
+
+/* A slot of version 2. Returns the first one after it that is not inside. */
+static uint32_t expand_more(struct drawing *drawing, const struct slot *slot, uint32_t next,
+                            uint32_t end, struct place place) {
+    struct bz_script *script = drawing->script;
+    struct bz_script_op *op;
+    bool has_room = next < end && place.depth + 2 < BZ_SCRIPT_DEPTH_MAX;
+    switch (slot->kind) {
+    case SLOT_UNCANCEL:
+        bz_script_add(script, BZ_VERB_UNCANCEL);
+        return next;
+    case SLOT_AWAIT:
+        if (place.top > 0) {
+            return next;
+        }
+        op = bz_script_add(script, slot->span % 2 == 0 ? BZ_VERB_AWAIT : BZ_VERB_SHIELD);
+        op->number = slot->detail % script->task_count;
+        op->within_ns = slot->ns;
+        return next;
+    case SLOT_LOOK:
+    case SLOT_LOOK + 1:
+        return look(drawing, slot, next, end, place) ? end : next;
+    default:
+        break;
+    }
+    if (!has_room) {
+        return next;
+    }
+    if (slot->kind == SLOT_BODY) {
+        add_group(drawing, next, end, place, true);
+    } else if (slot->kind == SLOT_SPAWN) {
+        enclose(drawing, bz_script_add(script, BZ_VERB_SPAWN), next, end,
+                (struct place){.depth = place.depth});
+    } else {
+        enclose(drawing,
+                bz_script_add(script, slot->kind == SLOT_CATCH ? BZ_VERB_CATCH : BZ_VERB_FINALLY),
+                next, end, place);
+    }
+    return end;
+}
+
 /* Expands one slot. Returns the first one after it that is not inside. */
 static uint32_t expand_one(struct drawing *drawing, uint32_t index, uint32_t to,
                            struct place place) {
@@ -229,7 +318,7 @@ static uint32_t expand_one(struct drawing *drawing, uint32_t index, uint32_t to,
             return next;
         }
         if (slot->kind == SLOT_GROUP) {
-            add_group(drawing, next, end, place);
+            add_group(drawing, next, end, place, false);
         } else {
             struct bz_script_op *timeout = bz_script_add(script, BZ_VERB_TIMEOUT);
             timeout->ns = slot->ns;
@@ -237,8 +326,11 @@ static uint32_t expand_one(struct drawing *drawing, uint32_t index, uint32_t to,
         }
         return end;
     default:
-        return use(drawing, slot, next, end, place) ? end : next;
+        break;
     }
+    return slot->kind >= SLOT_KINDS               ? expand_more(drawing, slot, next, end, place)
+           : use(drawing, slot, next, end, place) ? end
+                                                  : next;
 }
 
 static void expand(struct drawing *drawing, uint32_t from, uint32_t to, struct place place) {
@@ -274,7 +366,8 @@ static void draw_task(struct drawing *drawing, struct bz_world *world, uint32_t 
     struct bz_script_task *task = &script->tasks[index];
     for (uint32_t slot = 0; slot < draw->ops; slot++) {
         drawing->slots[slot] = (struct slot){
-            .kind = (uint32_t)bz_world_draw(world, "op", SLOT_KINDS),
+            .kind =
+                (uint32_t)bz_world_draw(world, "op", draw->has_more ? SLOT_KINDS_2 : SLOT_KINDS),
             .object = (uint32_t)bz_world_draw(world, "object", draw->objects),
             .detail = (uint32_t)bz_world_draw(world, "detail", DETAILS),
             .span = (uint32_t)bz_world_draw(world, "span", draw->ops),

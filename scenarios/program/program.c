@@ -22,7 +22,7 @@
 #include "scenarios/scenarios.h"
 #include "scenarios/scene.h"
 
-enum { TASKS, OPS, OBJECTS, KINDS, NS };
+enum { TASKS, OPS, OBJECTS, KINDS, NS, MORE };
 
 static const struct bz_param params[] = {
     {"tasks", "drawn: tasks", 4, 2, BZ_SCRIPT_DRAW_TASKS_MAX},
@@ -34,6 +34,7 @@ static const struct bz_param params[] = {
      "condition 16, barrier 32, queue 64, pool 128",
      255, 0, 255},
     {"ns", "drawn: sleeps and timeouts take 0..ns", 8, 0, BZ_SCRIPT_NS_MAX},
+    {"more", "drawn: 1: also the operations of version 2, and shutdowns", 0, 0, 1},
     {NULL, NULL, 0, 0, 0},
 };
 
@@ -64,6 +65,8 @@ struct runner {
     uint32_t holding_count;
     struct holding holdings[BZ_SCRIPT_TASK_OPS_MAX];
     uint32_t got[BZ_SCRIPT_OBJECTS_MAX]; /* items for which it has not said done */
+    uint32_t root;                       /* index of the task of the script that it belongs to */
+    int64_t value;                       /* what the last operation says; -1: nothing */
 };
 
 struct interpreter {
@@ -72,6 +75,8 @@ struct interpreter {
     struct object *objects;
     struct runner *children; /* by number - 1 */
     struct bz_task *tasks[BZ_SCRIPT_TASKS_MAX];
+    uint32_t held[BZ_SCRIPT_OBJECTS_MAX]; /* how many runners hold it */
+    const struct bz_script_watch *watch;  /* NULL: nobody watches */
 };
 
 static enum bz_status run_ops(struct runner *runner, uint32_t from, uint32_t to);
@@ -114,6 +119,7 @@ static void release(struct runner *runner, uint32_t object, uint32_t key) {
         return;
     }
     runner->holding_count--;
+    runner->interpreter->held[object]--;
     for (uint32_t index = found - 1; index < runner->holding_count; index++) {
         runner->holdings[index] = runner->holdings[index + 1];
     }
@@ -136,6 +142,7 @@ static enum bz_status acquire(struct runner *runner, uint32_t object, uint32_t k
         primitive == BZ_PRIMITIVE_CONDITION ? bz_sut_condition_acquire(&entry->condition)
         : primitive == BZ_PRIMITIVE_POOL    ? bz_sut_pool_acquire(&entry->pool, key)
                                             : bz_sut_acquire(&entry->permits);
+    runner->interpreter->held[object] += status == BZ_OK;
     if (status == BZ_OK) { /* there is room for one holding of each operation */
         runner->holdings[runner->holding_count++] = (struct holding){
             .object = (uint8_t)object, .key = (uint8_t)key, .depth = (uint8_t)runner->depth};
@@ -186,9 +193,104 @@ static enum bz_status use_queue(struct runner *runner, const struct bz_script_op
     }
 }
 
+/* -1: the variant does not say. */
+static int64_t is_locked(const struct runner *runner, uint32_t object) {
+    struct object *entry = &runner->interpreter->objects[object];
+    if (primitive_of(runner, object) == BZ_PRIMITIVE_CONDITION) {
+        const struct bz_condition_ops *ops = entry->condition.ops;
+        return ops->locked == NULL ? -1 : ops->locked(entry->condition.instance);
+    }
+    const struct bz_permit_ops *ops = entry->permits.ops;
+    return ops->locked == NULL ? -1 : ops->locked(entry->permits.instance);
+}
+
+static int64_t size_of(const struct runner *runner, uint32_t object) {
+    const struct bz_sut_queue *queue = &runner->interpreter->objects[object].queue;
+    return queue->ops->size == NULL ? -1 : (int64_t)queue->ops->size(queue->instance);
+}
+
+/* asyncio.shield(): the task waits for a future of its own, so a cancel does not reach the other
+ * task. */
+struct shield {
+    struct bz_future outer;
+    struct shield_end {
+        struct bz_callback callback;
+        struct shield *shield;
+        bool is_inner;
+    } inner, own; /* what the end of the task does, and of the future */
+};
+
+static void end_outer(struct bz_future *outer, const struct bz_future *inner) {
+    if (bz_future_is_done(outer)) {
+        return;
+    }
+    if (inner->state == BZ_FUTURE_CANCELLED) {
+        bz_future_cancel(outer);
+    } else if (inner->state == BZ_FUTURE_EXCEPTION) {
+        (void)bz_future_set_exception(outer, inner->value);
+    } else {
+        (void)bz_future_set_result(outer, inner->value);
+    }
+}
+
+static void shield_ends(struct bz_callback *callback, struct bz_future *future) {
+    struct shield_end *end = bz_container_of(callback, struct shield_end, callback);
+    if (end->is_inner) {
+        end_outer(&end->shield->outer, future);
+    } else {
+        bz_future_remove_callback(&end->shield->inner.callback);
+    }
+}
+
+/* Its callbacks may be queued after this returns, so it lies in the arena. */
+static enum bz_status run_shield(struct runner *runner, struct bz_task *inner) {
+    struct bz_world *world = runner->interpreter->world;
+    if (bz_task_is_done(inner)) {
+        return bz_task_join(inner);
+    }
+    struct shield *shield = bz_world_alloc(world, sizeof *shield);
+    shield->inner = (struct shield_end){.shield = shield, .is_inner = true};
+    shield->own = (struct shield_end){.shield = shield};
+    bz_future_init(&shield->outer, world->loop);
+    bz_world_own_callback(world, shield_ends);
+    if (!bz_future_add_callback(bz_task_future(inner), &shield->inner.callback, shield_ends) ||
+        !bz_future_add_callback(&shield->outer, &shield->own.callback, shield_ends)) {
+        return BZ_NO_MEMORY;
+    }
+    return bz_future_await(&shield->outer);
+}
+
+/* A release of what nobody holds, where the variant claims to refuse it. 1: it was accepted. */
+static int64_t misuse(const struct runner *runner, uint32_t object) {
+    const struct interpreter *interpreter = runner->interpreter;
+    uint32_t claims = bz_variant_claims(interpreter->world->variant, primitive_of(runner, object));
+    if (interpreter->held[object] > 0 || (claims & BZ_CLAIM_REFUSES_MISUSE) == 0) {
+        return 0;
+    }
+    return bz_sut_release(&interpreter->objects[object].permits) == BZ_OK;
+}
+
 static enum bz_status use(struct runner *runner, const struct bz_script_op *op) {
     struct object *entry = &runner->interpreter->objects[op->object];
     switch (op->verb) {
+    case BZ_VERB_LOCKED:
+        runner->value = is_locked(runner, op->object);
+        return BZ_OK;
+    case BZ_VERB_SIZE:
+        runner->value = size_of(runner, op->object);
+        return BZ_OK;
+    case BZ_VERB_MISUSE:
+        runner->value = misuse(runner, op->object);
+        return BZ_OK;
+    case BZ_VERB_TRY_ACQUIRE: /* as people write it: if it is not locked, acquire it */
+        return is_locked(runner, op->object) == 1 ? BZ_OK : acquire(runner, op->object, op->number);
+    case BZ_VERB_SHIELD:
+        return op->number < runner->root
+                   ? run_shield(runner, runner->interpreter->tasks[op->number])
+                   : BZ_OK;
+    case BZ_VERB_AWAIT: /* of an earlier task: nobody waits in a circle */
+        return op->number < runner->root ? bz_task_join(runner->interpreter->tasks[op->number])
+                                         : BZ_OK;
     case BZ_VERB_ACQUIRE:
         return acquire(runner, op->object, op->number);
     case BZ_VERB_RELEASE:
@@ -223,11 +325,38 @@ static enum bz_status use(struct runner *runner, const struct bz_script_op *op) 
     }
 }
 
+/* A part of the list, or a single operation: what it acquired is given back if it ends early. */
+static enum bz_status run_inside(struct runner *runner, uint32_t from, uint32_t to,
+                                 const struct bz_script_op *single) {
+    runner->depth++;
+    enum bz_status status = single != NULL ? use(runner, single) : run_ops(runner, from, to);
+    if (status != BZ_OK) {
+        release_inside(runner, runner->depth);
+    }
+    runner->depth--;
+    for (uint32_t index = 0; index < runner->holding_count; index++) {
+        struct holding *holding = &runner->holdings[index];
+        holding->depth = holding->depth > runner->depth ? (uint8_t)runner->depth : holding->depth;
+    }
+    return status;
+}
+
 static enum bz_status run_child(void *arg) {
     struct runner *runner = arg;
     enum bz_status status = run_ops(runner, runner->first, runner->end);
     release_inside(runner, 0);
     return status;
+}
+
+static struct runner *new_child(const struct runner *runner, uint32_t index) {
+    struct interpreter *interpreter = runner->interpreter;
+    const struct bz_script_op *op = &interpreter->script->ops[index];
+    struct runner *child = &interpreter->children[op->number - 1];
+    *child = (struct runner){.interpreter = interpreter,
+                             .first = index + 1,
+                             .end = index + 1u + op->span,
+                             .root = runner->root};
+    return child;
 }
 
 /* A child that fails ends the group; the parent goes on after it. */
@@ -240,14 +369,27 @@ static enum bz_status run_group(struct runner *runner, uint32_t first, uint32_t 
         return status;
     }
     for (uint32_t index = first; index < end && status == BZ_OK; index += 1u + ops[index].span) {
-        struct runner *child = &interpreter->children[ops[index].number - 1];
-        *child = (struct runner){
-            .interpreter = interpreter, .first = index + 1, .end = index + 1u + ops[index].span};
-        status =
-            bz_scene_spawn_child(interpreter->world, &group, ops[index].number, run_child, child);
+        status = ops[index].verb == BZ_VERB_BODY
+                     ? run_inside(runner, index + 1, end, NULL)
+                     : bz_scene_spawn_child(interpreter->world, &group, ops[index].number,
+                                            run_child, new_child(runner, index));
     }
     status = bz_group_exit(&group, status);
     return status == BZ_FAILED ? BZ_OK : status;
+}
+
+/* Spawns a task for which nobody waits. */
+static enum bz_status run_spawn(struct runner *runner, uint32_t index) {
+    struct interpreter *interpreter = runner->interpreter;
+    uint32_t number = interpreter->script->ops[index].number;
+    struct bz_task *task =
+        bz_scene_spawn(interpreter->world, "child", number, run_child, new_child(runner, index));
+    return task == NULL ? BZ_NO_MEMORY : BZ_OK;
+}
+
+static enum bz_status run_catch(struct runner *runner, uint32_t from, uint32_t to) {
+    enum bz_status status = run_inside(runner, from, to, NULL);
+    return status == BZ_CANCELLED || status == BZ_FAILED ? BZ_OK : status;
 }
 
 /* Runs operations in a timeout: those inside a `timeout`, or a single one with `within`. */
@@ -258,17 +400,7 @@ static enum bz_status run_in_time(struct runner *runner, uint32_t delay_ns, uint
     if (status != BZ_OK) {
         return status;
     }
-    runner->depth++;
-    status = single != NULL ? use(runner, single) : run_ops(runner, from, to);
-    if (status != BZ_OK) {
-        release_inside(runner, runner->depth);
-    }
-    runner->depth--;
-    for (uint32_t index = 0; index < runner->holding_count; index++) {
-        struct holding *holding = &runner->holdings[index];
-        holding->depth = holding->depth > runner->depth ? (uint8_t)runner->depth : holding->depth;
-    }
-    status = bz_timeout_exit(&scope, status);
+    status = bz_timeout_exit(&scope, run_inside(runner, from, to, single));
     return status == BZ_TIMED_OUT ? BZ_OK : status;
 }
 
@@ -289,6 +421,13 @@ static enum bz_status run_op(struct runner *runner, uint32_t index) {
         return run_in_time(runner, op->ns, index + 1, index + 1u + op->span, NULL);
     case BZ_VERB_GROUP:
         return run_group(runner, index + 1, index + 1u + op->span);
+    case BZ_VERB_CATCH:
+        return run_catch(runner, index + 1, index + 1u + op->span);
+    case BZ_VERB_SPAWN:
+        return run_spawn(runner, index);
+    case BZ_VERB_UNCANCEL:
+        runner->value = bz_task_uncancel(bz_loop_current(interpreter->world->loop));
+        return BZ_OK;
     default:
         return op->within_ns == BZ_SCRIPT_NEVER ? use(runner, op)
                                                 : run_in_time(runner, op->within_ns, 0, 0, op);
@@ -301,10 +440,27 @@ static bool is_answer(enum bz_status status) {
            status == BZ_EMPTY || status == BZ_FULL;
 }
 
+/* First the operations behind it in the list; then those inside, however the others ended. */
+static enum bz_status run_finally(struct runner *runner, uint32_t index, uint32_t to) {
+    uint32_t next = index + 1u + runner->interpreter->script->ops[index].span;
+    enum bz_status status = run_inside(runner, next, to, NULL);
+    enum bz_status cleanup = run_ops(runner, index + 1, next);
+    return cleanup != BZ_OK ? cleanup : status;
+}
+
 static enum bz_status run_ops(struct runner *runner, uint32_t from, uint32_t to) {
     const struct bz_script_op *ops = runner->interpreter->script->ops;
     for (uint32_t index = from; index < to; index += 1u + ops[index].span) {
-        enum bz_status status = run_op(runner, index);
+        const struct bz_script_watch *watch = runner->interpreter->watch;
+        bool is_last = ops[index].verb == BZ_VERB_FINALLY;
+        runner->value = -1;
+        enum bz_status status = is_last ? run_finally(runner, index, to) : run_op(runner, index);
+        if (watch != NULL) {
+            watch->returned(watch->context, index, status, is_last ? -1 : runner->value);
+        }
+        if (is_last) {
+            return status;
+        }
         if (status == BZ_OK || is_answer(status)) {
             continue;
         }
@@ -382,7 +538,8 @@ static struct interpreter *new_interpreter(struct bz_world *world, struct bz_scr
         const struct bz_script_task *task = &script->tasks[index];
         runners[index] = (struct runner){.interpreter = interpreter,
                                          .first = task->first,
-                                         .end = (uint32_t)task->first + task->count};
+                                         .end = (uint32_t)task->first + task->count,
+                                         .root = index};
         interpreter->tasks[index] =
             bz_scene_spawn(world, task->name, 0, run_child, &runners[index]);
     }
@@ -422,7 +579,8 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
                                                 .objects = (uint32_t)args->values[OBJECTS],
                                                 .tasks = (uint32_t)args->values[TASKS],
                                                 .ops = (uint32_t)args->values[OPS],
-                                                .ns = (uint32_t)args->values[NS]});
+                                                .ns = (uint32_t)args->values[NS],
+                                                .has_more = args->values[MORE] != 0});
     }
     return new_interpreter(world, script, args->file_digest == 0);
 }
@@ -435,6 +593,34 @@ static bool read_file(uint64_t *file, const struct bz_variant *variant, const ch
 
 static size_t print(const void *state, char *text, size_t text_bytes) {
     return bz_script_print(((const struct interpreter *)state)->script, text, text_bytes);
+}
+
+const struct bz_script *bz_script_of(const void *state) {
+    return ((const struct interpreter *)state)->script;
+}
+
+/* Each kind of instrumented object has it at another place. */
+const void *bz_script_instance(const void *state, uint32_t object) {
+    const struct interpreter *interpreter = state;
+    const struct object *entry = &interpreter->objects[object];
+    switch ((enum bz_primitive)interpreter->script->objects[object].primitive) {
+    case BZ_PRIMITIVE_EVENT:
+        return entry->event.instance;
+    case BZ_PRIMITIVE_CONDITION:
+        return entry->condition.instance;
+    case BZ_PRIMITIVE_BARRIER:
+        return entry->barrier.instance;
+    case BZ_PRIMITIVE_QUEUE:
+        return entry->queue.instance;
+    case BZ_PRIMITIVE_POOL:
+        return entry->pool.instance;
+    default:
+        return entry->permits.instance;
+    }
+}
+
+void bz_script_watch(void *state, const struct bz_script_watch *watch) {
+    ((struct interpreter *)state)->watch = watch;
 }
 
 static const struct bz_scenario_file file = {

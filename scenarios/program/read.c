@@ -23,6 +23,7 @@ struct reader {
     size_t error_bytes;
     char path[PATH_BYTES]; /* of what is being read */
     uint32_t task_first;   /* of the operations of the task that is being read */
+    bool is_version_2;     /* of the format */
 };
 
 static bool fail(struct reader *reader, const char *format, ...)
@@ -257,8 +258,8 @@ static bool read_target(struct reader *reader, const struct bz_json *json,
 static void list_keys(const struct bz_script *script, const struct bz_script_op *op,
                       const char **keys) {
     const struct bz_script_verb_info *verb = &bz_script_verbs[op->verb];
-    static const char *const names[] = {"ns",       "within", "task", "count",
-                                        "priority", "ops",    "tasks"};
+    static const char *const names[] = {"ns",       "within", "task",  "count",
+                                        "priority", "ops",    "tasks", "ops"};
     uint32_t count = 0;
     keys[count++] = "op";
     if (verb->primitives != 0) {
@@ -311,6 +312,23 @@ static bool read_child(struct reader *reader, const struct bz_json *json, uint32
     return is_read;
 }
 
+static bool is_of_version_2(struct reader *reader) {
+    return reader->is_version_2 ||
+           fail(reader, "this needs \"format\": \"%s\"", BZ_SCRIPT_FORMAT_2);
+}
+
+/* Of a group, behind its children. */
+static bool read_body(struct reader *reader, const struct bz_json *json, uint32_t depth) {
+    struct bz_script_op *body = is_of_version_2(reader) ? add(reader, BZ_VERB_BODY) : NULL;
+    if (body == NULL) {
+        return false;
+    }
+    uint32_t first = reader->script->op_count;
+    bool is_read = read_array(reader, json, "ops", BZ_SCRIPT_TASK_OPS_MAX, read_op, depth + 1);
+    body->span = (uint16_t)(reader->script->op_count - first);
+    return is_read;
+}
+
 /* The operations inside: "ops" of a timeout, or one list for each of the "tasks" of a group. */
 static bool read_inside(struct reader *reader, const struct bz_json *json, struct bz_script_op *op,
                         uint32_t depth) {
@@ -321,6 +339,9 @@ static bool read_inside(struct reader *reader, const struct bz_json *json, struc
     }
     bool is_read = read_array(reader, json, is_group ? "tasks" : "ops", BZ_SCRIPT_TASK_OPS_MAX,
                               is_group ? read_child : read_op, depth + 1);
+    if (is_read && is_group && bz_json_get(json, "ops") != NULL) {
+        is_read = read_body(reader, json, depth);
+    }
     op->span = (uint16_t)(reader->script->op_count - first);
     return is_read;
 }
@@ -338,6 +359,9 @@ static bool read_op(struct reader *reader, const struct bz_json *json, uint32_t 
         return fail(reader, "must be an object, {...}");
     }
     if (!read_word(reader, json, "op", verbs, BZ_VERB_COUNT, &verb)) {
+        return false;
+    }
+    if (verb >= BZ_VERBS_OF_VERSION_1 && !is_of_version_2(reader)) {
         return false;
     }
     struct bz_script_op *op = add(reader, (enum bz_script_verb)verb);
@@ -387,10 +411,13 @@ static bool read_task_ops(struct reader *reader, const struct bz_json *json, uin
 
 static bool read_root(struct reader *reader, const struct bz_json *root) {
     static const char *const keys[] = {"format", "objects", "tasks", NULL};
-    static const char *const formats[] = {BZ_SCRIPT_FORMAT};
+    static const char *const formats[] = {BZ_SCRIPT_FORMAT, BZ_SCRIPT_FORMAT_2};
     uint32_t format;
-    if (!knows_all(reader, root, keys) || !read_word(reader, root, "format", formats, 1, &format) ||
-        !read_array(reader, root, "objects", BZ_SCRIPT_OBJECTS_MAX, read_object, 0) ||
+    if (!knows_all(reader, root, keys) || !read_word(reader, root, "format", formats, 2, &format)) {
+        return false;
+    }
+    reader->is_version_2 = format == 1;
+    if (!read_array(reader, root, "objects", BZ_SCRIPT_OBJECTS_MAX, read_object, 0) ||
         !read_array(reader, root, "tasks", BZ_SCRIPT_TASKS_MAX, read_task_name, 0) ||
         !read_array(reader, root, "tasks", BZ_SCRIPT_TASKS_MAX, read_task_ops, 0)) {
         return false;

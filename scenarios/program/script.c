@@ -11,7 +11,7 @@ const struct bz_script_verb_info bz_script_verbs[BZ_VERB_COUNT] = {
     [BZ_VERB_FAIL] = {"fail", 0, 0},
     [BZ_VERB_CANCEL] = {"cancel", 0, BZ_FIELD_VICTIM},
     [BZ_VERB_TIMEOUT] = {"timeout", 0, BZ_FIELD_NS | BZ_FIELD_OPS},
-    [BZ_VERB_GROUP] = {"group", 0, BZ_FIELD_TASKS},
+    [BZ_VERB_GROUP] = {"group", 0, BZ_FIELD_TASKS | BZ_FIELD_BODY},
     [BZ_VERB_ACQUIRE] = {"acquire", PERMITS | BIT(CONDITION) | BIT(POOL), BZ_FIELD_WITHIN},
     [BZ_VERB_RELEASE] = {"release", PERMITS | BIT(CONDITION) | BIT(POOL), 0},
     [BZ_VERB_POST] = {"post", BIT(SEMAPHORE), 0},
@@ -31,6 +31,17 @@ const struct bz_script_verb_info bz_script_verbs[BZ_VERB_COUNT] = {
     [BZ_VERB_SHUTDOWN] = {"shutdown", BIT(QUEUE), 0},
     [BZ_VERB_SHUTDOWN_NOW] = {"shutdown-now", BIT(QUEUE), 0},
     [BZ_VERB_CHILD] = {NULL, 0, 0},
+    [BZ_VERB_BODY] = {NULL, 0, 0},
+    [BZ_VERB_LOCKED] = {"locked", PERMITS | BIT(CONDITION), 0},
+    [BZ_VERB_SIZE] = {"size", BIT(QUEUE), 0},
+    [BZ_VERB_TRY_ACQUIRE] = {"try-acquire", PERMITS | BIT(CONDITION), BZ_FIELD_WITHIN},
+    [BZ_VERB_CATCH] = {"catch", 0, BZ_FIELD_OPS},
+    [BZ_VERB_FINALLY] = {"finally", 0, BZ_FIELD_OPS},
+    [BZ_VERB_UNCANCEL] = {"uncancel", 0, 0},
+    [BZ_VERB_AWAIT] = {"await", 0, BZ_FIELD_VICTIM | BZ_FIELD_WITHIN},
+    [BZ_VERB_SPAWN] = {"spawn", 0, BZ_FIELD_OPS},
+    [BZ_VERB_MISUSE] = {"misuse", BIT(BOUNDED) | BIT(LOCK), 0},
+    [BZ_VERB_SHIELD] = {"shield", 0, BZ_FIELD_VICTIM | BZ_FIELD_WITHIN},
 };
 
 const char *const bz_script_orders[3] = {
@@ -53,7 +64,7 @@ struct bz_script_op *bz_script_add(struct bz_script *script, enum bz_script_verb
     op->verb = (uint8_t)verb;
     op->number = (bz_script_verbs[verb].fields & BZ_FIELD_COUNT) != 0 ? 1 : 0;
     op->within_ns = BZ_SCRIPT_NEVER;
-    if (verb == BZ_VERB_CHILD) {
+    if (verb == BZ_VERB_CHILD || verb == BZ_VERB_SPAWN) {
         op->number = ++script->child_count;
     }
     return op;

@@ -7,6 +7,7 @@
  *
  *     timeout (span 2)   acquire   yield   |   release
  *     group (span 5)   child (span 1)   put   child (span 2)   get   done   |   ...
+ *     group (span 4)   child (span 1)   put   body (span 1)   sleep   |   ...
  *
  * Equal scripts have equal bytes: start from zeros to fill one.
  */
@@ -22,6 +23,7 @@
 struct bz_world;
 
 #define BZ_SCRIPT_FORMAT "buzzer-program/1"
+#define BZ_SCRIPT_FORMAT_2 "buzzer-program/2" /* with operations that version 1 does not have */
 #define BZ_SCRIPT_OBJECTS_MAX 16u
 #define BZ_SCRIPT_TASKS_MAX 16u
 #define BZ_SCRIPT_OPS_MAX 256u     /* of all tasks */
@@ -62,8 +64,21 @@ enum bz_script_verb {
     BZ_VERB_SHUTDOWN,
     BZ_VERB_SHUTDOWN_NOW,
     BZ_VERB_CHILD, /* of a group; has no name in a file */
+    BZ_VERB_BODY, /* of a group, behind its children; has no name in a file; version 2, as all below
+                   */
+    BZ_VERB_LOCKED,
+    BZ_VERB_SIZE,
+    BZ_VERB_TRY_ACQUIRE,
+    BZ_VERB_CATCH,
+    BZ_VERB_FINALLY,
+    BZ_VERB_UNCANCEL,
+    BZ_VERB_AWAIT,
+    BZ_VERB_SPAWN,
+    BZ_VERB_SHIELD,
+    BZ_VERB_MISUSE,
 };
-#define BZ_VERB_COUNT 25
+#define BZ_VERB_COUNT 36
+#define BZ_VERBS_OF_VERSION_1 25
 
 /* The fields of an operation beside its verb, as bits. */
 #define BZ_FIELD_NS 0x01u       /* "ns" */
@@ -73,6 +88,7 @@ enum bz_script_verb {
 #define BZ_FIELD_PRIORITY 0x10u /* "priority", 0 if left out */
 #define BZ_FIELD_OPS 0x20u      /* "ops" */
 #define BZ_FIELD_TASKS 0x40u    /* "tasks" */
+#define BZ_FIELD_BODY 0x80u     /* "ops" beside "tasks", may be left out */
 
 struct bz_script_verb_info {
     const char *name;
@@ -124,7 +140,7 @@ struct bz_script {
     uint32_t object_count;
     uint32_t task_count;
     uint32_t op_count;
-    uint32_t child_count; /* in all groups; their tasks are child-1, child-2, ... */
+    uint32_t child_count; /* of groups, or spawned; their tasks are child-1, child-2, ... */
     struct bz_script_object objects[BZ_SCRIPT_OBJECTS_MAX];
     struct bz_script_task tasks[BZ_SCRIPT_TASKS_MAX];
     struct bz_script_op ops[BZ_SCRIPT_OPS_MAX];
@@ -149,6 +165,7 @@ struct bz_script_draw {
     uint32_t tasks;          /* 1 to 8 */
     uint32_t ops;            /* draws for each task, 1 to 10; one may make three operations */
     uint32_t ns;             /* no sleep and no timeout is longer */
+    bool has_more;           /* operations of version 2, and shutdowns */
 };
 #define BZ_SCRIPT_DRAW_TASKS_MAX 8u
 #define BZ_SCRIPT_DRAW_OPS_MAX 10u
@@ -156,6 +173,21 @@ struct bz_script_draw {
 /* Draws a script into zeroed memory. It cannot deadlock on a correct variant: see draw.c. */
 void bz_script_draw(struct bz_script *script, struct bz_world *world,
                     const struct bz_script_draw *draw);
+
+/* --- a script that runs ----------------------------------------------------------------------- */
+
+/* `state` is what the set-up of the scenario returned: its script, as it runs, and the instance of
+ * an object, which belongs to the variant. */
+const struct bz_script *bz_script_of(const void *state);
+const void *bz_script_instance(const void *state, uint32_t object);
+
+/* Called when an operation has returned, by the task that called it, with what it says beside the
+ * status: -1 is nothing. NULL: nobody watches. */
+struct bz_script_watch {
+    void (*returned)(void *context, uint32_t op, enum bz_status status, int64_t value);
+    void *context;
+};
+void bz_script_watch(void *state, const struct bz_script_watch *watch);
 
 /* As read and print of struct bz_scenario_file. */
 bool bz_script_read(struct bz_script *script, const struct bz_variant *variant, const char *text,

@@ -30,6 +30,16 @@ static void new_line(struct writer *writer, uint32_t indent) {
     put(writer, "\n%*s", (int)(2 * indent), "");
 }
 
+/* Where the children of a group end, and its body begins, if it has one. */
+static uint32_t find_body(const struct bz_script *script, uint32_t group) {
+    uint32_t index = group + 1;
+    uint32_t end = index + script->ops[group].span;
+    while (index < end && script->ops[index].verb == BZ_VERB_CHILD) {
+        index += 1u + script->ops[index].span;
+    }
+    return index;
+}
+
 /* A list of operations, or of the children of a group. */
 static void put_list(struct writer *writer, uint32_t from, uint32_t to, uint32_t indent,
                      void (*put_one)(struct writer *writer, uint32_t index, uint32_t indent)) {
@@ -75,8 +85,14 @@ static void put_op(struct writer *writer, uint32_t index, uint32_t indent) {
     put_number(writer, op->within_ns != BZ_SCRIPT_NEVER, "within", op->within_ns);
     if ((verb->fields & (BZ_FIELD_OPS | BZ_FIELD_TASKS)) != 0) {
         bool is_group = (verb->fields & BZ_FIELD_TASKS) != 0;
+        uint32_t end = index + 1u + op->span;
+        uint32_t body = is_group ? find_body(script, index) : end;
         put(writer, ", \"%s\": ", is_group ? "tasks" : "ops");
-        put_list(writer, index + 1, index + 1u + op->span, indent, is_group ? put_child : put_op);
+        put_list(writer, index + 1, body, indent, is_group ? put_child : put_op);
+        if (body < end) {
+            put(writer, ", \"ops\": ");
+            put_list(writer, body + 1, end, indent, put_op);
+        }
     }
     put(writer, "}");
 }
@@ -92,9 +108,18 @@ static void put_object(struct writer *writer, const struct bz_script_object *obj
     put(writer, "}");
 }
 
+static const char *format_of(const struct bz_script *script) {
+    for (uint32_t index = 0; index < script->op_count; index++) {
+        if (script->ops[index].verb >= BZ_VERBS_OF_VERSION_1) {
+            return BZ_SCRIPT_FORMAT_2;
+        }
+    }
+    return BZ_SCRIPT_FORMAT;
+}
+
 size_t bz_script_print(const struct bz_script *script, char *text, size_t text_bytes) {
     struct writer writer = {.script = script, .text = text, .text_bytes = text_bytes};
-    put(&writer, "{\n  \"format\": \"%s\",\n  \"objects\": [", BZ_SCRIPT_FORMAT);
+    put(&writer, "{\n  \"format\": \"%s\",\n  \"objects\": [", format_of(script));
     for (uint32_t index = 0; index < script->object_count; index++) {
         put(&writer, "%s\n    ", index == 0 ? "" : ",");
         put_object(&writer, &script->objects[index]);

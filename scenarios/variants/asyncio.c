@@ -12,16 +12,25 @@
  *     barrier     an index is how many fill at the moment of arrival (gh-155233)
  *
  * Waiters stay in their deque until they have resumed. Those of a queue of items are taken out by
- * the task that wakes them. The versions differ in:
+ * the task that wakes them. Timers of one time, and items of one priority, come in the order in
+ * which a heap without a tie-break leaves them. The versions differ in:
  *
  *                 3.11, 3.12                                  3.13 and later
  *     semaphore   a resumed task wakes one other (gh-111693)  wakes all that fit
  *     condition   the notification of a cancelled waiter      a cancelled waiter notifies another,
  *                 is lost (gh-112202)                         whether it was notified or not
  *     queue                                                   can be shut down
+ *     uncancel        a request that is on its way stays      clears it with the last request
+ *     task group      a cancel from outside that meets an     is delivered later
+ *                     error is lost (gh-116720)
  *
  * Left out: abort() and reset() of the barrier. In asyncio they wait for the lock of the condition;
  * what a scenario calls there may not wait. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "primitives/runtime/heapq.h"
+#include "primitives/runtime/timeout.h"
 #include "primitives/sync/items.h"
 #include "scenarios/variants/deque.h"
 #include "scenarios/variants/variants.h"
@@ -409,6 +418,37 @@ static enum bz_status queue_init(void *instance, struct bz_loop *loop, enum bz_q
     return has_memory ? BZ_OK : BZ_NO_MEMORY;
 }
 
+static bool has_lower_priority(const void *left, const void *right) {
+    return ((const struct bz_items_entry *)left)->priority <
+           ((const struct bz_items_entry *)right)->priority;
+}
+
+static struct bz_heapq heap_of(const struct queue *queue) {
+    return (struct bz_heapq){queue->items.heap, sizeof queue->items.heap[0], has_lower_priority};
+}
+
+static void push_item(struct queue *queue, uint64_t value, int64_t priority) {
+    struct bz_items *items = &queue->items;
+    if (items->kind != BZ_QUEUE_PRIORITY) {
+        bz_items_push(items, value, priority);
+        return;
+    }
+    struct bz_heapq heap = heap_of(queue);
+    items->heap[items->count] = (struct bz_items_entry){.priority = priority, .value = value};
+    bz_heapq_to_root(&heap, 0, items->count++);
+}
+
+static uint64_t pop_item(struct queue *queue) {
+    struct bz_items *items = &queue->items;
+    if (items->kind != BZ_QUEUE_PRIORITY) {
+        return bz_items_pop(items);
+    }
+    struct bz_heapq heap = heap_of(queue);
+    uint64_t value = items->heap[0].value;
+    bz_heapq_drop_first(&heap, items->count--);
+    return value;
+}
+
 static bool is_full(const struct queue *queue) {
     return queue->maxsize > 0 && queue->items.count >= queue->maxsize;
 }
@@ -424,7 +464,7 @@ static enum bz_status queue_try_put(void *instance, uint64_t value, int64_t prio
     if (!bz_items_reserve(&queue->items)) {
         return BZ_NO_MEMORY;
     }
-    bz_items_push(&queue->items, value, priority);
+    push_item(queue, value, priority);
     queue->unfinished++;
     bz_deque_pop_and_wake(&queue->getters);
     return BZ_OK;
@@ -452,7 +492,7 @@ static enum bz_status queue_try_get(void *instance, uint64_t *value) {
     if (queue->items.count == 0) {
         return queue->is_shut ? BZ_CLOSED : BZ_EMPTY;
     }
-    *value = bz_items_pop(&queue->items);
+    *value = pop_item(queue);
     bz_deque_pop_and_wake(&queue->putters);
     return BZ_OK;
 }
@@ -525,6 +565,123 @@ static uint32_t queue_queued(void *instance) {
         .size = queue_size, .queued = queue_queued                                                 \
     }
 
+/* --- timeout, and the runtime -------------------------------------------------------------------
+ */
+
+static enum bz_status scope_enter(void *scope, struct bz_loop *loop, uint64_t delay_ns) {
+    return bz_timeout_enter(loop, scope, delay_ns);
+}
+
+static enum bz_status scope_exit(void *scope, enum bz_status status) {
+    return bz_timeout_exit(scope, status);
+}
+
+/* By the rules of the loop. */
+static const struct bz_scope_ops scope_ops = {
+    .scope_bytes = sizeof(struct bz_timeout),
+    .enter = scope_enter,
+    .exit = scope_exit,
+};
+
+static const struct bz_rules rules_311 = {
+    .timers = BZ_TIMERS_BY_HEAPQ,
+    .uncancel = BZ_UNCANCEL_COUNTS,
+    .group = BZ_GROUP_LOSES,
+    .timeout = BZ_TIMEOUT_AT_ENTRY,
+    .children = BZ_CHILDREN_BY_CHOICE,
+};
+
+static const struct bz_rules rules_313 = {
+    .timers = BZ_TIMERS_BY_HEAPQ,
+    .timeout = BZ_TIMEOUT_AT_ENTRY,
+    .children = BZ_CHILDREN_BY_CHOICE,
+};
+
+/* --- for those who compare it with the real one ------------------------------------------------
+ */
+
+void bz_asyncio_put(struct bz_asyncio_text *text, const char *format, va_list arguments) {
+    bool has_room = text->length < text->bytes;
+    int written = vsnprintf(has_room ? text->text + text->length : NULL,
+                            has_room ? text->bytes - text->length : 0, format, arguments);
+    text->length += written > 0 ? (size_t)written : 0;
+}
+
+static void put(struct bz_asyncio_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void put(struct bz_asyncio_text *text, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    bz_asyncio_put(text, format, arguments);
+    va_end(arguments);
+}
+
+static void put_deque(struct bz_asyncio_text *text, const struct bz_deque *deque) {
+    static const char states[] = {
+        [BZ_FUTURE_PENDING] = 'P', [BZ_FUTURE_RESULT] = 'R', [BZ_FUTURE_CANCELLED] = 'C'};
+    struct bz_waiter *waiter = NULL;
+    put(text, "[");
+    while ((waiter = bz_deque_next(deque, waiter)) != NULL) {
+        put(text, "%c", states[waiter->future.state]);
+    }
+    put(text, "]");
+}
+
+static void put_lock(struct bz_asyncio_text *text, const struct lock *lock) {
+    put(text, "%d", lock->is_locked);
+    put_deque(text, &lock->queue);
+}
+
+static void put_condition(struct bz_asyncio_text *text, const struct condition *condition) {
+    put_lock(text, &condition->lock);
+    put_deque(text, &condition->queue);
+}
+
+static void put_queue(struct bz_asyncio_text *text, const struct queue *queue) {
+    const struct bz_items *items = &queue->items;
+    put(text, "%" PRIu64 ",%d[", queue->unfinished, queue->is_shut);
+    for (uint32_t index = 0; index < items->count; index++) {
+        uint32_t place = items->head + index;
+        uint64_t value = items->kind == BZ_QUEUE_PRIORITY ? items->heap[index].value
+                         : place < items->capacity        ? items->values[place]
+                                                          : items->values[place - items->capacity];
+        put(text, "%s%" PRIu64, index == 0 ? "" : " ", value);
+    }
+    put(text, "]");
+    put_deque(text, &queue->getters);
+    put_deque(text, &queue->putters);
+    put_deque(text, &queue->joiners);
+}
+
+void bz_asyncio_print(struct bz_asyncio_text *text, enum bz_primitive primitive, void *instance) {
+    switch (primitive) {
+    case BZ_PRIMITIVE_LOCK:
+        put_lock(text, instance);
+        break;
+    case BZ_PRIMITIVE_SEMAPHORE:
+    case BZ_PRIMITIVE_BOUNDED:
+        put(text, "%d,%u", semaphore_locked(instance), ((struct semaphore *)instance)->value);
+        put_deque(text, &((struct semaphore *)instance)->queue);
+        break;
+    case BZ_PRIMITIVE_EVENT:
+        put(text, "%d", event_is_set(instance));
+        put_deque(text, &((struct event *)instance)->queue);
+        break;
+    case BZ_PRIMITIVE_CONDITION:
+        put_condition(text, instance);
+        break;
+    case BZ_PRIMITIVE_BARRIER:
+        put(text, "%u,%d,", ((struct barrier *)instance)->count,
+            ((struct barrier *)instance)->is_draining);
+        put_condition(text, &((struct barrier *)instance)->condition);
+        break;
+    default:
+        put_queue(text, instance);
+        break;
+    }
+}
+
 /* --- known faults ----------------------------------------------------------------------------- */
 
 #define FAULT(name, primitives_, ...)                                                              \
@@ -566,6 +723,12 @@ FAULT(fault_barrier, 1u << BZ_PRIMITIVE_BARRIER, .family = "stuck state", .oracl
       .summary = "after a filler was cancelled, two tasks of a round get one index",
       .property = "each index once a round");
 
+FAULT(fault_baseline, 1u << BZ_PRIMITIVE_SCOPE, .family = "cancel counting",
+      .oracle = "cancel-count", .scenario = "scope", .issue = "gh-134471",
+      .versions = "3.11.3 to 3.15",
+      .summary = "a timeout takes a request that was undelivered at its entry for its own",
+      .property = "a timeout swallows no request of others");
+
 /* --- variants --------------------------------------------------------------------------------- */
 
 /* locked() of a lock is claimed to be exact because it is meant to be; both declare the fault.
@@ -575,7 +738,8 @@ FAULT(fault_barrier, 1u << BZ_PRIMITIVE_BARRIER, .family = "stuck state", .oracl
     const struct bz_variant bz_variant_asyncio_##version_ = {                                      \
         .version = BZ_VARIANT_VERSION,                                                             \
         .claims = BZ_CLAIM_FIFO | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE |                \
-                  BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_WORK_CONSERVING | BZ_CLAIM_TAKES_AT_RETURN,    \
+                  BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_WORK_CONSERVING | BZ_CLAIM_TAKES_AT_RETURN |   \
+                  BZ_CLAIM_UNORDERED_TIES,                                                         \
         .name = name_,                                                                             \
         .summary = summary_,                                                                       \
         .permits = {[BZ_PRIMITIVE_SEMAPHORE] =                                                     \
@@ -587,6 +751,8 @@ FAULT(fault_barrier, 1u << BZ_PRIMITIVE_BARRIER, .family = "stuck state", .oracl
         .condition = CONDITION_OPS(condition_wait_##version_),                                     \
         .barrier = BARRIER_OPS(barrier_init_##version_),                                           \
         .queue = QUEUE_OPS(shutdown_),                                                             \
+        .scope = &scope_ops,                                                                       \
+        .rules = &rules_##version_,                                                                \
         .waives = {[BZ_PRIMITIVE_LOCK] = BZ_CLAIM_WORK_CONSERVING,                                 \
                    [BZ_PRIMITIVE_BARRIER] = BZ_CLAIM_FIFO,                                         \
                    [BZ_PRIMITIVE_QUEUE] = BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT},                 \
@@ -595,7 +761,7 @@ FAULT(fault_barrier, 1u << BZ_PRIMITIVE_BARRIER, .family = "stuck state", .oracl
 
 ASYNCIO(311, NULL, "asyncio-3.11",
         "reference: asyncio of CPython 3.11 and 3.12, with the faults of its day", &fault_locked,
-        &fault_bound, &fault_one_wake, &fault_notify_lost, &fault_barrier);
+        &fault_bound, &fault_one_wake, &fault_notify_lost, &fault_barrier, &fault_baseline);
 ASYNCIO(313, queue_shutdown, "asyncio-3.13",
         "reference: asyncio of CPython 3.13 to 3.15, with its open faults", &fault_locked,
-        &fault_bound, &fault_barrier);
+        &fault_bound, &fault_barrier, &fault_baseline);

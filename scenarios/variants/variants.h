@@ -2,6 +2,8 @@
 #ifndef BZ_SCENARIOS_VARIANTS_VARIANTS_H
 #define BZ_SCENARIOS_VARIANTS_VARIANTS_H
 
+#include <stdarg.h>
+
 #include "sim/variant/variant.h"
 
 extern const struct bz_variant bz_variant_asyncio_311;
@@ -16,5 +18,18 @@ extern const struct bz_deferred_ops bz_twisted_deferred_ops;
 /* Callbacks that fit on Python's stack when each releases inside the one before: a callback takes
  * five frames, so the limit of 1000 frames fails in the callback of the 200th waiter. */
 #define BZ_TWISTED_NESTING_MAX 199u
+
+/* For who compares asyncio-3.x with the real one. A text that is cut to fit, with its full length:
+ * start from zeros. */
+struct bz_asyncio_text {
+    char *text;
+    size_t bytes;
+    size_t length;
+};
+void bz_asyncio_put(struct bz_asyncio_text *text, const char *format, va_list arguments);
+
+/* Appends the fields of an instance, and the state of every waiter: P pending, R woken (result), C
+ * cancelled. tools/python/lockstep/player.py prints those of the real one in the same way. */
+void bz_asyncio_print(struct bz_asyncio_text *text, enum bz_primitive primitive, void *instance);
 
 #endif

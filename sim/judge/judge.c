@@ -428,11 +428,13 @@ static void on_cancel(struct bz_judge *judge, struct bz_event *event) {
     }
 }
 
-/* Taking back the last request also clears a mark; a future that was cancelled stays so. What takes
- * a request back inside an operation is a scope in there, which decides what becomes of it. */
-static void on_uncancel(struct bz_shadow_task *task, uint32_t requests_left) {
+/* Taking back the last request also clears a mark, unless the runtime says that it has other rules;
+ * a future that was cancelled stays so. What takes a request back inside an operation is a scope in
+ * there, which decides what becomes of it. */
+static void on_uncancel(struct bz_shadow_task *task, uint32_t requests_left,
+                        enum bz_status status) {
     bool is_on_its_way = task->phase == BZ_PHASE_SUSPENDED && task->await == BZ_AWAIT_CANCELLED;
-    task->cancel_pending &= requests_left > 0 || is_on_its_way;
+    task->cancel_pending &= requests_left > 0 || is_on_its_way || status == BZ_CANCELLED;
     task->may_answer |= task->op != BZ_OP_NONE;
 }
 
@@ -453,7 +455,7 @@ static __attribute__((noinline)) void on_rare_event(struct bz_judge *judge, stru
         on_cancel(judge, &event);
         break;
     case BZ_EVENT_UNCANCEL:
-        on_uncancel(task, event.arg);
+        on_uncancel(task, event.arg, (enum bz_status)event.status);
         break;
     case BZ_EVENT_CALLBACK: /* no event says which objects it changes */
         for (uint32_t number = 1; number <= shadow->object_count; number++) {

@@ -113,6 +113,9 @@ static void describe(struct bz_recorder *recorder, const struct bz_event *event,
         entry->status = event->status == BZ_OK ? NULL : bz_status_word(event->status);
         break;
     case BZ_EVENT_UNCANCEL:
+        entry->n = event->arg;
+        entry->status = event->status == BZ_OK ? NULL : bz_status_word(event->status);
+        break;
     case BZ_EVENT_NOTE:
         entry->n = event->arg;
         break;

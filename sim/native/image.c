@@ -271,8 +271,10 @@ static void canonicalize_timers(struct bz_loop *loop) {
     for (uint32_t index = 0; index < loop->heap_count; index++) {
         struct bz_timer *timer = loop->heap[index].timer;
         loop->heap[index].order = ranks[index];
-        timer->order = ranks[index];
-        timer->handle.nth = 0;
+        if (timer != NULL) {
+            timer->order = ranks[index];
+            timer->handle.nth = 0;
+        }
     }
     loop->timers_armed = loop->heap_count;
 }

@@ -28,6 +28,12 @@ inline __attribute__((always_inline)) void bz_native_report(struct bz_observer *
     }
 }
 
+/* A choice that the rules of the runtime leave open. */
+static uint32_t choose(struct bz_observer *observer, uint32_t bound) {
+    const struct bz_native *native = bz_container_of(observer, struct bz_native, observer);
+    return (uint32_t)bz_judge_draw(native->world.judge, "group-order", bound);
+}
+
 /* Whether a task has the timer on its stack, inside an operation: it wakes itself. */
 static bool is_of_waiter(const struct bz_native *native, const struct bz_timer *timer) {
     const struct bz_task *task = NULL;
@@ -74,7 +80,8 @@ static bool variant_is_busy(void *source) {
         }
     }
     for (uint32_t index = 0; index < loop->heap_count; index++) {
-        if (fires_for_variant(native, loop->heap[index].timer)) {
+        const struct bz_timer *timer = loop->heap[index].timer;
+        if (timer != NULL && fires_for_variant(native, timer)) {
             return true;
         }
     }
@@ -111,6 +118,7 @@ struct bz_world *bz_world_new(const struct bz_judge_config *config,
         own.source = native;
     }
     native->observer.report = bz_native_report;
+    native->observer.choose = choose;
     native->world.variant = variant;
     native->world.judge = bz_judge_new(&own);
     native->world.loop = bz_loop_new(&(struct bz_loop_config){.tasks_max = BZ_TASKS_MAX});
@@ -136,6 +144,7 @@ void bz_world_begin(struct bz_world *world) {
     struct bz_native *native = bz_native_of(world);
     bz_loop_reset(world->loop);
     bz_driver_observe(world->loop, &native->observer);
+    bz_loop_set_rules(world->loop, world->variant->rules);
     native->outside_is_past = true;
     if (native->watch != NULL && native->watch->begin != NULL) {
         native->watch->begin(native->watch->context, world);
@@ -268,7 +277,7 @@ static bool begin_turn(struct bz_native *native) {
     struct bz_loop *loop = native->world.loop;
     if (loop->ready_count > 0) {
         jump_clock(native);
-    } else if (loop->heap_count > 0 && outside_strikes(native)) {
+    } else if (loop->heap_count > loop->heap_disarmed && outside_strikes(native)) {
         return false;
     } else if (!advance_clock(native)) {
         native->is_over = true;

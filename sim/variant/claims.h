@@ -95,8 +95,11 @@ struct bz_permit_view {
  * of it. */
 #define BZ_CLAIM_OWN_DEADLINES 0x400u
 
+/* Queue: a waiver, not a promise. Items of equal priority come out in any order. */
+#define BZ_CLAIM_UNORDERED_TIES 0x800u
+
 /* All of the above; a plug-in with another bit is refused. */
-#define BZ_CLAIMS_ALL 0x7ffu
+#define BZ_CLAIMS_ALL 0xfffu
 
 BZ_END_DECLS
 

@@ -16,13 +16,14 @@
 #include <stdint.h>
 
 #include "primitives/runtime/loop.h"
+#include "primitives/runtime/rules.h"
 #include "primitives/runtime/status.h"
 #include "sim/variant/claims.h"
 
 BZ_BEGIN_DECLS
 
 /* Changes when a table below changes. A plug-in built for another number is refused. */
-#define BZ_VARIANT_VERSION 4u
+#define BZ_VARIANT_VERSION 5u
 
 /* Lock, semaphore, bounded semaphore. */
 struct bz_permit_ops {
@@ -156,6 +157,7 @@ struct bz_variant {
     /* Known faults of a reference, which is otherwise meant to be right. A run that finds one says
      * so, and still counts as a violation. Ends with NULL; NULL: none is known. */
     const struct bz_fault *const *declared;
+    const struct bz_rules *rules; /* of the runtime that it is for; NULL: of the one that ships */
 };
 
 bool bz_variant_offers(const struct bz_variant *variant, enum bz_primitive primitive);

@@ -61,8 +61,8 @@ endfunction()
 # The test `installed-headers` compiles each of them alone.
 function(buzzer_install_headers)
     buzzer_install_folder(primitives/runtime
-        cdecl check deferred driver future group handle list loop mem observe status task timeout
-        timer)
+        cdecl check deferred driver future group handle list loop mem observe rules status task
+        timeout timer)
     buzzer_install_folder(primitives/sync
         barrier condition deferred_lock deferred_queue deferred_semaphore deferred_waitq event items
         lock lock_pool queue semaphore waitq)

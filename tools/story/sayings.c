@@ -422,8 +422,10 @@ static void say_cancel(struct bz_reader *reader) {
 }
 
 static void say_uncancel(struct bz_reader *reader) {
-    bz_reader_add_line(reader, reader->task, "takes back a cancel request (%" PRIu64 " left)",
-                       reader->event->n == BZ_TRACE_ABSENT ? 0 : reader->event->n);
+    bool stays = reader->event->status != NULL && is(reader->event->status, "cancelled");
+    bz_reader_add_line(reader, reader->task, "takes back a cancel request (%" PRIu64 " left%s)",
+                       reader->event->n == BZ_TRACE_ABSENT ? 0 : reader->event->n,
+                       stays ? ", and is cancelled all the same" : "");
 }
 
 /* --- the rest --------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* item-order (zoo: ORDER): items leave in the order of the queue. A get of a variant with
- * BZ_CLAIM_TAKES_AT_RETURN must return the next item; among equal priorities, the one put first.
+ * BZ_CLAIM_TAKES_AT_RETURN must return the next item; among equal priorities, the one put first,
+ * or any with BZ_CLAIM_UNORDERED_TIES.
  * Other variants hand items over at the wake-up, and the takers may resume in any order. So only
  * FIFO queues are judged: one task gets the items of another task in the order of their puts. A
  * queue with BZ_CLAIM_UNORDERED_ITEMS is not judged. */
@@ -33,6 +34,14 @@ static inline uint32_t item_order_next(const struct bz_judged_queue *queue) {
     return next;
 }
 
+/* Whether the order of the two is left open. */
+static inline bool item_order_is_tie(const struct bz_judged_queue *queue, uint32_t next,
+                                     uint64_t value) {
+    return queue->order == BZ_QUEUE_ORDER_PRIORITY &&
+           queue->ledger[next].priority == queue->ledger[value].priority &&
+           bz_claims(bz_queue_items(queue), BZ_CLAIM_UNORDERED_TIES);
+}
+
 /* A later item of the same producer that the same consumer has got already; 0 if there is none. */
 static inline uint32_t item_order_later(const struct bz_judged_queue *queue, uint32_t value,
                                         uint32_t consumer) {
@@ -56,7 +65,7 @@ static inline uint32_t item_order_earlier(const struct bz_judged_queue *queue, u
     }
     if (bz_queue_is_exact(queue) && queue->ledger[value].state == BZ_ITEM_IN) {
         uint32_t next = item_order_next(queue);
-        return next != value ? next : 0;
+        return next != value && !item_order_is_tie(queue, next, value) ? next : 0;
     }
     return queue->order == BZ_QUEUE_ORDER_FIFO ? item_order_later(queue, (uint32_t)value, consumer)
                                                : 0;

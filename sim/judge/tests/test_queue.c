@@ -88,6 +88,7 @@ QUEUE(closes, CLAIMS, ops->shutdown = closes_blindly)
 QUEUE(newest_first, CLAIMS, ops->init = is_lifo)
 QUEUE(oldest_first, CLAIMS, ops->init = is_fifo)
 QUEUE(newest_first_not_exact, NOT_EXACT, ops->init = is_lifo)
+QUEUE(newest_first_ties_waived, CLAIMS | BZ_CLAIM_UNORDERED_TIES, ops->init = is_lifo)
 QUEUE(newest_first_waived, CLAIMS | BZ_CLAIM_UNORDERED_ITEMS, ops->init = is_lifo)
 QUEUE(miscounts, CLAIMS, ops->size = one_too_many)
 QUEUE(miscounts_not_exact, NOT_EXACT, ops->size = one_too_many)
@@ -195,6 +196,8 @@ Test(item_order, fires_when_one_task_gets_the_items_of_another_in_reverse) {
 Test(item_order, follows_priorities) {
     queue_fails(&newest_first, PRIORITY, 0, STAGE_SCRIPTS("urgent put", "get"), "a b", "item-order",
                 2, "b got item 2 of 'items' out of order: item 1 should have come first");
+    queue_fails(&newest_first_ties_waived, PRIORITY, 0, STAGE_SCRIPTS("urgent put", "get"), "a b",
+                "item-order", 2, "got item 2 of 'items' out of order: item 1 should have come");
     queue_fails(&newest_first, PRIORITY, 0, STAGE_SCRIPTS("put put", "get"), "a b", "item-order", 2,
                 "b got item 2 of 'items' out of order: item 1 should have come first");
     queue_passes(&bz_variant_buzzer, PRIORITY, 0,
@@ -210,6 +213,7 @@ Test(item_order, follows_lifo) {
 /* Two tasks get one item each, or put one each: their order is unknown. */
 Test(item_order, is_silent_between_different_tasks) {
     queue_passes(&newest_first_not_exact, FIFO, 0, STAGE_SCRIPTS("put put", "get", "get"), "a b c");
+    queue_passes(&newest_first_ties_waived, PRIORITY, 0, STAGE_SCRIPTS("put put", "get"), "a b");
     queue_passes(&newest_first_waived, FIFO, 0, STAGE_SCRIPTS("put put", "get yield get"), "a b b");
     queue_passes(&newest_first_not_exact, FIFO, 0, STAGE_SCRIPTS("put", "put", "get yield get"),
                  "a b c c");

@@ -1,0 +1,406 @@
+/* buzzer lockstep: the same drawn programs on a reference in C and in the real interpreter, step by
+ * step. tools/README.md says what is compared. */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenarios/variants/variants.h"
+#include "tools/cli.h"
+#include "tools/lockstep/partner.h"
+#include "tools/lockstep/side.h"
+#include "tools/lockstep/smaller.h"
+#include "tools/options.h"
+#include "tools/progress.h"
+#include "tools/report.h"
+#include "traces/json.h"
+#include "traces/lack.h"
+
+#define PROGRAMS_DEFAULT 20000u
+#define PROGRAMS_MAX UINT64_C(1000000000000)
+#define DUE_MAX 16u /* answers that the interpreter owes */
+
+struct lockstep {
+    const char *name; /* for messages */
+    const char *python;
+    const char *variant_name;
+    uint64_t programs;
+    uint64_t seed;
+    bool is_pure;     /* tasks in Python */
+    bool is_complete; /* every window of every operation must be hit */
+    bool is_json;
+    bool is_quiet;
+    struct bz_python version;
+    struct bz_rules rules;
+    struct bz_variant variant;
+    struct bz_side *side;
+    struct bz_partner partner;
+    struct bz_progress progress;
+    uint64_t same;
+    bool is_interrupted;
+    bool has_died;
+    bool is_found;
+    struct bz_pair found;
+    char difference[BZ_PARTNER_REPLY_BYTES];
+    uint32_t ops_before; /* of the pair that was found first */
+    uint64_t tried;
+    double seconds;
+};
+
+static const struct bz_option options[] = {
+    {"python", "PYTHON", "The interpreter: CPython 3.11 or later", BZ_OPTION_TEXT,
+     offsetof(struct lockstep, python), .is_once = true},
+    {"programs", "N", "How many programs are drawn (20000)", BZ_OPTION_NUMBER,
+     offsetof(struct lockstep, programs), .is_once = true, .least = 1, .most = PROGRAMS_MAX},
+    {"seed", "S", "Number of the first program (0)", BZ_OPTION_NUMBER,
+     offsetof(struct lockstep, seed), .is_once = true, .most = UINT64_MAX},
+    {"variant", "V", "The reference (that of the interpreter's version)", BZ_OPTION_TEXT,
+     offsetof(struct lockstep, variant_name), .is_once = true},
+    {"py-task", NULL, "Tasks are asyncio's in Python, not those in C", BZ_OPTION_FLAG,
+     offsetof(struct lockstep, is_pure)},
+    {"require-windows", NULL,
+     "Fail with 4 unless a cancel has struck every operation in every window that it has",
+     BZ_OPTION_FLAG, offsetof(struct lockstep, is_complete)},
+    {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct lockstep, is_json)},
+    {"quiet", NULL, "No progress, and no table", BZ_OPTION_FLAG,
+     offsetof(struct lockstep, is_quiet)},
+    {NULL},
+};
+
+static void check_options(struct argp_state *state, void *target) {
+    const struct lockstep *lockstep = target;
+    if (lockstep->python == NULL) {
+        argp_error(state, "--python is missing: which interpreter?");
+    }
+}
+
+/* --- the reference ---------------------------------------------------------------------------- */
+
+static bool is_before(const struct lockstep *lockstep, unsigned minor, unsigned micro) {
+    const unsigned *version = lockstep->version.version;
+    return version[1] < minor || (version[1] == minor && version[2] < micro);
+}
+
+/* The variant, with the rules of the very version. */
+static int choose_reference(struct lockstep *lockstep) {
+    const struct bz_variant *reference =
+        is_before(lockstep, 13, 0) ? &bz_variant_asyncio_311 : &bz_variant_asyncio_313;
+    const char *wanted = lockstep->variant_name;
+    if (strcmp(lockstep->version.implementation, "cpython") != 0 || is_before(lockstep, 11, 0)) {
+        return bz_cli_fail(lockstep->name, BZ_EXIT_USAGE,
+                           "no reference for %s %u.%u: there are asyncio-3.11 (CPython 3.11, 3.12) "
+                           "and asyncio-3.13 (3.13 and later)",
+                           lockstep->version.implementation, lockstep->version.version[0],
+                           lockstep->version.version[1]);
+    }
+    if (wanted != NULL) {
+        reference = strcmp(wanted, "asyncio-3.11") == 0   ? &bz_variant_asyncio_311
+                    : strcmp(wanted, "asyncio-3.13") == 0 ? &bz_variant_asyncio_313
+                                                          : NULL;
+    }
+    if (reference == NULL) {
+        return bz_cli_fail(lockstep->name, BZ_EXIT_USAGE,
+                           "'%s' is no reference: there are asyncio-3.11 and asyncio-3.13", wanted);
+    }
+    lockstep->rules = *reference->rules;
+    if (wanted == NULL && is_before(lockstep, 11, 3)) {
+        lockstep->rules.timeout = BZ_TIMEOUT_FROM_ZERO;
+    }
+    lockstep->variant = *reference;
+    lockstep->variant.rules = &lockstep->rules;
+    return BZ_EXIT_OK;
+}
+
+static int begin(struct lockstep *lockstep) {
+    char error[BZ_PARTNER_ERROR_BYTES];
+    if (!bz_partner_ask(lockstep->python, &lockstep->version, error)) {
+        return bz_cli_fail(lockstep->name, BZ_EXIT_USAGE, "%s", error);
+    }
+    int code = choose_reference(lockstep);
+    if (code != BZ_EXIT_OK) {
+        return code;
+    }
+    if (!bz_partner_start(&lockstep->partner, lockstep->python, lockstep->is_pure, error)) {
+        return bz_cli_fail(lockstep->name, BZ_EXIT_USAGE, "%s", error);
+    }
+    lockstep->side = bz_side_new(&lockstep->variant);
+    return BZ_EXIT_OK;
+}
+
+/* --- pairs ------------------------------------------------------------------------------------ */
+
+static bool send(struct lockstep *lockstep, struct bz_pair *pair) {
+    size_t length;
+    const char *text = bz_side_play(lockstep->side, pair, &length);
+    return bz_partner_send(&lockstep->partner, text, length);
+}
+
+/* The next answer. False: no further pair is wanted. */
+static bool receive(struct lockstep *lockstep) {
+    switch (bz_partner_receive(&lockstep->partner)) {
+    case BZ_REPLY_SAME:
+        lockstep->same++;
+        return true;
+    case BZ_REPLY_DIFFERS:
+        lockstep->is_found = true;
+        return false;
+    case BZ_REPLY_INTERRUPTED:
+        lockstep->is_interrupted = true;
+        return false;
+    default:
+        lockstep->has_died = bz_interrupt_requested == 0;
+        lockstep->is_interrupted = !lockstep->has_died;
+        return false;
+    }
+}
+
+/* The C side is some programs ahead. The first answer that is no "same" ends it. */
+static void run_all(struct lockstep *lockstep) {
+    struct bz_pair *pair = bz_lack_check(calloc(1, sizeof *pair), "a program");
+    uint64_t sent = 0;
+    uint64_t answered = 0;
+    bool goes_on = true;
+    bz_tape_init(&pair->tape, NULL);
+    while (goes_on && answered < lockstep->programs) {
+        if (sent < lockstep->programs && sent - answered < DUE_MAX) {
+            bz_side_draw(lockstep->side, lockstep->seed + sent++, pair);
+            goes_on = send(lockstep, pair) || receive(lockstep);
+        } else {
+            goes_on = receive(lockstep);
+            answered += goes_on;
+            bz_progress_show(&lockstep->progress, answered, 0);
+        }
+        if (bz_interrupt_requested != 0) {
+            lockstep->is_interrupted = true;
+            goes_on = false;
+        }
+    }
+    for (uint64_t due = sent - answered; lockstep->is_found && due > 1; due--) {
+        (void)bz_partner_receive(&lockstep->partner); /* those behind it do not count */
+    }
+    bz_tape_fini(&pair->tape);
+    free(pair);
+}
+
+/* --- the first difference --------------------------------------------------------------------- */
+
+static bool differs(void *context, struct bz_pair *pair) {
+    struct lockstep *lockstep = context;
+    if (bz_interrupt_requested != 0 || !send(lockstep, pair) ||
+        bz_partner_receive(&lockstep->partner) != BZ_REPLY_DIFFERS) {
+        return false;
+    }
+    memcpy(lockstep->difference, lockstep->partner.reply, sizeof lockstep->difference);
+    return true;
+}
+
+/* Draws it again, and makes it smaller. */
+static void shrink(struct lockstep *lockstep) {
+    struct bz_pair *pair = &lockstep->found;
+    bz_side_draw(lockstep->side, lockstep->seed + lockstep->same, pair);
+    lockstep->ops_before = pair->script.op_count;
+    if (!differs(lockstep, pair)) {
+        return; /* it does not differ a second time: what is kept is the first answer */
+    }
+    pair->is_taped = true;
+    if (differs(lockstep, pair)) {
+        lockstep->tried = bz_pair_shrink(pair, differs, lockstep);
+        (void)differs(lockstep, pair); /* the difference of the smallest */
+    }
+}
+
+/* --- reports ---------------------------------------------------------------------------------- */
+
+#define HIT(window) (1u << BZ_WINDOW_##window)
+
+/* The windows that an operation of a drawn program has; --require-windows demands them all. */
+static const uint32_t demanded[BZ_OP_COUNT] = {
+    [BZ_OP_START] = HIT(UNSTARTED) | HIT(CANCELLING),
+    [BZ_OP_YIELD] = HIT(SLEEPING) | HIT(HOLDING) | HIT(CANCELLING),
+    [BZ_OP_SLEEP] = HIT(SLEEPING) | HIT(HOLDING) | HIT(CANCELLING),
+    [BZ_OP_JOIN] = HIT(WAITING) | HIT(WOKEN) | HIT(HOLDING) | HIT(CANCELLING),
+    [BZ_OP_AWAIT] = HIT(WAITING) | HIT(WOKEN) | HIT(HOLDING) | HIT(CANCELLING),
+    [BZ_OP_RUN] = HIT(DONE) | HIT(RUNNING),
+    [BZ_OP_ACQUIRE] = HIT(WAITING) | HIT(WOKEN) | HIT(CANCELLING),
+    [BZ_OP_WAIT] = HIT(WAITING) | HIT(WOKEN) | HIT(CANCELLING),
+    [BZ_OP_PUT] = HIT(WAITING) | HIT(WOKEN) | HIT(CANCELLING),
+    [BZ_OP_GET] = HIT(WAITING) | HIT(WOKEN) | HIT(CANCELLING),
+};
+
+static uint32_t missed(const struct lockstep *lockstep, bool is_printed) {
+    const struct bz_run_stats *stats = bz_side_stats(lockstep->side);
+    uint32_t count = 0;
+    for (uint32_t op = 0; op < BZ_OP_COUNT; op++) {
+        for (uint32_t window = 0; window < BZ_WINDOW_COUNT; window++) {
+            bool is_missed = (demanded[op] >> window & 1u) != 0 && stats->windows[op][window] == 0;
+            count += is_missed;
+            if (is_missed && is_printed) {
+                printf("never hit: %s in window %s\n", bz_op_name((enum bz_op)op),
+                       bz_window_name((enum bz_window)window));
+            }
+        }
+    }
+    return count;
+}
+
+static void print_verbs(const struct lockstep *lockstep) {
+    const uint64_t *verbs = bz_side_verbs(lockstep->side);
+    printf("\nOperations that returned:\n");
+    for (uint32_t verb = 0; verb < BZ_VERB_COUNT; verb++) {
+        if (bz_script_verbs[verb].name != NULL) {
+            printf("%-13s %10" PRIu64 "\n", bz_script_verbs[verb].name, verbs[verb]);
+        }
+    }
+}
+
+static void print_steps(struct lockstep *lockstep, uint64_t last) {
+    size_t length;
+    const char *line = bz_side_play(lockstep->side, &lockstep->found, &length);
+    line = strchr(strchr(line, '\n') + 1, '\n') + 1;
+    printf("\n  step  %-24s what the C side says of it\n", "");
+    for (uint64_t step = 0; step <= last && strncmp(line, "end\n", 4) != 0; step++) {
+        int words = (int)strcspn(line, "\t");
+        const char *happened = line + words + 1;
+        printf("%6" PRIu64 "  %-24.*s %.*s\n", step, words, line, (int)strcspn(happened, "\t"),
+               happened);
+        line = strchr(line, '\n') + 1;
+    }
+}
+
+static const char *member(const struct bz_json *root, const char *key) {
+    const char *text = root == NULL ? NULL : bz_json_string(bz_json_get(root, key));
+    return text != NULL ? text : "";
+}
+
+static void print_difference(struct lockstep *lockstep) {
+    static char program[BZ_FILE_BYTES_MAX];
+    char error[BZ_ERROR_BYTES];
+    struct bz_json *root = bz_json_parse(lockstep->difference, strlen(lockstep->difference), 4,
+                                         "the answer", error, sizeof error);
+    uint64_t step = 0;
+    (void)(root != NULL && bz_json_number(bz_json_get(root, "step"), &step));
+    printf("program %" PRIu64 " differs, order %s: %s, step %" PRIu64 "\n", lockstep->found.number,
+           bz_order_name(lockstep->found.order), member(root, "what"), step);
+    printf("  C       %s\n  Python  %s\n", member(root, "c"), member(root, "python"));
+    printf("shrunk from %u operations to %u (%" PRIu64 " pairs tried), %zu choices\n\n",
+           lockstep->ops_before, lockstep->found.script.op_count, lockstep->tried,
+           lockstep->found.tape.count);
+    bz_script_print(&lockstep->found.script, program, sizeof program);
+    fputs(program, stdout);
+    print_steps(lockstep, step);
+    bz_json_free(root);
+}
+
+static void print_text(struct lockstep *lockstep) {
+    const unsigned *version = lockstep->version.version;
+    printf("%s %u.%u.%u (tasks in %s) beside %s, programs from %" PRIu64 "\n",
+           lockstep->version.implementation, version[0], version[1], version[2],
+           lockstep->is_pure ? "Python" : "C", lockstep->variant.name, lockstep->seed);
+    if (lockstep->is_found) {
+        print_difference(lockstep);
+    }
+    printf("%" PRIu64 " of %" PRIu64 " programs: the same in every step\n", lockstep->same,
+           lockstep->programs);
+    if (!lockstep->is_quiet) {
+        bz_run_report_print_windows(bz_side_stats(lockstep->side));
+        print_verbs(lockstep);
+    }
+    if (lockstep->is_complete) {
+        (void)missed(lockstep, true);
+    }
+}
+
+static void print_json(struct lockstep *lockstep) {
+    static char program[BZ_FILE_BYTES_MAX];
+    struct bz_json *root = bz_json_new_object();
+    char version[64];
+    snprintf(version, sizeof version, "%u.%u.%u", lockstep->version.version[0],
+             lockstep->version.version[1], lockstep->version.version[2]);
+    bz_json_add_string(root, "implementation", lockstep->version.implementation);
+    bz_json_add_string(root, "version", version);
+    bz_json_add_string(root, "tasks", lockstep->is_pure ? "python" : "c");
+    bz_json_add_string(root, "variant", lockstep->variant.name);
+    bz_json_add_hex(root, "seed", lockstep->seed);
+    bz_json_add_number(root, "programs", lockstep->programs);
+    bz_json_add_number(root, "same", lockstep->same);
+    bz_json_add_decimal(root, "seconds", lockstep->seconds);
+    bz_json_add_windows(root, bz_side_stats(lockstep->side));
+    struct bz_json *differences = bz_json_add_array(root, "differences");
+    if (lockstep->is_found) {
+        char error[BZ_ERROR_BYTES];
+        struct bz_json *answer = bz_json_parse(lockstep->difference, strlen(lockstep->difference),
+                                               4, "the answer", error, sizeof error);
+        struct bz_json *item = bz_json_append_object(differences);
+        uint64_t step = 0;
+        (void)(answer != NULL && bz_json_number(bz_json_get(answer, "step"), &step));
+        bz_script_print(&lockstep->found.script, program, sizeof program);
+        bz_json_add_hex(item, "number", lockstep->found.number);
+        bz_json_add_string(item, "order", bz_order_name(lockstep->found.order));
+        bz_json_add_number(item, "step", step);
+        bz_json_add_string(item, "what", member(answer, "what"));
+        bz_json_add_string(item, "c", member(answer, "c"));
+        bz_json_add_string(item, "python", member(answer, "python"));
+        bz_json_add_string(item, "program", program);
+        bz_json_free(answer);
+    }
+    char *text = bz_json_print(root, true);
+    printf("%s\n", text);
+    free(text);
+    bz_json_free(root);
+}
+
+static int finish(struct lockstep *lockstep) {
+    if (lockstep->has_died) {
+        return bz_cli_fail(lockstep->name, BZ_EXIT_INTERNAL,
+                           "the player in '%s' has ended, or is silent, after %" PRIu64 " programs",
+                           lockstep->python, lockstep->same);
+    }
+    (lockstep->is_json ? print_json : print_text)(lockstep);
+    if (lockstep->is_found) {
+        return BZ_EXIT_VIOLATION;
+    }
+    if (lockstep->is_interrupted) {
+        return BZ_EXIT_INTERRUPTED;
+    }
+    return lockstep->is_complete && missed(lockstep, false) > 0 ? BZ_EXIT_UNPROVED : BZ_EXIT_OK;
+}
+
+int bz_command_lockstep(int argc, char **argv) {
+    struct lockstep *lockstep = bz_lack_check(calloc(1, sizeof *lockstep), "the command");
+    const struct bz_syntax syntax = {
+        .options = options,
+        .target = lockstep,
+        .check = check_options,
+        .doc = "Runs drawn programs on a reference in C (asyncio-3.11, asyncio-3.13) and in the "
+               "real interpreter, under the same choices, and compares every step: the handle that "
+               "runs, what happens, the ready queue, the timers, every task, and every waiter of "
+               "every primitive. Shrinks the first difference and shows both sides.\v"
+               "Exit status: 0 no difference; 1 a difference: it is a finding about the reference; "
+               "2 no such interpreter, no Python, or no reference for its version; 4 a window was "
+               "never hit; 5 interrupted; 70 the interpreter died."};
+    lockstep->name = argv[0];
+    lockstep->programs = PROGRAMS_DEFAULT;
+    int code = bz_options_parse(&syntax, argc, argv);
+    code = code != BZ_EXIT_OK ? code : begin(lockstep);
+    if (code == BZ_EXIT_OK) {
+        signal(SIGPIPE, SIG_IGN); /* an interpreter that ends is noticed by its silence */
+        bz_interrupt_catch();
+        bz_tape_init(&lockstep->found.tape, NULL);
+        bz_progress_begin(&lockstep->progress, lockstep->is_quiet, lockstep->programs, 0);
+        lockstep->progress.unit = "programs";
+        run_all(lockstep);
+        if (lockstep->is_found) {
+            memcpy(lockstep->difference, lockstep->partner.reply, sizeof lockstep->difference);
+            shrink(lockstep);
+        }
+        lockstep->seconds = bz_progress_end(&lockstep->progress);
+        code = finish(lockstep);
+        bz_partner_stop(&lockstep->partner);
+        bz_side_free(lockstep->side);
+        bz_tape_fini(&lockstep->found.tape);
+    }
+    free(lockstep);
+    return code;
+}

@@ -1,0 +1,17 @@
+/* The smallest pair that differs: tasks, operations and choices are left out, one after another,
+ * for as long as the two sides differ. */
+#ifndef BZ_TOOLS_LOCKSTEP_SMALLER_H
+#define BZ_TOOLS_LOCKSTEP_SMALLER_H
+
+#include "tools/lockstep/side.h"
+
+/* Whether the two sides differ on the pair. It may change the pair's tape to that of the run. */
+typedef bool bz_differs_fn(void *context, struct bz_pair *pair);
+
+/* Takes out the operation at `index`, with those inside. */
+void bz_script_remove(struct bz_script *script, uint32_t index);
+
+/* `pair` differs, and is taped. Returns how many pairs were tried. */
+uint64_t bz_pair_shrink(struct bz_pair *pair, bz_differs_fn *differs, void *context);
+
+#endif

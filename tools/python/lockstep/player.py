@@ -1,0 +1,704 @@
+"""The Python side of `buzzer lockstep`: plays drawn programs on the real asyncio, step by step.
+
+Every task, future, primitive, timeout and group is asyncio's own. Only the loop is not: it runs
+the handle that the C side ran, and after every step it compares what happened, and the state of
+everything, with what the C side says. The first difference of a program is reported, as JSON.
+
+stdin, one program after another:
+
+    program NUMBER ORDER          order any or fifo
+    {"format": ...}               the program, scenarios/program.schema.json
+    STEP TAB EVENTS TAB STATE     the set-up, then each step
+    end
+
+A STEP is "setup", "run HANDLE TIME TURN" or "cancel TASK TIME TURN": TIME is the clock, TURN what
+is left of the turn after the step. A HANDLE is named by owner, role (s: step of a task, t: timer,
+c: callback) and number, as 2s5. stdout: for each program a line, "same" or the difference.
+"""
+import asyncio
+import gc
+import heapq
+import json
+import signal
+import sys
+from asyncio import base_events, events
+
+TIMEOUT = getattr(asyncio, "Timeout", None)
+GROUP = getattr(asyncio, "TaskGroup", None)
+FUTURE = asyncio.Future
+FUNCTION = type(lambda: None)
+SHUT = getattr(asyncio, "QueueShutDown", None)
+
+
+class Differs(Exception):
+    """(what, the C side, this side)"""
+
+
+class Failed(Exception):
+    """The operation `fail`."""
+
+
+# --- handles, tasks, the loop ---------------------------------------------------------------------
+
+
+class Handle:
+    __slots__ = ("loop", "name", "callback", "args", "context", "when", "is_cancelled", "is_armed")
+
+    def __init__(self, loop, name, callback, args, context, when=None):
+        self.loop = loop
+        self.name = name
+        self.callback = callback
+        self.args = args
+        self.context = context
+        self.when = when
+        self.is_cancelled = False
+        self.is_armed = False
+
+    def __lt__(self, other):  # as asyncio.TimerHandle: by time alone
+        return self.when < other.when
+
+    def cancel(self):
+        if not self.is_cancelled:
+            self.is_cancelled = True
+            self.loop.handle_cancelled(self)
+
+    def cancelled(self):
+        return self.is_cancelled
+
+
+def task_class(base):
+    """The interpreter's task, with a number, and with an eye on cancels."""
+
+    class Task(base):
+        def cancel(self, msg=None):
+            if not self.done():
+                self.player.happens("c%d" % self.number)
+            return super().cancel(msg) if msg is not None else super().cancel()
+
+        def uncancel(self):
+            left = super().uncancel()
+            mark = "m" if left == 0 and self._must_cancel else ""
+            self.player.happens("u%d:%d%s" % (self.number, left, mark))
+            return left
+
+    return Task
+
+
+class Children(set):
+    """The tasks of a group. A real set orders them by address; here the C side chooses."""
+
+    def __init__(self, player):
+        super().__init__()
+        self.player = player
+
+    def __iter__(self):
+        wanted = [word[1:] for word in self.player.expected if word[0] == "c"]
+        rank = {number: place for place, number in reversed(list(enumerate(wanted)))}
+        return iter(sorted(super().__iter__(), key=lambda task: (
+            rank.get(str(task.number), len(wanted)), task.number)))
+
+
+def outcome(future):
+    if future.cancelled():
+        return "cancelled"
+    return "ok" if future.exception() is None else "failed"
+
+
+class Loop(asyncio.AbstractEventLoop):
+    """What BaseEventLoop does in a turn, with the order of the C side."""
+
+    def __init__(self, player, order, task_type):
+        self.player = player
+        self.is_fifo = order == "fifo"
+        self.task_type = task_type
+        self.now = 0
+        self.turn = 0  # handles left of this turn
+        self.ready = []
+        self.timers = []
+        self.timers_cancelled = 0
+        self.running = 0
+        self.counts = {}  # by (owner, role)
+        self.callbacks = {}  # by child: the name of the callback that its group added
+        self.shields = {}  # by outer future: the names of the two callbacks of a shield
+        self.tasks = {}
+        self.task_count = 0
+        self.is_over = False
+
+    # what asyncio asks for
+    def get_debug(self):
+        return False
+
+    def time(self):
+        return self.now
+
+    def call_exception_handler(self, context):
+        pass
+
+    def create_future(self):
+        return FUTURE(loop=self)
+
+    def is_running(self):
+        return True
+
+    def is_closed(self):
+        return False
+
+    def create_task(self, coro, *, name=None, context=None, **kwargs):
+        number = self.task_count = self.task_count + 1
+        task_type = self.task_type
+        task = task_type.__new__(task_type)
+        task.player = self.player
+        task.number = number
+        task.steps = 0
+        self.tasks[number] = task
+        self.player.happens("s%d" % number)
+        if context is not None:
+            kwargs["context"] = context
+        task.__init__(coro, loop=self, name=name or "task", **kwargs)
+        return task
+
+    def next_name(self, role):
+        key = (self.running, role)
+        count = self.counts[key] = self.counts.get(key, 0) + 1
+        return "%d%s%d" % (self.running, role, count)
+
+    def call_soon(self, callback, *args, context=None):
+        owner = getattr(callback, "__self__", None)
+        kind = owner.__class__
+        if kind is self.task_type:
+            name = "%ds%d" % (owner.number, owner.steps + 1)
+            if args and asyncio.isfuture(args[0]):
+                self.player.happens("w%d:%s" % (owner.number, outcome(args[0])))
+        elif kind is TIMEOUT:
+            name = self.next_name("t")
+        elif args and args[0] in self.shields:
+            name = self.shields[args[0]][1]
+        elif callback.__class__ is FUNCTION and callback.__closure__:
+            name = [self.shields[cell.cell_contents][0] for cell in callback.__closure__
+                    if cell.cell_contents in self.shields][0]
+        elif args and args[0] in self.callbacks:
+            name = self.callbacks[args[0]]
+        else:
+            name = self.next_name("c")
+        handle = Handle(self, name, callback, args, context)
+        if not self.is_over:
+            self.ready.append(handle)
+        return handle
+
+    def call_later(self, delay, callback, *args, context=None):
+        return self.call_at(self.now + delay, callback, *args, context=context)
+
+    def call_at(self, when, callback, *args, context=None):
+        handle = Handle(self, self.next_name("t"), callback, args, context, when)
+        handle.is_armed = True
+        heapq.heappush(self.timers, handle)
+        return handle
+
+    def handle_cancelled(self, handle):
+        if handle.is_armed:
+            self.timers_cancelled += 1
+        elif handle in self.ready:
+            place = self.ready.index(handle)
+            del self.ready[place]
+            self.turn -= place < self.turn
+
+    # a turn, see BaseEventLoop._run_once()
+    def queue_due_timers(self):
+        count = len(self.timers)
+        if (count > base_events._MIN_SCHEDULED_TIMER_HANDLES and self.timers_cancelled / count
+                > base_events._MIN_CANCELLED_TIMER_HANDLES_FRACTION):
+            self.timers = [timer for timer in self.timers if not timer.is_cancelled]
+            heapq.heapify(self.timers)
+            self.timers_cancelled = 0
+        while self.timers and self.timers[0].is_cancelled:
+            heapq.heappop(self.timers).is_armed = False
+            self.timers_cancelled -= 1
+        while self.timers and self.timers[0].when <= self.now:
+            timer = heapq.heappop(self.timers)
+            timer.is_armed = False
+            if timer.is_cancelled:
+                self.timers_cancelled -= 1
+            else:
+                self.ready.append(timer)
+
+    def begin_turn(self):
+        self.queue_due_timers()
+        self.turn = len(self.ready)
+
+    def run(self, name):
+        """Runs the ready handle of that name."""
+        place = 0
+        while place < len(self.ready) and self.ready[place].name != name:
+            place += 1
+        if place == len(self.ready) or (self.is_fifo and place > 0):
+            raise Differs("the handle that runs next", name, self.names() or "none is ready")
+        handle = self.ready.pop(place)
+        self.turn -= place < self.turn
+        task = getattr(handle.callback, "__self__", None)
+        child = handle.args[0] if task.__class__ is GROUP else None
+        if task.__class__ is self.task_type:
+            status = ("cancelled" if task._must_cancel else
+                      outcome(handle.args[0]) if handle.args else "ok")
+            task.steps += 1
+            self.running = task.number
+            self.player.happens("r%d:%s" % (task.number, status))
+        if handle.context is not None:
+            handle.context.run(handle.callback, *handle.args)
+        else:
+            handle.callback(*handle.args)
+        self.running = 0
+        if child is not None:  # the group forgets it
+            del self.tasks[child.number], self.callbacks[child]
+
+    def names(self):
+        return " ".join([handle.name for handle in self.ready])
+
+
+# --- the program ----------------------------------------------------------------------------------
+
+
+class Item:
+    """Of a queue; compared by its priority alone."""
+    __slots__ = ("value", "priority")
+
+    def __init__(self, value, priority):
+        self.value = value
+        self.priority = priority
+
+    def __lt__(self, other):
+        return self.priority < other.priority
+
+
+def states(waiters):
+    return "".join(["C" if waiter.cancelled() else "R" if waiter.done() else "P"
+                    for waiter in waiters or ()])
+
+
+def show_lock(lock):
+    return "%d[%s]" % (lock._locked, states(lock._waiters))
+
+
+def show_semaphore(semaphore):
+    return "%d,%d[%s]" % (semaphore.locked(), semaphore._value, states(semaphore._waiters))
+
+
+def show_event(event):
+    return "%d[%s]" % (event.is_set(), states(event._waiters))
+
+
+def show_condition(condition):
+    return show_lock(condition._lock) + "[%s]" % states(condition._waiters)
+
+
+def show_barrier(barrier):
+    return "%d,%d,%s" % (barrier._count, barrier._state.name == "DRAINING",
+                         show_condition(barrier._cond))
+
+
+def show_queue(queue):
+    return "%d,%d[%s][%s][%s][%s]" % (
+        queue._unfinished_tasks, getattr(queue, "_is_shutdown", False),
+        " ".join([str(item.value) for item in queue._queue]), states(queue._getters),
+        states(queue._putters), states(queue._finished._waiters))
+
+
+def make_object(spec):
+    kind = spec["kind"]
+    if kind == "lock":
+        return asyncio.Lock(), show_lock
+    if kind == "semaphore":
+        return asyncio.Semaphore(spec["permits"]), show_semaphore
+    if kind == "bounded":
+        return asyncio.BoundedSemaphore(spec["permits"]), show_semaphore
+    if kind == "event":
+        return asyncio.Event(), show_event
+    if kind == "condition":
+        return asyncio.Condition(), show_condition
+    if kind == "barrier":
+        return asyncio.Barrier(spec["parties"]), show_barrier
+    types = {"fifo": asyncio.Queue, "lifo": asyncio.LifoQueue, "priority": asyncio.PriorityQueue}
+    return types[spec.get("order", "fifo")](spec["maxsize"]), show_queue
+
+
+def number_ops(ops, index):
+    """Gives each operation its index in the C side's array."""
+    for op in ops:
+        op["index"] = index
+        index += 1
+        for child in op.get("tasks", ()):
+            index = number_ops(child, index + 1)  # a child has an entry of its own,
+        index += op["op"] == "group" and "ops" in op  # and so has a body
+        index = number_ops(op.get("ops", ()), index)
+    return index
+
+
+def give_back(it):
+    """A release; whether it was accepted."""
+    try:
+        it.release()
+    except (RuntimeError, ValueError):
+        return False
+    return True
+
+
+class Runner:
+    """A task of the program, or a child of a group: scenarios/program/program.c."""
+
+    def __init__(self, player, root):
+        self.player = player
+        self.root = root  # the index of its task, or of that of its parents
+        self.value = ""  # what an operation says beside its status
+        self.holdings = []  # [object, depth]
+        self.got = {}
+        self.depth = 0
+        self.number = 0
+
+    async def run(self, ops):
+        self.number = asyncio.current_task().number
+        try:
+            await self.run_ops(ops)
+        except GeneratorExit:
+            raise
+        except BaseException:
+            self.release_inside(0)
+            raise
+        self.release_inside(0)
+
+    async def run_ops(self, ops):
+        for place, op in enumerate(ops):
+            status, error = "ok", None
+            self.value = ""
+            is_last = op["op"] == "finally"
+            try:
+                if is_last:
+                    await self.run_finally(op, ops[place + 1:])
+                elif "within" in op:
+                    await self.run_in_time(op["within"], None, op)
+                else:
+                    await self.run_op(op)
+            except GeneratorExit:
+                raise
+            except asyncio.CancelledError as caught:
+                status, error = "cancelled", caught
+            except Failed as caught:
+                status, error = "failed", caught
+            except asyncio.QueueEmpty:
+                status = "empty"
+            except asyncio.QueueFull:
+                status = "full"
+            except Exception as caught:
+                if SHUT is not None and isinstance(caught, SHUT):
+                    status = "closed"
+                else:
+                    status, error = repr(caught), caught
+            self.player.happens("o%d:%d:%s%s" % (self.number, op["index"], status,
+                                                 "" if is_last else self.value))
+            if error is not None:
+                try:
+                    raise error
+                finally:
+                    error = None
+            if is_last:
+                return
+
+    async def run_finally(self, op, others):
+        try:
+            await self.run_inside(others, None)
+        except GeneratorExit:
+            raise
+        except BaseException:
+            await self.run_ops(op["ops"])
+            raise
+        await self.run_ops(op["ops"])
+
+    async def run_op(self, op):
+        verb = op["op"]
+        if verb == "yield":
+            await asyncio.sleep(0)
+        elif verb == "sleep":
+            await asyncio.sleep(op["ns"])
+        elif verb == "fail":
+            raise Failed
+        elif verb == "cancel":
+            self.player.roots[op["task"]].cancel()
+        elif verb == "timeout":
+            await self.run_in_time(op["ns"], op["ops"], None)
+        elif verb == "group":
+            await self.run_group(op["tasks"], op.get("ops"))
+        elif verb == "catch":
+            try:
+                await self.run_inside(op["ops"], None)
+            except (asyncio.CancelledError, Failed):
+                pass
+        elif verb == "uncancel":
+            self.value = "=%d" % asyncio.current_task().uncancel()
+        elif verb == "spawn":
+            runner = Runner(self.player, self.root)
+            self.player.loop.create_task(runner.run(op["ops"]))
+        elif verb == "await":
+            task = self.player.roots[op["task"]]
+            if task.number - 1 < self.root:
+                await task
+        elif verb == "shield":
+            task = self.player.roots[op["task"]]
+            if task.number - 1 < self.root:
+                await self.shield(task)
+        else:
+            await self.use(op)
+
+    def shield(self, task):
+        outer = asyncio.shield(task)
+        if outer is not task:  # it was done
+            loop = self.player.loop
+            loop.shields[outer] = loop.next_name("c"), loop.next_name("c")
+        return outer
+
+    async def run_in_time(self, delay, ops, single):
+        try:
+            async with asyncio.timeout(delay):
+                await self.run_inside(ops, single)
+        except TimeoutError:
+            pass
+
+    async def run_inside(self, ops, single):
+        self.depth += 1
+        try:
+            await (self.run_op(single) if single is not None else self.run_ops(ops))
+        except GeneratorExit:
+            raise
+        except BaseException:
+            self.release_inside(self.depth)
+            raise
+        finally:
+            self.depth -= 1
+            for holding in self.holdings:
+                holding[1] = min(holding[1], self.depth)
+
+    async def run_group(self, children, body):
+        try:
+            async with GROUP() as group:
+                group._tasks = Children(self.player)
+                loop = self.player.loop
+                for ops in children:
+                    name = loop.next_name("c")
+                    runner = Runner(self.player, self.root)
+                    loop.callbacks[group.create_task(runner.run(ops))] = name
+                if body is not None:
+                    await self.run_inside(body, None)
+        except BaseExceptionGroup:
+            pass
+
+    def release_inside(self, depth):
+        for place in range(len(self.holdings) - 1, -1, -1):
+            name, held_depth = self.holdings[place]
+            if held_depth >= depth:
+                self.release(name)
+
+    def find(self, name):
+        for place in range(len(self.holdings) - 1, -1, -1):
+            if self.holdings[place][0] == name:
+                return place
+        return None
+
+    def release(self, name):
+        place = self.find(name)
+        if place is not None:
+            del self.holdings[place]
+            self.player.held[name] -= 1
+            give_back(self.player.objects[name])
+
+    def hold(self, name):
+        self.player.held[name] += 1
+        self.holdings.append([name, self.depth])
+
+    async def use(self, op):
+        verb, name = op["op"], op["object"]
+        it = self.player.objects[name]
+        if verb == "acquire":
+            await it.acquire()
+            self.hold(name)
+        elif verb == "try-acquire":
+            if not it.locked():
+                await it.acquire()
+                self.hold(name)
+        elif verb == "misuse":
+            self.value = "=%d" % (self.player.held[name] == 0 and give_back(it))
+        elif verb == "locked":
+            self.value = "=%d" % it.locked()
+        elif verb == "size":
+            self.value = "=%d" % it.qsize()
+        elif verb == "release":
+            self.release(name)
+        elif verb == "post":
+            it.release()
+        elif verb == "wait":
+            if not isinstance(it, asyncio.Condition) or self.find(name) is not None:
+                await it.wait()
+        elif verb == "notify" or verb == "notify-all":
+            if self.find(name) is not None:
+                it.notify(op["count"]) if verb == "notify" else it.notify_all()
+        elif verb == "set" or verb == "clear":
+            getattr(it, verb)()
+        elif verb not in ("abort", "reset"):  # the references of a barrier have neither
+            await self.use_queue(op, verb, name, it)
+
+    async def use_queue(self, op, verb, name, it):
+        if verb == "put" or verb == "try-put":
+            self.player.items[name] = value = self.player.items.get(name, 0) + 1
+            item = Item(value, op.get("priority", 0))
+            if verb == "put":
+                await it.put(item)
+            else:
+                it.put_nowait(item)
+        elif verb == "get" or verb == "try-get":
+            if verb == "get":
+                await it.get()
+            else:
+                it.get_nowait()
+            self.got[name] = self.got.get(name, 0) + 1
+        elif verb == "join":
+            await it.join()
+        elif verb == "done":
+            if self.got.get(name, 0) > 0:
+                self.got[name] -= 1
+                it.task_done()
+        elif hasattr(it, "shutdown"):
+            it.shutdown(immediate=verb == "shutdown-now")
+
+
+# --- the comparison -------------------------------------------------------------------------------
+
+
+class Player:
+    def __init__(self, order, program, task_type):
+        self.events = []
+        self.expected = ()
+        self.items = {}
+        self.loop = Loop(self, order, task_type)
+        events._set_running_loop(self.loop)
+        made = [make_object(spec) for spec in program["objects"]]
+        self.objects = {spec["name"]: it for spec, (it, _) in zip(program["objects"], made)}
+        self.held = dict.fromkeys(self.objects, 0)  # how many runners hold it
+        self.shown = [(it, show) for it, show in made]
+        self.roots = {}
+        index = 0
+        for task in program["tasks"]:
+            index = number_ops(task["ops"], index)
+            runner = Runner(self, len(self.roots))
+            self.roots[task["name"]] = self.loop.create_task(runner.run(task["ops"]))
+
+    def happens(self, text):
+        self.events.append(text)
+
+    def step(self, words):
+        loop = self.loop
+        kind, name, now, turn = words
+        loop.now = int(now)
+        if loop.is_fifo:
+            if loop.turn == 0 and (kind == "run" or turn != "0"):
+                loop.begin_turn()
+        elif kind == "run" and loop.timers:
+            loop.queue_due_timers()
+        if kind == "run":
+            loop.run(name)
+        elif int(name) in loop.tasks:
+            loop.tasks[int(name)].cancel()
+        if loop.is_fifo and str(loop.turn) != turn:
+            raise Differs("what is left of the turn", turn, str(loop.turn))
+
+    def state(self):
+        """The ready queue, the timers, the tasks, the objects; parts between bars."""
+        loop = self.loop
+        timers = ["%d:%s" % (timer.when, "-" if timer.is_cancelled else timer.name)
+                  for timer in loop.timers]
+        tasks = []
+        for task in loop.tasks.values():
+            letter = "P" if not task.done() else {"ok": "D", "cancelled": "X"}.get(
+                outcome(task), "F")
+            mark = "m" if letter == "P" and task._must_cancel else ""
+            tasks.append("%d%s%d%s" % (task.number, letter, task.cancelling(), mark))
+        return "|".join((loop.names(), " ".join(timers), " ".join(tasks),
+                         " ".join([show(it) for it, show in self.shown])))
+
+    def check(self, events, state):
+        happened = " ".join(self.events)
+        if happened != events:
+            raise Differs("what happens in the step", events, happened)
+        mine = self.state()
+        if mine != state:
+            parts = ("the ready queue", "the timers", "the tasks", "the objects")
+            for part, theirs, ours in zip(parts, state.split("|"), mine.split("|")):
+                if theirs != ours:
+                    raise Differs(part + " after the step", theirs, ours)
+        self.events.clear()
+
+    def play(self, lines):
+        """None, or (what, C, Python), with the number of the step."""
+        for number, line in enumerate(lines):
+            step, happened, state = line.split("\t")
+            self.expected = happened.split(" ") if happened else ()
+            try:
+                if step != "setup":
+                    self.step(step.split(" "))
+                self.check(happened, state)
+            except Differs as difference:
+                return number, difference.args
+        return None
+
+    def close(self):
+        """Ends what is left without a word."""
+        self.loop.is_over = True
+        for task in self.loop.tasks.values():
+            task._log_destroy_pending = False
+            if task.done() and not task.cancelled():
+                task.exception()
+        self.loop.tasks.clear()
+        self.loop.callbacks.clear()
+        self.loop.shields.clear()
+        self.loop.ready.clear()
+        self.loop.timers.clear()
+
+
+def serve(task_type):
+    read = sys.stdin.readline
+    programs = 0
+    while True:
+        head = read()
+        if not head:
+            return
+        _, number, order = head.split()
+        program = json.loads(read())
+        lines = []
+        line = read()
+        while line != "end\n":
+            if not line:
+                return
+            lines.append(line[:-1])
+            line = read()
+        player = Player(order, program, task_type)
+        difference = player.play(lines)
+        player.close()
+        events._set_running_loop(None)
+        if difference is None:
+            print("same", flush=True)
+        else:
+            step, (what, theirs, ours) = difference
+            print(json.dumps({"program": int(number), "step": step, "what": what, "c": theirs,
+                              "python": ours}), flush=True)
+        programs += 1
+        if programs % 64 == 0:
+            gc.collect()
+
+
+def main(argv):
+    """--hello says which interpreter this is; --c-task or --py-task plays."""
+    if argv[1:] == ["--hello"]:
+        print("%s %d %d %d" % (sys.implementation.name, *sys.version_info[:3]))
+        return
+    gc.disable()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the C side ends this process
+    base = asyncio.tasks._PyTask if argv[1:] == ["--py-task"] else asyncio.Task
+    serve(task_class(base))
+
+
+main(sys.argv)

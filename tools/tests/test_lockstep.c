@@ -1,0 +1,83 @@
+/* How lock-step makes a program smaller. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <string.h>
+
+#include "tools/lockstep/smaller.h"
+
+/* a: timeout { yield sleep } fail; b: group { child { yield } child { fail } } spawn { yield } */
+static void write_script(struct bz_script *script) {
+    memset(script, 0, sizeof *script);
+    script->task_count = 2;
+    bz_script_add(script, BZ_VERB_TIMEOUT)->span = 2;
+    bz_script_add(script, BZ_VERB_YIELD);
+    bz_script_add(script, BZ_VERB_SLEEP);
+    bz_script_add(script, BZ_VERB_FAIL);
+    script->tasks[0].count = 4;
+    script->tasks[1].first = 4;
+    bz_script_add(script, BZ_VERB_GROUP)->span = 4;
+    bz_script_add(script, BZ_VERB_CHILD)->span = 1;
+    bz_script_add(script, BZ_VERB_YIELD);
+    bz_script_add(script, BZ_VERB_CHILD)->span = 1;
+    bz_script_add(script, BZ_VERB_FAIL);
+    bz_script_add(script, BZ_VERB_SPAWN)->span = 1;
+    bz_script_add(script, BZ_VERB_YIELD);
+    script->tasks[1].count = 7;
+}
+
+Test(lockstep, removes_an_operation_inside_another) {
+    static struct bz_script script;
+    write_script(&script);
+    bz_script_remove(&script, 1);
+    cr_assert(eq(u32, script.op_count, 10));
+    cr_assert(eq(u32, script.ops[0].span, 1));
+    cr_assert(eq(u32, script.ops[1].verb, BZ_VERB_SLEEP));
+    cr_assert(eq(u32, script.tasks[0].count, 3));
+    cr_assert(eq(u32, script.tasks[1].first, 3));
+    cr_assert(eq(u32, script.tasks[1].count, 7));
+}
+
+Test(lockstep, removes_a_child_and_numbers_the_others_again) {
+    static struct bz_script script;
+    write_script(&script);
+    bz_script_remove(&script, 5);
+    cr_assert(eq(u32, script.child_count, 2));
+    cr_assert(eq(u32, script.ops[4].span, 2));
+    cr_assert(eq(u32, script.ops[5].verb, BZ_VERB_CHILD));
+    cr_assert(eq(u32, script.ops[5].number, 1));
+    cr_assert(eq(u32, script.ops[7].number, 2));
+    cr_assert(eq(u32, script.tasks[1].count, 5));
+}
+
+/* The sides differ as long as task b fails anywhere, and a choice of step 7 is there. */
+static bool fails_in_b(void *context, struct bz_pair *pair) {
+    const struct bz_script_task *task = &pair->script.tasks[1];
+    bool has_fail = false;
+    bool has_choice = false;
+    ++*(uint32_t *)context;
+    for (uint32_t index = task->first; index < (uint32_t)task->first + task->count; index++) {
+        has_fail |= pair->script.ops[index].verb == BZ_VERB_FAIL;
+    }
+    for (size_t index = 0; index < pair->tape.count; index++) {
+        has_choice |= pair->tape.choices[index].step == 7;
+    }
+    return has_fail && has_choice;
+}
+
+Test(lockstep, shrinks_to_what_differs) {
+    static struct bz_pair pair;
+    uint32_t calls = 0;
+    write_script(&pair.script);
+    bz_tape_init(&pair.tape, NULL);
+    for (uint32_t step = 1; step <= 9; step++) {
+        cr_assert(bz_tape_append(&pair.tape, (struct bz_choice){.step = step}));
+    }
+    uint64_t tried = bz_pair_shrink(&pair, fails_in_b, &calls);
+    cr_assert(eq(u64, tried, calls));
+    cr_assert(eq(u32, pair.script.tasks[0].count, 0));
+    cr_assert(eq(u32, pair.script.op_count, 3)); /* group { child { fail } } */
+    cr_assert(eq(u32, pair.script.ops[2].verb, BZ_VERB_FAIL));
+    cr_assert(eq(sz, pair.tape.count, 1));
+    cr_assert(eq(u32, pair.tape.choices[0].step, 7));
+    bz_tape_fini(&pair.tape);
+}
