@@ -21,6 +21,11 @@ static void put_string(struct bz_paper *paper, const char *text) {
     }
 }
 
+/* A test in Python: asyncio itself ran, and a program of the user's. */
+static bool is_of_python(const struct bz_trace *trace) {
+    return strncmp(trace->variant, "python-", 7) == 0;
+}
+
 /* `needs`: the end of a sentence, and what is tested. */
 static void put_head(const struct bz_trace *trace, struct bz_paper *paper, const char *needs,
                      const char *tested) {
@@ -33,7 +38,9 @@ static void put_head(const struct bz_trace *trace, struct bz_paper *paper, const
     bz_paper_json(paper, trace->scenario);
     bz_paper_put(paper, "\n# recorded  ");
     bz_paper_json(paper, trace->variant);
-    bz_paper_put(paper, ", an implementation other than the one that runs here\n# order     ");
+    bz_paper_put(paper, is_of_python(trace)
+                            ? ": asyncio itself, under Buzzer's loop\n# order     "
+                            : ", an implementation other than the one that runs here\n# order     ");
     bz_paper_json(paper, trace->order);
     bz_paper_put(paper, "\n# verdict   ");
     bz_paper_json(paper, bz_show_verdict(trace));
