@@ -92,8 +92,7 @@ Test(contain, child_of_a_large_process_is_not_large) {
     for (size_t offset = 0; offset < bytes; offset += 4096) {
         block[offset] = 1;
     }
-    cr_assert(
-        eq(int, bz_contain_call(&narrow, NULL, takes_time, count, &death), BZ_CHILD_DONE));
+    cr_assert(eq(int, bz_contain_call(&narrow, NULL, takes_time, count, &death), BZ_CHILD_DONE));
     if (!BZ_SAN_ADDRESS) {
         expect_death(&narrow, eats, 0, "memory", "the process took more than 64 MiB");
     }
