@@ -263,6 +263,7 @@ bool bz_child_start(struct bz_child *child, const struct bz_contain *contain,
     if (child->contain.memory_bytes == 0) {
         child->contain.memory_bytes = BZ_CHILD_MEMORY_BYTES_DEFAULT;
     }
+    child->memory_before_bytes = memory_bytes_of(getpid());
     child->page = bz_shared_alloc(sizeof *child->page);
     if (child->page == NULL) {
         return false;
@@ -408,7 +409,7 @@ static void watch(struct bz_child *child) {
     child->looked_ns = now_ns;
     uint64_t progress = progress_of(child);
     uint64_t cpu_ns = cpu_ns_of(child->pid);
-    if (memory_bytes_of(child->pid) > child->contain.memory_bytes) {
+    if (memory_bytes_of(child->pid) > child->memory_before_bytes + child->contain.memory_bytes) {
         child->killed_for = "memory";
     }
     if (progress != child->progress || child->cpu_ns > cpu_ns || child->cpu_ns == 0) {

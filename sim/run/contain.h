@@ -33,7 +33,7 @@ struct bz_contain {
     bool is_on;
     uint64_t step_ns;                  /* CPU time of one step; 0: the default */
     uint64_t sleep_ns;                 /* time without CPU time in one step; 0: the default */
-    uint64_t memory_bytes;             /* resident, of the process; 0: the default */
+    uint64_t memory_bytes;             /* resident, beyond its parent's; 0: the default */
     const volatile sig_atomic_t *stop; /* not 0 stops bz_contain_call(); NULL: nothing does */
 };
 
@@ -58,6 +58,7 @@ struct bz_child {
     struct bz_contain contain;
     struct bz_child_page *page; /* shared */
     const struct bz_judge *judge;
+    uint64_t memory_before_bytes; /* of the parent: the child begins with the same pages */
     const uint64_t *counter; /* of progress, where there is no judge, or one that goes back and
                                 forth in a search; NULL. Set right after the start */
     /* The last look that saw progress. */

@@ -45,15 +45,23 @@ static bool is_needed(const struct bz_explanation *explanation, const struct bz_
     return true;
 }
 
+/* The last one that the violation depends on. An injected one without which it does not fail so is
+ * needed, whatever the order of the events says. */
 static void find_cancel(struct bz_explanation *explanation) {
     const struct bz_story *story = &explanation->story;
     const struct bz_violation *violation = &explanation->shrunk.violation;
+    uint32_t injected = BZ_STORY_NONE;
     explanation->cancel = BZ_STORY_NONE;
     for (uint32_t index = 0; index < story->line_count; index++) {
         const struct bz_story_line *line = &story->lines[index];
-        if (line->window != NULL && line->is_cause && is_needed(explanation, line)) {
-            explanation->cancel = index;
+        if (line->window == NULL || !is_needed(explanation, line)) {
+            continue;
         }
+        injected = line->is_injected ? index : injected;
+        explanation->cancel = line->is_cause ? index : explanation->cancel;
+    }
+    if (explanation->cancel == BZ_STORY_NONE) {
+        explanation->cancel = injected;
     }
     if (explanation->cancel != BZ_STORY_NONE) {
         const struct bz_story_line *line = &story->lines[explanation->cancel];

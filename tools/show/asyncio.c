@@ -21,6 +21,11 @@ static void put_string(struct bz_paper *paper, const char *text) {
     }
 }
 
+/* A test in Python: asyncio itself ran, and a program of the user's. */
+static bool is_of_python(const struct bz_trace *trace) {
+    return strncmp(trace->variant, "python-", 7) == 0;
+}
+
 /* `needs`: the end of a sentence, and what is tested. */
 static void put_head(const struct bz_trace *trace, struct bz_paper *paper, const char *needs,
                      const char *tested) {
@@ -33,7 +38,10 @@ static void put_head(const struct bz_trace *trace, struct bz_paper *paper, const
     bz_paper_json(paper, trace->scenario);
     bz_paper_put(paper, "\n# recorded  ");
     bz_paper_json(paper, trace->variant);
-    bz_paper_put(paper, ", an implementation other than the one that runs here\n# order     ");
+    bz_paper_put(paper,
+                 is_of_python(trace)
+                     ? ": asyncio itself, under Buzzer's loop\n# order     "
+                     : ", an implementation other than the one that runs here\n# order     ");
     bz_paper_json(paper, trace->order);
     bz_paper_put(paper, "\n# verdict   ");
     bz_paper_json(paper, bz_show_verdict(trace));
@@ -203,15 +211,33 @@ static void put_scene(const struct bz_trace *trace, const struct bz_scene_progra
 
 /* --- all others ------------------------------------------------------------------------------- */
 
+/* What the test in Python did beside its operations is not in the program. */
+static void put_test(const struct bz_script *script, struct bz_paper *paper) {
+    bool is_own = is_of_python(script->trace);
+    bz_paper_printf(paper, "\n# tasks that ended, and kept what they owned\nKEPT = [");
+    for (uint32_t task = 1; is_own && task <= script->trace->task_count; task++) {
+        if (script->has_kept[task]) {
+            put_string(paper, bz_show_task(script->trace, task));
+            bz_paper_put(paper, ", ");
+        }
+    }
+    bz_paper_printf(paper,
+                    "]\n# the run was of a test in Python, whose own code is not in here\n"
+                    "IS_OF_PYTHON = %s\n",
+                    is_own ? "True" : "False");
+}
+
 static void put_script(const struct bz_trace *trace, struct bz_paper *paper) {
     struct bz_script script;
     const char *player = bz_embedded_text(bz_show_templates, "player.py");
     BZ_CHECK(player != NULL);
     bz_script_init(&script, trace);
-    put_head(trace, paper, "Python 3.9 or later, and\n# nothing else", "asyncio");
+    put_head(trace, paper, "Python 3.9 or later, and\n# nothing else",
+             is_of_python(trace) ? "it" : "asyncio");
     put_tasks(trace, paper);
     put_objects(&script, paper);
     put_programs(&script, paper);
+    put_test(&script, paper);
     put_schedule(&script, paper);
     bz_paper_put(paper, player);
     bz_script_fini(&script);

@@ -364,6 +364,12 @@ static void read_wake(struct writer *writer, uint32_t task, const struct bz_trac
     }
 }
 
+static void read_exit(struct writer *writer, uint32_t task) {
+    for (uint32_t object = 1; object <= BZ_SCRIPT_OBJECTS_MAX; object++) {
+        writer->script->has_kept[task] |= *held(writer, task, object) > 0;
+    }
+}
+
 static void read_event(struct writer *writer, const struct bz_trace_event *event) {
     uint32_t task = bz_trace_find_task(writer->script->trace, event->task);
     if (event->step != writer->step) {
@@ -386,6 +392,8 @@ static void read_event(struct writer *writer, const struct bz_trace_event *event
         read_cancel(writer, task, event);
     } else if (is(event->event, "wake")) {
         read_wake(writer, task, event);
+    } else if (is(event->event, "exit")) {
+        read_exit(writer, task);
     }
 }
 
@@ -418,6 +426,7 @@ void bz_script_init(struct bz_script *script, const struct bz_trace *trace) {
     size_t tasks = trace->task_count + 1;
     *script = (struct bz_script){.trace = trace};
     script->first = bz_lack_check(calloc(tasks, sizeof *script->first), "a picture");
+    script->has_kept = bz_lack_check(calloc(tasks, sizeof *script->has_kept), "a picture");
     script->last = bz_lack_check(calloc(tasks, sizeof *script->last), "a picture");
     writer.actors = bz_lack_check(calloc(tasks, sizeof *writer.actors), "a picture");
     writer.held = bz_lack_check(calloc(tasks * (BZ_SCRIPT_OBJECTS_MAX + 1), sizeof *writer.held),
@@ -439,5 +448,6 @@ void bz_script_fini(struct bz_script *script) {
     free(script->objects);
     free(script->first);
     free(script->last);
+    free(script->has_kept);
     *script = (struct bz_script){0};
 }

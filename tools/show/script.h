@@ -86,6 +86,7 @@ struct bz_script {
     uint32_t object_count;
     uint32_t *first; /* by task: its first act, number + 1; 0: none */
     uint32_t *last;
+    bool *has_kept; /* by task: it ended, and still owned a permit */
 };
 
 /* O(events), but for objects: each event is compared with their names, BZ_SCRIPT_OBJECTS_MAX at

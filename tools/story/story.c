@@ -230,6 +230,17 @@ static void mark_tasks(struct search *search, const struct bz_reader *reader, bo
     }
 }
 
+/* Tasks that have ended and still own something: nobody else gives it back. */
+static void mark_owners_that_ended(struct search *search, const struct bz_reader *reader) {
+    for (size_t number = 1; number <= reader->trace->task_count; number++) {
+        const struct bz_story_task *task = &reader->tasks[number];
+        if (task->has_ended && task->holding != 0) {
+            mark(search, reader->holdings[task->holding].line);
+            mark(search, task->last_line);
+        }
+    }
+}
+
 static void mark_seeds(struct search *search, struct bz_reader *reader, uint32_t violation) {
     const struct bz_trace_verdict *verdict = &reader->trace->verdict;
     uint32_t object = bz_reader_object(reader, verdict->object);
@@ -243,6 +254,9 @@ static void mark_seeds(struct search *search, struct bz_reader *reader, uint32_t
     }
     /* The scenario's own check may look at anything that its tasks did. */
     bool is_about_any = is(verdict->oracle, "assertion") || verdict->task == NULL;
+    if (concerns_all) {
+        mark_owners_that_ended(search, reader);
+    }
     if (concerns_all || (is_about_any && verdict->object == NULL)) {
         mark_tasks(search, reader, !concerns_all);
     }

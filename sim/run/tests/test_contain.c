@@ -75,6 +75,31 @@ Test(contain, names_how_a_child_ends) {
     }
 }
 
+static void takes_time(void *context) {
+    volatile uint64_t *count = context;
+    while (*count < UINT64_C(1) << 26) { /* until it was looked at */
+        ++*count;
+    }
+}
+
+/* What its parent has taken is not the child's: a program that was large before it ran a test. */
+Test(contain, child_of_a_large_process_is_not_large) {
+    size_t bytes = (size_t)128 << 20;
+    struct bz_death death;
+    volatile char *block = malloc(bytes);
+    uint64_t *count = bz_shared_alloc(sizeof *count);
+    cr_assert(block != NULL && count != NULL);
+    for (size_t offset = 0; offset < bytes; offset += 4096) {
+        block[offset] = 1;
+    }
+    cr_assert(eq(int, bz_contain_call(&narrow, NULL, takes_time, count, &death), BZ_CHILD_DONE));
+    if (!BZ_SAN_ADDRESS) {
+        expect_death(&narrow, eats, 0, "memory", "the process took more than 64 MiB");
+    }
+    bz_shared_free(count, sizeof *count);
+    free((void *)block);
+}
+
 /* A child that takes its time, and makes progress all the while, does not hang. */
 static void makes_progress(void *context) {
     struct bz_judge *judge = context;

@@ -9,6 +9,7 @@ import importlib
 import inspect
 import os
 import sys
+import traceback
 import urllib.parse
 
 NAME_BYTES_MAX = 128  # what a trace takes
@@ -154,6 +155,19 @@ class Case:
 
 # --- and back -----------------------------------------------------------------------------------
 
+def _imported(path, name):
+    """The module; a file that cannot be imported has no tests, so that is no verdict on them."""
+    try:
+        return importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        lines = traceback.TracebackException.from_exception(error)
+        lines.stack = traceback.StackSummary.from_list(
+            [frame for frame in lines.stack if "importlib" not in frame.filename
+             and os.path.dirname(os.path.abspath(frame.filename)) != os.path.dirname(__file__)])
+        text = "".join(lines.format(chain=False)).rstrip()
+        raise NotATest(f"'{path}' cannot be imported:\n{text}") from None
+
+
 def load(path):
     """The module of a file, imported as pytest does: from the folder above its packages."""
     if not os.path.isfile(path):
@@ -165,7 +179,7 @@ def load(path):
         parts.insert(0, package)
     if folder not in sys.path:
         sys.path.insert(0, folder)
-    module = importlib.import_module(".".join(parts))
+    module = _imported(path, ".".join(parts))
     found = getattr(module, "__file__", None)
     if found is None or not os.path.samefile(found, path):
         raise NotATest(f"'{path}' has the name of another module, which is in {found}")

@@ -1,6 +1,7 @@
 """cli_test.py FOLDER: python3 -m buzzer, with tests in files."""
 import json
 import os
+import subprocess
 import sys
 import unittest
 
@@ -31,7 +32,26 @@ class Cli(support.Case):
             self.assertIn("replay matched", output)
             self.assertIn("python3 -m buzzer replay", output)
         self.assertIn("deadlock", self.call("show", token)[0])
+        self.check_explanation(token)
+        self.check_program(token)
         self.assertIn("shrunk", self.call("shrink", token)[0])
+
+    def check_explanation(self, token):
+        output, _ = self.call("explain", token)
+        self.assertRegex(output, "Step [0-9]+: worker-[0-9] is cancelled in the window 'holding'")
+        self.assertRegex(output, "worker-[0-9]  is cancelled while holding .injected.")
+
+    def check_program(self, token):
+        """A program of the schedule, which needs nothing of Buzzer's and fails as the test does."""
+        self.call("show", "--format", "asyncio", token, "-o", "alone.py")
+        with open("alone.py", encoding="utf-8") as file:
+            self.assertIn("asyncio itself, under Buzzer's loop", file.read())
+        done = subprocess.run([sys.executable, "alone.py"], capture_output=True, text=True,
+                              timeout=60, check=False, env={**os.environ, "PYTHONPATH": ""})
+        self.assertIn("the steps are those of the recorded run", done.stdout)
+        self.assertRegex(done.stdout, "FAULT: deadlock: worker-[0-9] waits for lock, which "
+                                      "worker-[0-9] owned when it ended")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
 
     def test_tries_first_what_failed(self):
         self.find("--quiet", "--no-shrink")
@@ -188,6 +208,19 @@ class Cli(support.Case):
             self.assertIn(message, errors)
             self.assertIn("python3 -m buzzer", errors)
             self.assertNotIn("Traceback", errors)
+
+    def test_cannot_be_imported(self):
+        """No verdict on tests that were never there."""
+        write("test_syntax.py", "def test_x(:\n")
+        write("test_import.py", "import a_module_that_there_is_not\n")
+        write("test_exit.py", "raise SystemExit(0)\n")
+        for path, message in (("test_syntax.py", "SyntaxError"), ("test_exit.py", "SystemExit: 0"),
+                              ("test_import.py", "line 1, in <module>")):
+            for words in (("run", path), ("run", path + "::test_x"), ("list", path)):
+                _, errors = self.call(*words, code=2)
+                self.assertIn(f"'{path}' cannot be imported:", errors)
+                self.assertIn(message, errors)
+                self.assertNotIn("importlib", errors)
 
     def test_full_disk(self):
         if os.path.exists("/dev/full"):

@@ -14,6 +14,7 @@ RUNTIME = "python-{}.{}.{}".format(*sys.version_info)
 
 sys.path.insert(0, PACKAGES)
 os.environ["PYTHONPATH"] = PACKAGES
+os.environ["PYTHONHASHSEED"] = "0"  # which spares a second start
 os.environ["PYTHONDONTWRITEBYTECODE"] = "1"  # a file that changes within a second is read again
 sys.dont_write_bytecode = True
 

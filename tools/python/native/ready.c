@@ -1,0 +1,264 @@
+/* Ready: the queue of what is to run, and how a handle gets there and gets its name. */
+#include <string.h>
+
+#include "tools/python/native/loop.h"
+
+static PyObject *text_context;   /* "context" */
+static PyObject *sleep_callback; /* asyncio.futures._set_result_unless_cancelled */
+static PyObject *slow_task_type; /* the tasks of asyncio that are written in Python */
+
+/* --- the queues ------------------------------------------------------------------------------- */
+
+bool bz_py_grow(void **array, uint32_t *capacity, size_t entry_bytes) {
+    uint32_t larger = *capacity == 0 ? 16 : 2 * *capacity;
+    void *block = PyMem_Realloc(*array, larger * entry_bytes);
+    if (block == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    memset((char *)block + *capacity * entry_bytes, 0, (larger - *capacity) * entry_bytes);
+    *array = block;
+    *capacity = larger;
+    return true;
+}
+
+bool bz_py_ready_push(struct bz_py_loop *loop, struct bz_py_handle *handle) {
+    if (loop->count == loop->capacity) {
+        uint32_t capacity = loop->capacity;
+        if (!bz_py_grow((void **)&loop->ready, &capacity, sizeof *loop->ready) ||
+            !bz_py_grow((void **)&loop->names, &loop->capacity, sizeof *loop->names)) {
+            return false;
+        }
+    }
+    Py_INCREF(handle);
+    handle->loop = loop;
+    loop->names[loop->count] = handle->name;
+    loop->ready[loop->count++] = handle;
+    return true;
+}
+
+/* The handle leaves the queue; the caller owns it. */
+struct bz_py_handle *bz_py_ready_take(struct bz_py_loop *loop, uint32_t index) {
+    struct bz_py_handle *handle = loop->ready[index];
+    handle->loop = NULL;
+    loop->count--;
+    loop->turn_left -= loop->turn_left > 0;
+    memmove(&loop->ready[index], &loop->ready[index + 1],
+            (loop->count - index) * sizeof *loop->ready);
+    memmove(&loop->names[index], &loop->names[index + 1],
+            (loop->count - index) * sizeof *loop->names);
+    return handle;
+}
+
+/* The first timer, which at the begin of a turn is none that was cancelled; NULL: none. */
+struct bz_py_handle *bz_py_ready_timer(const struct bz_py_loop *loop) {
+    return loop->heap_count == 0 ? NULL : loop->heap[0];
+}
+
+bool bz_py_ready_add_due(struct bz_py_loop *loop) {
+    struct bz_py_handle *timer;
+    while ((timer = bz_py_ready_timer(loop)) != NULL && timer->when_ns <= (int64_t)loop->now_ns) {
+        bool is_cancelled = timer->is_cancelled;
+        loop->cancelled_timers -= is_cancelled;
+        bool is_queued = bz_py_ready_push(loop, bz_py_timers_pop(loop));
+        loop->has_cancelled |= is_cancelled;
+        Py_DECREF(timer);
+        if (!is_queued) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void bz_py_loop_note_cancelled(struct bz_py_handle *handle) {
+    struct bz_py_loop *loop = handle->loop;
+    if (loop == NULL) {
+        return;
+    }
+    loop->cancelled_timers += handle->is_armed;
+    loop->has_cancelled |= !handle->is_armed;
+}
+
+/* Handles that were cancelled in the ready queue do nothing: they are no steps. */
+void bz_py_ready_drop_cancelled(struct bz_py_loop *loop) {
+    if (!loop->has_cancelled) {
+        return;
+    }
+    loop->has_cancelled = false;
+    for (uint32_t index = 0; index < loop->count; index++) {
+        if (loop->ready[index]->is_cancelled) {
+            uint32_t left = loop->turn_left;
+            Py_DECREF(bz_py_ready_take(loop, index));
+            loop->turn_left = index < left ? left - 1 : left;
+            index--;
+        }
+    }
+}
+
+bool bz_py_callback_is_ready(const struct bz_py_loop *loop) {
+    for (uint32_t index = 0; index < loop->count; index++) {
+        if (loop->names[index].role == BZ_ROLE_CALLBACK) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- new handles ------------------------------------------------------------------------------ */
+
+static int find_task(PyObject *object, void *found) {
+    bool is_one = bz_py_is_task(object);
+    if (is_one) {
+        *(PyObject **)found = object;
+    }
+    return is_one;
+}
+
+/* Whether it is a type of the module _asyncio whose instances step a task. Its name has the module
+ * in front since 3.12. */
+static bool is_wrapper(PyTypeObject *type) {
+    static PyTypeObject *known[2]; /* begins a step; wakes, in 3.9 */
+    if (type == known[0] || type == known[1]) {
+        return true;
+    }
+    const char *dot = strrchr(type->tp_name, '.');
+    const char *name = dot == NULL ? type->tp_name : dot + 1;
+    uint32_t place = strcmp(name, "TaskStepMethWrapper") == 0     ? 0
+                     : strcmp(name, "TaskWakeupMethWrapper") == 0 ? 1
+                                                                  : 2;
+    if (place == 2) {
+        return false;
+    }
+    known[place] = type;
+    return true;
+}
+
+/* Whether the callback is a step of a task: its begin, or its wake-up. `task` is NULL for one that
+ * Buzzer's loop has not created. The callback holds the task. */
+static bool is_step(PyObject *callback, PyObject **task) {
+    PyTypeObject *type = Py_TYPE(callback);
+    *task = NULL;
+    if (type == &PyCFunction_Type) {
+        PyObject *self = PyCFunction_GET_SELF(callback);
+        if (strcmp(((PyCFunctionObject *)callback)->m_ml->ml_name, "task_wakeup") != 0) {
+            return false; /* such as task.cancel */
+        }
+        *task = self != NULL && bz_py_is_task(self) ? self : NULL;
+        return true;
+    }
+    if (is_wrapper(type)) {
+        (void)type->tp_traverse(callback, find_task, task);
+        return true;
+    }
+    return PyMethod_Check(callback) &&
+           PyObject_TypeCheck(PyMethod_GET_SELF(callback), (PyTypeObject *)slow_task_type);
+}
+
+static void name_step(struct bz_py_loop *loop, struct bz_py_handle *handle, PyObject *self) {
+    struct bz_py_task *task = bz_py_task_of(self);
+    handle->task = self;
+    handle->name =
+        (struct bz_ready){.owner = task->number, .nth = task->steps + 1, .role = BZ_ROLE_STEP};
+    handle->is_wakeup = handle->count == 1 && handle->few[0] != NULL;
+    if (handle->is_wakeup) {
+        bz_py_loop_wake(loop, task, bz_py_future_outcome(handle->few[0]));
+    }
+}
+
+/* False with an exception: the step of a strange task. */
+static bool name_handle(struct bz_py_loop *loop, struct bz_py_handle *handle) {
+    PyObject *task;
+    if (!handle->is_timer && is_step(handle->callback, &task)) {
+        if (task != NULL) {
+            name_step(loop, handle, task);
+            return true;
+        }
+        bz_py_loop_refuse(loop, "a task that the loop did not create, which Buzzer cannot follow: "
+                                "use asyncio.create_task(), not the class Task");
+        return false;
+    }
+    uint32_t owner = bz_judge_running(loop->judge);
+    struct bz_py_owner *counts = &loop->owners[owner];
+    handle->name =
+        (struct bz_ready){.owner = owner,
+                          .nth = handle->is_timer ? ++counts->timers : ++counts->callbacks,
+                          .role = handle->is_timer ? BZ_ROLE_TIMER : BZ_ROLE_CALLBACK};
+    return true;
+}
+
+/* A new handle at the end of the ready queue, or among the timers. */
+static PyObject *add(struct bz_py_loop *loop, PyObject *callback, PyObject *const *args,
+                     Py_ssize_t count, PyObject *context, const int64_t *when_ns) {
+    struct bz_py_handle *handle = bz_py_handle_new(callback, args, count, context);
+    if (handle == NULL) {
+        return NULL;
+    }
+    handle->is_timer = when_ns != NULL;
+    handle->when_ns = when_ns == NULL ? 0 : *when_ns;
+    if (loop->judge == NULL) { /* the run is over: nothing happens any more */
+        bz_py_handle_drop(handle);
+        return (PyObject *)handle;
+    }
+    if (!name_handle(loop, handle) ||
+        !(when_ns == NULL ? bz_py_ready_push(loop, handle) : bz_py_timers_push(loop, handle))) {
+        Py_DECREF(handle);
+        return NULL;
+    }
+    return (PyObject *)handle;
+}
+
+/* The keyword argument `context`, the only one; false with an exception for another. */
+static bool context_of(PyObject *const *args, Py_ssize_t count, PyObject *names,
+                       PyObject **context) {
+    *context = NULL;
+    if (names == NULL || PyTuple_GET_SIZE(names) == 0) {
+        return true;
+    }
+    if (PyTuple_GET_SIZE(names) > 1 ||
+        PyUnicode_Compare(PyTuple_GET_ITEM(names, 0), text_context) != 0) {
+        PyErr_SetString(PyExc_TypeError, "a callback takes the keyword argument 'context' alone");
+        return false;
+    }
+    *context = args[count];
+    return true;
+}
+
+PyObject *bz_py_call_soon(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                          PyObject *names) {
+    PyObject *context;
+    if (count < 1) {
+        PyErr_SetString(PyExc_TypeError, "call_soon() needs a callback");
+        return NULL;
+    }
+    if (!context_of(args, count, names, &context)) {
+        return NULL;
+    }
+    return add((struct bz_py_loop *)self, args[0], args + 1, count - 1, context, NULL);
+}
+
+/* _call_at_ns(when_ns, callback, *args, context=None) */
+PyObject *bz_py_call_at_ns(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                           PyObject *names) {
+    struct bz_py_loop *loop = (struct bz_py_loop *)self;
+    PyObject *context;
+    if (count < 2) {
+        PyErr_SetString(PyExc_TypeError, "call_at() needs a time and a callback");
+        return NULL;
+    }
+    int64_t when_ns = PyLong_AsLongLong(args[0]);
+    if (PyErr_Occurred() || !context_of(args, count, names, &context)) {
+        return NULL;
+    }
+    if (args[1] == sleep_callback && count > 2) {
+        Py_INCREF(args[2]);
+        Py_XSETREF(loop->sleep, args[2]);
+    }
+    return add(loop, args[1], args + 2, count - 2, context, &when_ns);
+}
+
+bool bz_py_ready_init(void) {
+    text_context = PyUnicode_InternFromString("context");
+    sleep_callback = bz_py_attribute("asyncio.futures", "_set_result_unless_cancelled");
+    slow_task_type = bz_py_attribute("asyncio.tasks", "_PyTask");
+    return text_context != NULL && sleep_callback != NULL && slow_task_type != NULL;
+}

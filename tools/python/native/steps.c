@@ -1,0 +1,338 @@
+/* Steps: what a loop does in a turn, with the judge in the place of the selector. */
+#include <signal.h>
+
+#include "tools/python/native/loop.h"
+
+static PyObject *gathering_type; /* what asyncio.gather() waits for */
+
+/* After the end of the test, other tasks go on for so many steps. */
+#define STEPS_AFTER_MAX 1000u
+/* Of these, the garbage is collected each time. */
+#define STEPS_PER_COLLECTION 8192u
+
+/* --- tasks ------------------------------------------------------------------------------------ */
+
+/* What the task waits for is done. */
+void bz_py_loop_wake(struct bz_py_loop *loop, struct bz_py_task *task, enum bz_status status) {
+    if (task->is_waiting) {
+        task->is_waiting = false;
+        bz_judge_event(loop->judge, BZ_EVENT_WAKE, task->number, status, 0);
+    } else if (task->number == bz_judge_running(loop->judge)) {
+        loop->woken = task->number; /* before it is suspended: told right after that */
+        loop->woken_status = status;
+    }
+}
+
+uint32_t bz_py_loop_spawn(struct bz_py_loop *loop, PyObject *task, PyObject *name) {
+    const char *text = bz_py_name(name);
+    if (text == NULL) {
+        return 0;
+    }
+    if (loop->judge == NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "the run is over: no task can begin");
+        return 0;
+    }
+    if (!bz_py_loop_has_room(loop)) {
+        return 0;
+    }
+    uint32_t number = bz_judge_spawn(loop->judge, text, 0);
+    if (number == 0) {
+        PyErr_SetString(PyExc_RuntimeError, "too many tasks");
+        return 0;
+    }
+    Py_INCREF(task);
+    loop->tasks[loop->task_count++] = task;
+    return number;
+}
+
+static enum bz_wait wait_of(const struct bz_py_loop *loop, PyObject *future) {
+    if (future == loop->sleep) {
+        return BZ_WAIT_SLEEP;
+    }
+    bool is_join = bz_py_is_task(future) || (PyObject *)Py_TYPE(future) == gathering_type;
+    return is_join ? BZ_WAIT_JOIN : BZ_WAIT_FUTURE;
+}
+
+/* Notes a task that failed: somebody may still ask for its exception. */
+static bool note_failed(struct bz_py_loop *loop, PyObject *self) {
+    if (loop->failed == NULL) {
+        loop->failed = PyList_New(0);
+    }
+    PyObject *reference = loop->failed == NULL ? NULL : PyWeakref_NewRef(self, NULL);
+    bool is_ok = reference != NULL && PyList_Append(loop->failed, reference) == 0;
+    Py_XDECREF(reference);
+    return is_ok;
+}
+
+/* The first task is the test. */
+static bool end_test(struct bz_py_loop *loop, PyObject *self) {
+    PyObject *result = PyObject_CallMethod((PyObject *)loop, "_main_done", "O", self);
+    Py_XDECREF(result);
+    return result != NULL;
+}
+
+static bool end_task(struct bz_py_loop *loop, PyObject *self, struct bz_py_task *task) {
+    enum bz_status status = bz_py_future_outcome(self);
+    bool is_ok = status != BZ_FAILED || note_failed(loop, self);
+    if (task->number == 1) {
+        is_ok = end_test(loop, self) && is_ok;
+    }
+    bz_judge_event(loop->judge, BZ_EVENT_EXIT, task->number, status, 0);
+    bz_judge_event(loop->judge, BZ_EVENT_FREE, task->number, BZ_OK, 0);
+    task->loop = NULL;
+    Py_CLEAR(loop->tasks[task->number - 1]);
+    return is_ok;
+}
+
+/* Where the task is suspended, for the trace of the run. */
+static void note_place(struct bz_py_loop *loop, PyObject *self) {
+    if (!bz_judge_is_recorded(loop->judge) || PyErr_Occurred()) {
+        return;
+    }
+    PyObject *where = PyObject_CallMethod((PyObject *)loop, "_place_of", "O", self);
+    const char *text = where == NULL || where == Py_None ? NULL : bz_py_name(where);
+    PyErr_Clear(); /* then it is unknown */
+    Py_XDECREF(where);
+    bz_judge_where(loop->judge, text);
+}
+
+static bool end_step(struct bz_py_loop *loop, PyObject *self, struct bz_py_task *task) {
+    if (bz_py_future_state(self) != BZ_PY_PENDING) {
+        return end_task(loop, self, task);
+    }
+    PyObject *future = bz_py_task_waiter(self);
+    enum bz_wait wait = future != NULL ? wait_of(loop, future) : BZ_WAIT_YIELD;
+    Py_XDECREF(future);
+    note_place(loop, self);
+    bz_judge_event(loop->judge, BZ_EVENT_SUSPEND, task->number, BZ_OK, wait);
+    task->is_waiting = future != NULL;
+    if (loop->woken == task->number) {
+        loop->woken = 0;
+        bz_py_loop_wake(loop, task, loop->woken_status);
+    }
+    return true;
+}
+
+/* --- the step --------------------------------------------------------------------------------- */
+
+bool bz_py_is_interrupt(void) {
+    struct sigaction action;
+    return PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) &&
+           sigaction(SIGINT, NULL, &action) == 0 && action.sa_handler != SIG_IGN;
+}
+
+/* An exception that no task has caught: the loop's handler decides, as in asyncio. */
+static bool hand_to_handler(struct bz_py_loop *loop, struct bz_py_handle *handle) {
+    PyObject *type, *value, *traceback;
+    if (bz_py_is_interrupt()) {
+        return false;
+    }
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    if (traceback != NULL) {
+        PyException_SetTraceback(value, traceback);
+    }
+    PyObject *result = PyObject_CallMethod((PyObject *)loop, "_callback_failed", "OO", value,
+                                           handle->callback == NULL ? Py_None : handle->callback);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    Py_XDECREF(result);
+    return result != NULL;
+}
+
+static bool run_step(struct bz_py_loop *loop, struct bz_py_handle *handle) {
+    PyObject *self = handle->task;
+    struct bz_py_task *task = bz_py_task_of(self);
+    enum bz_status status = BZ_OK;
+    if (bz_py_task_must_cancel(self)) {
+        status = BZ_CANCELLED;
+    } else if (handle->is_wakeup) {
+        status = bz_py_future_outcome(handle->few[0]);
+    }
+    Py_INCREF(self);
+    task->steps++;
+    task->is_waiting = false;
+    bz_judge_event(loop->judge, BZ_EVENT_RESUME, task->number, status, task->steps);
+    bool is_ok = bz_py_handle_call(handle) || hand_to_handler(loop, handle);
+    PyObject *type = NULL, *value = NULL, *traceback = NULL;
+    if (!is_ok) {
+        PyErr_Fetch(&type, &value, &traceback);
+    }
+    bool has_ended = end_step(loop, self, task);
+    if (!is_ok) {
+        PyErr_Restore(type, value, traceback);
+    }
+    Py_DECREF(self);
+    return is_ok && has_ended;
+}
+
+static bool run_handle(struct bz_py_loop *loop, struct bz_py_handle *handle) {
+    if (handle->callback == NULL) {
+        return true;
+    }
+    if (handle->task != NULL && bz_py_task_of(handle->task)->loop == loop) {
+        return run_step(loop, handle);
+    }
+    bz_judge_event(loop->judge, BZ_EVENT_CALLBACK, handle->name.owner, BZ_OK, handle->name.role);
+    return bz_py_handle_call(handle) || hand_to_handler(loop, handle);
+}
+
+/* --- the order of steps ----------------------------------------------------------------------- */
+
+static bool strike(struct bz_py_loop *loop) {
+    uint32_t victim = bz_judge_cancel(loop->judge);
+    if (victim == 0) {
+        return false;
+    }
+    PyObject *task = loop->tasks[victim - 1];
+    PyObject *result = task == NULL ? NULL : PyObject_CallMethod(task, "cancel", NULL);
+    if (result == NULL) {
+        PyErr_WriteUnraisable(task); /* a future of the program's own refuses it */
+    }
+    Py_XDECREF(result);
+    bz_judge_end_step(loop->judge);
+    return true;
+}
+
+static void set_clock(struct bz_py_loop *loop, uint64_t now_ns) {
+    if (now_ns > loop->now_ns) {
+        loop->now_ns = now_ns;
+        bz_judge_clock(loop->judge, now_ns);
+    }
+}
+
+/* The time of the next timer, if the clock may go there. Not after the end of the test: what is
+ * left then, only time could end. */
+static bool find_time(const struct bz_py_loop *loop, uint64_t *when_ns) {
+    const struct bz_py_handle *timer = bz_py_ready_timer(loop);
+    if (timer == NULL || timer->when_ns > (int64_t)BZ_TIME_MAX_NS || loop->tasks[0] == NULL) {
+        return false;
+    }
+    *when_ns = timer->when_ns < 0 ? 0 : (uint64_t)timer->when_ns;
+    return true;
+}
+
+static void jump_clock(struct bz_py_loop *loop) {
+    uint64_t when_ns;
+    if (find_time(loop, &when_ns) && when_ns > loop->now_ns && bz_judge_jump(loop->judge)) {
+        set_clock(loop, when_ns);
+    }
+}
+
+static bool advance_clock(struct bz_py_loop *loop) {
+    uint64_t when_ns;
+    if (!find_time(loop, &when_ns)) {
+        return false;
+    }
+    set_clock(loop, when_ns);
+    return true;
+}
+
+/* Order any: a cancel, a timer, the end. False: no handle runs now. */
+static bool prepare_any(struct bz_py_loop *loop) {
+    if (strike(loop)) {
+        return false;
+    }
+    bz_py_ready_drop_cancelled(loop);
+    if (bz_py_ready_timer(loop) != NULL) {
+        bz_py_timers_sweep(loop);
+        if (loop->count > 0) {
+            jump_clock(loop);
+        } else {
+            (void)advance_clock(loop);
+        }
+        (void)bz_py_ready_add_due(loop);
+    }
+    loop->is_over = loop->count == 0;
+    return loop->count > 0;
+}
+
+static bool is_due_timer(const struct bz_py_handle *handle) {
+    return handle->is_timer;
+}
+
+static bool begin_turn(struct bz_py_loop *loop) {
+    bz_py_timers_sweep(loop);
+    if (loop->count > 0) {
+        jump_clock(loop);
+    } else if (bz_py_ready_timer(loop) != NULL && strike(loop)) {
+        return false;
+    } else if (!advance_clock(loop)) {
+        loop->is_over = true;
+        return false;
+    }
+    (void)bz_py_ready_add_due(loop);
+    loop->turn_left = loop->count;
+    loop->is_outside_past = false;
+    return true;
+}
+
+/* Order fifo, asyncio's turn: the handles carried over, then events from outside, then timers. */
+static bool prepare_fifo(struct bz_py_loop *loop) {
+    for (;;) {
+        bz_py_ready_drop_cancelled(loop);
+        if (loop->turn_left > 0 && !is_due_timer(loop->ready[0])) {
+            return true;
+        }
+        if (!loop->is_outside_past) {
+            loop->is_outside_past = true;
+            if (strike(loop)) {
+                loop->is_outside_past = false;
+                return false;
+            }
+        }
+        if (loop->turn_left > 0) {
+            return true;
+        }
+        if (!begin_turn(loop)) {
+            return false;
+        }
+    }
+}
+
+/* After the test, what cannot end soon is left behind. */
+static bool goes_on(struct bz_py_loop *loop) {
+    if (loop->is_over || loop->refusal[0] != '\0' || !bz_judge_goes_on(loop->judge)) {
+        return false;
+    }
+    if (loop->tasks[0] != NULL) {
+        return true;
+    }
+    bool is_left = bz_judge_unfinished(loop->judge) > 0 || bz_py_callback_is_ready(loop);
+    return is_left && loop->steps_after++ < STEPS_AFTER_MAX;
+}
+
+static bool collect_garbage(struct bz_py_loop *loop) {
+    PyObject *result = PyObject_CallMethod((PyObject *)loop, "_collect", NULL);
+    Py_XDECREF(result);
+    return result != NULL;
+}
+
+bool bz_py_loop_drive(struct bz_py_loop *loop, bool is_fifo) {
+    uint32_t steps_left = STEPS_PER_COLLECTION;
+    loop->is_over = false;
+    loop->is_outside_past = true;
+    bz_judge_end_step(loop->judge); /* for the events of the set-up */
+    while (goes_on(loop)) {
+        if (!(is_fifo ? prepare_fifo(loop) : prepare_any(loop))) {
+            continue;
+        }
+        uint32_t index = bz_judge_next(loop->judge, loop->names, is_fifo ? 1 : loop->count);
+        struct bz_py_handle *handle = bz_py_ready_take(loop, index);
+        bool is_ok = run_handle(loop, handle);
+        bz_py_handle_drop(handle);
+        Py_DECREF(handle);
+        bz_judge_end_step(loop->judge);
+        if (!is_ok || (--steps_left == 0 && !collect_garbage(loop))) {
+            return false;
+        }
+        steps_left = steps_left == 0 ? STEPS_PER_COLLECTION : steps_left;
+    }
+    return true;
+}
+
+bool bz_py_steps_init(void) {
+    gathering_type = bz_py_attribute("asyncio.tasks", "_GatheringFuture");
+    return gathering_type != NULL;
+}
