@@ -247,6 +247,7 @@ static __attribute__((hot, noinline)) void note_call(struct bz_judge *judge) {
     task->object = event.object;
     task->cancelled_in_op = false;
     task->may_answer = false;
+    task->op_requests = 0;
     task->overtaken = 0;
     struct bz_shadow_object *object = bz_shadow_mark_dirty(shadow, event.object);
     ask(judge,
@@ -419,6 +420,7 @@ static void on_cancel(struct bz_judge *judge, struct bz_event *event) {
     }
     task->cancel_pending = true;
     task->cancels++;
+    task->op_requests += task->op_requests < UINT8_MAX;
     bool is_by_loop = shadow->running == 0 && judge->injected_step != judge->step;
     if (is_by_loop && (shadow->objects[task->object].claims & BZ_CLAIM_OWN_DEADLINES) != 0) {
         task->may_answer = true;
@@ -430,12 +432,16 @@ static void on_cancel(struct bz_judge *judge, struct bz_event *event) {
 
 /* Taking back the last request also clears a mark, unless the runtime says that it has other rules;
  * a future that was cancelled stays so. What takes a request back inside an operation is a scope in
- * there, which decides what becomes of it. */
+ * there, which has made it, and decides what becomes of it. While there is another request, of
+ * somebody else, that one is due. */
 static void on_uncancel(struct bz_shadow_task *task, uint32_t requests_left,
                         enum bz_status status) {
     bool is_on_its_way = task->phase == BZ_PHASE_SUSPENDED && task->await == BZ_AWAIT_CANCELLED;
     task->cancel_pending &= requests_left > 0 || is_on_its_way || status == BZ_CANCELLED;
-    task->may_answer |= task->op != BZ_OP_NONE;
+    if (task->op != BZ_OP_NONE && task->op_requests > 0) {
+        task->op_requests--;
+        task->may_answer |= task->op_requests == 0;
+    }
 }
 
 static void on_task_exit(struct bz_judge *judge, uint32_t id, enum bz_status status) {

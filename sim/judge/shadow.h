@@ -79,7 +79,8 @@ struct bz_shadow_task {
     uint8_t await;         /* enum bz_await, while suspended */
     uint8_t inside;        /* enum bz_inside, while suspended */
     bool is_live;          /* it stands in its object's line */
-    bool is_freed;         /* it is done, and its number is no longer valid */
+    uint8_t op_requests;   /* cancels asked for in the current operation, and not taken back there */
+    bool is_freed : 1;     /* it is done, and its number is no longer valid */
     bool is_helper : 1;    /* it belongs to the code under test */
     bool is_protected : 1; /* no cancel is injected into it */
     bool may_answer : 1;   /* the current operation need not return BZ_CANCELLED after a cancel */

@@ -35,7 +35,9 @@ class Claim(enum.IntFlag):
 
 
 PERMITS = Claim.FIFO | Claim.REFUSES_MISUSE | Claim.WAKE_IS_GRANT | Claim.MAY_FAIL
-SEMAPHORE = PERMITS | Claim.LOCKED_EXACT | Claim.NO_PASSING
+SEMAPHORE = PERMITS | Claim.NO_PASSING
+if sys.version_info >= (3, 10, 8):
+    SEMAPHORE |= Claim.LOCKED_EXACT  # gh-97028
 if sys.version_info >= (3, 13):
     SEMAPHORE |= Claim.WORK_CONSERVING  # gh-111693
 WAITS = Claim.FIFO | Claim.REFUSES_MISUSE | Claim.WAKE_IS_GRANT | Claim.MAY_FAIL

@@ -44,19 +44,24 @@ static void finish(struct acquire *acquire, enum bz_status status) {
     }
 }
 
-static void fail(struct acquire *acquire) {
+/* The judge looks into the primitive, which clears a pending exception. */
+static void finish_beside_error(struct acquire *acquire, enum bz_status status) {
     PyObject *type, *value, *traceback;
-    bool is_cancelled = PyErr_ExceptionMatches(cancelled_error) != 0;
     PyErr_Fetch(&type, &value, &traceback);
-    finish(acquire, is_cancelled ? BZ_CANCELLED : BZ_FAILED);
+    finish(acquire, status);
     PyErr_Restore(type, value, traceback);
+}
+
+static void fail(struct acquire *acquire) {
+    bool is_cancelled = PyErr_ExceptionMatches(cancelled_error) != 0;
+    finish_beside_error(acquire, is_cancelled ? BZ_CANCELLED : BZ_FAILED);
 }
 
 /* After a call that returned what the coroutine yields, or raised what ends it. */
 static PyObject *passed_on(struct acquire *acquire, PyObject *yielded) {
     if (yielded == NULL) {
         if (PyErr_Occurred() == NULL || PyErr_ExceptionMatches(PyExc_StopIteration)) {
-            finish(acquire, BZ_OK);
+            finish_beside_error(acquire, BZ_OK);
         } else {
             fail(acquire);
         }
@@ -106,7 +111,7 @@ static PyObject *acquire_close(PyObject *self, PyObject *unused) {
     struct acquire *acquire = (struct acquire *)self;
     (void)unused;
     PyObject *result = PyObject_CallMethodObjArgs(acquire->coroutine, text_close, NULL);
-    finish(acquire, BZ_FAILED);
+    finish_beside_error(acquire, BZ_FAILED);
     return result;
 }
 
