@@ -71,17 +71,17 @@ struct bz_shadow_task {
     uint32_t overtaken;            /* later arrivals granted during the acquire it is in */
     uint32_t over_released_before; /* over_released_by before its last release */
     uint32_t cancels;              /* requests accepted in its life */
-    uint32_t owes_wake;    /* it was notified, then cancelled: the wakes must reach this number */
-    uint32_t next_step;    /* number of its next step; 1 is the first */
-    uint8_t phase;         /* enum bz_phase */
-    uint8_t op;            /* enum bz_op it is inside, BZ_OP_NONE outside */
-    uint8_t wait;          /* enum bz_wait, while suspended */
-    uint8_t await;         /* enum bz_await, while suspended */
-    uint8_t inside;        /* enum bz_inside, while suspended */
-    bool is_live;          /* it stands in its object's line */
-    uint8_t op_requests;   /* cancels asked for in the current operation, and not taken back there */
-    bool is_freed : 1;     /* it is done, and its number is no longer valid */
-    bool is_helper : 1;    /* it belongs to the code under test */
+    uint32_t owes_wake;  /* it was notified, then cancelled: the wakes must reach this number */
+    uint32_t next_step;  /* number of its next step; 1 is the first */
+    uint8_t phase;       /* enum bz_phase */
+    uint8_t op;          /* enum bz_op it is inside, BZ_OP_NONE outside */
+    uint8_t wait;        /* enum bz_wait, while suspended */
+    uint8_t await;       /* enum bz_await, while suspended */
+    uint8_t inside;      /* enum bz_inside, while suspended */
+    bool is_live;        /* it stands in its object's line */
+    uint8_t op_requests; /* cancels asked for in the current operation, and not taken back there */
+    bool is_freed : 1;   /* it is done, and its number is no longer valid */
+    bool is_helper : 1;  /* it belongs to the code under test */
     bool is_protected : 1; /* no cancel is injected into it */
     bool may_answer : 1;   /* the current operation need not return BZ_CANCELLED after a cancel */
     bool cancel_pending;   /* an accepted request is undelivered */
