@@ -59,8 +59,8 @@ struct bz_child {
     struct bz_child_page *page; /* shared */
     const struct bz_judge *judge;
     uint64_t memory_before_bytes; /* of the parent: the child begins with the same pages */
-    const uint64_t *counter; /* of progress, where there is no judge, or one that goes back and
-                                forth in a search; NULL. Set right after the start */
+    const uint64_t *counter;      /* of progress, where there is no judge, or one that goes back and
+                                     forth in a search; NULL. Set right after the start */
     /* The last look that saw progress. */
     uint64_t progress;
     uint64_t cpu_ns;
