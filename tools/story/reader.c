@@ -73,7 +73,8 @@ static void trim(char *text) {
     }
 }
 
-static void print_text(struct bz_story_line *line, const char *format, va_list arguments) {
+__attribute__((format(printf, 2, 0))) static void
+print_text(struct bz_story_line *line, const char *format, va_list arguments) {
     int length = vsnprintf(line->text, sizeof line->text, format, arguments);
     if (length >= (int)sizeof line->text) {
         trim(line->text);

@@ -132,10 +132,21 @@ def _list(targets):
     return 0
 
 
+def _parted(words):
+    """The tests that the words name as FILE.py::TEST or FILE.py, and the other words."""
+    targets, rest = [], []
+    for before, word in zip(["", *words], words):
+        target = None if before in ("-o", "--output") else _target(word)
+        if target is None:
+            rest.append(word)
+        else:
+            targets.append(target)
+    return targets, rest
+
+
 def _main(words):
     command = words[0] if words else ""
-    targets = [target for target in map(_target, words[1:]) if target is not None]
-    rest = [word for word in words[1:] if _target(word) is None]
+    targets, rest = _parted(words[1:])
     if command == "list" and targets:
         return _list(targets)
     if not targets:
