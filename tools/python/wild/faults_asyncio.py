@@ -93,7 +93,12 @@ async def barrier_dup_index(sim):
 
     async def meets():
         await barrier.wait()
-    await together(sim, *(meets() for _ in range(4)))
+    tasks = [asyncio.ensure_future(meets()) for _ in range(2)]
+    await asyncio.sleep(0)
+    tasks[0].cancel()
+    await asyncio.wait(tasks[:1])
+    tasks += [asyncio.ensure_future(meets()) for _ in range(2)]
+    await asyncio.wait(tasks)
 
 
 @fault("Q-BARGE", "gh-83055, by documented choice", "3.5.1 to 3.15", ["fifo"], "queue_barge",
