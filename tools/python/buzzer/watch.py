@@ -35,9 +35,10 @@ class Claim(enum.IntFlag):
 
 
 PERMITS = Claim.FIFO | Claim.REFUSES_MISUSE | Claim.WAKE_IS_GRANT | Claim.MAY_FAIL
-SEMAPHORE = PERMITS | Claim.NO_PASSING
+SEMAPHORE = Claim.REFUSES_MISUSE | Claim.MAY_FAIL
 if sys.version_info >= (3, 10, 8):
-    SEMAPHORE |= Claim.LOCKED_EXACT  # gh-97028
+    # gh-97028; before gh-90155, a woken waiter gets a permit only if it is the first to resume
+    SEMAPHORE |= PERMITS | Claim.LOCKED_EXACT | Claim.NO_PASSING
 if sys.version_info >= (3, 13):
     SEMAPHORE |= Claim.WORK_CONSERVING  # gh-111693
 WAITS = Claim.FIFO | Claim.REFUSES_MISUSE | Claim.WAKE_IS_GRANT | Claim.MAY_FAIL

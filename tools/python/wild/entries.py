@@ -4,13 +4,15 @@ import sys
 FAULTS = []
 
 
-def fault(name, issue, versions, oracles, program, *, since=(0,), until=(99,), of="asyncio"):
+def fault(name, issue, versions, oracles, program, *, since=(0,), until=(99,), of="asyncio",
+          message="", runs=100):
     """Registers a test; `program` is the stand-alone program that shows the same.
 
-    since, until: the interpreters that have it (asyncio's own); of: whose fault it is"""
+    since, until: the interpreters that have it (asyncio's own); of: whose fault it is
+    message: words that the message of the violation has, beside its oracle; runs: until then"""
     def register(test):
         test.name, test.issue, test.versions, test.oracles = name, issue, versions, oracles
-        test.program, test.of = program, of
+        test.program, test.of, test.message, test.runs = program, of, message, runs
         test.is_here = since <= sys.version_info[:3] < until
         FAULTS.append(test)
         return test

@@ -48,7 +48,7 @@ class Connections:
 
 
 @fault("AH-9670", "aiohttp #9670", "before 3.10.11", ["lost-wakeup", "deadlock"], "aiohttp_waiter",
-       of="aiohttp")
+       of="aiohttp", message="is free, but client-")
 async def aiohttp_waiter(sim):
     connections = sim.watch(Connections(1), kind="semaphore", permits=1)
 

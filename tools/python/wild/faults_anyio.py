@@ -10,9 +10,10 @@ if VERSION is None:
 NUMBERS = tuple(int(part) for part in VERSION.split(".")[:2])
 
 
-def anyio_fault(name, issue, fixed, oracles, program):
+def anyio_fault(name, issue, fixed, oracles, program, message):
     def register(test):
-        fault(name, issue, f"before {fixed[0]}.{fixed[1]}", oracles, program, of="anyio")(test)
+        fault(name, issue, f"before {fixed[0]}.{fixed[1]}", oracles, program, of="anyio",
+              message=message)(test)
         test.is_here = NUMBERS < fixed
         return test
     return register
@@ -32,7 +33,7 @@ class Limited:
 
 
 @anyio_fault("LIMITER-OVER-GRANT", "not known to us as a report", (3, 7), ["mutual-exclusion"],
-             "anyio_limiter")
+             "anyio_limiter", "'semaphore'")
 async def anyio_limiter(sim):
     limiter = sim.watch(Limited(1), kind="semaphore", permits=1)
 
@@ -47,7 +48,8 @@ async def anyio_limiter(sim):
             sim.spawn(group, borrows(), name=f"borrower-{number}")
 
 
-@anyio_fault("AN-1075", "anyio #1075", (4, 13), ["assertion"], "anyio_condition")
+@anyio_fault("AN-1075", "anyio #1075", (4, 13), ["assertion"], "anyio_condition",
+             "none has returned")
 async def anyio_condition(sim):
     condition = anyio.Condition()
     woken = []

@@ -18,14 +18,16 @@ async def hold(permits):
         await asyncio.sleep(0)
 
 
-@fault("LOCK-LOCKED-WINDOW", "gh-138121", "3.4 to 3.15", ["locked-definition"], "locked_window")
+@fault("LOCK-LOCKED-WINDOW", "gh-138121", "3.4 to 3.15", ["locked-definition"], "locked_window",
+       message="locked() of 'lock' is false, and should be true")
 async def lock_locked_window(sim):
     lock = sim.watch(asyncio.Lock(), claims=LOCK)
     await together(sim, hold(lock), hold(lock))
 
 
 @fault("SEM-ONE-WAKE", "gh-111693", "3.10.8 to 3.12", ["work-conserving"], "one_wake",
-       until=(3, 13), since=(3, 10, 8))
+       until=(3, 13), since=(3, 10, 8),
+       message="'semaphore'")
 async def semaphore_one_wake(sim):
     semaphore = sim.watch(asyncio.Semaphore(0), claims=SEMAPHORE)
 
@@ -46,7 +48,8 @@ async def semaphore_flag_stuck(sim):
 
 
 @fault("BOUNDED-STRANGER", "not known to us as a report", "3.10.8 to 3.15", ["misuse"],
-       "bounded_stranger", since=(3, 10, 8))
+       "bounded_stranger", since=(3, 10, 8),
+       message="nobody held, and was not refused")
 async def bounded_stranger(sim):
     """The program is wrong: a stranger releases. One turn later every version accepts that."""
     semaphore = sim.watch(asyncio.BoundedSemaphore(1))
@@ -67,7 +70,8 @@ async def bounded_stranger(sim):
 
 
 @fault("COND-NOTIFY-LOST", "gh-112202", "3.4 to 3.12", ["lost-notification"], "notify_lost",
-       until=(3, 13))
+       until=(3, 13),
+       message="'condition'")
 async def condition_notify_lost(sim):
     condition = sim.watch(asyncio.Condition())
 
@@ -82,16 +86,23 @@ async def condition_notify_lost(sim):
 
 
 @fault("BAR-DUP-INDEX", "gh-155233", "3.11 to 3.15", ["barrier-round"], "barrier_index",
-       since=(3, 11))
+       since=(3, 11),
+       message="index")
 async def barrier_dup_index(sim):
     barrier = sim.watch(asyncio.Barrier(3))
 
     async def meets():
         await barrier.wait()
-    await together(sim, *(meets() for _ in range(4)))
+    tasks = [asyncio.ensure_future(meets()) for _ in range(2)]
+    await asyncio.sleep(0)
+    tasks[0].cancel()
+    await asyncio.wait(tasks[:1])
+    tasks += [asyncio.ensure_future(meets()) for _ in range(2)]
+    await asyncio.wait(tasks)
 
 
-@fault("Q-BARGE", "gh-83055, by documented choice", "3.5.1 to 3.15", ["fifo"], "queue_barge")
+@fault("Q-BARGE", "gh-83055, by documented choice", "3.5.1 to 3.15", ["fifo"], "queue_barge",
+       message="'queue")
 async def queue_barge(sim):
     queue = sim.watch(asyncio.Queue(1), claims=Claim.FIFO | Claim.TAKES_AT_RETURN)
 
@@ -105,7 +116,8 @@ async def queue_barge(sim):
 
 
 @fault("WF-SWALLOW", "gh-86296", "3.8.18 to 3.11", ["assertion"], "wait_for_swallow",
-       until=(3, 12))
+       until=(3, 12),
+       message="wait_for() returned although")
 async def wait_for_swallow(sim):
     async def quick():
         await asyncio.sleep(0)
@@ -126,7 +138,8 @@ async def wait_for_swallow(sim):
 
 
 @fault("TASK-STALE-MUST-CANCEL", "gh-116720", "3.11, 3.12", ["assertion"], "stale_must_cancel",
-       since=(3, 11), until=(3, 13))
+       since=(3, 11), until=(3, 13),
+       message="taken back")
 async def task_stale_must_cancel(sim):
     async def takes_back():
         task = asyncio.current_task()
@@ -140,7 +153,8 @@ async def task_stale_must_cancel(sim):
 
 
 @fault("TG-EXTERNAL-SWALLOW", "gh-116720", "3.11, 3.12", ["assertion"], "group_swallow",
-       since=(3, 11), until=(3, 13))
+       since=(3, 11), until=(3, 13),
+       message="goes on after a cancel from outside")
 async def group_swallows_outside_cancel(sim):
     async def fails():
         await asyncio.sleep(0)
@@ -208,12 +222,14 @@ def leaves_by_close(sim, permits):
     return test()
 
 
-@fault("LOCK-NONCANCEL-EXIT", "PR 5466", "all", ["deadlock"], "lock_close")
+@fault("LOCK-NONCANCEL-EXIT", "PR 5466", "all", ["deadlock"], "lock_close",
+       message="task-1 (in await)")
 async def lock_noncancel_exit(sim):
     await leaves_by_close(sim, asyncio.Lock())
 
 
 @fault("SEM-NONCANCEL-EXIT", "no issue known", "3.10.8 to 3.15", ["deadlock"], "semaphore_close",
-       since=(3, 10, 8))
+       since=(3, 10, 8),
+       message="task-1 (in await)")
 async def semaphore_noncancel_exit(sim):
     await leaves_by_close(sim, asyncio.Semaphore(1))
