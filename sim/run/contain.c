@@ -409,7 +409,9 @@ static void watch(struct bz_child *child) {
     child->looked_ns = now_ns;
     uint64_t progress = progress_of(child);
     uint64_t cpu_ns = cpu_ns_of(child->pid);
-    if (memory_bytes_of(child->pid) > child->memory_before_bytes + child->contain.memory_bytes) {
+    uint64_t memory_bytes = memory_bytes_of(child->pid);
+    if (memory_bytes > child->memory_before_bytes &&
+        memory_bytes - child->memory_before_bytes > child->contain.memory_bytes) {
         child->killed_for = "memory";
     }
     if (progress != child->progress || child->cpu_ns > cpu_ns || child->cpu_ns == 0) {
