@@ -431,8 +431,8 @@ static void on_cancel(struct bz_judge *judge, struct bz_event *event) {
 }
 
 /* Taking back the last request also clears a mark; a future that was cancelled stays so. What takes
- * a request back inside an operation is a scope in there, which has made it, and decides what becomes
- * of it. While there is another request, of somebody else, that one is due. */
+ * a request back inside an operation is a scope in there, which has made it, and decides what
+ * becomes of it. While there is another request, of somebody else, that one is due. */
 static void on_uncancel(struct bz_shadow_task *task, uint32_t requests_left) {
     bool is_on_its_way = task->phase == BZ_PHASE_SUSPENDED && task->await == BZ_AWAIT_CANCELLED;
     task->cancel_pending &= requests_left > 0 || is_on_its_way;
