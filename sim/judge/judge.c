@@ -422,9 +422,8 @@ static void on_cancel(struct bz_judge *judge, struct bz_event *event) {
     task->cancels++;
     task->op_requests += task->op_requests < UINT8_MAX;
     bool is_by_loop = shadow->running == 0 && judge->injected_step != judge->step;
-    if (is_by_loop && (shadow->objects[task->object].claims & BZ_CLAIM_OWN_DEADLINES) != 0) {
-        task->may_answer = true;
-    }
+    task->may_answer =
+        is_by_loop && (shadow->objects[task->object].claims & BZ_CLAIM_OWN_DEADLINES) != 0;
     if (task->is_live) { /* it loses its place in the line */
         bz_shadow_leave_line(bz_shadow_mark_dirty(shadow, task->object), task);
     }

@@ -707,7 +707,8 @@ async def outlives_runs(sim):
 def main():
     checks = Checks()
     conditions = [condition_program(shared) for shared in (None, "lock first", "condition first")]
-    silent = [lock_plain, bounded_plain, semaphore_plain, semaphore_signals, lock_shared_by_helpers, event_plain,
+    silent = [lock_plain, bounded_plain, semaphore_plain, semaphore_signals,
+              lock_shared_by_helpers, event_plain,
               condition_misused, refused, behind_the_back, only_spawned,
               queue_program(asyncio.Queue, 0), queue_program(asyncio.Queue, 1),
               queue_program(asyncio.LifoQueue, 2), queue_program(asyncio.PriorityQueue, 2)]

@@ -105,14 +105,20 @@ async def barrier_dup_index(sim):
        message="'queue")
 async def queue_barge(sim):
     queue = sim.watch(asyncio.Queue(1), claims=Claim.FIFO | Claim.TAKES_AT_RETURN)
+    queue.put_nowait(1)
 
     async def puts(item):
         await queue.put(item)
 
     async def gets():
-        for _ in range(3):
-            await queue.get()
-    await together(sim, puts(1), puts(2), puts(3), gets())
+        await asyncio.sleep(0)
+        queue.get_nowait()
+        await queue.put(3)
+    tasks = [asyncio.ensure_future(coro) for coro in (puts(2), gets())]
+    await asyncio.sleep(1)
+    while not queue.empty():
+        await queue.get()
+    await asyncio.wait(tasks)
 
 
 @fault("WF-SWALLOW", "gh-86296", "3.8.18 to 3.11", ["assertion"], "wait_for_swallow",

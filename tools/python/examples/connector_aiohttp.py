@@ -1,0 +1,50 @@
+"""aiohttp's connector with connections of the test's own: no socket is opened."""
+import asyncio
+
+from aiohttp import ClientTimeout
+from aiohttp.client_reqrep import ConnectionKey
+from aiohttp.connector import BaseConnector
+
+import buzzer
+
+
+class Protocol:
+    """A connection that is never at fault."""
+    should_close = False
+    transport = None
+
+    def is_connected(self):
+        return True
+
+    def close(self):
+        pass
+
+
+class Connector(BaseConnector):
+    async def _create_connection(self, request, traces, timeout):
+        await asyncio.sleep(0.1)
+        return Protocol()
+
+
+class Request:
+    connection_key = ConnectionKey("example.org", 80, False, None, None, None, None)
+
+
+@buzzer.test(runs=100, cancel="none")
+async def test_limit(sim):
+    """Not more connections are open than the limit, and every request gets one."""
+    connector = Connector(limit=2, force_close=True)
+    served = open_now = 0
+
+    async def request():
+        nonlocal served, open_now
+        connection = await connector.connect(Request(), [], ClientTimeout())
+        open_now += 1
+        sim.check(open_now <= 2, f"{open_now} connections, and the limit is 2")
+        await asyncio.sleep(0)
+        open_now -= 1
+        served += 1
+        connection.release()
+
+    await asyncio.wait([sim.spawn(None, request(), name=f"client-{n}") for n in range(5)])
+    sim.check(served == 5, f"{served} of 5 requests were served")
