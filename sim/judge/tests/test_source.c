@@ -151,6 +151,38 @@ Test(source, rename_and_protect) {
     bz_judge_destroy(judge);
 }
 
+/* Task 1 is cancelled so often inside an acquire, takes one request back there, may be cancelled
+ * again, and gets BZ_OK. Returns whether cancel-delivered objects. */
+static bool objects_to_answer(unsigned requests, bool is_cancelled_again) {
+    struct bz_judge *judge = new_judge();
+    begin(judge);
+    bz_judge_acquires(judge, 1);
+    suspend(judge);
+    for (unsigned index = 0; index < requests; index++) {
+        event(judge, BZ_EVENT_CANCEL, 1, BZ_OK, 2);
+    }
+    event(judge, BZ_EVENT_WAKE, 1, BZ_CANCELLED, 0);
+    next(judge, 1, 2, BZ_ROLE_STEP);
+    event(judge, BZ_EVENT_RESUME, 1, BZ_CANCELLED, 2);
+    event(judge, BZ_EVENT_UNCANCEL, 1, BZ_OK, requests - 1);
+    if (is_cancelled_again) {
+        event(judge, BZ_EVENT_CANCEL, 1, BZ_OK, 2);
+    }
+    bz_judge_acquired(judge, 1, BZ_OK);
+    const char *oracle = bz_judge_violation(judge)->oracle;
+    bool has_objected = oracle != NULL && strcmp(oracle, "cancel-delivered") == 0;
+    cr_assert(bz_judge_error(judge) == NULL);
+    bz_judge_destroy(judge);
+    return has_objected;
+}
+
+/* A request that the operation takes back is its own; one of somebody else is due. */
+Test(source, requests_inside_an_operation) {
+    cr_expect(not(objects_to_answer(1, false)));
+    cr_expect(objects_to_answer(2, false));
+    cr_expect(objects_to_answer(1, true));
+}
+
 Test(source, operations) {
     struct bz_judge *judge = new_judge();
     struct bz_judged_barrier barrier;
