@@ -5,7 +5,7 @@
 
 #include "sim/explore/search.h"
 
-#define VISITS_FIRST 64u /* transitions of a search */
+#define VISITS_FIRST 512u /* transitions of a search */
 #define VISITS_EVERY 4096u
 
 /* --- the strategy: the choices of the path ---------------------------------------------------- */
