@@ -84,6 +84,7 @@ struct bz_shadow_task {
     bool is_helper : 1;  /* it belongs to the code under test */
     bool is_protected : 1; /* no cancel is injected into it */
     bool may_answer : 1;   /* the current operation need not return BZ_CANCELLED after a cancel */
+    uint8_t spare : 4;     /* always 0: tasks are compared byte by byte */
     bool cancel_pending;   /* an accepted request is undelivered */
     bool cancelled_in_op;  /* an await inside the current operation returned BZ_CANCELLED */
     bool was_granted;      /* woken for what it waits for, inside the current operation */

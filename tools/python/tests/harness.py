@@ -19,6 +19,7 @@ def run(test, *arguments, runs=1000):
     """The report of `buzzer run` for one test; None if there is none (see standard error)."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "report.json")
+        sys.stdout.flush()  # or the child writes it again, into its report
         process = os.fork()
         if process == 0:
             with open(path, "w") as report:
