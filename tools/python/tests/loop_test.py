@@ -100,6 +100,19 @@ async def background(sim):
     await asyncio.sleep(3)
 
 
+@expect(PASSES)
+async def background_waits(sim):
+    queue = sim.watch(asyncio.Queue())
+
+    async def serve():
+        while True:
+            await queue.get()
+            queue.task_done()
+    sim.background(serve())
+    await queue.put(1)
+    await queue.join()
+
+
 @expect(VIOLATES, "deadlock", "worker")
 async def deadlock(sim):
     async def worker():
