@@ -412,7 +412,7 @@ static bool read_task_ops(struct reader *reader, const struct bz_json *json, uin
 static bool read_root(struct reader *reader, const struct bz_json *root) {
     static const char *const keys[] = {"format", "objects", "tasks", NULL};
     static const char *const formats[] = {BZ_SCRIPT_FORMAT, BZ_SCRIPT_FORMAT_2};
-    uint32_t format;
+    uint32_t format = 0;
     if (!knows_all(reader, root, keys) || !read_word(reader, root, "format", formats, 2, &format)) {
         return false;
     }

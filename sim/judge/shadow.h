@@ -62,6 +62,13 @@ enum bz_inside {
 };
 #define BZ_INSIDE_COUNT 4
 
+/* Two states are compared byte by byte, so no byte may be padding: what it holds may be left over
+ * from anywhere. */
+#if UINTPTR_MAX > UINT32_MAX
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wpadded"
+#endif
+
 struct bz_shadow_task {
     const char *name_base; /* the task's name; it outlives the task */
     uint32_t name_index;
@@ -84,7 +91,7 @@ struct bz_shadow_task {
     bool is_helper : 1;  /* it belongs to the code under test */
     bool is_protected : 1; /* no cancel is injected into it */
     bool may_answer : 1;   /* the current operation need not return BZ_CANCELLED after a cancel */
-    uint8_t spare : 4;     /* always 0: tasks are compared byte by byte */
+    uint8_t spare : 4;     /* always 0 */
     bool cancel_pending;   /* an accepted request is undelivered */
     bool cancelled_in_op;  /* an await inside the current operation returned BZ_CANCELLED */
     bool was_granted;      /* woken for what it waits for, inside the current operation */
@@ -150,10 +157,11 @@ struct bz_shadow_object {
     uint32_t first_woken; /* no woken task stands before it */
     uint32_t return_task; /* the last acquire that returned: whose, in which step, with what */
     uint32_t return_step;
-    uint32_t over_released_by;  /* released without a holder in this step; BZ_NO_TASK: none */
-    bool refines;               /* the executable specification judges it */
-    struct bz_permit_view view; /* after the current step, if that named it; so is */
-    bool shows_locked;          /* the result of locked(), if it is judged */
+    uint32_t over_released_by; /* released without a holder in this step; BZ_NO_TASK: none */
+    bool refines;              /* the executable specification judges it */
+    bool shows_locked;         /* the result of locked(), if it is judged, after the current step */
+    uint8_t spare[6];          /* always 0 */
+    struct bz_permit_view view; /* after the current step, if that named it */
     uint64_t handed[2]; /* bit BZ_HANDOFF_TASKS * from + to: it went from this task to that one */
 };
 
@@ -181,8 +189,13 @@ struct bz_shadow {
     uint32_t running;     /* the task that runs; 0: none */
     uint32_t unfinished;  /* tasks of the program that have not ended */
     uint32_t helpers;     /* tasks that are none of the program's */
+    uint32_t spare;       /* always 0 */
     uint64_t handoff_sum; /* over the hand-offs without a bit */
 };
+
+#if UINTPTR_MAX > UINT32_MAX
+#pragma GCC diagnostic pop
+#endif
 
 /* Begins an empty shadow state. The caller resets `mem`, which holds nothing else. */
 void bz_shadow_begin(struct bz_shadow *shadow, struct bz_mem *mem);

@@ -109,11 +109,20 @@ static enum bz_status meets(void *arg) {
     return status;
 }
 
+/* What the functions that are called next find on the stack. */
+static __attribute__((noinline)) void leave_on_stack(uint32_t byte) {
+    volatile char left[16384];
+    for (size_t index = 0; index < sizeof left; index++) {
+        left[index] = (char)byte;
+    }
+}
+
 /* Two tasks that need different tables make these steps; then the snapshot is taken. */
 static void play(const uint32_t *order, uint32_t steps, struct bz_world *world,
                  struct bz_snapshot *taken) {
     stage_begin_run(world);
     bz_snapshot_begin(world, true, false);
+    leave_on_stack(order[0] + 1);
     struct bz_sut_permits *suts = bz_world_alloc(world, 2 * sizeof *suts);
     for (uint32_t index = 0; index < 2; index++) {
         tst_status(bz_sut_permits_init(&suts[index], world, BZ_PRIMITIVE_SEMAPHORE, "table", 1),
