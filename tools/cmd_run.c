@@ -155,11 +155,11 @@ static const struct bz_option options[] = {
     {"out", "DIR",
      "Write a trace of each finding, and what --resume needs, into this folder; the traces of this "
      "scenario and variant that are there from earlier are tried first, and one that still fails "
-     "makes the exit status 1",
+     "makes the exit status 1; with --order fifo, only those of this order",
      BZ_OPTION_TEXT, offsetof(struct run, out), .is_once = true},
     {"corpus", "DIR",
-     "Try the traces of this scenario in this folder first; one that fails ends the session before "
-     "the campaign, unless --keep-going",
+     "Try the traces of this scenario in this folder first, with --order fifo only those of this "
+     "order; one that fails ends the session before the campaign, unless --keep-going",
      BZ_OPTION_TEXT, offsetof(struct run, corpus), .is_once = true},
     {"resume", "DIR", "Continue the campaign whose --out was this folder", BZ_OPTION_TEXT,
      offsetof(struct run, resume), .is_once = true},
@@ -319,7 +319,7 @@ static void put_json(const struct run *run, const struct bz_run_report *report) 
     if (run->corpus != NULL) {
         bz_stored_add_json(run->stored, root, "stored");
     }
-    if (run->own->tried + run->own->cut > 0) {
+    if (run->own->tried + run->own->cut + run->own->other > 0) {
         bz_stored_add_json(run->own, root, "stored_own");
     }
     bz_json_put(root);

@@ -54,6 +54,15 @@ static void count(struct bz_stored *stored, const char *path, struct bz_carry *c
     }
 }
 
+/* Whether the schedule can be one of the campaign's. Else its failure says nothing of them. */
+static bool has_order(struct bz_stored *stored, const struct bz_trace *trace,
+                      const struct bz_program *program) {
+    bool is_other =
+        program->order == BZ_ORDER_FIFO && strcmp(trace->order, bz_order_name(BZ_ORDER_FIFO)) != 0;
+    stored->other += is_other;
+    return !is_other;
+}
+
 /* --- of --corpus ------------------------------------------------------------------------------ */
 
 static int try_trace(struct bz_stored *stored, const char *name, const char *path,
@@ -78,7 +87,8 @@ static int try_file(struct bz_stored *stored, const char *name, const char *path
     bz_trace_init(&trace);
     if (!bz_trace_read(&trace, path, error, sizeof error)) {
         code = bz_cli_fail(name, BZ_EXIT_USAGE, "--corpus: %s", error);
-    } else if (strcmp(trace.scenario, program->scenario->name) == 0) {
+    } else if (strcmp(trace.scenario, program->scenario->name) == 0 &&
+               has_order(stored, &trace, program)) {
         code = try_trace(stored, name, path, &trace, program);
     }
     bz_trace_fini(&trace);
@@ -98,7 +108,8 @@ static int try_own_file(struct bz_stored *stored, const char *name, const char *
     struct bz_trace trace;
     int code = BZ_EXIT_OK;
     bz_trace_init(&trace);
-    if (!bz_trace_read(&trace, path, error, sizeof error) || !is_own(&trace, program)) {
+    if (!bz_trace_read(&trace, path, error, sizeof error) || !is_own(&trace, program) ||
+        !has_order(stored, &trace, program)) {
         bz_trace_fini(&trace);
         return code;
     }
@@ -197,6 +208,8 @@ void bz_stored_say_own(const struct bz_stored *stored, const char *name,
         "diverge: some of their choices no longer fit; they pass");
     say(name, stored->cut, program, "was cut short by its step limit, and proves nothing",
         "were cut short by their step limit, and prove nothing");
+    say(name, stored->other, program, "is of the order any, and was not tried",
+        "are of the order any, and were not tried");
     if (stored->is_cut_off) {
         (void)bz_cli_fail(name, BZ_EXIT_OK, "more than %u stored traces: the rest was not tried",
                           BZ_STORED_OWN_MAX);
@@ -243,6 +256,10 @@ void bz_stored_print(const struct bz_stored *stored, const struct bz_program *pr
             printf("  of those that passed, %" PRIu64 " diverged: some choices did not fit\n",
                    stored->unfit);
         }
+        if (stored->other > 0) {
+            printf("  %" PRIu64 " of order any: not tried, because this campaign's order is fifo\n",
+                   stored->other);
+        }
         printf("\n");
     }
 }
@@ -254,6 +271,7 @@ void bz_stored_add_json(const struct bz_stored *stored, struct bz_json *object, 
     bz_json_add_number(root, "passed", stored->passed);
     bz_json_add_number(root, "unfit", stored->unfit);
     bz_json_add_number(root, "cut_short", stored->cut);
+    bz_json_add_number(root, "other_order", stored->other);
     struct bz_json *array = bz_json_add_array(root, "failures");
     for (uint64_t index = 0; index < kept(stored); index++) {
         const struct bz_stored_failure *failure = &stored->failures[index];
