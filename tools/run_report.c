@@ -190,7 +190,12 @@ static void print_verdict(const struct bz_run_report *report) {
         printf("\nnothing proved: no cancel struck in the window '%s', which is required\n",
                report->missed.names[index]);
     }
-    printf("\nno violation found%s%s\n",
+    if (result->out_of_steps > 0 && result->out_of_steps == result->runs) {
+        printf("\nnothing proved: no run came to its end within the step limit (--max-steps)\n");
+        return;
+    }
+    printf("\nno violation found%s%s%s\n",
+           result->out_of_steps > 0 ? " in the runs that came to their end" : "",
            report->stored_failed > 0 ? " in these runs, but a stored trace fails" : "",
            report->warnings.count > 0 ? ", but see the warning: little was tested" : "");
 }
