@@ -91,8 +91,11 @@ def _be_program(parent, words, cases, replay, signs, output, errors):
         os._exit(code)
 
 
-def _wait(pid):
-    """The exit status. An interrupt is for the child as well, which ends in good order."""
+def _wait(pid, passes_on):
+    """The exit status. An interrupt is for the child as well, which ends in good order.
+
+    A terminal has sent it one already, but kill(1) has not. The program takes two at once for one.
+    """
     interrupt = None
     while True:
         try:
@@ -100,6 +103,8 @@ def _wait(pid):
             break
         except KeyboardInterrupt as caught:
             interrupt = caught
+            if passes_on:
+                os.kill(pid, signal.SIGINT)
     return (-os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)), interrupt
 
 
@@ -113,7 +118,7 @@ def _start(words, cases, replay, signs, output, errors):
         pid = os.fork()
     if pid == 0:
         _be_program(parent, words, cases, replay, signs, output, errors)
-    return _wait(pid)
+    return _wait(pid, passes_on=signs is not None)
 
 
 def call(words, cases, *, replay=None, signs=None):

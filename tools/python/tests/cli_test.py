@@ -1,8 +1,10 @@
 """cli_test.py FOLDER: python3 -m buzzer, with tests in files."""
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 import unittest
 
 import support
@@ -221,6 +223,21 @@ class Cli(support.Case):
                 self.assertIn(f"'{path}' cannot be imported:", errors)
                 self.assertIn(message, errors)
                 self.assertNotIn("importlib", errors)
+
+    def test_is_interrupted(self):
+        """A signal for the first process alone, as of kill(1), ends the campaign in good order."""
+        words = [sys.executable, "-m", "buzzer", "run", "tests/test_lock.py::test_holds", "--runs",
+                 "100000000"]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              preexec_fn=lambda: signal.signal(signal.SIGINT,
+                                                               signal.default_int_handler)) as run:
+            while not os.path.exists(".buzzer/campaign.checkpoint"):
+                time.sleep(0.05)
+            run.send_signal(signal.SIGINT)
+            output, errors = run.communicate(timeout=120)
+        self.assertEqual(run.returncode, 5, output + errors)
+        self.assertIn("to continue: python3 -m buzzer run --resume .buzzer", errors)
+        self.assertNotIn("Traceback", errors)
 
     def test_full_disk(self):
         if os.path.exists("/dev/full"):
