@@ -44,6 +44,8 @@ class Program:
         self.held = dict.fromkeys(self.specs, 0)
         self.uses_wait_for = not HAS_SCOPES or sim.draw(2, "deadlines") == 1
         self.uses_gather = not HAS_SCOPES or sim.draw(2, "groups") == 1
+        self.tools = (f"{'wait_for' if self.uses_wait_for else 'timeout'}, "
+                      f"{'gather' if self.uses_gather else 'TaskGroup'}")
         index = 0
         self.runners = []
         for task in program["tasks"]:
@@ -104,7 +106,8 @@ class AsyncioProgram(Program):
             pending = [task for task in self.tasks if not task.done()]
         for task in self.tasks:
             error = self.unexpected(task)
-            self.sim.check(error is None, f"a task ended with {type(error).__name__}: {error}")
+            self.sim.check(error is None, f"a task ended with {type(error).__name__}: {error} "
+                                          f"({self.tools})")
         for name, runner, ops in self.runners:
             self.check_cancelled(self.roots[name], ops)
 
@@ -112,7 +115,8 @@ class AsyncioProgram(Program):
         """A cancel that was accepted ends a task that has no way to go on."""
         if not HAS_SCOPES or task.cancelled() or any(verb in CATCHING for verb in verbs_of(ops)):
             return
-        self.sim.check(task.cancelling() == 0, "a cancel was swallowed: the task ran to its end")
+        self.sim.check(task.cancelling() == 0,
+                       f"a cancel was swallowed, the task ran to its end ({self.tools})")
 
 
 class AsyncioRunner(player.Runner):
@@ -139,6 +143,15 @@ class AsyncioRunner(player.Runner):
                 asyncio.current_task().uncancel()
         else:
             await super().run_op(op)
+
+    def release(self, name):
+        place = self.find(name)
+        if place is not None:
+            del self.holdings[place]
+            self.player.held[name] -= 1
+            self.player.sim.check(player.give_back(self.player.objects[name]),
+                                  f"a release of '{name}' was refused to a task that holds it "
+                                  f"({self.player.tools})")
 
     async def run_in_time(self, delay, ops, single):
         try:
