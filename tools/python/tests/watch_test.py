@@ -704,12 +704,38 @@ async def outlives_runs(sim):
         await asyncio.sleep(0)
 
 
+class OwnQueue:
+    """Of the program's own: it does not say how many items are in it."""
+
+    def __init__(self):
+        self.queue = asyncio.Queue()
+
+    async def put(self, item):
+        await self.queue.put(item)
+
+    async def get(self):
+        return await self.queue.get()
+
+
+async def own_queue(sim):
+    queue = sim.watch(OwnQueue(), kind="queue", claims=Claim.TAKES_AT_RETURN)
+
+    async def gets():
+        await queue.get()
+    task = asyncio.ensure_future(gets())
+    await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait([task])
+    await queue.put(1)
+    await queue.get()
+
+
 def main():
     checks = Checks()
     conditions = [condition_program(shared) for shared in (None, "lock first", "condition first")]
     silent = [lock_plain, bounded_plain, semaphore_plain, semaphore_signals,
               lock_shared_by_helpers, event_plain,
-              condition_misused, refused, behind_the_back, only_spawned,
+              condition_misused, refused, behind_the_back, only_spawned, own_queue,
               queue_program(asyncio.Queue, 0), queue_program(asyncio.Queue, 1),
               queue_program(asyncio.LifoQueue, 2), queue_program(asyncio.PriorityQueue, 2)]
     silent += conditions
