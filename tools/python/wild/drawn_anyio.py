@@ -12,7 +12,9 @@ import player
 from buzzer.watch import Claim
 from drawn import Program
 
-HANDS_OVER = Claim.FIFO | Claim.WAKE_IS_GRANT
+# An acquire that need not wait yields all the same before it returns, and an item in the hands of a
+# receiver that has not resumed is not in the buffer. So orders and bounds are not claimed.
+CLAIMS = Claim.OWN_DEADLINES
 
 
 class Limiter:
@@ -90,23 +92,24 @@ class AnyioProgram(Program):
         kind, watch = spec["kind"], self.sim.watch
         if kind == "semaphore":
             return watch(Semaphore(spec["permits"]), kind=kind, name=name,
-                         permits=spec["permits"], claims=HANDS_OVER)
+                         permits=spec["permits"], claims=CLAIMS)
         if kind == "bounded":
             return watch(Limiter(spec["permits"]), kind="semaphore", name=name,
-                         permits=max(1, spec["permits"]), claims=HANDS_OVER)
+                         permits=max(1, spec["permits"]), claims=CLAIMS)
         if kind == "lock":
-            return watch(anyio.Lock(), kind=kind, name=name, claims=HANDS_OVER)
+            return watch(anyio.Lock(), kind=kind, name=name, claims=CLAIMS)
         if kind == "condition":
             return anyio.Condition(watch(anyio.Lock(), kind="lock", name=name,
-                                         claims=HANDS_OVER))
+                                         claims=CLAIMS))
         if kind == "event":
-            return watch(anyio.Event(), kind=kind, name=name)
+            return watch(anyio.Event(), kind=kind, name=name, claims=CLAIMS)
         if kind == "barrier":
             return Absent()
         size = spec["maxsize"]
         if size == 0 and self.is_rendezvous:
             return Stream(0)
-        return watch(Stream(size or math.inf), kind="queue", name=name, maxsize=size)
+        return watch(Stream(size or math.inf), kind="queue", name=name, maxsize=0,
+                     claims=CLAIMS | Claim.UNORDERED_ITEMS)
 
     async def play(self):
         async with anyio.create_task_group() as group:
