@@ -75,6 +75,41 @@ class Stream:
         return self.receives.statistics().current_buffer_used
 
 
+class Checked(Stream):
+    """A stream with a bound. An item in the hands of a receiver that has not resumed is not in the
+    buffer, so the judge's bound does not fit, and this keeps its own account."""
+
+    def __init__(self, sim, name, size):
+        super().__init__(size)
+        self.sim = sim
+        self.name = name
+        self.failed = []  # puts that were cancelled
+        self.taken = []
+
+    async def put(self, item):
+        try:
+            await super().put(item)
+        except asyncio.CancelledError:
+            self.failed.append(item)
+            self.sim.check(item not in self.taken, self.ghost(item))
+            raise
+
+    async def get(self):
+        return self.take(await super().get())
+
+    def get_nowait(self):
+        return self.take(super().get_nowait())
+
+    def take(self, item):
+        self.sim.check(item not in self.taken, f"item {item.value} of '{self.name}' came twice")
+        self.sim.check(item not in self.failed, self.ghost(item))
+        self.taken.append(item)
+        return item
+
+    def ghost(self, item):
+        return f"item {item.value} of '{self.name}' was delivered, but its send was cancelled"
+
+
 class Absent:
     """anyio has no barrier."""
 
@@ -105,10 +140,9 @@ class AnyioProgram(Program):
             return watch(anyio.Event(), kind=kind, name=name, claims=CLAIMS)
         if kind == "barrier":
             return Absent()
-        size = spec["maxsize"]
-        if size == 0 and self.is_rendezvous:
-            return Stream(0)
-        return watch(Stream(size or math.inf), kind="queue", name=name, maxsize=0,
+        if spec["maxsize"] > 0 or self.is_rendezvous:
+            return Checked(self.sim, name, spec["maxsize"])
+        return watch(Stream(math.inf), kind="queue", name=name, maxsize=0,
                      claims=CLAIMS | Claim.UNORDERED_ITEMS)
 
     async def play(self):

@@ -1,4 +1,5 @@
 """Faults of Twisted, on a reactor whose delayed calls are timers of Buzzer's loop."""
+import asyncio
 import os
 import sys
 
@@ -9,8 +10,6 @@ from twisted.python.failure import Failure
 from entries import fault
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "examples"))
-
-import asyncio  # noqa: E402
 
 from twisted_reactor import Reactor  # noqa: E402
 

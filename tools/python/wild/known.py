@@ -23,6 +23,13 @@ KNOWN = (
      r"a release of '.*' was refused to a task that holds it \(wait_for"),
     ("WF-LOST-EXCEPTION", "asyncio", (3, 9), (3, 12), "assertion",
      r"ended with an exception that nobody retrieved: Failed"),
+    ("LIMITER-OVER-GRANT", "anyio", (3,), LAST, "mutual-exclusion",
+     r"acquired 'bounded-\d' as holder number"),
+    ("AN-947", "anyio", (3,), LAST, "lost-wakeup", r"permits? of 'bounded-\d' (is|are) free"),
+    ("STREAM-SWALLOW", "anyio", (3,), LAST, "cancel-delivered",
+     r"in get of 'queue-\d', which returned 'ok' and swallowed the cancel"),
+    ("STREAM-GHOST-SEND", "anyio", (3,), LAST, "assertion",
+     r"of 'queue-\d' was delivered, but its send was cancelled"),
 )
 
 
