@@ -197,6 +197,9 @@ class AnyioRunner(player.Runner):
                 await self.run_inside(op["ops"], None)
             except player.Failed:
                 pass
+        elif verb == "wait" and isinstance(self.player.objects[op["object"]], anyio.Condition):
+            if self.find(op["object"]) is not None:
+                await self.player.objects[op["object"]].wait()
         elif verb not in ("uncancel", "await", "done", "join", "shutdown", "shutdown-now",
                           "clear"):
             await super().run_op(op)

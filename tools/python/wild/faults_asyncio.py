@@ -41,7 +41,7 @@ async def semaphore_one_wake(sim):
 
 
 @fault("SEM-FLAG-STUCK", "gh-90155, gh-97545", "3.9.12 to 3.9.25, 3.10.4 to 3.10.7",
-       ["lost-wakeup", "deadlock"], "flag_stuck", until=(3, 10))
+       ["lost-wakeup", "deadlock"], "flag_stuck", until=(3, 10), runs=1000)
 async def semaphore_flag_stuck(sim):
     semaphore = sim.watch(asyncio.Semaphore(1))
     await together(sim, *(hold(semaphore) for _ in range(3)))
@@ -259,7 +259,7 @@ async def semaphore_throw_pending(sim):
 @fault("SEM-LOCKED-WINDOW", "gh-97028", "before 3.10.8", ["locked-definition"],
        "semaphore_locked", until=(3, 10, 8), message="locked() of 'semaphore' is false")
 async def semaphore_locked_window(sim):
-    semaphore = sim.watch(asyncio.Semaphore(1), claims=Claim.LOCKED_EXACT | Claim.REFUSES_MISUSE)
+    semaphore = sim.watch(asyncio.Semaphore(1), claims=SEMAPHORE & ~Claim.WORK_CONSERVING)
     await together(sim, *(hold(semaphore) for _ in range(2)))
 
 

@@ -1,13 +1,12 @@
 """Searches the installed libraries with drawn programs, for a time.
 
-search.py [--seconds N] [--turn N] [--only TEST] [--out DIR]: what is known is counted by name; the
+search.py [--seconds N] [--turn N] [--only TEST]: what is known is counted by name; the
 rest is shrunk and shown, with its token. Exit status: 0 nothing new, 1 something, 77 no library.
 """
 import argparse
 import collections
 import os
 import sys
-import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -37,8 +36,7 @@ CAMPAIGNS = (
 
 
 class Search:
-    def __init__(self, folder):
-        self.folder = folder
+    def __init__(self):
         self.known = collections.Counter()
         self.new = {}
         self.runs = collections.Counter()
@@ -70,7 +68,7 @@ class Search:
         self.new[kind] = one.get("count", 1)
         print(f"{library}: new: {one['oracle']}: {one['message']}\n  {' '.join(how)}\n"
               f"  {one['token']}", flush=True)
-        shrunk = run(test, *how, "--seed", one["seed"], "--out", self.folder, runs=None)
+        shrunk = run(test, *how, "--seed", one["seed"], runs=None)
         for small in (shrunk or {}).get("violations", [])[:1]:
             small = small.get("shrunk") or {}
             print(f"  shrunk: {small.get('token')}", flush=True)
@@ -90,18 +88,16 @@ def main():
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--turn", type=int, default=0, help="where to begin; each has new seeds")
     parser.add_argument("--only", default="")
-    parser.add_argument("--out")
     options = parser.parse_args()
     here = [one for one in CAMPAIGNS if options.only in one[1] and one[1] in TESTS]
     end = time.monotonic() + options.seconds
-    with tempfile.TemporaryDirectory() as temporary:
-        search = Search(options.out or temporary)
-        turn = options.turn
-        while here and (time.monotonic() < end or turn == options.turn):
-            for library, test, how in here:
-                search.campaign(library, TESTS[test], how, turn)
-            turn += 1
-        sys.exit(search.report())
+    search = Search()
+    turn = options.turn
+    while here and (time.monotonic() < end or turn == options.turn):
+        for library, test, how in here:
+            search.campaign(library, TESTS[test], how, turn)
+        turn += 1
+    sys.exit(search.report())
 
 
 if __name__ == "__main__":
