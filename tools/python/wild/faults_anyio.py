@@ -145,3 +145,41 @@ async def anyio_stream_swallow(sim):
     await asyncio.wait([receiver, asyncio.ensure_future(gives()),
                         asyncio.ensure_future(cancels())])
     sim.check(receiver.cancelled() or was_accepted != [True], "receive() lost a cancel")
+
+
+@anyio_fault("STREAM-GHOST-SEND", "not known to us as a report", (4, 0), ["assertion"],
+             "stream_ghost", "and its send was cancelled")
+async def anyio_stream_ghost(sim):
+    sends, receives = anyio.create_memory_object_stream(0)
+    received = []
+
+    async def gets():
+        await anyio.sleep(1)
+        received.append(receives.receive_nowait())
+    sender = asyncio.ensure_future(sends.send("item"))
+    getter = asyncio.ensure_future(gets())
+    await asyncio.sleep(0)
+    asyncio.get_running_loop().call_later(1, sender.cancel)
+    await asyncio.wait([sender, getter])
+    sim.check(not sender.cancelled() or not received,
+              "an item was received, and its send was cancelled")
+
+
+@anyio_fault("CONDITION-NATIVE-RELOCK", "not known to us as a report", (4, 0), ["assertion"],
+             "condition_relock", "is not holding this lock")
+async def anyio_condition_relock(sim):
+    condition = anyio.Condition()
+
+    async def waits():
+        async with condition:
+            await condition.wait()
+    task = asyncio.ensure_future(waits())
+    await asyncio.sleep(1)
+    await condition.acquire()
+    condition.notify()
+    await asyncio.sleep(1)
+    task.cancel()
+    await asyncio.wait([task])
+    condition.release()
+    if not task.cancelled():
+        task.result()

@@ -28,6 +28,8 @@ KNOWN = (
     ("AN-947", "anyio", (3,), LAST, "lost-wakeup", r"permits? of 'bounded-\d' (is|are) free"),
     ("STREAM-SWALLOW", "anyio", (3,), LAST, "cancel-delivered",
      r"in get of 'queue-\d', which returned 'ok' and swallowed the cancel"),
+    ("CONDITION-NATIVE-RELOCK", "anyio", (3,), LAST, "assertion",
+     r"a release of 'condition-\d' was refused to a task that holds it"),
     ("STREAM-GHOST-SEND", "anyio", (3,), LAST, "assertion",
      r"of 'queue-\d' was delivered, but its send was cancelled"),
 )
