@@ -730,12 +730,25 @@ async def own_queue(sim):
     await queue.get()
 
 
+async def cancels_own_handle(sim):
+    """As the deadline of a scope of anyio does: the callback and its arguments live on."""
+    done = []
+
+    def fires(argument):
+        handles.pop().cancel()
+        done.append(argument.copy())
+    handles = [asyncio.get_running_loop().call_later(1, fires, [[1, 2, 3]])]
+    await asyncio.sleep(2)
+    sim.check(done == [[[1, 2, 3]]], f"the callback saw {done}")
+
+
 def main():
     checks = Checks()
     conditions = [condition_program(shared) for shared in (None, "lock first", "condition first")]
     silent = [lock_plain, bounded_plain, semaphore_plain, semaphore_signals,
               lock_shared_by_helpers, event_plain,
               condition_misused, refused, behind_the_back, only_spawned, own_queue,
+              cancels_own_handle,
               queue_program(asyncio.Queue, 0), queue_program(asyncio.Queue, 1),
               queue_program(asyncio.LifoQueue, 2), queue_program(asyncio.PriorityQueue, 2)]
     silent += conditions

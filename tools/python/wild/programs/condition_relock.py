@@ -1,4 +1,4 @@
-"""anyio's Condition.wait() is left without the lock, if Task.cancel() comes as it is taken again."""
+"""anyio: a Task.cancel() makes Condition.wait() leave without the lock, as it takes it again."""
 import asyncio
 
 import anyio
