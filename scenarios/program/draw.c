@@ -20,7 +20,7 @@
 
 #include "primitives/runtime/check.h"
 #include "scenarios/program/script.h"
-#include "sim/native/world.h"
+#include "sim/judge/judge.h"
 
 /* Weights out of SLOT_KINDS: the rest uses an object. */
 enum slot_kind {
@@ -339,20 +339,21 @@ static void expand(struct drawing *drawing, uint32_t from, uint32_t to, struct p
     }
 }
 
-static void draw_object(struct bz_script *script, struct bz_world *world,
-                        const struct bz_script_draw *draw) {
+static void draw_object(struct bz_script *script, struct bz_judge *judge,
+                        const struct bz_variant *variant, const struct bz_script_draw *draw) {
     uint8_t candidates[1 + BZ_SCRIPT_PRIMITIVES] = {(uint8_t)draw->first};
     uint32_t count = 1;
     for (uint32_t primitive = 0; primitive < BZ_SCRIPT_PRIMITIVES; primitive++) {
         bool is_wanted = (draw->primitives >> primitive & 1u) != 0 && primitive != draw->first;
-        if (is_wanted && bz_variant_offers(world->variant, (enum bz_primitive)primitive)) {
+        if (is_wanted &&
+            (variant == NULL || bz_variant_offers(variant, (enum bz_primitive)primitive))) {
             candidates[count++] = (uint8_t)primitive;
         }
     }
     struct bz_script_object *object = &script->objects[script->object_count++];
-    uint64_t kind = bz_world_draw(world, "kind", count);
-    uint64_t number = bz_world_draw(world, "number", 3);
-    uint64_t order = bz_world_draw(world, "order", 3);
+    uint64_t kind = bz_judge_draw(judge, "kind", count);
+    uint64_t number = bz_judge_draw(judge, "number", 3);
+    uint64_t order = bz_judge_draw(judge, "order", 3);
     object->primitive = candidates[script->object_count == 1 ? 0 : kind];
     object->number = bz_script_kinds[object->primitive].drawn[number];
     object->order = bz_script_kinds[object->primitive].has_order ? (uint8_t)order : 0;
@@ -360,18 +361,18 @@ static void draw_object(struct bz_script *script, struct bz_world *world,
              bz_primitive_name((enum bz_primitive)object->primitive), script->object_count);
 }
 
-static void draw_task(struct drawing *drawing, struct bz_world *world, uint32_t index) {
+static void draw_task(struct drawing *drawing, struct bz_judge *judge, uint32_t index) {
     struct bz_script *script = drawing->script;
     const struct bz_script_draw *draw = drawing->draw;
     struct bz_script_task *task = &script->tasks[index];
     for (uint32_t slot = 0; slot < draw->ops; slot++) {
         drawing->slots[slot] = (struct slot){
             .kind =
-                (uint32_t)bz_world_draw(world, "op", draw->has_more ? SLOT_KINDS_2 : SLOT_KINDS),
-            .object = (uint32_t)bz_world_draw(world, "object", draw->objects),
-            .detail = (uint32_t)bz_world_draw(world, "detail", DETAILS),
-            .span = (uint32_t)bz_world_draw(world, "span", draw->ops),
-            .ns = (uint32_t)bz_world_draw(world, "ns", (uint64_t)draw->ns + 1),
+                (uint32_t)bz_judge_draw(judge, "op", draw->has_more ? SLOT_KINDS_2 : SLOT_KINDS),
+            .object = (uint32_t)bz_judge_draw(judge, "object", draw->objects),
+            .detail = (uint32_t)bz_judge_draw(judge, "detail", DETAILS),
+            .span = (uint32_t)bz_judge_draw(judge, "span", draw->ops),
+            .ns = (uint32_t)bz_judge_draw(judge, "ns", (uint64_t)draw->ns + 1),
         };
     }
     snprintf(task->name, sizeof task->name, "task-%u", index + 1);
@@ -380,16 +381,16 @@ static void draw_task(struct drawing *drawing, struct bz_world *world, uint32_t 
     task->count = (uint16_t)(script->op_count - task->first);
 }
 
-void bz_script_draw(struct bz_script *script, struct bz_world *world,
-                    const struct bz_script_draw *draw) {
+void bz_script_draw(struct bz_script *script, struct bz_judge *judge,
+                    const struct bz_variant *variant, const struct bz_script_draw *draw) {
     struct drawing drawing = {.script = script, .draw = draw};
     BZ_CHECK(draw->objects <= BZ_SCRIPT_OBJECTS_MAX && draw->tasks <= BZ_SCRIPT_DRAW_TASKS_MAX &&
              draw->ops <= BZ_SCRIPT_DRAW_OPS_MAX);
     for (uint32_t object = 0; object < draw->objects; object++) {
-        draw_object(script, world, draw);
+        draw_object(script, judge, variant, draw);
     }
     script->task_count = draw->tasks;
     for (uint32_t task = 0; task < draw->tasks; task++) {
-        draw_task(&drawing, world, task);
+        draw_task(&drawing, judge, task);
     }
 }

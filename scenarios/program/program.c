@@ -573,7 +573,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     if (args->file_digest != 0) {
         memcpy(script, args->file, sizeof *script);
     } else {
-        bz_script_draw(script, world,
+        bz_script_draw(script, world->judge, world->variant,
                        &(struct bz_script_draw){.first = args->primitive,
                                                 .primitives = (uint32_t)args->values[KINDS],
                                                 .objects = (uint32_t)args->values[OBJECTS],

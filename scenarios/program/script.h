@@ -20,7 +20,7 @@
 
 #include "sim/variant/variant.h"
 
-struct bz_world;
+struct bz_judge;
 
 #define BZ_SCRIPT_FORMAT "buzzer-program/1"
 #define BZ_SCRIPT_FORMAT_2 "buzzer-program/2" /* with operations that version 1 does not have */
@@ -170,9 +170,10 @@ struct bz_script_draw {
 #define BZ_SCRIPT_DRAW_TASKS_MAX 8u
 #define BZ_SCRIPT_DRAW_OPS_MAX 10u
 
-/* Draws a script into zeroed memory. It cannot deadlock on a correct variant: see draw.c. */
-void bz_script_draw(struct bz_script *script, struct bz_world *world,
-                    const struct bz_script_draw *draw);
+/* Draws a script into zeroed memory. It cannot deadlock on a correct variant: see draw.c. Without a
+ * variant, every primitive is offered. */
+void bz_script_draw(struct bz_script *script, struct bz_judge *judge,
+                    const struct bz_variant *variant, const struct bz_script_draw *draw);
 
 /* --- a script that runs ----------------------------------------------------------------------- */
 

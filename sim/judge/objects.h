@@ -155,7 +155,7 @@ struct bz_judged_queue {
     bool is_closed;
     uint64_t unfinished; /* items put, less accepted task_done calls */
     void *instance;
-    uint64_t (*size)(void *instance); /* items in it, promised ones included */
+    uint64_t (*size)(void *instance); /* items in it, with promised ones; NULL: it says nothing */
 };
 
 /* `maxsize` 0: no bound. The caller owns `queue`, which outlives the run. */

@@ -225,7 +225,7 @@ static void run_setup(void *context, struct bz_judge *judge) {
     (void)judge;
     bz_world_begin(world);
     memset(&side->pair->script, 0, sizeof side->pair->script);
-    bz_script_draw(&side->pair->script, world, &side->shape);
+    bz_script_draw(&side->pair->script, world->judge, world->variant, &side->shape);
     bz_world_end(world);
 }
 

@@ -25,7 +25,7 @@ static inline bool item_once_suspects(const struct bz_judge *judge,
     case BZ_MOMENT_PUT_FAILED:
         return queue->ledger[moment->numbers[0]].state == BZ_ITEM_GOT;
     case BZ_MOMENT_NO_EFFECT:
-        return !queue->is_closed && item_once_surplus(queue) != 0;
+        return queue->size != NULL && !queue->is_closed && item_once_surplus(queue) != 0;
     default:
         return moment->kind == BZ_MOMENT_LEFT_OVER;
     }

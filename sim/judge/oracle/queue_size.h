@@ -9,8 +9,8 @@ static inline bool queue_size_suspects(const struct bz_judge *judge,
                                        const struct bz_moment *moment) {
     const struct bz_judged_queue *queue = moment->queue;
     (void)judge;
-    return moment->kind == BZ_MOMENT_SIZED && bz_queue_is_exact(queue) && !queue->is_closed &&
-           queue->size(queue->instance) != bz_queue_expected_size(queue);
+    return moment->kind == BZ_MOMENT_SIZED && queue->size != NULL && bz_queue_is_exact(queue) &&
+           !queue->is_closed && queue->size(queue->instance) != bz_queue_expected_size(queue);
 }
 
 static inline void queue_size_judges(struct bz_judge *judge, const struct bz_moment *moment) {

@@ -30,10 +30,7 @@ class Request:
     connection_key = ConnectionKey("example.org", 80, False, None, None, None, None)
 
 
-@buzzer.test(runs=100, cancel="none")
-async def test_limit(sim):
-    """Not more connections are open than the limit, and every request gets one."""
-    connector = Connector(limit=2, force_close=True)
+async def requests(sim, connector):
     served = open_now = 0
 
     async def request():
@@ -48,3 +45,28 @@ async def test_limit(sim):
 
     await asyncio.wait([sim.spawn(None, request(), name=f"client-{n}") for n in range(5)])
     sim.check(served == 5, f"{served} of 5 requests were served")
+
+
+@buzzer.test(runs=100, cancel="none")
+async def test_limit(sim):
+    """Not more connections are open than the limit, and every request gets one."""
+    await requests(sim, Connector(limit=2, force_close=True))
+
+
+class HastyConnector(Connector):
+    """Wrong on purpose: it looks at the limit, and counts the connection a turn later."""
+
+    async def connect(self, request, traces, timeout):
+        while self._available_connections(request.connection_key) <= 0:
+            await asyncio.sleep(0.1)
+        await asyncio.sleep(0)
+        self._limit, limit = 0, self._limit
+        try:
+            return await super().connect(request, traces, timeout)
+        finally:
+            self._limit = limit
+
+
+async def faulty_limit(sim):
+    """Two requests find the same place."""
+    await requests(sim, HastyConnector(limit=2, force_close=True))

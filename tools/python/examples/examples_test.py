@@ -1,4 +1,5 @@
-"""Runs the examples whose package is here: each is silent, and with all its schedules."""
+"""Runs the examples whose package is here: each is silent with all its schedules, and its variant
+with a fault is caught."""
 import importlib.util
 import json
 import os
@@ -7,19 +8,36 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-EXAMPLES = (("anyio", "pool_anyio.py"), ("aiohttp", "connector_aiohttp.py"),
-            ("twisted", "lock_twisted.py"))
+EXAMPLES = (("anyio", "pool_anyio.py", "faulty_table", "3 guests at a table for two"),
+            ("aiohttp", "connector_aiohttp.py", "faulty_limit",
+             "3 connections, and the limit is 2"),
+            ("twisted", "lock_twisted.py", "faulty_lock", "] have the lock"))
 SKIPPED = 77
 
 
-def holds(name, folder):
+def run(name, folder, *options):
     process = subprocess.run(
-        [sys.executable, "-m", "buzzer", "run", name, "--json", "--out", folder], cwd=HERE,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        [sys.executable, "-m", "buzzer", "run", name, "--json", "--out", folder, *options],
+        cwd=HERE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
-        report = json.loads(process.stdout)
+        return process, json.loads(process.stdout)
     except ValueError:
-        report = {}
+        return process, {}
+
+
+def is_caught(name, message, folder):
+    process, report = run(name, folder, "--runs", "200", "--cancel", "none", "--no-shrink")
+    found = [one["message"] for one in report.get("violations", ())]
+    if process.returncode == 1 and len(found) == 1 and message in found[0]:
+        print(f"{name}: caught")
+        return True
+    print(f"FAILED: {name} is not caught: exit status {process.returncode}: {found} "
+          f"{process.stderr.decode()[-2000:]}", file=sys.stderr)
+    return False
+
+
+def holds(name, folder):
+    process, report = run(name, folder)
     if process.returncode == 0 and report.get("runs") == 100 and report["violations"] == []:
         print(f"{name}: 100 runs, silent")
         return True
@@ -30,12 +48,13 @@ def holds(name, folder):
 
 def main():
     results = []
-    for package, name in EXAMPLES:
+    for package, name, faulty, message in EXAMPLES:
         if importlib.util.find_spec(package) is None:
             print(f"skipped: {name}: the package {package} is missing")
         else:
             with tempfile.TemporaryDirectory() as folder:
                 results.append(holds(name, folder))
+                results.append(is_caught(f"{name}::{faulty}", message, folder))
     sys.exit(SKIPPED if not results else 0 if all(results) else 1)
 
 

@@ -4,10 +4,7 @@ import anyio
 import buzzer
 
 
-@buzzer.test(runs=100, max_cancels=1)
-async def test_table(sim):
-    """At most two guests are at the table, and all places are free in the end."""
-    table = anyio.Semaphore(2)
+async def guests(sim, table):
     at_table = 0
 
     async def guest():
@@ -24,3 +21,32 @@ async def test_table(sim):
         for number in range(4):
             sim.spawn(group, guest(), name=f"guest-{number}")
     sim.check(at_table == 0, "everybody has left")
+
+
+@buzzer.test(runs=100, max_cancels=1)
+async def test_table(sim):
+    """At most two guests are at the table, and all places are free in the end."""
+    await guests(sim, anyio.Semaphore(2))
+
+
+class HastyTable:
+    """Wrong on purpose: a guest who has waited does not look whether the place is still free."""
+
+    def __init__(self, places):
+        self.free = places
+        self.left = anyio.Event()
+
+    async def __aenter__(self):
+        if self.free == 0:
+            await self.left.wait()
+        self.free -= 1
+
+    async def __aexit__(self, *error):
+        self.free += 1
+        self.left.set()
+        self.left = anyio.Event()
+
+
+async def faulty_table(sim):
+    """Two guests who wait are told of the same place."""
+    await guests(sim, HastyTable(2))

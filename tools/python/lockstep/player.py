@@ -701,4 +701,5 @@ def main(argv):
     serve(task_class(base))
 
 
-main(sys.argv)
+if __name__ == "__main__":
+    main(sys.argv)

@@ -74,14 +74,16 @@ struct bz_py_handle *bz_py_handle_new(PyObject *callback, PyObject *const *args,
     return handle;
 }
 
-bool bz_py_handle_call(const struct bz_py_handle *handle) {
+bool bz_py_handle_call(struct bz_py_handle *handle) {
     PyObject *context = handle->context;
     PyObject *const *args =
         handle->args == NULL ? handle->few : ((PyTupleObject *)handle->args)->ob_item;
     if (PyContext_Enter(context) != 0) {
         return false;
     }
+    handle->is_running = true;
     PyObject *result = PyObject_Vectorcall(handle->callback, args, (size_t)handle->count, NULL);
+    handle->is_running = false;
     bool is_ok = result != NULL;
     Py_XDECREF(result);
     if (is_ok) {
@@ -100,7 +102,9 @@ static PyObject *handle_cancel(PyObject *self, PyObject *unused) {
     if (!handle->is_cancelled) {
         handle->is_cancelled = true;
         bz_py_loop_note_cancelled(handle);
-        bz_py_handle_drop(handle);
+        if (!handle->is_running) { /* else the callback cancels its own handle, as anyio's does */
+            bz_py_handle_drop(handle);
+        }
     }
     Py_RETURN_NONE;
 }

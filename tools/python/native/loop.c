@@ -4,6 +4,8 @@
 #include <string.h>
 #include <structmember.h> /* after Python.h */
 
+#include "scenarios/program/script.h"
+
 PyTypeObject *bz_py_loop_type;
 struct bz_py_loop *bz_py_current;
 
@@ -82,6 +84,41 @@ static PyObject *loop_draw(PyObject *self, PyObject *args) {
         return PyErr_Format(PyExc_ValueError, "a draw has from 1 to 2**53 - 1 outcomes");
     }
     return PyLong_FromUnsignedLongLong(judge == NULL ? 0 : bz_judge_draw(judge, text, bound));
+}
+
+/* _draw_program(kind of the first object, objects, tasks, ops, ns, has_more): a program as the
+ * scenario `program` draws it, which is JSON. */
+static PyObject *loop_draw_program(PyObject *self, PyObject *args) {
+    struct bz_judge *judge = ((struct bz_py_loop *)self)->judge;
+    struct bz_script_draw draw = {.primitives = ~(1u << BZ_PRIMITIVE_POOL)};
+    unsigned int first;
+    int has_more;
+    if (!PyArg_ParseTuple(args, "IIIIIp", &first, &draw.objects, &draw.tasks, &draw.ops, &draw.ns,
+                          &has_more)) {
+        return NULL;
+    }
+    draw.first = (enum bz_primitive)first;
+    draw.has_more = has_more != 0;
+    if (judge == NULL || first >= BZ_SCRIPT_PRIMITIVES || draw.objects == 0 ||
+        draw.objects > BZ_SCRIPT_OBJECTS_MAX || draw.tasks == 0 ||
+        draw.tasks > BZ_SCRIPT_DRAW_TASKS_MAX || draw.ops == 0 ||
+        draw.ops > BZ_SCRIPT_DRAW_OPS_MAX || draw.ns > BZ_SCRIPT_NS_MAX) {
+        return PyErr_Format(PyExc_ValueError, "no such program can be drawn");
+    }
+    struct bz_script *script = PyMem_Calloc(1, sizeof *script);
+    if (script == NULL) {
+        return PyErr_NoMemory();
+    }
+    bz_script_draw(script, judge, NULL, &draw);
+    size_t bytes = bz_script_print(script, NULL, 0) + 1;
+    char *text = PyMem_Malloc(bytes);
+    if (text != NULL) {
+        bz_script_print(script, text, bytes);
+    }
+    PyMem_Free(script);
+    PyObject *result = text == NULL ? PyErr_NoMemory() : PyUnicode_FromString(text);
+    PyMem_Free(text);
+    return result;
 }
 
 /* _protect(task number): no cancel is injected into it. */
@@ -287,6 +324,7 @@ static PyMethodDef loop_methods[] = {
      NULL},
     {"_object_to", loop_object_to, METH_VARARGS, NULL},
     {"_draw", loop_draw, METH_VARARGS, NULL},
+    {"_draw_program", loop_draw_program, METH_VARARGS, NULL},
     {"_protect", loop_protect, METH_O, NULL},
     {"_set_helper", loop_set_helper, METH_O, NULL},
     {"_left", loop_left, METH_NOARGS, NULL},

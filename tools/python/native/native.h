@@ -43,6 +43,7 @@ struct bz_py_handle {
     bool is_timer;
     bool is_armed; /* among the timers */
     bool is_cancelled;
+    bool is_running;
     bool is_wakeup; /* of a task that waits for a future, which is few[0] */
 };
 
@@ -173,7 +174,7 @@ void bz_py_object_released(PyObject *object, enum bz_status status);
 struct bz_py_handle *bz_py_handle_new(PyObject *callback, PyObject *const *args, Py_ssize_t count,
                                       PyObject *context);
 /* Runs the callback in its context. False with its exception. */
-bool bz_py_handle_call(const struct bz_py_handle *handle);
+bool bz_py_handle_call(struct bz_py_handle *handle);
 /* Lets go of the callback and what belongs to it. */
 void bz_py_handle_drop(struct bz_py_handle *handle);
 

@@ -704,12 +704,51 @@ async def outlives_runs(sim):
         await asyncio.sleep(0)
 
 
+class OwnQueue:
+    """Of the program's own: it does not say how many items are in it."""
+
+    def __init__(self):
+        self.queue = asyncio.Queue()
+
+    async def put(self, item):
+        await self.queue.put(item)
+
+    async def get(self):
+        return await self.queue.get()
+
+
+async def own_queue(sim):
+    queue = sim.watch(OwnQueue(), kind="queue", claims=Claim.TAKES_AT_RETURN)
+
+    async def gets():
+        await queue.get()
+    task = asyncio.ensure_future(gets())
+    await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait([task])
+    await queue.put(1)
+    await queue.get()
+
+
+async def cancels_own_handle(sim):
+    """As the deadline of a scope of anyio does: the callback and its arguments live on."""
+    done = []
+
+    def fires(argument):
+        handles.pop().cancel()
+        done.append(argument.copy())
+    handles = [asyncio.get_running_loop().call_later(1, fires, [[1, 2, 3]])]
+    await asyncio.sleep(2)
+    sim.check(done == [[[1, 2, 3]]], f"the callback saw {done}")
+
+
 def main():
     checks = Checks()
     conditions = [condition_program(shared) for shared in (None, "lock first", "condition first")]
     silent = [lock_plain, bounded_plain, semaphore_plain, semaphore_signals,
               lock_shared_by_helpers, event_plain,
-              condition_misused, refused, behind_the_back, only_spawned,
+              condition_misused, refused, behind_the_back, only_spawned, own_queue,
+              cancels_own_handle,
               queue_program(asyncio.Queue, 0), queue_program(asyncio.Queue, 1),
               queue_program(asyncio.LifoQueue, 2), queue_program(asyncio.PriorityQueue, 2)]
     silent += conditions

@@ -41,7 +41,7 @@ async def semaphore_one_wake(sim):
 
 
 @fault("SEM-FLAG-STUCK", "gh-90155, gh-97545", "3.9.12 to 3.9.25, 3.10.4 to 3.10.7",
-       ["lost-wakeup", "deadlock"], "flag_stuck", until=(3, 10))
+       ["lost-wakeup", "deadlock"], "flag_stuck", until=(3, 10), runs=1000)
 async def semaphore_flag_stuck(sim):
     semaphore = sim.watch(asyncio.Semaphore(1))
     await together(sim, *(hold(semaphore) for _ in range(3)))
@@ -234,8 +234,132 @@ async def lock_noncancel_exit(sim):
     await leaves_by_close(sim, asyncio.Lock())
 
 
-@fault("SEM-NONCANCEL-EXIT", "no issue known", "3.10.8 to 3.15", ["deadlock"], "semaphore_close",
+@fault("SEM-NONCANCEL-EXIT", "foreseen in python/asyncio PR 271", "3.10.8 to 3.15", ["deadlock"],
+       "semaphore_close",
        since=(3, 10, 8),
        message="task-1 (in await)")
 async def semaphore_noncancel_exit(sim):
     await leaves_by_close(sim, asyncio.Semaphore(1))
+
+
+@fault("SEM-THROW-PENDING", "gh-111693", "3.10.8 to 3.12", ["assertion"], "semaphore_throw",
+       since=(3, 10, 8), until=(3, 13), message="there is another one")
+async def semaphore_throw_pending(sim):
+    semaphore = asyncio.Semaphore(1)
+    await semaphore.acquire()
+    waiter = semaphore.acquire()  # driven by hand
+    waiter.send(None)
+    try:
+        waiter.throw(asyncio.CancelledError())
+    except asyncio.CancelledError:
+        pass
+    sim.check(semaphore.locked(), "the one permit is held, and there is another one")
+
+
+@fault("SEM-LOCKED-WINDOW", "gh-97028", "before 3.10.8", ["locked-definition"],
+       "semaphore_locked", until=(3, 10, 8), message="locked() of 'semaphore' is false")
+async def semaphore_locked_window(sim):
+    semaphore = sim.watch(asyncio.Semaphore(1), claims=SEMAPHORE & ~Claim.WORK_CONSERVING)
+    await together(sim, *(hold(semaphore) for _ in range(2)))
+
+
+@fault("COND-EXC-IDENTITY", "gh-111693", "before 3.13", ["assertion"], "condition_message",
+       until=(3, 13), message="has lost its message")
+async def condition_exception_identity(sim):
+    condition = asyncio.Condition()
+
+    async def waits():
+        async with condition:
+            await condition.wait()
+
+    task = asyncio.ensure_future(waits())
+    await asyncio.sleep(1)
+    await condition.acquire()
+    condition.notify()
+    await asyncio.sleep(1)
+    task.cancel("why")
+    await asyncio.sleep(1)
+    condition.release()
+    try:
+        await task
+    except asyncio.CancelledError as error:
+        sim.check(error.args == ("why",), "the cancel has lost its message")
+
+
+@fault("TG-NESTED-SWALLOW", "gh-116720", "3.11, 3.12", ["assertion"], "group_nested",
+       since=(3, 11), until=(3, 13), message="goes on after its child has failed")
+async def group_nested_swallow(sim):
+    async def fails(error):
+        await asyncio.sleep(0)
+        raise error
+
+    async def body():
+        try:
+            async with asyncio.TaskGroup() as outer:
+                outer.create_task(fails(KeyError()))
+                try:
+                    async with asyncio.TaskGroup() as inner:
+                        inner.create_task(fails(ValueError()))
+                except BaseExceptionGroup:
+                    if asyncio.current_task().cancelling():
+                        await asyncio.sleep(0)
+                        sim.check(False, "the outer body goes on after its child has failed")
+        except BaseExceptionGroup:
+            pass
+    await asyncio.ensure_future(body())
+
+
+@fault("BAR-CANCELLED-PARTY", "not known to us as a report", "3.11 to 3.13", ["barrier-round"],
+       "barrier_cancelled", since=(3, 11), message="with only 2 of 3 parties there")
+async def barrier_cancelled_party(sim):
+    barrier = sim.watch(asyncio.Barrier(3))
+
+    async def meets():
+        await barrier.wait()
+    tasks = [asyncio.ensure_future(meets()) for _ in range(2)]
+    await asyncio.sleep(1)
+    tasks.append(asyncio.ensure_future(meets()))
+    tasks[0].cancel()
+    await asyncio.sleep(1)
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)
+
+
+@fault("WF-SECOND-CANCEL", "not known to us as a report", "3.9 to 3.11", ["assertion"],
+       "wait_for_second_cancel", until=(3, 12), message="before the inner task")
+async def wait_for_second_cancel(sim):
+    async def tidies():
+        try:
+            await asyncio.sleep(5)
+        finally:
+            await asyncio.sleep(5)
+            is_tidy[0] = True
+
+    async def waits():
+        try:
+            await asyncio.wait_for(tidies(), 1)
+        finally:
+            sim.check(is_tidy[0], "wait_for() was left before the inner task had ended")
+    is_tidy = [False]
+    task = asyncio.ensure_future(waits())
+    await asyncio.sleep(2)
+    task.cancel()
+    await asyncio.wait([task])
+
+
+@fault("WF-LOST-EXCEPTION", "not known to us as a report", "3.9 to 3.11", ["assertion"],
+       "wait_for_lost_exception", until=(3, 12), message="KeyError")
+async def wait_for_lost_exception(sim):
+    async def fails():
+        try:
+            await asyncio.sleep(5)
+        finally:
+            raise KeyError
+
+    task = asyncio.ensure_future(asyncio.wait_for(fails(), 9))
+    await asyncio.sleep(1)
+    task.cancel()
+    await asyncio.wait([task])
+    if not task.cancelled():
+        task.exception()

@@ -32,7 +32,7 @@ def find(checks, test, with_tokens):
 
 def main():
     checks = Checks()
-    for library in ("asyncio", "anyio", "aiohttp", "twisted"):
+    for library in ("asyncio", "anyio", "aiohttp", "async_timeout", "twisted"):
         if importlib.util.find_spec(library) is None:
             print(f"skipped: the package {library} is missing")
         elif importlib.util.find_spec("faults_" + library) is not None:

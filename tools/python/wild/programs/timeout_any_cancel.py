@@ -1,0 +1,21 @@
+"""async_timeout: a cancel that comes with the deadline turns into a TimeoutError (#229)."""
+import asyncio
+
+import async_timeout
+
+
+async def main():
+    async def waits():
+        async with async_timeout.timeout(0.01):
+            await asyncio.sleep(5)
+    task = asyncio.ensure_future(waits())
+    await asyncio.sleep(0)
+    loop = asyncio.get_running_loop()
+    accepted = []
+    loop.call_later(0.01, lambda: accepted.append(task.cancel()))
+    await asyncio.wait([task])
+    assert accepted == [True] and not task.cancelled()
+    assert isinstance(task.exception(), asyncio.TimeoutError)
+    print("cancel() was accepted, and the task ended with TimeoutError")
+
+asyncio.run(main())
