@@ -20,7 +20,8 @@
 
 #define PROGRAMS_DEFAULT 20000u
 #define PROGRAMS_MAX UINT64_C(1000000000000)
-#define DUE_MAX 16u /* answers that the interpreter owes */
+#define DUE_MAX 16u /* answers that an interpreter owes */
+#define JOBS_MAX 64u
 
 struct lockstep {
     const char *name; /* for messages */
@@ -28,6 +29,7 @@ struct lockstep {
     const char *variant_name;
     uint64_t programs;
     uint64_t seed;
+    uint32_t jobs;
     bool is_pure;     /* tasks in Python */
     bool is_complete; /* every window of every operation must be hit */
     bool is_json;
@@ -36,7 +38,7 @@ struct lockstep {
     struct bz_rules rules;
     struct bz_variant variant;
     struct bz_side *side;
-    struct bz_partner partner;
+    struct bz_partner *partners; /* one for each job; they take turns */
     struct bz_progress progress;
     uint64_t same;
     bool is_interrupted;
@@ -56,6 +58,8 @@ static const struct bz_option options[] = {
      offsetof(struct lockstep, programs), .is_once = true, .least = 1, .most = PROGRAMS_MAX},
     {"seed", "S", "Number of the first program (0)", BZ_OPTION_NUMBER,
      offsetof(struct lockstep, seed), .is_once = true, .most = UINT64_MAX},
+    {"jobs", "N", "Interpreters at a time; results do not depend on it (1)", BZ_OPTION_NUMBER32,
+     offsetof(struct lockstep, jobs), .is_once = true, .least = 1, .most = JOBS_MAX},
     {"variant", "V", "The reference (that of the interpreter's version)", BZ_OPTION_TEXT,
      offsetof(struct lockstep, variant_name), .is_once = true},
     {"py-task", NULL, "Tasks are asyncio's in Python, not those in C", BZ_OPTION_FLAG,
@@ -113,6 +117,14 @@ static int choose_reference(struct lockstep *lockstep) {
     return BZ_EXIT_OK;
 }
 
+/* The first ones. */
+static void stop(struct lockstep *lockstep, uint32_t count) {
+    for (uint32_t job = 0; job < count; job++) {
+        bz_partner_stop(&lockstep->partners[job]);
+    }
+    free(lockstep->partners);
+}
+
 static int begin(struct lockstep *lockstep) {
     char error[BZ_PARTNER_ERROR_BYTES];
     if (!bz_partner_ask(lockstep->python, &lockstep->version, error)) {
@@ -122,8 +134,14 @@ static int begin(struct lockstep *lockstep) {
     if (code != BZ_EXIT_OK) {
         return code;
     }
-    if (!bz_partner_start(&lockstep->partner, lockstep->python, lockstep->is_pure, error)) {
-        return bz_cli_fail(lockstep->name, BZ_EXIT_USAGE, "%s", error);
+    lockstep->partners =
+        bz_lack_check(calloc(lockstep->jobs, sizeof *lockstep->partners), "the interpreters");
+    for (uint32_t job = 0; job < lockstep->jobs; job++) {
+        if (!bz_partner_start(&lockstep->partners[job], lockstep->python, lockstep->is_pure,
+                              error)) {
+            stop(lockstep, job);
+            return bz_cli_fail(lockstep->name, BZ_EXIT_USAGE, "%s", error);
+        }
     }
     lockstep->side = bz_side_new(&lockstep->variant);
     return BZ_EXIT_OK;
@@ -131,20 +149,28 @@ static int begin(struct lockstep *lockstep) {
 
 /* --- pairs ------------------------------------------------------------------------------------ */
 
+/* The interpreter whose turn it is: with answers in order of number, the results do not depend on
+ * how many there are. */
+static struct bz_partner *partner_of(struct lockstep *lockstep, uint64_t number) {
+    return &lockstep->partners[(number - lockstep->seed) % lockstep->jobs];
+}
+
 static bool send(struct lockstep *lockstep, struct bz_pair *pair) {
     size_t length;
     const char *text = bz_side_play(lockstep->side, pair, &length);
-    return bz_partner_send(&lockstep->partner, text, length);
+    return bz_partner_send(partner_of(lockstep, pair->number), text, length);
 }
 
 /* The next answer. False: no further pair is wanted. */
 static bool receive(struct lockstep *lockstep) {
-    switch (bz_partner_receive(&lockstep->partner)) {
+    struct bz_partner *partner = partner_of(lockstep, lockstep->seed + lockstep->same);
+    switch (bz_partner_receive(partner)) {
     case BZ_REPLY_SAME:
         lockstep->same++;
         return true;
     case BZ_REPLY_DIFFERS:
         lockstep->is_found = true;
+        memcpy(lockstep->difference, partner->reply, sizeof lockstep->difference);
         return false;
     case BZ_REPLY_INTERRUPTED:
         lockstep->is_interrupted = true;
@@ -159,26 +185,27 @@ static bool receive(struct lockstep *lockstep) {
 /* The C side is some programs ahead. The first answer that is no "same" ends it. */
 static void run_all(struct lockstep *lockstep) {
     struct bz_pair *pair = bz_lack_check(calloc(1, sizeof *pair), "a program");
+    uint64_t ahead = (uint64_t)DUE_MAX * lockstep->jobs;
     uint64_t sent = 0;
-    uint64_t answered = 0;
     bool goes_on = true;
     bz_tape_init(&pair->tape, NULL);
-    while (goes_on && answered < lockstep->programs) {
-        if (sent < lockstep->programs && sent - answered < DUE_MAX) {
-            bz_side_draw(lockstep->side, lockstep->seed + sent++, pair);
+    while (goes_on && lockstep->same < lockstep->programs) {
+        if (sent < lockstep->programs && sent - lockstep->same < ahead) {
+            bz_side_draw(lockstep->side, lockstep->seed + sent, pair);
             goes_on = send(lockstep, pair) || receive(lockstep);
+            sent++;
         } else {
             goes_on = receive(lockstep);
-            answered += goes_on;
-            bz_progress_show(&lockstep->progress, answered, 0);
+            bz_progress_show(&lockstep->progress, lockstep->same, 0);
         }
         if (bz_interrupt_requested != 0) {
             lockstep->is_interrupted = true;
             goes_on = false;
         }
     }
-    for (uint64_t due = sent - answered; lockstep->is_found && due > 1; due--) {
-        (void)bz_partner_receive(&lockstep->partner); /* those behind it do not count */
+    for (uint64_t due = lockstep->same + 1; lockstep->is_found && due < sent; due++) {
+        /* those behind it do not count */
+        (void)bz_partner_receive(partner_of(lockstep, lockstep->seed + due));
     }
     bz_tape_fini(&pair->tape);
     free(pair);
@@ -189,10 +216,11 @@ static void run_all(struct lockstep *lockstep) {
 static bool differs(void *context, struct bz_pair *pair) {
     struct lockstep *lockstep = context;
     if (bz_interrupt_requested != 0 || !send(lockstep, pair) ||
-        bz_partner_receive(&lockstep->partner) != BZ_REPLY_DIFFERS) {
+        bz_partner_receive(partner_of(lockstep, pair->number)) != BZ_REPLY_DIFFERS) {
         return false;
     }
-    memcpy(lockstep->difference, lockstep->partner.reply, sizeof lockstep->difference);
+    memcpy(lockstep->difference, partner_of(lockstep, pair->number)->reply,
+           sizeof lockstep->difference);
     return true;
 }
 
@@ -382,6 +410,7 @@ int bz_command_lockstep(int argc, char **argv) {
                "never hit; 5 interrupted; 70 the interpreter died."};
     lockstep->name = argv[0];
     lockstep->programs = PROGRAMS_DEFAULT;
+    lockstep->jobs = 1;
     int code = bz_options_parse(&syntax, argc, argv);
     code = code != BZ_EXIT_OK ? code : begin(lockstep);
     if (code == BZ_EXIT_OK) {
@@ -392,12 +421,11 @@ int bz_command_lockstep(int argc, char **argv) {
         lockstep->progress.unit = "programs";
         run_all(lockstep);
         if (lockstep->is_found) {
-            memcpy(lockstep->difference, lockstep->partner.reply, sizeof lockstep->difference);
             shrink(lockstep);
         }
         lockstep->seconds = bz_progress_end(&lockstep->progress);
         code = finish(lockstep);
-        bz_partner_stop(&lockstep->partner);
+        stop(lockstep, lockstep->jobs);
         bz_side_free(lockstep->side);
         bz_tape_fini(&lockstep->found.tape);
     }

@@ -253,7 +253,7 @@ void bz_side_draw(struct bz_side *side, uint64_t number, struct bz_pair *pair) {
         .tasks = 2 + bz_pcg32_below(&pcg, 4),
         .ops = 4 + bz_pcg32_below(&pcg, 7),
         .ns = 1 + bz_pcg32_below(&pcg, 8),
-        .has_more = bz_pcg32_below(&pcg, 2) == 1,
+        .more = bz_pcg32_below(&pcg, 3),
     };
     side->pair = pair;
     struct bz_source source = {.run = run_setup, .context = side};
@@ -330,7 +330,8 @@ struct bz_side *bz_side_new(const struct bz_variant *variant) {
     side->events =
         bz_lack_check(open_memstream(&side->events_text, &side->events_length), "a text");
     side->sink.event = on_event;
-    side->returns = (struct bz_script_watch){.returned = on_return, .context = side};
+    side->returns = (struct bz_script_watch){
+        .returned = on_return, .break_barrier = bz_asyncio_break_barrier, .context = side};
     side->watch = (struct bz_world_watch){
         .before_step = before_step, .after_last = after_last, .context = side};
     side->args.file_digest = 1; /* the program is not drawn in the run */

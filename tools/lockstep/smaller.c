@@ -36,7 +36,7 @@ static bool is_kept(struct shrinking *shrinking) {
 static void number_children(struct bz_script *script) {
     script->child_count = 0;
     for (uint32_t index = 0; index < script->op_count; index++) {
-        if (script->ops[index].verb == BZ_VERB_CHILD || script->ops[index].verb == BZ_VERB_SPAWN) {
+        if (bz_script_has_child(script->ops[index].verb)) {
             script->ops[index].number = ++script->child_count;
         }
     }
