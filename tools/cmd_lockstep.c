@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/variants/variants.h"
 #include "tools/cli.h"
 #include "tools/lockstep/partner.h"
+#include "tools/lockstep/reference.h"
 #include "tools/lockstep/side.h"
 #include "tools/lockstep/smaller.h"
 #include "tools/options.h"
@@ -27,6 +27,7 @@ struct lockstep {
     const char *name; /* for messages */
     const char *python;
     const char *variant_name;
+    const char *rule;
     uint64_t programs;
     uint64_t seed;
     uint32_t jobs;
@@ -35,8 +36,8 @@ struct lockstep {
     bool is_json;
     bool is_quiet;
     struct bz_python version;
-    struct bz_rules rules;
-    struct bz_variant variant;
+    char twisted[32]; /* its version; empty: it is not asked for */
+    struct bz_reference reference;
     struct bz_side *side;
     struct bz_partner *partners; /* one for each job; they take turns */
     struct bz_progress progress;
@@ -62,7 +63,9 @@ static const struct bz_option options[] = {
      offsetof(struct lockstep, jobs), .is_once = true, .least = 1, .most = JOBS_MAX},
     {"variant", "V", "The reference (that of the interpreter's version)", BZ_OPTION_TEXT,
      offsetof(struct lockstep, variant_name), .is_once = true},
-    {"py-task", NULL, "Tasks are asyncio's in Python, not those in C", BZ_OPTION_FLAG,
+    {"rule", "NAME=VALUE", "The reference with another rule of its runtime: a planted fault",
+     BZ_OPTION_TEXT, offsetof(struct lockstep, rule), .is_once = true},
+    {"py-task", NULL, "Tasks and futures are asyncio's in Python, not those in C", BZ_OPTION_FLAG,
      offsetof(struct lockstep, is_pure)},
     {"require-windows", NULL,
      "Fail with 4 unless a cancel has struck every operation in every window that it has",
@@ -80,42 +83,7 @@ static void check_options(struct argp_state *state, void *target) {
     }
 }
 
-/* --- the reference ---------------------------------------------------------------------------- */
-
-static bool is_before(const struct lockstep *lockstep, unsigned minor, unsigned micro) {
-    const unsigned *version = lockstep->version.version;
-    return version[1] < minor || (version[1] == minor && version[2] < micro);
-}
-
-/* The variant, with the rules of the very version. */
-static int choose_reference(struct lockstep *lockstep) {
-    const struct bz_variant *reference =
-        is_before(lockstep, 13, 0) ? &bz_variant_asyncio_311 : &bz_variant_asyncio_313;
-    const char *wanted = lockstep->variant_name;
-    if (strcmp(lockstep->version.implementation, "cpython") != 0 || is_before(lockstep, 11, 0)) {
-        return bz_cli_fail(lockstep->name, BZ_EXIT_USAGE,
-                           "no reference for %s %u.%u: there are asyncio-3.11 (CPython 3.11, 3.12) "
-                           "and asyncio-3.13 (3.13 and later)",
-                           lockstep->version.implementation, lockstep->version.version[0],
-                           lockstep->version.version[1]);
-    }
-    if (wanted != NULL) {
-        reference = strcmp(wanted, "asyncio-3.11") == 0   ? &bz_variant_asyncio_311
-                    : strcmp(wanted, "asyncio-3.13") == 0 ? &bz_variant_asyncio_313
-                                                          : NULL;
-    }
-    if (reference == NULL) {
-        return bz_cli_fail(lockstep->name, BZ_EXIT_USAGE,
-                           "'%s' is no reference: there are asyncio-3.11 and asyncio-3.13", wanted);
-    }
-    lockstep->rules = *reference->rules;
-    if (wanted == NULL && is_before(lockstep, 11, 3)) {
-        lockstep->rules.timeout = BZ_TIMEOUT_FROM_ZERO;
-    }
-    lockstep->variant = *reference;
-    lockstep->variant.rules = &lockstep->rules;
-    return BZ_EXIT_OK;
-}
+/* --- begin and end ---------------------------------------------------------------------------- */
 
 /* The first ones. */
 static void stop(struct lockstep *lockstep, uint32_t count) {
@@ -130,20 +98,27 @@ static int begin(struct lockstep *lockstep) {
     if (!bz_partner_ask(lockstep->python, &lockstep->version, error)) {
         return bz_cli_fail(lockstep->name, BZ_EXIT_USAGE, "%s", error);
     }
-    int code = choose_reference(lockstep);
-    if (code != BZ_EXIT_OK) {
-        return code;
+    if (!bz_reference_choose(&lockstep->reference, &lockstep->version, lockstep->variant_name,
+                             error) ||
+        (lockstep->rule != NULL &&
+         !bz_reference_set_rule(&lockstep->reference, lockstep->rule, error))) {
+        return bz_cli_fail(lockstep->name, BZ_EXIT_USAGE, "%s", error);
+    }
+    bool is_twisted = bz_reference_is_twisted(&lockstep->reference);
+    if (is_twisted && !bz_partner_ask_twisted(lockstep->python, lockstep->twisted,
+                                              sizeof lockstep->twisted, error)) {
+        return bz_cli_fail(lockstep->name, BZ_EXIT_USAGE, "%s", error);
     }
     lockstep->partners =
         bz_lack_check(calloc(lockstep->jobs, sizeof *lockstep->partners), "the interpreters");
     for (uint32_t job = 0; job < lockstep->jobs; job++) {
         if (!bz_partner_start(&lockstep->partners[job], lockstep->python, lockstep->is_pure,
-                              error)) {
+                              is_twisted, error)) {
             stop(lockstep, job);
             return bz_cli_fail(lockstep->name, BZ_EXIT_USAGE, "%s", error);
         }
     }
-    lockstep->side = bz_side_new(&lockstep->variant);
+    lockstep->side = bz_side_new(&lockstep->reference.variant, is_twisted);
     return BZ_EXIT_OK;
 }
 
@@ -325,7 +300,7 @@ static void print_text(struct lockstep *lockstep) {
     const unsigned *version = lockstep->version.version;
     printf("%s %u.%u.%u (tasks in %s) beside %s, programs from %" PRIu64 "\n",
            lockstep->version.implementation, version[0], version[1], version[2],
-           lockstep->is_pure ? "Python" : "C", lockstep->variant.name, lockstep->seed);
+           lockstep->is_pure ? "Python" : "C", lockstep->reference.variant.name, lockstep->seed);
     if (lockstep->is_found) {
         print_difference(lockstep);
     }
@@ -349,7 +324,7 @@ static void print_json(struct lockstep *lockstep) {
     bz_json_add_string(root, "implementation", lockstep->version.implementation);
     bz_json_add_string(root, "version", version);
     bz_json_add_string(root, "tasks", lockstep->is_pure ? "python" : "c");
-    bz_json_add_string(root, "variant", lockstep->variant.name);
+    bz_json_add_string(root, "variant", lockstep->reference.variant.name);
     bz_json_add_hex(root, "seed", lockstep->seed);
     bz_json_add_number(root, "programs", lockstep->programs);
     bz_json_add_number(root, "same", lockstep->same);

@@ -82,6 +82,7 @@ struct interpreter {
     struct bz_task *tasks[BZ_SCRIPT_TASKS_MAX];
     uint32_t held[BZ_SCRIPT_OBJECTS_MAX]; /* how many runners hold it */
     const struct bz_script_watch *watch;  /* NULL: nobody watches */
+    bool has_stolen; /* the judge's view of who holds what is not right any more */
 };
 
 static enum bz_status run_ops(struct runner *runner, uint32_t from, uint32_t to);
@@ -161,6 +162,10 @@ static enum bz_status acquire(struct runner *runner, uint32_t named, uint32_t ke
 
 /* --- operations ------------------------------------------------------------------------------- */
 
+static enum bz_status wait_unjudged(struct bz_sut_condition *sut) {
+    return sut->ops->wait(sut->instance);
+}
+
 static enum bz_status wait(struct runner *runner, uint32_t object) {
     struct object *entry = &runner->interpreter->objects[object];
     uint32_t index = 0;
@@ -170,7 +175,9 @@ static enum bz_status wait(struct runner *runner, uint32_t object) {
     case BZ_PRIMITIVE_BARRIER:
         return bz_sut_barrier_wait(&entry->barrier, &index);
     default:
-        return holds(runner, object) ? bz_sut_condition_wait(&entry->condition) : BZ_OK;
+        return !holds(runner, object)             ? BZ_OK
+               : runner->interpreter->has_stolen ? wait_unjudged(&entry->condition)
+                                                  : bz_sut_condition_wait(&entry->condition);
     }
 }
 
@@ -232,7 +239,8 @@ static int64_t misuse(const struct runner *runner, uint32_t object) {
     switch (primitive) {
     case BZ_PRIMITIVE_CONDITION:
         return (bz_sut_condition_notify(&entry->condition, 1) == BZ_OK) +
-               (bz_sut_condition_misuse(&entry->condition) == BZ_OK);
+               ((interpreter->has_stolen ? wait_unjudged(&entry->condition)
+                                         : bz_sut_condition_misuse(&entry->condition)) == BZ_OK);
     case BZ_PRIMITIVE_QUEUE:
         return entry->queue.ops->task_done != NULL && entry->queue.judged.unfinished == 0 &&
                bz_sut_queue_task_done(&entry->queue) == BZ_OK;
@@ -243,12 +251,13 @@ static int64_t misuse(const struct runner *runner, uint32_t object) {
 
 /* A release of what others hold. No variant claims to refuse it. 1: it was accepted. */
 static int64_t steal(const struct runner *runner, uint32_t object) {
-    const struct interpreter *interpreter = runner->interpreter;
+    struct interpreter *interpreter = runner->interpreter;
     uint32_t lock = bz_script_lock_of(interpreter->script, object);
     struct object *entry = &interpreter->objects[lock];
     if (interpreter->watch == NULL || interpreter->held[lock] == 0 || holds(runner, object)) {
         return 0;
     }
+    interpreter->has_stolen = true;
     return (primitive_of(runner, lock) == BZ_PRIMITIVE_CONDITION
                 ? bz_sut_condition_release(&entry->condition)
                 : bz_sut_release(&entry->permits)) == BZ_OK;

@@ -18,8 +18,9 @@ struct bz_pair {
 
 struct bz_side;
 
-/* For one variant, whose tables must last. Stops the process without memory. */
-struct bz_side *bz_side_new(const struct bz_variant *variant);
+/* For one variant, whose tables must last: asyncio's or Twisted's. Stops the process without
+ * memory. */
+struct bz_side *bz_side_new(const struct bz_variant *variant, bool is_twisted);
 void bz_side_free(struct bz_side *side);
 
 /* Draws the pair of that number. */

@@ -319,8 +319,13 @@ def show_queue(queue):
         states(queue._putters), states(queue._finished._waiters))
 
 
-def make_object(spec, others):
+make_deferred = None  # of deferreds.py, if that is there
+
+
+def make_object(loop, spec, others):
     kind = spec["kind"]
+    if make_deferred is not None:
+        return make_deferred(loop, spec)
     if kind == "lock":
         return asyncio.Lock(), show_lock
     if kind == "semaphore":
@@ -562,7 +567,7 @@ class Runner:
             await it.acquire()
             self.hold(name)
         elif verb == "try-acquire":
-            if not it.locked():
+            if it.locked() != 1:
                 await it.acquire()
                 self.hold(name)
         elif verb == "misuse":
@@ -572,7 +577,7 @@ class Runner:
             is_others = self.player.held[lock] > 0 and self.find(name) is None
             self.value = "=%d" % (is_others and give_back(it))
         elif verb == "locked":
-            self.value = "=%d" % it.locked()
+            self.value = "=%d" % it.locked() if it.locked() >= 0 else ""
         elif verb == "size":
             self.value = "=%d" % it.qsize()
         elif verb == "release":
@@ -608,7 +613,7 @@ class Runner:
                 accepted += 1
             except RuntimeError:
                 pass
-        elif not isinstance(it, asyncio.Queue):
+        elif not hasattr(it, "task_done"):
             accepted = give_back(it)
         elif it._unfinished_tasks == 0:
             try:
@@ -655,7 +660,7 @@ class Player:
         self.objects = {}
         self.shown = []
         for spec in program["objects"]:
-            it, show = make_object(spec, self.objects)
+            it, show = make_object(self.loop, spec, self.objects)
             self.objects[spec["name"]] = it
             self.shown.append((it, show))
         # the object whose lock a condition has; any other is its own
@@ -773,12 +778,15 @@ def serve(task_type):
 
 
 def main(argv):
-    """--hello says which interpreter this is; --c-task or --py-task plays."""
+    """--hello says which interpreter this is; --c-task or --py-task plays. Behind these: the text
+    of deferreds.py."""
     if argv[1:] == ["--hello"]:
         print("%s %d %d %d" % (sys.implementation.name, *sys.version_info[:3]))
         return
     gc.disable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the C side ends this process
+    if len(argv) > 2:
+        exec(compile(argv[2], "deferreds.py", "exec"), globals())
     serve(task_class(asyncio.Task))
 
 
