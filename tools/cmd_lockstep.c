@@ -61,14 +61,15 @@ static const struct bz_option options[] = {
      offsetof(struct lockstep, seed), .is_once = true, .most = UINT64_MAX},
     {"jobs", "N", "Interpreters at a time; results do not depend on it (1)", BZ_OPTION_NUMBER32,
      offsetof(struct lockstep, jobs), .is_once = true, .least = 1, .most = JOBS_MAX},
-    {"variant", "V", "The reference (that of the interpreter's version)", BZ_OPTION_TEXT,
-     offsetof(struct lockstep, variant_name), .is_once = true},
+    {"variant", "V", "The reference (that of the interpreter's version), or twisted",
+     BZ_OPTION_TEXT, offsetof(struct lockstep, variant_name), .is_once = true},
     {"rule", "NAME=VALUE", "The reference with another rule of its runtime: a planted fault",
      BZ_OPTION_TEXT, offsetof(struct lockstep, rule), .is_once = true},
     {"py-task", NULL, "Tasks and futures are asyncio's in Python, not those in C", BZ_OPTION_FLAG,
      offsetof(struct lockstep, is_pure)},
     {"require-windows", NULL,
-     "Fail with 4 unless a cancel has struck every operation in every window that it has",
+     "Fail with 4 unless a cancel has struck every operation in every window that it has, and "
+     "every operation has returned, with every kind of object that it has",
      BZ_OPTION_FLAG, offsetof(struct lockstep, is_complete)},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct lockstep, is_json)},
     {"quiet", NULL, "No progress, and no table", BZ_OPTION_FLAG,
@@ -232,12 +233,14 @@ static const uint32_t demanded[BZ_OP_COUNT] = {
     [BZ_OP_GET] = HIT(WAITING) | HIT(WOKEN) | HIT(CANCELLING),
 };
 
-static uint32_t missed(const struct lockstep *lockstep, bool is_printed) {
+static uint32_t missed_windows(const struct lockstep *lockstep, bool is_printed) {
     const struct bz_run_stats *stats = bz_side_stats(lockstep->side);
     uint32_t count = 0;
     for (uint32_t op = 0; op < BZ_OP_COUNT; op++) {
+        bool is_there = op != BZ_OP_WAIT || lockstep->reference.variant.event != NULL;
         for (uint32_t window = 0; window < BZ_WINDOW_COUNT; window++) {
-            bool is_missed = (demanded[op] >> window & 1u) != 0 && stats->windows[op][window] == 0;
+            bool is_missed =
+                is_there && (demanded[op] >> window & 1u) != 0 && stats->windows[op][window] == 0;
             count += is_missed;
             if (is_missed && is_printed) {
                 printf("never hit: %s in window %s\n", bz_op_name((enum bz_op)op),
@@ -248,12 +251,63 @@ static uint32_t missed(const struct lockstep *lockstep, bool is_printed) {
     return count;
 }
 
+/* Whether drawn programs have the verb, of objects of that kind. */
+static bool is_drawn(const struct lockstep *lockstep, uint32_t verb, uint32_t primitive) {
+    const struct bz_script_verb_info *info = &bz_script_verbs[verb];
+    if (info->name == NULL || info->primitives == 0) {
+        return info->name != NULL && primitive == 0;
+    }
+    return (info->primitives >> primitive & 1u) != 0 &&
+           bz_variant_offers(&lockstep->reference.variant, (enum bz_primitive)primitive);
+}
+
+static uint32_t missed_verbs(const struct lockstep *lockstep, bool is_printed) {
+    const struct bz_verb_counts *verbs = bz_side_verbs(lockstep->side);
+    uint32_t count = 0;
+    for (uint32_t verb = 0; verb < BZ_VERB_COUNT; verb++) {
+        for (uint32_t primitive = 0; primitive < BZ_SCRIPT_PRIMITIVES; primitive++) {
+            bool is_missed =
+                is_drawn(lockstep, verb, primitive) && verbs->counts[verb][primitive] == 0;
+            bool has_object = bz_script_verbs[verb].primitives != 0;
+            count += is_missed;
+            if (is_missed && is_printed) {
+                printf("never returned: %s%s%s\n", bz_script_verbs[verb].name,
+                       has_object ? " of " : "",
+                       has_object ? bz_primitive_name((enum bz_primitive)primitive) : "");
+            }
+        }
+    }
+    return count;
+}
+
+static uint32_t missed(const struct lockstep *lockstep, bool is_printed) {
+    return missed_windows(lockstep, is_printed) + missed_verbs(lockstep, is_printed);
+}
+
+static void print_verb(const struct lockstep *lockstep, uint32_t verb) {
+    const uint64_t *counts = bz_side_verbs(lockstep->side)->counts[verb];
+    const char *separator = "";
+    printf("%-13s", bz_script_verbs[verb].name);
+    for (uint32_t primitive = 0; primitive < BZ_SCRIPT_PRIMITIVES; primitive++) {
+        if (is_drawn(lockstep, verb, primitive)) {
+            bool has_object = bz_script_verbs[verb].primitives != 0;
+            printf("%s %" PRIu64 "%s%s", separator, counts[primitive], has_object ? " " : "",
+                   has_object ? bz_primitive_name((enum bz_primitive)primitive) : "");
+            separator = ",";
+        }
+    }
+    printf("\n");
+}
+
 static void print_verbs(const struct lockstep *lockstep) {
-    const uint64_t *verbs = bz_side_verbs(lockstep->side);
     printf("\nOperations that returned:\n");
     for (uint32_t verb = 0; verb < BZ_VERB_COUNT; verb++) {
-        if (bz_script_verbs[verb].name != NULL) {
-            printf("%-13s %10" PRIu64 "\n", bz_script_verbs[verb].name, verbs[verb]);
+        bool is_there = false;
+        for (uint32_t primitive = 0; primitive < BZ_SCRIPT_PRIMITIVES; primitive++) {
+            is_there = is_there || is_drawn(lockstep, verb, primitive);
+        }
+        if (is_there) {
+            print_verb(lockstep, verb);
         }
     }
 }
@@ -298,8 +352,9 @@ static void print_difference(struct lockstep *lockstep) {
 
 static void print_text(struct lockstep *lockstep) {
     const unsigned *version = lockstep->version.version;
-    printf("%s %u.%u.%u (tasks in %s) beside %s, programs from %" PRIu64 "\n",
+    printf("%s %u.%u.%u%s%s (tasks in %s) beside %s, programs from %" PRIu64 "\n",
            lockstep->version.implementation, version[0], version[1], version[2],
+           lockstep->twisted[0] != '\0' ? ", Twisted " : "", lockstep->twisted,
            lockstep->is_pure ? "Python" : "C", lockstep->reference.variant.name, lockstep->seed);
     if (lockstep->is_found) {
         print_difference(lockstep);
@@ -324,6 +379,9 @@ static void print_json(struct lockstep *lockstep) {
     bz_json_add_string(root, "implementation", lockstep->version.implementation);
     bz_json_add_string(root, "version", version);
     bz_json_add_string(root, "tasks", lockstep->is_pure ? "python" : "c");
+    if (lockstep->twisted[0] != '\0') {
+        bz_json_add_string(root, "twisted", lockstep->twisted);
+    }
     bz_json_add_string(root, "variant", lockstep->reference.variant.name);
     bz_json_add_hex(root, "seed", lockstep->seed);
     bz_json_add_number(root, "programs", lockstep->programs);
@@ -376,13 +434,16 @@ int bz_command_lockstep(int argc, char **argv) {
         .options = options,
         .target = lockstep,
         .check = check_options,
-        .doc = "Runs drawn programs on a reference in C (asyncio-3.11, asyncio-3.13) and in the "
-               "real interpreter, under the same choices, and compares every step: the handle that "
-               "runs, what happens, the ready queue, the timers, every task, and every waiter of "
-               "every primitive. Shrinks the first difference and shows both sides.\v"
-               "Exit status: 0 no difference; 1 a difference: it is a finding about the reference; "
-               "2 no such interpreter, no Python, or no reference for its version; 4 a window was "
-               "never hit; 5 interrupted; 70 the interpreter died."};
+        .doc =
+            "Runs drawn programs on a reference in C (asyncio-3.11, asyncio-3.13, twisted) and in "
+            "the real interpreter, under the same choices, and compares every step: the handle "
+            "that "
+            "runs, what happens, the ready queue, the timers, every task, and every waiter of "
+            "every primitive. Shrinks the first difference and shows both sides.\v"
+            "Exit status: 0 no difference; 1 a difference: it is a finding about the reference; "
+            "2 no such interpreter, no Python, no reference for its version, or no Twisted; 4 a "
+            "window was never hit, or an operation never returned; 5 interrupted; 70 the "
+            "interpreter died."};
     lockstep->name = argv[0];
     lockstep->programs = PROGRAMS_DEFAULT;
     lockstep->jobs = 1;

@@ -57,10 +57,10 @@ struct bz_future {
          * anything was cancelled. */
         bool (*redirect_cancel)(struct bz_future *future);
     };
-    uint64_t value; /* the result, or details of the exception */
-    uint8_t state;  /* enum bz_future_state */
-    uint8_t status; /* enum bz_status that an await returns once done */
-    bool is_task;   /* the end of a task: cancelling it cancels the task */
+    uint64_t value;     /* the result, or details of the exception */
+    uint8_t state;      /* enum bz_future_state */
+    uint8_t status;     /* enum bz_status that an await returns once done */
+    bool is_task;       /* the end of a task: cancelling it cancels the task */
     bool is_redirected; /* see redirect_cancel */
 };
 

@@ -191,8 +191,7 @@ static enum bz_status wait_in_time(struct bz_world *world, struct wait_for *wait
     return ended != BZ_OK ? ended : status;
 }
 
-enum bz_status bz_script_wait_for(struct bz_world *world, struct bz_task *task,
-                                  uint32_t delay_ns) {
+enum bz_status bz_script_wait_for(struct bz_world *world, struct bz_task *task, uint32_t delay_ns) {
     struct wait_for *wait = bz_world_alloc(world, sizeof *wait);
     if (delay_ns == 0) {
         return time_out(world, wait, task);

@@ -1,5 +1,5 @@
-/* What a script awaits that the runtime itself does not have: asyncio's shield, gather and wait_for.
- * Each is called by a task, and what it leaves behind lies in the arena of the run. */
+/* What a script awaits that the runtime itself does not have: asyncio's shield, gather and
+ * wait_for. Each is called by a task, and what it leaves behind lies in the arena of the run. */
 #ifndef BZ_SCENARIOS_PROGRAM_AWAITS_H
 #define BZ_SCENARIOS_PROGRAM_AWAITS_H
 

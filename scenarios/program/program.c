@@ -37,7 +37,8 @@ static const struct bz_param params[] = {
      255, 0, 255},
     {"ns", "drawn: sleeps and timeouts take 0..ns", 8, 0, BZ_SCRIPT_NS_MAX},
     {"more",
-     "drawn: 1: also the operations of version 2, and shutdowns; 2: also gather, wait-for, conditions "
+     "drawn: 1: also the operations of version 2, and shutdowns; 2: also gather, wait-for, "
+     "conditions "
      "that share a lock, more misuse",
      0, 0, 2},
     {NULL, NULL, 0, 0, 0},
@@ -175,9 +176,9 @@ static enum bz_status wait(struct runner *runner, uint32_t object) {
     case BZ_PRIMITIVE_BARRIER:
         return bz_sut_barrier_wait(&entry->barrier, &index);
     default:
-        return !holds(runner, object)             ? BZ_OK
+        return !holds(runner, object)            ? BZ_OK
                : runner->interpreter->has_stolen ? wait_unjudged(&entry->condition)
-                                                  : bz_sut_condition_wait(&entry->condition);
+                                                 : bz_sut_condition_wait(&entry->condition);
     }
 }
 
@@ -290,10 +291,9 @@ static enum bz_status use(struct runner *runner, const struct bz_script_op *op) 
     case BZ_VERB_TRY_ACQUIRE: /* as people write it: if it is not locked, acquire it */
         return is_locked(runner, op->object) == 1 ? BZ_OK : acquire(runner, op->object, op->number);
     case BZ_VERB_SHIELD:
-        return op->number < runner->root
-                   ? bz_script_shield(runner->interpreter->world,
-                                      runner->interpreter->tasks[op->number])
-                   : BZ_OK;
+        return op->number < runner->root ? bz_script_shield(runner->interpreter->world,
+                                                            runner->interpreter->tasks[op->number])
+                                         : BZ_OK;
     case BZ_VERB_AWAIT: /* of an earlier task: nobody waits in a circle */
         return op->number < runner->root ? bz_task_join(runner->interpreter->tasks[op->number])
                                          : BZ_OK;
@@ -385,8 +385,7 @@ static enum bz_status run_group(struct runner *runner, uint32_t first, uint32_t 
 static struct bz_task *spawn(struct runner *runner, uint32_t index) {
     struct interpreter *interpreter = runner->interpreter;
     uint32_t number = interpreter->script->ops[index].number;
-    return bz_scene_spawn(interpreter->world, "child", number, run_child,
-                          new_child(runner, index));
+    return bz_scene_spawn(interpreter->world, "child", number, run_child, new_child(runner, index));
 }
 
 /* Nobody waits for it. */
@@ -486,8 +485,8 @@ static enum bz_status run_op(struct runner *runner, uint32_t index) {
 /* Statuses after which the program goes on. Some primitives have a deadline of their own. Something
  * stolen is not held any more. */
 static bool is_answer(enum bz_status status, bool is_watched) {
-    return (is_watched && status == BZ_NOT_HELD) || status == BZ_TIMED_OUT || status == BZ_BROKEN || status == BZ_CLOSED ||
-           status == BZ_EMPTY || status == BZ_FULL;
+    return (is_watched && status == BZ_NOT_HELD) || status == BZ_TIMED_OUT || status == BZ_BROKEN ||
+           status == BZ_CLOSED || status == BZ_EMPTY || status == BZ_FULL;
 }
 
 /* First the operations behind it in the list; then those inside, however the others ended. */

@@ -222,11 +222,8 @@ static bool read_object(struct reader *reader, const struct bz_json *json, uint3
     }
     const struct bz_script_kind *kind = &bz_script_kinds[object->primitive];
     const char *lock = object->primitive == BZ_PRIMITIVE_CONDITION ? "lock" : NULL;
-    const char *keys[] = {"name",
-                          "kind",
-                          kind->number != NULL ? kind->number : lock,
-                          kind->has_order ? "order" : NULL,
-                          NULL};
+    const char *keys[] = {"name", "kind", kind->number != NULL ? kind->number : lock,
+                          kind->has_order ? "order" : NULL, NULL};
     if (!knows_all(reader, json, keys) ||
         (kind->number != NULL && !read_number(reader, json, kind->number, kind->least, kind->most,
                                               true, &object->number)) ||

@@ -145,7 +145,8 @@ struct bz_script {
     uint32_t object_count;
     uint32_t task_count;
     uint32_t op_count;
-    uint32_t child_count; /* of groups and gathers, or spawned; their tasks are child-1, child-2, ... */
+    uint32_t
+        child_count; /* of groups and gathers, or spawned; their tasks are child-1, child-2, ... */
     struct bz_script_object objects[BZ_SCRIPT_OBJECTS_MAX];
     struct bz_script_task tasks[BZ_SCRIPT_TASKS_MAX];
     struct bz_script_op ops[BZ_SCRIPT_OPS_MAX];

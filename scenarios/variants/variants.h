@@ -39,8 +39,8 @@ void bz_asyncio_put(struct bz_asyncio_text *text, const char *format, va_list ar
  * cancelled. tools/python/lockstep/player.py prints those of the real one in the same way. */
 void bz_asyncio_print(struct bz_asyncio_text *text, enum bz_primitive primitive, void *instance);
 
-/* The same for an instance of twisted, as deferreds.py beside the player prints it: tokens or items,
- * and how many Deferreds wait. */
+/* The same for an instance of twisted, as deferreds.py beside the player prints it: tokens or
+ * items, and how many Deferreds wait. */
 void bz_twisted_print(struct bz_asyncio_text *text, enum bz_primitive primitive, void *instance);
 
 #endif

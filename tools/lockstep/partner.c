@@ -204,16 +204,12 @@ bool bz_partner_ask_twisted(const char *python, char *version, size_t bytes, cha
 }
 
 /* Twisted lies where -S would hide it. */
-bool bz_partner_start(struct bz_partner *partner, const char *python, bool is_pure,
-                      bool is_twisted, char *error) {
+bool bz_partner_start(struct bz_partner *partner, const char *python, bool is_pure, bool is_twisted,
+                      char *error) {
     const char *task = is_pure ? "--py-task" : "--c-task";
     const char *const plain[] = {python, "-I", "-S", "-c", script(), task, NULL};
-    const char *const twisted[] = {python,
-                                   "-I",
-                                   "-c",
-                                   script(),
-                                   task,
-                                   bz_embedded_text(bz_lockstep_scripts, "deferreds.py"),
-                                   NULL};
+    const char *const twisted[] = {
+        python, "-I", "-c", script(), task, bz_embedded_text(bz_lockstep_scripts, "deferreds.py"),
+        NULL};
     return start(partner, is_twisted ? twisted : plain, false, error);
 }

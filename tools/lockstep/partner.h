@@ -41,8 +41,8 @@ bool bz_partner_ask_twisted(const char *python, char *version, size_t bytes, cha
 
 /* Starts the player. `is_pure`: tasks and futures are those in Python, not those in C;
  * `is_twisted`: the primitives are Twisted's. False with a message. */
-bool bz_partner_start(struct bz_partner *partner, const char *python, bool is_pure,
-                      bool is_twisted, char *error);
+bool bz_partner_start(struct bz_partner *partner, const char *python, bool is_pure, bool is_twisted,
+                      char *error);
 
 /* Sends a program and its run; false if the interpreter has ended. The answers come in the same
  * order; at most a few may be due, or both sides wait for ever. */

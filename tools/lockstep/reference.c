@@ -80,9 +80,7 @@ static const struct rule rules[] = {
     {"timers", offsetof(struct bz_rules, timers), {"by-arming", "by-heapq"}},
     {"uncancel", offsetof(struct bz_rules, uncancel), {"clears", "counts"}},
     {"group", offsetof(struct bz_rules, group), {"rearms", "loses"}},
-    {"timeout",
-     offsetof(struct bz_rules, timeout),
-     {"less-undelivered", "at-entry", "from-zero"}},
+    {"timeout", offsetof(struct bz_rules, timeout), {"less-undelivered", "at-entry", "from-zero"}},
     {"children", offsetof(struct bz_rules, children), {"by-age", "by-choice"}},
     {"wait-for", offsetof(struct bz_rules, wait_for), {"in-place", "by-task"}},
 };
@@ -113,9 +111,9 @@ bool bz_reference_set_rule(struct bz_reference *reference, const char *text, cha
                                      "'%.40s' is no rule of a runtime: there are", text);
     for (size_t index = 0; index < RULE_COUNT; index++) {
         const struct rule *rule = &rules[index];
-        length += (size_t)snprintf(error + length, BZ_PARTNER_ERROR_BYTES - length, "%s %s=%s|%s",
-                                   index == 0 ? "" : ",", rule->name, rule->values[0],
-                                   rule->values[1]);
+        length +=
+            (size_t)snprintf(error + length, BZ_PARTNER_ERROR_BYTES - length, "%s %s=%s|%s",
+                             index == 0 ? "" : ",", rule->name, rule->values[0], rule->values[1]);
         if (rule->values[2] != NULL) {
             length += (size_t)snprintf(error + length, BZ_PARTNER_ERROR_BYTES - length, "|%s",
                                        rule->values[2]);

@@ -29,7 +29,7 @@ struct bz_side {
     struct bz_script_watch returns;
     struct bz_scenario_args args;
     struct bz_run_stats stats;
-    uint64_t verbs[BZ_VERB_COUNT];
+    struct bz_verb_counts verbs;
     void *state; /* of the scenario, in a run */
     FILE *out;
     char *text;
@@ -113,7 +113,10 @@ static void on_return(void *context, uint32_t op, enum bz_status status, int64_t
     if (value >= 0) {
         fprintf(side->events, "=%" PRIi64, value);
     }
-    side->verbs[side->pair->script.ops[op].verb]++;
+    const struct bz_script_op *entry = &side->pair->script.ops[op];
+    bool has_object = bz_script_verbs[entry->verb].primitives != 0;
+    uint8_t primitive = side->pair->script.objects[entry->object].primitive;
+    side->verbs.counts[entry->verb][has_object ? primitive : 0]++;
 }
 
 /* --- the state -------------------------------------------------------------------------------- */
@@ -325,8 +328,8 @@ const struct bz_run_stats *bz_side_stats(struct bz_side *side) {
     return &side->stats;
 }
 
-const uint64_t *bz_side_verbs(const struct bz_side *side) {
-    return side->verbs;
+const struct bz_verb_counts *bz_side_verbs(const struct bz_side *side) {
+    return &side->verbs;
 }
 
 struct bz_side *bz_side_new(const struct bz_variant *variant, bool is_twisted) {
@@ -347,10 +350,10 @@ struct bz_side *bz_side_new(const struct bz_variant *variant, bool is_twisted) {
     side->events =
         bz_lack_check(open_memstream(&side->events_text, &side->events_length), "a text");
     side->sink.event = on_event;
-    side->returns = (struct bz_script_watch){
-        .returned = on_return,
-        .break_barrier = is_twisted ? NULL : bz_asyncio_break_barrier,
-        .context = side};
+    side->returns =
+        (struct bz_script_watch){.returned = on_return,
+                                 .break_barrier = is_twisted ? NULL : bz_asyncio_break_barrier,
+                                 .context = side};
     side->watch = (struct bz_world_watch){
         .before_step = before_step, .after_last = after_last, .context = side};
     side->args.file_digest = 1; /* the program is not drawn in the run */

@@ -33,7 +33,10 @@ const char *bz_side_play(struct bz_side *side, struct bz_pair *pair, size_t *len
 /* Cancels that struck so far, by operation and window. */
 const struct bz_run_stats *bz_side_stats(struct bz_side *side);
 
-/* Operations that returned so far, by verb. */
-const uint64_t *bz_side_verbs(const struct bz_side *side);
+/* Operations that returned so far, by verb and primitive; those without an object are at 0. */
+struct bz_verb_counts {
+    uint64_t counts[BZ_VERB_COUNT][BZ_SCRIPT_PRIMITIVES];
+};
+const struct bz_verb_counts *bz_side_verbs(const struct bz_side *side);
 
 #endif

@@ -166,6 +166,7 @@ class Loop(asyncio.AbstractEventLoop):
         task.player = self.player
         task.number = number
         task.steps = 0
+        task.ended = None  # how its state is shown once it is done, and changes no more
         self.tasks[number] = task
         self.player.happens("s%d" % number)
         if context is not None:
@@ -288,35 +289,38 @@ class Item:
 
 
 def states(waiters):
+    if not waiters:
+        return ""
     return "".join(["C" if waiter.cancelled() else "R" if waiter.done() else "P"
-                    for waiter in waiters or ()])
+                    for waiter in waiters])
 
 
 def show_lock(lock):
-    return "%d[%s]" % (lock._locked, states(lock._waiters))
+    return f"{lock._locked:d}[{states(lock._waiters)}]"
 
 
 def show_semaphore(semaphore):
-    return "%d,%d[%s]" % (semaphore.locked(), semaphore._value, states(semaphore._waiters))
+    return f"{semaphore.locked():d},{semaphore._value}[{states(semaphore._waiters)}]"
 
 
 def show_event(event):
-    return "%d[%s]" % (event.is_set(), states(event._waiters))
+    return f"{event.is_set():d}[{states(event._waiters)}]"
 
 
 def show_condition(condition):
-    return show_lock(condition._lock) + "[%s]" % states(condition._waiters)
+    lock = condition._lock
+    return f"{lock._locked:d}[{states(lock._waiters)}][{states(condition._waiters)}]"
 
 
 def show_barrier(barrier):
-    return "%d,%s,%s" % (barrier._count, barrier._state.value, show_condition(barrier._cond))
+    return f"{barrier._count},{barrier._state.value},{show_condition(barrier._cond)}"
 
 
 def show_queue(queue):
-    return "%d,%d[%s][%s][%s][%s]" % (
-        queue._unfinished_tasks, getattr(queue, "_is_shutdown", False),
-        " ".join([str(item.value) for item in queue._queue]), states(queue._getters),
-        states(queue._putters), states(queue._finished._waiters))
+    items = " ".join([str(item.value) for item in queue._queue])
+    return (f"{queue._unfinished_tasks},{getattr(queue, '_is_shutdown', 0):d}[{items}]"
+            f"[{states(queue._getters)}][{states(queue._putters)}]"
+            f"[{states(queue._finished._waiters)}]")
 
 
 make_deferred = None  # of deferreds.py, if that is there
@@ -695,16 +699,21 @@ class Player:
     def state(self):
         """The ready queue, the timers, the tasks, the objects; parts between bars."""
         loop = self.loop
-        timers = ["%d:%s" % (timer.when, "-" if timer.is_cancelled else timer.name)
-                  for timer in loop.timers]
+        timers = " ".join([f"{timer.when}:{'-' if timer.is_cancelled else timer.name}"
+                           for timer in loop.timers]) if loop.timers else ""
         tasks = []
         for task in loop.tasks.values():
-            letter = "P" if not task.done() else {"ok": "D", "cancelled": "X"}.get(
-                outcome(task), "F")
-            mark = "m" if letter == "P" and task._must_cancel else ""
-            tasks.append("%d%s%d%s" % (task.number, letter, task.cancelling(), mark))
-        return "|".join((loop.names(), " ".join(timers), " ".join(tasks),
-                         " ".join([show(it) for it, show in self.shown])))
+            text = task.ended
+            if text is None:
+                requests = task.cancelling()
+                if task.done():
+                    letter = {"ok": "D", "cancelled": "X"}.get(outcome(task), "F")
+                    text = task.ended = f"{task.number}{letter}{requests}"
+                else:
+                    text = f"{task.number}P{requests}{'m' if task._must_cancel else ''}"
+            tasks.append(text)
+        objects = " ".join([show(it) for it, show in self.shown])
+        return f"{loop.names()}|{timers}|{' '.join(tasks)}|{objects}"
 
     def check(self, events, state):
         happened = " ".join(self.events)
@@ -773,7 +782,7 @@ def serve(task_type):
             print(json.dumps({"program": int(number), "step": step, "what": what, "c": theirs,
                               "python": ours}), flush=True)
         programs += 1
-        if programs % 64 == 0:
+        if programs % 256 == 0:
             gc.collect()
 
 
