@@ -122,3 +122,7 @@ enum bz_status bz_future_await_as(struct bz_future *future, enum bz_wait wait) {
 enum bz_status bz_future_await(struct bz_future *future) {
     return bz_future_await_as(future, BZ_WAIT_FUTURE);
 }
+
+enum bz_status bz_future_join(struct bz_future *future) {
+    return bz_future_await_as(future, BZ_WAIT_JOIN);
+}

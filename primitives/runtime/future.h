@@ -95,6 +95,10 @@ bool bz_future_remove_callback(struct bz_callback *callback);
  * the future may hold a result that nobody fetches. Must be called from a task of the same loop. */
 enum bz_status bz_future_await(struct bz_future *future) BZ_MUST_USE;
 
+/* The same for a future that is redirected. As in bz_task_join(), what a cancel comes to is the
+ * matter of those to whom it goes. */
+enum bz_status bz_future_join(struct bz_future *future) BZ_MUST_USE;
+
 BZ_END_DECLS
 
 #endif

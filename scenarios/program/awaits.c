@@ -132,7 +132,7 @@ enum bz_status bz_script_gather(struct bz_world *world, struct bz_task *const *t
             return BZ_NO_MEMORY;
         }
     }
-    return bz_future_await(&gather->outer);
+    return bz_future_join(&gather->outer);
 }
 
 /* --- wait_for --------------------------------------------------------------------------------- */

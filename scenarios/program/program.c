@@ -537,9 +537,12 @@ static enum bz_status init_condition(struct object *entry, struct bz_world *worl
     if (status != BZ_OK || lock == NULL) {
         return status;
     }
+    if (!bz_asyncio_shares_locks(world->variant)) {
+        return BZ_INVALID_ARGUMENT;
+    }
     entry->condition.judged.lock = lock->condition.judged.lock;
-    return bz_asyncio_share_lock(world->variant, entry->condition.instance,
-                                 lock->condition.instance);
+    bz_asyncio_share_lock(entry->condition.instance, lock->condition.instance);
+    return BZ_OK;
 }
 
 static enum bz_status init_object(struct object *entry, struct bz_world *world,

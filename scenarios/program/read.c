@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "scenarios/program/script.h"
+#include "scenarios/variants/variants.h"
 #include "sim/run/catalog.h"
 #include "traces/json.h"
 #include "traces/text.h"
@@ -200,6 +201,10 @@ static bool read_lock(struct reader *reader, const struct bz_json *json, uint32_
     }
     if (!reader->is_version_2) {
         return fail(reader, "this needs \"format\": \"%s\"", BZ_SCRIPT_FORMAT_2);
+    }
+    if (!bz_asyncio_shares_locks(reader->variant)) {
+        return fail(reader, "\"lock\": in variant '%s' every condition has a lock of its own",
+                    reader->variant->name);
     }
     if (!read_word(reader, json, "lock", names, number, &found)) {
         return false;

@@ -66,6 +66,10 @@ static const char newer[] =
     "{\"op\": \"misuse\", \"object\": \"lock\"},"
     "{\"op\": \"shield\", \"task\": \"a\"},"
     "{\"op\": \"spawn\", \"ops\": [{\"op\": \"yield\"}]},"
+    "{\"op\": \"gather\", \"tasks\": [[], [{\"op\": \"fail\"}]]},"
+    "{\"op\": \"gather-all\", \"tasks\": []}, {\"op\": \"steal\", \"object\": \"lock\"},"
+    "{\"op\": \"wait-for\", \"ns\": 3, \"ops\": [{\"op\": \"yield\"}]},"
+    "{\"op\": \"misuse\", \"object\": \"jobs\"},"
     "{\"op\": \"group\", \"tasks\": [[]], \"ops\": [{\"op\": \"yield\"}, {\"op\": \"fail\"}]},"
     "{\"op\": \"yield\"}]}]}";
 
@@ -136,7 +140,7 @@ Test(program, version_2_survives_writing_and_reading) {
     char error[BZ_ERROR_BYTES] = "";
     bool is_used[BZ_VERB_COUNT] = {false};
     cr_assert(read_script(&first, newer, error, sizeof error), "%s", error);
-    cr_assert(eq(u32, first.child_count, 2));
+    cr_assert(eq(u32, first.child_count, 5));
     for (uint32_t index = 0; index < first.op_count; index++) {
         is_used[first.ops[index].verb] = true;
     }
@@ -147,6 +151,35 @@ Test(program, version_2_survives_writing_and_reading) {
     cr_assert(strstr(text, BZ_SCRIPT_FORMAT_2) != NULL);
     cr_assert(read_script(&second, text, error, sizeof error), "%s", error);
     cr_assert(eq(int, memcmp(&first, &second, sizeof first), 0));
+}
+
+#define TWO_CONDITIONS(lock)                                                                       \
+    "{\"format\": \"buzzer-program/2\", \"objects\": ["                                            \
+    "{\"name\": \"c\", \"kind\": \"condition\"},"                                                  \
+    "{\"name\": \"d\", \"kind\": \"condition\", \"lock\": \"" lock "\"}],"                         \
+    "\"tasks\": [{\"name\": \"t\", \"ops\": []}]}"
+
+Test(program, conditions_share_a_lock_where_the_variant_has_that) {
+    static struct bz_script first;
+    static struct bz_script second;
+    static char text[BZ_FILE_BYTES_MAX];
+    char error[BZ_ERROR_BYTES] = "";
+    const char *file = TWO_CONDITIONS("c");
+    cr_assert(not(read_script(&first, file, error, sizeof error)));
+    cr_assert(strstr(error, "a lock of its own") != NULL, "%s", error);
+    memset(&first, 0, sizeof first);
+    cr_assert(bz_script_read(&first, &bz_variant_asyncio_313, file, strlen(file), "x.json", error,
+                             sizeof error));
+    cr_assert(eq(u32, bz_script_lock_of(&first, 1), 0));
+    size_t length = bz_script_print(&first, text, sizeof text);
+    cr_assert(bz_script_read(&second, &bz_variant_asyncio_313, text, length, "x.json", error,
+                             sizeof error));
+    cr_assert(eq(int, memcmp(&first, &second, sizeof first), 0), "%s", text);
+    file = TWO_CONDITIONS("d");
+    memset(&first, 0, sizeof first);
+    cr_assert(not(bz_script_read(&first, &bz_variant_asyncio_313, file, strlen(file), "x.json",
+                                 error, sizeof error)));
+    cr_assert(strstr(error, "objects[1]: \"lock\": there is no 'd'") != NULL, "%s", error);
 }
 
 Test(program, what_does_not_fit_is_cut_and_measured) {

@@ -272,14 +272,12 @@ static bool condition_locked(void *instance) {
     return ((struct condition *)instance)->lock->is_locked;
 }
 
-enum bz_status bz_asyncio_share_lock(const struct bz_variant *variant, void *instance,
-                                     void *other) {
-    struct condition *condition = instance;
-    if (variant->condition->acquire != condition_acquire) {
-        return BZ_INVALID_ARGUMENT;
-    }
-    condition->lock = ((struct condition *)other)->lock;
-    return BZ_OK;
+bool bz_asyncio_shares_locks(const struct bz_variant *variant) {
+    return variant->condition != NULL && variant->condition->acquire == condition_acquire;
+}
+
+void bz_asyncio_share_lock(void *instance, void *other) {
+    ((struct condition *)instance)->lock = ((struct condition *)other)->lock;
 }
 
 /* Acquires the lock again. Cancels that strike meanwhile are remembered as one; each costs the task

@@ -19,9 +19,10 @@ extern const struct bz_deferred_ops bz_twisted_deferred_ops;
  * five frames, so the limit of 1000 frames fails in the callback of the 200th waiter. */
 #define BZ_TWISTED_NESTING_MAX 199u
 
-/* asyncio.Condition(lock): right after its init, the condition takes the lock of another one, with
- * all its waiters. BZ_INVALID_ARGUMENT: not in this variant. */
-enum bz_status bz_asyncio_share_lock(const struct bz_variant *variant, void *instance, void *other);
+/* asyncio.Condition(lock), in the variants asyncio-3.x alone: right after its init, a condition
+ * takes the lock of another one. */
+bool bz_asyncio_shares_locks(const struct bz_variant *variant);
+void bz_asyncio_share_lock(void *instance, void *other);
 
 /* Barrier.abort() and .reset() of asyncio-3.x, which may wait: for the lock of its condition. */
 enum bz_status bz_asyncio_break_barrier(void *instance, bool is_reset);
