@@ -167,7 +167,9 @@ static bool ask(const char *const *arguments, char *line, size_t bytes, char *er
 /* First what any program understands: a shell would take the script for one of its own. */
 bool bz_partner_ask(const char *python, struct bz_python *answer, char *error) {
     const char *const version[] = {python, "--version", NULL};
-    const char *const hello[] = {python, "-I", "-S", "-c", script(), "--hello", NULL};
+    static const char *const print =
+        "import sys; print(sys.implementation.name, *sys.version_info[:3])";
+    const char *const hello[] = {python, "-I", "-S", "-c", print, "--hello", NULL};
     char line[128] = "";
     if (!ask(version, line, sizeof line, error)) {
         return false;
@@ -182,7 +184,7 @@ bool bz_partner_ask(const char *python, struct bz_python *answer, char *error) {
     unsigned *numbers = answer->version;
     if (sscanf(line, "%31s %u %u %u", answer->implementation, &numbers[0], &numbers[1],
                &numbers[2]) != 4) {
-        snprintf(error, BZ_PARTNER_ERROR_BYTES, "'%s' does not run the player of lock-step",
+        snprintf(error, BZ_PARTNER_ERROR_BYTES, "'%s' does not run what -c says, as Python does",
                  python);
         return false;
     }

@@ -787,11 +787,7 @@ def serve(task_type):
 
 
 def main(argv):
-    """--hello says which interpreter this is; --c-task or --py-task plays. Behind these: the text
-    of deferreds.py."""
-    if argv[1:] == ["--hello"]:
-        print("%s %d %d %d" % (sys.implementation.name, *sys.version_info[:3]))
-        return
+    """--c-task or --py-task; behind that, for Twisted, the text of deferreds.py."""
     gc.disable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the C side ends this process
     if len(argv) > 2:
