@@ -105,7 +105,7 @@ static enum bz_status task_acquire(void *instance) {
     enum bz_status status = await(&tokens->waiting, &waiter);
     tokens->promised -= bz_waiter_was_woken(&waiter);
     if (status != BZ_OK && bz_waiter_was_woken(&waiter)) {
-        tokens_release(tokens); /* it is ours: never refused */
+        tokens_release(tokens); /* refused only if others have released it */
     }
     return status;
 }

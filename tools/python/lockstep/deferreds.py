@@ -50,7 +50,7 @@ class Permits:
             await answer
         except asyncio.CancelledError:  # noqa: F821
             if answer.was_fired():
-                self.real.release()
+                give_back(self)  # noqa: F821  (refused only if others have released it)
             raise
 
     def release(self):
