@@ -501,6 +501,68 @@ Test(program, a_timeout_gives_back_what_was_acquired_inside) {
     leave_folder(&folder);
 }
 
+/* Runs one task `t` without a cancel. Returns when its last step was, and whether a task "child-1"
+ * was there. */
+static uint64_t end_of(const struct bz_variant *variant, const char *text, bool *has_child) {
+    struct folder folder = enter_folder();
+    char error[BZ_ERROR_BYTES] = "";
+    struct bz_program program = new_program(variant);
+    struct bz_replay_report report;
+    struct bz_trace trace;
+    uint64_t last_ns = UINT64_MAX;
+    write_file(text);
+    cr_assert(bz_program_set(&program, "file", "x.json", error, sizeof error), "%s", error);
+    program.strategy = &bz_strategy_fifo;
+    program.cancel_windows = BZ_WINDOWS_NONE;
+    bz_trace_init(&trace);
+    cr_assert(bz_record(&program, 0, &trace, &report));
+    cr_assert(eq(ptr, (void *)report.violation.oracle, NULL));
+    *has_child = false;
+    for (size_t index = 0; index < trace.event_count; index++) {
+        const struct bz_trace_event *event = &trace.events[index];
+        const char *task = event->task != NULL ? event->task : ""; /* none: the loop */
+        bool is_step = strcmp(task, "t") == 0 && strcmp(event->event, "resume") == 0;
+        last_ns = is_step ? event->time_ns : last_ns;
+        *has_child |= strcmp(task, "child-1") == 0;
+    }
+    bz_trace_fini(&trace);
+    leave_folder(&folder);
+    return last_ns;
+}
+
+#define NEW_FILE_OF(ops)                                                                           \
+    "{\"format\": \"buzzer-program/2\", \"objects\": [], \"tasks\": [" TASK(ops) "]}"
+#define CHILDREN                                                                                   \
+    "\"tasks\": [[{\"op\": \"sleep\", \"ns\": 2}, {\"op\": \"fail\"}], [{\"op\": \"sleep\", "      \
+    "\"ns\": 9}]]"
+
+/* A gather ends with the first child that fails, a gather-all with the last. */
+Test(program, a_gather_ends_with_the_first_failure) {
+    bool has_child;
+    cr_assert(eq(
+        u64,
+        end_of(&bz_variant_buzzer, NEW_FILE_OF("{\"op\": \"gather\", " CHILDREN "}"), &has_child),
+        2));
+    cr_assert(has_child);
+    cr_assert(eq(u64,
+                 end_of(&bz_variant_buzzer, NEW_FILE_OF("{\"op\": \"gather-all\", " CHILDREN "}"),
+                        &has_child),
+                 9));
+}
+
+/* The rule of the runtime; a timeout that has expired goes on. */
+Test(program, wait_for_runs_a_task_in_asyncio_311_alone) {
+    static const char text[] = NEW_FILE_OF("{\"op\": \"wait-for\", \"ns\": 3, \"ops\": ["
+                                           "{\"op\": \"sleep\", \"ns\": 7}]}");
+    const struct bz_variant *const variants[] = {&bz_variant_asyncio_311, &bz_variant_asyncio_313,
+                                                 &bz_variant_buzzer};
+    for (int index = 0; index < 3; index++) {
+        bool has_child;
+        cr_assert(eq(u64, end_of(variants[index], text, &has_child), 3));
+        cr_assert(eq(int, has_child, index == 0));
+    }
+}
+
 Test(program, drawn_ones_are_silent_on_what_ships) {
     for (uint32_t index = 0; index < bz_scenario_program.primitive_count; index++) {
         for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
