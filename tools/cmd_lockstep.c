@@ -233,22 +233,36 @@ static const uint32_t demanded[BZ_OP_COUNT] = {
     [BZ_OP_GET] = HIT(WAITING) | HIT(WOKEN) | HIT(CANCELLING),
 };
 
-static uint32_t missed_windows(const struct lockstep *lockstep, bool is_printed) {
+/* Where what was never hit is told: printed, in a list, or only counted. */
+struct missed {
+    uint32_t count;
+    bool is_printed;
+    struct bz_json *list;
+};
+
+static void miss(struct missed *missed, const char *text) {
+    missed->count++;
+    if (missed->is_printed) {
+        printf("never hit: %s\n", text);
+    }
+    if (missed->list != NULL) {
+        bz_json_append_string(missed->list, text);
+    }
+}
+
+static void find_missed_windows(const struct lockstep *lockstep, struct missed *missed) {
     const struct bz_run_stats *stats = bz_side_stats(lockstep->side);
-    uint32_t count = 0;
+    char text[80];
     for (uint32_t op = 0; op < BZ_OP_COUNT; op++) {
         bool is_there = op != BZ_OP_WAIT || lockstep->reference.variant.event != NULL;
         for (uint32_t window = 0; window < BZ_WINDOW_COUNT; window++) {
-            bool is_missed =
-                is_there && (demanded[op] >> window & 1u) != 0 && stats->windows[op][window] == 0;
-            count += is_missed;
-            if (is_missed && is_printed) {
-                printf("never hit: %s in window %s\n", bz_op_name((enum bz_op)op),
-                       bz_window_name((enum bz_window)window));
+            if (is_there && (demanded[op] >> window & 1u) != 0 && stats->windows[op][window] == 0) {
+                snprintf(text, sizeof text, "%s in window %s", bz_op_name((enum bz_op)op),
+                         bz_window_name((enum bz_window)window));
+                miss(missed, text);
             }
         }
     }
-    return count;
 }
 
 /* Whether drawn programs have the verb, of objects of that kind. */
@@ -261,27 +275,28 @@ static bool is_drawn(const struct lockstep *lockstep, uint32_t verb, uint32_t pr
            bz_variant_offers(&lockstep->reference.variant, (enum bz_primitive)primitive);
 }
 
-static uint32_t missed_verbs(const struct lockstep *lockstep, bool is_printed) {
+static void find_missed_verbs(const struct lockstep *lockstep, struct missed *missed) {
     const struct bz_verb_counts *verbs = bz_side_verbs(lockstep->side);
-    uint32_t count = 0;
+    char text[80];
     for (uint32_t verb = 0; verb < BZ_VERB_COUNT; verb++) {
+        bool has_object = bz_script_verbs[verb].primitives != 0;
         for (uint32_t primitive = 0; primitive < BZ_SCRIPT_PRIMITIVES; primitive++) {
-            bool is_missed =
-                is_drawn(lockstep, verb, primitive) && verbs->counts[verb][primitive] == 0;
-            bool has_object = bz_script_verbs[verb].primitives != 0;
-            count += is_missed;
-            if (is_missed && is_printed) {
-                printf("never returned: %s%s%s\n", bz_script_verbs[verb].name,
-                       has_object ? " of " : "",
-                       has_object ? bz_primitive_name((enum bz_primitive)primitive) : "");
+            if (is_drawn(lockstep, verb, primitive) && verbs->counts[verb][primitive] == 0) {
+                snprintf(text, sizeof text, "return of %s%s%s", bz_script_verbs[verb].name,
+                         has_object ? " of " : "",
+                         has_object ? bz_primitive_name((enum bz_primitive)primitive) : "");
+                miss(missed, text);
             }
         }
     }
-    return count;
 }
 
-static uint32_t missed(const struct lockstep *lockstep, bool is_printed) {
-    return missed_windows(lockstep, is_printed) + missed_verbs(lockstep, is_printed);
+static uint32_t find_missed(const struct lockstep *lockstep, bool is_printed,
+                            struct bz_json *list) {
+    struct missed missed = {.is_printed = is_printed, .list = list};
+    find_missed_windows(lockstep, &missed);
+    find_missed_verbs(lockstep, &missed);
+    return missed.count;
 }
 
 static void print_verb(const struct lockstep *lockstep, uint32_t verb) {
@@ -366,7 +381,7 @@ static void print_text(struct lockstep *lockstep) {
         print_verbs(lockstep);
     }
     if (lockstep->is_complete) {
-        (void)missed(lockstep, true);
+        (void)find_missed(lockstep, true, NULL);
     }
 }
 
@@ -388,6 +403,7 @@ static void print_json(struct lockstep *lockstep) {
     bz_json_add_number(root, "same", lockstep->same);
     bz_json_add_decimal(root, "seconds", lockstep->seconds);
     bz_json_add_windows(root, bz_side_stats(lockstep->side));
+    (void)find_missed(lockstep, false, bz_json_add_array(root, "never_hit"));
     struct bz_json *differences = bz_json_add_array(root, "differences");
     if (lockstep->is_found) {
         char error[BZ_ERROR_BYTES];
@@ -425,7 +441,8 @@ static int finish(struct lockstep *lockstep) {
     if (lockstep->is_interrupted) {
         return BZ_EXIT_INTERRUPTED;
     }
-    return lockstep->is_complete && missed(lockstep, false) > 0 ? BZ_EXIT_UNPROVED : BZ_EXIT_OK;
+    return lockstep->is_complete && find_missed(lockstep, false, NULL) > 0 ? BZ_EXIT_UNPROVED
+                                                                           : BZ_EXIT_OK;
 }
 
 int bz_command_lockstep(int argc, char **argv) {
