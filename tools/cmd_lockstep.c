@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/variants/variants.h"
 #include "tools/cli.h"
 #include "tools/lockstep/partner.h"
+#include "tools/lockstep/reference.h"
 #include "tools/lockstep/side.h"
 #include "tools/lockstep/smaller.h"
 #include "tools/options.h"
@@ -20,23 +20,26 @@
 
 #define PROGRAMS_DEFAULT 20000u
 #define PROGRAMS_MAX UINT64_C(1000000000000)
-#define DUE_MAX 16u /* answers that the interpreter owes */
+#define DUE_MAX 16u /* answers that an interpreter owes */
+#define JOBS_MAX 64u
 
 struct lockstep {
     const char *name; /* for messages */
     const char *python;
     const char *variant_name;
+    const char *rule;
     uint64_t programs;
     uint64_t seed;
+    uint32_t jobs;
     bool is_pure;     /* tasks in Python */
     bool is_complete; /* every window of every operation must be hit */
     bool is_json;
     bool is_quiet;
     struct bz_python version;
-    struct bz_rules rules;
-    struct bz_variant variant;
+    char twisted[32]; /* its version; empty: it is not asked for */
+    struct bz_reference reference;
     struct bz_side *side;
-    struct bz_partner partner;
+    struct bz_partner *partners; /* one for each job; they take turns */
     struct bz_progress progress;
     uint64_t same;
     bool is_interrupted;
@@ -56,12 +59,17 @@ static const struct bz_option options[] = {
      offsetof(struct lockstep, programs), .is_once = true, .least = 1, .most = PROGRAMS_MAX},
     {"seed", "S", "Number of the first program (0)", BZ_OPTION_NUMBER,
      offsetof(struct lockstep, seed), .is_once = true, .most = UINT64_MAX},
-    {"variant", "V", "The reference (that of the interpreter's version)", BZ_OPTION_TEXT,
-     offsetof(struct lockstep, variant_name), .is_once = true},
-    {"py-task", NULL, "Tasks are asyncio's in Python, not those in C", BZ_OPTION_FLAG,
+    {"jobs", "N", "Interpreters at a time; results do not depend on it (1)", BZ_OPTION_NUMBER32,
+     offsetof(struct lockstep, jobs), .is_once = true, .least = 1, .most = JOBS_MAX},
+    {"variant", "V", "The reference (that of the interpreter's version), or twisted",
+     BZ_OPTION_TEXT, offsetof(struct lockstep, variant_name), .is_once = true},
+    {"rule", "NAME=VALUE", "The reference with another rule of its runtime: a planted fault",
+     BZ_OPTION_TEXT, offsetof(struct lockstep, rule), .is_once = true},
+    {"py-task", NULL, "Tasks and futures are asyncio's in Python, not those in C", BZ_OPTION_FLAG,
      offsetof(struct lockstep, is_pure)},
     {"require-windows", NULL,
-     "Fail with 4 unless a cancel has struck every operation in every window that it has",
+     "Fail with 4 unless a cancel has struck every operation in every window that it has, and "
+     "every operation has returned, with every kind of object that it has",
      BZ_OPTION_FLAG, offsetof(struct lockstep, is_complete)},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct lockstep, is_json)},
     {"quiet", NULL, "No progress, and no table", BZ_OPTION_FLAG,
@@ -76,41 +84,14 @@ static void check_options(struct argp_state *state, void *target) {
     }
 }
 
-/* --- the reference ---------------------------------------------------------------------------- */
+/* --- begin and end ---------------------------------------------------------------------------- */
 
-static bool is_before(const struct lockstep *lockstep, unsigned minor, unsigned micro) {
-    const unsigned *version = lockstep->version.version;
-    return version[1] < minor || (version[1] == minor && version[2] < micro);
-}
-
-/* The variant, with the rules of the very version. */
-static int choose_reference(struct lockstep *lockstep) {
-    const struct bz_variant *reference =
-        is_before(lockstep, 13, 0) ? &bz_variant_asyncio_311 : &bz_variant_asyncio_313;
-    const char *wanted = lockstep->variant_name;
-    if (strcmp(lockstep->version.implementation, "cpython") != 0 || is_before(lockstep, 11, 0)) {
-        return bz_cli_fail(lockstep->name, BZ_EXIT_USAGE,
-                           "no reference for %s %u.%u: there are asyncio-3.11 (CPython 3.11, 3.12) "
-                           "and asyncio-3.13 (3.13 and later)",
-                           lockstep->version.implementation, lockstep->version.version[0],
-                           lockstep->version.version[1]);
+/* The first ones. */
+static void stop(struct lockstep *lockstep, uint32_t count) {
+    for (uint32_t job = 0; job < count; job++) {
+        bz_partner_stop(&lockstep->partners[job]);
     }
-    if (wanted != NULL) {
-        reference = strcmp(wanted, "asyncio-3.11") == 0   ? &bz_variant_asyncio_311
-                    : strcmp(wanted, "asyncio-3.13") == 0 ? &bz_variant_asyncio_313
-                                                          : NULL;
-    }
-    if (reference == NULL) {
-        return bz_cli_fail(lockstep->name, BZ_EXIT_USAGE,
-                           "'%s' is no reference: there are asyncio-3.11 and asyncio-3.13", wanted);
-    }
-    lockstep->rules = *reference->rules;
-    if (wanted == NULL && is_before(lockstep, 11, 3)) {
-        lockstep->rules.timeout = BZ_TIMEOUT_FROM_ZERO;
-    }
-    lockstep->variant = *reference;
-    lockstep->variant.rules = &lockstep->rules;
-    return BZ_EXIT_OK;
+    free(lockstep->partners);
 }
 
 static int begin(struct lockstep *lockstep) {
@@ -118,33 +99,54 @@ static int begin(struct lockstep *lockstep) {
     if (!bz_partner_ask(lockstep->python, &lockstep->version, error)) {
         return bz_cli_fail(lockstep->name, BZ_EXIT_USAGE, "%s", error);
     }
-    int code = choose_reference(lockstep);
-    if (code != BZ_EXIT_OK) {
-        return code;
-    }
-    if (!bz_partner_start(&lockstep->partner, lockstep->python, lockstep->is_pure, error)) {
+    if (!bz_reference_choose(&lockstep->reference, &lockstep->version, lockstep->variant_name,
+                             error) ||
+        (lockstep->rule != NULL &&
+         !bz_reference_set_rule(&lockstep->reference, lockstep->rule, error))) {
         return bz_cli_fail(lockstep->name, BZ_EXIT_USAGE, "%s", error);
     }
-    lockstep->side = bz_side_new(&lockstep->variant);
+    bool is_twisted = bz_reference_is_twisted(&lockstep->reference);
+    if (is_twisted && !bz_partner_ask_twisted(lockstep->python, lockstep->twisted,
+                                              sizeof lockstep->twisted, error)) {
+        return bz_cli_fail(lockstep->name, BZ_EXIT_USAGE, "%s", error);
+    }
+    lockstep->partners =
+        bz_lack_check(calloc(lockstep->jobs, sizeof *lockstep->partners), "the interpreters");
+    for (uint32_t job = 0; job < lockstep->jobs; job++) {
+        if (!bz_partner_start(&lockstep->partners[job], lockstep->python, lockstep->is_pure,
+                              is_twisted, error)) {
+            stop(lockstep, job);
+            return bz_cli_fail(lockstep->name, BZ_EXIT_USAGE, "%s", error);
+        }
+    }
+    lockstep->side = bz_side_new(&lockstep->reference.variant, is_twisted);
     return BZ_EXIT_OK;
 }
 
 /* --- pairs ------------------------------------------------------------------------------------ */
 
+/* The interpreter whose turn it is: with answers in order of number, the results do not depend on
+ * how many there are. */
+static struct bz_partner *partner_of(struct lockstep *lockstep, uint64_t number) {
+    return &lockstep->partners[(number - lockstep->seed) % lockstep->jobs];
+}
+
 static bool send(struct lockstep *lockstep, struct bz_pair *pair) {
     size_t length;
     const char *text = bz_side_play(lockstep->side, pair, &length);
-    return bz_partner_send(&lockstep->partner, text, length);
+    return bz_partner_send(partner_of(lockstep, pair->number), text, length);
 }
 
 /* The next answer. False: no further pair is wanted. */
 static bool receive(struct lockstep *lockstep) {
-    switch (bz_partner_receive(&lockstep->partner)) {
+    struct bz_partner *partner = partner_of(lockstep, lockstep->seed + lockstep->same);
+    switch (bz_partner_receive(partner)) {
     case BZ_REPLY_SAME:
         lockstep->same++;
         return true;
     case BZ_REPLY_DIFFERS:
         lockstep->is_found = true;
+        memcpy(lockstep->difference, partner->reply, sizeof lockstep->difference);
         return false;
     case BZ_REPLY_INTERRUPTED:
         lockstep->is_interrupted = true;
@@ -159,26 +161,27 @@ static bool receive(struct lockstep *lockstep) {
 /* The C side is some programs ahead. The first answer that is no "same" ends it. */
 static void run_all(struct lockstep *lockstep) {
     struct bz_pair *pair = bz_lack_check(calloc(1, sizeof *pair), "a program");
+    uint64_t ahead = (uint64_t)DUE_MAX * lockstep->jobs;
     uint64_t sent = 0;
-    uint64_t answered = 0;
     bool goes_on = true;
     bz_tape_init(&pair->tape, NULL);
-    while (goes_on && answered < lockstep->programs) {
-        if (sent < lockstep->programs && sent - answered < DUE_MAX) {
-            bz_side_draw(lockstep->side, lockstep->seed + sent++, pair);
+    while (goes_on && lockstep->same < lockstep->programs) {
+        if (sent < lockstep->programs && sent - lockstep->same < ahead) {
+            bz_side_draw(lockstep->side, lockstep->seed + sent, pair);
             goes_on = send(lockstep, pair) || receive(lockstep);
+            sent++;
         } else {
             goes_on = receive(lockstep);
-            answered += goes_on;
-            bz_progress_show(&lockstep->progress, answered, 0);
+            bz_progress_show(&lockstep->progress, lockstep->same, 0);
         }
         if (bz_interrupt_requested != 0) {
             lockstep->is_interrupted = true;
             goes_on = false;
         }
     }
-    for (uint64_t due = sent - answered; lockstep->is_found && due > 1; due--) {
-        (void)bz_partner_receive(&lockstep->partner); /* those behind it do not count */
+    for (uint64_t due = lockstep->same + 1; lockstep->is_found && due < sent; due++) {
+        /* those behind it do not count */
+        (void)bz_partner_receive(partner_of(lockstep, lockstep->seed + due));
     }
     bz_tape_fini(&pair->tape);
     free(pair);
@@ -189,10 +192,11 @@ static void run_all(struct lockstep *lockstep) {
 static bool differs(void *context, struct bz_pair *pair) {
     struct lockstep *lockstep = context;
     if (bz_interrupt_requested != 0 || !send(lockstep, pair) ||
-        bz_partner_receive(&lockstep->partner) != BZ_REPLY_DIFFERS) {
+        bz_partner_receive(partner_of(lockstep, pair->number)) != BZ_REPLY_DIFFERS) {
         return false;
     }
-    memcpy(lockstep->difference, lockstep->partner.reply, sizeof lockstep->difference);
+    memcpy(lockstep->difference, partner_of(lockstep, pair->number)->reply,
+           sizeof lockstep->difference);
     return true;
 }
 
@@ -229,28 +233,96 @@ static const uint32_t demanded[BZ_OP_COUNT] = {
     [BZ_OP_GET] = HIT(WAITING) | HIT(WOKEN) | HIT(CANCELLING),
 };
 
-static uint32_t missed(const struct lockstep *lockstep, bool is_printed) {
+/* Where what was never hit is told: printed, in a list, or only counted. */
+struct missed {
+    uint32_t count;
+    bool is_printed;
+    struct bz_json *list;
+};
+
+static void miss(struct missed *missed, const char *text) {
+    missed->count++;
+    if (missed->is_printed) {
+        printf("never hit: %s\n", text);
+    }
+    if (missed->list != NULL) {
+        bz_json_append_string(missed->list, text);
+    }
+}
+
+static void find_missed_windows(const struct lockstep *lockstep, struct missed *missed) {
     const struct bz_run_stats *stats = bz_side_stats(lockstep->side);
-    uint32_t count = 0;
+    char text[80];
     for (uint32_t op = 0; op < BZ_OP_COUNT; op++) {
+        bool is_there = op != BZ_OP_WAIT || lockstep->reference.variant.event != NULL;
         for (uint32_t window = 0; window < BZ_WINDOW_COUNT; window++) {
-            bool is_missed = (demanded[op] >> window & 1u) != 0 && stats->windows[op][window] == 0;
-            count += is_missed;
-            if (is_missed && is_printed) {
-                printf("never hit: %s in window %s\n", bz_op_name((enum bz_op)op),
-                       bz_window_name((enum bz_window)window));
+            if (is_there && (demanded[op] >> window & 1u) != 0 && stats->windows[op][window] == 0) {
+                snprintf(text, sizeof text, "%s in window %s", bz_op_name((enum bz_op)op),
+                         bz_window_name((enum bz_window)window));
+                miss(missed, text);
             }
         }
     }
-    return count;
+}
+
+/* Whether drawn programs have the verb, of objects of that kind. */
+static bool is_drawn(const struct lockstep *lockstep, uint32_t verb, uint32_t primitive) {
+    const struct bz_script_verb_info *info = &bz_script_verbs[verb];
+    if (info->name == NULL || info->primitives == 0) {
+        return info->name != NULL && primitive == 0;
+    }
+    return (info->primitives >> primitive & 1u) != 0 &&
+           bz_variant_offers(&lockstep->reference.variant, (enum bz_primitive)primitive);
+}
+
+static void find_missed_verbs(const struct lockstep *lockstep, struct missed *missed) {
+    const struct bz_verb_counts *verbs = bz_side_verbs(lockstep->side);
+    char text[80];
+    for (uint32_t verb = 0; verb < BZ_VERB_COUNT; verb++) {
+        bool has_object = bz_script_verbs[verb].primitives != 0;
+        for (uint32_t primitive = 0; primitive < BZ_SCRIPT_PRIMITIVES; primitive++) {
+            if (is_drawn(lockstep, verb, primitive) && verbs->counts[verb][primitive] == 0) {
+                snprintf(text, sizeof text, "return of %s%s%s", bz_script_verbs[verb].name,
+                         has_object ? " of " : "",
+                         has_object ? bz_primitive_name((enum bz_primitive)primitive) : "");
+                miss(missed, text);
+            }
+        }
+    }
+}
+
+static uint32_t find_missed(const struct lockstep *lockstep, bool is_printed,
+                            struct bz_json *list) {
+    struct missed missed = {.is_printed = is_printed, .list = list};
+    find_missed_windows(lockstep, &missed);
+    find_missed_verbs(lockstep, &missed);
+    return missed.count;
+}
+
+static void print_verb(const struct lockstep *lockstep, uint32_t verb) {
+    const uint64_t *counts = bz_side_verbs(lockstep->side)->counts[verb];
+    const char *separator = "";
+    printf("%-13s", bz_script_verbs[verb].name);
+    for (uint32_t primitive = 0; primitive < BZ_SCRIPT_PRIMITIVES; primitive++) {
+        if (is_drawn(lockstep, verb, primitive)) {
+            bool has_object = bz_script_verbs[verb].primitives != 0;
+            printf("%s %" PRIu64 "%s%s", separator, counts[primitive], has_object ? " " : "",
+                   has_object ? bz_primitive_name((enum bz_primitive)primitive) : "");
+            separator = ",";
+        }
+    }
+    printf("\n");
 }
 
 static void print_verbs(const struct lockstep *lockstep) {
-    const uint64_t *verbs = bz_side_verbs(lockstep->side);
     printf("\nOperations that returned:\n");
     for (uint32_t verb = 0; verb < BZ_VERB_COUNT; verb++) {
-        if (bz_script_verbs[verb].name != NULL) {
-            printf("%-13s %10" PRIu64 "\n", bz_script_verbs[verb].name, verbs[verb]);
+        bool is_there = false;
+        for (uint32_t primitive = 0; primitive < BZ_SCRIPT_PRIMITIVES; primitive++) {
+            is_there = is_there || is_drawn(lockstep, verb, primitive);
+        }
+        if (is_there) {
+            print_verb(lockstep, verb);
         }
     }
 }
@@ -295,9 +367,10 @@ static void print_difference(struct lockstep *lockstep) {
 
 static void print_text(struct lockstep *lockstep) {
     const unsigned *version = lockstep->version.version;
-    printf("%s %u.%u.%u (tasks in %s) beside %s, programs from %" PRIu64 "\n",
+    printf("%s %u.%u.%u%s%s (tasks in %s) beside %s, programs from %" PRIu64 "\n",
            lockstep->version.implementation, version[0], version[1], version[2],
-           lockstep->is_pure ? "Python" : "C", lockstep->variant.name, lockstep->seed);
+           lockstep->twisted[0] != '\0' ? ", Twisted " : "", lockstep->twisted,
+           lockstep->is_pure ? "Python" : "C", lockstep->reference.variant.name, lockstep->seed);
     if (lockstep->is_found) {
         print_difference(lockstep);
     }
@@ -308,7 +381,7 @@ static void print_text(struct lockstep *lockstep) {
         print_verbs(lockstep);
     }
     if (lockstep->is_complete) {
-        (void)missed(lockstep, true);
+        (void)find_missed(lockstep, true, NULL);
     }
 }
 
@@ -321,12 +394,16 @@ static void print_json(struct lockstep *lockstep) {
     bz_json_add_string(root, "implementation", lockstep->version.implementation);
     bz_json_add_string(root, "version", version);
     bz_json_add_string(root, "tasks", lockstep->is_pure ? "python" : "c");
-    bz_json_add_string(root, "variant", lockstep->variant.name);
+    if (lockstep->twisted[0] != '\0') {
+        bz_json_add_string(root, "twisted", lockstep->twisted);
+    }
+    bz_json_add_string(root, "variant", lockstep->reference.variant.name);
     bz_json_add_hex(root, "seed", lockstep->seed);
     bz_json_add_number(root, "programs", lockstep->programs);
     bz_json_add_number(root, "same", lockstep->same);
     bz_json_add_decimal(root, "seconds", lockstep->seconds);
     bz_json_add_windows(root, bz_side_stats(lockstep->side));
+    (void)find_missed(lockstep, false, bz_json_add_array(root, "never_hit"));
     struct bz_json *differences = bz_json_add_array(root, "differences");
     if (lockstep->is_found) {
         char error[BZ_ERROR_BYTES];
@@ -364,7 +441,8 @@ static int finish(struct lockstep *lockstep) {
     if (lockstep->is_interrupted) {
         return BZ_EXIT_INTERRUPTED;
     }
-    return lockstep->is_complete && missed(lockstep, false) > 0 ? BZ_EXIT_UNPROVED : BZ_EXIT_OK;
+    return lockstep->is_complete && find_missed(lockstep, false, NULL) > 0 ? BZ_EXIT_UNPROVED
+                                                                           : BZ_EXIT_OK;
 }
 
 int bz_command_lockstep(int argc, char **argv) {
@@ -373,15 +451,19 @@ int bz_command_lockstep(int argc, char **argv) {
         .options = options,
         .target = lockstep,
         .check = check_options,
-        .doc = "Runs drawn programs on a reference in C (asyncio-3.11, asyncio-3.13) and in the "
-               "real interpreter, under the same choices, and compares every step: the handle that "
-               "runs, what happens, the ready queue, the timers, every task, and every waiter of "
-               "every primitive. Shrinks the first difference and shows both sides.\v"
-               "Exit status: 0 no difference; 1 a difference: it is a finding about the reference; "
-               "2 no such interpreter, no Python, or no reference for its version; 4 a window was "
-               "never hit; 5 interrupted; 70 the interpreter died."};
+        .doc =
+            "Runs drawn programs on a reference in C (asyncio-3.11, asyncio-3.13, twisted) and in "
+            "the real interpreter, under the same choices, and compares every step: the handle "
+            "that "
+            "runs, what happens, the ready queue, the timers, every task, and every waiter of "
+            "every primitive. Shrinks the first difference and shows both sides.\v"
+            "Exit status: 0 no difference; 1 a difference: it is a finding about the reference; "
+            "2 no such interpreter, no Python, no reference for its version, or no Twisted; 4 a "
+            "window was never hit, or an operation never returned; 5 interrupted; 70 the "
+            "interpreter died."};
     lockstep->name = argv[0];
     lockstep->programs = PROGRAMS_DEFAULT;
+    lockstep->jobs = 1;
     int code = bz_options_parse(&syntax, argc, argv);
     code = code != BZ_EXIT_OK ? code : begin(lockstep);
     if (code == BZ_EXIT_OK) {
@@ -392,12 +474,11 @@ int bz_command_lockstep(int argc, char **argv) {
         lockstep->progress.unit = "programs";
         run_all(lockstep);
         if (lockstep->is_found) {
-            memcpy(lockstep->difference, lockstep->partner.reply, sizeof lockstep->difference);
             shrink(lockstep);
         }
         lockstep->seconds = bz_progress_end(&lockstep->progress);
         code = finish(lockstep);
-        bz_partner_stop(&lockstep->partner);
+        stop(lockstep, lockstep->jobs);
         bz_side_free(lockstep->side);
         bz_tape_fini(&lockstep->found.tape);
     }

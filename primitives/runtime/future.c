@@ -10,6 +10,7 @@ void bz_future_init(struct bz_future *future, struct bz_loop *loop) {
     future->state = BZ_FUTURE_PENDING;
     future->status = BZ_OK;
     future->is_task = false;
+    future->is_redirected = false;
 }
 
 static void queue_callback(struct bz_loop *loop, struct bz_callback *callback,
@@ -57,6 +58,9 @@ bool bz_future_cancel(struct bz_future *future) {
     }
     if (bz_future_is_done(future)) {
         return false;
+    }
+    if (future->is_redirected) {
+        return future->redirect_cancel(future);
     }
     if (future->on_cancel != NULL) {
         future->on_cancel(future);
@@ -117,4 +121,8 @@ enum bz_status bz_future_await_as(struct bz_future *future, enum bz_wait wait) {
 
 enum bz_status bz_future_await(struct bz_future *future) {
     return bz_future_await_as(future, BZ_WAIT_FUTURE);
+}
+
+enum bz_status bz_future_join(struct bz_future *future) {
+    return bz_future_await_as(future, BZ_WAIT_JOIN);
 }

@@ -50,11 +50,18 @@ struct bz_future {
     struct bz_list callbacks;
     /* The owner's hook, called inside cancel, so that a primitive can unlink a waiter in O(1). It
      * must neither complete futures nor await. NULL: none. */
-    void (*on_cancel)(struct bz_future *future);
-    uint64_t value; /* the result, or details of the exception */
-    uint8_t state;  /* enum bz_future_state */
-    uint8_t status; /* enum bz_status that an await returns once done */
-    bool is_task;   /* the end of a task: cancelling it cancels the task */
+    union {
+        void (*on_cancel)(struct bz_future *future);
+        /* If is_redirected: the future stands for others, and only they end it. A cancel calls this
+         * while it is pending, changes nothing else, and returns what this returns: whether
+         * anything was cancelled. */
+        bool (*redirect_cancel)(struct bz_future *future);
+    };
+    uint64_t value;     /* the result, or details of the exception */
+    uint8_t state;      /* enum bz_future_state */
+    uint8_t status;     /* enum bz_status that an await returns once done */
+    bool is_task;       /* the end of a task: cancelling it cancels the task */
+    bool is_redirected; /* see redirect_cancel */
 };
 
 /* The storage may be anywhere, a coroutine's stack included. */
@@ -87,6 +94,10 @@ bool bz_future_remove_callback(struct bz_callback *callback);
  * BZ_FAILED: exception. BZ_CANCELLED: the future was cancelled, or the task was; in the latter case
  * the future may hold a result that nobody fetches. Must be called from a task of the same loop. */
 enum bz_status bz_future_await(struct bz_future *future) BZ_MUST_USE;
+
+/* The same for a future that is redirected. As in bz_task_join(), what a cancel comes to is the
+ * matter of those to whom it goes. */
+enum bz_status bz_future_join(struct bz_future *future) BZ_MUST_USE;
 
 BZ_END_DECLS
 

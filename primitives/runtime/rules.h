@@ -48,13 +48,21 @@ enum bz_rule_children {
                                   ordered by address) */
 };
 
+/* asyncio's wait_for() of a coroutine. Nothing in this folder has it: the rule is for programs. */
+enum bz_rule_wait_for {
+    BZ_WAIT_FOR_IN_PLACE = 0, /* runs it inside a timeout (asyncio since 3.12) */
+    BZ_WAIT_FOR_BY_TASK = 1,  /* starts a task, and loses a cancel that comes when this is done
+                                 (asyncio 3.11: gh-86296) */
+};
+
 struct bz_rules {
     uint8_t timers; /* enum bz_rule_timers, and so on */
     uint8_t uncancel;
     uint8_t group;
     uint8_t timeout;
     uint8_t children;
-    uint8_t zeros[3];
+    uint8_t wait_for;
+    uint8_t zeros[2];
 };
 
 /* Sets the rules, or those of what ships (NULL), of a loop in which nothing has happened yet; the

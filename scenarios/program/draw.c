@@ -42,6 +42,11 @@ enum slot_kind {
     SLOT_BODY = 25, /* a group with a body */
     SLOT_LOOK = 26, /* and 27: locked, size, try-acquire, shutdown, misuse */
     SLOT_KINDS_2 = 28,
+    /* of more=2 */
+    SLOT_GATHER = 28,
+    SLOT_WAIT_FOR = 29,
+    SLOT_BREAK = 30, /* and 31: abort, reset, steal, misuse */
+    SLOT_KINDS_3 = 32,
 };
 #define DETAILS 16u
 
@@ -86,10 +91,10 @@ static void enclose(struct drawing *drawing, struct bz_script_op *op, uint32_t f
 }
 
 /* Two children share the slots, or a child and the body. */
-static void add_group(struct drawing *drawing, uint32_t from, uint32_t to, struct place place,
-                      bool has_body) {
+static void add_group(struct drawing *drawing, enum bz_script_verb verb, uint32_t from, uint32_t to,
+                      struct place place, bool has_body) {
     struct bz_script *script = drawing->script;
-    struct bz_script_op *group = bz_script_add(script, BZ_VERB_GROUP);
+    struct bz_script_op *group = bz_script_add(script, verb);
     uint32_t first = script->op_count;
     uint32_t half = from + (to - from + 1) / 2;
     struct place own = place;
@@ -117,9 +122,10 @@ static void add_hold_by(struct drawing *drawing, enum bz_script_verb verb, const
     if (is_empty || slot->ns > 0) {
         acquire->within_ns = slot->ns;
     }
-    place.top = slot->object * BZ_SCRIPT_KEYS_MAX + key + 1;
+    uint32_t lock = bz_script_lock_of(script, slot->object);
+    place.top = lock * BZ_SCRIPT_KEYS_MAX + key + 1;
     place.holds = place.top;
-    place.held |= 1u << slot->object;
+    place.held |= 1u << lock;
     expand(drawing, from, to, place);
     add(drawing, BZ_VERB_RELEASE, slot)->number = key;
 }
@@ -137,8 +143,9 @@ static void add_notify(struct drawing *drawing, const struct slot *slot) {
  */
 static bool use_condition(struct drawing *drawing, const struct slot *slot, uint32_t from,
                           uint32_t to, struct place place) {
-    uint32_t rank = slot->object * BZ_SCRIPT_KEYS_MAX;
-    if ((place.held >> slot->object & 1u) != 0) {
+    uint32_t lock = bz_script_lock_of(drawing->script, slot->object);
+    uint32_t rank = lock * BZ_SCRIPT_KEYS_MAX;
+    if ((place.held >> lock & 1u) != 0) {
         if (slot->detail < 6 && place.holds == rank + 1) {
             add(drawing, BZ_VERB_WAIT, slot)->within_ns = slot->ns;
         } else {
@@ -235,17 +242,43 @@ static bool look(struct drawing *drawing, const struct slot *slot, uint32_t from
     if ((bz_script_verbs[BZ_VERB_LOCKED].primitives >> object->primitive & 1u) == 0) {
         return false;
     }
-    if (slot->detail == 0 &&
-        (bz_script_verbs[BZ_VERB_MISUSE].primitives >> object->primitive & 1u) != 0) {
+    bool has_misuse = object->primitive == BZ_PRIMITIVE_BOUNDED ||
+                      object->primitive == BZ_PRIMITIVE_LOCK; /* others are drawn by break_it() */
+    if (slot->detail == 0 && has_misuse) {
         add(drawing, BZ_VERB_MISUSE, slot);
         return false;
     }
-    if (slot->detail < DETAILS / 2 || slot->object * BZ_SCRIPT_KEYS_MAX < place.top) {
+    uint32_t lock = bz_script_lock_of(drawing->script, slot->object);
+    if (slot->detail < DETAILS / 2 || lock * BZ_SCRIPT_KEYS_MAX < place.top) {
         add(drawing, BZ_VERB_LOCKED, slot);
         return false;
     }
     add_hold_by(drawing, BZ_VERB_TRY_ACQUIRE, slot, 0, from, to, place);
     return true;
+}
+
+/* Abort or reset of a barrier; a misuse, or a release of what others hold. */
+static void break_it(struct drawing *drawing, const struct slot *slot) {
+    uint32_t primitive = drawing->script->objects[slot->object].primitive;
+    enum bz_script_verb verb = BZ_VERB_MISUSE;
+    if (primitive == BZ_PRIMITIVE_BARRIER) {
+        verb = slot->detail % 2 == 0 ? BZ_VERB_RESET : BZ_VERB_ABORT;
+    } else if (slot->detail % 2 == 0 && primitive != BZ_PRIMITIVE_QUEUE) {
+        verb = BZ_VERB_STEAL;
+    }
+    if ((bz_script_verbs[verb].primitives >> primitive & 1u) != 0) {
+        add(drawing, verb, slot);
+    }
+}
+
+/* A wait-for is a task of its own, as the child of a group. */
+static void add_wait_for(struct drawing *drawing, const struct slot *slot, uint32_t from,
+                         uint32_t to, struct place place) {
+    struct bz_script_op *op = bz_script_add(drawing->script, BZ_VERB_WAIT_FOR);
+    op->ns = slot->ns;
+    place.holds = 0;
+    place.held = 0;
+    enclose(drawing, op, from, to, place);
 }
 
 /* A slot of version 2. Returns the first one after it that is not inside. */
@@ -269,14 +302,23 @@ static uint32_t expand_more(struct drawing *drawing, const struct slot *slot, ui
     case SLOT_LOOK:
     case SLOT_LOOK + 1:
         return look(drawing, slot, next, end, place) ? end : next;
+    case SLOT_BREAK:
+    case SLOT_BREAK + 1:
+        break_it(drawing, slot);
+        return next;
     default:
         break;
     }
     if (!has_room) {
         return next;
     }
-    if (slot->kind == SLOT_BODY) {
-        add_group(drawing, next, end, place, true);
+    if (slot->kind == SLOT_GATHER) {
+        add_group(drawing, slot->detail % 4 == 0 ? BZ_VERB_GATHER_ALL : BZ_VERB_GATHER, next, end,
+                  place, false);
+    } else if (slot->kind == SLOT_WAIT_FOR) {
+        add_wait_for(drawing, slot, next, end, place);
+    } else if (slot->kind == SLOT_BODY) {
+        add_group(drawing, BZ_VERB_GROUP, next, end, place, true);
     } else if (slot->kind == SLOT_SPAWN) {
         enclose(drawing, bz_script_add(script, BZ_VERB_SPAWN), next, end,
                 (struct place){.depth = place.depth});
@@ -318,7 +360,7 @@ static uint32_t expand_one(struct drawing *drawing, uint32_t index, uint32_t to,
             return next;
         }
         if (slot->kind == SLOT_GROUP) {
-            add_group(drawing, next, end, place, false);
+            add_group(drawing, BZ_VERB_GROUP, next, end, place, false);
         } else {
             struct bz_script_op *timeout = bz_script_add(script, BZ_VERB_TIMEOUT);
             timeout->ns = slot->ns;
@@ -336,6 +378,21 @@ static uint32_t expand_one(struct drawing *drawing, uint32_t index, uint32_t to,
 static void expand(struct drawing *drawing, uint32_t from, uint32_t to, struct place place) {
     while (from < to) {
         from = expand_one(drawing, from, to, place);
+    }
+}
+
+/* A condition shares the lock of the first one, or has its own. */
+static void draw_lock(const struct bz_script *script, struct bz_script_object *object,
+                      struct bz_judge *judge) {
+    bool shares = bz_judge_draw(judge, "shares-lock", 2) == 1;
+    uint32_t first = 0;
+    while (&script->objects[first] != object &&
+           script->objects[first].primitive != BZ_PRIMITIVE_CONDITION) {
+        first++;
+    }
+    if (shares && object->primitive == BZ_PRIMITIVE_CONDITION &&
+        &script->objects[first] != object) {
+        object->lock = (uint8_t)(first + 1);
     }
 }
 
@@ -359,16 +416,19 @@ static void draw_object(struct bz_script *script, struct bz_judge *judge,
     object->order = bz_script_kinds[object->primitive].has_order ? (uint8_t)order : 0;
     snprintf(object->name, sizeof object->name, "%s-%u",
              bz_primitive_name((enum bz_primitive)object->primitive), script->object_count);
+    if (draw->more > 1) {
+        draw_lock(script, object, judge);
+    }
 }
 
 static void draw_task(struct drawing *drawing, struct bz_judge *judge, uint32_t index) {
     struct bz_script *script = drawing->script;
     const struct bz_script_draw *draw = drawing->draw;
     struct bz_script_task *task = &script->tasks[index];
+    static const uint64_t kinds[] = {SLOT_KINDS, SLOT_KINDS_2, SLOT_KINDS_3};
     for (uint32_t slot = 0; slot < draw->ops; slot++) {
         drawing->slots[slot] = (struct slot){
-            .kind =
-                (uint32_t)bz_judge_draw(judge, "op", draw->has_more ? SLOT_KINDS_2 : SLOT_KINDS),
+            .kind = (uint32_t)bz_judge_draw(judge, "op", kinds[draw->more]),
             .object = (uint32_t)bz_judge_draw(judge, "object", draw->objects),
             .detail = (uint32_t)bz_judge_draw(judge, "detail", DETAILS),
             .span = (uint32_t)bz_judge_draw(judge, "span", draw->ops),

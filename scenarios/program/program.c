@@ -18,9 +18,11 @@
 
 #include "primitives/runtime/group.h"
 #include "primitives/runtime/timeout.h"
+#include "scenarios/program/awaits.h"
 #include "scenarios/program/script.h"
 #include "scenarios/scenarios.h"
 #include "scenarios/scene.h"
+#include "scenarios/variants/variants.h"
 
 enum { TASKS, OPS, OBJECTS, KINDS, NS, MORE };
 
@@ -34,7 +36,11 @@ static const struct bz_param params[] = {
      "condition 16, barrier 32, queue 64, pool 128",
      255, 0, 255},
     {"ns", "drawn: sleeps and timeouts take 0..ns", 8, 0, BZ_SCRIPT_NS_MAX},
-    {"more", "drawn: 1: also the operations of version 2, and shutdowns", 0, 0, 1},
+    {"more",
+     "drawn: 1: also the operations of version 2, and shutdowns; 2: also gather, wait-for, "
+     "conditions "
+     "that share a lock, more misuse",
+     0, 0, 2},
     {NULL, NULL, 0, 0, 0},
 };
 
@@ -77,6 +83,7 @@ struct interpreter {
     struct bz_task *tasks[BZ_SCRIPT_TASKS_MAX];
     uint32_t held[BZ_SCRIPT_OBJECTS_MAX]; /* how many runners hold it */
     const struct bz_script_watch *watch;  /* NULL: nobody watches */
+    bool has_stolen; /* the judge's view of who holds what is not right any more */
 };
 
 static enum bz_status run_ops(struct runner *runner, uint32_t from, uint32_t to);
@@ -109,11 +116,14 @@ static uint32_t find_holding(const struct runner *runner, uint32_t object, uint3
     return count;
 }
 
+/* Of a condition: the lock that it goes with. */
 static bool holds(const struct runner *runner, uint32_t object) {
-    return find_holding(runner, object, 0) != 0;
+    uint32_t lock = bz_script_lock_of(runner->interpreter->script, object);
+    return find_holding(runner, lock, 0) != 0;
 }
 
-static void release(struct runner *runner, uint32_t object, uint32_t key) {
+static void release(struct runner *runner, uint32_t named, uint32_t key) {
+    uint32_t object = bz_script_lock_of(runner->interpreter->script, named);
     uint32_t found = find_holding(runner, object, key);
     if (found == 0) {
         return;
@@ -135,7 +145,8 @@ static void release_inside(struct runner *runner, uint32_t depth) {
     }
 }
 
-static enum bz_status acquire(struct runner *runner, uint32_t object, uint32_t key) {
+static enum bz_status acquire(struct runner *runner, uint32_t named, uint32_t key) {
+    uint32_t object = bz_script_lock_of(runner->interpreter->script, named);
     struct object *entry = &runner->interpreter->objects[object];
     enum bz_primitive primitive = primitive_of(runner, object);
     enum bz_status status =
@@ -152,6 +163,10 @@ static enum bz_status acquire(struct runner *runner, uint32_t object, uint32_t k
 
 /* --- operations ------------------------------------------------------------------------------- */
 
+static enum bz_status wait_unjudged(struct bz_sut_condition *sut) {
+    return sut->ops->wait(sut->instance);
+}
+
 static enum bz_status wait(struct runner *runner, uint32_t object) {
     struct object *entry = &runner->interpreter->objects[object];
     uint32_t index = 0;
@@ -161,7 +176,9 @@ static enum bz_status wait(struct runner *runner, uint32_t object) {
     case BZ_PRIMITIVE_BARRIER:
         return bz_sut_barrier_wait(&entry->barrier, &index);
     default:
-        return holds(runner, object) ? bz_sut_condition_wait(&entry->condition) : BZ_OK;
+        return !holds(runner, object)            ? BZ_OK
+               : runner->interpreter->has_stolen ? wait_unjudged(&entry->condition)
+                                                 : bz_sut_condition_wait(&entry->condition);
     }
 }
 
@@ -209,65 +226,51 @@ static int64_t size_of(const struct runner *runner, uint32_t object) {
     return queue->ops->size == NULL ? -1 : (int64_t)queue->ops->size(queue->instance);
 }
 
-/* asyncio.shield(): the task waits for a future of its own, so a cancel does not reach the other
- * task. */
-struct shield {
-    struct bz_future outer;
-    struct shield_end {
-        struct bz_callback callback;
-        struct shield *shield;
-        bool is_inner;
-    } inner, own; /* what the end of the task does, and of the future */
-};
-
-static void end_outer(struct bz_future *outer, const struct bz_future *inner) {
-    if (bz_future_is_done(outer)) {
-        return;
-    }
-    if (inner->state == BZ_FUTURE_CANCELLED) {
-        bz_future_cancel(outer);
-    } else if (inner->state == BZ_FUTURE_EXCEPTION) {
-        (void)bz_future_set_exception(outer, inner->value);
-    } else {
-        (void)bz_future_set_result(outer, inner->value);
-    }
-}
-
-static void shield_ends(struct bz_callback *callback, struct bz_future *future) {
-    struct shield_end *end = bz_container_of(callback, struct shield_end, callback);
-    if (end->is_inner) {
-        end_outer(&end->shield->outer, future);
-    } else {
-        bz_future_remove_callback(&end->shield->inner.callback);
-    }
-}
-
-/* Its callbacks may be queued after this returns, so it lies in the arena. */
-static enum bz_status run_shield(struct runner *runner, struct bz_task *inner) {
-    struct bz_world *world = runner->interpreter->world;
-    if (bz_task_is_done(inner)) {
-        return bz_task_join(inner);
-    }
-    struct shield *shield = bz_world_alloc(world, sizeof *shield);
-    shield->inner = (struct shield_end){.shield = shield, .is_inner = true};
-    shield->own = (struct shield_end){.shield = shield};
-    bz_future_init(&shield->outer, world->loop);
-    bz_world_own_callback(world, shield_ends);
-    if (!bz_future_add_callback(bz_task_future(inner), &shield->inner.callback, shield_ends) ||
-        !bz_future_add_callback(&shield->outer, &shield->own.callback, shield_ends)) {
-        return BZ_NO_MEMORY;
-    }
-    return bz_future_await(&shield->outer);
-}
-
-/* A release of what nobody holds, where the variant claims to refuse it. 1: it was accepted. */
+/* Of what nobody holds, or has to do, where the variant claims to refuse it. Returns how much of it
+ * was accepted. */
 static int64_t misuse(const struct runner *runner, uint32_t object) {
     const struct interpreter *interpreter = runner->interpreter;
-    uint32_t claims = bz_variant_claims(interpreter->world->variant, primitive_of(runner, object));
-    if (interpreter->held[object] > 0 || (claims & BZ_CLAIM_REFUSES_MISUSE) == 0) {
+    struct object *entry = &interpreter->objects[object];
+    enum bz_primitive primitive = primitive_of(runner, object);
+    uint32_t lock = bz_script_lock_of(interpreter->script, object);
+    uint32_t claims = bz_variant_claims(interpreter->world->variant, primitive);
+    if (interpreter->held[lock] > 0 || (claims & BZ_CLAIM_REFUSES_MISUSE) == 0) {
         return 0;
     }
-    return bz_sut_release(&interpreter->objects[object].permits) == BZ_OK;
+    switch (primitive) {
+    case BZ_PRIMITIVE_CONDITION:
+        return (bz_sut_condition_notify(&entry->condition, 1) == BZ_OK) +
+               ((interpreter->has_stolen ? wait_unjudged(&entry->condition)
+                                         : bz_sut_condition_misuse(&entry->condition)) == BZ_OK);
+    case BZ_PRIMITIVE_QUEUE:
+        return entry->queue.ops->task_done != NULL && entry->queue.judged.unfinished == 0 &&
+               bz_sut_queue_task_done(&entry->queue) == BZ_OK;
+    default:
+        return bz_sut_release(&entry->permits) == BZ_OK;
+    }
+}
+
+/* A release of what others hold. No variant claims to refuse it. 1: it was accepted. */
+static int64_t steal(const struct runner *runner, uint32_t object) {
+    struct interpreter *interpreter = runner->interpreter;
+    uint32_t lock = bz_script_lock_of(interpreter->script, object);
+    struct object *entry = &interpreter->objects[lock];
+    if (interpreter->watch == NULL || interpreter->held[lock] == 0 || holds(runner, object)) {
+        return 0;
+    }
+    interpreter->has_stolen = true;
+    return (primitive_of(runner, lock) == BZ_PRIMITIVE_CONDITION
+                ? bz_sut_condition_release(&entry->condition)
+                : bz_sut_release(&entry->permits)) == BZ_OK;
+}
+
+static enum bz_status break_barrier(const struct runner *runner, struct bz_sut_barrier *barrier,
+                                    bool is_reset) {
+    const struct bz_script_watch *watch = runner->interpreter->watch;
+    bool is_offered = is_reset ? bz_sut_barrier_reset(barrier) : bz_sut_barrier_abort(barrier);
+    return is_offered || watch == NULL || watch->break_barrier == NULL
+               ? BZ_OK /* it does nothing if nobody offers it */
+               : watch->break_barrier(barrier->instance, is_reset);
 }
 
 static enum bz_status use(struct runner *runner, const struct bz_script_op *op) {
@@ -282,12 +285,15 @@ static enum bz_status use(struct runner *runner, const struct bz_script_op *op) 
     case BZ_VERB_MISUSE:
         runner->value = misuse(runner, op->object);
         return BZ_OK;
+    case BZ_VERB_STEAL:
+        runner->value = steal(runner, op->object);
+        return BZ_OK;
     case BZ_VERB_TRY_ACQUIRE: /* as people write it: if it is not locked, acquire it */
         return is_locked(runner, op->object) == 1 ? BZ_OK : acquire(runner, op->object, op->number);
     case BZ_VERB_SHIELD:
-        return op->number < runner->root
-                   ? run_shield(runner, runner->interpreter->tasks[op->number])
-                   : BZ_OK;
+        return op->number < runner->root ? bz_script_shield(runner->interpreter->world,
+                                                            runner->interpreter->tasks[op->number])
+                                         : BZ_OK;
     case BZ_VERB_AWAIT: /* of an earlier task: nobody waits in a circle */
         return op->number < runner->root ? bz_task_join(runner->interpreter->tasks[op->number])
                                          : BZ_OK;
@@ -314,12 +320,9 @@ static enum bz_status use(struct runner *runner, const struct bz_script_op *op) 
     case BZ_VERB_CLEAR:
         bz_sut_event_clear(&entry->event);
         return BZ_OK;
-    case BZ_VERB_ABORT: /* this and the next do nothing if the variant does not offer them */
-        (void)bz_sut_barrier_abort(&entry->barrier);
-        return BZ_OK;
+    case BZ_VERB_ABORT:
     case BZ_VERB_RESET:
-        (void)bz_sut_barrier_reset(&entry->barrier);
-        return BZ_OK;
+        return break_barrier(runner, &entry->barrier, op->verb == BZ_VERB_RESET);
     default:
         return use_queue(runner, op);
     }
@@ -378,13 +381,53 @@ static enum bz_status run_group(struct runner *runner, uint32_t first, uint32_t 
     return status == BZ_FAILED ? BZ_OK : status;
 }
 
-/* Spawns a task for which nobody waits. */
-static enum bz_status run_spawn(struct runner *runner, uint32_t index) {
+/* A task for what is inside the operation. */
+static struct bz_task *spawn(struct runner *runner, uint32_t index) {
     struct interpreter *interpreter = runner->interpreter;
     uint32_t number = interpreter->script->ops[index].number;
-    struct bz_task *task =
-        bz_scene_spawn(interpreter->world, "child", number, run_child, new_child(runner, index));
-    return task == NULL ? BZ_NO_MEMORY : BZ_OK;
+    return bz_scene_spawn(interpreter->world, "child", number, run_child, new_child(runner, index));
+}
+
+/* Nobody waits for it. */
+static enum bz_status run_spawn(struct runner *runner, uint32_t index) {
+    return spawn(runner, index) == NULL ? BZ_NO_MEMORY : BZ_OK;
+}
+
+/* A failure of a child is caught, as that of a group. */
+static enum bz_status run_gather(struct runner *runner, uint32_t index) {
+    struct interpreter *interpreter = runner->interpreter;
+    const struct bz_script_op *ops = interpreter->script->ops;
+    struct bz_task *tasks[BZ_SCRIPT_TASK_OPS_MAX];
+    uint32_t count = 0;
+    uint32_t end = index + 1u + ops[index].span;
+    for (uint32_t child = index + 1; child < end; child += 1u + ops[child].span) {
+        tasks[count] = spawn(runner, child);
+        if (tasks[count++] == NULL) {
+            return BZ_NO_MEMORY;
+        }
+    }
+    enum bz_status status = count == 0 ? BZ_OK
+                                       : bz_script_gather(interpreter->world, tasks, count,
+                                                          ops[index].verb == BZ_VERB_GATHER_ALL);
+    return status == BZ_FAILED ? BZ_OK : status;
+}
+
+static enum bz_status run_wait_for(struct runner *runner, uint32_t index) {
+    struct bz_world *world = runner->interpreter->world;
+    uint32_t delay_ns = runner->interpreter->script->ops[index].ns;
+    const struct bz_rules *rules = world->variant->rules;
+    enum bz_status status;
+    if (delay_ns == 0 || (rules != NULL && rules->wait_for == BZ_WAIT_FOR_BY_TASK)) {
+        struct bz_task *task = spawn(runner, index);
+        status = task == NULL ? BZ_NO_MEMORY : bz_script_wait_for(world, task, delay_ns);
+    } else {
+        struct bz_timeout scope;
+        status = bz_timeout_enter(world->loop, &scope, delay_ns);
+        if (status == BZ_OK) {
+            status = bz_timeout_exit(&scope, run_child(new_child(runner, index)));
+        }
+    }
+    return status == BZ_TIMED_OUT ? BZ_OK : status;
 }
 
 static enum bz_status run_catch(struct runner *runner, uint32_t from, uint32_t to) {
@@ -425,6 +468,11 @@ static enum bz_status run_op(struct runner *runner, uint32_t index) {
         return run_catch(runner, index + 1, index + 1u + op->span);
     case BZ_VERB_SPAWN:
         return run_spawn(runner, index);
+    case BZ_VERB_GATHER:
+    case BZ_VERB_GATHER_ALL:
+        return run_gather(runner, index);
+    case BZ_VERB_WAIT_FOR:
+        return run_wait_for(runner, index);
     case BZ_VERB_UNCANCEL:
         runner->value = bz_task_uncancel(bz_loop_current(interpreter->world->loop));
         return BZ_OK;
@@ -434,10 +482,11 @@ static enum bz_status run_op(struct runner *runner, uint32_t index) {
     }
 }
 
-/* Statuses after which the program goes on. Some primitives have a deadline of their own. */
-static bool is_answer(enum bz_status status) {
-    return status == BZ_TIMED_OUT || status == BZ_BROKEN || status == BZ_CLOSED ||
-           status == BZ_EMPTY || status == BZ_FULL;
+/* Statuses after which the program goes on. Some primitives have a deadline of their own. Something
+ * stolen is not held any more. */
+static bool is_answer(enum bz_status status, bool is_watched) {
+    return (is_watched && status == BZ_NOT_HELD) || status == BZ_TIMED_OUT || status == BZ_BROKEN ||
+           status == BZ_CLOSED || status == BZ_EMPTY || status == BZ_FULL;
 }
 
 /* First the operations behind it in the list; then those inside, however the others ended. */
@@ -461,7 +510,7 @@ static enum bz_status run_ops(struct runner *runner, uint32_t from, uint32_t to)
         if (is_last) {
             return status;
         }
-        if (status == BZ_OK || is_answer(status)) {
+        if (status == BZ_OK || is_answer(status, watch != NULL)) {
             continue;
         }
         bz_world_assert(runner->interpreter->world, status == BZ_CANCELLED || status == BZ_FAILED,
@@ -478,14 +527,32 @@ static void name_second(struct object *entry, const char *name, const char *suff
     snprintf(entry->second_name, sizeof entry->second_name, "%s%s", name, suffix);
 }
 
+/* `lock` is the condition whose lock it shares; NULL: it has one of its own. */
+static enum bz_status init_condition(struct object *entry, struct bz_world *world,
+                                     const struct bz_script_object *object,
+                                     const struct object *lock) {
+    name_second(entry, object->name, "-lock");
+    enum bz_status status =
+        bz_sut_condition_init(&entry->condition, world, object->name, entry->second_name);
+    if (status != BZ_OK || lock == NULL) {
+        return status;
+    }
+    if (!bz_asyncio_shares_locks(world->variant)) {
+        return BZ_INVALID_ARGUMENT;
+    }
+    entry->condition.judged.lock = lock->condition.judged.lock;
+    bz_asyncio_share_lock(entry->condition.instance, lock->condition.instance);
+    return BZ_OK;
+}
+
 static enum bz_status init_object(struct object *entry, struct bz_world *world,
-                                  const struct bz_script_object *object) {
+                                  const struct bz_script_object *object,
+                                  const struct object *lock) {
     switch ((enum bz_primitive)object->primitive) {
     case BZ_PRIMITIVE_EVENT:
         return bz_sut_event_init(&entry->event, world, object->name);
     case BZ_PRIMITIVE_CONDITION:
-        name_second(entry, object->name, "-lock");
-        return bz_sut_condition_init(&entry->condition, world, object->name, entry->second_name);
+        return init_condition(entry, world, object, lock);
     case BZ_PRIMITIVE_BARRIER:
         return bz_sut_barrier_init(&entry->barrier, world, object->name, object->number);
     case BZ_PRIMITIVE_QUEUE:
@@ -506,8 +573,9 @@ static enum bz_status init_plainer_object(struct object *entry, struct bz_world 
     const struct bz_script_kind *kind = &bz_script_kinds[object->primitive];
     object->order = BZ_QUEUE_ORDER_FIFO;
     object->number = kind->number != NULL && !kind->has_order ? 1 : object->number;
+    object->lock = 0;
     *entry = (struct object){0};
-    return init_object(entry, world, object);
+    return init_object(entry, world, object, NULL);
 }
 
 static struct interpreter *new_interpreter(struct bz_world *world, struct bz_script *script,
@@ -521,8 +589,10 @@ static struct interpreter *new_interpreter(struct bz_world *world, struct bz_scr
     interpreter->objects =
         bz_world_alloc(world, script->object_count * sizeof interpreter->objects[0]);
     for (uint32_t index = 0; index < script->object_count; index++) {
+        uint32_t lock = bz_script_lock_of(script, index);
         enum bz_status status =
-            init_object(&interpreter->objects[index], world, &script->objects[index]);
+            init_object(&interpreter->objects[index], world, &script->objects[index],
+                        lock == index ? NULL : &interpreter->objects[lock]);
         if (status == BZ_INVALID_ARGUMENT && is_drawn) {
             status =
                 init_plainer_object(&interpreter->objects[index], world, &script->objects[index]);
@@ -580,7 +650,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
                                                 .tasks = (uint32_t)args->values[TASKS],
                                                 .ops = (uint32_t)args->values[OPS],
                                                 .ns = (uint32_t)args->values[NS],
-                                                .has_more = args->values[MORE] != 0});
+                                                .more = (uint32_t)args->values[MORE]});
     }
     return new_interpreter(world, script, args->file_digest == 0);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "scenarios/program/script.h"
+#include "scenarios/variants/variants.h"
 #include "sim/run/catalog.h"
 #include "traces/json.h"
 #include "traces/text.h"
@@ -185,6 +186,33 @@ static bool read_kind(struct reader *reader, const struct bz_json *json,
     return true;
 }
 
+/* The lock that a condition shares: that of a condition before it, which has one of its own. */
+static bool read_lock(struct reader *reader, const struct bz_json *json, uint32_t number) {
+    struct bz_script *script = reader->script;
+    const char *names[BZ_SCRIPT_OBJECTS_MAX] = {NULL};
+    uint32_t found = 0;
+    if (bz_json_get(json, "lock") == NULL) {
+        return true;
+    }
+    for (uint32_t index = 0; index < number; index++) {
+        bool has_lock = script->objects[index].primitive == BZ_PRIMITIVE_CONDITION &&
+                        script->objects[index].lock == 0;
+        names[index] = has_lock ? script->objects[index].name : NULL;
+    }
+    if (!reader->is_version_2) {
+        return fail(reader, "this needs \"format\": \"%s\"", BZ_SCRIPT_FORMAT_2);
+    }
+    if (!bz_asyncio_shares_locks(reader->variant)) {
+        return fail(reader, "\"lock\": in variant '%s' every condition has a lock of its own",
+                    reader->variant->name);
+    }
+    if (!read_word(reader, json, "lock", names, number, &found)) {
+        return false;
+    }
+    script->objects[number].lock = (uint8_t)(found + 1);
+    return true;
+}
+
 static bool read_object(struct reader *reader, const struct bz_json *json, uint32_t number,
                         uint32_t depth) {
     struct bz_script *script = reader->script;
@@ -198,12 +226,15 @@ static bool read_object(struct reader *reader, const struct bz_json *json, uint3
         return false;
     }
     const struct bz_script_kind *kind = &bz_script_kinds[object->primitive];
-    const char *keys[] = {"name", "kind", kind->number, kind->has_order ? "order" : NULL, NULL};
+    const char *lock = object->primitive == BZ_PRIMITIVE_CONDITION ? "lock" : NULL;
+    const char *keys[] = {"name", "kind", kind->number != NULL ? kind->number : lock,
+                          kind->has_order ? "order" : NULL, NULL};
     if (!knows_all(reader, json, keys) ||
         (kind->number != NULL && !read_number(reader, json, kind->number, kind->least, kind->most,
                                               true, &object->number)) ||
         (kind->has_order && bz_json_get(json, "order") != NULL &&
-         !read_word(reader, json, "order", bz_script_orders, 3, &order))) {
+         !read_word(reader, json, "order", bz_script_orders, 3, &order)) ||
+        (lock != NULL && !read_lock(reader, json, number))) {
         return false;
     }
     object->order = (uint8_t)order;
@@ -333,13 +364,13 @@ static bool read_body(struct reader *reader, const struct bz_json *json, uint32_
 static bool read_inside(struct reader *reader, const struct bz_json *json, struct bz_script_op *op,
                         uint32_t depth) {
     uint32_t first = reader->script->op_count;
-    bool is_group = op->verb == BZ_VERB_GROUP;
+    bool has_tasks = (bz_script_verbs[op->verb].fields & BZ_FIELD_TASKS) != 0;
     if (depth == BZ_SCRIPT_DEPTH_MAX) {
         return fail(reader, "more than %u operations inside each other", BZ_SCRIPT_DEPTH_MAX);
     }
-    bool is_read = read_array(reader, json, is_group ? "tasks" : "ops", BZ_SCRIPT_TASK_OPS_MAX,
-                              is_group ? read_child : read_op, depth + 1);
-    if (is_read && is_group && bz_json_get(json, "ops") != NULL) {
+    bool is_read = read_array(reader, json, has_tasks ? "tasks" : "ops", BZ_SCRIPT_TASK_OPS_MAX,
+                              has_tasks ? read_child : read_op, depth + 1);
+    if (is_read && op->verb == BZ_VERB_GROUP && bz_json_get(json, "ops") != NULL) {
         is_read = read_body(reader, json, depth);
     }
     op->span = (uint16_t)(reader->script->op_count - first);

@@ -40,7 +40,11 @@ const struct bz_script_verb_info bz_script_verbs[BZ_VERB_COUNT] = {
     [BZ_VERB_UNCANCEL] = {"uncancel", 0, 0},
     [BZ_VERB_AWAIT] = {"await", 0, BZ_FIELD_VICTIM | BZ_FIELD_WITHIN},
     [BZ_VERB_SPAWN] = {"spawn", 0, BZ_FIELD_OPS},
-    [BZ_VERB_MISUSE] = {"misuse", BIT(BOUNDED) | BIT(LOCK), 0},
+    [BZ_VERB_MISUSE] = {"misuse", BIT(BOUNDED) | BIT(LOCK) | BIT(CONDITION) | BIT(QUEUE), 0},
+    [BZ_VERB_GATHER] = {"gather", 0, BZ_FIELD_TASKS},
+    [BZ_VERB_GATHER_ALL] = {"gather-all", 0, BZ_FIELD_TASKS},
+    [BZ_VERB_WAIT_FOR] = {"wait-for", 0, BZ_FIELD_NS | BZ_FIELD_OPS},
+    [BZ_VERB_STEAL] = {"steal", PERMITS | BIT(CONDITION), 0},
     [BZ_VERB_SHIELD] = {"shield", 0, BZ_FIELD_VICTIM | BZ_FIELD_WITHIN},
 };
 
@@ -64,7 +68,7 @@ struct bz_script_op *bz_script_add(struct bz_script *script, enum bz_script_verb
     op->verb = (uint8_t)verb;
     op->number = (bz_script_verbs[verb].fields & BZ_FIELD_COUNT) != 0 ? 1 : 0;
     op->within_ns = BZ_SCRIPT_NEVER;
-    if (verb == BZ_VERB_CHILD || verb == BZ_VERB_SPAWN) {
+    if (bz_script_has_child((uint8_t)verb)) {
         op->number = ++script->child_count;
     }
     return op;

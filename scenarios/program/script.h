@@ -76,8 +76,12 @@ enum bz_script_verb {
     BZ_VERB_SPAWN,
     BZ_VERB_SHIELD,
     BZ_VERB_MISUSE,
+    BZ_VERB_GATHER,
+    BZ_VERB_GATHER_ALL,
+    BZ_VERB_WAIT_FOR,
+    BZ_VERB_STEAL,
 };
-#define BZ_VERB_COUNT 36
+#define BZ_VERB_COUNT 40
 #define BZ_VERBS_OF_VERSION_1 25
 
 /* The fields of an operation beside its verb, as bits. */
@@ -107,7 +111,8 @@ struct bz_script_object {
     uint32_t number;   /* permits, parties, maxsize, or keys, by primitive */
     uint8_t primitive; /* enum bz_primitive */
     uint8_t order;     /* enum bz_queue_order */
-    uint16_t zero;
+    uint8_t lock;      /* of a condition: 1 + the number of the condition whose lock it shares */
+    uint8_t zero;
 };
 
 /* What a script says of an object beside its name, by primitive. */
@@ -140,7 +145,8 @@ struct bz_script {
     uint32_t object_count;
     uint32_t task_count;
     uint32_t op_count;
-    uint32_t child_count; /* of groups, or spawned; their tasks are child-1, child-2, ... */
+    uint32_t
+        child_count; /* of groups and gathers, or spawned; their tasks are child-1, child-2, ... */
     struct bz_script_object objects[BZ_SCRIPT_OBJECTS_MAX];
     struct bz_script_task tasks[BZ_SCRIPT_TASKS_MAX];
     struct bz_script_op ops[BZ_SCRIPT_OPS_MAX];
@@ -151,6 +157,17 @@ static inline bool bz_script_has_key(const struct bz_script *script,
                                      const struct bz_script_op *op) {
     return bz_script_verbs[op->verb].primitives != 0 &&
            script->objects[op->object].primitive == BZ_PRIMITIVE_POOL;
+}
+
+/* Whether the operation creates a task, and so has a number for it. */
+static inline bool bz_script_has_child(uint8_t verb) {
+    return verb == BZ_VERB_CHILD || verb == BZ_VERB_SPAWN || verb == BZ_VERB_WAIT_FOR;
+}
+
+/* The object whose lock a condition has; any other object is its own. */
+static inline uint32_t bz_script_lock_of(const struct bz_script *script, uint32_t object) {
+    uint8_t lock = script->objects[object].lock;
+    return lock == 0 ? object : lock - 1u;
 }
 
 /* Appends an operation, with every field at its default. There must be room. */
@@ -165,7 +182,8 @@ struct bz_script_draw {
     uint32_t tasks;          /* 1 to 8 */
     uint32_t ops;            /* draws for each task, 1 to 10; one may make three operations */
     uint32_t ns;             /* no sleep and no timeout is longer */
-    bool has_more;           /* operations of version 2, and shutdowns */
+    uint32_t more;           /* 1: also operations of version 2, and shutdowns. 2: also conditions
+                                that share a lock, gather, wait-for, abort, reset, misuses */
 };
 #define BZ_SCRIPT_DRAW_TASKS_MAX 8u
 #define BZ_SCRIPT_DRAW_OPS_MAX 10u
@@ -182,12 +200,17 @@ void bz_script_draw(struct bz_script *script, struct bz_judge *judge,
 const struct bz_script *bz_script_of(const void *state);
 const void *bz_script_instance(const void *state, uint32_t object);
 
-/* Called when an operation has returned, by the task that called it, with what it says beside the
- * status: -1 is nothing. NULL: nobody watches. */
+/* For who runs a script beside another implementation, and judges nothing. */
 struct bz_script_watch {
+    /* Called when an operation has returned, by the task that called it, with what it says beside
+     * the status: -1 is nothing. */
     void (*returned)(void *context, uint32_t op, enum bz_status status, int64_t value);
+    /* Abort or reset of a barrier that the variant's table does not have, because it may wait.
+     * NULL: none. */
+    enum bz_status (*break_barrier)(void *instance, bool is_reset);
     void *context;
 };
+/* From now on. A watched script may `steal`; in others that does nothing. */
 void bz_script_watch(void *state, const struct bz_script_watch *watch);
 
 /* As read and print of struct bz_scenario_file. */

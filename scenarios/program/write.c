@@ -102,6 +102,9 @@ static void put_object(struct writer *writer, const struct bz_script_object *obj
     put(writer, "{\"name\": \"%s\", \"kind\": \"%s\"", object->name,
         bz_primitive_name((enum bz_primitive)object->primitive));
     put_number(writer, kind->number != NULL, kind->number, object->number);
+    if (object->lock != 0) {
+        put(writer, ", \"lock\": \"%s\"", writer->script->objects[object->lock - 1].name);
+    }
     if (kind->has_order) {
         put(writer, ", \"order\": \"%s\"", bz_script_orders[object->order]);
     }
@@ -111,6 +114,11 @@ static void put_object(struct writer *writer, const struct bz_script_object *obj
 static const char *format_of(const struct bz_script *script) {
     for (uint32_t index = 0; index < script->op_count; index++) {
         if (script->ops[index].verb >= BZ_VERBS_OF_VERSION_1) {
+            return BZ_SCRIPT_FORMAT_2;
+        }
+    }
+    for (uint32_t index = 0; index < script->object_count; index++) {
+        if (script->objects[index].lock != 0) {
             return BZ_SCRIPT_FORMAT_2;
         }
     }

@@ -66,6 +66,10 @@ static const char newer[] =
     "{\"op\": \"misuse\", \"object\": \"lock\"},"
     "{\"op\": \"shield\", \"task\": \"a\"},"
     "{\"op\": \"spawn\", \"ops\": [{\"op\": \"yield\"}]},"
+    "{\"op\": \"gather\", \"tasks\": [[], [{\"op\": \"fail\"}]]},"
+    "{\"op\": \"gather-all\", \"tasks\": []}, {\"op\": \"steal\", \"object\": \"lock\"},"
+    "{\"op\": \"wait-for\", \"ns\": 3, \"ops\": [{\"op\": \"yield\"}]},"
+    "{\"op\": \"misuse\", \"object\": \"jobs\"},"
     "{\"op\": \"group\", \"tasks\": [[]], \"ops\": [{\"op\": \"yield\"}, {\"op\": \"fail\"}]},"
     "{\"op\": \"yield\"}]}]}";
 
@@ -136,7 +140,7 @@ Test(program, version_2_survives_writing_and_reading) {
     char error[BZ_ERROR_BYTES] = "";
     bool is_used[BZ_VERB_COUNT] = {false};
     cr_assert(read_script(&first, newer, error, sizeof error), "%s", error);
-    cr_assert(eq(u32, first.child_count, 2));
+    cr_assert(eq(u32, first.child_count, 5));
     for (uint32_t index = 0; index < first.op_count; index++) {
         is_used[first.ops[index].verb] = true;
     }
@@ -147,6 +151,35 @@ Test(program, version_2_survives_writing_and_reading) {
     cr_assert(strstr(text, BZ_SCRIPT_FORMAT_2) != NULL);
     cr_assert(read_script(&second, text, error, sizeof error), "%s", error);
     cr_assert(eq(int, memcmp(&first, &second, sizeof first), 0));
+}
+
+#define TWO_CONDITIONS(lock)                                                                       \
+    "{\"format\": \"buzzer-program/2\", \"objects\": ["                                            \
+    "{\"name\": \"c\", \"kind\": \"condition\"},"                                                  \
+    "{\"name\": \"d\", \"kind\": \"condition\", \"lock\": \"" lock "\"}],"                         \
+    "\"tasks\": [{\"name\": \"t\", \"ops\": []}]}"
+
+Test(program, conditions_share_a_lock_where_the_variant_has_that) {
+    static struct bz_script first;
+    static struct bz_script second;
+    static char text[BZ_FILE_BYTES_MAX];
+    char error[BZ_ERROR_BYTES] = "";
+    const char *file = TWO_CONDITIONS("c");
+    cr_assert(not(read_script(&first, file, error, sizeof error)));
+    cr_assert(strstr(error, "a lock of its own") != NULL, "%s", error);
+    memset(&first, 0, sizeof first);
+    cr_assert(bz_script_read(&first, &bz_variant_asyncio_313, file, strlen(file), "x.json", error,
+                             sizeof error));
+    cr_assert(eq(u32, bz_script_lock_of(&first, 1), 0));
+    size_t length = bz_script_print(&first, text, sizeof text);
+    cr_assert(bz_script_read(&second, &bz_variant_asyncio_313, text, length, "x.json", error,
+                             sizeof error));
+    cr_assert(eq(int, memcmp(&first, &second, sizeof first), 0), "%s", text);
+    file = TWO_CONDITIONS("d");
+    memset(&first, 0, sizeof first);
+    cr_assert(not(bz_script_read(&first, &bz_variant_asyncio_313, file, strlen(file), "x.json",
+                                 error, sizeof error)));
+    cr_assert(strstr(error, "objects[1]: \"lock\": there is no 'd'") != NULL, "%s", error);
 }
 
 Test(program, what_does_not_fit_is_cut_and_measured) {
@@ -466,6 +499,68 @@ Test(program, a_timeout_gives_back_what_was_acquired_inside) {
     cr_assert(bz_program_set(&program, "file", "x.json", error, sizeof error), "%s", error);
     tst_expect_silence(&program, 1000);
     leave_folder(&folder);
+}
+
+/* Runs one task `t` without a cancel. Returns when its last step was, and whether a task "child-1"
+ * was there. */
+static uint64_t end_of(const struct bz_variant *variant, const char *text, bool *has_child) {
+    struct folder folder = enter_folder();
+    char error[BZ_ERROR_BYTES] = "";
+    struct bz_program program = new_program(variant);
+    struct bz_replay_report report;
+    struct bz_trace trace;
+    uint64_t last_ns = UINT64_MAX;
+    write_file(text);
+    cr_assert(bz_program_set(&program, "file", "x.json", error, sizeof error), "%s", error);
+    program.strategy = &bz_strategy_fifo;
+    program.cancel_windows = BZ_WINDOWS_NONE;
+    bz_trace_init(&trace);
+    cr_assert(bz_record(&program, 0, &trace, &report));
+    cr_assert(eq(ptr, (void *)report.violation.oracle, NULL));
+    *has_child = false;
+    for (size_t index = 0; index < trace.event_count; index++) {
+        const struct bz_trace_event *event = &trace.events[index];
+        const char *task = event->task != NULL ? event->task : ""; /* none: the loop */
+        bool is_step = strcmp(task, "t") == 0 && strcmp(event->event, "resume") == 0;
+        last_ns = is_step ? event->time_ns : last_ns;
+        *has_child |= strcmp(task, "child-1") == 0;
+    }
+    bz_trace_fini(&trace);
+    leave_folder(&folder);
+    return last_ns;
+}
+
+#define NEW_FILE_OF(ops)                                                                           \
+    "{\"format\": \"buzzer-program/2\", \"objects\": [], \"tasks\": [" TASK(ops) "]}"
+#define CHILDREN                                                                                   \
+    "\"tasks\": [[{\"op\": \"sleep\", \"ns\": 2}, {\"op\": \"fail\"}], [{\"op\": \"sleep\", "      \
+    "\"ns\": 9}]]"
+
+/* A gather ends with the first child that fails, a gather-all with the last. */
+Test(program, a_gather_ends_with_the_first_failure) {
+    bool has_child;
+    cr_assert(eq(
+        u64,
+        end_of(&bz_variant_buzzer, NEW_FILE_OF("{\"op\": \"gather\", " CHILDREN "}"), &has_child),
+        2));
+    cr_assert(has_child);
+    cr_assert(eq(u64,
+                 end_of(&bz_variant_buzzer, NEW_FILE_OF("{\"op\": \"gather-all\", " CHILDREN "}"),
+                        &has_child),
+                 9));
+}
+
+/* The rule of the runtime; a timeout that has expired goes on. */
+Test(program, wait_for_runs_a_task_in_asyncio_311_alone) {
+    static const char text[] = NEW_FILE_OF("{\"op\": \"wait-for\", \"ns\": 3, \"ops\": ["
+                                           "{\"op\": \"sleep\", \"ns\": 7}]}");
+    const struct bz_variant *const variants[] = {&bz_variant_asyncio_311, &bz_variant_asyncio_313,
+                                                 &bz_variant_buzzer};
+    for (int index = 0; index < 3; index++) {
+        bool has_child;
+        cr_assert(eq(u64, end_of(variants[index], text, &has_child), 3));
+        cr_assert(eq(int, has_child, index == 0));
+    }
 }
 
 Test(program, drawn_ones_are_silent_on_what_ships) {

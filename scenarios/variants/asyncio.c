@@ -23,9 +23,10 @@
  *     uncancel        a request that is on its way stays      clears it with the last request
  *     task group      a cancel from outside that meets an     is delivered later
  *                     error is lost (gh-116720)
+ *     wait_for        3.11: runs a task (gh-86296)            runs in place, in a timeout
  *
- * Left out: abort() and reset() of the barrier. In asyncio they wait for the lock of the condition;
- * what a scenario calls there may not wait. */
+ * abort() and reset() of the barrier are not in its table: in asyncio they wait for the lock of the
+ * condition; what a scenario calls there may not wait. bz_asyncio_break_barrier() has them. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -247,14 +248,36 @@ static const struct bz_event_ops event_ops = {
 /* --- condition -------------------------------------------------------------------------------- */
 
 struct condition {
-    struct lock lock; /* first: its operations are the condition's, too */
+    struct lock own;
+    struct lock *lock; /* `own`, unless it shares another's */
     struct bz_deque queue;
 };
 
 static enum bz_status condition_init(void *instance, struct bz_loop *loop) {
     struct condition *condition = instance;
     bz_deque_init(&condition->queue, loop);
-    return lock_init(&condition->lock, loop, 1);
+    condition->lock = &condition->own;
+    return lock_init(&condition->own, loop, 1);
+}
+
+static enum bz_status condition_acquire(void *instance) {
+    return lock_acquire(((struct condition *)instance)->lock);
+}
+
+static enum bz_status condition_release(void *instance) {
+    return lock_release(((struct condition *)instance)->lock);
+}
+
+static bool condition_locked(void *instance) {
+    return ((struct condition *)instance)->lock->is_locked;
+}
+
+bool bz_asyncio_shares_locks(const struct bz_variant *variant) {
+    return variant->condition != NULL && variant->condition->acquire == condition_acquire;
+}
+
+void bz_asyncio_share_lock(void *instance, void *other) {
+    ((struct condition *)instance)->lock = ((struct condition *)other)->lock;
 }
 
 /* Acquires the lock again. Cancels that strike meanwhile are remembered as one; each costs the task
@@ -262,7 +285,7 @@ static enum bz_status condition_init(void *instance, struct bz_loop *loop) {
 static enum bz_status relock(struct condition *condition) {
     enum bz_status result = BZ_OK;
     for (;;) {
-        enum bz_status status = lock_acquire(&condition->lock);
+        enum bz_status status = lock_acquire(condition->lock);
         if (status != BZ_CANCELLED) {
             return status == BZ_OK ? result : status;
         }
@@ -274,7 +297,7 @@ static enum bz_status relock(struct condition *condition) {
 static enum bz_status condition_wait_311(void *instance) {
     struct condition *condition = instance;
     struct bz_waiter waiter;
-    enum bz_status status = lock_release(&condition->lock);
+    enum bz_status status = lock_release(condition->lock);
     if (status != BZ_OK) {
         return status;
     }
@@ -301,7 +324,7 @@ static enum bz_status condition_wait_313(void *instance) {
 
 static enum bz_status condition_notify(void *instance, uint32_t count) {
     struct condition *condition = instance;
-    if (!condition->lock.is_locked) {
+    if (!condition->lock->is_locked) {
         return BZ_NOT_HELD;
     }
     condition_wake(condition, count);
@@ -310,24 +333,26 @@ static enum bz_status condition_notify(void *instance, uint32_t count) {
 
 static uint32_t condition_queued(void *instance) {
     const struct condition *condition = instance;
-    return bz_deque_length(&condition->queue) + bz_deque_length(&condition->lock.queue);
+    return bz_deque_length(&condition->queue) + bz_deque_length(&condition->own.queue);
 }
 
 #define CONDITION_OPS(wait_)                                                                       \
     &(const struct bz_condition_ops) {                                                             \
         .instance_bytes = sizeof(struct condition), .init = condition_init,                        \
-        .acquire = lock_acquire, .release = lock_release, .locked = lock_locked, .wait = wait_,    \
-        .notify = condition_notify, .queued = condition_queued                                     \
+        .acquire = condition_acquire, .release = condition_release, .locked = condition_locked,    \
+        .wait = wait_, .notify = condition_notify, .queued = condition_queued                      \
     }
 
 /* --- barrier ---------------------------------------------------------------------------------- */
+
+enum barrier_state { FILLING = 0, DRAINING, RESETTING, BROKEN };
 
 struct barrier {
     struct condition condition;              /* first: its `queued` is the barrier's too */
     enum bz_status (*wait)(void *condition); /* of this version */
     uint32_t parties;
     uint32_t count; /* tasks that fill, or have yet to leave */
-    bool is_draining;
+    uint32_t state; /* enum barrier_state */
 };
 
 static enum bz_status barrier_init(struct barrier *barrier, struct bz_loop *loop,
@@ -348,9 +373,10 @@ static enum bz_status barrier_init_313(void *instance, struct bz_loop *loop, uin
     return barrier_init(barrier, loop, parties);
 }
 
-static enum bz_status wait_while(struct barrier *barrier, bool is_draining) {
+/* Until the state is none of these, as bits. */
+static enum bz_status wait_while(struct barrier *barrier, uint32_t states) {
     enum bz_status status = BZ_OK;
-    while (status == BZ_OK && barrier->is_draining == is_draining) {
+    while (status == BZ_OK && (states >> barrier->state & 1u) != 0) {
         status = barrier->wait(&barrier->condition);
     }
     return status;
@@ -362,13 +388,15 @@ static enum bz_status fill(struct barrier *barrier, uint32_t *index) {
     enum bz_status status = BZ_OK;
     *index = barrier->count++;
     if (*index + 1 == barrier->parties) {
-        barrier->is_draining = true;
+        barrier->state = DRAINING;
         condition_wake(&barrier->condition, UINT32_MAX);
     } else {
-        status = wait_while(barrier, false);
+        status = wait_while(barrier, 1u << FILLING);
+        bool is_broken = barrier->state == BROKEN || barrier->state == RESETTING;
+        status = status == BZ_OK && is_broken ? BZ_BROKEN : status;
     }
     if (--barrier->count == 0) {
-        barrier->is_draining = false;
+        barrier->state = barrier->state == BROKEN ? BROKEN : FILLING;
         condition_wake(&barrier->condition, UINT32_MAX);
     }
     return status;
@@ -376,16 +404,31 @@ static enum bz_status fill(struct barrier *barrier, uint32_t *index) {
 
 static enum bz_status barrier_wait(void *instance, uint32_t *index) {
     struct barrier *barrier = instance;
-    enum bz_status status = lock_acquire(&barrier->condition.lock);
+    enum bz_status status = condition_acquire(&barrier->condition);
     if (status != BZ_OK) {
         return status;
     }
-    status = wait_while(barrier, true);
+    status = wait_while(barrier, 1u << DRAINING | 1u << RESETTING);
     if (status == BZ_OK) {
-        status = fill(barrier, index);
+        status = barrier->state == BROKEN ? BZ_BROKEN : fill(barrier, index);
     }
-    enum bz_status released = lock_release(&barrier->condition.lock);
+    enum bz_status released = condition_release(&barrier->condition);
     return released == BZ_OK ? status : released;
+}
+
+enum bz_status bz_asyncio_break_barrier(void *instance, bool is_reset) {
+    struct barrier *barrier = instance;
+    enum bz_status status = condition_acquire(&barrier->condition);
+    if (status != BZ_OK) {
+        return status;
+    }
+    if (!is_reset) {
+        barrier->state = BROKEN;
+    } else {
+        barrier->state = barrier->count > 0 ? RESETTING : FILLING;
+    }
+    condition_wake(&barrier->condition, UINT32_MAX);
+    return condition_release(&barrier->condition);
 }
 
 #define BARRIER_OPS(init_)                                                                         \
@@ -589,6 +632,7 @@ static const struct bz_rules rules_311 = {
     .group = BZ_GROUP_LOSES,
     .timeout = BZ_TIMEOUT_AT_ENTRY,
     .children = BZ_CHILDREN_BY_CHOICE,
+    .wait_for = BZ_WAIT_FOR_BY_TASK,
 };
 
 static const struct bz_rules rules_313 = {
@@ -634,7 +678,7 @@ static void put_lock(struct bz_asyncio_text *text, const struct lock *lock) {
 }
 
 static void put_condition(struct bz_asyncio_text *text, const struct condition *condition) {
-    put_lock(text, &condition->lock);
+    put_lock(text, condition->lock);
     put_deque(text, &condition->queue);
 }
 
@@ -655,6 +699,12 @@ static void put_queue(struct bz_asyncio_text *text, const struct queue *queue) {
 }
 
 void bz_asyncio_print(struct bz_asyncio_text *text, enum bz_primitive primitive, void *instance) {
+    static const char *const barrier_states[] = {
+        [FILLING] = "filling",
+        [DRAINING] = "draining",
+        [RESETTING] = "resetting",
+        [BROKEN] = "broken",
+    };
     switch (primitive) {
     case BZ_PRIMITIVE_LOCK:
         put_lock(text, instance);
@@ -672,8 +722,8 @@ void bz_asyncio_print(struct bz_asyncio_text *text, enum bz_primitive primitive,
         put_condition(text, instance);
         break;
     case BZ_PRIMITIVE_BARRIER:
-        put(text, "%u,%d,", ((struct barrier *)instance)->count,
-            ((struct barrier *)instance)->is_draining);
+        put(text, "%u,%s,", ((struct barrier *)instance)->count,
+            barrier_states[((struct barrier *)instance)->state]);
         put_condition(text, &((struct barrier *)instance)->condition);
         break;
     default:

@@ -17,6 +17,8 @@
  * wait takes a slot of a DeferredSemaphore first; so does the queue here. An item given to a getter
  * is never taken back. A task cancelled in the window puts it back in front, where it may come
  * after a later item that is already given to another getter. */
+#include <inttypes.h>
+
 #include "primitives/runtime/mem.h"
 #include "scenarios/variants/deque.h"
 #include "scenarios/variants/variants.h"
@@ -103,7 +105,7 @@ static enum bz_status task_acquire(void *instance) {
     enum bz_status status = await(&tokens->waiting, &waiter);
     tokens->promised -= bz_waiter_was_woken(&waiter);
     if (status != BZ_OK && bz_waiter_was_woken(&waiter)) {
-        tokens_release(tokens); /* it is ours: never refused */
+        tokens_release(tokens); /* refused only if others have released it */
     }
     return status;
 }
@@ -299,6 +301,43 @@ static const struct bz_queue_ops queue_ops = {
     .size = queue_size,
     .queued = queue_queued,
 };
+
+/* --- for those who compare it with the real one ------------------------------------------------
+ */
+
+static void put(struct bz_asyncio_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void put(struct bz_asyncio_text *text, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    bz_asyncio_put(text, format, arguments);
+    va_end(arguments);
+}
+
+static void put_tokens(struct bz_asyncio_text *text, const struct tokens *tokens) {
+    put(text, "%u[%u]", tokens->tokens, bz_deque_length(&tokens->waiting));
+}
+
+void bz_twisted_print(struct bz_asyncio_text *text, enum bz_primitive primitive, void *instance) {
+    if (primitive != BZ_PRIMITIVE_QUEUE) {
+        put_tokens(text, instance);
+        return;
+    }
+    const struct queue *queue = instance;
+    put(text, "%" PRIu64 "[", queue->size);
+    for (const struct bz_list *link = queue->pending.next; link != &queue->pending;
+         link = link->next) {
+        put(text, "%s%" PRIu64, link == queue->pending.next ? "" : " ",
+            bz_container_of(link, const struct item, link)->value);
+    }
+    put(text, "][%u]", bz_deque_length(&queue->getters));
+    if (queue->is_bounded) {
+        put_tokens(text, &queue->slots);
+    } else {
+        put(text, "-");
+    }
+}
 
 /* --- variant ---------------------------------------------------------------------------------- */
 

@@ -19,6 +19,14 @@ extern const struct bz_deferred_ops bz_twisted_deferred_ops;
  * five frames, so the limit of 1000 frames fails in the callback of the 200th waiter. */
 #define BZ_TWISTED_NESTING_MAX 199u
 
+/* asyncio.Condition(lock), in the variants asyncio-3.x alone: right after its init, a condition
+ * takes the lock of another one. */
+bool bz_asyncio_shares_locks(const struct bz_variant *variant);
+void bz_asyncio_share_lock(void *instance, void *other);
+
+/* Barrier.abort() and .reset() of asyncio-3.x, which may wait: for the lock of its condition. */
+enum bz_status bz_asyncio_break_barrier(void *instance, bool is_reset);
+
 /* For who compares asyncio-3.x with the real one. A text that is cut to fit, with its full length:
  * start from zeros. */
 struct bz_asyncio_text {
@@ -31,5 +39,9 @@ void bz_asyncio_put(struct bz_asyncio_text *text, const char *format, va_list ar
 /* Appends the fields of an instance, and the state of every waiter: P pending, R woken (result), C
  * cancelled. tools/python/lockstep/player.py prints those of the real one in the same way. */
 void bz_asyncio_print(struct bz_asyncio_text *text, enum bz_primitive primitive, void *instance);
+
+/* The same for an instance of twisted, as deferreds.py beside the player prints it: tokens or
+ * items, and how many Deferreds wait. */
+void bz_twisted_print(struct bz_asyncio_text *text, enum bz_primitive primitive, void *instance);
 
 #endif

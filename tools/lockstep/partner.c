@@ -167,7 +167,9 @@ static bool ask(const char *const *arguments, char *line, size_t bytes, char *er
 /* First what any program understands: a shell would take the script for one of its own. */
 bool bz_partner_ask(const char *python, struct bz_python *answer, char *error) {
     const char *const version[] = {python, "--version", NULL};
-    const char *const hello[] = {python, "-I", "-S", "-c", script(), "--hello", NULL};
+    static const char *const print =
+        "import sys; print(sys.implementation.name, *sys.version_info[:3])";
+    const char *const hello[] = {python, "-I", "-S", "-c", print, "--hello", NULL};
     char line[128] = "";
     if (!ask(version, line, sizeof line, error)) {
         return false;
@@ -182,15 +184,34 @@ bool bz_partner_ask(const char *python, struct bz_python *answer, char *error) {
     unsigned *numbers = answer->version;
     if (sscanf(line, "%31s %u %u %u", answer->implementation, &numbers[0], &numbers[1],
                &numbers[2]) != 4) {
-        snprintf(error, BZ_PARTNER_ERROR_BYTES, "'%s' does not run the player of lock-step",
+        snprintf(error, BZ_PARTNER_ERROR_BYTES, "'%s' does not run what -c says, as Python does",
                  python);
         return false;
     }
     return true;
 }
 
-bool bz_partner_start(struct bz_partner *partner, const char *python, bool is_pure, char *error) {
-    const char *const arguments[] = {
-        python, "-I", "-S", "-c", script(), is_pure ? "--py-task" : "--c-task", NULL};
-    return start(partner, arguments, false, error);
+bool bz_partner_ask_twisted(const char *python, char *version, size_t bytes, char *error) {
+    static const char *const print = "import twisted.internet.defer; print(twisted.__version__)";
+    const char *const arguments[] = {python, "-I", "-c", print, NULL};
+    if (!ask(arguments, version, bytes, error)) {
+        return false;
+    }
+    if (version[0] == '\0') {
+        snprintf(error, BZ_PARTNER_ERROR_BYTES, "'%s' has no Twisted (python3-twisted in Debian)",
+                 python);
+        return false;
+    }
+    return true;
+}
+
+/* Twisted lies where -S would hide it. */
+bool bz_partner_start(struct bz_partner *partner, const char *python, bool is_pure, bool is_twisted,
+                      char *error) {
+    const char *task = is_pure ? "--py-task" : "--c-task";
+    const char *const plain[] = {python, "-I", "-S", "-c", script(), task, NULL};
+    const char *const twisted[] = {
+        python, "-I", "-c", script(), task, bz_embedded_text(bz_lockstep_scripts, "deferreds.py"),
+        NULL};
+    return start(partner, is_twisted ? twisted : plain, false, error);
 }

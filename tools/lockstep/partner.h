@@ -36,9 +36,13 @@ struct bz_python {
  * no Python 3. */
 bool bz_partner_ask(const char *python, struct bz_python *answer, char *error);
 
-/* Starts the player. `is_pure`: the tasks are those in Python, not those in C. False with a
- * message. */
-bool bz_partner_start(struct bz_partner *partner, const char *python, bool is_pure, char *error);
+/* Whether the interpreter has Twisted, and which: its version, as text. False with a message. */
+bool bz_partner_ask_twisted(const char *python, char *version, size_t bytes, char *error);
+
+/* Starts the player. `is_pure`: tasks and futures are those in Python, not those in C;
+ * `is_twisted`: the primitives are Twisted's. False with a message. */
+bool bz_partner_start(struct bz_partner *partner, const char *python, bool is_pure, bool is_twisted,
+                      char *error);
 
 /* Sends a program and its run; false if the interpreter has ended. The answers come in the same
  * order; at most a few may be due, or both sides wait for ever. */

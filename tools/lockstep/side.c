@@ -22,13 +22,14 @@
 struct bz_side {
     struct bz_world *worlds[BZ_ORDER_COUNT];
     struct bz_pair *pair;
+    bool is_twisted;
     struct bz_script_draw shape; /* of the program that is drawn */
     struct bz_event_sink sink;
     struct bz_world_watch watch;
     struct bz_script_watch returns;
     struct bz_scenario_args args;
     struct bz_run_stats stats;
-    uint64_t verbs[BZ_VERB_COUNT];
+    struct bz_verb_counts verbs;
     void *state; /* of the scenario, in a run */
     FILE *out;
     char *text;
@@ -112,7 +113,10 @@ static void on_return(void *context, uint32_t op, enum bz_status status, int64_t
     if (value >= 0) {
         fprintf(side->events, "=%" PRIi64, value);
     }
-    side->verbs[side->pair->script.ops[op].verb]++;
+    const struct bz_script_op *entry = &side->pair->script.ops[op];
+    bool has_object = bz_script_verbs[entry->verb].primitives != 0;
+    uint8_t primitive = side->pair->script.objects[entry->object].primitive;
+    side->verbs.counts[entry->verb][has_object ? primitive : 0]++;
 }
 
 /* --- the state -------------------------------------------------------------------------------- */
@@ -170,8 +174,9 @@ static void put_state(struct bz_side *side) {
     put_tasks(&text, loop);
     for (uint32_t index = 0; index < script->object_count; index++) {
         put(&text, "%s", index == 0 ? "" : " ");
-        bz_asyncio_print(&text, (enum bz_primitive)script->objects[index].primitive,
-                         (void *)(uintptr_t)bz_script_instance(side->state, index));
+        (side->is_twisted ? bz_twisted_print : bz_asyncio_print)(
+            &text, (enum bz_primitive)script->objects[index].primitive,
+            (void *)(uintptr_t)bz_script_instance(side->state, index));
     }
     BZ_CHECK(text.length < STATE_BYTES);
 }
@@ -237,28 +242,42 @@ static void expect_end(const struct bz_side *side, enum bz_run_end end) {
     (void)side;
 }
 
+/* Twisted's queue has one order; a drawn object may have another. */
+static void make_plainer(struct bz_script *script) {
+    for (uint32_t index = 0; index < script->object_count; index++) {
+        script->objects[index].order = BZ_QUEUE_ORDER_FIFO;
+    }
+}
+
 void bz_side_draw(struct bz_side *side, uint64_t number, struct bz_pair *pair) {
-    static const uint8_t firsts[] = {
+    static const uint8_t asyncio[8] = {
         BZ_PRIMITIVE_SEMAPHORE, BZ_PRIMITIVE_LOCK,  BZ_PRIMITIVE_CONDITION, BZ_PRIMITIVE_QUEUE,
         BZ_PRIMITIVE_BOUNDED,   BZ_PRIMITIVE_EVENT, BZ_PRIMITIVE_BARRIER,   BZ_PRIMITIVE_QUEUE};
+    static const uint8_t twisted[8] = {
+        BZ_PRIMITIVE_BOUNDED, BZ_PRIMITIVE_LOCK,  BZ_PRIMITIVE_QUEUE, BZ_PRIMITIVE_QUEUE,
+        BZ_PRIMITIVE_BOUNDED, BZ_PRIMITIVE_QUEUE, BZ_PRIMITIVE_LOCK,  BZ_PRIMITIVE_QUEUE};
+    const uint8_t *firsts = side->is_twisted ? twisted : asyncio;
     struct bz_pcg32 pcg;
     bz_pcg32_seed(&pcg, number, STREAM);
     pair->number = number;
     pair->order = bz_pcg32_below(&pcg, 2) == 0 ? BZ_ORDER_ANY : BZ_ORDER_FIFO;
     pair->is_taped = false;
     side->shape = (struct bz_script_draw){
-        .first = (enum bz_primitive)firsts[number % sizeof firsts],
+        .first = (enum bz_primitive)firsts[number % sizeof asyncio],
         .primitives = UINT32_MAX,
         .objects = 1 + bz_pcg32_below(&pcg, 3),
         .tasks = 2 + bz_pcg32_below(&pcg, 4),
         .ops = 4 + bz_pcg32_below(&pcg, 7),
         .ns = 1 + bz_pcg32_below(&pcg, 8),
-        .has_more = bz_pcg32_below(&pcg, 2) == 1,
+        .more = bz_pcg32_below(&pcg, 3),
     };
     side->pair = pair;
     struct bz_source source = {.run = run_setup, .context = side};
     expect_end(side, bz_judge_run(side->worlds[BZ_ORDER_ANY]->judge, &source,
                                   &(struct bz_run_start){.seed = number}));
+    if (side->is_twisted) {
+        make_plainer(&pair->script);
+    }
 }
 
 static void print_program(struct bz_side *side) {
@@ -309,12 +328,13 @@ const struct bz_run_stats *bz_side_stats(struct bz_side *side) {
     return &side->stats;
 }
 
-const uint64_t *bz_side_verbs(const struct bz_side *side) {
-    return side->verbs;
+const struct bz_verb_counts *bz_side_verbs(const struct bz_side *side) {
+    return &side->verbs;
 }
 
-struct bz_side *bz_side_new(const struct bz_variant *variant) {
+struct bz_side *bz_side_new(const struct bz_variant *variant, bool is_twisted) {
     struct bz_side *side = bz_lack_check(calloc(1, sizeof *side), "the C side");
+    side->is_twisted = is_twisted;
     for (int order = 0; order < BZ_ORDER_COUNT; order++) {
         struct bz_judge_config config = {.program = bz_scenario_program.name,
                                          .variant = variant->name,
@@ -330,7 +350,10 @@ struct bz_side *bz_side_new(const struct bz_variant *variant) {
     side->events =
         bz_lack_check(open_memstream(&side->events_text, &side->events_length), "a text");
     side->sink.event = on_event;
-    side->returns = (struct bz_script_watch){.returned = on_return, .context = side};
+    side->returns =
+        (struct bz_script_watch){.returned = on_return,
+                                 .break_barrier = is_twisted ? NULL : bz_asyncio_break_barrier,
+                                 .context = side};
     side->watch = (struct bz_world_watch){
         .before_step = before_step, .after_last = after_last, .context = side};
     side->args.file_digest = 1; /* the program is not drawn in the run */

@@ -18,8 +18,9 @@ struct bz_pair {
 
 struct bz_side;
 
-/* For one variant, whose tables must last. Stops the process without memory. */
-struct bz_side *bz_side_new(const struct bz_variant *variant);
+/* For one variant, whose tables must last: asyncio's or Twisted's. Stops the process without
+ * memory. */
+struct bz_side *bz_side_new(const struct bz_variant *variant, bool is_twisted);
 void bz_side_free(struct bz_side *side);
 
 /* Draws the pair of that number. */
@@ -32,7 +33,10 @@ const char *bz_side_play(struct bz_side *side, struct bz_pair *pair, size_t *len
 /* Cancels that struck so far, by operation and window. */
 const struct bz_run_stats *bz_side_stats(struct bz_side *side);
 
-/* Operations that returned so far, by verb. */
-const uint64_t *bz_side_verbs(const struct bz_side *side);
+/* Operations that returned so far, by verb and primitive; those without an object are at 0. */
+struct bz_verb_counts {
+    uint64_t counts[BZ_VERB_COUNT][BZ_SCRIPT_PRIMITIVES];
+};
+const struct bz_verb_counts *bz_side_verbs(const struct bz_side *side);
 
 #endif

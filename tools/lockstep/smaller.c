@@ -36,7 +36,7 @@ static bool is_kept(struct shrinking *shrinking) {
 static void number_children(struct bz_script *script) {
     script->child_count = 0;
     for (uint32_t index = 0; index < script->op_count; index++) {
-        if (script->ops[index].verb == BZ_VERB_CHILD || script->ops[index].verb == BZ_VERB_SPAWN) {
+        if (bz_script_has_child(script->ops[index].verb)) {
             script->ops[index].number = ++script->child_count;
         }
     }
@@ -93,6 +93,43 @@ static bool leave_out_ops(struct shrinking *shrinking) {
     return has_shrunk;
 }
 
+static bool is_used(const struct bz_script *script, uint32_t object) {
+    bool is_used = false;
+    for (uint32_t index = 0; index < script->op_count; index++) {
+        const struct bz_script_op *op = &script->ops[index];
+        is_used |= bz_script_verbs[op->verb].primitives != 0 && op->object == object;
+    }
+    for (uint32_t index = 0; index < script->object_count; index++) {
+        is_used |= script->objects[index].lock == object + 1;
+    }
+    return is_used;
+}
+
+void bz_script_remove_object(struct bz_script *script, uint32_t object) {
+    for (uint32_t index = 0; index < script->op_count; index++) {
+        script->ops[index].object -= script->ops[index].object > object;
+    }
+    for (uint32_t index = 0; index < script->object_count; index++) {
+        script->objects[index].lock -= script->objects[index].lock > object + 1;
+    }
+    script->object_count--;
+    memmove(&script->objects[object], &script->objects[object + 1],
+            (script->object_count - object) * sizeof script->objects[0]);
+    memset(&script->objects[script->object_count], 0, sizeof script->objects[0]);
+}
+
+static bool leave_out_objects(struct shrinking *shrinking) {
+    bool has_shrunk = false;
+    for (uint32_t object = shrinking->best->script.object_count; object-- > 0;) {
+        if (!is_used(&shrinking->best->script, object)) {
+            copy(&shrinking->trial, shrinking->best);
+            bz_script_remove_object(&shrinking->trial.script, object);
+            has_shrunk |= is_kept(shrinking);
+        }
+    }
+    return has_shrunk;
+}
+
 static bool leave_out_timeouts(struct shrinking *shrinking) {
     bool has_shrunk = false;
     for (uint32_t index = 0; index < shrinking->best->script.op_count; index++) {
@@ -131,6 +168,7 @@ uint64_t bz_pair_shrink(struct bz_pair *pair, bz_differs_fn *differs, void *cont
     while (has_shrunk) {
         has_shrunk = leave_out_tasks(&shrinking);
         has_shrunk |= leave_out_ops(&shrinking);
+        has_shrunk |= leave_out_objects(&shrinking);
         has_shrunk |= leave_out_timeouts(&shrinking);
         has_shrunk |= leave_out_choices(&shrinking);
     }

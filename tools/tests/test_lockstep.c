@@ -49,6 +49,26 @@ Test(lockstep, removes_a_child_and_numbers_the_others_again) {
     cr_assert(eq(u32, script.tasks[1].count, 5));
 }
 
+/* Objects a, b, c and d, which shares the lock of c; an operation uses d. */
+Test(lockstep, removes_an_object_that_nothing_uses) {
+    static struct bz_script script;
+    write_script(&script);
+    script.object_count = 4;
+    for (uint32_t object = 0; object < 4; object++) {
+        script.objects[object].name[0] = (char)('a' + (int)object);
+    }
+    script.objects[3].lock = 3;
+    script.ops[1].verb = BZ_VERB_WAIT;
+    script.ops[1].object = 3;
+    bz_script_remove_object(&script, 1);
+    cr_assert(eq(u32, script.object_count, 3));
+    cr_assert(eq(chr, script.objects[1].name[0], 'c'));
+    cr_assert(eq(chr, script.objects[2].name[0], 'd'));
+    cr_assert(eq(u32, script.objects[2].lock, 2));
+    cr_assert(eq(u32, script.ops[1].object, 2));
+    cr_assert(eq(chr, script.objects[3].name[0], '\0'));
+}
+
 /* The sides differ as long as task b fails anywhere, and a choice of step 7 is there. */
 static bool fails_in_b(void *context, struct bz_pair *pair) {
     const struct bz_script_task *task = &pair->script.tasks[1];

@@ -163,6 +163,28 @@ Test(future, forced_second_completion_stops_the_process, .signal = SIGABRT) {
     bz_future_cancel(&future);
 }
 
+static bool nobody_is_cancelled(struct bz_future *future) {
+    cr_assert(not(bz_future_is_done(future)));
+    return ++hooks > 1;
+}
+
+/* A cancel of a redirected future does what its function does, and no more. */
+Test(future, a_redirected_cancel_leaves_the_future_pending) {
+    struct bz_loop *loop = tst_begin();
+    struct bz_future future;
+    hooks = 0;
+    bz_future_init(&future, loop);
+    future.redirect_cancel = nobody_is_cancelled;
+    future.is_redirected = true;
+    cr_assert(not(bz_future_cancel(&future)));
+    cr_assert(bz_future_cancel(&future));
+    cr_assert(not(bz_future_is_done(&future)));
+    cr_assert(eq(int, bz_future_set_result(&future, 7), BZ_OK));
+    cr_assert(not(bz_future_cancel(&future)));
+    cr_assert(eq(u32, hooks, 2));
+    tst_end(loop);
+}
+
 Test(future, await_outside_a_task_stops_the_process, .signal = SIGABRT) {
     tst_timeline("await-f");
 }

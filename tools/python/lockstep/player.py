@@ -15,18 +15,24 @@ A STEP is "setup", "run HANDLE TIME TURN" or "cancel TASK TIME TURN": TIME is th
 is left of the turn after the step. A HANDLE is named by owner, role (s: step of a task, t: timer,
 c: callback) and number, as 2s5. stdout: for each program a line, "same" or the difference.
 """
-import asyncio
+import functools
 import gc
 import heapq
 import json
 import signal
 import sys
-from asyncio import base_events, events
+
+if "--py-task" in sys.argv:
+    sys.modules["_asyncio"] = None  # so that tasks and futures are those in Python
+
+import asyncio  # noqa: E402
+from asyncio import base_events, events  # noqa: E402
 
 TIMEOUT = getattr(asyncio, "Timeout", None)
 GROUP = getattr(asyncio, "TaskGroup", None)
 FUTURE = asyncio.Future
 FUNCTION = type(lambda: None)
+PARTIAL = functools.partial
 SHUT = getattr(asyncio, "QueueShutDown", None)
 
 
@@ -75,6 +81,12 @@ def task_class(base):
                 self.player.happens("c%d" % self.number)
             return super().cancel(msg) if msg is not None else super().cancel()
 
+        def add_done_callback(self, function, *, context=None):
+            if function.__class__ is PARTIAL:  # of wait_for()
+                loop = self.player.loop
+                loop.partials[function] = loop.next_name("c")
+            super().add_done_callback(function, context=context)
+
         def uncancel(self):
             left = super().uncancel()
             mark = "m" if left == 0 and self._must_cancel else ""
@@ -101,7 +113,10 @@ class Children(set):
 def outcome(future):
     if future.cancelled():
         return "cancelled"
-    return "ok" if future.exception() is None else "failed"
+    error = future.exception()
+    if error is None:
+        return "ok"
+    return "cancelled" if isinstance(error, asyncio.CancelledError) else "failed"
 
 
 class Loop(asyncio.AbstractEventLoop):
@@ -118,7 +133,8 @@ class Loop(asyncio.AbstractEventLoop):
         self.timers_cancelled = 0
         self.running = 0
         self.counts = {}  # by (owner, role)
-        self.callbacks = {}  # by child: the name of the callback that its group added
+        self.callbacks = {}  # by child: the name of the callback of its group, or gather
+        self.partials = {}  # by callback of wait_for(): its name
         self.shields = {}  # by outer future: the names of the two callbacks of a shield
         self.tasks = {}
         self.task_count = 0
@@ -150,6 +166,7 @@ class Loop(asyncio.AbstractEventLoop):
         task.player = self.player
         task.number = number
         task.steps = 0
+        task.ended = None  # how its state is shown once it is done, and changes no more
         self.tasks[number] = task
         self.player.happens("s%d" % number)
         if context is not None:
@@ -173,11 +190,13 @@ class Loop(asyncio.AbstractEventLoop):
             name = self.next_name("t")
         elif args and args[0] in self.shields:
             name = self.shields[args[0]][1]
+        elif callback.__class__ is PARTIAL and callback in self.partials:
+            name = self.partials[callback]
+        elif args and args[0] in self.callbacks:
+            name = self.callbacks[args[0]]
         elif callback.__class__ is FUNCTION and callback.__closure__:
             name = [self.shields[cell.cell_contents][0] for cell in callback.__closure__
                     if cell.cell_contents in self.shields][0]
-        elif args and args[0] in self.callbacks:
-            name = self.callbacks[args[0]]
         else:
             name = self.next_name("c")
         handle = Handle(self, name, callback, args, context)
@@ -270,40 +289,47 @@ class Item:
 
 
 def states(waiters):
+    if not waiters:
+        return ""
     return "".join(["C" if waiter.cancelled() else "R" if waiter.done() else "P"
-                    for waiter in waiters or ()])
+                    for waiter in waiters])
 
 
 def show_lock(lock):
-    return "%d[%s]" % (lock._locked, states(lock._waiters))
+    return f"{lock._locked:d}[{states(lock._waiters)}]"
 
 
 def show_semaphore(semaphore):
-    return "%d,%d[%s]" % (semaphore.locked(), semaphore._value, states(semaphore._waiters))
+    return f"{semaphore.locked():d},{semaphore._value}[{states(semaphore._waiters)}]"
 
 
 def show_event(event):
-    return "%d[%s]" % (event.is_set(), states(event._waiters))
+    return f"{event.is_set():d}[{states(event._waiters)}]"
 
 
 def show_condition(condition):
-    return show_lock(condition._lock) + "[%s]" % states(condition._waiters)
+    lock = condition._lock
+    return f"{lock._locked:d}[{states(lock._waiters)}][{states(condition._waiters)}]"
 
 
 def show_barrier(barrier):
-    return "%d,%d,%s" % (barrier._count, barrier._state.name == "DRAINING",
-                         show_condition(barrier._cond))
+    return f"{barrier._count},{barrier._state.value},{show_condition(barrier._cond)}"
 
 
 def show_queue(queue):
-    return "%d,%d[%s][%s][%s][%s]" % (
-        queue._unfinished_tasks, getattr(queue, "_is_shutdown", False),
-        " ".join([str(item.value) for item in queue._queue]), states(queue._getters),
-        states(queue._putters), states(queue._finished._waiters))
+    items = " ".join([str(item.value) for item in queue._queue])
+    return (f"{queue._unfinished_tasks},{getattr(queue, '_is_shutdown', 0):d}[{items}]"
+            f"[{states(queue._getters)}][{states(queue._putters)}]"
+            f"[{states(queue._finished._waiters)}]")
 
 
-def make_object(spec):
+make_deferred = None  # of deferreds.py, if that is there
+
+
+def make_object(loop, spec, others):
     kind = spec["kind"]
+    if make_deferred is not None:
+        return make_deferred(loop, spec)
     if kind == "lock":
         return asyncio.Lock(), show_lock
     if kind == "semaphore":
@@ -313,7 +339,8 @@ def make_object(spec):
     if kind == "event":
         return asyncio.Event(), show_event
     if kind == "condition":
-        return asyncio.Condition(), show_condition
+        lock = others[spec["lock"]]._lock if "lock" in spec else None
+        return asyncio.Condition(lock), show_condition
     if kind == "barrier":
         return asyncio.Barrier(spec["parties"]), show_barrier
     types = {"fifo": asyncio.Queue, "lifo": asyncio.LifoQueue, "priority": asyncio.PriorityQueue}
@@ -386,6 +413,10 @@ class Runner:
                 status = "empty"
             except asyncio.QueueFull:
                 status = "full"
+            except asyncio.BrokenBarrierError:
+                status = "broken"
+            except RuntimeError:  # what was stolen is not held
+                status = "not-held"
             except Exception as caught:
                 if SHUT is not None and isinstance(caught, SHUT):
                     status = "closed"
@@ -435,6 +466,13 @@ class Runner:
         elif verb == "spawn":
             runner = Runner(self.player, self.root)
             self.player.loop.create_task(runner.run(op["ops"]))
+        elif verb == "gather" or verb == "gather-all":
+            await self.run_gather(op["tasks"], verb == "gather-all")
+        elif verb == "wait-for":
+            try:
+                await asyncio.wait_for(Runner(self.player, self.root).run(op["ops"]), op["ns"])
+            except TimeoutError:
+                pass
         elif verb == "await":
             task = self.player.roots[op["task"]]
             if task.number - 1 < self.root:
@@ -488,6 +526,18 @@ class Runner:
         except BaseExceptionGroup:
             pass
 
+    async def run_gather(self, children, returns_errors):
+        loop = self.player.loop
+        outer = asyncio.gather(*[Runner(self.player, self.root).run(ops) for ops in children],
+                               return_exceptions=returns_errors)
+        for child in getattr(outer, "_children", ()):  # an empty one has none
+            loop.callbacks[child] = loop.next_name("c")
+        if children:
+            try:
+                await outer
+            except Failed:
+                pass
+
     def release_inside(self, depth):
         for place in range(len(self.holdings) - 1, -1, -1):
             name, held_depth = self.holdings[place]
@@ -495,6 +545,7 @@ class Runner:
                 self.release(name)
 
     def find(self, name):
+        name = self.player.locks[name]
         for place in range(len(self.holdings) - 1, -1, -1):
             if self.holdings[place][0] == name:
                 return place
@@ -503,11 +554,13 @@ class Runner:
     def release(self, name):
         place = self.find(name)
         if place is not None:
+            name = self.player.locks[name]
             del self.holdings[place]
             self.player.held[name] -= 1
             give_back(self.player.objects[name])
 
     def hold(self, name):
+        name = self.player.locks[name]
         self.player.held[name] += 1
         self.holdings.append([name, self.depth])
 
@@ -518,13 +571,17 @@ class Runner:
             await it.acquire()
             self.hold(name)
         elif verb == "try-acquire":
-            if not it.locked():
+            if it.locked() != 1:
                 await it.acquire()
                 self.hold(name)
         elif verb == "misuse":
-            self.value = "=%d" % (self.player.held[name] == 0 and give_back(it))
+            self.value = "=%d" % await self.misuse(name, it)
+        elif verb == "steal":
+            lock = self.player.locks[name]
+            is_others = self.player.held[lock] > 0 and self.find(name) is None
+            self.value = "=%d" % (is_others and give_back(it))
         elif verb == "locked":
-            self.value = "=%d" % it.locked()
+            self.value = "=%d" % it.locked() if it.locked() >= 0 else ""
         elif verb == "size":
             self.value = "=%d" % it.qsize()
         elif verb == "release":
@@ -539,8 +596,36 @@ class Runner:
                 it.notify(op["count"]) if verb == "notify" else it.notify_all()
         elif verb == "set" or verb == "clear":
             getattr(it, verb)()
-        elif verb not in ("abort", "reset"):  # the references of a barrier have neither
+        elif verb == "abort" or verb == "reset":
+            await getattr(it, verb)()
+        else:
             await self.use_queue(op, verb, name, it)
+
+    async def misuse(self, name, it):
+        """What nobody holds, or has to do; how much of it was accepted."""
+        if self.player.held[self.player.locks[name]] > 0:
+            return 0
+        accepted = 0
+        if isinstance(it, asyncio.Condition):
+            try:
+                it.notify(1)
+                accepted = 1
+            except RuntimeError:
+                pass
+            try:
+                await it.wait()
+                accepted += 1
+            except RuntimeError:
+                pass
+        elif not hasattr(it, "task_done"):
+            accepted = give_back(it)
+        elif it._unfinished_tasks == 0:
+            try:
+                it.task_done()
+                accepted = 1
+            except ValueError:
+                pass
+        return accepted
 
     async def use_queue(self, op, verb, name, it):
         if verb == "put" or verb == "try-put":
@@ -576,10 +661,15 @@ class Player:
         self.items = {}
         self.loop = Loop(self, order, task_type)
         events._set_running_loop(self.loop)
-        made = [make_object(spec) for spec in program["objects"]]
-        self.objects = {spec["name"]: it for spec, (it, _) in zip(program["objects"], made)}
+        self.objects = {}
+        self.shown = []
+        for spec in program["objects"]:
+            it, show = make_object(self.loop, spec, self.objects)
+            self.objects[spec["name"]] = it
+            self.shown.append((it, show))
+        # the object whose lock a condition has; any other is its own
+        self.locks = {spec["name"]: spec.get("lock", spec["name"]) for spec in program["objects"]}
         self.held = dict.fromkeys(self.objects, 0)  # how many runners hold it
-        self.shown = [(it, show) for it, show in made]
         self.roots = {}
         index = 0
         for task in program["tasks"]:
@@ -609,16 +699,21 @@ class Player:
     def state(self):
         """The ready queue, the timers, the tasks, the objects; parts between bars."""
         loop = self.loop
-        timers = ["%d:%s" % (timer.when, "-" if timer.is_cancelled else timer.name)
-                  for timer in loop.timers]
+        timers = " ".join([f"{timer.when}:{'-' if timer.is_cancelled else timer.name}"
+                           for timer in loop.timers]) if loop.timers else ""
         tasks = []
         for task in loop.tasks.values():
-            letter = "P" if not task.done() else {"ok": "D", "cancelled": "X"}.get(
-                outcome(task), "F")
-            mark = "m" if letter == "P" and task._must_cancel else ""
-            tasks.append("%d%s%d%s" % (task.number, letter, task.cancelling(), mark))
-        return "|".join((loop.names(), " ".join(timers), " ".join(tasks),
-                         " ".join([show(it) for it, show in self.shown])))
+            text = task.ended
+            if text is None:
+                requests = task.cancelling()
+                if task.done():
+                    letter = {"ok": "D", "cancelled": "X"}.get(outcome(task), "F")
+                    text = task.ended = f"{task.number}{letter}{requests}"
+                else:
+                    text = f"{task.number}P{requests}{'m' if task._must_cancel else ''}"
+            tasks.append(text)
+        objects = " ".join([show(it) for it, show in self.shown])
+        return f"{loop.names()}|{timers}|{' '.join(tasks)}|{objects}"
 
     def check(self, events, state):
         happened = " ".join(self.events)
@@ -654,6 +749,7 @@ class Player:
                 task.exception()
         self.loop.tasks.clear()
         self.loop.callbacks.clear()
+        self.loop.partials.clear()
         self.loop.shields.clear()
         self.loop.ready.clear()
         self.loop.timers.clear()
@@ -686,19 +782,17 @@ def serve(task_type):
             print(json.dumps({"program": int(number), "step": step, "what": what, "c": theirs,
                               "python": ours}), flush=True)
         programs += 1
-        if programs % 64 == 0:
+        if programs % 256 == 0:
             gc.collect()
 
 
 def main(argv):
-    """--hello says which interpreter this is; --c-task or --py-task plays."""
-    if argv[1:] == ["--hello"]:
-        print("%s %d %d %d" % (sys.implementation.name, *sys.version_info[:3]))
-        return
+    """--c-task or --py-task; behind that, for Twisted, the text of deferreds.py."""
     gc.disable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the C side ends this process
-    base = asyncio.tasks._PyTask if argv[1:] == ["--py-task"] else asyncio.Task
-    serve(task_class(base))
+    if len(argv) > 2:
+        exec(compile(argv[2], "deferreds.py", "exec"), globals())
+    serve(task_class(asyncio.Task))
 
 
 if __name__ == "__main__":

@@ -86,23 +86,21 @@ static PyObject *loop_draw(PyObject *self, PyObject *args) {
     return PyLong_FromUnsignedLongLong(judge == NULL ? 0 : bz_judge_draw(judge, text, bound));
 }
 
-/* _draw_program(kind of the first object, objects, tasks, ops, ns, has_more): a program as the
+/* _draw_program(kind of the first object, objects, tasks, ops, ns, more): a program as the
  * scenario `program` draws it, which is JSON. */
 static PyObject *loop_draw_program(PyObject *self, PyObject *args) {
     struct bz_judge *judge = ((struct bz_py_loop *)self)->judge;
     struct bz_script_draw draw = {.primitives = ~(1u << BZ_PRIMITIVE_POOL)};
     unsigned int first;
-    int has_more;
-    if (!PyArg_ParseTuple(args, "IIIIIp", &first, &draw.objects, &draw.tasks, &draw.ops, &draw.ns,
-                          &has_more)) {
+    if (!PyArg_ParseTuple(args, "IIIIII", &first, &draw.objects, &draw.tasks, &draw.ops, &draw.ns,
+                          &draw.more)) {
         return NULL;
     }
     draw.first = (enum bz_primitive)first;
-    draw.has_more = has_more != 0;
     if (judge == NULL || first >= BZ_SCRIPT_PRIMITIVES || draw.objects == 0 ||
         draw.objects > BZ_SCRIPT_OBJECTS_MAX || draw.tasks == 0 ||
         draw.tasks > BZ_SCRIPT_DRAW_TASKS_MAX || draw.ops == 0 ||
-        draw.ops > BZ_SCRIPT_DRAW_OPS_MAX || draw.ns > BZ_SCRIPT_NS_MAX) {
+        draw.ops > BZ_SCRIPT_DRAW_OPS_MAX || draw.ns > BZ_SCRIPT_NS_MAX || draw.more > 1) {
         return PyErr_Format(PyExc_ValueError, "no such program can be drawn");
     }
     struct bz_script *script = PyMem_Calloc(1, sizeof *script);
