@@ -18,16 +18,22 @@ VARIANT = f"python-{platform.python_version()}"
 def run(test, *arguments, runs=1000):
     """The report of `buzzer run` for one test; None if there is none (see standard error)."""
     with tempfile.TemporaryDirectory() as folder:
+        return ask(test, "run", test.__name__, "--variant", VARIANT,
+                   *(["--runs", str(runs)] if runs else []), "--out", folder, *arguments)
+
+
+def ask(test, *command):
+    """What the program says in JSON, with the test in its catalog; None."""
+    with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "report.json")
         sys.stdout.flush()  # or the child writes it again, into its report
         process = os.fork()
         if process == 0:
             with open(path, "w") as report:
                 os.dup2(report.fileno(), 1)
-            command = ["buzzer", "run", test.__name__, "--variant", VARIANT, *(["--runs", str(runs)] if runs else []),
-                       "--json", "--out", folder, *arguments]
             try:
-                code = _native.main(command, [(test.__name__, "a test", test)], VARIANT, Loop)
+                code = _native.main(["buzzer", *command, "--json"],
+                                    [(test.__name__, "a test", test)], VARIANT, Loop)
             except BaseException:
                 traceback.print_exc()
                 code = 70

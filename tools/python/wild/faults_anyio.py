@@ -147,7 +147,7 @@ async def anyio_stream_swallow(sim):
     sim.check(receiver.cancelled() or was_accepted != [True], "receive() lost a cancel")
 
 
-@anyio_fault("STREAM-GHOST-SEND", "not known to us as a report", (4, 0), ["assertion"],
+@anyio_fault("STREAM-GHOST-SEND", "#536", (4, 0), ["assertion"],
              "stream_ghost", "and its send was cancelled")
 async def anyio_stream_ghost(sim):
     sends, receives = anyio.create_memory_object_stream(0)
