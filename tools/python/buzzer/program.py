@@ -76,6 +76,9 @@ def _be_program(parent, words, cases, replay, signs, output, errors):
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         from buzzer import _native
         from buzzer.loop import Loop
+        if "hypothesis" in sys.modules:
+            from buzzer import strategies
+            strategies.warm_up()
         _native.end_with_parent(parent)
         if signs is not None:
             signs.watch()
