@@ -64,7 +64,7 @@ class Signs:
         return self._shared[1] != 0
 
 
-def _be_program(parent, words, cases, replay, signs, output, errors):
+def _be_program(parent, words, cases, replay, missing, signs, output, errors):
     code = INTERNAL
     try:
         if output is not None:
@@ -84,7 +84,7 @@ def _be_program(parent, words, cases, replay, signs, output, errors):
             signs.watch()
         tests = [(case.name, case.summary, case) for case in cases]
         code = _native.main(["buzzer", *words], tests, RUNTIME, Loop, COMMAND,
-                            replay or f"{COMMAND} replay")
+                            replay or f"{COMMAND} replay", missing or {})
     except BaseException:
         traceback.print_exc()
     finally:
@@ -106,7 +106,7 @@ def _wait(pid):
     return (-os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)), interrupt
 
 
-def _start(words, cases, replay, signs, output, errors):
+def _start(words, cases, replay, missing, signs, output, errors):
     check_is_built()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -115,26 +115,28 @@ def _start(words, cases, replay, signs, output, errors):
         warnings.simplefilter("ignore")  # of forks beside threads: the child has none
         pid = os.fork()
     if pid == 0:
-        _be_program(parent, words, cases, replay, signs, output, errors)
+        _be_program(parent, words, cases, replay, missing, signs, output, errors)
     return _wait(pid)
 
 
-def call(words, cases, *, replay=None, signs=None):
-    """Runs it on this terminal. The exit code; 128 + N: signal N ended it."""
-    code, interrupt = _start(words, cases, replay, signs or Signs(), None, None)
+def call(words, cases, *, replay=None, missing=None, signs=None):
+    """Runs it on this terminal. The exit code; 128 + N: signal N ended it.
+
+    missing: why tests are not among the cases, by name"""
+    code, interrupt = _start(words, cases, replay, missing, signs or Signs(), None, None)
     return 130 if interrupt is not None and code < 0 else code if code >= 0 else 128 - code
 
 
 def call_bare(words, cases, *, replay=None):
     """The same, with breakpoints and prints: for the one run of `replay --once`."""
-    code, _ = _start(words, cases, replay, None, None, None)
+    code, _ = _start(words, cases, replay, None, None, None, None)
     return code if code >= 0 else 128 - code
 
 
 def ask(words, cases, *, replay=None, signs=None):
     """Runs it and returns the exit code, and what it wrote on standard output and error."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        code, interrupt = _start(words, cases, replay, signs or Signs(), output, errors)
+        code, interrupt = _start(words, cases, replay, None, signs or Signs(), output, errors)
         if interrupt is not None:
             raise interrupt
         texts = []
