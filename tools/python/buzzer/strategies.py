@@ -16,6 +16,13 @@ _DRAWN_BLIND = 8  # where Hypothesis does not say how many it takes
 _ATTEMPTS = 100   # with strategies that reject most values
 
 
+# What was made of bytes before, as Hypothesis takes a millisecond for each value: by the id of the
+# strategy and the bytes; the entry holds the strategy, so the id stays its own.
+_made = {}
+_MADE_MAX = 4096
+_ATOMS = (int, float, complex, bool, str, bytes, type(None))
+
+
 class _Drawing:
     """One draw: Hypothesis calls the function below, which has no other way to its strategy."""
     strategy = None
@@ -32,7 +39,33 @@ def is_strategy(value):
     return isinstance(value, SearchStrategy)
 
 
-def _make(strategy, content):
+def _copy(value):
+    """Of plain values, which differ in nothing but what they are equal by. Others: TypeError."""
+    kind = type(value)
+    if kind in _ATOMS:
+        return value
+    if kind in (list, tuple):
+        return kind(map(_copy, value))
+    raise TypeError
+
+
+def _make(strategy, head):
+    """As _make_anew(), of the bytes and zeros after them."""
+    key = id(strategy), head
+    found = _made.get(key)
+    if found is None:
+        values, taken = _make_anew(strategy, head.ljust(_ENOUGH, b"\0"))
+        try:
+            kept = _copy(values)
+        except TypeError:
+            return values, taken
+        if len(_made) >= _MADE_MAX:
+            _made.clear()
+        _made[key] = found = strategy, kept, taken
+    return _copy(found[1]), found[2]
+
+
+def _make_anew(strategy, content):
     """A list with the value, and how many bytes it takes; an empty one: the strategy rejects it."""
     _Drawing.strategy, _Drawing.values = strategy, []
     try:
@@ -46,7 +79,7 @@ def _grow(strategy, draw_bytes):
     """Draws as many bytes as the value takes. The list, and the bytes."""
     head = b""
     while True:
-        values, taken = _make(strategy, head.ljust(_ENOUGH, b"\0"))
+        values, taken = _make(strategy, head)
         missing = min(taken, _DRAWN_MAX) - len(head)
         if not values or missing <= 0:
             return values, head
@@ -58,7 +91,7 @@ def _search(strategy, head):
     source = random.Random(int.from_bytes(head, "little"))
     for _ in range(_ATTEMPTS):
         tail = source.getrandbits(8 * _ENOUGH).to_bytes(_ENOUGH, "little")
-        values, _ = _make(strategy, head + tail)
+        values, _ = _make_anew(strategy, head + tail)
         if values:
             return values
         head = b""
@@ -69,7 +102,7 @@ def warm_up():
     """Before the first run: what Hypothesis does once, such as seeds and tables, is no part of it.
     """
     state = random.getstate()
-    _make(text(), bytes(range(256)))
+    _make_anew(text(), bytes(range(256)))
     random.setstate(state)
 
 
