@@ -2,6 +2,7 @@
 
 Each call is in a process of its own: nothing of it stays here, and a crash ends that process only.
 """
+import asyncio
 import contextlib
 import importlib.util
 import mmap
@@ -41,6 +42,7 @@ class Signs:
         """Breakpoints do nothing and prints vanish: a test runs very many times."""
         sys.breakpointhook = self._stop
         sys.stdout = self
+        sys.stdin = self
 
     def _stop(self, *args, **kwargs):
         self._shared[0] = 1
@@ -51,6 +53,14 @@ class Signs:
 
     def flush(self):
         pass
+
+    def readline(self, *args):
+        asyncio.get_running_loop()._refuse("input() or sys.stdin: a run has nobody to ask")
+
+    read = readlines = __next__ = readline
+
+    def __iter__(self):
+        return self
 
     def isatty(self):
         return False

@@ -43,9 +43,19 @@ static int note_place(void *unused) {
     return 0;
 }
 
-/* In a signal handler: the interpreter calls note_place() before its next instruction. */
+/* In a signal handler: the interpreter calls note_place() before its next instruction. It is asked
+ * again if there is none, because the process sleeps in a function in C: the handler may do then
+ * what that function may. */
 static void ask_place(void) {
-    (void)Py_AddPendingCall(note_place, NULL);
+    static bool was_asked;
+    if (!was_asked) {
+        was_asked = true;
+        (void)Py_AddPendingCall(note_place, NULL);
+        return;
+    }
+    PyGILState_STATE state = PyGILState_Ensure();
+    bz_py_note_place();
+    PyGILState_Release(state);
 }
 
 void bz_py_note_place(void) {
