@@ -118,7 +118,7 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         self._gone_on[task.number] = where.of_task(task)
 
     def _has_swallowed(self, task):
-        if task.cancelling():
+        if task.cancelling() >= task._strikes:  # else it has taken one back
             place = self._gone_on[task.number]
             self._object_to("cancel-delivered", task.number,
                             f"{task.get_name()} was cancelled, caught the CancelledError, left the "

@@ -93,8 +93,8 @@ struct bz_py_task {
     uint32_t number;         /* the judge's */
     uint32_t steps;          /* begun so far */
     bool is_waiting;         /* suspended on a future that is not done */
-    bool is_struck;          /* Buzzer has injected a cancel */
-    bool was_told;           /* of it, by a CancelledError */
+    uint32_t strikes;        /* cancels that Buzzer has injected */
+    bool was_told;           /* of one, by a CancelledError */
     bool goes_on;            /* it has waited since, outside of any handler of a CancelledError */
 };
 

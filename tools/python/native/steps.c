@@ -189,7 +189,7 @@ static bool run_step(struct bz_py_loop *loop, struct bz_py_handle *handle) {
     Py_INCREF(self);
     task->steps++;
     task->is_waiting = false;
-    task->was_told |= task->is_struck && status == BZ_CANCELLED;
+    task->was_told |= task->strikes > 0 && status == BZ_CANCELLED;
     bz_judge_event(loop->judge, BZ_EVENT_RESUME, task->number, status, task->steps);
     bool is_ok = bz_py_handle_call(handle) || hand_to_handler(loop, handle);
     PyObject *type = NULL, *value = NULL, *traceback = NULL;
@@ -227,7 +227,7 @@ static bool strike(struct bz_py_loop *loop) {
     if (result == NULL) {
         PyErr_WriteUnraisable(task); /* a future of the program's own refuses it */
     } else {
-        bz_py_task_of(task)->is_struck |= result == Py_True;
+        bz_py_task_of(task)->strikes += result == Py_True;
     }
     Py_XDECREF(result);
     bz_judge_end_step(loop->judge);

@@ -119,6 +119,11 @@ static PyObject *task_number(PyObject *self, void *closure) {
     return PyLong_FromUnsignedLong(bz_py_task_of(self)->number);
 }
 
+static PyObject *task_strikes(PyObject *self, void *closure) {
+    (void)closure;
+    return PyLong_FromUnsignedLong(bz_py_task_of(self)->strikes);
+}
+
 /* Sets of tasks come in the order of their numbers, not of their addresses: TaskGroup._tasks. */
 static Py_hash_t task_hash(PyObject *self) {
     return (Py_hash_t)bz_py_task_of(self)->number;
@@ -133,6 +138,7 @@ static PyMethodDef methods[] = {
 
 static PyGetSetDef getters[] = {
     {"number", task_number, NULL, "The judge's number: 1 is the first of a run.", NULL},
+    {"_strikes", task_strikes, NULL, "Cancels that were injected into it.", NULL},
     {0},
 };
 
