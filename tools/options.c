@@ -60,7 +60,8 @@ static const struct bz_option plugin_options[] = {
      BZ_OPTION_PARSED, .parse = add_plugin},
     {"step-time", "MS", "A step of a plug-in's variant hangs after this CPU time (1000)",
      BZ_OPTION_PARSED, .is_once = true, .parse = set_step_time},
-    {"max-memory", "MIB", "What a process with a plug-in's variant may take beyond what it begins with (1536)",
+    {"max-memory", "MIB",
+     "What a process with a plug-in's variant may take beyond what it begins with (1536)",
      BZ_OPTION_PARSED, .is_once = true, .parse = set_memory},
     {NULL},
 };

@@ -21,11 +21,11 @@ static void keep_failed(struct bz_stored *stored, const char *path, const struct
         return;
     }
     struct bz_stored_failure *failure = &stored->failures[stored->failed];
-    *failure =
-        (struct bz_stored_failure){.is_as_recorded = carry->result == BZ_CARRY_FAILS,
-                                   .is_same_run = carry->record.digest == trace->digest &&
-                                                  strcmp(carry->record.variant, trace->variant) == 0,
-                                   .step = verdict->step};
+    *failure = (struct bz_stored_failure){.is_as_recorded = carry->result == BZ_CARRY_FAILS,
+                                          .is_same_run =
+                                              carry->record.digest == trace->digest &&
+                                              strcmp(carry->record.variant, trace->variant) == 0,
+                                          .step = verdict->step};
     snprintf(failure->path, sizeof failure->path, "%s", path);
     snprintf(failure->oracle, sizeof failure->oracle, "%s", verdict->oracle);
     snprintf(failure->object, sizeof failure->object, "%s",

@@ -43,8 +43,8 @@ bool bz_py_futures_init(void) {
     text_pending = PyUnicode_InternFromString("PENDING");
     text_finished = PyUnicode_InternFromString("FINISHED");
     text_cancelled = PyUnicode_InternFromString("CANCELLED");
-    return future != NULL && task != NULL && cancelled_error != NULL && text_pending != NULL && text_finished != NULL &&
-           text_cancelled != NULL && find(&state_of, future, "_state") &&
+    return future != NULL && task != NULL && cancelled_error != NULL && text_pending != NULL &&
+           text_finished != NULL && text_cancelled != NULL && find(&state_of, future, "_state") &&
            find(&exception_of, future, "_exception") && find(&waiter_of, task, "_fut_waiter") &&
            find(&must_cancel_of, task, "_must_cancel") && find(&logs_of, future, "_log_traceback");
 }
@@ -143,7 +143,8 @@ bool bz_py_task_handles_cancel(PyObject *task) {
         code = awaited;
     }
     PyErr_Clear();
-    bool is_seen = code != NULL && (code == Py_None || strstr(Py_TYPE(code)->tp_name, "FutureIter"));
+    bool is_seen =
+        code != NULL && (code == Py_None || strstr(Py_TYPE(code)->tp_name, "FutureIter"));
     Py_XDECREF(code);
     return handles || !is_seen;
 }

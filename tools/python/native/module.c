@@ -279,8 +279,9 @@ static int run_program(int count, char **argv) {
 }
 
 /* main(arguments, tests, runtime, loop_class, program, replay, missing): the exit code of the
- * program, which the user calls as `program`, and with which he replays a run as `replay`. `missing`
- * says why tests are not there, by name. The process ends soon after: the catalog stays as it is. */
+ * program, which the user calls as `program`, and with which he replays a run as `replay`.
+ * `missing` says why tests are not there, by name. The process ends soon after: the catalog stays
+ * as it is. */
 static PyObject *module_main(PyObject *module, PyObject *args) {
     PyObject *arguments, *tests, *name, *loop;
     PyObject *program = NULL;

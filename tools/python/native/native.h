@@ -204,7 +204,8 @@ enum bz_status bz_py_future_outcome(PyObject *future);
 bool bz_py_future_is_unretrieved(PyObject *future);
 
 bool bz_py_task_must_cancel(PyObject *task);
-/* Whether the code of a suspended task is in a handler of a CancelledError: in `except`, `finally` or
+/* Whether the code of a suspended task is in a handler of a CancelledError: in `except`, `finally`
+ * or
  * `__aexit__`. True where it cannot be seen. Since 3.11. */
 bool bz_py_task_handles_cancel(PyObject *task);
 /* A new reference to the future that a task waits for; NULL: none. */
