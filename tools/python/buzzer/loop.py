@@ -121,10 +121,10 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         if task.cancelling() >= task._strikes:  # else it has taken one back
             place = self._gone_on[task.number]
             self._object_to("cancel-delivered", task.number,
-                            f"{task.get_name()} was cancelled, caught the CancelledError, left the "
-                            f"handler, went on to wait{' at ' * bool(place)}{place}, and returned: "
-                            "it swallowed the cancel (raise it again, or refuse it by "
-                            "Task.uncancel())")
+                            f"{task.get_name()} was cancelled; it, or what it calls, caught the "
+                            f"CancelledError and left the handler; then it waited"
+                            f"{' at ' * bool(place)}{place}, and returned: the cancel was swallowed "
+                            "(raise it again, or refuse it by Task.uncancel())")
 
     def _finish(self):
         """Nothing can run any more, or the test has ended, and no oracle has objected."""
