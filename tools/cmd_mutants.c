@@ -249,8 +249,8 @@ int bz_command_mutants(int argc, char **argv) {
     const struct bz_strategy *strategy = bz_strategy_find(mutants.strategy);
     if (strategy == NULL) {
         return bz_cli_fail(argv[0], BZ_EXIT_USAGE,
-                           "no strategy '%s' ('buzzer list strategies' lists them)",
-                           mutants.strategy);
+                           "no strategy '%s' ('%s list strategies' lists them)", mutants.strategy,
+                           bz_cli_program);
     }
     char lack[BZ_LACK_BYTES];
     int code = select_mutants(&mutants);

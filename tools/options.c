@@ -60,7 +60,8 @@ static const struct bz_option plugin_options[] = {
      BZ_OPTION_PARSED, .parse = add_plugin},
     {"step-time", "MS", "A step of a plug-in's variant hangs after this CPU time (1000)",
      BZ_OPTION_PARSED, .is_once = true, .parse = set_step_time},
-    {"max-memory", "MIB", "What a process with a plug-in's variant may take (1536)",
+    {"max-memory", "MIB",
+     "What a process with a plug-in's variant may take beyond what it begins with (1536)",
      BZ_OPTION_PARSED, .is_once = true, .parse = set_memory},
     {NULL},
 };
@@ -94,7 +95,7 @@ static const struct bz_option program_options[] = {
      BZ_OPTION_TEXT, offsetof(struct bz_options, variant), .is_once = true},
     {"strategy", "S", "What makes the choices (portfolio; explore tries every choice)",
      BZ_OPTION_PARSED, .parse = add_setting},
-    {"set", "NAME=VALUE", "Sets a parameter of the scenario, see 'buzzer list scenarios'",
+    {"set", "NAME=VALUE", "Sets a parameter of the scenario, see 'list scenarios'",
      BZ_OPTION_PARSED, .parse = parse_set},
     {NULL},
 };

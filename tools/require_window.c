@@ -18,8 +18,8 @@ static unsigned parse_window(struct argp_state *state, const char *word) {
             return window;
         }
     }
-    argp_error(state, "--require-window: no window '%s'%s ('buzzer list windows' lists them)", word,
-               bz_cli_hint(word, names, BZ_WINDOW_COUNT - 1));
+    argp_error(state, "--require-window: no window '%s'%s ('%s list windows' lists them)", word,
+               bz_cli_hint(word, names, BZ_WINDOW_COUNT - 1), bz_cli_program);
     return BZ_WINDOW_NONE;
 }
 

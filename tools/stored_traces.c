@@ -14,13 +14,17 @@
 #include "tools/diagnosis.h"
 #include "tools/plugins.h"
 
-static void keep_failed(struct bz_stored *stored, const char *path, struct bz_carry *carry) {
+static void keep_failed(struct bz_stored *stored, const char *path, const struct bz_trace *trace,
+                        struct bz_carry *carry) {
     const struct bz_trace_verdict *verdict = carry->verdict;
     if (stored->failed >= BZ_STORED_MAX) {
         return;
     }
     struct bz_stored_failure *failure = &stored->failures[stored->failed];
     *failure = (struct bz_stored_failure){.is_as_recorded = carry->result == BZ_CARRY_FAILS,
+                                          .is_same_run =
+                                              carry->record.digest == trace->digest &&
+                                              strcmp(carry->record.variant, trace->variant) == 0,
                                           .step = verdict->step};
     snprintf(failure->path, sizeof failure->path, "%s", path);
     snprintf(failure->oracle, sizeof failure->oracle, "%s", verdict->oracle);
@@ -32,12 +36,13 @@ static void keep_failed(struct bz_stored *stored, const char *path, struct bz_ca
     bz_trace_init(&carry->record);
 }
 
-static void count(struct bz_stored *stored, const char *path, struct bz_carry *carry) {
+static void count(struct bz_stored *stored, const char *path, const struct bz_trace *trace,
+                  struct bz_carry *carry) {
     const struct bz_replay_report *report = &carry->report;
     switch (carry->result) {
     case BZ_CARRY_FAILS:
     case BZ_CARRY_FAILS_OTHERWISE:
-        keep_failed(stored, path, carry);
+        keep_failed(stored, path, trace, carry);
         stored->failed++;
         stored->tried++;
         break;
@@ -74,7 +79,7 @@ static int try_trace(struct bz_stored *stored, const char *name, const char *pat
         code = bz_cli_fail(name, carry.result == BZ_CARRY_LACKS ? BZ_EXIT_INTERNAL : BZ_EXIT_USAGE,
                            "--corpus: %s: %s", path, carry.message);
     }
-    count(stored, path, &carry);
+    count(stored, path, trace, &carry);
     bz_carry_fini(&carry);
     return code;
 }
@@ -120,7 +125,7 @@ static int try_own_file(struct bz_stored *stored, const char *name, const char *
         if (carry.result == BZ_CARRY_LACKS) {
             code = bz_cli_fail(name, BZ_EXIT_INTERNAL, "%s: %s", path, carry.message);
         }
-        count(stored, path, &carry);
+        count(stored, path, &trace, &carry);
         bz_carry_fini(&carry);
     }
     bz_trace_fini(&trace);
@@ -238,8 +243,9 @@ static void print_failure(const struct bz_stored_failure *failure, const struct 
     }
     printf("  replay  %s%s%s", bz_cli_replay, plugin != NULL ? " --plugin " : "",
            plugin != NULL ? bz_cli_quoted(plugin, quoted, sizeof quoted) : "");
-    if (strncmp(bz_cli_replay, bz_cli_program, strlen(bz_cli_program)) == 0) {
-        printf(" --variant %s", program->variant->name); /* else it is no command of the program */
+    bool is_program = strncmp(bz_cli_replay, bz_cli_program, strlen(bz_cli_program)) == 0;
+    if (is_program && !failure->is_same_run) { /* else it is no command of the program */
+        printf(" --variant %s", program->variant->name);
     }
     printf(" %s\n\n", bz_cli_quoted(failure->path, quoted, sizeof quoted));
 }

@@ -28,6 +28,7 @@
 struct bz_stored_failure {
     char path[PATH_MAX];
     bool is_as_recorded; /* the same oracle and object */
+    bool is_same_run;    /* as the trace has it: a replay needs no --variant */
     char oracle[BZ_TRACE_NAME_BYTES_MAX + 1];
     char object[BZ_TRACE_NAME_BYTES_MAX + 1]; /* empty: none */
     char message[BZ_TRACE_TEXT_BYTES_MAX + 1];

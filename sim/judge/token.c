@@ -57,7 +57,7 @@ static char *cut(char **text, char separator) {
 static bool malformed(const char *text, const char *what, char *error, size_t error_bytes) {
     return bz_fail(error, error_bytes,
                    "token '%.80s' %s; it is SCENARIO:VARIANT:STRATEGY:SEED[:name=value,...]#DIGEST"
-                   "[@VERSION], as 'buzzer run' printed it",
+                   "[@VERSION], as 'run' printed it",
                    text, what);
 }
 

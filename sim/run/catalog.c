@@ -4,6 +4,8 @@
 
 #include "traces/text.h"
 
+const char *bz_command = "buzzer";
+
 const struct bz_scenario *bz_catalog_scenario(const struct bz_catalog *catalog, const char *name) {
     for (const struct bz_scenario *const *next = catalog->scenarios; *next != NULL; next++) {
         if (strcmp((*next)->name, name) == 0) {

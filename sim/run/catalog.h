@@ -14,7 +14,12 @@ struct bz_catalog {
     const struct bz_variant *const *variants;
     bool (*is_foreign)(const struct bz_variant *variant); /* not built in; NULL: none is */
     struct bz_contain contain;                            /* what runs of foreign ones may take */
+    const char *(*why_missing)(const char *name); /* of a scenario that is not listed, as a message;
+                                                     NULL: unknown, as is the result */
 };
+
+/* What the user types to call the program, in messages: "buzzer". */
+extern const char *bz_command;
 
 /* NULL: there is none of that name. */
 const struct bz_scenario *bz_catalog_scenario(const struct bz_catalog *catalog, const char *name);

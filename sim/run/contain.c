@@ -387,6 +387,9 @@ static void ask_place(const struct bz_child *child) {
         if (__atomic_load_n(&child->page->place[0], __ATOMIC_ACQUIRE) != '\0') {
             return;
         }
+        if (waited == BZ_CHILD_ASK_MS / 2 && child->has_slept) {
+            (void)kill(child->pid, ASK_SIGNAL);
+        }
         nanosleep(&moment, NULL);
     }
 }

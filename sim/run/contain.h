@@ -87,8 +87,9 @@ void bz_child_tell(void);
 void bz_child_note_place(const char *place);
 
 /* In the child: what a signal handler calls before the child is stopped, because it hangs or takes
- * too much memory. bz_child_note_place() may follow within BZ_CHILD_ASK_MS. Elsewhere than in a
- * child it does nothing. */
+ * too much memory. bz_child_note_place() may follow within BZ_CHILD_ASK_MS. If it has not followed
+ * in half of that, a child that sleeps is asked again. Elsewhere than in a child it does nothing.
+ */
 #define BZ_CHILD_ASK_MS 300
 void bz_child_on_ask(void (*ask)(void));
 

@@ -24,6 +24,12 @@ static bool fail_unknown(char *error, size_t error_bytes, const char *kind, cons
     return bz_fail(error, error_bytes, "unknown %s '%.64s' (%s)", kind, word, where);
 }
 
+/* Which command of the program helps: fills `where`, of WORD_BYTES. */
+static const char *hint(char *where, const char *list, const char *rest) {
+    snprintf(where, WORD_BYTES, "'%s list %s' %s", bz_command, list, rest);
+    return where;
+}
+
 /* --- names ------------------------------------------------------------------------------------ */
 
 /* `items` is a NULL-terminated list of structs with a name at `name_offset`. */
@@ -53,14 +59,23 @@ static bool offers(const struct bz_variant *variant, const struct bz_scenario *s
     return false;
 }
 
+static bool fail_without_scenario(char *error, size_t error_bytes, const struct bz_catalog *catalog,
+                                  const char *name) {
+    char where[WORD_BYTES];
+    const char *why = catalog->why_missing == NULL ? NULL : catalog->why_missing(name);
+    return why != NULL ? bz_fail(error, error_bytes, "%s", why)
+                       : fail_unlisted(error, error_bytes, "scenario", name, catalog->scenarios,
+                                       offsetof(struct bz_scenario, name),
+                                       hint(where, "scenarios", "shows them all"));
+}
+
 bool bz_program_find(struct bz_program *program, const struct bz_catalog *catalog,
                      const char *scenario_name, const char *variant_name, const char *strategy_name,
                      char *error, size_t error_bytes) {
+    char where[WORD_BYTES];
     const struct bz_scenario *scenario = bz_catalog_scenario(catalog, scenario_name);
     if (scenario == NULL) {
-        return fail_unlisted(error, error_bytes, "scenario", scenario_name, catalog->scenarios,
-                             offsetof(struct bz_scenario, name),
-                             "'buzzer list scenarios' shows them all");
+        return fail_without_scenario(error, error_bytes, catalog, scenario_name);
     }
     const struct bz_variant *variant = bz_catalog_variant(catalog, variant_name);
     if (scenario->runtime != NULL && strcmp(scenario->runtime->variant, variant_name) != 0) {
@@ -73,21 +88,22 @@ bool bz_program_find(struct bz_program *program, const struct bz_catalog *catalo
     if (variant == NULL) {
         return fail_unlisted(error, error_bytes, "variant", variant_name, catalog->variants,
                              offsetof(struct bz_variant, name),
-                             "'buzzer list variants' shows them all; one of a plug-in is there "
-                             "after --plugin FILE.so");
+                             hint(where, "variants",
+                                  "shows them all; one of a plug-in is there after --plugin "
+                                  "FILE.so"));
     }
     const struct bz_strategy *strategy =
         bz_strategy_find(strategy_name == NULL ? "portfolio" : strategy_name);
     if (strategy == NULL) {
         return fail_unlisted(error, error_bytes, "strategy", strategy_name, bz_strategies,
                              offsetof(struct bz_strategy, name),
-                             "'buzzer list strategies' shows them all");
+                             hint(where, "strategies", "shows them all"));
     }
     if (!offers(variant, scenario)) {
         return bz_fail(error, error_bytes,
-                       "variant '%s' offers no primitive that scenario '%s' can use ('buzzer list "
-                       "variants' and 'buzzer list scenarios' show which)",
-                       variant->name, scenario->name);
+                       "variant '%s' offers no primitive that scenario '%s' can use ('%s list "
+                       "variants' and '%s list scenarios' show which)",
+                       variant->name, scenario->name, bz_command, bz_command);
     }
     bz_program_init(program, scenario, variant, strategy);
     program->contain = catalog->contain;
@@ -135,8 +151,9 @@ static unsigned window_of(const char *word, char *error, size_t error_bytes) {
     }
     names[count++] = "any";
     names[count++] = "none";
-    return fail_unknown(error, error_bytes, "window", word, names, count,
-                        "any, none, or a list from 'buzzer list windows'");
+    char where[WORD_BYTES];
+    snprintf(where, sizeof where, "any, none, or a list from '%s list windows'", bz_command);
+    return fail_unknown(error, error_bytes, "window", word, names, count, where);
 }
 
 static bool set_cancel(const struct bz_setting *setting, struct bz_program *program,
@@ -218,7 +235,7 @@ static bool set_primitive(const struct bz_setting *setting, struct bz_program *p
         return true;
     }
     char where[WORD_BYTES];
-    snprintf(where, sizeof where, "'buzzer list scenarios' shows what '%s' can use",
+    snprintf(where, sizeof where, "'%s list scenarios' shows what '%s' can use", bz_command,
              scenario->name);
     return fail_unknown(error, error_bytes, setting->name, value, names, scenario->primitive_count,
                         where);
@@ -335,7 +352,7 @@ static bool unknown_setting(const struct bz_program *program, const char *word, 
         names[count++] = program->scenario->params[index].name;
     }
     char where[WORD_BYTES];
-    snprintf(where, sizeof where, "'buzzer list scenarios' shows those of '%s'",
+    snprintf(where, sizeof where, "'%s list scenarios' shows those of '%s'", bz_command,
              program->scenario->name);
     return fail_unknown(error, error_bytes, "parameter", word, names, count, where);
 }

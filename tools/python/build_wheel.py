@@ -88,6 +88,8 @@ def _metadata(version):
     return (f"Metadata-Version: 2.1\nName: buzzer\nVersion: {version}\n"
             "Summary: Deterministic simulation and replay for asyncio primitives\n"
             "Requires-Python: >=3.9\n"
+            "Provides-Extra: hypothesis\n"
+            "Requires-Dist: hypothesis>=5.17; extra == 'hypothesis'\n"
             "Classifier: Framework :: Pytest\nClassifier: Framework :: AsyncIO\n")
 
 

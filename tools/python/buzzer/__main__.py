@@ -51,18 +51,20 @@ def _names_in(word):
     return ({head} if re.search(r"\.py/[^/]+$", head) and ":" in value else set()), True
 
 
-def _named(words):
-    """The tests that the words name. One that is gone matters only if a run of it is wanted."""
-    found = {}
+def _named(words, command):
+    """The tests that the words name, and why others are not there, by name: one that is gone
+    matters only if a run of it is wanted."""
+    found, missing = {}, {}
     for word in words:
         names, is_wanted = _names_in(word)
-        for name in sorted(names - set(found)):
+        for name in sorted(names - set(found) - set(missing)):
             try:
                 found[name] = cases_of.find_named(name)
-            except cases_of.NotATest:
-                if is_wanted:
+            except cases_of.NotATest as problem:
+                if is_wanted and command not in ("show", "diff"):
                     raise
-    return list(found.values())
+                missing[name] = str(problem)
+    return list(found.values()), missing
 
 
 # --- run ----------------------------------------------------------------------------------------
@@ -150,8 +152,10 @@ def _main(words):
     if command == "list" and targets:
         return _list(targets)
     if not targets:
-        cases = _named(words[1:])
-        return _replay(words, cases) if command == "replay" else program.call(words, cases)
+        cases, missing = _named(words[1:], command)
+        if command == "replay":
+            return _replay(words, cases)
+        return program.call(words, cases, missing=missing)
     cases, problems = [], []
     for path, test in targets:
         found, unfit = ([cases_of.find(path, test)], []) if test else cases_of.find_all(path)
@@ -164,7 +168,8 @@ def _main(words):
     if len(cases) != 1 or problems:
         raise cases_of.NotATest(problems[0] if problems else
                                 f"'{command}' takes one test, as FILE.py::TEST")
-    return program.call([command, cases[0].name, *rest], cases + _named(rest))
+    others, missing = _named(rest, command)
+    return program.call([command, cases[0].name, *rest], cases + others, missing=missing)
 
 
 def main():

@@ -8,6 +8,7 @@ import functools
 import importlib
 import inspect
 import os
+import shlex
 import sys
 import traceback
 import urllib.parse
@@ -195,6 +196,13 @@ def _needs(spec, owner):
             and own.kind in (own.POSITIONAL_ONLY, own.POSITIONAL_OR_KEYWORD, own.KEYWORD_ONLY)]
 
 
+def _node_of(label):
+    """What pytest calls the test FILE.py::Class.method[case]."""
+    path, _, qualname = label.partition("::")
+    own, bracket, case = qualname.partition("[")
+    return f"{path}::{own.replace('.', '::')}{bracket}{case}"
+
+
 def _case_of(value, owner, label, name=None):
     try:
         spec = spec_of(value)
@@ -202,8 +210,9 @@ def _case_of(value, owner, label, name=None):
         raise NotATest(f"{label}: {error}") from None
     needs = _needs(spec, owner)
     if needs:
-        raise NotATest(f"{label}: it takes '{needs[0]}', which a test runner has: run it with "
-                       "pytest, and replay it with pytest --buzzer-replay TOKEN")
+        raise NotATest(f"{label}: it takes '{needs[0]}', which pytest gives it. To run it: pytest "
+                       f"{shlex.quote(_node_of(label))}; to replay a run, add --buzzer-replay "
+                       "TOKEN|TRACE")
     return Case(spec, () if owner is None else (owner(),), name=name)
 
 

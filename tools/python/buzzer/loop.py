@@ -18,6 +18,7 @@ from buzzer.sim import Sim
 
 NO_NETWORK = "there is no simulated network: real input and output is refused"
 NO_THREADS = "a simulation has one thread, or its order would be left to the system"
+_EAGER = getattr(asyncio, "eager_task_factory", None)  # since 3.12
 UNRETRIEVED = "Task exception was never retrieved"
 NAMED_MAX = 4
 RUNS_PER_COLLECTION = 64
@@ -66,6 +67,8 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         self._handler = None
         self._helpers = set()
         self._numbers = itertools.count(1)
+        self._is_eager = False  # tasks make their first step at once
+        self._gone_on = {}  # number of a task: where it waited after it was cancelled
         self._spawns = False  # the next task may be cancelled from outside
         self._objects = {}  # id of a watched primitive: it, and what tells the judge
         self._object_names = {}
@@ -110,6 +113,18 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
                             "into which a cancel was injected, or it cancels itself")
         elif task.exception() is not None:
             self._object_to("assertion", task.number, where.sentence_of(task.exception()))
+
+    def _goes_on(self, task):
+        self._gone_on[task.number] = where.of_task(task)
+
+    def _has_swallowed(self, task):
+        if task.cancelling() >= task._strikes:  # else it has taken one back
+            place = self._gone_on[task.number]
+            self._object_to("cancel-delivered", task.number,
+                            f"{task.get_name()} was cancelled; it, or what it calls, caught the "
+                            f"CancelledError and left the handler; then it waited"
+                            f"{' at ' * bool(place)}{place}, and returned: the cancel was swallowed "
+                            "(raise it again, or refuse it by Task.uncancel())")
 
     def _finish(self):
         """Nothing can run any more, or the test has ended, and no oracle has objected."""
@@ -191,17 +206,15 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
     # --- asyncio.AbstractEventLoop -----------------------------------------------------------
 
     def create_task(self, coro, *, name=None, context=None, **others):
-        if others.get("eager_start"):
-            self._refuse("an eager task: its first step would be no step of the loop, so Buzzer "
-                         "could not order it")
+        more = {} if context is None else {"context": context}
+        is_eager = others.get("eager_start")
+        if self._is_eager if is_eager is None else is_eager:
+            more["eager_start"] = True
         name = f"task-{next(self._numbers)}" if name is None else str(name)
-        if context is None:
-            task = _native.Task(coro, loop=self, name=name)
-        else:
-            task = _native.Task(coro, loop=self, name=name, context=context)
-        if not self._spawns:
+        spawns, self._spawns = self._spawns, False
+        task = _native.Task(coro, loop=self, name=name, **more)
+        if not spawns:
             self._protect(task.number)
-        self._spawns = False
         return task
 
     def call_later(self, delay, callback, *args, context=None):
@@ -236,11 +249,13 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         self._handler = handler
 
     def get_task_factory(self):
-        return None
+        return _EAGER if self._is_eager else None
 
     def set_task_factory(self, factory):
-        if factory is not None:
-            self._refuse("a task factory: Buzzer can follow only the tasks that its loop creates")
+        if factory is not None and factory is not _EAGER:
+            self._refuse("a task factory: Buzzer can follow only the tasks that its loop creates; "
+                         "of factories, it knows asyncio.eager_task_factory")
+        self._is_eager = factory is not None
 
     def is_running(self):
         return True

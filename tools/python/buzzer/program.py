@@ -2,6 +2,7 @@
 
 Each call is in a process of its own: nothing of it stays here, and a crash ends that process only.
 """
+import asyncio
 import contextlib
 import importlib.util
 import mmap
@@ -41,6 +42,7 @@ class Signs:
         """Breakpoints do nothing and prints vanish: a test runs very many times."""
         sys.breakpointhook = self._stop
         sys.stdout = self
+        sys.stdin = self
 
     def _stop(self, *args, **kwargs):
         self._shared[0] = 1
@@ -51,6 +53,14 @@ class Signs:
 
     def flush(self):
         pass
+
+    def readline(self, *args):
+        asyncio.get_running_loop()._refuse("input() or sys.stdin: a run has nobody to ask")
+
+    read = readlines = __next__ = readline
+
+    def __iter__(self):
+        return self
 
     def isatty(self):
         return False
@@ -64,7 +74,7 @@ class Signs:
         return self._shared[1] != 0
 
 
-def _be_program(parent, words, cases, replay, signs, output, errors):
+def _be_program(parent, words, cases, replay, missing, signs, output, errors):
     code = INTERNAL
     try:
         if output is not None:
@@ -76,12 +86,15 @@ def _be_program(parent, words, cases, replay, signs, output, errors):
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         from buzzer import _native
         from buzzer.loop import Loop
+        if "hypothesis" in sys.modules:
+            from buzzer import strategies
+            strategies.warm_up()
         _native.end_with_parent(parent)
         if signs is not None:
             signs.watch()
         tests = [(case.name, case.summary, case) for case in cases]
         code = _native.main(["buzzer", *words], tests, RUNTIME, Loop, COMMAND,
-                            replay or f"{COMMAND} replay")
+                            replay or f"{COMMAND} replay", missing or {})
     except BaseException:
         traceback.print_exc()
     finally:
@@ -108,7 +121,7 @@ def _wait(pid, passes_on):
     return (-os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)), interrupt
 
 
-def _start(words, cases, replay, signs, output, errors):
+def _start(words, cases, replay, missing, signs, output, errors):
     check_is_built()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -117,26 +130,28 @@ def _start(words, cases, replay, signs, output, errors):
         warnings.simplefilter("ignore")  # of forks beside threads: the child has none
         pid = os.fork()
     if pid == 0:
-        _be_program(parent, words, cases, replay, signs, output, errors)
+        _be_program(parent, words, cases, replay, missing, signs, output, errors)
     return _wait(pid, passes_on=signs is not None)
 
 
-def call(words, cases, *, replay=None, signs=None):
-    """Runs it on this terminal. The exit code; 128 + N: signal N ended it."""
-    code, interrupt = _start(words, cases, replay, signs or Signs(), None, None)
+def call(words, cases, *, replay=None, missing=None, signs=None):
+    """Runs it on this terminal. The exit code; 128 + N: signal N ended it.
+
+    missing: why tests are not among the cases, by name"""
+    code, interrupt = _start(words, cases, replay, missing, signs or Signs(), None, None)
     return 130 if interrupt is not None and code < 0 else code if code >= 0 else 128 - code
 
 
 def call_bare(words, cases, *, replay=None):
     """The same, with breakpoints and prints: for the one run of `replay --once`."""
-    code, _ = _start(words, cases, replay, None, None, None)
+    code, _ = _start(words, cases, replay, None, None, None, None)
     return code if code >= 0 else 128 - code
 
 
 def ask(words, cases, *, replay=None, signs=None):
     """Runs it and returns the exit code, and what it wrote on standard output and error."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        code, interrupt = _start(words, cases, replay, signs or Signs(), output, errors)
+        code, interrupt = _start(words, cases, replay, None, signs or Signs(), output, errors)
         if interrupt is not None:
             raise interrupt
         texts = []

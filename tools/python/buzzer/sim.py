@@ -1,4 +1,7 @@
 """What a test is given: its view of the simulation."""
+import operator
+import sys
+
 from buzzer import watch as _watch
 
 
@@ -40,9 +43,16 @@ class Sim:
         if not condition:
             self._loop._object_to("assertion", self._loop._running, message)
 
-    def draw(self, bound, label="draw"):
-        """A number from 0 to bound - 1, which the strategy chooses."""
-        return self._loop._draw(label, bound)
+    def draw(self, what, label="draw"):
+        """A number from 0 to what - 1, which Buzzer's strategy chooses; or, if it is a strategy of
+        Hypothesis, a value of it. Both are in the trace, and in a replay they are the same."""
+        if hasattr(what, "__index__"):
+            return self._loop._draw(label, operator.index(what))
+        strategies = sys.modules.get("buzzer.strategies")  # of a program that uses Hypothesis
+        if strategies is not None and strategies.is_strategy(what):
+            return strategies.draw(self._loop, what, label)
+        raise TypeError(f"sim.draw() takes a number or a strategy of Hypothesis, which is imported "
+                        f"before the test runs; this is {what!r}")
 
     @property
     def now_ns(self):

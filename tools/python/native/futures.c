@@ -1,5 +1,7 @@
 /* What futures and tasks say of themselves. Their getters are called directly, because every step
  * asks: an attribute of the C types is found once, not each time. */
+#include <string.h>
+
 #include "tools/python/native/native.h"
 
 /* An attribute: of the type by its getter, of any other by its name. */
@@ -10,6 +12,7 @@ struct reader {
     void *closure;
 };
 
+static PyObject *cancelled_error; /* asyncio.CancelledError */
 static struct reader state_of, exception_of, waiter_of, must_cancel_of, logs_of;
 static PyObject *text_pending, *text_finished, *text_cancelled;
 
@@ -34,11 +37,14 @@ bool bz_py_futures_init(void) {
     PyObject *future = module == NULL ? NULL : PyObject_GetAttrString(module, "Future");
     PyObject *task = module == NULL ? NULL : PyObject_GetAttrString(module, "Task");
     Py_XDECREF(module);
+    PyObject *asyncio = PyImport_ImportModule("asyncio.exceptions");
+    cancelled_error = asyncio == NULL ? NULL : PyObject_GetAttrString(asyncio, "CancelledError");
+    Py_XDECREF(asyncio);
     text_pending = PyUnicode_InternFromString("PENDING");
     text_finished = PyUnicode_InternFromString("FINISHED");
     text_cancelled = PyUnicode_InternFromString("CANCELLED");
-    return future != NULL && task != NULL && text_pending != NULL && text_finished != NULL &&
-           text_cancelled != NULL && find(&state_of, future, "_state") &&
+    return future != NULL && task != NULL && cancelled_error != NULL && text_pending != NULL &&
+           text_finished != NULL && text_cancelled != NULL && find(&state_of, future, "_state") &&
            find(&exception_of, future, "_exception") && find(&waiter_of, task, "_fut_waiter") &&
            find(&must_cancel_of, task, "_must_cancel") && find(&logs_of, future, "_log_traceback");
 }
@@ -100,3 +106,51 @@ PyObject *bz_py_task_waiter(PyObject *task) {
     }
     return future;
 }
+
+#if PY_VERSION_HEX >= 0x030b0000
+/* An exception that is handled, or one while whose handling it was raised. */
+static bool is_of_cancel(PyObject *exception) {
+    bool is_one = false;
+    Py_XINCREF(exception);
+    while (exception != NULL && exception != Py_None && !is_one) {
+        is_one = PyErr_GivenExceptionMatches(exception, cancelled_error) != 0;
+        PyObject *before = PyException_GetContext(exception);
+        Py_DECREF(exception);
+        exception = before;
+    }
+    Py_XDECREF(exception);
+    return is_one;
+}
+
+/* What a coroutine or a generator waits for: a new reference; NULL: it is neither. */
+static PyObject *awaited_by(PyObject *code) {
+    const char *name = PyCoro_CheckExact(code)       ? "cr_await"
+                       : PyGen_CheckExact(code)      ? "gi_yieldfrom"
+                       : PyAsyncGen_CheckExact(code) ? "ag_await"
+                                                     : NULL;
+    PyObject *awaited = name == NULL ? NULL : PyObject_GetAttrString(code, name);
+    PyErr_Clear();
+    return awaited;
+}
+
+bool bz_py_task_handles_cancel(PyObject *task) {
+    PyObject *code = PyObject_CallMethod(task, "get_coro", NULL);
+    PyObject *awaited;
+    bool handles = false;
+    while (code != NULL && !handles && (awaited = awaited_by(code)) != NULL) {
+        handles = is_of_cancel(((PyGenObject *)code)->gi_exc_state.exc_value);
+        Py_DECREF(code);
+        code = awaited;
+    }
+    PyErr_Clear();
+    bool is_seen =
+        code != NULL && (code == Py_None || strstr(Py_TYPE(code)->tp_name, "FutureIter"));
+    Py_XDECREF(code);
+    return handles || !is_seen;
+}
+#else
+bool bz_py_task_handles_cancel(PyObject *task) {
+    (void)task;
+    return true;
+}
+#endif

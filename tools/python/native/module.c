@@ -43,9 +43,19 @@ static int note_place(void *unused) {
     return 0;
 }
 
-/* In a signal handler: the interpreter calls note_place() before its next instruction. */
+/* In a signal handler: the interpreter calls note_place() before its next instruction. It is asked
+ * again if there is none, because the process sleeps in a function in C: the handler may do then
+ * what that function may. */
 static void ask_place(void) {
-    (void)Py_AddPendingCall(note_place, NULL);
+    static bool was_asked;
+    if (!was_asked) {
+        was_asked = true;
+        (void)Py_AddPendingCall(note_place, NULL);
+        return;
+    }
+    PyGILState_STATE state = PyGILState_Ensure();
+    bz_py_note_place();
+    PyGILState_Release(state);
 }
 
 void bz_py_note_place(void) {
@@ -224,6 +234,13 @@ static bool add_test(struct bz_scenario *scenario, struct bz_runtime *runtime, P
     return scenario->name != NULL && scenario->summary != NULL;
 }
 
+static PyObject *missing; /* why tests are not in the catalog, by name */
+
+static const char *why_missing(const char *name) {
+    PyObject *why = missing == NULL ? NULL : PyDict_GetItemString(missing, name); /* borrowed */
+    return why == NULL ? NULL : bz_py_name(why);
+}
+
 static bool add_tests(PyObject *tests) {
     size_t old_count;
     size_t count = (size_t)PyList_GET_SIZE(tests);
@@ -261,22 +278,28 @@ static int run_program(int count, char **argv) {
     return finish(bz_cli_main(count, argv));
 }
 
-/* main(arguments, tests, runtime, loop_class, program, replay): the exit code of the program, which
- * the user calls as `program`, and with which he replays a run as `replay`. The process ends soon
- * after: the catalog stays as it is. */
+/* main(arguments, tests, runtime, loop_class, program, replay, missing): the exit code of the
+ * program, which the user calls as `program`, and with which he replays a run as `replay`.
+ * `missing` says why tests are not there, by name. The process ends soon after: the catalog stays
+ * as it is. */
 static PyObject *module_main(PyObject *module, PyObject *args) {
     PyObject *arguments, *tests, *name, *loop;
     PyObject *program = NULL;
     PyObject *replay = NULL;
+    PyObject *reasons = NULL;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!O!UO|UU", &PyList_Type, &arguments, &PyList_Type, &tests, &name,
-                          &loop, &program, &replay)) {
+    if (!PyArg_ParseTuple(args, "O!O!UO|UUO!", &PyList_Type, &arguments, &PyList_Type, &tests,
+                          &name, &loop, &program, &replay, &PyDict_Type, &reasons)) {
         return NULL;
     }
     Py_INCREF(loop);
+    Py_XINCREF(reasons);
+    Py_XSETREF(missing, reasons);
+    bz_cli_catalog.why_missing = why_missing;
     Py_XSETREF(loop_class, loop);
     bz_cli_program = program == NULL ? bz_cli_program : bz_py_name(program);
     bz_cli_replay = replay == NULL ? bz_cli_replay : bz_py_name(replay);
+    bz_command = bz_cli_program;
     if (bz_cli_program == NULL || bz_cli_replay == NULL || !add_variant(name) ||
         !add_tests(tests)) {
         return NULL;

@@ -94,6 +94,9 @@ struct bz_py_task {
     uint32_t number;         /* the judge's */
     uint32_t steps;          /* begun so far */
     bool is_waiting;         /* suspended on a future that is not done */
+    uint32_t strikes;        /* cancels that Buzzer has injected */
+    bool was_told;           /* of one, by a CancelledError */
+    bool goes_on;            /* it has waited since, outside of any handler of a CancelledError */
 };
 
 extern PyTypeObject *bz_py_loop_type;
@@ -132,6 +135,12 @@ bool bz_py_loop_drive(struct bz_py_loop *loop, bool is_fifo);
 
 /* Ends the run: no task, handle or timer of the loop does anything any more. */
 void bz_py_loop_end(struct bz_py_loop *loop);
+
+/* The first step of an eager task, which the interpreter makes while it creates the task. The task
+ * that creates it is suspended for so long, as the judge sees it. Returns that task's number, for
+ * the end. The end returns false with an exception. */
+uint32_t bz_py_loop_begin_eager(struct bz_py_loop *loop, struct bz_py_task *task);
+bool bz_py_loop_end_eager(struct bz_py_loop *loop, PyObject *self, uint32_t creator);
 
 bool bz_py_callback_is_ready(const struct bz_py_loop *loop);
 
@@ -196,6 +205,10 @@ enum bz_status bz_py_future_outcome(PyObject *future);
 bool bz_py_future_is_unretrieved(PyObject *future);
 
 bool bz_py_task_must_cancel(PyObject *task);
+/* Whether the code of a suspended task is in a handler of a CancelledError: in `except`, `finally`
+ * or
+ * `__aexit__`. True where it cannot be seen. Since 3.11. */
+bool bz_py_task_handles_cancel(PyObject *task);
 /* A new reference to the future that a task waits for; NULL: none. */
 PyObject *bz_py_task_waiter(PyObject *task);
 

@@ -207,6 +207,43 @@ static PyObject *pinned_start_joinable(PyObject *self, PyObject *args, PyObject 
                                  : bz_py_loop_refuse(bz_py_current, NO_THREADS);
 }
 
+/* A lock that is held stays so: nobody else can release it. */
+static PyCFunctionWithKeywords real_acquire, real_acquire_old, real_enter;
+
+static PyObject *acquire_lock(PyCFunctionWithKeywords real, PyObject *self, PyObject *args,
+                              PyObject *kwargs) {
+    if (bz_py_current == NULL) {
+        return real(self, args, kwargs);
+    }
+    PyObject *blocking = PyTuple_GET_SIZE(args) > 0 ? PyTuple_GET_ITEM(args, 0)
+                         : kwargs == NULL           ? NULL
+                                                    : PyDict_GetItemString(kwargs, "blocking");
+    if (blocking != NULL && PyObject_IsTrue(blocking) != 1) {
+        return real(self, args, kwargs);
+    }
+    PyObject *at_once = Py_BuildValue("(O)", Py_False);
+    PyObject *result = at_once == NULL ? NULL : real_acquire(self, at_once, NULL);
+    Py_XDECREF(at_once);
+    if (result != Py_False) {
+        return result;
+    }
+    Py_DECREF(result);
+    return bz_py_loop_refuse(bz_py_current, "a lock or a wait of the module threading, which only "
+                                            "another thread could end: a simulation has one");
+}
+
+static PyObject *pinned_acquire(PyObject *self, PyObject *args, PyObject *kwargs) {
+    return acquire_lock(real_acquire, self, args, kwargs);
+}
+
+static PyObject *pinned_acquire_old(PyObject *self, PyObject *args, PyObject *kwargs) {
+    return acquire_lock(real_acquire_old, self, args, kwargs);
+}
+
+static PyObject *pinned_enter(PyObject *self, PyObject *args, PyObject *kwargs) {
+    return acquire_lock(real_enter, self, args, kwargs);
+}
+
 /* --- what is refused -------------------------------------------------------------------------- */
 
 #define NO_NETWORK "there is no simulated network: real input and output is refused"
@@ -275,6 +312,12 @@ static const struct pin {
     {"_thread", NULL, "start_new", METH_VARARGS, pinned_start, &real_start_too},
     {"_thread", NULL, "start_joinable_thread", METH_VARARGS | METH_KEYWORDS,
      FAST(pinned_start_joinable), (PyCFunction *)&real_start_joinable},
+    {"_thread", "LockType", "acquire", METH_VARARGS | METH_KEYWORDS, FAST(pinned_acquire),
+     (PyCFunction *)&real_acquire},
+    {"_thread", "LockType", "acquire_lock", METH_VARARGS | METH_KEYWORDS, FAST(pinned_acquire_old),
+     (PyCFunction *)&real_acquire_old},
+    {"_thread", "LockType", "__enter__", METH_VARARGS | METH_KEYWORDS, FAST(pinned_enter),
+     (PyCFunction *)&real_enter},
     {"_random", "Random", "random", METH_NOARGS, pinned_random, &real_random},
     {"_random", "Random", "getrandbits", METH_O, pinned_bits, &real_bits},
     {"_random", "Random", "seed", METH_O, pinned_seed, &real_seed},

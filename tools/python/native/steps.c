@@ -64,16 +64,34 @@ static bool note_failed(struct bz_py_loop *loop, PyObject *self) {
     return is_ok;
 }
 
-/* The first task is the test. */
-static bool end_test(struct bz_py_loop *loop, PyObject *self) {
-    PyObject *result = PyObject_CallMethod((PyObject *)loop, "_main_done", "O", self);
+/* What the loop in Python has to say of a task. */
+static bool tell_loop(struct bz_py_loop *loop, const char *method, PyObject *self) {
+    PyObject *result = PyObject_CallMethod((PyObject *)loop, method, "O", self);
     Py_XDECREF(result);
     return result != NULL;
+}
+
+/* The first task is the test. */
+static bool end_test(struct bz_py_loop *loop, PyObject *self) {
+    return tell_loop(loop, "_main_done", self);
+}
+
+/* A cancel is swallowed in two steps: the task waits after it, and no handler of it is left; and
+ * then the task returns. Between, it may still raise a CancelledError or take the request back. */
+static bool note_swallow(struct bz_py_loop *loop, PyObject *self, struct bz_py_task *task) {
+    if (!task->was_told || task->goes_on || bz_py_task_handles_cancel(self)) {
+        return true;
+    }
+    task->goes_on = true;
+    return tell_loop(loop, "_goes_on", self);
 }
 
 static bool end_task(struct bz_py_loop *loop, PyObject *self, struct bz_py_task *task) {
     enum bz_status status = bz_py_future_outcome(self);
     bool is_ok = status != BZ_FAILED || note_failed(loop, self);
+    if (status == BZ_OK && task->goes_on) {
+        is_ok = tell_loop(loop, "_has_swallowed", self) && is_ok;
+    }
     if (task->number == 1) {
         is_ok = end_test(loop, self) && is_ok;
     }
@@ -110,7 +128,25 @@ static bool end_step(struct bz_py_loop *loop, PyObject *self, struct bz_py_task 
         loop->woken = 0;
         bz_py_loop_wake(loop, task, loop->woken_status);
     }
-    return true;
+    return note_swallow(loop, self, task);
+}
+
+uint32_t bz_py_loop_begin_eager(struct bz_py_loop *loop, struct bz_py_task *task) {
+    uint32_t creator = bz_judge_running(loop->judge);
+    if (creator != 0) {
+        bz_judge_event(loop->judge, BZ_EVENT_SUSPEND, creator, BZ_OK, BZ_WAIT_YIELD);
+    }
+    bz_judge_event(loop->judge, BZ_EVENT_RESUME, task->number, BZ_OK, ++task->steps);
+    return creator;
+}
+
+bool bz_py_loop_end_eager(struct bz_py_loop *loop, PyObject *self, uint32_t creator) {
+    bool is_ok = end_step(loop, self, bz_py_task_of(self));
+    if (creator != 0) {
+        struct bz_py_task *task = bz_py_task_of(loop->tasks[creator - 1]);
+        bz_judge_event(loop->judge, BZ_EVENT_RESUME, creator, BZ_OK, ++task->steps);
+    }
+    return is_ok;
 }
 
 /* --- the step --------------------------------------------------------------------------------- */
@@ -153,6 +189,7 @@ static bool run_step(struct bz_py_loop *loop, struct bz_py_handle *handle) {
     Py_INCREF(self);
     task->steps++;
     task->is_waiting = false;
+    task->was_told |= task->strikes > 0 && status == BZ_CANCELLED;
     bz_judge_event(loop->judge, BZ_EVENT_RESUME, task->number, status, task->steps);
     bool is_ok = bz_py_handle_call(handle) || hand_to_handler(loop, handle);
     PyObject *type = NULL, *value = NULL, *traceback = NULL;
@@ -189,6 +226,8 @@ static bool strike(struct bz_py_loop *loop) {
     PyObject *result = task == NULL ? NULL : PyObject_CallMethod(task, "cancel", NULL);
     if (result == NULL) {
         PyErr_WriteUnraisable(task); /* a future of the program's own refuses it */
+    } else {
+        bz_py_task_of(task)->strikes += result == Py_True;
     }
     Py_XDECREF(result);
     bz_judge_end_step(loop->judge);

@@ -12,6 +12,19 @@ struct bz_py_task *bz_py_task_of(PyObject *task) {
     return (struct bz_py_task *)((char *)task + tail);
 }
 
+/* The interpreter makes the first step at once. */
+static int init_eager(struct bz_py_loop *loop, PyObject *self, PyObject *args, PyObject *kwargs) {
+    uint32_t creator = bz_py_loop_begin_eager(loop, bz_py_task_of(self));
+    int code = base->tp_init(self, args, kwargs);
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    bool is_ok = bz_py_loop_end_eager(loop, self, creator);
+    if (code != 0) {
+        PyErr_Restore(type, value, traceback);
+    }
+    return is_ok ? code : -1;
+}
+
 /* Task(coro, *, loop, name, ...): it has its number before its first step is queued. */
 static int task_init(PyObject *self, PyObject *args, PyObject *kwargs) {
     struct bz_py_task *task = bz_py_task_of(self);
@@ -27,7 +40,9 @@ static int task_init(PyObject *self, PyObject *args, PyObject *kwargs) {
         return -1;
     }
     task->loop = (struct bz_py_loop *)loop;
-    return base->tp_init(self, args, kwargs);
+    return PyDict_GetItemString(kwargs, "eager_start") == Py_True
+               ? init_eager(task->loop, self, args, kwargs)
+               : base->tp_init(self, args, kwargs);
 }
 
 static void report(PyObject *self, enum bz_event_kind kind, enum bz_status status, uint32_t arg) {
@@ -104,6 +119,11 @@ static PyObject *task_number(PyObject *self, void *closure) {
     return PyLong_FromUnsignedLong(bz_py_task_of(self)->number);
 }
 
+static PyObject *task_strikes(PyObject *self, void *closure) {
+    (void)closure;
+    return PyLong_FromUnsignedLong(bz_py_task_of(self)->strikes);
+}
+
 /* Sets of tasks come in the order of their numbers, not of their addresses: TaskGroup._tasks. */
 static Py_hash_t task_hash(PyObject *self) {
     return (Py_hash_t)bz_py_task_of(self)->number;
@@ -118,6 +138,7 @@ static PyMethodDef methods[] = {
 
 static PyGetSetDef getters[] = {
     {"number", task_number, NULL, "The judge's number: 1 is the first of a run.", NULL},
+    {"_strikes", task_strikes, NULL, "Cancels that were injected into it.", NULL},
     {0},
 };
 

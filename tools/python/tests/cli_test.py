@@ -64,7 +64,7 @@ class Cli(support.Case):
         self.assertIn("*** deadlock ***", output)
         self.assertIn("campaign was not begun", errors)
         command = self.line(output, "  replay  python3 -m buzzer ")
-        self.call(*command.split(), code=1)
+        self.assertIn("matched", self.call(*command.split())[0])
         self.assertIn("2 traces: 2 matched", self.call("corpus", ".buzzer")[0])
         write("tests/test_lock.py", TESTS.replace("False)", "True)"))
         output, _ = self.call("run", "tests/test_lock.py::test_leaks")
@@ -243,6 +243,17 @@ class Cli(support.Case):
         if os.path.exists("/dev/full"):
             code = os.system(f"{sys.executable} -m buzzer list scenarios >/dev/full 2>errors")
             self.assertEqual(os.WEXITSTATUS(code), 2)
+
+
+class Messages(support.Case):
+    def test_name_what_the_user_can_type(self):
+        for words, text in ((["run", "nix"], "'python3 -m buzzer list scenarios' shows them all"),
+                            (["run", "test_it.py", "--strategy", "nix"],
+                             "'python3 -m buzzer list strategies' shows them all"),
+                            (["run", "test_it.py", "--cancel", "nix"],
+                             "a list from 'python3 -m buzzer list windows'")):
+            write("test_it.py", TESTS)
+            self.assertIn(text, self.call(*words, code=2)[1])
 
 
 if __name__ == "__main__":

@@ -40,6 +40,9 @@ class Pytest(support.Case):
         self.assertIn("replay matched", output)
         output = self.pytest("test_lock.py::test_leaks", code=1)
         self.assertIn("stored trace .buzzer/", output)
+        command = self.line(output, "  replay  ")
+        self.assertNotIn("--variant", command)
+        self.call("replay", command.split()[-1])
         self.assertIn("*** deadlock ***", output)
 
     def test_arguments(self):
@@ -75,6 +78,12 @@ class Pytest(support.Case):
         again = self.pytest("test_args.py::TestGroup::test_n[3]", "--buzzer-replay", token, code=1)
         self.assertIn("replay matched", again)
         self.assertEqual(self.line(again, "replay  "), command)
+        output, errors = self.call("corpus", ".buzzer", code=2)
+        self.assertIn("it takes 'n', which pytest gives it. To run it: pytest "
+                      "'test_args.py::TestGroup::test_n[3]'; to replay a run, add "
+                      "--buzzer-replay", errors)
+        trace = next(name for name in os.listdir(".buzzer") if name.endswith(".json"))
+        self.assertIn("so: 3", self.call("show", os.path.join(".buzzer", trace))[0])
         other = self.pytest("test_args.py::test_runs", "--buzzer-replay", token, code=1)
         self.assertIn("the run is of the test 'TestGroup.test_n[3]', and this is 'test_runs'",
                       other)

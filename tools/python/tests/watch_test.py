@@ -761,6 +761,11 @@ def main():
     faulty_by_cancel += semaphores if HAS_FLAG_STUCK else []
     known = dict.fromkeys(semaphores, FLAG_STUCK)
     known.update(dict.fromkeys((barrier_plain, barrier_rounds) if HAS_BARRIER else (), INDEX_TWICE))
+    # gh-86296, wait_for() before 3.12; gh-116720, task groups before 3.13
+    swallowed = [test for test in silent if test.__name__.rpartition("_")[0].endswith("queue")]
+    swallowed = swallowed if (3, 11) <= sys.version_info < (3, 12) else []
+    swallowed += [scopes] if (3, 11) <= sys.version_info < (3, 13) else []
+    known.update(dict.fromkeys(swallowed, [("cancel-delivered", "the cancel was swallowed")]))
     only = sys.argv[1:]
     runs = int(os.environ.get("BUZZER_TEST_RUNS", "100"))
     for test in silent:
