@@ -192,7 +192,7 @@ static struct event called(struct bz_pcg32 *pcg, const struct history *history, 
 
 /* Follows one order of the model, and strays from it now and then. One history in three keeps no
  * line. */
-static void fill(struct bz_pcg32 *pcg, struct history *history, bool has_cancels) {
+static void fill(struct bz_pcg32 *pcg, struct history *history) {
     struct question question = {history, EVENTS, false, draw(pcg, 3) != 0};
     struct world world = first_world(history);
     uint32_t length = 1 + draw(pcg, EVENTS);
@@ -212,7 +212,7 @@ static void fill(struct bz_pcg32 *pcg, struct history *history, bool has_cancels
         } else if ((client->took && !client->is_undone) || strays) {
             event.kind = RETURN;
             event.answer += strays ? (int64_t)draw(pcg, 3) - 1 : 0;
-        } else if (has_cancels && !client->is_requested && draw(pcg, 4) == 0) {
+        } else if (!client->is_requested && draw(pcg, 4) == 0) {
             event.kind = CANCEL;
         } else {
             takes_effect(&question, &world, who);
@@ -266,7 +266,7 @@ static void compare(const struct history *history, struct bz_history *checked, u
         eq(u32, bz_history_finding(checked)->events, got == BZ_HISTORY_EXPLAINED ? 0 : count));
 }
 
-static void compare_many(const struct bz_model *model, uint32_t count, bool has_cancels) {
+static void compare_many(const struct bz_model *model, uint32_t count) {
     struct bz_mem *mem = bz_mem_new(0);
     struct history history = {.model = model};
     struct bz_pcg32 pcg;
@@ -278,7 +278,7 @@ static void compare_many(const struct bz_model *model, uint32_t count, bool has_
                      .model = model, .parameters = &parameter, .clients_max = CLIENTS});
         history.parameter = parameter;
         for (uint32_t number = 0; number < count; number++) {
-            fill(&pcg, &history, has_cancels);
+            fill(&pcg, &history);
             compare(&history, checked, number);
         }
         bz_history_destroy(checked);
@@ -290,25 +290,25 @@ static void compare_many(const struct bz_model *model, uint32_t count, bool has_
 }
 
 Test(model_brute, semaphore) {
-    compare_many(&semaphore_model, 1000, true);
+    compare_many(&semaphore_model, 2500);
     cr_assert(lt(u32, 20, tally[BZ_HISTORY_OUT_OF_LINE]));
 }
 
 Test(model_brute, strict_semaphore) {
-    compare_many(&strict_semaphore_model, 1000, true);
+    compare_many(&strict_semaphore_model, 2500);
     cr_assert(lt(u32, 20, tally[BZ_HISTORY_OUT_OF_LINE]));
 }
 
 Test(model_brute, lock) {
-    compare_many(&lock_model, 1000, true);
+    compare_many(&lock_model, 1000);
 }
 
 Test(model_brute, event) {
-    compare_many(&event_model, 1000, true);
+    compare_many(&event_model, 1000);
 }
 
 Test(model_brute, queue) {
-    compare_many(&queue_model, 1000, true);
+    compare_many(&queue_model, 1000);
 }
 
 /* --- models that nobody would write ----------------------------------------------------------- */
@@ -361,7 +361,7 @@ Test(model_brute, drawn_models) {
             bz_history_new(mem, &(struct bz_history_config){.model = &table_model,
                                                             .parameters = &history.parameter,
                                                             .clients_max = CLIENTS});
-        fill(&pcg, &history, true);
+        fill(&pcg, &history);
         compare(&history, checked, number);
         bz_history_destroy(checked);
     }
