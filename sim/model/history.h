@@ -10,7 +10,7 @@
  *     bz_history_call(history, task, ACQUIRE, NULL);    before each call
  *     bz_history_return(history, task, answer);         after it, if it has an answer
  *     bz_history_cancel(history, task);                 its cancel is requested, it still goes on
- *     bz_history_cancelled(history, task);              it has ended by its cancel, without an answer
+ *     bz_history_cancelled(history, task);              it has ended by its cancel, unanswered
  *     bz_history_rest(history);                         nothing can run any more
  *
  * Algorithm. The check goes along with the run. It keeps every configuration that explains what has
