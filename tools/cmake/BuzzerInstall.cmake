@@ -68,6 +68,7 @@ function(buzzer_install_headers)
         lock lock_pool queue semaphore waitq)
     buzzer_install_folder(sim/choice answers choice strategy tape)
     buzzer_install_folder(sim/judge event judge objects record)
+    buzzer_install_folder(sim/model history model)
     buzzer_install_folder(sim/variant claims plugin variant)
     buzzer_install_folder(traces lack trace words)
     install(FILES "${PROJECT_SOURCE_DIR}/sim/judge/tests/example.c"

@@ -1,0 +1,195 @@
+/* How one event changes the configurations. */
+#include <string.h>
+
+#include "sim/model/internal.h"
+
+static uint64_t bit_of(uint32_t client) {
+    return UINT64_C(1) << client;
+}
+
+static void copy_row(const struct bz_history *history, uint64_t *to, const uint64_t *from) {
+    memcpy(to, from, history->now.row_words * sizeof *to);
+}
+
+static bool step(const struct bz_history *history, uint64_t *row, uint32_t op, uint32_t client,
+                 int64_t *answer) {
+    uint64_t *state = row + BZ_WORD_ANSWERS + history->clients_max;
+    return history->model->step(state, op, history->operations[client].arguments, answer);
+}
+
+/* The clients that were called before this one in its line and still wait in it. */
+static uint64_t ahead_of(const struct bz_history *history, const uint64_t *from, uint32_t client) {
+    uint32_t line = bz_history_op(history, client)->line;
+    uint64_t others = history->pending & ~history->requested & ~from[BZ_WORD_TOOK];
+    uint64_t ahead = 0;
+    if (line == 0 || history->ignores_lines) {
+        return 0;
+    }
+    for (; others != 0; others &= others - 1) {
+        uint32_t other = (uint32_t)__builtin_ctzll(others);
+        if (bz_history_op(history, other)->line == line &&
+            history->operations[other].number < history->operations[client].number) {
+            ahead |= bit_of(other);
+        }
+    }
+    return ahead;
+}
+
+static uint32_t first_called(const struct bz_history *history, uint64_t clients) {
+    uint32_t first = (uint32_t)__builtin_ctzll(clients);
+    for (; clients != 0; clients &= clients - 1) {
+        uint32_t client = (uint32_t)__builtin_ctzll(clients);
+        if (history->operations[client].number < history->operations[first].number) {
+            first = client;
+        }
+    }
+    return first;
+}
+
+/* Whether all that are ahead, and then the client, could take effect. */
+static bool may_pass(struct bz_history *history, const uint64_t *from, uint32_t client) {
+    uint64_t ahead = ahead_of(history, from, client);
+    if (ahead == 0) {
+        return true;
+    }
+    copy_row(history, history->trial, from);
+    while (ahead != 0) {
+        uint32_t other = first_called(history, ahead);
+        int64_t answer = 0;
+        if (!step(history, history->trial, history->operations[other].op, other, &answer)) {
+            return false;
+        }
+        ahead &= ~bit_of(other);
+    }
+    int64_t answer = 0;
+    return step(history, history->trial, history->operations[client].op, client, &answer);
+}
+
+bool bz_effect_take(struct bz_history *history, const uint64_t *from, uint32_t client) {
+    int64_t answer = 0;
+    if ((from[BZ_WORD_TOOK] & bit_of(client)) != 0 || !may_pass(history, from, client)) {
+        return false;
+    }
+    copy_row(history, history->row, from);
+    if (!step(history, history->row, history->operations[client].op, client, &answer)) {
+        return false;
+    }
+    history->row[BZ_WORD_TOOK] |= bit_of(client);
+    history->row[BZ_WORD_ANSWERS + client] = (uint64_t)answer;
+    return true;
+}
+
+bool bz_effect_undo(struct bz_history *history, const uint64_t *from, uint32_t client) {
+    const struct bz_model_op *op = bz_history_op(history, client);
+    uint64_t in_effect = from[BZ_WORD_TOOK] & ~from[BZ_WORD_UNDONE] & history->requested;
+    int64_t answer = (int64_t)from[BZ_WORD_ANSWERS + client];
+    if (op->cancel != BZ_MODEL_CANCEL_UNDOES || (in_effect & bit_of(client)) == 0) {
+        return false;
+    }
+    copy_row(history, history->row, from);
+    if (!step(history, history->row, op->undo, client, &answer)) {
+        history->cannot_undo = true;
+        history->undoing = history->operations[client].op;
+        return false;
+    }
+    history->row[BZ_WORD_UNDONE] |= bit_of(client);
+    history->row[BZ_WORD_ANSWERS + client] = 0;
+    return true;
+}
+
+static void add(struct bz_history *history, struct bz_configurations *set, const uint64_t *row) {
+    history->is_full |= !bz_configurations_add(set, row);
+}
+
+/* The row at hand explains the event; the client's operation is over. */
+static void add_next(struct bz_history *history, uint32_t client) {
+    history->row[BZ_WORD_TOOK] &= ~bit_of(client);
+    history->row[BZ_WORD_UNDONE] &= ~bit_of(client);
+    history->row[BZ_WORD_ANSWERS + client] = 0;
+    add(history, &history->next, history->row);
+}
+
+/* What other clients may do in this configuration. */
+static void reach_further(struct bz_history *history, const uint64_t *from, uint64_t others) {
+    for (; others != 0; others &= others - 1) {
+        uint32_t other = (uint32_t)__builtin_ctzll(others);
+        if (bz_effect_take(history, from, other) || bz_effect_undo(history, from, other)) {
+            add(history, &history->reached, history->row);
+        }
+    }
+}
+
+void bz_effects_of_return(struct bz_history *history, uint32_t client, int64_t answer) {
+    bz_configurations_clear(&history->next);
+    bz_configurations_clear(&history->reached);
+    for (uint32_t index = 0; index < history->now.count; index++) {
+        const uint64_t *from = bz_configurations_row(&history->now, index);
+        if ((from[BZ_WORD_TOOK] & bit_of(client)) == 0) {
+            add(history, &history->reached, from);
+        } else if ((from[BZ_WORD_UNDONE] & bit_of(client)) == 0 &&
+                   (int64_t)from[BZ_WORD_ANSWERS + client] == answer) {
+            copy_row(history, history->row, from);
+            add_next(history, client);
+        }
+    }
+    for (uint32_t index = 0; index < history->reached.count && !history->is_full; index++) {
+        const uint64_t *from = bz_configurations_row(&history->reached, index);
+        if (bz_effect_take(history, from, client) &&
+            (int64_t)history->row[BZ_WORD_ANSWERS + client] == answer) {
+            add_next(history, client);
+        }
+        reach_further(history, from, history->pending & ~bit_of(client));
+    }
+}
+
+/* The configurations of before in which the operation may end as it is. The others, and those in
+ * which it may yet take effect, are in `reached`. */
+static void end_as_it_is(struct bz_history *history, uint32_t client) {
+    enum bz_model_cancel cancel = bz_history_op(history, client)->cancel;
+    for (uint32_t index = 0; index < history->now.count; index++) {
+        const uint64_t *from = bz_configurations_row(&history->now, index);
+        bool took = (from[BZ_WORD_TOOK] & bit_of(client)) != 0;
+        bool is_undone = (from[BZ_WORD_UNDONE] & bit_of(client)) != 0;
+        bool is_done = is_undone || (took && cancel == BZ_MODEL_CANCEL_MAY_DO_ALL);
+        if (!took || is_done) {
+            copy_row(history, history->row, from);
+            add_next(history, client);
+        }
+        if (!is_done) {
+            add(history, &history->reached, from);
+        }
+    }
+}
+
+void bz_effects_of_end(struct bz_history *history, uint32_t client) {
+    enum bz_model_cancel cancel = bz_history_op(history, client)->cancel;
+    bz_configurations_clear(&history->next);
+    bz_configurations_clear(&history->reached);
+    end_as_it_is(history, client);
+    if (cancel == BZ_MODEL_CANCEL_DOES_NOTHING) {
+        return;
+    }
+    for (uint32_t index = 0; index < history->reached.count && !history->is_full; index++) {
+        const uint64_t *from = bz_configurations_row(&history->reached, index);
+        if (bz_effect_undo(history, from, client)) {
+            add_next(history, client);
+        } else if (bz_effect_take(history, from, client)) {
+            if (cancel == BZ_MODEL_CANCEL_MAY_DO_ALL) {
+                add_next(history, client);
+            } else {
+                add(history, &history->reached, history->row);
+            }
+        }
+        reach_further(history, from, history->pending & ~bit_of(client));
+    }
+}
+
+void bz_effects_of_requested(struct bz_history *history) {
+    bz_configurations_clear(&history->reached);
+    for (uint32_t index = 0; index < history->now.count; index++) {
+        add(history, &history->reached, bz_configurations_row(&history->now, index));
+    }
+    for (uint32_t index = 0; index < history->reached.count && !history->is_full; index++) {
+        reach_further(history, bz_configurations_row(&history->reached, index), history->requested);
+    }
+}

@@ -1,0 +1,383 @@
+#include "sim/model/history.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "primitives/runtime/mem.h"
+#include "sim/model/internal.h"
+
+#define CLIENTS_DEFAULT 16u
+#define CONFIGURATIONS_DEFAULT 1024u
+#define EVENTS_DEFAULT 1024u
+
+/* --- the description of a model --------------------------------------------------------------- */
+
+static const char *op_fault(const struct bz_model *model, const struct bz_model_op *op) {
+    if (op->name == NULL) {
+        return "an operation has no name";
+    }
+    if (op->argument_count > BZ_MODEL_ARGUMENTS_MAX) {
+        return "an operation has too many arguments";
+    }
+    for (uint32_t index = 0; index < op->argument_count; index++) {
+        if (op->arguments[index].least > op->arguments[index].most) {
+            return "the range of an argument is empty";
+        }
+    }
+    if ((uint32_t)op->cancel > BZ_MODEL_CANCEL_MAY_DO_ALL) {
+        return "what a cancelled operation may have done is unknown";
+    }
+    if (op->cancel == BZ_MODEL_CANCEL_UNDOES && op->undo >= model->op_count) {
+        return "an operation is undone by one that does not exist";
+    }
+    return NULL;
+}
+
+const char *bz_model_fault(const struct bz_model *model) {
+    if (model->name == NULL || model->step == NULL || model->ops == NULL) {
+        return "it has no name, no operations or no step";
+    }
+    if (model->op_count == 0 || model->op_count > BZ_MODEL_OPS_MAX) {
+        return "it has too few or too many operations";
+    }
+    if (model->state_bytes == 0 || model->state_bytes > BZ_MODEL_STATE_BYTES_MAX) {
+        return "its state is empty or too large";
+    }
+    if (model->parameter_count > BZ_MODEL_PARAMETERS_MAX) {
+        return "it has too many parameters";
+    }
+    for (uint32_t index = 0; index < model->op_count; index++) {
+        const char *fault = op_fault(model, &model->ops[index]);
+        if (fault != NULL) {
+            return fault;
+        }
+    }
+    return NULL;
+}
+
+/* --- creation --------------------------------------------------------------------------------- */
+
+static uint32_t power_of_two_from(uint32_t least) {
+    uint32_t power = 1;
+    while (power < least) {
+        power *= 2;
+    }
+    return power;
+}
+
+/* Hands out the parts of one block; without a block it counts the bytes. */
+struct carver {
+    char *block;
+    size_t used;
+};
+
+static void *carve(struct carver *carver, size_t count, size_t size_bytes) {
+    void *part = carver->block == NULL ? NULL : carver->block + carver->used;
+    carver->used += (count * size_bytes + 15) / 16 * 16;
+    return part;
+}
+
+static void carve_set(struct carver *carver, struct bz_configurations *set, uint32_t capacity,
+                      uint32_t row_words) {
+    *set = (struct bz_configurations){.row_words = row_words,
+                                      .capacity = capacity,
+                                      .place_count = power_of_two_from(2 * capacity),
+                                      .generation = 1};
+    set->words = carve(carver, (size_t)capacity * row_words, sizeof *set->words);
+    set->places = carve(carver, set->place_count, sizeof *set->places);
+}
+
+static struct bz_history *carve_history(struct carver *carver, const struct bz_history *sizes,
+                                        uint32_t configurations_max) {
+    struct bz_history scratch;
+    struct bz_history *block = carve(carver, 1, sizeof *block);
+    struct bz_history *history = block == NULL ? &scratch : block;
+    uint32_t state_words = (sizes->model->state_bytes + 7) / 8;
+    uint32_t row_words = BZ_WORD_ANSWERS + sizes->clients_max + state_words;
+    *history = *sizes;
+    history->operations = carve(carver, sizes->clients_max, sizeof *history->operations);
+    history->events = carve(carver, sizes->events_max, sizeof *history->events);
+    history->row = carve(carver, row_words, sizeof *history->row);
+    history->trial = carve(carver, row_words, sizeof *history->trial);
+    carve_set(carver, &history->now, configurations_max, row_words);
+    carve_set(carver, &history->next, configurations_max, row_words);
+    carve_set(carver, &history->reached, configurations_max, row_words);
+    return block;
+}
+
+static uint32_t or_default(uint32_t number, uint32_t if_zero) {
+    return number == 0 ? if_zero : number;
+}
+
+struct bz_history *bz_history_new(struct bz_mem *mem, const struct bz_history_config *config) {
+    const struct bz_model *model = config->model;
+    struct bz_history sizes = {.mem = mem,
+                               .model = model,
+                               .clients_max = or_default(config->clients_max, CLIENTS_DEFAULT),
+                               .events_max = or_default(config->events_max, EVENTS_DEFAULT)};
+    uint32_t configurations = or_default(config->configurations_max, CONFIGURATIONS_DEFAULT);
+    struct carver carver = {.block = NULL};
+    if (bz_model_fault(model) != NULL || sizes.clients_max > BZ_HISTORY_CLIENTS_MAX ||
+        sizes.events_max > BZ_HISTORY_EVENTS_MAX ||
+        configurations > BZ_HISTORY_CONFIGURATIONS_MAX ||
+        (model->parameter_count > 0 && config->parameters == NULL)) {
+        return NULL;
+    }
+    for (uint32_t index = 0; index < model->parameter_count; index++) {
+        sizes.parameters[index] = config->parameters[index];
+    }
+    carve_history(&carver, &sizes, configurations);
+    sizes.bytes = carver.used;
+    carver = (struct carver){.block = bz_mem_alloc(mem, sizes.bytes)};
+    if (carver.block == NULL) {
+        return NULL;
+    }
+    struct bz_history *history = carve_history(&carver, &sizes, configurations);
+    bz_history_restart(history);
+    return history;
+}
+
+void bz_history_destroy(struct bz_history *history) {
+    if (history != NULL) {
+        bz_mem_free(history->mem, history, history->bytes);
+    }
+}
+
+/* The one configuration before the first event. */
+static void begin(struct bz_history *history) {
+    history->pending = 0;
+    history->requested = 0;
+    history->is_full = false;
+    history->cannot_undo = false;
+    memset(history->row, 0, history->now.row_words * sizeof *history->row);
+    if (history->model->start != NULL) {
+        history->model->start(history->row + BZ_WORD_ANSWERS + history->clients_max,
+                              history->parameters);
+    }
+    bz_configurations_clear(&history->now);
+    bz_configurations_add(&history->now, history->row);
+}
+
+void bz_history_restart(struct bz_history *history) {
+    history->event_count = 0;
+    history->ignores_lines = false;
+    history->finding = (struct bz_history_finding){.result = BZ_HISTORY_EXPLAINED};
+    begin(history);
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+static void swap_sets(struct bz_history *history) {
+    struct bz_configurations old = history->now;
+    history->now = history->next;
+    history->next = old;
+}
+
+/* Changes the configurations. False, and all is as before: none explains the event, or the check
+ * cannot go on. */
+static bool apply(struct bz_history *history, const struct bz_history_event *event,
+                  uint32_t number) {
+    struct bz_pending *operation = &history->operations[event->client];
+    uint64_t bit = UINT64_C(1) << event->client;
+    if (event->kind == BZ_HISTORY_CALL) {
+        operation->op = event->op;
+        operation->number = number;
+        memcpy(operation->arguments, event->arguments, sizeof operation->arguments);
+        history->pending |= bit;
+        return true;
+    }
+    if (event->kind == BZ_HISTORY_CANCEL) {
+        history->requested |= bit;
+        return true;
+    }
+    if (event->kind == BZ_HISTORY_RETURN) {
+        bz_effects_of_return(history, event->client, event->answer);
+    } else {
+        history->requested |= bit;
+        bz_effects_of_end(history, event->client);
+    }
+    if (history->next.count == 0 || history->is_full || history->cannot_undo) {
+        return false;
+    }
+    history->pending &= ~bit;
+    history->requested &= ~bit;
+    swap_sets(history);
+    return true;
+}
+
+/* Whether the same events are explained if no operation has to keep its line. */
+static bool is_explained_without_lines(struct bz_history *history) {
+    bool has_lines = false;
+    for (uint32_t index = 0; index < history->model->op_count; index++) {
+        has_lines |= history->model->ops[index].line != 0;
+    }
+    history->ignores_lines = true;
+    begin(history);
+    for (uint32_t index = 0; has_lines && index < history->event_count; index++) {
+        if (!apply(history, &history->events[index], index + 1)) {
+            return false;
+        }
+    }
+    return has_lines;
+}
+
+/* The check cannot go on. */
+static void say_unable(struct bz_history *history, uint32_t client) {
+    const struct bz_model *model = history->model;
+    if (history->is_full) {
+        bz_history_object(history, BZ_HISTORY_LIMIT, client,
+                          "%s: more than %" PRIu32 " configurations explain the history "
+                          "(configurations_max)",
+                          model->name, history->now.capacity);
+    } else {
+        bz_history_object(history, BZ_HISTORY_MISUSE, client,
+                          "the model '%s' refuses to undo %s by %s", model->name,
+                          model->ops[history->undoing].name,
+                          model->ops[model->ops[history->undoing].undo].name);
+    }
+}
+
+static enum bz_history_result report(struct bz_history *history,
+                                     const struct bz_history_event *event) {
+    if (history->event_count == history->events_max) {
+        bz_history_object(history, BZ_HISTORY_LIMIT, event->client,
+                          "%s: more than %" PRIu32 " events (events_max)", history->model->name,
+                          history->events_max);
+        return history->finding.result;
+    }
+    history->events[history->event_count] = *event;
+    history->event_count++;
+    if (!apply(history, event, history->event_count)) {
+        if (history->is_full || history->cannot_undo) {
+            say_unable(history, event->client);
+            return history->finding.result;
+        }
+        bz_history_say_unexplained(history, event);
+        if (is_explained_without_lines(history)) {
+            history->finding.result = BZ_HISTORY_OUT_OF_LINE;
+            size_t used = strlen(history->finding.message);
+            static const char why[] = "; only its place in the line forbids it";
+            if (used + sizeof why <= sizeof history->finding.message) {
+                memcpy(history->finding.message + used, why, sizeof why);
+            }
+        }
+    }
+    return history->finding.result;
+}
+
+static enum bz_history_result misuse(struct bz_history *history, uint32_t client,
+                                     const char *rule) {
+    bz_history_object(history, BZ_HISTORY_MISUSE, client, "%s: client %" PRIu32 ": %s",
+                      history->model->name, client, rule);
+    return history->finding.result;
+}
+
+enum bz_history_result bz_history_call(struct bz_history *history, uint32_t client, uint32_t op,
+                                       const int64_t *arguments) {
+    struct bz_history_event event = {.kind = BZ_HISTORY_CALL, .client = client, .op = op};
+    if (history->finding.result != BZ_HISTORY_EXPLAINED) {
+        return history->finding.result;
+    }
+    if (client >= history->clients_max) {
+        bz_history_object(history, BZ_HISTORY_LIMIT, client,
+                          "%s: more than %" PRIu32 " clients (clients_max)", history->model->name,
+                          history->clients_max);
+        return history->finding.result;
+    }
+    if ((history->pending >> client & 1) != 0) {
+        return misuse(history, client, "a call inside of another one");
+    }
+    if (op >= history->model->op_count) {
+        return misuse(history, client, "a call of no operation of the model");
+    }
+    const struct bz_model_op *called = &history->model->ops[op];
+    if (called->argument_count > 0 && arguments == NULL) {
+        return misuse(history, client, "a call without its arguments");
+    }
+    for (uint32_t index = 0; index < called->argument_count; index++) {
+        event.arguments[index] = arguments[index];
+        if (arguments[index] < called->arguments[index].least ||
+            arguments[index] > called->arguments[index].most) {
+            return misuse(history, client, "an argument out of its range");
+        }
+    }
+    return report(history, &event);
+}
+
+/* An event of an unfinished operation. */
+static enum bz_history_result report_of(struct bz_history *history, uint32_t client,
+                                        enum bz_history_event_kind kind, int64_t answer) {
+    if (history->finding.result != BZ_HISTORY_EXPLAINED) {
+        return history->finding.result;
+    }
+    if (client >= history->clients_max || (history->pending >> client & 1) == 0) {
+        return misuse(history, client, "the end or the cancel of an operation that was not called");
+    }
+    struct bz_history_event event = {
+        .kind = kind, .client = client, .op = history->operations[client].op, .answer = answer};
+    memcpy(event.arguments, history->operations[client].arguments, sizeof event.arguments);
+    return report(history, &event);
+}
+
+enum bz_history_result bz_history_return(struct bz_history *history, uint32_t client,
+                                         int64_t answer) {
+    return report_of(history, client, BZ_HISTORY_RETURN, answer);
+}
+
+enum bz_history_result bz_history_cancel(struct bz_history *history, uint32_t client) {
+    return report_of(history, client, BZ_HISTORY_CANCEL, 0);
+}
+
+enum bz_history_result bz_history_cancelled(struct bz_history *history, uint32_t client) {
+    return report_of(history, client, BZ_HISTORY_CANCELLED, 0);
+}
+
+/* --- at rest ---------------------------------------------------------------------------------- */
+
+/* The clients that have no reason to wait in this configuration. */
+static uint64_t idle_in(struct bz_history *history, const uint64_t *row) {
+    uint64_t others = history->pending & ~history->requested;
+    uint64_t idle = 0;
+    for (; others != 0; others &= others - 1) {
+        uint32_t client = (uint32_t)__builtin_ctzll(others);
+        uint64_t bit = UINT64_C(1) << client;
+        if ((row[BZ_WORD_TOOK] & bit) != 0 || bz_effect_take(history, row, client)) {
+            idle |= bit;
+        }
+    }
+    return idle;
+}
+
+enum bz_history_result bz_history_rest(struct bz_history *history) {
+    uint64_t in_all = UINT64_MAX;
+    uint64_t in_first = 0;
+    if (history->finding.result != BZ_HISTORY_EXPLAINED) {
+        return history->finding.result;
+    }
+    bz_effects_of_requested(history);
+    if (history->is_full || history->cannot_undo) {
+        say_unable(history, 0);
+        return history->finding.result;
+    }
+    for (uint32_t index = 0; index < history->reached.count; index++) {
+        uint64_t idle = idle_in(history, bz_configurations_row(&history->reached, index));
+        if (idle == 0) {
+            return BZ_HISTORY_EXPLAINED;
+        }
+        in_first = index == 0 ? idle : in_first;
+        in_all &= idle;
+    }
+    uint64_t named = in_all != 0 ? in_all : in_first;
+    bz_history_say_waits(history, (uint32_t)__builtin_ctzll(named), in_all != 0);
+    return history->finding.result;
+}
+
+/* --- results ---------------------------------------------------------------------------------- */
+
+const struct bz_history_finding *bz_history_finding(const struct bz_history *history) {
+    return &history->finding;
+}
+
+uint32_t bz_history_events(const struct bz_history *history) {
+    return history->event_count;
+}

@@ -1,0 +1,113 @@
+/* The parts of a history check. */
+#ifndef BZ_SIM_MODEL_INTERNAL_H
+#define BZ_SIM_MODEL_INTERNAL_H
+
+#include "sim/model/history.h"
+
+#define BZ_HISTORY_NOBODY UINT32_MAX
+
+/* --- sets of configurations ------------------------------------------------------------------- */
+
+/* A configuration is a row of words: the clients whose unfinished operation has taken effect, as
+ * bits; those of them whose effect was undone; the answer of each, 0 without one; the state. */
+enum { BZ_WORD_TOOK, BZ_WORD_UNDONE, BZ_WORD_ANSWERS };
+
+/* Rows in the order in which they were added. A place of the hash table has a generation and an
+ * index, so a set is emptied in O(1). */
+struct bz_configurations {
+    uint64_t *words;
+    uint64_t *places; /* a power of two of them */
+    uint32_t row_words;
+    uint32_t count;
+    uint32_t capacity;
+    uint32_t place_count;
+    uint32_t generation; /* from 1 */
+};
+
+void bz_configurations_clear(struct bz_configurations *set);
+
+/* False: the set is full. */
+bool bz_configurations_add(struct bz_configurations *set, const uint64_t *row);
+
+static inline uint64_t *bz_configurations_row(const struct bz_configurations *set, uint32_t index) {
+    return set->words + (size_t)index * set->row_words;
+}
+
+/* --- a history -------------------------------------------------------------------------------- */
+
+enum bz_history_event_kind {
+    BZ_HISTORY_CALL,
+    BZ_HISTORY_RETURN,
+    BZ_HISTORY_CANCEL,
+    BZ_HISTORY_CANCELLED,
+};
+
+struct bz_history_event {
+    enum bz_history_event_kind kind;
+    uint32_t client;
+    uint32_t op;
+    int64_t answer;
+    int64_t arguments[BZ_MODEL_ARGUMENTS_MAX];
+};
+
+/* An unfinished operation. */
+struct bz_pending {
+    uint32_t op;
+    uint32_t number; /* of the event of its call */
+    int64_t arguments[BZ_MODEL_ARGUMENTS_MAX];
+};
+
+struct bz_history {
+    struct bz_mem *mem;
+    size_t bytes;
+    const struct bz_model *model;
+    int64_t parameters[BZ_MODEL_PARAMETERS_MAX];
+    uint32_t clients_max;
+    uint32_t events_max;
+    uint32_t event_count;
+    bool ignores_lines;
+    bool is_full;                  /* a set of configurations was, in this event */
+    bool cannot_undo;              /* the model refused to, in this event */
+    uint32_t undoing;              /* the operation that it refused to undo */
+    uint64_t pending;              /* clients that have an unfinished operation, as bits */
+    uint64_t requested;            /* those of them that a cancel was requested of */
+    struct bz_pending *operations; /* by client */
+    struct bz_history_event *events;
+    struct bz_configurations now;     /* every one that explains the events so far */
+    struct bz_configurations next;    /* the same with the event at hand */
+    struct bz_configurations reached; /* on the way there */
+    uint64_t *row;                    /* the one at hand */
+    uint64_t *trial;
+    struct bz_history_finding finding;
+};
+
+static inline const struct bz_model_op *bz_history_op(const struct bz_history *history,
+                                                      uint32_t client) {
+    return &history->model->ops[history->operations[client].op];
+}
+
+/* --- effects (effects.c) ---------------------------------------------------------------------- */
+
+/* From here on, each works on history->row, which has the result if it returns true. */
+
+/* The client's operation takes effect, if the model and its line let it. */
+bool bz_effect_take(struct bz_history *history, const uint64_t *from, uint32_t client);
+
+/* The client's operation is undone, if its cancel was requested and it has taken effect. */
+bool bz_effect_undo(struct bz_history *history, const uint64_t *from, uint32_t client);
+
+/* The event at hand, which `next` shows then. */
+void bz_effects_of_return(struct bz_history *history, uint32_t client, int64_t answer);
+void bz_effects_of_end(struct bz_history *history, uint32_t client);
+
+/* Fills `reached` with what the operations of requested cancels may have done. */
+void bz_effects_of_requested(struct bz_history *history);
+
+/* --- what to say (words.c) -------------------------------------------------------------------- */
+
+void bz_history_object(struct bz_history *history, enum bz_history_result result, uint32_t client,
+                       const char *format, ...) __attribute__((format(printf, 4, 5)));
+void bz_history_say_unexplained(struct bz_history *history, const struct bz_history_event *event);
+void bz_history_say_waits(struct bz_history *history, uint32_t client, bool is_in_all);
+
+#endif

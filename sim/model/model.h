@@ -1,0 +1,94 @@
+/* A sequential model: what a primitive does when its operations take effect one at a time.
+ *
+ * A model is a state and, for each operation, a rule: whether it may complete in this state, with
+ * which answer, and what the state is afterwards. An author writes it in about ten lines:
+ *
+ *     struct state { int64_t free; };
+ *     enum { ACQUIRE, RELEASE };
+ *
+ *     static void start(void *state, const int64_t *parameters) {
+ *         ((struct state *)state)->free = parameters[0];
+ *     }
+ *     static bool step(void *state, uint32_t op, const int64_t *arguments, int64_t *answer) {
+ *         int64_t *free = &((struct state *)state)->free;
+ *         *free += op == RELEASE ? 1 : -1;
+ *         return *free >= 0;
+ *     }
+ *     static const struct bz_model_op ops[] = {
+ *         {.name = "acquire", .line = 1, .cancel = BZ_MODEL_CANCEL_UNDOES, .undo = RELEASE},
+ *         {.name = "release"}};
+ *     const struct bz_model semaphore = {"semaphore", sizeof(struct state), 1, ops, 2, start,
+ * step};
+ *
+ * history.h checks the history of a run against it.
+ *
+ * Rules. `step` reads its arguments alone, and keeps nothing outside the state: equal arguments
+ * give equal results. States are compared byte by byte, so a state has no padding and no pointers.
+ * An operation that waits is one for which `step` returns false; its changes to the state are
+ * dropped then.
+ */
+#ifndef BZ_SIM_MODEL_MODEL_H
+#define BZ_SIM_MODEL_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "primitives/runtime/cdecl.h"
+
+BZ_BEGIN_DECLS
+
+#define BZ_MODEL_ARGUMENTS_MAX 3u
+#define BZ_MODEL_OPS_MAX 64u
+#define BZ_MODEL_STATE_BYTES_MAX 4096u
+#define BZ_MODEL_PARAMETERS_MAX 8u
+
+/* What a cancelled operation may have done. */
+enum bz_model_cancel {
+    BZ_MODEL_CANCEL_DOES_NOTHING = 0, /* it has had no effect at any time */
+    /* It may have taken effect. Then `undo` took it back, after the request of the cancel and at
+     * the latest when the operation ended. So works an acquire that has its permit already when
+     * it is cancelled, and passes it on. Others may have seen the effect in between. */
+    BZ_MODEL_CANCEL_UNDOES = 1,
+    BZ_MODEL_CANCEL_MAY_DO_ALL = 2, /* it has taken effect entirely, or not at all */
+};
+
+struct bz_model_argument {
+    const char *name;
+    int64_t least, most;
+};
+
+struct bz_model_op {
+    const char *name;
+    /* 0: no order. Operations of the same line take effect first in, first out. Such an operation
+     * may pass those that were called before it only if they could all take effect before it, in
+     * their order, or if their cancel was requested. It must not need the effect of an earlier
+     * operation of its line. */
+    uint32_t line;
+    enum bz_model_cancel cancel;
+    /* For BZ_MODEL_CANCEL_UNDOES: the index of the operation that takes this one back, in every
+     * state after it. It may be one that no program calls. Its step gets the same arguments, and in
+     * *answer the answer that it takes back. */
+    uint32_t undo;
+    uint32_t argument_count;
+    struct bz_model_argument arguments[BZ_MODEL_ARGUMENTS_MAX];
+};
+
+struct bz_model {
+    const char *name;
+    uint32_t state_bytes; /* 1 to the limit above; aligned to 8 bytes */
+    uint32_t parameter_count;
+    const struct bz_model_op *ops;
+    uint32_t op_count;
+    /* Writes the first state, in zeroed memory. NULL: it is all zeros. */
+    void (*start)(void *state, const int64_t *parameters);
+    /* Whether the operation may complete in the state. If so: its answer (0 unless set), and the
+     * next state. */
+    bool (*step)(void *state, uint32_t op, const int64_t *arguments, int64_t *answer);
+};
+
+/* What is wrong with the description of a model, in words; NULL: nothing. */
+const char *bz_model_fault(const struct bz_model *model);
+
+BZ_END_DECLS
+
+#endif

@@ -1,0 +1,158 @@
+/* Models of four primitives, as an author writes them. */
+#ifndef BZ_SIM_MODEL_TESTS_MODELS_H
+#define BZ_SIM_MODEL_TESTS_MODELS_H
+
+#include "sim/model/history.h"
+
+/* --- a semaphore; with one permit, a lock ----------------------------------------------------- */
+
+enum { ACQUIRE, RELEASE, TRY_ACQUIRE };
+
+struct semaphore_state {
+    int64_t free;
+};
+
+static inline void semaphore_start(void *state, const int64_t *parameters) {
+    ((struct semaphore_state *)state)->free = parameters[0];
+}
+
+static inline bool semaphore_step(void *state, uint32_t op, const int64_t *arguments,
+                                  int64_t *answer) {
+    struct semaphore_state *semaphore = state;
+    bool is_enough = op == RELEASE || semaphore->free >= arguments[0];
+    if (is_enough) {
+        semaphore->free += op == RELEASE ? arguments[0] : -arguments[0];
+    }
+    *answer = op == TRY_ACQUIRE && is_enough;
+    return is_enough || op == TRY_ACQUIRE;
+}
+
+#define PERMITS .argument_count = 1, .arguments = {{.name = "permits", .least = 1, .most = 3}}
+
+static const struct bz_model_op semaphore_ops[] = {
+    [ACQUIRE] =
+        {.name = "acquire", .line = 1, .cancel = BZ_MODEL_CANCEL_UNDOES, .undo = RELEASE, PERMITS},
+    [RELEASE] = {.name = "release", PERMITS},
+    [TRY_ACQUIRE] = {.name = "try_acquire", PERMITS},
+};
+
+static const struct bz_model semaphore_model = {.name = "semaphore",
+                                                .state_bytes = sizeof(struct semaphore_state),
+                                                .parameter_count = 1,
+                                                .ops = semaphore_ops,
+                                                .op_count = 3,
+                                                .start = semaphore_start,
+                                                .step = semaphore_step};
+
+/* The same, and a cancelled acquire has had no effect at any time. */
+static const struct bz_model_op strict_semaphore_ops[] = {
+    [ACQUIRE] = {.name = "acquire", .line = 1, PERMITS},
+    [RELEASE] = {.name = "release", PERMITS},
+    [TRY_ACQUIRE] = {.name = "try_acquire", PERMITS},
+};
+
+static const struct bz_model strict_semaphore_model = {.name = "strict semaphore",
+                                                       .state_bytes =
+                                                           sizeof(struct semaphore_state),
+                                                       .parameter_count = 1,
+                                                       .ops = strict_semaphore_ops,
+                                                       .op_count = 3,
+                                                       .start = semaphore_start,
+                                                       .step = semaphore_step};
+
+/* --- a lock that knows its owner -------------------------------------------------------------- */
+
+enum { LOCK, UNLOCK };
+
+struct lock_state {
+    int64_t owner; /* 0: nobody */
+};
+
+static inline bool lock_step(void *state, uint32_t op, const int64_t *arguments, int64_t *answer) {
+    struct lock_state *lock = state;
+    bool is_owner = lock->owner == arguments[0];
+    bool completes = op == UNLOCK || lock->owner == 0;
+    *answer = op == LOCK || is_owner; /* 0: refused */
+    lock->owner = op == LOCK ? arguments[0] : is_owner ? 0 : lock->owner;
+    return completes;
+}
+
+#define OWNER .argument_count = 1, .arguments = {{.name = "owner", .least = 1, .most = 9}}
+
+static const struct bz_model_op lock_ops[] = {
+    [LOCK] = {.name = "lock", .line = 1, .cancel = BZ_MODEL_CANCEL_UNDOES, .undo = UNLOCK, OWNER},
+    [UNLOCK] = {.name = "unlock", OWNER},
+};
+
+static const struct bz_model lock_model = {.name = "lock",
+                                           .state_bytes = sizeof(struct lock_state),
+                                           .ops = lock_ops,
+                                           .op_count = 2,
+                                           .step = lock_step};
+
+/* --- an event --------------------------------------------------------------------------------- */
+
+enum { WAIT, SET, CLEAR };
+
+static inline bool event_step(void *state, uint32_t op, const int64_t *arguments, int64_t *answer) {
+    int64_t *is_set = state;
+    (void)arguments;
+    *answer = op == WAIT;
+    *is_set = op == WAIT ? *is_set : op == SET;
+    return op != WAIT || *is_set;
+}
+
+static const struct bz_model_op event_ops[] = {
+    [WAIT] = {.name = "wait"}, [SET] = {.name = "set"}, [CLEAR] = {.name = "clear"}};
+
+static const struct bz_model event_model = {.name = "event",
+                                            .state_bytes = sizeof(int64_t),
+                                            .ops = event_ops,
+                                            .op_count = 3,
+                                            .step = event_step};
+
+/* --- a bounded queue, first in, first out ------------------------------------------------------
+ */
+
+enum { GET, PUT };
+
+#define QUEUE_BOUND 2
+
+struct queue_state {
+    int64_t count;
+    int64_t items[QUEUE_BOUND];
+};
+
+static inline bool queue_step(void *state, uint32_t op, const int64_t *arguments, int64_t *answer) {
+    struct queue_state *queue = state;
+    if (queue->count == (op == GET ? 0 : QUEUE_BOUND)) {
+        return false;
+    }
+    if (op == PUT) {
+        queue->items[queue->count] = arguments[0];
+        queue->count++;
+        return true;
+    }
+    *answer = queue->items[0];
+    queue->count--;
+    queue->items[0] = queue->count > 0 ? queue->items[1] : 0;
+    queue->items[1] = 0;
+    return true;
+}
+
+static const struct bz_model_op queue_ops[] = {
+    [GET] = {.name = "get", .line = 1},
+    [PUT] = {.name = "put",
+             .line = 2,
+             .cancel = BZ_MODEL_CANCEL_MAY_DO_ALL,
+             .argument_count = 1,
+             .arguments = {{.name = "item", .least = 0, .most = 99}}},
+};
+
+static const struct bz_model queue_model = {.name = "queue",
+                                            .state_bytes = sizeof(struct queue_state),
+                                            .ops = queue_ops,
+                                            .op_count = 2,
+                                            .step = queue_step};
+
+#endif

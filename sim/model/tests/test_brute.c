@@ -1,0 +1,372 @@
+/* The check of a history against one that tries every order, on random small histories: both must
+ * agree on the first event that is not explained, on what kind of finding it is, and at rest. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <string.h>
+
+#include "primitives/runtime/mem.h"
+#include "sim/choice/pcg.h"
+#include "sim/model/tests/models.h"
+
+#define CLIENTS 3u
+#define EVENTS 12u
+#define STATE_BYTES 32u
+
+enum kind { CALL, RETURN, CANCEL, CANCELLED };
+
+struct event {
+    enum kind kind;
+    uint32_t client, op;
+    int64_t argument, answer;
+};
+
+/* One client's operation, as one order of the model has it. */
+struct client {
+    bool is_pending, is_requested, took, is_undone;
+    uint32_t op, called;
+    int64_t argument, answer;
+};
+
+struct world {
+    _Alignas(8) char state[STATE_BYTES];
+    struct client clients[CLIENTS];
+};
+
+struct history {
+    const struct bz_model *model;
+    int64_t parameter;
+    struct event events[EVENTS];
+    uint32_t count;
+};
+
+/* --- every order ------------------------------------------------------------------------------ */
+
+struct question {
+    const struct history *history;
+    uint32_t count; /* events that must be explained */
+    bool is_at_rest;
+    bool has_lines;
+};
+
+static bool steps(const struct history *history, struct world *world, uint32_t op, uint32_t who) {
+    struct client *client = &world->clients[who];
+    return history->model->step(world->state, op, &client->argument, &client->answer);
+}
+
+static bool is_ahead(const struct question *question, const struct world *world, uint32_t a,
+                     uint32_t b) {
+    const struct bz_model_op *ops = question->history->model->ops;
+    const struct client *first = &world->clients[a], *second = &world->clients[b];
+    return question->has_lines && first->is_pending && !first->took && !first->is_requested &&
+           ops[first->op].line != 0 && ops[first->op].line == ops[second->op].line &&
+           first->called < second->called;
+}
+
+/* All that are ahead could be served, the first called first, and then this one. */
+static bool may_be_served(const struct question *question, const struct world *world,
+                          uint32_t who) {
+    struct world trial = *world;
+    for (uint32_t called = 0; called < trial.clients[who].called; called++) {
+        for (uint32_t other = 0; other < CLIENTS; other++) {
+            if (trial.clients[other].called == called && is_ahead(question, world, other, who) &&
+                !steps(question->history, &trial, trial.clients[other].op, other)) {
+                return false;
+            }
+        }
+    }
+    return steps(question->history, &trial, trial.clients[who].op, who);
+}
+
+static bool takes_effect(const struct question *question, struct world *world, uint32_t who) {
+    struct client *client = &world->clients[who];
+    if (!client->is_pending || client->took || !may_be_served(question, world, who)) {
+        return false;
+    }
+    client->answer = 0;
+    client->took = steps(question->history, world, client->op, who);
+    return client->took;
+}
+
+static bool is_undone(const struct question *question, struct world *world, uint32_t who) {
+    struct client *client = &world->clients[who];
+    const struct bz_model_op *op = &question->history->model->ops[client->op];
+    if (!client->is_pending || !client->took || client->is_undone || !client->is_requested ||
+        op->cancel != BZ_MODEL_CANCEL_UNDOES) {
+        return false;
+    }
+    client->is_undone = true;
+    cr_assert(steps(question->history, world, op->undo, who));
+    return true;
+}
+
+static bool happens(const struct question *question, struct world *world, uint32_t number) {
+    const struct event *event = &question->history->events[number];
+    struct client *client = &world->clients[event->client];
+    bool is_free = !client->took || client->is_undone;
+    switch (event->kind) {
+    case CALL:
+        *client = (struct client){
+            .is_pending = true, .op = event->op, .called = number, .argument = event->argument};
+        return true;
+    case CANCEL:
+        client->is_requested = true;
+        return true;
+    case RETURN:
+        client->is_pending = false;
+        return client->took && !client->is_undone && client->answer == event->answer;
+    default:
+        client->is_pending = false;
+        return is_free ||
+               question->history->model->ops[client->op].cancel == BZ_MODEL_CANCEL_MAY_DO_ALL;
+    }
+}
+
+/* Nobody waits who could complete, or has completed. */
+static bool rests(const struct question *question, const struct world *world) {
+    for (uint32_t who = 0; question->is_at_rest && who < CLIENTS; who++) {
+        const struct client *client = &world->clients[who];
+        struct world trial = *world;
+        if (client->is_pending && !client->is_requested &&
+            (client->took || takes_effect(question, &trial, who))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether some order explains the events from `number` on. A cancel that ends an operation was
+ * requested before: the histories below do so. */
+static bool is_possible(const struct question *question, const struct world *world,
+                        uint32_t number) {
+    struct world next = *world;
+    if (number == question->count && rests(question, world)) {
+        return true;
+    }
+    if (number < question->count && happens(question, &next, number) &&
+        is_possible(question, &next, number + 1)) {
+        return true;
+    }
+    for (uint32_t who = 0; who < CLIENTS; who++) {
+        next = *world;
+        if ((takes_effect(question, &next, who) && is_possible(question, &next, number)) ||
+            (next = *world,
+             is_undone(question, &next, who) && is_possible(question, &next, number))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct world first_world(const struct history *history) {
+    struct world world;
+    memset(&world, 0, sizeof world);
+    if (history->model->start != NULL) {
+        history->model->start(world.state, &history->parameter);
+    }
+    return world;
+}
+
+static bool is_explained(const struct history *history, uint32_t count, bool is_at_rest,
+                         bool has_lines) {
+    struct question question = {history, count, is_at_rest, has_lines};
+    struct world world = first_world(history);
+    return is_possible(&question, &world, 0);
+}
+
+/* --- random histories ------------------------------------------------------------------------- */
+
+static uint32_t draw(struct bz_pcg32 *pcg, uint32_t bound) {
+    return bz_pcg32_below(pcg, bound);
+}
+
+static struct event called(struct bz_pcg32 *pcg, const struct history *history, uint32_t who) {
+    struct event event = {.kind = CALL, .client = who, .op = draw(pcg, history->model->op_count)};
+    const struct bz_model_op *op = &history->model->ops[event.op];
+    if (op->argument_count > 0) {
+        const struct bz_model_argument *range = &op->arguments[0];
+        uint32_t width = (uint32_t)(range->most - range->least) + 1;
+        event.argument = range->least + (int64_t)draw(pcg, width < 2 ? width : 2);
+    }
+    return event;
+}
+
+/* Follows one order of the model, and strays from it now and then. One history in three keeps no
+ * line. */
+static void fill(struct bz_pcg32 *pcg, struct history *history) {
+    struct question question = {history, EVENTS, false, draw(pcg, 3) != 0};
+    struct world world = first_world(history);
+    uint32_t length = 1 + draw(pcg, EVENTS);
+    for (history->count = 0; history->count < length;) {
+        uint32_t who = draw(pcg, CLIENTS);
+        struct client *client = &world.clients[who];
+        bool strays = draw(pcg, 25) == 0;
+        struct event event = {.client = who, .op = client->op, .answer = client->answer};
+        if (!client->is_pending) {
+            event = called(pcg, history, who);
+        } else if (client->is_requested && draw(pcg, 2) == 0) {
+            is_undone(&question, &world, who);
+            event.kind = CANCELLED;
+            if (client->took && !client->is_undone && !strays) {
+                continue;
+            }
+        } else if ((client->took && !client->is_undone) || strays) {
+            event.kind = RETURN;
+            event.answer += strays ? (int64_t)draw(pcg, 3) - 1 : 0;
+        } else if (!client->is_requested && draw(pcg, 4) == 0) {
+            event.kind = CANCEL;
+        } else {
+            takes_effect(&question, &world, who);
+            continue;
+        }
+        history->events[history->count] = event;
+        happens(&question, &world, history->count);
+        history->count++;
+    }
+}
+
+static enum bz_history_result report(struct bz_history *checked, const struct event *event) {
+    switch (event->kind) {
+    case CALL:
+        return bz_history_call(checked, event->client, event->op, &event->argument);
+    case RETURN:
+        return bz_history_return(checked, event->client, event->answer);
+    case CANCEL:
+        return bz_history_cancel(checked, event->client);
+    default:
+        return bz_history_cancelled(checked, event->client);
+    }
+}
+
+/* How often each result came out; the test is worth nothing without all of them. */
+static uint32_t tally[BZ_HISTORY_MISUSE + 1];
+
+static void compare(const struct history *history, struct bz_history *checked, uint32_t number) {
+    enum bz_history_result expected = BZ_HISTORY_EXPLAINED, got = BZ_HISTORY_EXPLAINED;
+    uint32_t count = 0;
+    bz_history_restart(checked);
+    while (count < history->count && got == BZ_HISTORY_EXPLAINED) {
+        got = report(checked, &history->events[count]);
+        count++;
+        expected = is_explained(history, count, false, true)    ? BZ_HISTORY_EXPLAINED
+                   : is_explained(history, count, false, false) ? BZ_HISTORY_OUT_OF_LINE
+                                                                : BZ_HISTORY_UNEXPLAINED;
+        cr_assert(eq(int, got, expected), "%s, history %u, event %u: %s", history->model->name,
+                  number, count, bz_history_finding(checked)->message);
+    }
+    tally[got]++;
+    if (got == BZ_HISTORY_EXPLAINED) {
+        expected = is_explained(history, count, true, true) ? BZ_HISTORY_EXPLAINED
+                                                            : BZ_HISTORY_LOST_WAKEUP;
+        got = bz_history_rest(checked);
+        cr_assert(eq(int, got, expected), "%s, history %u, at rest: %s", history->model->name,
+                  number, bz_history_finding(checked)->message);
+        tally[got]++;
+    }
+    cr_assert(
+        eq(u32, bz_history_finding(checked)->events, got == BZ_HISTORY_EXPLAINED ? 0 : count));
+}
+
+static void compare_many(const struct bz_model *model, uint32_t count) {
+    struct bz_mem *mem = bz_mem_new(0);
+    struct history history = {.model = model};
+    struct bz_pcg32 pcg;
+    bz_pcg32_seed(&pcg, 14, 2);
+    memset(tally, 0, sizeof tally);
+    for (int64_t parameter = 1; parameter <= 2; parameter++) {
+        struct bz_history *checked = bz_history_new(
+            mem, &(struct bz_history_config){
+                     .model = model, .parameters = &parameter, .clients_max = CLIENTS});
+        history.parameter = parameter;
+        for (uint32_t number = 0; number < count; number++) {
+            fill(&pcg, &history);
+            compare(&history, checked, number);
+        }
+        bz_history_destroy(checked);
+    }
+    bz_mem_destroy(mem);
+    cr_assert(lt(u32, count / 20, tally[BZ_HISTORY_EXPLAINED]));
+    cr_assert(lt(u32, count / 20, tally[BZ_HISTORY_UNEXPLAINED]));
+    cr_assert(lt(u32, count / 100, tally[BZ_HISTORY_LOST_WAKEUP]));
+}
+
+Test(model_brute, semaphore) {
+    compare_many(&semaphore_model, 2500);
+    cr_assert(lt(u32, 20, tally[BZ_HISTORY_OUT_OF_LINE]));
+}
+
+Test(model_brute, strict_semaphore) {
+    compare_many(&strict_semaphore_model, 2500);
+    cr_assert(lt(u32, 20, tally[BZ_HISTORY_OUT_OF_LINE]));
+}
+
+Test(model_brute, lock) {
+    compare_many(&lock_model, 1000);
+}
+
+Test(model_brute, event) {
+    compare_many(&event_model, 1000);
+}
+
+Test(model_brute, queue) {
+    compare_many(&queue_model, 1000);
+}
+
+/* --- models that nobody would write ----------------------------------------------------------- */
+
+#define TABLE_STATES 4u
+
+struct table_state {
+    int64_t at;
+    int64_t rules; /* drawn once: what each operation does in each state */
+};
+
+/* The last of three operations always completes, so it can undo the others. */
+static bool table_step(void *state, uint32_t op, const int64_t *arguments, int64_t *answer) {
+    struct table_state *table = state;
+    uint64_t rule = (uint64_t)table->rules >> (((uint64_t)table->at * 3 + op) * 5);
+    *answer = (int64_t)(rule >> 2 & 1) + arguments[0] - arguments[0];
+    table->at = (int64_t)(rule & 3);
+    return op == 2 || (rule >> 3 & 3) != 0;
+}
+
+static void table_start(void *state, const int64_t *parameters) {
+    *(struct table_state *)state = (struct table_state){.rules = parameters[0]};
+}
+
+#define TABLE_ARGUMENT .argument_count = 1, .arguments = {{.name = "n", .least = 0, .most = 1}}
+
+static const struct bz_model_op table_ops[] = {
+    {.name = "a", .cancel = BZ_MODEL_CANCEL_UNDOES, .undo = 2, TABLE_ARGUMENT},
+    {.name = "b", .cancel = BZ_MODEL_CANCEL_MAY_DO_ALL, TABLE_ARGUMENT},
+    {.name = "c", TABLE_ARGUMENT}};
+
+static const struct bz_model table_model = {.name = "table",
+                                            .state_bytes = sizeof(struct table_state),
+                                            .parameter_count = 1,
+                                            .ops = table_ops,
+                                            .op_count = 3,
+                                            .start = table_start,
+                                            .step = table_step};
+
+Test(model_brute, drawn_models) {
+    struct bz_mem *mem = bz_mem_new(0);
+    struct history history = {.model = &table_model};
+    struct bz_pcg32 pcg;
+    bz_pcg32_seed(&pcg, 15, 2);
+    memset(tally, 0, sizeof tally);
+    for (uint32_t number = 0; number < 2000; number++) {
+        history.parameter =
+            (int64_t)((uint64_t)bz_pcg32_next(&pcg) << 31 | bz_pcg32_next(&pcg) >> 1);
+        struct bz_history *checked =
+            bz_history_new(mem, &(struct bz_history_config){.model = &table_model,
+                                                            .parameters = &history.parameter,
+                                                            .clients_max = CLIENTS});
+        fill(&pcg, &history);
+        compare(&history, checked, number);
+        bz_history_destroy(checked);
+    }
+    bz_mem_destroy(mem);
+    cr_assert(lt(u32, 100, tally[BZ_HISTORY_EXPLAINED]));
+    cr_assert(lt(u32, 100, tally[BZ_HISTORY_UNEXPLAINED]));
+    cr_assert(lt(u32, 100, tally[BZ_HISTORY_LOST_WAKEUP]));
+}

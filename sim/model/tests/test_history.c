@@ -1,0 +1,311 @@
+/* What the check of a history finds, at which event, and what it leaves alone. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "primitives/runtime/mem.h"
+#include "sim/model/tests/models.h"
+
+static struct bz_mem *mem;
+
+static void set_up(void) {
+    mem = bz_mem_new(0);
+    cr_assert(ne(ptr, mem, NULL));
+}
+
+static void tear_down(void) {
+    bz_mem_destroy(mem);
+}
+
+TestSuite(model_history, .init = set_up, .fini = tear_down);
+
+static struct bz_history *history_of(const struct bz_model *model, int64_t parameter) {
+    struct bz_history *history =
+        bz_history_new(mem, &(struct bz_history_config){.model = model, .parameters = &parameter});
+    cr_assert(ne(ptr, history, NULL));
+    return history;
+}
+
+/* Plays a story of words, and expects a result after the last one. "2+0(1)" calls operation 0 with
+ * the argument 1 for client 2; "2=1" returns 1 to it; "2?" requests its cancel; "2-" ends it,
+ * cancelled; "." is rest. */
+static enum bz_history_result play(struct bz_history *history, const char *story) {
+    enum bz_history_result result = BZ_HISTORY_EXPLAINED;
+    for (const char *word = story; *word != '\0';
+         word += strcspn(word, " "), word += *word == ' ') {
+        char *rest;
+        cr_assert(eq(int, result, BZ_HISTORY_EXPLAINED), "before '%s': %s", word,
+                  bz_history_finding(history)->message);
+        if (*word == '.') {
+            result = bz_history_rest(history);
+            continue;
+        }
+        uint32_t client = (uint32_t)strtoul(word, &rest, 10);
+        if (*rest == '+') {
+            uint32_t op = (uint32_t)strtoul(rest + 1, &rest, 10);
+            int64_t argument = *rest == '(' ? strtoll(rest + 1, NULL, 10) : 0;
+            result = bz_history_call(history, client, op, &argument);
+        } else if (*rest == '=') {
+            result = bz_history_return(history, client, strtoll(rest + 1, NULL, 10));
+        } else {
+            result = *rest == '?' ? bz_history_cancel(history, client)
+                                  : bz_history_cancelled(history, client);
+        }
+    }
+    return result;
+}
+
+static void expect(const struct bz_model *model, int64_t parameter, const char *story,
+                   enum bz_history_result result, const char *message) {
+    struct bz_history *history = history_of(model, parameter);
+    const struct bz_history_finding *finding = bz_history_finding(history);
+    enum bz_history_result got = play(history, story);
+    cr_assert(eq(int, got, result), "%s: %s", story, finding->message);
+    cr_assert(eq(str, (char *)finding->message, (char *)message), "%s", story);
+    bz_history_destroy(history);
+    cr_assert(eq(u64, bz_mem_live_blocks(mem), 0));
+}
+
+static void expect_explained(const struct bz_model *model, int64_t parameter, const char *story) {
+    expect(model, parameter, story, BZ_HISTORY_EXPLAINED, "");
+}
+
+/* --- semaphore -------------------------------------------------------------------------------- */
+
+Test(model_history, semaphore_explains_handoffs_and_cancels) {
+    expect_explained(&semaphore_model, 1, "1+0(1) 1=0 2+0(1) 1+1(1) 1=0 2=0 .");
+    /* The permit is handed over at the release, so nobody can take it at the next try. */
+    expect_explained(&semaphore_model, 1, "1+0(1) 1=0 2+0(1) 1+1(1) 1=0 3+2(1) 3=0 2=0 .");
+    /* The one it was handed to is cancelled, and passes it on. */
+    expect_explained(&semaphore_model, 1,
+                     "1+0(1) 1=0 2+0(1) 3+0(1) 1+1(1) 1=0 4+2(1) 4=0 2? 2- 3=0 .");
+    /* It is passed on at the request already. */
+    expect_explained(&semaphore_model, 1,
+                     "1+0(1) 1=0 2+0(1) 3+0(1) 1+1(1) 1=0 4+2(1) 4=0 2? 3=0 2- .");
+    /* Both have a permit; the first to return need not be the first in line. */
+    expect_explained(&semaphore_model, 2, "1+0(2) 1=0 2+0(1) 3+0(1) 1+1(2) 1=0 3=0 2=0 .");
+    expect_explained(&strict_semaphore_model, 2, "1+0(2) 1=0 2+0(1) 3+0(1) 1+1(2) 1=0 3=0 2? 2- .");
+    /* One whose cancel was requested may be passed. */
+    expect_explained(&semaphore_model, 1, "1+0(1) 1=0 2+0(1) 3+0(1) 2? 1+1(1) 1=0 3=0 2- .");
+    expect_explained(&strict_semaphore_model, 1, "1+0(1) 1=0 2+0(1) 3+0(1) 2? 1+1(1) 1=0 3=0 2- .");
+}
+
+Test(model_history, semaphore_with_too_many_holders) {
+    expect(&semaphore_model, 1, "1+0(1) 1=0 2+0(1) 2=0", BZ_HISTORY_UNEXPLAINED,
+           "semaphore: client 2, event 4: acquire(1) returned 0, which no order of the model "
+           "explains; the model would only let it wait");
+    expect(&semaphore_model, 1, "1+2(1) 1=0", BZ_HISTORY_UNEXPLAINED,
+           "semaphore: client 1, event 2: try_acquire(1) returned 0, which no order of the model "
+           "explains; the model would let it return 1");
+    /* A cancelled acquire gives back what it never had. */
+    expect(&semaphore_model, 1, "1+0(1) 1=0 2+0(1) 2? 2- 3+2(1) 3=1", BZ_HISTORY_UNEXPLAINED,
+           "semaphore: client 3, event 7: try_acquire(1) returned 1, which no order of the model "
+           "explains; the model would let it return 0");
+}
+
+Test(model_history, strict_semaphore_had_an_effect_and_was_cancelled) {
+    expect(&strict_semaphore_model, 1, "1+0(1) 1=0 2+0(1) 1+1(1) 1=0 3+2(1) 3=0 2? 2-",
+           BZ_HISTORY_UNEXPLAINED,
+           "strict semaphore: client 2, event 9: acquire(1) was cancelled, but it has taken effect "
+           "in every order of the model that explains the events before; the model would let it "
+           "return 0");
+}
+
+Test(model_history, semaphore_serves_out_of_line) {
+    static const char message[] =
+        "semaphore: client 3, event 7: acquire(1) returned 0, which no order of the model "
+        "explains; the model would only let it wait; only its place in the line forbids it";
+    expect(&semaphore_model, 1, "1+0(1) 1=0 2+0(1) 3+0(1) 1+1(1) 1=0 3=0", BZ_HISTORY_OUT_OF_LINE,
+           message);
+    /* A small one behind a large one waits, too. */
+    expect(&semaphore_model, 2, "1+0(1) 1=0 3+0(1) 2+0(2) 3=0 .", BZ_HISTORY_EXPLAINED, "");
+    expect(&semaphore_model, 1, "1+0(1) 1=0 2+0(2) 3+0(1) 1+1(1) 1=0 3=0", BZ_HISTORY_OUT_OF_LINE,
+           message);
+}
+
+Test(model_history, semaphore_loses_a_wakeup) {
+    expect(&semaphore_model, 1, "1+0(1) 1=0 2+0(1) 1+1(1) 1=0 .", BZ_HISTORY_LOST_WAKEUP,
+           "semaphore: client 2 waits in acquire(1), called at event 3, and nothing can run; the "
+           "model would let it complete");
+    /* The second in line could complete, after the first. */
+    expect(&semaphore_model, 2, "1+0(2) 1=0 2+0(1) 3+0(1) 1+1(2) 1=0 2=0 .", BZ_HISTORY_LOST_WAKEUP,
+           "semaphore: client 3 waits in acquire(1), called at event 4, and nothing can run; the "
+           "model would let it complete");
+    /* A free permit does not suffice, or there is none. */
+    expect_explained(&semaphore_model, 2, "1+0(2) 1=0 2+0(2) 3+0(1) 1+1(1) 1=0 .");
+    expect_explained(&semaphore_model, 1, "1+0(1) 1=0 2+0(1) .");
+    /* Its cancel was requested: that it still waits is for another oracle to judge. */
+    expect_explained(&semaphore_model, 1, "1+0(1) 1=0 2+0(1) 2? 1+1(1) 1=0 .");
+}
+
+/* The permit went to one of two, and neither line nor answer tells to whom. */
+Test(model_history, any_of_two_may_have_lost_its_wakeup) {
+    struct bz_model_op ops[3];
+    struct bz_model model = semaphore_model;
+    memcpy(ops, semaphore_ops, sizeof ops);
+    ops[ACQUIRE].line = 0;
+    model.ops = ops;
+    expect(&model, 1, "1+0(1) 2+0(1) 3+2(1) 3=0 .", BZ_HISTORY_LOST_WAKEUP,
+           "semaphore: client 1 waits in acquire(1), called at event 1, and nothing can run; the "
+           "model would let it complete in one order that explains the events, and another waiting "
+           "operation in each other order");
+    expect_explained(&model, 1, "1+0(1) 1=0 2+0(1) 3+0(1) 1+1(1) 1=0 3=0 .");
+}
+
+/* --- lock ------------------------------------------------------------------------------------- */
+
+Test(model_history, lock) {
+    expect_explained(&lock_model, 0, "1+0(1) 1=1 2+0(2) 1+1(1) 1=1 2=1 1+1(1) 1=0 .");
+    expect(&lock_model, 0, "1+0(1) 1=1 2+1(2) 2=1", BZ_HISTORY_UNEXPLAINED,
+           "lock: client 2, event 4: unlock(2) returned 1, which no order of the model explains; "
+           "the model would let it return 0");
+    expect(&lock_model, 0, "1+0(1) 1=1 2+0(2) 2=1", BZ_HISTORY_UNEXPLAINED,
+           "lock: client 2, event 4: lock(2) returned 1, which no order of the model explains; the "
+           "model would only let it wait");
+    expect(&lock_model, 0, "1+0(1) 1=1 2+0(2) 1+1(1) 1=1 .", BZ_HISTORY_LOST_WAKEUP,
+           "lock: client 2 waits in lock(2), called at event 3, and nothing can run; the model "
+           "would let it complete");
+}
+
+/* --- event ------------------------------------------------------------------------------------ */
+
+Test(model_history, event) {
+    /* It was set while the waiter waited. */
+    expect_explained(&event_model, 0, "1+0 2+1 2=0 2+2 2=0 1=1 .");
+    expect_explained(&event_model, 0, "1+0 2+1 2=0 1=1 2+2 2=0 1+0 .");
+    expect(&event_model, 0, "2+1 2=0 2+2 2=0 1+0 1=1", BZ_HISTORY_UNEXPLAINED,
+           "event: client 1, event 6: wait() returned 1, which no order of the model explains; the "
+           "model would only let it wait");
+    expect(&event_model, 0, "1+0 3+0 2+1 2=0 3=1 .", BZ_HISTORY_LOST_WAKEUP,
+           "event: client 1 waits in wait(), called at event 1, and nothing can run; the model "
+           "would let it complete");
+    /* Left behind, but nothing shows it at rest: see history.h. */
+    expect_explained(&event_model, 0, "1+0 2+1 2=0 2+2 2=0 .");
+}
+
+/* --- queue ------------------------------------------------------------------------------------ */
+
+Test(model_history, queue) {
+    expect_explained(&queue_model, 0, "1+1(7) 1=0 1+1(8) 1=0 2+0 2=7 2+0 2=8 3+0 .");
+    expect_explained(&queue_model, 0, "2+0 3+0 1+1(7) 1=0 1+1(8) 1=0 3=8 2=7 .");
+    /* Two puts at once have either order; a third waits for a slot. */
+    expect_explained(&queue_model, 0, "1+1(7) 2+1(8) 2=0 1=0 4+1(9) 3+0 3=7 4=0 .");
+    expect(&queue_model, 0, "1+1(7) 1=0 1+1(8) 1=0 2+0 2=8", BZ_HISTORY_UNEXPLAINED,
+           "queue: client 2, event 6: get() returned 8, which no order of the model explains; the "
+           "model would let it return 7");
+    expect(&queue_model, 0, "1+1(7) 1=0 2+0 2=7 2+0 2=7", BZ_HISTORY_UNEXPLAINED,
+           "queue: client 2, event 6: get() returned 7, which no order of the model explains; the "
+           "model would only let it wait");
+    expect(&queue_model, 0, "2+0 3+0 1+1(7) 1=0 3=7", BZ_HISTORY_OUT_OF_LINE,
+           "queue: client 3, event 5: get() returned 7, which no order of the model explains; the "
+           "model would only let it wait; only its place in the line forbids it");
+    expect(&queue_model, 0, "1+1(7) 1=0 1+1(8) 1=0 1+1(9) 2+0 2=7 .", BZ_HISTORY_LOST_WAKEUP,
+           "queue: client 1 waits in put(9), called at event 5, and nothing can run; the model "
+           "would let it complete");
+}
+
+/* A cancelled put has put its item, or not; a get that lost its item did so. */
+Test(model_history, queue_and_cancels) {
+    expect_explained(&queue_model, 0, "1+1(7) 1? 1- 2+0 2=7 .");
+    expect_explained(&queue_model, 0, "1+1(7) 1? 1- 1+1(8) 1=0 2+0 2=8 .");
+    expect_explained(&queue_model, 0, "1+1(7) 1? 1- 2+0 .");
+    expect(&queue_model, 0, "1+1(7) 1? 1- 2+0 2=7 3+0 3=7", BZ_HISTORY_UNEXPLAINED,
+           "queue: client 3, event 7: get() returned 7, which no order of the model explains; the "
+           "model would only let it wait");
+    /* The item of the cancelled get is gone. */
+    expect(&queue_model, 0, "2+0 1+1(7) 1=0 2? 2- 3+0 .", BZ_HISTORY_LOST_WAKEUP,
+           "queue: client 3 waits in get(), called at event 6, and nothing can run; the model "
+           "would let it complete");
+    expect(&queue_model, 0, "2+0 1+1(7) 1=0 1+1(8) 1=0 2? 2- 3+0 3=8", BZ_HISTORY_UNEXPLAINED,
+           "queue: client 3, event 9: get() returned 8, which no order of the model explains; the "
+           "model would let it return 7");
+}
+
+/* A cancelled acquire leaves the same state, whether it had taken effect or not. */
+Test(model_history, equal_configurations_are_kept_once) {
+    int64_t permits = 1;
+    struct bz_history *history = bz_history_new(
+        mem, &(struct bz_history_config){
+                 .model = &semaphore_model, .parameters = &permits, .configurations_max = 2});
+    for (uint32_t round = 0; round < 8; round++) {
+        cr_assert(eq(int, play(history, "1+0(1) 1? 1-"), BZ_HISTORY_EXPLAINED));
+    }
+    bz_history_destroy(history);
+}
+
+/* --- limits, misuse --------------------------------------------------------------------------- */
+
+Test(model_history, limits_are_named_and_are_no_finding) {
+    int64_t permits = 3;
+    struct bz_history_config config = {.model = &semaphore_model,
+                                       .parameters = &permits,
+                                       .clients_max = 4,
+                                       .configurations_max = 2,
+                                       .events_max = 6};
+    struct bz_history *history = bz_history_new(mem, &config);
+    const struct bz_history_finding *finding = bz_history_finding(history);
+    cr_assert(eq(int, play(history, "4+0(1)"), BZ_HISTORY_LIMIT));
+    cr_assert(
+        eq(str, (char *)finding->message, (char *)"semaphore: more than 4 clients (clients_max)"));
+    cr_assert(eq(int, bz_history_call(history, 1, ACQUIRE, &permits), BZ_HISTORY_LIMIT));
+    bz_history_restart(history);
+    cr_assert(eq(int, play(history, "0+0(1) 1+0(1) 2+0(1) 3+2(1) 3=0"), BZ_HISTORY_LIMIT));
+    cr_assert(eq(
+        str, (char *)finding->message,
+        (char *)"semaphore: more than 2 configurations explain the history (configurations_max)"));
+    bz_history_restart(history);
+    cr_assert(eq(int, play(history, "1+0(1) 1=0 1+1(1) 1=0 1+0(1) 1=0 1+1(1)"), BZ_HISTORY_LIMIT));
+    cr_assert(
+        eq(str, (char *)finding->message, (char *)"semaphore: more than 6 events (events_max)"));
+    bz_history_restart(history);
+    cr_assert(eq(int, play(history, "1+0(1) 1=0 1+1(1) 1=0 1+0(1) 1=0"), BZ_HISTORY_EXPLAINED));
+    bz_history_destroy(history);
+}
+
+Test(model_history, misuse_is_named_and_is_no_finding) {
+    expect(&semaphore_model, 1, "1+0(4)", BZ_HISTORY_MISUSE,
+           "semaphore: client 1: an argument out of its range");
+    expect(&semaphore_model, 1, "1+9(1)", BZ_HISTORY_MISUSE,
+           "semaphore: client 1: a call of no operation of the model");
+    expect(&semaphore_model, 1, "1+0(1) 1+0(1)", BZ_HISTORY_MISUSE,
+           "semaphore: client 1: a call inside of another one");
+    expect(&semaphore_model, 1, "1=0", BZ_HISTORY_MISUSE,
+           "semaphore: client 1: the end or the cancel of an operation that was not called");
+    /* An undo that may have to wait undoes nothing. */
+    struct bz_model_op ops[3];
+    struct bz_model model = semaphore_model;
+    memcpy(ops, semaphore_ops, sizeof ops);
+    ops[RELEASE].cancel = BZ_MODEL_CANCEL_UNDOES;
+    ops[RELEASE].undo = ACQUIRE;
+    model.ops = ops;
+    expect(&model, 1, "1+0(1) 1=0 2+1(1) 2? 3+0(1) 3=0 2-", BZ_HISTORY_MISUSE,
+           "the model 'semaphore' refuses to undo release by acquire");
+}
+
+Test(model_history, a_faulty_model_is_refused) {
+    struct bz_model model = event_model;
+    cr_assert(eq(ptr, (void *)bz_model_fault(&model), NULL));
+    model.state_bytes = 0;
+    cr_assert(eq(str, (char *)bz_model_fault(&model), (char *)"its state is empty or too large"));
+    cr_assert(eq(ptr, bz_history_new(mem, &(struct bz_history_config){.model = &model}), NULL));
+    model = semaphore_model;
+    cr_assert(eq(ptr, bz_history_new(mem, &(struct bz_history_config){.model = &model}), NULL),
+              "without its parameter");
+}
+
+Test(model_history, events_in_words) {
+    char text[64];
+    struct bz_history *history = history_of(&semaphore_model, 1);
+    play(history, "1+0(1) 1=0 2+0(1) 2? 2-");
+    static const char *const texts[] = {"1 calls acquire(1)", "1 returns 0 from acquire(1)",
+                                        "2 calls acquire(1)", "2 is asked to cancel acquire(1)",
+                                        "2 ends, cancelled, acquire(1)"};
+    cr_assert(eq(u32, bz_history_events(history), 5));
+    for (uint32_t index = 0; index < 5; index++) {
+        bz_history_event_text(history, index + 1, text, sizeof text);
+        cr_assert(eq(str, text, (char *)texts[index]));
+    }
+    cr_assert(eq(str, (char *)bz_history_event_text(history, 6, text, sizeof text), (char *)""));
+    bz_history_destroy(history);
+}

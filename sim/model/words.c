@@ -1,0 +1,164 @@
+/* What a history check says. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/model/internal.h"
+
+#define ANSWERS_SHOWN 6u
+#define OPERATION_BYTES 128u
+
+/* --- text that grows, cut to fit -------------------------------------------------------------- */
+
+struct text {
+    char *bytes;
+    size_t size;
+    size_t used;
+};
+
+static void append(struct text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void append(struct text *text, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    if (text->used < text->size) {
+        int length =
+            vsnprintf(text->bytes + text->used, text->size - text->used, format, arguments);
+        text->used += length > 0 ? (size_t)length : 0;
+    }
+    va_end(arguments);
+}
+
+static void append_operation(struct text *text, const struct bz_model *model, uint32_t op,
+                             const int64_t *arguments) {
+    append(text, "%s(", model->ops[op].name);
+    for (uint32_t index = 0; index < model->ops[op].argument_count; index++) {
+        append(text, "%s%" PRId64, index == 0 ? "" : ", ", arguments[index]);
+    }
+    append(text, ")");
+}
+
+const char *bz_history_event_text(const struct bz_history *history, uint32_t number, char *text,
+                                  size_t text_bytes) {
+    struct text line = {.bytes = text, .size = text_bytes};
+    append(&line, "%s", "");
+    if (number == 0 || number > history->event_count) {
+        return text;
+    }
+    const struct bz_history_event *event = &history->events[number - 1];
+    append(&line, "%" PRIu32 " ", event->client);
+    switch (event->kind) {
+    case BZ_HISTORY_CALL:
+        append(&line, "calls ");
+        append_operation(&line, history->model, event->op, event->arguments);
+        break;
+    case BZ_HISTORY_RETURN:
+        append(&line, "returns %" PRId64 " from ", event->answer);
+        append_operation(&line, history->model, event->op, event->arguments);
+        break;
+    case BZ_HISTORY_CANCEL:
+        append(&line, "is asked to cancel ");
+        append_operation(&line, history->model, event->op, event->arguments);
+        break;
+    case BZ_HISTORY_CANCELLED:
+        append(&line, "ends, cancelled, ");
+        append_operation(&line, history->model, event->op, event->arguments);
+        break;
+    }
+    return text;
+}
+
+/* --- findings --------------------------------------------------------------------------------- */
+
+void bz_history_object(struct bz_history *history, enum bz_history_result result, uint32_t client,
+                       const char *format, ...) {
+    struct bz_history_finding *finding = &history->finding;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(finding->message, sizeof finding->message, format, arguments);
+    va_end(arguments);
+    finding->result = result;
+    finding->client = client;
+    finding->events = history->event_count;
+}
+
+struct answers {
+    int64_t values[ANSWERS_SHOWN];
+    uint32_t count; /* one more than the values: there are others */
+};
+
+static void note_answer(struct answers *answers, int64_t value) {
+    uint32_t known = answers->count < ANSWERS_SHOWN ? answers->count : ANSWERS_SHOWN;
+    for (uint32_t index = 0; index < known; index++) {
+        if (answers->values[index] == value) {
+            return;
+        }
+    }
+    if (known < ANSWERS_SHOWN) {
+        answers->values[known] = value;
+    }
+    answers->count = known + 1;
+}
+
+/* What the client's operation may answer at this event. */
+static void find_answers(struct bz_history *history, uint32_t client, struct answers *answers) {
+    uint64_t bit = UINT64_C(1) << client;
+    for (uint32_t index = 0; index < history->now.count; index++) {
+        const uint64_t *row = bz_configurations_row(&history->now, index);
+        if ((row[BZ_WORD_TOOK] & ~row[BZ_WORD_UNDONE] & bit) != 0) {
+            note_answer(answers, (int64_t)row[BZ_WORD_ANSWERS + client]);
+        }
+    }
+    for (uint32_t index = 0; index < history->reached.count; index++) {
+        if (bz_effect_take(history, bz_configurations_row(&history->reached, index), client)) {
+            note_answer(answers, (int64_t)history->row[BZ_WORD_ANSWERS + client]);
+        }
+    }
+}
+
+static void append_allowed(struct text *text, const struct answers *answers) {
+    if (answers->count == 0) {
+        append(text, "the model would only let it wait");
+        return;
+    }
+    append(text, "the model would let it return ");
+    for (uint32_t index = 0; index < answers->count && index < ANSWERS_SHOWN; index++) {
+        append(text, "%s%" PRId64, index == 0 ? "" : " or ", answers->values[index]);
+    }
+    append(text, "%s", answers->count > ANSWERS_SHOWN ? " and others" : "");
+}
+
+void bz_history_say_unexplained(struct bz_history *history, const struct bz_history_event *event) {
+    char what[BZ_HISTORY_MESSAGE_BYTES];
+    struct text text = {.bytes = what, .size = sizeof what};
+    struct answers answers = {.count = 0};
+    find_answers(history, event->client, &answers);
+    append_operation(&text, history->model, event->op, event->arguments);
+    if (event->kind == BZ_HISTORY_RETURN) {
+        append(&text, " returned %" PRId64 ", which no order of the model explains; ",
+               event->answer);
+    } else {
+        append(&text, " was cancelled, but it has taken effect in every order of the model that "
+                      "explains the events before; ");
+    }
+    append_allowed(&text, &answers);
+    bz_history_object(history, BZ_HISTORY_UNEXPLAINED, event->client,
+                      "%s: client %" PRIu32 ", event %" PRIu32 ": %s", history->model->name,
+                      event->client, history->event_count, what);
+}
+
+void bz_history_say_waits(struct bz_history *history, uint32_t client, bool is_in_all) {
+    char what[OPERATION_BYTES];
+    struct text text = {.bytes = what, .size = sizeof what};
+    const struct bz_pending *operation = &history->operations[client];
+    append_operation(&text, history->model, operation->op, operation->arguments);
+    bz_history_object(history, BZ_HISTORY_LOST_WAKEUP, client,
+                      "%s: client %" PRIu32 " waits in %s, called at event %" PRIu32
+                      ", and nothing can run; the model would let it complete%s",
+                      history->model->name, client, what, operation->number,
+                      is_in_all ? ""
+                                : " in one order that explains the events, and another waiting "
+                                  "operation in each other order");
+}
