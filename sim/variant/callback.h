@@ -30,7 +30,9 @@
  * post it happens when the task resumes, right before the delivery. The primitive may complete the
  * request with BZ_CANCELLED, posted or directly; or it refuses, and the request goes on: the task
  * waits until it is completed, however late. If the completion says BZ_OK after all, the task has
- * what it no longer wants: `undo` gives it back, and the operation returns BZ_CANCELLED.
+ * what it no longer wants: `undo` gives it back, and the operation returns BZ_CANCELLED. Only a
+ * primitive that posts every completion, and whose cancel succeeds until the delivery, needs none;
+ * where one is needed and missing, the run aborts, which is the finding `crash`.
  *
  * A request is completed once. A second completion aborts the run, which is the finding `crash`,
  * and so does a completion that is still posted when the operation returns: your loop would deliver
@@ -50,7 +52,7 @@ BZ_BEGIN_DECLS
 /* One request as the cage sees it, beside the primitive's own struct, on the stack of the
  * operation. All zeros at first; the adapter may set `undo`. */
 struct bz_request {
-    void (*undo)(void *wanted); /* gives back what was granted; NULL: there is nothing */
+    void (*undo)(void *wanted); /* gives back what a completion granted too late; see above */
     /* The rest is private. */
     void (*cancel)(void *wanted);
     void *wanted; /* the primitive's own request */
@@ -98,11 +100,19 @@ static inline void bz_request_ask(struct bz_request *request) {
     }
 }
 
-/* Private. */
-static inline void bz_request_on_cancel(struct bz_future *wakes) {
+/* Private. A cancel of the waiting task: false if the request goes on. Then the task waits on, and
+ * learns of its cancel when the request is completed. */
+static inline bool bz_request_redirect(struct bz_future *wakes) {
     struct bz_request *request = bz_container_of(wakes, struct bz_request, wakes);
-    request->is_waiting = false; /* the cancel itself wakes the task */
+    request->is_waiting = false; /* what is posted inside is no wake-up: the cancel is */
     bz_request_ask(request);
+    request->is_waiting = !request->is_posted && !request->is_done;
+    if (request->is_waiting) {
+        return false;
+    }
+    wakes->is_redirected = false;
+    wakes->on_cancel = NULL;
+    return bz_future_cancel(wakes);
 }
 
 /* Private: suspends the task until something may have happened. */
@@ -111,7 +121,8 @@ static inline enum bz_status bz_request_pause(struct bz_request *request, struct
         return bz_yield(loop);
     }
     bz_future_init(&request->wakes, loop);
-    request->wakes.on_cancel = bz_request_on_cancel;
+    request->wakes.redirect_cancel = bz_request_redirect;
+    request->wakes.is_redirected = true;
     request->is_waiting = true;
     return bz_future_await(&request->wakes);
 }
@@ -142,9 +153,8 @@ static inline enum bz_status bz_request_wait(struct bz_request *request, void *l
     if (!is_cancelled || request->status != BZ_OK) {
         return request->status;
     }
-    if (request->undo != NULL) {
-        request->undo(wanted);
-    }
+    BZ_CHECK(request->undo != NULL); /* else what was granted would be lost */
+    request->undo(wanted);
     return BZ_CANCELLED;
 }
 

@@ -34,9 +34,8 @@ static enum bz_status init(void *instance, struct bz_loop *loop, uint32_t permit
 
 static enum bz_status acquire(void *instance) {
     struct caged caged = {0};
-    void *loop = ((struct evsem *)instance)->loop;
     evsem_acquire(instance, &caged.request, on_done);
-    return bz_request_wait(&caged.wait, loop, &caged.request, deliver, cancel);
+    return bz_request_wait(&caged.wait, caged.request.sem->loop, &caged.request, deliver, cancel);
 }
 
 static enum bz_status release(void *instance) {
