@@ -27,12 +27,13 @@
  *
  * Cancel. `cancel` is called once a request, if its task is cancelled before the completion is
  * delivered. While nothing is posted, this happens at once, in the step of the canceller. After the
- * post it happens when the task resumes, right before the delivery. The primitive may complete the
- * request with BZ_CANCELLED, posted or directly; or it refuses, and the request goes on: the task
- * waits until it is completed, however late. If the completion says BZ_OK after all, the task has
- * what it no longer wants: `undo` gives it back, and the operation returns BZ_CANCELLED. Only a
- * primitive that posts every completion, and whose cancel succeeds until the delivery, needs none;
- * where one is needed and missing, the run aborts, which is the finding `crash`.
+ * post it happens when the task resumes, right before the delivery. If it is accepted, the request
+ * is completed with BZ_CANCELLED, posted or directly, at once or later. If it is refused, the
+ * request goes on, and the task waits until it is completed. Where a completion then says BZ_OK,
+ * the task has what it no longer wants: `undo` gives it back, and the operation returns
+ * BZ_CANCELLED. Only a primitive that posts every completion, and accepts every cancel before the
+ * delivery, needs no `undo`; where one is needed and missing, the run aborts, which is the finding
+ * `crash`.
  *
  * A request is completed once. A second completion aborts the run, which is the finding `crash`,
  * and so does a completion that is still posted when the operation returns: your loop would deliver
@@ -54,25 +55,38 @@ BZ_BEGIN_DECLS
 struct bz_request {
     void (*undo)(void *wanted); /* gives back what a completion granted too late; see above */
     /* The rest is private. */
-    void (*cancel)(void *wanted);
+    bool (*cancel)(void *wanted);
     void *wanted; /* the primitive's own request */
     struct bz_future wakes;
     enum bz_status status;
     bool is_waiting; /* suspended on `wakes`, and nothing has decided it */
     bool is_posted;
     bool is_done;
-    bool was_asked; /* `cancel` was called */
+    bool was_asked;   /* `cancel` was called */
+    bool is_accepted; /* and returned true */
 };
+
+/* Private. A completion of a request whose cancel was accepted grants nothing. */
+static inline void bz_request_wake(struct bz_request *request) {
+    if (!request->is_waiting) {
+        return;
+    }
+    request->is_waiting = false;
+    if (request->is_accepted) {
+        request->wakes.is_redirected = false;
+        request->wakes.on_cancel = NULL;
+        (void)bz_future_cancel(&request->wakes);
+    } else {
+        (void)bz_future_set_result(&request->wakes, 0);
+    }
+}
 
 /* The completion is posted: the wake-up. For the adapter's definition of the loop's post. Posting
  * again before the delivery changes nothing. */
 static inline void bz_request_post(struct bz_request *request) {
     BZ_CHECK(!request->is_done); /* a request is completed once */
     request->is_posted = true;
-    if (request->is_waiting) {
-        request->is_waiting = false;
-        (void)bz_future_set_result(&request->wakes, 0);
-    }
+    bz_request_wake(request);
 }
 
 /* The completion is taken out of the loop's queue and will not be delivered. */
@@ -86,33 +100,29 @@ static inline void bz_request_done(struct bz_request *request, enum bz_status st
     BZ_CHECK(!request->is_done); /* a request is completed once */
     request->is_done = true;
     request->status = status;
-    if (request->is_waiting) {
-        request->is_waiting = false;
-        (void)bz_future_set_result(&request->wakes, 0);
-    }
+    bz_request_wake(request);
 }
 
 /* Private. */
 static inline void bz_request_ask(struct bz_request *request) {
     if (request->cancel != NULL && !request->was_asked && !request->is_done) {
         request->was_asked = true;
-        request->cancel(request->wanted);
+        request->is_accepted = request->cancel(request->wanted);
     }
 }
 
-/* Private. A cancel of the waiting task: false if the request goes on. Then the task waits on, and
+/* Private. A cancel of the waiting task. False if the request goes on: then the task waits on, and
  * learns of its cancel when the request is completed. */
 static inline bool bz_request_redirect(struct bz_future *wakes) {
     struct bz_request *request = bz_container_of(wakes, struct bz_request, wakes);
     request->is_waiting = false; /* what is posted inside is no wake-up: the cancel is */
     bz_request_ask(request);
-    request->is_waiting = !request->is_posted && !request->is_done;
-    if (request->is_waiting) {
-        return false;
+    request->is_waiting = true;
+    if (request->is_posted || request->is_done) {
+        request->is_accepted = true;
+        bz_request_wake(request);
     }
-    wakes->is_redirected = false;
-    wakes->on_cancel = NULL;
-    return bz_future_cancel(wakes);
+    return request->is_accepted;
 }
 
 /* Private: suspends the task until something may have happened. */
@@ -132,10 +142,11 @@ static inline enum bz_status bz_request_pause(struct bz_request *request, struct
  *
  * `loop` is what init received; it may have passed through your code as a pointer to your loop.
  * `deliver` runs the posted completion of your request, which `wanted` points to. `cancel` is your
- * cancel of it; NULL: there is none. */
+ * cancel of it. It returns whether the cancel was accepted: true promises that the completion says
+ * so, at once or later. NULL: no cancel is ever accepted. */
 static inline enum bz_status bz_request_wait(struct bz_request *request, void *loop, void *wanted,
                                              void (*deliver)(void *wanted),
-                                             void (*cancel)(void *wanted)) {
+                                             bool (*cancel)(void *wanted)) {
     bool is_cancelled = false;
     request->wanted = wanted;
     request->cancel = cancel;

@@ -22,8 +22,8 @@ static void on_done(struct evsem_request *request, bool is_granted) {
     bz_request_done(&((struct caged *)request)->wait, is_granted ? BZ_OK : BZ_CANCELLED);
 }
 
-static void cancel(void *request) {
-    evsem_cancel(request);
+static bool cancel(void *request) {
+    return evsem_cancel(request);
 }
 
 /* evsem does nothing with its loop but pass it on, so Buzzer's takes its place. */
