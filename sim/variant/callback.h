@@ -1,7 +1,8 @@
 /* Bring your own loop, in callback style: how a primitive with requests and completions becomes a
  * variant (libuv, Twisted, a loop of your own). The code under test stays unchanged; the adapter
- * defines the functions of the loop that it calls. See sim/variant/README.md, and the worked
- * example in share/doc/buzzer/callback.
+ * defines the functions of the loop that it calls. See sim/variant/README.md
+ * (installed: share/doc/buzzer/bring-your-own-loop.md), and the example in
+ * share/doc/buzzer/callback.
  *
  *     your program                               in the cage
  *     acquire(sem, request, on_done) waits       a task waits in bz_request_wait()
