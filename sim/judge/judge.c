@@ -787,6 +787,7 @@ static inline __attribute__((always_inline)) void judge_object(struct bz_judge *
                                                                uint32_t number) {
     struct bz_shadow_object *object = bz_judge_shadow_object(judge, number);
     if (__builtin_expect(object->look.view != NULL, 1)) {
+        object->view = (struct bz_permit_view){.level = 0};
         object->look.view(object->look.instance, &object->view);
         object = bz_judge_shadow_object(judge, number);
     }

@@ -35,9 +35,10 @@ enum bz_queue_order {
     BZ_QUEUE_ORDER_PRIORITY = 2, /* the least first */
 };
 
-/* What a permit primitive shows of itself after any step. Its functions view and locked change
- * nothing. A task holds a permit from the return of its acquire to its release. An implementation
- * that takes entries out of its queue when it wakes them has no woken entries there. */
+/* What a permit primitive shows of itself after any step: `view` fills in zeroed memory. Its
+ * functions view and locked change nothing. A task holds a permit from the return of its acquire to
+ * its release. An implementation that takes entries out of its queue when it wakes them has no
+ * woken entries there. */
 struct bz_permit_view {
     uint64_t level; /* permits that nobody holds, those promised to tasks inside acquire included */
     uint32_t queued;    /* entries, counted along the queue */

@@ -53,6 +53,19 @@ extern __attribute__((visibility("default"))) const struct bz_plugin bz_plugin;
                                         sizeof(struct bz_future), sizeof(struct bz_timer),         \
                                         bz_plugin_variants}
 
+/* The same for one variant with one lock or semaphore: BZ_PRIMITIVE_..., name, summary, claims, the
+ * struct of an instance, and the other members of struct bz_permit_ops, by name. For C. */
+#define BZ_PERMIT_PLUGIN(primitive, variant_name, text, claimed, instance, ...)                    \
+    static const struct bz_permit_ops bz_plugin_permits = {.instance_bytes = sizeof(instance),     \
+                                                           __VA_ARGS__};                           \
+    static const struct bz_variant bz_plugin_variant = {                                           \
+        .version = BZ_VARIANT_VERSION,                                                             \
+        .claims = (claimed),                                                                       \
+        .name = (variant_name),                                                                    \
+        .summary = (text),                                                                         \
+        .permits = {[primitive] = &bz_plugin_permits}};                                            \
+    BZ_PLUGIN(&bz_plugin_variant)
+
 BZ_END_DECLS
 
 #endif

@@ -5,8 +5,10 @@
  * whether it is simulated. All its memory comes from bz_loop_mem(), it has no global state, and it
  * never asks for time, addresses or random numbers.
  *
- * Order of calls: init once, then the other functions in any order, fini last. Only tasks call
- * functions that may wait. A run that ends early does not call fini.
+ * Order of calls of one instance: init once, then the other functions in any order, fini last. Only
+ * tasks call functions that may wait. A run that ends early does not call fini. A process calls
+ * init for every object of many runs, and not once a run: a search goes back to memory in which it
+ * ran. README.md says what each function may return, and how code with a loop of its own fits.
  */
 #ifndef BZ_SIM_VARIANT_VARIANT_H
 #define BZ_SIM_VARIANT_VARIANT_H

@@ -8,7 +8,8 @@
 #   lib/pkgconfig/                            buzzer-primitives.pc, buzzer.pc (the simulator, too),
 #                                             buzzer-plugin.pc
 #   bin/, share/man/man1/                     the programs and their manual pages
-#   share/doc/buzzer/                         the licence; example.c, a source of events
+#   share/doc/buzzer/                         the licence; example.c, a source of events; callback,
+#                                             a plug-in with a loop of its own, and its manual
 #
 # Targets that do not exist are left out. Nothing installed holds an absolute path, so that the
 # prefix may be moved.
@@ -69,9 +70,13 @@ function(buzzer_install_headers)
     buzzer_install_folder(sim/choice answers choice strategy tape)
     buzzer_install_folder(sim/judge event judge objects record)
     buzzer_install_folder(sim/model history model)
-    buzzer_install_folder(sim/variant claims plugin variant)
+    buzzer_install_folder(sim/variant callback claims plugin variant)
     buzzer_install_folder(traces lack trace words)
     install(FILES "${PROJECT_SOURCE_DIR}/sim/judge/tests/example.c"
+            DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+    install(FILES "${PROJECT_SOURCE_DIR}/sim/variant/README.md"
+            DESTINATION "${CMAKE_INSTALL_DOCDIR}" RENAME bring-your-own-loop.md)
+    install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/callback"
             DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 endfunction()
 

@@ -23,6 +23,7 @@ static inline uint32_t leak_next(struct bz_judge *judge, uint32_t number, uint32
         struct bz_shadow_object *object = bz_judge_shadow_object(judge, number);
         *queued = 0;
         if (object->look.view != NULL) {
+            object->view = (struct bz_permit_view){.level = 0};
             object->look.view(object->look.instance, &object->view);
             *queued = object->view.queued;
         } else if (object->look.queued != NULL) {

@@ -1,0 +1,175 @@
+/* Bring your own loop, in callback style: how a primitive with requests and completions becomes a
+ * variant (libuv, Twisted, a loop of your own). The code under test stays unchanged; the adapter
+ * defines the functions of the loop that it calls. See sim/variant/README.md
+ * (installed: share/doc/buzzer/bring-your-own-loop.md), and the example in
+ * share/doc/buzzer/callback.
+ *
+ *     your program                               in the cage
+ *     acquire(sem, request, on_done) waits       a task waits in bz_request_wait()
+ *     the completion is posted to the loop       the task is woken: the adapter's post calls
+ *                                                bz_request_post()
+ *     the loop delivers the completion           the task resumes: `deliver` runs the completion,
+ *                                                and on_done calls bz_request_done()
+ *     cancel(request)                            the task is cancelled: `cancel` is called
+ *
+ * A blocking operation of the adapter is always the same:
+ *
+ *     struct caged caged = {0}; -- your request, and a struct bz_request
+ *     acquire(sem, &caged.request, on_done);
+ *     return bz_request_wait(&caged.wait, loop, &caged.request, deliver, cancel);
+ *
+ * Posting is the wake-up, so that the order of service is judged where your code decides it. In
+ * order `any` completions are delivered in any order, in order `fifo` in the order of their posts.
+ * A completion that is posted before acquire returns is delivered in a later step, as by a loop.
+ *
+ * Completions need not be posted. on_done may be called directly, in a step of anybody: inside
+ * acquire, then the operation does not wait; or inside another's release or cancel, then this is
+ * the wake-up, and the task resumes later.
+ *
+ * Cancel. `cancel` is called once a request, if its task is cancelled before the completion is
+ * delivered. While nothing is posted, this happens at once, in the step of the canceller. After the
+ * post it happens when the task resumes, right before the delivery. If it is accepted, the request
+ * is completed with BZ_CANCELLED, posted or directly, at once or later. If it is refused, the
+ * request goes on, and the task waits until it is completed. Where a completion then says BZ_OK,
+ * the task has what it no longer wants: `undo` gives it back, and the operation returns
+ * BZ_CANCELLED. Only a primitive that posts every completion, and accepts every cancel before the
+ * delivery, needs no `undo`; where one is needed and missing, the run aborts, which is the finding
+ * `crash`.
+ *
+ * A request is completed once. A second completion aborts the run, which is the finding `crash`,
+ * and so does a completion that is still posted when the operation returns: your loop would deliver
+ * it into storage that is gone. Other callbacks of the primitive than completions go through
+ * bz_loop_call_soon(), each with a handle in storage of its own. */
+#ifndef BZ_SIM_VARIANT_CALLBACK_H
+#define BZ_SIM_VARIANT_CALLBACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "primitives/runtime/check.h"
+#include "sim/variant/plugin.h"
+
+BZ_BEGIN_DECLS
+
+/* One request as the cage sees it, beside the primitive's own struct, on the stack of the
+ * operation. All zeros at first; the adapter may set `undo`. */
+struct bz_request {
+    void (*undo)(void *wanted); /* gives back what a completion granted too late; see above */
+    /* The rest is private. */
+    bool (*cancel)(void *wanted);
+    void *wanted; /* the primitive's own request */
+    struct bz_future wakes;
+    enum bz_status status;
+    bool is_waiting; /* suspended on `wakes`, and nothing has decided it */
+    bool is_posted;
+    bool is_done;
+    bool was_asked;   /* `cancel` was called */
+    bool is_accepted; /* and returned true */
+};
+
+/* Private. A completion of a request whose cancel was accepted grants nothing. */
+static inline void bz_request_wake(struct bz_request *request) {
+    if (!request->is_waiting) {
+        return;
+    }
+    request->is_waiting = false;
+    if (request->is_accepted) {
+        request->wakes.is_redirected = false;
+        request->wakes.on_cancel = NULL;
+        (void)bz_future_cancel(&request->wakes);
+    } else {
+        (void)bz_future_set_result(&request->wakes, 0);
+    }
+}
+
+/* The completion is posted: the wake-up. For the adapter's definition of the loop's post. Posting
+ * again before the delivery changes nothing. */
+static inline void bz_request_post(struct bz_request *request) {
+    BZ_CHECK(!request->is_done); /* a request is completed once */
+    request->is_posted = true;
+    bz_request_wake(request);
+}
+
+/* The completion is taken out of the loop's queue and will not be delivered. */
+static inline void bz_request_unpost(struct bz_request *request) {
+    request->is_posted = false;
+}
+
+/* The request is completed with this status, BZ_OK, BZ_CANCELLED or another one that the operation
+ * may return. For the adapter's on_done. */
+static inline void bz_request_done(struct bz_request *request, enum bz_status status) {
+    BZ_CHECK(!request->is_done); /* a request is completed once */
+    request->is_done = true;
+    request->status = status;
+    bz_request_wake(request);
+}
+
+/* Private. */
+static inline void bz_request_ask(struct bz_request *request) {
+    if (request->cancel != NULL && !request->was_asked && !request->is_done) {
+        request->was_asked = true;
+        request->is_accepted = request->cancel(request->wanted);
+    }
+}
+
+/* Private. A cancel of the waiting task. False if the request goes on: then the task waits on, and
+ * learns of its cancel when the request is completed. */
+static inline bool bz_request_redirect(struct bz_future *wakes) {
+    struct bz_request *request = bz_container_of(wakes, struct bz_request, wakes);
+    request->is_waiting = false; /* what is posted inside is no wake-up: the cancel is */
+    bz_request_ask(request);
+    request->is_waiting = true;
+    if (request->is_posted || request->is_done) {
+        request->is_accepted = true;
+        bz_request_wake(request);
+    }
+    return request->is_accepted;
+}
+
+/* Private: suspends the task until something may have happened. */
+static inline enum bz_status bz_request_pause(struct bz_request *request, struct bz_loop *loop) {
+    if (request->is_posted) { /* before the task came to wait: it is delivered in a later step */
+        return bz_yield(loop);
+    }
+    bz_future_init(&request->wakes, loop);
+    request->wakes.redirect_cancel = bz_request_redirect;
+    request->wakes.is_redirected = true;
+    request->is_waiting = true;
+    return bz_future_await(&request->wakes);
+}
+
+/* Waits until the request is completed, after the primitive's own call has started it. Returns the
+ * status of its completion; BZ_CANCELLED, if that is BZ_OK and the task was cancelled.
+ *
+ * `loop` is what init received; it may have passed through your code as a pointer to your loop.
+ * `deliver` runs the posted completion of your request, which `wanted` points to. `cancel` is your
+ * cancel of it. It returns whether the cancel was accepted: true promises that the completion says
+ * so, at once or later. NULL: no cancel is ever accepted. */
+static inline enum bz_status bz_request_wait(struct bz_request *request, void *loop, void *wanted,
+                                             void (*deliver)(void *wanted),
+                                             bool (*cancel)(void *wanted)) {
+    bool is_cancelled = false;
+    request->wanted = wanted;
+    request->cancel = cancel;
+    while (!request->is_done) {
+        if (bz_request_pause(request, (struct bz_loop *)loop) != BZ_OK) {
+            is_cancelled = true;
+            bz_request_ask(request);
+        }
+        if (request->is_posted && !request->is_done) {
+            request->is_posted = false;
+            deliver(wanted);
+        }
+    }
+    BZ_CHECK(!request->is_posted); /* nothing may be delivered to a request that is done */
+    if (!is_cancelled || request->status != BZ_OK) {
+        return request->status;
+    }
+    BZ_CHECK(request->undo != NULL); /* else what was granted would be lost */
+    request->undo(wanted);
+    return BZ_CANCELLED;
+}
+
+BZ_END_DECLS
+
+#endif
