@@ -244,6 +244,7 @@ static __attribute__((hot, noinline)) void note_call(struct bz_judge *judge) {
     task->called_step = task->next_step;
     task->owes_wake = 0;
     task->was_granted = false;
+    task->was_passed_over = false;
     task->object = event.object;
     task->cancelled_in_op = false;
     task->may_answer = false;
@@ -276,11 +277,13 @@ static inline struct bz_event runtime_event(enum bz_event_kind kind, uint32_t ta
 }
 
 /* A notified waiter of a condition is cancelled, in the window or while it waits for the lock:
- * another waiter must be notified in its place (gh-112202). */
-static void note_debt(struct bz_shadow_object *object, struct bz_shadow_task *task) {
+ * another waiter must be notified in its place (gh-112202), if one was passed over. Whoever began
+ * to wait after the notification has seen what it was about. */
+static void note_debt(const struct bz_shadow *shadow, struct bz_shadow_object *object,
+                      struct bz_shadow_task *task) {
     if (object->kind == BZ_OBJECT_CONDITION && task->was_granted && !task->cancelled_in_op &&
         object->live > 0) {
-        task->owes_wake = object->wakes + 1;
+        task->owes_wake = bz_shadow_passed_over(shadow, object) > 0 ? object->wakes + 1 : 0;
         object->wakes_due++;
     }
 }
@@ -305,7 +308,7 @@ static __attribute__((noinline)) void resume_cancelled(struct bz_judge *judge, u
                    .kind = BZ_MOMENT_CANCEL, .task = id, .object = task->object, .status = status});
     if (status == BZ_CANCELLED && task->cancel_pending) {
         struct bz_shadow_object *object = &judge->shadow.objects[task->object];
-        note_debt(object, task);
+        note_debt(&judge->shadow, object, task);
         if (__builtin_expect(task->is_live,
                              0)) { /* asked to leave before it came, it yields there */
             bz_shadow_leave_line(object, task);

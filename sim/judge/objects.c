@@ -85,6 +85,7 @@ static void notified(struct bz_judge *judge, uint32_t object, struct bz_judged_w
                                               .object = object,
                                               .status = status,
                                               .numbers = {woken, wakes.due}});
+    bz_shadow_pass_over(&judge->shadow, bz_judge_shadow_object(judge, object));
 }
 
 /* The waiters to wake; those that poll need no wake-up. */

@@ -113,6 +113,26 @@ bool bz_shadow_stands_woken(const struct bz_shadow *shadow, const struct bz_shad
            is_inside(shadow, object, position);
 }
 
+void bz_shadow_pass_over(struct bz_shadow *shadow, const struct bz_shadow_object *object) {
+    for (uint32_t place = object->first_live; object->live > 0 && place < object->line_end;
+         place++) {
+        if (bz_shadow_stands_live(shadow, object, place)) {
+            shadow->tasks[object->line[place]].was_passed_over = true;
+        }
+    }
+}
+
+uint32_t bz_shadow_passed_over(const struct bz_shadow *shadow,
+                               const struct bz_shadow_object *object) {
+    uint32_t count = 0;
+    for (uint32_t place = object->first_live; object->live > 0 && place < object->line_end;
+         place++) {
+        count += bz_shadow_stands_live(shadow, object, place) &&
+                 shadow->tasks[object->line[place]].was_passed_over;
+    }
+    return count;
+}
+
 uint32_t bz_shadow_oldest_live(const struct bz_shadow *shadow, struct bz_shadow_object *object) {
     if (object->live == 0) {
         return 0;

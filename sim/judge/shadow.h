@@ -91,15 +91,16 @@ struct bz_shadow_task {
     bool is_helper : 1;  /* it belongs to the code under test */
     bool is_protected : 1; /* no cancel is injected into it */
     bool may_answer : 1;   /* the current operation need not return BZ_CANCELLED after a cancel */
-    uint8_t spare : 4;     /* always 0 */
-    bool cancel_pending;   /* an accepted request is undelivered */
-    bool cancelled_in_op;  /* an await inside the current operation returned BZ_CANCELLED */
-    bool was_granted;      /* woken for what it waits for, inside the current operation */
-    bool took_back;        /* its last release lowered the holders */
-    bool gave_up;          /* and lowered its own holdings */
-    bool tries;            /* its put or get must not wait */
-    uint16_t excused;      /* statuses that the current operation may return, too, as bits */
-    uint32_t called_step;  /* next_step at the call of the current operation */
+    bool was_passed_over : 1; /* a notification left it asleep in the wait that it is in */
+    uint8_t spare : 3;        /* always 0 */
+    bool cancel_pending;      /* an accepted request is undelivered */
+    bool cancelled_in_op;     /* an await inside the current operation returned BZ_CANCELLED */
+    bool was_granted;         /* woken for what it waits for, inside the current operation */
+    bool took_back;           /* its last release lowered the holders */
+    bool gave_up;             /* and lowered its own holdings */
+    bool tries;               /* its put or get must not wait */
+    uint16_t excused;         /* statuses that the current operation may return, too, as bits */
+    uint32_t called_step;     /* next_step at the call of the current operation */
 };
 _Static_assert(sizeof(void *) != 8 || sizeof(struct bz_shadow_task) == 64,
                "a power of two, so that indexing is a shift");
@@ -202,6 +203,13 @@ void bz_shadow_begin(struct bz_shadow *shadow, struct bz_mem *mem);
 
 /* Makes a larger copy of an array and frees the old one; NULL is an empty array. */
 void *bz_shadow_grow(struct bz_shadow *shadow, void *old, size_t old_bytes, size_t new_bytes);
+
+/* A notification is over: those who still wait were passed over. O(line). */
+void bz_shadow_pass_over(struct bz_shadow *shadow, const struct bz_shadow_object *object);
+
+/* How many of those who wait were passed over by a notification. O(line). */
+uint32_t bz_shadow_passed_over(const struct bz_shadow *shadow,
+                               const struct bz_shadow_object *object);
 
 /* Adds an object that is described by `object`; returns its number. */
 uint32_t bz_shadow_add_object(struct bz_shadow *shadow, struct bz_shadow_object object);

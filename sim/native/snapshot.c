@@ -38,6 +38,7 @@ static void forget_task(struct bz_shadow_task *task) {
         task->overtaken = 0;
         task->owes_wake = 0;
         task->was_granted = false;
+        task->was_passed_over = false;
         task->cancelled_in_op = false;
     }
 }

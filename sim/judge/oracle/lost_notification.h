@@ -2,9 +2,9 @@
  * two ways:
  *
  * - notify(n), notify_all() or set() leaves waiters asleep that it should have woken.
- * - A waiter was notified, then cancelled, and left without waking one of those that still waited
- *   (gh-112202). If its wait returns BZ_OK, it kept the notification, and `cancel-delivered` judges
- *   it.
+ * - A waiter was notified, then cancelled, and left without waking one of those that the
+ *   notification passed over, and that still wait (gh-112202). If its wait returns BZ_OK, it kept
+ * the notification, and `cancel-delivered` judges it.
  *
  * A cancelled waiter that has not left may pass a notification on, so it counts as woken. While a
  * task, a callback or a timer of the variant's own is under way, nothing is lost yet. Spurious
@@ -21,8 +21,9 @@ static inline bool lost_notification_suspects(const struct bz_judge *judge,
         uint32_t leaving = object->kind == BZ_OBJECT_CONDITION ? object->cancelled : 0;
         return moment->numbers[0] + leaving < moment->numbers[1];
     }
-    return moment->kind == BZ_MOMENT_LEAVES && moment->status != BZ_OK && object->live > 0 &&
-           judge->shadow.tasks[moment->task].owes_wake > object->wakes;
+    return moment->kind == BZ_MOMENT_LEAVES && moment->status != BZ_OK &&
+           judge->shadow.tasks[moment->task].owes_wake > object->wakes &&
+           bz_shadow_passed_over(&judge->shadow, object) > 0;
 }
 
 static inline void lost_notification_judges(struct bz_judge *judge,

@@ -486,6 +486,26 @@ Test(lost_notification, is_silent_when_nobody_is_left_to_pass_it_on_to) {
     end_silently(&teller);
 }
 
+/* A notification that leaves nobody asleep is lost on nobody: b began to wait after it. */
+Test(lost_notification, is_silent_about_those_who_came_after_it) {
+    struct teller teller;
+    begin(&teller, &plain, 0, 1, NULL);
+    struct bz_judged_condition condition =
+        bz_judge_add_condition(teller.judge, "news", "lock", 0, NULL);
+    teller.object = condition.lock;
+    tell(&teller, "+a call ok");
+    bz_judge_condition_waits(&condition);
+    tell(&teller, "wait  +b call ok");
+    struct bz_judged_wakes wakes = bz_judge_notifies(&condition, 5);
+    tell(&teller, "wake-a");
+    bz_judge_notified(&condition, wakes, BZ_OK);
+    bz_judge_condition_waits(&condition);
+    tell(&teller, "wait mark-a  +a!");
+    bz_judge_condition_waited(&condition, true, BZ_CANCELLED);
+    tell(&teller, "release");
+    end_silently(&teller);
+}
+
 /* --- barriers --------------------------------------------------------------------------------- */
 
 /* After the reset one task alone is too few, whoever passed before it. */
