@@ -260,7 +260,7 @@ def watch_condition(make, primitive, kind, *, loop, name):
         watch_acquire(judged, primitive if lock is None else lock)
         if lock is not None:
             loop._watch(lock, judged)
-    if lock is not None:
+    if lock is not None and "acquire" in vars(primitive):  # asyncio's: a copy of the lock's
         rewrap(primitive, acquire=lock.acquire, release=lock.release)
     return judged
 

@@ -96,11 +96,21 @@ def line_of_task(task):
     return f"{_short(place[0])}:{place[1]}"
 
 
+def _said(exception):
+    """What it says, in one line; not what pytest adds to an assert, because the same run has none
+    of it elsewhere."""
+    text = str(exception)
+    if isinstance(exception, AssertionError):
+        text = text.partition("\n")[0]
+        text = "" if text.startswith("assert ") else text
+    return " ".join(text.split())
+
+
 def sentence_of(exception):
     """An exception in one line, with its place; of a group the first one in it, too."""
     names = []
     while True:
-        text = " ".join(str(exception).split())
+        text = _said(exception)
         names.append(type(exception).__name__ + (f": {text}" if text else ""))
         inner = getattr(exception, "exceptions", None)
         if not (isinstance(inner, (list, tuple)) and inner

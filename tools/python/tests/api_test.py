@@ -10,6 +10,7 @@ import support
 from support import RUNTIME, TESTS, write
 
 import buzzer  # of the folder
+from buzzer import where
 
 write("test_lock.py", TESTS)
 sys.path.insert(0, support.FOLDER)
@@ -153,6 +154,44 @@ class Api(support.Case):
             for use in (buzzer.test, buzzer.run):
                 with self.assertRaisesRegex(TypeError, message):
                     use(function)
+
+    def test_text_of_an_assert(self):
+        """pytest rewrites asserts, so what it adds is no part of a run."""
+        for said, text in (("assert [1] == [2]\n  At index 0", "AssertionError"),
+                           ("they differ\nassert 1 == 2", "AssertionError: they differ")):
+            self.assertEqual(where.sentence_of(AssertionError(said)), text)
+
+    def test_condition_that_knows_its_owner(self):
+        """Its own acquire() is called, as anyio's is, and not that of its lock."""
+        class Owned:
+            def __init__(self):
+                self._lock, self.owner = asyncio.Lock(), None
+
+            async def acquire(self):
+                await self._lock.acquire()
+                self.owner = asyncio.current_task()
+
+            def release(self):
+                self.owner = None
+                self._lock.release()
+
+            def locked(self):
+                return self._lock.locked()
+
+            def notify(self, n=1):
+                if self.owner is not asyncio.current_task():
+                    raise RuntimeError("not its owner")
+
+            async def wait(self):
+                raise NotImplementedError
+
+        async def use(sim):
+            condition = sim.watch(Owned(), kind="condition")
+            await condition.acquire()
+            condition.notify()
+            condition.release()
+
+        self.assertFalse(buzzer.run(use, runs=2, no_shrink=True).violations)
 
     def test_permits(self):
         async def test_pool(sim):
