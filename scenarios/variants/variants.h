@@ -34,7 +34,8 @@ struct bz_asyncio_text {
     size_t bytes;
     size_t length;
 };
-void bz_asyncio_put(struct bz_asyncio_text *text, const char *format, va_list arguments);
+void bz_asyncio_put(struct bz_asyncio_text *text, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
 
 /* Appends the fields of an instance, and the state of every waiter: P pending, R woken (result), C
  * cancelled. tools/python/lockstep/player.py prints those of the real one in the same way. */
