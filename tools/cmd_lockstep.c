@@ -233,7 +233,7 @@ static const uint32_t demanded[BZ_OP_COUNT] = {
     [BZ_OP_GET] = HIT(WAITING) | HIT(WOKEN) | HIT(CANCELLING),
 };
 
-/* Where what was never hit is told: printed, in a list, or only counted. */
+/* Counts what was never hit; prints it or adds it to a list, too. */
 struct missed {
     uint32_t count;
     bool is_printed;

@@ -86,7 +86,7 @@ struct bz_model {
     bool (*step)(void *state, uint32_t op, const int64_t *arguments, int64_t *answer);
 };
 
-/* What is wrong with the description of a model, in words; NULL: nothing. */
+/* The first fault in the description of a model, as a sentence; NULL: it has none. */
 const char *bz_model_fault(const struct bz_model *model);
 
 BZ_END_DECLS

@@ -103,6 +103,11 @@ static bool find_difference(const struct bz_program *program, uint64_t seed,
 
 /* --- the verdict ------------------------------------------------------------------------------ */
 
+static const char *outside_of(const struct bz_program *program) {
+    const struct bz_runtime *runtime = program->scenario->runtime;
+    return runtime == NULL ? "a static variable" : runtime->outside;
+}
+
 static void overrule(const struct bz_program *program, struct bz_world *world,
                      const volatile sig_atomic_t *stop, uint64_t digest) {
     struct bz_judge *judge = world->judge;
@@ -115,11 +120,12 @@ static void overrule(const struct bz_program *program, struct bz_world *world,
         bz_trace_fini(&trace);
         steps += difference.steps;
         if (is_found) {
-            bz_judge_overrule(
-                judge, "nondeterminism",
-                "two runs of this seed differ at step %" PRIu32 ", task %.64s: '%s' in one, '%s' "
-                "in the other; something besides the choices decides, such as a static variable",
-                difference.step, difference.task_name, difference.first, difference.second);
+            bz_judge_overrule(judge, "nondeterminism",
+                              "two runs of this seed differ at step %" PRIu32
+                              ", task %.64s: '%s' in one, '%s' "
+                              "in the other; something besides the choices decides, such as %s",
+                              difference.step, difference.task_name, difference.first,
+                              difference.second, outside_of(program));
             judge->violation.step = difference.step;
             judge->violation.task = difference.task;
             return;
@@ -128,8 +134,8 @@ static void overrule(const struct bz_program *program, struct bz_world *world,
     bz_judge_overrule(judge, "nondeterminism",
                       "two runs of this seed had the digests %016" PRIx64 " and %016" PRIx64
                       "; %u further pairs were equal, so there is no step to show. Something "
-                      "besides the choices decides, such as a static variable",
-                      judge->digest, digest, pairs);
+                      "besides the choices decides, such as %s",
+                      judge->digest, digest, pairs, outside_of(program));
 }
 
 void bz_determinism_judge(const struct bz_program *program, struct bz_world *world,

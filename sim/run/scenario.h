@@ -62,6 +62,7 @@ struct bz_runtime {
     bool (*callback_is_ready)(void *context);
     bool (*variant_is_busy)(void *context);
     void *context;
+    const char *outside; /* what else may decide, for `nondeterminism`: "a static variable" */
 };
 
 /* A scenario of another runtime has no primitives, no set-up and no finish. It runs with a variant

@@ -226,7 +226,9 @@ static bool add_test(struct bz_scenario *scenario, struct bz_runtime *runtime, P
                                    .run = run,
                                    .callback_is_ready = callback_is_ready,
                                    .variant_is_busy = variant_is_busy,
-                                   .context = function};
+                                   .context = function,
+                                   .outside = "the order of a set of objects, id(), or a "
+                                              "global variable that a run changes"};
     *scenario = (struct bz_scenario){.name = bz_py_name(name),
                                      .summary = bz_py_name(summary),
                                      .params = no_params,
