@@ -30,6 +30,11 @@ static const char *op_fault(const struct bz_model *model, const struct bz_model_
     if (op->cancel == BZ_MODEL_CANCEL_UNDOES && op->undo >= model->op_count) {
         return "an operation is undone by one that does not exist";
     }
+    if (op->gives_back > model->op_count ||
+        (op->gives_back != 0 &&
+         model->ops[op->gives_back - 1].argument_count < op->argument_count)) {
+        return "an operation gives back one that does not exist, or has more arguments than that";
+    }
     return NULL;
 }
 
@@ -114,7 +119,8 @@ struct bz_history *bz_history_new(struct bz_mem *mem, const struct bz_history_co
     struct bz_history sizes = {.mem = mem,
                                .model = model,
                                .clients_max = or_default(config->clients_max, CLIENTS_DEFAULT),
-                               .events_max = or_default(config->events_max, EVENTS_DEFAULT)};
+                               .events_max = or_default(config->events_max, EVENTS_DEFAULT),
+                               .first_number = config->first_number};
     uint32_t configurations = or_default(config->configurations_max, CONFIGURATIONS_DEFAULT);
     struct carver carver = {.block = NULL};
     if (bz_model_fault(model) != NULL || sizes.clients_max > BZ_HISTORY_CLIENTS_MAX ||

@@ -60,6 +60,7 @@ struct bz_history_config {
     uint32_t clients_max;        /* clients are 0 to this number - 1 [16] */
     uint32_t configurations_max; /* at one time [1024] */
     uint32_t events_max;         /* of one run [1024] */
+    uint32_t first_number;       /* of client 0 in messages [0] */
 };
 
 enum bz_history_result {

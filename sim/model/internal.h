@@ -64,6 +64,7 @@ struct bz_history {
     int64_t parameters[BZ_MODEL_PARAMETERS_MAX];
     uint32_t clients_max;
     uint32_t events_max;
+    uint32_t first_number;
     uint32_t event_count;
     bool ignores_lines;
     bool is_full;                  /* a set of configurations was, in this event */

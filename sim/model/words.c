@@ -48,7 +48,7 @@ const char *bz_history_event_text(const struct bz_history *history, uint32_t num
         return text;
     }
     const struct bz_history_event *event = &history->events[number - 1];
-    append(&line, "%" PRIu32 " ", event->client);
+    append(&line, "%" PRIu32 " ", event->client + history->first_number);
     switch (event->kind) {
     case BZ_HISTORY_CALL:
         append(&line, "calls ");
@@ -157,7 +157,7 @@ void bz_history_say_waits(struct bz_history *history, uint32_t client, bool is_i
     bz_history_object(history, BZ_HISTORY_LOST_WAKEUP, client,
                       "%s: client %" PRIu32 " waits in %s, called at event %" PRIu32
                       ", and nothing can run; the model would let it complete%s",
-                      history->model->name, client, what, operation->number,
+                      history->model->name, client + history->first_number, what, operation->number,
                       is_in_all ? ""
                                 : " in one order that explains the events, and another waiting "
                                   "operation in each other order");

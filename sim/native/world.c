@@ -473,6 +473,16 @@ void bz_world_adopt(struct bz_world *world, const struct bz_task *task) {
     bz_judge_set_helper(world->judge, task->actor.id, false);
 }
 
+bool bz_world_is_idle(const struct bz_world *world) {
+    const struct bz_loop *loop = world->loop;
+    for (uint32_t index = 0; index < loop->heap_count; index++) {
+        if (loop->heap[index].timer != NULL) {
+            return false;
+        }
+    }
+    return loop->ready_count == 0;
+}
+
 void bz_world_own_timer(struct bz_world *world, void (*fire)(struct bz_timer *timer)) {
     bz_native_of(world)->own_timer = fire;
 }
