@@ -229,7 +229,11 @@ static void close_at_rest(struct bz_timer *timer) {
     }
     if (bz_world_is_idle(scene->base.world)) { /* if not, the clock has jumped early */
         note_requests(scene);
-        report(scene, bz_history_rest(scene->history));
+        enum bz_history_result result = bz_history_rest(scene->history);
+        report(scene, result);
+        if (result != BZ_HISTORY_EXPLAINED) {
+            return;
+        }
         bz_task_cancel(client->task);
     }
     arm(scene);

@@ -82,6 +82,10 @@ void bz_run_report_print_windows(const struct bz_run_stats *stats) {
     }
 }
 
+static const char *the_limit(const struct bz_campaign_result *result) {
+    return result->cut[0] != '\0' ? "the step limit, or that of a check," : "the step limit";
+}
+
 static void print_tried(const struct bz_campaign_result *result) {
     const char *about = result->handoff_is_exact ? "" : "about ";
     struct bz_wrap wrap = {.out = stdout};
@@ -98,8 +102,11 @@ static void print_tried(const struct bz_campaign_result *result) {
                    result->handoff_new_ppm / 10000, result->handoff_new_ppm % 10000 / 10);
     printf("digest %016" PRIx64 "\n", result->digest);
     if (result->out_of_steps > 0) {
-        printf("%" PRIu64 " of the runs hit the step limit and were truncated (--max-steps)\n",
-               result->out_of_steps);
+        printf("%" PRIu64 " of the runs hit %s and were truncated (--max-steps)\n",
+               result->out_of_steps, the_limit(result));
+    }
+    if (result->cut[0] != '\0') {
+        bz_wrap_printf(&wrap, 2, BZ_COLOUR_NONE, "not judged to its end: %s", result->cut);
     }
     bz_run_report_print_windows(&result->stats);
 }
@@ -191,7 +198,8 @@ static void print_verdict(const struct bz_run_report *report) {
                report->missed.names[index]);
     }
     if (result->out_of_steps > 0 && result->out_of_steps == result->runs) {
-        printf("\nnothing proved: no run came to its end within the step limit (--max-steps)\n");
+        printf("\nnothing proved: no run came to its end within %s (--max-steps)\n",
+               the_limit(result));
         return;
     }
     printf("\nno violation found%s%s%s\n",
@@ -205,8 +213,8 @@ static void say_why_unproved(const struct bz_run_report *report) {
     if (report->is_stopped && report->result->lack[0] == '\0') {
         fprintf(stderr, "interrupted after %" PRIu64 " runs\n", report->result->runs);
     } else if (report->exit_code == BZ_EXIT_INTERRUPTED) {
-        fprintf(stderr, "%" PRIu64 " of the runs hit the step limit (--max-steps)\n",
-                report->result->out_of_steps);
+        fprintf(stderr, "%" PRIu64 " of the runs hit %s (--max-steps)\n",
+                report->result->out_of_steps, the_limit(report->result));
     } else if (report->exit_code == BZ_EXIT_UNPROVED) {
         for (unsigned index = 0; index < report->missed.count; index++) {
             fprintf(stderr, "nothing proved: the required window '%s' was never hit\n",

@@ -37,7 +37,7 @@ struct bz_finding {
 struct bz_campaign_result {
     uint64_t runs;          /* completed, in order from the first seed */
     uint64_t violations;    /* runs that failed */
-    uint64_t out_of_steps;  /* runs that hit the step limit */
+    uint64_t out_of_steps;  /* runs that hit the step limit, or that of a check */
     uint64_t waited;        /* runs in which an operation waited, see bz_judge_has_waited() */
     uint64_t digest;        /* over all runs, in order */
     uint64_t digest_first;  /* of the first run */
@@ -51,6 +51,7 @@ struct bz_campaign_result {
     bool handoff_is_exact;    /* else all three are estimates */
     bool is_interrupted;      /* stopped before all runs were done */
     char lack[BZ_LACK_BYTES]; /* not empty: this ran out, and stopped it */
+    char cut[BZ_MESSAGE_BYTES]; /* not empty: why bz_judge_cut() ended a run, the first one known */
     struct bz_run_stats stats;
     uint64_t by_oracle[BZ_ORACLES_MAX]; /* failed runs, by index in bz_oracles */
     uint32_t finding_count;
