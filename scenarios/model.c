@@ -5,9 +5,9 @@
  * end, it gives back. No oracle looks into the primitive: the history of the calls is checked
  * against the model alone (sim/model/history.h).
  *
- * A task may wait rightly for ever, as in a wait for an event that nobody sets. So a timer, far
- * away, fires when nothing can run. If the model agrees that all who wait must wait, one of them is
- * cancelled, and so on until all have ended.
+ * A task may wait rightly for ever, as in a wait for an event that nobody sets. So a timer fires
+ * when nothing can run. If the model agrees that all who wait must wait, one of them is cancelled,
+ * and so on until all have ended.
  *
  * A check that hits its limit judges nothing of the rest of its run (bz_judge_cut()). */
 #include <string.h>
@@ -29,7 +29,6 @@ static const struct bz_param params[] = {
     {NULL, NULL, 0, 0, 0},
 };
 
-#define FAR_AWAY_NS UINT64_C(1000000000)
 #define EVENTS_OF_A_CALL 3 /* call, request of its cancel, end */
 
 struct client {
@@ -50,7 +49,6 @@ struct scene {
     struct bz_history *history;
     struct bz_timer closer;
     uint32_t client_count;
-    uint32_t clients_left; /* that have not come to their end */
     int64_t fresh;         /* arguments given out so far */
     uint8_t words[BZ_MODEL_OPS_MAX]; /* enum bz_op, by operation */
     struct client clients[];
@@ -198,9 +196,6 @@ static enum bz_status run_client(void *arg) {
         enum bz_status given = give_back(client, giver_of(scene->modelled.model, owed));
         (void)given; /* judged as every call is */
     }
-    if (--scene->clients_left == 0) {
-        bz_timer_disarm(&scene->closer);
-    }
     return status;
 }
 
@@ -208,35 +203,22 @@ static enum bz_status run_client(void *arg) {
 
 static struct client *first_unfinished(struct scene *scene) {
     for (uint32_t number = 0; number < scene->client_count; number++) {
-        if (scene->clients[number].task != NULL && !bz_task_is_done(scene->clients[number].task)) {
+        if (!bz_task_is_done(scene->clients[number].task)) {
             return &scene->clients[number];
         }
     }
+    BZ_CHECK(!"some task has not ended");
     return NULL;
-}
-
-static void arm(struct scene *scene) {
-    uint64_t now_ns = bz_loop_now_ns(scene->base.world->loop);
-    bool is_armed = bz_timer_arm(&scene->closer, bz_time_after(now_ns, FAR_AWAY_NS));
-    bz_world_assert(scene->base.world, is_armed, "no memory for a timer");
 }
 
 static void close_at_rest(struct bz_timer *timer) {
     struct scene *scene = bz_container_of(timer, struct scene, closer);
-    struct client *client = first_unfinished(scene);
-    if (client == NULL) {
-        return;
+    note_requests(scene);
+    enum bz_history_result result = bz_history_rest(scene->history);
+    report(scene, result);
+    if (result == BZ_HISTORY_EXPLAINED) {
+        bz_task_cancel(first_unfinished(scene)->task);
     }
-    if (bz_world_is_idle(scene->base.world)) { /* if not, the clock has jumped early */
-        note_requests(scene);
-        enum bz_history_result result = bz_history_rest(scene->history);
-        report(scene, result);
-        if (result != BZ_HISTORY_EXPLAINED) {
-            return;
-        }
-        bz_task_cancel(client->task);
-    }
-    arm(scene);
 }
 
 /* --- setting up ------------------------------------------------------------------------------- */
@@ -293,7 +275,6 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     scene->base.permits =
         args->primitive == BZ_PRIMITIVE_LOCK ? 1 : (uint32_t)args->values[CAPACITY];
     scene->client_count = count;
-    scene->clients_left = count;
     scene->modelled = bz_modelled_of(world->variant, args->primitive);
     for (uint32_t index = 0; index < BZ_MODEL_PARAMETERS_MAX; index++) {
         parameters[index] = scene->base.permits;
@@ -307,13 +288,12 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
         return scene;
     }
     bz_timer_init(&scene->closer, world->loop, close_at_rest);
-    bz_world_own_timer(world, close_at_rest);
     if (!keep_history(scene)) {
         bz_judge_lacks(world->judge, NULL, "the history of a run");
         return scene;
     }
     spawn_clients(scene);
-    arm(scene);
+    bz_world_fire_at_rest(world, &scene->closer);
     return scene;
 }
 

@@ -146,7 +146,7 @@ void bz_history_say_unexplained(struct bz_history *history, const struct bz_hist
     append_allowed(&text, &answers);
     bz_history_object(history, BZ_HISTORY_UNEXPLAINED, event->client,
                       "%s: client %" PRIu32 ", event %" PRIu32 ": %s", history->model->name,
-                      event->client, history->event_count, what);
+                      event->client + history->first_number, history->event_count, what);
 }
 
 void bz_history_say_waits(struct bz_history *history, uint32_t client, bool is_in_all) {
