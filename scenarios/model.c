@@ -25,10 +25,11 @@ static const struct bz_param params[] = {
     {"operations", "calls of each task, besides those that give back", 3, 1, 1000},
     {"capacity", "permits of a semaphore, items of a queue; a lock has one permit", 1, 1, 8},
     {"pause", "0..pause yields before each call", 1, 0, 1000},
-    {"configurations", "of the check at one time; 0: by the number of tasks", 0, 0, 100000},
+    {"configurations", "that the check follows at one time", 4096, 1, 100000},
     {NULL, NULL, 0, 0, 0},
 };
 
+#define FIRST 16u          /* configurations that there is memory for */
 #define EVENTS_OF_A_CALL 3 /* call, request of its cancel, end */
 
 struct client {
@@ -237,7 +238,7 @@ static bool keep_history(struct scene *scene) {
     int64_t parameters[BZ_MODEL_PARAMETERS_MAX];
     const struct bz_model *model = scene->modelled.model;
     uint64_t calls = (uint64_t)scene->client_count * (uint64_t)value_of(scene, OPERATIONS);
-    int64_t configurations = value_of(scene, CONFIGURATIONS);
+    uint32_t most = (uint32_t)value_of(scene, CONFIGURATIONS);
     for (uint32_t index = 0; index < BZ_MODEL_PARAMETERS_MAX; index++) {
         parameters[index] = scene->base.permits;
     }
@@ -247,9 +248,8 @@ static bool keep_history(struct scene *scene) {
             .model = model,
             .parameters = parameters,
             .clients_max = scene->client_count,
-            .configurations_max = configurations != 0       ? (uint32_t)configurations
-                                  : scene->client_count > 9 ? 1024
-                                                            : 2u << scene->client_count,
+            .configurations_max = most,
+            .configurations_first = most < FIRST ? most : FIRST,
             .events_max = (uint32_t)(2 * EVENTS_OF_A_CALL * calls), /* each may be given back */
             .first_number = 1});
     return scene->history != NULL;

@@ -11,7 +11,7 @@ enum { GET, PUT, PUT_BACK, OP_COUNT };
 struct queue {
     int64_t bound;
     int64_t count;
-    int64_t items[ITEMS_MAX]; /* the oldest first; 0 beyond the count */
+    int32_t items[ITEMS_MAX]; /* the oldest first; 0 beyond the count */
 };
 
 static void start(void *state, const int64_t *parameters) {
@@ -33,14 +33,14 @@ static bool put(struct queue *queue, int64_t item) {
     if (queue->count >= queue->bound) {
         return false;
     }
-    queue->items[queue->count++] = item;
+    queue->items[queue->count++] = (int32_t)item;
     return true;
 }
 
 /* By a getter that had its item and is cancelled. The items may come to exceed the bound. */
 static bool put_back(struct queue *queue, int64_t item) {
     memmove(queue->items + 1, queue->items, (size_t)queue->count * sizeof queue->items[0]);
-    queue->items[0] = item;
+    queue->items[0] = (int32_t)item;
     queue->count++;
     return true;
 }
