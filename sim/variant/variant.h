@@ -20,7 +20,6 @@
 #include "primitives/runtime/loop.h"
 #include "primitives/runtime/rules.h"
 #include "primitives/runtime/status.h"
-#include "sim/model/model.h"
 #include "sim/variant/claims.h"
 
 BZ_BEGIN_DECLS
@@ -127,7 +126,9 @@ struct bz_scope_ops {
     enum bz_status (*exit)(void *scope, enum bz_status status);
 };
 
-/* A primitive of its author's own, with the model that judges it in the scenario `model`. */
+/* A primitive of its author's own, with the model that judges it in the scenario `model`
+ * (sim/model/model.h). */
+struct bz_model;
 struct bz_modelled_ops {
     size_t instance_bytes;
     const struct bz_model *model;

@@ -30,7 +30,7 @@ Test(choice, names_are_those_of_the_trace_format) {
     }
     static const char *const primitives[] = {"semaphore", "bounded", "lock",  "event",
                                              "condition", "barrier", "queue", "pool",
-                                             "deferred",  "scope",   NULL};
+                                             "deferred",  "scope",   "modelled", NULL};
     for (unsigned primitive = 0; primitive <= BZ_PRIMITIVE_COUNT; primitive++) {
         expect_name(bz_primitive_name((enum bz_primitive)primitive), primitives[primitive]);
     }

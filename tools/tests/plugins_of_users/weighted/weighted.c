@@ -1,4 +1,5 @@
 /* weighted.c: a semaphore whose acquire takes several permits at once, with its model. */
+#include "sim/model/model.h"
 #include "sim/variant/plugin.h"
 
 /* --- the implementation ----------------------------------------------------------------------- */
