@@ -1,13 +1,14 @@
 /* model: tasks that call the operations of one primitive, drawn from the model that judges it.
  *
  * Each task makes `operations` calls, with up to `pause` yields before each. Which operation it
- * calls, and with which arguments, is drawn from the model's description. What a task owes at its
- * end, it gives back. No oracle looks into the primitive: the history of the calls is checked
+ * calls, and with which arguments, is drawn from the model's description. At its end, a task gives
+ * back what it holds, some only when nothing else can run: then who waits is seen to. A canceller
+ * strikes tasks inside of an operation. No oracle looks into the primitive: the history of the calls is checked
  * against the model alone (sim/model/history.h).
  *
  * A task may wait rightly for ever, as in a wait for an event that nobody sets. So a timer fires
- * when nothing can run. If the model agrees that all who wait must wait, one of them is cancelled,
- * and so on until all have ended.
+ * when nothing can run. If the model agrees that all who wait must wait, one task that holds
+ * something gives it back, or one that waits is cancelled, and so on until all have ended.
  *
  * A check that hits its limit judges nothing of the rest of its run (bz_judge_cut()). */
 #include <string.h>
@@ -18,13 +19,15 @@
 #include "scenarios/scene.h"
 #include "sim/model/history.h"
 
-enum { TASKS, OPERATIONS, CAPACITY, PAUSE, CONFIGURATIONS };
+enum { TASKS, OPERATIONS, CAPACITY, PAUSE, PATIENCE, CANCELS, CONFIGURATIONS };
 
 static const struct bz_param params[] = {
     {"tasks", "tasks that call operations", 4, 1, 16},
     {"operations", "calls of each task, besides those that give back", 3, 1, 1000},
     {"capacity", "permits of a semaphore, items of a queue; a lock has one permit", 1, 1, 8},
-    {"pause", "0..pause yields before each call", 1, 0, 1000},
+    {"pause", "0..pause yields before each call, and one more by who holds something", 1, 0, 1000},
+    {"patience", "the canceller yields 0..patience-1 times", 8, 1, 1000},
+    {"cancels", "how often the canceller strikes", 1, 0, 1000},
     {"configurations", "that the check follows at one time", 4096, 1, 100000},
     {NULL, NULL, 0, 0, 0},
 };
@@ -39,7 +42,9 @@ struct client {
     uint32_t op;     /* that it is in */
     bool is_inside;
     bool is_requested; /* the history knows that its cancel was requested */
-    uint64_t owed;     /* operations that it must give back, as bits */
+    bool keeps;        /* what it holds, until nothing can run */
+    struct bz_future leave;
+    uint64_t owed; /* operations that it must give back, as bits */
     int64_t (*owed_arguments)[BZ_MODEL_ARGUMENTS_MAX]; /* by operation */
 };
 
@@ -52,6 +57,7 @@ struct scene {
     uint32_t client_count;
     int64_t fresh;         /* arguments given out so far */
     uint8_t words[BZ_MODEL_OPS_MAX]; /* enum bz_op, by operation */
+    struct bz_task **tasks;
     struct client clients[];
 };
 
@@ -189,8 +195,15 @@ static enum bz_status run_client(void *arg) {
     struct scene *scene = client->scene;
     enum bz_status status = BZ_OK;
     for (int64_t left = value_of(scene, OPERATIONS); status == BZ_OK && left > 0; left--) {
-        status = bz_yield_below(scene->base.world, "pause", value_of(scene, PAUSE) + 1);
+        uint64_t drawn =
+            bz_world_draw(scene->base.world, "pause", (uint64_t)value_of(scene, PAUSE) + 1);
+        status = bz_yield_times(scene->base.world, drawn + (client->owed != 0));
         status = status == BZ_OK ? call_drawn(client) : status;
+    }
+    if (status == BZ_OK && client->owed != 0 && bz_world_draw(scene->base.world, "keep", 2) == 1) {
+        client->keeps = true;
+        status = bz_future_await(&client->leave);
+        client->keeps = false;
     }
     while (client->owed != 0) {
         uint32_t owed = (uint32_t)__builtin_ctzll(client->owed);
@@ -202,14 +215,18 @@ static enum bz_status run_client(void *arg) {
 
 /* --- at rest ---------------------------------------------------------------------------------- */
 
-static struct client *first_unfinished(struct scene *scene) {
+static void end_one(struct scene *scene) {
     for (uint32_t number = 0; number < scene->client_count; number++) {
-        if (!bz_task_is_done(scene->clients[number].task)) {
-            return &scene->clients[number];
+        if (scene->clients[number].keeps) {
+            (void)bz_future_set_result(&scene->clients[number].leave, 0);
+            return;
         }
     }
-    BZ_CHECK(!"some task has not ended");
-    return NULL;
+    for (uint32_t number = 0; number < scene->client_count; number++) {
+        if (bz_task_cancel(scene->clients[number].task)) {
+            return;
+        }
+    }
 }
 
 static void close_at_rest(struct bz_timer *timer) {
@@ -218,7 +235,7 @@ static void close_at_rest(struct bz_timer *timer) {
     enum bz_history_result result = bz_history_rest(scene->history);
     report(scene, result);
     if (result == BZ_HISTORY_EXPLAINED) {
-        bz_task_cancel(first_unfinished(scene)->task);
+        end_one(scene);
     }
 }
 
@@ -255,15 +272,22 @@ static bool keep_history(struct scene *scene) {
     return scene->history != NULL;
 }
 
-static void spawn_clients(struct scene *scene) {
+#define MAY_WAIT (1u << BZ_OP_ACQUIRE | 1u << BZ_OP_WAIT | 1u << BZ_OP_PUT | 1u << BZ_OP_GET)
+
+static void spawn_all(struct scene *scene) {
     uint32_t op_count = scene->modelled.model->op_count;
     for (uint32_t number = 0; number < scene->client_count; number++) {
         struct client *client = &scene->clients[number];
         *client = (struct client){.scene = scene, .number = number};
         client->owed_arguments = bz_world_alloc(scene->base.world,
                                                 op_count * sizeof client->owed_arguments[0]);
-        client->task =
+        bz_future_init(&client->leave, scene->base.world->loop);
+        scene->tasks[number] = client->task =
             bz_scene_spawn(scene->base.world, "client", number + 1, run_client, client);
+    }
+    if (value_of(scene, CANCELS) > 0) {
+        bz_canceller_spawn(scene->base.world, scene->tasks, scene->client_count, MAY_WAIT,
+                           value_of(scene, PATIENCE), value_of(scene, CANCELS));
     }
 }
 
@@ -275,6 +299,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     scene->base.permits =
         args->primitive == BZ_PRIMITIVE_LOCK ? 1 : (uint32_t)args->values[CAPACITY];
     scene->client_count = count;
+    scene->tasks = bz_world_alloc(world, count * sizeof scene->tasks[0]);
     scene->modelled = bz_modelled_of(world->variant, args->primitive);
     for (uint32_t index = 0; index < BZ_MODEL_PARAMETERS_MAX; index++) {
         parameters[index] = scene->base.permits;
@@ -292,7 +317,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
         bz_judge_lacks(world->judge, NULL, "the history of a run");
         return scene;
     }
-    spawn_clients(scene);
+    spawn_all(scene);
     bz_world_fire_at_rest(world, &scene->closer);
     return scene;
 }
