@@ -3,8 +3,8 @@
  * Each task makes `operations` calls, with up to `pause` yields before each. Which operation it
  * calls, and with which arguments, is drawn from the model's description. At its end, a task gives
  * back what it holds, some only when nothing else can run: then who waits is seen to. A canceller
- * strikes tasks inside of an operation. No oracle looks into the primitive: the history of the calls is checked
- * against the model alone (sim/model/history.h).
+ * strikes tasks inside of an operation. No oracle looks into the primitive: the history of the
+ * calls is checked against the model alone (sim/model/history.h).
  *
  * A task may wait rightly for ever, as in a wait for an event that nobody sets. So a timer fires
  * when nothing can run. If the model agrees that all who wait must wait, one task that holds
@@ -55,7 +55,7 @@ struct scene {
     struct bz_history *history;
     struct bz_timer closer;
     uint32_t client_count;
-    int64_t fresh;         /* arguments given out so far */
+    int64_t fresh;                   /* arguments given out so far */
     uint8_t words[BZ_MODEL_OPS_MAX]; /* enum bz_op, by operation */
     struct bz_task **tasks;
     struct client clients[];
@@ -279,8 +279,8 @@ static void spawn_all(struct scene *scene) {
     for (uint32_t number = 0; number < scene->client_count; number++) {
         struct client *client = &scene->clients[number];
         *client = (struct client){.scene = scene, .number = number};
-        client->owed_arguments = bz_world_alloc(scene->base.world,
-                                                op_count * sizeof client->owed_arguments[0]);
+        client->owed_arguments =
+            bz_world_alloc(scene->base.world, op_count * sizeof client->owed_arguments[0]);
         bz_future_init(&client->leave, scene->base.world->loop);
         scene->tasks[number] = client->task =
             bz_scene_spawn(scene->base.world, "client", number + 1, run_client, client);

@@ -17,23 +17,25 @@ static bool step(void *state, uint32_t op, const int64_t *arguments, int64_t *an
 
 /* A waiter that was handed its permit and is cancelled passes it on. */
 #define OPS(the_line)                                                                              \
-    {[ACQUIRE] = {.name = "acquire",                                                               \
-                  .line = (the_line),                                                              \
-                  .cancel = BZ_MODEL_CANCEL_UNDOES,                                                \
-                  .undo = RELEASE},                                                                \
-     [RELEASE] = {.name = "release", .gives_back = 1 + ACQUIRE}}
+    {                                                                                              \
+        [ACQUIRE] = {.name = "acquire",                                                            \
+                     .line = (the_line),                                                           \
+                     .cancel = BZ_MODEL_CANCEL_UNDOES,                                             \
+                     .undo = RELEASE},                                                             \
+        [RELEASE] = {                                                                              \
+            .name = "release",                                                                     \
+            .gives_back = 1 + ACQUIRE                                                              \
+        }                                                                                          \
+    }
 
 static const struct bz_model_op ops[] = OPS(0);
 static const struct bz_model_op ops_in_line[] = OPS(1);
 
 #define MODEL(the_ops)                                                                             \
-    {.name = "permits",                                                                            \
-     .state_bytes = sizeof(int64_t),                                                               \
-     .parameter_count = 1,                                                                         \
-     .ops = (the_ops),                                                                             \
-     .op_count = OP_COUNT,                                                                         \
-     .start = start,                                                                               \
-     .step = step}
+    {                                                                                              \
+        .name = "permits", .state_bytes = sizeof(int64_t), .parameter_count = 1, .ops = (the_ops), \
+        .op_count = OP_COUNT, .start = start, .step = step                                         \
+    }
 
 static const struct bz_model model = MODEL(ops);
 static const struct bz_model model_in_line = MODEL(ops_in_line);

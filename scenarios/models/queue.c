@@ -61,27 +61,30 @@ static bool step_of_count(void *state, uint32_t op, const int64_t *arguments, in
 }
 
 #define OPS(getters, putters)                                                                      \
-    {[GET] = {.name = "get",                                                                       \
-              .line = (getters),                                                                   \
-              .cancel = BZ_MODEL_CANCEL_UNDOES,                                                    \
-              .undo = PUT_BACK},                                                                   \
-     [PUT] = {.name = "put",                                                                       \
-              .line = (putters),                                                                   \
-              .argument_count = 1,                                                                 \
-              .arguments = {{.name = "item", .least = 1, .most = INT32_MAX, .is_fresh = true}}},   \
-     [PUT_BACK] = {.name = "put_back", .is_hidden = true}}
+    {                                                                                              \
+        [GET] = {.name = "get",                                                                    \
+                 .line = (getters),                                                                \
+                 .cancel = BZ_MODEL_CANCEL_UNDOES,                                                 \
+                 .undo = PUT_BACK},                                                                \
+        [PUT] =                                                                                    \
+            {.name = "put",                                                                        \
+             .line = (putters),                                                                    \
+             .argument_count = 1,                                                                  \
+             .arguments = {{.name = "item", .least = 1, .most = INT32_MAX, .is_fresh = true}}},    \
+        [PUT_BACK] = {                                                                             \
+            .name = "put_back",                                                                    \
+            .is_hidden = true                                                                      \
+        }                                                                                          \
+    }
 
 static const struct bz_model_op ops[] = OPS(0, 0);
 static const struct bz_model_op ops_in_line[] = OPS(1, 2);
 
 #define MODEL(the_name, the_ops, the_bytes, the_step)                                              \
-    {.name = (the_name),                                                                           \
-     .state_bytes = (the_bytes),                                                                   \
-     .parameter_count = 1,                                                                         \
-     .ops = (the_ops),                                                                             \
-     .op_count = OP_COUNT,                                                                         \
-     .start = start,                                                                               \
-     .step = (the_step)}
+    {                                                                                              \
+        .name = (the_name), .state_bytes = (the_bytes), .parameter_count = 1, .ops = (the_ops),    \
+        .op_count = OP_COUNT, .start = start, .step = (the_step)                                   \
+    }
 
 #define COUNT_BYTES offsetof(struct queue, items)
 

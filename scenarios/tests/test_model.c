@@ -9,7 +9,7 @@
 #include "scenarios/tests/seeds.h"
 #include "sim/run/settings.h"
 
-#define FINDINGS 8u     /* how often each entry is found */
+#define FINDINGS 8u    /* how often each entry is found */
 #define RUNS_MAX 8000u /* in which the model must find it so often */
 #define TIMES 4u
 
@@ -39,15 +39,18 @@ static const struct {
     {"zoo/wf-swallow", NULL, "`cancel-delivered` finds it first, in every scenario"},
     {"zoo/ap-467", NULL, "it needs a time limit that expires, and no call has one"},
     {"zoo/wf-timeout-drops", NULL, "it needs a time limit that expires, and no call has one"},
-    {"zoo/lock-noncancel-exit", NULL, "it needs a waiter that leaves by a time limit, and no call has one"},
-    {"zoo/sem-noncancel-exit", NULL, "it needs a waiter that leaves by a time limit, and no call has one"},
+    {"zoo/lock-noncancel-exit", NULL,
+     "it needs a waiter that leaves by a time limit, and no call has one"},
+    {"zoo/sem-noncancel-exit", NULL,
+     "it needs a waiter that leaves by a time limit, and no call has one"},
     {"zoo/mb-160-queue", NULL, "it is a queue without a bound, and the model has one"},
     {"zoo/q-dead-getters", NULL, "a leak changes no answer"},
     {"zoo/q-dead-putters", NULL, "a leak changes no answer"},
-    {"zoo/q-deferred-set", NULL, "found too late: it needs a `put` that must not wait, or 9 times as many schedules"},
+    {"zoo/q-deferred-set", NULL,
+     "found too late: it needs a `put` that must not wait, or 9 times as many schedules"},
     {"zoo/q-taskcount", NULL, "`join` is no operation of the model"},
     {"zoo/sem-one-wake", NULL, "it needs two permits released in one step"},
-    {"zoo/toy-poll", NULL, "a waiter that polls never comes to rest"},
+    {"zoo/toy-poll", "max-steps=500", "a waiter that polls never comes to rest"},
     {"zoo/tw-overrelease", NULL, "no program releases what it does not hold"},
 };
 

@@ -117,11 +117,11 @@ void bz_judge_clears(struct bz_judge *judge, uint32_t number) {
 uint32_t bz_judge_add_opaque(struct bz_judge *judge, const char *name, enum bz_primitive primitive,
                              uint32_t claims) {
     return bz_judge_add_object(
-        judge, (struct bz_shadow_object){.name = name,
-                                         .kind = BZ_OBJECT_EVENT,
-                                         .primitive = primitive,
-                                         .claims = claims & (BZ_CLAIM_MAY_FAIL |
-                                                             BZ_CLAIM_OWN_DEADLINES)});
+        judge,
+        (struct bz_shadow_object){.name = name,
+                                  .kind = BZ_OBJECT_EVENT,
+                                  .primitive = primitive,
+                                  .claims = claims & (BZ_CLAIM_MAY_FAIL | BZ_CLAIM_OWN_DEADLINES)});
 }
 
 static bool may_wait(enum bz_op op) {

@@ -63,8 +63,8 @@ struct bz_history_config {
     /* There is memory for so many from the beginning [all of them]. Where more are reached, there
      * is more, up to the maximum. */
     uint32_t configurations_first;
-    uint32_t events_max;         /* of one run [1024] */
-    uint32_t first_number;       /* of client 0 in messages [0] */
+    uint32_t events_max;   /* of one run [1024] */
+    uint32_t first_number; /* of client 0 in messages [0] */
 };
 
 enum bz_history_result {

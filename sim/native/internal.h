@@ -35,7 +35,7 @@ struct bz_native {
     void (*own_timer)(struct bz_timer *timer); /* see bz_world_own_timer() */
     void (*own_callback)(struct bz_callback *callback, struct bz_future *future);
     struct bz_timer *rest_timer; /* see bz_world_fire_at_rest() */
-    struct bz_ready *ready; /* the names of the ready handles, for strategies that read them */
+    struct bz_ready *ready;      /* the names of the ready handles, for strategies that read them */
     uint32_t ready_capacity;
     struct bz_setup_image setup;
     const struct bz_world_watch *watch; /* NULL: nobody watches */

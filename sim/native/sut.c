@@ -308,8 +308,7 @@ enum bz_status bz_sut_opaque_init(struct bz_sut_opaque *sut, struct bz_world *wo
                                   .instance = new_instance(world, primitive)};
     enum bz_status status = INIT(world, sut->instance, init(sut, parameters));
     if (status == BZ_OK) {
-        sut->object =
-            bz_judge_add_opaque(world->judge, name, primitive, claims(world, primitive));
+        sut->object = bz_judge_add_opaque(world->judge, name, primitive, claims(world, primitive));
     }
     return status;
 }

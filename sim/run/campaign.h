@@ -48,9 +48,9 @@ struct bz_campaign_result {
     uint64_t handoff_orders;
     uint64_t handoff_orders_once;
     uint32_t handoff_new_ppm;
-    bool handoff_is_exact;    /* else all three are estimates */
-    bool is_interrupted;      /* stopped before all runs were done */
-    char lack[BZ_LACK_BYTES]; /* not empty: this ran out, and stopped it */
+    bool handoff_is_exact;      /* else all three are estimates */
+    bool is_interrupted;        /* stopped before all runs were done */
+    char lack[BZ_LACK_BYTES];   /* not empty: this ran out, and stopped it */
     char cut[BZ_MESSAGE_BYTES]; /* not empty: why bz_judge_cut() ended a run, the first one known */
     struct bz_run_stats stats;
     uint64_t by_oracle[BZ_ORACLES_MAX]; /* failed runs, by index in bz_oracles */
