@@ -9,7 +9,6 @@
 enum { ACQUIRE, RELEASE, SET_TOTAL, OP_COUNT };
 
 #define TOTAL_MAX 2
-#define BORROWERS 64u /* more than the scenario has tasks */
 
 struct state {
     int64_t total;
@@ -51,7 +50,7 @@ const struct bz_model bz_model_capacity_limiter = {.name = "capacity_limiter",
 
 struct desk {
     struct bz_capacity_limiter limiter;
-    struct bz_borrower borrowers[BORROWERS]; /* by number of the task */
+    struct bz_borrower borrowers[BZ_MODEL_BORROWERS]; /* by number of the task */
 };
 
 static enum bz_status init(void *instance, struct bz_loop *loop, const int64_t *parameters) {
@@ -63,7 +62,7 @@ static enum bz_status init(void *instance, struct bz_loop *loop, const int64_t *
 static enum bz_status call(void *instance, uint32_t op, const int64_t *arguments, int64_t *answer) {
     struct desk *desk = instance;
     struct bz_task *task = bz_loop_current(desk->limiter.queue.loop);
-    struct bz_borrower *borrower = &desk->borrowers[bz_task_id(task) % BORROWERS];
+    struct bz_borrower *borrower = &desk->borrowers[bz_task_id(task) % BZ_MODEL_BORROWERS];
     if (op == SET_TOTAL) {
         bz_capacity_limiter_set_total(&desk->limiter, (uint32_t)arguments[0]);
         return BZ_OK;

@@ -40,6 +40,9 @@ extern const struct bz_model bz_model_oneshot, bz_model_rwlock, bz_model_weighte
 /* A channel of the model begins with so many senders. */
 #define BZ_MODEL_SENDERS 3u
 
+/* More than the scenario has tasks. A task borrows for itself, in the place of its number. */
+#define BZ_MODEL_BORROWERS 64u
+
 /* What struct bz_modelled_ops.call returns for an operation that ended with this status. */
 static inline enum bz_status bz_modelled_ended(enum bz_status status, int64_t *answer) {
     if (status != BZ_CANCELLED && status != BZ_OK) {
