@@ -11,7 +11,7 @@ extern const struct bz_variant bz_variant_asyncio_313;
 extern const struct bz_variant bz_variant_buzzer;
 extern const struct bz_variant bz_variant_twisted;
 
-/* What ships and has no table of operations: for the scenario `model` alone (scenarios/models). */
+/* What ships and has no table of operations: for the scenario `model` alone (modelled.h). */
 extern const struct bz_variant bz_variant_capacity_limiter;
 extern const struct bz_variant bz_variant_channel;
 extern const struct bz_variant bz_variant_notify;

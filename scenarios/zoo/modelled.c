@@ -1,5 +1,6 @@
-/* Primitives that only their model judges. An entry is what ships (scenarios/models), but for the
+/* Primitives that only their model judges. An entry is what ships (scenarios/variants), but for the
  * operation that has its fault. */
+#include "scenarios/variants/modelled.h"
 #include "primitives/runtime/loop.h"
 #include "primitives/runtime/task.h"
 #include "primitives/sync/capacity_limiter.h"
@@ -7,7 +8,6 @@
 #include "primitives/sync/notify.h"
 #include "primitives/sync/oneshot.h"
 #include "primitives/sync/weighted_semaphore.h"
-#include "scenarios/models/models.h"
 #include "scenarios/zoo/zoo.h"
 
 /* The operations of each, by their numbers in the model. */

@@ -4,7 +4,7 @@
 
 #include "primitives/runtime/loop.h"
 #include "primitives/runtime/task.h"
-#include "scenarios/models/models.h"
+#include "scenarios/variants/modelled.h"
 
 enum { ACQUIRE, RELEASE, SET_TOTAL, OP_COUNT };
 

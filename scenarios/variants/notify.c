@@ -3,7 +3,7 @@
  * notify_waiters, which concerns those who wait, and no state. */
 #include "primitives/sync/notify.h"
 
-#include "scenarios/models/models.h"
+#include "scenarios/variants/modelled.h"
 
 enum { WAIT, NOTIFY_ONE, OP_COUNT };
 

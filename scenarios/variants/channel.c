@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "scenarios/models/models.h"
+#include "scenarios/variants/modelled.h"
 
 enum { RECEIVE, SEND, ADD_SENDER, DROP_SENDER, WAIT_CLOSED, OP_COUNT };
 

@@ -1,7 +1,7 @@
 /* One-shot: nothing sent yet, a value, or closed. */
 #include "primitives/sync/oneshot.h"
 
-#include "scenarios/models/models.h"
+#include "scenarios/variants/modelled.h"
 
 enum { RECEIVE, SEND, CLOSE, WAIT_CLOSED, OP_COUNT };
 

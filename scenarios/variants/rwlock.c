@@ -3,7 +3,7 @@
  * alone. */
 #include "primitives/sync/rwlock.h"
 
-#include "scenarios/models/models.h"
+#include "scenarios/variants/modelled.h"
 
 enum { READ, END_READ, WRITE, END_WRITE, CONVERT, END_CONVERT, OP_COUNT };
 

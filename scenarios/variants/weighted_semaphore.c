@@ -1,7 +1,7 @@
 /* Weighted semaphore: a count of free permits; no request passes an older one. */
 #include "primitives/sync/weighted_semaphore.h"
 
-#include "scenarios/models/models.h"
+#include "scenarios/variants/modelled.h"
 
 enum { ACQUIRE, RELEASE, OP_COUNT };
 
