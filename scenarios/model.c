@@ -32,7 +32,7 @@ static const struct bz_param params[] = {
     {NULL, NULL, 0, 0, 0},
 };
 
-#define FIRST 16u          /* configurations that there is memory for */
+#define FIRST 8u           /* configurations that there is memory for */
 #define EVENTS_OF_A_CALL 3 /* call, request of its cancel, end */
 
 struct client {
