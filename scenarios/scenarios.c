@@ -31,6 +31,7 @@ const struct bz_variant *const bz_variants[] = {
     &bz_variant_notify,
     &bz_variant_oneshot,
     &bz_variant_rwlock,
+    &bz_variant_rwlock_readers,
     &bz_variant_weighted_semaphore,
     &bz_variant_twisted,
 #define ZOO(entry, ...) &bz_variant_zoo_##entry,

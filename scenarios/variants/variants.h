@@ -17,6 +17,7 @@ extern const struct bz_variant bz_variant_channel;
 extern const struct bz_variant bz_variant_notify;
 extern const struct bz_variant bz_variant_oneshot;
 extern const struct bz_variant bz_variant_rwlock;
+extern const struct bz_variant bz_variant_rwlock_readers;
 extern const struct bz_variant bz_variant_weighted_semaphore;
 
 /* Twisted's DeferredSemaphore, whose fault the zoo shows alone: a release runs the callback of the

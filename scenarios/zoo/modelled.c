@@ -7,6 +7,7 @@
 #include "primitives/sync/channel.h"
 #include "primitives/sync/notify.h"
 #include "primitives/sync/oneshot.h"
+#include "primitives/sync/rwlock.h"
 #include "primitives/sync/weighted_semaphore.h"
 #include "scenarios/zoo/zoo.h"
 
@@ -63,6 +64,61 @@ static enum bz_status embassy_6964_call(void *instance, uint32_t op, const int64
 
 SHIPS(embassy_6964, weighted_semaphore)
 OPS(embassy_6964, struct bz_weighted_semaphore, bz_model_weighted_semaphore)
+
+/* --- rwlock ----------------------------------------------------------------------------------- */
+
+/* ae-134: a writer that is cancelled leaves the readers asleep that it kept out.
+ *
+ * A waiting writer keeps new readers out, although others read. When it leaves, by a time limit or
+ * a cancellation, nothing keeps them out any more. But only a release looked who may enter. The
+ * same was repaired in .NET's ReaderWriterLockSlim, in Meziantou.Framework (PR 3028) and in sglang.
+ *
+ *     A reads; B wants to write, and waits; C wants to read, and waits because of B; B is
+ * cancelled: C waits on, beside a reader
+ *
+ * The cure: a writer that leaves lets in the readers that wait, unless another writer waits. */
+static enum bz_status ae_134_write(struct bz_rwlock *lock) {
+    if (bz_rwlock_try_acquire_write(lock) == BZ_OK) {
+        return BZ_OK;
+    }
+    struct bz_wait_outcome outcome = bz_waitq_wait(&lock->writer_queue);
+    if (outcome.status != BZ_OK && outcome.was_woken) { /* the fault: not if it was not woken */
+        enum bz_status status = bz_rwlock_release_write(lock);
+        return status == BZ_OK ? outcome.status : status;
+    }
+    return outcome.status;
+}
+
+static enum bz_status ae_134_call(void *instance, uint32_t op, const int64_t *arguments,
+                                  int64_t *answer) {
+    return op == THIRD ? bz_modelled_ended(ae_134_write(instance), answer)
+                       : bz_variant_rwlock.modelled->call(instance, op, arguments, answer);
+}
+
+SHIPS(ae_134, rwlock)
+OPS(ae_134, struct bz_rwlock, bz_model_rwlock)
+
+/* crewai-4541: readers starve a writer.
+ *
+ * A reader enters whenever nobody writes, also if a writer waits. As long as the next reader comes
+ * before the last one has left, the writer waits. That is right for a lock that prefers readers,
+ * and this entry is one that was meant for writers, too.
+ *
+ *     A reads; B wants to write, and waits; C reads; A leaves; A reads; C leaves; and so on
+ *
+ * The cure: a reader waits while a writer waits. */
+static enum bz_status crewai_4541_call(void *instance, uint32_t op, const int64_t *arguments,
+                                       int64_t *answer) {
+    struct bz_rwlock *lock = instance;
+    if (op == FIRST && !lock->is_writing) { /* the fault: a writer may wait */
+        lock->readers++;
+        return BZ_OK;
+    }
+    return bz_variant_rwlock.modelled->call(instance, op, arguments, answer);
+}
+
+SHIPS(crewai_4541, rwlock)
+OPS(crewai_4541, struct bz_rwlock, bz_model_rwlock)
 
 /* --- notify ----------------------------------------------------------------------------------- */
 
