@@ -315,7 +315,7 @@ Test(model_brute, queue) {
 }
 
 Test(model_brute, rwlock) {
-    compare_many(&rwlock_model, 2500);
+    compare_many(&rwlock_model, 1000);
     cr_assert(lt(u32, 20, tally[BZ_HISTORY_OUT_OF_LINE]));
 }
 
