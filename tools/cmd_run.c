@@ -387,10 +387,14 @@ static int finish_findings(struct run *run, const struct bz_campaign_result *res
 /* Warnings, and how to go on. */
 static void print_last(const struct run *run, const struct bz_run_report *report) {
     uint64_t runs = report->result->runs;
+    struct bz_text text = {0};
     for (uint32_t index = 0; index < report->warnings.count; index++) {
-        (void)bz_cli_fail(run->name, BZ_EXIT_OK, "warning, after %" PRIu64 " run%s: %s", runs,
-                          runs == 1 ? "" : "s", report->warnings.items[index].text);
+        bz_text_clear(&text);
+        bz_text_add(&text, "warning, %s after %" PRIu64 " run%s: %s", run->program.scenario->name,
+                    runs, runs == 1 ? "" : "s", report->warnings.items[index].text);
+        bz_cli_note(run->name, text.bytes);
     }
+    bz_text_fini(&text);
     if (report->is_stopped && run->file != NULL && !run->file->has_failed) {
         bz_checkpoint_file_print_command(run->file, run->is_strict);
     }

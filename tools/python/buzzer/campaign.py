@@ -128,8 +128,8 @@ class BuzzerWarning(UserWarning):
 def check(case, *more, replay=None):
     """Runs a test; raises Failure with the report for people if a run fails."""
     code, output, errors = program.ask(words_of_run(case, "--quiet", *more), [case], replay=replay)
-    for text in re.findall(r"^.*: warning, (.*)$", errors, re.MULTILINE):
-        warnings.warn(BuzzerWarning(f"{case.name}: {text}"), stacklevel=3)
+    for text in re.findall(r"^.*: warning, (.*(?:\n  .*)*)", errors, re.MULTILINE):
+        warnings.warn(BuzzerWarning(" ".join(text.split())), stacklevel=3)
     if code != OK:
         raise Failure(_report(code, output, errors))
 
