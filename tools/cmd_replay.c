@@ -62,7 +62,7 @@ static const struct bz_option options[] = {
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct replay, is_json)},
     {"output", "FILE",
      "Write the run as a trace of this version, with a checksum: of a strict replay only if it "
-     "matched, with --variant the run on that variant; no run that was cut short",
+     "matched, with --variant the run on that variant",
      BZ_OPTION_TEXT, offsetof(struct replay, output), .is_once = true, .letter = 'o'},
     {"program-out", "FILE",
      "Write the program of a run of scenario 'program' to a new file, for --set file=FILE",
@@ -252,11 +252,6 @@ static int write_trace(struct replay *replay) {
     bool is_strict = replay->variant == NULL;
     if (is_strict && report->result == BZ_REPLAY_DIVERGED) {
         return BZ_EXIT_OK; /* the exit status says so */
-    }
-    if (bz_replay_is_cut(report)) {
-        return bz_cli_fail(replay->name, BZ_EXIT_INTERRUPTED,
-                           "'%s' was not written: the run was cut short by its step limit",
-                           replay->output);
     }
     uint64_t digest = report->digest;
     int code = is_strict ? replay_leniently(replay) : BZ_EXIT_OK;

@@ -71,12 +71,12 @@ struct bz_trace_event {
 };
 
 struct bz_trace_verdict {
-    const char *result; /* "pass", "violation" */
-    const char *oracle; /* NULL for a pass, as are the other strings */
+    const char *result; /* "pass", "violation", "cut": by the step limit, so it has no verdict */
+    const char *oracle; /* NULL without a violation, as are the other strings */
     const char *task;
     const char *object;
     const char *message;
-    uint64_t step; /* the last step of a pass */
+    uint64_t step; /* the last step, without a violation */
 };
 
 struct bz_trace {
@@ -133,6 +133,11 @@ const char *bz_trace_event_text(const struct bz_trace_event *event, char *buffer
                                 size_t size_bytes);
 const char *bz_trace_choice_text(const struct bz_trace_choice *choice, char *buffer,
                                  size_t size_bytes);
+
+/* What the run came to: the oracle, "pass", or "cut by the limit of 100000 steps". Older programs
+ * wrote "pass" of such a run, too. Returns `buffer`, cut to fit. */
+const char *bz_trace_verdict_text(const struct bz_trace_verdict *verdict, char *buffer,
+                                  size_t size_bytes);
 
 /* --- files --------------------------------------------------------------------------------------
  * Each returns true, or false with a message in `error` that names the place and the remedy. */

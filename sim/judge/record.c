@@ -277,7 +277,9 @@ void bz_recorder_finish(struct bz_recorder *recorder) {
     trace->seed = judge->seed;
     trace->digest = judge->digest;
     if (violation->oracle == NULL) {
-        trace->verdict = (struct bz_trace_verdict){.result = "pass", .step = judge->step};
+        bool is_cut = judge->end == BZ_RUN_OUT_OF_STEPS;
+        trace->verdict =
+            (struct bz_trace_verdict){.result = is_cut ? "cut" : "pass", .step = judge->step};
         return;
     }
     char message[BZ_TRACE_TEXT_BYTES_MAX + 1];
