@@ -217,11 +217,14 @@ static void print_text(const struct replay *replay, const struct bz_trace *trace
                "edited, or the strategy has changed\n",
                trace->seed, replay->run.program.strategy->name);
     }
+    struct bz_diagnosis diagnosis = {
+        .trace = trace, .variant = replay->run.program.variant, .token = own_token};
     if (oracle != NULL) {
         printf("\n");
-        bz_diagnosis_print(stdout, &(struct bz_diagnosis){.trace = trace,
-                                                          .variant = replay->run.program.variant,
-                                                          .token = own_token});
+        bz_diagnosis_print(stdout, &diagnosis);
+    } else if (strcmp(trace->verdict.result, "cut") == 0) {
+        printf("\n");
+        bz_diagnosis_print_cut(stdout, &diagnosis);
     }
 }
 
