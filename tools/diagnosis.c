@@ -146,6 +146,10 @@ static void print_head(const struct bz_diagnosis *diagnosis, const struct bz_sto
     print_place(diagnosis, wrap);
     add_count(&text, story->deviations, "deviation");
     bz_text_add(&text, " from a FIFO loop; ");
+    if (story->jumps > 0) {
+        add_count(&text, story->jumps, "clock jump");
+        bz_text_add(&text, " before ready work; ");
+    }
     add_cancels(&text, story);
     bz_wrap_print(wrap, "  ", text.bytes, 4, BZ_COLOUR_NONE);
     bz_text_fini(&text);

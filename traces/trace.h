@@ -68,6 +68,7 @@ struct bz_trace_event {
     /* For people: the line of the program at which a task is suspended, "pool.py:12". NULL:
      * unknown. No part of what a run is: comparisons and the digest leave it out. */
     const char *where;
+    const char *text; /* likewise: the name of a draw, and what the program made of it */
 };
 
 struct bz_trace_verdict {
@@ -124,7 +125,7 @@ void bz_trace_add_task(struct bz_trace *trace, const char *name); /* the name mu
 /* The number of a task by name; 0: none. */
 uint32_t bz_trace_find_task(const struct bz_trace *trace, const char *name);
 
-/* All fields but `where`. */
+/* All fields but `where` and `text`. */
 bool bz_trace_event_equal(const struct bz_trace_event *a, const struct bz_trace_event *b);
 
 /* One line for people, "worker-2 resume ok n=3", cut to fit; returns `buffer`. Leaves out the step,

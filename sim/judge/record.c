@@ -161,7 +161,10 @@ static void on_event(struct bz_event_sink *sink, const struct bz_logged_event *l
                                    .event = bz_event_name(event->kind),
                                    .n = BZ_TRACE_ABSENT};
     describe(recorder, event, &entry);
-    entry.where = logged->where == NULL ? NULL : fit_name(recorder->trace, logged->where);
+    if (logged->where != NULL) {
+        const char **place = event->kind == BZ_EVENT_DRAW ? &entry.text : &entry.where;
+        *place = fit_name(recorder->trace, logged->where);
+    }
     if (recorder->on_event != NULL) {
         recorder->on_event(recorder, &entry);
     } else if (recorder->trace->event_count == BZ_TRACE_EVENTS_MAX) {
@@ -220,6 +223,14 @@ bool bz_judge_is_recorded(const struct bz_judge *judge) {
 
 void bz_judge_where(struct bz_judge *judge, const char *where) {
     judge->where = where;
+}
+
+void bz_judge_say_draw(struct bz_judge *judge, const char *text) {
+    struct bz_event_log *log = judge->log;
+    if (bz_judge_is_recorded(judge) && log->count > 0 && log->count <= BZ_TRACE_EVENTS_MAX &&
+        log->events[log->count - 1].event.kind == BZ_EVENT_DRAW) {
+        log->events[log->count - 1].where = text;
+    }
 }
 
 void bz_judge_log_replay(const struct bz_judge *judge, struct bz_event_sink *sink) {

@@ -1,6 +1,11 @@
-"""Where something happened, in one line of text: the innermost line of the user's own code."""
+"""Where something happened, in one line of text: the innermost line of the user's own code. And
+values in one line.
+"""
+import dataclasses
+import enum
 import functools
 import os
+import reprlib
 import sys
 import sysconfig
 
@@ -121,3 +126,43 @@ def sentence_of(exception):
     text = ": ".join(names)
     text = text if len(text) <= _TEXT_MAX else text[:_TEXT_MAX] + "..."
     return f"{text} ({place})" if place else text
+
+
+# --- values -------------------------------------------------------------------------------------
+
+_PLAIN = frozenset(("datetime", "decimal", "fractions", "uuid", "ipaddress"))
+_BUILT_IN = (bool, float, complex, bytes, bytearray, range, type(None))
+
+
+class _Values(reprlib.Repr):
+    """Calls no code of the user's, which would run in recorded runs only, and shows no address."""
+
+    def __init__(self):
+        super().__init__()
+        self.maxlevel = 4
+        self.maxlist = self.maxtuple = self.maxdict = self.maxset = self.maxfrozenset = 12
+        self.maxstring = self.maxother = self.maxlong = 60
+
+    def repr_instance(self, value, level):
+        kind = type(value)
+        if isinstance(value, enum.Enum):
+            return f"{kind.__name__}.{value._name_}"
+        if dataclasses.is_dataclass(kind):
+            inner = vars(value) if hasattr(value, "__dict__") else {}
+            said = ", ".join(f"{field.name}={self.repr1(inner[field.name], level - 1)}"
+                             for field in dataclasses.fields(kind) if field.name in inner)
+            return f"{kind.__name__}({said if level > 0 else '...'})"
+        if kind in _BUILT_IN or kind.__module__ in _PLAIN:
+            return super().repr_instance(value, level)
+        return f"<{kind.__name__}>"
+
+
+_values = _Values()
+
+
+def text_of_value(value):
+    """What repr() says, but cut."""
+    try:
+        return " ".join(_values.repr(value).split())
+    except Exception:
+        return f"<{type(value).__name__}>"
