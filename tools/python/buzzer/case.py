@@ -108,7 +108,6 @@ def _decorate(function, options):
 
     @functools.wraps(function)
     def run_test(*args, **kwargs):
-        __tracebackhide__ = True
         from buzzer import campaign
         campaign.check(Case(spec, args, kwargs))
 

@@ -55,6 +55,41 @@ class Cli(support.Case):
                                       "worker-[0-9] owned when it ended")
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
 
+    def test_words(self):
+        """Of a clock jump, and of the parts of an object."""
+        write("test_words.py", '''
+            import asyncio
+            import buzzer
+
+
+            @buzzer.test(order="fifo", cancel="none", runs=20, no_shrink=True)
+            async def test_jump(sim):
+                done = []
+
+                async def slow():
+                    for _ in range(3):
+                        await asyncio.sleep(0)
+                    done.append("slow")
+                task = sim.spawn(None, slow(), name="slow")
+                await asyncio.sleep(1)
+                sim.check(done, "the timer was first")
+
+
+            @buzzer.test(cancel="none", runs=1, no_shrink=True)
+            async def test_parts(sim):
+                queue = sim.watch(asyncio.Queue(1), name="jobs")
+                condition = sim.watch(asyncio.Condition(), name="ready")
+                async with condition:
+                    await queue.put(1)
+                    await queue.put(2)
+        ''')
+        output, _ = self.call("run", "test_words.py::test_jump", code=1)
+        self.assertIn("no deviation from a FIFO loop; 1 clock jump before ready work; no cancel",
+                      output)
+        output = " ".join(self.call("run", "test_words.py::test_parts", code=1)[0].split())
+        self.assertIn("acquires 'lock of ready'; puts an item ('slots of jobs'); waits for 'slots "
+                      "of jobs'", output)
+
     def test_never_ends(self):
         """Where it polls, and no hour of runs that prove nothing."""
         write("test_poll.py", '''
@@ -72,7 +107,7 @@ class Cli(support.Case):
 
             @buzzer.test(max_steps=50_000, runs=30)
             async def test_may_end(sim):
-                while sim.draw(30) > 0:
+                for _ in range(sim.draw(30)):
                     await asyncio.sleep(0)
         ''')
         options = ("run", "test_poll.py::test_poll", "--cancel", "none")
