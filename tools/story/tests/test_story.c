@@ -393,13 +393,13 @@ Test(story, names_draws) {
 Test(story, draws_a_value) {
     BEGIN("a", "b");
     HAPPENS(1, "a", "resume", .status = "ok");
-    HAPPENS(1, "a", "draw", .n = 7);
+    HAPPENS(1, "a", "draw", .n = 1 + 7);
     HAPPENS(1, "a", "resume", .status = "ok", .n = 2);
-    HAPPENS(1, "a", "draw", .n = 3);
-    HAPPENS(1, "a", "draw", .n = 4, .text = "items [3, 4]");
-    HAPPENS(1, "a", "draw", .n = 5, .text = "size 5");
-    HAPPENS(1, "a", "draw", .n = 6);
-    HAPPENS(2, "a", "draw", .n = 1, .text = "size 1");
+    HAPPENS(1, "a", "draw", .n = 1 + 3);
+    HAPPENS(1, "a", "draw", .n = 1 + 4, .text = "items [3, 4]");
+    HAPPENS(1, "a", "draw", .n = 1 + 5, .text = "size 5");
+    HAPPENS(1, "a", "draw", .n = 1 + 6);
+    HAPPENS(2, "a", "draw", .n = 1 + 1, .text = "size 1");
     tell();
     (void)find("a", "draws 7");
     (void)find("a", "draws items [3, 4]");
