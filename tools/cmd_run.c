@@ -408,6 +408,19 @@ static void print_last(const struct run *run, const struct bz_run_report *report
     }
 }
 
+/* What the report says besides findings. */
+static void sum_up(const struct run *run, struct bz_run_report *report,
+                   struct bz_kept_finding *cut) {
+    const struct bz_campaign_result *result = report->result;
+    bz_require_window_missed(&run->required, &result->stats, &report->missed);
+    bz_warnings_find(&run->program, result, run->is_strict, &report->warnings);
+    report->is_stopped = is_stopped(run, result);
+    if (result->out_of_steps > 0 && result->violations == 0 && !report->is_stopped) {
+        bz_findings_keep_cut(cut, &run->program, result->seed_cut);
+    }
+    report->exit_code = exit_code_of(report);
+}
+
 int bz_command_run(int argc, char **argv) {
     static struct bz_campaign_result result;
     static struct bz_kept_findings findings;
@@ -464,13 +477,7 @@ int bz_command_run(int argc, char **argv) {
     if (!run_campaign(&run, &result, &report.seconds)) {
         code = bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "%s", result.lack);
     }
-    bz_require_window_missed(&run.required, &result.stats, &report.missed);
-    bz_warnings_find(&run.program, &result, run.is_strict, &report.warnings);
-    report.is_stopped = is_stopped(&run, &result);
-    if (result.out_of_steps > 0 && result.violations == 0 && !report.is_stopped) {
-        bz_findings_keep_cut(&cut, &run.program, result.seed_cut);
-    }
-    report.exit_code = exit_code_of(&report);
+    sum_up(&run, &report, &cut);
     /* A trace that cannot be written does not hide the other findings. */
     int findings_code = finish_findings(&run, &result);
     code = findings_code > code ? findings_code : code;
