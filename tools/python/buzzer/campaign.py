@@ -127,6 +127,7 @@ class BuzzerWarning(UserWarning):
 
 def check(case, *more, replay=None):
     """Runs a test; raises Failure with the report for people if a run fails."""
+    __tracebackhide__ = True  # by pytest without the plug-in
     code, output, errors = program.ask(words_of_run(case, "--quiet", *more), [case], replay=replay)
     for text in re.findall(r"^.*: warning, (.*(?:\n  .*)*)", errors, re.MULTILINE):
         warnings.warn(BuzzerWarning(" ".join(text.split())), stacklevel=3)

@@ -45,6 +45,14 @@ class Pytest(support.Case):
         self.call("replay", command.split()[-1])
         self.assertIn("*** deadlock ***", output)
 
+    def test_without_the_plugin(self):
+        """Only one frame of Buzzer's is shown."""
+        write("test_lock.py", TESTS)
+        output, _ = self.call("-q", "-p", "no:cacheprovider", "-p", "no:buzzer",
+                              "test_lock.py::test_check", module="pytest", code=1)
+        self.assertIn("says no", output)
+        self.assertNotIn("def check(", output)
+
     def test_arguments(self):
         """Parameters, fixtures and methods; such a test is replayed by pytest."""
         write("test_args.py", """
