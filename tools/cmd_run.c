@@ -14,6 +14,7 @@
 #include "tools/report.h"
 #include "tools/require_window.h"
 #include "tools/stored_traces.h"
+#include "tools/wrap.h"
 
 #define RUNS_DEFAULT 10000u
 #define RUNS_MAX ((uint64_t)INT64_MAX)
@@ -402,8 +403,8 @@ static void print_last(const struct run *run, const struct bz_run_report *report
     struct bz_text text = {0};
     for (uint32_t index = 0; index < report->warnings.count; index++) {
         bz_text_clear(&text);
-        bz_text_add(&text, "warning, %s after %" PRIu64 " run%s: %s", run->program.scenario->name,
-                    runs, runs == 1 ? "" : "s", report->warnings.items[index].text);
+        bz_text_add(&text, "warning, after %" PRIu64 " run%s of %s: %s", runs, runs == 1 ? "" : "s",
+                    run->program.scenario->name, report->warnings.items[index].text);
         bz_cli_note(run->name, text.bytes);
     }
     bz_text_fini(&text);

@@ -43,7 +43,8 @@ void bz_warnings_find(const struct bz_program *program, const struct bz_campaign
         return;
     }
     if ((is_strict || result->runs >= RUNS_TO_WAIT) && result->waited == 0) {
-        warnings->items[warnings->count++] = (struct bz_warning){"no-wait", bz_warning_no_wait(program)};
+        warnings->items[warnings->count++] =
+            (struct bz_warning){"no-wait", bz_warning_no_wait(program)};
     }
     if ((is_strict || result->runs >= RUNS_TO_CANCEL) && never_cancelled(program, result)) {
         warnings->items[warnings->count++] = (struct bz_warning){

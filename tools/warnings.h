@@ -5,6 +5,7 @@
 #include "sim/run/campaign.h"
 
 #define BZ_WARNINGS_MAX 2u
+#define BZ_WARNING_BYTES 256u
 
 struct bz_warning {
     const char *name; /* no-wait, no-cancel: a contract, see README.md */

@@ -11,6 +11,9 @@ import warnings
 from buzzer import program
 from buzzer.case import Case, check_options, spec_of, words_of
 
+# Pytest's exit code if it has called the program: this and the program's. Its own are smaller.
+PYTEST_DONE = 100
+
 OK, VIOLATION, USAGE, DIVERGED, UNPROVED, INTERRUPTED = range(6)
 
 
@@ -171,6 +174,12 @@ def check_replay(function, args, kwargs, text, replay=None):
         output, errors = output + more, errors + more_errors
     if code != OK or "\nviolation: " in output:
         raise Failure(_report(code, output, errors))
+
+
+def call(function, args, kwargs, words):
+    """A command about runs of the test, on this terminal. The exit code."""
+    name = next(filter(None, map(_name_in, words[1:])), None)
+    return program.call(words, [Case(spec_of(function), args, kwargs, name=name)])
 
 
 def debug(case, text, trace):
