@@ -93,7 +93,10 @@ static PyObject *loop_say_draw(PyObject *self, PyObject *text) {
     if (copy != NULL) {
         bz_judge_say_draw(judge, copy);
     }
-    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
 }
 
 /* _draw_program(kind of the first object, objects, tasks, ops, ns, more): a program as the
