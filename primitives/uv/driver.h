@@ -16,6 +16,7 @@
  *     uv_run(&uv, UV_RUN_DEFAULT);
  *     uv_loop_close(&uv);
  *     bz_loop_destroy(loop);                               after the driver is gone
+ * <uv.h> needs POSIX: compile with -std=gnu11, or define _XOPEN_SOURCE as 600 under -std=c11.
  *
  * Clock: bz_loop_now_ns() is uv_hrtime() from the driver's start, read once for each turn. A timer
  * never fires early; libuv sleeps in milliseconds, so it fires up to 1 ms late, and later on a busy
