@@ -21,8 +21,8 @@ static void on_timer(uv_timer_t *timer) {
     bz_uv_wake(timer->data);
 }
 
-/* Has libuv sleep until the loop has something to do. Times on uv_now() are absolute: uv_now()
- * stands still during a turn, and a relative time would end too early by the turn's length. */
+/* Has libuv sleep until the loop has something to do. libuv would sleep too long by the length of
+ * the turn if its clock still showed the beginning of the turn. */
 static void sleep_until(struct bz_uv *driver, uint64_t deadline_ns) {
     uv_idle_stop(&driver->idle);
     if (deadline_ns == BZ_TIME_NEVER) {
@@ -31,6 +31,7 @@ static void sleep_until(struct bz_uv *driver, uint64_t deadline_ns) {
     }
     uint64_t when_ns = bz_time_after(driver->origin_ns, deadline_ns);
     uint64_t when_ms = when_ns / NS_PER_MS + (when_ns % NS_PER_MS != 0);
+    uv_update_time(driver->uv);
     if (uv_is_active((uv_handle_t *)&driver->timer) && driver->armed_ms == when_ms) {
         return;
     }
