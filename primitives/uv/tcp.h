@@ -14,8 +14,8 @@
  *     closed = bz_uv_tcp_close(&stream);
  *
  * Cancellation: a cancelled read or accept leaves the stream as it was. If the result had just
- * arrived, a cancelled read drops the data, and a cancelled accept closes the new stream. A write or
- * connect cannot be taken back: its cancel closes the connection, unless it had just succeeded;
+ * arrived, a cancelled read drops the data, and a cancelled accept closes the new stream. A write
+ * or connect cannot be taken back: its cancel closes the connection, unless it had just succeeded;
  * later calls then give BZ_FAILED with UV_ECANCELED. A timeout scope (runtime/timeout.h) cancels in
  * this way, too.
  *
