@@ -7,12 +7,14 @@
  */
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
-#include "primitives/runtime/group.h"
+#include "primitives/runtime/task.h"
 #include "primitives/runtime/timeout.h"
 #include "primitives/sync/semaphore.h"
 #include "primitives/uv/tcp.h"
@@ -162,6 +164,12 @@ static void on_late_close(uv_handle_t *handle) {
     bz_uv_wake(world->driver);
 }
 
+static enum bz_status stopper(void *arg) {
+    struct world *world = arg;
+    uv_stop(&world->uv);
+    return bz_sleep(world->loop, MS);
+}
+
 /* A deadlock ends the run; whoever calls uv_run() and wakes from callbacks is served. */
 static void check_end(void) {
     struct world world;
@@ -172,6 +180,9 @@ static void check_end(void) {
     EXPECT(bz_loop_live_tasks(world.loop) == 1);
     bz_task_cancel(task);
     EXPECT(bz_uv_run(world.driver) == BZ_OK);
+    spawn(&world, stopper);
+    EXPECT(bz_uv_run(world.driver) == BZ_INVALID_STATE);
+    EXPECT(bz_uv_run(world.driver) == BZ_OK); /* goes on */
 
     uv_timer_t timer;
     uv_timer_init(&world.uv, &timer);
@@ -578,6 +589,34 @@ static void check_outside(const struct bz_uv_config *record, const struct bz_uv_
     end(&world);
 }
 
+/* A recording that cannot be written, and a replay that is stopped. */
+static void check_cut(const struct bz_uv_config *record, const struct bz_uv_config *replay) {
+    struct world world;
+    struct rlimit before;
+    remove(recording_path);
+    EXPECT(getrlimit(RLIMIT_FSIZE, &before) == 0);
+    signal(SIGXFSZ, SIG_IGN);
+    const struct rlimit tiny = {.rlim_cur = 64, .rlim_max = before.rlim_max};
+    EXPECT(setrlimit(RLIMIT_FSIZE, &tiny) == 0);
+    begin_as(&world, record);
+    spawn(&world, second_run);
+    EXPECT(bz_uv_run(world.driver) == BZ_FAILED && bz_loop_live_tasks(world.loop) == 0);
+    EXPECT(strstr(bz_uv_error(world.driver), "cannot be written") != NULL);
+    end(&world);
+    EXPECT(setrlimit(RLIMIT_FSIZE, &before) == 0);
+
+    remove(recording_path);
+    begin_as(&world, record);
+    run(&world, second_run);
+    end(&world);
+    begin_as(&world, replay);
+    spawn(&world, second_run);
+    uv_stop(&world.uv);
+    EXPECT(bz_uv_run(world.driver) == BZ_FAILED);
+    EXPECT(strstr(bz_uv_error(world.driver), "stopped") != NULL);
+    end(&world);
+}
+
 /* Replays a text in place of a recording; what the error must say. */
 static void refused(const struct bz_uv_config *replay, const char *text, const char *words) {
     struct world world;
@@ -633,6 +672,7 @@ static void check_record(const char *folder) {
     refused(&replay, "buzzer-live 1\nturn 5 0\n", "diverged");
     refused(&replay, "buzzer-live 1\nend 0 0\n", "diverged");
     check_outside(&record, &replay);
+    check_cut(&record, &replay);
     remove(path);
 }
 
