@@ -186,10 +186,12 @@ static enum bz_status await(struct bz_uv_op *op, bool is_cleanup) {
         }
         bool is_first = result == BZ_OK;
         result = BZ_CANCELLED;
-        if (op->is_done || is_cleanup || !is_first || op->on_cancel == NULL) {
+        if (op->is_done || is_cleanup || !is_first) {
             continue;
         }
-        op->on_cancel(op);
+        if (op->on_cancel != NULL) {
+            op->on_cancel(op);
+        }
         if (op->withdraws) {
             if (bz_list_is_linked(&op->link)) {
                 bz_list_remove(&op->link); /* completed, and not yet delivered */

@@ -107,14 +107,14 @@ uint32_t bz_uv_open_ops(const struct bz_uv *driver);
  *     status = bz_uv_op_await(&nap.op);
  *
  * Cancellation: a cancelled task must not leave while libuv or a thread uses the operation on its
- * stack. So the await calls on_cancel once, and then goes on waiting for the completion, unless
- * `withdraws` says that on_cancel took the operation back. Without on_cancel it just waits.
- * Requests that arrive meanwhile are delivered by the same BZ_CANCELLED.
+ * stack. So the await calls on_cancel once, if there is one, and then goes on waiting for the
+ * completion, unless `withdraws` says that the operation can be taken back just so. Requests that
+ * arrive meanwhile are delivered by the same BZ_CANCELLED.
  */
 struct bz_uv_op {
     /* Set before the begin; zero where not needed. */
     void (*on_cancel)(struct bz_uv_op *op); /* in a step of the task; must not await */
-    bool withdraws;   /* on_cancel withdraws the operation: it will not be completed */
+    bool withdraws;   /* a cancel takes it back: after on_cancel nobody may complete it */
     void *data;       /* a buffer that the outside fills with `value` bytes, for a recording */
     size_t data_size; /* bytes there */
 

@@ -13,12 +13,14 @@ static void tcp_init(struct bz_uv_tcp *stream, struct bz_uv *driver) {
     stream->reading = NULL;
     stream->has_connection = false;
     stream->is_writing = false;
+    stream->is_polled = false;
     stream->is_closing = false;
     bz_list_init(&stream->accepting);
     if (is_live(stream)) {
         int error = uv_tcp_init(bz_uv_uv(driver), &stream->handle);
         BZ_CHECK(error == 0); /* it opens no socket yet */
         stream->handle.data = stream;
+        uv_unref((uv_handle_t *)&stream->handle); /* open operations keep uv_run() alive */
     }
 }
 
@@ -38,16 +40,21 @@ static void on_closed(uv_handle_t *handle) {
     bz_uv_op_complete(&stream->closing, 0);
 }
 
+/* The operation that data are for, or NULL. */
+static struct bz_uv_op *reader(const struct bz_uv_tcp *stream) {
+    struct bz_uv_op *op = stream->reading;
+    bool is_waiting = op != NULL && !op->is_done && !bz_list_is_linked(&op->link);
+    return is_waiting ? op : NULL;
+}
+
 /* libuv completes writes, but forgets a read. */
 static void begin_close(struct bz_uv_tcp *stream) {
     if (stream->is_closing) {
         return;
     }
     stream->is_closing = true;
-    struct bz_uv_op *reading = stream->reading;
-    if (is_live(stream) && reading != NULL && !reading->is_done &&
-        !bz_list_is_linked(&reading->link)) {
-        bz_uv_op_complete(reading, UV_ECANCELED);
+    if (is_live(stream) && reader(stream) != NULL) {
+        bz_uv_op_complete(stream->reading, UV_ECANCELED);
     }
     stream->closing = (struct bz_uv_op){0};
     bz_uv_op_begin(&stream->closing, stream->driver);
@@ -161,7 +168,6 @@ enum bz_status bz_uv_tcp_listen(struct bz_uv_tcp *listener, struct bz_uv *driver
         uv_stream_t *stream = (uv_stream_t *)&listener->handle;
         int error = uv_tcp_bind(&listener->handle, address, 0);
         error = error != 0 ? error : uv_listen(stream, backlog, on_connection);
-        uv_unref((uv_handle_t *)stream); /* those who accept keep uv_run() alive */
         bz_uv_op_complete(&op, error);
     }
     enum bz_status status = bz_uv_op_await(&op);
@@ -192,31 +198,36 @@ enum bz_status bz_uv_tcp_accept(struct bz_uv_tcp *listener, struct bz_uv_tcp *st
 
 /* --- reading and writing ---------------------------------------------------------------------- */
 
-struct reading {
-    struct bz_uv_op op;
-    struct bz_uv_tcp *stream;
-};
-
-static void reading_cancel(struct bz_uv_op *op) {
-    struct bz_uv_tcp *stream = bz_container_of(op, struct reading, op)->stream;
-    if (is_live(stream) && !stream->is_closing) {
-        uv_read_stop((uv_stream_t *)&stream->handle);
-    }
-}
-
+/* libuv goes on reading after a read is complete, because to stop and start costs two system calls.
+ * It stops when data arrive and nobody reads. */
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer) {
     (void)suggested;
-    const struct bz_uv_tcp *stream = handle->data;
-    *buffer = (uv_buf_t){.base = stream->reading->data, .len = stream->reading->data_size};
+    const struct bz_uv_op *op = reader(handle->data);
+    buffer->base = op == NULL ? NULL : op->data;
+    buffer->len = op == NULL ? 0 : op->data_size; /* 0: on_read() is called with UV_ENOBUFS */
 }
 
 static void on_read(uv_stream_t *handle, ssize_t count, const uv_buf_t *buffer) {
     (void)buffer;
     struct bz_uv_tcp *stream = handle->data;
-    if (count != 0) { /* 0: nothing yet */
+    struct bz_uv_op *op = reader(stream);
+    if (op == NULL || count < 0) {
+        stream->is_polled = false;
         uv_read_stop(handle);
-        bz_uv_op_complete(stream->reading, count);
     }
+    if (op != NULL && count != 0) { /* 0: nothing yet */
+        bz_uv_op_complete(op, count);
+    }
+}
+
+static int start_reading(struct bz_uv_tcp *stream) {
+    if (stream->is_closing) {
+        return UV_ECANCELED;
+    }
+    int error =
+        stream->is_polled ? 0 : uv_read_start((uv_stream_t *)&stream->handle, on_alloc, on_read);
+    stream->is_polled = error == 0;
+    return error;
 }
 
 enum bz_status bz_uv_tcp_read(struct bz_uv_tcp *stream, void *buffer, size_t size, size_t *count) {
@@ -227,23 +238,19 @@ enum bz_status bz_uv_tcp_read(struct bz_uv_tcp *stream, void *buffer, size_t siz
     if (size == 0) {
         return BZ_INVALID_ARGUMENT;
     }
-    struct reading reading = {
-        .op = {.on_cancel = reading_cancel, .withdraws = true, .data = buffer, .data_size = size},
-        .stream = stream};
-    bz_uv_op_begin(&reading.op, stream->driver);
-    stream->reading = &reading.op;
+    struct bz_uv_op op = {.withdraws = true, .data = buffer, .data_size = size};
+    bz_uv_op_begin(&op, stream->driver);
+    stream->reading = &op;
     if (is_live(stream)) {
-        int error = stream->is_closing
-                        ? UV_ECANCELED
-                        : uv_read_start((uv_stream_t *)&stream->handle, on_alloc, on_read);
+        int error = start_reading(stream);
         if (error != 0) {
-            bz_uv_op_complete(&reading.op, error);
+            bz_uv_op_complete(&op, error);
         }
     }
-    enum bz_status status = bz_uv_op_await(&reading.op);
+    enum bz_status status = bz_uv_op_await(&op);
     stream->reading = NULL;
-    status = outcome(stream, status, reading.op.value);
-    *count = status == BZ_OK ? (size_t)reading.op.value : 0;
+    status = outcome(stream, status, op.value);
+    *count = status == BZ_OK ? (size_t)op.value : 0;
     return status;
 }
 

@@ -40,6 +40,7 @@ struct bz_uv_tcp {
     struct bz_uv_op *reading; /* until the reader has resumed; or NULL */
     struct bz_list accepting; /* a listener: those who wait, oldest first */
     bool has_connection;      /* a listener: libuv holds one that nobody accepted */
+    bool is_polled;           /* libuv looks for data */
     bool is_writing;
     bool is_closing;
 };
