@@ -22,6 +22,8 @@ KNOWN = (
      r"a cancel was swallowed, the task ran to its end \(wait_for"),
     ("WF-SWALLOW", "asyncio", (3, 8), (3, 12), "assertion",
      r"a cancel was swallowed, the task ran to its end \(wait_for"),
+    ("WF-SWALLOW", "asyncio", (3, 8), (3, 12), "cancel-delivered",
+     r"asyncio's wait_for\(\) \(gh-"),
     ("WF-SECOND-CANCEL", "asyncio", (3, 9), (3, 12), "assertion",
      r"a release of '.*' was refused to a task that holds it \(wait_for"),
     ("WF-LOST-EXCEPTION", "asyncio", (3, 9), (3, 12), "assertion",
