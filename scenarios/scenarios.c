@@ -3,10 +3,23 @@
 #include <stddef.h>
 
 const struct bz_scenario *const bz_scenarios[] = {
-    &bz_scenario_bank,     &bz_scenario_barrier,   &bz_scenario_condition, &bz_scenario_contended,
-    &bz_scenario_deferred, &bz_scenario_event,     &bz_scenario_handoff,   &bz_scenario_intruder,
-    &bz_scenario_pool,     &bz_scenario_program,   &bz_scenario_queue,     &bz_scenario_restaurant,
-    &bz_scenario_scope,    &bz_scenario_taskgroup, &bz_scenario_timeout,   NULL,
+    &bz_scenario_bank,
+    &bz_scenario_barrier,
+    &bz_scenario_condition,
+    &bz_scenario_contended,
+    &bz_scenario_deferred,
+    &bz_scenario_event,
+    &bz_scenario_handoff,
+    &bz_scenario_intruder,
+    &bz_scenario_model,
+    &bz_scenario_pool,
+    &bz_scenario_program,
+    &bz_scenario_queue,
+    &bz_scenario_restaurant,
+    &bz_scenario_scope,
+    &bz_scenario_taskgroup,
+    &bz_scenario_timeout,
+    NULL,
 };
 
 const struct bz_variant *const bz_variants[] = {

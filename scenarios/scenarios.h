@@ -14,8 +14,9 @@
 
 extern const struct bz_scenario bz_scenario_bank, bz_scenario_barrier, bz_scenario_condition,
     bz_scenario_contended, bz_scenario_deferred, bz_scenario_event, bz_scenario_handoff,
-    bz_scenario_intruder, bz_scenario_pool, bz_scenario_program, bz_scenario_queue,
-    bz_scenario_restaurant, bz_scenario_scope, bz_scenario_taskgroup, bz_scenario_timeout;
+    bz_scenario_intruder, bz_scenario_model, bz_scenario_pool, bz_scenario_program,
+    bz_scenario_queue, bz_scenario_restaurant, bz_scenario_scope, bz_scenario_taskgroup,
+    bz_scenario_timeout;
 
 /* Both end with NULL and are sorted by name, `buzzer` first. */
 extern const struct bz_scenario *const bz_scenarios[];

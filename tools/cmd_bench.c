@@ -33,6 +33,7 @@ static const struct {
     {"handoff", "handoff", ""},
     {"taskgroup", "taskgroup", ""},
     {"timeout", "timeout", ""},
+    {"model", "model", ""}, /* 4 tasks x 3 operations, and the check of their history */
 };
 #define ENTRY_COUNT (sizeof entries / sizeof entries[0])
 

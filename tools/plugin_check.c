@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "sim/judge/judge.h"
+#include "sim/model/history.h"
 #include "sim/run/settings.h"
 #include "tools/cli.h"
 #include "tools/plugins.h"
@@ -30,6 +31,12 @@ static bool check_tables(const struct bz_variant *variant, char *error, size_t e
             return bz_fail(error, error_bytes,
                            "lacks a function that must be there, in its table of the %s",
                            bz_primitive_name(primitive));
+        }
+        if (primitive == BZ_PRIMITIVE_MODELLED) {
+            const char *fault = bz_model_fault(variant->modelled->model);
+            if (fault != NULL) {
+                return bz_fail(error, error_bytes, "has a model with a fault: %s", fault);
+            }
         }
         if (*(const size_t *)bz_variant_table(variant, primitive) == 0) {
             return bz_fail(error, error_bytes, "has instance_bytes 0 in its table of the %s",

@@ -133,6 +133,9 @@ struct bz_json *bz_run_report_json(const struct bz_run_report *report) {
         bz_json_add_hex(cut, "seed", report->cut->trace.seed);
         bz_json_add_string(cut, "token", report->cut->token);
     }
+    if (result->cut[0] != '\0') {
+        bz_json_add_string(root, "not_judged", result->cut);
+    }
     bz_json_add_number(root, "waited", result->waited);
     bz_json_add_windows(root, &result->stats);
     struct bz_json *missed = bz_json_add_array(root, "windows_missed");

@@ -82,6 +82,10 @@ void bz_run_report_print_windows(const struct bz_run_stats *stats) {
     }
 }
 
+static const char *the_limit(const struct bz_campaign_result *result) {
+    return result->cut[0] != '\0' ? "the step limit, or that of a check," : "the step limit";
+}
+
 static void print_tried(const struct bz_campaign_result *result) {
     const char *about = result->handoff_is_exact ? "" : "about ";
     struct bz_wrap wrap = {.out = stdout};
@@ -98,8 +102,11 @@ static void print_tried(const struct bz_campaign_result *result) {
                    result->handoff_new_ppm / 10000, result->handoff_new_ppm % 10000 / 10);
     printf("digest %016" PRIx64 "\n", result->digest);
     if (result->out_of_steps > 0) {
-        printf("%" PRIu64 " of the runs hit the step limit and were truncated (--max-steps)\n",
-               result->out_of_steps);
+        printf("%" PRIu64 " of the runs hit %s and were truncated (--max-steps)\n",
+               result->out_of_steps, the_limit(result));
+    }
+    if (result->cut[0] != '\0') {
+        bz_wrap_printf(&wrap, 2, BZ_COLOUR_NONE, "not judged to its end: %s", result->cut);
     }
     bz_run_report_print_windows(&result->stats);
 }
@@ -180,14 +187,15 @@ static void say_cut(const struct bz_run_report *report, FILE *out) {
     if (result->is_cut_off) {
         fprintf(out,
                 "nothing proved: none of the first %" PRIu64 " runs came to its end within %" PRIu32
-                " steps\n(--max-steps), so no more were made; --keep-going makes all\n",
-                result->runs, report->program->steps_max);
+                " steps\n(--max-steps)%s, so no more were made; --keep-going makes all\n",
+                result->runs, report->program->steps_max,
+                result->cut[0] == '\0' ? "" : " and the limit of a check");
     } else if (result->out_of_steps == result->runs) {
-        fprintf(out,
-                "nothing proved: no run came to its end within the step limit (--max-steps)\n");
+        fprintf(out, "nothing proved: no run came to its end within %s (--max-steps)\n",
+                the_limit(result));
     } else {
-        fprintf(out, "%" PRIu64 " of the runs hit the step limit (--max-steps)\n",
-                result->out_of_steps);
+        fprintf(out, "%" PRIu64 " of the runs hit %s (--max-steps)\n", result->out_of_steps,
+                the_limit(result));
     }
 }
 

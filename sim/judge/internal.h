@@ -83,6 +83,7 @@ struct bz_judge {
     /* The end. */
     bool is_stopped;
     bool is_ended; /* by bz_judge_end() */
+    bool is_cut;   /* by bz_judge_cut() */
     enum bz_run_end end;
     uint32_t pause_at; /* the last step before bz_judge_goes_on(); 0 when the run has stopped */
     const volatile sig_atomic_t *stop;

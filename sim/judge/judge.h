@@ -219,6 +219,13 @@ void bz_judge_end(struct bz_judge *judge);
 /* Stops the run after this step, without a verdict (BZ_RUN_GIVEN_UP). */
 void bz_judge_give_up(struct bz_judge *judge);
 
+/* Ends the run after this step as the step limit does (BZ_RUN_OUT_OF_STEPS), because a check cannot
+ * follow it any further: `why` is a sentence for people. Nothing of the rest is judged. */
+void bz_judge_cut(struct bz_judge *judge, const char *why);
+
+/* Why bz_judge_cut() ended the run; NULL: it did not. */
+const char *bz_judge_cut_reason(const struct bz_judge *judge);
+
 /* Ends the run, because `resource` ran out for `purpose` (BZ_RUN_NO_RESOURCE; see traces/lack.h for
  * both). It takes precedence over any other end, a violation included, and what the run has done
  * since is void. Between the first event of a run and the next run. */

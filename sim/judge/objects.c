@@ -111,6 +111,40 @@ void bz_judge_clears(struct bz_judge *judge, uint32_t number) {
     }
 }
 
+/* --- an object that a model judges ------------------------------------------------------------ */
+
+/* As an event that nobody sets: nothing is held, and nobody is passed over. */
+uint32_t bz_judge_add_opaque(struct bz_judge *judge, const char *name, enum bz_primitive primitive,
+                             uint32_t claims) {
+    return bz_judge_add_object(
+        judge,
+        (struct bz_shadow_object){.name = name,
+                                  .kind = BZ_OBJECT_EVENT,
+                                  .primitive = primitive,
+                                  .claims = claims & (BZ_CLAIM_MAY_FAIL | BZ_CLAIM_OWN_DEADLINES)});
+}
+
+static bool may_wait(enum bz_op op) {
+    return op == BZ_OP_ACQUIRE || op == BZ_OP_WAIT || op == BZ_OP_PUT || op == BZ_OP_GET;
+}
+
+void bz_judge_opaque_calls(struct bz_judge *judge, uint32_t object, enum bz_op op, uint32_t arg) {
+    if (may_wait(op)) {
+        bz_judge_calls(judge, object, op);
+    } else {
+        bz_judge_does(judge, object, op, arg);
+    }
+}
+
+void bz_judge_opaque_returned(struct bz_judge *judge, uint32_t object, enum bz_op op,
+                              enum bz_status status) {
+    if (may_wait(op)) {
+        bz_judge_returns(judge, object, op, status);
+    } else if (status != BZ_OK) {
+        bz_judge_answers(judge, object, op, status, 1u << BZ_OK);
+    }
+}
+
 /* --- condition -------------------------------------------------------------------------------- */
 
 /* Tasks that return from a wait take the lock without joining its line. */

@@ -191,6 +191,18 @@ void bz_judge_joined(struct bz_judged_queue *queue, struct bz_judged_join join,
 /* At the end, when the rest was taken out: every item that was put must have been got. */
 void bz_judge_queue_ends(struct bz_judged_queue *queue);
 
+/* --- an object that a model judges ------------------------------------------------------------ */
+
+/* No oracle looks into it: who keeps its history (sim/model/history.h) calls bz_judge_object(). */
+uint32_t bz_judge_add_opaque(struct bz_judge *judge, const char *name, enum bz_primitive primitive,
+                             uint32_t claims);
+
+/* Before and after an operation: BZ_OP_ACQUIRE, _WAIT, _PUT or _GET for one that may wait. Others
+ * report no return. `arg` is for the trace. */
+void bz_judge_opaque_calls(struct bz_judge *judge, uint32_t object, enum bz_op op, uint32_t arg);
+void bz_judge_opaque_returned(struct bz_judge *judge, uint32_t object, enum bz_op op,
+                              enum bz_status status);
+
 /* --- timeout scope ---------------------------------------------------------------------------- */
 
 /* One use of a scope by the running task, from enter to exit. */

@@ -125,6 +125,7 @@ void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *s
     judge->end = BZ_RUN_PASSED;
     judge->is_stopped = false;
     judge->is_ended = false;
+    judge->is_cut = false;
     judge->violation.oracle = NULL;
     judge->sink = start->sink;
     judge->where = NULL;
@@ -186,6 +187,20 @@ void bz_judge_give_up(struct bz_judge *judge) {
         judge->pause_at = 0;
         judge->end = BZ_RUN_GIVEN_UP;
     }
+}
+
+void bz_judge_cut(struct bz_judge *judge, const char *why) {
+    if (!judge->is_stopped) {
+        judge->is_stopped = true;
+        judge->is_cut = true;
+        judge->pause_at = 0;
+        judge->end = BZ_RUN_OUT_OF_STEPS;
+        snprintf(judge->violation.message, sizeof judge->violation.message, "%s", why);
+    }
+}
+
+const char *bz_judge_cut_reason(const struct bz_judge *judge) {
+    return judge->is_cut ? judge->violation.message : NULL;
 }
 
 void bz_judge_watch_stop(struct bz_judge *judge, const volatile sig_atomic_t *stop) {

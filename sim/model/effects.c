@@ -109,10 +109,11 @@ static void add_next(struct bz_history *history, uint32_t client) {
     add(history, &history->next, history->row);
 }
 
-/* What other clients may do in this configuration. */
-static void reach_further(struct bz_history *history, const uint64_t *from, uint64_t others) {
+/* What other clients may do in that configuration of `reached`. */
+static void reach_further(struct bz_history *history, uint32_t index, uint64_t others) {
     for (; others != 0; others &= others - 1) {
         uint32_t other = (uint32_t)__builtin_ctzll(others);
+        const uint64_t *from = bz_configurations_row(&history->reached, index); /* rows move */
         if (bz_effect_take(history, from, other) || bz_effect_undo(history, from, other)) {
             add(history, &history->reached, history->row);
         }
@@ -138,7 +139,7 @@ void bz_effects_of_return(struct bz_history *history, uint32_t client, int64_t a
             (int64_t)history->row[BZ_WORD_ANSWERS + client] == answer) {
             add_next(history, client);
         }
-        reach_further(history, from, history->pending & ~bit_of(client));
+        reach_further(history, index, history->pending & ~bit_of(client));
     }
 }
 
@@ -180,7 +181,7 @@ void bz_effects_of_end(struct bz_history *history, uint32_t client) {
                 add(history, &history->reached, history->row);
             }
         }
-        reach_further(history, from, history->pending & ~bit_of(client));
+        reach_further(history, index, history->pending & ~bit_of(client));
     }
 }
 
@@ -190,6 +191,6 @@ void bz_effects_of_requested(struct bz_history *history) {
         add(history, &history->reached, bz_configurations_row(&history->now, index));
     }
     for (uint32_t index = 0; index < history->reached.count && !history->is_full; index++) {
-        reach_further(history, bz_configurations_row(&history->reached, index), history->requested);
+        reach_further(history, index, history->requested);
     }
 }

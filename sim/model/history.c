@@ -30,6 +30,11 @@ static const char *op_fault(const struct bz_model *model, const struct bz_model_
     if (op->cancel == BZ_MODEL_CANCEL_UNDOES && op->undo >= model->op_count) {
         return "an operation is undone by one that does not exist";
     }
+    if (op->gives_back > model->op_count ||
+        (op->gives_back != 0 &&
+         model->ops[op->gives_back - 1].argument_count < op->argument_count)) {
+        return "an operation gives back one that does not exist, or has more arguments than that";
+    }
     return NULL;
 }
 
@@ -78,8 +83,10 @@ static void *carve(struct carver *carver, size_t count, size_t size_bytes) {
 }
 
 static void carve_set(struct carver *carver, struct bz_configurations *set, uint32_t capacity,
-                      uint32_t row_words) {
+                      uint32_t row_words, const struct bz_history *sizes) {
     *set = (struct bz_configurations){.row_words = row_words,
+                                      .mem = sizes->mem,
+                                      .limit = sizes->configurations_max,
                                       .capacity = capacity,
                                       .place_count = power_of_two_from(2 * capacity),
                                       .generation = 1};
@@ -88,7 +95,7 @@ static void carve_set(struct carver *carver, struct bz_configurations *set, uint
 }
 
 static struct bz_history *carve_history(struct carver *carver, const struct bz_history *sizes,
-                                        uint32_t configurations_max) {
+                                        uint32_t configurations) {
     struct bz_history scratch;
     struct bz_history *block = carve(carver, 1, sizeof *block);
     struct bz_history *history = block == NULL ? &scratch : block;
@@ -99,9 +106,9 @@ static struct bz_history *carve_history(struct carver *carver, const struct bz_h
     history->events = carve(carver, sizes->events_max, sizeof *history->events);
     history->row = carve(carver, row_words, sizeof *history->row);
     history->trial = carve(carver, row_words, sizeof *history->trial);
-    carve_set(carver, &history->now, configurations_max, row_words);
-    carve_set(carver, &history->next, configurations_max, row_words);
-    carve_set(carver, &history->reached, configurations_max, row_words);
+    carve_set(carver, &history->now, configurations, row_words, sizes);
+    carve_set(carver, &history->next, configurations, row_words, sizes);
+    carve_set(carver, &history->reached, configurations, row_words, sizes);
     return block;
 }
 
@@ -114,12 +121,15 @@ struct bz_history *bz_history_new(struct bz_mem *mem, const struct bz_history_co
     struct bz_history sizes = {.mem = mem,
                                .model = model,
                                .clients_max = or_default(config->clients_max, CLIENTS_DEFAULT),
-                               .events_max = or_default(config->events_max, EVENTS_DEFAULT)};
-    uint32_t configurations = or_default(config->configurations_max, CONFIGURATIONS_DEFAULT);
+                               .events_max = or_default(config->events_max, EVENTS_DEFAULT),
+                               .first_number = config->first_number};
+    sizes.configurations_max = or_default(config->configurations_max, CONFIGURATIONS_DEFAULT);
+    uint32_t configurations = or_default(config->configurations_first, sizes.configurations_max);
     struct carver carver = {.block = NULL};
     if (bz_model_fault(model) != NULL || sizes.clients_max > BZ_HISTORY_CLIENTS_MAX ||
         sizes.events_max > BZ_HISTORY_EVENTS_MAX ||
-        configurations > BZ_HISTORY_CONFIGURATIONS_MAX ||
+        sizes.configurations_max > BZ_HISTORY_CONFIGURATIONS_MAX ||
+        configurations > sizes.configurations_max ||
         (model->parameter_count > 0 && config->parameters == NULL)) {
         return NULL;
     }
@@ -139,6 +149,9 @@ struct bz_history *bz_history_new(struct bz_mem *mem, const struct bz_history_co
 
 void bz_history_destroy(struct bz_history *history) {
     if (history != NULL) {
+        bz_configurations_free(&history->now);
+        bz_configurations_free(&history->next);
+        bz_configurations_free(&history->reached);
         bz_mem_free(history->mem, history, history->bytes);
     }
 }
@@ -228,7 +241,7 @@ static void say_unable(struct bz_history *history, uint32_t client) {
         bz_history_object(history, BZ_HISTORY_LIMIT, client,
                           "%s: more than %" PRIu32 " configurations explain the history "
                           "(configurations_max)",
-                          model->name, history->now.capacity);
+                          model->name, history->configurations_max);
     } else {
         bz_history_object(history, BZ_HISTORY_MISUSE, client,
                           "the model '%s' refuses to undo %s by %s", model->name,

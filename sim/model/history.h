@@ -29,7 +29,8 @@
  * left to other oracles. What the model would have let complete at some earlier moment is not
  * judged: an event that was set and cleared again may have left its waiters behind.
  *
- * Memory comes from `mem` when the history is created; no other call allocates. Time: a call or the
+ * Memory comes from `mem` when the history is created; no other call allocates, unless the
+ * configurations exceed configurations_first, which doubles then. Time: a call or the
  * request of a cancel is O(1). A return is O(c * u) steps of the model, where u operations are
  * unfinished and c configurations are reached; c is 1 while nobody waits, and at most
  * 2^u * states.
@@ -59,7 +60,11 @@ struct bz_history_config {
     const int64_t *parameters;   /* copied: as many as the model has */
     uint32_t clients_max;        /* clients are 0 to this number - 1 [16] */
     uint32_t configurations_max; /* at one time [1024] */
-    uint32_t events_max;         /* of one run [1024] */
+    /* There is memory for so many from the beginning [all of them]. Where more are reached, there
+     * is more, up to the maximum. */
+    uint32_t configurations_first;
+    uint32_t events_max;   /* of one run [1024] */
+    uint32_t first_number; /* of client 0 in messages [0] */
 };
 
 enum bz_history_result {

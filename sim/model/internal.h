@@ -22,12 +22,18 @@ struct bz_configurations {
     uint32_t capacity;
     uint32_t place_count;
     uint32_t generation; /* from 1 */
+    uint32_t limit;      /* of the capacity */
+    bool is_grown;       /* words and places are of its own, no longer in the history's block */
+    struct bz_mem *mem;
 };
 
 void bz_configurations_clear(struct bz_configurations *set);
 
-/* False: the set is full. */
+/* False: the set is full, or there is no memory for a larger one. Rows may move. */
 bool bz_configurations_add(struct bz_configurations *set, const uint64_t *row);
+
+/* Gives back what it has grown by. */
+void bz_configurations_free(struct bz_configurations *set);
 
 static inline uint64_t *bz_configurations_row(const struct bz_configurations *set, uint32_t index) {
     return set->words + (size_t)index * set->row_words;
@@ -64,6 +70,8 @@ struct bz_history {
     int64_t parameters[BZ_MODEL_PARAMETERS_MAX];
     uint32_t clients_max;
     uint32_t events_max;
+    uint32_t configurations_max;
+    uint32_t first_number;
     uint32_t event_count;
     bool ignores_lines;
     bool is_full;                  /* a set of configurations was, in this event */

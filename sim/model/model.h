@@ -55,6 +55,9 @@ enum bz_model_cancel {
 struct bz_model_argument {
     const char *name;
     int64_t least, most;
+    /* What a program passes: drawn from that range, or each number of it once, from the least on.
+     */
+    bool is_fresh;
 };
 
 struct bz_model_op {
@@ -69,6 +72,11 @@ struct bz_model_op {
      * state after it. It may be one that no program calls. Its step gets the same arguments, and in
      * *answer the answer that it takes back. */
     uint32_t undo;
+    /* 1 + the index of the operation that this one gives back, as a release does with an acquire:
+     * a program calls this one once for each completed call of that one, with its arguments, in the
+     * same task, and not that one again in between. 0: programs call it at any time. */
+    uint32_t gives_back;
+    bool is_hidden; /* no program calls it: it only undoes */
     uint32_t argument_count;
     struct bz_model_argument arguments[BZ_MODEL_ARGUMENTS_MAX];
 };

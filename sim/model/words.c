@@ -48,7 +48,7 @@ const char *bz_history_event_text(const struct bz_history *history, uint32_t num
         return text;
     }
     const struct bz_history_event *event = &history->events[number - 1];
-    append(&line, "%" PRIu32 " ", event->client);
+    append(&line, "%" PRIu32 " ", event->client + history->first_number);
     switch (event->kind) {
     case BZ_HISTORY_CALL:
         append(&line, "calls ");
@@ -146,7 +146,7 @@ void bz_history_say_unexplained(struct bz_history *history, const struct bz_hist
     append_allowed(&text, &answers);
     bz_history_object(history, BZ_HISTORY_UNEXPLAINED, event->client,
                       "%s: client %" PRIu32 ", event %" PRIu32 ": %s", history->model->name,
-                      event->client, history->event_count, what);
+                      event->client + history->first_number, history->event_count, what);
 }
 
 void bz_history_say_waits(struct bz_history *history, uint32_t client, bool is_in_all) {
@@ -157,7 +157,7 @@ void bz_history_say_waits(struct bz_history *history, uint32_t client, bool is_i
     bz_history_object(history, BZ_HISTORY_LOST_WAKEUP, client,
                       "%s: client %" PRIu32 " waits in %s, called at event %" PRIu32
                       ", and nothing can run; the model would let it complete%s",
-                      history->model->name, client, what, operation->number,
+                      history->model->name, client + history->first_number, what, operation->number,
                       is_in_all ? ""
                                 : " in one order that explains the events, and another waiting "
                                   "operation in each other order");

@@ -49,6 +49,7 @@ void bz_world_keep_setup(struct bz_world *world, const void *program, size_t pro
     setup->loop = *world->loop;
     setup->shadow = judge->shadow;
     setup->digest = judge->digest;
+    setup->rest_timer = native->rest_timer;
     setup->stacks = world->loop->stacks->fresh_taken;
     setup->state = state;
     setup->program_bytes = program_bytes;
@@ -73,6 +74,7 @@ bool bz_world_begin_again(struct bz_world *world, const void *program,
     judge->shadow = setup->shadow;
     bz_judge_begin_choices(judge, start);
     judge->digest = setup->digest;
+    native->rest_timer = setup->rest_timer;
     native->outside_is_past = true;
     *state = setup->state;
     return true;

@@ -296,6 +296,23 @@ void bz_sut_queue_finish(struct bz_sut_queue *sut) {
     bz_judge_queue_ends(&sut->judged);
 }
 
+/* --- an object that a model judges ------------------------------------------------------------ */
+
+enum bz_status bz_sut_opaque_init(struct bz_sut_opaque *sut, struct bz_world *world,
+                                  enum bz_primitive primitive, const char *name,
+                                  enum bz_status (*init)(const struct bz_sut_opaque *sut,
+                                                         const int64_t *parameters),
+                                  const int64_t *parameters) {
+    *sut = (struct bz_sut_opaque){.world = world,
+                                  .ops = bz_variant_table(world->variant, primitive),
+                                  .instance = new_instance(world, primitive)};
+    enum bz_status status = INIT(world, sut->instance, init(sut, parameters));
+    if (status == BZ_OK) {
+        sut->object = bz_judge_add_opaque(world->judge, name, primitive, claims(world, primitive));
+    }
+    return status;
+}
+
 /* --- pool ------------------------------------------------------------------------------------- */
 
 enum bz_status bz_sut_pool_init(struct bz_sut_pool *sut, struct bz_world *world, const char *name,

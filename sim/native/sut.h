@@ -152,6 +152,22 @@ enum bz_status bz_sut_queue_join(struct bz_sut_queue *sut) BZ_MUST_USE;
 /* At the end of a run: gets what is left. Then every item that was put must have been got. */
 void bz_sut_queue_finish(struct bz_sut_queue *sut);
 
+/* --- an object that a model judges ------------------------------------------------------------ */
+
+struct bz_sut_opaque {
+    struct bz_world *world;
+    const void *ops; /* the variant's table */
+    void *instance;
+    uint32_t object;
+};
+
+/* `init` calls the init of the variant, whose table is sut->ops. */
+enum bz_status bz_sut_opaque_init(struct bz_sut_opaque *sut, struct bz_world *world,
+                                  enum bz_primitive primitive, const char *name,
+                                  enum bz_status (*init)(const struct bz_sut_opaque *sut,
+                                                         const int64_t *parameters),
+                                  const int64_t *parameters) BZ_MUST_USE;
+
 /* --- pool of locks by key --------------------------------------------------------------------- */
 
 /* Each key, 0 to keys - 1, is an object of its own, and judged like a lock. */

@@ -146,6 +146,7 @@ void bz_world_begin(struct bz_world *world) {
     bz_driver_observe(world->loop, &native->observer);
     bz_loop_set_rules(world->loop, world->variant->rules);
     native->outside_is_past = true;
+    native->rest_timer = NULL;
     if (native->watch != NULL && native->watch->begin != NULL) {
         native->watch->begin(native->watch->context, world);
     }
@@ -239,6 +240,12 @@ static inline __attribute__((always_inline)) struct bz_handle *take(struct bz_na
     return handle;
 }
 
+/* Nothing can run. False: that is the end. */
+static __attribute__((noinline)) bool goes_on_at_rest(struct bz_native *native) {
+    return native->rest_timer != NULL && native->world.judge->shadow.unfinished > 0 &&
+           bz_timer_arm_now(native->rest_timer);
+}
+
 /* The events that may come before a ready handle: a cancel from outside, a timer, the end. False:
  * the end, or a cancel that was a step of its own. */
 static inline __attribute__((always_inline)) bool prepare_any(struct bz_native *native) {
@@ -254,7 +261,7 @@ static inline __attribute__((always_inline)) bool prepare_any(struct bz_native *
         }
         (void)bz_driver_queue_due_timers(loop);
     }
-    native->is_over = loop->ready_count == 0;
+    native->is_over = loop->ready_count == 0 && !goes_on_at_rest(native);
     return loop->ready_count > 0;
 }
 
@@ -279,7 +286,7 @@ static bool begin_turn(struct bz_native *native) {
         jump_clock(native);
     } else if (loop->heap_count > loop->heap_disarmed && outside_strikes(native)) {
         return false;
-    } else if (!advance_clock(native)) {
+    } else if (!advance_clock(native) && !goes_on_at_rest(native)) {
         native->is_over = true;
         return false;
     }
@@ -471,6 +478,11 @@ bool bz_world_waits_in(struct bz_world *world, const struct bz_task *task, enum 
 
 void bz_world_adopt(struct bz_world *world, const struct bz_task *task) {
     bz_judge_set_helper(world->judge, task->actor.id, false);
+}
+
+void bz_world_fire_at_rest(struct bz_world *world, struct bz_timer *timer) {
+    bz_native_of(world)->rest_timer = timer;
+    bz_world_own_timer(world, timer->fire);
 }
 
 void bz_world_own_timer(struct bz_world *world, void (*fire)(struct bz_timer *timer)) {

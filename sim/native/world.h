@@ -124,6 +124,10 @@ bool bz_world_is_marked_step(const struct bz_world *world);
  * mark was set: it was suspended on a future, and not only in a yield or a sleep. */
 bool bz_world_has_waited(const struct bz_world *world);
 
+/* A timer of the program's own that fires whenever nothing else can run, now or later, and tasks of
+ * the program have not ended. It may cancel one that waits rightly for ever. Said in the set-up. */
+void bz_world_fire_at_rest(struct bz_world *world, struct bz_timer *timer);
+
 /* A task that is created during the run, by whomever, is taken for a helper of the variant
  * (bz_judge_set_helper()), unless the program adopts it right away. Likewise a callback, or a timer
  * that is not of bz_sleep() or bz_timeout_enter(), is the variant's unless it calls the function

@@ -155,6 +155,12 @@ static void keep_finding(struct campaign *campaign, const struct bz_finding *fin
     }
 }
 
+static void note_cut(struct bz_campaign_result *result, const char *reason) {
+    if (reason != NULL && reason[0] != '\0' && result->cut[0] == '\0') {
+        snprintf(result->cut, sizeof result->cut, "%s", reason);
+    }
+}
+
 static void add_run(struct slot *slot, const struct bz_judge *judge, uint64_t index) {
     struct bz_campaign_result *part = &slot->part;
     uint64_t hash = bz_seed_mix(bz_judge_digest(judge));
@@ -165,6 +171,7 @@ static void add_run(struct slot *slot, const struct bz_judge *judge, uint64_t in
     if (bz_judge_verdict(judge) == BZ_RUN_OUT_OF_STEPS) {
         part->seed_cut = part->out_of_steps++ == 0 ? bz_judge_seed(judge) : part->seed_cut;
     }
+    note_cut(part, bz_judge_cut_reason(judge));
     part->waited += bz_judge_has_waited(judge);
     if (bz_judge_verdict(judge) == BZ_RUN_VIOLATED) {
         struct bz_finding finding = {.seed = bz_judge_seed(judge),
@@ -299,6 +306,7 @@ static bool merge(struct campaign *campaign, const struct slot *slot) {
     result->violations += part->violations;
     result->seed_cut = result->out_of_steps == 0 ? part->seed_cut : result->seed_cut;
     result->out_of_steps += part->out_of_steps;
+    note_cut(result, part->cut);
     result->waited += part->waited;
     result->digest += part->digest;
     result->digest_first += part->digest_first;

@@ -37,7 +37,7 @@ struct bz_finding {
 struct bz_campaign_result {
     uint64_t runs;          /* completed, in order from the first seed */
     uint64_t violations;    /* runs that failed */
-    uint64_t out_of_steps;  /* runs that hit the step limit */
+    uint64_t out_of_steps;  /* runs that hit the step limit, or that of a check */
     uint64_t seed_cut;      /* of the first of them, if there is one */
     uint64_t waited;        /* runs in which an operation waited, see bz_judge_has_waited() */
     uint64_t digest;        /* over all runs, in order */
@@ -49,10 +49,11 @@ struct bz_campaign_result {
     uint64_t handoff_orders;
     uint64_t handoff_orders_once;
     uint32_t handoff_new_ppm;
-    bool handoff_is_exact;    /* else all three are estimates */
-    bool is_interrupted;      /* stopped before all runs were done */
-    bool is_cut_off;          /* ended, because its first runs all hit the step limit */
-    char lack[BZ_LACK_BYTES]; /* not empty: this ran out, and stopped it */
+    bool handoff_is_exact;      /* else all three are estimates */
+    bool is_interrupted;        /* stopped before all runs were done */
+    bool is_cut_off;            /* ended, because its first runs were all cut */
+    char lack[BZ_LACK_BYTES];   /* not empty: this ran out, and stopped it */
+    char cut[BZ_MESSAGE_BYTES]; /* not empty: why bz_judge_cut() ended a run, the first one known */
     struct bz_run_stats stats;
     uint64_t by_oracle[BZ_ORACLES_MAX]; /* failed runs, by index in bz_oracles */
     uint32_t finding_count;

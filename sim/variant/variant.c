@@ -35,6 +35,7 @@ static const struct descriptor descriptors[BZ_PRIMITIVE_COUNT] = {
     [BZ_PRIMITIVE_DEFERRED] = {"deferred", TABLE(deferred, deferred, AT(deferred, waiter_bytes),
                                                  AT(deferred, queued))},
     [BZ_PRIMITIVE_SCOPE] = {"scope", TABLE(scope, scope, 0)},
+    [BZ_PRIMITIVE_MODELLED] = {"modelled", TABLE(modelled, modelled, 0)},
 };
 
 const char *bz_primitive_name(enum bz_primitive primitive) {

@@ -25,7 +25,7 @@
 BZ_BEGIN_DECLS
 
 /* Changes when a table below changes. A plug-in built for another number is refused. */
-#define BZ_VARIANT_VERSION 5u
+#define BZ_VARIANT_VERSION 6u
 
 /* Lock, semaphore, bounded semaphore. */
 struct bz_permit_ops {
@@ -126,6 +126,19 @@ struct bz_scope_ops {
     enum bz_status (*exit)(void *scope, enum bz_status status);
 };
 
+/* A primitive of its author's own, with the model that judges it in the scenario `model`
+ * (sim/model/model.h). */
+struct bz_model;
+struct bz_modelled_ops {
+    size_t instance_bytes;
+    const struct bz_model *model;
+    enum bz_status (*init)(void *instance, struct bz_loop *loop, const int64_t *parameters);
+    /* The operation of that index in the model. BZ_OK: it is completed, and `answer` is set if it
+     * is not 0. Any other status: it has had no effect, or what the model says of a cancelled one.
+     */
+    enum bz_status (*call)(void *instance, uint32_t op, const int64_t *arguments, int64_t *answer);
+};
+
 /* A fault that was shipped once, or that of a toy. Every string is plain text. */
 struct bz_fault {
     const char *family;   /* which kind of fault, see scenarios/zoo/README.md */
@@ -154,6 +167,7 @@ struct bz_variant {
     const struct bz_pool_ops *pool;
     const struct bz_deferred_ops *deferred;
     const struct bz_scope_ops *scope;
+    const struct bz_modelled_ops *modelled;
     const struct bz_fault *fault;        /* what a faulty variant is for; NULL: it is none */
     uint32_t waives[BZ_PRIMITIVE_COUNT]; /* claims that it does not make for this primitive */
     /* Known faults of a reference, which is otherwise meant to be right. A run that finds one says

@@ -84,6 +84,7 @@ function(buzzer_install_headers)
     install(FILES "${PROJECT_SOURCE_DIR}/sim/variant/README.md"
             DESTINATION "${CMAKE_INSTALL_DOCDIR}" RENAME bring-your-own-loop.md)
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/callback"
+                      "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/weighted"
             DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 endfunction()
 

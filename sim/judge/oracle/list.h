@@ -29,6 +29,7 @@
 #include "sim/judge/oracle/pool_entry.h"
 #include "sim/judge/oracle/spec.h"
 #include "sim/judge/oracle/assertion.h"
+#include "sim/judge/oracle/linearizability.h"
 #include "sim/judge/oracle/nondeterminism.h"
 #include "sim/judge/oracle/died.h"
 /* clang-format on */

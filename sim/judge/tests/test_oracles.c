@@ -33,6 +33,7 @@ Test(oracles, have_stable_names_and_are_found_by_them) {
                                         "pool-entry",
                                         "spec",
                                         "assertion",
+                                        "linearizability",
                                         "nondeterminism",
                                         "crash",
                                         "stack-overflow",

@@ -273,9 +273,11 @@ static void compare_many(const struct bz_model *model, uint32_t count) {
     bz_pcg32_seed(&pcg, 14, 2);
     memset(tally, 0, sizeof tally);
     for (int64_t parameter = 1; parameter <= 2; parameter++) {
-        struct bz_history *checked = bz_history_new(
-            mem, &(struct bz_history_config){
-                     .model = model, .parameters = &parameter, .clients_max = CLIENTS});
+        struct bz_history *checked =
+            bz_history_new(mem, &(struct bz_history_config){.configurations_first = 1,
+                                                            .model = model,
+                                                            .parameters = &parameter,
+                                                            .clients_max = CLIENTS});
         history.parameter = parameter;
         for (uint32_t number = 0; number < count; number++) {
             fill(&pcg, &history);
@@ -358,7 +360,8 @@ Test(model_brute, drawn_models) {
         history.parameter =
             (int64_t)((uint64_t)bz_pcg32_next(&pcg) << 31 | bz_pcg32_next(&pcg) >> 1);
         struct bz_history *checked =
-            bz_history_new(mem, &(struct bz_history_config){.model = &table_model,
+            bz_history_new(mem, &(struct bz_history_config){.configurations_first = 1,
+                                                            .model = &table_model,
                                                             .parameters = &history.parameter,
                                                             .clients_max = CLIENTS});
         fill(&pcg, &history);

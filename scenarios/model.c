@@ -1,0 +1,333 @@
+/* model: tasks that call the operations of one primitive, drawn from the model that judges it.
+ *
+ * Each task makes `operations` calls, with up to `pause` yields before each. Which operation it
+ * calls, and with which arguments, is drawn from the model's description. At its end, a task gives
+ * back what it holds, some only when nothing else can run: then who waits is seen to. A canceller
+ * strikes tasks inside of an operation. No oracle looks into the primitive: the history of the
+ * calls is checked against the model alone (sim/model/history.h).
+ *
+ * A task may wait rightly for ever, as in a wait for an event that nobody sets. So a timer fires
+ * when nothing can run. If the model agrees that all who wait must wait, one task that holds
+ * something gives it back, or one that waits is cancelled, and so on until all have ended.
+ *
+ * A check that hits its limit judges nothing of the rest of its run (bz_judge_cut()). */
+#include <string.h>
+
+#include "primitives/runtime/timer.h"
+#include "scenarios/models/models.h"
+#include "scenarios/scenarios.h"
+#include "scenarios/scene.h"
+#include "sim/model/history.h"
+
+enum { TASKS, OPERATIONS, CAPACITY, PAUSE, PATIENCE, CANCELS, CONFIGURATIONS };
+
+static const struct bz_param params[] = {
+    {"tasks", "tasks that call operations", 4, 1, 16},
+    {"operations", "calls of each task, besides those that give back", 3, 1, 1000},
+    {"capacity", "permits of a semaphore, items of a queue; a lock has one permit", 1, 1, 8},
+    {"pause", "0..pause yields before each call, and one more by who holds something", 1, 0, 1000},
+    {"patience", "the canceller yields 0..patience-1 times", 8, 1, 1000},
+    {"cancels", "how often the canceller strikes", 1, 0, 1000},
+    {"configurations", "that the check follows at one time", 4096, 1, 100000},
+    {NULL, NULL, 0, 0, 0},
+};
+
+#define FIRST 8u           /* configurations that there is memory for */
+#define EVENTS_OF_A_CALL 3 /* call, request of its cancel, end */
+
+struct client {
+    struct scene *scene;
+    struct bz_task *task;
+    uint32_t number; /* from 0 */
+    uint32_t op;     /* that it is in */
+    bool is_inside;
+    bool is_requested; /* the history knows that its cancel was requested */
+    bool keeps;        /* what it holds, until nothing can run */
+    struct bz_future leave;
+    uint64_t owed; /* operations that it must give back, as bits */
+    int64_t (*owed_arguments)[BZ_MODEL_ARGUMENTS_MAX]; /* by operation */
+};
+
+struct scene {
+    struct bz_scene base;
+    struct bz_sut_opaque sut;
+    struct bz_modelled modelled;
+    struct bz_history *history;
+    struct bz_timer closer;
+    uint32_t client_count;
+    int64_t fresh;                   /* arguments given out so far */
+    uint8_t words[BZ_MODEL_OPS_MAX]; /* enum bz_op, by operation */
+    struct bz_task **tasks;
+    struct client clients[];
+};
+
+static int64_t value_of(const struct scene *scene, int param) {
+    return scene->base.values[param];
+}
+
+/* --- the history ------------------------------------------------------------------------------ */
+
+static void report(struct scene *scene, enum bz_history_result result) {
+    static const char *const oracles[] = {[BZ_HISTORY_UNEXPLAINED] = "linearizability",
+                                          [BZ_HISTORY_OUT_OF_LINE] = "fifo",
+                                          [BZ_HISTORY_LOST_WAKEUP] = "lost-wakeup"};
+    if (__builtin_expect(result == BZ_HISTORY_EXPLAINED, 1)) {
+        return;
+    }
+    const struct bz_history_finding *finding = bz_history_finding(scene->history);
+    struct bz_judge *judge = scene->base.world->judge;
+    if (result == BZ_HISTORY_LIMIT || result == BZ_HISTORY_MISUSE) {
+        bz_judge_cut(judge, finding->message);
+    } else {
+        uint32_t task = bz_task_id(scene->clients[finding->client].task);
+        bz_judge_object(judge, oracles[result], task, scene->sut.object, "%s", finding->message);
+    }
+}
+
+/* A cancel that strikes a task inside an operation is noted at the next return: what an operation
+ * may do because of it shows there first. */
+static void note_requests(struct scene *scene) {
+    for (uint32_t number = 0; number < scene->client_count; number++) {
+        struct client *client = &scene->clients[number];
+        if (client->is_inside && !client->is_requested && bz_task_cancelling(client->task) > 0) {
+            client->is_requested = true;
+            report(scene, bz_history_cancel(scene->history, number));
+        }
+    }
+}
+
+static void note_end(struct client *client, enum bz_status status, int64_t answer) {
+    struct scene *scene = client->scene;
+    note_requests(scene);
+    client->is_inside = false;
+    report(scene, status == BZ_OK ? bz_history_return(scene->history, client->number, answer)
+                                  : bz_history_cancelled(scene->history, client->number));
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+static enum bz_status call(struct client *client, uint32_t op, const int64_t *arguments) {
+    struct scene *scene = client->scene;
+    struct bz_judge *judge = scene->base.world->judge;
+    const struct bz_model_op *description = &scene->modelled.model->ops[op];
+    enum bz_op word = (enum bz_op)scene->words[op];
+    int64_t answer = 0;
+    client->op = op;
+    client->is_inside = true;
+    client->is_requested = false;
+    report(scene, bz_history_call(scene->history, client->number, op, arguments));
+    bz_judge_opaque_calls(judge, scene->sut.object, word,
+                          description->argument_count > 0 ? (uint32_t)arguments[0] : 0);
+    bz_sut_may_wait(scene->base.world);
+    enum bz_status status = scene->modelled.call(&scene->sut, op, arguments, &answer);
+    bz_judge_opaque_returned(judge, scene->sut.object, word, status);
+    note_end(client, status, answer);
+    return status;
+}
+
+/* The operations that the task may call now, as bits. */
+static uint64_t callable(const struct client *client) {
+    const struct bz_model *model = client->scene->modelled.model;
+    uint64_t set = 0;
+    for (uint32_t op = 0; op < model->op_count; op++) {
+        uint32_t owed = model->ops[op].gives_back;
+        bool is_owed = owed != 0 && (client->owed >> (owed - 1) & 1) != 0;
+        bool is_free = owed == 0 && (client->owed >> op & 1) == 0;
+        set |= (uint64_t)(!model->ops[op].is_hidden && (is_owed || is_free)) << op;
+    }
+    return set;
+}
+
+static void draw_arguments(struct scene *scene, uint32_t op, int64_t *arguments) {
+    const struct bz_model_op *description = &scene->modelled.model->ops[op];
+    for (uint32_t index = 0; index < description->argument_count; index++) {
+        const struct bz_model_argument *argument = &description->arguments[index];
+        uint64_t bound = (uint64_t)argument->most - (uint64_t)argument->least + 1;
+        uint64_t drawn = argument->is_fresh
+                             ? (uint64_t)scene->fresh++
+                             : bz_world_draw(scene->base.world, argument->name, bound);
+        arguments[index] = (int64_t)((uint64_t)argument->least + drawn);
+    }
+}
+
+/* Which operation gives this one back; op_count: none. */
+static uint32_t giver_of(const struct bz_model *model, uint32_t op) {
+    uint32_t giver = 0;
+    while (giver < model->op_count && model->ops[giver].gives_back != op + 1) {
+        giver++;
+    }
+    return giver;
+}
+
+static enum bz_status give_back(struct client *client, uint32_t op) {
+    uint32_t owed = client->scene->modelled.model->ops[op].gives_back - 1;
+    client->owed &= ~(UINT64_C(1) << owed);
+    return call(client, op, client->owed_arguments[owed]);
+}
+
+static enum bz_status call_drawn(struct client *client) {
+    struct scene *scene = client->scene;
+    const struct bz_model *model = scene->modelled.model;
+    uint64_t set = callable(client);
+    uint32_t count = (uint32_t)__builtin_popcountll(set);
+    if (count == 0) {
+        return BZ_OK;
+    }
+    uint64_t skip = count == 1 ? 0 : bz_world_draw(scene->base.world, "operation", count);
+    for (; skip > 0; skip--) {
+        set &= set - 1;
+    }
+    uint32_t op = (uint32_t)__builtin_ctzll(set);
+    if (model->ops[op].gives_back != 0) {
+        return give_back(client, op);
+    }
+    int64_t *arguments = client->owed_arguments[op];
+    draw_arguments(scene, op, arguments);
+    enum bz_status status = call(client, op, arguments);
+    if (status == BZ_OK && giver_of(model, op) < model->op_count) {
+        client->owed |= UINT64_C(1) << op;
+    }
+    return status;
+}
+
+static enum bz_status run_client(void *arg) {
+    struct client *client = arg;
+    struct scene *scene = client->scene;
+    enum bz_status status = BZ_OK;
+    for (int64_t left = value_of(scene, OPERATIONS); status == BZ_OK && left > 0; left--) {
+        uint64_t drawn =
+            bz_world_draw(scene->base.world, "pause", (uint64_t)value_of(scene, PAUSE) + 1);
+        status = bz_yield_times(scene->base.world, drawn + (client->owed != 0));
+        status = status == BZ_OK ? call_drawn(client) : status;
+    }
+    if (status == BZ_OK && client->owed != 0 && bz_world_draw(scene->base.world, "keep", 2) == 1) {
+        client->keeps = true;
+        status = bz_future_await(&client->leave);
+        client->keeps = false;
+    }
+    while (client->owed != 0) {
+        uint32_t owed = (uint32_t)__builtin_ctzll(client->owed);
+        enum bz_status given = give_back(client, giver_of(scene->modelled.model, owed));
+        (void)given; /* judged as every call is */
+    }
+    return status;
+}
+
+/* --- at rest ---------------------------------------------------------------------------------- */
+
+static void end_one(struct scene *scene) {
+    for (uint32_t number = 0; number < scene->client_count; number++) {
+        if (scene->clients[number].keeps) {
+            (void)bz_future_set_result(&scene->clients[number].leave, 0);
+            return;
+        }
+    }
+    for (uint32_t number = 0; number < scene->client_count; number++) {
+        if (bz_task_cancel(scene->clients[number].task)) {
+            return;
+        }
+    }
+}
+
+static void close_at_rest(struct bz_timer *timer) {
+    struct scene *scene = bz_container_of(timer, struct scene, closer);
+    note_requests(scene);
+    enum bz_history_result result = bz_history_rest(scene->history);
+    report(scene, result);
+    if (result == BZ_HISTORY_EXPLAINED) {
+        end_one(scene);
+    }
+}
+
+/* --- setting up ------------------------------------------------------------------------------- */
+
+/* How traces call an operation of this name. */
+static enum bz_op word_of(const char *name) {
+    for (unsigned op = BZ_OP_ACQUIRE; op < BZ_OP_COUNT; op++) {
+        if (strcmp(bz_op_name(op), name) == 0) {
+            return (enum bz_op)op;
+        }
+    }
+    return BZ_OP_WAIT;
+}
+
+static bool keep_history(struct scene *scene) {
+    int64_t parameters[BZ_MODEL_PARAMETERS_MAX];
+    const struct bz_model *model = scene->modelled.model;
+    uint64_t calls = (uint64_t)scene->client_count * (uint64_t)value_of(scene, OPERATIONS);
+    uint32_t most = (uint32_t)value_of(scene, CONFIGURATIONS);
+    for (uint32_t index = 0; index < BZ_MODEL_PARAMETERS_MAX; index++) {
+        parameters[index] = scene->base.permits;
+    }
+    scene->history = bz_history_new(
+        bz_loop_mem(scene->base.world->loop),
+        &(struct bz_history_config){
+            .model = model,
+            .parameters = parameters,
+            .clients_max = scene->client_count,
+            .configurations_max = most,
+            .configurations_first = most < FIRST ? most : FIRST,
+            .events_max = (uint32_t)(2 * EVENTS_OF_A_CALL * calls), /* each may be given back */
+            .first_number = 1});
+    return scene->history != NULL;
+}
+
+#define MAY_WAIT (1u << BZ_OP_ACQUIRE | 1u << BZ_OP_WAIT | 1u << BZ_OP_PUT | 1u << BZ_OP_GET)
+
+static void spawn_all(struct scene *scene) {
+    uint32_t op_count = scene->modelled.model->op_count;
+    for (uint32_t number = 0; number < scene->client_count; number++) {
+        struct client *client = &scene->clients[number];
+        *client = (struct client){.scene = scene, .number = number};
+        client->owed_arguments =
+            bz_world_alloc(scene->base.world, op_count * sizeof client->owed_arguments[0]);
+        bz_future_init(&client->leave, scene->base.world->loop);
+        scene->tasks[number] = client->task =
+            bz_scene_spawn(scene->base.world, "client", number + 1, run_client, client);
+    }
+    if (value_of(scene, CANCELS) > 0) {
+        bz_canceller_spawn(scene->base.world, scene->tasks, scene->client_count, MAY_WAIT,
+                           value_of(scene, PATIENCE), value_of(scene, CANCELS));
+    }
+}
+
+static void *setup(struct bz_world *world, const struct bz_scenario_args *args) {
+    uint32_t count = (uint32_t)args->values[TASKS];
+    struct scene *scene =
+        bz_scene_new(world, args, sizeof *scene + count * sizeof scene->clients[0]);
+    int64_t parameters[BZ_MODEL_PARAMETERS_MAX];
+    scene->base.permits =
+        args->primitive == BZ_PRIMITIVE_LOCK ? 1 : (uint32_t)args->values[CAPACITY];
+    scene->client_count = count;
+    scene->tasks = bz_world_alloc(world, count * sizeof scene->tasks[0]);
+    scene->modelled = bz_modelled_of(world->variant, args->primitive);
+    for (uint32_t index = 0; index < BZ_MODEL_PARAMETERS_MAX; index++) {
+        parameters[index] = scene->base.permits;
+    }
+    for (uint32_t op = 0; op < scene->modelled.model->op_count; op++) {
+        scene->words[op] = (uint8_t)word_of(scene->modelled.model->ops[op].name);
+    }
+    if (!bz_scene_is_set_up(world, bz_sut_opaque_init(&scene->sut, world, args->primitive,
+                                                      scene->modelled.model->name,
+                                                      scene->modelled.init, parameters))) {
+        return scene;
+    }
+    bz_timer_init(&scene->closer, world->loop, close_at_rest);
+    if (!keep_history(scene)) {
+        bz_judge_lacks(world->judge, NULL, "the history of a run");
+        return scene;
+    }
+    spawn_all(scene);
+    bz_world_fire_at_rest(world, &scene->closer);
+    return scene;
+}
+
+const struct bz_scenario bz_scenario_model = {
+    .name = "model",
+    .summary = "calls drawn from a sequential model, which alone judges what they return",
+    .params = params,
+    .primitives = {BZ_PRIMITIVE_SEMAPHORE, BZ_PRIMITIVE_BOUNDED, BZ_PRIMITIVE_LOCK,
+                   BZ_PRIMITIVE_EVENT, BZ_PRIMITIVE_QUEUE, BZ_PRIMITIVE_MODELLED},
+    .primitive_count = 6,
+    .setup = setup,
+};

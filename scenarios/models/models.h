@@ -1,0 +1,29 @@
+/* Models of the primitives that ship (sim/model/model.h), and how to call a variant's operations by
+ * their number in the model.
+ *
+ * A model says less than the oracles that look into a primitive. An answer of 0 is BZ_OK. What a
+ * variant does not claim, its model does not ask for: without BZ_CLAIM_FIFO no operation keeps a
+ * line. */
+#ifndef BZ_SCENARIOS_MODELS_MODELS_H
+#define BZ_SCENARIOS_MODELS_MODELS_H
+
+#include "sim/model/model.h"
+#include "sim/native/sut.h"
+
+/* A model, and the object under test seen through it. */
+struct bz_modelled {
+    const struct bz_model *model;
+    enum bz_status (*init)(const struct bz_sut_opaque *sut, const int64_t *parameters);
+    /* As `call` of struct bz_modelled_ops. */
+    enum bz_status (*call)(const struct bz_sut_opaque *sut, uint32_t op, const int64_t *arguments,
+                           int64_t *answer);
+};
+
+/* That of the primitive, by what the variant claims of it. */
+struct bz_modelled bz_modelled_of(const struct bz_variant *variant, enum bz_primitive primitive);
+
+extern const struct bz_modelled bz_modelled_permits, bz_modelled_permits_in_line;
+extern const struct bz_modelled bz_modelled_event;
+extern const struct bz_modelled bz_modelled_queue, bz_modelled_queue_in_line, bz_modelled_slots;
+
+#endif

@@ -1,0 +1,123 @@
+/* Queue, first in, first out: the items in it, up to its bound. */
+#include <string.h>
+
+#include "scenarios/models/models.h"
+
+enum { GET, PUT, PUT_BACK, OP_COUNT };
+
+/* More than a bound of 8, and one put back by each of 16 tasks. */
+#define ITEMS_MAX 24
+
+struct queue {
+    int64_t bound;
+    int64_t count;
+    int32_t items[ITEMS_MAX]; /* the oldest first; 0 beyond the count */
+};
+
+static void start(void *state, const int64_t *parameters) {
+    ((struct queue *)state)->bound = parameters[0];
+}
+
+static bool get(struct queue *queue, int64_t *item) {
+    if (queue->count == 0) {
+        return false;
+    }
+    *item = queue->items[0];
+    queue->count--;
+    memmove(queue->items, queue->items + 1, (size_t)queue->count * sizeof queue->items[0]);
+    queue->items[queue->count] = 0;
+    return true;
+}
+
+static bool put(struct queue *queue, int64_t item) {
+    if (queue->count >= queue->bound) {
+        return false;
+    }
+    queue->items[queue->count++] = (int32_t)item;
+    return true;
+}
+
+/* By a getter that had its item and is cancelled. The items may come to exceed the bound. */
+static bool put_back(struct queue *queue, int64_t item) {
+    memmove(queue->items + 1, queue->items, (size_t)queue->count * sizeof queue->items[0]);
+    queue->items[0] = (int32_t)item;
+    queue->count++;
+    return true;
+}
+
+static bool step(void *state, uint32_t op, const int64_t *arguments, int64_t *answer) {
+    return op == GET   ? get(state, answer)
+           : op == PUT ? put(state, arguments[0])
+                       : put_back(state, *answer);
+}
+
+/* The same without the items, for a queue that gives them out in any order. */
+static bool step_of_count(void *state, uint32_t op, const int64_t *arguments, int64_t *answer) {
+    struct queue *queue = state;
+    (void)arguments;
+    (void)answer;
+    queue->count += op == GET ? -1 : 1;
+    return queue->count >= 0 && (op != PUT || queue->count <= queue->bound);
+}
+
+#define OPS(getters, putters)                                                                      \
+    {                                                                                              \
+        [GET] = {.name = "get",                                                                    \
+                 .line = (getters),                                                                \
+                 .cancel = BZ_MODEL_CANCEL_UNDOES,                                                 \
+                 .undo = PUT_BACK},                                                                \
+        [PUT] =                                                                                    \
+            {.name = "put",                                                                        \
+             .line = (putters),                                                                    \
+             .argument_count = 1,                                                                  \
+             .arguments = {{.name = "item", .least = 1, .most = INT32_MAX, .is_fresh = true}}},    \
+        [PUT_BACK] = {                                                                             \
+            .name = "put_back",                                                                    \
+            .is_hidden = true                                                                      \
+        }                                                                                          \
+    }
+
+static const struct bz_model_op ops[] = OPS(0, 0);
+static const struct bz_model_op ops_in_line[] = OPS(1, 2);
+
+#define MODEL(the_name, the_ops, the_bytes, the_step)                                              \
+    {                                                                                              \
+        .name = (the_name), .state_bytes = (the_bytes), .parameter_count = 1, .ops = (the_ops),    \
+        .op_count = OP_COUNT, .start = start, .step = (the_step)                                   \
+    }
+
+#define COUNT_BYTES offsetof(struct queue, items)
+
+static const struct bz_model model = MODEL("queue", ops, sizeof(struct queue), step);
+static const struct bz_model model_in_line =
+    MODEL("queue", ops_in_line, sizeof(struct queue), step);
+static const struct bz_model model_of_count = MODEL("queue", ops, COUNT_BYTES, step_of_count);
+
+static enum bz_status init(const struct bz_sut_opaque *sut, const int64_t *parameters) {
+    const struct bz_queue_ops *queue = sut->ops;
+    return queue->init(sut->instance, sut->world->loop, BZ_QUEUE_ORDER_FIFO,
+                       (uint32_t)parameters[0]);
+}
+
+static enum bz_status call(const struct bz_sut_opaque *sut, uint32_t op, const int64_t *arguments,
+                           int64_t *answer) {
+    const struct bz_queue_ops *queue = sut->ops;
+    uint64_t value = 0;
+    if (op == PUT) {
+        return queue->put(sut->instance, (uint64_t)arguments[0], 0);
+    }
+    enum bz_status status = queue->get(sut->instance, &value);
+    *answer = (int64_t)value;
+    return status;
+}
+
+static enum bz_status call_for_count(const struct bz_sut_opaque *sut, uint32_t op,
+                                     const int64_t *arguments, int64_t *answer) {
+    enum bz_status status = call(sut, op, arguments, answer);
+    *answer = 0;
+    return status;
+}
+
+const struct bz_modelled bz_modelled_queue = {&model, init, call};
+const struct bz_modelled bz_modelled_queue_in_line = {&model_in_line, init, call};
+const struct bz_modelled bz_modelled_slots = {&model_of_count, init, call_for_count};

@@ -1,0 +1,13 @@
+/* linearizability: no order of the sequential model explains the history of the run
+ * (sim/model/history.h). Whoever keeps the history calls bz_judge_object(). */
+#ifndef BZ_SIM_JUDGE_ORACLE_LINEARIZABILITY_H
+#define BZ_SIM_JUDGE_ORACLE_LINEARIZABILITY_H
+
+#include "sim/judge/oracle/oracle.h"
+
+BZ_ORACLE_FROM_OUTSIDE(linearizability)
+
+#endif
+
+ORACLE(linearizability, "linearizability",
+       "no order of the sequential model explains what the operations returned")
