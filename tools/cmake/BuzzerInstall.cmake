@@ -8,9 +8,9 @@
 #   lib/pkgconfig/                            buzzer-primitives.pc, buzzer.pc (the simulator, too),
 #                                             buzzer-plugin.pc
 #   bin/, share/man/man1/                     the programs and their manual pages
-#   share/doc/buzzer/                         the licence; example.c, a source of events; callback
-#                                             and coroutine, plug-ins with a loop of their own, and
-#                                             their manual
+#   share/doc/buzzer/                         the licence; example.c, a source of events; callback,
+#                                             coroutine and fibers, plug-ins with a loop of their
+#                                             own, and their manual
 #
 # Targets that do not exist are left out. Nothing installed holds an absolute path, so that the
 # prefix may be moved.
@@ -81,6 +81,7 @@ function(buzzer_install_headers)
             DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/buzzer/sim/variant")
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/callback"
                       "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/coroutine"
+                      "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/fibers"
             DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 endfunction()
 
