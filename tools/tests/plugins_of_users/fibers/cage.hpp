@@ -9,8 +9,8 @@
  *
  * Boost.Fiber has a scheduler for each thread. Here each object has a scheduler of its own in the
  * loop's arena, so that nothing of a run is left when the next one begins. The thread's main
- * context belongs to it while one of its fibers runs. For Boost 1.74, whose classes scheduler and
- * context are public. */
+ * context belongs to it while one of its fibers runs. For Boost 1.74 and 1.81, whose classes
+ * scheduler and context are public. */
 #ifndef CAGE_HPP
 #define CAGE_HPP
 
