@@ -9,8 +9,9 @@
 #                                             simulator, too), buzzer-plugin.pc
 #   bin/, share/man/man1/                     the programs and their manual pages
 #   share/doc/buzzer/                         the licence; example.c, a source of events; callback,
-#                                             a plug-in with a loop of its own, and its manual;
-#                                             uv, a service on libuv and its client
+#                                             coroutine and fibers, plug-ins with a loop of their
+#                                             own, and their manual; uv, a service on libuv and its
+#                                             client
 #
 # Targets that do not exist are left out. Nothing installed holds an absolute path, so that the
 # prefix may be moved.
@@ -83,8 +84,12 @@ function(buzzer_install_headers)
             DESTINATION "${CMAKE_INSTALL_DOCDIR}")
     install(FILES "${PROJECT_SOURCE_DIR}/sim/variant/README.md"
             DESTINATION "${CMAKE_INSTALL_DOCDIR}" RENAME bring-your-own-loop.md)
+    install(FILES "${PROJECT_SOURCE_DIR}/sim/variant/coroutine.hpp"
+            DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/buzzer/sim/variant")
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/callback"
                       "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/weighted"
+                      "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/coroutine"
+                      "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/fibers"
             DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 endfunction()
 
