@@ -26,6 +26,13 @@ const struct bz_variant *const bz_variants[] = {
     &bz_variant_buzzer,
     &bz_variant_asyncio_311,
     &bz_variant_asyncio_313,
+    &bz_variant_capacity_limiter,
+    &bz_variant_channel,
+    &bz_variant_notify,
+    &bz_variant_oneshot,
+    &bz_variant_rwlock,
+    &bz_variant_rwlock_readers,
+    &bz_variant_weighted_semaphore,
     &bz_variant_twisted,
 #define ZOO(entry, ...) &bz_variant_zoo_##entry,
 #include "scenarios/zoo/zoo.def"

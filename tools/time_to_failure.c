@@ -7,7 +7,6 @@
 
 bool bz_ttf_init(struct bz_ttf *ttf, const struct bz_variant *entry, const char *strategy,
                  enum bz_order order, char *error, size_t error_bytes) {
-    const struct bz_variant *twin = bz_catalog_variant(&bz_cli_catalog, "buzzer");
     const struct bz_fault *fault = entry->fault;
     struct bz_program *program = &ttf->program;
     if (!bz_program_find(program, &bz_cli_catalog, fault->scenario, entry->name, strategy, error,
@@ -17,7 +16,7 @@ bool bz_ttf_init(struct bz_ttf *ttf, const struct bz_variant *entry, const char 
         return false;
     }
     program->order = order;
-    ttf->twin = twin != NULL && bz_variant_offers(twin, program->args.primitive) ? twin : NULL;
+    ttf->twin = bz_catalog_twin(&bz_cli_catalog, entry, program->args.primitive);
     return true;
 }
 

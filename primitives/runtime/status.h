@@ -17,7 +17,7 @@ enum bz_status {
     BZ_INVALID_ARGUMENT = 6,
     BZ_NO_MEMORY = 7, /* a memory or task limit of the loop was reached */
     BZ_BROKEN = 8,    /* the barrier was broken or reset during the wait */
-    BZ_CLOSED = 9,    /* the queue was shut down */
+    BZ_CLOSED = 9,    /* the queue or channel was closed */
     BZ_EMPTY = 10,    /* nothing to take, and the call must not block */
     BZ_FULL = 11,     /* no space, and the call must not block */
 };

@@ -33,6 +33,11 @@ enum bz_status bz_lock_release(struct bz_lock *lock) BZ_MUST_USE;
 /* True exactly if an acquire now would suspend. */
 bool bz_lock_locked(const struct bz_lock *lock);
 
+/* The same as acquire without suspending: BZ_EMPTY where it would suspend. */
+static inline BZ_MUST_USE enum bz_status bz_lock_try_acquire(struct bz_lock *lock) {
+    return bz_lock_locked(lock) ? BZ_EMPTY : bz_lock_acquire(lock);
+}
+
 BZ_END_DECLS
 
 #endif

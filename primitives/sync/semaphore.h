@@ -50,6 +50,11 @@ enum bz_status bz_semaphore_release(struct bz_semaphore *semaphore) BZ_MUST_USE;
 /* True exactly if an acquire now would suspend. */
 bool bz_semaphore_locked(const struct bz_semaphore *semaphore);
 
+/* The same as acquire without suspending: BZ_EMPTY where it would suspend. */
+static inline BZ_MUST_USE enum bz_status bz_semaphore_try_acquire(struct bz_semaphore *semaphore) {
+    return bz_semaphore_locked(semaphore) ? BZ_EMPTY : bz_semaphore_acquire(semaphore);
+}
+
 /* Permits that nobody holds, reserved ones included. */
 static inline uint64_t bz_semaphore_level(const struct bz_semaphore *semaphore) {
     return (uint64_t)semaphore->value + semaphore->queue.woken_count;

@@ -6,6 +6,7 @@ struct waiter {
     struct bz_future future;
     struct bz_list link;
     struct bz_waitq *queue;
+    uint64_t amount;
 };
 
 void bz_waitq_init(struct bz_waitq *queue, struct bz_loop *loop) {
@@ -20,8 +21,9 @@ static void waiter_cancelled(struct bz_future *future) {
     waiter->queue->cancelled_count++;
 }
 
-__attribute__((hot)) struct bz_wait_outcome bz_waitq_wait(struct bz_waitq *queue) {
-    struct waiter waiter = {.queue = queue};
+static inline __attribute__((always_inline)) struct bz_wait_outcome wait(struct bz_waitq *queue,
+                                                                         uint64_t amount) {
+    struct waiter waiter = {.queue = queue, .amount = amount};
     bz_future_init(&waiter.future, queue->loop);
     waiter.future.on_cancel = waiter_cancelled;
     bz_list_push_back(&queue->waiting, &waiter.link);
@@ -36,6 +38,19 @@ __attribute__((hot)) struct bz_wait_outcome bz_waitq_wait(struct bz_waitq *queue
     queue->woken_count--;
     return (struct bz_wait_outcome){
         .status = status, .was_woken = true, .value = waiter.future.value};
+}
+
+__attribute__((hot)) struct bz_wait_outcome bz_waitq_wait(struct bz_waitq *queue) {
+    return wait(queue, 0);
+}
+
+struct bz_wait_outcome bz_waitq_wait_for(struct bz_waitq *queue, uint64_t amount) {
+    return wait(queue, amount);
+}
+
+uint64_t bz_waitq_oldest_amount(const struct bz_waitq *queue) {
+    BZ_CHECK(bz_waitq_has_waiting(queue));
+    return bz_container_of(queue->waiting.next, struct waiter, link)->amount;
 }
 
 bool bz_waitq_wake_oldest(struct bz_waitq *queue, uint64_t value) {

@@ -41,6 +41,7 @@ static inline const char *tst_small_settings(const char *scenario) {
         {"event", "setters=1,waiters=2,rounds=1,latecomers=0,pace=0,patience=1"},
         {"handoff", "turns=0"},
         {"intruder", "workers=2,rounds=1,visits=1,patience=2"},
+        {"model", "tasks=3,operations=1,pause=0,patience=1"},
         {"pool", "workers=3,rounds=1,arrival=0,patience=2,keys=1"},
         {"queue", "producers=1,consumers=2,newcomers=1,items=1,tries=1,patience=1,work=0"},
         {"restaurant",

@@ -49,6 +49,21 @@ Test(silent, model) {
     expect_silence_everywhere(&bz_scenario_model);
 }
 
+/* What ships and is judged by a model alone. */
+Test(silent, modelled) {
+    uint32_t count = 0;
+    for (const struct bz_variant *const *next = bz_variants; *next != NULL; next++) {
+        bool is_sound = (*next)->fault == NULL && bz_variant_offers(*next, BZ_PRIMITIVE_MODELLED);
+        for (int order = BZ_ORDER_ANY; is_sound && order <= BZ_ORDER_FIFO; order++) {
+            struct bz_program program =
+                tst_program(&bz_scenario_model, *next, (enum bz_order)order);
+            tst_expect_silence(&program, SEEDS / 4);
+            count++;
+        }
+    }
+    cr_assert(lt(u32, 10, count));
+}
+
 Test(silent, pool) {
     expect_silence_everywhere(&bz_scenario_pool);
 }

@@ -27,7 +27,8 @@ static void expect_found(const struct bz_variant *entry, const struct bz_scenari
     cr_assert(eq(str, (char *)result.violation.oracle, (char *)entry->fault->oracle),
               "%s in %s, order %s, seed %llu: %s", entry->name, scenario->name,
               bz_order_name(order), (unsigned long long)result.seed, result.violation.message);
-    program.variant = &bz_variant_buzzer;
+    program.variant = bz_catalog_twin(&tst_catalog, entry, program.args.primitive);
+    cr_assert(ne(ptr, (void *)program.variant, NULL), "%s", entry->name);
     tst_expect_silence(&program, SEEDS);
 }
 

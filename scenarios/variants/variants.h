@@ -11,6 +11,15 @@ extern const struct bz_variant bz_variant_asyncio_313;
 extern const struct bz_variant bz_variant_buzzer;
 extern const struct bz_variant bz_variant_twisted;
 
+/* What ships and has no table of operations: for the scenario `model` alone (modelled.h). */
+extern const struct bz_variant bz_variant_capacity_limiter;
+extern const struct bz_variant bz_variant_channel;
+extern const struct bz_variant bz_variant_notify;
+extern const struct bz_variant bz_variant_oneshot;
+extern const struct bz_variant bz_variant_rwlock;
+extern const struct bz_variant bz_variant_rwlock_readers;
+extern const struct bz_variant bz_variant_weighted_semaphore;
+
 /* Twisted's DeferredSemaphore, whose fault the zoo shows alone: a release runs the callback of the
  * waiter that it grants. */
 extern const struct bz_deferred_ops bz_twisted_deferred_ops;

@@ -22,6 +22,7 @@ enum {
 #define POOL(ops) .pool = ops
 #define DEFERRED(ops) .deferred = ops
 #define SCOPE(ops) .scope = ops
+#define MODELLED(ops) .modelled = ops
 
 #define ZOO(entry, name_, offers, claims_, summary_, ...)                                          \
     static const struct bz_fault fault_##entry = {.fifo_reachable = true, __VA_ARGS__};            \

@@ -16,6 +16,7 @@
 #define BZ_ZOO_POOL_OPS struct bz_pool_ops
 #define BZ_ZOO_DEFERRED_OPS struct bz_deferred_ops
 #define BZ_ZOO_SCOPE_OPS struct bz_scope_ops
+#define BZ_ZOO_MODELLED_OPS struct bz_modelled_ops
 
 /* tw-recurse has no table of its own: it shows a fault of the variant `twisted`. */
 #define bz_zoo_ops_tw_recurse bz_twisted_deferred_ops

@@ -17,22 +17,24 @@ static bool step(const struct bz_history *history, uint64_t *row, uint32_t op, u
     return history->model->step(state, op, history->operations[client].arguments, answer);
 }
 
-/* The clients that were called before this one in its line and still wait in it. */
+/* The clients that wait and go before this one: in its line, or as those that it yields to. */
 static uint64_t ahead_of(const struct bz_history *history, const uint64_t *from, uint32_t client) {
-    uint32_t line = bz_history_op(history, client)->line;
+    const struct bz_model_op *op = bz_history_op(history, client);
     uint64_t others = history->pending & ~history->requested & ~from[BZ_WORD_TOOK];
     uint64_t ahead = 0;
-    if (line == 0 || history->ignores_lines) {
+    if ((op->line == 0 && op->yields_to == 0) || history->ignores_lines) {
         return 0;
     }
     for (; others != 0; others &= others - 1) {
         uint32_t other = (uint32_t)__builtin_ctzll(others);
-        if (bz_history_op(history, other)->line == line &&
-            history->operations[other].number < history->operations[client].number) {
+        bool is_earlier = history->operations[other].number < history->operations[client].number;
+        bool is_in_line = op->line != 0 && bz_history_op(history, other)->line == op->line;
+        if ((is_in_line && is_earlier) ||
+            (op->yields_to >> history->operations[other].op & 1) != 0) {
             ahead |= bit_of(other);
         }
     }
-    return ahead;
+    return ahead & ~bit_of(client);
 }
 
 static uint32_t first_called(const struct bz_history *history, uint64_t clients) {
@@ -185,12 +187,12 @@ void bz_effects_of_end(struct bz_history *history, uint32_t client) {
     }
 }
 
-void bz_effects_of_requested(struct bz_history *history) {
+void bz_effects_of(struct bz_history *history, uint64_t clients) {
     bz_configurations_clear(&history->reached);
     for (uint32_t index = 0; index < history->now.count; index++) {
         add(history, &history->reached, bz_configurations_row(&history->now, index));
     }
     for (uint32_t index = 0; index < history->reached.count && !history->is_full; index++) {
-        reach_further(history, index, history->requested);
+        reach_further(history, index, clients);
     }
 }

@@ -30,6 +30,9 @@ static const char *op_fault(const struct bz_model *model, const struct bz_model_
     if (op->cancel == BZ_MODEL_CANCEL_UNDOES && op->undo >= model->op_count) {
         return "an operation is undone by one that does not exist";
     }
+    if (model->op_count < 64 && op->yields_to >> model->op_count != 0) {
+        return "an operation yields to one that does not exist";
+    }
     if (op->gives_back > model->op_count ||
         (op->gives_back != 0 &&
          model->ops[op->gives_back - 1].argument_count < op->argument_count)) {
@@ -180,10 +183,18 @@ void bz_history_restart(struct bz_history *history) {
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-static void swap_sets(struct bz_history *history) {
+static void swap_sets(struct bz_history *history, struct bz_configurations *with) {
     struct bz_configurations old = history->now;
-    history->now = history->next;
-    history->next = old;
+    history->now = *with;
+    *with = old;
+}
+
+static bool is_yielded_to(const struct bz_model *model, uint32_t op) {
+    uint64_t all = 0;
+    for (uint32_t index = 0; index < model->op_count; index++) {
+        all |= model->ops[index].yields_to;
+    }
+    return (all >> op & 1) != 0;
 }
 
 /* Changes the configurations. False, and all is as before: none explains the event, or the check
@@ -193,11 +204,15 @@ static bool apply(struct bz_history *history, const struct bz_history_event *eve
     struct bz_pending *operation = &history->operations[event->client];
     uint64_t bit = UINT64_C(1) << event->client;
     if (event->kind == BZ_HISTORY_CALL) {
+        if (is_yielded_to(history->model, event->op)) {
+            bz_effects_of(history, history->pending); /* as yet, nobody has to yield to it */
+            swap_sets(history, &history->reached);
+        }
         operation->op = event->op;
         operation->number = number;
         memcpy(operation->arguments, event->arguments, sizeof operation->arguments);
         history->pending |= bit;
-        return true;
+        return !history->is_full && !history->cannot_undo;
     }
     if (event->kind == BZ_HISTORY_CANCEL) {
         history->requested |= bit;
@@ -214,7 +229,7 @@ static bool apply(struct bz_history *history, const struct bz_history_event *eve
     }
     history->pending &= ~bit;
     history->requested &= ~bit;
-    swap_sets(history);
+    swap_sets(history, &history->next);
     return true;
 }
 
@@ -222,7 +237,8 @@ static bool apply(struct bz_history *history, const struct bz_history_event *eve
 static bool is_explained_without_lines(struct bz_history *history) {
     bool has_lines = false;
     for (uint32_t index = 0; index < history->model->op_count; index++) {
-        has_lines |= history->model->ops[index].line != 0;
+        has_lines |=
+            history->model->ops[index].line != 0 || history->model->ops[index].yields_to != 0;
     }
     history->ignores_lines = true;
     begin(history);
@@ -367,7 +383,7 @@ enum bz_history_result bz_history_rest(struct bz_history *history) {
     if (history->finding.result != BZ_HISTORY_EXPLAINED) {
         return history->finding.result;
     }
-    bz_effects_of_requested(history);
+    bz_effects_of(history, history->requested);
     if (history->is_full || history->cannot_undo) {
         say_unable(history, 0);
         return history->finding.result;

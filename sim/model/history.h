@@ -15,9 +15,10 @@
  *
  * Algorithm. The check goes along with the run. It keeps every configuration that explains what has
  * happened so far: which unfinished operations have taken effect, their answers, and the state. An
- * operation takes effect only just before a return that needs it, and equal configurations are kept
- * once: J. Wing and C. Gong, "Testing and Verifying Concurrent Objects" (1993); G. Lowe, "Testing
- * for linearizability" (2017). They are compared in full, never by a hash.
+ * operation takes effect only just before a return that needs it, or before the call of one that it
+ * yields to, and equal configurations are kept once: J. Wing and C. Gong, "Testing and Verifying
+ * Concurrent Objects" (1993); G. Lowe, "Testing for linearizability" (2017). They are compared in
+ * full, never by a hash.
  *
  * Results. The first result that is not BZ_HISTORY_EXPLAINED stands; later calls do nothing and
  * return it. UNEXPLAINED, OUT_OF_LINE and LOST_WAKEUP are findings. LIMIT and MISUSE are not: the

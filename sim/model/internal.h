@@ -108,8 +108,8 @@ bool bz_effect_undo(struct bz_history *history, const uint64_t *from, uint32_t c
 void bz_effects_of_return(struct bz_history *history, uint32_t client, int64_t answer);
 void bz_effects_of_end(struct bz_history *history, uint32_t client);
 
-/* Fills `reached` with what the operations of requested cancels may have done. */
-void bz_effects_of_requested(struct bz_history *history);
+/* Fills `reached` with what the unfinished operations of these clients may have done. */
+void bz_effects_of(struct bz_history *history, uint64_t clients);
 
 /* --- what to say (words.c) -------------------------------------------------------------------- */
 

@@ -67,6 +67,10 @@ struct bz_model_op {
      * their order, or if their cancel was requested. It must not need the effect of an earlier
      * operation of its line. */
     uint32_t line;
+    /* The operations that go before this one, as bits 1 << index, also if they were called later:
+     * this one does not take effect while one of them waits and was not told to cancel, unless that
+     * one, too, could take effect before it. So readers yield to writers. */
+    uint64_t yields_to;
     enum bz_model_cancel cancel;
     /* For BZ_MODEL_CANCEL_UNDOES: the index of the operation that takes this one back, in every
      * state after it. It may be one that no program calls. Its step gets the same arguments, and in

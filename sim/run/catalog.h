@@ -25,6 +25,12 @@ extern const char *bz_command;
 const struct bz_scenario *bz_catalog_scenario(const struct bz_catalog *catalog, const char *name);
 const struct bz_variant *bz_catalog_variant(const struct bz_catalog *catalog, const char *name);
 
+/* The variant `buzzer`, or `buzzer/...`, that offers the primitive and is judged by the same model
+ * if it has one: what the entry is without its fault. NULL: there is none. */
+const struct bz_variant *bz_catalog_twin(const struct bz_catalog *catalog,
+                                         const struct bz_variant *entry,
+                                         enum bz_primitive primitive);
+
 /* The candidate nearest to `word` by edit distance, or NULL if none is near: for "did you mean". */
 const char *bz_nearest_name(const char *word, const char *const *candidates, size_t count);
 

@@ -1,4 +1,4 @@
-/* Models of four primitives, as an author writes them. */
+/* Models of five primitives, as an author writes them. */
 #ifndef BZ_SIM_MODEL_TESTS_MODELS_H
 #define BZ_SIM_MODEL_TESTS_MODELS_H
 
@@ -154,5 +154,41 @@ static const struct bz_model queue_model = {.name = "queue",
                                             .ops = queue_ops,
                                             .op_count = 2,
                                             .step = queue_step};
+
+/* --- a lock for readers and writers; readers let writers pass ----------------------------------
+ */
+
+enum { READ, END_READ, WRITE, END_WRITE };
+
+struct rwlock_state {
+    int64_t readers, writers;
+};
+
+static inline bool rwlock_step(void *state, uint32_t op, const int64_t *arguments,
+                               int64_t *answer) {
+    struct rwlock_state *lock = state;
+    bool is_free = lock->writers == 0 && (op == READ || lock->readers == 0);
+    (void)arguments;
+    (void)answer;
+    lock->readers += op == READ ? 1 : op == END_READ ? -1 : 0;
+    lock->writers += op == WRITE ? 1 : op == END_WRITE ? -1 : 0;
+    return is_free || op == END_READ || op == END_WRITE;
+}
+
+static const struct bz_model_op rwlock_ops[] = {
+    [READ] = {.name = "read",
+              .yields_to = 1u << WRITE,
+              .cancel = BZ_MODEL_CANCEL_UNDOES,
+              .undo = END_READ},
+    [END_READ] = {.name = "end_read"},
+    [WRITE] = {.name = "write", .line = 1, .cancel = BZ_MODEL_CANCEL_UNDOES, .undo = END_WRITE},
+    [END_WRITE] = {.name = "end_write"},
+};
+
+static const struct bz_model rwlock_model = {.name = "rwlock",
+                                             .state_bytes = sizeof(struct rwlock_state),
+                                             .ops = rwlock_ops,
+                                             .op_count = 4,
+                                             .step = rwlock_step};
 
 #endif

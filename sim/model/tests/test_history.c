@@ -292,6 +292,11 @@ Test(model_history, a_faulty_model_is_refused) {
     model = semaphore_model;
     cr_assert(eq(ptr, bz_history_new(mem, &(struct bz_history_config){.model = &model}), NULL),
               "without its parameter");
+    model = rwlock_model;
+    cr_assert(eq(ptr, (void *)bz_model_fault(&model), NULL));
+    model.op_count = WRITE;
+    cr_assert(eq(str, (char *)bz_model_fault(&model),
+                 (char *)"an operation yields to one that does not exist"));
 }
 
 Test(model_history, events_in_words) {

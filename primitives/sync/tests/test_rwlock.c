@@ -1,0 +1,224 @@
+/* The lock for readers and writers, in both modes. */
+#include "primitives/sync/rwlock.h"
+#include "primitives/sync/tests/stage_waiters.h"
+
+/* Words: "read" "write" "try-read" "try-write" "end-read" "end-write" "downgrade"; "readers"
+ * "writing" "readers-wait" "writers-wait" report. */
+struct library {
+    struct tst_stage stage;
+    struct bz_rwlock lock;
+    uint32_t reading;
+    uint32_t writing;
+};
+
+static struct library *library_of(struct tst_call *call) {
+    return bz_container_of(call->stage, struct library, stage);
+}
+
+static enum bz_status read_if(struct library *library, enum bz_status status) {
+    library->reading += status == BZ_OK;
+    cr_assert(not(library->reading > 0 && library->writing > 0));
+    return status;
+}
+
+static enum bz_status write_if(struct library *library, enum bz_status status) {
+    library->writing += status == BZ_OK;
+    cr_assert(le(u32, library->reading + library->writing, library->writing > 0 ? 1 : UINT32_MAX));
+    return status;
+}
+
+static enum bz_status word_read(struct tst_call *call) {
+    return read_if(library_of(call), bz_rwlock_acquire_read(&library_of(call)->lock));
+}
+
+static enum bz_status word_try_read(struct tst_call *call) {
+    return read_if(library_of(call), bz_rwlock_try_acquire_read(&library_of(call)->lock));
+}
+
+static enum bz_status word_write(struct tst_call *call) {
+    return write_if(library_of(call), bz_rwlock_acquire_write(&library_of(call)->lock));
+}
+
+static enum bz_status word_try_write(struct tst_call *call) {
+    return write_if(library_of(call), bz_rwlock_try_acquire_write(&library_of(call)->lock));
+}
+
+static enum bz_status word_end_read(struct tst_call *call) {
+    enum bz_status status = bz_rwlock_release_read(&library_of(call)->lock);
+    library_of(call)->reading -= status == BZ_OK;
+    return status;
+}
+
+static enum bz_status word_end_write(struct tst_call *call) {
+    enum bz_status status = bz_rwlock_release_write(&library_of(call)->lock);
+    library_of(call)->writing -= status == BZ_OK;
+    return status;
+}
+
+static enum bz_status word_downgrade(struct tst_call *call) {
+    enum bz_status status = bz_rwlock_downgrade(&library_of(call)->lock);
+    library_of(call)->writing -= status == BZ_OK;
+    library_of(call)->reading += status == BZ_OK;
+    return status;
+}
+
+static void library_report(struct tst_call *call) {
+    struct bz_rwlock *lock = &library_of(call)->lock;
+    tst_count(call, "readers", lock->readers);
+    tst_flag(call, "writing", lock->is_writing);
+    report_waiters(call, "readers-wait", &lock->reader_queue);
+    report_waiters(call, "writers-wait", &lock->writer_queue);
+}
+
+static void library_check(struct tst_stage *stage) {
+    struct library *library = bz_container_of(stage, struct library, stage);
+    struct bz_rwlock *lock = &library->lock;
+    check_waiters(&lock->reader_queue);
+    check_waiters(&lock->writer_queue);
+    cr_assert(not(lock->is_writing && lock->readers > 0));
+    cr_assert(eq(u32, lock->readers, library->reading + lock->reader_queue.woken_count));
+    cr_assert(eq(u32, lock->is_writing, library->writing + lock->writer_queue.woken_count));
+    if (lock->writer_queue.waiting_count > 0) {
+        cr_assert(lock->is_writing || lock->readers > 0);
+    }
+    if (lock->reader_queue.waiting_count > 0 && !lock->is_writing) {
+        cr_assert(eq(int, lock->mode, BZ_RWLOCK_PREFERS_WRITERS));
+        cr_assert(
+            lt(u32, 0, lock->writer_queue.waiting_count + lock->writer_queue.cancelled_count));
+    }
+}
+
+static void play(enum bz_rwlock_mode mode, const char *timeline) {
+    static const struct tst_word words[] = {{"read", word_read},
+                                            {"write", word_write},
+                                            {"try-read", word_try_read},
+                                            {"try-write", word_try_write},
+                                            {"end-read", word_end_read, .is_quiet = true},
+                                            {"end-write", word_end_write, .is_quiet = true},
+                                            {"downgrade", word_downgrade, .is_quiet = true},
+                                            {NULL, NULL}};
+    struct library library = {.reading = 0};
+    tst_stage_begin(&library.stage, (struct tst_cast){words, library_report, library_check});
+    bz_rwlock_init(&library.lock, library.stage.loop, mode);
+    tst_play(&library.stage, timeline);
+    tst_play(&library.stage, "run readers-wait=0/0/0 writers-wait=0/0/0");
+    tst_stage_end(&library.stage);
+}
+
+static void writers_first(const char *timeline) {
+    play(BZ_RWLOCK_PREFERS_WRITERS, timeline);
+}
+
+static void readers_first(const char *timeline) {
+    play(BZ_RWLOCK_PREFERS_READERS, timeline);
+}
+
+static void in_both_modes(const char *timeline) {
+    writers_first(timeline);
+    readers_first(timeline);
+}
+
+/* --- both modes ------------------------------------------------------------------------------- */
+
+Test(rwlock, many_read_and_one_writes) {
+    in_both_modes("read read readers=2 try-write:empty end-read try-write:empty end-read;"
+                  "try-write writing=yes try-read:empty try-write:empty end-write try-read");
+}
+
+Test(rwlock, refuses_a_release_of_what_is_not_held) {
+    in_both_modes("end-read:not-held end-write:not-held downgrade:not-held;"
+                  "read end-write:not-held downgrade:not-held end-read end-read:not-held;"
+                  "write end-read:not-held end-write end-write:not-held");
+}
+
+/* What was handed over is held only once its task has resumed. */
+Test(rwlock, refuses_a_release_too_many_in_the_window) {
+    in_both_modes("write; a: write; turn end-write end-write:not-held downgrade:not-held;"
+                  "turn -> a.write:ok; b-c: read; turn end-write end-read:not-held"
+                  " => b.read:ok c.read:ok");
+}
+
+Test(rwlock, writers_come_in_order) {
+    in_both_modes("write; a-b: write; turn end-write turn -> a.write:ok; try-write:empty end-write"
+                  " => b.write:ok");
+}
+
+Test(rwlock, release_lets_all_readers_in) {
+    in_both_modes("write; a-c: read; turn end-write readers=3 => a.read:ok b.read:ok c.read:ok");
+}
+
+/* --- who comes first -------------------------------------------------------------------------- */
+
+/* a writer waits: new readers stay out, and it goes before the reader that waits. */
+Test(rwlock, waiting_writer_keeps_readers_out) {
+    writers_first("read; a: write; turn try-read:empty; b: read; turn readers-wait=1/0/0 end-read"
+                  " => a.write:ok; end-write => b.read:ok");
+}
+
+Test(rwlock, writers_go_before_readers_that_wait_longer) {
+    writers_first("write; a: read; turn; b: write; turn end-write => b.write:ok; end-write"
+                  " => a.read:ok");
+}
+
+Test(rwlock, readers_enter_in_spite_of_a_waiting_writer) {
+    readers_first("read; a: write; turn try-read; b: read; turn readers=3 -> b.read:ok;"
+                  "end-read end-read end-read => a.write:ok");
+}
+
+Test(rwlock, readers_go_before_writers_that_wait_longer) {
+    readers_first("write; a: write; turn; b: read; turn end-write => b.read:ok; end-read"
+                  " => a.write:ok");
+}
+
+/* --- downgrade -------------------------------------------------------------------------------- */
+
+Test(rwlock, downgrade_lets_readers_in_and_no_writer) {
+    in_both_modes("write; a: read; turn downgrade readers=2 writing=no try-write:empty"
+                  " => a.read:ok");
+}
+
+/* The writer that waits keeps them out, and comes when the downgraded one has gone. */
+Test(rwlock, downgrade_with_a_waiting_writer) {
+    writers_first("write; a: write; b: read; turn downgrade readers=1 turn end-read => a.write:ok;"
+                  "end-write => b.read:ok");
+    readers_first("write; a: write; b: read; turn downgrade readers=2 turn -> b.read:ok;"
+                  "end-read end-read => a.write:ok");
+}
+
+/* --- cancels ---------------------------------------------------------------------------------- */
+
+/* A cancelled writer no longer keeps readers out. */
+Test(rwlock, cancelled_writer_lets_the_readers_behind_it_in) {
+    writers_first("read; a: write; b-c: read; turn readers-wait=2/0/0 cancel-a try-read:empty"
+                  " => a.write:cancelled b.read:ok c.read:ok; readers=3");
+}
+
+/* Another writer still does. */
+Test(rwlock, cancelled_writer_before_another_one) {
+    writers_first(
+        "read; a-b: write; c: read; turn cancel-a => a.write:cancelled; readers=1 end-read"
+        " => b.write:ok; end-write => c.read:ok");
+}
+
+Test(rwlock, woken_writer_that_is_cancelled_passes_the_lock_on) {
+    in_both_modes("write; a-b: write; turn end-write cancel-a => a.write:cancelled b.write:ok;"
+                  "c: read; turn end-write => c.read:ok");
+    in_both_modes("write; a: write; turn end-write cancel-a; b: read => a.write:cancelled"
+                  " b.read:ok");
+}
+
+Test(rwlock, woken_reader_that_is_cancelled_passes_the_lock_on) {
+    in_both_modes("write; a: read; turn end-write cancel-a; b: write => a.read:cancelled"
+                  " b.write:ok");
+}
+
+/* The other readers keep the writer out. */
+Test(rwlock, one_of_two_woken_readers_is_cancelled) {
+    in_both_modes("write; a-b: read; turn end-write cancel-a; c: write"
+                  " => a.read:cancelled b.read:ok; writers-wait=1/0/0 end-read => c.write:ok");
+}
+
+Test(rwlock, cancelled_reader_changes_nothing) {
+    in_both_modes("write; a-b: read; turn cancel-a end-write readers=1 => a.read:cancelled"
+                  " b.read:ok");
+}

@@ -1,0 +1,84 @@
+/* Capacity limiter: the tokens that are lent, and the total, which changes. Each task borrows for
+ * itself. */
+#include "primitives/sync/capacity_limiter.h"
+
+#include "primitives/runtime/loop.h"
+#include "primitives/runtime/task.h"
+#include "scenarios/variants/modelled.h"
+
+enum { ACQUIRE, RELEASE, SET_TOTAL, OP_COUNT };
+
+#define TOTAL_MAX 2
+
+struct state {
+    int64_t total;
+    int64_t borrowed;
+};
+
+static void start(void *memory, const int64_t *parameters) {
+    ((struct state *)memory)->total = parameters[0];
+}
+
+static bool step(void *memory, uint32_t op, const int64_t *arguments, int64_t *answer) {
+    struct state *state = memory;
+    (void)answer;
+    if (op == SET_TOTAL) {
+        state->total = arguments[0];
+        return true;
+    }
+    state->borrowed += op == ACQUIRE ? 1 : -1;
+    return op == RELEASE || state->borrowed <= state->total;
+}
+
+static const struct bz_model_op ops[] = {
+    [ACQUIRE] = {.name = "acquire", .line = 1, .cancel = BZ_MODEL_CANCEL_UNDOES, .undo = RELEASE},
+    [RELEASE] = {.name = "release", .gives_back = 1 + ACQUIRE},
+    [SET_TOTAL] = {.name = "set_total",
+                   .argument_count = 1,
+                   .arguments = {{.name = "total", .least = 0, .most = TOTAL_MAX}}},
+};
+
+const struct bz_model bz_model_capacity_limiter = {.name = "capacity_limiter",
+                                                   .state_bytes = sizeof(struct state),
+                                                   .parameter_count = 1,
+                                                   .ops = ops,
+                                                   .op_count = OP_COUNT,
+                                                   .start = start,
+                                                   .step = step};
+
+/* --- what ships ------------------------------------------------------------------------------- */
+
+struct desk {
+    struct bz_capacity_limiter limiter;
+    struct bz_borrower borrowers[BZ_MODEL_BORROWERS]; /* by number of the task */
+};
+
+static enum bz_status init(void *instance, struct bz_loop *loop, const int64_t *parameters) {
+    struct desk *desk = instance;
+    bz_capacity_limiter_init(&desk->limiter, loop, (uint32_t)parameters[0]);
+    return BZ_OK;
+}
+
+static enum bz_status call(void *instance, uint32_t op, const int64_t *arguments, int64_t *answer) {
+    struct desk *desk = instance;
+    struct bz_task *task = bz_loop_current(desk->limiter.queue.loop);
+    struct bz_borrower *borrower = &desk->borrowers[bz_task_id(task) % BZ_MODEL_BORROWERS];
+    if (op == SET_TOTAL) {
+        bz_capacity_limiter_set_total(&desk->limiter, (uint32_t)arguments[0]);
+        return BZ_OK;
+    }
+    return bz_modelled_ended(op == ACQUIRE ? bz_capacity_limiter_acquire(&desk->limiter, borrower)
+                                           : bz_capacity_limiter_release(&desk->limiter, borrower),
+                             answer);
+}
+
+static const struct bz_modelled_ops modelled = {.instance_bytes = sizeof(struct desk),
+                                                .model = &bz_model_capacity_limiter,
+                                                .init = init,
+                                                .call = call};
+
+const struct bz_variant bz_variant_capacity_limiter = {
+    .version = BZ_VARIANT_VERSION,
+    .name = "buzzer/capacity-limiter",
+    .summary = "the capacity limiter that ships, in the scenario `model`",
+    .modelled = &modelled};

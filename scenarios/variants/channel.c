@@ -1,0 +1,121 @@
+/* Channel: the values in it, up to its capacity, and the senders; closed once there are none. The
+ * receiver's close works as the drop of all senders. */
+#include "primitives/sync/channel.h"
+
+#include <string.h>
+
+#include "scenarios/variants/modelled.h"
+
+enum { RECEIVE, SEND, ADD_SENDER, DROP_SENDER, WAIT_CLOSED, OP_COUNT };
+
+#define VALUES_MAX 8 /* the greatest capacity */
+
+struct state {
+    int64_t capacity;
+    int64_t senders;
+    int64_t count;
+    int64_t values[VALUES_MAX]; /* the oldest first; 0 beyond the count */
+};
+
+static void start(void *memory, const int64_t *parameters) {
+    struct state *state = memory;
+    state->capacity = parameters[0];
+    state->senders = BZ_MODEL_SENDERS;
+}
+
+static bool receive(struct state *state, int64_t *answer) {
+    if (state->count == 0) {
+        *answer = -BZ_CLOSED;
+        return state->senders == 0;
+    }
+    *answer = state->values[0];
+    memmove(state->values, state->values + 1, (VALUES_MAX - 1) * sizeof state->values[0]);
+    state->values[--state->count] = 0;
+    return true;
+}
+
+static bool send(struct state *state, int64_t value, int64_t *answer) {
+    bool is_full = state->count == state->capacity;
+    *answer = state->senders == 0 ? -BZ_CLOSED : 0;
+    if (state->senders > 0 && !is_full) {
+        state->values[state->count++] = value;
+    }
+    return state->senders == 0 || !is_full;
+}
+
+static bool step(void *memory, uint32_t op, const int64_t *arguments, int64_t *answer) {
+    struct state *state = memory;
+    bool was_closed = state->senders == 0;
+    switch (op) {
+    case RECEIVE:
+        return receive(state, answer);
+    case SEND:
+        return send(state, arguments[0], answer);
+    case ADD_SENDER:
+        *answer = was_closed ? -BZ_CLOSED : 0;
+        state->senders += was_closed ? 0 : 1;
+        return true;
+    case DROP_SENDER:
+        *answer = was_closed ? -BZ_INVALID_STATE : 0;
+        state->senders -= was_closed ? 0 : 1;
+        return true;
+    default: /* WAIT_CLOSED */
+        return was_closed;
+    }
+}
+
+static const struct bz_model_op ops[] = {
+    [RECEIVE] = {.name = "receive", .line = 1},
+    [SEND] = {.name = "send",
+              .line = 2,
+              .argument_count = 1,
+              .arguments = {{.name = "value", .least = 1, .most = INT32_MAX, .is_fresh = true}}},
+    [ADD_SENDER] = {.name = "add_sender"},
+    [DROP_SENDER] = {.name = "drop_sender"},
+    [WAIT_CLOSED] = {.name = "wait_closed"},
+};
+
+const struct bz_model bz_model_channel = {.name = "channel",
+                                          .state_bytes = sizeof(struct state),
+                                          .parameter_count = 1,
+                                          .ops = ops,
+                                          .op_count = OP_COUNT,
+                                          .start = start,
+                                          .step = step};
+
+/* --- what ships ------------------------------------------------------------------------------- */
+
+static enum bz_status init(void *instance, struct bz_loop *loop, const int64_t *parameters) {
+    enum bz_status status = bz_channel_init(instance, loop, (uint32_t)parameters[0]);
+    for (uint32_t count = 1; status == BZ_OK && count < BZ_MODEL_SENDERS; count++) {
+        status = bz_channel_add_sender(instance);
+    }
+    return status;
+}
+
+static enum bz_status receive_from(struct bz_channel *channel, int64_t *answer) {
+    uint64_t value = 0;
+    enum bz_status status = bz_channel_receive(channel, &value);
+    *answer = (int64_t)value;
+    return status;
+}
+
+static enum bz_status call(void *instance, uint32_t op, const int64_t *arguments, int64_t *answer) {
+    enum bz_status status = op == RECEIVE       ? receive_from(instance, answer)
+                            : op == SEND        ? bz_channel_send(instance, (uint64_t)arguments[0])
+                            : op == ADD_SENDER  ? bz_channel_add_sender(instance)
+                            : op == DROP_SENDER ? bz_channel_drop_sender(instance)
+                                                : bz_channel_wait_closed(instance);
+    return bz_modelled_ended(status, answer);
+}
+
+static const struct bz_modelled_ops modelled = {.instance_bytes = sizeof(struct bz_channel),
+                                                .model = &bz_model_channel,
+                                                .init = init,
+                                                .call = call};
+
+const struct bz_variant bz_variant_channel = {.version = BZ_VARIANT_VERSION,
+                                              .name = "buzzer/channel",
+                                              .summary =
+                                                  "the channel that ships, in the scenario `model`",
+                                              .modelled = &modelled};

@@ -1,0 +1,35 @@
+/* The primitives that ship and have no table of operations. Each is a variant of its own,
+ * `buzzer/NAME`, with the model that judges it in the scenario `model`.
+ *
+ * Where an operation may end with another status than BZ_OK and BZ_CANCELLED, its answer is that
+ * status, negated. Operations that never wait, as try_acquire, are not modelled: what they answer
+ * depends on who waits, which is no state of a model. */
+#ifndef BZ_SCENARIOS_VARIANTS_MODELLED_H
+#define BZ_SCENARIOS_VARIANTS_MODELLED_H
+
+#include "scenarios/variants/variants.h"
+#include "sim/model/model.h"
+
+extern const struct bz_model bz_model_capacity_limiter, bz_model_channel, bz_model_notify;
+extern const struct bz_model bz_model_oneshot, bz_model_rwlock, bz_model_weighted_semaphore;
+
+/* A weighted semaphore has so many permits more than its parameter, so that a task can ask for as
+ * many at once. */
+#define BZ_MODEL_WEIGHT_MAX 3
+
+/* A channel of the model begins with so many senders. */
+#define BZ_MODEL_SENDERS 3u
+
+/* More than the scenario has tasks. A task borrows for itself, in the place of its number. */
+#define BZ_MODEL_BORROWERS 64u
+
+/* What struct bz_modelled_ops.call returns for an operation that ended with this status. */
+static inline enum bz_status bz_modelled_ended(enum bz_status status, int64_t *answer) {
+    if (status != BZ_CANCELLED && status != BZ_OK) {
+        *answer = -(int64_t)status;
+        return BZ_OK;
+    }
+    return status;
+}
+
+#endif

@@ -1,0 +1,87 @@
+/* One-shot: nothing sent yet, a value, or closed. */
+#include "primitives/sync/oneshot.h"
+
+#include "scenarios/variants/modelled.h"
+
+enum { RECEIVE, SEND, CLOSE, WAIT_CLOSED, OP_COUNT };
+
+struct state {
+    int64_t is_used; /* sent or closed */
+    int64_t value;   /* 0: none */
+};
+
+static bool step(void *memory, uint32_t op, const int64_t *arguments, int64_t *answer) {
+    struct state *state = memory;
+    bool was_used = state->is_used != 0;
+    switch (op) {
+    case RECEIVE:
+        *answer = state->value == 0 ? -BZ_CLOSED : state->value;
+        state->value = 0;
+        return was_used;
+    case SEND:
+        *answer = was_used ? -BZ_CLOSED : 0;
+        state->value = was_used ? state->value : arguments[0];
+        state->is_used = 1;
+        return true;
+    case CLOSE:
+        state->is_used = 1;
+        return true;
+    default: /* WAIT_CLOSED */
+        return was_used;
+    }
+}
+
+static const struct bz_model_op ops[] = {
+    [RECEIVE] = {.name = "receive", .line = 1},
+    [SEND] = {.name = "send",
+              .argument_count = 1,
+              .arguments = {{.name = "value", .least = 1, .most = INT32_MAX, .is_fresh = true}}},
+    [CLOSE] = {.name = "close"},
+    [WAIT_CLOSED] = {.name = "wait_closed"},
+};
+
+const struct bz_model bz_model_oneshot = {.name = "oneshot",
+                                          .state_bytes = sizeof(struct state),
+                                          .ops = ops,
+                                          .op_count = OP_COUNT,
+                                          .step = step};
+
+/* --- what ships ------------------------------------------------------------------------------- */
+
+static enum bz_status init(void *instance, struct bz_loop *loop, const int64_t *parameters) {
+    (void)parameters;
+    bz_oneshot_init(instance, loop);
+    return BZ_OK;
+}
+
+static enum bz_status receive(struct bz_oneshot *channel, int64_t *answer) {
+    uint64_t value = 0;
+    enum bz_status status = bz_oneshot_receive(channel, &value);
+    *answer = (int64_t)value;
+    return status;
+}
+
+static enum bz_status call(void *instance, uint32_t op, const int64_t *arguments, int64_t *answer) {
+    switch (op) {
+    case RECEIVE:
+        return bz_modelled_ended(receive(instance, answer), answer);
+    case SEND:
+        return bz_modelled_ended(bz_oneshot_send(instance, (uint64_t)arguments[0]), answer);
+    case CLOSE:
+        bz_oneshot_close(instance);
+        return BZ_OK;
+    default:
+        return bz_oneshot_wait_closed(instance);
+    }
+}
+
+static const struct bz_modelled_ops modelled = {.instance_bytes = sizeof(struct bz_oneshot),
+                                                .model = &bz_model_oneshot,
+                                                .init = init,
+                                                .call = call};
+
+const struct bz_variant bz_variant_oneshot = {
+    .version = BZ_VARIANT_VERSION,
+    .name = "buzzer/oneshot",
+    .summary = "the one-shot that ships, in the scenario `model`",
+    .modelled = &modelled};

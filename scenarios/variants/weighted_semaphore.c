@@ -1,0 +1,64 @@
+/* Weighted semaphore: a count of free permits; no request passes an older one. */
+#include "primitives/sync/weighted_semaphore.h"
+
+#include "scenarios/variants/modelled.h"
+
+enum { ACQUIRE, RELEASE, OP_COUNT };
+
+static int64_t permits_of(const int64_t *parameters) {
+    return parameters[0] + BZ_MODEL_WEIGHT_MAX - 1;
+}
+
+static void start(void *state, const int64_t *parameters) {
+    *(int64_t *)state = permits_of(parameters);
+}
+
+static bool step(void *state, uint32_t op, const int64_t *arguments, int64_t *answer) {
+    int64_t *free = state;
+    (void)answer;
+    *free += op == RELEASE ? arguments[0] : -arguments[0];
+    return *free >= 0;
+}
+
+#define PERMITS                                                                                    \
+    .argument_count = 1, .arguments = {{.name = "permits", .least = 1, .most = BZ_MODEL_WEIGHT_MAX}}
+
+static const struct bz_model_op ops[] = {
+    [ACQUIRE] =
+        {.name = "acquire", .line = 1, .cancel = BZ_MODEL_CANCEL_UNDOES, .undo = RELEASE, PERMITS},
+    [RELEASE] = {.name = "release", .gives_back = 1 + ACQUIRE, PERMITS},
+};
+
+const struct bz_model bz_model_weighted_semaphore = {.name = "weighted_semaphore",
+                                                     .state_bytes = sizeof(int64_t),
+                                                     .parameter_count = 1,
+                                                     .ops = ops,
+                                                     .op_count = OP_COUNT,
+                                                     .start = start,
+                                                     .step = step};
+
+/* --- what ships ------------------------------------------------------------------------------- */
+
+static enum bz_status init(void *instance, struct bz_loop *loop, const int64_t *parameters) {
+    bz_weighted_semaphore_init(instance, loop, (uint32_t)permits_of(parameters));
+    return BZ_OK;
+}
+
+static enum bz_status call(void *instance, uint32_t op, const int64_t *arguments, int64_t *answer) {
+    uint32_t permits = (uint32_t)arguments[0];
+    return bz_modelled_ended(op == ACQUIRE ? bz_weighted_semaphore_acquire(instance, permits)
+                                           : bz_weighted_semaphore_release(instance, permits),
+                             answer);
+}
+
+static const struct bz_modelled_ops modelled = {.instance_bytes =
+                                                    sizeof(struct bz_weighted_semaphore),
+                                                .model = &bz_model_weighted_semaphore,
+                                                .init = init,
+                                                .call = call};
+
+const struct bz_variant bz_variant_weighted_semaphore = {
+    .version = BZ_VARIANT_VERSION,
+    .name = "buzzer/weighted-semaphore",
+    .summary = "the weighted semaphore that ships, in the scenario `model`",
+    .modelled = &modelled};

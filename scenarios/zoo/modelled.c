@@ -1,0 +1,273 @@
+/* Primitives that only their model judges. An entry is what ships (scenarios/variants), but for the
+ * operation that has its fault. */
+#include "scenarios/variants/modelled.h"
+#include "primitives/runtime/loop.h"
+#include "primitives/runtime/task.h"
+#include "primitives/sync/capacity_limiter.h"
+#include "primitives/sync/channel.h"
+#include "primitives/sync/notify.h"
+#include "primitives/sync/oneshot.h"
+#include "primitives/sync/rwlock.h"
+#include "primitives/sync/weighted_semaphore.h"
+#include "scenarios/zoo/zoo.h"
+
+/* The operations of each, by their numbers in the model. */
+enum { FIRST, SECOND, THIRD };
+
+#define SHIPS(entry, variant)                                                                      \
+    static enum bz_status entry##_init(void *instance, struct bz_loop *loop,                       \
+                                       const int64_t *parameters) {                                \
+        return bz_variant_##variant.modelled->init(instance, loop, parameters);                    \
+    }
+
+#define OPS(entry, type, the_model)                                                                \
+    const struct bz_modelled_ops bz_zoo_ops_##entry = {.instance_bytes = sizeof(type),             \
+                                                       .model = &(the_model),                      \
+                                                       .init = entry##_init,                       \
+                                                       .call = entry##_call};
+
+/* --- weighted semaphore ----------------------------------------------------------------------- */
+
+/* embassy-6964: a large request that is cancelled leaves those behind it asleep.
+ *
+ * The head of the queue wants more permits than there are, and holds up smaller requests. That is
+ * right: otherwise nobody with a large request would ever be served. Whatever changes the head must
+ * look whether the next one fits now. A release did, and a head that was served; a cancellation did
+ * not. golang.org/x/sync had the same fault (go-37852).
+ *
+ *     3 permits, 2 are held; B wants 3, and waits; C wants 1, and waits behind B; B is cancelled:
+ *     C waits on beside a free permit
+ *
+ * The cure: a cancelled waiter serves those behind it, as a release does. */
+static enum bz_status embassy_6964_acquire(struct bz_weighted_semaphore *semaphore,
+                                           uint32_t permits) {
+    enum bz_status status = bz_weighted_semaphore_try_acquire(semaphore, permits);
+    if (status != BZ_EMPTY) {
+        return status;
+    }
+    struct bz_wait_outcome outcome = bz_waitq_wait_for(&semaphore->queue, permits);
+    semaphore->reserved -= outcome.was_woken ? permits : 0;
+    if (outcome.status != BZ_OK && outcome.was_woken) { /* the fault: if it was not woken, too */
+        return bz_weighted_semaphore_release(semaphore, permits) == BZ_OK ? outcome.status
+                                                                          : BZ_FAILED;
+    }
+    return outcome.status;
+}
+
+static enum bz_status embassy_6964_call(void *instance, uint32_t op, const int64_t *arguments,
+                                        int64_t *answer) {
+    if (op == FIRST) {
+        return bz_modelled_ended(embassy_6964_acquire(instance, (uint32_t)arguments[0]), answer);
+    }
+    return bz_variant_weighted_semaphore.modelled->call(instance, op, arguments, answer);
+}
+
+SHIPS(embassy_6964, weighted_semaphore)
+OPS(embassy_6964, struct bz_weighted_semaphore, bz_model_weighted_semaphore)
+
+/* --- rwlock ----------------------------------------------------------------------------------- */
+
+/* ae-134: a writer that is cancelled leaves the readers asleep that it kept out.
+ *
+ * A waiting writer keeps new readers out, although others read. When it leaves, by a time limit or
+ * a cancellation, nothing keeps them out any more. But only a release looked who may enter. The
+ * same was repaired in .NET's ReaderWriterLockSlim, in Meziantou.Framework (PR 3028) and in sglang.
+ *
+ *     A reads; B wants to write, and waits; C wants to read, and waits because of B; B is
+ * cancelled: C waits on, beside a reader
+ *
+ * The cure: a writer that leaves lets in the readers that wait, unless another writer waits. */
+static enum bz_status ae_134_write(struct bz_rwlock *lock) {
+    if (bz_rwlock_try_acquire_write(lock) == BZ_OK) {
+        return BZ_OK;
+    }
+    struct bz_wait_outcome outcome = bz_waitq_wait(&lock->writer_queue);
+    if (outcome.status != BZ_OK && outcome.was_woken) { /* the fault: not if it was not woken */
+        enum bz_status status = bz_rwlock_release_write(lock);
+        return status == BZ_OK ? outcome.status : status;
+    }
+    return outcome.status;
+}
+
+static enum bz_status ae_134_call(void *instance, uint32_t op, const int64_t *arguments,
+                                  int64_t *answer) {
+    return op == THIRD ? bz_modelled_ended(ae_134_write(instance), answer)
+                       : bz_variant_rwlock.modelled->call(instance, op, arguments, answer);
+}
+
+SHIPS(ae_134, rwlock)
+OPS(ae_134, struct bz_rwlock, bz_model_rwlock)
+
+/* crewai-4541: readers starve a writer.
+ *
+ * A reader enters whenever nobody writes, also if a writer waits. As long as the next reader comes
+ * before the last one has left, the writer waits. That is right for a lock that prefers readers,
+ * and this entry is one that was meant for writers, too.
+ *
+ *     A reads; B wants to write, and waits; C reads; A leaves; A reads; C leaves; and so on
+ *
+ * The cure: a reader waits while a writer waits. */
+static enum bz_status crewai_4541_call(void *instance, uint32_t op, const int64_t *arguments,
+                                       int64_t *answer) {
+    struct bz_rwlock *lock = instance;
+    if (op == FIRST && !lock->is_writing) { /* the fault: a writer may wait */
+        lock->readers++;
+        return BZ_OK;
+    }
+    return bz_variant_rwlock.modelled->call(instance, op, arguments, answer);
+}
+
+SHIPS(crewai_4541, rwlock)
+OPS(crewai_4541, struct bz_rwlock, bz_model_rwlock)
+
+/* --- notify ----------------------------------------------------------------------------------- */
+
+/* dl-120: a signal that comes in the moment of the cancellation is lost.
+ *
+ * A task waits for an event that resets itself: each signal is for one waiter, and is kept if
+ * nobody waits. The wait registers a callback, which completes the task. If the task was cancelled
+ * just before, it cannot be completed any more. But the event has been reset, and nobody sets it
+ * again.
+ *
+ *     A and B wait; a signal comes for A; A is cancelled before it resumes: B waits on, and the
+ *     signal is gone
+ *
+ * The cure: a callback that cannot complete its task sets the event again. */
+static enum bz_status dl_120_call(void *instance, uint32_t op, const int64_t *arguments,
+                                  int64_t *answer) {
+    struct bz_notify *notify = instance;
+    if (op != FIRST || notify->has_permit) {
+        return bz_variant_notify.modelled->call(instance, op, arguments, answer);
+    }
+    return bz_waitq_wait(&notify->queue).status; /* the fault: it may have been woken */
+}
+
+SHIPS(dl_120, notify)
+OPS(dl_120, struct bz_notify, bz_model_notify)
+
+/* --- one-shot --------------------------------------------------------------------------------- */
+
+/* postage-44: the receiver is not told that the sender has gone.
+ *
+ * When the sender is dropped without a value, no value can come. A receiver that asks then is told
+ * so. One that waits already was not woken.
+ *
+ *     A waits for the value; the sender is dropped: A waits for ever
+ *
+ * The cure: the drop wakes the receiver. */
+static enum bz_status postage_44_call(void *instance, uint32_t op, const int64_t *arguments,
+                                      int64_t *answer) {
+    struct bz_oneshot *channel = instance;
+    if (op == THIRD && channel->state == BZ_ONESHOT_OPEN) {
+        channel->state = BZ_ONESHOT_CLOSED; /* the fault: receivers may wait */
+        bz_sync_event_set(&channel->closed);
+        return BZ_OK;
+    }
+    return bz_variant_oneshot.modelled->call(instance, op, arguments, answer);
+}
+
+SHIPS(postage_44, oneshot)
+OPS(postage_44, struct bz_oneshot, bz_model_oneshot)
+
+/* --- channel ---------------------------------------------------------------------------------- */
+
+/* tk-900: a slot that was assigned to a sender which has gone is lost.
+ *
+ * A bounded channel assigns its free slots to the senders that wait, in order. A sender that is
+ * dropped before it uses its slot must give the slot back. It did so only if the slot was in its
+ * hands: one that was assigned to it since it last looked was forgotten. Each time this happens,
+ * the channel has one slot fewer.
+ *
+ *     the channel is full; A waits; a value is received: A is assigned the slot; A is cancelled:
+ * all further sends wait for ever
+ *
+ * Only for a capacity of 1, where one sender is woken at a time.
+ *
+ * The cure: a sender that goes gives back what was assigned to it. */
+static enum bz_status tk_900_send(struct bz_queue *queue, uint64_t value) {
+    enum bz_status status = bz_queue_try_put(queue, value);
+    if (status != BZ_FULL) {
+        return status;
+    }
+    struct bz_wait_outcome outcome = bz_waitq_wait(&queue->putters);
+    if (outcome.status != BZ_OK) {
+        return outcome.status; /* the fault: a slot may be promised to it */
+    }
+    queue->promised_slots = 0;
+    return bz_queue_try_put(queue, value);
+}
+
+static enum bz_status tk_900_call(void *instance, uint32_t op, const int64_t *arguments,
+                                  int64_t *answer) {
+    struct bz_channel *channel = instance;
+    if (op == SECOND) {
+        return bz_modelled_ended(tk_900_send(&channel->queue, (uint64_t)arguments[0]), answer);
+    }
+    return bz_variant_channel.modelled->call(instance, op, arguments, answer);
+}
+
+SHIPS(tk_900, channel)
+OPS(tk_900, struct bz_channel, bz_model_channel)
+
+/* --- capacity limiter ------------------------------------------------------------------------- */
+
+/* an-646-total: after the total has risen, newcomers queue beside free capacity.
+ *
+ * The setter of the total wakes as many waiters as fit, and leaves their entries in the queue. A
+ * newcomer that finds entries stands behind them. A release takes the front entry out and wakes its
+ * task, which has long been served: nobody is woken for that token. See also an-646.
+ *
+ *     the total is 0; B waits; the total is set to 2: B is served, and its entry stays; C waits
+ *     behind that entry, beside a free token
+ *
+ * The cure: the setter takes out what it wakes. */
+struct an_646_desk {
+    struct bz_capacity_limiter limiter;
+    struct bz_borrower borrowers[BZ_MODEL_BORROWERS];
+    uint32_t dead; /* entries at the front of the queue, of borrowers that were served */
+};
+
+static enum bz_status an_646_acquire(struct an_646_desk *desk, struct bz_borrower *borrower) {
+    struct bz_capacity_limiter *limiter = &desk->limiter;
+    if (desk->dead == 0) {
+        return bz_capacity_limiter_acquire(limiter, borrower);
+    }
+    struct bz_wait_outcome outcome =
+        bz_waitq_wait(&limiter->queue); /* the fault: behind the dead */
+    limiter->borrowed -= outcome.was_woken && outcome.status != BZ_OK;
+    if (outcome.status == BZ_OK) {
+        *borrower = (struct bz_borrower){.limiter = limiter, .has_token = true};
+    } else {
+        bz_capacity_limiter_set_total(limiter, limiter->total); /* serves others */
+    }
+    return outcome.status;
+}
+
+static enum bz_status an_646_release(struct an_646_desk *desk, struct bz_borrower *borrower) {
+    struct bz_capacity_limiter *limiter = &desk->limiter;
+    if (desk->dead == 0) {
+        return bz_capacity_limiter_release(limiter, borrower);
+    }
+    *borrower = (struct bz_borrower){.limiter = NULL};
+    limiter->borrowed--;
+    desk->dead--; /* the fault: this entry was woken before */
+    return BZ_OK;
+}
+
+static enum bz_status an_646_total_call(void *instance, uint32_t op, const int64_t *arguments,
+                                        int64_t *answer) {
+    struct an_646_desk *desk = instance;
+    struct bz_task *task = bz_loop_current(desk->limiter.queue.loop);
+    struct bz_borrower *borrower = &desk->borrowers[bz_task_id(task) % BZ_MODEL_BORROWERS];
+    if (op == THIRD) {
+        uint32_t woken = desk->limiter.queue.woken_count;
+        bz_capacity_limiter_set_total(&desk->limiter, (uint32_t)arguments[0]);
+        desk->dead += desk->limiter.queue.woken_count - woken; /* the fault: their entries stay */
+        return BZ_OK;
+    }
+    return bz_modelled_ended(
+        op == FIRST ? an_646_acquire(desk, borrower) : an_646_release(desk, borrower), answer);
+}
+
+SHIPS(an_646_total, capacity_limiter)
+OPS(an_646_total, struct an_646_desk, bz_model_capacity_limiter)
