@@ -78,7 +78,7 @@ function(buzzer_install_headers)
     buzzer_install_folder(sim/choice answers choice strategy tape)
     buzzer_install_folder(sim/judge event judge objects record)
     buzzer_install_folder(sim/model history model)
-    buzzer_install_folder(sim/variant callback claims plugin variant)
+    buzzer_install_folder(sim/variant callback claims plugin poll variant)
     buzzer_install_folder(traces lack trace words)
     install(FILES "${PROJECT_SOURCE_DIR}/sim/judge/tests/example.c"
             DESTINATION "${CMAKE_INSTALL_DOCDIR}")
@@ -90,6 +90,7 @@ function(buzzer_install_headers)
                       "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/weighted"
                       "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/coroutine"
                       "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/fibers"
+                      "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/poll"
             DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 endfunction()
 
