@@ -12,9 +12,10 @@
  *
  * Tasks are served in order of arrival. A large request at the head blocks smaller ones behind it,
  * and newcomers stand behind those that wait. One timer serves the oldest waiter. Tokens are poured
- * in when the waiter is woken. If it is cancelled before it resumes, it takes out what cannot have
- * drained since, in the step in which it runs: the rate is never exceeded. A waiter that is
- * cancelled in the queue no longer blocks others from that step on.
+ * in when the waiter is woken, and that is the time that counts, should it resume later. If it is
+ * cancelled before it resumes, it takes out what cannot have drained since, in the step in which it
+ * runs: the rate is never exceeded. A waiter that is cancelled in the queue no longer blocks others
+ * from that step on.
  *
  * Everything is O(1) and arming a timer, which is O(log n) in the timers of the loop. No wait
  * allocates, except that a first waiter's timer may need a slot in the loop. */

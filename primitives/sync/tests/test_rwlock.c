@@ -208,8 +208,8 @@ Test(rwlock, woken_writer_that_is_cancelled_passes_the_lock_on) {
 }
 
 Test(rwlock, woken_reader_that_is_cancelled_passes_the_lock_on) {
-    in_both_modes("write; a: read; turn end-write cancel-a; b: write => a.read:cancelled"
-                  " b.write:ok");
+    in_both_modes("write; a: read; turn; b: write; end-write cancel-a step writers-wait=1/0/0"
+                  " => a.read:cancelled b.write:ok");
 }
 
 /* The other readers keep the writer out. */
