@@ -26,6 +26,7 @@ enum bz_exit {
 
 /* The commands. */
 int bz_command_bench(int argc, char **argv);
+int bz_command_check_plugin(int argc, char **argv);
 int bz_command_corpus(int argc, char **argv);
 int bz_command_diff(int argc, char **argv);
 int bz_command_explore(int argc, char **argv);

@@ -137,10 +137,11 @@ static bool is_unexpected(const struct corpus *corpus, enum bz_carry_result resu
     return corpus->expect == EXPECT_PASS ? is_failure(result) : result == BZ_CARRY_PASSES;
 }
 
-/* "fifo of 'permits'"; "pass". */
+/* "fifo of 'permits'"; "pass"; "cut by the limit of 9 steps". */
 static const char *verdict_text(const struct bz_trace_verdict *verdict, char *text, size_t bytes) {
     bool has_object = verdict->oracle != NULL && verdict->object != NULL;
-    snprintf(text, bytes, "%s%s%s%s", verdict->oracle != NULL ? verdict->oracle : "pass",
+    char name[BZ_TRACE_NAME_BYTES_MAX + 1];
+    snprintf(text, bytes, "%s%s%s%s", bz_trace_verdict_text(verdict, name, sizeof name),
              has_object ? " of '" : "", has_object ? verdict->object : "", has_object ? "'" : "");
     return text;
 }

@@ -232,12 +232,15 @@ static void print_settings(const struct diff *diff, struct bz_wrap *wrap) {
     }
 }
 
-/* A file that does not replay says "pass" of a run that was cut short, too. */
+/* A file of an older program says "pass" of a run that was cut short, too: if it replays, the run
+ * says which. */
 static const char *end_text(const struct diff *diff, unsigned side) {
+    const struct bz_trace_verdict *verdict = &diff->traces[side]->verdict;
     const struct bz_replay_report *report = &diff->runs[side].report;
-    return diff->traces[side]->verdict.oracle != NULL ? diff->traces[side]->verdict.oracle
-           : report->result == BZ_REPLAY_MATCHED      ? bz_replay_verdict(report)
-                                                      : "pass, or cut short";
+    return verdict->oracle != NULL               ? verdict->oracle
+           : strcmp(verdict->result, "cut") == 0 ? "cut short by its step limit"
+           : report->result == BZ_REPLAY_MATCHED ? bz_replay_verdict(report)
+                                                 : "pass, or cut short";
 }
 
 static const char *verdict_text(const struct diff *diff, unsigned side, char *text, size_t bytes) {
@@ -371,9 +374,10 @@ static void add_side(const struct diff *diff, unsigned side, struct bz_json *roo
     bz_json_add_number(object, "events", trace->event_count);
     bz_json_add_digest(object, "digest", trace->digest);
     bz_json_add_string(object, "oracle", trace->verdict.oracle);
-    if (trace->verdict.oracle != NULL || report->result == BZ_REPLAY_MATCHED) {
-        bz_json_add_bool(object, "cut_short",
-                         trace->verdict.oracle == NULL && bz_replay_is_cut(report));
+    bool is_cut = strcmp(trace->verdict.result, "cut") == 0;
+    if (is_cut || trace->verdict.oracle != NULL || report->result == BZ_REPLAY_MATCHED) {
+        bool is_told = trace->verdict.oracle == NULL && bz_replay_is_cut(report);
+        bz_json_add_bool(object, "cut_short", is_cut || is_told);
     } else {
         bz_json_add_string(object, "cut_short", NULL);
     }

@@ -256,7 +256,9 @@ int bz_command_explore(int argc, char **argv) {
     }
     if (!result.has_waited && result.finding_count == 0 &&
         bz_explore_is_complete(&explore.config, &result)) {
-        bz_cli_note(argv[0], "warning: " BZ_WARNING_NO_WAIT);
+        char text[BZ_WARNING_BYTES];
+        snprintf(text, sizeof text, "warning: %s", bz_warning_no_wait(explore.config.program));
+        bz_cli_note(argv[0], text);
     }
     bz_findings_fini(&findings);
     return report.exit_code;

@@ -62,7 +62,7 @@ static const struct bz_option options[] = {
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct replay, is_json)},
     {"output", "FILE",
      "Write the run as a trace of this version, with a checksum: of a strict replay only if it "
-     "matched, with --variant the run on that variant; no run that was cut short",
+     "matched, with --variant the run on that variant",
      BZ_OPTION_TEXT, offsetof(struct replay, output), .is_once = true, .letter = 'o'},
     {"program-out", "FILE",
      "Write the program of a run of scenario 'program' to a new file, for --set file=FILE",
@@ -217,11 +217,14 @@ static void print_text(const struct replay *replay, const struct bz_trace *trace
                "edited, or the strategy has changed\n",
                trace->seed, replay->run.program.strategy->name);
     }
+    struct bz_diagnosis diagnosis = {
+        .trace = trace, .variant = replay->run.program.variant, .token = own_token};
     if (oracle != NULL) {
         printf("\n");
-        bz_diagnosis_print(stdout, &(struct bz_diagnosis){.trace = trace,
-                                                          .variant = replay->run.program.variant,
-                                                          .token = own_token});
+        bz_diagnosis_print(stdout, &diagnosis);
+    } else if (strcmp(trace->verdict.result, "cut") == 0) {
+        printf("\n");
+        bz_diagnosis_print_cut(stdout, &diagnosis);
     }
 }
 
@@ -252,11 +255,6 @@ static int write_trace(struct replay *replay) {
     bool is_strict = replay->variant == NULL;
     if (is_strict && report->result == BZ_REPLAY_DIVERGED) {
         return BZ_EXIT_OK; /* the exit status says so */
-    }
-    if (bz_replay_is_cut(report)) {
-        return bz_cli_fail(replay->name, BZ_EXIT_INTERRUPTED,
-                           "'%s' was not written: the run was cut short by its step limit",
-                           replay->output);
     }
     uint64_t digest = report->digest;
     int code = is_strict ? replay_leniently(replay) : BZ_EXIT_OK;

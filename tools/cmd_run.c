@@ -14,9 +14,13 @@
 #include "tools/report.h"
 #include "tools/require_window.h"
 #include "tools/stored_traces.h"
+#include "tools/wrap.h"
 
 #define RUNS_DEFAULT 10000u
 #define RUNS_MAX ((uint64_t)INT64_MAX)
+/* A campaign ends if all of its first runs are cut: so many, and more if they are short. */
+#define CUT_RUNS_LEAST 20u
+#define CUT_STEPS_LEAST 1000000u
 
 struct run {
     struct bz_options options;
@@ -137,8 +141,9 @@ static const struct bz_option options[] = {
      .parse = set_seed_first},
     {"jobs", "N", "Worker processes; results do not depend on it (1)", BZ_OPTION_NUMBER32,
      offsetof(struct run, jobs), .is_once = true, .least = 1, .most = BZ_JOBS_MAX},
-    {"keep-going", NULL, "Do not stop at the first violation", BZ_OPTION_FLAG,
-     offsetof(struct run, keep_going)},
+    {"keep-going", NULL,
+     "Do not stop at the first violation, nor if the first runs all hit the step limit",
+     BZ_OPTION_FLAG, offsetof(struct run, keep_going)},
     {"check-determinism", NULL,
      "Make every run twice: two that differ violate nondeterminism (without it, the first 50 runs, "
      "and then few)",
@@ -190,6 +195,13 @@ static void keep_state(void *context, const struct bz_campaign_state *state, boo
     }
 }
 
+/* How many first runs may be cut. */
+static uint64_t cut_runs_max(const struct run *run) {
+    uint32_t steps_max = run->program.steps_max;
+    uint64_t runs = steps_max == 0 ? RUNS_MAX : (CUT_STEPS_LEAST - 1) / steps_max + 1;
+    return run->keep_going ? 0 : runs < CUT_RUNS_LEAST ? CUT_RUNS_LEAST : runs;
+}
+
 static bool run_campaign(struct run *run, struct bz_campaign_result *result, double *seconds) {
     struct bz_campaign_config config = {.program = &run->program,
                                         .seed_first = run->seed_first,
@@ -197,6 +209,7 @@ static bool run_campaign(struct run *run, struct bz_campaign_result *result, dou
                                         .jobs = run->jobs,
                                         .keep_going = run->keep_going,
                                         .repeats_all = run->repeats_all,
+                                        .cut_runs_max = cut_runs_max(run),
                                         .stop = &bz_interrupt_requested,
                                         .poll = poll_campaign,
                                         .from = run->state,
@@ -387,18 +400,36 @@ static int finish_findings(struct run *run, const struct bz_campaign_result *res
 /* Warnings, and how to go on. */
 static void print_last(const struct run *run, const struct bz_run_report *report) {
     uint64_t runs = report->result->runs;
+    struct bz_text text = {0};
     for (uint32_t index = 0; index < report->warnings.count; index++) {
-        (void)bz_cli_fail(run->name, BZ_EXIT_OK, "warning, after %" PRIu64 " run%s: %s", runs,
-                          runs == 1 ? "" : "s", report->warnings.items[index].text);
+        bz_text_clear(&text);
+        bz_text_add(&text, "warning, after %" PRIu64 " run%s of %s: %s", runs, runs == 1 ? "" : "s",
+                    run->program.scenario->name, report->warnings.items[index].text);
+        bz_cli_note(run->name, text.bytes);
     }
+    bz_text_fini(&text);
     if (report->is_stopped && run->file != NULL && !run->file->has_failed) {
         bz_checkpoint_file_print_command(run->file, run->is_strict);
     }
 }
 
+/* What the report says besides findings. */
+static void sum_up(const struct run *run, struct bz_run_report *report,
+                   struct bz_kept_finding *cut) {
+    const struct bz_campaign_result *result = report->result;
+    bz_require_window_missed(&run->required, &result->stats, &report->missed);
+    bz_warnings_find(&run->program, result, run->is_strict, &report->warnings);
+    report->is_stopped = is_stopped(run, result);
+    if (result->out_of_steps > 0 && result->violations == 0 && !report->is_stopped) {
+        bz_findings_keep_cut(cut, &run->program, result->seed_cut);
+    }
+    report->exit_code = exit_code_of(report);
+}
+
 int bz_command_run(int argc, char **argv) {
     static struct bz_campaign_result result;
     static struct bz_kept_findings findings;
+    static struct bz_kept_finding cut;
     static struct bz_campaign_state state;
     static struct bz_stored stored;
     static struct bz_stored own;
@@ -433,6 +464,7 @@ int bz_command_run(int argc, char **argv) {
                                    .seed_first = run.seed_first,
                                    .result = &result,
                                    .findings = &findings,
+                                   .cut = &cut,
                                    .is_strict = run.is_strict};
     if (run.resume != NULL && (code = check_code(&run)) != BZ_EXIT_OK) {
         return code;
@@ -450,10 +482,7 @@ int bz_command_run(int argc, char **argv) {
     if (!run_campaign(&run, &result, &report.seconds)) {
         code = bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "%s", result.lack);
     }
-    bz_require_window_missed(&run.required, &result.stats, &report.missed);
-    bz_warnings_find(&run.program, &result, run.is_strict, &report.warnings);
-    report.is_stopped = is_stopped(&run, &result);
-    report.exit_code = exit_code_of(&report);
+    sum_up(&run, &report, &cut);
     /* A trace that cannot be written does not hide the other findings. */
     int findings_code = finish_findings(&run, &result);
     code = findings_code > code ? findings_code : code;
@@ -466,6 +495,7 @@ int bz_command_run(int argc, char **argv) {
         bz_run_report_print(&report, run.is_quiet);
     }
     print_last(&run, &report);
+    bz_findings_drop_cut(&cut);
     bz_findings_fini(&findings);
     return report.exit_code;
 }

@@ -27,6 +27,8 @@ static const struct {
     {"zoo", "find every declared fault, and count the schedules it takes", bz_command_zoo},
     {"lockstep", "compare a reference with the real interpreter, step by step",
      bz_command_lockstep},
+    {"check-plugin", "say whether a plug-in keeps the contract of a variant",
+     bz_command_check_plugin},
     {"new", "write the skeleton of a new variant", bz_command_new},
     {"bench", "measure how fast schedules run on this machine", bz_command_bench},
 };
@@ -56,7 +58,7 @@ static char *help_filter(int key, const char *text, void *input) {
     char *list = bz_lack_check(malloc(4096), "the help");
     int length = snprintf(list, 4096, "Commands:\n");
     for (size_t index = 0; index < COMMAND_COUNT; index++) {
-        length += snprintf(list + length, 4096 - (size_t)length, "  %-8s %s\n",
+        length += snprintf(list + length, 4096 - (size_t)length, "  %-12s %s\n",
                            commands[index].name, commands[index].summary);
     }
     snprintf(list + length, 4096 - (size_t)length,

@@ -1,12 +1,14 @@
 #include "tools/diagnosis.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/judge/judge.h"
 #include "tools/cli.h"
 #include "tools/plugins.h"
 #include "tools/story/timeline.h"
+#include "traces/lack.h"
 
 static bool is(const char *text, const char *word) {
     return text != NULL && strcmp(text, word) == 0;
@@ -144,6 +146,10 @@ static void print_head(const struct bz_diagnosis *diagnosis, const struct bz_sto
     print_place(diagnosis, wrap);
     add_count(&text, story->deviations, "deviation");
     bz_text_add(&text, " from a FIFO loop; ");
+    if (story->jumps > 0) {
+        add_count(&text, story->jumps, "clock jump");
+        bz_text_add(&text, " before ready work; ");
+    }
     add_cancels(&text, story);
     bz_wrap_print(wrap, "  ", text.bytes, 4, BZ_COLOUR_NONE);
     bz_text_fini(&text);
@@ -211,6 +217,60 @@ void bz_diagnosis_print(FILE *out, const struct bz_diagnosis *diagnosis) {
     }
     print_report(diagnosis, &timeline, &wrap, is_short && counted.lines <= REPORT_LINES_MAX);
     bz_timeline_fini(&timeline);
+}
+
+/* --- a run that was cut ------------------------------------------------------------------------
+ */
+
+#define LAST_ROWS 16u
+#define PLACES_MAX 12u /* tasks whose place is told */
+
+/* Where each task is that has not ended: "poller  yields at pool.py:12". */
+static void print_places(const struct bz_trace *trace, struct bz_wrap *wrap) {
+    size_t bytes = (trace->task_count + 1) * sizeof(const struct bz_trace_event *);
+    const struct bz_trace_event **last = bz_lack_check(calloc(1, bytes), "a diagnosis");
+    unsigned shown = 0;
+    for (size_t index = 0; index < trace->event_count; index++) {
+        const struct bz_trace_event *event = &trace->events[index];
+        uint32_t task = event->task == NULL ? 0 : bz_trace_find_task(trace, event->task);
+        if (is(event->event, "suspend") || is(event->event, "exit")) {
+            last[task] = event;
+        }
+    }
+    for (size_t task = 1; task <= trace->task_count && shown < PLACES_MAX; task++) {
+        const struct bz_trace_event *event = last[task];
+        if (event == NULL || is(event->event, "exit") || event->where == NULL) {
+            continue;
+        }
+        bz_wrap_printf(wrap, 4, BZ_COLOUR_NONE, "  %s %s at %s", trace->tasks[task - 1],
+                       is(event->wait, "yield")   ? "yields"
+                       : is(event->wait, "sleep") ? "sleeps"
+                                                  : "waits",
+                       event->where);
+        shown++;
+    }
+    if (shown > 0) {
+        bz_wrap_whole(wrap, "", "");
+    }
+    free(last);
+}
+
+void bz_diagnosis_print_cut(FILE *out, const struct bz_diagnosis *diagnosis) {
+    const struct bz_trace *trace = diagnosis->trace;
+    struct bz_timeline timeline;
+    struct bz_wrap wrap = {.out = out, .is_colour = bz_wrap_has_colour(out)};
+    char verdict[BZ_TRACE_NAME_BYTES_MAX + 1];
+    bz_wrap_printf(&wrap, 4, BZ_COLOUR_BAD, "%s: the run with seed 0x%" PRIx64 " had not ended",
+                   bz_trace_verdict_text(&trace->verdict, verdict, sizeof verdict), trace->seed);
+    if (trace->event_count < BZ_TRACE_EVENTS_MAX) { /* else its end is not recorded */
+        bz_wrap_printf(&wrap, 4, BZ_COLOUR_NONE, "  virtual time %s; its last lines:",
+                       bz_cli_time_text(verdict_time_ns(trace)));
+        bz_timeline_init(&timeline, trace);
+        bz_timeline_print_end(&timeline, &wrap, LAST_ROWS);
+        bz_timeline_fini(&timeline);
+        print_places(trace, &wrap);
+    }
+    print_foot(diagnosis, &wrap);
 }
 
 size_t bz_diagnosis_print_step(FILE *out, const struct bz_trace *trace, size_t first) {

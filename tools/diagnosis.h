@@ -25,6 +25,9 @@ struct bz_diagnosis {
  * nothing for a trace that passed. */
 void bz_diagnosis_print(FILE *out, const struct bz_diagnosis *diagnosis);
 
+/* Prints the last lines of a run that its step limit cut, where each task is, and the token. */
+void bz_diagnosis_print_cut(FILE *out, const struct bz_diagnosis *diagnosis);
+
 /* The declared fault of the variant that the trace's verdict matches by oracle and primitive, or
  * NULL. */
 const struct bz_fault *bz_diagnosis_declared(const struct bz_variant *variant,

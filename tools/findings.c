@@ -324,6 +324,22 @@ int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, co
     return keep_witness(item, name, &witness, shrinks ? kept->count : 0, folder);
 }
 
+void bz_findings_keep_cut(struct bz_kept_finding *cut, const struct bz_program *program,
+                          uint64_t seed) {
+    struct bz_replay_report report;
+    *cut = (struct bz_kept_finding){.count = 0};
+    bz_trace_init(&cut->trace);
+    bz_trace_init(&cut->small);
+    if (bz_record(program, seed, &cut->trace, &report) && report.result == BZ_REPLAY_MATCHED &&
+        strcmp(cut->trace.verdict.result, "cut") == 0) {
+        bz_token_format(program, seed, cut->trace.digest, cut->token, sizeof cut->token);
+    }
+}
+
+void bz_findings_drop_cut(struct bz_kept_finding *cut) {
+    release(cut);
+}
+
 void bz_findings_drop_last(struct bz_kept_findings *kept) {
     release(&kept->items[--kept->count]);
 }

@@ -67,6 +67,13 @@ int bz_findings_shrink(struct bz_kept_findings *kept, uint32_t place, const char
 int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, const char *name,
                                const struct bz_program *program, bool shrinks, const char *folder);
 
+/* Records a run that the step limit cuts into an empty `cut`, with its token. The token stays empty
+ * if that is not what the run does again, or if memory runs out. Release it with
+ * bz_findings_drop_cut(). */
+void bz_findings_keep_cut(struct bz_kept_finding *cut, const struct bz_program *program,
+                          uint64_t seed);
+void bz_findings_drop_cut(struct bz_kept_finding *cut);
+
 /* Forgets the last one. */
 void bz_findings_drop_last(struct bz_kept_findings *kept);
 

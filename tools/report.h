@@ -17,6 +17,8 @@ struct bz_run_report {
     uint64_t seed_first;
     const struct bz_campaign_result *result;
     const struct bz_kept_findings *findings;
+    const struct bz_kept_finding
+        *cut; /* the first run that was cut; without a token: none is shown */
     double seconds;
     bool is_stopped;         /* by a signal, or because something ran out */
     struct bz_missed missed; /* required windows */

@@ -128,6 +128,11 @@ struct bz_json *bz_run_report_json(const struct bz_run_report *report) {
     bz_json_add_bool(handoffs, "is_exact", result->handoff_is_exact);
     bz_json_add_number(root, "injected", result->stats.injected);
     bz_json_add_number(root, "out_of_steps", result->out_of_steps);
+    struct bz_json *cut = report->cut->token[0] == '\0' ? NULL : bz_json_add_object(root, "cut");
+    if (cut != NULL) {
+        bz_json_add_hex(cut, "seed", report->cut->trace.seed);
+        bz_json_add_string(cut, "token", report->cut->token);
+    }
     if (result->cut[0] != '\0') {
         bz_json_add_string(root, "not_judged", result->cut);
     }

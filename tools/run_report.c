@@ -181,6 +181,24 @@ static void print_findings(const struct bz_run_report *report) {
     }
 }
 
+/* Which runs hit the step limit, in a sentence. */
+static void say_cut(const struct bz_run_report *report, FILE *out) {
+    const struct bz_campaign_result *result = report->result;
+    if (result->is_cut_off) {
+        fprintf(out,
+                "nothing proved: none of the first %" PRIu64 " runs came to its end within %" PRIu32
+                " steps\n(--max-steps)%s, so no more were made; --keep-going makes all\n",
+                result->runs, report->program->steps_max,
+                result->cut[0] == '\0' ? "" : " and the limit of a check");
+    } else if (result->out_of_steps == result->runs) {
+        fprintf(out, "nothing proved: no run came to its end within %s (--max-steps)\n",
+                the_limit(result));
+    } else {
+        fprintf(out, "%" PRIu64 " of the runs hit %s (--max-steps)\n", result->out_of_steps,
+                the_limit(result));
+    }
+}
+
 static void print_verdict(const struct bz_run_report *report) {
     const struct bz_campaign_result *result = report->result;
     if (result->lack[0] != '\0') {
@@ -198,8 +216,8 @@ static void print_verdict(const struct bz_run_report *report) {
                report->missed.names[index]);
     }
     if (result->out_of_steps > 0 && result->out_of_steps == result->runs) {
-        printf("\nnothing proved: no run came to its end within %s (--max-steps)\n",
-               the_limit(result));
+        printf("\n");
+        say_cut(report, stdout);
         return;
     }
     printf("\nno violation found%s%s%s\n",
@@ -213,8 +231,7 @@ static void say_why_unproved(const struct bz_run_report *report) {
     if (report->is_stopped && report->result->lack[0] == '\0') {
         fprintf(stderr, "interrupted after %" PRIu64 " runs\n", report->result->runs);
     } else if (report->exit_code == BZ_EXIT_INTERRUPTED) {
-        fprintf(stderr, "%" PRIu64 " of the runs hit %s (--max-steps)\n",
-                report->result->out_of_steps, the_limit(report->result));
+        say_cut(report, stderr);
     } else if (report->exit_code == BZ_EXIT_UNPROVED) {
         for (unsigned index = 0; index < report->missed.count; index++) {
             fprintf(stderr, "nothing proved: the required window '%s' was never hit\n",
@@ -228,11 +245,16 @@ void bz_run_report_print(const struct bz_run_report *report, bool is_quiet) {
     if (result->violations > 0) {
         print_findings(report);
     }
+    if (report->cut->token[0] != '\0') {
+        bz_diagnosis_print_cut(stdout, &(struct bz_diagnosis){.trace = &report->cut->trace,
+                                                              .variant = report->program->variant,
+                                                              .token = report->cut->token});
+    }
     if (is_quiet) {
         say_why_unproved(report);
         return;
     }
-    if (result->violations > 0) {
+    if (result->violations > 0 || report->cut->token[0] != '\0') {
         printf("\n");
     }
     print_tried(result);

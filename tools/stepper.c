@@ -333,8 +333,9 @@ static void begin_choice(struct ui *ui) {
 static bool choose(struct ui *ui, const struct bz_alternative *alternative) {
     bool is_chosen = bz_stepper_choose(&ui->stepper, alternative, ui->keeps_rest);
     if (is_chosen) {
+        char verdict[BZ_TRACE_NAME_BYTES_MAX + 1];
         say(ui, "another run: %s; s saves it, u goes back",
-            ui->stepper.run.verdict.oracle != NULL ? ui->stepper.run.verdict.oracle : "pass");
+            bz_trace_verdict_text(&ui->stepper.run.verdict, verdict, sizeof verdict));
     } else {
         say(ui, "%.200s", ui->stepper.error);
     }

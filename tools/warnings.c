@@ -8,7 +8,16 @@
 #define RUNS_TO_WAIT 50u
 #define RUNS_TO_CANCEL 100u
 
-/* `fifo` makes no choice, and `answers` those that it was given. */
+const char *bz_warning_no_wait(const struct bz_program *program) {
+    return program->scenario->runtime != NULL
+               ? "no operation ever waited, so waiting, waking and handing over were not tested; "
+                 "more tasks or fewer permits make them wait"
+               : "no operation ever waited, so waiting, waking and handing over were not tested; "
+                 "more tasks or fewer permits make them wait (--set)";
+}
+
+/* Of a test that watches nothing, any cancel counts: it has no operation that waits.
+ * `fifo` makes no choice, and `answers` those that it was given. */
 static bool never_cancelled(const struct bz_program *program,
                             const struct bz_campaign_result *result) {
     uint32_t dangerous = 1u << BZ_WINDOW_WAITING | 1u << BZ_WINDOW_WOKEN;
@@ -21,6 +30,9 @@ static bool never_cancelled(const struct bz_program *program,
         hits += result->stats.windows[op][BZ_WINDOW_WAITING];
         hits += result->stats.windows[op][BZ_WINDOW_WOKEN];
     }
+    if (program->scenario->runtime != NULL) {
+        hits += result->stats.injected;
+    }
     return is_on && hits == 0;
 }
 
@@ -31,12 +43,16 @@ void bz_warnings_find(const struct bz_program *program, const struct bz_campaign
         return;
     }
     if ((is_strict || result->runs >= RUNS_TO_WAIT) && result->waited == 0) {
-        warnings->items[warnings->count++] = (struct bz_warning){"no-wait", BZ_WARNING_NO_WAIT};
+        warnings->items[warnings->count++] =
+            (struct bz_warning){"no-wait", bz_warning_no_wait(program)};
     }
     if ((is_strict || result->runs >= RUNS_TO_CANCEL) && never_cancelled(program, result)) {
         warnings->items[warnings->count++] = (struct bz_warning){
-            "no-cancel", "cancels are on, and none struck a task that was waiting or woken; "
-                         "other settings let one (--set, --max-cancels), or turn cancels off "
-                         "(--cancel none)"};
+            "no-cancel", program->scenario->runtime != NULL
+                             ? "cancels are on, and none was injected: only tasks of sim.spawn() "
+                               "are cancelled; or turn cancels off (cancel=\"none\")"
+                             : "cancels are on, and none struck a task that was waiting or woken; "
+                               "other settings let one (--set, --max-cancels), or turn cancels off "
+                               "(--cancel none)"};
     }
 }

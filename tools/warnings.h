@@ -5,10 +5,7 @@
 #include "sim/run/campaign.h"
 
 #define BZ_WARNINGS_MAX 2u
-
-#define BZ_WARNING_NO_WAIT                                                                         \
-    "no operation ever waited, so waiting, waking and handing over were not tested; more tasks "   \
-    "or fewer permits make them wait (--set)"
+#define BZ_WARNING_BYTES 256u
 
 struct bz_warning {
     const char *name; /* no-wait, no-cancel: a contract, see README.md */
@@ -19,6 +16,9 @@ struct bz_warnings {
     struct bz_warning items[BZ_WARNINGS_MAX];
     uint32_t count;
 };
+
+/* For a campaign, or a search, in which no operation ever waited. */
+const char *bz_warning_no_wait(const struct bz_program *program);
 
 /* Lists the warnings about a campaign without a violation. A short campaign may miss a window by
  * chance, so it gets none unless `is_strict`. */

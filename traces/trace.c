@@ -230,6 +230,17 @@ const char *bz_trace_event_text(const struct bz_trace_event *event, char *buffer
     return buffer;
 }
 
+const char *bz_trace_verdict_text(const struct bz_trace_verdict *verdict, char *buffer,
+                                  size_t size_bytes) {
+    if (same_string(verdict->result, "cut")) {
+        snprintf(buffer, size_bytes, "cut by the limit of %" PRIu64 " step%s", verdict->step,
+                 verdict->step == 1 ? "" : "s");
+    } else {
+        snprintf(buffer, size_bytes, "%s", verdict->oracle != NULL ? verdict->oracle : "pass");
+    }
+    return buffer;
+}
+
 const char *bz_trace_choice_text(const struct bz_trace_choice *choice, char *buffer,
                                  size_t size_bytes) {
     struct line line = {buffer, size_bytes, 0};

@@ -68,15 +68,16 @@ struct bz_trace_event {
     /* For people: the line of the program at which a task is suspended, "pool.py:12". NULL:
      * unknown. No part of what a run is: comparisons and the digest leave it out. */
     const char *where;
+    const char *text; /* likewise: the name of a draw, and what the program made of it */
 };
 
 struct bz_trace_verdict {
-    const char *result; /* "pass", "violation" */
-    const char *oracle; /* NULL for a pass, as are the other strings */
+    const char *result; /* "pass", "violation", "cut": by the step limit, so it has no verdict */
+    const char *oracle; /* NULL without a violation, as are the other strings */
     const char *task;
     const char *object;
     const char *message;
-    uint64_t step; /* the last step of a pass */
+    uint64_t step; /* the last step, without a violation */
 };
 
 struct bz_trace {
@@ -124,7 +125,7 @@ void bz_trace_add_task(struct bz_trace *trace, const char *name); /* the name mu
 /* The number of a task by name; 0: none. */
 uint32_t bz_trace_find_task(const struct bz_trace *trace, const char *name);
 
-/* All fields but `where`. */
+/* All fields but `where` and `text`. */
 bool bz_trace_event_equal(const struct bz_trace_event *a, const struct bz_trace_event *b);
 
 /* One line for people, "worker-2 resume ok n=3", cut to fit; returns `buffer`. Leaves out the step,
@@ -133,6 +134,11 @@ const char *bz_trace_event_text(const struct bz_trace_event *event, char *buffer
                                 size_t size_bytes);
 const char *bz_trace_choice_text(const struct bz_trace_choice *choice, char *buffer,
                                  size_t size_bytes);
+
+/* What the run came to: the oracle, "pass", or "cut by the limit of 100000 steps". Older programs
+ * wrote "pass" of such a run, too. Returns `buffer`, cut to fit. */
+const char *bz_trace_verdict_text(const struct bz_trace_verdict *verdict, char *buffer,
+                                  size_t size_bytes);
 
 /* --- files --------------------------------------------------------------------------------------
  * Each returns true, or false with a message in `error` that names the place and the remedy. */

@@ -9,7 +9,7 @@
 /* --- vocabularies ----------------------------------------------------------------------------- */
 
 static const char *result_word(unsigned number) {
-    static const char *const words[] = {"pass", "violation"};
+    static const char *const words[] = {"pass", "violation", "cut"};
     return words[number];
 }
 
@@ -19,7 +19,7 @@ static const struct bz_vocabulary vocabulary_op = {"operation", bz_op_name, BZ_O
 static const struct bz_vocabulary vocabulary_status = {"status", bz_status_word,
                                                        BZ_STATUS_COUNT + 1};
 static const struct bz_vocabulary vocabulary_wait = {"kind of wait", bz_wait_name, BZ_WAIT_COUNT};
-static const struct bz_vocabulary vocabulary_result = {"result", result_word, 2};
+static const struct bz_vocabulary vocabulary_result = {"result", result_word, 3};
 const struct bz_vocabulary bz_vocabulary_window = {"window", bz_window_name, BZ_WINDOW_COUNT};
 const struct bz_vocabulary bz_vocabulary_choice = {"kind of choice", bz_choice_kind_name,
                                                    BZ_CHOICE_KIND_COUNT};
@@ -69,6 +69,7 @@ const struct bz_trace_field bz_trace_event_fields[] = {
     FIELD(NAME, bz_trace_event, by, false, NULL),
     FIELD(NUMBER, bz_trace_event, n, false, NULL),
     {"where", offsetof(struct bz_trace_event, where), BZ_FIELD_NAME, false, NULL, true},
+    {"text", offsetof(struct bz_trace_event, text), BZ_FIELD_NAME, false, NULL, true},
     {NULL, 0, BZ_FIELD_NUMBER, false, NULL, false},
 };
 

@@ -336,11 +336,11 @@ static bool read_verdict(struct reader *reader, const struct bz_json *root) {
     if (json == NULL || !read_entry(reader, json, "verdict", bz_trace_verdict_fields, verdict)) {
         return false;
     }
-    bool is_pass = strcmp(verdict->result, "pass") == 0;
-    if (is_pass != (verdict->oracle == NULL)) {
+    bool is_violation = strcmp(verdict->result, "violation") == 0;
+    if (is_violation != (verdict->oracle != NULL)) {
         return fail(reader, "verdict",
-                    is_pass ? "a pass has no \"oracle\"; remove it"
-                            : "a violation must say which \"oracle\" found it");
+                    is_violation ? "a violation must say which \"oracle\" found it"
+                                 : "only a violation has an \"oracle\"; remove it");
     }
     return true;
 }

@@ -194,6 +194,10 @@ bool bz_judge_is_recorded(const struct bz_judge *judge);
  * the trace alone. It outlives the run and its record. */
 void bz_judge_where(struct bz_judge *judge, const char *where);
 
+/* What the program made of the draws that it has just made, with its name, "items [1, 2]": of the
+ * event of the last one, for the trace alone. It outlives the run and its record. */
+void bz_judge_say_draw(struct bz_judge *judge, const char *text);
+
 /* The clock advances, before the step that it belongs to. It never goes back; at most
  * BZ_TIME_MAX_NS. */
 void bz_judge_clock(struct bz_judge *judge, uint64_t now_ns);

@@ -161,7 +161,10 @@ static void on_event(struct bz_event_sink *sink, const struct bz_logged_event *l
                                    .event = bz_event_name(event->kind),
                                    .n = BZ_TRACE_ABSENT};
     describe(recorder, event, &entry);
-    entry.where = logged->where == NULL ? NULL : fit_name(recorder->trace, logged->where);
+    if (logged->where != NULL) {
+        const char **place = event->kind == BZ_EVENT_DRAW ? &entry.text : &entry.where;
+        *place = fit_name(recorder->trace, logged->where);
+    }
     if (recorder->on_event != NULL) {
         recorder->on_event(recorder, &entry);
     } else if (recorder->trace->event_count == BZ_TRACE_EVENTS_MAX) {
@@ -222,6 +225,14 @@ void bz_judge_where(struct bz_judge *judge, const char *where) {
     judge->where = where;
 }
 
+void bz_judge_say_draw(struct bz_judge *judge, const char *text) {
+    struct bz_event_log *log = judge->log;
+    if (bz_judge_is_recorded(judge) && log->count > 0 && log->count <= BZ_TRACE_EVENTS_MAX &&
+        log->events[log->count - 1].event.kind == BZ_EVENT_DRAW) {
+        log->events[log->count - 1].where = text;
+    }
+}
+
 void bz_judge_log_replay(const struct bz_judge *judge, struct bz_event_sink *sink) {
     for (size_t index = 0; index < judge->log->count; index++) {
         sink->event(sink, &judge->log->events[index]);
@@ -277,7 +288,9 @@ void bz_recorder_finish(struct bz_recorder *recorder) {
     trace->seed = judge->seed;
     trace->digest = judge->digest;
     if (violation->oracle == NULL) {
-        trace->verdict = (struct bz_trace_verdict){.result = "pass", .step = judge->step};
+        bool is_cut = judge->end == BZ_RUN_OUT_OF_STEPS;
+        trace->verdict =
+            (struct bz_trace_verdict){.result = is_cut ? "cut" : "pass", .step = judge->step};
         return;
     }
     char message[BZ_TRACE_TEXT_BYTES_MAX + 1];

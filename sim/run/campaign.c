@@ -168,7 +168,9 @@ static void add_run(struct slot *slot, const struct bz_judge *judge, uint64_t in
     slot->hashes[part->runs++] = hash;
     part->digest += bz_seed_mix(hash ^ bz_seed_mix(index));
     part->digest_first += index == 0 ? bz_judge_digest(judge) : 0;
-    part->out_of_steps += bz_judge_verdict(judge) == BZ_RUN_OUT_OF_STEPS;
+    if (bz_judge_verdict(judge) == BZ_RUN_OUT_OF_STEPS) {
+        part->seed_cut = part->out_of_steps++ == 0 ? bz_judge_seed(judge) : part->seed_cut;
+    }
     note_cut(part, bz_judge_cut_reason(judge));
     part->waited += bz_judge_has_waited(judge);
     if (bz_judge_verdict(judge) == BZ_RUN_VIOLATED) {
@@ -254,9 +256,13 @@ static void begin_chunk(const struct campaign *campaign, struct slot *slot, uint
     memset(&slot->part, 0, offsetof(struct bz_campaign_result, findings));
 }
 
-/* Makes the slot the next chunk. */
+/* Makes the slot the next chunk. One ends where a campaign of cut runs does. */
 static void give(struct campaign *campaign, struct slot *slot) {
-    uint64_t left = campaign->config->runs - campaign->next_run;
+    uint64_t cut_max = campaign->config->cut_runs_max;
+    uint64_t end = campaign->next_run < cut_max && cut_max < campaign->config->runs
+                       ? cut_max
+                       : campaign->config->runs;
+    uint64_t left = end - campaign->next_run;
     begin_chunk(campaign, slot, campaign->next_run,
                 left < campaign->chunk_runs ? left : campaign->chunk_runs);
     campaign->next_run += slot->count;
@@ -298,6 +304,7 @@ static bool merge(struct campaign *campaign, const struct slot *slot) {
     }
     result->runs += part->runs;
     result->violations += part->violations;
+    result->seed_cut = result->out_of_steps == 0 ? part->seed_cut : result->seed_cut;
     result->out_of_steps += part->out_of_steps;
     note_cut(result, part->cut);
     result->waited += part->waited;
@@ -319,8 +326,11 @@ static bool merge(struct campaign *campaign, const struct slot *slot) {
     }
     sum_up(campaign);
     pass_state_on(campaign, slot->is_last);
-    return !slot->is_last && (campaign->config->poll == NULL ||
-                              campaign->config->poll(campaign->config->context, result));
+    result->is_cut_off = part->runs > 0 && result->out_of_steps == result->runs &&
+                         result->runs == campaign->config->cut_runs_max;
+    return !slot->is_last && !result->is_cut_off &&
+           (campaign->config->poll == NULL ||
+            campaign->config->poll(campaign->config->context, result));
 }
 
 /* --- in this process -------------------------------------------------------------------------- */
@@ -602,7 +612,9 @@ bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign
     pass_state_on(campaign, true);
     *result = campaign->state.result;
     bool is_stopped_by_finding = result->violations > 0 && !config->keep_going;
-    result->is_interrupted = result->runs < config->runs && !is_stopped_by_finding;
+    result->is_cut_off = result->is_cut_off && result->runs < config->runs;
+    result->is_interrupted =
+        result->runs < config->runs && !is_stopped_by_finding && !result->is_cut_off;
     free(campaign);
     return result->lack[0] == '\0';
 }

@@ -38,6 +38,7 @@ struct bz_campaign_result {
     uint64_t runs;          /* completed, in order from the first seed */
     uint64_t violations;    /* runs that failed */
     uint64_t out_of_steps;  /* runs that hit the step limit, or that of a check */
+    uint64_t seed_cut;      /* of the first of them, if there is one */
     uint64_t waited;        /* runs in which an operation waited, see bz_judge_has_waited() */
     uint64_t digest;        /* over all runs, in order */
     uint64_t digest_first;  /* of the first run */
@@ -50,6 +51,7 @@ struct bz_campaign_result {
     uint32_t handoff_new_ppm;
     bool handoff_is_exact;      /* else all three are estimates */
     bool is_interrupted;        /* stopped before all runs were done */
+    bool is_cut_off;            /* ended, because its first runs were all cut */
     char lack[BZ_LACK_BYTES];   /* not empty: this ran out, and stopped it */
     char cut[BZ_MESSAGE_BYTES]; /* not empty: why bz_judge_cut() ended a run, the first one known */
     struct bz_run_stats stats;
@@ -75,6 +77,9 @@ struct bz_campaign_config {
     uint32_t jobs; /* 0 means 1 */
     bool keep_going;
     bool repeats_all; /* every run is made twice (determinism.h), not only some */
+    /* The campaign ends if so many runs, the first ones of all, hit the step limit. 0: it goes on.
+     */
+    uint64_t cut_runs_max;
     /* Not 0 stops the campaign. Every worker checks it before each run and during long ones; an
      * unfinished run does not count. A signal handler may set it. NULL: none. */
     const volatile sig_atomic_t *stop;

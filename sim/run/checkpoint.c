@@ -33,6 +33,7 @@ static const struct {
 } sums[] = {{"runs", offsetof(struct bz_campaign_result, runs)},
             {"violations", offsetof(struct bz_campaign_result, violations)},
             {"out_of_steps", offsetof(struct bz_campaign_result, out_of_steps)},
+            {"seed_cut", offsetof(struct bz_campaign_result, seed_cut)},
             {"waited", offsetof(struct bz_campaign_result, waited)},
             {"digest_first", offsetof(struct bz_campaign_result, digest_first)},
             {"begun", offsetof(struct bz_campaign_result, stats.runs)},

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "sim/judge/internal.h"
 #include "sim/judge/record.h"
@@ -21,9 +22,28 @@ struct difference {
     uint32_t step;
     uint32_t task;
     char task_name[BZ_TRACE_NAME_BYTES_MAX + 1];
+    char place[BZ_TRACE_NAME_BYTES_MAX + 32]; /* " (at pool.py:12)"; empty: unknown */
     char first[TEXT_BYTES];
     char second[TEXT_BYTES];
 };
+
+/* The line of the program at which the task is suspended then, or was before this step. */
+static void find_place(struct difference *difference, const struct bz_trace_event *event) {
+    const struct bz_trace *expected = difference->expected;
+    const char *where = event->where;
+    const char *how = "at";
+    for (size_t index = difference->next; where == NULL && index-- > 0;) {
+        const struct bz_trace_event *before = &expected->events[index];
+        if (before->where != NULL && event->task != NULL &&
+            strcmp(before->task, event->task) == 0) {
+            where = before->where;
+            how = before->step == event->step ? "at" : "suspended before at";
+        }
+    }
+    if (where != NULL) {
+        snprintf(difference->place, sizeof difference->place, " (%s %s)", how, where);
+    }
+}
 
 static void differ(struct difference *difference, const struct bz_trace_event *first,
                    const struct bz_trace_event *second) {
@@ -34,6 +54,7 @@ static void differ(struct difference *difference, const struct bz_trace_event *f
     if (place->task != NULL) {
         difference->task = bz_trace_find_task(difference->expected, place->task);
     }
+    find_place(difference, place);
     snprintf(difference->task_name, sizeof difference->task_name, "%s",
              place->task == NULL ? "loop" : place->task);
     snprintf(difference->first, TEXT_BYTES, "%s", end);
@@ -122,10 +143,10 @@ static void overrule(const struct bz_program *program, struct bz_world *world,
         if (is_found) {
             bz_judge_overrule(judge, "nondeterminism",
                               "two runs of this seed differ at step %" PRIu32
-                              ", task %.64s: '%s' in one, '%s' "
+                              ", task %.64s%s: '%s' in one, '%s' "
                               "in the other; something besides the choices decides, such as %s",
-                              difference.step, difference.task_name, difference.first,
-                              difference.second, outside_of(program));
+                              difference.step, difference.task_name, difference.place,
+                              difference.first, difference.second, outside_of(program));
             judge->violation.step = difference.step;
             judge->violation.task = difference.task;
             return;

@@ -3,13 +3,15 @@
 #   include/buzzer/{primitives,sim,traces}/   the public headers, under the names that #include lines
 #                                             use
 #   lib/                                      the static libraries
-#   lib/cmake/buzzer/                         find_package(buzzer): buzzer::primitives, buzzer::sim,
-#                                             buzzer::program, buzzer_add_variant()
-#   lib/pkgconfig/                            buzzer-primitives.pc, buzzer.pc (the simulator, too),
-#                                             buzzer-plugin.pc
+#   lib/cmake/buzzer/                         find_package(buzzer): buzzer::primitives, buzzer::uv,
+#                                             buzzer::sim, buzzer::program, buzzer_add_variant()
+#   lib/pkgconfig/                            buzzer-primitives.pc, buzzer-uv.pc, buzzer.pc (the
+#                                             simulator, too), buzzer-plugin.pc
 #   bin/, share/man/man1/                     the programs and their manual pages
 #   share/doc/buzzer/                         the licence; example.c, a source of events; callback,
-#                                             a plug-in with a loop of its own, and its manual
+#                                             coroutine and fibers, plug-ins with a loop of their
+#                                             own, and their manual; uv, a service on libuv and its
+#                                             client
 #
 # Targets that do not exist are left out. Nothing installed holds an absolute path, so that the
 # prefix may be moved.
@@ -51,10 +53,10 @@ function(buzzer_install_library library component)
     endif()
     set_target_properties(${library} PROPERTIES EXPORT_NAME ${component})
     install(TARGETS ${library} EXPORT buzzer ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-    if(library STREQUAL "buzzer-primitives")
-        buzzer_install_pkgconfig(buzzer-primitives)
-    else()
+    if(library STREQUAL "buzzer-sim")
         buzzer_install_pkgconfig(buzzer)
+    else()
+        buzzer_install_pkgconfig(${library})
     endif()
 endfunction()
 
@@ -67,17 +69,28 @@ function(buzzer_install_headers)
     buzzer_install_folder(primitives/sync
         barrier condition deferred_lock deferred_queue deferred_semaphore deferred_waitq event items
         lock lock_pool queue semaphore waitq)
+    if(TARGET buzzer-uv)
+        buzzer_install_folder(primitives/uv driver tcp)
+        install(FILES "${PROJECT_SOURCE_DIR}/primitives/uv/service_main.c"
+                      "${PROJECT_SOURCE_DIR}/primitives/uv/load_main.c"
+                DESTINATION "${CMAKE_INSTALL_DOCDIR}/uv")
+    endif()
     buzzer_install_folder(sim/choice answers choice strategy tape)
     buzzer_install_folder(sim/judge event judge objects record)
     buzzer_install_folder(sim/model history model)
-    buzzer_install_folder(sim/variant callback claims plugin variant)
+    buzzer_install_folder(sim/variant callback claims plugin poll variant)
     buzzer_install_folder(traces lack trace words)
     install(FILES "${PROJECT_SOURCE_DIR}/sim/judge/tests/example.c"
             DESTINATION "${CMAKE_INSTALL_DOCDIR}")
     install(FILES "${PROJECT_SOURCE_DIR}/sim/variant/README.md"
             DESTINATION "${CMAKE_INSTALL_DOCDIR}" RENAME bring-your-own-loop.md)
+    install(FILES "${PROJECT_SOURCE_DIR}/sim/variant/coroutine.hpp"
+            DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/buzzer/sim/variant")
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/callback"
                       "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/weighted"
+                      "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/coroutine"
+                      "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/fibers"
+                      "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/poll"
             DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 endfunction()
 
@@ -98,6 +111,10 @@ function(buzzer_install_package)
         install(FILES "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/BuzzerVariant.cmake"
                 DESTINATION "${destination}")
         buzzer_install_pkgconfig(buzzer-plugin)
+    endif()
+    set(BUZZER_HAS_UV OFF)
+    if(TARGET buzzer-uv)
+        set(BUZZER_HAS_UV ON)
     endif()
     install(EXPORT buzzer FILE buzzerTargets.cmake NAMESPACE buzzer:: DESTINATION "${destination}")
     configure_package_config_file("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/buzzerConfig.cmake.in"

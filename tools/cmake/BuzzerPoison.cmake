@@ -3,10 +3,10 @@
 # It works where warnings are errors. The header includes system headers, so the other builds show
 # whether a source includes what it needs.
 
-set(BUZZER_MAY_TELL_TIME "^(primitives/runtime/run\\.c|sim/run/contain\\.c|tools/)")
-string(CONCAT BUZZER_MAY_ALLOCATE "^(primitives/runtime/(loop|coro/stack)\\.c|sim/choice/tape\\.c|"
+set(BUZZER_MAY_TELL_TIME "^(primitives/(runtime/run\\.c|uv/)|sim/run/contain\\.c|tools/)")
+string(CONCAT BUZZER_MAY_ALLOCATE "^(primitives/(runtime/(loop|coro/stack)\\.c|uv/)|sim/choice/tape\\.c|"
     "sim/(spec|judge|native|run|explore|shrink)/|traces/|tools/)")
-set(BUZZER_MAY_DIFFER "^(traces/|tools/|scenarios/program/read\\.c|sim/run/checkpoint\\.c)")
+set(BUZZER_MAY_DIFFER "^(primitives/uv/|traces/|tools/|scenarios/program/read\\.c|sim/run/checkpoint\\.c)")
 
 function(buzzer_poison target header)
     if(NOT BUZZER_WERROR)

@@ -15,6 +15,7 @@ import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+PROGRESS_SECONDS = 10
 DEBIAN = "apt-get install build-essential cmake ninja-build pkg-config libcjson-dev python3-dev"
 
 
@@ -46,10 +47,21 @@ def _check_tools():
         raise CannotBuild(f"{header} is missing, the headers of this Python; on Debian: {DEBIAN}")
 
 
+def _progress(path):
+    """The last line of Ninja or Make that says how far it is: "[12/80]", "[ 15%]"."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return (re.findall(r"^\[ *\d+(?:/\d+|%)\]", file.read(), re.MULTILINE) or [""])[-1]
+
+
 def _run(words, log):
     log.write(f"$ {' '.join(words)}\n")
     log.flush()
-    return subprocess.run(words, stdout=log, stderr=subprocess.STDOUT, check=False).returncode == 0
+    with subprocess.Popen(words, stdout=log, stderr=subprocess.STDOUT) as process:
+        while True:
+            try:
+                return process.wait(PROGRESS_SECONDS) == 0
+            except subprocess.TimeoutExpired:
+                print(f"buzzer: building {_progress(log.name)}", file=sys.stderr, flush=True)
 
 
 def _why(path):
@@ -67,7 +79,8 @@ def _build(folder):
     """Builds the extension in the folder; returns its path."""
     log_path = os.path.join(folder, "build.log")
     configure = ["cmake", "-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=Release",
-                 "-DBUZZER_TESTS=OFF", "-DBUZZER_INSTALL=OFF", "-DBUZZER_PYTHON=ON",
+                 "-DBUZZER_TESTS=OFF", "-DBUZZER_INSTALL=OFF", "-DBUZZER_MUTANTS=OFF",
+                 "-DBUZZER_PYTHON=ON",
                  f"-DPython3_EXECUTABLE={sys.executable}", "-DPython3_FIND_VIRTUALENV=ONLY",
                  f"-DPython3_INCLUDE_DIR={sysconfig.get_path('include')}"]
     if shutil.which("ninja"):

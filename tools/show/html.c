@@ -204,6 +204,7 @@ static void put_run(struct page *page) {
     put_member(page, "scenario", trace->scenario);
     put_member(page, "variant", trace->variant);
     put_member(page, "order", trace->order);
+    put_member(page, "verdict", bz_show_verdict(trace));
     put_member(page, "oracle", trace->verdict.oracle);
     put_member(page, "message", trace->verdict.message);
     put_member(page, "token", page->view->token);

@@ -118,7 +118,8 @@ const char *bz_show_task(const struct bz_trace *trace, uint32_t task) {
 }
 
 const char *bz_show_verdict(const struct bz_trace *trace) {
-    return trace->verdict.oracle != NULL ? trace->verdict.oracle : "pass";
+    static char text[BZ_TRACE_NAME_BYTES_MAX + 1];
+    return bz_trace_verdict_text(&trace->verdict, text, sizeof text);
 }
 
 const struct bz_arrow *bz_show_arrow(const struct bz_story *story, uint32_t line, unsigned kinds) {

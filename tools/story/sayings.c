@@ -472,14 +472,40 @@ static const char *draw_label(struct bz_reader *reader) {
     return NULL;
 }
 
+/* Whether a later draw, of those that follow at once, says what came of this one. */
+static bool is_part_of_value(const struct bz_reader *reader) {
+    const struct bz_trace *trace = reader->trace;
+    const struct bz_trace_event *event = reader->event;
+    if (event->text != NULL) {
+        return false;
+    }
+    for (size_t index = reader->event_index + 1; index < trace->event_count; index++) {
+        const struct bz_trace_event *next = &trace->events[index];
+        if (!is(next->event, "draw") || !is(next->task, event->task) || next->step != event->step) {
+            return false;
+        }
+        if (next->text != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void say_draw(struct bz_reader *reader) {
     struct bz_story_task *task = own(reader);
     uint64_t value = reader->event->n == BZ_TRACE_ABSENT ? 0 : reader->event->n;
     char text[BZ_STORY_TEXT_BYTES];
     task->draws++;
     const char *label = draw_label(reader);
-    snprintf(text, sizeof text, "%s%s%" PRIu64, or_else(label, ""), label != NULL ? " " : "",
-             value);
+    if (is_part_of_value(reader)) {
+        return;
+    }
+    if (reader->event->text != NULL) {
+        snprintf(text, sizeof text, "%s", reader->event->text);
+    } else {
+        snprintf(text, sizeof text, "%s%s%" PRIu64, or_else(label, ""), label != NULL ? " " : "",
+                 value);
+    }
     bz_reader_add_line(reader, reader->task, "draws %s", text);
 }
 

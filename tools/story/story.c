@@ -1,5 +1,6 @@
 #include "tools/story/story.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,13 +19,15 @@ static void *new_array(size_t count, size_t element_bytes) {
 
 /* --- before the events are read --------------------------------------------------------------- */
 
-/* The object called `name` and `suffix`; 0: none. */
-static uint32_t find_sibling(struct bz_reader *reader, const char *name, const char *suffix) {
-    size_t length = strlen(name);
+/* The object called `name`-`part`, or `part` of `name`, as in Python; 0: none. */
+static uint32_t find_sibling(struct bz_reader *reader, const char *name, const char *part) {
+    char names[2][BZ_TRACE_NAME_BYTES_MAX + 16];
+    snprintf(names[0], sizeof names[0], "%s-%s", name, part);
+    snprintf(names[1], sizeof names[1], "%s of %s", part, name);
     for (uint32_t number = 1; number <= reader->object_count && number < OBJECTS_SEARCHED_MAX;
          number++) {
         const char *other = reader->objects[number].name;
-        if (strncmp(other, name, length) == 0 && strcmp(other + length, suffix) == 0) {
+        if (is(other, names[0]) || is(other, names[1])) {
             return number;
         }
     }
@@ -57,8 +60,8 @@ static void pair_by_names(struct bz_reader *reader) {
     for (uint32_t number = 1; number <= reader->object_count && number < OBJECTS_SEARCHED_MAX;
          number++) {
         struct bz_story_object *object = &reader->objects[number];
-        uint32_t slots = find_sibling(reader, object->name, "-slots");
-        uint32_t lock = find_sibling(reader, object->name, "-lock");
+        uint32_t slots = find_sibling(reader, object->name, "slots");
+        uint32_t lock = find_sibling(reader, object->name, "lock");
         if (slots != 0) {
             object->partner = slots;
             reader->objects[slots].partner = number;
@@ -175,8 +178,8 @@ static void read_event(struct bz_reader *reader, const struct bz_trace_event *ev
 static void count_deviations(struct bz_story *story) {
     for (size_t index = 0; index < story->trace->choice_count; index++) {
         const struct bz_trace_choice *choice = &story->trace->choices[index];
-        bool is_jump = is(choice->kind, "delay") && choice->label == NULL;
-        story->deviations += is(choice->kind, "next") || is_jump;
+        story->deviations += is(choice->kind, "next");
+        story->jumps += is(choice->kind, "delay") && choice->label == NULL;
     }
 }
 

@@ -100,7 +100,8 @@ struct bz_story {
     size_t span_count;
     uint32_t injected;    /* cancels of the schedule, those that came too late included */
     uint32_t own_cancels; /* the same: that the program asked for, its timeouts among them */
-    uint32_t deviations;  /* choices of the schedule other than FIFO's: next handles, clock jumps */
+    uint32_t deviations;  /* handles that are not the oldest that is ready */
+    uint32_t jumps;       /* of the clock to a timer, although work is ready: the loop was slow */
 };
 
 void bz_story_init(struct bz_story *story, const struct bz_trace *trace);

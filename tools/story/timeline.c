@@ -225,15 +225,19 @@ static void print_gap(struct bz_timeline *timeline, struct bz_wrap *wrap, uint64
     bz_wrap_print(wrap, prefix, timeline->text.bytes, indent, BZ_COLOUR_FAINT);
 }
 
+static void print_heading(const struct bz_timeline *timeline, struct bz_wrap *wrap) {
+    bz_wrap_whole(wrap, "", "");
+    bz_wrap_printf(wrap, 2, BZ_COLOUR_FAINT, "  %*s  %*s  %-*s  what", (int)timeline->step_columns,
+                   "step", (int)timeline->time_columns, "time", (int)timeline->task_columns,
+                   "task");
+}
+
 /* The rows, and how many are missing. */
 void bz_timeline_print(struct bz_timeline *timeline, struct bz_wrap *wrap, bool is_whole) {
     const struct bz_story *story = &timeline->story;
     uint64_t last = 0;
     size_t shown = 0;
-    bz_wrap_whole(wrap, "", "");
-    bz_wrap_printf(wrap, 2, BZ_COLOUR_FAINT, "  %*s  %*s  %-*s  what", (int)timeline->step_columns,
-                   "step", (int)timeline->time_columns, "time", (int)timeline->task_columns,
-                   "task");
+    print_heading(timeline, wrap);
     for (size_t line = 0, end; line < story->line_count; line = end) {
         end = end_of_row(story, line);
         if (is_whole) {
@@ -260,5 +264,27 @@ void bz_timeline_print(struct bz_timeline *timeline, struct bz_wrap *wrap, bool 
         }
         bz_wrap_printf(wrap, 4, BZ_COLOUR_FAINT, "  (left out: %s)", timeline->text.bytes);
     }
+    bz_wrap_whole(wrap, "", "");
+}
+
+void bz_timeline_print_end(struct bz_timeline *timeline, struct bz_wrap *wrap, size_t rows_max) {
+    const struct bz_story *story = &timeline->story;
+    size_t left_out = timeline->row_count > rows_max ? timeline->row_count - rows_max : 0;
+    size_t row = 0;
+    uint64_t last = 0;
+    print_heading(timeline, wrap);
+    if (left_out > 0) {
+        bz_wrap_printf(wrap, 4, BZ_COLOUR_FAINT, "  (left out: %zu line%s before these)", left_out,
+                       left_out == 1 ? "" : "s");
+    }
+    for (size_t line = 0, end; line < story->line_count; line = end) {
+        end = end_of_row(story, line);
+        if (row++ >= left_out) {
+            print_gap(timeline, wrap, last, story->lines[line].step);
+            print_row(timeline, wrap, line, end);
+        }
+        last = story->lines[line].step;
+    }
+    print_gap(timeline, wrap, last, timeline->trace->verdict.step + 1);
     bz_wrap_whole(wrap, "", "");
 }

@@ -25,4 +25,7 @@ void bz_timeline_fini(struct bz_timeline *timeline);
  * Otherwise those that the violation depends on, and how many were left out. */
 void bz_timeline_print(struct bz_timeline *timeline, struct bz_wrap *wrap, bool is_whole);
 
+/* Prints the last rows, at most `rows_max`, and what the steps between them and behind them do. */
+void bz_timeline_print_end(struct bz_timeline *timeline, struct bz_wrap *wrap, size_t rows_max);
+
 #endif

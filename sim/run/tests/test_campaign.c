@@ -74,6 +74,35 @@ Test(campaign, ends_exactly_with_its_first_violation) {
     bz_world_destroy(world);
 }
 
+/* Runs that never come to their end: the campaign ends exactly there, unless one of them did. */
+Test(campaign, ends_when_all_of_its_first_runs_were_cut) {
+    for (uint32_t jobs = 1; jobs <= 3; jobs++) {
+        struct bz_program program;
+        struct bz_campaign_result result;
+        crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
+        struct bz_campaign_config config = {
+            .program = &program, .seed_first = 7, .runs = 1000, .jobs = jobs, .cut_runs_max = 21};
+        cr_assert(bz_campaign_run(&config, &result));
+        cr_assert(eq(u64, result.runs, 1000));
+        cr_assert(not(result.is_cut_off));
+        program.steps_max = 5;
+        cr_assert(bz_campaign_run(&config, &result));
+        cr_assert(eq(u64, result.runs, 21));
+        cr_assert(eq(u64, result.out_of_steps, 21));
+        cr_assert(eq(u64, result.seed_cut, 7));
+        cr_assert(result.is_cut_off);
+        cr_assert(not(result.is_interrupted));
+        config.runs = 21; /* all that were asked for */
+        cr_assert(bz_campaign_run(&config, &result));
+        cr_assert(eq(u64, result.runs, 21));
+        cr_assert(not(result.is_cut_off));
+        config.runs = 1000;
+        config.cut_runs_max = 0;
+        cr_assert(bz_campaign_run(&config, &result));
+        cr_assert(eq(u64, result.runs, 1000));
+    }
+}
+
 /* Seeds wrap: the last one is followed by 0. */
 Test(campaign, seeds_wrap) {
     struct bz_program program;

@@ -6,17 +6,23 @@
 
 The rest is the program's: `python3 -m buzzer --help`.
 """
+import importlib.metadata
+import importlib.util
+import json
 import os
 import re
+import subprocess
 import sys
 import tempfile
 
 from buzzer import case as cases_of
 from buzzer import hashes, program
-from buzzer.campaign import debug, replay_words, words_of_run
+from buzzer.campaign import PYTEST_DONE, debug, replay_words, words_of_run
 
 # What the exit codes of several tests make: the first of these that is among them.
 _WORST = (70, 2, 1, 5, 4, 3, 0)
+
+_BY_PYTEST = ("replay", "explain", "shrink", "show")
 
 # In traces, and in what `run --resume` needs. Names have no quotes and no backslashes.
 _NAMES = re.compile(r'"(?:scenario|campaign)"\s*:\s*"([^":\\]+\.py/[^":\\/]+)[":]')
@@ -172,11 +178,33 @@ def _main(words):
     return program.call([command, cases[0].name, *rest], cases + others, missing=missing)
 
 
+def _by_pytest(need, words):
+    """The test takes arguments that pytest gives: pytest makes them, and calls the program. The
+    exit code; None: pytest is not there, or has no such test."""
+    if importlib.util.find_spec("pytest") is None:
+        return None
+    try:
+        importlib.metadata.version("buzzer")
+        own = []  # pytest finds the plug-in
+    except importlib.metadata.PackageNotFoundError:
+        own = ["-p", "buzzer.pytest_plugin"]
+    done = subprocess.run([sys.executable, "-m", "pytest", *own, "-o", "addopts=", "-p",
+                           "no:terminal", "-p", "no:cacheprovider", "-s", "--buzzer-words",
+                           json.dumps(words), need.node], check=False)
+    return done.returncode - PYTEST_DONE if done.returncode >= PYTEST_DONE else None
+
+
 def main():
     hashes.pin()
     words = sys.argv[1:]
     try:
-        return _main(words)
+        try:
+            return _main(words)
+        except cases_of.NeedsPytest as need:
+            code = _by_pytest(need, words) if words[0] in _BY_PYTEST else None
+            if code is not None:
+                return code
+            raise
     except (cases_of.NotATest, program.NotBuilt, ValueError) as error:
         print(" ".join([program.COMMAND, *words[:1]]) + f": {error}", file=sys.stderr)
         return 2

@@ -11,6 +11,9 @@ import warnings
 from buzzer import program
 from buzzer.case import Case, check_options, spec_of, words_of
 
+# Pytest's exit code if it has called the program: this and the program's. Its own are smaller.
+PYTEST_DONE = 100
+
 OK, VIOLATION, USAGE, DIVERGED, UNPROVED, INTERRUPTED = range(6)
 
 
@@ -127,9 +130,10 @@ class BuzzerWarning(UserWarning):
 
 def check(case, *more, replay=None):
     """Runs a test; raises Failure with the report for people if a run fails."""
+    __tracebackhide__ = True  # by pytest without the plug-in
     code, output, errors = program.ask(words_of_run(case, "--quiet", *more), [case], replay=replay)
-    for text in re.findall(r"^.*: warning, (.*)$", errors, re.MULTILINE):
-        warnings.warn(BuzzerWarning(f"{case.name}: {text}"), stacklevel=3)
+    for text in re.findall(r"^.*: warning, (.*(?:\n  .*)*)", errors, re.MULTILINE):
+        warnings.warn(BuzzerWarning(" ".join(text.split())), stacklevel=3)
     if code != OK:
         raise Failure(_report(code, output, errors))
 
@@ -170,6 +174,12 @@ def check_replay(function, args, kwargs, text, replay=None):
         output, errors = output + more, errors + more_errors
     if code != OK or "\nviolation: " in output:
         raise Failure(_report(code, output, errors))
+
+
+def call(function, args, kwargs, words):
+    """A command about runs of the test, on this terminal. The exit code."""
+    name = next(filter(None, map(_name_in, words[1:])), None)
+    return program.call(words, [Case(spec_of(function), args, kwargs, name=name)])
 
 
 def debug(case, text, trace):

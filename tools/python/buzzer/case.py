@@ -27,6 +27,16 @@ class NotATest(Exception):
     """There is no such test: the message says why."""
 
 
+class NeedsPytest(NotATest):
+    """It takes arguments that pytest gives it. `node` is what pytest calls it."""
+
+    def __init__(self, label, argument):
+        self.node = _node_of(label)
+        super().__init__(f"{label}: it takes '{argument}', which pytest gives it. To run it: "
+                         f"python3 -m pytest {shlex.quote(self.node)}; to replay a run, add "
+                         "--buzzer-replay TOKEN|TRACE")
+
+
 def check_options(where, options):
     for name in options:
         if name != "permits" and name not in OPTIONS:
@@ -210,9 +220,7 @@ def _case_of(value, owner, label, name=None):
         raise NotATest(f"{label}: {error}") from None
     needs = _needs(spec, owner)
     if needs:
-        raise NotATest(f"{label}: it takes '{needs[0]}', which pytest gives it. To run it: pytest "
-                       f"{shlex.quote(_node_of(label))}; to replay a run, add --buzzer-replay "
-                       "TOKEN|TRACE")
+        raise NeedsPytest(label, needs[0])
     return Case(spec, () if owner is None else (owner(),), name=name)
 
 
@@ -257,5 +265,7 @@ def find_named(name):
         raise NotATest(f"'{name}' is not the name of a test in Python")
     try:
         return find(urllib.parse.unquote(path), urllib.parse.unquote(qualname), name)
+    except NeedsPytest:
+        raise
     except NotATest as problem:
         raise NotATest(f"{problem} (the run is of '{name}')") from None

@@ -69,6 +69,7 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         self._numbers = itertools.count(1)
         self._is_eager = False  # tasks make their first step at once
         self._gone_on = {}  # number of a task: where it waited after it was cancelled
+        self._swallowers = {}  # number of a task: what swallows each of its CancelledErrors
         self._spawns = False  # the next task may be cancelled from outside
         self._objects = {}  # id of a watched primitive: it, and what tells the judge
         self._object_names = {}
@@ -117,14 +118,23 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
     def _goes_on(self, task):
         self._gone_on[task.number] = where.of_task(task)
 
+    def _is_told(self, task):
+        """It is about to get a CancelledError."""
+        self._swallowers.setdefault(task.number, []).append(where.swallower_in(task))
+
     def _has_swallowed(self, task):
         if task.cancelling() >= task._strikes:  # else it has taken one back
             place = self._gone_on[task.number]
+            waited = f"then it waited{' at ' * bool(place)}{place}, and returned"
+            swallowers = set(self._swallowers.get(task.number, [None]))
+            if len(swallowers) == 1 and None not in swallowers:
+                text, remedy = f", and {swallowers.pop()} caught the CancelledError", ""
+            else:
+                text = "; it, or what it calls, caught the CancelledError and left the handler"
+                remedy = " (raise it again, or refuse it by Task.uncancel())"
             self._object_to("cancel-delivered", task.number,
-                            f"{task.get_name()} was cancelled; it, or what it calls, caught the "
-                            f"CancelledError and left the handler; then it waited"
-                            f"{' at ' * bool(place)}{place}, and returned: the cancel was swallowed "
-                            "(raise it again, or refuse it by Task.uncancel())")
+                            f"{task.get_name()} was cancelled{text}; {waited}: the cancel was "
+                            f"swallowed{remedy}")
 
     def _finish(self):
         """Nothing can run any more, or the test has ended, and no oracle has objected."""

@@ -3,6 +3,8 @@
 Such a function is no coroutine function for pytest, so the plug-ins for asyncio and anyio leave it
 alone. Fixtures and parametrize work; the argument `sim` is Buzzer's.
 """
+import argparse
+import json
 import shlex
 
 import pytest
@@ -14,6 +16,13 @@ def pytest_addoption(parser):
                     help="schedules of each test, in the place of its own number")
     group.addoption("--buzzer-replay", metavar="TOKEN|TRACE",
                     help="replay this run of the selected test, and no other")
+    # A command line of `python3 -m buzzer`, as JSON, about the selected test.
+    group.addoption("--buzzer-words", help=argparse.SUPPRESS)
+
+
+def pytest_sessionfinish(session):
+    code = getattr(session.config, "_buzzer_code", None)
+    session.exitstatus = session.exitstatus if code is None else code
 
 
 def _arguments(item):
@@ -27,7 +36,13 @@ def _run(item, spec):
     from buzzer.case import Case
     own, arguments = _arguments(item)
     callspec = getattr(item, "callspec", None)
-    command = f"pytest {shlex.quote(item.nodeid)} --buzzer-replay" if arguments else None
+    command = (f"python3 -m pytest {shlex.quote(item.nodeid)} --buzzer-replay" if arguments
+               else None)
+    words = item.config.getoption("buzzer_words")
+    if words is not None:
+        code = campaign.call(spec.function, own, arguments, json.loads(words))
+        item.config._buzzer_code = campaign.PYTEST_DONE + code
+        return
     text = item.config.getoption("buzzer_replay")
     if text is not None:
         campaign.check_replay(spec.function, own, arguments, text, replay=command)

@@ -48,7 +48,10 @@ class Sim:
         """A number from 0 to what - 1, which Buzzer's strategy chooses; or, if it is a strategy of
         Hypothesis, a value of it. Both are in the trace, and in a replay they are the same."""
         if hasattr(what, "__index__"):
-            return self._loop._draw(label, operator.index(what))
+            value = self._loop._draw(label, operator.index(what))
+            if self._loop._is_recorded:
+                self._loop._say_draw(f"{label} {value}")
+            return value
         strategies = sys.modules.get("buzzer.strategies")  # of a program that uses Hypothesis
         if strategies is not None and strategies.is_strategy(what):
             return strategies.draw(self._loop, what, label)

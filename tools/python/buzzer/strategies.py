@@ -10,6 +10,8 @@ import random
 from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import SearchStrategy, data as interactive, text
 
+from buzzer import where
+
 _DRAWN_MAX = 256  # bytes of one value; what it takes beyond them is 0
 _ENOUGH = 16384   # bytes: most values take far less
 _DRAWN_BLIND = 8  # where Hypothesis does not say how many it takes
@@ -117,7 +119,10 @@ def draw(loop, strategy, label):
 
     values, head = _grow(strategy, draw_bytes)
     if not values:  # a filter
-        values = _search(strategy, head + draw_bytes(_DRAWN_BLIND))
+        head += draw_bytes(_DRAWN_BLIND)
+        values = _search(strategy, head)
     if not values:
         loop._refuse(f"the strategy {strategy!r} rejects every value that was tried")
+    if head and loop._is_recorded:
+        loop._say_draw(f"{label} {where.text_of_value(values[0])}")
     return values[0]

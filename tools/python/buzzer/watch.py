@@ -208,7 +208,7 @@ def watch_condition(make, primitive, kind, *, loop, name):
     known = loop._watched(lock)
     refuse(known is None and primitive.locked(), "its lock is held")
     refuse(getattr(primitive, "_waiters", None), "tasks wait for it")
-    judged = make(other_name=f"{name}-lock", lock=known)
+    judged = make(other_name=f"lock of {name}", lock=known)
     wait, notify, locked = primitive.wait, primitive.notify, primitive.locked
 
     async def watched_wait(*args, **kwargs):
@@ -351,7 +351,7 @@ def watch_queue(make, primitive, kind, *, loop, name, maxsize=None, order=None):
         maxsize = max(0, getattr(primitive, "maxsize", 0))
     # Priorities are the program's own, and the heap leaves open which of two equal ones comes
     # first: what comes out is compared here.
-    judged = make(other_name=f"{name}-slots", size=int(maxsize), order=ORDERS[order],
+    judged = make(other_name=f"slots of {name}", size=int(maxsize), order=ORDERS[order],
                   waived=Claim.UNORDERED_ITEMS if order == "priority" else 0)
     ledger = Ledger(order)
 

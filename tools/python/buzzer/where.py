@@ -1,6 +1,12 @@
-"""Where something happened, in one line of text: the innermost line of the user's own code."""
+"""Where something happened, in one line of text: the innermost line of the user's own code. And
+values in one line.
+"""
+import asyncio
+import dataclasses
+import enum
 import functools
 import os
+import reprlib
 import sys
 import sysconfig
 
@@ -83,6 +89,53 @@ def _frames(task):
             return
 
 
+def _innermost(task):
+    """The innermost coroutine that is suspended."""
+    inner = awaited = task.get_coro()
+    while getattr(awaited, "cr_frame", None) is not None:
+        inner, awaited = awaited, awaited.cr_await
+    return inner
+
+
+def _drops_in_wait_for(inner):
+    """It answers a CancelledError by the result, if that is there."""
+    future = inner.get("fut")
+    return ("waiter" in inner and isinstance(future, asyncio.Future) and future.done()
+            and not future.cancelled() and future.exception() is None)
+
+
+def _drops_in_group(inner):
+    """It waits for its tasks, which it has cancelled, and remembers no CancelledError."""
+    group = inner["self"]
+    return (group._aborting and group._base_error is None
+            and inner.get("propagate_cancellation_error", group) is None)
+
+
+def _known_swallowers():
+    """By code: what it is called, and whether it swallows a CancelledError that it gets now."""
+    known = {}
+    if sys.version_info < (3, 12):
+        known[asyncio.wait_for.__code__] = (
+            "asyncio's wait_for() (gh-86296, repaired in Python 3.12)", _drops_in_wait_for)
+    if (3, 11) <= sys.version_info < (3, 13):
+        known[asyncio.TaskGroup.__aexit__.__code__] = (
+            "asyncio's TaskGroup.__aexit__() (gh-116720, repaired in Python 3.13)",
+            _drops_in_group)
+    return known
+
+
+_SWALLOWERS = _known_swallowers()
+
+
+def swallower_in(task):
+    """What of asyncio swallows the CancelledError that the task is about to get; None, unless that
+    is certain."""
+    inner = _innermost(task)
+    frame = getattr(inner, "cr_frame", None)
+    name, drops = _SWALLOWERS.get(frame and frame.f_code, (None, None))
+    return name if drops is not None and drops(frame.f_locals) else None
+
+
 def of_task(task):
     """Where a task is suspended."""
     return _text(_best(_frames(task)))
@@ -121,3 +174,43 @@ def sentence_of(exception):
     text = ": ".join(names)
     text = text if len(text) <= _TEXT_MAX else text[:_TEXT_MAX] + "..."
     return f"{text} ({place})" if place else text
+
+
+# --- values -------------------------------------------------------------------------------------
+
+_PLAIN = frozenset(("datetime", "decimal", "fractions", "uuid", "ipaddress"))
+_BUILT_IN = (bool, float, complex, bytes, bytearray, range, type(None))
+
+
+class _Values(reprlib.Repr):
+    """Calls no code of the user's, which would run in recorded runs only, and shows no address."""
+
+    def __init__(self):
+        super().__init__()
+        self.maxlevel = 4
+        self.maxlist = self.maxtuple = self.maxdict = self.maxset = self.maxfrozenset = 12
+        self.maxstring = self.maxother = self.maxlong = 60
+
+    def repr_instance(self, value, level):
+        kind = type(value)
+        if isinstance(value, enum.Enum):
+            return f"{kind.__name__}.{value._name_}"
+        if dataclasses.is_dataclass(kind):
+            inner = vars(value) if hasattr(value, "__dict__") else {}
+            said = ", ".join(f"{field.name}={self.repr1(inner[field.name], level - 1)}"
+                             for field in dataclasses.fields(kind) if field.name in inner)
+            return f"{kind.__name__}({said if level > 0 else '...'})"
+        if kind in _BUILT_IN or kind.__module__ in _PLAIN:
+            return super().repr_instance(value, level)
+        return f"<{kind.__name__}>"
+
+
+_values = _Values()
+
+
+def text_of_value(value):
+    """What repr() says, but cut."""
+    try:
+        return " ".join(_values.repr(value).split())
+    except Exception:
+        return f"<{type(value).__name__}>"

@@ -86,6 +86,19 @@ static PyObject *loop_draw(PyObject *self, PyObject *args) {
     return PyLong_FromUnsignedLongLong(judge == NULL ? 0 : bz_judge_draw(judge, text, bound));
 }
 
+/* _say_draw(text): what came of the last draws. */
+static PyObject *loop_say_draw(PyObject *self, PyObject *text) {
+    struct bz_judge *judge = ((struct bz_py_loop *)self)->judge;
+    const char *copy = judge == NULL ? NULL : bz_py_name(text);
+    if (copy != NULL) {
+        bz_judge_say_draw(judge, copy);
+    }
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
 /* _draw_program(kind of the first object, objects, tasks, ops, ns, more): a program as the
  * scenario `program` draws it, which is JSON. */
 static PyObject *loop_draw_program(PyObject *self, PyObject *args) {
@@ -322,6 +335,7 @@ static PyMethodDef loop_methods[] = {
      NULL},
     {"_object_to", loop_object_to, METH_VARARGS, NULL},
     {"_draw", loop_draw, METH_VARARGS, NULL},
+    {"_say_draw", loop_say_draw, METH_O, NULL},
     {"_draw_program", loop_draw_program, METH_VARARGS, NULL},
     {"_protect", loop_protect, METH_O, NULL},
     {"_set_helper", loop_set_helper, METH_O, NULL},
@@ -335,7 +349,14 @@ static PyMethodDef loop_methods[] = {
     {0},
 };
 
+static PyObject *loop_is_recorded(PyObject *self, void *closure) {
+    (void)closure;
+    const struct bz_judge *judge = ((struct bz_py_loop *)self)->judge;
+    return PyBool_FromLong(judge != NULL && bz_judge_is_recorded(judge));
+}
+
 static PyGetSetDef loop_getters[] = {
+    {"_is_recorded", loop_is_recorded, NULL, NULL, NULL},
     {"_running", loop_running, NULL, "The number of the running task; 0: none.", NULL},
     {"_can_go_on", loop_can_go_on, NULL, NULL, NULL},
     {"now_ns", loop_now_ns, NULL, "The virtual time, in nanoseconds.", NULL},

@@ -189,8 +189,13 @@ static bool run_step(struct bz_py_loop *loop, struct bz_py_handle *handle) {
     Py_INCREF(self);
     task->steps++;
     task->is_waiting = false;
-    task->was_told |= task->strikes > 0 && status == BZ_CANCELLED;
     bz_judge_event(loop->judge, BZ_EVENT_RESUME, task->number, status, task->steps);
+    if (task->strikes > 0 && status == BZ_CANCELLED) {
+        task->was_told = true;
+        if (!tell_loop(loop, "_is_told", self)) {
+            PyErr_Clear(); /* then nobody is blamed */
+        }
+    }
     bool is_ok = bz_py_handle_call(handle) || hand_to_handler(loop, handle);
     PyObject *type = NULL, *value = NULL, *traceback = NULL;
     if (!is_ok) {

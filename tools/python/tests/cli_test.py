@@ -55,6 +55,73 @@ class Cli(support.Case):
                                       "worker-[0-9] owned when it ended")
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
 
+    def test_words(self):
+        """Of a clock jump, and of the parts of an object."""
+        write("test_words.py", '''
+            import asyncio
+            import buzzer
+
+
+            @buzzer.test(order="fifo", cancel="none", runs=20, no_shrink=True)
+            async def test_jump(sim):
+                done = []
+
+                async def slow():
+                    for _ in range(3):
+                        await asyncio.sleep(0)
+                    done.append("slow")
+                task = sim.spawn(None, slow(), name="slow")
+                await asyncio.sleep(1)
+                sim.check(done, "the timer was first")
+
+
+            @buzzer.test(cancel="none", runs=1, no_shrink=True)
+            async def test_parts(sim):
+                queue = sim.watch(asyncio.Queue(1), name="jobs")
+                condition = sim.watch(asyncio.Condition(), name="ready")
+                async with condition:
+                    await queue.put(1)
+                    await queue.put(2)
+        ''')
+        output, _ = self.call("run", "test_words.py::test_jump", code=1)
+        self.assertIn("no deviation from a FIFO loop; 1 clock jump before ready work; no cancel",
+                      output)
+        output = " ".join(self.call("run", "test_words.py::test_parts", code=1)[0].split())
+        self.assertIn("acquires 'lock of ready'; puts an item ('slots of jobs'); waits for 'slots "
+                      "of jobs'", output)
+
+    def test_never_ends(self):
+        """Where it polls, and no hour of runs that prove nothing."""
+        write("test_poll.py", '''
+            import asyncio
+            import buzzer
+
+
+            @buzzer.test(max_steps=50_000)
+            async def test_poll(sim):
+                async def poll():
+                    while True:
+                        await asyncio.sleep(0)
+                await sim.spawn(None, poll(), name="poller")
+
+
+            @buzzer.test(max_steps=50_000, runs=30)
+            async def test_may_end(sim):
+                for _ in range(sim.draw(30)):
+                    await asyncio.sleep(0)
+        ''')
+        options = ("run", "test_poll.py::test_poll", "--cancel", "none")
+        output, errors = self.call(*options, "--quiet", code=5)
+        self.assertIn("cut by the limit of 50000 steps: the run with seed 0x0 had not", output)
+        self.assertIn("(49998 steps in which nothing happens: poller)", output)
+        self.assertIn("  poller yields at test_poll.py:9\n", output)
+        self.assertIn("nothing proved: none of the first 20 runs came to its end", errors)
+        token = self.line(output, "token ")
+        self.assertIn("poller yields at", self.call("replay", token)[0])
+        self.assertIn("cut by the limit of 50000 steps\n", self.call("show", token)[0])
+        self.assertIn("runs 22, ", self.call(*options, "--runs", "22", "--keep-going", code=5)[0])
+        self.assertIn("runs 30, ", self.call("run", "test_poll.py::test_may_end")[0])
+
     def test_tries_first_what_failed(self):
         self.find("--quiet", "--no-shrink")
         kept = sorted(os.listdir(".buzzer"))

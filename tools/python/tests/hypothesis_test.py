@@ -12,10 +12,23 @@ if importlib.util.find_spec("hypothesis") is None:
 
 TESTS = '''
     import asyncio
+    import dataclasses
+    import enum
     import random
 
     import buzzer
     from hypothesis import given, settings, strategies as st
+
+
+    class Colour(enum.Enum):
+        RED = 1
+
+
+    @dataclasses.dataclass(repr=False)
+    class Item:
+        size: int
+        colour: Colour
+        others: object
 
 
     @buzzer.test(runs=200, cancel="none")
@@ -34,6 +47,16 @@ TESTS = '''
         sim.check(len(names) >= 3 and set(names) <= set("abc"), "the list")
         sim.check(sim.draw(st.none()) is None, "None is a value")
         sim.check(sim.draw(4) in range(4), "a number")
+
+
+    @buzzer.test(runs=2, cancel="none", no_shrink=True)
+    async def test_values(sim):
+        random.random()
+        size = 3 + sim.draw(1, "size")
+        sim.draw(st.lists(st.booleans(), min_size=size, max_size=size), "flags")
+        sim.draw(st.builds(Item, st.integers(7, 8), st.just(Colour.RED), st.just(sim)), "item")
+        sim.draw(st.tuples(st.booleans(), st.just("x" * 99)), "long")
+        sim.check(False, "says no")
 
 
     @buzzer.test(runs=2)
@@ -73,6 +96,14 @@ class Hypothesis(support.Case):
         again, _ = self.call("replay", token)
         self.assertIn("matched", again)
         self.assertIn(self.line(output, "  limit "), self.line(again, "  limit "))
+
+    def test_values_are_shown(self):
+        """As repr() says, but cut, and without code of the user's."""
+        output, _ = self.call("run", "test_draw.py::test_values", code=1)
+        output = " ".join(output.split())
+        self.assertRegex(output, r"draws size 0, flags \[(True|False), (True|False), "
+                                 r"(True|False)\], item Item\(size=[78], colour=Colour.RED, "
+                                 r"others=<Sim>\), long \((True|False), 'x+\.\.\.x+' ?\)")
 
     def test_runs_are_the_same_again(self):
         output, _ = self.call("run", "test_draw.py::test_holds")

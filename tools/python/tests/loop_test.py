@@ -6,6 +6,7 @@ import contextlib
 import datetime
 import json
 import os
+import re
 import random
 import signal
 import socket
@@ -410,6 +411,8 @@ def check_nondeterminism():
     assert "the order of a set of objects" in " ".join(output.split()), output
     code, output = run("counts", "--runs", "90", "--check-determinism", "--no-shrink")
     assert code == 1 and "nondeterminism" in output, output
+    assert re.search(r"differ at step \d+, task \w+ \((suspended before )?at \S+\.py:\d+\): '",
+                     " ".join(output.split())), output
 
 
 def check_interrupt():

@@ -45,6 +45,14 @@ class Pytest(support.Case):
         self.call("replay", command.split()[-1])
         self.assertIn("*** deadlock ***", output)
 
+    def test_without_the_plugin(self):
+        """Only one frame of Buzzer's is shown."""
+        write("test_lock.py", TESTS)
+        output, _ = self.call("-q", "-p", "no:cacheprovider", "-p", "no:buzzer",
+                              "test_lock.py::test_check", module="pytest", code=1)
+        self.assertIn("says no", output)
+        self.assertNotIn("def check(", output)
+
     def test_arguments(self):
         """Parameters, fixtures and methods; such a test is replayed by pytest."""
         write("test_args.py", """
@@ -72,18 +80,26 @@ class Pytest(support.Case):
         self.assertIn("1 failed, 3 passed", output)
         self.assertIn("so: 3", output)
         command = self.line(output, "replay ")
-        self.assertTrue(command.startswith("pytest 'test_args.py::TestGroup::test_n[3]' "
+        self.assertTrue(command.startswith("python3 -m pytest 'test_args.py::TestGroup::test_n[3]' "
                                            "--buzzer-replay '"), command)
         token = command.rpartition(" ")[2].strip("'")
         again = self.pytest("test_args.py::TestGroup::test_n[3]", "--buzzer-replay", token, code=1)
         self.assertIn("replay matched", again)
         self.assertEqual(self.line(again, "replay  "), command)
         output, errors = self.call("corpus", ".buzzer", code=2)
-        self.assertIn("it takes 'n', which pytest gives it. To run it: pytest "
-                      "'test_args.py::TestGroup::test_n[3]'; to replay a run, add "
+        self.assertIn("it takes 'n', which pytest gives it. To run it: "
+                      "python3 -m pytest 'test_args.py::TestGroup::test_n[3]'; to replay a run, add "
                       "--buzzer-replay", errors)
         trace = next(name for name in os.listdir(".buzzer") if name.endswith(".json"))
         self.assertIn("so: 3", self.call("show", os.path.join(".buzzer", trace))[0])
+        # the program's commands get the arguments by pytest
+        self.assertIn("replay matched", self.call("replay", token)[0])
+        explained, _ = self.call("explain", os.path.join(".buzzer", trace))
+        self.assertIn("so: 3", explained)
+        self.assertNotIn("passed", explained)
+        self.assertIn("there is no 'test_gone'",
+                      self.call("replay", token.replace("TestGroup.test_n", "test_gone"),
+                                code=2)[1])
         other = self.pytest("test_args.py::test_runs", "--buzzer-replay", token, code=1)
         self.assertIn("the run is of the test 'TestGroup.test_n[3]', and this is 'test_runs'",
                       other)
@@ -99,7 +115,7 @@ class Pytest(support.Case):
         self.assertIn("BuzzerWarning", self.pytest())
         self.assertIn("1 passed", self.pytest("-W", "ignore"))
         output = self.pytest("-W", "error", code=1)
-        self.assertIn("cancels are on, and none struck", output)
+        self.assertIn("cancels are on, and none was injected", output)
         self.assertNotIn("Traceback", output)
 
     def test_imported_by_name(self):

@@ -34,6 +34,50 @@ CANCELS = '''
 
 
     @buzzer.test(**OPTIONS)
+    async def test_wait_for(sim):
+        async def quick():
+            await asyncio.sleep(0.1)
+
+        async def body():
+            try:
+                await asyncio.wait_for(quick(), 9)
+            except asyncio.TimeoutError:
+                pass
+            await nap()
+        await run_two(sim, body)
+
+
+    @buzzer.test(**OPTIONS)
+    async def test_wait_for_suppressed(sim):
+        async def body():
+            with contextlib.suppress(asyncio.CancelledError, asyncio.TimeoutError):
+                await asyncio.wait_for(asyncio.sleep(5), 9)
+            await nap()
+        await run_two(sim, body)
+
+
+    @buzzer.test(**OPTIONS)
+    async def test_group_fails(sim):
+        async def fails():
+            raise KeyError
+
+        async def cleans_up():
+            try:
+                await nap()
+            finally:
+                await nap()
+
+        async def body():
+            try:
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(cleans_up())
+                    group.create_task(fails())
+            except Exception:  # a group of them
+                await nap()
+        await run_two(sim, body)
+
+
+    @buzzer.test(**OPTIONS)
     async def test_returns(sim):
         async def body():
             try:
@@ -193,8 +237,23 @@ class Tasks(support.Case):
         self.assertIn("violation: cancel-delivered", output)
         self.assertRegex(" ".join(output.split()), r"worker-\d was cancelled; it, or what it calls, "
                          r"caught .* then it waited at .*test_cancels.py:\d+ in nap, and returned")
+        self.assertNotIn("asyncio's", output)
         for test in ("returns", "cleans_up", "refuses", "raises_later", "group", "manager"):
             self.call("run", f"test_cancels.py::test_{test}")
+
+    @unittest.skipIf(sys.version_info < (3, 11) or sys.version_info >= (3, 13), "repaired")
+    def test_cancels_that_asyncio_swallows(self):
+        write("test_cancels.py", CANCELS)
+        known = [("group_fails", r"TaskGroup.__aexit__\(\) \(gh-116720, repaired in Python 3.13\)")]
+        if sys.version_info < (3, 12):
+            known.append(("wait_for", r"wait_for\(\) \(gh-86296, repaired in Python 3.12\)"))
+        for test, text in known:
+            output = self.call("run", f"test_cancels.py::test_{test}", code=1)[0]
+            self.assertRegex(" ".join(output.split()), rf"worker-\d was cancelled, and asyncio's "
+                             rf"{text} caught the CancelledError; then it waited at .*test_cancels.py:\d+")
+        output = self.call("run", "test_cancels.py::test_wait_for_suppressed", "--keep-going",
+                           "--order", "fifo", code=1)[0]
+        self.assertIn("it, or what it calls", " ".join(output.split()))
 
     def test_waits_for_another_thread(self):
         write("test_blocks.py", BLOCKS)

@@ -41,6 +41,8 @@ class Program:
                  2 + sim.draw(6, "ops"), 1 + sim.draw(4, "times"), sim.draw(2, "version"))
         program = json.loads(sim._loop._draw_program(*shape))
         self.specs = {spec["name"]: spec for spec in program["objects"]}
+        # which lock an object goes with: two conditions may share one
+        self.locks = {name: spec.get("lock", name) for name, spec in self.specs.items()}
         self.held = dict.fromkeys(self.specs, 0)
         self.uses_wait_for = not HAS_SCOPES or sim.draw(2, "deadlines") == 1
         self.uses_gather = not HAS_SCOPES or sim.draw(2, "groups") == 1
@@ -82,12 +84,15 @@ class NoBarrier:
 class AsyncioProgram(Program):
     def __init__(self, sim):
         super().__init__(sim, AsyncioRunner)
-        self.objects = {name: self.make(spec) for name, spec in self.specs.items()}
+        self.objects = {}
+        for name, spec in self.specs.items():
+            self.objects[name] = self.make(spec)
 
     def make(self, spec):
         if spec["kind"] == "barrier" and not hasattr(asyncio, "Barrier"):
             return NoBarrier()
-        return self.sim.watch(player.make_object(spec)[0], name=spec["name"])
+        return self.sim.watch(player.make_object(None, spec, self.objects)[0],
+                              name=spec["name"])
 
     def start(self, runner, ops):
         """A task that is nobody's child."""
@@ -147,6 +152,7 @@ class AsyncioRunner(player.Runner):
     def release(self, name):
         place = self.find(name)
         if place is not None:
+            name = self.player.locks[name]
             del self.holdings[place]
             self.player.held[name] -= 1
             self.player.sim.check(player.give_back(self.player.objects[name]),

@@ -227,6 +227,7 @@ class AnyioRunner(player.Runner):
     def release(self, name):
         place = self.find(name)
         if place is not None:
+            name = self.player.locks[name]
             del self.holdings[place]
             self.player.held[name] -= 1
             self.player.sim.check(player.give_back(self.player.objects[name]),

@@ -102,7 +102,7 @@ async def barrier_dup_index(sim):
 
 
 @fault("Q-BARGE", "gh-83055, by documented choice", "3.5.1 to 3.15", ["fifo"], "queue_barge",
-       message="'queue")
+       message="'slots of queue'")
 async def queue_barge(sim):
     queue = sim.watch(asyncio.Queue(1), claims=Claim.FIFO | Claim.TAKES_AT_RETURN)
     queue.put_nowait(1)

@@ -22,6 +22,8 @@ KNOWN = (
      r"a cancel was swallowed, the task ran to its end \(wait_for"),
     ("WF-SWALLOW", "asyncio", (3, 8), (3, 12), "assertion",
      r"a cancel was swallowed, the task ran to its end \(wait_for"),
+    ("WF-SWALLOW", "asyncio", (3, 8), (3, 12), "cancel-delivered",
+     r"asyncio's wait_for\(\) \(gh-"),
     ("WF-SECOND-CANCEL", "asyncio", (3, 9), (3, 12), "assertion",
      r"a release of '.*' was refused to a task that holds it \(wait_for"),
     ("WF-LOST-EXCEPTION", "asyncio", (3, 9), (3, 12), "assertion",
@@ -31,6 +33,10 @@ KNOWN = (
     ("AN-947", "anyio", (3,), LAST, "lost-wakeup", r"permits? of 'bounded-\d' (is|are) free"),
     ("STREAM-SWALLOW", "anyio", (3,), LAST, "cancel-delivered",
      r"in get of 'queue-\d', which returned 'ok' and swallowed the cancel"),
+    # anyio cancels by Task.cancel(), too: a scope that was cancelled takes a native cancel of the
+    # same moment for its own, and ends it
+    ("SCOPE-NATIVE-SWALLOW", "anyio", (3,), LAST, "cancel-delivered",
+     r"drawn_anyio\.py:\d+ in \w+, and returned: the cancel was swallowed"),
     ("CONDITION-NATIVE-RELOCK", "anyio", (3,), LAST, "assertion",
      r"a release of 'condition-\d' was refused to a task that holds it"),
     ("STREAM-GHOST-SEND", "anyio", (3,), LAST, "assertion",

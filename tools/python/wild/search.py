@@ -1,6 +1,6 @@
 """Searches the installed libraries with drawn programs, for a time.
 
-search.py [--seconds N] [--turn N] [--only TEST]: what is known is counted by name; the
+search.py [--seconds N] [--turn N] [--runs PERCENT] [--only TEST]: what is known is counted by name; the
 rest is shrunk and shown, with its token. Exit status: 0 nothing new, 1 something, 77 no library.
 """
 import argparse
@@ -36,16 +36,18 @@ CAMPAIGNS = (
 
 
 class Search:
-    def __init__(self):
+    def __init__(self, percent):
+        self.percent = percent
         self.known = collections.Counter()
         self.new = {}
         self.runs = collections.Counter()
         self.failed = False
 
     def campaign(self, library, test, how, turn):
-        seed = turn * RUNS[library]
+        runs = max(1, RUNS[library] * self.percent // 100)
+        seed = turn * runs
         report = run(test, "--keep-going", "--no-shrink", "--seed-first", str(seed), *how,
-                     runs=RUNS[library])
+                     runs=runs)
         if report is None:
             print(f"FAILED: no report of {test.__name__} {' '.join(how)} from {seed}")
             self.failed = True
@@ -87,11 +89,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--turn", type=int, default=0, help="where to begin; each has new seeds")
+    parser.add_argument("--runs", type=int, default=100, help="of a campaign, in percent")
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     here = [one for one in CAMPAIGNS if options.only in one[1] and one[1] in TESTS]
     end = time.monotonic() + options.seconds
-    search = Search()
+    search = Search(options.runs)
     turn = options.turn
     while here and (time.monotonic() < end or turn == options.turn):
         for library, test, how in here:

@@ -1,5 +1,5 @@
 /* The beginning. Last: everything else is there. */
-document.title = run.scenario + ": " + (run.oracle || "pass");
+document.title = run.scenario + ": " + run.verdict;
 byId("title").textContent = run.scenario + " with " + run.variant;
 byId("facts").textContent = [
   "order " + run.order, "seed " + run.seed, last + (last === 1 ? " step" : " steps"),
@@ -7,7 +7,7 @@ byId("facts").textContent = [
   run.injected + (run.injected === 1 ? " injected cancel" : " injected cancels"),
   run.own + (run.own === 1 ? " cancel" : " cancels") + " by the program",
 ].join(" · ");
-byId("oracle").textContent = run.oracle === null ? "pass" : run.oracle;
+byId("oracle").textContent = run.verdict;
 byId("message").textContent = run.oracle === null ? "No oracle was violated." : run.message || "";
 byId("verdict").className = isFailed ? "bad" : "";
 byId("violation-button").hidden = !violation;

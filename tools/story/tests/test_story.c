@@ -352,7 +352,8 @@ Test(story, counts_cancels_and_deviations) {
     tell();
     cr_assert(eq(u32, story.injected, 1));
     cr_assert(eq(u32, story.own_cancels, 1));
-    cr_assert(eq(u32, story.deviations, 2));
+    cr_assert(eq(u32, story.deviations, 1));
+    cr_assert(eq(u32, story.jumps, 1));
     cr_assert(story.lines[find("b", "is cancelled while waiting (injected)")].is_injected);
     uint32_t timeout = find("a", "is cancelled before its first step, by a timeout");
     cr_assert(story.lines[timeout].is_timeout);
@@ -385,6 +386,30 @@ Test(story, names_draws) {
     (void)find("a", "draws 0");
     (void)find("a", "draws patience 5");
     (void)find("a", "draws meal-ns 4");
+    end();
+}
+
+/* A value that is made of several draws is told once. */
+Test(story, draws_a_value) {
+    BEGIN("a", "b");
+    HAPPENS(1, "a", "resume", .status = "ok");
+    HAPPENS(1, "a", "draw", .n = 1 + 7);
+    HAPPENS(1, "a", "resume", .status = "ok", .n = 2);
+    HAPPENS(1, "a", "draw", .n = 1 + 3);
+    HAPPENS(1, "a", "draw", .n = 1 + 4, .text = "items [3, 4]");
+    HAPPENS(1, "a", "draw", .n = 1 + 5, .text = "size 5");
+    HAPPENS(1, "a", "draw", .n = 1 + 6);
+    HAPPENS(2, "a", "draw", .n = 1 + 1, .text = "size 1");
+    tell();
+    (void)find("a", "draws 7");
+    (void)find("a", "draws items [3, 4]");
+    (void)find("a", "draws size 5");
+    (void)find("a", "draws 6");
+    (void)find("a", "draws size 1");
+    for (size_t line = 0; line < story.line_count; line++) {
+        cr_assert(ne(int, strcmp(story.lines[line].text, "draws 3"), 0));
+        cr_assert(ne(int, strcmp(story.lines[line].text, "draws 4"), 0));
+    }
     end();
 }
 

@@ -1,0 +1,187 @@
+/* A driver that runs a loop on libuv: the wall clock, I/O, and wake-ups from other threads.
+ *
+ * The tasks, futures and primitives are those of runtime/ and sync/, unchanged. Tasks run in turns
+ * inside uv_run(): between two polls for I/O the driver delivers the operations that completed,
+ * sets the clock, and runs one turn, first in, first out (runtime/driver.h). With nothing ready,
+ * libuv sleeps until the next timer, I/O, or a wake-up from another thread; it never polls in vain.
+ *
+ *     uv_loop_t uv;
+ *     uv_loop_init(&uv);
+ *     struct bz_loop *loop = bz_loop_new(NULL);
+ *     struct bz_uv *driver;
+ *     int error = bz_uv_new(&driver, loop, &uv, NULL);     0, or a libuv error
+ *     ... bz_task_spawn(loop, ...) ...
+ *     status = bz_uv_run(driver);
+ *     bz_uv_close(driver);                                 frees it in the next uv_run()
+ *     uv_run(&uv, UV_RUN_DEFAULT);
+ *     uv_loop_close(&uv);
+ *     bz_loop_destroy(loop);                               after the driver is gone
+ * <uv.h> needs POSIX: compile with -std=gnu11, or define _XOPEN_SOURCE as 600 under -std=c11.
+ *
+ * Clock: bz_loop_now_ns() is uv_hrtime() from the driver's start, read once for each turn. A timer
+ * never fires early; libuv sleeps in milliseconds, so it fires up to 1 ms late, and later on a busy
+ * machine.
+ *
+ * Threads: the uv_loop_t, the loop and everything on it belong to one thread. bz_uv_op_post() is
+ * the only call that other threads may make.
+ *
+ * Where to call libuv: tasks may call it, except uv_run(). Their stacks are small, so a callback
+ * that libuv runs inside such a call must be, too.
+ */
+#ifndef BZ_UV_DRIVER_H
+#define BZ_UV_DRIVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "primitives/runtime/future.h"
+#include "primitives/runtime/list.h"
+#include "primitives/runtime/loop.h"
+#include "primitives/runtime/status.h"
+
+BZ_BEGIN_DECLS
+
+struct bz_uv;
+
+/* Recording and replay; see the end of this header. */
+struct bz_uv_config {
+    const char *record; /* a file that must not exist yet; NULL: records nothing */
+    const char *replay; /* a recording to repeat; NULL: runs live */
+};
+
+/* Attaches a driver to both loops, which must outlive it. `config` is read now; NULL takes the file
+ * names from the environment variables BZ_RECORD and BZ_REPLAY. 0, or a libuv error: UV_ENOMEM,
+ * UV_EINVAL for a file that is no recording or for both files at once, or what opening a file gave
+ * (UV_EEXIST, UV_ENOENT, ...). After an error there is no driver. */
+int bz_uv_new(struct bz_uv **driver, struct bz_loop *loop, uv_loop_t *uv,
+              const struct bz_uv_config *config);
+
+/* Runs until no task is ready, no timer is armed, no operation is open and no handle of the
+ * caller's is active, or until uv_stop(). May be called again. Not from a task or a callback of
+ * libuv. BZ_OK             every task has ended BZ_INVALID_STATE  tasks remain: they are
+ * deadlocked, or uv_stop() was called BZ_FAILED         the recording is incomplete, or the replay
+ * diverged; see bz_uv_error() */
+enum bz_status bz_uv_run(struct bz_uv *driver) BZ_MUST_USE;
+
+/* A program that calls uv_run() itself calls this after it has spawned tasks, or has completed or
+ * cancelled anything, outside of a turn. bz_uv_run() begins with it. The loop's thread only. */
+void bz_uv_wake(struct bz_uv *driver);
+
+/* Closes the driver, which must not be used again; its memory is freed by the uv_run() that
+ * follows. No operation may be open (except after a replay that diverged): end the tasks first, for
+ * instance by a cancel. Not from a task. */
+void bz_uv_close(struct bz_uv *driver);
+
+/* What went wrong with the recording or the replay, in words; NULL if nothing did. */
+const char *bz_uv_error(const struct bz_uv *driver);
+
+struct bz_loop *bz_uv_loop(const struct bz_uv *driver); /* the loop of the tasks */
+uv_loop_t *bz_uv_uv(const struct bz_uv *driver);        /* libuv's */
+bool bz_uv_is_replay(const struct bz_uv *driver);
+
+/* The number of operations that are begun and not over. */
+uint32_t bz_uv_open_ops(const struct bz_uv *driver);
+
+/* --- operations: what a task waits for outside of the loop --------------------------------------
+ *
+ * An operation is begun, handed to libuv or to a thread, completed there once, and awaited by the
+ * task. An open operation keeps uv_run() alive. For instance, sleeping in a thread of libuv's pool:
+ *
+ *     struct nap { struct bz_uv_op op; uv_work_t work; };
+ *     static void after(uv_work_t *work, int status) {
+ *         bz_uv_op_complete(&bz_container_of(work, struct nap, work)->op, status);
+ *     }
+ *     static void on_cancel(struct bz_uv_op *op) {           optional: asks it to hurry
+ *         if (!bz_uv_is_replay(op->driver)) {
+ *             uv_cancel((uv_req_t *)&bz_container_of(op, struct nap, op)->work);
+ *         }
+ *     }
+ *     struct nap nap = {.op = {.on_cancel = on_cancel}};
+ *     bz_uv_op_begin(&nap.op, driver);
+ *     int error = 0;
+ *     if (!bz_uv_is_replay(driver) && (error = uv_queue_work(uv, &nap.work, work, after)) != 0) {
+ *         bz_uv_op_complete(&nap.op, error);
+ *     }
+ *     status = bz_uv_op_await(&nap.op);
+ *
+ * Cancellation: a cancelled task must not leave while libuv or a thread uses the operation on its
+ * stack. So the await calls on_cancel once, if there is one, and then goes on waiting for the
+ * completion, unless `withdraws` says that the operation can be taken back just so. Requests that
+ * arrive meanwhile are delivered by the same BZ_CANCELLED.
+ */
+struct bz_uv_op {
+    /* Set before the begin; zero where not needed. */
+    void (*on_cancel)(struct bz_uv_op *op); /* in a step of the task; must not await */
+    bool withdraws;   /* a cancel takes it back: after on_cancel nobody may complete it */
+    void *data;       /* a buffer that the outside fills with `value` bytes, for a recording */
+    size_t data_size; /* bytes there */
+
+    /* Results. */
+    bool is_done;  /* completed; also possible after BZ_CANCELLED: then somebody owns the result */
+    int64_t value; /* what it was completed with; negative: a libuv error, by convention */
+
+    /* Private. */
+    struct bz_uv *driver;
+    uint64_t number;
+    struct bz_future future;
+    struct bz_list link;
+};
+
+/* Begins an operation in the caller's storage, which must stay in place until its await returned.
+ * In a step of a task, or before bz_uv_run(). O(1); allocates nothing. */
+void bz_uv_op_begin(struct bz_uv_op *op, struct bz_uv *driver);
+
+/* Completes an open operation, once. The task resumes in the next turn: this only queues it, so it
+ * may be called from anywhere on the loop's thread, a task or a callback of libuv. */
+void bz_uv_op_complete(struct bz_uv_op *op, int64_t value);
+
+/* The same from any thread. The caller must not touch the operation afterwards. Not for operations
+ * that withdraw: a withdrawal would race with the post. */
+void bz_uv_op_post(struct bz_uv_op *op, int64_t value);
+
+/* Waits for the completion; exactly one await for each begin. BZ_OK: op->value is the result.
+ * BZ_CANCELLED: the task was cancelled, and the operation is over, with a result if op->is_done. */
+enum bz_status bz_uv_op_await(struct bz_uv_op *op) BZ_MUST_USE;
+
+/* The same where the wait is a cleanup: a cancel does not call on_cancel. */
+enum bz_status bz_uv_op_settle(struct bz_uv_op *op) BZ_MUST_USE;
+
+/* --- recording and replay -----------------------------------------------------------------------
+ *
+ * The order of steps is first in, first out. It follows from what the outside did: which operations
+ * completed, with which value and data, before which turn, and what time each turn saw. A recording
+ * holds exactly this, one line each, written before the turn runs, and a digest of all events of
+ * the runtime (runtime/observe.h) so far:
+ *
+ *     buzzer-live 1
+ *     done OPERATION VALUE [DATA in hex]
+ *     turn TIME_NS DIGEST
+ *     end DIGEST LIVE_TASKS                one for each bz_uv_run()
+ *
+ * A replay runs the same program, with the same object code of tasks and primitives, without I/O,
+ * threads and waiting: the completions and the times come from the file. The digest proves before
+ * each turn that the steps had the same order and the same outcomes. The first difference ends the
+ * replay: bz_uv_run() returns BZ_FAILED, and bz_uv_error() names the line. A crash can be repeated
+ * in a debugger: the turn in which the program died is the last line.
+ *
+ * For this the program must keep some rules:
+ * - Whatever comes from outside and reaches a task, comes through an operation. Tasks that read a
+ *   clock, a random number, a file or an environment variable by themselves may diverge.
+ * - Nothing else wakes, cancels or spawns tasks while bz_uv_run() runs, except tasks. A recording
+ *   that notices it ends there with the line `outside`, and bz_uv_run() returns BZ_FAILED, after
+ * the program has run as usual.
+ * - In a replay, operations are begun, but not handed to libuv or a thread (bz_uv_is_replay(); the
+ *   functions of tcp.h know this). bz_uv_op_complete() and bz_uv_op_post() do nothing then.
+ *   on_cancel is called as in the live run, and must not touch libuv.
+ * - main() does the same before each bz_uv_run(). What it spawns and begins there is not recorded.
+ * - The recorder is the observer of the loop (bz_driver_observe()).
+ * A recording costs a write() and some formatting for each turn. It holds the data that operations
+ * received (so it is readable by its owner alone), not what was sent. The file is used as it is: a
+ * replay checks its syntax and that each line fits, and ends with an error otherwise.
+ */
+
+BZ_END_DECLS
+
+#endif

@@ -1,0 +1,296 @@
+#include "tools/conformance.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/choice/strategy.h"
+#include "sim/run/settings.h"
+#include "tools/cli.h"
+
+/* --- what a finding is about ------------------------------------------------------------------ */
+
+static const char *const topic_names[BZ_TOPIC_COUNT] = {
+    "runs", "statuses", "determinism", "memory", "leaks", "view", "behaviour"};
+
+const char *bz_topic_name(enum bz_topic topic) {
+    return topic_names[topic];
+}
+
+/* The functions that show an implementation to the judge, and can be left out. */
+enum shown { SHOWN_NONE, SHOWN_VIEW, SHOWN_LOCKED };
+#define SHOWN_COUNT 3
+
+static const struct {
+    const char *oracle;
+    enum bz_topic topic;
+    enum shown asks; /* it compares what this function says */
+    const char *meaning;
+} about[] = {
+    {"crash", BZ_TOPIC_RUNS, SHOWN_NONE, NULL},
+    {"stack-overflow", BZ_TOPIC_RUNS, SHOWN_NONE, NULL},
+    {"hang", BZ_TOPIC_RUNS, SHOWN_NONE, NULL},
+    {"memory", BZ_TOPIC_RUNS, SHOWN_NONE, NULL},
+    {"exit", BZ_TOPIC_RUNS, SHOWN_NONE, NULL},
+    {"status", BZ_TOPIC_STATUSES, SHOWN_NONE, NULL},
+    {"nondeterminism", BZ_TOPIC_DETERMINISM, SHOWN_NONE,
+     "Its state must be in the loop's arena, and nothing may depend on time, addresses, random "
+     "numbers or threads."},
+    {"leak", BZ_TOPIC_LEAKS, SHOWN_NONE,
+     "Entries stay in its queue, or its `view` or `queued` counts what is not there."},
+    {"pool-entry", BZ_TOPIC_LEAKS, SHOWN_NONE,
+     "It keeps a lock for a key that nobody uses, or its `entries` is wrong."},
+    {"permit-conservation", BZ_TOPIC_BEHAVIOUR, SHOWN_VIEW, NULL},
+    {"level-bound", BZ_TOPIC_BEHAVIOUR, SHOWN_VIEW, NULL},
+    {"queue-partition", BZ_TOPIC_BEHAVIOUR, SHOWN_VIEW, NULL},
+    {"ownership", BZ_TOPIC_BEHAVIOUR, SHOWN_VIEW, NULL},
+    {"spec", BZ_TOPIC_BEHAVIOUR, SHOWN_VIEW, NULL},
+    {"locked-definition", BZ_TOPIC_BEHAVIOUR, SHOWN_LOCKED, NULL},
+    {"assertion", BZ_TOPIC_BEHAVIOUR, SHOWN_LOCKED, NULL},
+};
+#define ABOUT_COUNT (sizeof about / sizeof about[0])
+
+/* ABOUT_COUNT: what every caller sees. */
+static size_t about_oracle(const char *oracle) {
+    size_t index = 0;
+    while (index < ABOUT_COUNT && strcmp(about[index].oracle, oracle) != 0) {
+        index++;
+    }
+    return index;
+}
+
+static const char *const wrong_shown[SHOWN_COUNT] = {
+    NULL,
+    "Without `view`, the same schedules find nothing: callers see nothing wrong, so `view` is.",
+    "Without `locked`, the same schedules find nothing: who waits is right, so `locked` is wrong.",
+};
+
+/* --- the faults ------------------------------------------------------------------------------- */
+
+/* Adds the first fault of its kind, or counts it. */
+static void add_finding(struct bz_conformance *check, const struct bz_program *program,
+                        const struct bz_finding *finding) {
+    size_t kind = about_oracle(finding->violation.oracle);
+    enum bz_topic topic = kind < ABOUT_COUNT ? about[kind].topic : BZ_TOPIC_BEHAVIOUR;
+    for (uint32_t index = 0; index < check->fault_count; index++) {
+        struct bz_fault_found *fault = &check->faults[index];
+        if (fault->oracle != NULL && strcmp(fault->oracle, finding->violation.oracle) == 0) {
+            fault->sessions++;
+            return;
+        }
+    }
+    if (check->fault_count == BZ_FAULTS_MAX) {
+        return;
+    }
+    struct bz_fault_found *fault = &check->faults[check->fault_count++];
+    *fault = (struct bz_fault_found){.topic = topic,
+                                     .oracle = finding->violation.oracle,
+                                     .meaning = kind < ABOUT_COUNT ? about[kind].meaning : NULL,
+                                     .program = *program,
+                                     .seed = finding->seed,
+                                     .digest = finding->digest,
+                                     .sessions = 1};
+    fault->program.variant = check->variant;
+    memcpy(fault->message, finding->violation.message, sizeof fault->message);
+}
+
+uint32_t bz_conformance_faults(const struct bz_conformance *check, enum bz_topic topic) {
+    uint32_t count = 0;
+    for (uint32_t index = 0; index < check->fault_count; index++) {
+        count += check->faults[index].topic == topic;
+    }
+    return count;
+}
+
+/* --- sessions --------------------------------------------------------------------------------- */
+
+/* A pass over all scenarios. */
+struct pass {
+    struct bz_conformance *check;
+    const struct bz_conformance_config *config;
+    const struct bz_variant *variant; /* it may lack what was left out */
+    bool is_silent;                   /* nothing was found so far */
+    bool is_trial;                    /* its findings are not added */
+};
+
+static bool poll_campaign(void *context, const struct bz_campaign_result *so_far) {
+    const struct pass *pass = context;
+    pass->config->poll(pass->config->context, pass->check->schedules + so_far->runs);
+    return true;
+}
+
+/* False if something ran out. */
+static bool run_session(struct pass *pass, const struct bz_program *program) {
+    static struct bz_campaign_result result;
+    struct bz_conformance *check = pass->check;
+    const struct bz_campaign_config campaign = {.program = program,
+                                                .runs = pass->config->runs,
+                                                .jobs = pass->config->jobs,
+                                                .stop = pass->config->stop,
+                                                .poll = poll_campaign,
+                                                .context = pass};
+    bool is_ok = bz_campaign_run(&campaign, &result);
+    memcpy(check->lack, result.lack, sizeof check->lack);
+    check->is_interrupted |= result.is_interrupted;
+    check->schedules += result.runs;
+    check->waited += result.waited;
+    check->cut += result.out_of_steps;
+    pass->is_silent &= result.violations == 0;
+    if (is_ok && !pass->is_trial && result.violations > 0) {
+        add_finding(check, program, &result.findings[0]);
+    }
+    return is_ok;
+}
+
+static bool uses(const struct bz_scenario *scenario, enum bz_primitive primitive) {
+    uint32_t index = 0;
+    while (index < scenario->primitive_count && scenario->primitives[index] != primitive) {
+        index++;
+    }
+    return index < scenario->primitive_count;
+}
+
+/* Every scenario that can use the primitive, in both orders. */
+static bool run_pass(struct pass *pass) {
+    struct bz_conformance *check = pass->check;
+    const struct bz_strategy *strategy = &bz_strategy_portfolio;
+    bool is_ok = true;
+    check->scenarios = 0;
+    for (const struct bz_scenario *const *next = bz_cli_catalog.scenarios; *next != NULL; next++) {
+        if (!uses(*next, check->primitive)) {
+            continue;
+        }
+        check->scenarios++;
+        for (unsigned order = 0; order < BZ_ORDER_COUNT && is_ok && !check->is_interrupted;
+             order++) {
+            struct bz_program program;
+            bz_program_init(&program, *next, pass->variant, strategy);
+            program.args.primitive = check->primitive;
+            program.order = (enum bz_order)order;
+            program.contain = bz_cli_catalog.contain;
+            program.contain.is_on = true;
+            is_ok = bz_program_measure_or(&program, check->lack) && run_session(pass, &program);
+        }
+    }
+    return is_ok;
+}
+
+/* --- what a function shows, or what the implementation does? ---------------------------------- */
+
+static bool is_about(const struct bz_fault_found *fault, enum shown shown) {
+    size_t kind = fault->oracle == NULL ? ABOUT_COUNT : about_oracle(fault->oracle);
+    return kind < ABOUT_COUNT && about[kind].asks == shown;
+}
+
+/* Runs all sessions without the function. If they are silent, the function is what is wrong. */
+static bool try_without(struct bz_conformance *check, const struct bz_conformance_config *config,
+                        enum shown shown) {
+    struct bz_variant variant = *check->variant;
+    struct bz_permit_ops ops;
+    bool is_asked = false;
+    for (uint32_t index = 0; index < check->fault_count; index++) {
+        is_asked |= is_about(&check->faults[index], shown);
+    }
+    if (!is_asked || check->primitive >= BZ_PERMIT_PRIMITIVES) {
+        return true;
+    }
+    ops = *variant.permits[check->primitive];
+    if (shown == SHOWN_VIEW) {
+        ops.view = NULL;
+    } else {
+        ops.locked = NULL;
+    }
+    variant.permits[check->primitive] = &ops;
+    struct pass pass = {
+        .check = check, .config = config, .variant = &variant, .is_silent = true, .is_trial = true};
+    if (!run_pass(&pass)) {
+        return false;
+    }
+    for (uint32_t index = 0; pass.is_silent && index < check->fault_count; index++) {
+        struct bz_fault_found *fault = &check->faults[index];
+        if (is_about(fault, shown) && !check->is_interrupted) {
+            fault->topic = BZ_TOPIC_VIEW;
+            fault->meaning = wrong_shown[shown];
+        }
+    }
+    return true;
+}
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+static void __attribute__((format(printf, 4, 5)))
+add_measured(struct bz_conformance *check, enum bz_topic topic, const char *meaning,
+             const char *format, ...) {
+    if (check->fault_count < BZ_FAULTS_MAX) {
+        struct bz_fault_found *fault = &check->faults[check->fault_count++];
+        va_list arguments;
+        va_start(arguments, format);
+        *fault = (struct bz_fault_found){.topic = topic, .meaning = meaning, .sessions = 1};
+        vsnprintf(fault->message, sizeof fault->message, format, arguments);
+        va_end(arguments);
+    }
+}
+
+static void add_memory(struct bz_conformance *check) {
+    const struct bz_plugin_memory *memory = &check->memory;
+    static const char rule[] = "All its state must come from bz_mem_alloc(bz_loop_mem(loop), ...) "
+                               "or be on the stack: `run` and `explore` go back to earlier states.";
+    if (memory->heap_bytes > 0) {
+        add_measured(check, BZ_TOPIC_MEMORY, rule,
+                     "it keeps memory of malloc(): %llu bytes more after %u runs%s%s",
+                     (unsigned long long)memory->heap_bytes, memory->runs,
+                     memory->imports[0] == '\0' ? "" : "; it calls ", memory->imports);
+    }
+    if (memory->static_bytes > 0) {
+        add_measured(check, BZ_TOPIC_MEMORY, rule,
+                     "a run changes %llu bytes of its static variables, the first in %s",
+                     (unsigned long long)memory->static_bytes, memory->static_place);
+    }
+    if (memory->blocks_left > 0) {
+        add_measured(
+            check, BZ_TOPIC_LEAKS, NULL,
+            "%llu blocks of the arena are left by operations that have ended, or after fini",
+            (unsigned long long)memory->blocks_left);
+    }
+}
+
+/* --- the check -------------------------------------------------------------------------------- */
+
+const char *bz_conformance_gap(const struct bz_conformance *check, enum bz_topic topic) {
+    const struct bz_permit_ops *permits =
+        check->primitive < BZ_PERMIT_PRIMITIVES ? check->variant->permits[check->primitive] : NULL;
+    switch (topic) {
+    case BZ_TOPIC_MEMORY:
+        return check->memory.is_measured ? NULL : "the runs that would be compared do not end";
+    case BZ_TOPIC_LEAKS:
+        return check->memory.is_finished ? NULL
+               : bz_plugin_memory_has_tour(check->primitive)
+                   ? "the small program that would show it does not come to its end"
+                   : "only the queue of this primitive is watched, not its memory";
+    case BZ_TOPIC_VIEW:
+        return permits != NULL && permits->view == NULL
+                   ? "it has no `view`: permits and queue are judged by what callers see"
+                   : NULL;
+    case BZ_TOPIC_BEHAVIOUR:
+        return check->waited == 0 ? "no operation ever waited" : NULL;
+    default:
+        return NULL;
+    }
+}
+
+bool bz_conformance_check(struct bz_conformance *check,
+                          const struct bz_conformance_config *config) {
+    struct pass pass = {
+        .check = check, .config = config, .variant = check->variant, .is_silent = true};
+    bool is_ok = run_pass(&pass);
+    for (unsigned shown = SHOWN_VIEW; is_ok && !check->is_interrupted && shown < SHOWN_COUNT;
+         shown++) {
+        is_ok = try_without(check, config, (enum shown)shown);
+    }
+    if (is_ok && !check->is_interrupted) {
+        is_ok =
+            bz_plugin_memory_measure(&check->memory, check->variant, check->primitive, check->lack);
+        add_memory(check);
+    }
+    return is_ok;
+}

@@ -1,0 +1,436 @@
+#include "tools/plugin_memory.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "primitives/runtime/loop.h"
+#include "primitives/runtime/mem.h"
+#include "primitives/runtime/task.h"
+#include "sim/choice/strategy.h"
+#include "sim/run/program.h"
+#include "tools/cli.h"
+#include "traces/lack.h"
+
+#define WARM_RUNS 20u /* what is set up once, and then stays, is no state of a run */
+#define RUNS 100u
+#define CHILD_NS UINT64_C(20000000000) /* of CPU time, for all of it */
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HEAP_IS_COUNTED 0 /* the sanitizer's malloc() does not count for mallinfo2() */
+#else
+#define HEAP_IS_COUNTED 1
+#endif
+
+/* --- the shared object ------------------------------------------------------------------------ */
+
+/* Its static variables that a run may write: the writable segment without what the loader wrote and
+ * then protected. */
+struct image {
+    const void *inside; /* an address in the object that is wanted */
+    uintptr_t base;
+    char *first;
+    size_t bytes;
+    const ElfW(Dyn) * dynamic;
+};
+
+static int find_image(struct dl_phdr_info *info, size_t info_bytes, void *context) {
+    struct image *image = context;
+    uintptr_t wanted = (uintptr_t)image->inside;
+    uintptr_t relro_end = 0;
+    bool is_inside = false;
+    (void)info_bytes;
+    for (int index = 0; index < info->dlpi_phnum; index++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[index];
+        uintptr_t first = info->dlpi_addr + header->p_vaddr;
+        if (header->p_type == PT_LOAD) {
+            is_inside |= wanted >= first && wanted < first + header->p_memsz;
+        } else if (header->p_type == PT_GNU_RELRO) {
+            relro_end = first + header->p_memsz;
+        } else if (header->p_type == PT_DYNAMIC) {
+            image->dynamic = (const void *)first;
+        }
+        if (header->p_type == PT_LOAD && (header->p_flags & PF_W) != 0) {
+            image->first = (char *)first;
+            image->bytes = header->p_memsz;
+        }
+    }
+    if (!is_inside) {
+        image->first = NULL;
+        image->bytes = 0;
+        return 0;
+    }
+    uintptr_t first = (uintptr_t)image->first;
+    if (image->first != NULL && relro_end > first && relro_end <= first + image->bytes) {
+        image->bytes -= relro_end - first;
+        image->first += relro_end - first;
+    }
+    image->base = info->dlpi_addr;
+    return 1;
+}
+
+/* Functions that keep state elsewhere, or whose answer is not the same in every run. */
+static bool is_suspicious(const char *name) {
+    static const char *const names[] = {
+        "malloc",        "calloc",         "realloc", "free",   "_Znwm", "posix_memalign",
+        "aligned_alloc", "mmap",           "rand",    "random", "time",  "clock_gettime",
+        "gettimeofday",  "pthread_create", "getenv",  "fork",   NULL};
+    size_t index = 0;
+    while (names[index] != NULL && strcmp(names[index], name) != 0) {
+        index++;
+    }
+    return names[index] != NULL;
+}
+
+struct tables {
+    const ElfW(Sym) * symbols;
+    const char *names;
+};
+
+static void list_import(const struct tables *tables, size_t symbol, char *list, size_t list_bytes) {
+    const char *name = tables->names + tables->symbols[symbol].st_name;
+    size_t length = strlen(list);
+    if (tables->symbols[symbol].st_shndx == SHN_UNDEF && is_suspicious(name) &&
+        strstr(list, name) == NULL) {
+        snprintf(list + length, list_bytes - length, "%s%s()", length > 0 ? ", " : "", name);
+    }
+}
+
+/* The loader has made the addresses in the dynamic section absolute. */
+static void list_imports(const struct image *image, char *list, size_t list_bytes) {
+    struct tables tables = {NULL, NULL};
+    const ElfW(Rela) * relocations[2] = {NULL, NULL};
+    size_t bytes[2] = {0, 0};
+    for (const ElfW(Dyn) *entry = image->dynamic; entry != NULL && entry->d_tag != DT_NULL;
+         entry++) {
+        const void *address = (const void *)(uintptr_t)entry->d_un.d_ptr;
+        switch (entry->d_tag) {
+        case DT_SYMTAB:
+            tables.symbols = address;
+            break;
+        case DT_STRTAB:
+            tables.names = address;
+            break;
+        case DT_RELA:
+            relocations[0] = address;
+            break;
+        case DT_RELASZ:
+            bytes[0] = entry->d_un.d_val;
+            break;
+        case DT_JMPREL:
+            relocations[1] = address;
+            break;
+        case DT_PLTRELSZ:
+            bytes[1] = entry->d_un.d_val;
+            break;
+        default:
+            break;
+        }
+    }
+    if (tables.symbols == NULL || tables.names == NULL) {
+        return;
+    }
+    for (unsigned table = 0; table < 2; table++) {
+        size_t count = relocations[table] == NULL ? 0 : bytes[table] / sizeof(ElfW(Rela));
+        for (size_t index = 0; index < count; index++) {
+            list_import(&tables, (size_t)(relocations[table][index].r_info >> 32), list,
+                        list_bytes);
+        }
+    }
+}
+
+/* --- in the child: runs, and what they leave -------------------------------------------------- */
+
+struct measurement {
+    struct bz_plugin_memory memory;
+    const struct bz_variant *variant;
+    enum bz_primitive primitive;
+};
+
+/* The scenario with the most operations: `program` if it can, else the first that uses the
+ * primitive. */
+static const struct bz_scenario *scenario_of(enum bz_primitive primitive) {
+    const struct bz_scenario *found = NULL;
+    for (const struct bz_scenario *const *next = bz_cli_catalog.scenarios; *next != NULL; next++) {
+        for (uint32_t index = 0; index < (*next)->primitive_count; index++) {
+            if ((*next)->primitives[index] == primitive &&
+                (found == NULL || strcmp((*next)->name, "program") == 0)) {
+                found = *next;
+            }
+        }
+    }
+    return found;
+}
+
+static uint64_t heap_bytes(void) {
+    return HEAP_IS_COUNTED ? mallinfo2().uordblks : 0;
+}
+
+/* Counts the bytes that differ, and describes the first. */
+static void compare(const struct image *image, const char *before,
+                    struct bz_plugin_memory *memory) {
+    for (size_t index = 0; index < image->bytes; index++) {
+        Dl_info symbol;
+        const char *address = image->first + index;
+        if (*address == before[index] || memory->static_bytes++ > 0) {
+            continue;
+        }
+        if (dladdr(address, &symbol) != 0 && symbol.dli_sname != NULL) {
+            snprintf(memory->static_place, sizeof memory->static_place, "'%.100s'",
+                     symbol.dli_sname);
+        } else {
+            snprintf(memory->static_place, sizeof memory->static_place,
+                     "byte 0x%llx of its image ('nm' lists the variables)",
+                     (unsigned long long)((uintptr_t)address - image->base));
+        }
+    }
+}
+
+static void measure_runs(void *context) {
+    struct measurement *measured = context;
+    struct bz_plugin_memory *memory = &measured->memory;
+    struct image image = {.inside = measured->variant};
+    struct bz_program program;
+    bz_program_init(&program, scenario_of(measured->primitive), measured->variant,
+                    &bz_strategy_random);
+    program.args.primitive = measured->primitive;
+    struct bz_world *world = bz_lack_check(bz_program_new_world(&program), "a simulation");
+    dl_iterate_phdr(find_image, &image);
+    list_imports(&image, memory->imports, sizeof memory->imports);
+    char *before = bz_lack_check(bz_shared_alloc(image.bytes + 1), "a copy of static variables");
+    for (uint32_t run = 0; run < WARM_RUNS; run++) {
+        (void)bz_program_run(&program, world, run);
+    }
+    memcpy(before, image.first, image.bytes);
+    uint64_t heap_before = heap_bytes();
+    for (uint32_t run = 0; run < RUNS; run++) {
+        (void)bz_program_run(&program, world, WARM_RUNS + run);
+    }
+    uint64_t heap_after = heap_bytes();
+    memory->heap_bytes = heap_after > heap_before ? heap_after - heap_before : 0;
+    memory->runs = RUNS;
+    compare(&image, before, memory);
+    memory->is_measured = true;
+}
+
+/* --- in the child: a small program, without a judge ------------------------------------------- */
+
+#define GUESTS 3u
+
+struct tour {
+    const struct bz_variant *variant;
+    enum bz_primitive primitive;
+    struct bz_loop *loop;
+    void *instance;
+    enum bz_status status; /* of the first operation that failed otherwise than by a cancel */
+};
+
+struct guest {
+    struct tour *tour;
+    uint32_t number; /* from 0 */
+    struct bz_task *task;
+};
+
+static void note(struct tour *tour, enum bz_status status) {
+    tour->status = tour->status == BZ_OK && status != BZ_CANCELLED ? status : tour->status;
+}
+
+static void yield_times(struct tour *tour, uint32_t times) {
+    for (enum bz_status status = BZ_OK; status == BZ_OK && times > 0; times--) {
+        status = bz_yield(tour->loop);
+    }
+}
+
+static enum bz_status visit_permits(struct tour *tour) {
+    const struct bz_permit_ops *ops = tour->variant->permits[tour->primitive];
+    enum bz_status status = ops->acquire(tour->instance);
+    if (status == BZ_OK) {
+        yield_times(tour, 3);
+        note(tour, ops->release(tour->instance));
+    }
+    return status;
+}
+
+static enum bz_status visit_event(struct tour *tour, uint32_t number) {
+    const struct bz_event_ops *ops = tour->variant->event;
+    if (number > 0) {
+        return ops->wait(tour->instance);
+    }
+    yield_times(tour, 4);
+    ops->set(tour->instance);
+    yield_times(tour, 4);
+    ops->clear(tour->instance);
+    return BZ_OK;
+}
+
+static enum bz_status visit_condition(struct tour *tour, uint32_t number) {
+    const struct bz_condition_ops *ops = tour->variant->condition;
+    yield_times(tour, number > 0 ? 0 : 4);
+    enum bz_status status = ops->acquire(tour->instance);
+    if (status == BZ_OK) {
+        status = number > 0 ? ops->wait(tour->instance) : ops->notify(tour->instance, UINT32_MAX);
+        note(tour, ops->release(tour->instance));
+    }
+    return status;
+}
+
+static enum bz_status visit_queue(struct tour *tour, uint32_t number) {
+    const struct bz_queue_ops *ops = tour->variant->queue;
+    enum bz_status status = BZ_OK;
+    uint64_t value = 0;
+    for (uint32_t item = 1; status == BZ_OK && number < 2 && item <= 3; item++) {
+        status = number == 0 ? ops->put(tour->instance, item, 0) : ops->get(tour->instance, &value);
+    }
+    return status;
+}
+
+static enum bz_status visit_pool(struct tour *tour) {
+    const struct bz_pool_ops *ops = tour->variant->pool;
+    enum bz_status status = ops->acquire(tour->instance, 7);
+    if (status == BZ_OK) {
+        yield_times(tour, 3);
+        note(tour, ops->release(tour->instance, 7));
+    }
+    return status;
+}
+
+static enum bz_status visit(void *arg) {
+    struct guest *guest = arg;
+    struct tour *tour = guest->tour;
+    enum bz_status status = BZ_OK;
+    uint32_t index;
+    switch (tour->primitive) {
+    case BZ_PRIMITIVE_EVENT:
+        status = visit_event(tour, guest->number);
+        break;
+    case BZ_PRIMITIVE_CONDITION:
+        status = visit_condition(tour, guest->number);
+        break;
+    case BZ_PRIMITIVE_BARRIER:
+        status = guest->number < 2 ? tour->variant->barrier->wait(tour->instance, &index) : BZ_OK;
+        break;
+    case BZ_PRIMITIVE_QUEUE:
+        status = visit_queue(tour, guest->number);
+        break;
+    case BZ_PRIMITIVE_POOL:
+        status = visit_pool(tour);
+        break;
+    default:
+        status = visit_permits(tour);
+        break;
+    }
+    note(tour, status);
+    return BZ_OK;
+}
+
+static enum bz_status init(struct tour *tour) {
+    const struct bz_variant *variant = tour->variant;
+    switch (tour->primitive) {
+    case BZ_PRIMITIVE_EVENT:
+        return variant->event->init(tour->instance, tour->loop);
+    case BZ_PRIMITIVE_CONDITION:
+        return variant->condition->init(tour->instance, tour->loop);
+    case BZ_PRIMITIVE_BARRIER:
+        return variant->barrier->init(tour->instance, tour->loop, 2);
+    case BZ_PRIMITIVE_QUEUE:
+        return variant->queue->init(tour->instance, tour->loop, BZ_QUEUE_ORDER_FIFO, 1);
+    case BZ_PRIMITIVE_POOL:
+        return variant->pool->init(tour->instance, tour->loop);
+    default:
+        return variant->permits[tour->primitive]->init(tour->instance, tour->loop, 1);
+    }
+}
+
+static enum bz_status cancel_last(void *arg) {
+    struct guest *last = arg;
+    yield_times(last->tour, 2);
+    (void)bz_task_cancel(last->task);
+    return BZ_OK;
+}
+
+/* Three guests, of whom the last is cancelled while it waits. False if they do not all come to
+ * their end. */
+static bool let_guests_in(struct tour *tour) {
+    struct guest guests[GUESTS];
+    struct bz_task *canceller;
+    for (uint32_t number = 0; number < GUESTS; number++) {
+        struct guest *guest = &guests[number];
+        *guest = (struct guest){.tour = tour, .number = number};
+        guest->task =
+            bz_lack_check(bz_task_spawn(tour->loop, "guest", number + 1, visit, guest), "a task");
+    }
+    canceller = bz_lack_check(
+        bz_task_spawn(tour->loop, "canceller", 0, cancel_last, &guests[GUESTS - 1]), "a task");
+    if (bz_loop_run(tour->loop) != BZ_OK) {
+        return false;
+    }
+    for (uint32_t number = 0; number < GUESTS; number++) {
+        bz_task_free(guests[number].task);
+    }
+    bz_task_free(canceller);
+    return tour->status == BZ_OK;
+}
+
+bool bz_plugin_memory_has_tour(enum bz_primitive primitive) {
+    return primitive != BZ_PRIMITIVE_DEFERRED && primitive != BZ_PRIMITIVE_SCOPE;
+}
+
+/* The blocks that one more time leaves, and for an object with fini, those that are there after it.
+ */
+static void measure_tour(void *context) {
+    struct measurement *measured = context;
+    struct tour tour = {.variant = measured->variant, .primitive = measured->primitive};
+    if (!bz_plugin_memory_has_tour(tour.primitive)) {
+        return;
+    }
+    tour.loop = bz_lack_check(bz_loop_new(NULL), "a loop");
+    struct bz_mem *mem = bz_loop_mem(tour.loop);
+    size_t bytes = *(const size_t *)bz_variant_table(tour.variant, tour.primitive);
+    tour.instance = bz_lack_check(bz_mem_alloc(mem, bytes), "an object");
+    uint64_t blocks_first = bz_mem_live_blocks(mem);
+    if (init(&tour) != BZ_OK || !let_guests_in(&tour)) {
+        return;
+    }
+    uint64_t blocks_before = bz_mem_live_blocks(mem);
+    if (!let_guests_in(&tour)) {
+        return;
+    }
+    uint64_t blocks_after = bz_mem_live_blocks(mem);
+    measured->memory.blocks_left = blocks_after > blocks_before ? blocks_after - blocks_before : 0;
+    if (tour.primitive < BZ_PERMIT_PRIMITIVES &&
+        tour.variant->permits[tour.primitive]->fini != NULL) {
+        tour.variant->permits[tour.primitive]->fini(tour.instance);
+        measured->memory.blocks_left += bz_mem_live_blocks(mem) - blocks_first;
+    }
+    measured->memory.is_finished = true;
+}
+
+/* --- from outside ----------------------------------------------------------------------------- */
+
+/* False if something ran out. */
+static bool measure(struct measurement *measured, void (*run)(void *context), char *lack) {
+    struct bz_contain contain = bz_cli_catalog.contain;
+    struct bz_death death;
+    contain.step_ns = CHILD_NS;
+    contain.stop = &bz_interrupt_requested;
+    enum bz_child_state state = bz_contain_call(&contain, NULL, run, measured, &death);
+    if (state == BZ_CHILD_LACKS) {
+        snprintf(lack, BZ_LACK_BYTES, "%s", death.how);
+    }
+    return state != BZ_CHILD_LACKS;
+}
+
+bool bz_plugin_memory_measure(struct bz_plugin_memory *memory, const struct bz_variant *variant,
+                              enum bz_primitive primitive, char *lack) {
+    struct measurement *shared =
+        bz_lack_check(bz_shared_alloc(sizeof *shared), "a page for a child process");
+    shared->variant = variant;
+    shared->primitive = primitive;
+    bool is_ok = measure(shared, measure_runs, lack) && measure(shared, measure_tour, lack);
+    *memory = shared->memory;
+    bz_shared_free(shared, sizeof *shared);
+    return is_ok;
+}

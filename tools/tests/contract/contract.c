@@ -1,0 +1,116 @@
+/* The primitives that ship, as a plug-in, and with -DFAULT=NAME its lock breaks the contract in one
+ * way. The test `check-plugin` says what each must be called. */
+#include <stdlib.h>
+
+#include "sim/variant/plugin.h"
+
+#define bz_variant_buzzer shipped
+#include "scenarios/variants/buzzer.c"
+
+enum fault {
+    NOTHING,
+    VIEW_LEVEL,   /* the view counts a permit too many */
+    VIEW_WAITING, /* the view calls woken waiters waiting */
+    LOCKED,       /* locked() is false while somebody is served */
+    STATUS,       /* a release returns what it never may */
+    HEAP,         /* acquire keeps memory of malloc() */
+    STATIC,       /* acquire counts in a static variable */
+    RANDOM,       /* the static variable decides who waits */
+    BLOCK,        /* acquire keeps memory of the arena */
+    QUEUE,        /* a cancelled waiter's entry stays in what is shown */
+    TRAP,         /* a cancelled acquire ends the process */
+    LOST,         /* a cancelled acquire keeps the lock */
+    REFUSED,      /* init fails */
+};
+#ifndef FAULT
+#define FAULT NOTHING
+#endif
+
+struct instance {
+    struct bz_lock lock; /* first: the shipped functions take it for all there is */
+    struct bz_loop *loop;
+    uint32_t stale;
+};
+
+static unsigned long calls;
+
+static enum bz_status faulty_init(void *arg, struct bz_loop *loop, uint32_t permits) {
+    struct instance *instance = arg;
+    enum bz_status status = lock_init(&instance->lock, loop, permits);
+    instance->loop = loop;
+    return FAULT == REFUSED ? BZ_INVALID_ARGUMENT : status;
+}
+
+static enum bz_status faulty_acquire(void *arg) {
+    struct instance *instance = arg;
+    calls += FAULT == STATIC || FAULT == RANDOM;
+    if (FAULT == HEAP && malloc(32) == NULL) {
+        return BZ_NO_MEMORY;
+    } else if (FAULT == BLOCK && bz_mem_alloc(bz_loop_mem(instance->loop), 32) == NULL) {
+        return BZ_NO_MEMORY;
+    } else if (FAULT == RANDOM && calls % 7 == 0 && bz_yield(instance->loop) != BZ_OK) {
+        return BZ_CANCELLED;
+    }
+    enum bz_status status = lock_acquire(arg);
+    if (status == BZ_CANCELLED && FAULT == TRAP) {
+        __builtin_trap();
+    } else if (status == BZ_CANCELLED && FAULT == LOST && !lock_locked(arg)) {
+        (void)!lock_acquire(arg);
+    }
+    instance->stale += status == BZ_CANCELLED && FAULT == QUEUE;
+    return status;
+}
+
+static enum bz_status faulty_release(void *arg) {
+    enum bz_status status = lock_release(arg);
+    return FAULT == STATUS && status == BZ_NOT_HELD ? BZ_TIMED_OUT : status;
+}
+
+static bool faulty_locked(void *arg) {
+    return FAULT == LOCKED ? ((struct instance *)arg)->lock.is_held : lock_locked(arg);
+}
+
+static void faulty_view(void *arg, struct bz_permit_view *view) {
+    lock_view(arg, view);
+    view->level += FAULT == VIEW_LEVEL;
+    if (FAULT == VIEW_WAITING) {
+        view->waiting += view->woken;
+        view->woken = 0;
+    }
+    view->queued += ((struct instance *)arg)->stale;
+    view->cancelled += ((struct instance *)arg)->stale;
+}
+
+static const struct bz_permit_ops faulty_lock = {
+    .instance_bytes = sizeof(struct instance),
+    .init = faulty_init,
+    .acquire = faulty_acquire,
+    .release = faulty_release,
+    .locked = faulty_locked,
+    .view = faulty_view,
+};
+
+static const struct bz_variant contract = {
+    .version = BZ_VARIANT_VERSION,
+    .claims = BZ_CLAIM_FIFO | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE |
+              BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_WORK_CONSERVING | BZ_CLAIM_TAKES_AT_RETURN |
+              BZ_CLAIM_EXACT_NOTIFY | BZ_CLAIM_NO_PASSING,
+    .name = "contract",
+    .summary = "what ships, with one fault",
+    .permits = {[BZ_PRIMITIVE_LOCK] = &faulty_lock,
+#if !defined(LOCK_ONLY)
+                [BZ_PRIMITIVE_SEMAPHORE] = SEMAPHORE_OPS(semaphore_init),
+                [BZ_PRIMITIVE_BOUNDED] = SEMAPHORE_OPS(bounded_init)},
+    .event = &event_ops,
+    .condition = &condition_ops,
+    .barrier = &barrier_ops,
+    .queue = &queue_ops,
+    .pool = &pool_ops,
+    .deferred = &deferred_ops,
+    .scope = &scope_ops,
+#else
+    },
+#endif
+};
+
+BZ_PLUGIN(&contract);
