@@ -229,7 +229,7 @@ struct an_646_desk {
 
 static enum bz_status an_646_acquire(struct an_646_desk *desk, struct bz_borrower *borrower) {
     struct bz_capacity_limiter *limiter = &desk->limiter;
-    if (desk->dead == 0) {
+    if (desk->dead == 0 && !bz_waitq_has_waiting(&limiter->queue)) {
         return bz_capacity_limiter_acquire(limiter, borrower);
     }
     struct bz_wait_outcome outcome =

@@ -292,16 +292,16 @@ pub struct Variant {
     condition: *const (),
     barrier: *const (),
     queue: *const (),
-    others: [*const (); 3], // pool, deferred, scope
+    others: [*const (); 4], // pool, deferred, scope, modelled
     fault: *const (),
-    waives: [u32; 10],
+    waives: [u32; 11],
     declared: *const (),
     rules: *const (),
 }
 
 unsafe impl Sync for Variant {}
 
-const VERSION: u32 = 5; // BZ_VARIANT_VERSION
+const VERSION: u32 = 6; // BZ_VARIANT_VERSION
 
 impl Variant {
     /// `name` and `summary` end with `\0`.
@@ -317,9 +317,9 @@ impl Variant {
             condition: null(),
             barrier: null(),
             queue: null(),
-            others: [null(); 3],
+            others: [null(); 4],
             fault: null(),
-            waives: [0; 10],
+            waives: [0; 11],
             declared: null(),
             rules: null(),
         }
