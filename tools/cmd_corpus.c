@@ -253,8 +253,7 @@ static void carry_trace(struct corpus *corpus, const char *file, const char *pat
     } else {
         corpus->carried[carry.result]++;
         corpus->unexpected += is_unexpected(corpus, carry.result);
-        corpus->of_plugins +=
-            carry.verdict != NULL && bz_plugins_have(&carry.program);
+        corpus->of_plugins += carry.verdict != NULL && bz_plugins_have(&carry.program);
         if (corpus->is_json) {
             add_carried(corpus, file, trace, &carry);
         } else {

@@ -95,6 +95,7 @@ function(buzzer_install_headers)
                       "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/coroutine"
                       "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/fibers"
                       "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/poll"
+                      "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/property"
             DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 endfunction()
 
