@@ -24,7 +24,7 @@ enum { TASKS, OPERATIONS, CAPACITY, PAUSE, PATIENCE, CANCELS, CONFIGURATIONS };
 static const struct bz_param params[] = {
     {"tasks", "tasks that call operations", 4, 1, 16},
     {"operations", "calls of each task, besides those that give back", 3, 1, 1000},
-    {"capacity", "permits of a semaphore, items of a queue; a lock has one permit", 1, 1, 8},
+    {"capacity", "permits of a semaphore, items of a queue, parties of a barrier but one", 1, 1, 8},
     {"pause", "0..pause yields before each call, and one more by who holds something", 1, 0, 1000},
     {"patience", "the canceller yields 0..patience-1 times", 8, 1, 1000},
     {"cancels", "how often the canceller strikes", 1, 0, 1000},
@@ -131,8 +131,10 @@ static uint64_t callable(const struct client *client) {
     uint64_t set = 0;
     for (uint32_t op = 0; op < model->op_count; op++) {
         uint32_t owed = model->ops[op].gives_back;
+        uint32_t needed = model->ops[op].needs;
         bool is_owed = owed != 0 && (client->owed >> (owed - 1) & 1) != 0;
-        bool is_free = owed == 0 && (client->owed >> op & 1) == 0;
+        bool is_free = owed == 0 && (client->owed >> op & 1) == 0 &&
+                       (needed == 0 || (client->owed >> (needed - 1) & 1) != 0);
         set |= (uint64_t)(!model->ops[op].is_hidden && (is_owed || is_free)) << op;
     }
     return set;
@@ -327,7 +329,8 @@ const struct bz_scenario bz_scenario_model = {
     .summary = "calls drawn from a sequential model, which alone judges what they return",
     .params = params,
     .primitives = {BZ_PRIMITIVE_SEMAPHORE, BZ_PRIMITIVE_BOUNDED, BZ_PRIMITIVE_LOCK,
-                   BZ_PRIMITIVE_EVENT, BZ_PRIMITIVE_QUEUE, BZ_PRIMITIVE_MODELLED},
-    .primitive_count = 6,
+                   BZ_PRIMITIVE_EVENT, BZ_PRIMITIVE_QUEUE, BZ_PRIMITIVE_CONDITION,
+                   BZ_PRIMITIVE_BARRIER, BZ_PRIMITIVE_MODELLED},
+    .primitive_count = 8,
     .setup = setup,
 };

@@ -768,6 +768,13 @@ FAULT(fault_notify_lost, 1u << BZ_PRIMITIVE_CONDITION, .family = "woken, cancell
       .summary = "the notification of a waiter that is then cancelled is lost",
       .property = "no lost notification");
 
+/* The same, as the model of a condition sees it. */
+FAULT(fault_notify_lost_by_model, 1u << BZ_PRIMITIVE_CONDITION,
+      .family = "woken, cancelled, not passed on", .oracle = "lost-wakeup", .scenario = "model",
+      .settings = "primitive=condition", .issue = "gh-112202", .versions = "3.4 to 3.12",
+      .summary = "the notification of a waiter that is then cancelled is lost",
+      .property = "no lost notification");
+
 FAULT(fault_barrier, 1u << BZ_PRIMITIVE_BARRIER, .family = "stuck state", .oracle = "barrier-round",
       .scenario = "barrier", .issue = "gh-155233", .versions = "3.11 to 3.15",
       .summary = "after a filler was cancelled, two tasks of a round get one index",
@@ -811,7 +818,8 @@ FAULT(fault_baseline, 1u << BZ_PRIMITIVE_SCOPE, .family = "cancel counting",
 
 ASYNCIO(311, NULL, "asyncio-3.11",
         "reference: asyncio of CPython 3.11 and 3.12, with the faults of its day", &fault_locked,
-        &fault_bound, &fault_one_wake, &fault_notify_lost, &fault_barrier, &fault_baseline);
+        &fault_bound, &fault_one_wake, &fault_notify_lost, &fault_notify_lost_by_model,
+        &fault_barrier, &fault_baseline);
 ASYNCIO(313, queue_shutdown, "asyncio-3.13",
         "reference: asyncio of CPython 3.13 to 3.15, with its open faults", &fault_locked,
         &fault_bound, &fault_barrier, &fault_baseline);

@@ -67,17 +67,78 @@ static bool may_pass(struct bz_history *history, const uint64_t *from, uint32_t 
     return step(history, history->trial, history->operations[client].op, client, &answer);
 }
 
-bool bz_effect_take(struct bz_history *history, const uint64_t *from, uint32_t client) {
-    int64_t answer = 0;
-    if ((from[BZ_WORD_TOOK] & bit_of(client)) != 0 || !may_pass(history, from, client)) {
+bool bz_effect_begin(struct bz_history *history, const uint64_t *from, uint32_t client) {
+    uint32_t first = bz_history_op(history, client)->begins_with;
+    int64_t ticket = 0;
+    if (first == 0 || ((from[BZ_WORD_BEGUN] | from[BZ_WORD_TOOK]) & bit_of(client)) != 0) {
         return false;
     }
     copy_row(history, history->row, from);
-    if (!step(history, history->row, history->operations[client].op, client, &answer)) {
+    if (!step(history, history->row, first - 1, client, &ticket)) {
         return false;
     }
+    history->row[BZ_WORD_BEGUN] |= bit_of(client);
+    history->row[BZ_WORD_ANSWERS + client] = (uint64_t)ticket;
+    return true;
+}
+
+const uint64_t *bz_effects_begin_all(struct bz_history *history, const uint64_t *from,
+                                     uint64_t clients) {
+    copy_row(history, history->begun, from);
+    while (clients != 0) {
+        uint32_t client = first_called(history, clients);
+        if (bz_effect_begin(history, history->begun, client)) {
+            copy_row(history, history->begun, history->row);
+        }
+        clients &= ~bit_of(client);
+    }
+    return history->begun;
+}
+
+static bool may_take(const struct bz_history *history, const uint64_t *from, uint32_t client) {
+    bool has_begun = (from[BZ_WORD_BEGUN] & ~from[BZ_WORD_UNDONE] & bit_of(client)) != 0;
+    return (from[BZ_WORD_TOOK] & bit_of(client)) == 0 &&
+           (has_begun || bz_history_op(history, client)->begins_with == 0);
+}
+
+bool bz_effect_take(struct bz_history *history, const uint64_t *from, uint32_t client) {
+    int64_t answer = (int64_t)from[BZ_WORD_ANSWERS + client];
+    if (!may_take(history, from, client) || !may_pass(history, from, client)) {
+        return false;
+    }
+    uint32_t or_else = history->is_at_rest ? 0 : bz_history_op(history, client)->or_else;
+    copy_row(history, history->row, from);
+    if (!step(history, history->row, history->operations[client].op, client, &answer)) {
+        answer = (int64_t)from[BZ_WORD_ANSWERS + client];
+        copy_row(history, history->row, from);
+        if (or_else == 0 || !step(history, history->row, or_else - 1, client, &answer)) {
+            return false;
+        }
+    }
     history->row[BZ_WORD_TOOK] |= bit_of(client);
+    history->row[BZ_WORD_BEGUN] &= ~bit_of(client);
     history->row[BZ_WORD_ANSWERS + client] = (uint64_t)answer;
+    return true;
+}
+
+/* One that has begun, and not taken effect. Its undo may have two moments, too; after the first of
+ * them it is undone, and has still begun. */
+static bool undo_begun(struct bz_history *history, const uint64_t *from, uint32_t client) {
+    uint32_t undo = bz_history_op(history, client)->undo;
+    uint32_t first = history->model->ops[undo].begins_with;
+    bool is_half = first != 0 && (from[BZ_WORD_UNDONE] & bit_of(client)) == 0;
+    int64_t ticket = (int64_t)from[BZ_WORD_ANSWERS + client];
+    copy_row(history, history->row, from);
+    if ((from[BZ_WORD_BEGUN] & history->requested & bit_of(client)) == 0 ||
+        !step(history, history->row, is_half ? first - 1 : undo, client, &ticket)) {
+        return false;
+    }
+    history->row[BZ_WORD_UNDONE] |= bit_of(client);
+    if (!is_half) {
+        history->row[BZ_WORD_TOOK] |= bit_of(client);
+        history->row[BZ_WORD_BEGUN] &= ~bit_of(client);
+        history->row[BZ_WORD_ANSWERS + client] = 0;
+    }
     return true;
 }
 
@@ -85,6 +146,9 @@ bool bz_effect_undo(struct bz_history *history, const uint64_t *from, uint32_t c
     const struct bz_model_op *op = bz_history_op(history, client);
     uint64_t in_effect = from[BZ_WORD_TOOK] & ~from[BZ_WORD_UNDONE] & history->requested;
     int64_t answer = (int64_t)from[BZ_WORD_ANSWERS + client];
+    if (op->begins_with != 0) {
+        return undo_begun(history, from, client);
+    }
     if (op->cancel != BZ_MODEL_CANCEL_UNDOES || (in_effect & bit_of(client)) == 0) {
         return false;
     }
@@ -107,6 +171,7 @@ static void add(struct bz_history *history, struct bz_configurations *set, const
 static void add_next(struct bz_history *history, uint32_t client) {
     history->row[BZ_WORD_TOOK] &= ~bit_of(client);
     history->row[BZ_WORD_UNDONE] &= ~bit_of(client);
+    history->row[BZ_WORD_BEGUN] &= ~bit_of(client);
     history->row[BZ_WORD_ANSWERS + client] = 0;
     add(history, &history->next, history->row);
 }
@@ -115,8 +180,12 @@ static void add_next(struct bz_history *history, uint32_t client) {
 static void reach_further(struct bz_history *history, uint32_t index, uint64_t others) {
     for (; others != 0; others &= others - 1) {
         uint32_t other = (uint32_t)__builtin_ctzll(others);
-        const uint64_t *from = bz_configurations_row(&history->reached, index); /* rows move */
-        if (bz_effect_take(history, from, other) || bz_effect_undo(history, from, other)) {
+        const uint64_t *from = bz_configurations_row(&history->reached, index);
+        if (bz_effect_begin(history, from, other) || bz_effect_take(history, from, other)) {
+            add(history, &history->reached, history->row);
+            from = bz_configurations_row(&history->reached, index); /* rows move */
+        }
+        if (bz_effect_undo(history, from, other)) {
             add(history, &history->reached, history->row);
         }
     }
@@ -137,8 +206,10 @@ void bz_effects_of_return(struct bz_history *history, uint32_t client, int64_t a
     }
     for (uint32_t index = 0; index < history->reached.count && !history->is_full; index++) {
         const uint64_t *from = bz_configurations_row(&history->reached, index);
-        if (bz_effect_take(history, from, client) &&
-            (int64_t)history->row[BZ_WORD_ANSWERS + client] == answer) {
+        if (bz_effect_begin(history, from, client)) {
+            add(history, &history->reached, history->row);
+        } else if (bz_effect_take(history, from, client) &&
+                   (int64_t)history->row[BZ_WORD_ANSWERS + client] == answer) {
             add_next(history, client);
         }
         reach_further(history, index, history->pending & ~bit_of(client));
@@ -152,9 +223,10 @@ static void end_as_it_is(struct bz_history *history, uint32_t client) {
     for (uint32_t index = 0; index < history->now.count; index++) {
         const uint64_t *from = bz_configurations_row(&history->now, index);
         bool took = (from[BZ_WORD_TOOK] & bit_of(client)) != 0;
-        bool is_undone = (from[BZ_WORD_UNDONE] & bit_of(client)) != 0;
+        bool is_undone = took && (from[BZ_WORD_UNDONE] & bit_of(client)) != 0;
+        bool has_begun = (from[BZ_WORD_BEGUN] & bit_of(client)) != 0;
         bool is_done = is_undone || (took && cancel == BZ_MODEL_CANCEL_MAY_DO_ALL);
-        if (!took || is_done) {
+        if ((!took && !has_begun) || is_done) {
             copy_row(history, history->row, from);
             add_next(history, client);
         }
@@ -175,8 +247,15 @@ void bz_effects_of_end(struct bz_history *history, uint32_t client) {
     for (uint32_t index = 0; index < history->reached.count && !history->is_full; index++) {
         const uint64_t *from = bz_configurations_row(&history->reached, index);
         if (bz_effect_undo(history, from, client)) {
-            add_next(history, client);
-        } else if (bz_effect_take(history, from, client)) {
+            if ((history->row[BZ_WORD_TOOK] & bit_of(client)) != 0) {
+                add_next(history, client);
+            } else {
+                add(history, &history->reached, history->row);
+            }
+        } else if (bz_effect_begin(history, from, client)) {
+            add(history, &history->reached, history->row);
+        } else if (bz_history_op(history, client)->begins_with == 0 &&
+                   bz_effect_take(history, from, client)) {
             if (cancel == BZ_MODEL_CANCEL_MAY_DO_ALL) {
                 add_next(history, client);
             } else {

@@ -30,6 +30,14 @@ static const char *op_fault(const struct bz_model *model, const struct bz_model_
     if (op->cancel == BZ_MODEL_CANCEL_UNDOES && op->undo >= model->op_count) {
         return "an operation is undone by one that does not exist";
     }
+    if (op->begins_with > model->op_count || op->needs > model->op_count ||
+        op->or_else > model->op_count) {
+        return "an operation begins with one, needs one or has one in its place that does not "
+               "exist";
+    }
+    if (op->begins_with != 0 && !op->is_hidden && op->cancel != BZ_MODEL_CANCEL_UNDOES) {
+        return "an operation that begins with another one is not cancelled by undo";
+    }
     if (model->op_count < 64 && op->yields_to >> model->op_count != 0) {
         return "an operation yields to one that does not exist";
     }
@@ -109,6 +117,7 @@ static struct bz_history *carve_history(struct carver *carver, const struct bz_h
     history->events = carve(carver, sizes->events_max, sizeof *history->events);
     history->row = carve(carver, row_words, sizeof *history->row);
     history->trial = carve(carver, row_words, sizeof *history->trial);
+    history->begun = carve(carver, row_words, sizeof *history->begun);
     carve_set(carver, &history->now, configurations, row_words, sizes);
     carve_set(carver, &history->next, configurations, row_words, sizes);
     carve_set(carver, &history->reached, configurations, row_words, sizes);
@@ -363,10 +372,12 @@ enum bz_history_result bz_history_cancelled(struct bz_history *history, uint32_t
 
 /* --- at rest ---------------------------------------------------------------------------------- */
 
-/* The clients that have no reason to wait in this configuration. */
-static uint64_t idle_in(struct bz_history *history, const uint64_t *row) {
+/* The clients that have no reason to wait in this configuration. Who can begin has begun. */
+static uint64_t idle_in(struct bz_history *history, const uint64_t *from) {
     uint64_t others = history->pending & ~history->requested;
+    const uint64_t *row = bz_effects_begin_all(history, from, others);
     uint64_t idle = 0;
+    history->is_at_rest = true;
     for (; others != 0; others &= others - 1) {
         uint32_t client = (uint32_t)__builtin_ctzll(others);
         uint64_t bit = UINT64_C(1) << client;
@@ -374,6 +385,7 @@ static uint64_t idle_in(struct bz_history *history, const uint64_t *row) {
             idle |= bit;
         }
     }
+    history->is_at_rest = false;
     return idle;
 }
 

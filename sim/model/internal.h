@@ -9,8 +9,9 @@
 /* --- sets of configurations ------------------------------------------------------------------- */
 
 /* A configuration is a row of words: the clients whose unfinished operation has taken effect, as
- * bits; those of them whose effect was undone; the answer of each, 0 without one; the state. */
-enum { BZ_WORD_TOOK, BZ_WORD_UNDONE, BZ_WORD_ANSWERS };
+ * bits; those whose operation was undone; those whose operation has begun, and has not taken
+ * effect; the answer or the ticket of each, 0 without one; the state. */
+enum { BZ_WORD_TOOK, BZ_WORD_UNDONE, BZ_WORD_BEGUN, BZ_WORD_ANSWERS };
 
 /* Rows in the order in which they were added. A place of the hash table has a generation and an
  * index, so a set is emptied in O(1). */
@@ -74,6 +75,7 @@ struct bz_history {
     uint32_t first_number;
     uint32_t event_count;
     bool ignores_lines;
+    bool is_at_rest;               /* nothing takes effect in the place of another operation */
     bool is_full;                  /* a set of configurations was, in this event */
     bool cannot_undo;              /* the model refused to, in this event */
     uint32_t undoing;              /* the operation that it refused to undo */
@@ -86,6 +88,7 @@ struct bz_history {
     struct bz_configurations reached; /* on the way there */
     uint64_t *row;                    /* the one at hand */
     uint64_t *trial;
+    uint64_t *begun; /* a row in which all have begun that can */
     struct bz_history_finding finding;
 };
 
@@ -97,6 +100,15 @@ static inline const struct bz_model_op *bz_history_op(const struct bz_history *h
 /* --- effects (effects.c) ---------------------------------------------------------------------- */
 
 /* From here on, each works on history->row, which has the result if it returns true. */
+
+/* The client's operation begins, if it has two moments and the model lets it. */
+bool bz_effect_begin(struct bz_history *history, const uint64_t *from, uint32_t client);
+
+/* The row with the beginnings of these clients' operations, in order of their calls;
+ * history->begun.
+ */
+const uint64_t *bz_effects_begin_all(struct bz_history *history, const uint64_t *from,
+                                     uint64_t clients);
 
 /* The client's operation takes effect, if the model and its line let it. */
 bool bz_effect_take(struct bz_history *history, const uint64_t *from, uint32_t client);

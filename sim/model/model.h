@@ -71,6 +71,13 @@ struct bz_model_op {
      * this one does not take effect while one of them waits and was not told to cancel, unless that
      * one, too, could take effect before it. So readers yield to writers. */
     uint64_t yields_to;
+    /* 1 + the index of a hidden operation that takes effect first, at an earlier moment of the same
+     * call. 0: there is one moment. What it answers is a ticket, which the step of this operation
+     * and that of `undo` find in *answer. So a wait at a barrier arrives, and leaves later. If such
+     * an operation is cancelled in between, it ends by `undo`, once the step of that returns true;
+     * `undo` may begin with another operation in its turn.
+     */
+    uint32_t begins_with;
     enum bz_model_cancel cancel;
     /* For BZ_MODEL_CANCEL_UNDOES: the index of the operation that takes this one back, in every
      * state after it. It may be one that no program calls. Its step gets the same arguments, and in
@@ -80,7 +87,14 @@ struct bz_model_op {
      * a program calls this one once for each completed call of that one, with its arguments, in the
      * same task, and not that one again in between. 0: programs call it at any time. */
     uint32_t gives_back;
-    bool is_hidden; /* no program calls it: it only undoes */
+    /* 1 + the index of an operation: a program calls this one only while it has not given back a
+     * completed call of that one, as the wait of a condition needs the lock. 0: at any time. */
+    uint32_t needs;
+    /* 1 + the index of a hidden operation that may take effect in the place of this one where this
+     * one must wait. It need not: who waits at rest is judged without it. So a wait may end by a
+     * wake-up that nobody caused. 0: none. */
+    uint32_t or_else;
+    bool is_hidden; /* no program calls it: it only undoes or begins */
     uint32_t argument_count;
     struct bz_model_argument arguments[BZ_MODEL_ARGUMENTS_MAX];
 };

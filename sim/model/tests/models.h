@@ -1,4 +1,4 @@
-/* Models of five primitives, as an author writes them. */
+/* Models of six primitives, as an author writes them. */
 #ifndef BZ_SIM_MODEL_TESTS_MODELS_H
 #define BZ_SIM_MODEL_TESTS_MODELS_H
 
@@ -110,6 +110,69 @@ static const struct bz_model event_model = {.name = "event",
                                             .ops = event_ops,
                                             .op_count = 3,
                                             .step = event_step};
+
+/* --- a barrier for two, whose wait has two moments ---------------------------------------------
+ */
+
+enum { MEET, ARRIVE, GIVE_UP };
+
+struct barrier_state {
+    int64_t round;
+    int64_t arrived;
+};
+
+static inline bool barrier_step(void *state, uint32_t op, const int64_t *arguments,
+                                int64_t *ticket) {
+    struct barrier_state *barrier = state;
+    (void)arguments;
+    if (op == ARRIVE) {
+        *ticket = barrier->round;
+        barrier->arrived++;
+        barrier->round += barrier->arrived / 2;
+        barrier->arrived %= 2;
+        return true;
+    }
+    bool is_over = *ticket < barrier->round;
+    barrier->arrived -= op == GIVE_UP && !is_over;
+    *ticket = 0;
+    return op == GIVE_UP || is_over;
+}
+
+static const struct bz_model_op barrier_ops[] = {
+    [MEET] = {.name = "meet",
+              .begins_with = 1 + ARRIVE,
+              .cancel = BZ_MODEL_CANCEL_UNDOES,
+              .undo = GIVE_UP},
+    [ARRIVE] = {.name = "arrive", .is_hidden = true},
+    [GIVE_UP] = {.name = "give_up", .is_hidden = true}};
+
+static const struct bz_model barrier_model = {.name = "barrier",
+                                              .state_bytes = sizeof(struct barrier_state),
+                                              .ops = barrier_ops,
+                                              .op_count = 3,
+                                              .step = barrier_step};
+
+/* The same, and who meets may go on alone, though it need not. */
+enum { ALONE = 3 };
+
+static inline bool shy_step(void *state, uint32_t op, const int64_t *arguments, int64_t *ticket) {
+    return barrier_step(state, op == ALONE ? GIVE_UP : op, arguments, ticket);
+}
+
+static const struct bz_model_op shy_ops[] = {[MEET] = {.name = "meet",
+                                                       .begins_with = 1 + ARRIVE,
+                                                       .or_else = 1 + ALONE,
+                                                       .cancel = BZ_MODEL_CANCEL_UNDOES,
+                                                       .undo = GIVE_UP},
+                                             [ARRIVE] = {.name = "arrive", .is_hidden = true},
+                                             [GIVE_UP] = {.name = "give_up", .is_hidden = true},
+                                             [ALONE] = {.name = "alone", .is_hidden = true}};
+
+static const struct bz_model shy_model = {.name = "barrier",
+                                          .state_bytes = sizeof(struct barrier_state),
+                                          .ops = shy_ops,
+                                          .op_count = 4,
+                                          .step = shy_step};
 
 /* --- a bounded queue, first in, first out ------------------------------------------------------
  */

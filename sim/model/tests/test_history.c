@@ -71,6 +71,47 @@ static void expect_explained(const struct bz_model *model, int64_t parameter, co
     expect(model, parameter, story, BZ_HISTORY_EXPLAINED, "");
 }
 
+/* --- two moments ------------------------------------------------------------------------------ */
+
+Test(model_history, an_operation_begins_before_it_takes_effect) {
+    expect_explained(&barrier_model, 0, "1+0 2+0 1=0 2=0 .");
+    expect_explained(&barrier_model, 0, "1+0 . 2+0 2=0 3+0 1=0 .");
+    /* The second of a round that is over may leave last, and the first of the next one waits. */
+    expect_explained(&barrier_model, 0, "1+0 2+0 3+0 2=0 3? 3- 1=0 .");
+    expect(&barrier_model, 0, "1+0 1=0", BZ_HISTORY_UNEXPLAINED,
+           "barrier: client 1, event 2: meet() returned 0, which no order of the model explains; "
+           "the model would only let it wait");
+    expect(&barrier_model, 0, "1+0 2+0 3+0 2=0 1=0 3=0", BZ_HISTORY_UNEXPLAINED,
+           "barrier: client 3, event 6: meet() returned 0, which no order of the model explains; "
+           "the model would only let it wait");
+}
+
+Test(model_history, who_has_begun_must_not_wait_at_rest) {
+    expect_explained(&barrier_model, 0, "1+0 .");
+    expect(&barrier_model, 0, "1+0 2+0 .", BZ_HISTORY_LOST_WAKEUP,
+           "barrier: client 1 waits in meet(), called at event 1, and nothing can run; the model "
+           "would let it complete");
+    expect(&barrier_model, 0, "1+0 2+0 2=0 .", BZ_HISTORY_LOST_WAKEUP,
+           "barrier: client 1 waits in meet(), called at event 1, and nothing can run; the model "
+           "would let it complete");
+}
+
+Test(model_history, a_cancel_between_the_moments_undoes_the_first) {
+    expect_explained(&barrier_model, 0, "1+0 1? 1- 2+0 . 3+0 3=0 2=0 .");
+    expect_explained(&barrier_model, 0, "1+0 1? 2+0 2=0 1- ."); /* too late for the other one */
+    expect(&barrier_model, 0, "1+0 1? 1- 2+0 2=0", BZ_HISTORY_UNEXPLAINED,
+           "barrier: client 2, event 5: meet() returned 0, which no order of the model explains; "
+           "the model would only let it wait");
+}
+
+Test(model_history, what_may_take_its_place_need_not) {
+    expect_explained(&shy_model, 0, "1+0 1=0 .");
+    expect_explained(&shy_model, 0, "1+0 .");
+    expect(&shy_model, 0, "1+0 2+0 .", BZ_HISTORY_LOST_WAKEUP,
+           "barrier: client 1 waits in meet(), called at event 1, and nothing can run; the model "
+           "would let it complete");
+}
+
 /* --- semaphore -------------------------------------------------------------------------------- */
 
 Test(model_history, semaphore_explains_handoffs_and_cancels) {
