@@ -78,7 +78,7 @@ function(buzzer_install_headers)
     buzzer_install_folder(sim/choice answers choice strategy tape)
     buzzer_install_folder(sim/judge event judge objects record)
     buzzer_install_folder(sim/model history model)
-    buzzer_install_folder(sim/variant callback claims plugin poll variant)
+    buzzer_install_folder(sim/variant callback claims malloc plugin poll variant)
     buzzer_install_folder(traces lack trace words)
     install(FILES "${PROJECT_SOURCE_DIR}/sim/judge/tests/example.c"
             DESTINATION "${CMAKE_INSTALL_DOCDIR}")
@@ -87,6 +87,7 @@ function(buzzer_install_headers)
     install(FILES "${PROJECT_SOURCE_DIR}/sim/variant/coroutine.hpp"
             DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/buzzer/sim/variant")
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/callback"
+                      "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/gate"
                       "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/weighted"
                       "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/coroutine"
                       "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/fibers"
