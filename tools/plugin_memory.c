@@ -5,6 +5,7 @@
 #include <link.h>
 #include <malloc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "primitives/runtime/loop.h"
@@ -73,17 +74,19 @@ static int find_image(struct dl_phdr_info *info, size_t info_bytes, void *contex
     return 1;
 }
 
-/* Functions that keep state elsewhere, or whose answer is not the same in every run. */
-static bool is_suspicious(const char *name) {
+/* Functions that keep state elsewhere, or whose answer is not the same in every run; NULL: others.
+ */
+static const char *suspicious(const char *name) {
     static const char *const names[] = {
-        "malloc",        "calloc",         "realloc", "free",   "_Znwm", "posix_memalign",
-        "aligned_alloc", "mmap",           "rand",    "random", "time",  "clock_gettime",
-        "gettimeofday",  "pthread_create", "getenv",  "fork",   NULL};
+        "malloc",        "calloc",         "realloc", "free",   "mmap", "posix_memalign",
+        "aligned_alloc", "rand",           "random",  "time",   "fork", "clock_gettime",
+        "gettimeofday",  "pthread_create", "getenv",  "strdup", NULL};
     size_t index = 0;
     while (names[index] != NULL && strcmp(names[index], name) != 0) {
         index++;
     }
-    return names[index] != NULL;
+    return strncmp(name, "_Znw", 4) == 0 || strncmp(name, "_Zna", 4) == 0 ? "operator new"
+                                                                          : names[index];
 }
 
 struct tables {
@@ -92,9 +95,9 @@ struct tables {
 };
 
 static void list_import(const struct tables *tables, size_t symbol, char *list, size_t list_bytes) {
-    const char *name = tables->names + tables->symbols[symbol].st_name;
+    const char *name = suspicious(tables->names + tables->symbols[symbol].st_name);
     size_t length = strlen(list);
-    if (tables->symbols[symbol].st_shndx == SHN_UNDEF && is_suspicious(name) &&
+    if (tables->symbols[symbol].st_shndx == SHN_UNDEF && name != NULL &&
         strstr(list, name) == NULL) {
         snprintf(list + length, list_bytes - length, "%s%s()", length > 0 ? ", " : "", name);
     }
@@ -166,8 +169,29 @@ static const struct bz_scenario *scenario_of(enum bz_primitive primitive) {
     return found;
 }
 
+#define CACHED_BYTES_MAX 1040u /* of the blocks that glibc keeps for the thread that freed them */
+#define CACHED_STEP 8u
+#define CACHED_BLOCKS 7u /* of each size */
+
+/* In use. mallinfo2() counts what the thread's cache keeps as in use, so this empties the cache, to
+ * see how much it was. */
 static uint64_t heap_bytes(void) {
-    return HEAP_IS_COUNTED ? mallinfo2().uordblks : 0;
+    static void *blocks[CACHED_BYTES_MAX / CACHED_STEP * CACHED_BLOCKS];
+    uint64_t before = HEAP_IS_COUNTED ? mallinfo2().uordblks : 0;
+    uint64_t taken = 0;
+    size_t count = 0;
+    for (size_t bytes = CACHED_STEP; HEAP_IS_COUNTED && bytes <= CACHED_BYTES_MAX;
+         bytes += CACHED_STEP) {
+        for (unsigned block = 0; block < CACHED_BLOCKS; block++) {
+            blocks[count] = bz_lack_check(malloc(bytes), "a measurement");
+            taken += malloc_usable_size(blocks[count++]) + sizeof(size_t);
+        }
+    }
+    uint64_t fresh = HEAP_IS_COUNTED ? mallinfo2().uordblks - before : 0;
+    while (count > 0) {
+        free(blocks[--count]);
+    }
+    return before - (taken - fresh);
 }
 
 /* Counts the bytes that differ, and describes the first. */
@@ -377,7 +401,7 @@ static void look_at_heap(struct tour *tour, uint64_t before) {
 static enum bz_status cancel_last(void *arg) {
     struct guest *last = arg;
     yield_times(last->tour, 2);
-    if (last->visits > 0) { /* in the first visit, tasks get their stacks */
+    if (last->visits + 1 == VISITS) { /* tasks have their stacks */
         look_at_heap(last->tour, last->heap_before);
     }
     if (!last->is_between) {
@@ -391,9 +415,9 @@ static enum bz_status cancel_last(void *arg) {
 static bool let_guests_in(struct guest *guests) {
     struct tour *tour = guests->tour;
     uint32_t visits = guests->visits + 1;
-    guests[GUESTS - 1].heap_before = heap_bytes();
     struct bz_task *canceller = bz_lack_check(
         bz_task_spawn(tour->loop, "canceller", 0, cancel_last, &guests[GUESTS - 1]), "a task");
+    guests[GUESTS - 1].heap_before = heap_bytes();
     bool is_good = bz_loop_run(tour->loop) == BZ_INVALID_STATE && bz_task_is_done(canceller);
     bz_task_free(canceller);
     for (uint32_t number = 0; number < GUESTS; number++) {
@@ -409,8 +433,8 @@ bool bz_plugin_memory_has_tour(enum bz_primitive primitive) {
     return primitive < BZ_PRIMITIVE_DEFERRED;
 }
 
-/* Three guests make two visits, and end. False if they do not come to their end. Counts the blocks
- * that the second visit leaves: what a task or an object keeps for itself is there after the first.
+/* Three guests make their visits, and end. False if they do not come to their end. Counts the
+ * blocks that the last visit leaves: what a task or an object keeps for itself was there before.
  * For an object with fini, also those that are there after it. */
 static bool tour_once(struct tour *tour, struct bz_plugin_memory *memory) {
     struct bz_mem *mem = bz_loop_mem(tour->loop);
@@ -430,8 +454,10 @@ static bool tour_once(struct tour *tour, struct bz_plugin_memory *memory) {
         guests[number].task = bz_lack_check(
             bz_task_spawn(tour->loop, "guest", number + 1, come, &guests[number]), "a task");
     }
-    if (!let_guests_in(guests)) {
-        return false;
+    for (uint32_t visit = 1; visit < VISITS; visit++) {
+        if (!let_guests_in(guests)) {
+            return false;
+        }
     }
     blocks_before = bz_mem_live_blocks(mem);
     if (!let_guests_in(guests)) {
