@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <link.h>
 #include <malloc.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,30 +170,39 @@ static const struct bz_scenario *scenario_of(enum bz_primitive primitive) {
     return found;
 }
 
+#if HEAP_IS_COUNTED
 #define CACHED_BYTES_MAX 1040u /* of the blocks that glibc keeps for the thread that freed them */
-#define CACHED_STEP 8u
-#define CACHED_BLOCKS 7u /* of each size */
+#define CACHED_STEP _Alignof(max_align_t)
+#define CACHED_BLOCKS 16u /* of each size; the default is 7 */
 
-/* In use. mallinfo2() counts what the thread's cache keeps as in use, so this empties the cache, to
- * see how much it was. */
+/* In use. mallinfo2() counts what the thread's cache keeps as in use: of each size as many blocks
+ * as can be taken before it counts one more. */
 static uint64_t heap_bytes(void) {
     static void *blocks[CACHED_BYTES_MAX / CACHED_STEP * CACHED_BLOCKS];
-    uint64_t before = HEAP_IS_COUNTED ? mallinfo2().uordblks : 0;
-    uint64_t taken = 0;
+    uint64_t before = mallinfo2().uordblks;
+    uint64_t counted = before;
+    uint64_t cached = 0;
     size_t count = 0;
-    for (size_t bytes = CACHED_STEP; HEAP_IS_COUNTED && bytes <= CACHED_BYTES_MAX;
-         bytes += CACHED_STEP) {
+    for (size_t bytes = 2 * CACHED_STEP; bytes <= CACHED_BYTES_MAX; bytes += CACHED_STEP) {
         for (unsigned block = 0; block < CACHED_BLOCKS; block++) {
-            blocks[count] = bz_lack_check(malloc(bytes), "a measurement");
-            taken += malloc_usable_size(blocks[count++]) + sizeof(size_t);
+            blocks[count++] = bz_lack_check(malloc(bytes - sizeof(size_t)), "a measurement");
+            if (mallinfo2().uordblks != counted) {
+                break;
+            }
+            cached += malloc_usable_size(blocks[count - 1]) + sizeof(size_t);
         }
+        counted = mallinfo2().uordblks;
     }
-    uint64_t fresh = HEAP_IS_COUNTED ? mallinfo2().uordblks - before : 0;
     while (count > 0) {
         free(blocks[--count]);
     }
-    return before - (taken - fresh);
+    return before - cached;
 }
+#else
+static uint64_t heap_bytes(void) {
+    return 0;
+}
+#endif
 
 /* Counts the bytes that differ, and describes the first. */
 static void compare(const struct image *image, const char *before,

@@ -85,6 +85,7 @@ function(buzzer_install_headers)
     install(FILES "${PROJECT_SOURCE_DIR}/sim/variant/README.md"
             DESTINATION "${CMAKE_INSTALL_DOCDIR}" RENAME bring-your-own-loop.md)
     install(FILES "${PROJECT_SOURCE_DIR}/sim/variant/coroutine.hpp"
+                  "${PROJECT_SOURCE_DIR}/sim/variant/new.hpp"
             DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/buzzer/sim/variant")
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/callback"
                       "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/gate"
