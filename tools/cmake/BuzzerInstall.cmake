@@ -9,9 +9,9 @@
 #                                             simulator, too), buzzer-plugin.pc
 #   bin/, share/man/man1/                     the programs and their manual pages
 #   share/doc/buzzer/                         the licence; example.c, a source of events; callback,
-#                                             coroutine and fibers, plug-ins with a loop of their
-#                                             own, and their manual; uv, a service on libuv and its
-#                                             client
+#                                             gate, poll, coroutine, fibers and weighted, plug-ins
+#                                             of all styles, and their manual; uv, a service on
+#                                             libuv and its client
 #
 # Targets that do not exist are left out. Nothing installed holds an absolute path, so that the
 # prefix may be moved.
