@@ -64,8 +64,9 @@ static bool meets_task(struct instance *instance) {
 static enum bz_status faulty_acquire(void *arg) {
     struct instance *instance = arg;
     calls += FAULT == STATIC || FAULT == RANDOM;
-    if (FAULT == HEAP && malloc(32) == NULL) {
-        return BZ_NO_MEMORY;
+    if (FAULT == HEAP) {
+        void *block = malloc(32);
+        __asm__ volatile("" : : "r"(block) : "memory"); /* else a compiler may leave it out */
     } else if (FAULT == BLOCK && !take_block(instance)) {
         return BZ_NO_MEMORY;
     } else if (FAULT == TASK_BLOCK && meets_task(instance) && !take_block(instance)) {
