@@ -191,17 +191,16 @@ void bz_checkpoint_file_print_command(const struct bz_checkpoint_file *file, boo
     struct bz_checkpoint_file other = *file;
     struct census census;
     char place[2 * PATH_MAX];
-    char plugin[2 * PATH_MAX] = "";
-    const char *plugin_file = bz_plugins_file(file->checkpoint.program.variant);
+    struct bz_text plugins = {0};
     take_census(&other, state, &census);
     free(state);
-    if (plugin_file != NULL) {
-        bz_cli_quoted(plugin_file, plugin, sizeof plugin);
-    }
+    bz_plugins_add_options(&plugins, file->checkpoint.program.scenario,
+                           file->checkpoint.program.variant);
     fflush(stdout);
-    fprintf(stderr, "to continue: %s run --resume %s%s%s%s", bz_cli_program,
+    fprintf(stderr, "to continue: %s run --resume %s%s%s", bz_cli_program,
             bz_cli_quoted(census.unfinished == 1 ? file->folder : file->path, place, sizeof place),
-            plugin_file != NULL ? " --plugin " : "", plugin, is_strict ? " --strict" : "");
+            plugins.bytes != NULL ? plugins.bytes : "", is_strict ? " --strict" : "");
+    bz_text_fini(&plugins);
     if (contain->step_ns != 0) {
         fprintf(stderr, " --step-time %" PRIu64, contain->step_ns / 1000000);
     }

@@ -46,9 +46,11 @@ int bz_command_zoo(int argc, char **argv);
 extern struct bz_catalog bz_cli_catalog;
 
 /* How the user calls the program, "buzzer", and how a run is replayed, "buzzer replay": the begin
- * of messages, and of the commands that are printed for the user to copy. */
+ * of messages, and of the commands that are printed for the user to copy. A replay that ends with
+ * '=' sets a variable of the environment. */
 extern const char *bz_cli_program;
 extern const char *bz_cli_replay;
+extern const char *bz_cli_replay_after; /* what comes after the run, "" or " ./mytest" */
 
 /* The whole program: what main() calls. Once a process. */
 int bz_cli_main(int argc, char **argv);

@@ -253,8 +253,7 @@ static void carry_trace(struct corpus *corpus, const char *file, const char *pat
     } else {
         corpus->carried[carry.result]++;
         corpus->unexpected += is_unexpected(corpus, carry.result);
-        corpus->of_plugins +=
-            carry.verdict != NULL && bz_plugins_file(carry.program.variant) != NULL;
+        corpus->of_plugins += carry.verdict != NULL && bz_plugins_have(&carry.program);
         if (corpus->is_json) {
             add_carried(corpus, file, trace, &carry);
         } else {
@@ -282,7 +281,7 @@ static void replay_trace(struct corpus *corpus, const char *file, const char *pa
             note_unreadable(corpus, file, message);
         }
     } else {
-        corpus->of_plugins += bz_plugins_file(program.variant) != NULL;
+        corpus->of_plugins += bz_plugins_have(&program);
         note_replayed(corpus, file, trace, &report);
     }
 }

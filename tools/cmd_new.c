@@ -1,5 +1,5 @@
 /* buzzer new: writes a plug-in skeleton that compiles and tests itself: the files of
- * templates/variant, with @WORD@ replaced. */
+ * templates/variant or templates/scenario, with @WORD@ replaced. */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -38,36 +38,43 @@ static const struct kind {
 };
 #define KIND_COUNT (sizeof kinds / sizeof kinds[0])
 
-struct new_variant {
-    const char *arguments[2]; /* "variant" and a name */
+struct new {
+    const char *arguments[2]; /* what, and a name */
     const char *name;
+    bool is_scenario;
     const char *dir;
-    const char *primitive;
+    const char *primitive; /* NULL: not said */
     const struct kind *kind;
 };
 
 static const struct bz_option options[] = {
     {"dir", "DIR", "Where the folder NAME is created (.)", BZ_OPTION_TEXT,
-     offsetof(struct new_variant, dir), .is_once = true},
-    {"primitive", "P", "semaphore, bounded or lock (semaphore)", BZ_OPTION_TEXT,
-     offsetof(struct new_variant, primitive), .is_once = true},
+     offsetof(struct new, dir), .is_once = true},
+    {"primitive", "P", "Of a variant: semaphore, bounded or lock (semaphore)", BZ_OPTION_TEXT,
+     offsetof(struct new, primitive), .is_once = true},
     {NULL},
 };
 
 static void check_arguments(struct argp_state *state, void *target) {
-    struct new_variant *new = target;
-    if (new->arguments[0] != NULL && strcmp(new->arguments[0], "variant") != 0) {
-        argp_error(state, "only 'variant' can be created, and not '%s'", new->arguments[0]);
-    } else if (new->arguments[1] == NULL) {
-        argp_error(state, "the name is missing: 'buzzer new variant NAME'");
-    }
+    struct new *new = target;
+    const char *what = new->arguments[0];
+    new->is_scenario = what != NULL &&strcmp(what, "scenario") == 0;
     new->name = new->arguments[1];
+    if (what != NULL && !new->is_scenario && strcmp(what, "variant") != 0) {
+        argp_error(state, "only a 'variant' or a 'scenario' can be created, and not '%s'", what);
+    } else if (new->name == NULL) {
+        argp_error(state, "the name is missing: 'buzzer new %s NAME'",
+                   what != NULL ? what : "variant");
+    } else if (new->is_scenario &&new->primitive != NULL) {
+        argp_error(state, "--primitive is for a variant; the file of a scenario lists its own");
+    }
 }
 
 /* --- the name --------------------------------------------------------------------------------- */
 
 /* The name is used for a struct, a file, a CMake target and a variant. */
-static int check_name(const char *command, const char *name) {
+static int check_name(const char *command, const struct new *new) {
+    const char *name = new->name;
     static const char keywords[] =
         " auto break case char const continue default do double else enum extern float for goto if "
         "inline int long register restrict return short signed sizeof static struct switch typedef "
@@ -90,23 +97,27 @@ static int check_name(const char *command, const char *name) {
     if (strstr(targets, word) != NULL) {
         return bz_cli_fail(command, BZ_EXIT_USAGE, "'%s' is already a target of CMake", name);
     }
-    if (bz_catalog_variant(&bz_cli_catalog, name) != NULL) {
-        return bz_cli_fail(command, BZ_EXIT_USAGE, "variant '%s' already exists", name);
+    bool is_taken = new->is_scenario ? bz_catalog_scenario(&bz_cli_catalog, name) != NULL
+                                     : bz_catalog_variant(&bz_cli_catalog, name) != NULL;
+    if (is_taken) {
+        return bz_cli_fail(command, BZ_EXIT_USAGE, "%s '%s' already exists", new->arguments[0],
+                           name);
     }
     return BZ_EXIT_OK;
 }
 
-static int find_kind(struct new_variant *new, const char *command) {
+static int find_kind(struct new *new, const char *command) {
     const char *names[KIND_COUNT];
+    const char *primitive = new->primitive != NULL ? new->primitive : "semaphore";
     for (size_t index = 0; index < KIND_COUNT; index++) {
         names[index] = bz_primitive_name(kinds[index].primitive);
-        if (strcmp(names[index], new->primitive) == 0) {
+        if (strcmp(names[index], primitive) == 0) {
             new->kind = &kinds[index];
             return BZ_EXIT_OK;
         }
     }
-    return bz_cli_fail(command, BZ_EXIT_USAGE, "--primitive: no template for '%.64s'%s",
-                       new->primitive, bz_cli_hint(new->primitive, names, KIND_COUNT));
+    return bz_cli_fail(command, BZ_EXIT_USAGE, "--primitive: no template for '%.64s'%s", primitive,
+                       bz_cli_hint(primitive, names, KIND_COUNT));
 }
 
 /* --- the files -------------------------------------------------------------------------------- */
@@ -156,17 +167,17 @@ static bool path_of(const char *folder, const char *source, const struct bz_embe
 }
 
 /* Writes all files into a new folder, or none. */
-static int fill_folder(const char *command, const char *folder, const char *source,
-                       const struct word *words) {
+static int fill_folder(const char *command, const struct bz_embedded *templates, const char *folder,
+                       const char *source, const struct word *words) {
     char path[PATH_MAX];
     int code = BZ_EXIT_OK;
-    for (const struct bz_embedded *file = bz_variant_templates;
-         code == BZ_EXIT_OK && file->name != NULL; file++) {
+    for (const struct bz_embedded *file = templates; code == BZ_EXIT_OK && file->name != NULL;
+         file++) {
         code = path_of(folder, source, file, path)
                    ? write_file(command, path, words, file->text)
                    : bz_cli_fail(command, BZ_EXIT_USAGE, "--dir: the name is too long");
     }
-    for (const struct bz_embedded *file = bz_variant_templates; file->name != NULL; file++) {
+    for (const struct bz_embedded *file = templates; file->name != NULL; file++) {
         bool is_path = path_of(folder, source, file, path);
         if (code == BZ_EXIT_OK) {
             printf("%s\n", path);
@@ -181,7 +192,7 @@ static int fill_folder(const char *command, const char *folder, const char *sour
 }
 
 /* Creates the folder; an existing one is refused. */
-static int write_files(const struct new_variant *new, const char *command) {
+static int write_files(const struct new *new, const char *command) {
     char folder[PATH_MAX];
     char source[NAME_LENGTH_MAX + 3];
     char version[16];
@@ -209,22 +220,24 @@ static int write_files(const struct new_variant *new, const char *command) {
                    : bz_cli_fail(command, BZ_EXIT_USAGE, "cannot create '%s': %s", folder,
                                  strerror(errno));
     }
-    return fill_folder(command, folder, source, words);
+    return fill_folder(command, new->is_scenario ? bz_scenario_templates : bz_variant_templates,
+                       folder, source, words);
 }
 
 int bz_command_new(int argc, char **argv) {
-    struct new_variant new = {.dir = ".", .primitive = "semaphore"};
+    struct new new = {.dir = "."};
     const struct bz_syntax syntax = {
         .options = options,
         .target = &new,
-        .args_doc = "variant NAME",
+        .args_doc = "variant|scenario NAME",
         .arguments = new.arguments,
         .arguments_max = 2,
         .check = check_arguments,
-        .doc = "Writes a variant that compiles as a plug-in, works, and tests itself, into the new "
-               "folder DIR/NAME. Exit status: 0 it is there, 2 it is not."};
+        .doc =
+            "Writes a variant or a scenario that compiles as a plug-in, works, and tests itself, "
+            "into the new folder DIR/NAME. Exit status: 0 it is there, 2 it is not."};
     (void)bz_options_parse(&syntax, argc, argv);
-    int code = check_name(argv[0], new.name);
+    int code = check_name(argv[0], &new);
     code = code == BZ_EXIT_OK ? find_kind(&new, argv[0]) : code;
     code = code == BZ_EXIT_OK ? write_files(&new, argv[0]) : code;
     if (code == BZ_EXIT_OK) {

@@ -275,14 +275,14 @@ static int write_trace(struct replay *replay) {
 /* A strict replay runs the variant that was recorded; with a plug-in, that is expected to be one of
  * its own. */
 static int check_plugin(const struct replay *replay) {
-    const struct bz_variant *variant = replay->run.program.variant;
-    if (replay->variant != NULL || !bz_options_has_plugins() || bz_plugins_file(variant) != NULL) {
+    const struct bz_program *program = &replay->run.program;
+    if (replay->variant != NULL || !bz_options_has_plugins() || bz_plugins_have(program)) {
         return BZ_EXIT_OK;
     }
     return bz_cli_fail(replay->name, BZ_EXIT_USAGE,
                        "the plug-in is not tested: the run is of the built-in variant '%s'; "
                        "--variant NAME plays its choices to a variant of the plug-in",
-                       variant->name);
+                       program->variant->name);
 }
 
 /* The step of the violation, or the last one. */

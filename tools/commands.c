@@ -29,7 +29,7 @@ static const struct {
      bz_command_lockstep},
     {"check-plugin", "say whether a plug-in keeps the contract of a variant",
      bz_command_check_plugin},
-    {"new", "write the skeleton of a new variant", bz_command_new},
+    {"new", "write the skeleton of a new variant or scenario", bz_command_new},
     {"bench", "measure how fast schedules run on this machine", bz_command_bench},
 };
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])

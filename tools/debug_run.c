@@ -223,7 +223,8 @@ int bz_debug_gdb(const char *name, const struct bz_named_run *run, const char *v
     struct scratch scratch;
     char step[24];
     char python[sizeof scratch.scripts[1] + 32];
-    const char *plugin = bz_plugins_file(run->program.variant);
+    const char *files[2];
+    uint32_t file_count = bz_plugins_files(run->program.scenario, run->program.variant, files);
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length <= 0) {
         return bz_cli_fail(name, BZ_EXIT_USAGE, "--gdb: cannot find this program: %s",
@@ -241,9 +242,9 @@ int bz_debug_gdb(const char *name, const struct bz_named_run *run, const char *v
                                  "-ex",    "run",    "--args", program,
                                  "replay", "--once", step};
     size_t count = 15;
-    if (plugin != NULL) {
+    for (uint32_t index = 0; index < file_count; index++) {
         arguments[count++] = "--plugin";
-        arguments[count++] = plugin;
+        arguments[count++] = files[index];
     }
     if (variant != NULL) {
         arguments[count++] = "--variant";

@@ -162,11 +162,13 @@ static void print_head(const struct bz_diagnosis *diagnosis, const struct bz_sto
 
 static void print_command(const struct bz_diagnosis *diagnosis, struct bz_wrap *wrap,
                           const char *label, const char *command) {
-    const struct bz_variant *variant = diagnosis->variant;
-    const char *plugin = variant != NULL ? bz_plugins_file(variant) : NULL;
+    const struct bz_scenario *scenario =
+        bz_catalog_scenario(&bz_cli_catalog, diagnosis->trace->scenario);
     struct bz_text text = {0};
-    bz_text_add(&text, "%s %s%s%s'%s'", command, plugin != NULL ? "--plugin '" : "",
-                plugin != NULL ? plugin : "", plugin != NULL ? "' " : "", diagnosis->token);
+    bz_text_add(&text, "%s", command);
+    bz_plugins_add_options(&text, scenario, diagnosis->variant);
+    bz_text_add(&text, "%s'%s'%s", command[strlen(command) - 1] == '=' ? "" : " ", diagnosis->token,
+                bz_cli_replay_after);
     bz_wrap_whole(wrap, label, text.bytes);
     bz_text_fini(&text);
 }

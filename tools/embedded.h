@@ -18,8 +18,9 @@ static inline const char *bz_embedded_text(const struct bz_embedded *list, const
     return list->text;
 }
 
-/* The templates of `buzzer new variant`. */
+/* The templates of `buzzer new variant` and `buzzer new scenario`. */
 extern const struct bz_embedded bz_variant_templates[];
+extern const struct bz_embedded bz_scenario_templates[];
 
 /* The commands of `buzzer replay --gdb`: in gdb's own language, and then in Python. */
 extern const struct bz_embedded bz_gdb_scripts[];

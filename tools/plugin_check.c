@@ -1,4 +1,6 @@
-/* Checks of a variant from a plug-in, before any of its functions is called. */
+/* Checks of what a plug-in has, before any of its functions is called. */
+#include <ctype.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "sim/judge/judge.h"
@@ -17,6 +19,113 @@ static bool is_name(const char *name) {
     size_t length = strlen(name);
     return length > 0 && length <= NAME_LENGTH_MAX && strspn(name, allowed) == length &&
            name[0] != '-' && name[0] != '.' && name[0] != '/';
+}
+
+/* A setting that a scenario cannot have as a parameter: it is everybody's. */
+static bool is_reserved(const char *name) {
+    const struct bz_setting *setting = bz_settings;
+    while (setting->name != NULL && strcmp(setting->name, name) != 0) {
+        setting++;
+    }
+    return setting->name != NULL || strcmp(name, "strategy") == 0 || strcmp(name, "seed") == 0;
+}
+
+/* Names of parameters are used in tokens, between ',' and '='. */
+static bool is_param_name(const char *name) {
+    size_t length = strlen(name);
+    return length > 0 && length <= NAME_LENGTH_MAX && islower((unsigned char)name[0]) != 0 &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == length;
+}
+
+static bool check_param(const struct bz_param *params, uint32_t index, char *error,
+                        size_t error_bytes) {
+    const struct bz_param *param = &params[index];
+    if (!is_param_name(param->name)) {
+        return bz_fail(error, error_bytes,
+                       "has a parameter '%.64s'; a name has 1 to 64 lower-case letters, digits and "
+                       "'-', and starts with a letter",
+                       param->name);
+    }
+    if (is_reserved(param->name)) {
+        return bz_fail(error, error_bytes,
+                       "has a parameter '%s', which is the name of a setting of every scenario",
+                       param->name);
+    }
+    for (uint32_t other = 0; other < index; other++) {
+        if (strcmp(params[other].name, param->name) == 0) {
+            return bz_fail(error, error_bytes, "has two parameters '%s'", param->name);
+        }
+    }
+    if (param->summary == NULL || param->summary[0] == '\0') {
+        return bz_fail(error, error_bytes, "has a parameter '%s' that needs a summary",
+                       param->name);
+    }
+    return (param->least <= param->value && param->value <= param->most) ||
+           bz_fail(error, error_bytes,
+                   "has a parameter '%s' whose default, %" PRId64 ", is not from %" PRId64
+                   " to %" PRId64,
+                   param->name, param->value, param->least, param->most);
+}
+
+static bool check_params(const struct bz_scenario *scenario, char *error, size_t error_bytes) {
+    if (scenario->params == NULL) {
+        return bz_fail(error, error_bytes, "has params NULL; an empty list is one {NULL}");
+    }
+    for (uint32_t index = 0; scenario->params[index].name != NULL; index++) {
+        if (index == BZ_PARAMS_MAX) {
+            return bz_fail(error, error_bytes,
+                           "has more than %u parameters, or the list lacks its end, {NULL}",
+                           BZ_PARAMS_MAX);
+        }
+        if (!check_param(scenario->params, index, error, error_bytes)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_primitives(const struct bz_scenario *scenario, char *error, size_t error_bytes) {
+    if (scenario->primitive_count == 0 || scenario->primitive_count > BZ_PRIMITIVE_COUNT) {
+        return bz_fail(error, error_bytes, "has primitive_count %u; it is 1 to %u",
+                       scenario->primitive_count, BZ_PRIMITIVE_COUNT);
+    }
+    uint32_t seen = 0;
+    for (uint32_t index = 0; index < scenario->primitive_count; index++) {
+        unsigned primitive = (unsigned)scenario->primitives[index];
+        if (primitive >= BZ_PRIMITIVE_COUNT) {
+            return bz_fail(error, error_bytes,
+                           "has a primitive of number %u, which stands for none", primitive);
+        }
+        if ((seen >> primitive & 1u) != 0) {
+            return bz_fail(error, error_bytes, "has the primitive %s twice",
+                           bz_primitive_name((enum bz_primitive)primitive));
+        }
+        seen |= 1u << primitive;
+    }
+    return true;
+}
+
+bool bz_plugin_check_scenario(const struct bz_scenario *scenario, char *error, size_t error_bytes) {
+    if (scenario->name == NULL || !is_name(scenario->name)) {
+        return bz_fail(error, error_bytes,
+                       "needs a name of 1 to 64 letters, digits, '.', '_', '-' or '/'");
+    }
+    if (scenario->summary == NULL || scenario->summary[0] == '\0') {
+        return bz_fail(error, error_bytes, "needs a summary");
+    }
+    const struct bz_runtime *runtime = scenario->runtime;
+    if (runtime == NULL ? scenario->setup == NULL
+                        : runtime->run == NULL || runtime->variant == NULL) {
+        return bz_fail(error, error_bytes, "lacks %s",
+                       runtime == NULL ? "setup()" : "the name or the run() of its runtime");
+    }
+    if (scenario->file != NULL && (scenario->file->summary == NULL ||
+                                   scenario->file->read == NULL || scenario->file->print == NULL)) {
+        return bz_fail(error, error_bytes,
+                       "takes a file, and lacks its summary, read() or print()");
+    }
+    return check_params(scenario, error, error_bytes) &&
+           (runtime != NULL || check_primitives(scenario, error, error_bytes));
 }
 
 static bool check_tables(const struct bz_variant *variant, char *error, size_t error_bytes) {

@@ -228,7 +228,7 @@ static uint64_t kept(const struct bz_stored *stored) {
 /* `is_first`: with its timeline. The others are often the same run, made smaller. */
 static void print_failure(const struct bz_stored_failure *failure, const struct bz_program *program,
                           bool is_first) {
-    const char *plugin = bz_plugins_file(program->variant);
+    struct bz_text plugins = {0};
     bool has_object = failure->object[0] != '\0';
     char quoted[4 * PATH_MAX];
     printf("stored trace %s fails%s: %s%s%s%s at step %" PRIu64 "\n", failure->path,
@@ -241,13 +241,16 @@ static void print_failure(const struct bz_stored_failure *failure, const struct 
     } else {
         printf("  %s\n", failure->message);
     }
-    printf("  replay  %s%s%s", bz_cli_replay, plugin != NULL ? " --plugin " : "",
-           plugin != NULL ? bz_cli_quoted(plugin, quoted, sizeof quoted) : "");
+    bz_plugins_add_options(&plugins, program->scenario, program->variant);
+    printf("  replay  %s%s", bz_cli_replay, plugins.bytes != NULL ? plugins.bytes : "");
+    bz_text_fini(&plugins);
     bool is_program = strncmp(bz_cli_replay, bz_cli_program, strlen(bz_cli_program)) == 0;
     if (is_program && !failure->is_same_run) { /* else it is no command of the program */
         printf(" --variant %s", program->variant->name);
     }
-    printf(" %s\n\n", bz_cli_quoted(failure->path, quoted, sizeof quoted));
+    bool is_variable = bz_cli_replay[strlen(bz_cli_replay) - 1] == '=';
+    printf("%s%s%s\n\n", is_variable ? "" : " ",
+           bz_cli_quoted(failure->path, quoted, sizeof quoted), bz_cli_replay_after);
 }
 
 void bz_stored_print(const struct bz_stored *stored, const struct bz_program *program,

@@ -1,4 +1,4 @@
-/* The catalog of scenarios and variants. The program fills it; plug-ins add variants. */
+/* The catalog of scenarios and variants. The program fills it; plug-ins add to both. */
 #ifndef BZ_SIM_RUN_CATALOG_H
 #define BZ_SIM_RUN_CATALOG_H
 
@@ -12,8 +12,8 @@
 struct bz_catalog {
     const struct bz_scenario *const *scenarios; /* both end with NULL */
     const struct bz_variant *const *variants;
-    bool (*is_foreign)(const struct bz_variant *variant); /* not built in; NULL: none is */
-    struct bz_contain contain;                            /* what runs of foreign ones may take */
+    bool (*is_foreign)(const void *part); /* a scenario or variant is not built in; NULL: none */
+    struct bz_contain contain;            /* what runs of foreign ones may take */
     const char *(*why_missing)(const char *name); /* of a scenario that is not listed, as a message;
                                                      NULL: unknown, as is the result */
 };

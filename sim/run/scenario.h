@@ -13,6 +13,8 @@
 
 #include "sim/variant/variant.h"
 
+BZ_BEGIN_DECLS
+
 struct bz_judge;
 struct bz_world;
 
@@ -82,5 +84,7 @@ struct bz_scenario {
     const struct bz_scenario_file *file;                 /* NULL: takes none */
     const struct bz_runtime *runtime;                    /* NULL: the one in C */
 };
+
+BZ_END_DECLS
 
 #endif

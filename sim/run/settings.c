@@ -66,7 +66,9 @@ static bool fail_without_scenario(char *error, size_t error_bytes, const struct 
     return why != NULL ? bz_fail(error, error_bytes, "%s", why)
                        : fail_unlisted(error, error_bytes, "scenario", name, catalog->scenarios,
                                        offsetof(struct bz_scenario, name),
-                                       hint(where, "scenarios", "shows them all"));
+                                       hint(where, "scenarios",
+                                            "shows them all; one of a plug-in is there after "
+                                            "--plugin FILE.so"));
 }
 
 bool bz_program_find(struct bz_program *program, const struct bz_catalog *catalog,
@@ -107,7 +109,8 @@ bool bz_program_find(struct bz_program *program, const struct bz_catalog *catalo
     }
     bz_program_init(program, scenario, variant, strategy);
     program->contain = catalog->contain;
-    program->contain.is_on = catalog->is_foreign != NULL && catalog->is_foreign(variant);
+    program->contain.is_on = catalog->is_foreign != NULL &&
+                             (catalog->is_foreign(variant) || catalog->is_foreign(scenario));
     return true;
 }
 

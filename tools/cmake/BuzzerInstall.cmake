@@ -4,9 +4,10 @@
 #                                             use
 #   lib/                                      the static libraries
 #   lib/cmake/buzzer/                         find_package(buzzer): buzzer::primitives, buzzer::uv,
-#                                             buzzer::sim, buzzer::program, buzzer_add_variant()
+#                                             buzzer::sim, buzzer::property, buzzer::program, buzzer_add_plugin()
 #   lib/pkgconfig/                            buzzer-primitives.pc, buzzer-uv.pc, buzzer.pc (the
-#                                             simulator, too), buzzer-plugin.pc
+#                                             simulator, too), buzzer-property.pc,
+#                                             buzzer-plugin.pc
 #   bin/, share/man/man1/                     the programs and their manual pages
 #   share/doc/buzzer/                         the licence; example.c, a source of events; callback,
 #                                             gate, poll, coroutine, fibers and weighted, plug-ins
@@ -77,8 +78,11 @@ function(buzzer_install_headers)
     endif()
     buzzer_install_folder(sim/choice answers choice strategy tape)
     buzzer_install_folder(sim/judge event judge objects record)
+    buzzer_install_folder(sim/native sut world)
+    buzzer_install_folder(sim/run scenario scenario_plugin)
     buzzer_install_folder(sim/model history model)
     buzzer_install_folder(sim/variant callback claims malloc plugin poll variant)
+    buzzer_install_folder(tools property)
     buzzer_install_folder(traces lack trace words)
     install(FILES "${PROJECT_SOURCE_DIR}/sim/judge/tests/example.c"
             DESTINATION "${CMAKE_INSTALL_DOCDIR}")
@@ -93,6 +97,7 @@ function(buzzer_install_headers)
                       "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/coroutine"
                       "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/fibers"
                       "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/poll"
+                      "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/property"
             DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 endfunction()
 
@@ -110,7 +115,7 @@ function(buzzer_install_package)
     if(TARGET buzzer-plugin)
         set_target_properties(buzzer-plugin PROPERTIES EXPORT_NAME plugin)
         install(TARGETS buzzer-plugin EXPORT buzzer)
-        install(FILES "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/BuzzerVariant.cmake"
+        install(FILES "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/BuzzerPlugin.cmake"
                 DESTINATION "${destination}")
         buzzer_install_pkgconfig(buzzer-plugin)
     endif()

@@ -182,7 +182,7 @@ static struct bz_variant variant = {.version = BZ_VARIANT_VERSION,
 
 static const struct bz_param no_params[] = {{.name = NULL}};
 
-static bool is_foreign(const struct bz_variant *asked) {
+static bool is_foreign(const void *asked) {
     return asked == &variant || bz_plugins_is_foreign(asked);
 }
 
