@@ -237,7 +237,9 @@ static void print_settings(const struct diff *diff, struct bz_wrap *wrap) {
 static const char *end_text(const struct diff *diff, unsigned side) {
     const struct bz_trace_verdict *verdict = &diff->traces[side]->verdict;
     const struct bz_replay_report *report = &diff->runs[side].report;
-    return verdict->oracle != NULL               ? verdict->oracle
+    return verdict->oracle != NULL ? verdict->oracle
+           : strcmp(verdict->result, "cut") == 0 && verdict->message != NULL
+               ? "cut short by the limit of a check"
            : strcmp(verdict->result, "cut") == 0 ? "cut short by its step limit"
            : report->result == BZ_REPLAY_MATCHED ? bz_replay_verdict(report)
                                                  : "pass, or cut short";

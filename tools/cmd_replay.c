@@ -204,7 +204,9 @@ static void print_text(const struct replay *replay, const struct bz_trace *trace
         printf("replay matched: %" PRIu32 " steps, digest %016" PRIx64 ", verdict %s\n",
                report->steps, report->digest, verdict);
     }
-    if (bz_replay_is_cut(report)) {
+    if (bz_replay_is_cut(report) && report->violation.message[0] != '\0') {
+        printf("  %s: it proves nothing\n", report->violation.message);
+    } else if (bz_replay_is_cut(report)) {
         printf("  it did not end within %" PRIu32 " steps, and proves nothing (max-steps)\n",
                report->steps);
     }

@@ -206,11 +206,14 @@ static bool try_without(struct bz_conformance *check, const struct bz_conformanc
     if (!run_pass(&pass)) {
         return false;
     }
-    for (uint32_t index = 0; pass.is_silent && index < check->fault_count; index++) {
+    for (uint32_t index = 0; pass.is_silent && !check->is_interrupted && index < check->fault_count;
+         index++) {
         struct bz_fault_found *fault = &check->faults[index];
-        if (is_about(fault, shown) && !check->is_interrupted) {
+        bool is_compared = shown == SHOWN_VIEW && is_about(fault, SHOWN_LOCKED);
+        if (fault->topic == BZ_TOPIC_BEHAVIOUR && fault->oracle != NULL) {
             fault->topic = BZ_TOPIC_VIEW;
-            fault->meaning = wrong_shown[shown];
+            fault->meaning = is_compared ? "This compares `locked` with `view`, which is wrong."
+                                         : wrong_shown[shown];
         }
     }
     return true;
@@ -234,11 +237,17 @@ add_measured(struct bz_conformance *check, enum bz_topic topic, const char *mean
 static void add_memory(struct bz_conformance *check) {
     const struct bz_plugin_memory *memory = &check->memory;
     static const char rule[] = "All its state must come from bz_mem_alloc(bz_loop_mem(loop), ...) "
-                               "or be on the stack: `run` and `explore` go back to earlier states.";
+                               "or be on the stack: `run` and `explore` go back to earlier states. "
+                               "For code that calls malloc(): sim/variant/malloc.h.";
     if (memory->heap_bytes > 0) {
         add_measured(check, BZ_TOPIC_MEMORY, rule,
                      "it keeps memory of malloc(): %llu bytes more after %u runs%s%s",
                      (unsigned long long)memory->heap_bytes, memory->runs,
+                     memory->imports[0] == '\0' ? "" : "; it calls ", memory->imports);
+    } else if (memory->heap_held_bytes > 0) {
+        add_measured(check, BZ_TOPIC_MEMORY, rule,
+                     "an object and the tasks that wait for it hold %llu bytes of malloc()%s%s",
+                     (unsigned long long)memory->heap_held_bytes,
                      memory->imports[0] == '\0' ? "" : "; it calls ", memory->imports);
     }
     if (memory->static_bytes > 0) {
@@ -247,10 +256,17 @@ static void add_memory(struct bz_conformance *check) {
                      (unsigned long long)memory->static_bytes, memory->static_place);
     }
     if (memory->blocks_left > 0) {
-        add_measured(
-            check, BZ_TOPIC_LEAKS, NULL,
-            "%llu blocks of the arena are left by operations that have ended, or after fini",
-            (unsigned long long)memory->blocks_left);
+        add_measured(check, BZ_TOPIC_LEAKS, NULL,
+                     "three tasks make one more operation each, one of them is cancelled, and then "
+                     "the arena has %llu more %s",
+                     (unsigned long long)memory->blocks_left,
+                     memory->blocks_left == 1 ? "block" : "blocks");
+    }
+    if (memory->blocks_after_fini > 0) {
+        add_measured(check, BZ_TOPIC_LEAKS, NULL,
+                     "after fini, the arena has %llu more %s than before init",
+                     (unsigned long long)memory->blocks_after_fini,
+                     memory->blocks_after_fini == 1 ? "block" : "blocks");
     }
 }
 
@@ -261,11 +277,13 @@ const char *bz_conformance_gap(const struct bz_conformance *check, enum bz_topic
         check->primitive < BZ_PERMIT_PRIMITIVES ? check->variant->permits[check->primitive] : NULL;
     switch (topic) {
     case BZ_TOPIC_MEMORY:
-        return check->memory.is_measured ? NULL : "the runs that would be compared do not end";
+        return check->memory.is_measured ? NULL : check->memory_gap;
     case BZ_TOPIC_LEAKS:
         return check->memory.is_finished ? NULL
                : bz_plugin_memory_has_tour(check->primitive)
                    ? "the small program that would show it does not come to its end"
+               : check->primitive == BZ_PRIMITIVE_MODELLED
+                   ? "no small program is known that would show it"
                    : "only the queue of this primitive is watched, not its memory";
     case BZ_TOPIC_VIEW:
         return permits != NULL && permits->view == NULL
@@ -290,6 +308,9 @@ bool bz_conformance_check(struct bz_conformance *check,
     if (is_ok && !check->is_interrupted) {
         is_ok =
             bz_plugin_memory_measure(&check->memory, check->variant, check->primitive, check->lack);
+        snprintf(check->memory_gap, sizeof check->memory_gap,
+                 "the runs that would be compared do not end%s%s",
+                 check->memory.imports[0] == '\0' ? "" : "; it calls ", check->memory.imports);
         add_memory(check);
     }
     return is_ok;

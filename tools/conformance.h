@@ -54,6 +54,7 @@ struct bz_conformance {
     bool is_interrupted;
     char lack[BZ_LACK_BYTES]; /* not empty: this ran out, and ended the check */
     struct bz_plugin_memory memory;
+    char memory_gap[sizeof((struct bz_plugin_memory *)0)->imports + 64]; /* if not measured */
     uint32_t fault_count; /* at most BZ_FAULTS_MAX; the rest is not kept */
     struct bz_fault_found faults[BZ_FAULTS_MAX];
 };

@@ -264,6 +264,9 @@ void bz_diagnosis_print_cut(FILE *out, const struct bz_diagnosis *diagnosis) {
     char verdict[BZ_TRACE_NAME_BYTES_MAX + 1];
     bz_wrap_printf(&wrap, 4, BZ_COLOUR_BAD, "%s: the run with seed 0x%" PRIx64 " had not ended",
                    bz_trace_verdict_text(&trace->verdict, verdict, sizeof verdict), trace->seed);
+    if (trace->verdict.message != NULL) {
+        bz_wrap_printf(&wrap, 4, BZ_COLOUR_NONE, "  %s", trace->verdict.message);
+    }
     if (trace->event_count < BZ_TRACE_EVENTS_MAX) { /* else its end is not recorded */
         bz_wrap_printf(&wrap, 4, BZ_COLOUR_NONE, "  virtual time %s; its last lines:",
                        bz_cli_time_text(verdict_time_ns(trace)));

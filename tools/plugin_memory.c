@@ -4,13 +4,16 @@
 #include <elf.h>
 #include <link.h>
 #include <malloc.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "primitives/runtime/loop.h"
 #include "primitives/runtime/mem.h"
 #include "primitives/runtime/task.h"
 #include "sim/choice/strategy.h"
+#include "sim/model/model.h"
 #include "sim/run/program.h"
 #include "tools/cli.h"
 #include "traces/lack.h"
@@ -72,17 +75,19 @@ static int find_image(struct dl_phdr_info *info, size_t info_bytes, void *contex
     return 1;
 }
 
-/* Functions that keep state elsewhere, or whose answer is not the same in every run. */
-static bool is_suspicious(const char *name) {
+/* Functions that keep state elsewhere, or whose answer is not the same in every run; NULL: others.
+ */
+static const char *suspicious(const char *name) {
     static const char *const names[] = {
-        "malloc",        "calloc",         "realloc", "free",   "_Znwm", "posix_memalign",
-        "aligned_alloc", "mmap",           "rand",    "random", "time",  "clock_gettime",
-        "gettimeofday",  "pthread_create", "getenv",  "fork",   NULL};
+        "malloc",        "calloc",         "realloc", "free",   "mmap", "posix_memalign",
+        "aligned_alloc", "rand",           "random",  "time",   "fork", "clock_gettime",
+        "gettimeofday",  "pthread_create", "getenv",  "strdup", NULL};
     size_t index = 0;
     while (names[index] != NULL && strcmp(names[index], name) != 0) {
         index++;
     }
-    return names[index] != NULL;
+    return strncmp(name, "_Znw", 4) == 0 || strncmp(name, "_Zna", 4) == 0 ? "operator new"
+                                                                          : names[index];
 }
 
 struct tables {
@@ -91,9 +96,9 @@ struct tables {
 };
 
 static void list_import(const struct tables *tables, size_t symbol, char *list, size_t list_bytes) {
-    const char *name = tables->names + tables->symbols[symbol].st_name;
+    const char *name = suspicious(tables->names + tables->symbols[symbol].st_name);
     size_t length = strlen(list);
-    if (tables->symbols[symbol].st_shndx == SHN_UNDEF && is_suspicious(name) &&
+    if (tables->symbols[symbol].st_shndx == SHN_UNDEF && name != NULL &&
         strstr(list, name) == NULL) {
         snprintf(list + length, list_bytes - length, "%s%s()", length > 0 ? ", " : "", name);
     }
@@ -165,9 +170,39 @@ static const struct bz_scenario *scenario_of(enum bz_primitive primitive) {
     return found;
 }
 
+#if HEAP_IS_COUNTED
+#define CACHED_BYTES_MAX 1040u /* of the blocks that glibc keeps for the thread that freed them */
+#define CACHED_STEP _Alignof(max_align_t)
+#define CACHED_BLOCKS 16u /* of each size; the default is 7 */
+
+/* In use. mallinfo2() counts what the thread's cache keeps as in use: of each size as many blocks
+ * as can be taken before it counts one more. */
 static uint64_t heap_bytes(void) {
-    return HEAP_IS_COUNTED ? mallinfo2().uordblks : 0;
+    static void *blocks[CACHED_BYTES_MAX / CACHED_STEP * CACHED_BLOCKS];
+    uint64_t before = mallinfo2().uordblks;
+    uint64_t counted = before;
+    uint64_t cached = 0;
+    size_t count = 0;
+    for (size_t bytes = 2 * CACHED_STEP; bytes <= CACHED_BYTES_MAX; bytes += CACHED_STEP) {
+        for (unsigned block = 0; block < CACHED_BLOCKS; block++) {
+            blocks[count++] = bz_lack_check(malloc(bytes - sizeof(size_t)), "a measurement");
+            if (mallinfo2().uordblks != counted) {
+                break;
+            }
+            cached += malloc_usable_size(blocks[count - 1]) + sizeof(size_t);
+        }
+        counted = mallinfo2().uordblks;
+    }
+    while (count > 0) {
+        free(blocks[--count]);
+    }
+    return before - cached;
 }
+#else
+static uint64_t heap_bytes(void) {
+    return 0;
+}
+#endif
 
 /* Counts the bytes that differ, and describes the first. */
 static void compare(const struct image *image, const char *before,
@@ -219,23 +254,31 @@ static void measure_runs(void *context) {
 /* --- in the child: a small program, without a judge ------------------------------------------- */
 
 #define GUESTS 3u
+#define VISITS 2u
 
 struct tour {
     const struct bz_variant *variant;
     enum bz_primitive primitive;
     struct bz_loop *loop;
     void *instance;
-    enum bz_status status; /* of the first operation that failed otherwise than by a cancel */
+    enum bz_status status;    /* of the first operation that failed otherwise than by a cancel */
+    uint64_t heap_held_bytes; /* what init took, and the second visit of waiting guests */
 };
 
 struct guest {
     struct tour *tour;
     uint32_t number; /* from 0 */
+    uint32_t visits; /* that have ended */
+    bool is_between; /* two visits, where it waits for `next` */
+    struct bz_future next;
+    uint64_t heap_before; /* the visit */
     struct bz_task *task;
 };
 
+/* After a cancel an operation may say any of the three. */
 static void note(struct tour *tour, enum bz_status status) {
-    tour->status = tour->status == BZ_OK && status != BZ_CANCELLED ? status : tour->status;
+    bool is_allowed = status == BZ_CANCELLED || status == BZ_TIMED_OUT || status == BZ_FAILED;
+    tour->status = tour->status == BZ_OK && !is_allowed ? status : tour->status;
 }
 
 static void yield_times(struct tour *tour, uint32_t times) {
@@ -297,8 +340,7 @@ static enum bz_status visit_pool(struct tour *tour) {
     return status;
 }
 
-static enum bz_status visit(void *arg) {
-    struct guest *guest = arg;
+static void visit(struct guest *guest) {
     struct tour *tour = guest->tour;
     enum bz_status status = BZ_OK;
     uint32_t index;
@@ -323,10 +365,23 @@ static enum bz_status visit(void *arg) {
         break;
     }
     note(tour, status);
+}
+
+static enum bz_status come(void *arg) {
+    struct guest *guest = arg;
+    for (guest->visits = 0; guest->visits < VISITS;) {
+        visit(guest);
+        guest->visits++;
+        bz_future_init(&guest->next, guest->tour->loop);
+        guest->is_between = true;
+        note(guest->tour, bz_future_await(&guest->next));
+        guest->is_between = false;
+    }
     return BZ_OK;
 }
 
 static enum bz_status init(struct tour *tour) {
+    static const int64_t parameters[BZ_MODEL_PARAMETERS_MAX] = {2, 2, 2, 2, 2, 2, 2, 2};
     const struct bz_variant *variant = tour->variant;
     switch (tour->primitive) {
     case BZ_PRIMITIVE_EVENT:
@@ -339,73 +394,112 @@ static enum bz_status init(struct tour *tour) {
         return variant->queue->init(tour->instance, tour->loop, BZ_QUEUE_ORDER_FIFO, 1);
     case BZ_PRIMITIVE_POOL:
         return variant->pool->init(tour->instance, tour->loop);
+    case BZ_PRIMITIVE_DEFERRED:
+        return variant->deferred->init(tour->instance, tour->loop, 1);
+    case BZ_PRIMITIVE_MODELLED:
+        return variant->modelled->init(tour->instance, tour->loop, parameters);
     default:
         return variant->permits[tour->primitive]->init(tour->instance, tour->loop, 1);
     }
 }
 
+static void look_at_heap(struct tour *tour, uint64_t before) {
+    uint64_t bytes = heap_bytes();
+    tour->heap_held_bytes += bytes > before ? bytes - before : 0;
+}
+
 static enum bz_status cancel_last(void *arg) {
     struct guest *last = arg;
     yield_times(last->tour, 2);
-    (void)bz_task_cancel(last->task);
+    if (last->visits + 1 == VISITS) { /* tasks have their stacks */
+        look_at_heap(last->tour, last->heap_before);
+    }
+    if (!last->is_between) {
+        (void)bz_task_cancel(last->task);
+    }
     return BZ_OK;
 }
 
-/* Three guests, of whom the last is cancelled while it waits. False if they do not all come to
- * their end. */
-static bool let_guests_in(struct tour *tour) {
-    struct guest guests[GUESTS];
-    struct bz_task *canceller;
-    for (uint32_t number = 0; number < GUESTS; number++) {
-        struct guest *guest = &guests[number];
-        *guest = (struct guest){.tour = tour, .number = number};
-        guest->task =
-            bz_lack_check(bz_task_spawn(tour->loop, "guest", number + 1, visit, guest), "a task");
-    }
-    canceller = bz_lack_check(
+/* Every guest makes a visit, and the last is cancelled while it waits. False if they do not all
+ * come to its end. */
+static bool let_guests_in(struct guest *guests) {
+    struct tour *tour = guests->tour;
+    uint32_t visits = guests->visits + 1;
+    struct bz_task *canceller = bz_lack_check(
         bz_task_spawn(tour->loop, "canceller", 0, cancel_last, &guests[GUESTS - 1]), "a task");
+    guests[GUESTS - 1].heap_before = heap_bytes();
+    bool is_good = bz_loop_run(tour->loop) == BZ_INVALID_STATE && bz_task_is_done(canceller);
+    bz_task_free(canceller);
+    for (uint32_t number = 0; number < GUESTS; number++) {
+        is_good &= guests[number].is_between && guests[number].visits == visits;
+    }
+    for (uint32_t number = 0; is_good && number < GUESTS; number++) {
+        is_good = bz_future_set_result(&guests[number].next, 0) == BZ_OK;
+    }
+    return is_good && tour->status == BZ_OK;
+}
+
+bool bz_plugin_memory_has_tour(enum bz_primitive primitive) {
+    return primitive < BZ_PRIMITIVE_DEFERRED;
+}
+
+/* Three guests make their visits, and end. False if they do not come to their end. Counts the
+ * blocks that the last visit leaves: what a task or an object keeps for itself was there before.
+ * For an object with fini, also those that are there after it. */
+static bool tour_once(struct tour *tour, struct bz_plugin_memory *memory) {
+    struct bz_mem *mem = bz_loop_mem(tour->loop);
+    struct guest guests[GUESTS];
+    uint64_t blocks_first = bz_mem_live_blocks(mem);
+    uint64_t blocks_before;
+    uint64_t heap_before = heap_bytes();
+    if (init(tour) != BZ_OK) {
+        return false;
+    }
+    look_at_heap(tour, heap_before);
+    if (!bz_plugin_memory_has_tour(tour->primitive)) {
+        return false;
+    }
+    for (uint32_t number = 0; number < GUESTS; number++) {
+        guests[number] = (struct guest){.tour = tour, .number = number};
+        guests[number].task = bz_lack_check(
+            bz_task_spawn(tour->loop, "guest", number + 1, come, &guests[number]), "a task");
+    }
+    for (uint32_t visit = 1; visit < VISITS; visit++) {
+        if (!let_guests_in(guests)) {
+            return false;
+        }
+    }
+    blocks_before = bz_mem_live_blocks(mem);
+    if (!let_guests_in(guests)) {
+        return false;
+    }
+    memory->blocks_left = bz_mem_live_blocks(mem) - blocks_before;
     if (bz_loop_run(tour->loop) != BZ_OK) {
         return false;
     }
     for (uint32_t number = 0; number < GUESTS; number++) {
         bz_task_free(guests[number].task);
     }
-    bz_task_free(canceller);
-    return tour->status == BZ_OK;
+    if (tour->primitive < BZ_PERMIT_PRIMITIVES &&
+        tour->variant->permits[tour->primitive]->fini != NULL) {
+        tour->variant->permits[tour->primitive]->fini(tour->instance);
+        memory->blocks_after_fini = bz_mem_live_blocks(mem) - blocks_first;
+    }
+    return true;
 }
 
-bool bz_plugin_memory_has_tour(enum bz_primitive primitive) {
-    return primitive != BZ_PRIMITIVE_DEFERRED && primitive != BZ_PRIMITIVE_SCOPE;
-}
-
-/* The blocks that one more time leaves, and for an object with fini, those that are there after it.
- */
+/* Twice: what the first time takes from malloc() for good is no state of an object. */
 static void measure_tour(void *context) {
     struct measurement *measured = context;
-    struct tour tour = {.variant = measured->variant, .primitive = measured->primitive};
-    if (!bz_plugin_memory_has_tour(tour.primitive)) {
-        return;
+    struct bz_plugin_memory *memory = &measured->memory;
+    for (uint32_t time = 0; time < 2 && measured->primitive != BZ_PRIMITIVE_SCOPE; time++) {
+        struct tour tour = {.variant = measured->variant, .primitive = measured->primitive};
+        tour.loop = bz_lack_check(bz_loop_new(NULL), "a loop");
+        size_t bytes = *(const size_t *)bz_variant_table(tour.variant, tour.primitive);
+        tour.instance = bz_lack_check(bz_mem_alloc(bz_loop_mem(tour.loop), bytes), "an object");
+        memory->is_finished = tour_once(&tour, memory);
+        memory->heap_held_bytes = tour.heap_held_bytes;
     }
-    tour.loop = bz_lack_check(bz_loop_new(NULL), "a loop");
-    struct bz_mem *mem = bz_loop_mem(tour.loop);
-    size_t bytes = *(const size_t *)bz_variant_table(tour.variant, tour.primitive);
-    tour.instance = bz_lack_check(bz_mem_alloc(mem, bytes), "an object");
-    uint64_t blocks_first = bz_mem_live_blocks(mem);
-    if (init(&tour) != BZ_OK || !let_guests_in(&tour)) {
-        return;
-    }
-    uint64_t blocks_before = bz_mem_live_blocks(mem);
-    if (!let_guests_in(&tour)) {
-        return;
-    }
-    uint64_t blocks_after = bz_mem_live_blocks(mem);
-    measured->memory.blocks_left = blocks_after > blocks_before ? blocks_after - blocks_before : 0;
-    if (tour.primitive < BZ_PERMIT_PRIMITIVES &&
-        tour.variant->permits[tour.primitive]->fini != NULL) {
-        tour.variant->permits[tour.primitive]->fini(tour.instance);
-        measured->memory.blocks_left += bz_mem_live_blocks(mem) - blocks_first;
-    }
-    measured->memory.is_finished = true;
 }
 
 /* --- from outside ----------------------------------------------------------------------------- */

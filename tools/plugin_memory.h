@@ -16,9 +16,12 @@ struct bz_plugin_memory {
     uint64_t heap_bytes;    /* that they took from malloc() and did not give back */
     uint64_t static_bytes;  /* of static variables that they changed */
     char static_place[160]; /* the first of them */
-    char imports[160];      /* "malloc(), time()": it calls what a variant should not; or empty */
+    char imports[160];      /* "malloc(), time()": it calls what a variant should not; or empty.
+                               Known even if nothing was measured. */
     bool is_finished;       /* the small program came to its end */
-    uint64_t blocks_left;   /* of the arena, that it did not free */
+    uint64_t blocks_left;   /* of the arena, by three operations that have ended */
+    uint64_t blocks_after_fini;
+    uint64_t heap_held_bytes; /* of malloc(), by an object, and by tasks that wait for it */
 };
 
 /* Whether there is a small program for the primitive. */

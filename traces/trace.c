@@ -232,7 +232,9 @@ const char *bz_trace_event_text(const struct bz_trace_event *event, char *buffer
 
 const char *bz_trace_verdict_text(const struct bz_trace_verdict *verdict, char *buffer,
                                   size_t size_bytes) {
-    if (same_string(verdict->result, "cut")) {
+    if (same_string(verdict->result, "cut") && verdict->message != NULL) {
+        snprintf(buffer, size_bytes, "cut short by the limit of a check");
+    } else if (same_string(verdict->result, "cut")) {
         snprintf(buffer, size_bytes, "cut by the limit of %" PRIu64 " step%s", verdict->step,
                  verdict->step == 1 ? "" : "s");
     } else {

@@ -72,7 +72,8 @@ struct bz_trace_event {
 };
 
 struct bz_trace_verdict {
-    const char *result; /* "pass", "violation", "cut": by the step limit, so it has no verdict */
+    const char *result; /* "pass", "violation"; "cut": by the step limit, or by that of a check,
+                           which `message` then has, so it has no verdict */
     const char *oracle; /* NULL without a violation, as are the other strings */
     const char *task;
     const char *object;
@@ -135,8 +136,9 @@ const char *bz_trace_event_text(const struct bz_trace_event *event, char *buffer
 const char *bz_trace_choice_text(const struct bz_trace_choice *choice, char *buffer,
                                  size_t size_bytes);
 
-/* What the run came to: the oracle, "pass", or "cut by the limit of 100000 steps". Older programs
- * wrote "pass" of such a run, too. Returns `buffer`, cut to fit. */
+/* What the run came to: the oracle, "pass", "cut by the limit of 100000 steps", or "cut short by
+ * the limit of a check". Older programs wrote "pass" of such a run, too. Returns `buffer`, cut to
+ * fit. */
 const char *bz_trace_verdict_text(const struct bz_trace_verdict *verdict, char *buffer,
                                   size_t size_bytes);
 

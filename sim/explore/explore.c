@@ -110,7 +110,8 @@ static void report_nondeterminism(struct bz_search *search) {
         .violation = {.oracle = "nondeterminism", .step = search->frame_count - 1}};
     snprintf(finding->violation.message, sizeof finding->violation.message,
              "the same choices led to two different runs, which differ at step %" PRIu32
-             " at the latest; something besides the choices decides, such as a static variable",
+             " at the latest; something besides the choices decides, such as a static variable, "
+             "memory of malloc(), or an address",
              finding->violation.step);
     struct bz_cost cost = bz_search_cost(search, 0, search->point_count);
     finding->delays = cost.delays;

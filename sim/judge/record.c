@@ -287,13 +287,17 @@ void bz_recorder_finish(struct bz_recorder *recorder) {
     }
     trace->seed = judge->seed;
     trace->digest = judge->digest;
+    char message[BZ_TRACE_TEXT_BYTES_MAX + 1];
     if (violation->oracle == NULL) {
+        const char *why = bz_judge_cut_reason(judge);
         bool is_cut = judge->end == BZ_RUN_OUT_OF_STEPS;
-        trace->verdict =
-            (struct bz_trace_verdict){.result = is_cut ? "cut" : "pass", .step = judge->step};
+        fit(message, sizeof message, why == NULL ? "" : why);
+        trace->verdict = (struct bz_trace_verdict){
+            .result = is_cut ? "cut" : "pass",
+            .step = judge->step,
+            .message = why == NULL ? NULL : bz_trace_string(trace, message)};
         return;
     }
-    char message[BZ_TRACE_TEXT_BYTES_MAX + 1];
     fit(message, sizeof message, violation->message);
     trace->verdict = (struct bz_trace_verdict){.result = "violation",
                                                .oracle = fit_name(trace, violation->oracle),

@@ -158,7 +158,9 @@ static void compare_message(struct comparison *comparison, const struct bz_trace
     char wanted[BZ_REPLAY_TEXT_BYTES];
     char text[BZ_REPLAY_TEXT_BYTES];
     size_t first = 0;
-    if (same_text(expected, got->verdict.message) || !same_text(trace->engine, bz_engine())) {
+    bool is_old_cut = expected == NULL && same_text(got->verdict.result, "cut");
+    if (is_old_cut || same_text(expected, got->verdict.message) ||
+        !same_text(trace->engine, bz_engine())) {
         return;
     }
     while (expected != NULL && got->verdict.message != NULL &&
@@ -215,10 +217,11 @@ static void report_run(struct bz_replay_report *report, const struct bz_judge *j
 }
 
 const char *bz_replay_verdict(const struct bz_replay_report *report) {
-    return report->violation.oracle != NULL     ? report->violation.oracle
-           : report->end == BZ_RUN_PASSED       ? "pass"
-           : report->end == BZ_RUN_OUT_OF_STEPS ? "cut short by its step limit"
-                                                : "cut short";
+    return report->violation.oracle != NULL       ? report->violation.oracle
+           : report->end == BZ_RUN_PASSED         ? "pass"
+           : report->end != BZ_RUN_OUT_OF_STEPS   ? "cut short"
+           : report->violation.message[0] != '\0' ? "cut short by the limit of a check"
+                                                  : "cut short by its step limit";
 }
 
 /* Reports a source that broke a rule, or a lack of memory. */

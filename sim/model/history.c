@@ -264,9 +264,10 @@ static void say_unable(struct bz_history *history, uint32_t client) {
     const struct bz_model *model = history->model;
     if (history->is_full) {
         bz_history_object(history, BZ_HISTORY_LIMIT, client,
-                          "%s: more than %" PRIu32 " configurations explain the history "
-                          "(configurations_max)",
-                          model->name, history->configurations_max);
+                          "%s: more than %" PRIu32 " %s the history (configurations_max)",
+                          model->name, history->configurations_max,
+                          history->configurations_max == 1 ? "configuration explains"
+                                                           : "configurations explain");
     } else {
         bz_history_object(history, BZ_HISTORY_MISUSE, client,
                           "the model '%s' refuses to undo %s by %s", model->name,

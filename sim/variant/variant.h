@@ -6,9 +6,10 @@
  * never asks for time, addresses or random numbers.
  *
  * Order of calls of one instance: init once, then the other functions in any order, fini last. Only
- * tasks call functions that may wait. A run that ends early does not call fini. A process calls
- * init for every object of many runs, and not once a run: a search goes back to memory in which it
- * ran. README.md says what each function may return, and how code with a loop of its own fits.
+ * tasks call functions that may wait. Runs do not call fini: they end with a reset of the arena.
+ * `buzzer check-plugin` calls it. A process calls init for every object of many runs, and not once
+ * a run: a search goes back to memory in which it ran, and so does the next run. README.md says
+ * what each function may return, and how code with a loop of its own fits.
  */
 #ifndef BZ_SIM_VARIANT_VARIANT_H
 #define BZ_SIM_VARIANT_VARIANT_H

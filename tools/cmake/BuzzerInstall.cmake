@@ -10,9 +10,9 @@
 #                                             buzzer-plugin.pc
 #   bin/, share/man/man1/                     the programs and their manual pages
 #   share/doc/buzzer/                         the licence; example.c, a source of events; callback,
-#                                             coroutine and fibers, plug-ins with a loop of their
-#                                             own, and their manual; uv, a service on libuv and its
-#                                             client
+#                                             gate, poll, coroutine, fibers and weighted, plug-ins
+#                                             of all styles, and their manual; uv, a service on
+#                                             libuv and its client
 #
 # Targets that do not exist are left out. Nothing installed holds an absolute path, so that the
 # prefix may be moved.
@@ -81,7 +81,7 @@ function(buzzer_install_headers)
     buzzer_install_folder(sim/native sut world)
     buzzer_install_folder(sim/run scenario scenario_plugin)
     buzzer_install_folder(sim/model history model)
-    buzzer_install_folder(sim/variant callback claims plugin poll variant)
+    buzzer_install_folder(sim/variant callback claims malloc plugin poll variant)
     buzzer_install_folder(tools property)
     buzzer_install_folder(traces lack trace words)
     install(FILES "${PROJECT_SOURCE_DIR}/sim/judge/tests/example.c"
@@ -89,8 +89,10 @@ function(buzzer_install_headers)
     install(FILES "${PROJECT_SOURCE_DIR}/sim/variant/README.md"
             DESTINATION "${CMAKE_INSTALL_DOCDIR}" RENAME bring-your-own-loop.md)
     install(FILES "${PROJECT_SOURCE_DIR}/sim/variant/coroutine.hpp"
+                  "${PROJECT_SOURCE_DIR}/sim/variant/new.hpp"
             DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/buzzer/sim/variant")
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/callback"
+                      "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/gate"
                       "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/weighted"
                       "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/coroutine"
                       "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/fibers"

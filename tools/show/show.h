@@ -88,7 +88,7 @@ const struct bz_show_format *bz_show_format(const char *name);
 /* A task's name by its number; "loop" for 0. */
 const char *bz_show_task(const struct bz_trace *trace, uint32_t task);
 
-/* "lost-wakeup", "pass", or "cut by the limit of 100000 steps". Valid until the next call. */
+/* As bz_trace_verdict_text() says it. Valid until the next call. */
 const char *bz_show_verdict(const struct bz_trace *trace);
 
 /* The arrow of one of these kinds that ends at the line, or NULL. `kinds` is a sum of

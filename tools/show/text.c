@@ -260,7 +260,7 @@ static void put_head(struct lanes *lanes, struct bz_paper *paper) {
     const struct bz_trace *trace = lanes->view->trace;
     bz_paper_printf(paper, "%s, variant %s, order %s, seed 0x%" PRIx64 "\n%s", trace->scenario,
                     trace->variant, trace->order, trace->seed, bz_show_verdict(trace));
-    if (strcmp(trace->verdict.result, "cut") != 0) { /* else the verdict has it */
+    if (strcmp(trace->verdict.result, "cut") != 0 || trace->verdict.message != NULL) {
         bz_paper_printf(paper, " at step %" PRIu64, trace->verdict.step);
     }
     bz_paper_put(paper, "\n");

@@ -4,10 +4,11 @@
  *     that may wait  BZ_CANCELLED and BZ_TIMED_OUT after a cancel request (judged by
  *                    cancel-delivered); BZ_TIMED_OUT after a wait during which time passed
  *     release        BZ_NOT_HELD if nobody holds it, or the task holds nothing; BZ_FULL from a
- * plain semaphore that has no space for one more permit condition      BZ_NOT_HELD from wait and
- * notify if nobody holds the lock barrier        BZ_BROKEN if it was aborted or reset queue
- * BZ_CLOSED after a shutdown; BZ_EMPTY and BZ_FULL from a try, see below; BZ_INVALID_STATE from
- * task_done (judged by misuse)
+ *                    plain semaphore that has no space for one more permit
+ *     condition      BZ_NOT_HELD from wait and notify if nobody holds the lock
+ *     barrier        BZ_BROKEN if it was aborted or reset
+ *     queue          BZ_CLOSED after a shutdown; BZ_EMPTY and BZ_FULL from a try, see below;
+ *                    BZ_INVALID_STATE from task_done (judged by misuse)
  *
  * A try that finds no item or slot because others wait for it or because the queue moves it
  * elsewhere is right. So BZ_EMPTY and BZ_FULL are judged by the state of the queue only with
