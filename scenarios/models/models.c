@@ -23,7 +23,7 @@ struct bz_modelled bz_modelled_of(const struct bz_variant *variant, enum bz_prim
         return (claims & BZ_CLAIM_EXACT_NOTIFY) != 0 ? bz_modelled_condition
                                                      : bz_modelled_condition_loose;
     case BZ_PRIMITIVE_BARRIER:
-        return bz_modelled_barrier;
+        return is_in_line ? bz_modelled_barrier_in_line : bz_modelled_barrier;
     case BZ_PRIMITIVE_QUEUE:
         return (claims & BZ_CLAIM_UNORDERED_ITEMS) != 0 ? bz_modelled_slots
                : is_in_line                             ? bz_modelled_queue_in_line

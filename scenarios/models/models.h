@@ -23,7 +23,8 @@ struct bz_modelled {
 struct bz_modelled bz_modelled_of(const struct bz_variant *variant, enum bz_primitive primitive);
 
 extern const struct bz_modelled bz_modelled_permits, bz_modelled_permits_in_line;
-extern const struct bz_modelled bz_modelled_event, bz_modelled_barrier;
+extern const struct bz_modelled bz_modelled_event;
+extern const struct bz_modelled bz_modelled_barrier, bz_modelled_barrier_in_line;
 extern const struct bz_modelled bz_modelled_condition, bz_modelled_condition_loose;
 extern const struct bz_modelled bz_modelled_queue, bz_modelled_queue_in_line, bz_modelled_slots;
 

@@ -67,10 +67,26 @@ static bool may_pass(struct bz_history *history, const uint64_t *from, uint32_t 
     return step(history, history->trial, history->operations[client].op, client, &answer);
 }
 
+/* Whether another call of the operation came before, and has not begun. */
+static bool is_behind(const struct bz_history *history, const uint64_t *from, uint32_t client) {
+    const struct bz_pending *own = &history->operations[client];
+    uint64_t others = history->pending & ~history->requested & ~from[BZ_WORD_BEGUN] &
+                      ~from[BZ_WORD_TOOK] & ~bit_of(client);
+    for (; others != 0; others &= others - 1) {
+        const struct bz_pending *other = &history->operations[(uint32_t)__builtin_ctzll(others)];
+        if (other->op == own->op && other->number < own->number) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool bz_effect_begin(struct bz_history *history, const uint64_t *from, uint32_t client) {
-    uint32_t first = bz_history_op(history, client)->begins_with;
+    const struct bz_model_op *op = bz_history_op(history, client);
+    uint32_t first = op->begins_with;
     int64_t ticket = 0;
-    if (first == 0 || ((from[BZ_WORD_BEGUN] | from[BZ_WORD_TOOK]) & bit_of(client)) != 0) {
+    if (first == 0 || ((from[BZ_WORD_BEGUN] | from[BZ_WORD_TOOK]) & bit_of(client)) != 0 ||
+        (op->begins_in_order && is_behind(history, from, client))) {
         return false;
     }
     copy_row(history, history->row, from);

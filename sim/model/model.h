@@ -78,6 +78,7 @@ struct bz_model_op {
      * `undo` may begin with another operation in its turn.
      */
     uint32_t begins_with;
+    bool begins_in_order; /* of the calls, but for those whose cancel was requested */
     enum bz_model_cancel cancel;
     /* For BZ_MODEL_CANCEL_UNDOES: the index of the operation that takes this one back, in every
      * state after it. It may be one that no program calls. Its step gets the same arguments, and in
