@@ -162,8 +162,9 @@ static void print_head(const struct bz_diagnosis *diagnosis, const struct bz_sto
 
 static void print_command(const struct bz_diagnosis *diagnosis, struct bz_wrap *wrap,
                           const char *label, const char *command) {
+    const char *name = diagnosis->trace->scenario; /* NULL: there was no memory for the trace */
     const struct bz_scenario *scenario =
-        bz_catalog_scenario(&bz_cli_catalog, diagnosis->trace->scenario);
+        name == NULL ? NULL : bz_catalog_scenario(&bz_cli_catalog, name);
     struct bz_text text = {0};
     bz_text_add(&text, "%s", command);
     bz_plugins_add_options(&text, scenario, diagnosis->variant);

@@ -260,6 +260,9 @@ static int replay_property(const struct bz_property *property, const char *input
         return bz_cli_fail("buzzer", BZ_EXIT_USAGE, "BUZZER_REPLAY: %s", error);
     }
     if (!is_own) {
+        fprintf(stderr,
+                "buzzer: BUZZER_REPLAY: '%s' on '%s' is left out: the run is of another one\n",
+                property->scenario->name, variant_name(property));
         return BZ_EXIT_OK;
     }
     int code = run_in_child(3, words);
@@ -297,8 +300,25 @@ static int run_command_line(int argc, char **argv) {
     return run(count, words);
 }
 
+/* A run that BUZZER_REPLAY names, and that is of none of the properties, would pass every test. */
+static void check_replay(const struct bz_property *const *properties) {
+    char error[BZ_ERROR_BYTES];
+    const char *input = getenv("BUZZER_REPLAY");
+    bool is_own = input == NULL || input[0] == '\0';
+    for (; !is_own && *properties != NULL; properties++) {
+        if (!names_property(input, *properties, &is_own, error, sizeof error)) {
+            exit(bz_cli_fail(own_commands, BZ_EXIT_USAGE, "BUZZER_REPLAY: %s", error));
+        }
+    }
+    if (!is_own) {
+        exit(bz_cli_fail(own_commands, BZ_EXIT_USAGE,
+                         "BUZZER_REPLAY: the run is of none of this program's properties"));
+    }
+}
+
 void bz_property_main(int argc, char **argv, const struct bz_property *const *properties) {
     char error[BZ_ERROR_BYTES];
+    const struct bz_property *const *all = properties;
     snprintf(own_commands, sizeof own_commands, "%s --buzzer", argc > 0 ? argv[0] : "");
     snprintf(own_replay, sizeof own_replay, "%s --buzzer-replay", argc > 0 ? argv[0] : "");
     bz_cli_program = own_commands;
@@ -308,6 +328,7 @@ void bz_property_main(int argc, char **argv, const struct bz_property *const *pr
             exit(bz_cli_fail(own_commands, BZ_EXIT_USAGE, "%s", error));
         }
     }
+    check_replay(all);
     if (argc > 1 && (strcmp(argv[1], "--buzzer") == 0 || strcmp(argv[1], "--buzzer-replay") == 0)) {
         exit(run_command_line(argc, argv));
     }

@@ -44,8 +44,8 @@ struct bz_property {
 };
 
 /* Runs the property as `buzzer run` does. With BUZZER_REPLAY=TOKEN in the environment, or the path
- * of a trace, it replays that instead if it is of this scenario and variant, and does nothing if it
- * is not.
+ * of a trace, it replays that instead if it is of this scenario and variant. If it is not, it says
+ * so and does nothing; bz_property_main() refuses a run that is of none of the properties.
  *
  * Returns what `buzzer run` exits with: 0 the property holds; 1 a violation was found, or made
  * again by a replay; 2 bad input, for instance an option; 3 the replay diverged: the code has
@@ -57,8 +57,7 @@ int bz_property_check(const struct bz_property *property);
  * read the command line.
  *
  *     PROGRAM --buzzer-replay TOKEN|TRACE [OPTION...]   replays a run, as `buzzer replay` does
- *     PROGRAM --buzzer COMMAND [ARGUMENT...]            any other command: run, explain, shrink,
- * ...
+ *     PROGRAM --buzzer COMMAND [ARGUMENT...]            any other command: run, explain, shrink
  *
  * Called first in main(). The list ends with NULL. */
 void bz_property_main(int argc, char **argv, const struct bz_property *const *properties);
