@@ -75,6 +75,10 @@ static const struct {
     {"pool-entry", NULL,
      "The entry of a key has to live exactly as long as somebody holds its lock or waits for it."},
     {"leak", NULL, "When every task has ended, no waiter may be left in a queue."},
+    {"linearizability", NULL,
+     "Each operation has to take effect between its call and its return, at one moment or at the "
+     "two that its model names, and to answer as the model does. A cancelled one may leave no "
+     "effect, or the one that the model allows."},
     {"deadlock", NULL, "Somebody has to be able to run as long as a live task waits."},
     {"livelock", NULL, "Tasks that run have to get somewhere: the run must not repeat itself."},
     {"spec", NULL, "Each step has to be one that the executable specification allows."},
