@@ -9,6 +9,8 @@ all of them:
     source: primitives/sync/lock.c      the file to change; a mutant may name another one
     users: primitives/sync/queue.c      if that is a header: the sources that call what changes
     primitives: lock                    the primitives that the mutant is run as
+    variant: rwlock                     whose table it is run by, bz_variant_rwlock; without the
+                                        key: buzzer
 
     mutant: lock-release-wakes-nobody
     kind: drop-wake-up                  one of KINDS below
@@ -31,7 +33,7 @@ from pathlib import Path
 
 KINDS = """drop-wake-up skip-check swap off-by-one forget-hand-over wrong-end wrong-count
            wrong-state wrong-answer excess-wake-up""".split()
-KEYS = "source users primitives mutant kind change settings equivalent tests".split()
+KEYS = "source users primitives variant mutant kind change settings equivalent tests".split()
 JOINED = {"settings": ";", "equivalent": " ", "tests": "|", "change": "\n"}  # keys that may go on
 
 
