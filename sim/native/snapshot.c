@@ -43,7 +43,8 @@ static void forget_task(struct bz_shadow_task *task) {
     }
 }
 
-/* Wake-ups so far matter only where they are compared with a number. */
+/* Wake-ups so far matter only where they are compared with a number: with what a task is owed, and,
+ * if the variant claims to count them, with those that are due. */
 static void forget_wakes(struct bz_shadow *shadow, uint32_t number) {
     struct bz_shadow_object *object = &shadow->objects[number];
     for (uint32_t id = 1; id <= shadow->task_count; id++) {
@@ -52,7 +53,7 @@ static void forget_wakes(struct bz_shadow *shadow, uint32_t number) {
             task->owes_wake = task->owes_wake > object->wakes ? task->owes_wake - object->wakes : 0;
         }
     }
-    object->wakes_due = object->wakes_due - object->wakes;
+    object->wakes_due = object->counts_wakes ? object->wakes_due - object->wakes : 0;
     object->wakes = 0;
 }
 
