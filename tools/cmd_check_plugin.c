@@ -238,6 +238,12 @@ int bz_command_check_plugin(int argc, char **argv) {
         return code;
     }
     collect(&command);
+    if (command.check_count == 0) {
+        return bz_cli_fail(command.name, BZ_EXIT_USAGE,
+                           "'%.512s' has no variants, and only these keep a contract; 'run' tries "
+                           "its scenarios",
+                           command.file[0]);
+    }
     code = run_all(&command);
     if (code == BZ_EXIT_OK) {
         code = exit_code_of(&command);
