@@ -24,6 +24,7 @@ struct bz_catalog bz_cli_catalog = {.scenarios = bz_scenarios,
 
 const char *bz_cli_program = "buzzer";
 const char *bz_cli_replay = "buzzer replay";
+int bz_cli_replay_verdict = BZ_EXIT_OK;
 const char *bz_cli_replay_after = "";
 
 /* Runs at exit, because argp prints its help and exits by itself. A failed write fails the command,

@@ -52,6 +52,9 @@ extern const char *bz_cli_program;
 extern const char *bz_cli_replay;
 extern const char *bz_cli_replay_after; /* what comes after the run, "" or " ./mytest" */
 
+/* What the run that `replay` made again would exit with as a new run; 0 until then. */
+extern int bz_cli_replay_verdict;
+
 /* The whole program: what main() calls. Once a process. */
 int bz_cli_main(int argc, char **argv);
 

@@ -148,17 +148,22 @@ static void print_log(const struct replay *replay, const struct bz_trace *trace)
     printf("\n");
 }
 
-static int exit_code_of(const struct replay *replay) {
+/* What the run itself says, whether or not it is the recorded one. */
+static int verdict_code_of(const struct replay *replay) {
     const struct bz_replay_report *report = &replay->run.report;
+    return report->violation.oracle != NULL ? BZ_EXIT_VIOLATION
+           : bz_replay_is_cut(report)       ? BZ_EXIT_INTERRUPTED
+                                            : BZ_EXIT_OK;
+}
+
+static int exit_code_of(const struct replay *replay) {
     if (replay->output_code != BZ_EXIT_OK) {
         return replay->output_code;
     }
     if (replay->variant == NULL) {
-        return report->result == BZ_REPLAY_MATCHED ? BZ_EXIT_OK : BZ_EXIT_DIVERGED;
+        return replay->run.report.result == BZ_REPLAY_MATCHED ? BZ_EXIT_OK : BZ_EXIT_DIVERGED;
     }
-    return report->violation.oracle != NULL ? BZ_EXIT_VIOLATION
-           : bz_replay_is_cut(report)       ? BZ_EXIT_INTERRUPTED
-                                            : BZ_EXIT_OK;
+    return verdict_code_of(replay);
 }
 
 static void print_json(const struct replay *replay) {
@@ -377,6 +382,7 @@ int bz_command_replay(int argc, char **argv) {
     }
     bz_trace_init(&replay.record);
     code = run_replay(&replay);
+    bz_cli_replay_verdict = verdict_code_of(&replay);
     bz_trace_fini(&replay.record);
     bz_named_run_fini(&replay.run);
     return code;

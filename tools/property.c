@@ -173,7 +173,8 @@ static int run(size_t count, const char **words) {
     return bz_cli_main((int)count, (char **)(uintptr_t)words);
 }
 
-/* In a child, because a command may end its process. Returns its exit code. */
+/* In a child, because a command may end its process. Returns its exit code; a replay that matched
+ * has the one of the run that it made again. */
 static int run_in_child(size_t count, const char **words) {
     fflush(stdout);
     fflush(stderr);
@@ -186,7 +187,7 @@ static int run_in_child(size_t count, const char **words) {
         int code = run(count, words);
         fflush(stdout);
         fflush(stderr);
-        _exit(code);
+        _exit(code == BZ_EXIT_OK ? bz_cli_replay_verdict : code);
     }
     int status = 0;
     while (waitpid(child, &status, 0) < 0) {
@@ -251,7 +252,6 @@ static bool names_property(const char *input, const struct bz_property *property
     return is_read;
 }
 
-/* A token or trace names a run that failed: made again, it fails again. */
 static int replay_property(const struct bz_property *property, const char *input) {
     char error[BZ_ERROR_BYTES];
     const char *words[] = {"buzzer", "replay", input, NULL};
@@ -265,8 +265,7 @@ static int replay_property(const struct bz_property *property, const char *input
                 property->scenario->name, variant_name(property));
         return BZ_EXIT_OK;
     }
-    int code = run_in_child(3, words);
-    return code == BZ_EXIT_OK ? BZ_EXIT_VIOLATION : code;
+    return run_in_child(3, words);
 }
 
 int bz_property_check(const struct bz_property *property) {
