@@ -231,12 +231,17 @@ static void end_one(struct scene *scene) {
     }
 }
 
+/* Also at the end of a step after which nothing is under way to wake who waits. */
+static void judge_rest(void *instance) {
+    struct scene *scene = instance;
+    note_requests(scene);
+    report(scene, bz_history_rest(scene->history));
+}
+
 static void close_at_rest(struct bz_timer *timer) {
     struct scene *scene = bz_container_of(timer, struct scene, closer);
-    note_requests(scene);
-    enum bz_history_result result = bz_history_rest(scene->history);
-    report(scene, result);
-    if (result == BZ_HISTORY_EXPLAINED) {
+    judge_rest(scene);
+    if (bz_history_finding(scene->history)->result == BZ_HISTORY_EXPLAINED) {
         end_one(scene);
     }
 }
@@ -309,9 +314,11 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     for (uint32_t op = 0; op < scene->modelled.model->op_count; op++) {
         scene->words[op] = (uint8_t)word_of(scene->modelled.model->ops[op].name);
     }
-    if (!bz_scene_is_set_up(world, bz_sut_opaque_init(&scene->sut, world, args->primitive,
-                                                      scene->modelled.model->name,
-                                                      scene->modelled.init, parameters))) {
+    if (!bz_scene_is_set_up(
+            world, bz_sut_opaque_init(
+                       &scene->sut, world, args->primitive, scene->modelled.model->name,
+                       scene->modelled.init, parameters,
+                       &(struct bz_introspection){.instance = scene, .at_rest = judge_rest}))) {
         return scene;
     }
     bz_timer_init(&scene->closer, world->loop, close_at_rest);

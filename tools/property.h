@@ -47,10 +47,10 @@ struct bz_property {
  * of a trace, it replays that instead if it is of this scenario and variant. If it is not, it says
  * so and does nothing; bz_property_main() refuses a run that is of none of the properties.
  *
- * Returns what `buzzer run` exits with: 0 the property holds, or the replayed run did; 1 a violation
- * was found, or made again by a replay; 2 bad input, for instance an option; 3 the replay diverged:
- * the code has changed; 4 a required window was never hit; 5 interrupted; 70 out of memory, or a fault of
- * Buzzer. Whatever is not 0 or 1 proves nothing. */
+ * Returns what `buzzer run` exits with: 0 the property holds, or the replayed run did; 1 a
+ * violation was found, or made again by a replay; 2 bad input, for instance an option; 3 the replay
+ * diverged: the code has changed; 4 a required window was never hit; 5 interrupted; 70 out of
+ * memory, or a fault of Buzzer. Whatever is not 0 or 1 proves nothing. */
 int bz_property_check(const struct bz_property *property);
 
 /* Ends the process if the command line asks for it; otherwise it returns, and the framework may

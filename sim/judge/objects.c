@@ -115,10 +115,11 @@ void bz_judge_clears(struct bz_judge *judge, uint32_t number) {
 
 /* As an event that nobody sets: nothing is held, and nobody is passed over. */
 uint32_t bz_judge_add_opaque(struct bz_judge *judge, const char *name, enum bz_primitive primitive,
-                             uint32_t claims) {
+                             uint32_t claims, const struct bz_introspection *look) {
     return bz_judge_add_object(
         judge,
         (struct bz_shadow_object){.name = name,
+                                  .look = *looks(look),
                                   .kind = BZ_OBJECT_EVENT,
                                   .primitive = primitive,
                                   .claims = claims & (BZ_CLAIM_MAY_FAIL | BZ_CLAIM_OWN_DEADLINES)});

@@ -27,6 +27,9 @@ struct bz_introspection {
     void (*view)(void *instance, struct bz_permit_view *view);
     bool (*locked)(void *instance);
     uint32_t (*queued)(void *instance); /* entries of its queues; not needed beside `view` */
+    /* At the end of a step after which tasks wait, and nothing is under way to wake one. Calls
+     * bz_judge_object() if one of them should not wait. For an object that a model judges. */
+    void (*at_rest)(void *instance);
 };
 
 /* --- permits: lock, semaphore, bounded semaphore, one key of a pool --------------------------- */
@@ -193,9 +196,9 @@ void bz_judge_queue_ends(struct bz_judged_queue *queue);
 
 /* --- an object that a model judges ------------------------------------------------------------ */
 
-/* No oracle looks into it: who keeps its history (sim/model/history.h) calls bz_judge_object(). */
+/* Who keeps its history (sim/model/history.h) calls bz_judge_object(). `look`: at_rest alone. */
 uint32_t bz_judge_add_opaque(struct bz_judge *judge, const char *name, enum bz_primitive primitive,
-                             uint32_t claims);
+                             uint32_t claims, const struct bz_introspection *look);
 
 /* Before and after an operation: BZ_OP_ACQUIRE, _WAIT, _PUT or _GET for one that may wait. Others
  * report no return. `arg` is for the trace. */

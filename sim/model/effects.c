@@ -48,12 +48,9 @@ static uint32_t first_called(const struct bz_history *history, uint64_t clients)
     return first;
 }
 
-/* Whether all that are ahead, and then the client, could take effect. */
-static bool may_pass(struct bz_history *history, const uint64_t *from, uint32_t client) {
-    uint64_t ahead = ahead_of(history, from, client);
-    if (ahead == 0) {
-        return true;
-    }
+/* Whether these, and then the client, could take effect. */
+static bool could_take(struct bz_history *history, const uint64_t *from, uint64_t ahead,
+                       uint32_t client) {
     copy_row(history, history->trial, from);
     while (ahead != 0) {
         uint32_t other = first_called(history, ahead);
@@ -65,6 +62,33 @@ static bool may_pass(struct bz_history *history, const uint64_t *from, uint32_t 
     }
     int64_t answer = 0;
     return step(history, history->trial, history->operations[client].op, client, &answer);
+}
+
+/* Those of them that the client may still leave behind. A count of who has passed stands in the
+ * place of the answer until there is one. */
+static uint64_t bypassable(const struct bz_history *history, const uint64_t *from, uint64_t ahead,
+                           uint32_t client) {
+    uint64_t left = 0;
+    for (; ahead != 0; ahead &= ahead - 1) {
+        uint32_t other = (uint32_t)__builtin_ctzll(ahead);
+        const struct bz_model_op *op = bz_history_op(history, other);
+        bool is_yielded_to =
+            (bz_history_op(history, client)->yields_to >> history->operations[other].op & 1) != 0;
+        left |= (uint64_t)(!is_yielded_to && from[BZ_WORD_ANSWERS + other] < op->bypass) << other;
+    }
+    return left;
+}
+
+/* Whether the client need not stay behind others; *passed: those that it leaves behind. */
+static bool may_pass(struct bz_history *history, const uint64_t *from, uint32_t client,
+                     uint64_t *passed) {
+    uint64_t ahead = ahead_of(history, from, client);
+    *passed = 0;
+    if (ahead == 0 || could_take(history, from, ahead, client)) {
+        return true;
+    }
+    *passed = bypassable(history, from, ahead, client);
+    return *passed != 0 && could_take(history, from, ahead & ~*passed, client);
 }
 
 /* Whether another call of the operation came before, and has not begun. */
@@ -118,14 +142,17 @@ static bool may_take(const struct bz_history *history, const uint64_t *from, uin
 }
 
 bool bz_effect_take(struct bz_history *history, const uint64_t *from, uint32_t client) {
-    int64_t answer = (int64_t)from[BZ_WORD_ANSWERS + client];
-    if (!may_take(history, from, client) || !may_pass(history, from, client)) {
+    const struct bz_model_op *op = bz_history_op(history, client);
+    int64_t ticket = op->begins_with == 0 ? 0 : (int64_t)from[BZ_WORD_ANSWERS + client];
+    int64_t answer = ticket;
+    uint64_t passed;
+    if (!may_take(history, from, client) || !may_pass(history, from, client, &passed)) {
         return false;
     }
-    uint32_t or_else = history->is_at_rest ? 0 : bz_history_op(history, client)->or_else;
+    uint32_t or_else = history->is_at_rest ? 0 : op->or_else;
     copy_row(history, history->row, from);
     if (!step(history, history->row, history->operations[client].op, client, &answer)) {
-        answer = (int64_t)from[BZ_WORD_ANSWERS + client];
+        answer = ticket;
         copy_row(history, history->row, from);
         if (or_else == 0 || !step(history, history->row, or_else - 1, client, &answer)) {
             return false;
@@ -134,6 +161,9 @@ bool bz_effect_take(struct bz_history *history, const uint64_t *from, uint32_t c
     history->row[BZ_WORD_TOOK] |= bit_of(client);
     history->row[BZ_WORD_BEGUN] &= ~bit_of(client);
     history->row[BZ_WORD_ANSWERS + client] = (uint64_t)answer;
+    for (; passed != 0; passed &= passed - 1) {
+        history->row[BZ_WORD_ANSWERS + (uint32_t)__builtin_ctzll(passed)]++;
+    }
     return true;
 }
 

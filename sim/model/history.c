@@ -38,6 +38,9 @@ static const char *op_fault(const struct bz_model *model, const struct bz_model_
     if (op->begins_with != 0 && !op->is_hidden && op->cancel != BZ_MODEL_CANCEL_UNDOES) {
         return "an operation that begins with another one is not cancelled by undo";
     }
+    if (op->bypass != 0 && (op->line == 0 || op->begins_with != 0)) {
+        return "an operation that keeps no line, or begins with another one, limits who passes it";
+    }
     if (model->op_count < 64 && op->yields_to >> model->op_count != 0) {
         return "an operation yields to one that does not exist";
     }

@@ -11,7 +11,7 @@
  *     bz_history_return(history, task, answer);         after it, if it has an answer
  *     bz_history_cancel(history, task);                 its cancel is requested, it still goes on
  *     bz_history_cancelled(history, task);              it has ended by its cancel, unanswered
- *     bz_history_rest(history);                         nothing can run any more
+ *     bz_history_rest(history);                         nothing is under way to wake who waits
  *
  * Algorithm. The check goes along with the run. It keeps every configuration that explains what has
  * happened so far: which unfinished operations have taken effect, their answers, and the state. An
@@ -27,8 +27,11 @@
  * At rest. An operation must not wait if the model would let it complete. It is a finding only if
  * every explanation has an operation that waits although it could complete, or has taken effect
  * already. An operation that its line holds back may wait, and one whose cancel was requested is
- * left to other oracles. What the model would have let complete at some earlier moment is not
- * judged: an event that was set and cleared again may have left its waiters behind.
+ * left to other oracles. It need not be the end of the run: bz_history_rest() may be called
+ * whenever nothing is under way to wake one of the unfinished operations, as the scenario `model`
+ * does after such steps, and the history goes on. What the model would have let complete between
+ * two such moments is not judged: an event that was set and cleared again may have left its waiters
+ * behind.
  *
  * Memory comes from `mem` when the history is created; no other call allocates, unless the
  * configurations exceed configurations_first, which doubles then. Time: a call or the

@@ -10,7 +10,8 @@
 
 /* A configuration is a row of words: the clients whose unfinished operation has taken effect, as
  * bits; those whose operation was undone; those whose operation has begun, and has not taken
- * effect; the answer or the ticket of each, 0 without one; the state. */
+ * effect; of each the answer or the ticket, or how many have passed it while it waits; the state.
+ */
 enum { BZ_WORD_TOOK, BZ_WORD_UNDONE, BZ_WORD_BEGUN, BZ_WORD_ANSWERS };
 
 /* Rows in the order in which they were added. A place of the hash table has a generation and an

@@ -67,6 +67,9 @@ struct bz_model_op {
      * their order, or if their cancel was requested. It must not need the effect of an earlier
      * operation of its line. */
     uint32_t line;
+    /* Bounded bypass: while this operation waits, so many that were called later may take effect
+     * before it, although they are of its line, and although it would still have to wait then. */
+    uint32_t bypass;
     /* The operations that go before this one, as bits 1 << index, also if they were called later:
      * this one does not take effect while one of them waits and was not told to cancel, unless that
      * one, too, could take effect before it. So readers yield to writers. */

@@ -156,7 +156,7 @@ void bz_history_say_waits(struct bz_history *history, uint32_t client, bool is_i
     append_operation(&text, history->model, operation->op, operation->arguments);
     bz_history_object(history, BZ_HISTORY_LOST_WAKEUP, client,
                       "%s: client %" PRIu32 " waits in %s, called at event %" PRIu32
-                      ", and nothing can run; the model would let it complete%s",
+                      ", and nothing is under way to wake it; the model would let it complete%s",
                       history->model->name, client + history->first_number, what, operation->number,
                       is_in_all ? ""
                                 : " in one order that explains the events, and another waiting "

@@ -302,13 +302,14 @@ enum bz_status bz_sut_opaque_init(struct bz_sut_opaque *sut, struct bz_world *wo
                                   enum bz_primitive primitive, const char *name,
                                   enum bz_status (*init)(const struct bz_sut_opaque *sut,
                                                          const int64_t *parameters),
-                                  const int64_t *parameters) {
+                                  const int64_t *parameters, const struct bz_introspection *look) {
     *sut = (struct bz_sut_opaque){.world = world,
                                   .ops = bz_variant_table(world->variant, primitive),
                                   .instance = new_instance(world, primitive)};
     enum bz_status status = INIT(world, sut->instance, init(sut, parameters));
     if (status == BZ_OK) {
-        sut->object = bz_judge_add_opaque(world->judge, name, primitive, claims(world, primitive));
+        sut->object =
+            bz_judge_add_opaque(world->judge, name, primitive, claims(world, primitive), look);
     }
     return status;
 }

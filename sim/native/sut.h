@@ -166,7 +166,8 @@ enum bz_status bz_sut_opaque_init(struct bz_sut_opaque *sut, struct bz_world *wo
                                   enum bz_primitive primitive, const char *name,
                                   enum bz_status (*init)(const struct bz_sut_opaque *sut,
                                                          const int64_t *parameters),
-                                  const int64_t *parameters) BZ_MUST_USE;
+                                  const int64_t *parameters,
+                                  const struct bz_introspection *look) BZ_MUST_USE;
 
 /* --- pool of locks by key --------------------------------------------------------------------- */
 

@@ -2,6 +2,8 @@
  * over. The same goes for an item, a slot, a set event and a full barrier. Found at the step that
  * loses the wake-up, not at the deadlock.
  *
+ * Of an object that a model judges, the model says whether a waiter could go on.
+ *
  * These may still hand it over: a waiter that was woken or cancelled and has not resumed, a waiter
  * that polls, a ready callback, and a task or a timer of the variant's own. A timer that a waiter
  * has on its stack does not count: it wakes that waiter alone. */
@@ -18,7 +20,8 @@ static inline uint64_t lost_wakeup_is_quorate(const struct bz_shadow_object *obj
 static inline uint64_t lost_wakeup_suspects(const struct bz_judge *judge,
                                             const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    return moment->kind == BZ_MOMENT_STEP ? bz_is_spare(object) | lost_wakeup_is_quorate(object)
+    return moment->kind == BZ_MOMENT_STEP ? bz_is_spare(object) | lost_wakeup_is_quorate(object) |
+                                                (object->look.at_rest != NULL)
                                           : 0;
 }
 
@@ -33,6 +36,10 @@ static inline bool lost_wakeup_is_under_way(const struct bz_judge *judge,
 static inline void lost_wakeup_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     if (object->waiting == 0 || object->never_stuck || lost_wakeup_is_under_way(judge, object)) {
+        return;
+    }
+    if (object->look.at_rest != NULL) {
+        object->look.at_rest(object->look.instance);
         return;
     }
     uint32_t waiter = bz_shadow_oldest_live(&judge->shadow, object);

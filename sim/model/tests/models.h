@@ -60,6 +60,27 @@ static const struct bz_model strict_semaphore_model = {.name = "strict semaphore
                                                        .start = semaphore_start,
                                                        .step = semaphore_step};
 
+/* The same, and who waits is passed at most once. */
+static const struct bz_model_op barging_semaphore_ops[] = {
+    [ACQUIRE] = {.name = "acquire",
+                 .line = 1,
+                 .bypass = 1,
+                 .cancel = BZ_MODEL_CANCEL_UNDOES,
+                 .undo = RELEASE,
+                 PERMITS},
+    [RELEASE] = {.name = "release", PERMITS},
+    [TRY_ACQUIRE] = {.name = "try_acquire", PERMITS},
+};
+
+static const struct bz_model barging_semaphore_model = {.name = "barging semaphore",
+                                                        .state_bytes =
+                                                            sizeof(struct semaphore_state),
+                                                        .parameter_count = 1,
+                                                        .ops = barging_semaphore_ops,
+                                                        .op_count = 3,
+                                                        .start = semaphore_start,
+                                                        .step = semaphore_step};
+
 /* --- a lock that knows its owner -------------------------------------------------------------- */
 
 enum { LOCK, UNLOCK };

@@ -89,10 +89,12 @@ Test(model_history, an_operation_begins_before_it_takes_effect) {
 Test(model_history, who_has_begun_must_not_wait_at_rest) {
     expect_explained(&barrier_model, 0, "1+0 .");
     expect(&barrier_model, 0, "1+0 2+0 .", BZ_HISTORY_LOST_WAKEUP,
-           "barrier: client 1 waits in meet(), called at event 1, and nothing can run; the model "
+           "barrier: client 1 waits in meet(), called at event 1, and nothing is under way to wake "
+           "it; the model "
            "would let it complete");
     expect(&barrier_model, 0, "1+0 2+0 2=0 .", BZ_HISTORY_LOST_WAKEUP,
-           "barrier: client 1 waits in meet(), called at event 1, and nothing can run; the model "
+           "barrier: client 1 waits in meet(), called at event 1, and nothing is under way to wake "
+           "it; the model "
            "would let it complete");
 }
 
@@ -108,7 +110,8 @@ Test(model_history, what_may_take_its_place_need_not) {
     expect_explained(&shy_model, 0, "1+0 1=0 .");
     expect_explained(&shy_model, 0, "1+0 .");
     expect(&shy_model, 0, "1+0 2+0 .", BZ_HISTORY_LOST_WAKEUP,
-           "barrier: client 1 waits in meet(), called at event 1, and nothing can run; the model "
+           "barrier: client 1 waits in meet(), called at event 1, and nothing is under way to wake "
+           "it; the model "
            "would let it complete");
 }
 
@@ -165,13 +168,32 @@ Test(model_history, semaphore_serves_out_of_line) {
            message);
 }
 
+Test(model_history, semaphore_serves_out_of_line_as_often_as_the_model_lets_it) {
+    /* 1 waits for two permits, and 2 passes it. */
+    static const char one_passes[] = "0+0(1) 0=0 1+0(2) 2+0(1) 2=0 0+1(1) 0=0 2+1(1) 2=0 1=0";
+    static const char two_pass[] = "0+0(1) 0=0 1+0(2) 2+0(1) 2=0 2+1(1) 2=0 3+0(1) 3=0";
+    expect_explained(&barging_semaphore_model, 2, one_passes);
+    expect(&barging_semaphore_model, 2, two_pass, BZ_HISTORY_OUT_OF_LINE,
+           "barging semaphore: client 3, event 9: acquire(1) returned 0, which no order of the "
+           "model explains; the model would only let it wait; only its place in the line forbids "
+           "it");
+    /* Who lets nobody pass any more holds the line at rest. */
+    expect_explained(&barging_semaphore_model, 2,
+                     "0+0(1) 0=0 1+0(2) 2+0(1) 2=0 2+1(1) 2=0 3+0(1) .");
+    expect(&barging_semaphore_model, 2, "0+0(1) 0=0 1+0(2) 3+0(1) .", BZ_HISTORY_LOST_WAKEUP,
+           "barging semaphore: client 3 waits in acquire(1), called at event 4, and nothing is "
+           "under way to wake it; the model would let it complete");
+}
+
 Test(model_history, semaphore_loses_a_wakeup) {
     expect(&semaphore_model, 1, "1+0(1) 1=0 2+0(1) 1+1(1) 1=0 .", BZ_HISTORY_LOST_WAKEUP,
-           "semaphore: client 2 waits in acquire(1), called at event 3, and nothing can run; the "
+           "semaphore: client 2 waits in acquire(1), called at event 3, and nothing is under way "
+           "to wake it; the "
            "model would let it complete");
     /* The second in line could complete, after the first. */
     expect(&semaphore_model, 2, "1+0(2) 1=0 2+0(1) 3+0(1) 1+1(2) 1=0 2=0 .", BZ_HISTORY_LOST_WAKEUP,
-           "semaphore: client 3 waits in acquire(1), called at event 4, and nothing can run; the "
+           "semaphore: client 3 waits in acquire(1), called at event 4, and nothing is under way "
+           "to wake it; the "
            "model would let it complete");
     /* A free permit does not suffice, or there is none. */
     expect_explained(&semaphore_model, 2, "1+0(2) 1=0 2+0(2) 3+0(1) 1+1(1) 1=0 .");
@@ -188,7 +210,8 @@ Test(model_history, any_of_two_may_have_lost_its_wakeup) {
     ops[ACQUIRE].line = 0;
     model.ops = ops;
     expect(&model, 1, "1+0(1) 2+0(1) 3+2(1) 3=0 .", BZ_HISTORY_LOST_WAKEUP,
-           "semaphore: client 1 waits in acquire(1), called at event 1, and nothing can run; the "
+           "semaphore: client 1 waits in acquire(1), called at event 1, and nothing is under way "
+           "to wake it; the "
            "model would let it complete in one order that explains the events, and another waiting "
            "operation in each other order");
     expect_explained(&model, 1, "1+0(1) 1=0 2+0(1) 3+0(1) 1+1(1) 1=0 3=0 .");
@@ -205,7 +228,8 @@ Test(model_history, lock) {
            "lock: client 2, event 4: lock(2) returned 1, which no order of the model explains; the "
            "model would only let it wait");
     expect(&lock_model, 0, "1+0(1) 1=1 2+0(2) 1+1(1) 1=1 .", BZ_HISTORY_LOST_WAKEUP,
-           "lock: client 2 waits in lock(2), called at event 3, and nothing can run; the model "
+           "lock: client 2 waits in lock(2), called at event 3, and nothing is under way to wake "
+           "it; the model "
            "would let it complete");
 }
 
@@ -219,7 +243,8 @@ Test(model_history, event) {
            "event: client 1, event 6: wait() returned 1, which no order of the model explains; the "
            "model would only let it wait");
     expect(&event_model, 0, "1+0 3+0 2+1 2=0 3=1 .", BZ_HISTORY_LOST_WAKEUP,
-           "event: client 1 waits in wait(), called at event 1, and nothing can run; the model "
+           "event: client 1 waits in wait(), called at event 1, and nothing is under way to wake "
+           "it; the model "
            "would let it complete");
     /* Left behind, but nothing shows it at rest: see history.h. */
     expect_explained(&event_model, 0, "1+0 2+1 2=0 2+2 2=0 .");
@@ -242,7 +267,8 @@ Test(model_history, queue) {
            "queue: client 3, event 5: get() returned 7, which no order of the model explains; the "
            "model would only let it wait; only its place in the line forbids it");
     expect(&queue_model, 0, "1+1(7) 1=0 1+1(8) 1=0 1+1(9) 2+0 2=7 .", BZ_HISTORY_LOST_WAKEUP,
-           "queue: client 1 waits in put(9), called at event 5, and nothing can run; the model "
+           "queue: client 1 waits in put(9), called at event 5, and nothing is under way to wake "
+           "it; the model "
            "would let it complete");
 }
 
@@ -256,7 +282,8 @@ Test(model_history, queue_and_cancels) {
            "model would only let it wait");
     /* The item of the cancelled get is gone. */
     expect(&queue_model, 0, "2+0 1+1(7) 1=0 2? 2- 3+0 .", BZ_HISTORY_LOST_WAKEUP,
-           "queue: client 3 waits in get(), called at event 6, and nothing can run; the model "
+           "queue: client 3 waits in get(), called at event 6, and nothing is under way to wake "
+           "it; the model "
            "would let it complete");
     expect(&queue_model, 0, "2+0 1+1(7) 1=0 1+1(8) 1=0 2? 2- 3+0 3=8", BZ_HISTORY_UNEXPLAINED,
            "queue: client 3, event 9: get() returned 8, which no order of the model explains; the "
