@@ -122,19 +122,6 @@ bool bz_effect_begin(struct bz_history *history, const uint64_t *from, uint32_t 
     return true;
 }
 
-const uint64_t *bz_effects_begin_all(struct bz_history *history, const uint64_t *from,
-                                     uint64_t clients) {
-    copy_row(history, history->begun, from);
-    while (clients != 0) {
-        uint32_t client = first_called(history, clients);
-        if (bz_effect_begin(history, history->begun, client)) {
-            copy_row(history, history->begun, history->row);
-        }
-        clients &= ~bit_of(client);
-    }
-    return history->begun;
-}
-
 static bool may_take(const struct bz_history *history, const uint64_t *from, uint32_t client) {
     bool has_begun = (from[BZ_WORD_BEGUN] & ~from[BZ_WORD_UNDONE] & bit_of(client)) != 0;
     return (from[BZ_WORD_TOOK] & bit_of(client)) == 0 &&
@@ -312,12 +299,22 @@ void bz_effects_of_end(struct bz_history *history, uint32_t client) {
     }
 }
 
-void bz_effects_of(struct bz_history *history, uint64_t clients) {
+static void begin_further(struct bz_history *history, uint32_t index, uint64_t beginners) {
+    for (; beginners != 0; beginners &= beginners - 1) {
+        const uint64_t *from = bz_configurations_row(&history->reached, index); /* rows move */
+        if (bz_effect_begin(history, from, (uint32_t)__builtin_ctzll(beginners))) {
+            add(history, &history->reached, history->row);
+        }
+    }
+}
+
+void bz_effects_of(struct bz_history *history, uint64_t clients, uint64_t beginners) {
     bz_configurations_clear(&history->reached);
     for (uint32_t index = 0; index < history->now.count; index++) {
         add(history, &history->reached, bz_configurations_row(&history->now, index));
     }
     for (uint32_t index = 0; index < history->reached.count && !history->is_full; index++) {
         reach_further(history, index, clients);
+        begin_further(history, index, beginners);
     }
 }

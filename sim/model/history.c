@@ -38,8 +38,13 @@ static const char *op_fault(const struct bz_model *model, const struct bz_model_
     if (op->begins_with != 0 && !op->is_hidden && op->cancel != BZ_MODEL_CANCEL_UNDOES) {
         return "an operation that begins with another one is not cancelled by undo";
     }
-    if (op->bypass != 0 && (op->line == 0 || op->begins_with != 0)) {
-        return "an operation that keeps no line, or begins with another one, limits who passes it";
+    if (op->bypass != 0 && op->line == 0) {
+        return "an operation that keeps no line limits who passes it";
+    }
+    if (op->begins_with != 0 && (op->line != 0 || op->yields_to != 0)) {
+        return "an operation that begins with another one keeps a line or yields; it may only "
+               "begin "
+               "in order";
     }
     if (model->op_count < 64 && op->yields_to >> model->op_count != 0) {
         return "an operation yields to one that does not exist";
@@ -50,6 +55,14 @@ static const char *op_fault(const struct bz_model *model, const struct bz_model_
         return "an operation gives back one that does not exist, or has more arguments than that";
     }
     return NULL;
+}
+
+static bool is_yielded_to(const struct bz_model *model, uint32_t op) {
+    uint64_t all = 0;
+    for (uint32_t index = 0; index < model->op_count; index++) {
+        all |= model->ops[index].yields_to;
+    }
+    return (all >> op & 1) != 0;
 }
 
 const char *bz_model_fault(const struct bz_model *model) {
@@ -69,6 +82,9 @@ const char *bz_model_fault(const struct bz_model *model) {
         const char *fault = op_fault(model, &model->ops[index]);
         if (fault != NULL) {
             return fault;
+        }
+        if (model->ops[index].begins_with != 0 && is_yielded_to(model, index)) {
+            return "an operation yields to one that begins with another one";
         }
     }
     return NULL;
@@ -120,7 +136,6 @@ static struct bz_history *carve_history(struct carver *carver, const struct bz_h
     history->events = carve(carver, sizes->events_max, sizeof *history->events);
     history->row = carve(carver, row_words, sizeof *history->row);
     history->trial = carve(carver, row_words, sizeof *history->trial);
-    history->begun = carve(carver, row_words, sizeof *history->begun);
     carve_set(carver, &history->now, configurations, row_words, sizes);
     carve_set(carver, &history->next, configurations, row_words, sizes);
     carve_set(carver, &history->reached, configurations, row_words, sizes);
@@ -201,14 +216,6 @@ static void swap_sets(struct bz_history *history, struct bz_configurations *with
     *with = old;
 }
 
-static bool is_yielded_to(const struct bz_model *model, uint32_t op) {
-    uint64_t all = 0;
-    for (uint32_t index = 0; index < model->op_count; index++) {
-        all |= model->ops[index].yields_to;
-    }
-    return (all >> op & 1) != 0;
-}
-
 /* Changes the configurations. False, and all is as before: none explains the event, or the check
  * cannot go on. */
 static bool apply(struct bz_history *history, const struct bz_history_event *event,
@@ -217,7 +224,7 @@ static bool apply(struct bz_history *history, const struct bz_history_event *eve
     uint64_t bit = UINT64_C(1) << event->client;
     if (event->kind == BZ_HISTORY_CALL) {
         if (is_yielded_to(history->model, event->op)) {
-            bz_effects_of(history, history->pending); /* as yet, nobody has to yield to it */
+            bz_effects_of(history, history->pending, 0); /* as yet, nobody has to yield to it */
             swap_sets(history, &history->reached);
         }
         operation->op = event->op;
@@ -376,40 +383,50 @@ enum bz_history_result bz_history_cancelled(struct bz_history *history, uint32_t
 
 /* --- at rest ---------------------------------------------------------------------------------- */
 
-/* The clients that have no reason to wait in this configuration. Who can begin has begun. */
-static uint64_t idle_in(struct bz_history *history, const uint64_t *from) {
-    uint64_t others = history->pending & ~history->requested;
-    const uint64_t *row = bz_effects_begin_all(history, from, others);
-    uint64_t idle = 0;
-    history->is_at_rest = true;
-    for (; others != 0; others &= others - 1) {
-        uint32_t client = (uint32_t)__builtin_ctzll(others);
-        uint64_t bit = UINT64_C(1) << client;
-        if ((row[BZ_WORD_TOOK] & bit) != 0 || bz_effect_take(history, row, client)) {
-            idle |= bit;
+/* Whether none of these can begin: who can has begun at rest. */
+static bool has_all_begun(struct bz_history *history, const uint64_t *row, uint64_t clients) {
+    for (; clients != 0; clients &= clients - 1) {
+        if (bz_effect_begin(history, row, (uint32_t)__builtin_ctzll(clients))) {
+            return false;
         }
+    }
+    return true;
+}
+
+/* Those of the clients that have no reason to wait in this configuration. */
+static uint64_t idle_in(struct bz_history *history, const uint64_t *row, uint64_t clients) {
+    uint64_t idle = row[BZ_WORD_TOOK] & clients;
+    history->is_at_rest = true;
+    for (clients &= ~idle; clients != 0; clients &= clients - 1) {
+        uint32_t client = (uint32_t)__builtin_ctzll(clients);
+        idle |= (uint64_t)bz_effect_take(history, row, client) << client;
     }
     history->is_at_rest = false;
     return idle;
 }
 
 enum bz_history_result bz_history_rest(struct bz_history *history) {
-    uint64_t in_all = UINT64_MAX;
+    uint64_t waiting = history->pending & ~history->requested;
+    uint64_t in_all = waiting;
     uint64_t in_first = 0;
     if (history->finding.result != BZ_HISTORY_EXPLAINED) {
         return history->finding.result;
     }
-    bz_effects_of(history, history->requested);
+    bz_effects_of(history, history->requested, waiting);
     if (history->is_full || history->cannot_undo) {
         say_unable(history, 0);
         return history->finding.result;
     }
     for (uint32_t index = 0; index < history->reached.count; index++) {
-        uint64_t idle = idle_in(history, bz_configurations_row(&history->reached, index));
+        const uint64_t *row = bz_configurations_row(&history->reached, index);
+        if (!has_all_begun(history, row, waiting)) {
+            continue;
+        }
+        uint64_t idle = idle_in(history, row, waiting);
         if (idle == 0) {
             return BZ_HISTORY_EXPLAINED;
         }
-        in_first = index == 0 ? idle : in_first;
+        in_first = in_first == 0 ? idle : in_first;
         in_all &= idle;
     }
     uint64_t named = in_all != 0 ? in_all : in_first;

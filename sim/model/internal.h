@@ -89,7 +89,6 @@ struct bz_history {
     struct bz_configurations reached; /* on the way there */
     uint64_t *row;                    /* the one at hand */
     uint64_t *trial;
-    uint64_t *begun; /* a row in which all have begun that can */
     struct bz_history_finding finding;
 };
 
@@ -105,12 +104,6 @@ static inline const struct bz_model_op *bz_history_op(const struct bz_history *h
 /* The client's operation begins, if it has two moments and the model lets it. */
 bool bz_effect_begin(struct bz_history *history, const uint64_t *from, uint32_t client);
 
-/* The row with the beginnings of these clients' operations, in order of their calls;
- * history->begun.
- */
-const uint64_t *bz_effects_begin_all(struct bz_history *history, const uint64_t *from,
-                                     uint64_t clients);
-
 /* The client's operation takes effect, if the model and its line let it. */
 bool bz_effect_take(struct bz_history *history, const uint64_t *from, uint32_t client);
 
@@ -121,8 +114,9 @@ bool bz_effect_undo(struct bz_history *history, const uint64_t *from, uint32_t c
 void bz_effects_of_return(struct bz_history *history, uint32_t client, int64_t answer);
 void bz_effects_of_end(struct bz_history *history, uint32_t client);
 
-/* Fills `reached` with what the unfinished operations of these clients may have done. */
-void bz_effects_of(struct bz_history *history, uint64_t clients);
+/* Fills `reached` with what the unfinished operations of these clients may have done, and with the
+ * beginnings of those. */
+void bz_effects_of(struct bz_history *history, uint64_t clients, uint64_t beginners);
 
 /* --- what to say (words.c) -------------------------------------------------------------------- */
 

@@ -76,7 +76,8 @@ struct bz_model_op {
     uint64_t yields_to;
     /* 1 + the index of a hidden operation that takes effect first, at an earlier moment of the same
      * call. 0: there is one moment. What it answers is a ticket, which the step of this operation
-     * and that of `undo` find in *answer. So a wait at a barrier arrives, and leaves later. If such
+     * and that of `undo` find in *answer. So a wait at a barrier arrives, and leaves later. Such an
+     * operation keeps no line, yields to none, and none yields to it. If such
      * an operation is cancelled in between, it ends by `undo`, once the step of that returns true;
      * `undo` may begin with another operation in its turn.
      */

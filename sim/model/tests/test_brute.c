@@ -22,7 +22,7 @@ struct event {
 
 /* One client's operation, as one order of the model has it. */
 struct client {
-    bool is_pending, is_requested, took, is_undone;
+    bool is_pending, is_requested, has_begun, took, is_undone;
     uint32_t op, called;
     uint32_t passed; /* how often others have passed it */
     int64_t argument, answer;
@@ -47,6 +47,7 @@ struct question {
     uint32_t count; /* events that must be explained */
     bool is_at_rest;
     bool has_lines;
+    bool is_resting; /* nothing takes effect in the place of another operation */
 };
 
 static bool steps(const struct history *history, struct world *world, uint32_t op, uint32_t who) {
@@ -62,6 +63,14 @@ static bool is_ahead(const struct question *question, const struct world *world,
     bool is_preferred = (ops[second->op].yields_to >> first->op & 1) != 0;
     return question->has_lines && a != b && first->is_pending && !first->took &&
            !first->is_requested && ((is_in_line && first->called < second->called) || is_preferred);
+}
+
+static bool has_ahead(const struct question *question, const struct world *world, uint32_t who) {
+    bool is_any = false;
+    for (uint32_t other = 0; other < CLIENTS; other++) {
+        is_any |= is_ahead(question, world, other, who);
+    }
+    return is_any;
 }
 
 /* All that are ahead, without those to leave behind, could be served, the first called first, and
@@ -96,12 +105,37 @@ static uint32_t lenient_to(const struct question *question, const struct world *
     return set;
 }
 
-static bool takes_effect(const struct question *question, struct world *world, uint32_t who) {
+/* The first moment of an operation that has two. What it answers stays with the client. */
+static bool begins(const struct question *question, struct world *world, uint32_t who) {
     struct client *client = &world->clients[who];
-    if (!client->is_pending || client->took) {
+    const struct bz_model_op *op = &question->history->model->ops[client->op];
+    if (!client->is_pending || client->has_begun || client->took || op->begins_with == 0) {
         return false;
     }
-    if (!may_be_served(question, world, who, 0)) {
+    for (uint32_t other = 0; op->begins_in_order && other < CLIENTS; other++) {
+        const struct client *first = &world->clients[other];
+        if (first->is_pending && !first->is_requested && !first->has_begun && !first->took &&
+            first->op == client->op && first->called < client->called) {
+            return false;
+        }
+    }
+    struct world next = *world;
+    if (!steps(question->history, &next, op->begins_with - 1, who)) {
+        return false;
+    }
+    *world = next;
+    client->has_begun = true;
+    return true;
+}
+
+static bool takes_effect(const struct question *question, struct world *world, uint32_t who) {
+    struct client *client = &world->clients[who];
+    const struct bz_model_op *op = &question->history->model->ops[client->op];
+    bool is_ready = op->begins_with == 0 || (client->has_begun && !client->is_undone);
+    if (!client->is_pending || client->took || !is_ready) {
+        return false;
+    }
+    if (has_ahead(question, world, who) && !may_be_served(question, world, who, 0)) {
         uint32_t behind = lenient_to(question, world, who);
         if (behind == 0 || !may_be_served(question, world, who, behind)) {
             return false;
@@ -110,14 +144,52 @@ static bool takes_effect(const struct question *question, struct world *world, u
             world->clients[other].passed += behind >> other & 1;
         }
     }
-    client->answer = 0;
+    struct world before = *world;
+    int64_t ticket = client->has_begun ? client->answer : 0;
+    client->answer = ticket;
     client->took = steps(question->history, world, client->op, who);
+    if (!client->took) {
+        *world = before;
+        client->answer = ticket;
+    }
+    if (!client->took && op->or_else != 0 && !question->is_resting) {
+        client->took = steps(question->history, world, op->or_else - 1, who);
+    }
+    if (!client->took) {
+        *world = before;
+    }
+    client->has_begun &= !client->took;
     return client->took;
+}
+
+/* An operation that has begun, and not taken effect, may be undone in two moments in its turn. */
+static bool undoes_begun(const struct question *question, struct world *world, uint32_t who) {
+    struct client *client = &world->clients[who];
+    uint32_t undo = question->history->model->ops[client->op].undo;
+    uint32_t first = question->history->model->ops[undo].begins_with;
+    if (!client->is_requested || !client->has_begun) {
+        return false;
+    }
+    bool is_half = first != 0 && !client->is_undone;
+    struct world next = *world;
+    int64_t ticket = client->answer; /* stays what it is */
+    if (!steps(question->history, &next, is_half ? first - 1 : undo, who)) {
+        return false;
+    }
+    *world = next;
+    client->answer = ticket;
+    client->is_undone = true;
+    client->took = !is_half;
+    client->has_begun = is_half;
+    return true;
 }
 
 static bool is_undone(const struct question *question, struct world *world, uint32_t who) {
     struct client *client = &world->clients[who];
     const struct bz_model_op *op = &question->history->model->ops[client->op];
+    if (client->is_pending && op->begins_with != 0) {
+        return undoes_begun(question, world, who);
+    }
     if (!client->is_pending || !client->took || client->is_undone || !client->is_requested ||
         op->cancel != BZ_MODEL_CANCEL_UNDOES) {
         return false;
@@ -130,7 +202,7 @@ static bool is_undone(const struct question *question, struct world *world, uint
 static bool happens(const struct question *question, struct world *world, uint32_t number) {
     const struct event *event = &question->history->events[number];
     struct client *client = &world->clients[event->client];
-    bool is_free = !client->took || client->is_undone;
+    bool is_free = client->took ? client->is_undone : !client->has_begun;
     switch (event->kind) {
     case CALL:
         *client = (struct client){
@@ -149,13 +221,16 @@ static bool happens(const struct question *question, struct world *world, uint32
     }
 }
 
-/* Nobody waits who could complete, or has completed. */
-static bool rests(const struct question *question, const struct world *world) {
-    for (uint32_t who = 0; question->is_at_rest && who < CLIENTS; who++) {
+/* Nobody waits who could begin or complete, or has completed. */
+static bool rests(const struct question *asked, const struct world *world) {
+    struct question question = *asked;
+    question.is_resting = true;
+    for (uint32_t who = 0; question.is_at_rest && who < CLIENTS; who++) {
         const struct client *client = &world->clients[who];
         struct world trial = *world;
         if (client->is_pending && !client->is_requested &&
-            (client->took || takes_effect(question, &trial, who))) {
+            (client->took || begins(&question, &trial, who) ||
+             takes_effect(&question, &trial, who))) {
             return false;
         }
     }
@@ -177,6 +252,7 @@ static bool is_possible(const struct question *question, const struct world *wor
     for (uint32_t who = 0; who < CLIENTS; who++) {
         next = *world;
         if ((takes_effect(question, &next, who) && is_possible(question, &next, number)) ||
+            (next = *world, begins(question, &next, who) && is_possible(question, &next, number)) ||
             (next = *world,
              is_undone(question, &next, who) && is_possible(question, &next, number))) {
             return true;
@@ -196,7 +272,7 @@ static struct world first_world(const struct history *history) {
 
 static bool is_explained(const struct history *history, uint32_t count, bool is_at_rest,
                          bool has_lines) {
-    struct question question = {history, count, is_at_rest, has_lines};
+    struct question question = {history, count, is_at_rest, has_lines, false};
     struct world world = first_world(history);
     return is_possible(&question, &world, 0);
 }
@@ -208,7 +284,10 @@ static uint32_t draw(struct bz_pcg32 *pcg, uint32_t bound) {
 }
 
 static struct event called(struct bz_pcg32 *pcg, const struct history *history, uint32_t who) {
-    struct event event = {.kind = CALL, .client = who, .op = draw(pcg, history->model->op_count)};
+    struct event event = {.kind = CALL, .client = who};
+    do {
+        event.op = draw(pcg, history->model->op_count);
+    } while (history->model->ops[event.op].is_hidden);
     const struct bz_model_op *op = &history->model->ops[event.op];
     if (op->argument_count > 0) {
         const struct bz_model_argument *range = &op->arguments[0];
@@ -221,9 +300,10 @@ static struct event called(struct bz_pcg32 *pcg, const struct history *history, 
 /* Follows one order of the model, and strays from it now and then. One history in three keeps no
  * line. */
 static void fill(struct bz_pcg32 *pcg, struct history *history) {
-    struct question question = {history, EVENTS, false, draw(pcg, 3) != 0};
+    struct question question = {history, EVENTS, false, draw(pcg, 3) != 0, false};
     struct world world = first_world(history);
-    uint32_t length = 1 + draw(pcg, EVENTS);
+    uint32_t moments = 1 + (history->model->ops[0].begins_with != 0); /* twice the orders to try */
+    uint32_t length = 1 + draw(pcg, EVENTS / moments);
     for (history->count = 0; history->count < length;) {
         uint32_t who = draw(pcg, CLIENTS);
         struct client *client = &world.clients[who];
@@ -234,7 +314,7 @@ static void fill(struct bz_pcg32 *pcg, struct history *history) {
         } else if (client->is_requested && draw(pcg, 2) == 0) {
             is_undone(&question, &world, who);
             event.kind = CANCELLED;
-            if (client->took && !client->is_undone && !strays) {
+            if ((client->has_begun || (client->took && !client->is_undone)) && !strays) {
                 continue;
             }
         } else if ((client->took && !client->is_undone) || strays) {
@@ -243,7 +323,9 @@ static void fill(struct bz_pcg32 *pcg, struct history *history) {
         } else if (!client->is_requested && draw(pcg, 4) == 0) {
             event.kind = CANCEL;
         } else {
-            takes_effect(&question, &world, who);
+            if (!begins(&question, &world, who)) {
+                takes_effect(&question, &world, who);
+            }
             continue;
         }
         history->events[history->count] = event;
@@ -351,6 +433,14 @@ Test(model_brute, rwlock) {
     cr_assert(lt(u32, 20, tally[BZ_HISTORY_OUT_OF_LINE]));
 }
 
+Test(model_brute, barrier) {
+    compare_many(&barrier_model, 2000);
+}
+
+Test(model_brute, who_may_go_on_without_the_barrier) {
+    compare_many(&shy_model, 2000);
+}
+
 /* --- models that nobody would write ----------------------------------------------------------- */
 
 #define TABLE_STATES 4u
@@ -388,9 +478,48 @@ static const struct bz_model table_model = {.name = "table",
                                             .start = table_start,
                                             .step = table_step};
 
-Test(model_brute, drawn_models) {
+/* What an operation does in a state depends on its ticket, too. */
+static bool moments_step(void *state, uint32_t op, const int64_t *arguments, int64_t *ticket) {
+    struct table_state *table = state;
+    uint64_t index = ((uint64_t)table->at * 6 + op) * 2 + ((uint64_t)*ticket & 1);
+    uint64_t rule = (uint64_t)table->rules * (2 * index + 1) >> 40;
+    (void)arguments;
+    *ticket = (int64_t)(rule >> 2 & 1);
+    table->at = (int64_t)(rule & 3);
+    return (rule >> 3 & 3) != 0;
+}
+
+/* Calls begin and take effect, in order or not; one goes on without what it waits for; its undo has
+ * two moments as well. */
+enum { FIRST, SECOND, BEGIN, BACK_OFF, TAKE_BACK, GO_ON };
+
+static const struct bz_model_op moments_ops[] = {
+    [FIRST] = {.name = "first",
+               .begins_with = 1 + BEGIN,
+               .begins_in_order = true,
+               .cancel = BZ_MODEL_CANCEL_UNDOES,
+               .undo = TAKE_BACK},
+    [SECOND] = {.name = "second",
+                .begins_with = 1 + BEGIN,
+                .or_else = 1 + GO_ON,
+                .cancel = BZ_MODEL_CANCEL_UNDOES,
+                .undo = BACK_OFF},
+    [BEGIN] = {.name = "begin", .is_hidden = true},
+    [BACK_OFF] = {.name = "back_off", .is_hidden = true},
+    [TAKE_BACK] = {.name = "take_back", .begins_with = 1 + BACK_OFF, .is_hidden = true},
+    [GO_ON] = {.name = "go_on", .is_hidden = true}};
+
+static const struct bz_model moments_model = {.name = "moments",
+                                              .state_bytes = sizeof(struct table_state),
+                                              .parameter_count = 1,
+                                              .ops = moments_ops,
+                                              .op_count = 6,
+                                              .start = table_start,
+                                              .step = moments_step};
+
+static void compare_drawn(const struct bz_model *model) {
     struct bz_mem *mem = bz_mem_new(0);
-    struct history history = {.model = &table_model};
+    struct history history = {.model = model};
     struct bz_pcg32 pcg;
     bz_pcg32_seed(&pcg, 15, 2);
     memset(tally, 0, sizeof tally);
@@ -399,7 +528,7 @@ Test(model_brute, drawn_models) {
             (int64_t)((uint64_t)bz_pcg32_next(&pcg) << 31 | bz_pcg32_next(&pcg) >> 1);
         struct bz_history *checked =
             bz_history_new(mem, &(struct bz_history_config){.configurations_first = 1,
-                                                            .model = &table_model,
+                                                            .model = model,
                                                             .parameters = &history.parameter,
                                                             .clients_max = CLIENTS});
         fill(&pcg, &history);
@@ -410,4 +539,12 @@ Test(model_brute, drawn_models) {
     cr_assert(lt(u32, 100, tally[BZ_HISTORY_EXPLAINED]));
     cr_assert(lt(u32, 100, tally[BZ_HISTORY_UNEXPLAINED]));
     cr_assert(lt(u32, 100, tally[BZ_HISTORY_LOST_WAKEUP]));
+}
+
+Test(model_brute, drawn_models) {
+    compare_drawn(&table_model);
+}
+
+Test(model_brute, drawn_models_of_two_moments) {
+    compare_drawn(&moments_model);
 }
