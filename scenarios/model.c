@@ -56,6 +56,7 @@ struct scene {
     struct bz_timer closer;
     uint32_t client_count;
     int64_t fresh;                   /* arguments given out so far */
+    uint64_t noted_ns;               /* the time that the history knows */
     uint8_t words[BZ_MODEL_OPS_MAX]; /* enum bz_op, by operation */
     struct bz_task **tasks;
     struct client clients[];
@@ -84,8 +85,8 @@ static void report(struct scene *scene, enum bz_history_result result) {
     }
 }
 
-/* A cancel that strikes a task inside an operation is noted at the next return: what an operation
- * may do because of it shows there first. */
+/* A cancel that strikes a task inside an operation is noted at the next return, and before time
+ * passes: what an operation may do because of it shows there first. */
 static void note_requests(struct scene *scene) {
     for (uint32_t number = 0; number < scene->client_count; number++) {
         struct client *client = &scene->clients[number];
@@ -96,8 +97,18 @@ static void note_requests(struct scene *scene) {
     }
 }
 
+static void note_time(struct scene *scene) {
+    uint64_t now_ns = bz_loop_now_ns(scene->base.world->loop);
+    if (__builtin_expect(now_ns != scene->noted_ns, 0)) {
+        note_requests(scene);
+        report(scene, bz_history_pass(scene->history, now_ns - scene->noted_ns));
+        scene->noted_ns = now_ns;
+    }
+}
+
 static void note_end(struct client *client, enum bz_status status, int64_t answer) {
     struct scene *scene = client->scene;
+    note_time(scene);
     note_requests(scene);
     client->is_inside = false;
     report(scene, status == BZ_OK ? bz_history_return(scene->history, client->number, answer)
@@ -115,6 +126,7 @@ static enum bz_status call(struct client *client, uint32_t op, const int64_t *ar
     client->op = op;
     client->is_inside = true;
     client->is_requested = false;
+    note_time(scene);
     report(scene, bz_history_call(scene->history, client->number, op, arguments));
     bz_judge_opaque_calls(judge, scene->sut.object, word,
                           description->argument_count > 0 ? (uint32_t)arguments[0] : 0);
@@ -234,6 +246,7 @@ static void end_one(struct scene *scene) {
 /* Also at the end of a step after which nothing is under way to wake who waits. */
 static void judge_rest(void *instance) {
     struct scene *scene = instance;
+    note_time(scene);
     note_requests(scene);
     report(scene, bz_history_rest(scene->history));
 }
@@ -274,7 +287,8 @@ static bool keep_history(struct scene *scene) {
             .clients_max = scene->client_count,
             .configurations_max = most,
             .configurations_first = most < FIRST ? most : FIRST,
-            .events_max = (uint32_t)(2 * EVENTS_OF_A_CALL * calls), /* each may be given back */
+            .events_max = (uint32_t)(2 * EVENTS_OF_A_CALL * calls *
+                                     (model->pass != NULL ? 2u : 1u)), /* may be given back */
             .first_number = 1});
     return scene->history != NULL;
 }
@@ -306,6 +320,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     scene->base.permits =
         args->primitive == BZ_PRIMITIVE_LOCK ? 1 : (uint32_t)args->values[CAPACITY];
     scene->client_count = count;
+    scene->noted_ns = bz_loop_now_ns(world->loop);
     scene->tasks = bz_world_alloc(world, count * sizeof scene->tasks[0]);
     scene->modelled = bz_modelled_of(world->variant, args->primitive);
     for (uint32_t index = 0; index < BZ_MODEL_PARAMETERS_MAX; index++) {

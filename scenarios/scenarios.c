@@ -30,6 +30,7 @@ const struct bz_variant *const bz_variants[] = {
     &bz_variant_channel,
     &bz_variant_notify,
     &bz_variant_oneshot,
+    &bz_variant_rate_limiter,
     &bz_variant_rwlock,
     &bz_variant_rwlock_readers,
     &bz_variant_weighted_semaphore,

@@ -11,7 +11,8 @@
 #include "sim/model/model.h"
 
 extern const struct bz_model bz_model_capacity_limiter, bz_model_channel, bz_model_notify;
-extern const struct bz_model bz_model_oneshot, bz_model_rwlock, bz_model_weighted_semaphore;
+extern const struct bz_model bz_model_oneshot, bz_model_rate_limiter, bz_model_rwlock;
+extern const struct bz_model bz_model_weighted_semaphore;
 
 /* A weighted semaphore has so many permits more than its parameter, so that a task can ask for as
  * many at once. */

@@ -16,6 +16,7 @@ extern const struct bz_variant bz_variant_capacity_limiter;
 extern const struct bz_variant bz_variant_channel;
 extern const struct bz_variant bz_variant_notify;
 extern const struct bz_variant bz_variant_oneshot;
+extern const struct bz_variant bz_variant_rate_limiter;
 extern const struct bz_variant bz_variant_rwlock;
 extern const struct bz_variant bz_variant_rwlock_readers;
 extern const struct bz_variant bz_variant_weighted_semaphore;

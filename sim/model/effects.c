@@ -299,6 +299,14 @@ void bz_effects_of_end(struct bz_history *history, uint32_t client) {
     }
 }
 
+static void copy_set(struct bz_history *history, struct bz_configurations *to,
+                     const struct bz_configurations *from) {
+    bz_configurations_clear(to);
+    for (uint32_t index = 0; index < from->count; index++) {
+        add(history, to, bz_configurations_row(from, index));
+    }
+}
+
 static void begin_further(struct bz_history *history, uint32_t index, uint64_t beginners) {
     for (; beginners != 0; beginners &= beginners - 1) {
         const uint64_t *from = bz_configurations_row(&history->reached, index); /* rows move */
@@ -309,12 +317,42 @@ static void begin_further(struct bz_history *history, uint32_t index, uint64_t b
 }
 
 void bz_effects_of(struct bz_history *history, uint64_t clients, uint64_t beginners) {
-    bz_configurations_clear(&history->reached);
-    for (uint32_t index = 0; index < history->now.count; index++) {
-        add(history, &history->reached, bz_configurations_row(&history->now, index));
-    }
+    copy_set(history, &history->reached, &history->now);
     for (uint32_t index = 0; index < history->reached.count && !history->is_full; index++) {
         reach_further(history, index, clients);
         begin_further(history, index, beginners);
+    }
+}
+
+/* In each configuration of `reached`. */
+static void pass(struct bz_history *history, uint64_t elapsed_ns) {
+    bz_configurations_clear(&history->now);
+    for (uint32_t index = 0; index < history->reached.count; index++) {
+        copy_row(history, history->row, bz_configurations_row(&history->reached, index));
+        history->model->pass(history->row + BZ_WORD_ANSWERS + history->clients_max, elapsed_ns);
+        add(history, &history->now, history->row);
+    }
+}
+
+/* Of a long time, the begin and the end are enough, each so long that every unfinished operation
+ * may take effect in a state that has settled: what takes effect in between could have done so at
+ * the begin. */
+void bz_effects_of_time(struct bz_history *history, uint64_t elapsed_ns) {
+    uint64_t unfinished = (uint64_t)__builtin_popcountll(history->pending);
+    uint64_t span_ns = history->model->settles_ns * (unfinished + 1);
+    uint64_t skipped_ns = elapsed_ns / 2 > span_ns ? elapsed_ns - 2 * span_ns : 0;
+    for (uint64_t left_ns = elapsed_ns - skipped_ns; left_ns > 0 && !history->is_full; left_ns--) {
+        bz_effects_of(history, history->pending, 0);
+        pass(history, left_ns == span_ns ? 1 + skipped_ns : 1);
+    }
+}
+
+void bz_effects_at_rest(struct bz_history *history, uint64_t clients) {
+    bz_effects_of(history, history->requested, clients);
+    if (history->model->pass != NULL && !history->is_full) {
+        copy_set(history, &history->next, &history->now);
+        pass(history, history->model->settles_ns);
+        bz_effects_of(history, history->requested, clients);
+        copy_set(history, &history->now, &history->next);
     }
 }

@@ -9,6 +9,7 @@
 #define CLIENTS_DEFAULT 16u
 #define CONFIGURATIONS_DEFAULT 1024u
 #define EVENTS_DEFAULT 1024u
+#define SETTLES_NS_MAX 1000u
 
 /* --- the description of a model --------------------------------------------------------------- */
 
@@ -74,6 +75,9 @@ const char *bz_model_fault(const struct bz_model *model) {
     }
     if (model->state_bytes == 0 || model->state_bytes > BZ_MODEL_STATE_BYTES_MAX) {
         return "its state is empty or too large";
+    }
+    if (model->pass != NULL && (model->settles_ns == 0 || model->settles_ns > SETTLES_NS_MAX)) {
+        return "its state changes with time, and settles after too short or too long a time";
     }
     if (model->parameter_count > BZ_MODEL_PARAMETERS_MAX) {
         return "it has too many parameters";
@@ -237,6 +241,10 @@ static bool apply(struct bz_history *history, const struct bz_history_event *eve
         history->requested |= bit;
         return true;
     }
+    if (event->kind == BZ_HISTORY_PASS) {
+        bz_effects_of_time(history, (uint64_t)event->answer);
+        return !history->is_full && !history->cannot_undo;
+    }
     if (event->kind == BZ_HISTORY_RETURN) {
         bz_effects_of_return(history, event->client, event->answer);
     } else {
@@ -381,6 +389,15 @@ enum bz_history_result bz_history_cancelled(struct bz_history *history, uint32_t
     return report_of(history, client, BZ_HISTORY_CANCELLED, 0);
 }
 
+enum bz_history_result bz_history_pass(struct bz_history *history, uint64_t elapsed_ns) {
+    struct bz_history_event event = {.kind = BZ_HISTORY_PASS, .answer = (int64_t)elapsed_ns};
+    if (history->finding.result != BZ_HISTORY_EXPLAINED || history->model->pass == NULL ||
+        elapsed_ns == 0) {
+        return history->finding.result;
+    }
+    return report(history, &event);
+}
+
 /* --- at rest ---------------------------------------------------------------------------------- */
 
 /* Whether none of these can begin: who can has begun at rest. */
@@ -412,7 +429,7 @@ enum bz_history_result bz_history_rest(struct bz_history *history) {
     if (history->finding.result != BZ_HISTORY_EXPLAINED) {
         return history->finding.result;
     }
-    bz_effects_of(history, history->requested, waiting);
+    bz_effects_at_rest(history, waiting);
     if (history->is_full || history->cannot_undo) {
         say_unable(history, 0);
         return history->finding.result;

@@ -11,6 +11,7 @@
  *     bz_history_return(history, task, answer);         after it, if it has an answer
  *     bz_history_cancel(history, task);                 its cancel is requested, it still goes on
  *     bz_history_cancelled(history, task);              it has ended by its cancel, unanswered
+ *     bz_history_pass(history, elapsed_ns);             the clock has moved, if the model has one
  *     bz_history_rest(history);                         nothing is under way to wake who waits
  *
  * Algorithm. The check goes along with the run. It keeps every configuration that explains what has
@@ -32,6 +33,8 @@
  * does after such steps, and the history goes on. What the model would have let complete between
  * two such moments is not judged: an event that was set and cleared again may have left its waiters
  * behind.
+ * In a model with a clock, no timer is set at rest: an operation must not wait either if the model
+ * would let it complete later.
  *
  * Memory comes from `mem` when the history is created; no other call allocates, unless the
  * configurations exceed configurations_first, which doubles then. Time: a call or the
@@ -102,6 +105,11 @@ enum bz_history_result bz_history_return(struct bz_history *history, uint32_t cl
                                          int64_t answer);
 enum bz_history_result bz_history_cancel(struct bz_history *history, uint32_t client);
 enum bz_history_result bz_history_cancelled(struct bz_history *history, uint32_t client);
+
+/* For a model with a clock (`pass`), before the first event at a new time. At every nanosecond in
+ * between, unfinished operations may take effect; O(u * settles_ns) times as much as a return. */
+enum bz_history_result bz_history_pass(struct bz_history *history, uint64_t elapsed_ns);
+
 enum bz_history_result bz_history_rest(struct bz_history *history);
 
 const struct bz_history_finding *bz_history_finding(const struct bz_history *history);

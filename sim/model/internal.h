@@ -48,6 +48,7 @@ enum bz_history_event_kind {
     BZ_HISTORY_RETURN,
     BZ_HISTORY_CANCEL,
     BZ_HISTORY_CANCELLED,
+    BZ_HISTORY_PASS, /* `answer` nanoseconds, of no client */
 };
 
 struct bz_history_event {
@@ -117,6 +118,13 @@ void bz_effects_of_end(struct bz_history *history, uint32_t client);
 /* Fills `reached` with what the unfinished operations of these clients may have done, and with the
  * beginnings of those. */
 void bz_effects_of(struct bz_history *history, uint64_t clients, uint64_t beginners);
+
+/* Fills `reached` with what the operations whose cancel was requested may have done, and with the
+ * beginnings of those of the clients. In a model with a clock, time has passed until it settled. */
+void bz_effects_at_rest(struct bz_history *history, uint64_t clients);
+
+/* Time passes in every configuration of `now`. */
+void bz_effects_of_time(struct bz_history *history, uint64_t elapsed_ns);
 
 /* --- what to say (words.c) -------------------------------------------------------------------- */
 

@@ -115,6 +115,12 @@ struct bz_model {
     /* Whether the operation may complete in the state. If so: its answer (0 unless set), and the
      * next state. */
     bool (*step)(void *state, uint32_t op, const int64_t *arguments, int64_t *answer);
+    /* So much virtual time passes. The state knows the time by this alone. NULL: time changes
+     * nothing. */
+    void (*pass)(void *state, uint64_t elapsed_ns);
+    /* For a model with `pass`: in a state that no operation changes for so long, operations may do
+     * from then on what they may do at its end. 1 to 1,000. */
+    uint64_t settles_ns;
 };
 
 /* The first fault in the description of a model, as a sentence; NULL: it has none. */

@@ -48,6 +48,10 @@ const char *bz_history_event_text(const struct bz_history *history, uint32_t num
         return text;
     }
     const struct bz_history_event *event = &history->events[number - 1];
+    if (event->kind == BZ_HISTORY_PASS) {
+        append(&line, "%" PRId64 " ns pass", event->answer);
+        return text;
+    }
     append(&line, "%" PRIu32 " ", event->client + history->first_number);
     switch (event->kind) {
     case BZ_HISTORY_CALL:
@@ -65,6 +69,8 @@ const char *bz_history_event_text(const struct bz_history *history, uint32_t num
     case BZ_HISTORY_CANCELLED:
         append(&line, "ends, cancelled, ");
         append_operation(&line, history->model, event->op, event->arguments);
+        break;
+    case BZ_HISTORY_PASS:
         break;
     }
     return text;

@@ -195,6 +195,38 @@ static const struct bz_model shy_model = {.name = "barrier",
                                           .op_count = 4,
                                           .step = shy_step};
 
+/* --- a meter that takes one token every 4 ns, and a peek that never waits ----------------------
+ */
+
+enum { POUR, PEEK };
+
+static inline void meter_pass(void *state, uint64_t elapsed_ns) {
+    int64_t *left_ns = state;
+    *left_ns -= *left_ns < (int64_t)elapsed_ns ? *left_ns : (int64_t)elapsed_ns;
+}
+
+static inline bool meter_step(void *state, uint32_t op, const int64_t *arguments, int64_t *answer) {
+    int64_t *left_ns = state;
+    (void)arguments;
+    *answer = op == PEEK ? *left_ns : 0;
+    if (op == POUR && *left_ns == 0) {
+        *left_ns = 4;
+        return true;
+    }
+    return op == PEEK;
+}
+
+static const struct bz_model_op meter_ops[] = {
+    [POUR] = {.name = "pour", .line = 1}, [PEEK] = {.name = "peek"}};
+
+static const struct bz_model meter_model = {.name = "meter",
+                                            .state_bytes = sizeof(int64_t),
+                                            .ops = meter_ops,
+                                            .op_count = 2,
+                                            .step = meter_step,
+                                            .pass = meter_pass,
+                                            .settles_ns = 4};
+
 /* --- a bounded queue, first in, first out ------------------------------------------------------
  */
 

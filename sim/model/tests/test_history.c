@@ -29,7 +29,7 @@ static struct bz_history *history_of(const struct bz_model *model, int64_t param
 
 /* Plays a story of words, and expects a result after the last one. "2+0(1)" calls operation 0 with
  * the argument 1 for client 2; "2=1" returns 1 to it; "2?" requests its cancel; "2-" ends it,
- * cancelled; "." is rest. */
+ * cancelled; "~3" lets 3 ns pass; "." is rest. */
 static enum bz_history_result play(struct bz_history *history, const char *story) {
     enum bz_history_result result = BZ_HISTORY_EXPLAINED;
     for (const char *word = story; *word != '\0';
@@ -39,6 +39,10 @@ static enum bz_history_result play(struct bz_history *history, const char *story
                   bz_history_finding(history)->message);
         if (*word == '.') {
             result = bz_history_rest(history);
+            continue;
+        }
+        if (*word == '~') {
+            result = bz_history_pass(history, strtoull(word + 1, NULL, 10));
             continue;
         }
         uint32_t client = (uint32_t)strtoul(word, &rest, 10);
@@ -69,6 +73,33 @@ static void expect(const struct bz_model *model, int64_t parameter, const char *
 
 static void expect_explained(const struct bz_model *model, int64_t parameter, const char *story) {
     expect(model, parameter, story, BZ_HISTORY_EXPLAINED, "");
+}
+
+/* --- time ------------------------------------------------------------------------------------- */
+
+Test(model_history, an_operation_takes_effect_at_a_time) {
+    expect_explained(&meter_model, 0, "0+0 0=0 1+0 ~4 1=0");
+    expect(&meter_model, 0, "0+0 0=0 1+0 ~3 1=0", BZ_HISTORY_UNEXPLAINED,
+           "meter: client 1, event 5: pour() returned 0, which no order of the model explains; the "
+           "model would only let it wait");
+    /* It may have taken effect at any time in between: 4 to 9 ns after the first one. */
+    expect_explained(&meter_model, 0, "0+0 0=0 1+0 ~9 1=0 2+1 2=4");
+    expect_explained(&meter_model, 0, "0+0 0=0 1+0 ~9 1=0 2+1 2=1");
+    expect_explained(&meter_model, 0, "0+0 0=0 1+0 ~6 2+1 2=2 1=0");
+    expect(&meter_model, 0, "0+0 0=0 1+0 ~6 1=0 2+1 2=1", BZ_HISTORY_UNEXPLAINED,
+           "meter: client 2, event 7: peek() returned 1, which no order of the model explains; the "
+           "model would let it return 2 or 3 or 4");
+}
+
+Test(model_history, nothing_changes_in_a_state_that_has_settled) {
+    expect_explained(&meter_model, 0, "~1000000000000 0+0 0=0 1+0 ~1000000000000 1=0 2+1 2=0");
+    expect(&meter_model, 0, "0+0 0=0 1+0 ~1000000000000 .", BZ_HISTORY_LOST_WAKEUP,
+           "meter: client 1 waits in pour(), called at event 3, and nothing is under way to wake "
+           "it; the model would let it complete");
+    /* At rest no timer is set, so however long it takes, nobody will wake it. */
+    expect(&meter_model, 0, "0+0 0=0 1+0 ~3 .", BZ_HISTORY_LOST_WAKEUP,
+           "meter: client 1 waits in pour(), called at event 3, and nothing is under way to wake "
+           "it; the model would let it complete");
 }
 
 /* --- two moments ------------------------------------------------------------------------------ */

@@ -1,0 +1,95 @@
+/* Rate limiter: the bucket, and the time. An acquire pours its tokens in, and leaves later; they
+ * may be poured in at any nanosecond in which they fit, in order of the calls. So the model does
+ * not say how soon a waiter is woken. */
+#include "primitives/sync/rate_limiter.h"
+
+#include "scenarios/variants/modelled.h"
+
+enum { ACQUIRE, POUR, TAKE_OUT, OP_COUNT };
+
+#define PERIOD_NS 4
+#define TOKENS_MAX 2
+
+struct state {
+    int64_t tokens;
+    int64_t level; /* in 1 / PERIOD_NS token, as many of which as there are tokens drain in 1 ns */
+    int64_t now_ns;
+};
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static void start(void *memory, const int64_t *parameters) {
+    ((struct state *)memory)->tokens = parameters[0];
+}
+
+static void pass(void *memory, uint64_t elapsed_ns) {
+    struct state *state = memory;
+    int64_t drains_ns = least((int64_t)elapsed_ns, PERIOD_NS);
+    state->level -= least(state->level, drains_ns * state->tokens);
+    state->now_ns += (int64_t)elapsed_ns;
+}
+
+/* The ticket is the time of the pour. */
+static bool step(void *memory, uint32_t op, const int64_t *arguments, int64_t *ticket) {
+    struct state *state = memory;
+    int64_t amount = least(arguments[0], state->tokens) * PERIOD_NS;
+    if (op == POUR) {
+        state->level += amount;
+        *ticket = state->now_ns;
+        return state->level <= state->tokens * PERIOD_NS;
+    }
+    if (op == TAKE_OUT) { /* what cannot have drained since */
+        int64_t drains_ns = least(state->now_ns - *ticket, PERIOD_NS);
+        amount -= least(amount, drains_ns * state->tokens);
+        state->level -= least(state->level, amount);
+    }
+    *ticket = 0;
+    return true;
+}
+
+static const struct bz_model_op ops[] = {
+    [ACQUIRE] = {.name = "acquire",
+                 .begins_with = 1 + POUR,
+                 .begins_in_order = true,
+                 .cancel = BZ_MODEL_CANCEL_UNDOES,
+                 .undo = TAKE_OUT,
+                 .argument_count = 1,
+                 .arguments = {{.name = "tokens", .least = 1, .most = TOKENS_MAX}}},
+    [POUR] = {.name = "pour", .is_hidden = true},
+    [TAKE_OUT] = {.name = "take_out", .is_hidden = true}};
+
+const struct bz_model bz_model_rate_limiter = {.name = "rate_limiter",
+                                               .state_bytes = sizeof(struct state),
+                                               .parameter_count = 1,
+                                               .ops = ops,
+                                               .op_count = OP_COUNT,
+                                               .start = start,
+                                               .step = step,
+                                               .pass = pass,
+                                               .settles_ns = PERIOD_NS};
+
+/* --- what ships ------------------------------------------------------------------------------- */
+
+static enum bz_status init(void *instance, struct bz_loop *loop, const int64_t *parameters) {
+    return bz_rate_limiter_init(instance, loop, (uint32_t)parameters[0], PERIOD_NS);
+}
+
+static enum bz_status call(void *instance, uint32_t op, const int64_t *arguments, int64_t *answer) {
+    struct bz_rate_limiter *limiter = instance;
+    int64_t tokens = least(arguments[0], (int64_t)limiter->tokens);
+    (void)op;
+    return bz_modelled_ended(bz_rate_limiter_acquire(limiter, (uint32_t)tokens), answer);
+}
+
+static const struct bz_modelled_ops modelled = {.instance_bytes = sizeof(struct bz_rate_limiter),
+                                                .model = &bz_model_rate_limiter,
+                                                .init = init,
+                                                .call = call};
+
+const struct bz_variant bz_variant_rate_limiter = {
+    .version = BZ_VARIANT_VERSION,
+    .name = "buzzer/rate-limiter",
+    .summary = "the rate limiter that ships, in the scenario `model`",
+    .modelled = &modelled};
