@@ -65,6 +65,11 @@ struct bz_strategy_start {
     const struct bz_profile *profile; /* for a strategy that needs_profile; else may be NULL */
     const struct bz_answers *answers; /* for the strategy `answers`; may be NULL */
     void *context;                    /* for a search or a test; else NULL */
+
+    /* Whether the task has yielded: its next step is in the queue, and nothing had to wake it.
+     * NULL: not known. */
+    bool (*has_yielded)(const void *judge, uint32_t task);
+    const void *judge;
 };
 
 struct bz_strategy {
