@@ -65,6 +65,11 @@ struct bz_strategy_start {
     const struct bz_profile *profile; /* for a strategy that needs_profile; else may be NULL */
     const struct bz_answers *answers; /* for the strategy `answers`; may be NULL */
     void *context;                    /* for a search or a test; else NULL */
+
+    /* Whether the task has yielded: its next step is in the queue, and nothing had to wake it.
+     * NULL: not known. */
+    bool (*has_yielded)(const void *judge, uint32_t task);
+    const void *judge;
 };
 
 struct bz_strategy {
@@ -88,6 +93,9 @@ struct bz_strategy {
     /* How many cancel points pass before the next cancel(). Called when a run begins, and after
      * every cancel(). BZ_GAP_NEVER: no more in this run. */
     uint32_t (*cancel_gap)(void *state);
+    /* True: no cancel here, so nobody need list the candidates, of whom there is one at least.
+     * NULL: cancel() says. */
+    bool (*passes)(void *state);
     /* The index of the victim plus 1, or 0 for none. `count` >= 1. `point`: how many cancel points
      * have passed since the last step. */
     uint32_t (*cancel)(void *state, const struct bz_cancel_candidate *candidates, uint32_t count,

@@ -43,12 +43,9 @@ static void measure_begin(void *state, const struct bz_strategy_start *start) {
         bz_rng_log_gap(&measure->rng.streams[BZ_CHOICE_CANCEL], GAP_LOG2_MIN, GAP_LOG2_MAX);
 }
 
-static uint32_t measure_cancel(void *state, const struct bz_cancel_candidate *candidates,
-                               uint32_t count, uint32_t step, uint32_t point) {
+static bool measure_passes(void *state) {
     struct bz_measure_state *measure = state;
-    return measure->points++ == measure->strike_point
-               ? bz_rng_cancel(state, candidates, count, step, point)
-               : 0;
+    return measure->points++ != measure->strike_point;
 }
 
 const struct bz_strategy bz_strategy_measure = {
@@ -58,7 +55,8 @@ const struct bz_strategy bz_strategy_measure = {
     .begin = measure_begin,
     .next = bz_rng_next,
     .cancel_gap = bz_gap_none,
-    .cancel = measure_cancel,
+    .passes = measure_passes,
+    .cancel = bz_rng_cancel,
     .jump_gap = bz_rng_rare_jump_gap,
     .jump = bz_rng_jump,
     .draw = bz_rng_draw,

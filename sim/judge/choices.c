@@ -107,9 +107,30 @@ static uint32_t collect(struct bz_judge *judge) {
     return total;
 }
 
+/* Most tasks can be hit for long, so the search goes on where the last one ended. */
+static bool has_candidate(struct bz_judge *judge) {
+    uint32_t task_count = judge->shadow.task_count;
+    for (uint32_t tried = 0; tried < task_count; tried++) {
+        uint32_t id = 1 + (judge->last_candidate + tried) % task_count;
+        if (candidate(judge, id).window != BZ_WINDOW_NONE) {
+            judge->last_candidate = id - 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the strategy passes this point without a look at the candidates. */
+static bool passes(struct bz_judge *judge) {
+    const struct bz_strategy *strategy = judge->strategy;
+    return strategy->passes != NULL && has_candidate(judge) &&
+           strategy->passes(judge->strategy_state);
+}
+
 uint32_t bz_judge_inject(struct bz_judge *judge) {
     /* No cancel after every task has ended. */
-    uint32_t count = judge->shadow.unfinished == 0 ? 0 : collect(judge);
+    bool may_strike = judge->shadow.unfinished > 0 && !passes(judge);
+    uint32_t count = may_strike ? collect(judge) : 0;
     if (count == 0) {
         return 0; /* asked again at the next point */
     }

@@ -73,6 +73,7 @@ struct bz_judge {
     bool is_setup_fixed; /* no draw and no cancel since the run began */
     struct bz_cancel_candidate *candidates;
     uint32_t candidates_capacity;
+    uint32_t last_candidate;   /* the number of a task, minus 1: see has_candidate() */
     struct bz_profile profile; /* what config.profile points to, once there is one */
 
     /* All of the judge but its shadow state lies here, this struct included. The mapping is shared

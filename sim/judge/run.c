@@ -63,6 +63,12 @@ void bz_judge_adopt(const struct bz_judge *judge) {
 
 /* --- a run ------------------------------------------------------------------------------------ */
 
+static bool has_yielded(const void *opaque, uint32_t id) {
+    const struct bz_judge *judge = opaque;
+    const struct bz_shadow_task *task = &judge->shadow.tasks[id];
+    return task->phase == BZ_PHASE_SUSPENDED && task->wait == BZ_WAIT_YIELD;
+}
+
 /* False without memory: the run has no strategy. */
 static bool choose_strategy(struct bz_judge *judge, const struct bz_run_start *start) {
     const struct bz_strategy *strategy =
@@ -103,7 +109,9 @@ void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *s
                                                     .tape = start->tape,
                                                     .profile = judge->config.profile,
                                                     .answers = judge->config.answers,
-                                                    .context = start->context});
+                                                    .context = start->context,
+                                                    .has_yielded = has_yielded,
+                                                    .judge = judge});
     }
     if (judge->draws_capacity > 0) {
         memset(judge->draws, 0, judge->draws_capacity * sizeof *judge->draws);

@@ -215,6 +215,35 @@ Test(searching, pct_priorities_belong_to_tasks) {
     stage_free(stage);
 }
 
+/* In half of the seeds a task that has yielded runs after those that have not; in the others it
+ * keeps its priority. A test says who has yielded by a bit mask. */
+static bool is_in_mask(const void *mask, uint32_t task) {
+    return (*(const uint32_t *)mask >> task & 1u) != 0;
+}
+
+Test(searching, pct_lowers_those_that_yield_in_half_of_the_seeds) {
+    struct stage *stage = stage_new(&bz_strategy_pct, 5, 1000);
+    uint32_t lowered = 0;
+    for (uint64_t seed = 0; seed < 400; seed++) {
+        uint32_t mask = 0;
+        stage_begin(stage, seed);
+        stage->strategy->begin(stage->state, &(struct bz_strategy_start){.seed = seed,
+                                                                         .profile = &stage->profile,
+                                                                         .has_yielded = is_in_mask,
+                                                                         .judge = &mask});
+        for (uint32_t step = 1; step <= 5; step++) { /* everybody yields once, or one five times */
+            stage_step(stage, step);
+            mask |= 1u << stage->owners[step];
+        }
+        lowered += mask == 0x3e;
+        stage_step(stage, 6); /* the oldest of those that have yielded, or the highest again */
+        cr_assert(eq(u32, stage->indices[6] == 0, mask == 0x3e || stage->indices[5] == 0));
+    }
+    cr_assert(lt(u32, 160, lowered));
+    cr_assert(lt(u32, lowered, 240));
+    stage_free(stage);
+}
+
 /* --- urw -------------------------------------------------------------------------------------- */
 
 /* One task has 9 steps, another one step, which is equally likely in each of the ten places. In a
