@@ -33,6 +33,14 @@ static const void *stack_pointer(const struct bz_task *task) {
 #endif
 }
 
+/* Functions do not write all bytes of their frames. The rest comes from below the stack pointer,
+ * and would depend on the steps that were undone. */
+static void clear_below(const struct bz_task *task) {
+    size_t room = (size_t)((char *)task->coro.sp - (char *)task->stack->base);
+    size_t bytes = room < CLEARED_BELOW_BYTES ? room : CLEARED_BELOW_BYTES;
+    memset((char *)task->coro.sp - bytes, 0, bytes);
+}
+
 /* The next task that has a stack, oldest first; NULL after the last. */
 static struct bz_task *next_stack(const struct bz_loop *loop, const struct bz_task *task) {
     struct bz_task *next = bz_driver_next_task(loop, task);
@@ -211,14 +219,6 @@ size_t bz_image_save(const struct bz_loop *loop, void *image, struct bz_image_la
     return (size_t)(to - (char *)image);
 }
 
-/* Functions do not write all bytes of their frames. The rest comes from below the stack pointer,
- * and would depend on the steps that were undone. */
-static void clear_below(const struct bz_task *task) {
-    size_t room = (size_t)((char *)task->coro.sp - (char *)task->stack->base);
-    size_t bytes = room < CLEARED_BELOW_BYTES ? room : CLEARED_BELOW_BYTES;
-    memset((char *)task->coro.sp - bytes, 0, bytes);
-}
-
 /* Restores the blocks first, because they hold the list of stacks. */
 size_t bz_image_restore(struct bz_loop *loop, const void *image) {
     const struct image_head *head = image;
@@ -286,6 +286,8 @@ static void canonicalize_tasks(struct bz_loop *loop) {
         task->wake.handle.nth = 0;
         if (task->stack == NULL) {
             memset(&task->coro, 0, sizeof task->coro);
+        } else if (bz_image_is_supported()) {
+            clear_below(task);
         }
     }
 }
