@@ -119,10 +119,9 @@ bool bz_plugin_check_scenario(const struct bz_scenario *scenario, char *error, s
         return bz_fail(error, error_bytes, "lacks %s",
                        runtime == NULL ? "setup()" : "the name or the run() of its runtime");
     }
-    if (scenario->file != NULL && (scenario->file->summary == NULL ||
-                                   scenario->file->read == NULL || scenario->file->print == NULL)) {
-        return bz_fail(error, error_bytes,
-                       "takes a file, and lacks its summary, read() or print()");
+    if (scenario->file != NULL &&
+        (scenario->file->summary == NULL || scenario->file->read == NULL)) {
+        return bz_fail(error, error_bytes, "takes a file, and lacks its summary or read()");
     }
     return check_params(scenario, error, error_bytes) &&
            (runtime != NULL || check_primitives(scenario, error, error_bytes));

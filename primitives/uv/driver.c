@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "primitives/runtime/mem.h"
 #include "primitives/runtime/timer.h"
 #include "primitives/uv/internal.h"
 
@@ -14,7 +15,9 @@ static void on_idle(uv_idle_t *idle) {
 }
 
 void bz_uv_wake(struct bz_uv *driver) {
-    uv_idle_start(&driver->idle, on_idle); /* does nothing if active */
+    if (driver->uv != NULL) {
+        uv_idle_start(&driver->idle, on_idle); /* does nothing if active */
+    }
 }
 
 static void on_timer(uv_timer_t *timer) {
@@ -81,9 +84,12 @@ static void live_turn(struct bz_uv *driver) {
 
 static void on_prepare(uv_prepare_t *prepare) {
     struct bz_uv *driver = prepare->data;
+    uint64_t now_ns;
     if (!bz_uv_is_replay(driver)) {
         live_turn(driver);
-    } else if (!bz_uv_replay_turn(driver)) {
+    } else if (bz_uv_replay_turn(driver, &now_ns)) {
+        bz_uv_turn(driver, now_ns);
+    } else {
         uv_idle_stop(&driver->idle);
         uv_unref((uv_handle_t *)&driver->async); /* open operations will not end */
     }
@@ -113,7 +119,7 @@ void bz_uv_op_begin(struct bz_uv_op *op, struct bz_uv *driver) {
     op->value = 0;
     op->link = (struct bz_list){NULL, NULL};
     bz_future_init(&op->future, driver->loop);
-    if (driver->ops_open++ == 0) {
+    if (driver->ops_open++ == 0 && driver->uv != NULL) {
         uv_ref((uv_handle_t *)&driver->async);
     }
     bz_uv_replay_began(driver, op);
@@ -122,7 +128,7 @@ void bz_uv_op_begin(struct bz_uv_op *op, struct bz_uv *driver) {
 static void op_over(struct bz_uv_op *op) {
     struct bz_uv *driver = op->driver;
     BZ_CHECK(driver->ops_open > 0);
-    if (--driver->ops_open == 0) {
+    if (--driver->ops_open == 0 && driver->uv != NULL) {
         uv_unref((uv_handle_t *)&driver->async);
     }
 }
@@ -261,6 +267,17 @@ int bz_uv_new(struct bz_uv **result, struct bz_loop *loop, uv_loop_t *uv,
     bz_uv_wake(driver);
     *result = driver;
     return 0;
+}
+
+struct bz_uv *bz_uv_new_replay(struct bz_loop *loop, const char *text) {
+    struct bz_mem *mem = bz_loop_mem(loop);
+    struct bz_uv *driver = bz_mem_alloc(mem, sizeof *driver);
+    struct bz_list *buckets = bz_mem_alloc(mem, BZ_UV_BUCKETS * sizeof *buckets);
+    if (driver == NULL || buckets == NULL) {
+        return NULL;
+    }
+    driver->loop = loop;
+    return bz_uv_replay_open(driver, text, buckets) == 0 ? driver : NULL;
 }
 
 void bz_uv_close(struct bz_uv *driver) {

@@ -176,11 +176,24 @@ enum bz_status bz_uv_op_settle(struct bz_uv_op *op) BZ_MUST_USE;
  *   functions of tcp.h know this). bz_uv_op_complete() and bz_uv_op_post() do nothing then.
  *   on_cancel is called as in the live run, and must not touch libuv.
  * - main() does the same before each bz_uv_run(). What it spawns and begins there is not recorded.
- * - The recorder is the observer of the loop (bz_driver_observe()).
+ * - An observer of the loop is set before bz_uv_new() (bz_driver_observe()). The recorder passes
+ *   every report on to it.
  * A recording costs a write() and some formatting for each turn. It holds the data that operations
  * received (so it is readable by its owner alone), not what was sent. The file is used as it is: a
  * replay checks its syntax and that each line fits, and ends with an error otherwise.
  */
+
+/* --- a replay that somebody else drives: the simulator (scenarios/live) ---------------------- */
+
+/* A driver that replays `text`, a recording with a NUL behind it, which must stay in place. It has
+ * no libuv: bz_uv_uv() is NULL, and bz_uv_run() and bz_uv_close() must not be called. All of it is
+ * in the loop's memory. NULL without memory, or if the text is no recording. */
+struct bz_uv *bz_uv_new_replay(struct bz_loop *loop, const char *text);
+
+/* Completes what was completed before the next turn, and sets *now_ns to the time of that turn,
+ * which the caller runs. False: there is no further turn. The recorded run ended here, or else
+ * bz_uv_error() says what does not fit. */
+bool bz_uv_replay_turn(struct bz_uv *driver, uint64_t *now_ns);
 
 BZ_END_DECLS
 

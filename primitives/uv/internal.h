@@ -11,25 +11,25 @@
 /* A recording that is written, or read, or neither. */
 struct bz_uv_record {
     FILE *out;
-    FILE *in;
-    char *line; /* of `in`; getline()'s */
-    size_t line_size;
+    char *text;     /* of the file that is read; NULL: the caller's */
+    const char *in; /* where it goes on; NULL: it is not read */
     unsigned long line_number;
-    uint64_t digest;             /* of all events so far */
-    uint32_t ready_left;         /* handles that the last turn left in the queue */
-    bool is_inside;              /* events now are the driver's doing, or a task's */
-    bool has_outside;            /* others were seen, or handles that nobody reported */
-    bool has_ended;              /* the replay of one bz_uv_run() is complete */
-    struct bz_list *open;        /* replay: open operations, by number % BZ_UV_BUCKETS */
-    struct bz_observer observer; /* folds the events into the digest */
-    char error[200];             /* empty: none */
+    uint64_t digest;                   /* of all events so far */
+    uint32_t ready_left;               /* handles that the last turn left in the queue */
+    bool is_inside;                    /* events now are the driver's doing, or a task's */
+    bool has_outside;                  /* others were seen, or handles that nobody reported */
+    bool has_ended;                    /* the replay of one bz_uv_run() is complete */
+    struct bz_list *open;              /* replay: open operations, by number % BZ_UV_BUCKETS */
+    struct bz_observer observer;       /* folds the events into the digest */
+    struct bz_observer *next_observer; /* gets them, too; NULL: nobody */
+    char error[200];                   /* empty: none */
 };
 
 #define BZ_UV_BUCKETS 4096u
 
 struct bz_uv {
     struct bz_loop *loop;
-    uv_loop_t *uv;
+    uv_loop_t *uv;        /* NULL: of a replay that somebody else drives; no handle is used */
     uv_prepare_t prepare; /* runs turns; does not keep uv_run() alive */
     uv_idle_t idle;       /* active while a turn is due: libuv does not sleep */
     uv_timer_t timer;     /* the loop's next deadline */
@@ -60,8 +60,8 @@ void bz_uv_record_done(struct bz_uv *driver, const struct bz_uv_op *op);
 void bz_uv_record_turn(struct bz_uv *driver, uint64_t now_ns);
 void bz_uv_record_end(struct bz_uv *driver);
 
-/* Replays up to the next turn and runs it. False: the run has ended. */
-bool bz_uv_replay_turn(struct bz_uv *driver);
+/* Replays from memory. `buckets`: BZ_UV_BUCKETS of them. 0, or a libuv error. */
+int bz_uv_replay_open(struct bz_uv *driver, const char *text, struct bz_list *buckets);
 void bz_uv_replay_began(struct bz_uv *driver, struct bz_uv_op *op);
 
 #endif

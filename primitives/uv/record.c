@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "primitives/runtime/timer.h"
 #include "primitives/uv/internal.h"
 
 #define HEADER "buzzer-live 1\n"
@@ -40,6 +41,16 @@ static void on_report(struct bz_observer *observer, enum bz_event_kind kind, uin
         record->digest ^= record->digest >> 29;
     }
     record->has_outside = record->has_outside || !record->is_inside;
+    struct bz_observer *next = record->next_observer;
+    if (next != NULL) {
+        next->report(next, kind, task, status, arg);
+    }
+}
+
+static uint32_t choose(struct bz_observer *observer, uint32_t bound) {
+    struct bz_observer *next =
+        bz_container_of(observer, struct bz_uv_record, observer)->next_observer;
+    return next == NULL || next->choose == NULL ? 0 : next->choose(next, bound);
 }
 
 /* --- opening and closing ---------------------------------------------------------------------- */
@@ -58,25 +69,73 @@ static int open_out(struct bz_uv_record *record, const char *path) {
     return 0;
 }
 
-static bool next_line(struct bz_uv_record *record) {
-    record->line_number++;
-    ssize_t length = getline(&record->line, &record->line_size, record->in);
-    return length > 0 && record->line[length - 1] == '\n' && strlen(record->line) == (size_t)length;
+/* Reads the whole file, and appends a NUL. */
+static int read_all(struct bz_uv_record *record, FILE *in) {
+    size_t capacity = 1u << 16;
+    size_t length = 0;
+    for (;;) {
+        char *larger = realloc(record->text, capacity);
+        if (larger == NULL) {
+            return UV_ENOMEM;
+        }
+        record->text = larger;
+        length += fread(larger + length, 1, capacity - length - 1, in);
+        if (length < capacity - 1) {
+            larger[length] = '\0';
+            return ferror(in) != 0 ? UV_EIO : 0;
+        }
+        capacity *= 2;
+    }
 }
 
-static int open_in(struct bz_uv_record *record, const char *path) {
-    record->in = fopen(path, "re");
-    if (record->in == NULL) {
+static int read_file(struct bz_uv_record *record, const char *path) {
+    FILE *in = fopen(path, "re");
+    if (in == NULL) {
         return uv_translate_sys_error(errno);
     }
-    record->open = calloc(BZ_UV_BUCKETS, sizeof *record->open);
-    if (record->open == NULL) {
-        return UV_ENOMEM;
+    int error = read_all(record, in);
+    fclose(in);
+    return error;
+}
+
+static void begin_digest(struct bz_uv *driver) {
+    struct bz_uv_record *record = &driver->record;
+    record->digest = UINT64_C(0xcbf29ce484222325);
+    record->observer.report = on_report;
+    record->observer.choose = choose;
+    record->next_observer = bz_driver_observe(driver->loop, &record->observer);
+}
+
+int bz_uv_replay_open(struct bz_uv *driver, const char *text, struct bz_list *buckets) {
+    struct bz_uv_record *record = &driver->record;
+    if (strncmp(text, HEADER, strlen(HEADER)) != 0) {
+        return UV_EINVAL;
     }
     for (unsigned index = 0; index < BZ_UV_BUCKETS; index++) {
-        bz_list_init(&record->open[index]);
+        bz_list_init(&buckets[index]);
     }
-    return next_line(record) && strcmp(record->line, HEADER) == 0 ? 0 : UV_EINVAL;
+    record->open = buckets;
+    record->in = text + strlen(HEADER);
+    record->line_number = 1;
+    begin_digest(driver);
+    return 0;
+}
+
+static int open_in(struct bz_uv *driver, const char *path) {
+    struct bz_uv_record *record = &driver->record;
+    int error = read_file(record, path);
+    if (error != 0) {
+        return error;
+    }
+    struct bz_list *buckets = calloc(BZ_UV_BUCKETS, sizeof *buckets);
+    if (buckets == NULL) {
+        return UV_ENOMEM;
+    }
+    error = bz_uv_replay_open(driver, record->text, buckets);
+    if (error != 0) {
+        free(buckets);
+    }
+    return error;
 }
 
 int bz_uv_record_open(struct bz_uv *driver, const struct bz_uv_config *config) {
@@ -86,34 +145,25 @@ int bz_uv_record_open(struct bz_uv *driver, const struct bz_uv_config *config) {
         return UV_EINVAL;
     }
     if (config->replay != NULL) {
-        error = open_in(record, config->replay);
-    } else if (config->record != NULL) {
-        error = open_out(record, config->record);
-    } else {
-        return 0;
+        error = open_in(driver, config->replay);
+    } else if (config->record != NULL && (error = open_out(record, config->record)) == 0) {
+        begin_digest(driver);
     }
     if (error != 0) {
         bz_uv_record_close(driver);
-        return error;
     }
-    record->digest = UINT64_C(0xcbf29ce484222325);
-    record->observer.report = on_report;
-    bz_driver_observe(driver->loop, &record->observer);
-    return 0;
+    return error;
 }
 
 void bz_uv_record_close(struct bz_uv *driver) {
     struct bz_uv_record *record = &driver->record;
     if (record->observer.report != NULL) {
-        bz_driver_observe(driver->loop, NULL);
+        bz_driver_observe(driver->loop, record->next_observer);
     }
     if (record->out != NULL) {
         fclose(record->out); /* what mattered was flushed */
     }
-    if (record->in != NULL) {
-        fclose(record->in);
-    }
-    free(record->line);
+    free(record->text);
     free(record->open);
 }
 
@@ -207,29 +257,67 @@ static int hex_digit(char c) {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Fills the operation's buffer. False if the text is not `count` bytes, or if they do not fit. */
-static bool read_data(const struct bz_uv_op *op, const char *hex, uint64_t count) {
-    if (count > op->data_size || strlen(hex) != 2 * count) {
-        return false;
+/* Fills the operation's buffer. Returns the end of the text; NULL if it is not `count` bytes, or if
+ * they do not fit. */
+static const char *read_data(const struct bz_uv_op *op, const char *hex, uint64_t count) {
+    if (count > op->data_size) {
+        return NULL;
     }
-    for (uint64_t index = 0; index < count; index++) {
-        int high = hex_digit(hex[2 * index]);
-        int low = hex_digit(hex[2 * index + 1]);
-        if (high < 0 || low < 0) {
-            return false;
+    for (uint64_t index = 0; index < count; index++, hex += 2) {
+        int high = hex_digit(hex[0]);
+        int low = high < 0 ? -1 : hex_digit(hex[1]);
+        if (low < 0) {
+            return NULL;
         }
         ((unsigned char *)op->data)[index] = (unsigned char)(high << 4 | low);
     }
-    return true;
+    return hex;
 }
 
-static bool replay_done(struct bz_uv_record *record) {
+static bool take_word(const char **cursor, const char *word) {
+    size_t length = strlen(word);
+    bool is_word = strncmp(*cursor, word, length) == 0;
+    *cursor += is_word ? length : 0;
+    return is_word;
+}
+
+static bool take_digits(const char **cursor, unsigned base, uint64_t *value) {
+    const char *digit = *cursor;
+    int number;
+    for (*value = 0; (number = hex_digit(*digit)) >= 0 && (unsigned)number < base; digit++) {
+        if (__builtin_mul_overflow(*value, base, value) ||
+            __builtin_add_overflow(*value, (unsigned)number, value)) {
+            return false;
+        }
+    }
+    bool is_number = digit > *cursor;
+    *cursor = digit;
+    return is_number;
+}
+
+static bool take_number(const char **cursor, unsigned base, uint64_t *value) {
+    return take_word(cursor, " ") && take_digits(cursor, base, value);
+}
+
+static bool take_i64(const char **cursor, int64_t *value) {
+    uint64_t size = 0;
+    bool is_negative = take_word(cursor, " -");
+    bool is_number = (is_negative || take_word(cursor, " ")) && take_digits(cursor, 10, &size) &&
+                     size <= (uint64_t)INT64_MAX + is_negative;
+    *value = (int64_t)(is_negative ? 0 - size : size);
+    return is_number;
+}
+
+static bool is_expected(struct bz_uv_record *record, const char *what) {
+    fail(record, "line %lu: %s is expected", record->line_number, what);
+    return false;
+}
+
+static bool replay_done(struct bz_uv_record *record, const char *cursor) {
     uint64_t number;
     int64_t value;
-    int length = 0;
-    if (sscanf(record->line, "done %" SCNu64 " %" SCNd64 "%n", &number, &value, &length) != 2) {
-        fail(record, "line %lu: 'done OPERATION VALUE' is expected", record->line_number);
-        return false;
+    if (!take_number(&cursor, 10, &number) || !take_i64(&cursor, &value)) {
+        return is_expected(record, "'done OPERATION VALUE'");
     }
     struct bz_uv_op *op = open_op(record, number);
     if (op == NULL) {
@@ -237,10 +325,12 @@ static bool replay_done(struct bz_uv_record *record) {
              record->line_number, number);
         return false;
     }
-    char *rest = record->line + length;
-    rest[strcspn(rest, "\n")] = '\0';
     bool has_data = op->data != NULL && value > 0;
-    if (has_data ? rest[0] != ' ' || !read_data(op, rest + 1, (uint64_t)value) : rest[0] != '\0') {
+    if (has_data && *cursor == ' ') {
+        cursor = read_data(op, cursor + 1, (uint64_t)value);
+        has_data = false;
+    }
+    if (has_data || cursor == NULL || *cursor != '\n') {
         fail(record, "line %lu: the data of operation %" PRIu64 " do not fit: the run diverged",
              record->line_number, number);
         return false;
@@ -261,53 +351,63 @@ static bool is_as_recorded(struct bz_uv_record *record, uint64_t recorded) {
     return true;
 }
 
-static bool replay_line(struct bz_uv *driver, bool *is_turn) {
+static bool replay_end(struct bz_uv *driver, const char *cursor) {
     struct bz_uv_record *record = &driver->record;
-    uint64_t now_ns;
     uint64_t digest;
-    uint32_t live_tasks;
-    if (!next_line(record)) {
-        fail(record, "line %lu: the recording ends here: the recorded program did, too, or ran on",
-             record->line_number);
-        return false;
+    uint64_t live_tasks;
+    if (!take_number(&cursor, 16, &digest) || !take_number(&cursor, 10, &live_tasks) ||
+        *cursor != '\n') {
+        return is_expected(record, "'end DIGEST LIVE_TASKS'");
     }
-    if (strncmp(record->line, "done ", 5) == 0) {
-        return replay_done(record);
+    if (is_as_recorded(record, digest) && live_tasks != bz_loop_live_tasks(driver->loop)) {
+        fail(record, "line %lu: %" PRIu32 " tasks are alive: the run diverged", record->line_number,
+             bz_loop_live_tasks(driver->loop));
     }
-    if (strcmp(record->line, "outside\n") == 0) {
+    record->has_ended = true;
+    return false;
+}
+
+/* False: the run has ended. *now_ns is set by the line of a turn. */
+static bool replay_line(struct bz_uv *driver, const char *line, uint64_t *now_ns) {
+    struct bz_uv_record *record = &driver->record;
+    uint64_t digest;
+    if (take_word(&line, "done")) {
+        return replay_done(record, line);
+    }
+    if (take_word(&line, "end")) {
+        return replay_end(driver, line);
+    }
+    if (take_word(&line, "outside")) {
         fail(record, "line %lu: something that is not recorded woke a task here",
              record->line_number);
         return false;
     }
-    if (sscanf(record->line, "end %" SCNx64 " %" SCNu32, &digest, &live_tasks) == 2) {
-        if (is_as_recorded(record, digest) && live_tasks != bz_loop_live_tasks(driver->loop)) {
-            fail(record, "line %lu: %" PRIu32 " tasks are alive: the run diverged",
-                 record->line_number, bz_loop_live_tasks(driver->loop));
-        }
-        record->has_ended = true;
-        return false;
+    if (!take_word(&line, "turn") || !take_number(&line, 10, now_ns) ||
+        !take_number(&line, 16, &digest) || *line != '\n' ||
+        *now_ns < bz_loop_now_ns(driver->loop)) {
+        return is_expected(record, "'done', 'turn' with a time that does not go back, or 'end'");
     }
-    if (sscanf(record->line, "turn %" SCNu64 " %" SCNx64, &now_ns, &digest) != 2 ||
-        now_ns < bz_loop_now_ns(driver->loop)) {
-        fail(record,
-             "line %lu: 'done', 'turn' with a time that does not go back, or 'end' is"
-             " expected",
-             record->line_number);
-        return false;
-    }
-    if (!is_as_recorded(record, digest)) {
-        return false;
-    }
-    bz_uv_turn(driver, now_ns);
-    *is_turn = true;
-    return true;
+    return is_as_recorded(record, digest);
 }
 
-bool bz_uv_replay_turn(struct bz_uv *driver) {
+bool bz_uv_replay_turn(struct bz_uv *driver, uint64_t *now_ns) {
     struct bz_uv_record *record = &driver->record;
-    bool is_turn = false;
-    while (!is_turn) {
-        if (record->error[0] != '\0' || record->has_ended || !replay_line(driver, &is_turn)) {
+    *now_ns = BZ_TIME_NEVER;
+    while (*now_ns == BZ_TIME_NEVER) {
+        const char *line = record->in;
+        const char *end = strchr(line, '\n');
+        if (record->error[0] != '\0' || record->has_ended) {
+            return false;
+        }
+        record->line_number++;
+        if (end == NULL) {
+            fail(record,
+                 "line %lu: the recording ends here: the recorded program did, too, or ran on",
+                 record->line_number);
+            return false;
+        }
+        record->in = end + 1;
+        if (!replay_line(driver, line, now_ns)) {
             return false;
         }
     }

@@ -20,6 +20,8 @@ struct bz_setup_image {
     struct bz_shadow shadow;
     uint64_t digest;
     struct bz_timer *rest_timer;
+    const struct bz_world_outside *outside;
+    bool adopts_all;
     uint32_t stacks; /* handed out to its tasks */
 };
 
@@ -34,8 +36,10 @@ struct bz_native {
         looked_at; /* tasks that the program has asked about, as bits; see explore/footprint.h */
     void (*own_timer)(struct bz_timer *timer); /* see bz_world_own_timer() */
     void (*own_callback)(struct bz_callback *callback, struct bz_future *future);
-    struct bz_timer *rest_timer; /* see bz_world_fire_at_rest() */
-    struct bz_ready *ready;      /* the names of the ready handles, for strategies that read them */
+    struct bz_timer *rest_timer;            /* see bz_world_fire_at_rest() */
+    const struct bz_world_outside *outside; /* NULL: the clock moves when nothing is ready */
+    bool adopts_all;                        /* see bz_world_adopt_all() */
+    struct bz_ready *ready; /* the names of the ready handles, for strategies that read them */
     uint32_t ready_capacity;
     struct bz_setup_image setup;
     const struct bz_world_watch *watch; /* NULL: nobody watches */

@@ -128,6 +128,20 @@ bool bz_world_has_waited(const struct bz_world *world);
  * the program have not ended. It may cancel one that waits rightly for ever. Said in the set-up. */
 void bz_world_fire_at_rest(struct bz_world *world, struct bz_timer *timer);
 
+/* What happens outside of the loop: in order fifo, called before each turn. It completes futures,
+ * and sets *now_ns to the time of the turn, which does not go back. The clock moves in no other
+ * way. False: nothing happens any more, and the run ends. It must do the same in every run.
+ * `outside` must outlive the run. In the set-up. */
+struct bz_world_outside {
+    bool (*next_turn)(void *context, uint64_t *now_ns);
+    void *context;
+};
+void bz_world_set_outside(struct bz_world *world, const struct bz_world_outside *outside);
+
+/* Every task that is created during the run is the program's: it uses no variant with tasks of its
+ * own. In the set-up. */
+void bz_world_adopt_all(struct bz_world *world);
+
 /* A task that is created during the run, by whomever, is taken for a helper of the variant
  * (bz_judge_set_helper()), unless the program adopts it right away. Likewise a callback, or a timer
  * that is not of bz_sleep() or bz_timeout_enter(), is the variant's unless it calls the function

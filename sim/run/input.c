@@ -65,7 +65,9 @@ bool bz_input_set(struct bz_program *program, const char *value, char *error, si
     if (!split(value, args.file_name, &wanted, error, error_bytes)) {
         return false;
     }
-    char *text = bz_file_read(args.file_name, BZ_FILE_BYTES_MAX, &length, error, error_bytes);
+    const struct bz_scenario_file *file = program->scenario->file;
+    size_t bytes_max = file->bytes_max == 0 ? BZ_FILE_BYTES_MAX : file->bytes_max;
+    char *text = bz_file_read(args.file_name, bytes_max, &length, error, error_bytes);
     if (text == NULL) {
         return false;
     }
@@ -78,8 +80,8 @@ bool bz_input_set(struct bz_program *program, const char *value, char *error, si
                 args.file_name, wanted, args.file_digest);
     } else {
         memset(args.file, 0, sizeof args.file);
-        is_read = program->scenario->file->read(args.file, program->variant, text, length,
-                                                args.file_name, error, error_bytes);
+        is_read = file->read(args.file, program->variant, text, length, args.file_name, error,
+                             error_bytes);
     }
     free(text);
     if (is_read) {

@@ -7,11 +7,12 @@
 
 void bz_program_init(struct bz_program *program, const struct bz_scenario *scenario,
                      const struct bz_variant *variant, const struct bz_strategy *strategy) {
+    bool is_recording = scenario->file != NULL && scenario->file->is_recording;
     *program = (struct bz_program){.scenario = scenario,
                                    .variant = variant,
                                    .strategy = strategy,
-                                   .order = BZ_ORDER_ANY,
-                                   .cancel_windows = BZ_WINDOWS_ALL,
+                                   .order = is_recording ? BZ_ORDER_FIFO : BZ_ORDER_ANY,
+                                   .cancel_windows = is_recording ? 0 : BZ_WINDOWS_ALL,
                                    .cancels_max = BZ_CANCELS_MAX_DEFAULT,
                                    .steps_max = BZ_STEPS_MAX_DEFAULT,
                                    .starvation_bound = BZ_STARVATION_BOUND_DEFAULT};

@@ -173,9 +173,8 @@ static void set_up_and_print(void *context, struct bz_judge *judge) {
 bool bz_trace_print_program(const struct bz_trace *trace, const struct bz_program *program,
                             char *text, size_t text_bytes, size_t *length, char *error,
                             size_t error_bytes) {
-    if (program->scenario->file == NULL) {
-        return bz_fail(error, error_bytes, "scenario '%s' takes no file, and writes none",
-                       program->scenario->name);
+    if (program->scenario->file == NULL || program->scenario->file->print == NULL) {
+        return bz_fail(error, error_bytes, "scenario '%s' writes no file", program->scenario->name);
     }
     struct bz_tape tape;
     bz_tape_init(&tape, NULL);

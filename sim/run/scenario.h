@@ -46,13 +46,17 @@ struct bz_scenario_args {
 /* The file of a scenario, set with `file`. It is read once. */
 struct bz_scenario_file {
     const char *summary;
+    size_t bytes_max; /* 0: BZ_FILE_BYTES_MAX */
+    /* The file says what happened in another run, which this one repeats: the defaults are order
+     * fifo and no cancels. */
+    bool is_recording;
     /* Parses the text into `file`, BZ_FILE_WORDS zeroed words that setup() finds in args->file. The
      * text is not trusted. False with a message that starts with `origin` and names the place; also
      * refuses what the variant does not offer. */
     bool (*read)(uint64_t *file, const struct bz_variant *variant, const char *text, size_t length,
                  const char *origin, char *error, size_t error_bytes);
     /* The inverse, after setup(): prints the program of `state`, whether read or drawn, as the text
-     * of a file, cut to fit, with a NUL. Returns the full length. */
+     * of a file, cut to fit, with a NUL. Returns the full length. NULL: not offered. */
     size_t (*print)(const void *state, char *text, size_t text_bytes);
 };
 

@@ -1,18 +1,19 @@
 # buzzer_install([LIBRARIES target...] [PROGRAMS target...]): what `cmake --install` installs.
 #
-#   include/buzzer/{primitives,sim,traces}/   the public headers, under the names that #include lines
+#   include/buzzer/{primitives,sim,...}/      the public headers, under the names that #include lines
 #                                             use
 #   lib/                                      the static libraries
 #   lib/cmake/buzzer/                         find_package(buzzer): buzzer::primitives, buzzer::uv,
-#                                             buzzer::sim, buzzer::property, buzzer::program, buzzer_add_plugin()
+#                                             buzzer::live, buzzer::sim, buzzer::property,
+#                                             buzzer::program, buzzer_add_plugin()
 #   lib/pkgconfig/                            buzzer-primitives.pc, buzzer-uv.pc, buzzer.pc (the
 #                                             simulator, too), buzzer-property.pc,
-#                                             buzzer-plugin.pc
+#                                             buzzer-plugin.pc, buzzer-live.pc
 #   bin/, share/man/man1/                     the programs and their manual pages
 #   share/doc/buzzer/                         the licence; example.c, a source of events; callback,
 #                                             gate, poll, coroutine, fibers and weighted, plug-ins
 #                                             of all styles, and their manual; uv, a service on
-#                                             libuv and its client
+#                                             libuv, its client, and its judged run
 #
 # Targets that do not exist are left out. Nothing installed holds an absolute path, so that the
 # prefix may be moved.
@@ -68,13 +69,14 @@ function(buzzer_install_headers)
         cdecl check deferred driver future group handle list loop mem observe rules status task
         timeout timer)
     buzzer_install_folder(primitives/sync
-        barrier condition deferred_lock deferred_queue deferred_semaphore deferred_waitq event items
-        lock lock_pool queue semaphore waitq)
+        barrier capacity_limiter channel condition deferred_lock deferred_queue deferred_semaphore
+        deferred_waitq event items lock lock_pool notify oneshot queue rate_limiter rwlock semaphore
+        waitq weighted_semaphore)
     if(TARGET buzzer-uv)
         buzzer_install_folder(primitives/uv driver tcp)
-        install(FILES "${PROJECT_SOURCE_DIR}/primitives/uv/service_main.c"
-                      "${PROJECT_SOURCE_DIR}/primitives/uv/load_main.c"
-                DESTINATION "${CMAKE_INSTALL_DOCDIR}/uv")
+        buzzer_install_folder(scenarios/live live)
+        install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/uv"
+                DESTINATION "${CMAKE_INSTALL_DOCDIR}")
     endif()
     buzzer_install_folder(sim/choice answers choice strategy tape)
     buzzer_install_folder(sim/judge event judge objects record)

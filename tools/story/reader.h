@@ -81,6 +81,7 @@ struct bz_reader {
     uint32_t loop_line; /* of the loop, in this step; BZ_STORY_NONE */
     uint32_t injected;  /* the task that an injection strikes */
     bool is_injection;
+    bool is_over;     /* its task is suspended: what follows comes from outside of the loop */
     bool is_timer;    /* the loop runs a timer, of task number `handle_task` */
     bool is_callback; /* or a callback of it */
     uint32_t handle_task;

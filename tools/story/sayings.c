@@ -280,6 +280,7 @@ static void say_waits(struct bz_reader *reader) {
 
 static void say_suspend(struct bz_reader *reader) {
     struct bz_story_task *task = own(reader);
+    reader->is_over = reader->running == reader->task;
     const char *object = reader->objects[task->op != NULL ? task->object : 0].name;
     enum bz_span_kind kind = BZ_SPAN_SLEEPING;
     const char *wait = task->wait = or_else(reader->event->wait, "?");
@@ -352,11 +353,14 @@ static void say_wake(struct bz_reader *reader) {
     uint32_t waker = BZ_STORY_NONE;
     if (is_own_timer) {
         waker = reader->jump_ns == reader->event->time_ns ? reader->jump_line : BZ_STORY_NONE;
-    } else {
+    } else if (!reader->is_over) {
         waker = actor_line(reader, reader->running, "wakes", task_name(reader, reader->task));
     }
-    bz_reader_add_line(reader, reader->task, "is woken by %s (%s)",
-                       is_own_timer ? "its timer" : task_name(reader, reader->running),
+    bz_reader_add_line(reader, reader->task, "is woken %s%s (%s)",
+                       reader->is_over ? "from " : "by ",
+                       is_own_timer      ? "its timer"
+                       : reader->is_over ? "outside"
+                                         : task_name(reader, reader->running),
                        is(status, "ok") ? is_own_timer ? "due" : "result set" : status);
     bz_reader_add_arrow(reader, waker, BZ_ARROW_WAKE);
     task->waker_line = waker;

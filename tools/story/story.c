@@ -165,7 +165,7 @@ static void read_event(struct bz_reader *reader, const struct bz_trace_event *ev
         reader->step = event->step;
         reader->running = 0;
         reader->loop_line = BZ_STORY_NONE;
-        reader->is_injection = reader->is_timer = reader->is_callback = false;
+        reader->is_injection = reader->is_over = reader->is_timer = reader->is_callback = false;
         reader->handle_task = 0;
     }
     reader->event = event;

@@ -19,12 +19,16 @@ static const char *task_name(const struct bz_timeline *timeline, uint32_t task) 
     return task == 0 ? "loop" : timeline->trace->tasks[task - 1];
 }
 
-/* The end of the row that begins with this line: behind the lines of its step. The violation has a
- * row of its own. */
+static bool is_from_outside(const struct bz_story_line *line) {
+    return strncmp(line->text, "is woken from outside", 21) == 0;
+}
+
+/* The end of the row that begins with this line: behind the lines of its step. The violation and
+ * what happens outside of the loop have rows of their own. */
 static size_t end_of_row(const struct bz_story *story, size_t first) {
     size_t end = first + 1;
     while (end < story->line_count && story->lines[end].step == story->lines[first].step &&
-           !story->lines[end].is_violation) {
+           !story->lines[end].is_violation && !is_from_outside(&story->lines[end])) {
         end++;
     }
     return end;

@@ -1,48 +1,16 @@
-/* An example: a TCP service on libuv that limits its concurrency with a semaphore, and each request
- * with a timeout.
- *
- *     uv-service [PORT [PERMITS [PATIENCE_MS]]]      by default 0: any free port, 16 and 50
- *
- * A request is a line "NUMBER MS": some work that takes MS milliseconds. At most PERMITS requests
- * are in service; the others wait, in order. The answer is "NUMBER ok", or "NUMBER timeout" if the
- * request was not done within PATIENCE_MS, waiting included. SIGINT and SIGTERM end the service: it
- * closes all connections and prints what it did.
- *
- *     exit code 0: all is well; 1: it is not, said on stderr; 2: usage
- *
- * BZ_RECORD=FILE records a run, and BZ_REPLAY=FILE repeats it without a network (driver.h).
- */
-#include <inttypes.h>
+/* The tasks of the example: see service_main.c. They run live, and in the simulator
+ * (scenarios/live/service.c). */
+#include "service.h"
+
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "primitives/runtime/group.h"
 #include "primitives/runtime/timeout.h"
-#include "primitives/sync/semaphore.h"
-#include "primitives/uv/tcp.h"
 
-#define MS UINT64_C(1000000)
 #define CONNECTIONS_MAX 256u /* more wait in the kernel's backlog */
 #define LINE_MAX_BYTES 64u
-
-struct service {
-    struct bz_loop *loop;
-    struct bz_uv *driver;
-    struct sockaddr_in address;
-    uint64_t patience_ns;
-    struct bz_uv_tcp listener;
-    struct bz_semaphore permits;
-    struct bz_uv_op stop;
-    uv_signal_t signals[2];
-    uint32_t in_service;
-    uint32_t in_service_max;
-    uint64_t connections;
-    uint64_t done;
-    uint64_t timed_out;
-    uint64_t bad;
-};
 
 /* --- requests --------------------------------------------------------------------------------- */
 
@@ -203,57 +171,11 @@ static enum bz_status serve(void *arg) {
     return status == BZ_OK ? closed : status;
 }
 
-/* --- main ------------------------------------------------------------------------------------- */
-
-static int run(struct service *service, uv_loop_t *uv) {
-    int error = bz_uv_new(&service->driver, service->loop, uv, NULL);
-    if (error != 0) {
-        fprintf(stderr, "uv-service: %s\n", uv_strerror(error));
-        return 1;
-    }
-    struct bz_task *task = bz_task_spawn(service->loop, "serve", 0, serve, service);
-    enum bz_status status = task == NULL ? BZ_NO_MEMORY : bz_uv_run(service->driver);
-    if (bz_uv_error(service->driver) != NULL) {
-        fprintf(stderr, "uv-service: %s\n", bz_uv_error(service->driver));
-    }
-    if (status == BZ_OK) {
-        status = bz_task_join(task); /* it has ended, so this does not suspend */
-        bz_task_free(task);
-    }
-    printf("connections %" PRIu64 ", ok %" PRIu64 ", timeout %" PRIu64 ", bad %" PRIu64
-           ", at most %u in service, %s\n",
-           service->connections, service->done, service->timed_out, service->bad,
-           service->in_service_max, bz_status_name(status));
-    bz_uv_close(service->driver);
-    return status == BZ_OK ? 0 : 1;
-}
-
-int main(int argc, char **argv) {
-    unsigned numbers[3] = {0, 16, 50};
-    for (int index = 1; index < argc; index++) {
-        char *end = NULL;
-        unsigned long number = index > 3 ? 0 : strtoul(argv[index], &end, 10);
-        if (index > 3 || *argv[index] == '\0' || *end != '\0' || number > 65535) {
-            fprintf(stderr, "usage: %s [PORT [PERMITS [PATIENCE_MS]]]\n", argv[0]);
-            return 2;
-        }
-        numbers[index - 1] = (unsigned)number;
-    }
-    signal(SIGPIPE, SIG_IGN);
-    uv_loop_t uv;
-    struct service service = {.loop = bz_loop_new(NULL), .patience_ns = numbers[2] * MS};
-    if (service.loop == NULL || uv_loop_init(&uv) != 0) {
-        fprintf(stderr, "uv-service: out of memory\n");
-        return 1;
-    }
-    uv_ip4_addr("127.0.0.1", (int)numbers[0], &service.address);
-    bz_semaphore_init_bounded(&service.permits, service.loop, numbers[1]);
-    int result = run(&service, &uv);
-    uv_run(&uv, UV_RUN_DEFAULT);
-    if (uv_loop_close(&uv) != 0 || bz_semaphore_level(&service.permits) != numbers[1]) {
-        fprintf(stderr, "uv-service: something was left behind\n");
-        result = 1;
-    }
-    bz_loop_destroy(service.loop);
-    return result;
+struct bz_task *service_start(struct service *service, struct bz_uv *driver, uint32_t permits,
+                              uint32_t patience_ms) {
+    service->driver = driver;
+    service->loop = bz_uv_loop(driver);
+    service->patience_ns = patience_ms * MS;
+    bz_semaphore_init_bounded(&service->permits, service->loop, permits);
+    return bz_task_spawn(service->loop, "serve", 0, serve, service);
 }

@@ -1,0 +1,28 @@
+/* The plug-in that repeats live-party. */
+#include "scenarios/live/live.h"
+#include "scenarios/live/tests/party.h"
+
+static const struct bz_param params[] = {
+    {"mode", "What is wrong, see party.h", PARTY_RIGHT, PARTY_RIGHT, PARTY_CRASHES},
+    {NULL},
+};
+
+static void *setup(struct bz_world *world, const struct bz_scenario_args *args) {
+    struct bz_uv *driver = bz_live_begin(world, args);
+    if (driver == NULL) {
+        return NULL;
+    }
+    struct party *party = bz_world_alloc(world, sizeof *party);
+    party_start(party, driver, (enum party_mode)args->values[0]);
+    return party;
+}
+
+static const struct bz_scenario party_scenario = {
+    .name = "live-party",
+    .summary = "Every announced primitive, repeated from a recording",
+    .params = params,
+    .setup = setup,
+    BZ_LIVE_SCENARIO,
+};
+
+BZ_SCENARIO_PLUGIN(&party_scenario);
