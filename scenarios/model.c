@@ -251,6 +251,13 @@ static void judge_rest(void *instance) {
     report(scene, bz_history_rest(scene->history));
 }
 
+static void judge_idle(void *instance, uint64_t until_ns) {
+    struct scene *scene = instance;
+    note_time(scene);
+    note_requests(scene);
+    report(scene, bz_history_idle(scene->history, until_ns - scene->noted_ns));
+}
+
 static void close_at_rest(struct bz_timer *timer) {
     struct scene *scene = bz_container_of(timer, struct scene, closer);
     judge_rest(scene);
@@ -330,10 +337,11 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
         scene->words[op] = (uint8_t)word_of(scene->modelled.model->ops[op].name);
     }
     if (!bz_scene_is_set_up(
-            world, bz_sut_opaque_init(
-                       &scene->sut, world, args->primitive, scene->modelled.model->name,
-                       scene->modelled.init, parameters,
-                       &(struct bz_introspection){.instance = scene, .at_rest = judge_rest}))) {
+            world, bz_sut_opaque_init(&scene->sut, world, args->primitive,
+                                      scene->modelled.model->name, scene->modelled.init, parameters,
+                                      &(struct bz_introspection){.instance = scene,
+                                                                 .at_rest = judge_rest,
+                                                                 .idle = judge_idle}))) {
         return scene;
     }
     bz_timer_init(&scene->closer, world->loop, close_at_rest);

@@ -1,6 +1,6 @@
 /* Rate limiter: the bucket, and the time. An acquire pours its tokens in, and leaves later; they
- * may be poured in at any nanosecond in which they fit, in order of the calls. So the model does
- * not say how soon a waiter is woken. */
+ * may be poured in at any nanosecond in which they fit, in order of the calls. A waiter that could
+ * be woken while nothing runs is woken too late. */
 #include "primitives/sync/rate_limiter.h"
 
 #include "scenarios/variants/modelled.h"

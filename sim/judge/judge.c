@@ -558,6 +558,16 @@ void bz_judge_clock(struct bz_judge *judge, uint64_t now_ns) {
                                   .object = (uint32_t)(now_ns >> 32u)});
 }
 
+void bz_judge_idle(struct bz_judge *judge, uint64_t until_ns) {
+    uint32_t count = judge->shadow.clocks > 0 ? judge->shadow.object_count : 0;
+    for (uint32_t number = 1; number <= count; number++) {
+        const struct bz_introspection *look = &bz_judge_shadow_object(judge, number)->look;
+        if (look->idle != NULL) {
+            look->idle(look->instance, until_ns);
+        }
+    }
+}
+
 void bz_judge_note(struct bz_judge *judge, uint32_t number) {
     note(judge,
          (struct bz_event){.kind = BZ_EVENT_NOTE, .task = judge->shadow.running, .arg = number});

@@ -202,6 +202,11 @@ void bz_judge_say_draw(struct bz_judge *judge, const char *text);
  * BZ_TIME_MAX_NS. */
 void bz_judge_clock(struct bz_judge *judge, uint64_t now_ns);
 
+/* Nothing can run before the clock shows `until_ns`, to which bz_judge_clock() will set it: objects
+ * that a model with a clock judges say whether a waiter should be woken earlier. The run may have
+ * ended then. Not needed without such objects. */
+void bz_judge_idle(struct bz_judge *judge, uint64_t until_ns);
+
 /* A note of the program, for the trace. */
 void bz_judge_note(struct bz_judge *judge, uint32_t number);
 

@@ -17,6 +17,7 @@ uint32_t bz_judge_add_object(struct bz_judge *judge, struct bz_shadow_object obj
         bz_judge_refuse(judge, "an object without a name");
         object.name = "?";
     }
+    judge->shadow.clocks += object.look.idle != NULL;
     return bz_shadow_add_object(&judge->shadow, object);
 }
 

@@ -30,6 +30,9 @@ struct bz_introspection {
     /* At the end of a step after which tasks wait, and nothing is under way to wake one. Calls
      * bz_judge_object() if one of them should not wait. For an object that a model judges. */
     void (*at_rest)(void *instance);
+    /* Nothing can run until then: see bz_judge_idle(). Calls bz_judge_object() if a waiter should
+     * be woken earlier. Likewise. */
+    void (*idle)(void *instance, uint64_t until_ns);
 };
 
 /* --- permits: lock, semaphore, bounded semaphore, one key of a pool --------------------------- */
@@ -196,7 +199,8 @@ void bz_judge_queue_ends(struct bz_judged_queue *queue);
 
 /* --- an object that a model judges ------------------------------------------------------------ */
 
-/* Who keeps its history (sim/model/history.h) calls bz_judge_object(). `look`: at_rest alone. */
+/* Who keeps its history (sim/model/history.h) calls bz_judge_object(). `look`: at_rest and idle
+ * alone. */
 uint32_t bz_judge_add_opaque(struct bz_judge *judge, const char *name, enum bz_primitive primitive,
                              uint32_t claims, const struct bz_introspection *look);
 

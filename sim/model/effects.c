@@ -347,11 +347,11 @@ void bz_effects_of_time(struct bz_history *history, uint64_t elapsed_ns) {
     }
 }
 
-void bz_effects_at_rest(struct bz_history *history, uint64_t clients) {
+void bz_effects_at_rest(struct bz_history *history, uint64_t clients, uint64_t elapsed_ns) {
     bz_effects_of(history, history->requested, clients);
-    if (history->model->pass != NULL && !history->is_full) {
+    if (history->model->pass != NULL && elapsed_ns > 0 && !history->is_full) {
         copy_set(history, &history->next, &history->now);
-        pass(history, history->model->settles_ns);
+        pass(history, elapsed_ns);
         bz_effects_of(history, history->requested, clients);
         copy_set(history, &history->now, &history->next);
     }

@@ -1,6 +1,7 @@
 #include "sim/model/history.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "primitives/runtime/mem.h"
@@ -422,14 +423,16 @@ static uint64_t idle_in(struct bz_history *history, const uint64_t *row, uint64_
     return idle;
 }
 
-enum bz_history_result bz_history_rest(struct bz_history *history) {
+/* Whether somebody waits who need not, so much later, if nothing happens meanwhile. */
+static enum bz_history_result rest(struct bz_history *history, uint64_t elapsed_ns,
+                                   const char *meanwhile) {
     uint64_t waiting = history->pending & ~history->requested;
     uint64_t in_all = waiting;
     uint64_t in_first = 0;
     if (history->finding.result != BZ_HISTORY_EXPLAINED) {
         return history->finding.result;
     }
-    bz_effects_at_rest(history, waiting);
+    bz_effects_at_rest(history, waiting, elapsed_ns);
     if (history->is_full || history->cannot_undo) {
         say_unable(history, 0);
         return history->finding.result;
@@ -447,8 +450,23 @@ enum bz_history_result bz_history_rest(struct bz_history *history) {
         in_all &= idle;
     }
     uint64_t named = in_all != 0 ? in_all : in_first;
-    bz_history_say_waits(history, (uint32_t)__builtin_ctzll(named), in_all != 0);
+    bz_history_say_waits(history, (uint32_t)__builtin_ctzll(named), meanwhile, in_all != 0);
     return history->finding.result;
+}
+
+enum bz_history_result bz_history_rest(struct bz_history *history) {
+    return rest(history, history->model->settles_ns, "nothing is under way to wake it");
+}
+
+enum bz_history_result bz_history_idle(struct bz_history *history, uint64_t idle_ns) {
+    const struct bz_model *model = history->model;
+    char meanwhile[80];
+    if (model->pass == NULL || idle_ns <= model->late_ns) {
+        return history->finding.result;
+    }
+    uint64_t spare_ns = idle_ns - 1 - model->late_ns;
+    snprintf(meanwhile, sizeof meanwhile, "nothing happens for the next %" PRIu64 " ns", idle_ns);
+    return rest(history, spare_ns < model->settles_ns ? spare_ns : model->settles_ns, meanwhile);
 }
 
 /* --- results ---------------------------------------------------------------------------------- */

@@ -34,7 +34,8 @@
  * two such moments is not judged: an event that was set and cleared again may have left its waiters
  * behind.
  * In a model with a clock, no timer is set at rest: an operation must not wait either if the model
- * would let it complete later.
+ * would let it complete later. Where the next timer is still to come, bz_history_idle() says
+ * whether it comes too late.
  *
  * Memory comes from `mem` when the history is created; no other call allocates, unless the
  * configurations exceed configurations_first, which doubles then. Time: a call or the
@@ -111,6 +112,11 @@ enum bz_history_result bz_history_cancelled(struct bz_history *history, uint32_t
 enum bz_history_result bz_history_pass(struct bz_history *history, uint64_t elapsed_ns);
 
 enum bz_history_result bz_history_rest(struct bz_history *history);
+
+/* For a model with a clock, when nothing can run before the clock has moved by idle_ns: a waiter
+ * that could complete before is woken too late (BZ_HISTORY_LOST_WAKEUP). Follows bz_history_pass()
+ * to the present time. */
+enum bz_history_result bz_history_idle(struct bz_history *history, uint64_t idle_ns);
 
 const struct bz_history_finding *bz_history_finding(const struct bz_history *history);
 

@@ -121,7 +121,7 @@ void bz_effects_of(struct bz_history *history, uint64_t clients, uint64_t beginn
 
 /* Fills `reached` with what the operations whose cancel was requested may have done, and with the
  * beginnings of those of the clients. In a model with a clock, time has passed until it settled. */
-void bz_effects_at_rest(struct bz_history *history, uint64_t clients);
+void bz_effects_at_rest(struct bz_history *history, uint64_t clients, uint64_t elapsed_ns);
 
 /* Time passes in every configuration of `now`. */
 void bz_effects_of_time(struct bz_history *history, uint64_t elapsed_ns);
@@ -131,6 +131,7 @@ void bz_effects_of_time(struct bz_history *history, uint64_t elapsed_ns);
 void bz_history_object(struct bz_history *history, enum bz_history_result result, uint32_t client,
                        const char *format, ...) __attribute__((format(printf, 4, 5)));
 void bz_history_say_unexplained(struct bz_history *history, const struct bz_history_event *event);
-void bz_history_say_waits(struct bz_history *history, uint32_t client, bool is_in_all);
+void bz_history_say_waits(struct bz_history *history, uint32_t client, const char *meanwhile,
+                          bool is_in_all);
 
 #endif

@@ -121,6 +121,9 @@ struct bz_model {
     /* For a model with `pass`: in a state that no operation changes for so long, operations may do
      * from then on what they may do at its end. 1 to 1,000. */
     uint64_t settles_ns;
+    /* For a model with `pass`: so much later than the model would let it complete may a waiter be
+     * woken. 0: at the very nanosecond. */
+    uint64_t late_ns;
 };
 
 /* The first fault in the description of a model, as a sentence; NULL: it has none. */

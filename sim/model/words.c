@@ -155,15 +155,17 @@ void bz_history_say_unexplained(struct bz_history *history, const struct bz_hist
                       event->client + history->first_number, history->event_count, what);
 }
 
-void bz_history_say_waits(struct bz_history *history, uint32_t client, bool is_in_all) {
+void bz_history_say_waits(struct bz_history *history, uint32_t client, const char *meanwhile,
+                          bool is_in_all) {
     char what[OPERATION_BYTES];
     struct text text = {.bytes = what, .size = sizeof what};
     const struct bz_pending *operation = &history->operations[client];
     append_operation(&text, history->model, operation->op, operation->arguments);
     bz_history_object(history, BZ_HISTORY_LOST_WAKEUP, client,
                       "%s: client %" PRIu32 " waits in %s, called at event %" PRIu32
-                      ", and nothing is under way to wake it; the model would let it complete%s",
+                      ", and %s; the model would let it complete%s",
                       history->model->name, client + history->first_number, what, operation->number,
+                      meanwhile,
                       is_in_all ? ""
                                 : " in one order that explains the events, and another waiting "
                                   "operation in each other order");

@@ -168,6 +168,10 @@ static bool advance_clock(struct bz_native *native) {
         return false;
     }
     if (deadline_ns > native->world.loop->now_ns) {
+        bz_judge_idle(native->world.judge, deadline_ns);
+        if (native->world.judge->is_stopped) {
+            return false;
+        }
         set_clock(native, deadline_ns);
     }
     return true;
@@ -244,8 +248,8 @@ static inline __attribute__((always_inline)) struct bz_handle *take(struct bz_na
 
 /* Nothing can run. False: that is the end. */
 static __attribute__((noinline)) bool goes_on_at_rest(struct bz_native *native) {
-    return native->rest_timer != NULL && native->world.judge->shadow.unfinished > 0 &&
-           bz_timer_arm_now(native->rest_timer);
+    return native->rest_timer != NULL && !native->world.judge->is_stopped &&
+           native->world.judge->shadow.unfinished > 0 && bz_timer_arm_now(native->rest_timer);
 }
 
 /* The events that may come before a ready handle: a cancel from outside, a timer, the end. False:

@@ -26,7 +26,7 @@
 BZ_BEGIN_DECLS
 
 /* Changes when a table below changes. A plug-in built for another number is refused. */
-#define BZ_VARIANT_VERSION 8u
+#define BZ_VARIANT_VERSION 9u
 
 /* Lock, semaphore, bounded semaphore. */
 struct bz_permit_ops {

@@ -29,7 +29,8 @@ static struct bz_history *history_of(const struct bz_model *model, int64_t param
 
 /* Plays a story of words, and expects a result after the last one. "2+0(1)" calls operation 0 with
  * the argument 1 for client 2; "2=1" returns 1 to it; "2?" requests its cancel; "2-" ends it,
- * cancelled; "~3" lets 3 ns pass; "." is rest. */
+ * cancelled; "~3" lets 3 ns pass; "." is rest, and ".3" that
+ * nothing can run for 3 ns. */
 static enum bz_history_result play(struct bz_history *history, const char *story) {
     enum bz_history_result result = BZ_HISTORY_EXPLAINED;
     for (const char *word = story; *word != '\0';
@@ -38,7 +39,9 @@ static enum bz_history_result play(struct bz_history *history, const char *story
         cr_assert(eq(int, result, BZ_HISTORY_EXPLAINED), "before '%s': %s", word,
                   bz_history_finding(history)->message);
         if (*word == '.') {
-            result = bz_history_rest(history);
+            bool is_end = word[1] == '\0' || word[1] == ' ';
+            result = is_end ? bz_history_rest(history)
+                            : bz_history_idle(history, strtoull(word + 1, NULL, 10));
             continue;
         }
         if (*word == '~') {
@@ -100,6 +103,30 @@ Test(model_history, nothing_changes_in_a_state_that_has_settled) {
     expect(&meter_model, 0, "0+0 0=0 1+0 ~3 .", BZ_HISTORY_LOST_WAKEUP,
            "meter: client 1 waits in pour(), called at event 3, and nothing is under way to wake "
            "it; the model would let it complete");
+}
+
+Test(model_history, a_waiter_is_woken_as_soon_as_it_may_complete) {
+    /* The second one fits 4 ns after the first one. */
+    expect_explained(&meter_model, 0, "0+0 0=0 1+0 .4 ~4 1=0");
+    expect_explained(&meter_model, 0, "0+0 0=0 1+0 .3 ~3 .1 ~1 1=0");
+    expect(&meter_model, 0, "0+0 0=0 1+0 .5", BZ_HISTORY_LOST_WAKEUP,
+           "meter: client 1 waits in pour(), called at event 3, and nothing happens for the next 5 "
+           "ns; the model would let it complete");
+    expect(&meter_model, 0, "0+0 0=0 1+0 .3 ~3 .2", BZ_HISTORY_LOST_WAKEUP,
+           "meter: client 1 waits in pour(), called at event 3, and nothing happens for the next 2 "
+           "ns; the model would let it complete");
+    expect(&meter_model, 0, "0+0 0=0 1+0 .1000000000000", BZ_HISTORY_LOST_WAKEUP,
+           "meter: client 1 waits in pour(), called at event 3, and nothing happens for the next "
+           "1000000000000 ns; the model would let it complete");
+    /* Its line holds the third one back, and the cancel of the second one is under way. */
+    expect_explained(&meter_model, 0, "0+0 0=0 1+0 2+0 .4");
+    expect_explained(&meter_model, 0, "0+0 0=0 1+0 1? .9");
+    struct bz_model patient = meter_model;
+    patient.late_ns = 3;
+    expect_explained(&patient, 0, "0+0 0=0 1+0 .7");
+    expect(&patient, 0, "0+0 0=0 1+0 .8", BZ_HISTORY_LOST_WAKEUP,
+           "meter: client 1 waits in pour(), called at event 3, and nothing happens for the next 8 "
+           "ns; the model would let it complete");
 }
 
 /* --- two moments ------------------------------------------------------------------------------ */

@@ -301,7 +301,7 @@ pub struct Variant {
 
 unsafe impl Sync for Variant {}
 
-const VERSION: u32 = 8; // BZ_VARIANT_VERSION
+const VERSION: u32 = 9; // BZ_VARIANT_VERSION
 
 impl Variant {
     /// `name` and `summary` end with `\0`.
