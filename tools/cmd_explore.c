@@ -190,6 +190,11 @@ static int prepare(struct explore *explore, struct bz_program *program) {
             "'run' samples its schedules",
             program->scenario->name);
     }
+    if (code == BZ_EXIT_OK && bz_program_is_recording(program)) {
+        return bz_cli_fail(explore->name, BZ_EXIT_USAGE,
+                           "'%s' repeats a recording, which has one schedule; 'run' judges it",
+                           program->scenario->name);
+    }
     return code == BZ_EXIT_OK && explore->out != NULL
                ? bz_findings_prepare_folder(explore->name, explore->out)
                : code;

@@ -254,6 +254,14 @@ static int exit_code_of(const struct bz_run_report *report) {
 /* A new campaign. */
 static int begin(struct run *run) {
     int code = bz_options_program(&run->options, run->name, &run->program);
+    if (code == BZ_EXIT_OK && bz_program_is_recording(&run->program)) {
+        run->runs = run->selection == NULL ? 1 : run->runs; /* it has one schedule */
+        if (run->program.args.file_digest == 0) {
+            return bz_cli_fail(run->name, BZ_EXIT_USAGE,
+                               "'%s' repeats a recording: --set file=RECORDING names it",
+                               run->program.scenario->name);
+        }
+    }
     if (code != BZ_EXIT_OK || run->out == NULL) {
         return code;
     }

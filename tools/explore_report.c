@@ -135,7 +135,7 @@ static void print_limits(const struct bz_explore_report *report) {
         put_line(&line);
     }
     if (result->is_out_of_steps) {
-        printf("no proof: schedules hit the step limit (--max-steps)\n");
+        printf("no proof: schedules hit the step limit, or that of a check (--max-steps)\n");
     }
 }
 

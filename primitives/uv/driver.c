@@ -15,7 +15,7 @@ static void on_idle(uv_idle_t *idle) {
 }
 
 void bz_uv_wake(struct bz_uv *driver) {
-    if (driver->uv != NULL) {
+    if (!driver->is_driven) {
         uv_idle_start(&driver->idle, on_idle); /* does nothing if active */
     }
 }
@@ -101,9 +101,9 @@ enum bz_status bz_uv_run(struct bz_uv *driver) {
     driver->record.ready_left = bz_driver_ready_count(driver->loop);
     driver->record.has_outside = false; /* main() may do what it likes before */
     bz_uv_wake(driver);
-    uv_run(driver->uv, UV_RUN_DEFAULT);
+    bool is_stopped = uv_run(driver->uv, UV_RUN_DEFAULT) != 0;
     driver->is_running = false;
-    bz_uv_record_end(driver);
+    bz_uv_record_end(driver, is_stopped);
     if (bz_uv_error(driver) != NULL) {
         return BZ_FAILED;
     }
@@ -119,7 +119,7 @@ void bz_uv_op_begin(struct bz_uv_op *op, struct bz_uv *driver) {
     op->value = 0;
     op->link = (struct bz_list){NULL, NULL};
     bz_future_init(&op->future, driver->loop);
-    if (driver->ops_open++ == 0 && driver->uv != NULL) {
+    if (driver->ops_open++ == 0 && !driver->is_driven) {
         uv_ref((uv_handle_t *)&driver->async);
     }
     bz_uv_replay_began(driver, op);
@@ -128,7 +128,7 @@ void bz_uv_op_begin(struct bz_uv_op *op, struct bz_uv *driver) {
 static void op_over(struct bz_uv_op *op) {
     struct bz_uv *driver = op->driver;
     BZ_CHECK(driver->ops_open > 0);
-    if (--driver->ops_open == 0 && driver->uv != NULL) {
+    if (--driver->ops_open == 0 && !driver->is_driven) {
         uv_unref((uv_handle_t *)&driver->async);
     }
 }
@@ -269,7 +269,7 @@ int bz_uv_new(struct bz_uv **result, struct bz_loop *loop, uv_loop_t *uv,
     return 0;
 }
 
-struct bz_uv *bz_uv_new_replay(struct bz_loop *loop, const char *text) {
+struct bz_uv *bz_uv_new_replay(struct bz_loop *loop, uv_loop_t *uv, const char *text) {
     struct bz_mem *mem = bz_loop_mem(loop);
     struct bz_uv *driver = bz_mem_alloc(mem, sizeof *driver);
     struct bz_list *buckets = bz_mem_alloc(mem, BZ_UV_BUCKETS * sizeof *buckets);
@@ -277,6 +277,8 @@ struct bz_uv *bz_uv_new_replay(struct bz_loop *loop, const char *text) {
         return NULL;
     }
     driver->loop = loop;
+    driver->uv = uv;
+    driver->is_driven = true;
     return bz_uv_replay_open(driver, text, buckets) == 0 ? driver : NULL;
 }
 

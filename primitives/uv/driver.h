@@ -159,6 +159,7 @@ enum bz_status bz_uv_op_settle(struct bz_uv_op *op) BZ_MUST_USE;
  *     done OPERATION VALUE [DATA in hex]
  *     turn TIME_NS DIGEST
  *     end DIGEST LIVE_TASKS                one for each bz_uv_run()
+ *     stopped DIGEST LIVE_TASKS            the same, after uv_stop()
  *
  * A replay runs the same program, with the same object code of tasks and primitives, without I/O,
  * threads and waiting: the completions and the times come from the file. The digest proves before
@@ -185,15 +186,20 @@ enum bz_status bz_uv_op_settle(struct bz_uv_op *op) BZ_MUST_USE;
 
 /* --- a replay that somebody else drives: the simulator (scenarios/live) ---------------------- */
 
-/* A driver that replays `text`, a recording with a NUL behind it, which must stay in place. It has
- * no libuv: bz_uv_uv() is NULL, and bz_uv_run() and bz_uv_close() must not be called. All of it is
- * in the loop's memory. NULL without memory, or if the text is no recording. */
-struct bz_uv *bz_uv_new_replay(struct bz_loop *loop, const char *text);
+/* A driver that replays `text`, a recording with a NUL behind it, which must stay in place. Nothing
+ * runs `uv`, which is there for tasks that ask for it; bz_uv_run() and bz_uv_close() must not be
+ * called. All of it is in the loop's memory. NULL without memory, or if the text is no recording.
+ */
+struct bz_uv *bz_uv_new_replay(struct bz_loop *loop, uv_loop_t *uv, const char *text);
 
 /* Completes what was completed before the next turn, and sets *now_ns to the time of that turn,
  * which the caller runs. False: there is no further turn. The recorded run ended here, or else
  * bz_uv_error() says what does not fit. */
 bool bz_uv_replay_turn(struct bz_uv *driver, uint64_t *now_ns);
+
+/* At the recorded end: whether the program did no more. False: uv_stop() ended the run, or main()
+ * called bz_uv_run() again. */
+bool bz_uv_replay_is_over(const struct bz_uv *driver);
 
 BZ_END_DECLS
 

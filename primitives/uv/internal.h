@@ -19,6 +19,7 @@ struct bz_uv_record {
     bool is_inside;                    /* events now are the driver's doing, or a task's */
     bool has_outside;                  /* others were seen, or handles that nobody reported */
     bool has_ended;                    /* the replay of one bz_uv_run() is complete */
+    bool was_stopped;                  /* by uv_stop(), in the recorded run */
     struct bz_list *open;              /* replay: open operations, by number % BZ_UV_BUCKETS */
     struct bz_observer observer;       /* folds the events into the digest */
     struct bz_observer *next_observer; /* gets them, too; NULL: nobody */
@@ -29,7 +30,7 @@ struct bz_uv_record {
 
 struct bz_uv {
     struct bz_loop *loop;
-    uv_loop_t *uv;        /* NULL: of a replay that somebody else drives; no handle is used */
+    uv_loop_t *uv;
     uv_prepare_t prepare; /* runs turns; does not keep uv_run() alive */
     uv_idle_t idle;       /* active while a turn is due: libuv does not sleep */
     uv_timer_t timer;     /* the loop's next deadline */
@@ -40,6 +41,7 @@ struct bz_uv {
     uint32_t ops_open;
     unsigned handles_open;  /* after bz_uv_close() */
     bool is_running;        /* in bz_uv_run() */
+    bool is_driven;         /* a replay by somebody else: no handle is used */
     struct bz_list arrived; /* operations that were completed, until the next turn */
     uv_mutex_t mutex;       /* guards `posted` */
     struct bz_list posted;  /* the same, from other threads */
@@ -58,7 +60,7 @@ void bz_uv_record_close(struct bz_uv *driver);
 void bz_uv_record_outside(struct bz_uv *driver); /* looks for wake-ups that were not recorded */
 void bz_uv_record_done(struct bz_uv *driver, const struct bz_uv_op *op);
 void bz_uv_record_turn(struct bz_uv *driver, uint64_t now_ns);
-void bz_uv_record_end(struct bz_uv *driver);
+void bz_uv_record_end(struct bz_uv *driver, bool is_stopped);
 
 /* Replays from memory. `buckets`: BZ_UV_BUCKETS of them. 0, or a libuv error. */
 int bz_uv_replay_open(struct bz_uv *driver, const char *text, struct bz_list *buckets);

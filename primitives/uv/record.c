@@ -220,11 +220,11 @@ void bz_uv_record_turn(struct bz_uv *driver, uint64_t now_ns) {
     }
 }
 
-void bz_uv_record_end(struct bz_uv *driver) {
+void bz_uv_record_end(struct bz_uv *driver, bool is_stopped) {
     struct bz_uv_record *record = &driver->record;
     if (is_recording(record)) {
-        fprintf(record->out, "end %016" PRIx64 " %" PRIu32 "\n", record->digest,
-                bz_loop_live_tasks(driver->loop));
+        fprintf(record->out, "%s %016" PRIx64 " %" PRIu32 "\n", is_stopped ? "stopped" : "end",
+                record->digest, bz_loop_live_tasks(driver->loop));
         flush(record);
     } else if (record->in != NULL && !record->has_ended) {
         fail(record, "line %lu: the replay was stopped before the end of the run",
@@ -374,7 +374,8 @@ static bool replay_line(struct bz_uv *driver, const char *line, uint64_t *now_ns
     if (take_word(&line, "done")) {
         return replay_done(record, line);
     }
-    if (take_word(&line, "end")) {
+    record->was_stopped = take_word(&line, "stopped");
+    if (record->was_stopped || take_word(&line, "end")) {
         return replay_end(driver, line);
     }
     if (take_word(&line, "outside")) {
@@ -385,9 +386,14 @@ static bool replay_line(struct bz_uv *driver, const char *line, uint64_t *now_ns
     if (!take_word(&line, "turn") || !take_number(&line, 10, now_ns) ||
         !take_number(&line, 16, &digest) || *line != '\n' ||
         *now_ns < bz_loop_now_ns(driver->loop)) {
-        return is_expected(record, "'done', 'turn' with a time that does not go back, or 'end'");
+        return is_expected(record,
+                           "'done', 'turn' with a time that does not go back, 'stopped' or 'end'");
     }
     return is_as_recorded(record, digest);
+}
+
+bool bz_uv_replay_is_over(const struct bz_uv *driver) {
+    return !driver->record.was_stopped && *driver->record.in == '\0';
 }
 
 bool bz_uv_replay_turn(struct bz_uv *driver, uint64_t *now_ns) {

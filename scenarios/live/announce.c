@@ -44,7 +44,8 @@ BEHIND(sync_event_wait);
 
 struct bz_announced {
     const void *primitive; /* NULL: a free place */
-    uint32_t object;       /* of permits or an event; of a lock, too */
+    bool is_there;         /* false: it ended, or is not judged */
+    uint32_t object;       /* of permits or an event; 0: none */
     struct bz_judged_condition condition;
     struct bz_judged_barrier *barrier;
     struct bz_judged_queue *queue;
@@ -79,19 +80,8 @@ static void grow(struct bz_live *live) {
     }
 }
 
-/* A new object. One that was at this address before is no more. NULL: nothing is announced. */
-static struct bz_announced *announce(const void *primitive) {
-    struct bz_live *live = bz_live_current;
-    if (live == NULL) {
-        return NULL;
-    }
-    if (2 * (live->object_count + 1) > live->object_capacity) {
-        grow(live);
-    }
-    struct bz_announced *place = place_of(live, primitive);
-    live->object_count += place->primitive == NULL;
-    *place = (struct bz_announced){.primitive = primitive};
-    return place;
+static struct bz_judge *judge(void) {
+    return bz_live_current->world->judge;
 }
 
 /* NULL: it is not announced. */
@@ -101,11 +91,41 @@ static struct bz_announced *find(const void *primitive) {
         return NULL;
     }
     struct bz_announced *place = place_of(live, primitive);
-    return place->primitive == NULL ? NULL : place;
+    return place->primitive == NULL || !place->is_there ? NULL : place;
 }
 
-static struct bz_judge *judge(void) {
-    return bz_live_current->world->judge;
+/* Something else is at this address from now on. */
+static void forget(const void *primitive) {
+    struct bz_announced *place = find(primitive);
+    if (place == NULL) {
+        return;
+    }
+    uint32_t objects[] = {place->condition.object,
+                          place->barrier == NULL ? 0 : place->barrier->object,
+                          place->queue == NULL ? 0 : place->queue->items,
+                          place->queue == NULL ? 0 : place->queue->slots, place->object};
+    for (unsigned index = 0; index < sizeof objects / sizeof objects[0]; index++) {
+        if (objects[index] != 0) {
+            bz_judge_end_object(judge(), objects[index]);
+        }
+    }
+    place->is_there = false;
+}
+
+/* A new object. One that was at this address before is no more. NULL: nothing is announced. */
+static struct bz_announced *announce(const void *primitive, const struct bz_loop *loop) {
+    struct bz_live *live = bz_live_current;
+    forget(primitive);
+    if (live == NULL || loop != live->world->loop) {
+        return NULL;
+    }
+    if (2 * (live->object_count + 1) > live->object_capacity) {
+        grow(live);
+    }
+    struct bz_announced *place = place_of(live, primitive);
+    live->object_count += place->primitive == NULL;
+    *place = (struct bz_announced){.primitive = primitive, .is_there = true};
+    return place;
 }
 
 /* What the variant claims of the primitive. */
@@ -114,17 +134,15 @@ static uint32_t claims(enum bz_primitive primitive) {
     return variant->claims & ~variant->waives[primitive];
 }
 
-/* An object of the set-up lives as long as the run, and the judge may look into it. A later one may
- * be on a stack. */
 static const struct bz_introspection *may_look(const struct bz_introspection *look) {
-    return bz_judge_steps(judge()) == 0 ? look : NULL;
+    return bz_live_current->looks_inside && bz_judge_steps(judge()) == 0 ? look : NULL;
 }
 
 /* --- permits ---------------------------------------------------------------------------------- */
 
-static void announce_permits(void *primitive, enum bz_primitive kind, const char *name,
-                             uint32_t permits) {
-    struct bz_announced *place = announce(primitive);
+static void announce_permits(void *primitive, const struct bz_loop *loop, enum bz_primitive kind,
+                             const char *name, uint32_t permits) {
+    struct bz_announced *place = announce(primitive, loop);
     if (place != NULL) {
         const struct bz_permit_ops *ops = bz_live_current->world->variant->permits[kind];
         place->object = bz_judge_add_permits(
@@ -136,18 +154,18 @@ static void announce_permits(void *primitive, enum bz_primitive kind, const char
 
 void bz_lock_init(struct bz_lock *lock, struct bz_loop *loop) {
     bz_behind_lock_init(lock, loop);
-    announce_permits(lock, BZ_PRIMITIVE_LOCK, "lock", 1);
+    announce_permits(lock, loop, BZ_PRIMITIVE_LOCK, "lock", 1);
 }
 
 void bz_semaphore_init(struct bz_semaphore *semaphore, struct bz_loop *loop, uint32_t permits) {
     bz_behind_semaphore_init(semaphore, loop, permits);
-    announce_permits(semaphore, BZ_PRIMITIVE_SEMAPHORE, "semaphore", permits);
+    announce_permits(semaphore, loop, BZ_PRIMITIVE_SEMAPHORE, "semaphore", permits);
 }
 
 void bz_semaphore_init_bounded(struct bz_semaphore *semaphore, struct bz_loop *loop,
                                uint32_t permits) {
     bz_behind_semaphore_init_bounded(semaphore, loop, permits);
-    announce_permits(semaphore, BZ_PRIMITIVE_BOUNDED, "semaphore", permits);
+    announce_permits(semaphore, loop, BZ_PRIMITIVE_BOUNDED, "semaphore", permits);
 }
 
 /* `call` is the call of the primitive. */
@@ -192,7 +210,7 @@ enum bz_status bz_semaphore_release(struct bz_semaphore *semaphore) {
 
 void bz_sync_event_init(struct bz_sync_event *event, struct bz_loop *loop) {
     bz_behind_sync_event_init(event, loop);
-    struct bz_announced *place = announce(event);
+    struct bz_announced *place = announce(event, loop);
     if (place != NULL) {
         place->object = bz_judge_add_event(
             judge(), "event", claims(BZ_PRIMITIVE_EVENT),
@@ -246,12 +264,12 @@ static uint32_t condition_queued(void *instance) {
     return count;
 }
 
-/* The lock must be announced, and free of waiters. */
 void bz_condition_init(struct bz_condition *condition, struct bz_lock *lock) {
     bz_behind_condition_init(condition, lock);
     const struct bz_announced *of_lock = find(lock);
     uint32_t lock_object = of_lock == NULL ? 0 : of_lock->object;
-    struct bz_announced *place = lock_object == 0 ? NULL : announce(condition);
+    struct bz_announced *place =
+        announce(condition, lock_object == 0 ? NULL : bz_live_current->world->loop);
     if (place != NULL) {
         place->condition = bz_judge_add_condition_on(
             judge(), "condition", lock_object, claims(BZ_PRIMITIVE_CONDITION),
@@ -260,13 +278,24 @@ void bz_condition_init(struct bz_condition *condition, struct bz_lock *lock) {
     }
 }
 
-enum bz_status bz_condition_wait(struct bz_condition *condition) {
+/* The condition, if it is announced and its lock is still the one that it began with. */
+static const struct bz_announced *find_condition(const struct bz_condition *condition) {
     const struct bz_announced *place = find(condition);
+    const struct bz_announced *lock = find(condition->lock);
+    bool is_whole = place != NULL && lock != NULL && lock->object == place->condition.lock;
+    if (place != NULL && !is_whole) {
+        forget(condition);
+    }
+    return is_whole ? place : NULL;
+}
+
+enum bz_status bz_condition_wait(struct bz_condition *condition) {
+    const struct bz_announced *place = find_condition(condition);
     if (place == NULL) {
         return bz_behind_condition_wait(condition);
     }
     struct bz_judged_condition judged = place->condition;
-    bool is_misuse = !bz_lock_locked(condition->lock);
+    bool is_misuse = !condition->lock->is_held;
     if (is_misuse) {
         bz_judge_condition_misuses(&judged);
     } else {
@@ -291,7 +320,7 @@ enum bz_status bz_condition_wait_for(struct bz_condition *condition, bool (*hold
 }
 
 enum bz_status bz_condition_notify(struct bz_condition *condition, uint32_t count) {
-    const struct bz_announced *place = find(condition);
+    const struct bz_announced *place = find_condition(condition);
     if (place == NULL) {
         return bz_behind_condition_notify(condition, count);
     }
@@ -311,7 +340,7 @@ enum bz_status bz_condition_notify_all(struct bz_condition *condition) {
 enum bz_status bz_barrier_init(struct bz_barrier *barrier, struct bz_loop *loop, uint32_t parties) {
     enum bz_status status = bz_behind_barrier_init(barrier, loop, parties);
     bool is_judged = status == BZ_OK && parties <= BZ_BARRIER_PARTIES_MAX;
-    struct bz_announced *place = is_judged ? announce(barrier) : NULL;
+    struct bz_announced *place = announce(barrier, is_judged ? loop : NULL);
     if (place != NULL) {
         place->barrier = bz_world_alloc(bz_live_current->world, sizeof *place->barrier);
         bz_judge_add_barrier(
@@ -329,8 +358,12 @@ enum bz_status bz_barrier_wait(struct bz_barrier *barrier, uint32_t *index) {
     }
     struct bz_judged_barrier *judged = place->barrier;
     struct bz_judged_pass pass = bz_judge_barrier_waits(judged);
-    enum bz_status status = bz_behind_barrier_wait(barrier, index);
-    bz_judge_barrier_waited(judged, pass, *index, status);
+    uint32_t own = 0;
+    enum bz_status status = bz_behind_barrier_wait(barrier, &own);
+    bz_judge_barrier_waited(judged, pass, own, status);
+    if (status == BZ_OK && index != NULL) {
+        *index = own;
+    }
     return status;
 }
 
@@ -356,7 +389,7 @@ void bz_barrier_reset(struct bz_barrier *barrier) {
 enum bz_status bz_queue_init(struct bz_queue *queue, struct bz_loop *loop, enum bz_queue_kind kind,
                              uint32_t maxsize) {
     enum bz_status status = bz_behind_queue_init(queue, loop, kind, maxsize);
-    struct bz_announced *place = status == BZ_OK ? announce(queue) : NULL;
+    struct bz_announced *place = announce(queue, status == BZ_OK ? loop : NULL);
     if (place != NULL) {
         struct bz_world *world = bz_live_current->world;
         const struct bz_queue_ops *ops = world->variant->queue;
@@ -485,5 +518,19 @@ void bz_queue_shutdown(struct bz_queue *queue, bool is_immediate) {
     bz_behind_queue_shutdown(queue, is_immediate);
     if (place != NULL) {
         bz_judge_shut_down(place->queue, is_immediate);
+    }
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+void bz_live_name(const void *primitive, const char *name) {
+    const struct bz_announced *place = find(primitive);
+    uint32_t object = place == NULL                  ? 0
+                      : place->queue != NULL         ? place->queue->items
+                      : place->barrier != NULL       ? place->barrier->object
+                      : place->condition.object != 0 ? place->condition.object
+                                                     : place->object;
+    if (object != 0) {
+        bz_judge_name_object(judge(), object, name);
     }
 }

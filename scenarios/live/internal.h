@@ -11,7 +11,8 @@ struct bz_live {
     struct bz_world *world;
     struct bz_uv *driver;
     struct bz_world_outside outside;
-    struct bz_announced *objects; /* a hash table by address; nothing iterates over it */
+    bool looks_inside;            /* see bz_live_look_inside() */
+    struct bz_announced *objects; /* a hash table by address, whose order decides nothing */
     uint32_t object_count;
     uint32_t object_capacity; /* a power of two; 0: no table yet */
 };

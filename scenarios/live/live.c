@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "primitives/runtime/check.h"
 #include "primitives/runtime/driver.h"
+#include "primitives/runtime/timer.h"
 #include "sim/judge/judge.h"
 
 _Thread_local struct bz_live *bz_live_current;
@@ -45,12 +47,13 @@ const struct bz_scenario_file bz_live_file = {
 
 /* --- the outside ------------------------------------------------------------------------------ */
 
-/* Tasks remain at the recorded end. They are deadlocked, unless something could still happen. */
-static bool was_stopped(const struct bz_live *live) {
+/* At the recorded end tasks are deadlocked, unless something could still happen. */
+static bool is_over(const struct bz_live *live) {
     const struct bz_loop *loop = live->world->loop;
-    return bz_loop_live_tasks(loop) > 0 &&
-           (bz_uv_open_ops(live->driver) > 0 || bz_driver_ready_count(loop) > 0 ||
-            bz_driver_next_deadline_ns(loop) != BZ_TIME_NEVER);
+    return bz_uv_replay_is_over(live->driver) &&
+           (bz_loop_live_tasks(loop) == 0 ||
+            (bz_uv_open_ops(live->driver) == 0 && bz_driver_ready_count(loop) == 0 &&
+             bz_driver_next_deadline_ns(loop) == BZ_TIME_NEVER));
 }
 
 static bool next_turn(void *context, uint64_t *now_ns) {
@@ -58,18 +61,26 @@ static bool next_turn(void *context, uint64_t *now_ns) {
     struct bz_judge *judge = live->world->judge;
     char why[BZ_MESSAGE_BYTES];
     bz_live_current = live;
-    if (bz_uv_replay_turn(live->driver, now_ns)) {
+    bool has_turn = bz_uv_replay_turn(live->driver, now_ns);
+    if (has_turn && *now_ns <= BZ_TIME_MAX_NS) {
         return true;
     }
     const char *error = bz_uv_error(live->driver);
     if (error != NULL) {
         snprintf(why, sizeof why, "the recording does not go on: %s", error);
         bz_judge_cut(judge, why);
-    } else if (was_stopped(live)) {
-        bz_judge_cut(judge, "the recorded program was stopped here, with tasks under way");
+    } else if (has_turn) {
+        bz_judge_cut(judge, "the recording does not go on: a turn is later than 2^53 - 1 ns");
+    } else if (!is_over(live)) {
+        bz_judge_cut(judge,
+                     "the recorded program goes on from here: it was stopped with tasks under "
+                     "way, or main() called bz_uv_run() again");
     }
     return false;
 }
+
+static uv_loop_t uv;
+static bool has_uv;
 
 struct bz_uv *bz_live_begin(struct bz_world *world, const struct bz_scenario_args *args) {
     struct bz_live *live = bz_world_alloc(world, sizeof *live);
@@ -84,7 +95,11 @@ struct bz_uv *bz_live_begin(struct bz_world *world, const struct bz_scenario_arg
     }
     live->world = world;
     live->outside = (struct bz_world_outside){.next_turn = next_turn, .context = live};
-    live->driver = bz_uv_new_replay(world->loop, (const char *)(uintptr_t)args->file[0]);
+    if (!has_uv) {
+        BZ_CHECK(uv_loop_init(&uv) == 0); /* nothing runs it */
+        has_uv = true;
+    }
+    live->driver = bz_uv_new_replay(world->loop, &uv, (const char *)(uintptr_t)args->file[0]);
     if (live->driver == NULL) {
         return NULL; /* no memory, which ends the run */
     }
@@ -92,4 +107,9 @@ struct bz_uv *bz_live_begin(struct bz_world *world, const struct bz_scenario_arg
     bz_world_adopt_all(world);
     bz_live_current = live;
     return live->driver;
+}
+
+void bz_live_look_inside(struct bz_uv *driver) {
+    BZ_CHECK(driver == bz_live_current->driver);
+    bz_live_current->looks_inside = true;
 }

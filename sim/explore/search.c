@@ -138,6 +138,13 @@ static void finish(struct bz_search *search) {
     bz_search_finish(search, search->world, search->program_state);
 }
 
+/* Whether a check has hit a limit of its own (bz_judge_cut()): the rest is not judged. */
+static bool is_cut_short(struct bz_search *search) {
+    bool is_cut = bz_judge_verdict(search->world->judge) == BZ_RUN_OUT_OF_STEPS;
+    search->result->is_out_of_steps |= is_cut;
+    return is_cut;
+}
+
 /* Whether the path from the earlier frame of this state to here is a loop of default choices
  * without progress, which only the step limit would end. Another draw or a clock jump might lead
  * out of it, so it has none (judge/overtime.c). */
@@ -278,11 +285,18 @@ static enum bz_arrival evaluate(struct bz_search *search, bool goes_on) {
         bz_schedules_add(&frame->schedules, 1);
         return BZ_ARRIVED_KNOWN;
     }
+    if (is_cut_short(search)) {
+        bz_schedules_add(&frame->schedules, 1);
+        return BZ_ARRIVED_KNOWN;
+    }
     if (!goes_on) {
         bz_schedules_add(&frame->schedules, 1);
         finish(search);
         if (!bz_world_has_resources(search->world)) {
             return BZ_ARRIVED_FAILED;
+        }
+        if (is_cut_short(search)) {
+            return BZ_ARRIVED_KNOWN;
         }
         /* The last transition was no step. */
         bool is_ok =

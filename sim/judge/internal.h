@@ -46,6 +46,7 @@ struct bz_overtime {
 struct bz_judge {
     struct bz_shadow shadow;
     struct bz_event call; /* the call that is held back, see judge.c; kind 0: none */
+    uint32_t loop_calls;  /* the object of a call by the loop that was noted; 0: none */
     uint8_t over;         /* enum bz_op: it has returned at once, and is being judged */
     uint64_t digest;
     uint64_t now_ns;

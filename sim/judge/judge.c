@@ -236,8 +236,9 @@ static __attribute__((hot, noinline)) void note_call(struct bz_judge *judge) {
     struct bz_event event = judge->call;
     struct bz_shadow_task *task = &shadow->tasks[event.task];
     judge->call.kind = 0;
-    if (event.task == 0) {
-        bz_judge_refuse_call(judge, "call", (enum bz_op)event.op, event.object, BZ_OK);
+    if (event.task == 0) { /* it cannot wait, and returns before anything else happens */
+        judge->loop_calls = event.object;
+        noted(judge, event);
         return;
     }
     task->op = event.op;
@@ -669,12 +670,22 @@ static __attribute__((hot, noinline)) void returns_late(struct bz_judge *judge, 
     noted(judge, event_of(judge, BZ_EVENT_RETURN, number, op, status));
 }
 
+/* Whether the loop returns from its call, in which somebody was woken. */
+static bool is_of_loop(struct bz_judge *judge, uint32_t number, enum bz_op op) {
+    uint32_t called = judge->loop_calls;
+    judge->loop_calls = 0;
+    return judge->shadow.running == 0 && judge->call.kind == 0 && called == number &&
+           judge->call.object == number && judge->call.op == (uint8_t)op;
+}
+
 /* A return at once: the task arrived behind all live ones, and never joined the line. */
 __attribute__((hot)) void bz_judge_returns(struct bz_judge *judge, uint32_t number, enum bz_op op,
                                            enum bz_status status) {
     if ((judge->call.kind == 0) | (judge->call.object != number)) {
-        returns_late(judge, number, op, status);
-        return;
+        if (!is_of_loop(judge, number, op)) {
+            returns_late(judge, number, op, status);
+            return;
+        }
     }
     struct bz_shadow *shadow = &judge->shadow;
     uint32_t id = shadow->running;

@@ -138,6 +138,7 @@ void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *s
     judge->sink = start->sink;
     judge->where = NULL;
     judge->call.kind = 0;
+    judge->loop_calls = 0;
     judge->refused.guards = 0;
     judge->overtime.is_on = false;
     judge->overtime.has_been = false;

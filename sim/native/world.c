@@ -1,5 +1,6 @@
 #include "sim/native/world.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "sim/native/image.h"
@@ -127,6 +128,13 @@ struct bz_world *bz_world_new(const struct bz_judge_config *config,
         return NULL;
     }
     return &native->world;
+}
+
+bool bz_world_set_stacks(struct bz_world *world, size_t stack_bytes) {
+    bz_loop_destroy(world->loop);
+    world->loop = bz_loop_new(
+        &(struct bz_loop_config){.stack_bytes = stack_bytes, .tasks_max = BZ_TASKS_MAX});
+    return world->loop != NULL;
 }
 
 void bz_world_destroy(struct bz_world *world) {
@@ -425,6 +433,11 @@ bool bz_world_has_resources(struct bz_world *world) {
                        "its tasks and the objects under test");
     } else if (loop->tasks_created == loop->tasks_max) {
         bz_judge_lacks(world->judge, "tasks (a run has fewer than 1000000)", "a run");
+    } else if (bz_judge_verdict(world->judge) == BZ_RUN_BAD_SOURCE) {
+        /* This runtime keeps the rules of the judge; a program that calls the judge may not. */
+        char why[BZ_MESSAGE_BYTES];
+        snprintf(why, sizeof why, "%s", bz_judge_error(world->judge));
+        bz_judge_died(world->judge, NULL, why);
     }
     return bz_judge_verdict(world->judge) != BZ_RUN_NO_RESOURCE;
 }

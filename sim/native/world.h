@@ -38,6 +38,9 @@ struct bz_world *bz_world_new(const struct bz_judge_config *config,
                               const struct bz_variant *variant);
 void bz_world_destroy(struct bz_world *world);
 
+/* Gives the tasks other stacks than 64 KiB, before the first run. False without memory. */
+bool bz_world_set_stacks(struct bz_world *world, size_t stack_bytes) BZ_MUST_USE;
+
 /* Empties the loop, after the judge has begun a run and before the program is set up. */
 void bz_world_begin(struct bz_world *world);
 
@@ -58,7 +61,8 @@ struct bz_world_watch {
 void bz_world_watch(struct bz_world *world, const struct bz_world_watch *watch);
 
 /* bz_judge_end(). A run in which the loop had to refuse a task or memory ends with
- * BZ_RUN_NO_RESOURCE, whatever the oracles say: they may have judged the refusal. */
+ * BZ_RUN_NO_RESOURCE, whatever the oracles say: they may have judged the refusal. So does one in
+ * which the program breaks a rule of the judge. */
 void bz_world_end(struct bz_world *world);
 
 /* The same between two steps: ends the run if the loop has refused something. False: the run has

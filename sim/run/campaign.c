@@ -222,7 +222,8 @@ static void run_chunk(struct campaign *campaign, struct bz_world *world, struct 
             slot->is_unfinished = true;
             break;
         }
-        if (config->repeats_all || bz_determinism_is_due(index)) {
+        bool is_due = bz_determinism_is_due(index) && !bz_program_is_recording(&campaign->program);
+        if (config->repeats_all || is_due) {
             bz_determinism_judge(&campaign->program, world, config->stop);
             if (bz_judge_verdict(world->judge) == BZ_RUN_NO_RESOURCE) {
                 note_lack(&slot->part, bz_judge_error(world->judge), NULL, NULL);

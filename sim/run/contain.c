@@ -56,9 +56,33 @@ static int own_fd;
 
 #define SIGNAL_STACK_BYTES ((size_t)64 * 1024)
 
+/* Of bz_lack_stop(): for the parent to say. */
+static void on_lack(const char *sentence) {
+    snprintf(own_page->lack, sizeof own_page->lack, "%.*s", (int)sizeof own_page->lack - 1,
+             sentence);
+    _exit(0);
+}
+
+/* Code that dies because the loop has refused it something is not to blame. */
+static void tell_refusal(void) {
+    if (own_world != NULL && own_world->loop->tasks_created == own_world->loop->tasks_max) {
+        on_lack("a run has fewer than 1000000 tasks, and this one asked for more");
+    }
+    if (own_world != NULL &&
+        (own_world->loop->stacks->is_exhausted || own_world->loop->mem->is_exhausted)) {
+        on_lack("the memory of a loop (" BZ_MEM_LIMIT_TEXT ") ran out for a run with many tasks");
+    }
+}
+
+static void on_abort(int number) {
+    tell_refusal();
+    signal(number, SIG_DFL); /* abort() raises it again */
+}
+
 /* Notes an access just below the stack of the running task, and then lets the signal kill. */
 static void on_fault(int number, siginfo_t *info, void *context) {
     (void)context;
+    tell_refusal();
     const struct bz_task *task = own_world == NULL ? NULL : own_world->loop->current;
     const char *address = info->si_addr;
     if (task != NULL && task->stack != NULL && info->si_code > 0) {
@@ -108,13 +132,6 @@ static void on_loop_full(void) {
     }
 }
 
-/* Of bz_lack_stop(): for the parent to say. */
-static void on_lack(const char *sentence) {
-    snprintf(own_page->lack, sizeof own_page->lack, "%.*s", (int)sizeof own_page->lack - 1,
-             sentence);
-    _exit(0);
-}
-
 static _Noreturn void be_child(struct bz_child_page *page, const struct bz_world *world,
                                pid_t parent, void (*run)(void *context), void *context) {
     static const struct rlimit no_core = {0, 0};
@@ -127,10 +144,11 @@ static _Noreturn void be_child(struct bz_child_page *page, const struct bz_world
     (void)setrlimit(RLIMIT_CORE, &no_core);
     (void)dup2(STDERR_FILENO, STDOUT_FILENO);
     signal(SIGINT, SIG_IGN); /* the parent decides */
-    static const int deadly[] = {SIGTERM, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
+    static const int deadly[] = {SIGTERM, SIGFPE, SIGILL, SIGTRAP};
     for (size_t index = 0; index < sizeof deadly / sizeof deadly[0]; index++) {
         signal(deadly[index], SIG_DFL); /* a sanitizer may have handlers */
     }
+    signal(SIGABRT, on_abort);
     catch_faults();
     bz_lack_handler = on_lack;
     (void)pthread_atfork(on_fork, NULL, NULL);

@@ -8,13 +8,14 @@
 void bz_program_init(struct bz_program *program, const struct bz_scenario *scenario,
                      const struct bz_variant *variant, const struct bz_strategy *strategy) {
     bool is_recording = scenario->file != NULL && scenario->file->is_recording;
+    uint32_t steps_max = is_recording ? BZ_STEPS_LIMIT : BZ_STEPS_MAX_DEFAULT;
     *program = (struct bz_program){.scenario = scenario,
                                    .variant = variant,
                                    .strategy = strategy,
                                    .order = is_recording ? BZ_ORDER_FIFO : BZ_ORDER_ANY,
                                    .cancel_windows = is_recording ? 0 : BZ_WINDOWS_ALL,
                                    .cancels_max = BZ_CANCELS_MAX_DEFAULT,
-                                   .steps_max = BZ_STEPS_MAX_DEFAULT,
+                                   .steps_max = steps_max,
                                    .starvation_bound = BZ_STARVATION_BOUND_DEFAULT};
     for (uint32_t index = 0; scenario->params[index].name != NULL; index++) {
         program->args.values[index] = scenario->params[index].value;
@@ -24,6 +25,10 @@ void bz_program_init(struct bz_program *program, const struct bz_scenario *scena
             program->args.primitive = scenario->primitives[index];
         }
     }
+}
+
+bool bz_program_is_recording(const struct bz_program *program) {
+    return program->scenario->file != NULL && program->scenario->file->is_recording;
 }
 
 struct bz_world *bz_program_new_world(const struct bz_program *program) {
@@ -45,7 +50,13 @@ struct bz_world *bz_program_new_world(const struct bz_program *program) {
         config.variant_is_busy = runtime->variant_is_busy;
         config.source = runtime->context;
     }
-    return bz_world_new(&config, program->variant);
+    struct bz_world *world = bz_world_new(&config, program->variant);
+    if (world != NULL && program->scenario->stack_bytes != 0 &&
+        !bz_world_set_stacks(world, program->scenario->stack_bytes)) {
+        bz_world_destroy(world);
+        return NULL;
+    }
+    return world;
 }
 
 bool bz_program_measure(struct bz_program *program) {
@@ -84,7 +95,6 @@ static void run_on(const struct bz_program *program, struct bz_world *world, voi
         program->scenario->finish(world, state);
     }
     bz_world_end(world);
-    BZ_CHECK(bz_judge_verdict(judge) != BZ_RUN_BAD_SOURCE); /* this runtime keeps the rules */
 }
 
 static void run_all(void *context, struct bz_judge *judge) {

@@ -23,6 +23,9 @@ struct bz_program {
     struct bz_profile profile;    /* steps 0: not measured */
 };
 
+/* Whether it repeats a recording. */
+bool bz_program_is_recording(const struct bz_program *program);
+
 /* The program with default settings. */
 void bz_program_init(struct bz_program *program, const struct bz_scenario *scenario,
                      const struct bz_variant *variant, const struct bz_strategy *strategy);

@@ -47,8 +47,9 @@ struct bz_scenario_args {
 struct bz_scenario_file {
     const char *summary;
     size_t bytes_max; /* 0: BZ_FILE_BYTES_MAX */
-    /* The file says what happened in another run, which this one repeats: the defaults are order
-     * fifo and no cancels. */
+    /* The file says what happened in another run, which this one repeats. There is one schedule, so
+     * the defaults are strategy and order fifo, no cancels, many steps and one run, and nothing is
+     * searched or shrunk. */
     bool is_recording;
     /* Parses the text into `file`, BZ_FILE_WORDS zeroed words that setup() finds in args->file. The
      * text is not trusted. False with a message that starts with `origin` and names the place; also
@@ -87,6 +88,7 @@ struct bz_scenario {
     void (*finish)(struct bz_world *world, void *state); /* NULL: nothing */
     const struct bz_scenario_file *file;                 /* NULL: takes none */
     const struct bz_runtime *runtime;                    /* NULL: the one in C */
+    size_t stack_bytes; /* of each task, in the runtime in C; 0: the default of a loop */
 };
 
 BZ_END_DECLS

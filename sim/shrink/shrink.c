@@ -266,6 +266,10 @@ static void begin_elsewhere(struct bz_shrinking *shrinking) {
 
 static void shrink(struct bz_shrinking *shrinking) {
     struct bz_shrink_result *result = shrinking->result;
+    if (bz_program_is_recording(shrinking->config->program)) {
+        result->end = BZ_SHRINK_MINIMAL; /* it has one schedule */
+        return;
+    }
     uint64_t runs_max = shrinking->runs_max;
     uint64_t cost_max = shrinking->cost_max;
     shrinking->runs_max = runs_max / 3; /* the rest is for the other starts */

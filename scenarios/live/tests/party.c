@@ -67,7 +67,6 @@ static void eat(struct party *party) {
 
 static enum bz_status guest(void *arg) {
     struct party *party = arg;
-    uint32_t index;
     is_fine(bz_sync_event_wait(&party->doors));
     think(party);
     eat(party);
@@ -84,9 +83,36 @@ static enum bz_status guest(void *arg) {
     if (party->mode == PARTY_CRASHES && !bz_uv_is_replay(party->driver)) {
         _Exit(9);
     }
-    is_fine(bz_barrier_wait(&party->toast, &index));
+    is_fine(bz_barrier_wait(&party->toast, NULL));
     party->guests_left++;
     return BZ_OK;
+}
+
+/* Locks of another loop, which a task drives: nobody announces them. */
+static enum bz_status elsewhere(void *arg) {
+    struct bz_lock *lock = arg;
+    is_fine(bz_lock_acquire(lock));
+    return bz_lock_release(lock);
+}
+
+static void drive_another_loop(void) {
+    struct bz_loop *loop = bz_loop_new(NULL);
+    struct bz_lock lock;
+    BZ_CHECK(loop != NULL);
+    bz_lock_init(&lock, loop);
+    for (uint32_t number = 1; number <= 2; number++) {
+        struct bz_task *task = bz_task_spawn(loop, "elsewhere", number, elsewhere, &lock);
+        BZ_CHECK(task != NULL);
+        bz_task_detach(task);
+    }
+    is_fine(bz_loop_run(loop));
+    bz_loop_destroy(loop);
+}
+
+/* A callback of the loop that wakes a getter. */
+static void tip(struct bz_timer *timer) {
+    struct party *party = bz_container_of(timer, struct party, tip_jar);
+    is_fine(bz_queue_try_put(&party->orders, TIP));
 }
 
 /* Changes its mind in the window: it was given a table, and has not resumed. */
@@ -110,7 +136,13 @@ static void turn_away(struct party *party) {
 
 static enum bz_status host(void *arg) {
     struct party *party = arg;
+    uint64_t first = 0;
+    drive_another_loop();
     turn_away(party);
+    BZ_CHECK(bz_timer_arm(&party->tip_jar, bz_loop_now_ns(party->loop) + 1));
+    is_fine(bz_queue_get(&party->orders, &first));
+    is_fine(bz_queue_task_done(&party->orders));
+    BZ_CHECK(first == TIP);
     bz_sync_event_set(&party->doors);
     for (unsigned count = 0; count < GUESTS; count++) {
         uint64_t tip = 0;
@@ -143,6 +175,7 @@ void party_start(struct party *party, struct bz_uv *driver, enum party_mode mode
     bz_condition_init(&party->served, &party->kitchen);
     bz_sync_event_init(&party->doors, party->loop);
     is_fine(bz_barrier_init(&party->toast, party->loop, GUESTS));
+    bz_timer_init(&party->tip_jar, party->loop, tip);
     is_fine(bz_queue_init(&party->orders, party->loop, BZ_QUEUE_FIFO, 2));
     spawn(party, "host", 0, host);
     for (uint32_t number = 1; number <= GUESTS; number++) {

@@ -2,6 +2,7 @@
 #ifndef BZ_LIVE_TESTS_PARTY_H
 #define BZ_LIVE_TESTS_PARTY_H
 
+#include "primitives/runtime/timer.h"
 #include "primitives/sync/barrier.h"
 #include "primitives/sync/condition.h"
 #include "primitives/sync/event.h"
@@ -17,6 +18,7 @@ enum party_mode {
     PARTY_FORGETS, /* a guest leaves and keeps its table; the next one waits for ever */
     PARTY_STOPS,   /* a guest ends uv_run() */
     PARTY_CRASHES,
+    PARTY_GOES_ON, /* main() runs it again */
 };
 
 struct party {
@@ -29,6 +31,7 @@ struct party {
     struct bz_sync_event doors;
     struct bz_barrier toast;
     struct bz_queue orders;
+    struct bz_timer tip_jar;
     uint32_t dishes;
     uint32_t guests_left;
     uint64_t tips;

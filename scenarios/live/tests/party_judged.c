@@ -3,7 +3,8 @@
 #include "scenarios/live/tests/party.h"
 
 static const struct bz_param params[] = {
-    {"mode", "What is wrong, see party.h", PARTY_RIGHT, PARTY_RIGHT, PARTY_CRASHES},
+    {"mode", "What is wrong, see party.h", PARTY_RIGHT, PARTY_RIGHT, PARTY_GOES_ON},
+    {"look", "Whether the judge looks inside", 1, 0, 1},
     {NULL},
 };
 
@@ -13,7 +14,13 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
         return NULL;
     }
     struct party *party = bz_world_alloc(world, sizeof *party);
+    if (args->values[1] != 0) {
+        bz_live_look_inside(driver);
+    }
     party_start(party, driver, (enum party_mode)args->values[0]);
+    bz_live_name(&party->kitchen, "kitchen");
+    bz_live_name(&party->orders, "orders");
+    bz_live_name(&party->tables, "tables");
     return party;
 }
 

@@ -1,7 +1,7 @@
 /* The service of primitives/uv, as a live run in the simulator:
  *
  *     BZ_RECORD=run.txt uv-service ...
- *     buzzer run uv-service --plugin live-service.so --set file=run.txt --runs 1
+ *     buzzer run uv-service --plugin live-service.so --set file=run.txt
  *
  * The parameters must be those of the recorded run. */
 #include "service.h"
@@ -20,8 +20,10 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
         return NULL;
     }
     struct service *service = bz_world_alloc(world, sizeof *service);
+    bz_live_look_inside(driver);
     struct bz_task *task =
         service_start(service, driver, (uint32_t)args->values[0], (uint32_t)args->values[1]);
+    bz_live_name(&service->permits, "permits");
     return task == NULL ? NULL : service;
 }
 
