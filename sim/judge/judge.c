@@ -238,6 +238,7 @@ static __attribute__((hot, noinline)) void note_call(struct bz_judge *judge) {
     judge->call.kind = 0;
     if (event.task == 0) { /* it cannot wait, and returns before anything else happens */
         judge->loop_calls = event.object;
+        (void)bz_shadow_mark_dirty(shadow, event.object);
         noted(judge, event);
         return;
     }
@@ -674,7 +675,7 @@ static __attribute__((hot, noinline)) void returns_late(struct bz_judge *judge, 
 static bool is_of_loop(struct bz_judge *judge, uint32_t number, enum bz_op op) {
     uint32_t called = judge->loop_calls;
     judge->loop_calls = 0;
-    return judge->shadow.running == 0 && judge->call.kind == 0 && called == number &&
+    return called != 0 && called == number && judge->shadow.running == 0 && judge->call.kind == 0 &&
            judge->call.object == number && judge->call.op == (uint8_t)op;
 }
 
@@ -860,6 +861,10 @@ __attribute__((hot)) void bz_judge_end_step(struct bz_judge *judge) {
         }
         if (__builtin_expect(judge->refused.guards != 0, 0)) {
             judge_refused(judge);
+        }
+        if (__builtin_expect(judge->loop_calls != 0, 0)) { /* it cannot wait */
+            bz_judge_refuse_call(judge, "call", (enum bz_op)judge->call.op, judge->loop_calls,
+                                 BZ_OK);
         }
     }
 }

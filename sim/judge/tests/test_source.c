@@ -133,6 +133,67 @@ Test(source, late_object) {
     bz_judge_destroy(judge);
 }
 
+/* A callback of the loop puts an item, which wakes a getter before the put returns. It cannot wait
+ * itself. */
+Test(source, the_loop_calls) {
+    struct bz_judge *judge = new_judge();
+    struct bz_judged_queue queue;
+    for (int waits = 0; waits < 2; waits++) {
+        begin(judge);
+        bz_judge_add_queue(judge, &queue, "items", "slots", BZ_QUEUE_ORDER_FIFO, 1, 0, NULL, NULL);
+        bz_judge_gets(&queue);
+        suspend(judge);
+        bz_judge_end_step(judge);
+        next(judge, 0, 1, BZ_ROLE_CALLBACK);
+        event(judge, BZ_EVENT_CALLBACK, 0, BZ_OK, BZ_ROLE_CALLBACK);
+        uint32_t item = bz_judge_puts(&queue, 0);
+        event(judge, BZ_EVENT_WAKE, 1, BZ_OK, 0);
+        if (waits) {
+            bz_judge_end_step(judge);
+            next(judge, 2, 1, BZ_ROLE_STEP);
+            event(judge, BZ_EVENT_RESUME, 2, BZ_OK, 1);
+        }
+        bz_judge_put(&queue, item, BZ_OK);
+        if (waits) {
+            end(judge, "call of put", __LINE__);
+            continue;
+        }
+        bz_judge_end_step(judge);
+        next(judge, 1, 2, BZ_ROLE_STEP);
+        event(judge, BZ_EVENT_RESUME, 1, BZ_OK, 2);
+        bz_judge_got(&queue, item, BZ_OK);
+        cr_expect(eq(int, bz_judge_verdict(judge), BZ_RUN_PASSED), "%s", bz_judge_error(judge));
+    }
+    bz_judge_destroy(judge);
+}
+
+/* The storage of a primitive is used again: what its old life left is not judged. */
+Test(source, an_object_ends) {
+    struct bz_judge *judge = new_judge();
+    begin(judge);
+    static char name[] = "lock";
+    uint32_t first = bz_judge_add_permits(judge, name, BZ_PRIMITIVE_LOCK, 0, 1, NULL);
+    bz_judge_acquires(judge, first);
+    bz_judge_acquired(judge, first, BZ_OK);
+    bz_judge_end_object(judge, first);
+    uint32_t second = bz_judge_add_permits(judge, name, BZ_PRIMITIVE_LOCK, 0, 1, NULL);
+    cr_expect(eq(u32, second, first));
+    bz_judge_acquires(judge, second);
+    bz_judge_acquired(judge, second, BZ_OK);
+    cr_expect(eq(int, bz_judge_verdict(judge), BZ_RUN_PASSED));
+    /* Another kind has another number, and so has a lock that somebody waits for. */
+    bz_judge_end_object(judge, second);
+    uint32_t other = bz_judge_add_event(judge, name, 0, NULL);
+    cr_expect(ne(u32, other, second));
+    bz_judge_end_object(judge, other);
+    bz_judge_waits(judge, other);
+    suspend(judge);
+    cr_expect(ne(u32, bz_judge_add_event(judge, name, 0, NULL), other));
+    bz_judge_name_object(judge, other, "doors");
+    cr_expect(strcmp(bz_judge_object_name(judge, other), "doors") == 0);
+    bz_judge_destroy(judge);
+}
+
 /* A name may be given late; a protected task is never a victim. */
 Test(source, rename_and_protect) {
     struct bz_judge *judge = new_judge();
@@ -199,7 +260,8 @@ Test(source, operations) {
     REFUSED("call of acquire of object 1 (permits) by task 1 (running, in acquire of 'permits')",
             (bz_judge_acquires(judge, 1), bz_judge_acquires(judge, 1)));
     REFUSED("call of acquire of object 1 (permits) by task 0 (the loop)",
-            (suspend(judge), bz_judge_acquires(judge, 1), bz_judge_note(judge, 1)));
+            (suspend(judge), bz_judge_acquires(judge, 1), bz_judge_note(judge, 1),
+             bz_judge_end_step(judge)));
     REFUSED("call of release of object 3 (unknown)", bz_judge_releases(judge, 3));
     REFUSED("return of release of object 3 (unknown)", bz_judge_released(judge, 3, BZ_NOT_HELD));
     REFUSED("call of set of object 5 (unknown)", bz_judge_sets(judge, 5));
