@@ -236,7 +236,11 @@ static __attribute__((hot, noinline)) void note_call(struct bz_judge *judge) {
     struct bz_event event = judge->call;
     struct bz_shadow_task *task = &shadow->tasks[event.task];
     judge->call.kind = 0;
-    if (event.task == 0) { /* it cannot wait, and returns before anything else happens */
+    if (event.task == 0 && event.op != BZ_OP_PUT && event.op != BZ_OP_GET) {
+        bz_judge_refuse_call(judge, "call", (enum bz_op)event.op, event.object, BZ_OK);
+        return;
+    }
+    if (event.task == 0) { /* a try: it has woken somebody, and returns before anything else */
         judge->loop_calls = event.object;
         (void)bz_shadow_mark_dirty(shadow, event.object);
         noted(judge, event);
@@ -602,7 +606,7 @@ event_of(const struct bz_judge *judge, enum bz_program_event_kind kind, uint32_t
 __attribute__((hot)) void bz_judge_calls(struct bz_judge *judge, uint32_t object, enum bz_op op) {
     settle(judge);
     const struct bz_shadow *shadow = &judge->shadow;
-    bool is_inside = shadow->tasks[shadow->running].op != BZ_OP_NONE;
+    bool is_inside = (shadow->tasks[shadow->running].op != BZ_OP_NONE) | (judge->loop_calls != 0);
     if (__builtin_expect(is_inside | (object - 1 >= shadow->object_count), 0)) {
         bz_judge_refuse_call(judge, "call", op, object, BZ_OK);
         return;

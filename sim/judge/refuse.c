@@ -67,7 +67,7 @@ static bool may_happen(const struct bz_judge *judge, enum bz_event_kind kind, ui
     const struct bz_shadow_task *task = &shadow->tasks[id];
     switch (kind) {
     case BZ_EVENT_RESUME:
-        return shadow->running == 0 &&
+        return shadow->running == 0 && judge->loop_calls == 0 &&
                (task->phase == BZ_PHASE_UNSTARTED || task->phase == BZ_PHASE_SUSPENDED);
     case BZ_EVENT_SUSPEND:
         return shadow->running == id && arg != BZ_WAIT_NONE && arg < BZ_WAIT_COUNT;
