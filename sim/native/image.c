@@ -18,10 +18,14 @@ bool bz_image_is_supported(void) {
 
 /* --- stacks ----------------------------------------------------------------------------------- */
 
-/* The live part of a task's stack; the project is compiled without a red zone below it. */
-static size_t live_bytes(const struct bz_task *task) {
+/* The project is compiled without a red zone below the stack pointer. */
+static inline size_t live_bytes(const struct bz_task *task) {
     const char *top = bz_stack_top(task->stack);
     return (size_t)(top - (const char *)task->coro.sp);
+}
+
+size_t bz_image_stack_bytes(const struct bz_task *task) {
+    return task->stack == NULL ? 0 : live_bytes(task);
 }
 
 /* Where a suspended task's stack begins to matter. */
@@ -208,7 +212,9 @@ size_t bz_image_save(const struct bz_loop *loop, void *image, struct bz_image_la
     layout->queue_offset =
         sizeof *head + (size_t)((const char *)loop->ready - arena_blocks(loop->mem));
     layout->queue_count = loop->ready_count;
+    layout->blocks_offset = sizeof *head;
     to = bz_arena_save_blocks(loop->mem, to);
+    layout->stacks_offset = (size_t)(to - (char *)image);
     for (const struct bz_task *task = next_stack(loop, NULL); task != NULL;
          task = next_stack(loop, task)) {
         to = put(to, task->coro.sp, live_bytes(task));

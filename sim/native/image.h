@@ -23,16 +23,23 @@
 
 struct bz_loop;
 struct bz_mem;
+struct bz_task;
 
 bool bz_image_is_supported(void);
 
 /* The layout of an image. Two images are of the same state if their first `state_bytes` are equal.
- * The ready queue, an array of pointers, is separate for callers that ignore its order. */
+ * The ready queue, an array of pointers, is separate for callers that ignore its order. The stacks
+ * of tasks come last, in the order of bz_driver_next_task(). */
 struct bz_image_layout {
     size_t state_bytes;
+    size_t blocks_offset; /* of the arena */
+    size_t stacks_offset;
     size_t queue_offset;
     uint32_t queue_count;
 };
+
+/* What an image has of a task's stack: from the stack pointer up. 0: it has ended. */
+size_t bz_image_stack_bytes(const struct bz_task *task);
 
 /* The size of an image of the loop as it is. O(tasks). */
 size_t bz_image_bytes(const struct bz_loop *loop);

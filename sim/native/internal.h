@@ -34,8 +34,10 @@ struct bz_native {
         looked_at; /* tasks that the program has asked about, as bits; see explore/footprint.h */
     void (*own_timer)(struct bz_timer *timer); /* see bz_world_own_timer() */
     void (*own_callback)(struct bz_callback *callback, struct bz_future *future);
-    struct bz_timer *rest_timer; /* see bz_world_fire_at_rest() */
-    struct bz_ready *ready;      /* the names of the ready handles, for strategies that read them */
+    struct bz_timer *rest_timer;  /* see bz_world_fire_at_rest() */
+    struct bz_task *const *alike; /* see bz_world_interchange() */
+    uint32_t alike_count;
+    struct bz_ready *ready; /* the names of the ready handles, for strategies that read them */
     uint32_t ready_capacity;
     struct bz_setup_image setup;
     const struct bz_world_watch *watch; /* NULL: nobody watches */
@@ -48,6 +50,10 @@ void bz_native_report(struct bz_observer *observer, enum bz_event_kind kind, uin
 static inline struct bz_native *bz_native_of(const struct bz_world *world) {
     return (struct bz_native *)(uintptr_t)world; /* its first member */
 }
+
+/* States will be compared (sut.h): so the judge's work must leave nothing in the frames of tasks,
+ * into which the compiler may otherwise inline it. */
+void bz_native_search(struct bz_native *native, bool is_searched);
 
 /* Drops the image of the set-up, if there is one. */
 void bz_native_forget_setup(struct bz_native *native);
