@@ -4,7 +4,7 @@
 #include "scenarios/tests/explored.h"
 #include "sim/tests/toys.h"
 
-#define STATES_MAX 60000u
+#define STATES_MAX 30000u
 #define STEPS_MAX 300u
 
 static const uint32_t without = BZ_REDUCE_ALL & ~BZ_REDUCE_SYMMETRY & ~BZ_REDUCE_SLEEP;
@@ -83,8 +83,8 @@ Test(explore_symmetry, loses_nothing_on_any_variant) {
             smaller += is_symmetric(&pair) && 2 * pair.with.states < pair.without.states;
         }
     }
-    cr_assert(lt(u32, 200, compared), "%u", compared);
-    cr_assert(lt(u32, 80, with_findings), "%u", with_findings);
+    cr_assert(lt(u32, 120, compared), "%u", compared);
+    cr_assert(lt(u32, 40, with_findings), "%u", with_findings);
     cr_assert(lt(u32, compared / 2, smaller), "%u of %u", smaller, compared);
 }
 
@@ -153,7 +153,7 @@ Test(explore_symmetry, is_off_for_code_that_asks_for_the_number_or_the_name) {
     }
     cr_assert(compare(&by_number, TOY_SETTINGS, 0, &pair));
     cr_assert(not(is_symmetric(&pair)));
-    cr_assert(compare(&by_name, TOY_SETTINGS, 0, &pair));
+    cr_assert(compare(&by_name, "permits=1,workers=3,rounds=1,patience=1,cancels=0", 0, &pair));
     cr_assert(not(is_symmetric(&pair)));
 }
 
@@ -164,7 +164,7 @@ Test(explore_symmetry, searches_what_is_too_large_without) {
         cr_skip_test("there are no states to compare");
     }
     struct bz_program program = tst_explored_program(&bz_scenario_contended, &bz_variant_buzzer,
-                                                     "workers=6,rounds=1,patience=2");
+                                                     "workers=6,rounds=1,patience=4");
     program.cancels_max = 0;
     struct bz_explore_result result = search(&program, BZ_REDUCE_ALL);
     cr_assert(eq(int, result.end, BZ_EXPLORE_DONE));
