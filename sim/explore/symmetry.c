@@ -73,6 +73,10 @@ void bz_symmetry_begin(struct bz_symmetry *symmetry, const struct bz_world *worl
         widen(&symmetry->stacks_low, &symmetry->stacks_span, (uintptr_t)task->stack->base, top + 1);
         symmetry->first_id = first->actor.id;
     }
+    uintptr_t stacks_high = symmetry->stacks_low + symmetry->stacks_span;
+    symmetry->low = symmetry->blocks_low;
+    symmetry->span = symmetry->blocks_span;
+    widen(&symmetry->low, &symmetry->span, symmetry->stacks_low, stacks_high);
 }
 
 void bz_symmetry_fini(struct bz_symmetry *symmetry) {
@@ -140,8 +144,15 @@ static bool has_overflowed(const struct references *references) {
 static void generalize(const struct bz_symmetry *symmetry, uint64_t *words, size_t count,
                        uint32_t self, struct references *references) {
     const uint64_t links = offsetof(struct bz_task, siblings);
+    const uint64_t low = symmetry->low;
+    const uint64_t span = symmetry->span;
     for (size_t place = 0; place < count; place++) {
-        if (__builtin_expect(!may_refer(symmetry, words[place]), 1)) {
+        while (place + 4 <= count &&
+               (words[place] - low >= span) & (words[place + 1] - low >= span) &
+                   (words[place + 2] - low >= span) & (words[place + 3] - low >= span)) {
+            place += 4; /* nearly always */
+        }
+        if (place == count || !may_refer(symmetry, words[place])) {
             continue;
         }
         uint64_t offset;

@@ -52,10 +52,12 @@ struct bz_symmetry {
     uintptr_t blocks[BZ_ALIKE_MAX];
     uintptr_t stack_tops[BZ_ALIKE_MAX];
     uintptr_t stack_bytes;
-    uintptr_t blocks_low; /* all of them are in these ranges */
+    uintptr_t blocks_low; /* all of them are in these two ranges */
     uintptr_t blocks_span;
     uintptr_t stacks_low;
     uintptr_t stacks_span;
+    uintptr_t low; /* and in this one */
+    uintptr_t span;
     uint64_t *words;
     size_t words_capacity;
 };

@@ -37,9 +37,19 @@ static const void *stack_pointer(const struct bz_task *task) {
 #endif
 }
 
+void bz_image_forget_stacks(const struct bz_loop *loop) {
+    for (uint32_t number = 0; number < loop->stacks->stacks_mapped; number++) {
+        bz_image_forget_stack(loop->stacks->by_number[number]);
+    }
+}
+
 /* Functions do not write all bytes of their frames. The rest comes from below the stack pointer,
  * and would depend on the steps that were undone. */
 static void clear_below(const struct bz_task *task) {
+    if (task->stack->cleared_below == task->coro.sp) {
+        return;
+    }
+    task->stack->cleared_below = task->coro.sp;
     size_t room = (size_t)((char *)task->coro.sp - (char *)task->stack->base);
     size_t bytes = room < CLEARED_BELOW_BYTES ? room : CLEARED_BELOW_BYTES;
     memset((char *)task->coro.sp - bytes, 0, bytes);

@@ -38,6 +38,7 @@ static __attribute__((noinline, cold)) void report_apart(struct bz_observer *obs
 void bz_native_search(struct bz_native *native, bool is_searched) {
     native->world.is_searched = is_searched;
     native->observer.report = is_searched ? report_apart : bz_native_report;
+    bz_image_forget_stacks(native->world.loop);
 }
 
 /* A choice that the rules of the runtime leave open. */
@@ -436,18 +437,17 @@ __attribute__((naked, noinline)) static void begin_clear(void) {
                      "retq"); /* to the entry function, which is on the stack */
 }
 
-static void step_clear(struct bz_loop *loop, struct bz_handle *handle) {
-    struct bz_task *task = bz_container_of(handle, struct bz_task, wake.handle);
-    if (handle->role == BZ_ROLE_STEP && !task->is_started) {
+static inline __attribute__((always_inline)) void clear_registers(struct bz_task *task) {
+    if (!task->is_started) {
         uintptr_t *sp = (uintptr_t *)task->coro.sp - 1;
         *sp = (uintptr_t)task->coro.pc;
         task->coro.sp = sp;
         task->coro.pc = (void *)(uintptr_t)begin_clear;
     }
-    bz_driver_step(loop, handle);
 }
 #else
-static __attribute__((noinline)) void step_clear(struct bz_loop *loop, struct bz_handle *handle) {
+static inline __attribute__((always_inline)) void clear_registers(struct bz_task *task) {
+    (void)task;
 #if defined(__aarch64__)
     __asm__ volatile("mov x19, xzr\n\tmov x20, xzr\n\tmov x21, xzr\n\tmov x22, xzr\n\t"
                      "mov x23, xzr\n\tmov x24, xzr\n\tmov x25, xzr\n\tmov x26, xzr\n\t"
@@ -456,9 +456,18 @@ static __attribute__((noinline)) void step_clear(struct bz_loop *loop, struct bz
                      :
                      : "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28");
 #endif
-    bz_driver_step(loop, handle);
 }
 #endif
+
+/* A step of a search. */
+static __attribute__((noinline)) void step_clear(struct bz_loop *loop, struct bz_handle *handle) {
+    if (handle->role == BZ_ROLE_STEP) {
+        struct bz_task *task = bz_container_of(handle, struct bz_task, wake.handle);
+        bz_image_forget_stack(task->stack);
+        clear_registers(task);
+    }
+    bz_driver_step(loop, handle);
+}
 
 bool bz_world_step(struct bz_world *world) {
     struct bz_native *native = bz_native_of(world);
