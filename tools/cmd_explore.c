@@ -57,8 +57,10 @@ static void parse_reductions(struct argp_state *state, void *target, const char 
     uint32_t needs = above & ~BZ_REDUCE_STATES ? BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES
                      : above != 0              ? BZ_REDUCE_SNAPSHOTS
                                                : 0;
+    needs |= above & BZ_REDUCE_SYMMETRY ? BZ_REDUCE_QUEUE : 0;
     if ((needs & ~explore->config.reductions) != 0) {
-        argp_error(state, "--reduce: queue and sleep need states, and states needs snapshots");
+        argp_error(state, "--reduce: symmetry needs queue, queue and sleep need states, and states "
+                          "needs snapshots");
     }
 }
 
