@@ -38,7 +38,9 @@ static __attribute__((noinline, cold)) void report_apart(struct bz_observer *obs
 void bz_native_search(struct bz_native *native, bool is_searched) {
     native->world.is_searched = is_searched;
     native->observer.report = is_searched ? report_apart : bz_native_report;
-    bz_image_forget_stacks(native->world.loop);
+    if (is_searched) {
+        bz_image_forget_stacks(native->world.loop);
+    }
 }
 
 /* A choice that the rules of the runtime leave open. */
