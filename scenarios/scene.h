@@ -99,6 +99,7 @@ void bz_checker_spawn(struct bz_checker *checker, struct bz_scene *scene,
 static inline BZ_MUST_USE enum bz_status bz_yield_times(struct bz_world *world, uint64_t times) {
     enum bz_status status = BZ_OK;
     for (; status == BZ_OK && times > 0; times--) {
+        bz_sut_may_wait(world);
         status = bz_yield(world->loop);
     }
     return status;

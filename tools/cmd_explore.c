@@ -35,8 +35,8 @@ static uint32_t parse_reduction(struct argp_state *state, const char *word) {
             return 1u << index;
         }
     }
-    argp_error(state, "--reduce: no reduction '%s'%s (snapshots, states, queue, sleep)", word,
-               bz_cli_hint(word, names, BZ_REDUCE_COUNT));
+    argp_error(state, "--reduce: no reduction '%s'%s (snapshots, states, queue, sleep, symmetry)",
+               word, bz_cli_hint(word, names, BZ_REDUCE_COUNT));
     return 0;
 }
 
@@ -57,8 +57,10 @@ static void parse_reductions(struct argp_state *state, void *target, const char 
     uint32_t needs = above & ~BZ_REDUCE_STATES ? BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES
                      : above != 0              ? BZ_REDUCE_SNAPSHOTS
                                                : 0;
+    needs |= above & BZ_REDUCE_SYMMETRY ? BZ_REDUCE_QUEUE : 0;
     if ((needs & ~explore->config.reductions) != 0) {
-        argp_error(state, "--reduce: queue and sleep need states, and states needs snapshots");
+        argp_error(state, "--reduce: symmetry needs queue, queue and sleep need states, and states "
+                          "needs snapshots");
     }
 }
 
@@ -68,7 +70,7 @@ static const struct bz_option options[] = {
     {"max-states", "N", "Stop after so many states (50000000)", BZ_OPTION_NUMBER,
      offsetof(struct explore, config.states_max), .least = 1, .most = STATES_LIMIT},
     {"reduce", "LIST",
-     "all, none, or some of snapshots, states, queue, sleep, separated by commas (all)",
+     "all, none, or some of snapshots, states, queue, sleep, symmetry, separated by commas (all)",
      BZ_OPTION_PARSED, .is_once = true, .parse = parse_reductions},
     {"keep-going", NULL, "Continue after a violation", BZ_OPTION_FLAG,
      offsetof(struct explore, config.keep_going)},

@@ -7,6 +7,7 @@
 #include "tools/cli.h"
 #include "tools/report.h"
 #include "tools/wrap.h"
+#include "traces/trace.h"
 
 /* --- for people ------------------------------------------------------------------------------- */
 
@@ -241,7 +242,8 @@ void bz_explore_report_put_json(const struct bz_explore_report *report) {
     } else {
         bz_json_add_string(root, "proved_deviations", NULL);
     }
-    bz_json_add_number(root, "schedules", result->schedules);
+    bool fits = result->schedules <= BZ_TRACE_NUMBER_MAX;
+    bz_json_add_number(root, "schedules", fits ? result->schedules : BZ_TRACE_NUMBER_MAX);
     bz_json_add_number(root, "states", result->states);
     bz_json_add_number(root, "transitions", result->transitions);
     bz_json_add_number(root, "transitions_total", result->transitions_total);

@@ -67,6 +67,7 @@ struct bz_loop {
     uint32_t heap_count;
     uint32_t heap_capacity;
     uint32_t heap_disarmed; /* entries without a timer */
+    bool has_told_number;   /* somebody asked for a task's number or name (sim/explore) */
     uint64_t timers_armed;
     const struct bz_rules *rules; /* never NULL */
     struct bz_mem *mem;

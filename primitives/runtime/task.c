@@ -159,6 +159,7 @@ bool bz_task_is_done(const struct bz_task *task) {
 }
 
 uint32_t bz_task_id(const struct bz_task *task) {
+    task->done.loop->has_told_number = true;
     return task->actor.id;
 }
 
@@ -167,6 +168,7 @@ struct bz_future *bz_task_future(struct bz_task *task) {
 }
 
 const char *bz_task_name(const struct bz_task *task, char *buffer, size_t size_bytes) {
+    task->done.loop->has_told_number = true;
     if (task->name_index == 0) {
         snprintf(buffer, size_bytes, "%s", task->name_base);
     } else {

@@ -9,7 +9,7 @@
 #include "traces/lack.h"
 
 const char *bz_reduction_name(unsigned index) {
-    static const char *const names[] = {"snapshots", "states", "queue", "sleep"};
+    static const char *const names[] = {"snapshots", "states", "queue", "sleep", "symmetry"};
     return index < BZ_REDUCE_COUNT ? names[index] : NULL;
 }
 
@@ -26,7 +26,8 @@ static uint32_t reductions(const struct bz_explore_config *config, bool is_sweep
     if (!is_sweep || program->order != BZ_ORDER_ANY) {
         return BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES;
     }
-    return program->scenario->is_isolated ? wanted : wanted & ~BZ_REDUCE_SLEEP;
+    wanted &= program->scenario->is_isolated ? BZ_REDUCE_ALL : ~BZ_REDUCE_SLEEP;
+    return (wanted & BZ_REDUCE_QUEUE) != 0 ? wanted : wanted & ~BZ_REDUCE_SYMMETRY;
 }
 
 /* One round, or the sweep. */

@@ -49,10 +49,14 @@
 #define BZ_REDUCE_STATES 2u    /* a state that was visited is not searched again */
 #define BZ_REDUCE_QUEUE 4u     /* sweep under `any`: the ready queue is compared as a set */
 #define BZ_REDUCE_SLEEP 8u     /* sweep under `any`: sleep sets (Godefroid, 1996) */
-#define BZ_REDUCE_ALL 15u
-#define BZ_REDUCE_COUNT 4u
+#define BZ_REDUCE_SYMMETRY                                                                         \
+    16u /* sweep under `any`: states are compared up to a permutation of the                       \
+           tasks that the scenario calls interchangeable; needs `queue`, and                       \
+           replaces sleep sets */
+#define BZ_REDUCE_ALL 31u
+#define BZ_REDUCE_COUNT 5u
 
-/* "snapshots", "states", "queue", "sleep", by number of the bit; NULL for none. */
+/* "snapshots", "states", "queue", "sleep", "symmetry", by number of the bit; NULL for none. */
 const char *bz_reduction_name(unsigned index);
 
 enum bz_explore_end {
@@ -89,7 +93,8 @@ struct bz_explore_result {
     uint64_t transitions;       /* tried */
     uint64_t schedules;         /* complete; saturating; with sleep sets, those that differ only in
                                    the order of independent steps count once */
-    uint64_t outcomes;          /* distinct: how each task ended, what became of each object */
+    uint64_t outcomes;          /* distinct: how each task ended, what became of each object; those
+                                   that differ in the order of interchangeable tasks count once */
     uint32_t depth;             /* steps of the longest schedule */
     uint64_t transitions_total; /* of all rounds and the sweep */
     uint64_t outcomes_digest;   /* of the set of outcomes */

@@ -36,6 +36,21 @@ static bool may_sleep(const struct bz_search *search) {
     return shadow->object_count > 1 || search->config->sleeps_anyway;
 }
 
+/* What the first set-up says about the reductions. */
+static void settle_reductions(struct bz_search *search) {
+    uint32_t left_out = 0;
+    bz_symmetry_begin(&search->symmetry, search->world);
+    if (!bz_symmetry_applies(&search->symmetry, search->world)) {
+        left_out |= BZ_REDUCE_SYMMETRY;
+    }
+    if (bz_search_has(search, BZ_REDUCE_SYMMETRY & ~left_out) || !may_sleep(search)) {
+        left_out |= BZ_REDUCE_SLEEP;
+        bz_judge_watch_events(search->world->judge, NULL);
+    }
+    search->bounds.reductions &= ~left_out;
+    search->result->reductions = search->bounds.reductions;
+}
+
 /* Brings the world to the state of the topmost frame: from its snapshot, or by running the path
  * again. */
 static void go_back(struct bz_search *search) {
@@ -79,6 +94,8 @@ static bool run_transition(struct bz_search *search) {
     }
     frame->point_count = search->point_count - frame->first_point;
     frame->digest = search->world->judge->digest;
+    search->is_asymmetric |=
+        bz_search_has(search, BZ_REDUCE_SYMMETRY) && bz_symmetry_is_broken(search->world);
     return goes_on;
 }
 
@@ -269,10 +286,8 @@ static enum bz_arrival evaluate(struct bz_search *search, bool goes_on) {
     if (is_skipped) {
         return BZ_ARRIVED_KNOWN;
     }
-    if (search->frame_count == 1 && !may_sleep(search)) {
-        search->bounds.reductions &= ~BZ_REDUCE_SLEEP;
-        search->result->reductions = search->bounds.reductions;
-        bz_judge_watch_events(search->world->judge, NULL);
+    if (search->frame_count == 1) {
+        settle_reductions(search);
     }
     search->result->transitions++;
     if (!search->result->has_waited) {
@@ -321,6 +336,9 @@ static enum bz_arrival evaluate(struct bz_search *search, bool goes_on) {
 static bool should_stop(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
     uint64_t states_max = search->config->states_max;
+    if (search->is_asymmetric) {
+        return true;
+    }
     if (search->is_unrepeatable) {
         result->end = BZ_EXPLORE_NONDETERMINISM;
     } else if (result->finding_count > 0 && !search->config->keep_going) {
@@ -367,14 +385,14 @@ static bool search_all(struct bz_search *search) {
     return true;
 }
 
-bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *bounds,
-                   bool *is_whole) {
+static bool run_once(struct bz_search *search, const struct bz_search_bounds *bounds) {
     struct bz_explore_result *result = search->result;
     search->bounds = *bounds;
     search->frame_count = 0;
     search->point_count = 0;
     search->is_cut = false;
     search->is_unrepeatable = false;
+    search->is_asymmetric = false;
     search->weight_done = 0;
     /* A sweep of every order has orders that starve a task, whatever the variant does. */
     bool ignores_starvation = bounds->is_sweep && search->config->program->order == BZ_ORDER_ANY;
@@ -394,7 +412,18 @@ bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *boun
     enter(search, &search->root, WEIGHT_ALL);
     bool is_ok = search_all(search);
     result->transitions_total += result->transitions;
-    *is_whole = result->end == BZ_EXPLORE_DONE && !search->is_cut;
+    return is_ok;
+}
+
+bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *bounds,
+                   bool *is_whole) {
+    struct bz_search_bounds own = *bounds;
+    bool is_ok = run_once(search, &own);
+    if (search->is_asymmetric) {
+        own.reductions &= ~BZ_REDUCE_SYMMETRY;
+        is_ok = run_once(search, &own);
+    }
+    *is_whole = search->result->end == BZ_EXPLORE_DONE && !search->is_cut;
     return is_ok;
 }
 
@@ -429,6 +458,7 @@ void bz_search_destroy(struct bz_search *search) {
         free(frame);
         frame = child;
     }
+    bz_symmetry_fini(&search->symmetry);
     bz_visited_fini(&search->visited);
     bz_visited_fini(&search->outcomes);
     bz_world_destroy(search->world);

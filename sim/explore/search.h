@@ -10,6 +10,7 @@
 #include "sim/choice/strategy.h"
 #include "sim/explore/explore.h"
 #include "sim/explore/footprint.h"
+#include "sim/explore/symmetry.h"
 #include "sim/explore/visited.h"
 #include "sim/native/internal.h"
 #include "sim/native/snapshot.h"
@@ -44,6 +45,8 @@ struct bz_frame {
     uint64_t present;
     uint64_t digest; /* of the events of the present transition; without snapshots, of the path */
     struct bz_footprint present_print;
+    bool has_regions;
+    struct bz_region regions[BZ_ALIKE_MAX];                  /* of interchangeable tasks */
     struct bz_footprint prints[2 * BZ_TRANSITION_TASKS_MAX]; /* of those that sleep or were tried */
 };
 
@@ -61,6 +64,7 @@ struct bz_search {
     struct bz_world *world;
     struct bz_world *second; /* where paths are visited again */
     struct bz_tracker tracker;
+    struct bz_symmetry symmetry;
     struct bz_visited visited;
     struct bz_visited outcomes;
     struct bz_frame root; /* its transition is the setup, and it has no snapshot */
@@ -77,6 +81,7 @@ struct bz_search {
     bool is_at_top;  /* the world is in the state of the topmost frame */
     bool visits_all; /* every path is visited again, not only some */
     struct bz_choice_point other_point; /* in place of one that another visit did not meet */
+    bool is_asymmetric;                 /* tasks turned out not to be interchangeable */
     bool is_unrepeatable;               /* there was one, or an event of another visit differed */
     void *program_state;
     uint64_t weight_done;

@@ -60,8 +60,9 @@ static void sort_words(uint64_t *words, uint32_t count) {
 }
 
 /* In a round, the delays of the path are part of the state. */
-static struct bz_fingerprint fingerprint(const struct bz_search *search,
-                                         const struct bz_snapshot *snapshot, uint32_t delays) {
+static struct bz_fingerprint plain_fingerprint(const struct bz_search *search,
+                                               const struct bz_snapshot *snapshot,
+                                               uint32_t delays) {
     struct bz_fingerprint print = BZ_FINGERPRINT_BEGIN;
     size_t start = 0;
     if (bz_search_has(search, BZ_REDUCE_QUEUE) && snapshot->queue_count <= SORTED_MAX) {
@@ -75,6 +76,21 @@ static struct bz_fingerprint fingerprint(const struct bz_search *search,
     }
     print = bz_fingerprint_of(print, snapshot->bytes + start, snapshot->state_bytes - start);
     return bz_fingerprint_end(print, search->bounds.is_sweep ? 0 : delays);
+}
+
+/* Of the state that the world is in. */
+static struct bz_fingerprint fingerprint(struct bz_search *search, struct bz_frame *child) {
+    const struct bz_frame *frame = search->top;
+    struct bz_fingerprint print;
+    if (bz_search_has(search, BZ_REDUCE_SYMMETRY)) {
+        child->has_regions =
+            bz_symmetry_print(&search->symmetry, search->world, &child->snapshot, child->regions,
+                              frame->has_regions ? &frame->snapshot : NULL, frame->regions, &print);
+        if (child->has_regions) {
+            return bz_fingerprint_end(print, 0);
+        }
+    }
+    return plain_fingerprint(search, &child->snapshot, child->delays);
 }
 
 /* --- arriving and leaving --------------------------------------------------------------------- */
@@ -129,7 +145,7 @@ enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *chil
         return BZ_ARRIVED_NEW;
     }
     bool is_new;
-    child->fingerprint = fingerprint(search, &child->snapshot, child->delays);
+    child->fingerprint = fingerprint(search, child);
     struct bz_visited_state *state = bz_visited_add(&search->visited, child->fingerprint, &is_new);
     return state == NULL ? BZ_ARRIVED_FAILED : admit(search, child, state, is_new);
 }
@@ -152,15 +168,27 @@ static struct bz_fingerprint add(struct bz_fingerprint print, uint64_t word) {
     return bz_fingerprint_of(print, &word, sizeof word);
 }
 
+static uint64_t outcome_of(const struct bz_world *world, uint32_t id) {
+    const struct bz_task *task = bz_world_find_task(world, id);
+    uint64_t end = task == NULL ? GONE : (uint64_t)task->done.state << 8u | task->done.status;
+    return (uint64_t)world->judge->shadow.tasks[id].holdings << 16u | end;
+}
+
 bool bz_search_note_outcome(struct bz_search *search) {
     const struct bz_shadow *shadow = &search->world->judge->shadow;
+    const struct bz_symmetry *symmetry = &search->symmetry;
     struct bz_fingerprint print = BZ_FINGERPRINT_BEGIN;
+    uint64_t alike[BZ_ALIKE_MAX];
     for (uint32_t id = 1; id <= shadow->task_count; id++) {
-        const struct bz_task *task = bz_world_find_task(search->world, id);
-        print =
-            add(print, task == NULL ? GONE : (uint64_t)task->done.state << 8u | task->done.status);
-        print = add(print, shadow->tasks[id].holdings);
+        uint64_t outcome = outcome_of(search->world, id);
+        if (id - symmetry->first_id < symmetry->count) {
+            alike[id - symmetry->first_id] = outcome;
+        } else {
+            print = add(print, outcome);
+        }
     }
+    sort_words(alike, symmetry->count);
+    print = bz_fingerprint_of(print, alike, symmetry->count * sizeof alike[0]);
     for (uint32_t number = 1; number <= shadow->object_count; number++) {
         print = add(print, shadow->objects[number].permits);
         print = add(print, shadow->objects[number].holders);

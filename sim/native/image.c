@@ -18,10 +18,14 @@ bool bz_image_is_supported(void) {
 
 /* --- stacks ----------------------------------------------------------------------------------- */
 
-/* The live part of a task's stack; the project is compiled without a red zone below it. */
-static size_t live_bytes(const struct bz_task *task) {
+/* The project is compiled without a red zone below the stack pointer. */
+static inline size_t live_bytes(const struct bz_task *task) {
     const char *top = bz_stack_top(task->stack);
     return (size_t)(top - (const char *)task->coro.sp);
+}
+
+size_t bz_image_stack_bytes(const struct bz_task *task) {
+    return task->stack == NULL ? 0 : live_bytes(task);
 }
 
 /* Where a suspended task's stack begins to matter. */
@@ -33,9 +37,19 @@ static const void *stack_pointer(const struct bz_task *task) {
 #endif
 }
 
+void bz_image_forget_stacks(const struct bz_loop *loop) {
+    for (uint32_t number = 0; number < loop->stacks->stacks_mapped; number++) {
+        bz_image_forget_stack(loop->stacks->by_number[number]);
+    }
+}
+
 /* Functions do not write all bytes of their frames. The rest comes from below the stack pointer,
  * and would depend on the steps that were undone. */
 static void clear_below(const struct bz_task *task) {
+    if (task->stack->cleared_below == task->coro.sp) {
+        return;
+    }
+    task->stack->cleared_below = task->coro.sp;
     size_t room = (size_t)((char *)task->coro.sp - (char *)task->stack->base);
     size_t bytes = room < CLEARED_BELOW_BYTES ? room : CLEARED_BELOW_BYTES;
     memset((char *)task->coro.sp - bytes, 0, bytes);
@@ -208,7 +222,9 @@ size_t bz_image_save(const struct bz_loop *loop, void *image, struct bz_image_la
     layout->queue_offset =
         sizeof *head + (size_t)((const char *)loop->ready - arena_blocks(loop->mem));
     layout->queue_count = loop->ready_count;
+    layout->blocks_offset = sizeof *head;
     to = bz_arena_save_blocks(loop->mem, to);
+    layout->stacks_offset = (size_t)(to - (char *)image);
     for (const struct bz_task *task = next_stack(loop, NULL); task != NULL;
          task = next_stack(loop, task)) {
         to = put(to, task->coro.sp, live_bytes(task));

@@ -21,18 +21,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "primitives/runtime/coro/stack.h"
+
 struct bz_loop;
 struct bz_mem;
+struct bz_task;
 
 bool bz_image_is_supported(void);
 
 /* The layout of an image. Two images are of the same state if their first `state_bytes` are equal.
- * The ready queue, an array of pointers, is separate for callers that ignore its order. */
+ * The ready queue, an array of pointers, is separate for callers that ignore its order. The stacks
+ * of tasks come last, in the order of bz_driver_next_task(). */
 struct bz_image_layout {
     size_t state_bytes;
+    size_t blocks_offset; /* of the arena */
+    size_t stacks_offset;
     size_t queue_offset;
     uint32_t queue_count;
 };
+
+/* What an image has of a task's stack: from the stack pointer up. 0: it has ended. */
+size_t bz_image_stack_bytes(const struct bz_task *task);
 
 /* The size of an image of the loop as it is. O(tasks). */
 size_t bz_image_bytes(const struct bz_loop *loop);
@@ -45,6 +54,13 @@ size_t bz_image_restore(struct bz_loop *loop, const void *image);
  * the stack pointers of ended tasks. Tasks, primitives and drivers behave the same afterwards.
  * O(tasks + timers + ready handles + freed blocks). */
 void bz_image_normalize(struct bz_loop *loop);
+
+/* The stacks may have been written to since bz_image_normalize() or bz_image_restore(): all of
+ * them, or that of a task that is about to run. */
+void bz_image_forget_stacks(const struct bz_loop *loop);
+static inline void bz_image_forget_stack(struct bz_stack *stack) {
+    stack->cleared_below = NULL;
+}
 
 /* A number for the loop's state, after bz_image_normalize(): two equal numbers mean that from both
  * states the loop and its tasks do the same. Works in every build; false only if AddressSanitizer

@@ -39,6 +39,8 @@ struct bz_native {
     struct bz_timer *rest_timer;            /* see bz_world_fire_at_rest() */
     const struct bz_world_outside *outside; /* NULL: the clock moves when nothing is ready */
     bool adopts_all;                        /* see bz_world_adopt_all() */
+    struct bz_task *const *alike;           /* see bz_world_interchange() */
+    uint32_t alike_count;
     struct bz_ready *ready; /* the names of the ready handles, for strategies that read them */
     uint32_t ready_capacity;
     struct bz_setup_image setup;
@@ -52,6 +54,10 @@ void bz_native_report(struct bz_observer *observer, enum bz_event_kind kind, uin
 static inline struct bz_native *bz_native_of(const struct bz_world *world) {
     return (struct bz_native *)(uintptr_t)world; /* its first member */
 }
+
+/* States will be compared (sut.h): so the judge's work must leave nothing in the frames of tasks,
+ * into which the compiler may otherwise inline it. */
+void bz_native_search(struct bz_native *native, bool is_searched);
 
 /* Drops the image of the set-up, if there is one. */
 void bz_native_forget_setup(struct bz_native *native);

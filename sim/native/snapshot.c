@@ -109,7 +109,7 @@ void bz_snapshot_normalize(struct bz_world *world) {
 
 void bz_snapshot_begin(struct bz_world *world, bool saves, bool compares) {
     bz_world_begin(world);
-    world->is_searched = compares;
+    bz_native_search(bz_native_of(world), compares);
     if (saves) {
         bz_arena_wipe(world->loop->mem);
         bz_arena_wipe(world->judge->shadow.mem);
@@ -155,6 +155,9 @@ bool bz_snapshot_save(const struct bz_world *world, struct bz_snapshot *snapshot
     snapshot->state_bytes = image_offset + layout.state_bytes;
     snapshot->queue_offset = image_offset + layout.queue_offset;
     snapshot->queue_count = layout.queue_count;
+    snapshot->judge_offset = sizeof head;
+    snapshot->blocks_offset = image_offset + layout.blocks_offset;
+    snapshot->stacks_offset = image_offset + layout.stacks_offset;
     return true;
 }
 

@@ -31,6 +31,9 @@ struct bz_snapshot {
     size_t state_bytes;  /* two snapshots that are equal in these bytes are of one state */
     size_t queue_offset; /* where the pointers of the ready queue are in them */
     uint32_t queue_count;
+    size_t judge_offset;  /* where the blocks of the judge's arena are */
+    size_t blocks_offset; /* and those of the loop's arena */
+    size_t stacks_offset; /* see struct bz_image_layout */
 };
 
 /* False where snapshots do not work: see bz_image_is_supported(). */

@@ -56,6 +56,32 @@ enum bz_status bz_sut_permits_init(struct bz_sut_permits *sut, struct bz_world *
     return status;
 }
 
+static __attribute__((noinline, cold)) void acquires(const struct bz_sut_permits *sut) {
+    bz_judge_acquires(sut->world->judge, sut->object);
+}
+
+static __attribute__((noinline, cold)) void acquired(const struct bz_sut_permits *sut,
+                                                     enum bz_status status) {
+    bz_judge_acquired(sut->world->judge, sut->object, status);
+}
+
+__attribute__((noinline, cold)) enum bz_status bz_sut_acquire_apart(struct bz_sut_permits *sut) {
+    acquires(sut);
+    bz_sut_scrub_stack();
+    enum bz_status status = sut->ops->acquire(sut->instance);
+    acquired(sut, status);
+    return status;
+}
+
+__attribute__((noinline, cold)) enum bz_status bz_sut_release_apart(struct bz_sut_permits *sut) {
+    bz_judge_releases(sut->world->judge, sut->object);
+    enum bz_status status = sut->ops->release(sut->instance);
+    if (status != BZ_OK) {
+        bz_judge_released(sut->world->judge, sut->object, status);
+    }
+    return status;
+}
+
 void bz_sut_probe_misuse(struct bz_sut_permits *sut) {
     bool refuses = (claims(sut->world, sut->primitive) & BZ_CLAIM_REFUSES_MISUSE) != 0 &&
                    sut->primitive != BZ_PRIMITIVE_SEMAPHORE;

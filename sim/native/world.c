@@ -29,6 +29,21 @@ inline __attribute__((always_inline)) void bz_native_report(struct bz_observer *
     }
 }
 
+/* The same, in a frame of its own: see bz_native_search(). */
+static __attribute__((noinline, cold)) void report_apart(struct bz_observer *observer,
+                                                         enum bz_event_kind kind, uint32_t task,
+                                                         uint8_t status, uint32_t arg) {
+    bz_native_report(observer, kind, task, status, arg);
+}
+
+void bz_native_search(struct bz_native *native, bool is_searched) {
+    native->world.is_searched = is_searched;
+    native->observer.report = is_searched ? report_apart : bz_native_report;
+    if (is_searched) {
+        bz_image_forget_stacks(native->world.loop);
+    }
+}
+
 /* A choice that the rules of the runtime leave open. */
 static uint32_t choose(struct bz_observer *observer, uint32_t bound) {
     const struct bz_native *native = bz_container_of(observer, struct bz_native, observer);
@@ -157,6 +172,7 @@ void bz_world_begin(struct bz_world *world) {
     native->rest_timer = NULL;
     native->outside = NULL;
     native->adopts_all = false;
+    native->alike_count = 0;
     if (native->watch != NULL && native->watch->begin != NULL) {
         native->watch->begin(native->watch->context, world);
     }
@@ -405,7 +421,7 @@ void bz_world_run(struct bz_world *world) {
     bz_judge_end_step(world->judge); /* for the events of the set-up */
     while (!native->is_over && bz_judge_goes_on(world->judge)) {
         if (world->judge->overtime.is_on) {
-            world->is_searched = true; /* states are compared */
+            bz_native_search(native, true); /* states are compared */
             (void)bz_world_step(world);
         } else if (native->watch != NULL) {
             step_watched(native);
@@ -421,7 +437,7 @@ void bz_world_run(struct bz_world *world) {
     if (native->watch != NULL && native->watch->after_last != NULL) {
         native->watch->after_last(native->watch->context, world);
     }
-    world->is_searched = false;
+    bz_native_search(native, false);
 }
 
 bool bz_world_has_resources(struct bz_world *world) {
@@ -447,19 +463,30 @@ void bz_world_end(struct bz_world *world) {
     (void)bz_world_has_resources(world);
 }
 
-/* A step that keeps no value of the driver in callee-saved registers. A task saves these on its
- * stack, and a state must depend on the past of the task alone (image.h). */
-static __attribute__((noinline)) void step_clear(struct bz_loop *loop, struct bz_handle *handle) {
-#if defined(__x86_64__)
-    __asm__ volatile("xorl %%ebx, %%ebx\n\t"
-                     "xorl %%r12d, %%r12d\n\t"
-                     "xorl %%r13d, %%r13d\n\t"
-                     "xorl %%r14d, %%r14d\n\t"
-                     "xorl %%r15d, %%r15d"
-                     :
-                     :
-                     : "rbx", "r12", "r13", "r14", "r15", "cc");
-#elif defined(__aarch64__)
+/* A task saves callee-saved registers on its stack, and a state must depend on the past of the task
+ * alone (image.h): so these are zero when it begins, and hold no values of the driver. */
+#if defined(__x86_64__) && !defined(BZ_SWITCH_UCONTEXT)
+__attribute__((naked, noinline)) static void begin_clear(void) {
+    __asm__ volatile("xorl %ebx, %ebx\n\t"
+                     "xorl %r12d, %r12d\n\t"
+                     "xorl %r13d, %r13d\n\t"
+                     "xorl %r14d, %r14d\n\t"
+                     "xorl %r15d, %r15d\n\t"
+                     "retq"); /* to the entry function, which is on the stack */
+}
+
+static inline __attribute__((always_inline)) void clear_registers(struct bz_task *task) {
+    if (!task->is_started) {
+        uintptr_t *sp = (uintptr_t *)task->coro.sp - 1;
+        *sp = (uintptr_t)task->coro.pc;
+        task->coro.sp = sp;
+        task->coro.pc = (void *)(uintptr_t)begin_clear;
+    }
+}
+#else
+static inline __attribute__((always_inline)) void clear_registers(struct bz_task *task) {
+    (void)task;
+#if defined(__aarch64__)
     __asm__ volatile("mov x19, xzr\n\tmov x20, xzr\n\tmov x21, xzr\n\tmov x22, xzr\n\t"
                      "mov x23, xzr\n\tmov x24, xzr\n\tmov x25, xzr\n\tmov x26, xzr\n\t"
                      "mov x27, xzr\n\tmov x28, xzr"
@@ -467,6 +494,16 @@ static __attribute__((noinline)) void step_clear(struct bz_loop *loop, struct bz
                      :
                      : "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28");
 #endif
+}
+#endif
+
+/* A step of a search. */
+static __attribute__((noinline)) void step_clear(struct bz_loop *loop, struct bz_handle *handle) {
+    if (handle->role == BZ_ROLE_STEP) {
+        struct bz_task *task = bz_container_of(handle, struct bz_task, wake.handle);
+        bz_image_forget_stack(task->stack);
+        clear_registers(task);
+    }
     bz_driver_step(loop, handle);
 }
 
@@ -527,6 +564,12 @@ void bz_world_set_outside(struct bz_world *world, const struct bz_world_outside 
 
 void bz_world_adopt_all(struct bz_world *world) {
     bz_native_of(world)->adopts_all = true;
+}
+
+void bz_world_interchange(struct bz_world *world, struct bz_task *const *tasks, uint32_t count) {
+    struct bz_native *native = bz_native_of(world);
+    native->alike = tasks;
+    native->alike_count = count <= BZ_ALIKE_MAX ? count : 0;
 }
 
 void bz_world_own_timer(struct bz_world *world, void (*fire)(struct bz_timer *timer)) {

@@ -145,6 +145,19 @@ void bz_world_set_outside(struct bz_world *world, const struct bz_world_outside 
 /* Every task that is created during the run is the program's: it uses no variant with tasks of its
  * own. In the set-up. */
 void bz_world_adopt_all(struct bz_world *world);
+}
+
+/* Said in the set-up: these tasks are interchangeable, so a search may take two states for one that
+ * differ in their order alone (sim/explore/symmetry.h). It promises:
+ * - They have the same body and argument, consecutive numbers, and live as long as the run.
+ * - No task uses its number or name, and `tasks`, in bz_world_alloc()'s memory, is a set to all
+ * that read it: what is done with one of them could be done with any other in the same situation.
+ *   (A draw among them is fine: every value is tried.)
+ * - finish() does not depend on their order either.
+ * Not promised, but checked: that the code under test does not ask for the number or the name of a
+ * task. Said once; more than BZ_ALIKE_MAX tasks are ignored. */
+#define BZ_ALIKE_MAX 16u
+void bz_world_interchange(struct bz_world *world, struct bz_task *const *tasks, uint32_t count);
 
 /* A task that is created during the run, by whomever, is taken for a helper of the variant
  * (bz_judge_set_helper()), unless the program adopts it right away. Likewise a callback, or a timer

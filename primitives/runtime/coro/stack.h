@@ -33,7 +33,8 @@ struct bz_stack {
     size_t size_bytes;
     uint32_t colour_bytes;
     uint32_t guarded;
-    void *fiber; /* ThreadSanitizer's */
+    void *fiber;               /* ThreadSanitizer's */
+    const void *cleared_below; /* sim/native/image.h; NULL: unknown */
     struct bz_stack *next_free;
 };
 

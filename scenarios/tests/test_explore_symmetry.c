@@ -1,0 +1,177 @@
+/* States that differ in the order of interchangeable tasks alone are one state, and nothing is lost
+ * by that: with and without this reduction the search finds the same violations and outcomes, and
+ * counts the same schedules. A wrong merger of two states hardly leaves that number as it is. */
+#include "scenarios/tests/explored.h"
+#include "sim/tests/toys.h"
+
+#define STATES_MAX 30000u
+#define STEPS_MAX 300u
+
+static const uint32_t without = BZ_REDUCE_ALL & ~BZ_REDUCE_SYMMETRY & ~BZ_REDUCE_SLEEP;
+
+struct pair {
+    struct bz_explore_result with;
+    struct bz_explore_result without;
+};
+
+static struct bz_explore_result search(const struct bz_program *program, uint32_t reductions) {
+    return tst_explore(&(struct bz_explore_config){.program = program,
+                                                   .delays_max = BZ_EXPLORE_UNBOUNDED,
+                                                   .reductions = reductions,
+                                                   .rounds_before_sweep = 1,
+                                                   .keep_going = true,
+                                                   .states_max = STATES_MAX});
+}
+
+/* False: one of them is too large. */
+static bool compare(const struct bz_variant *variant, const char *settings, uint32_t cancels_max,
+                    struct pair *pair) {
+    struct bz_program program = tst_explored_program(&bz_scenario_contended, variant, settings);
+    program.cancels_max = cancels_max;
+    program.steps_max = STEPS_MAX;
+    pair->with = search(&program, BZ_REDUCE_ALL);
+    if (pair->with.end != BZ_EXPLORE_DONE || pair->with.is_out_of_steps) {
+        return false;
+    }
+    pair->without = search(&program, without);
+    if (pair->without.end != BZ_EXPLORE_DONE) {
+        return false;
+    }
+    cr_assert(eq(u64, pair->with.violations_digest, pair->without.violations_digest), "%s, %s",
+              variant->name, settings);
+    cr_assert(eq(u64, pair->with.outcomes_digest, pair->without.outcomes_digest), "%s, %s",
+              variant->name, settings);
+    cr_assert(eq(int, pair->with.has_cycles, pair->without.has_cycles), "%s, %s", variant->name,
+              settings);
+    cr_assert(pair->with.has_cycles || pair->with.schedules == pair->without.schedules,
+              "%s, %s: %llu against %llu schedules", variant->name, settings,
+              (unsigned long long)pair->with.schedules,
+              (unsigned long long)pair->without.schedules);
+    cr_assert(le(u64, pair->with.states, pair->without.states), "%s, %s", variant->name, settings);
+    return true;
+}
+
+static bool is_symmetric(const struct pair *pair) {
+    return (pair->with.reductions & BZ_REDUCE_SYMMETRY) != 0;
+}
+
+/* --- every variant ---------------------------------------------------------------------------- */
+
+Test(explore_symmetry, loses_nothing_on_any_variant) {
+    static const char *const settings[] = {
+        "primitive=semaphore,permits=1,workers=3,rounds=1,patience=2",
+        "primitive=semaphore,permits=2,workers=3,rounds=2,patience=1,cancels=0",
+        "primitive=lock,workers=3,rounds=1,hold=0,patience=1,cancels=1",
+        "primitive=bounded,permits=2,workers=4,rounds=1,hold=0,patience=1,cancels=1"};
+    static const enum bz_primitive primitives[] = {BZ_PRIMITIVE_SEMAPHORE, BZ_PRIMITIVE_SEMAPHORE,
+                                                   BZ_PRIMITIVE_LOCK, BZ_PRIMITIVE_BOUNDED};
+    uint32_t compared = 0;
+    uint32_t with_findings = 0;
+    uint32_t smaller = 0;
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("there are no states to compare");
+    }
+    for (const struct bz_variant *const *next = bz_variants; *next != NULL; next++) {
+        for (uint32_t index = 0; index < 2 * sizeof settings / sizeof settings[0]; index++) {
+            struct pair pair;
+            if (!bz_variant_offers(*next, primitives[index / 2]) ||
+                !compare(*next, settings[index / 2], index % 2, &pair)) {
+                continue;
+            }
+            compared++;
+            with_findings += pair.with.finding_count > 0;
+            smaller += is_symmetric(&pair) && 2 * pair.with.states < pair.without.states;
+        }
+    }
+    cr_assert(lt(u32, 120, compared), "%u", compared);
+    cr_assert(lt(u32, 40, with_findings), "%u", with_findings);
+    cr_assert(lt(u32, compared / 2, smaller), "%u of %u", smaller, compared);
+}
+
+/* --- who it is matters ------------------------------------------------------------------------ */
+
+/* Waits twice if this task got the last permit, too. Who that was matters while others have as much
+ * or as little left to do. */
+struct remembering {
+    struct bz_zoo_semaphore semaphore; /* first */
+    const struct bz_task *last;
+};
+
+static enum bz_status acquire_remembering(void *instance) {
+    struct remembering *toy = instance;
+    struct bz_loop *loop = toy->semaphore.queue.loop;
+    enum bz_status status = bz_yield(loop);
+    if (status == BZ_OK && toy->last == bz_loop_current(loop)) {
+        status = bz_yield(loop);
+    }
+    status = status == BZ_OK ? toy_acquire(instance) : status;
+    if (status == BZ_OK) {
+        toy->last = bz_loop_current(loop);
+    }
+    return status;
+}
+
+/* The first task waits longer, and it is its number that says so. */
+static enum bz_status acquire_by_number(void *instance) {
+    const struct bz_zoo_semaphore *toy = instance;
+    struct bz_loop *loop = toy->queue.loop;
+    enum bz_status status = bz_task_id(bz_loop_current(loop)) == 1 ? bz_yield(loop) : BZ_OK;
+    return status == BZ_OK ? toy_acquire(instance) : status;
+}
+
+/* The same by its name, and only when somebody else holds a permit. */
+static enum bz_status acquire_by_name(void *instance) {
+    const struct bz_zoo_semaphore *toy = instance;
+    struct bz_loop *loop = toy->queue.loop;
+    char name[32];
+    enum bz_status status = BZ_OK;
+    if (toy->value < toy->permits &&
+        strcmp(bz_task_name(bz_loop_current(loop), name, sizeof name), "worker-1") == 0) {
+        status = bz_yield(loop);
+    }
+    return status == BZ_OK ? toy_acquire(instance) : status;
+}
+
+TOY(remembering, 0, .instance_bytes = sizeof(struct remembering), .acquire = acquire_remembering);
+TOY(by_number, 0, .acquire = acquire_by_number);
+TOY(by_name, 0, .acquire = acquire_by_name);
+
+#define TOY_SETTINGS "permits=1,workers=3,rounds=2,hold=0,patience=1,cancels=0"
+
+Test(explore_symmetry, follows_a_pointer_to_a_task) {
+    struct pair pair;
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("there are no states to compare");
+    }
+    cr_assert(compare(&remembering, "permits=1,workers=3,rounds=3,hold=0,patience=1,cancels=0", 0,
+                      &pair));
+    cr_assert(is_symmetric(&pair));
+    cr_assert(lt(u64, 4 * pair.with.states, pair.without.states));
+}
+
+Test(explore_symmetry, is_off_for_code_that_asks_for_the_number_or_the_name) {
+    struct pair pair;
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("there are no states to compare");
+    }
+    cr_assert(compare(&by_number, TOY_SETTINGS, 0, &pair));
+    cr_assert(not(is_symmetric(&pair)));
+    cr_assert(compare(&by_name, "permits=1,workers=3,rounds=1,patience=1,cancels=0", 0, &pair));
+    cr_assert(not(is_symmetric(&pair)));
+}
+
+/* Six workers in all orders: with 720 permutations, the space of unpermuted states is no longer
+ * one that a test could search. */
+Test(explore_symmetry, searches_what_is_too_large_without) {
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("there are no states to compare");
+    }
+    struct bz_program program = tst_explored_program(&bz_scenario_contended, &bz_variant_buzzer,
+                                                     "workers=6,rounds=1,patience=4");
+    program.cancels_max = 0;
+    struct bz_explore_result result = search(&program, BZ_REDUCE_ALL);
+    cr_assert(eq(int, result.end, BZ_EXPLORE_DONE));
+    cr_assert(result.is_whole);
+    result = search(&program, without);
+    cr_assert(eq(int, result.end, BZ_EXPLORE_STATES_MAX));
+}

@@ -1,0 +1,87 @@
+/* States up to a permutation of interchangeable tasks (bz_world_interchange()).
+ *
+ * A state consists of the regions of these tasks, and of the rest. The region of a task is its
+ * record in the shadow state, its struct bz_task and its stack. A reference is a word that points
+ * into such a region, or a place in an object's line that has the number of such a task:
+ *
+ *     state = rest with references, region 1 with references, ..., region n with references
+ *
+ * The fingerprint is that of the same state with other numbers: the tasks are sorted by what their
+ * regions have in them and by who refers to them, and each reference is written as the new number
+ * of its task and the offset in its region. Two states with the same fingerprint differ in nothing
+ * but the numbers, so one has the same future as the other, with the numbers exchanged. Tasks that
+ * sort equally keep their order. Then two states may be taken for different that are not, which is
+ * no error.
+ *
+ * What is left out of a region follows from the number: id, name, the place of the stack, the links
+ * to the neighbours in the list of tasks. What is left out of the rest: the array of these tasks,
+ * which never changes, and the order of the ready queue (this reduction needs BZ_REDUCE_QUEUE).
+ *
+ * A task's number may be in other integers, too, where nobody finds it. The promise of
+ * bz_world_interchange() and bz_symmetry_is_broken() exclude that.
+ */
+#ifndef BZ_SIM_EXPLORE_SYMMETRY_H
+#define BZ_SIM_EXPLORE_SYMMETRY_H
+
+#include "sim/explore/visited.h"
+#include "sim/native/internal.h"
+#include "sim/native/snapshot.h"
+
+#define BZ_REGION_REFERENCES_MAX 12u
+
+struct bz_reference {
+    uint16_t place; /* the word */
+    uint16_t task;  /* index among the interchangeable tasks */
+};
+
+/* Of one state, and one task. */
+struct bz_region {
+    struct bz_fingerprint print; /* without references */
+    uint32_t record_offset;      /* in the snapshot */
+    uint32_t block_offset;
+    uint32_t stack_offset;
+    uint32_t stack_bytes;
+    uint32_t reference_count;
+    struct bz_reference references[BZ_REGION_REFERENCES_MAX];
+};
+
+struct bz_symmetry {
+    uint32_t count; /* 0: there are no interchangeable tasks */
+    uint32_t first_id;
+    struct bz_task *const *tasks; /* in the world's memory */
+    uintptr_t blocks[BZ_ALIKE_MAX];
+    uintptr_t stack_tops[BZ_ALIKE_MAX];
+    uintptr_t stack_bytes;
+    uintptr_t blocks_low; /* all of them are in these two ranges */
+    uintptr_t blocks_span;
+    uintptr_t stacks_low;
+    uintptr_t stacks_span;
+    uintptr_t low; /* and in this one */
+    uintptr_t span;
+    uint64_t *words;
+    size_t words_capacity;
+};
+
+/* After a set-up, before the first step. Zeroed before its first use. */
+void bz_symmetry_begin(struct bz_symmetry *symmetry, const struct bz_world *world);
+void bz_symmetry_fini(struct bz_symmetry *symmetry);
+
+/* Whether this holds for the program, as far as its objects say: their shadow states name tasks in
+ * known places only. */
+bool bz_symmetry_applies(const struct bz_symmetry *symmetry, const struct bz_world *world);
+
+/* The code under test has asked for the number of a task, in this step or before. */
+static inline bool bz_symmetry_is_broken(const struct bz_world *world) {
+    return world->loop->has_told_number;
+}
+
+/* The fingerprint of the state that the world is in and `snapshot` was just made of. `regions` are
+ * filled in; those of the state before, of which `before` is the snapshot, save work (NULL: there
+ * is none). False, and the state has none: it has too many references, or ones that are not known
+ * here; or memory ran out. O(bytes). */
+bool bz_symmetry_print(struct bz_symmetry *symmetry, const struct bz_world *world,
+                       const struct bz_snapshot *snapshot, struct bz_region *regions,
+                       const struct bz_snapshot *before, const struct bz_region *regions_before,
+                       struct bz_fingerprint *print);
+
+#endif
