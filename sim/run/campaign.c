@@ -57,6 +57,7 @@ struct campaign {
     bool is_state_last;        /* it was passed on for the last time */
     struct bz_program program; /* the config's, with its profile; of a worker: not contained */
     uint64_t next_run;         /* the first of the next chunk */
+    struct bz_world *repeats;  /* where this process repeats runs; NULL: it has repeated none */
     uint64_t chunk_runs;
     /* For several processes; both are shared. */
     uint32_t jobs;
@@ -223,7 +224,7 @@ static void run_chunk(struct campaign *campaign, struct bz_world *world, struct 
             break;
         }
         if (config->repeats_all || bz_determinism_is_due(index)) {
-            bz_determinism_judge(&campaign->program, world, config->stop);
+            bz_determinism_judge(&campaign->program, world, &campaign->repeats, config->stop);
             if (bz_judge_verdict(world->judge) == BZ_RUN_NO_RESOURCE) {
                 note_lack(&slot->part, bz_judge_error(world->judge), NULL, NULL);
                 slot->is_last = true;
@@ -349,6 +350,7 @@ static void run_alone(struct campaign *campaign) {
         campaign->next_run = slot->first + slot->part.runs;
     }
     bz_world_destroy(world);
+    bz_world_destroy(campaign->repeats);
     free(slot);
 }
 
