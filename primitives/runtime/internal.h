@@ -52,8 +52,9 @@ struct bz_loop {
     struct bz_handle **ready_block;
     uint32_t ready_count;
     uint32_t ready_capacity;
-    uint32_t ready_promised; /* slots reserved for live tasks, armed timers and callbacks */
-    uint32_t turn_left;      /* the oldest handles, which belong to the current turn */
+    uint32_t ready_promised;  /* slots reserved for live tasks, armed timers and callbacks */
+    uint32_t turn_left;       /* the oldest handles, which belong to the current turn */
+    uint32_t ready_withdrawn; /* how often a handle has left the queue without a step */
     uint32_t live_tasks;
     struct bz_task *current;
     struct bz_observer *observer;

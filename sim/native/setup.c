@@ -76,6 +76,7 @@ bool bz_world_begin_again(struct bz_world *world, const void *program,
     judge->digest = setup->digest;
     native->rest_timer = setup->rest_timer;
     native->outside_is_past = true;
+    native->has_many = false;
     *state = setup->state;
     return true;
 }

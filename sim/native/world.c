@@ -136,6 +136,7 @@ void bz_world_destroy(struct bz_world *world) {
         bz_judge_destroy(world->judge);
         bz_loop_destroy(world->loop);
         free(native->ready);
+        bz_ready_set_fini(&native->many);
         free(native);
     }
 }
@@ -146,6 +147,7 @@ void bz_world_begin(struct bz_world *world) {
     bz_driver_observe(world->loop, &native->observer);
     bz_loop_set_rules(world->loop, world->variant->rules);
     native->outside_is_past = true;
+    native->has_many = false;
     native->rest_timer = NULL;
     if (native->watch != NULL && native->watch->begin != NULL) {
         native->watch->begin(native->watch->context, world);
@@ -217,16 +219,66 @@ static __attribute__((noinline)) const struct bz_ready *list_ready(struct bz_nat
     return native->ready;
 }
 
+/* Brings the set of ready handles up to date. False without memory: the run ends after this step.
+ */
+static bool keep_many(struct bz_native *native, uint32_t count) {
+    const struct bz_loop *loop = native->world.loop;
+    struct bz_judge *judge = native->world.judge;
+    struct bz_ready_set *many = &native->many;
+    bool is_kept = native->has_many && native->many_withdrawn == loop->ready_withdrawn;
+    native->has_many = true;
+    native->many_withdrawn = loop->ready_withdrawn;
+    if (is_kept) {
+        while (is_kept && many->count < count) {
+            is_kept = bz_ready_set_add(many, name_of(loop->ready[many->count]));
+        }
+    } else {
+        const struct bz_ready *ready = list_ready(native, count);
+        is_kept = ready != NULL &&
+                  bz_ready_set_fill(many, judge->strategy, judge->strategy_state, ready, count);
+    }
+    if (!is_kept) {
+        bz_judge_lacks(judge, NULL, "the names of ready handles");
+        native->has_many = false;
+    }
+    return is_kept;
+}
+
+static __attribute__((noinline)) uint32_t pick_of_many(struct bz_native *native, uint32_t count) {
+    const struct bz_judge *judge = native->world.judge;
+    if (!keep_many(native, count)) {
+        return 0;
+    }
+    uint32_t slot =
+        judge->strategy->next_of_many(judge->strategy_state, &native->many, judge->step + 1);
+    uint32_t index = bz_ready_set_index(&native->many, slot);
+    bz_ready_set_remove(&native->many, slot);
+    return index;
+}
+
+/* From so many handles on, the set of them is kept, until there are fewer than half as many. */
+#define MANY 32u
+
 /* The index of the ready handle that goes next. */
 static inline __attribute__((always_inline)) uint32_t pick(struct bz_native *native) {
     struct bz_judge *judge = native->world.judge;
     uint32_t count = native->world.loop->ready_count;
     if (count == 1) {
+        native->has_many = false;
         return 0;
     }
     const struct bz_ready *ready = NULL;
-    if (judge->strategy->reads_ready && (ready = list_ready(native, count)) == NULL) {
-        return 0;
+    if (judge->strategy->reads_ready) {
+        if (count >= (native->has_many ? MANY / 2 : MANY) &&
+            judge->strategy->next_of_many != NULL) {
+            uint32_t index = pick_of_many(native, count);
+            BZ_CHECK(index < count);
+            return index;
+        }
+        native->has_many = false;
+        if ((ready = list_ready(native, count)) == NULL) {
+            return 0;
+        }
     }
     uint32_t index = judge->strategy->next(judge->strategy_state, ready, count, judge->step + 1);
     BZ_CHECK(index < count);
