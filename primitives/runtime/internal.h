@@ -187,9 +187,11 @@ static inline __attribute__((always_inline)) struct bz_handle *bz_loop_take(stru
         ready[1] = ready[kept[index][0]];
         loop->ready = ready + 1;
     } else if (index <= loop->ready_count / 2) {
+        __builtin_prefetch(handle, 1);
         memmove(ready + 1, ready, index * sizeof *ready);
         loop->ready = ready + 1;
     } else {
+        __builtin_prefetch(handle, 1);
         memmove(ready + index, ready + index + 1, (loop->ready_count - index - 1) * sizeof *ready);
     }
     loop->ready_count--;

@@ -8,6 +8,8 @@
 #define WORD_BITS 64u
 #define CAPACITY_FIRST 256u
 #define OWNERS_FIRST 256u
+#define LOW_BITS UINT64_C(0x0101010101010101) /* of each byte */
+#define HIGH_BITS (LOW_BITS << 7u)
 
 void bz_ready_set_fini(struct bz_ready_set *set) {
     free(set->slots);
@@ -54,6 +56,14 @@ static void set_weight(struct bz_ready_set *set, uint32_t slot, uint64_t weight)
     }
 }
 
+/* Byte n of the result is the number of bits in bytes 0 to n. (Not all processors that are compiled
+ * for can count bits.) */
+static uint64_t byte_sums(uint64_t bits) {
+    bits -= bits >> 1u & UINT64_C(0x5555555555555555);
+    bits = (bits & UINT64_C(0x3333333333333333)) + (bits >> 2u & UINT64_C(0x3333333333333333));
+    return ((bits + (bits >> 4u)) & UINT64_C(0x0f0f0f0f0f0f0f0f)) * LOW_BITS;
+}
+
 static void change_count(struct bz_ready_set *set, uint32_t slot, uint32_t change) {
     for (uint32_t node = word_count(set) + slot / WORD_BITS; node > 0; node /= 2) {
         set->counts[node] += change; /* modulo 2^32 */
@@ -63,7 +73,7 @@ static void change_count(struct bz_ready_set *set, uint32_t slot, uint32_t chang
 /* All inner nodes, from the leaves. */
 static void build_trees(struct bz_ready_set *set) {
     for (uint32_t word = 0; word < word_count(set); word++) {
-        set->counts[word_count(set) + word] = (uint32_t)__builtin_popcountll(set->present[word]);
+        set->counts[word_count(set) + word] = (uint32_t)(byte_sums(set->present[word]) >> 56u);
     }
     for (uint32_t node = word_count(set) - 1; node > 0; node--) {
         set->counts[node] = set->counts[2 * node] + set->counts[2 * node + 1];
@@ -241,50 +251,64 @@ void bz_ready_set_remove(struct bz_ready_set *set, uint32_t slot) {
 }
 
 /* --- looking up ------------------------------------------------------------------------------- */
+/* Without branches that depend on what is looked for: it is random to the processor. */
 
-uint32_t bz_ready_set_slot(const struct bz_ready_set *set, uint32_t index) {
-    uint32_t node = 1;
-    BZ_CHECK(index < set->count);
-    while (node < word_count(set)) {
-        node *= 2;
-        if (index >= set->counts[node]) {
-            index -= set->counts[node++];
-        }
-    }
-    uint32_t word = node - word_count(set);
-    uint64_t bits = set->present[word];
-    for (; index > 0; index--) {
+/* The place of the index-th bit that is set. */
+static uint32_t find_bit(uint64_t bits, uint32_t index) {
+    uint64_t sums = byte_sums(bits);
+    uint64_t is_below = ((index * LOW_BITS | HIGH_BITS) - sums) & HIGH_BITS; /* sums <= index */
+    uint32_t first = (uint32_t)((is_below >> 7u) * LOW_BITS >> 56u) * 8;     /* of its byte */
+    index -= (uint32_t)(sums << 8u >> first) & 0xffu;
+    for (bits >>= first; index > 0; index--) {
         bits &= bits - 1;
     }
-    return word * WORD_BITS + (uint32_t)__builtin_ctzll(bits);
+    return first + (uint32_t)__builtin_ctzll(bits);
 }
 
-uint32_t bz_ready_set_index(const struct bz_ready_set *set, uint32_t slot) {
-    uint64_t before = (UINT64_C(1) << slot % WORD_BITS) - 1;
-    uint32_t index = (uint32_t)__builtin_popcountll(set->present[slot / WORD_BITS] & before);
-    for (uint32_t node = word_count(set) + slot / WORD_BITS; node > 1; node /= 2) {
-        index += node % 2 == 0 ? 0 : set->counts[node - 1];
+struct bz_ready_place bz_ready_set_at_index(const struct bz_ready_set *set, uint32_t index) {
+    uint32_t words = word_count(set);
+    uint32_t rest = index;
+    uint32_t node = 1;
+    BZ_CHECK(index < set->count);
+    while (node < words) {
+        node *= 2;
+        uint32_t left = set->counts[node];
+        uint32_t is_right = rest >= left;
+        rest -= left & -is_right;
+        node += is_right;
     }
-    return index;
+    uint32_t word = node - words;
+    return (struct bz_ready_place){word * WORD_BITS + find_bit(set->present[word], rest), index};
 }
 
-uint32_t bz_ready_set_at_sum(const struct bz_ready_set *set, uint64_t drawn) {
+struct bz_ready_place bz_ready_set_at_slot(const struct bz_ready_set *set, uint32_t slot) {
+    uint64_t before = (UINT64_C(1) << slot % WORD_BITS) - 1;
+    uint32_t index = (uint32_t)(byte_sums(set->present[slot / WORD_BITS] & before) >> 56u);
+    for (uint32_t node = word_count(set) + slot / WORD_BITS; node > 1; node /= 2) {
+        index += set->counts[node - 1] & -(node % 2); /* the left neighbour of a right child */
+    }
+    return (struct bz_ready_place){slot, index};
+}
+
+struct bz_ready_place bz_ready_set_at_sum(const struct bz_ready_set *set, uint64_t drawn) {
     uint32_t node = 1;
     while (node < set->capacity) {
         node *= 2;
-        if (drawn >= set->weights[node]) {
-            drawn -= set->weights[node++];
-        }
+        uint64_t left = set->weights[node];
+        uint64_t is_right = drawn >= left;
+        drawn -= left & -is_right;
+        node += (uint32_t)is_right;
     }
-    return node - set->capacity;
+    return bz_ready_set_at_slot(set, node - set->capacity);
 }
 
-uint32_t bz_ready_set_greatest(const struct bz_ready_set *set) {
+struct bz_ready_place bz_ready_set_greatest(const struct bz_ready_set *set) {
+    uint64_t greatest = set->weights[1];
     uint32_t node = 1;
     while (node < set->capacity) {
-        node = 2 * node + (set->weights[2 * node] != set->weights[node]);
+        node = 2 * node + (set->weights[2 * node] != greatest);
     }
-    return node - set->capacity;
+    return bz_ready_set_at_slot(set, node - set->capacity);
 }
 
 void bz_ready_set_weigh_again(struct bz_ready_set *set, uint32_t owner) {

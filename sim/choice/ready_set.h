@@ -59,9 +59,13 @@ bool bz_ready_set_add(struct bz_ready_set *set, struct bz_ready name);
 
 void bz_ready_set_remove(struct bz_ready_set *set, uint32_t slot);
 
-/* The slot of the index-th oldest handle, and back. */
-uint32_t bz_ready_set_slot(const struct bz_ready_set *set, uint32_t index);
-uint32_t bz_ready_set_index(const struct bz_ready_set *set, uint32_t slot);
+/* Where a handle is: its slot, and how many handles are older. */
+struct bz_ready_place {
+    uint32_t slot;
+    uint32_t index;
+};
+struct bz_ready_place bz_ready_set_at_index(const struct bz_ready_set *set, uint32_t index);
+struct bz_ready_place bz_ready_set_at_slot(const struct bz_ready_set *set, uint32_t slot);
 
 static inline const struct bz_ready *bz_ready_set_name(const struct bz_ready_set *set,
                                                        uint32_t slot) {
@@ -76,15 +80,15 @@ static inline struct bz_ready_chain bz_ready_set_chain(const struct bz_ready_set
                : (struct bz_ready_chain){BZ_NO_SLOT, BZ_NO_SLOT, 0};
 }
 
-/* Of a strategy that adds weights: their sum, and the first slot up to which the sum exceeds
+/* Of a strategy that adds weights: their sum, and the first handle up to which the sum exceeds
  * `drawn`, which is less than the sum of all. */
 static inline uint64_t bz_ready_set_sum(const struct bz_ready_set *set) {
     return set->weights[1];
 }
-uint32_t bz_ready_set_at_sum(const struct bz_ready_set *set, uint64_t drawn);
+struct bz_ready_place bz_ready_set_at_sum(const struct bz_ready_set *set, uint64_t drawn);
 
 /* Of one that compares them: the oldest handle of the greatest weight. */
-uint32_t bz_ready_set_greatest(const struct bz_ready_set *set);
+struct bz_ready_place bz_ready_set_greatest(const struct bz_ready_set *set);
 
 /* The strategy weighs the handles of this owner anew. O(log n) each. */
 void bz_ready_set_weigh_again(struct bz_ready_set *set, uint32_t owner);

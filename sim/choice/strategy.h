@@ -23,6 +23,7 @@ BZ_BEGIN_DECLS
 
 struct bz_tape;
 struct bz_answers;
+struct bz_ready_place;
 struct bz_ready_set;
 
 #define BZ_GAP_NEVER UINT32_MAX
@@ -91,9 +92,9 @@ struct bz_strategy {
      * handles, the oldest first. */
     uint32_t (*next)(void *state, const struct bz_ready *ready, uint32_t count, uint32_t step);
 
-    /* The choice of next() among many handles, as a slot of ready_set.h, in less than O(n). A
-     * source may call the one or the other. NULL: next() alone. */
-    uint32_t (*next_of_many)(void *state, struct bz_ready_set *set, uint32_t step);
+    /* The choice of next() among many handles (ready_set.h), in less than O(n). A source may call
+     * the one or the other. NULL: next() alone. */
+    struct bz_ready_place (*next_of_many)(void *state, struct bz_ready_set *set, uint32_t step);
     /* For the tree of the set: what a handle weighs while it is ready, not 0. NULL: nothing. */
     uint64_t (*weight)(const void *state, const struct bz_ready *handle);
     bool adds_weights; /* the tree has their sum; else the greatest one */

@@ -127,16 +127,17 @@ static uint64_t pct_weight(const void *state, const struct bz_ready *handle) {
     return value < PRIORITY_BASE ? value + 1 : value;
 }
 
-static uint32_t pct_next_of_many(void *state, struct bz_ready_set *set, uint32_t step) {
+static struct bz_ready_place pct_next_of_many(void *state, struct bz_ready_set *set,
+                                              uint32_t step) {
     struct pct_state *pct = state;
     if (step > pct->unfair_until) {
-        return bz_ready_set_slot(set, bz_rng_next(state, NULL, set->count, step));
+        return bz_ready_set_at_index(set, bz_rng_next(state, NULL, set->count, step));
     }
     for (uint32_t index = 0; pct->pending > 0 && index < pct->change_count; index++) {
         struct change *change = &pct->changes[index];
         if (!change->is_made && change->step <= step) {
             change->is_made = true;
-            change->owner = bz_ready_set_name(set, bz_ready_set_greatest(set))->owner;
+            change->owner = bz_ready_set_name(set, bz_ready_set_greatest(set).slot)->owner;
             pct->pending--;
             bz_ready_set_weigh_again(set, change->owner);
         }

@@ -75,10 +75,11 @@ static uint32_t starve_next(void *state, const struct bz_ready *ready, uint32_t 
 }
 
 /* The victim has few handles, the oldest first. */
-static uint32_t starve_next_of_many(void *state, struct bz_ready_set *set, uint32_t step) {
+static struct bz_ready_place starve_next_of_many(void *state, struct bz_ready_set *set,
+                                                 uint32_t step) {
     struct starve_state *starve = state;
     if (step >= starve->until) {
-        uint32_t slot = bz_ready_set_slot(set, draw_hold(starve, set->count, step));
+        uint32_t slot = bz_ready_set_at_index(set, draw_hold(starve, set->count, step)).slot;
         switch_over(starve, bz_ready_set_name(set, slot)->owner);
     }
     struct bz_ready_chain held = bz_ready_set_chain(set, starve->victim);
@@ -86,11 +87,11 @@ static uint32_t starve_next_of_many(void *state, struct bz_ready_set *set, uint3
     uint32_t index =
         bz_pcg32_below(&starve->rng.streams[BZ_CHOICE_NEXT], others == 0 ? set->count : others);
     uint32_t slot = others == 0 ? BZ_NO_SLOT : held.first;
-    while (slot != BZ_NO_SLOT && bz_ready_set_index(set, slot) <= index) {
+    while (slot != BZ_NO_SLOT && bz_ready_set_at_slot(set, slot).index <= index) {
         index++;
         slot = set->slots[slot].after;
     }
-    return bz_ready_set_slot(set, index);
+    return bz_ready_set_at_index(set, index);
 }
 
 const struct bz_strategy bz_strategy_starve = {

@@ -70,18 +70,19 @@ static uint32_t swarm_next(void *state, const struct bz_ready *ready, uint32_t c
     return swarm->pick == PICK_STICKY ? sticky(swarm, ready, count, drawn) : drawn;
 }
 
-static uint32_t swarm_next_of_many(void *state, struct bz_ready_set *set, uint32_t step) {
+static struct bz_ready_place swarm_next_of_many(void *state, struct bz_ready_set *set,
+                                                uint32_t step) {
     struct swarm_state *swarm = state;
-    uint32_t slot = bz_ready_set_slot(set, draw_next(swarm, set->count));
+    struct bz_ready_place place = bz_ready_set_at_index(set, draw_next(swarm, set->count));
     (void)step;
     if (swarm->pick == PICK_STICKY) {
         struct bz_ready_chain last = bz_ready_set_chain(set, swarm->last_owner);
         bool is_again =
             bz_pcg32_below(&swarm->rng.streams[BZ_CHOICE_NEXT], 4) < STICKY_OF_4 && last.count > 0;
-        slot = is_again ? last.first : slot;
-        swarm->last_owner = bz_ready_set_name(set, slot)->owner;
+        place = is_again ? bz_ready_set_at_slot(set, last.first) : place;
+        swarm->last_owner = bz_ready_set_name(set, place.slot)->owner;
     }
-    return slot;
+    return place;
 }
 
 static uint32_t swarm_cancel_gap(void *state) {

@@ -54,7 +54,8 @@ static uint64_t urw_weight(const void *state, const struct bz_ready *handle) {
     return weight(state, handle);
 }
 
-static uint32_t urw_next_of_many(void *state, struct bz_ready_set *set, uint32_t step) {
+static struct bz_ready_place urw_next_of_many(void *state, struct bz_ready_set *set,
+                                              uint32_t step) {
     struct urw_state *urw = state;
     (void)step;
     return bz_ready_set_at_sum(

@@ -249,15 +249,16 @@ static __attribute__((noinline)) uint32_t pick_of_many(struct bz_native *native,
     if (!keep_many(native, count)) {
         return 0;
     }
-    uint32_t slot =
+    struct bz_ready_place place =
         judge->strategy->next_of_many(judge->strategy_state, &native->many, judge->step + 1);
-    uint32_t index = bz_ready_set_index(&native->many, slot);
-    bz_ready_set_remove(&native->many, slot);
-    return index;
+    BZ_CHECK(place.index < count);
+    __builtin_prefetch(native->world.loop->ready[place.index]);
+    bz_ready_set_remove(&native->many, place.slot);
+    return place.index;
 }
 
 /* From so many handles on, the set of them is kept, until there are fewer than half as many. */
-#define MANY 32u
+#define MANY 16u
 
 /* The index of the ready handle that goes next. */
 static inline __attribute__((always_inline)) uint32_t pick(struct bz_native *native) {
@@ -271,9 +272,7 @@ static inline __attribute__((always_inline)) uint32_t pick(struct bz_native *nat
     if (judge->strategy->reads_ready) {
         if (count >= (native->has_many ? MANY / 2 : MANY) &&
             judge->strategy->next_of_many != NULL) {
-            uint32_t index = pick_of_many(native, count);
-            BZ_CHECK(index < count);
-            return index;
+            return pick_of_many(native, count);
         }
         native->has_many = false;
         if ((ready = list_ready(native, count)) == NULL) {
