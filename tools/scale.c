@@ -49,6 +49,12 @@ struct row {
 /* Many waiting tasks, or timers, in one run. */
 enum crowd_kind { CROWD_TASKS, CROWD_TIMERS, CROWD_KINDS };
 #define CROWD_COUNT 5u
+/* Of the loop of a crowd. */
+#if SIZE_MAX > UINT32_MAX
+#define CROWD_BYTES ((size_t)1 << 33)
+#else
+#define CROWD_BYTES ((size_t)1 << 28)
+#endif
 
 static const char *const crowd_names[] = {"waiting tasks", "timers"};
 static const char *const crowd_keys[] = {"waiting", "timers"};
@@ -211,6 +217,9 @@ static int measure_crowd(struct crowd *crowd, const char *command, struct cell *
     uint64_t before_bytes = resident_bytes();
     uint64_t began_ns = bz_thread_cpu_ns();
     cell->world = bz_lack_check(bz_program_new_world(&cell->program), "a world to run in");
+    if (!bz_world_limit_memory(cell->world, CROWD_BYTES)) {
+        return bz_cli_fail(command, BZ_EXIT_INTERNAL, "out of memory for a loop");
+    }
     int code = run_once(cell, command);
     crowd->each_ns = (double)(bz_thread_cpu_ns() - began_ns) / crowd->count;
     crowd->bytes = resident_bytes() - before_bytes;

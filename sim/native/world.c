@@ -141,6 +141,21 @@ void bz_world_destroy(struct bz_world *world) {
     }
 }
 
+bool bz_world_limit_memory(struct bz_world *world, size_t loop_bytes) {
+    struct bz_loop *loop = bz_loop_new(
+        &(struct bz_loop_config){.tasks_max = BZ_TASKS_MAX, .mem_limit_bytes = loop_bytes});
+    if (loop == NULL) {
+        return false;
+    }
+    bz_loop_destroy(world->loop);
+    world->loop = loop;
+    return true;
+}
+
+void bz_world_drop_stacks(struct bz_world *world) {
+    bz_stack_pool_drop(world->loop->stacks);
+}
+
 void bz_world_begin(struct bz_world *world) {
     struct bz_native *native = bz_native_of(world);
     bz_loop_reset(world->loop);
@@ -449,10 +464,12 @@ bool bz_world_has_resources(struct bz_world *world) {
     if (loop->stacks->is_exhausted) {
         bz_judge_lacks(world->judge, NULL, "the stacks of tasks");
     } else if (loop->mem->is_exhausted) {
-        bz_judge_lacks(world->judge, "the " BZ_MEM_LIMIT_TEXT " of a loop",
+        bool is_default = loop->mem->limit_bytes == BZ_MEM_LIMIT_BYTES_DEFAULT;
+        bz_judge_lacks(world->judge,
+                       is_default ? "the " BZ_MEM_LIMIT_TEXT " of a loop" : "the memory of a loop",
                        "its tasks and the objects under test");
     } else if (loop->tasks_created == loop->tasks_max) {
-        bz_judge_lacks(world->judge, "tasks (a run has fewer than 1000000)", "a run");
+        bz_judge_lacks(world->judge, "tasks (a run has fewer than " BZ_TASKS_MAX_TEXT ")", "a run");
     }
     return bz_judge_verdict(world->judge) != BZ_RUN_NO_RESOURCE;
 }

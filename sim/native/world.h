@@ -38,6 +38,13 @@ struct bz_world *bz_world_new(const struct bz_judge_config *config,
                               const struct bz_variant *variant);
 void bz_world_destroy(struct bz_world *world);
 
+/* Before the first run: the loop may use so much memory, not the default of an arena (mem.h). False
+ * without memory. */
+bool bz_world_limit_memory(struct bz_world *world, size_t loop_bytes);
+
+/* Between two runs: gives the memory of all stacks back to the system. */
+void bz_world_drop_stacks(struct bz_world *world);
+
 /* Empties the loop, after the judge has begun a run and before the program is set up. */
 void bz_world_begin(struct bz_world *world);
 

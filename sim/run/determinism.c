@@ -10,6 +10,7 @@
 /* Further pairs of runs, with every event recorded, until the difference shows again. */
 #define PAIRS_MAX 256u
 #define STEPS_OF_ALL 1000000u /* no further pair begins after so many */
+#define STACKS_OF_TWO 10000u  /* of more tasks, the stacks of two runs take too much memory */
 #define TEXT_BYTES 160u       /* of an event in the message */
 
 /* --- the first event that differs ------------------------------------------------------------- */
@@ -180,6 +181,9 @@ void bz_determinism_judge(const struct bz_program *program, struct bz_world *wor
     }
     struct bz_program_place place = {program, *other};
     struct bz_source source = bz_program_source(&place);
+    if (judge->shadow.task_count > STACKS_OF_TWO) {
+        bz_world_drop_stacks(world);
+    }
     bz_judge_watch_stop((*other)->judge, stop);
     enum bz_run_end end =
         bz_judge_run((*other)->judge, &source, &(struct bz_run_start){.seed = judge->seed});
