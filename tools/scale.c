@@ -222,7 +222,8 @@ static int measure_crowd(struct crowd *crowd, const char *command, struct cell *
     }
     int code = run_once(cell, command);
     crowd->each_ns = (double)(bz_thread_cpu_ns() - began_ns) / crowd->count;
-    crowd->bytes = resident_bytes() - before_bytes;
+    uint64_t bytes = resident_bytes();
+    crowd->bytes = bytes > before_bytes ? bytes - before_bytes : 0;
     crowd->steps = bz_judge_steps(cell->world->judge);
     bz_world_destroy(cell->world);
     return code;

@@ -38,21 +38,24 @@ static uint32_t queued(const struct bz_waitq *queue) {
     return queue->waiting_count + queue->woken_count + queue->cancelled_count;
 }
 
-/* A view counts along the queue, so that the counters of the primitive are checked too. Of a longer
- * queue it counts only so many entries: a step stays O(1). */
+/* A view counts along the queue, so that the counter of the primitive is checked too, whenever that
+ * says that there are no more entries than these: a step stays O(1), and the entries of a long
+ * queue are in no cache. */
 #define WALK_MAX 32u
 
 static void view_queue(const struct bz_waitq *queue, struct bz_permit_view *view) {
-    uint32_t walked = 0;
-    const struct bz_list *link = queue->waiting.next;
-    for (; link != &queue->waiting && walked < WALK_MAX; link = link->next) {
-        walked++;
+    uint32_t counted = queue->waiting_count;
+    if (counted <= WALK_MAX) {
+        counted = 0;
+        for (const struct bz_list *link = queue->waiting.next;
+             link != &queue->waiting && counted <= WALK_MAX; link = link->next) {
+            counted++;
+        }
     }
     view->waiting = queue->waiting_count;
     view->woken = queue->woken_count;
     view->cancelled = queue->cancelled_count;
-    view->queued = queue->woken_count + queue->cancelled_count +
-                   (link == &queue->waiting ? walked : queue->waiting_count);
+    view->queued = queue->woken_count + queue->cancelled_count + counted;
 }
 
 /* --- permits ---------------------------------------------------------------------------------- */
