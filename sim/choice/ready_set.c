@@ -31,6 +31,14 @@ static bool has_weights(const struct bz_ready_set *set) {
     return set->strategy->weight != NULL;
 }
 
+static bool has_chains(const struct bz_ready_set *set) {
+    return set->strategy->finds_owners;
+}
+
+static bool is_present(const struct bz_ready_set *set, uint32_t slot) {
+    return (set->present[slot / WORD_BITS] >> slot % WORD_BITS & 1u) != 0;
+}
+
 static uint64_t greater(uint64_t left, uint64_t right) {
     return left > right ? left : right;
 }
@@ -88,6 +96,9 @@ static void build_trees(struct bz_ready_set *set) {
 /* --- chains ----------------------------------------------------------------------------------- */
 
 static void append(struct bz_ready_set *set, uint32_t slot) {
+    if (!has_chains(set)) {
+        return;
+    }
     struct bz_ready_chain *chain = &set->chains[set->slots[slot].name.owner];
     bool is_first = chain->count++ == 0;
     set->slots[slot].before = is_first ? BZ_NO_SLOT : chain->last;
@@ -151,7 +162,8 @@ static bool grow(struct bz_ready_set *set) {
 
 /* Empties the chains of the handles that are there. */
 static void drop_chains(struct bz_ready_set *set) {
-    for (uint32_t word = 0; word < (set->end + WORD_BITS - 1) / WORD_BITS; word++) {
+    bool is_any = set->end > 0 && has_chains(set);
+    for (uint32_t word = 0; is_any && word < (set->end + WORD_BITS - 1) / WORD_BITS; word++) {
         for (uint64_t bits = set->present[word]; bits != 0; bits &= bits - 1) {
             uint32_t slot = word * WORD_BITS + (uint32_t)__builtin_ctzll(bits);
             set->chains[set->slots[slot].name.owner].count = 0;
@@ -173,7 +185,7 @@ static void compact(struct bz_ready_set *set) {
     uint32_t kept = 0;
     drop_chains(set);
     for (uint32_t slot = 0; slot < set->end; slot++) {
-        if ((set->present[slot / WORD_BITS] >> slot % WORD_BITS & 1u) != 0) {
+        if (is_present(set, slot)) {
             set->slots[kept] = set->slots[slot];
             leaves[kept] = leaves[slot];
             append(set, kept++);
@@ -243,7 +255,9 @@ bool bz_ready_set_add(struct bz_ready_set *set, struct bz_ready name) {
 void bz_ready_set_remove(struct bz_ready_set *set, uint32_t slot) {
     set->present[slot / WORD_BITS] &= ~(UINT64_C(1) << slot % WORD_BITS);
     set->count--;
-    unlink(set, &set->slots[slot]);
+    if (has_chains(set)) {
+        unlink(set, &set->slots[slot]);
+    }
     change_count(set, slot, UINT32_MAX);
     if (has_weights(set)) {
         set_weight(set, slot, 0);
@@ -312,8 +326,9 @@ struct bz_ready_place bz_ready_set_greatest(const struct bz_ready_set *set) {
 }
 
 void bz_ready_set_weigh_again(struct bz_ready_set *set, uint32_t owner) {
-    for (uint32_t slot = bz_ready_set_chain(set, owner).first; slot != BZ_NO_SLOT;
-         slot = set->slots[slot].after) {
-        set_weight(set, slot, weigh(set, slot));
+    for (uint32_t slot = 0; slot < set->end; slot++) {
+        if (is_present(set, slot) && set->slots[slot].name.owner == owner) {
+            set_weight(set, slot, weigh(set, slot));
+        }
     }
 }

@@ -8,9 +8,9 @@
  *     weight    5   -   2   9   -   -   1   -
  *               5   .   2   9   .   .   1   .        the greatest: 5, 9, 0, 1; 9, 1; 9
  *
- * The handles of one owner are a chain, the oldest first. All is O(log n) but for
- * bz_ready_set_fill() and bz_ready_set_weigh_again(). Steps allocate only while a run has more
- * ready handles, or more tasks, than all before it. */
+ * The handles of one owner are a chain, the oldest first, if the strategy asks for that. All is
+ * O(log n) but for bz_ready_set_fill() and bz_ready_set_weigh_again(). Steps allocate only while a
+ * run has more ready handles, or more tasks, than all before it. */
 #ifndef BZ_SIM_CHOICE_READY_SET_H
 #define BZ_SIM_CHOICE_READY_SET_H
 
@@ -72,7 +72,7 @@ static inline const struct bz_ready *bz_ready_set_name(const struct bz_ready_set
     return &set->slots[slot].name;
 }
 
-/* The handles of an owner. */
+/* The handles of an owner, for a strategy that finds owners. */
 static inline struct bz_ready_chain bz_ready_set_chain(const struct bz_ready_set *set,
                                                        uint32_t owner) {
     return owner < set->owners && set->chains[owner].count > 0
@@ -90,7 +90,7 @@ struct bz_ready_place bz_ready_set_at_sum(const struct bz_ready_set *set, uint64
 /* Of one that compares them: the oldest handle of the greatest weight. */
 struct bz_ready_place bz_ready_set_greatest(const struct bz_ready_set *set);
 
-/* The strategy weighs the handles of this owner anew. O(log n) each. */
+/* The strategy weighs the handles of this owner anew. O(n). */
 void bz_ready_set_weigh_again(struct bz_ready_set *set, uint32_t owner);
 
 #endif

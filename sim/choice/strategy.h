@@ -98,6 +98,7 @@ struct bz_strategy {
     /* For the tree of the set: what a handle weighs while it is ready, not 0. NULL: nothing. */
     uint64_t (*weight)(const void *state, const struct bz_ready *handle);
     bool adds_weights; /* the tree has their sum; else the greatest one */
+    bool finds_owners; /* the set keeps the handles of each owner */
 
     /* How many cancel points pass before the next cancel(). Called when a run begins, and after
      * every cancel(). BZ_GAP_NEVER: no more in this run. */

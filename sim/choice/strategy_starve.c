@@ -102,5 +102,6 @@ const struct bz_strategy bz_strategy_starve = {
     .begin = starve_begin,
     .next = starve_next,
     .next_of_many = starve_next_of_many,
+    .finds_owners = true,
     BZ_RNG_PLANNED,
 };

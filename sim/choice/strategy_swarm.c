@@ -109,6 +109,7 @@ const struct bz_strategy bz_strategy_swarm = {
     .begin = swarm_begin,
     .next = swarm_next,
     .next_of_many = swarm_next_of_many,
+    .finds_owners = true,
     .cancel_gap = swarm_cancel_gap,
     .cancel = swarm_cancel,
     .jump_gap = bz_rng_jump_gap,

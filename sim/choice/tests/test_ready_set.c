@@ -113,7 +113,7 @@ static void compare(const struct bz_strategy *strategy, struct bz_ready_set *set
         struct bz_ready_place place = strategy->next_of_many(many.state, set, step);
         cr_assert(eq(u32, place.index, index), "%s, seed %u, step %u", strategy->name,
                   (unsigned)seed, step);
-        if (step % 500 == 0) {
+        if (step % 500 == 0 && strategy->finds_owners) {
             check_chain(queue, set, queue->ready[index].owner);
         }
         drop(queue, index);
