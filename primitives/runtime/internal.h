@@ -186,13 +186,16 @@ static inline __attribute__((always_inline)) struct bz_handle *bz_loop_take(stru
         ready[2] = ready[kept[index][1]];
         ready[1] = ready[kept[index][0]];
         loop->ready = ready + 1;
-    } else if (index <= loop->ready_count / 2) {
-        __builtin_prefetch(handle, 1);
-        memmove(ready + 1, ready, index * sizeof *ready);
-        loop->ready = ready + 1;
     } else {
-        __builtin_prefetch(handle, 1);
-        memmove(ready + index, ready + index + 1, (loop->ready_count - index - 1) * sizeof *ready);
+        __builtin_prefetch(handle, 1); /* of a task that is in no cache, while the others move */
+        __builtin_prefetch((const char *)handle + 64, 1);
+        if (index <= loop->ready_count / 2) {
+            memmove(ready + 1, ready, index * sizeof *ready);
+            loop->ready = ready + 1;
+        } else {
+            memmove(ready + index, ready + index + 1,
+                    (loop->ready_count - index - 1) * sizeof *ready);
+        }
     }
     loop->ready_count--;
     loop->turn_left -= index < loop->turn_left;

@@ -49,7 +49,7 @@
  * BZ_RUN_NO_RESOURCE, and bz_judge_error() says what ran out. That is no verdict either. The
  * process stops, by bz_lack_stop() (traces/lack.h), where no run can end: when a trace is built,
  * and when a run has more tasks and objects than fit 1 GiB (64 MiB in a process of 32 bits). The
- * tape and the recorded events of a run have 16 GiB (64 MiB).
+ * tape and the recorded events of a run have 4 GiB (64 MiB).
  *
  * Ownership. A judge belongs to one thread; a process may have many. Names and labels that the
  * source passes must outlive the run and its record. The judge owns what it returns by pointer; it

@@ -10,13 +10,6 @@
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-/* Of address space: a tape of BZ_STEPS_LIMIT choices fits, and was copied when it grew. */
-#if SIZE_MAX > UINT32_MAX
-#define RECORD_BYTES ((size_t)1 << 34)
-#else
-#define RECORD_BYTES BZ_MEM_LIMIT_BYTES_DEFAULT
-#endif
-
 /* An arena that child processes share. */
 static struct bz_mem *new_shared_mem(size_t bytes) {
     void *mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -25,7 +18,7 @@ static struct bz_mem *new_shared_mem(size_t bytes) {
 }
 
 struct bz_judge *bz_judge_new(const struct bz_judge_config *config) {
-    struct bz_mem *mem = new_shared_mem(RECORD_BYTES);
+    struct bz_mem *mem = new_shared_mem(BZ_RECORD_BYTES);
     struct bz_judge *judge = mem == NULL ? NULL : bz_mem_alloc(mem, sizeof *judge);
     if (judge == NULL) {
         return NULL;
