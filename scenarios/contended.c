@@ -9,8 +9,8 @@
 enum { PERMITS, WORKERS, ROUNDS, HOLD, PATIENCE, CANCELS };
 
 static const struct bz_param params[] = {
-    {"permits", "permits of the semaphore (a lock has one)", 2, 1, 1000},
-    {"workers", "tasks that compete", 4, 1, 1000},
+    {"permits", "permits of the semaphore (a lock has one)", 2, 1, 1000000},
+    {"workers", "tasks that compete", 4, 1, 1000000},
     {"rounds", "acquire-release rounds of each worker", 2, 1, 1000},
     {"hold", "yields while a permit is held", 1, 0, 1000},
     {"patience", "the canceller yields 0..patience-1 times", 8, 1, 1000},

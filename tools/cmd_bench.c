@@ -13,6 +13,7 @@
 #include "tools/options.h"
 #include "tools/progress.h"
 #include "tools/report.h"
+#include "tools/scale.h"
 #include "traces/lack.h"
 
 #define REPEATS 40u
@@ -51,6 +52,8 @@ struct entry {
 
 struct bench {
     bool is_json;
+    bool is_scale;
+    uint32_t most;
     uint64_t runs;
     struct bz_baseline *baseline;
     struct series switch_ns;
@@ -62,6 +65,10 @@ static const struct bz_option options[] = {
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct bench, is_json)},
     {"runs", "N", "Schedules in each of the 40 repeats (1000)", BZ_OPTION_NUMBER,
      offsetof(struct bench, runs), .least = 1, .most = UINT32_MAX},
+    {"scale", NULL, "How the time of a step, and memory, grow with tasks and timers",
+     BZ_OPTION_FLAG, offsetof(struct bench, is_scale)},
+    {"most", "N", "With --scale: the largest number of tasks or timers (10000000)",
+     BZ_OPTION_NUMBER32, offsetof(struct bench, most), .least = 1, .most = BZ_SCALE_MOST},
     {NULL},
 };
 
@@ -218,13 +225,16 @@ static void print_json(const struct bench *bench) {
 }
 
 int bz_command_bench(int argc, char **argv) {
-    struct bench bench = {.runs = RUNS_DEFAULT};
+    struct bench bench = {.runs = RUNS_DEFAULT, .most = BZ_SCALE_MOST};
     const struct bz_syntax syntax = {.options = options,
                                      .target = &bench,
                                      .doc = "Measures how fast schedules run here, next to what a "
                                             "bare context switch costs in the same process."};
     (void)bz_options_parse(&syntax, argc, argv);
     pin_to_this_core();
+    if (bench.is_scale) {
+        return bz_scale(argv[0], bench.most, bench.is_json);
+    }
     bench.baseline = bz_lack_check(bz_baseline_new(), "the baseline");
     int code = measure(&bench, argv[0]);
     if (code == BZ_EXIT_OK && bench.is_json) {

@@ -52,8 +52,9 @@ struct bz_loop {
     struct bz_handle **ready_block;
     uint32_t ready_count;
     uint32_t ready_capacity;
-    uint32_t ready_promised; /* slots reserved for live tasks, armed timers and callbacks */
-    uint32_t turn_left;      /* the oldest handles, which belong to the current turn */
+    uint32_t ready_promised;  /* slots reserved for live tasks, armed timers and callbacks */
+    uint32_t turn_left;       /* the oldest handles, which belong to the current turn */
+    uint32_t ready_withdrawn; /* how often a handle has left the queue without a step */
     uint32_t live_tasks;
     struct bz_task *current;
     struct bz_observer *observer;
@@ -186,11 +187,16 @@ static inline __attribute__((always_inline)) struct bz_handle *bz_loop_take(stru
         ready[2] = ready[kept[index][1]];
         ready[1] = ready[kept[index][0]];
         loop->ready = ready + 1;
-    } else if (index <= loop->ready_count / 2) {
-        memmove(ready + 1, ready, index * sizeof *ready);
-        loop->ready = ready + 1;
     } else {
-        memmove(ready + index, ready + index + 1, (loop->ready_count - index - 1) * sizeof *ready);
+        __builtin_prefetch(handle, 1); /* of a task that is in no cache, while the others move */
+        __builtin_prefetch((const char *)handle + 64, 1);
+        if (index <= loop->ready_count / 2) {
+            memmove(ready + 1, ready, index * sizeof *ready);
+            loop->ready = ready + 1;
+        } else {
+            memmove(ready + index, ready + index + 1,
+                    (loop->ready_count - index - 1) * sizeof *ready);
+        }
     }
     loop->ready_count--;
     loop->turn_left -= index < loop->turn_left;

@@ -113,7 +113,29 @@ void bz_mem_free(struct bz_mem *mem, void *block, size_t size_bytes) {
     bz_san_poison(block, rounded_bytes);
 }
 
+/* The arena's last block grows where it is. */
+static bool grow_last(struct bz_mem *mem, void *block, size_t old_bytes, size_t new_bytes) {
+    size_t old_rounded;
+    size_t new_rounded;
+    (void)class_of(old_bytes, &old_rounded);
+    if (block == NULL || (char *)block + old_rounded != mem->base + mem->used_bytes ||
+        new_bytes > mem->limit_bytes) {
+        return false;
+    }
+    (void)class_of(new_bytes, &new_rounded);
+    if (new_rounded < old_rounded ||
+        new_rounded - old_rounded > mem->limit_bytes - mem->used_bytes) {
+        return false;
+    }
+    mem->used_bytes += new_rounded - old_rounded;
+    bz_san_unpoison(block, new_rounded);
+    return true;
+}
+
 void *bz_mem_grow(struct bz_mem *mem, void *block, size_t old_bytes, size_t new_bytes) {
+    if (grow_last(mem, block, old_bytes, new_bytes)) {
+        return block;
+    }
     void *larger = bz_mem_alloc_raw(mem, new_bytes);
     if (larger != NULL && block != NULL) {
         memcpy(larger, block, old_bytes);

@@ -48,8 +48,9 @@ void *bz_mem_alloc_raw(struct bz_mem *mem, size_t size_bytes);
 /* Frees a block; `size_bytes` is the size it was allocated with. NULL is ignored. */
 void bz_mem_free(struct bz_mem *mem, void *block, size_t size_bytes);
 
-/* A block of `new_bytes` that begins with the content of `block`, which is freed (NULL: none). NULL
- * at the limit: `block` is still there. O(old_bytes). */
+/* A block of `new_bytes` that begins with the content of `block`, which is freed (NULL: none); the
+ * last block of the arena grows where it is. NULL at the limit: `block` is still there.
+ * O(old_bytes). */
 void *bz_mem_grow(struct bz_mem *mem, void *block, size_t old_bytes, size_t new_bytes);
 
 /* For an arena in a shared mapping, after another process has used it: a sanitizer of this process

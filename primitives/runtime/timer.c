@@ -208,6 +208,7 @@ void bz_timer_disarm(struct bz_timer *timer) {
             BZ_CHECK(index-- > 0);
         }
         bz_driver_take(loop, index);
+        loop->ready_withdrawn++;
     } else {
         return;
     }

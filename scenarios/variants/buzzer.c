@@ -38,21 +38,29 @@ static uint32_t queued(const struct bz_waitq *queue) {
     return queue->waiting_count + queue->woken_count + queue->cancelled_count;
 }
 
-/* A view counts along the queue, so that the counters of the primitive are checked too. Of a longer
- * queue it counts only so many entries: a step stays O(1). */
+/* A view counts along the queue, so that the counter of the primitive is checked too, as long as
+ * that says that there are no more entries than these: a step stays O(1), and the entries of a long
+ * queue are in no cache. Then only a queue of none or one is noticed, which its head tells. */
 #define WALK_MAX 32u
 
-static void view_queue(const struct bz_waitq *queue, struct bz_permit_view *view) {
-    uint32_t walked = 0;
-    const struct bz_list *link = queue->waiting.next;
-    for (; link != &queue->waiting && walked < WALK_MAX; link = link->next) {
-        walked++;
+static uint32_t count_waiting(const struct bz_waitq *queue) {
+    const struct bz_list *end = &queue->waiting;
+    uint32_t counted = 0;
+    if (queue->waiting_count > WALK_MAX && end->next != end->prev) {
+        return queue->waiting_count;
     }
+    for (const struct bz_list *link = end->next; link != end && counted <= WALK_MAX;
+         link = link->next) {
+        counted++;
+    }
+    return counted;
+}
+
+static void view_queue(const struct bz_waitq *queue, struct bz_permit_view *view) {
     view->waiting = queue->waiting_count;
     view->woken = queue->woken_count;
     view->cancelled = queue->cancelled_count;
-    view->queued = queue->woken_count + queue->cancelled_count +
-                   (link == &queue->waiting ? walked : queue->waiting_count);
+    view->queued = queue->woken_count + queue->cancelled_count + count_waiting(queue);
 }
 
 /* --- permits ---------------------------------------------------------------------------------- */

@@ -23,6 +23,8 @@ BZ_BEGIN_DECLS
 
 struct bz_tape;
 struct bz_answers;
+struct bz_ready_place;
+struct bz_ready_set;
 
 #define BZ_GAP_NEVER UINT32_MAX
 #define BZ_PROFILE_TASKS_MAX 64u
@@ -89,6 +91,14 @@ struct bz_strategy {
     /* The index of the handle that runs as step `step`. `ready` lists the `count` >= 2 ready
      * handles, the oldest first. */
     uint32_t (*next)(void *state, const struct bz_ready *ready, uint32_t count, uint32_t step);
+
+    /* The choice of next() among many handles (ready_set.h), in less than O(n). A source may call
+     * the one or the other. NULL: next() alone. */
+    struct bz_ready_place (*next_of_many)(void *state, struct bz_ready_set *set, uint32_t step);
+    /* For the tree of the set: what a handle weighs while it is ready, not 0. NULL: nothing. */
+    uint64_t (*weight)(const void *state, const struct bz_ready *handle);
+    bool adds_weights; /* the tree has their sum; else the greatest one */
+    bool finds_owners; /* the set keeps the handles of each owner */
 
     /* How many cancel points pass before the next cancel(). Called when a run begins, and after
      * every cancel(). BZ_GAP_NEVER: no more in this run. */

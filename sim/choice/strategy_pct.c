@@ -18,6 +18,7 @@
  * times the expected length, and at most 1 / BUDGET_SHARE of the step limit, the rest of the run is
  * a random walk. Shuttle and Coyote do the same.
  */
+#include "sim/choice/ready_set.h"
 #include "sim/choice/rng.h"
 
 #define DEPTH_MAX 4u
@@ -118,6 +119,32 @@ static uint32_t pct_next(void *state, const struct bz_ready *ready, uint32_t cou
     return best;
 }
 
+/* --- among many ------------------------------------------------------------------------------- */
+
+/* The priority, but not 0: those of the fallen and of the yielded are small numbers. */
+static uint64_t pct_weight(const void *state, const struct bz_ready *handle) {
+    uint64_t value = priority(state, handle);
+    return value < PRIORITY_BASE ? value + 1 : value;
+}
+
+static struct bz_ready_place pct_next_of_many(void *state, struct bz_ready_set *set,
+                                              uint32_t step) {
+    struct pct_state *pct = state;
+    if (step > pct->unfair_until) {
+        return bz_ready_set_at_index(set, bz_rng_next(state, NULL, set->count, step));
+    }
+    for (uint32_t index = 0; pct->pending > 0 && index < pct->change_count; index++) {
+        struct change *change = &pct->changes[index];
+        if (!change->is_made && change->step <= step) {
+            change->is_made = true;
+            change->owner = bz_ready_set_name(set, bz_ready_set_greatest(set).slot)->owner;
+            pct->pending--;
+            bz_ready_set_weigh_again(set, change->owner);
+        }
+    }
+    return bz_ready_set_greatest(set);
+}
+
 const struct bz_strategy bz_strategy_pct = {
     .name = "pct",
     .summary = "strict random priorities, changed at up to 3 steps of a run",
@@ -125,5 +152,7 @@ const struct bz_strategy bz_strategy_pct = {
     .state_bytes = sizeof(struct pct_state),
     .begin = pct_begin,
     .next = pct_next,
+    .next_of_many = pct_next_of_many,
+    .weight = pct_weight,
     BZ_RNG_PLANNED,
 };

@@ -9,6 +9,7 @@
  * Guarantee: in the pauses, that of a random walk. Fair with probability 1: no hold is longer than
  * HOLD_MAX steps.
  */
+#include "sim/choice/ready_set.h"
 #include "sim/choice/rng.h"
 
 #define SHARE 5u /* a hold takes at most 1 / SHARE of a run */
@@ -36,23 +37,26 @@ static void starve_begin(void *state, const struct bz_strategy_start *start) {
         1 + bz_pcg32_below(&starve->rng.streams[BZ_RNG_PLAN], (start->profile->steps + 1) / 2);
 }
 
-/* A hold ends or begins. The same owner is not held twice in a row: the pause goes on instead. */
-static void switch_over(struct starve_state *starve, const struct bz_ready *ready, uint32_t count,
-                        uint32_t step) {
+/* A hold ends or begins; the owner of which ready handle may be held now. */
+static uint32_t draw_hold(struct starve_state *starve, uint32_t count, uint32_t step) {
     struct bz_pcg32 *plan = &starve->rng.streams[BZ_RNG_PLAN];
     uint32_t log2 = 1 + bz_pcg32_below(plan, starve->hold_log2_max);
-    uint32_t drawn = ready[bz_pcg32_below(plan, count)].owner;
+    starve->until = step + (1u << log2);
+    return bz_pcg32_below(plan, count);
+}
+
+/* The same owner is not held twice in a row: the pause goes on instead. */
+static void switch_over(struct starve_state *starve, uint32_t drawn) {
     bool is_hold = starve->victim == NOBODY && drawn != starve->last_victim;
     starve->last_victim = starve->victim;
     starve->victim = is_hold ? drawn : NOBODY;
-    starve->until = step + (1u << log2);
 }
 
 static uint32_t starve_next(void *state, const struct bz_ready *ready, uint32_t count,
                             uint32_t step) {
     struct starve_state *starve = state;
     if (step >= starve->until) {
-        switch_over(starve, ready, count, step);
+        switch_over(starve, ready[draw_hold(starve, count, step)].owner);
     }
     uint32_t others = count;
     for (uint32_t index = 0; starve->victim != NOBODY && index < count; index++) {
@@ -70,6 +74,26 @@ static uint32_t starve_next(void *state, const struct bz_ready *ready, uint32_t 
     return index;
 }
 
+/* The victim has few handles, the oldest first. */
+static struct bz_ready_place starve_next_of_many(void *state, struct bz_ready_set *set,
+                                                 uint32_t step) {
+    struct starve_state *starve = state;
+    if (step >= starve->until) {
+        uint32_t slot = bz_ready_set_at_index(set, draw_hold(starve, set->count, step)).slot;
+        switch_over(starve, bz_ready_set_name(set, slot)->owner);
+    }
+    struct bz_ready_chain held = bz_ready_set_chain(set, starve->victim);
+    uint32_t others = set->count - held.count;
+    uint32_t index =
+        bz_pcg32_below(&starve->rng.streams[BZ_CHOICE_NEXT], others == 0 ? set->count : others);
+    uint32_t slot = others == 0 ? BZ_NO_SLOT : held.first;
+    while (slot != BZ_NO_SLOT && bz_ready_set_at_slot(set, slot).index <= index) {
+        index++;
+        slot = set->slots[slot].after;
+    }
+    return bz_ready_set_at_index(set, index);
+}
+
 const struct bz_strategy bz_strategy_starve = {
     .name = "starve",
     .summary = "a random walk in which one task at a time is held back for a while",
@@ -77,5 +101,7 @@ const struct bz_strategy bz_strategy_starve = {
     .state_bytes = sizeof(struct starve_state),
     .begin = starve_begin,
     .next = starve_next,
+    .next_of_many = starve_next_of_many,
+    .finds_owners = true,
     BZ_RNG_PLANNED,
 };

@@ -10,6 +10,7 @@
  * Guarantee: that of a random walk, in the share of runs with its parameters. Fair with probability
  * 1: every ready handle always has a chance.
  */
+#include "sim/choice/ready_set.h"
 #include "sim/choice/rng.h"
 
 #define SOON_LOG2_MOST 6u
@@ -52,19 +53,36 @@ static uint32_t sticky(struct swarm_state *swarm, const struct bz_ready *ready, 
     return drawn;
 }
 
+/* Unless it is sticky: the index of the next handle. */
+static uint32_t draw_next(struct swarm_state *swarm, uint32_t count) {
+    struct bz_pcg32 *stream = &swarm->rng.streams[BZ_CHOICE_NEXT];
+    uint32_t drawn = bz_pcg32_below(stream, count);
+    return swarm->pick == PICK_UNIFORM || swarm->pick == PICK_STICKY
+               ? drawn
+               : (uint32_t)bz_rng_of_two(stream, count, drawn, swarm->pick == PICK_OLD);
+}
+
 static uint32_t swarm_next(void *state, const struct bz_ready *ready, uint32_t count,
                            uint32_t step) {
     struct swarm_state *swarm = state;
-    struct bz_pcg32 *stream = &swarm->rng.streams[BZ_CHOICE_NEXT];
-    uint32_t drawn = bz_pcg32_below(stream, count);
+    uint32_t drawn = draw_next(swarm, count);
     (void)step;
-    if (swarm->pick == PICK_UNIFORM) {
-        return drawn;
-    }
+    return swarm->pick == PICK_STICKY ? sticky(swarm, ready, count, drawn) : drawn;
+}
+
+static struct bz_ready_place swarm_next_of_many(void *state, struct bz_ready_set *set,
+                                                uint32_t step) {
+    struct swarm_state *swarm = state;
+    struct bz_ready_place place = bz_ready_set_at_index(set, draw_next(swarm, set->count));
+    (void)step;
     if (swarm->pick == PICK_STICKY) {
-        return sticky(swarm, ready, count, drawn);
+        struct bz_ready_chain last = bz_ready_set_chain(set, swarm->last_owner);
+        bool is_again =
+            bz_pcg32_below(&swarm->rng.streams[BZ_CHOICE_NEXT], 4) < STICKY_OF_4 && last.count > 0;
+        place = is_again ? bz_ready_set_at_slot(set, last.first) : place;
+        swarm->last_owner = bz_ready_set_name(set, place.slot)->owner;
     }
-    return (uint32_t)bz_rng_of_two(stream, count, drawn, swarm->pick == PICK_OLD);
+    return place;
 }
 
 static uint32_t swarm_cancel_gap(void *state) {
@@ -90,6 +108,8 @@ const struct bz_strategy bz_strategy_swarm = {
     .state_bytes = sizeof(struct swarm_state),
     .begin = swarm_begin,
     .next = swarm_next,
+    .next_of_many = swarm_next_of_many,
+    .finds_owners = true,
     .cancel_gap = swarm_cancel_gap,
     .cancel = swarm_cancel,
     .jump_gap = bz_rng_jump_gap,

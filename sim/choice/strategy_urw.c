@@ -9,6 +9,7 @@
  * Guarantee: if all tasks are always ready and as long as the profile says, every interleaving is
  * equally likely. Fair with probability 1, since no weight is 0.
  */
+#include "sim/choice/ready_set.h"
 #include "sim/choice/rng.h"
 
 struct urw_state {
@@ -49,6 +50,18 @@ static uint32_t urw_next(void *state, const struct bz_ready *ready, uint32_t cou
     return index;
 }
 
+static uint64_t urw_weight(const void *state, const struct bz_ready *handle) {
+    return weight(state, handle);
+}
+
+static struct bz_ready_place urw_next_of_many(void *state, struct bz_ready_set *set,
+                                              uint32_t step) {
+    struct urw_state *urw = state;
+    (void)step;
+    return bz_ready_set_at_sum(
+        set, bz_pcg32_below64(&urw->rng.streams[BZ_CHOICE_NEXT], bz_ready_set_sum(set)));
+}
+
 const struct bz_strategy bz_strategy_urw = {
     .name = "urw",
     .summary = "tasks weighted by the steps they still have: interleavings about equally likely",
@@ -56,5 +69,8 @@ const struct bz_strategy bz_strategy_urw = {
     .state_bytes = sizeof(struct urw_state),
     .begin = urw_begin,
     .next = urw_next,
+    .next_of_many = urw_next_of_many,
+    .weight = urw_weight,
+    .adds_weights = true,
     BZ_RNG_PLANNED,
 };

@@ -209,7 +209,9 @@ bool bz_explore_repeat(const struct bz_program *program, const struct bz_explore
     bool is_nondeterminism = strcmp(finding->violation.oracle, "nondeterminism") == 0;
     bool is_violated = bz_program_run(repeat, world, 0) == BZ_RUN_VIOLATED;
     if (is_nondeterminism) {
-        bz_determinism_judge(repeat, world, NULL);
+        struct bz_world *other = NULL;
+        bz_determinism_judge(repeat, world, &other, NULL);
+        bz_world_destroy(other);
         is_violated = bz_judge_verdict(world->judge) == BZ_RUN_VIOLATED;
     }
     bool is_same = is_violated && strcmp(violation->oracle, finding->violation.oracle) == 0;

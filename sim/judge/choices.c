@@ -9,7 +9,7 @@
 
 void bz_judge_grow_tape(struct bz_judge *judge) {
     if (!bz_tape_grow(&judge->tape)) {
-        bz_judge_lacks(judge, NULL, "the tape of choices");
+        bz_judge_lacks(judge, "the " BZ_RECORD_TEXT " of a record", "the tape of choices");
         judge->tape.count--; /* a judge begins with a tape of some choices */
     }
 }

@@ -10,6 +10,16 @@
 
 #define BZ_STEPS_BETWEEN_LOOKS 65536u /* at the stop flag */
 
+/* What a judge may use of address space, but for its shadow state: for the tape of a run and its
+ * recorded events. A tape of 3 * 10^7 choices fits. */
+#if SIZE_MAX > UINT32_MAX
+#define BZ_RECORD_BYTES ((size_t)1 << 32)
+#define BZ_RECORD_TEXT "4 GiB"
+#else
+#define BZ_RECORD_BYTES ((size_t)1 << 26)
+#define BZ_RECORD_TEXT "64 MiB"
+#endif
+
 /* An Enqueue that the executable specification does not allow (sim/spec/guards.h). */
 struct bz_refusal {
     struct bz_spec_counts counts; /* the state before it */

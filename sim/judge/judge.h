@@ -48,7 +48,8 @@
  * Memory. A run that the judge or the source cannot give what it needs ends with
  * BZ_RUN_NO_RESOURCE, and bz_judge_error() says what ran out. That is no verdict either. The
  * process stops, by bz_lack_stop() (traces/lack.h), where no run can end: when a trace is built,
- * and when a run has more tasks and objects than fit 1 GiB (64 MiB in a process of 32 bits).
+ * and when a run has more tasks and objects than fit 1 GiB (64 MiB in a process of 32 bits). The
+ * tape and the recorded events of a run have 4 GiB (64 MiB).
  *
  * Ownership. A judge belongs to one thread; a process may have many. Names and labels that the
  * source passes must outlive the run and its record. The judge owns what it returns by pointer; it
@@ -98,7 +99,8 @@ bool bz_oracle_ends_process(const char *name);
 
 #define BZ_STEPS_MAX_DEFAULT 100000u
 #define BZ_STEPS_LIMIT 100000000u /* the largest steps_max that settings accept */
-#define BZ_TASKS_MAX 1000000u     /* of one run */
+#define BZ_TASKS_MAX 1048576u     /* a run has fewer */
+#define BZ_TASKS_MAX_TEXT "1048576"
 #define BZ_CANCELS_MAX_DEFAULT 2u
 #define BZ_STARVATION_BOUND_DEFAULT 64u
 #define BZ_TIME_MAX_NS ((UINT64_C(1) << 53) - 1) /* what a JSON number can hold exactly */

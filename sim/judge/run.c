@@ -11,14 +11,14 @@
 /* --- life ------------------------------------------------------------------------------------- */
 
 /* An arena that child processes share. */
-static struct bz_mem *new_shared_mem(void) {
-    void *mapping = mmap(NULL, BZ_MEM_LIMIT_BYTES_DEFAULT, PROT_READ | PROT_WRITE,
+static struct bz_mem *new_shared_mem(size_t bytes) {
+    void *mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                          MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return mapping == MAP_FAILED ? NULL : bz_mem_new_in(mapping, BZ_MEM_LIMIT_BYTES_DEFAULT);
+    return mapping == MAP_FAILED ? NULL : bz_mem_new_in(mapping, bytes);
 }
 
 struct bz_judge *bz_judge_new(const struct bz_judge_config *config) {
-    struct bz_mem *mem = new_shared_mem();
+    struct bz_mem *mem = new_shared_mem(BZ_RECORD_BYTES);
     struct bz_judge *judge = mem == NULL ? NULL : bz_mem_alloc(mem, sizeof *judge);
     if (judge == NULL) {
         return NULL;
@@ -40,7 +40,7 @@ struct bz_judge *bz_judge_new(const struct bz_judge_config *config) {
         judge->config.starvation_bound = BZ_STARVATION_BOUND_DEFAULT;
     }
     bz_tape_init(&judge->tape, mem);
-    judge->shadow.mem = new_shared_mem();
+    judge->shadow.mem = new_shared_mem(BZ_MEM_LIMIT_BYTES_DEFAULT);
     if (judge->shadow.mem == NULL || !bz_tape_grow(&judge->tape)) {
         bz_judge_destroy(judge);
         return NULL;

@@ -259,6 +259,7 @@ static void forget_numbers(struct bz_actor *actor) {
 
 static void canonicalize_queue(struct bz_loop *loop) {
     bz_ready_slide(loop);
+    loop->ready_withdrawn = 0;
     size_t stale = (size_t)(loop->ready_end - loop->ready) + BZ_READY_SPARE - loop->ready_count;
     memset(loop->ready + loop->ready_count, 0, stale * sizeof *loop->ready);
     for (uint32_t index = 0; index < loop->ready_count; index++) {

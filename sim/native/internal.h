@@ -3,6 +3,7 @@
 #define BZ_SIM_NATIVE_INTERNAL_H
 
 #include "primitives/runtime/internal.h"
+#include "sim/choice/ready_set.h"
 #include "sim/judge/internal.h"
 #include "sim/native/world.h"
 
@@ -43,6 +44,9 @@ struct bz_native {
     uint32_t alike_count;
     struct bz_ready *ready; /* the names of the ready handles, for strategies that read them */
     uint32_t ready_capacity;
+    struct bz_ready_set many; /* the ready handles, while there are many */
+    bool has_many;            /* `many` is kept; but for what became ready in the last step */
+    uint32_t many_withdrawn;  /* ready_withdrawn of the loop when that was so */
     struct bz_setup_image setup;
     const struct bz_world_watch *watch; /* NULL: nobody watches */
 };

@@ -80,6 +80,7 @@ bool bz_world_begin_again(struct bz_world *world, const void *program,
     native->outside = setup->outside;
     native->adopts_all = setup->adopts_all;
     native->outside_is_past = true;
+    native->has_many = false;
     *state = setup->state;
     return true;
 }

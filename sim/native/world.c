@@ -145,13 +145,6 @@ struct bz_world *bz_world_new(const struct bz_judge_config *config,
     return &native->world;
 }
 
-bool bz_world_set_stacks(struct bz_world *world, size_t stack_bytes) {
-    bz_loop_destroy(world->loop);
-    world->loop = bz_loop_new(
-        &(struct bz_loop_config){.stack_bytes = stack_bytes, .tasks_max = BZ_TASKS_MAX});
-    return world->loop != NULL;
-}
-
 void bz_world_destroy(struct bz_world *world) {
     if (world != NULL) {
         struct bz_native *native = bz_native_of(world);
@@ -159,8 +152,25 @@ void bz_world_destroy(struct bz_world *world) {
         bz_judge_destroy(world->judge);
         bz_loop_destroy(world->loop);
         free(native->ready);
+        bz_ready_set_fini(&native->many);
         free(native);
     }
+}
+
+bool bz_world_set_loop(struct bz_world *world, const struct bz_loop_config *config) {
+    struct bz_loop_config own = *config;
+    own.tasks_max = BZ_TASKS_MAX;
+    struct bz_loop *loop = bz_loop_new(&own);
+    if (loop == NULL) {
+        return false;
+    }
+    bz_loop_destroy(world->loop);
+    world->loop = loop;
+    return true;
+}
+
+void bz_world_drop_stacks(struct bz_world *world) {
+    bz_stack_pool_drop(world->loop->stacks);
 }
 
 void bz_world_begin(struct bz_world *world) {
@@ -169,6 +179,7 @@ void bz_world_begin(struct bz_world *world) {
     bz_driver_observe(world->loop, &native->observer);
     bz_loop_set_rules(world->loop, world->variant->rules);
     native->outside_is_past = true;
+    native->has_many = false;
     native->rest_timer = NULL;
     native->outside = NULL;
     native->adopts_all = false;
@@ -247,16 +258,65 @@ static __attribute__((noinline)) const struct bz_ready *list_ready(struct bz_nat
     return native->ready;
 }
 
+/* Brings the set of ready handles up to date. False without memory: the run ends after this step.
+ */
+static bool keep_many(struct bz_native *native, uint32_t count) {
+    const struct bz_loop *loop = native->world.loop;
+    struct bz_judge *judge = native->world.judge;
+    struct bz_ready_set *many = &native->many;
+    bool is_kept = native->has_many && native->many_withdrawn == loop->ready_withdrawn;
+    native->has_many = true;
+    native->many_withdrawn = loop->ready_withdrawn;
+    if (is_kept) {
+        while (is_kept && many->count < count) {
+            is_kept = bz_ready_set_add(many, name_of(loop->ready[many->count]));
+        }
+    } else {
+        const struct bz_ready *ready = list_ready(native, count);
+        is_kept = ready != NULL &&
+                  bz_ready_set_fill(many, judge->strategy, judge->strategy_state, ready, count);
+    }
+    if (!is_kept) {
+        bz_judge_lacks(judge, NULL, "the names of ready handles");
+        native->has_many = false;
+    }
+    return is_kept;
+}
+
+static __attribute__((noinline)) uint32_t pick_of_many(struct bz_native *native, uint32_t count) {
+    const struct bz_judge *judge = native->world.judge;
+    if (!keep_many(native, count)) {
+        return 0;
+    }
+    struct bz_ready_place place =
+        judge->strategy->next_of_many(judge->strategy_state, &native->many, judge->step + 1);
+    BZ_CHECK(place.index < count);
+    __builtin_prefetch(native->world.loop->ready[place.index]);
+    bz_ready_set_remove(&native->many, place.slot);
+    return place.index;
+}
+
+/* From so many handles on, the set of them is kept, until there are fewer than half as many. */
+#define MANY 16u
+
 /* The index of the ready handle that goes next. */
 static inline __attribute__((always_inline)) uint32_t pick(struct bz_native *native) {
     struct bz_judge *judge = native->world.judge;
     uint32_t count = native->world.loop->ready_count;
     if (count == 1) {
+        native->has_many = false;
         return 0;
     }
     const struct bz_ready *ready = NULL;
-    if (judge->strategy->reads_ready && (ready = list_ready(native, count)) == NULL) {
-        return 0;
+    if (judge->strategy->reads_ready) {
+        if (count >= (native->has_many ? MANY / 2 : MANY) &&
+            judge->strategy->next_of_many != NULL) {
+            return pick_of_many(native, count);
+        }
+        native->has_many = false;
+        if ((ready = list_ready(native, count)) == NULL) {
+            return 0;
+        }
     }
     uint32_t index = judge->strategy->next(judge->strategy_state, ready, count, judge->step + 1);
     BZ_CHECK(index < count);
@@ -445,10 +505,12 @@ bool bz_world_has_resources(struct bz_world *world) {
     if (loop->stacks->is_exhausted) {
         bz_judge_lacks(world->judge, NULL, "the stacks of tasks");
     } else if (loop->mem->is_exhausted) {
-        bz_judge_lacks(world->judge, "the " BZ_MEM_LIMIT_TEXT " of a loop",
+        bool is_default = loop->mem->limit_bytes == BZ_MEM_LIMIT_BYTES_DEFAULT;
+        bz_judge_lacks(world->judge,
+                       is_default ? "the " BZ_MEM_LIMIT_TEXT " of a loop" : "the memory of a loop",
                        "its tasks and the objects under test");
     } else if (loop->tasks_created == loop->tasks_max) {
-        bz_judge_lacks(world->judge, "tasks (a run has fewer than 1000000)", "a run");
+        bz_judge_lacks(world->judge, "tasks (a run has fewer than " BZ_TASKS_MAX_TEXT ")", "a run");
     } else if (bz_judge_verdict(world->judge) == BZ_RUN_BAD_SOURCE) {
         /* This runtime keeps the rules of the judge; a program that calls the judge may not. */
         char why[BZ_MESSAGE_BYTES];

@@ -38,8 +38,12 @@ struct bz_world *bz_world_new(const struct bz_judge_config *config,
                               const struct bz_variant *variant);
 void bz_world_destroy(struct bz_world *world);
 
-/* Gives the tasks other stacks than 64 KiB, before the first run. False without memory. */
-bool bz_world_set_stacks(struct bz_world *world, size_t stack_bytes) BZ_MUST_USE;
+/* Before the first run: other stacks or another limit of memory than those of a default loop. Its
+ * tasks_max stays. False without memory. */
+bool bz_world_set_loop(struct bz_world *world, const struct bz_loop_config *config) BZ_MUST_USE;
+
+/* Between two runs: gives the memory of all stacks back to the system. */
+void bz_world_drop_stacks(struct bz_world *world);
 
 /* Empties the loop, after the judge has begun a run and before the program is set up. */
 void bz_world_begin(struct bz_world *world);

@@ -57,6 +57,7 @@ struct campaign {
     bool is_state_last;        /* it was passed on for the last time */
     struct bz_program program; /* the config's, with its profile; of a worker: not contained */
     uint64_t next_run;         /* the first of the next chunk */
+    struct bz_world *repeats;  /* where this process repeats runs; NULL: it has repeated none */
     uint64_t chunk_runs;
     /* For several processes; both are shared. */
     uint32_t jobs;
@@ -224,7 +225,7 @@ static void run_chunk(struct campaign *campaign, struct bz_world *world, struct 
         }
         bool is_due = bz_determinism_is_due(index) && !bz_program_is_recording(&campaign->program);
         if (config->repeats_all || is_due) {
-            bz_determinism_judge(&campaign->program, world, config->stop);
+            bz_determinism_judge(&campaign->program, world, &campaign->repeats, config->stop);
             if (bz_judge_verdict(world->judge) == BZ_RUN_NO_RESOURCE) {
                 note_lack(&slot->part, bz_judge_error(world->judge), NULL, NULL);
                 slot->is_last = true;
@@ -350,6 +351,7 @@ static void run_alone(struct campaign *campaign) {
         campaign->next_run = slot->first + slot->part.runs;
     }
     bz_world_destroy(world);
+    bz_world_destroy(campaign->repeats);
     free(slot);
 }
 

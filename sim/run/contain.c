@@ -66,7 +66,7 @@ static void on_lack(const char *sentence) {
 /* Code that dies because the loop has refused it something is not to blame. */
 static void tell_refusal(void) {
     if (own_world != NULL && own_world->loop->tasks_created == own_world->loop->tasks_max) {
-        on_lack("a run has fewer than 1000000 tasks, and this one asked for more");
+        on_lack("a run has fewer than " BZ_TASKS_MAX_TEXT " tasks, and this one asked for more");
     }
     if (own_world != NULL &&
         (own_world->loop->stacks->is_exhausted || own_world->loop->mem->is_exhausted)) {

@@ -10,6 +10,7 @@
 /* Further pairs of runs, with every event recorded, until the difference shows again. */
 #define PAIRS_MAX 256u
 #define STEPS_OF_ALL 1000000u /* no further pair begins after so many */
+#define STACKS_OF_TWO 10000u  /* of more tasks, the stacks of two runs take too much memory */
 #define TEXT_BYTES 160u       /* of an event in the message */
 
 /* --- the first event that differs ------------------------------------------------------------- */
@@ -166,18 +167,27 @@ static void overrule(const struct bz_program *program, struct bz_world *world,
                       judge->digest, digest, pairs, outside_of(program));
 }
 
+/* The repetition is in the same world as those before it: its set-up is made again, over what they
+ * left, at other addresses than those of `world`. */
 void bz_determinism_judge(const struct bz_program *program, struct bz_world *world,
-                          const volatile sig_atomic_t *stop) {
+                          struct bz_world **other, const volatile sig_atomic_t *stop) {
     const struct bz_judge *judge = world->judge;
-    struct bz_world *other = bz_program_new_world(program);
-    if (other == NULL) {
+    if (*other == NULL) {
+        *other = bz_program_new_world(program);
+    }
+    if (*other == NULL) {
         bz_judge_lacks(world->judge, NULL, "a second run");
         return;
     }
-    bz_judge_watch_stop(other->judge, stop);
-    enum bz_run_end end = bz_program_run(program, other, judge->seed);
-    uint64_t digest = bz_judge_digest(other->judge);
-    bz_world_destroy(other);
+    struct bz_program_place place = {program, *other};
+    struct bz_source source = bz_program_source(&place);
+    if (judge->shadow.task_count > STACKS_OF_TWO) {
+        bz_world_drop_stacks(world);
+    }
+    bz_judge_watch_stop((*other)->judge, stop);
+    enum bz_run_end end =
+        bz_judge_run((*other)->judge, &source, &(struct bz_run_start){.seed = judge->seed});
+    uint64_t digest = bz_judge_digest((*other)->judge);
     if (end == BZ_RUN_NO_RESOURCE) {
         bz_judge_lacks(world->judge, NULL, "a second run");
     } else if (end != BZ_RUN_GIVEN_UP && (digest != judge->digest || end != judge->end)) {

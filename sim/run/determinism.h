@@ -21,8 +21,11 @@ static inline bool bz_determinism_is_due(uint64_t index) {
 
 /* Repeats the run that the world has just made. If the two differ, overrules its verdict with
  * `nondeterminism`: the step, the task, and the two events there, if further runs show them. Does
- * nothing after `stop`. Without memory, the run has none either (BZ_RUN_NO_RESOURCE). */
+ * nothing after `stop`. Without memory, the run has none either (BZ_RUN_NO_RESOURCE).
+ *
+ * `*other` is the world of the repetitions; NULL before the first one, which creates it. The caller
+ * destroys it. */
 void bz_determinism_judge(const struct bz_program *program, struct bz_world *world,
-                          const volatile sig_atomic_t *stop);
+                          struct bz_world **other, const volatile sig_atomic_t *stop);
 
 #endif

@@ -173,3 +173,10 @@ void bz_stack_pool_reset(struct bz_stack_pool *pool) {
     pool->fresh_taken = 0;
     pool->is_exhausted = false;
 }
+
+void bz_stack_pool_drop(struct bz_stack_pool *pool) {
+    for (const struct bz_stack_slab *slab = pool->slabs; slab != NULL; slab = slab->next) {
+        (void)madvise(slab->range, slab->range_bytes, MADV_DONTNEED);
+    }
+    bz_stack_pool_reset(pool);
+}

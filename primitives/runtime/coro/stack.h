@@ -52,6 +52,9 @@ void bz_stack_return(struct bz_stack_pool *pool, struct bz_stack *stack);
 /* Takes all stacks back, in O(1), to hand them out in the same order as a new pool. */
 void bz_stack_pool_reset(struct bz_stack_pool *pool);
 
+/* The same, and gives their memory back to the system. O(stacks). */
+void bz_stack_pool_drop(struct bz_stack_pool *pool);
+
 static inline void *bz_stack_top(const struct bz_stack *stack) {
     return stack->base + stack->size_bytes - stack->colour_bytes;
 }

@@ -60,6 +60,43 @@ Test(mem, reuses_freed_blocks_zeroed) {
     bz_mem_destroy(mem);
 }
 
+/* Fills a block of `bytes`, makes it twice as large, and checks that it kept what was in it. */
+static char *grow(struct bz_mem *mem, char *block, size_t bytes) {
+    memset(block, 7, bytes);
+    char *larger = bz_mem_grow(mem, block, bytes, 2 * bytes);
+    cr_assert(ne(ptr, larger, NULL));
+    for (size_t index = 0; index < bytes; index++) {
+        cr_assert(eq(chr, larger[index], 7));
+    }
+    memset(larger, 8, 2 * bytes); /* all of it can be used */
+    return larger;
+}
+
+Test(mem, the_last_block_grows_where_it_is) {
+    struct bz_mem *mem = bz_mem_new(0);
+    char *block = bz_mem_alloc(mem, 3000);
+    cr_assert(eq(ptr, grow(mem, block, 3000), block));
+    char *other = bz_mem_alloc(mem, 16);
+    memset(other, 9, 16);
+    char *moved = grow(mem, block, 6000); /* the other one is in the way */
+    cr_assert(ne(ptr, moved, block));
+    cr_assert(eq(ptr, grow(mem, moved, 12000), moved));
+    cr_assert(eq(chr, other[0], 9));
+    cr_assert(eq(chr, other[15], 9));
+    cr_assert(eq(u64, bz_mem_live_blocks(mem), 2));
+    bz_mem_destroy(mem);
+}
+
+Test(mem, the_last_block_grows_up_to_the_limit) {
+    struct bz_mem *mem = bz_mem_new(1u << 20u);
+    char *block = bz_mem_alloc(mem, 1u << 18u);
+    cr_assert(eq(ptr, grow(mem, block, 1u << 18u), block));
+    cr_assert(eq(ptr, bz_mem_grow(mem, block, 1u << 19u, 1u << 20u), NULL));
+    cr_assert(bz_mem_is_exhausted(mem));
+    cr_assert(eq(chr, block[(1u << 19u) - 1], 8));
+    bz_mem_destroy(mem);
+}
+
 Test(mem, free_of_null_is_nothing) {
     struct bz_mem *mem = bz_mem_new(0);
     bz_mem_free(mem, NULL, 10);

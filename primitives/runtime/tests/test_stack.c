@@ -161,6 +161,19 @@ Test(stack, reset_pool_hands_out_in_the_first_order) {
     bz_stack_pool_destroy(pool);
 }
 
+Test(stack, dropped_pool_begins_anew_with_zeroed_stacks) {
+    struct bz_stack_pool *pool = bz_stack_pool_new(0);
+    struct bz_stack *first = bz_stack_take(pool);
+    memset(first->base, 1, first->size_bytes);
+    (void)bz_stack_take(pool);
+    bz_stack_pool_drop(pool);
+    cr_assert(eq(ptr, bz_stack_take(pool), first));
+    for (size_t index = 0; index < first->size_bytes; index++) {
+        cr_assert(eq(chr, first->base[index], 0));
+    }
+    bz_stack_pool_destroy(pool);
+}
+
 Test(stack, sizes_are_bounded) {
     struct bz_stack_pool *pool = bz_stack_pool_new(1);
     cr_assert(eq(sz, bz_stack_take(pool)->size_bytes, BZ_STACK_BYTES_MIN));

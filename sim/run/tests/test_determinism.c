@@ -108,6 +108,20 @@ Test(determinism, later_runs_are_judged_too) {
     cr_assert(bz_determinism_is_due(UINT64_C(3) * BZ_DETERMINISM_EVERY));
 }
 
+/* Its stacks are dropped before the repetition, and are as good as new in the next run. */
+Test(determinism, a_large_run_is_repeated_without_the_stacks_of_the_first) {
+    struct bz_program program;
+    crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
+    program.args.values[CROWD_GUESTS] = 10001;
+    program.args.values[CROWD_ROUNDS] = 1;
+    program.steps_max = 1000000;
+    struct bz_campaign_config config = {.program = &program, .runs = 2};
+    cr_assert(bz_campaign_run(&config, &result), "%s", result.lack);
+    cr_assert(eq(u64, result.violations, 0));
+    cr_assert(eq(u64, result.runs, 2));
+    cr_assert(eq(u64, result.out_of_steps, 0));
+}
+
 Test(determinism, a_world_that_keeps_its_state_passes) {
     run(&crowd_sound, 5000, 2);
     cr_assert(eq(u64, result.violations, 0));

@@ -1,0 +1,96 @@
+/* Many ready handles, kept from step to step, so that a strategy need not look at each of them.
+ *
+ * Each handle has a slot. Slots are in the order in which the handles became ready, with gaps where
+ * one has left. A tree over the slots counts the handles, and another one has the sum or the
+ * greatest of their weights:
+ *
+ *     slot      0   1   2   3   4   5   6   7        a handle, or a gap
+ *     weight    5   -   2   9   -   -   1   -
+ *               5   .   2   9   .   .   1   .        the greatest: 5, 9, 0, 1; 9, 1; 9
+ *
+ * The handles of one owner are a chain, the oldest first, if the strategy asks for that. All is
+ * O(log n) but for bz_ready_set_fill() and bz_ready_set_weigh_again(). Steps allocate only while a
+ * run has more ready handles, or more tasks, than all before it. */
+#ifndef BZ_SIM_CHOICE_READY_SET_H
+#define BZ_SIM_CHOICE_READY_SET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/choice/strategy.h"
+
+#define BZ_NO_SLOT UINT32_MAX
+
+struct bz_ready_slot {
+    struct bz_ready name;
+    uint32_t before; /* of the same owner; BZ_NO_SLOT: none */
+    uint32_t after;
+};
+
+struct bz_ready_chain {
+    uint32_t first; /* slots; BZ_NO_SLOT: none */
+    uint32_t last;
+    uint32_t count;
+};
+
+struct bz_ready_set {
+    uint32_t count;                /* of handles */
+    uint32_t end;                  /* the slot of the next one */
+    uint32_t capacity;             /* slots in use: a power of two */
+    uint32_t allocated;            /* slots */
+    uint32_t owners;               /* that have a chain */
+    struct bz_ready_slot *slots;   /* by number */
+    uint64_t *present;             /* bits by slot */
+    uint32_t *counts;              /* the tree over the words of `present` */
+    uint64_t *weights;             /* the tree over the slots */
+    struct bz_ready_chain *chains; /* by owner */
+    const struct bz_strategy *strategy;
+    const void *state; /* of the strategy, which weighs */
+};
+
+/* A set of nothing is all zeros. */
+void bz_ready_set_fini(struct bz_ready_set *set);
+
+/* Makes it the set of these handles, the oldest first, for a strategy in this state. O(count).
+ * Adds the newest handle. Both: false without memory, and then only another fill may follow. */
+bool bz_ready_set_fill(struct bz_ready_set *set, const struct bz_strategy *strategy,
+                       const void *state, const struct bz_ready *names, uint32_t count);
+bool bz_ready_set_add(struct bz_ready_set *set, struct bz_ready name);
+
+void bz_ready_set_remove(struct bz_ready_set *set, uint32_t slot);
+
+/* Where a handle is: its slot, and how many handles are older. */
+struct bz_ready_place {
+    uint32_t slot;
+    uint32_t index;
+};
+struct bz_ready_place bz_ready_set_at_index(const struct bz_ready_set *set, uint32_t index);
+struct bz_ready_place bz_ready_set_at_slot(const struct bz_ready_set *set, uint32_t slot);
+
+static inline const struct bz_ready *bz_ready_set_name(const struct bz_ready_set *set,
+                                                       uint32_t slot) {
+    return &set->slots[slot].name;
+}
+
+/* The handles of an owner, for a strategy that finds owners. */
+static inline struct bz_ready_chain bz_ready_set_chain(const struct bz_ready_set *set,
+                                                       uint32_t owner) {
+    return owner < set->owners && set->chains[owner].count > 0
+               ? set->chains[owner]
+               : (struct bz_ready_chain){BZ_NO_SLOT, BZ_NO_SLOT, 0};
+}
+
+/* Of a strategy that adds weights: their sum, and the first handle up to which the sum exceeds
+ * `drawn`, which is less than the sum of all. */
+static inline uint64_t bz_ready_set_sum(const struct bz_ready_set *set) {
+    return set->weights[1];
+}
+struct bz_ready_place bz_ready_set_at_sum(const struct bz_ready_set *set, uint64_t drawn);
+
+/* Of one that compares them: the oldest handle of the greatest weight. */
+struct bz_ready_place bz_ready_set_greatest(const struct bz_ready_set *set);
+
+/* The strategy weighs the handles of this owner anew. O(n). */
+void bz_ready_set_weigh_again(struct bz_ready_set *set, uint32_t owner);
+
+#endif
