@@ -149,7 +149,6 @@ void bz_world_set_outside(struct bz_world *world, const struct bz_world_outside 
 /* Every task that is created during the run is the program's: it uses no variant with tasks of its
  * own. In the set-up. */
 void bz_world_adopt_all(struct bz_world *world);
-}
 
 /* Said in the set-up: these tasks are interchangeable, so a search may take two states for one that
  * differ in their order alone (sim/explore/symmetry.h). It promises:
