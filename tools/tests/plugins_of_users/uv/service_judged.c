@@ -11,7 +11,7 @@
 static const struct bz_param params[] = {
     {"permits", "Requests in service at a time", 16, 0, 65535},
     {"patience", "Milliseconds for each request", 50, 0, 65535},
-    {NULL},
+    {.name = NULL},
 };
 
 static void *setup(struct bz_world *world, const struct bz_scenario_args *args) {
