@@ -210,7 +210,7 @@ bool bz_explore_repeat(const struct bz_program *program, const struct bz_explore
     bool is_violated = bz_program_run(repeat, world, 0) == BZ_RUN_VIOLATED;
     if (is_nondeterminism) {
         struct bz_world *other = NULL;
-        bz_determinism_judge(repeat, world, &other, NULL);
+        bz_determinism_judge(repeat, world, &other, 0, NULL);
         bz_world_destroy(other);
         is_violated = bz_judge_verdict(world->judge) == BZ_RUN_VIOLATED;
     }

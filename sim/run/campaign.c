@@ -225,7 +225,8 @@ static void run_chunk(struct campaign *campaign, struct bz_world *world, struct 
         }
         bool is_due = bz_determinism_is_due(index) && !bz_program_is_recording(&campaign->program);
         if (config->repeats_all || is_due) {
-            bz_determinism_judge(&campaign->program, world, &campaign->repeats, config->stop);
+            bz_determinism_judge(&campaign->program, world, &campaign->repeats, index,
+                                 config->stop);
             if (bz_judge_verdict(world->judge) == BZ_RUN_NO_RESOURCE) {
                 note_lack(&slot->part, bz_judge_error(world->judge), NULL, NULL);
                 slot->is_last = true;

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "sim/judge/internal.h"
 #include "sim/judge/record.h"
@@ -167,13 +168,30 @@ static void overrule(const struct bz_program *program, struct bz_world *world,
                       judge->digest, digest, pairs, outside_of(program));
 }
 
-/* The repetition is in the same world as those before it: its set-up is made again, over what they
+#define SHIFT_BYTES ((size_t)3 << 12u) /* three pages: stacks move against each other's alignment  \
+                                        */
+
+/* Creates the world before the old one is gone, and behind a hole that depends on the index: the
+ * system would give it the same addresses again. */
+static void renew(const struct bz_program *program, struct bz_world **other, uint64_t index) {
+    size_t bytes = ((size_t)index + 1) * SHIFT_BYTES;
+    void *hole = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    struct bz_world *world = bz_program_new_world(program);
+    if (hole != MAP_FAILED) {
+        munmap(hole, bytes);
+    }
+    bz_world_destroy(*other);
+    *other = world;
+}
+
+/* Later repetitions are in the world of those before: the set-up is made again, over what they
  * left, at other addresses than those of `world`. */
 void bz_determinism_judge(const struct bz_program *program, struct bz_world *world,
-                          struct bz_world **other, const volatile sig_atomic_t *stop) {
+                          struct bz_world **other, uint64_t index,
+                          const volatile sig_atomic_t *stop) {
     const struct bz_judge *judge = world->judge;
-    if (*other == NULL) {
-        *other = bz_program_new_world(program);
+    if (*other == NULL || index < BZ_DETERMINISM_WORLDS) {
+        renew(program, other, index);
     }
     if (*other == NULL) {
         bz_judge_lacks(world->judge, NULL, "a second run");
