@@ -168,8 +168,9 @@ static void overrule(const struct bz_program *program, struct bz_world *world,
                       judge->digest, digest, pairs, outside_of(program));
 }
 
-#define SHIFT_BYTES ((size_t)3 << 12u) /* three pages: stacks move against each other's alignment  \
-                                        */
+#define SHIFT_BYTES                                                                                \
+    ((size_t)3 << 12u) /* three pages: stacks move against each other's alignment                  \
+                        */
 
 /* Creates the world before the old one is gone, and behind a hole that depends on the index: the
  * system would give it the same addresses again. */
