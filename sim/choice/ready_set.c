@@ -107,7 +107,7 @@ static void append(struct bz_ready_set *set, uint32_t slot) {
     chain->last = slot;
 }
 
-static void unlink(struct bz_ready_set *set, const struct bz_ready_slot *gone) {
+static void drop(struct bz_ready_set *set, const struct bz_ready_slot *gone) {
     struct bz_ready_chain *chain = &set->chains[gone->name.owner];
     chain->count--;
     *(gone->before == BZ_NO_SLOT ? &chain->first : &set->slots[gone->before].after) = gone->after;
@@ -256,7 +256,7 @@ void bz_ready_set_remove(struct bz_ready_set *set, uint32_t slot) {
     set->present[slot / WORD_BITS] &= ~(UINT64_C(1) << slot % WORD_BITS);
     set->count--;
     if (has_chains(set)) {
-        unlink(set, &set->slots[slot]);
+        drop(set, &set->slots[slot]);
     }
     change_count(set, slot, UINT32_MAX);
     if (has_weights(set)) {
