@@ -5,14 +5,16 @@ import async_timeout
 
 
 async def main():
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + 0.01
+
     async def waits():
-        async with async_timeout.timeout(0.01):
+        async with async_timeout.timeout_at(deadline):
             await asyncio.sleep(5)
     task = asyncio.ensure_future(waits())
     await asyncio.sleep(0)
-    loop = asyncio.get_running_loop()
     accepted = []
-    loop.call_later(0.01, lambda: accepted.append(task.cancel()))
+    loop.call_at(deadline, lambda: accepted.append(task.cancel()))
     await asyncio.wait([task])
     assert accepted == [True] and not task.cancelled()
     assert isinstance(task.exception(), asyncio.TimeoutError)
