@@ -22,6 +22,13 @@ static const struct bz_param params[] = {
     {NULL, NULL, 0, 0, 0},
 };
 
+static const struct bz_size sizes[] = {
+    {"accounts", 1, 3, 0},
+    {"cards", 1, 6, 12},
+    {"payments", 1, 3, 8},
+    {NULL, 0, 0, 0},
+};
+
 struct account {
     struct bz_sut_permits lock;
     uint64_t balance;
@@ -156,4 +163,5 @@ const struct bz_scenario bz_scenario_bank = {
     .primitive_count = 3,
     .setup = setup,
     .finish = finish,
+    .sizes = sizes,
 };

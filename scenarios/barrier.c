@@ -27,6 +27,11 @@ static const struct bz_param params[] = {
     {NULL, NULL, 0, 0, 0},
 };
 
+static const struct bz_size sizes[] = {
+    {"parties", 1, 4, 0}, {"workers", 1, 8, 12}, {"rounds", 1, 4, 8}, {"pace", 0, 3, 0},
+    {"cancels", 0, 3, 0}, {"aborts", 0, 2, 0},   {"resets", 0, 2, 0}, {NULL, 0, 0, 0},
+};
+
 #define HOST_INTERVAL_NS UINT64_C(1000000)
 #define VISITS_IN_VAIN 3u
 
@@ -178,4 +183,5 @@ const struct bz_scenario bz_scenario_barrier = {
     .primitives = {BZ_PRIMITIVE_BARRIER},
     .primitive_count = 1,
     .setup = setup,
+    .sizes = sizes,
 };

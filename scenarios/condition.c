@@ -30,6 +30,11 @@ static const struct bz_param params[] = {
     {NULL, NULL, 0, 0, 0},
 };
 
+static const struct bz_size sizes[] = {
+    {"consumers", 1, 5, 8}, {"producers", 1, 3, 0}, {"rounds", 1, 3, 8},     {"batch", 1, 3, 0},
+    {"hold", 0, 3, 0},      {"cancels", 0, 3, 0},   {"intrusions", 0, 2, 0}, {NULL, 0, 0, 0},
+};
+
 struct condition {
     struct bz_scene scene;
     struct bz_sut_condition sut;
@@ -255,4 +260,5 @@ const struct bz_scenario bz_scenario_condition = {
     .primitive_count = 1,
     .setup = setup,
     .finish = finish,
+    .sizes = sizes,
 };

@@ -2,11 +2,12 @@
  *
  * Each worker does `rounds` rounds: acquire, `hold` yields, release. The canceller yields
  * 0..patience-1 times, then cancels one random worker that is suspended in acquire; it does so
- * `cancels` times. Other harnesses were measured with this scenario, so figures compare. */
+ * `cancels` times. `manner` has other ways to cancel. Other harnesses were measured with this
+ * scenario, so figures compare. */
 #include "scenarios/scenarios.h"
 #include "scenarios/scene.h"
 
-enum { PERMITS, WORKERS, ROUNDS, HOLD, PATIENCE, CANCELS };
+enum { PERMITS, WORKERS, ROUNDS, HOLD, PATIENCE, CANCELS, MANNER };
 
 static const struct bz_param params[] = {
     {"permits", "permits of the semaphore (a lock has one)", 2, 1, 1000000},
@@ -15,7 +16,14 @@ static const struct bz_param params[] = {
     {"hold", "yields while a permit is held", 1, 0, 1000},
     {"patience", "the canceller yields 0..patience-1 times", 8, 1, 1000},
     {"cancels", "how often the canceller strikes", 1, 0, 1000},
+    {"manner", BZ_MANNER_SUMMARY, BZ_MANNER_ONE, BZ_MANNER_ONE, BZ_MANNER_GO_ON},
     {NULL, NULL, 0, 0, 0},
+};
+
+static const struct bz_size sizes[] = {
+    {"permits", 1, 3, 0}, {"workers", 2, 8, 12}, {"rounds", 1, 4, 8},
+    {"hold", 0, 2, 0},    {"cancels", 0, 3, 0},  {"manner", BZ_MANNER_ONE, BZ_MANNER_GO_ON, 0},
+    {NULL, 0, 0, 0},
 };
 
 struct contended {
@@ -25,13 +33,16 @@ struct contended {
 
 static enum bz_status worker(void *arg) {
     struct bz_scene *scene = arg;
+    enum bz_manner manner = (enum bz_manner)scene->values[MANNER];
     enum bz_status status = BZ_OK;
     for (int64_t round = 0; status == BZ_OK && round < scene->values[ROUNDS]; round++) {
+        bz_cancel_self(scene->world, manner);
         status = bz_sut_acquire(&scene->sut);
         if (status == BZ_OK) {
             status = bz_yield_times(scene->world, (uint64_t)scene->values[HOLD]);
             bz_check_released(scene->world, bz_sut_release(&scene->sut));
         }
+        status = bz_end_of_round(scene->world, manner, status);
     }
     return status;
 }
@@ -43,8 +54,10 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     if (bz_scene_init_permits(&state->scene, args, "permits", args->values[PERMITS])) {
         bz_scene_spawn_all(world, state->workers, count, "worker", worker, state);
         bz_world_interchange(world, state->workers, (uint32_t)count);
-        bz_canceller_spawn(world, state->workers, count, 1u << BZ_OP_ACQUIRE,
-                           args->values[PATIENCE], args->values[CANCELS]);
+        struct bz_canceller *canceller =
+            bz_canceller_spawn(world, state->workers, count, 1u << BZ_OP_ACQUIRE,
+                               args->values[PATIENCE], args->values[CANCELS]);
+        canceller->manner = (enum bz_manner)args->values[MANNER];
     }
     return state;
 }
@@ -58,4 +71,5 @@ const struct bz_scenario bz_scenario_contended = {
     .is_isolated = true,
     .setup = setup,
     .finish = bz_scene_finish_permits,
+    .sizes = sizes,
 };

@@ -26,6 +26,11 @@ static const struct bz_param params[] = {
     {NULL, NULL, 0, 0, 0},
 };
 
+static const struct bz_size sizes[] = {
+    {"permits", 1, 3, 0}, {"crowd", 1, 10, 20}, {"rounds", 1, 3, 6},  {"arrival", 0, 3, 0},
+    {"hold", 0, 2, 0},    {"nesting", 1, 3, 0}, {"cancels", 0, 3, 0}, {NULL, 0, 0, 0},
+};
+
 struct client {
     struct crowd *crowd;
     struct bz_task *task;
@@ -264,4 +269,5 @@ const struct bz_scenario bz_scenario_deferred = {
     .primitive_count = 1,
     .setup = setup,
     .finish = finish,
+    .sizes = sizes,
 };

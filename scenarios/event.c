@@ -24,6 +24,11 @@ static const struct bz_param params[] = {
     {NULL, NULL, 0, 0, 0},
 };
 
+static const struct bz_size sizes[] = {
+    {"setters", 1, 3, 0}, {"waiters", 1, 6, 12}, {"rounds", 1, 4, 8}, {"latecomers", 0, 2, 0},
+    {"pace", 0, 3, 0},    {"cancels", 0, 3, 0},  {NULL, 0, 0, 0},
+};
+
 struct event {
     struct bz_scene scene;
     struct bz_sut_event sut;
@@ -138,4 +143,5 @@ const struct bz_scenario bz_scenario_event = {
     .primitives = {BZ_PRIMITIVE_EVENT},
     .primitive_count = 1,
     .setup = setup,
+    .sizes = sizes,
 };

@@ -24,6 +24,11 @@ static const struct bz_param params[] = {
     {NULL, NULL, 0, 0, 0},
 };
 
+static const struct bz_size sizes[] = {
+    {"permits", 1, 3, 0}, {"workers", 1, 6, 10}, {"rounds", 1, 3, 10},
+    {"hold", 0, 2, 0},    {"visits", 1, 4, 0},   {NULL, 0, 0, 0},
+};
+
 struct intruder {
     struct bz_scene scene;
     /* What was wrong. It is reported at the end of the run, so that an oracle can object first: its
@@ -128,4 +133,5 @@ const struct bz_scenario bz_scenario_intruder = {
     .primitive_count = 3,
     .setup = setup,
     .finish = finish,
+    .sizes = sizes,
 };

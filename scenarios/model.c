@@ -32,6 +32,11 @@ static const struct bz_param params[] = {
     {NULL, NULL, 0, 0, 0},
 };
 
+static const struct bz_size sizes[] = {
+    {"tasks", 2, 5, 0}, {"operations", 1, 4, 0}, {"capacity", 1, 3, 0},
+    {"pause", 0, 2, 0}, {"cancels", 0, 3, 0},    {NULL, 0, 0, 0},
+};
+
 #define FIRST 8u           /* configurations that there is memory for */
 #define EVENTS_OF_A_CALL 3 /* call, request of its cancel, end */
 
@@ -363,4 +368,5 @@ const struct bz_scenario bz_scenario_model = {
                    BZ_PRIMITIVE_BARRIER, BZ_PRIMITIVE_MODELLED},
     .primitive_count = 8,
     .setup = setup,
+    .sizes = sizes,
 };

@@ -7,7 +7,7 @@
 #include "scenarios/scenarios.h"
 #include "scenarios/scene.h"
 
-enum { KEYS, WORKERS, ROUNDS, HOLD, ARRIVAL, PATIENCE, CANCELS };
+enum { KEYS, WORKERS, ROUNDS, HOLD, ARRIVAL, PATIENCE, CANCELS, MANNER };
 
 static const struct bz_param params[] = {
     {"keys", "keys that the workers share", 2, 1, 1000},
@@ -17,7 +17,14 @@ static const struct bz_param params[] = {
     {"arrival", "a worker that does not come back at once yields 0..arrival times", 2, 0, 1000},
     {"patience", "the canceller yields 0..patience-1 times", 8, 1, 1000},
     {"cancels", "how often the canceller strikes", 1, 0, 1000},
+    {"manner", BZ_MANNER_SUMMARY, BZ_MANNER_ONE, BZ_MANNER_ONE, BZ_MANNER_GO_ON},
     {NULL, NULL, 0, 0, 0},
+};
+
+static const struct bz_size sizes[] = {
+    {"keys", 1, 4, 0}, {"workers", 2, 8, 12}, {"rounds", 1, 4, 8},
+    {"hold", 0, 2, 0}, {"cancels", 0, 3, 0},  {"manner", BZ_MANNER_ONE, BZ_MANNER_GO_ON, 0},
+    {NULL, 0, 0, 0},
 };
 
 struct pool {
@@ -43,6 +50,7 @@ static enum bz_status worker(void *arg) {
     struct pool *pool = arg;
     struct bz_world *world = pool->scene.world;
     const int64_t *values = pool->scene.values;
+    enum bz_manner manner = (enum bz_manner)values[MANNER];
     enum bz_status status = BZ_OK;
     uint32_t key = 0;
     for (int64_t round = 0; status == BZ_OK && round < values[ROUNDS]; round++) {
@@ -52,8 +60,10 @@ static enum bz_status worker(void *arg) {
             status = bz_yield_below(world, "arrival", values[ARRIVAL] + 1);
         }
         if (status == BZ_OK) {
+            bz_cancel_self(world, manner);
             status = use(pool, key);
         }
+        status = bz_end_of_round(world, manner, status);
     }
     return status;
 }
@@ -65,8 +75,10 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     if (bz_scene_is_set_up(
             world, bz_sut_pool_init(&pool->sut, world, "key", (uint32_t)args->values[KEYS]))) {
         bz_scene_spawn_all(world, pool->workers, count, "worker", worker, pool);
-        bz_canceller_spawn(world, pool->workers, count, 1u << BZ_OP_ACQUIRE, args->values[PATIENCE],
-                           args->values[CANCELS]);
+        struct bz_canceller *canceller =
+            bz_canceller_spawn(world, pool->workers, count, 1u << BZ_OP_ACQUIRE,
+                               args->values[PATIENCE], args->values[CANCELS]);
+        canceller->manner = (enum bz_manner)args->values[MANNER];
     }
     return pool;
 }
@@ -84,4 +96,5 @@ const struct bz_scenario bz_scenario_pool = {
     .primitive_count = 1,
     .setup = setup,
     .finish = finish,
+    .sizes = sizes,
 };

@@ -35,7 +35,8 @@ static const struct bz_param params[] = {
     {"consumers", "tasks that get", 2, 1, 1000},
     {"newcomers", "tasks that try to put or get without waiting", 1, 0, 1000},
     {"items", "items of each producer", 2, 1, 1000},
-    {"kind", "0: first in, first out; 1: last in, first out; 2: by priority", 0, 0, 2},
+    {"kind", "0: first in, first out; 1: last in, first out; 2: by priority; 0 if it is refused", 0,
+     0, 2},
     {"maxsize", "items that the queue holds; 0: no bound", 1, 0, 1000},
     {"shutdown", "0: none, the queue is joined; 1: items that are in may be got; 2: immediate", 0,
      0, 2},
@@ -44,6 +45,12 @@ static const struct bz_param params[] = {
     {"patience", "newcomers, canceller and shutdown wait 0..patience-1 yields", 6, 1, 1000},
     {"cancels", "how often the canceller strikes", 1, 0, 1000},
     {NULL, NULL, 0, 0, 0},
+};
+
+static const struct bz_size sizes[] = {
+    {"producers", 1, 4, 8}, {"consumers", 1, 4, 8}, {"newcomers", 0, 2, 0}, {"items", 1, 4, 12},
+    {"kind", 0, 2, 0},      {"maxsize", 0, 4, 0},   {"shutdown", 0, 2, 0},  {"work", 0, 2, 0},
+    {"tries", 1, 3, 0},     {"cancels", 0, 3, 0},   {NULL, 0, 0, 0},
 };
 
 struct queue {
@@ -244,6 +251,20 @@ static void spawn_all(struct queue *queue) {
                        1u << BZ_OP_PUT | 1u << BZ_OP_GET, values[PATIENCE], values[CANCELS]);
 }
 
+static enum bz_status init_queue(struct queue *queue) {
+    const int64_t *values = queue->scene.values;
+    enum bz_queue_order order = (enum bz_queue_order)values[KIND];
+    enum bz_status status = BZ_INVALID_ARGUMENT;
+    for (;;) {
+        status = bz_sut_queue_init(&queue->sut, queue->scene.world, "items", "slots", order,
+                                   (uint32_t)values[MAXSIZE]);
+        if (status != BZ_INVALID_ARGUMENT || order == BZ_QUEUE_ORDER_FIFO) {
+            return status;
+        }
+        order = BZ_QUEUE_ORDER_FIFO;
+    }
+}
+
 static void *setup(struct bz_world *world, const struct bz_scenario_args *args) {
     const int64_t *values = args->values;
     struct queue *queue = bz_scene_new(world, args, sizeof *queue);
@@ -252,9 +273,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     queue->members_left = queue->putters_left + queue->consumers_left + 1;
     queue->tasks = bz_world_alloc(world, queue->members_left * sizeof queue->tasks[0]);
     bz_future_init(&queue->all_put, world->loop);
-    if (bz_scene_is_set_up(world, bz_sut_queue_init(&queue->sut, world, "items", "slots",
-                                                    (enum bz_queue_order)values[KIND],
-                                                    (uint32_t)values[MAXSIZE]))) {
+    if (bz_scene_is_set_up(world, init_queue(queue))) {
         spawn_all(queue);
     }
     return queue;
@@ -273,4 +292,5 @@ const struct bz_scenario bz_scenario_queue = {
     .primitive_count = 1,
     .setup = setup,
     .finish = finish,
+    .sizes = sizes,
 };

@@ -25,6 +25,11 @@ static const struct bz_param params[] = {
     {NULL, NULL, 0, 0, 0},
 };
 
+static const struct bz_size sizes[] = {
+    {"tables", 1, 4, 0}, {"guests", 2, 8, 14}, {"arrival", 0, 4, 0}, {"helpings", 1, 3, 8},
+    {"meal", 0, 4, 0},   {"changes", 0, 4, 0}, {NULL, 0, 0, 0},
+};
+
 struct restaurant {
     struct bz_scene scene;
     struct bz_task *guests[];
@@ -86,4 +91,5 @@ const struct bz_scenario bz_scenario_restaurant = {
     .primitive_count = 3,
     .setup = setup,
     .finish = bz_scene_finish_permits,
+    .sizes = sizes,
 };

@@ -93,22 +93,42 @@ static uint64_t inside(struct bz_world *world, struct bz_task *const *tasks, uin
     return set;
 }
 
-void bz_cancel_one_inside(struct bz_world *world, struct bz_task *const *tasks, uint32_t count,
-                          uint32_t ops) {
+struct bz_task *bz_cancel_one_inside(struct bz_world *world, struct bz_task *const *tasks,
+                                     uint32_t count, uint32_t ops) {
     uint32_t candidates = 0;
     for (uint32_t first = 0; first < count; first += 64) {
         candidates += (uint32_t)__builtin_popcountll(inside(world, tasks, first, count, ops));
     }
     if (candidates == 0) {
-        return;
+        return NULL;
     }
     uint64_t skip = bz_world_draw(world, "victim", candidates);
     for (uint32_t first = 0; first < count; first += 64) {
         for (uint64_t set = inside(world, tasks, first, count, ops); set != 0; set &= set - 1) {
             if (skip-- == 0) {
-                bz_task_cancel(tasks[first + (uint32_t)__builtin_ctzll(set)]);
-                return;
+                struct bz_task *victim = tasks[first + (uint32_t)__builtin_ctzll(set)];
+                bz_task_cancel(victim);
+                return victim;
             }
+        }
+    }
+    return NULL;
+}
+
+#define SEVERAL_LEAST 2u
+#define SEVERAL_MOST 4u
+
+static void strike_once(const struct bz_canceller *canceller) {
+    struct bz_world *world = canceller->world;
+    uint64_t cancels = 1;
+    if (canceller->manner == BZ_MANNER_SEVERAL) {
+        cancels = SEVERAL_LEAST + bz_world_draw(world, "several", SEVERAL_MOST - SEVERAL_LEAST + 1);
+    }
+    for (; cancels > 0; cancels--) {
+        struct bz_task *victim =
+            bz_cancel_one_inside(world, canceller->tasks, canceller->count, canceller->ops);
+        if (victim != NULL && canceller->manner == BZ_MANNER_TWICE) {
+            bz_task_cancel(victim);
         }
     }
 }
@@ -120,7 +140,7 @@ static enum bz_status cancel_some(void *arg) {
         if (status != BZ_OK) {
             return status;
         }
-        bz_cancel_one_inside(canceller->world, canceller->tasks, canceller->count, canceller->ops);
+        strike_once(canceller);
     }
     return BZ_OK;
 }
@@ -129,9 +149,33 @@ struct bz_canceller *bz_canceller_spawn(struct bz_world *world, struct bz_task *
                                         int64_t count, uint32_t ops, int64_t patience,
                                         int64_t strikes) {
     struct bz_canceller *canceller = bz_world_alloc(world, sizeof *canceller);
-    *canceller = (struct bz_canceller){world, tasks, (uint32_t)count, ops, patience, strikes};
+    *canceller = (struct bz_canceller){.world = world,
+                                       .tasks = tasks,
+                                       .count = (uint32_t)count,
+                                       .ops = ops,
+                                       .patience = patience,
+                                       .strikes = strikes};
     bz_scene_spawn(world, "canceller", 0, cancel_some, canceller);
     return canceller;
+}
+
+#define SELF_OF 4u /* one of so many operations */
+
+void bz_cancel_self(struct bz_world *world, enum bz_manner manner) {
+    if (manner == BZ_MANNER_SELF && bz_world_draw(world, "self", SELF_OF) == 1) {
+        bz_task_cancel(bz_loop_current(world->loop));
+    }
+}
+
+enum bz_status bz_end_of_round(struct bz_world *world, enum bz_manner manner,
+                               enum bz_status status) {
+    struct bz_task *task = bz_loop_current(world->loop);
+    if (manner != BZ_MANNER_GO_ON || !bz_is_cancelled(world, status)) {
+        return status;
+    }
+    while (bz_task_uncancel(task) > 0) {
+    }
+    return BZ_OK;
 }
 
 /* --- the checker ------------------------------------------------------------------------------ */

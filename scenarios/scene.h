@@ -59,6 +59,18 @@ void bz_scene_spawn_member(struct bz_world *world, struct bz_member *member, con
                            uint32_t index, bz_task_fn *fn, void *state,
                            void (*on_end)(void *state));
 
+/* How cancels come: the parameter `manner` of scenarios that have one. */
+enum bz_manner {
+    BZ_MANNER_ONE,     /* the canceller strikes one task at a time */
+    BZ_MANNER_SEVERAL, /* two to four cancels at once; one task may get more than one */
+    BZ_MANNER_TWICE,   /* two requests at once for one task, which may have been woken */
+    BZ_MANNER_SELF,    /* as ONE; and a task may cancel itself right before an operation */
+    BZ_MANNER_GO_ON,   /* as ONE; and a task that was cancelled goes on with its next round */
+};
+#define BZ_MANNER_SUMMARY                                                                          \
+    "cancels come 0: one by one; 1: several at once; 2: twice for one task; 3: from the task "     \
+    "itself, too; 4: as 0, and who is cancelled goes on"
+
 struct bz_canceller {
     struct bz_world *world;
     struct bz_task *const *tasks;
@@ -66,6 +78,7 @@ struct bz_canceller {
     uint32_t ops;
     int64_t patience;
     int64_t strikes;
+    enum bz_manner manner;
 };
 
 /* The task "canceller": `strikes` times it yields 0..patience-1 times and cancels one of the
@@ -75,9 +88,9 @@ struct bz_canceller *bz_canceller_spawn(struct bz_world *world, struct bz_task *
                                         int64_t strikes);
 
 /* Cancels one of `tasks`, drawn as "victim" among those suspended inside one of `ops`, which are
- * bits 1 << enum bz_op. If there is none, nothing is drawn. */
-void bz_cancel_one_inside(struct bz_world *world, struct bz_task *const *tasks, uint32_t count,
-                          uint32_t ops);
+ * bits 1 << enum bz_op, and returns it. If there is none, nothing is drawn: NULL. */
+struct bz_task *bz_cancel_one_inside(struct bz_world *world, struct bz_task *const *tasks,
+                                     uint32_t count, uint32_t ops);
 
 struct bz_checker {
     struct bz_scene *scene;
@@ -119,6 +132,12 @@ static inline BZ_MUST_USE enum bz_status bz_sleep_drawn(struct bz_world *world, 
 static inline bool bz_is_cancelled(const struct bz_world *world, enum bz_status status) {
     return status == BZ_CANCELLED && bz_task_cancelling(bz_loop_current(world->loop)) > 0;
 }
+
+/* Before an operation, and after a round with what came of it: the manner of the running task's
+ * cancels. The second returns what it goes on with. */
+void bz_cancel_self(struct bz_world *world, enum bz_manner manner);
+enum bz_status bz_end_of_round(struct bz_world *world, enum bz_manner manner,
+                               enum bz_status status) BZ_MUST_USE;
 
 /* What a release by the holder must return. */
 static inline void bz_check_released(struct bz_world *world, enum bz_status status) {

@@ -18,6 +18,11 @@ static const struct bz_param params[] = {
     {NULL, NULL, 0, 0, 0},
 };
 
+static const struct bz_size sizes[] = {
+    {"workers", 1, 5, 8}, {"rounds", 1, 4, 8}, {"sleep-ns", 1, 8, 0},
+    {"cancels", 0, 4, 0}, {NULL, 0, 0, 0},
+};
+
 struct scope {
     struct bz_scene scene;
     struct bz_task *workers[];
@@ -117,4 +122,5 @@ const struct bz_scenario bz_scenario_scope = {
     .primitives = {BZ_PRIMITIVE_SCOPE},
     .primitive_count = 1,
     .setup = setup,
+    .sizes = sizes,
 };

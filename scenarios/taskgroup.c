@@ -18,6 +18,11 @@ static const struct bz_param params[] = {
     {NULL, NULL, 0, 0, 0},
 };
 
+static const struct bz_size sizes[] = {
+    {"permits", 1, 3, 0}, {"children", 1, 8, 14}, {"rounds", 1, 4, 8},
+    {"hold", 0, 3, 0},    {NULL, 0, 0, 0},
+};
+
 /* Where in a round the failing child fails. */
 enum moment { BEFORE_ACQUIRE, WHILE_HOLDING, AFTER_RELEASE, MOMENTS };
 
@@ -107,4 +112,5 @@ const struct bz_scenario bz_scenario_taskgroup = {
     .primitive_count = 3,
     .setup = setup,
     .finish = bz_scene_finish_permits,
+    .sizes = sizes,
 };

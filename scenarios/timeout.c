@@ -19,6 +19,11 @@ static const struct bz_param params[] = {
     {NULL, NULL, 0, 0, 0},
 };
 
+static const struct bz_size sizes[] = {
+    {"permits", 1, 3, 0},  {"waiters", 1, 6, 12}, {"rounds", 1, 4, 8},
+    {"slack-ns", 0, 3, 0}, {NULL, 0, 0, 0},
+};
+
 struct timeout {
     struct bz_scene scene;
     struct bz_checker checker;
@@ -98,4 +103,5 @@ const struct bz_scenario bz_scenario_timeout = {
     .primitive_count = 3,
     .setup = setup,
     .finish = bz_scene_finish_permits,
+    .sizes = sizes,
 };

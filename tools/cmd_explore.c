@@ -72,6 +72,9 @@ static const struct bz_option options[] = {
     {"reduce", "LIST",
      "all, none, or some of snapshots, states, queue, sleep, symmetry, separated by commas (all)",
      BZ_OPTION_PARSED, .is_once = true, .parse = parse_reductions},
+    {"jobs", "N", "Worker processes of the sweep; what is found does not depend on it (1)",
+     BZ_OPTION_NUMBER32, offsetof(struct explore, config.jobs), .is_once = true, .least = 1,
+     .most = BZ_JOBS_MAX},
     {"keep-going", NULL, "Continue after a violation", BZ_OPTION_FLAG,
      offsetof(struct explore, config.keep_going)},
     {"out", "DIR", "Write a trace of each finding into this folder", BZ_OPTION_TEXT,
@@ -88,11 +91,9 @@ static bool poll(void *context, const struct bz_explore_progress *progress) {
     struct explore *explore = context;
     char line[160];
     char what[32];
-    snprintf(what, sizeof what, progress->is_sweep ? "every order" : "round %u", progress->round);
-    snprintf(line, sizeof line,
-             "%s: %" PRIu64 " states, %" PRIu64 " transitions, about %u.%u %% searched", what,
-             progress->states, progress->transitions, progress->done_permille / 10,
-             progress->done_permille % 10);
+    snprintf(what, sizeof what, progress->is_sweep ? "sweep" : "round %u", progress->round);
+    snprintf(line, sizeof line, "%s: %" PRIu64 " states, %" PRIu64 " transitions so far", what,
+             progress->states, progress->transitions);
     bz_progress_show_line(&explore->progress, line);
     return bz_interrupt_requested == 0;
 }
@@ -100,8 +101,7 @@ static bool poll(void *context, const struct bz_explore_progress *progress) {
 static void on_round(void *context, const struct bz_explore_result *so_far, bool is_sweep) {
     struct explore *explore = context;
     snprintf(explore->so_far, sizeof explore->so_far,
-             "proved so far: no schedule with at most %u delays and cancels together fails",
-             so_far->rounds - 1);
+             "proved so far: no schedule with at most %u deviations fails", so_far->rounds - 1);
     bz_cli_set_lack(explore->name, BZ_EXIT_INTERRUPTED, explore->so_far);
     if (explore->is_json || explore->is_quiet) {
         return;
@@ -164,19 +164,18 @@ static int finish_findings(struct explore *explore, const struct bz_explore_resu
         bz_findings_drop_last(kept);
     }
     for (uint32_t index = 0; index < kept->count; index++) {
-        int code = bz_findings_search_witness(kept, index, explore->name, explore->config.program,
-                                              true, explore->out);
+        int code = bz_findings_search_witness(kept, index, explore->name, true, explore->out);
         code = code == BZ_EXIT_INTERNAL ? BZ_EXIT_INTERRUPTED : code;
         explore->findings_code = code > explore->findings_code ? code : explore->findings_code;
     }
     return explore->findings_code;
 }
 
-static int exit_code_of(const struct explore *explore, const struct bz_explore_result *result) {
+static int exit_code_of(const struct bz_explore_result *result) {
     if (result->finding_count > 0) {
         return BZ_EXIT_VIOLATION;
     }
-    return bz_explore_is_complete(&explore->config, result) ? BZ_EXIT_OK : BZ_EXIT_INTERRUPTED;
+    return bz_explore_is_complete(result) ? BZ_EXIT_OK : BZ_EXIT_INTERRUPTED;
 }
 
 static int prepare(struct explore *explore, struct bz_program *program) {
@@ -253,7 +252,7 @@ int bz_command_explore(int argc, char **argv) {
         bz_cli_fail(argv[0], BZ_EXIT_INTERRUPTED, "%s", result.lack);
     }
     report.seconds = bz_progress_end(&explore.progress);
-    report.exit_code = exit_code_of(&explore, &result);
+    report.exit_code = exit_code_of(&result);
     code = finish_findings(&explore, &result);
     report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
     if (explore.is_json) {
@@ -261,8 +260,7 @@ int bz_command_explore(int argc, char **argv) {
     } else {
         bz_explore_report_print(&report, explore.is_quiet);
     }
-    if (!result.has_waited && result.finding_count == 0 &&
-        bz_explore_is_complete(&explore.config, &result)) {
+    if (!result.has_waited && result.finding_count == 0 && bz_explore_is_complete(&result)) {
         char text[BZ_WARNING_BYTES];
         snprintf(text, sizeof text, "warning: %s", bz_warning_no_wait(explore.config.program));
         bz_cli_note(argv[0], text);

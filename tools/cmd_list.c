@@ -5,6 +5,7 @@
 
 #include "sim/choice/strategy.h"
 #include "sim/judge/judge.h"
+#include "sim/run/sizes.h"
 #include "tools/cli.h"
 #include "tools/options.h"
 #include "tools/wrap.h"
@@ -20,10 +21,19 @@ static void print_name(unsigned indent, const char *name, const char *text) {
     bz_text_fini(&prefix);
 }
 
-static void print_parameter(const struct bz_param *param) {
+static void print_parameter(const struct bz_scenario *scenario, uint32_t index) {
+    const struct bz_param *param = &scenario->params[index];
+    const struct bz_size *size = bz_sizes_of(scenario, index);
     struct bz_text text = {0};
-    bz_text_add(&text, "%s (%" PRId64 "; %" PRId64 " to %" PRId64 ")", param->summary, param->value,
+    bz_text_add(&text, "%s (%" PRId64 "; %" PRId64 " to %" PRId64, param->summary, param->value,
                 param->least, param->most);
+    if (size != NULL) {
+        bz_text_add(&text, "; drawn %" PRId64 " to %" PRId64, size->least, size->most);
+    }
+    if (size != NULL && size->large != 0) {
+        bz_text_add(&text, ", or %" PRId64, size->large);
+    }
+    bz_text_add(&text, ")");
     print_name(4, param->name, text.bytes);
     bz_text_fini(&text);
 }
@@ -43,8 +53,8 @@ static void print_scenarios(void) {
         const struct bz_scenario *scenario = *item;
         print_name(0, scenario->name, scenario->summary);
         print_primitives(scenario);
-        for (const struct bz_param *param = scenario->params; param->name != NULL; param++) {
-            print_parameter(param);
+        for (uint32_t index = 0; scenario->params[index].name != NULL; index++) {
+            print_parameter(scenario, index);
         }
         if (scenario->file != NULL) {
             print_name(4, "file", scenario->file->summary);

@@ -5,6 +5,7 @@
 
 #include "sim/run/campaign.h"
 #include "sim/run/settings.h"
+#include "sim/run/sizes.h"
 #include "tools/checkpoint_file.h"
 #include "tools/cli.h"
 #include "tools/diagnosis.h"
@@ -32,7 +33,8 @@ struct run {
     uint32_t jobs;
     bool keep_going;
     bool repeats_all;
-    bool keeps_size; /* --no-shrink */
+    bool has_default_sizes; /* --sizes default */
+    bool keeps_size;        /* --no-shrink */
     struct bz_require_window required;
     const char *out;
     bool is_strict;
@@ -96,6 +98,10 @@ static void set_seed_first(struct argp_state *state, void *target, const char *o
     run->seed_first = bz_option_number(state, option, text, 0, UINT64_MAX);
 }
 
+static void set_sizes(struct argp_state *state, void *target, const char *option, char *text) {
+    ((struct run *)target)->has_default_sizes = bz_option_default_sizes(state, option, text);
+}
+
 static void check_options(struct argp_state *state, void *target) {
     const struct run *run = target;
     if (run->has_seed_first && run->selection != NULL &&
@@ -116,6 +122,7 @@ static void check_options(struct argp_state *state, void *target) {
                         : has_seeds                      ? run->selection
                         : run->has_seed_first            ? "seed-first"
                         : run->keep_going                ? "keep-going"
+                        : run->has_default_sizes         ? "sizes"
                         : has_required                   ? "require-window"
                         : run->out != NULL               ? "out"
                         : run->corpus != NULL            ? "corpus"
@@ -148,6 +155,8 @@ static const struct bz_option options[] = {
      "Make every run twice: two that differ violate nondeterminism (without it, the first 50 runs, "
      "and then few)",
      BZ_OPTION_FLAG, offsetof(struct run, repeats_all)},
+    {"sizes", "drawn|default", BZ_OPTION_SIZES_HELP, BZ_OPTION_PARSED, .is_once = true,
+     .parse = set_sizes},
     {"require-window", "WINDOWS",
      "Exit with 4 unless cancels hit each of these, separated by commas: a window, or "
      "OPERATION:WINDOW, such as acquire:woken",
@@ -182,9 +191,19 @@ static bool poll_campaign(void *context, const struct bz_campaign_result *so_far
     return bz_interrupt_requested == 0 && !is_time_up;
 }
 
+/* The program of one run. */
+static void program_of(const struct run *run, uint64_t seed, struct bz_program *program) {
+    *program = run->program;
+    if (!run->has_default_sizes) {
+        bz_sizes_draw(&run->program, seed, program);
+    }
+}
+
 static void keep_finding(void *context, uint32_t place, const struct bz_finding *finding) {
     struct run *run = context;
-    int code = bz_findings_keep(run->findings, place, run->name, &run->program, finding, run->out);
+    static struct bz_program program;
+    program_of(run, finding->seed, &program);
+    int code = bz_findings_keep(run->findings, place, run->name, &program, finding, run->out);
     run->findings_code = code > run->findings_code ? code : run->findings_code;
 }
 
@@ -209,6 +228,7 @@ static bool run_campaign(struct run *run, struct bz_campaign_result *result, dou
                                         .jobs = run->jobs,
                                         .keep_going = run->keep_going,
                                         .repeats_all = run->repeats_all,
+                                        .draws_sizes = !run->has_default_sizes,
                                         .cut_runs_max = cut_runs_max(run),
                                         .stop = &bz_interrupt_requested,
                                         .poll = poll_campaign,
@@ -275,7 +295,8 @@ static int begin(struct run *run) {
                                              .seed_first = run->seed_first,
                                              .runs = run->runs,
                                              .limit_ms = run->budget_ms,
-                                             .keep_going = run->keep_going};
+                                             .keep_going = run->keep_going,
+                                             .draws_sizes = !run->has_default_sizes};
     memcpy(file.checkpoint.required, run->required.windows, sizeof file.checkpoint.required);
     run->file = &file;
     return bz_checkpoint_file_create(run->file, run->out);
@@ -284,12 +305,14 @@ static int begin(struct run *run) {
 /* The first run shows whether the code is the one that the checkpoint is about. */
 static int check_code(struct run *run) {
     const struct bz_campaign_result *result = &run->state->result;
-    bool is_measured = result->runs > 0 && bz_program_measure(&run->program);
-    struct bz_world *world = is_measured ? bz_program_new_world(&run->program) : NULL;
+    static struct bz_program program;
+    program_of(run, run->seed_first, &program);
+    bool is_measured = result->runs > 0 && bz_program_measure(&program);
+    struct bz_world *world = is_measured ? bz_program_new_world(&program) : NULL;
     if (world == NULL) {
         return BZ_EXIT_OK; /* a lack shows later */
     }
-    enum bz_run_end end = bz_program_run(&run->program, world, run->seed_first);
+    enum bz_run_end end = bz_program_run(&program, world, run->seed_first);
     uint64_t digest = bz_judge_digest(world->judge);
     bz_world_destroy(world);
     return end == BZ_RUN_NO_RESOURCE || digest == result->digest_first
@@ -321,6 +344,7 @@ static int resume(struct run *run) {
     run->seed_first = checkpoint->seed_first;
     run->runs = checkpoint->runs;
     run->keep_going = checkpoint->keep_going;
+    run->has_default_sizes = !checkpoint->draws_sizes;
     memcpy(run->required.windows, checkpoint->required, sizeof checkpoint->required);
     if (bz_checkpoint_is_finished(checkpoint, run->state)) {
         bz_cli_fail(run->name, BZ_EXIT_OK, "the campaign of '%s' is finished; its report follows",
@@ -394,11 +418,10 @@ static void keep_earlier_findings(struct run *run) {
 static int finish_findings(struct run *run, const struct bz_campaign_result *result) {
     for (uint32_t index = 0; index < result->finding_count; index++) {
         int code = run->keeps_size ? BZ_EXIT_OK
-                                   : bz_findings_shrink(run->findings, index, run->name,
-                                                        &run->program, run->out);
+                                   : bz_findings_shrink(run->findings, index, run->name, run->out);
         run->findings_code = code > run->findings_code ? code : run->findings_code;
-        code = bz_findings_search_witness(run->findings, index, run->name, &run->program,
-                                          !run->keeps_size, run->out);
+        code =
+            bz_findings_search_witness(run->findings, index, run->name, !run->keeps_size, run->out);
         run->findings_code = code > run->findings_code ? code : run->findings_code;
         run->findings->items[index].count = result->findings[index].count;
     }
@@ -429,7 +452,9 @@ static void sum_up(const struct run *run, struct bz_run_report *report,
     bz_warnings_find(&run->program, result, run->is_strict, &report->warnings);
     report->is_stopped = is_stopped(run, result);
     if (result->out_of_steps > 0 && result->violations == 0 && !report->is_stopped) {
-        bz_findings_keep_cut(cut, &run->program, result->seed_cut);
+        static struct bz_program program;
+        program_of(run, result->seed_cut, &program);
+        bz_findings_keep_cut(cut, &program, result->seed_cut);
     }
     report->exit_code = exit_code_of(report);
 }
@@ -473,7 +498,8 @@ int bz_command_run(int argc, char **argv) {
                                    .result = &result,
                                    .findings = &findings,
                                    .cut = &cut,
-                                   .is_strict = run.is_strict};
+                                   .is_strict = run.is_strict,
+                                   .draws_sizes = !run.has_default_sizes};
     if (run.resume != NULL && (code = check_code(&run)) != BZ_EXIT_OK) {
         return code;
     }

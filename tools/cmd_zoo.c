@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/run/settings.h"
+#include "sim/run/sizes.h"
 #include "sim/run/token.h"
 #include "tools/cli.h"
 #include "tools/options.h"
@@ -44,6 +45,10 @@ static void parse_order(struct argp_state *state, void *target, const char *opti
     }
 }
 
+static void set_sizes(struct argp_state *state, void *target, const char *option, char *text) {
+    ((struct zoo *)target)->config.has_default_sizes = bz_option_default_sizes(state, option, text);
+}
+
 static const struct bz_option options[] = {
     {"strategy", "S", "What makes the choices (portfolio)", BZ_OPTION_TEXT,
      offsetof(struct zoo, strategy)},
@@ -56,6 +61,7 @@ static const struct bz_option options[] = {
      offsetof(struct zoo, config.seed_first), .most = UINT64_MAX},
     {"jobs", "N", "Worker processes; results do not depend on it (1)", BZ_OPTION_NUMBER32,
      offsetof(struct zoo, config.jobs), .least = 1, .most = BZ_JOBS_MAX},
+    {"sizes", "drawn|default", BZ_OPTION_SIZES_HELP, BZ_OPTION_PARSED, .parse = set_sizes},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct zoo, is_json)},
     {NULL},
 };
@@ -198,6 +204,9 @@ static struct tally count(const struct zoo *zoo) {
 static const char *token_of(const struct bz_ttf *ttf, const struct bz_variant *variant,
                             const struct bz_finding *finding, char *token, size_t token_bytes) {
     struct bz_program program = ttf->program;
+    if (ttf->draws_sizes) {
+        bz_sizes_draw(&ttf->program, finding->seed, &program);
+    }
     program.variant = variant;
     return bz_token_format(&program, finding->seed, finding->digest, token, token_bytes);
 }

@@ -6,6 +6,7 @@
 
 #include "sim/choice/strategy.h"
 #include "sim/run/settings.h"
+#include "sim/run/sizes.h"
 #include "tools/cli.h"
 
 /* --- what a finding is about ------------------------------------------------------------------ */
@@ -86,10 +87,10 @@ static void add_finding(struct bz_conformance *check, const struct bz_program *p
     *fault = (struct bz_fault_found){.topic = topic,
                                      .oracle = finding->violation.oracle,
                                      .meaning = kind < ABOUT_COUNT ? about[kind].meaning : NULL,
-                                     .program = *program,
                                      .seed = finding->seed,
                                      .digest = finding->digest,
                                      .sessions = 1};
+    bz_sizes_draw(program, finding->seed, &fault->program);
     fault->program.variant = check->variant;
     memcpy(fault->message, finding->violation.message, sizeof fault->message);
 }
@@ -126,6 +127,7 @@ static bool run_session(struct pass *pass, const struct bz_program *program) {
     const struct bz_campaign_config campaign = {.program = program,
                                                 .runs = pass->config->runs,
                                                 .jobs = pass->config->jobs,
+                                                .draws_sizes = true,
                                                 .stop = pass->config->stop,
                                                 .poll = poll_campaign,
                                                 .context = pass};

@@ -23,6 +23,7 @@ static void print_estimate(uint32_t log2) {
 
 void bz_explore_report_print_head(const struct bz_explore_report *report) {
     bz_run_report_print_program(report->program);
+    printf("\n");
     if (report->config->delays_max == BZ_EXPLORE_UNBOUNDED) {
         print_estimate(report->estimate_log2);
     }
@@ -46,15 +47,24 @@ static void add_count(struct bz_text *line, uint64_t count, const char *what, co
     }
 }
 
+/* If they were counted. */
+static void add_schedules(struct bz_text *line, const struct bz_explore_result *result,
+                          const char *after) {
+    if (result->has_schedules) {
+        add_count(line, result->schedules, "schedule", after);
+    }
+}
+
 void bz_explore_report_print_round(const struct bz_explore_result *result, bool is_sweep) {
     struct bz_text line = {0};
-    bz_text_add(&line, is_sweep ? "every order: " : "round %u: ", result->rounds - 1);
-    add_count(&line, result->schedules, "schedule",
-              result->has_cycles ? " without the loops in them, " : ", ");
+    bz_text_add(&line, is_sweep ? "sweep: " : "round %u: ", result->rounds - 1);
+    add_schedules(&line, result, result->has_cycles ? " without the loops in them, " : ", ");
     add_count(&line, result->states, "state", ", ");
     add_count(&line, result->transitions, "transition", ", ");
     add_count(&line, result->outcomes, "outcome", "");
-    bz_text_add(&line, ", search depth %u", result->depth);
+    if (result->has_schedules) {
+        bz_text_add(&line, ", search depth %u", result->depth);
+    }
     put_line(&line);
     fflush(stdout);
 }
@@ -113,10 +123,10 @@ static void print_end(const struct bz_explore_report *report) {
                         : ", or 100 times as many transitions,");
     }
     if (result->rounds == 0) {
-        bz_text_add(&line, "nothing is proved: no round was finished. Round 0 has every value of "
-                           "every draw; smaller parameters (--set) have fewer");
+        bz_text_add(&line, "nothing is proved: no round was finished");
     } else {
-        bz_text_add(&line, "proved: no schedule with at most %u delays and cancels together fails",
+        bz_text_add(&line,
+                    "proved: no schedule with at most %u deviations (delays, cancels, draws) fails",
                     result->rounds - 1);
     }
     put_line(&line);
@@ -147,9 +157,12 @@ static void print_findings(const struct bz_explore_report *report) {
         const struct bz_explore_finding *finding = &result->findings[index];
         printf("\n");
         bz_run_report_print_finding(&report->findings->items[index], report->program->variant);
-        add_count(&line, finding->delays, "delay", " and ");
-        add_count(&line, finding->cancels, "injected cancel",
-                  index > 0 || !result->is_minimal ? "" : ": no schedule with fewer fails");
+        add_count(&line, finding->deviations.delays, "delay", ", ");
+        add_count(&line, finding->deviations.cancels, "injected cancel", ", ");
+        add_count(&line, finding->deviations.draws, "drawn value",
+                  index > 0 || !result->is_minimal ? " above the least"
+                                                   : " above the least: no schedule with fewer "
+                                                     "fails");
         put_line(&line);
     }
 }
@@ -160,7 +173,7 @@ static void print_complete(const struct bz_explore_report *report) {
     bz_text_add(&line, "complete: ");
     add_bounds_text(&line, report);
     bz_text_add(&line, "; ");
-    add_count(&line, result->schedules, "schedule", ", ");
+    add_schedules(&line, result, ", ");
     add_count(&line, result->states, "state", "; ");
     if (result->finding_count > 0) {
         add_count(&line, result->finding_count, "violation", "");
@@ -177,7 +190,7 @@ static void print_complete(const struct bz_explore_report *report) {
 
 void bz_explore_report_print(const struct bz_explore_report *report, bool is_quiet) {
     const struct bz_explore_result *result = report->result;
-    bool is_complete = bz_explore_is_complete(report->config, result);
+    bool is_complete = bz_explore_is_complete(result);
     print_findings(report);
     if (is_quiet && (result->finding_count > 0 || is_complete)) {
         return;
@@ -222,8 +235,9 @@ static void add_violations(struct bz_json *root, const struct bz_explore_report 
         struct bz_json *item = bz_json_append_object(violations);
         (void)bz_json_add_violation(item, &report->findings->items[index],
                                     report->program->variant);
-        bz_json_add_number(item, "delays", finding->delays);
-        bz_json_add_number(item, "cancels", finding->cancels);
+        bz_json_add_number(item, "delays", finding->deviations.delays);
+        bz_json_add_number(item, "cancels", finding->deviations.cancels);
+        bz_json_add_number(item, "draws", finding->deviations.draws);
         bz_json_add_bool(item, "minimal", index == 0 && result->is_minimal);
     }
 }
@@ -234,7 +248,7 @@ void bz_explore_report_put_json(const struct bz_explore_report *report) {
     const struct bz_explore_result *result = report->result;
     struct bz_json *root = bz_json_new_object();
     bz_json_add_program(root, report->program);
-    bz_json_add_bool(root, "complete", bz_explore_is_complete(report->config, result));
+    bz_json_add_bool(root, "complete", bz_explore_is_complete(result));
     bz_json_add_bool(root, "every_order", result->is_whole);
     bz_json_add_string(root, "end", ends[result->end]);
     if (result->rounds > 0) {
@@ -243,13 +257,21 @@ void bz_explore_report_put_json(const struct bz_explore_report *report) {
         bz_json_add_string(root, "proved_deviations", NULL);
     }
     bool fits = result->schedules <= BZ_TRACE_NUMBER_MAX;
-    bz_json_add_number(root, "schedules", fits ? result->schedules : BZ_TRACE_NUMBER_MAX);
+    if (result->has_schedules) {
+        bz_json_add_number(root, "schedules", fits ? result->schedules : BZ_TRACE_NUMBER_MAX);
+    } else {
+        bz_json_add_string(root, "schedules", NULL);
+    }
     bz_json_add_number(root, "states", result->states);
     bz_json_add_number(root, "transitions", result->transitions);
     bz_json_add_number(root, "transitions_total", result->transitions_total);
     bz_json_add_number(root, "outcomes", result->outcomes);
     bz_json_add_digest(root, "outcomes_digest", result->outcomes_digest);
-    bz_json_add_number(root, "depth", result->depth);
+    if (result->has_schedules) {
+        bz_json_add_number(root, "depth", result->depth);
+    } else {
+        bz_json_add_string(root, "depth", NULL);
+    }
     bz_json_add_number(root, "estimate_log2", report->estimate_log2);
     bz_json_add_string(root, "sampled_draw", result->sampled_draw);
     bz_json_add_bool(root, "out_of_steps", result->is_out_of_steps);

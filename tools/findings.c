@@ -187,7 +187,8 @@ int bz_findings_keep(struct bz_kept_findings *kept, uint32_t place, const char *
     }
     *item = (struct bz_kept_finding){.oracle = finding->violation.oracle,
                                      .op = finding->violation.op,
-                                     .window = finding->violation.window};
+                                     .window = finding->violation.window,
+                                     .program = *program};
     bz_trace_init(&item->trace);
     bz_trace_init(&item->small);
     return keep(item, name, program, finding, folder);
@@ -228,10 +229,10 @@ static int shrink(const char *name, const struct bz_shrink_config *config,
 }
 
 int bz_findings_shrink(struct bz_kept_findings *kept, uint32_t place, const char *name,
-                       const struct bz_program *program, const char *folder) {
+                       const char *folder) {
     struct bz_kept_finding *item = &kept->items[place];
     static struct bz_shrink_result result;
-    struct bz_shrink_config config = shrink_config(program, &item->trace, kept->count);
+    struct bz_shrink_config config = shrink_config(&item->program, &item->trace, kept->count);
     result = (struct bz_shrink_result){.runs = 0};
     int code = shrink(name, &config, &result, &item->small, &item->is_shrunk);
     item->is_interrupted =
@@ -293,7 +294,7 @@ static int keep_witness(struct bz_kept_finding *item, const char *name,
 }
 
 int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, const char *name,
-                               const struct bz_program *program, bool shrinks, const char *folder) {
+                               bool shrinks, const char *folder) {
     static struct bz_witness witness;
     struct bz_kept_finding *item = &kept->items[place];
     for (uint32_t index = 0; index < place; index++) {
@@ -312,7 +313,7 @@ int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, co
                                   &witness);
     }
     if (is_ok && !witness.is_found) {
-        is_ok = bz_witness_search(program, item->oracle, &bz_interrupt_requested, &witness);
+        is_ok = bz_witness_search(&item->program, item->oracle, &bz_interrupt_requested, &witness);
     }
     if (!is_ok) {
         return bz_cli_fail(name, BZ_EXIT_INTERNAL, "%s", witness.lack);

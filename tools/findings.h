@@ -18,6 +18,7 @@ struct bz_kept_finding {
     uint64_t count; /* runs with this finding; 0: not counted */
     enum bz_op op;  /* of the task of the violation */
     enum bz_window window;
+    struct bz_program program; /* of its run */
     char token[BZ_TOKEN_BYTES];
     char path[PATH_MAX]; /* of the trace; empty: no file */
     /* The smallest run that fails in the same way; token and path are empty if there is none. */
@@ -59,13 +60,13 @@ int bz_findings_keep(struct bz_kept_findings *kept, uint32_t place, const char *
  * all findings, and keeps its trace beside the other. A finding that cannot be shrunk stays as it
  * is. Returns an exit code likewise. */
 int bz_findings_shrink(struct bz_kept_findings *kept, uint32_t place, const char *name,
-                       const struct bz_program *program, const char *folder);
+                       const char *folder);
 
 /* Searches a FIFO witness for the `place`-th, unless an earlier one has the same oracle: first in
- * the program of the smallest run, whose runs cost least, and then in the whole one. Shrinks it if
+ * the program of the smallest run, whose runs cost least, and then in its own. Shrinks it if
  * `shrinks`, and keeps its trace in the folder, if any. Returns an exit code likewise. */
 int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, const char *name,
-                               const struct bz_program *program, bool shrinks, const char *folder);
+                               bool shrinks, const char *folder);
 
 /* Records a run that the step limit cuts into an empty `cut`, with its token. The token stays empty
  * if that is not what the run does again, or if memory runs out. Release it with

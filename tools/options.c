@@ -318,6 +318,14 @@ uint64_t bz_option_number(struct argp_state *state, const char *option, const ch
     return value;
 }
 
+bool bz_option_default_sizes(struct argp_state *state, const char *option, const char *text) {
+    bool is_default = strcmp(text, "default") == 0;
+    if (!is_default && strcmp(text, "drawn") != 0) {
+        argp_error(state, "--%s takes drawn or default, and not '%s'", option, text);
+    }
+    return is_default;
+}
+
 uint64_t bz_option_seconds(struct argp_state *state, const char *option, const char *text) {
     static const uint64_t hour_seconds = 3600;
     static const uint64_t seconds_max = UINT64_C(1000000000);

@@ -80,6 +80,12 @@ const char *bz_options_setting(const struct bz_options *options, const char *nam
 uint64_t bz_option_number(struct argp_state *state, const char *option, const char *text,
                           uint64_t least, uint64_t most);
 
+/* Of --sizes (sim/run/sizes.h): whether it says default, and not drawn. */
+bool bz_option_default_sizes(struct argp_state *state, const char *option, const char *text);
+#define BZ_OPTION_SIZES_HELP                                                                       \
+    "drawn: one run of four has parameters of the scenario drawn by its seed, but none that "      \
+    "is set; default: none has (drawn)"
+
 /* A duration, "30s", "5m", "2h", in seconds; likewise. */
 uint64_t bz_option_seconds(struct argp_state *state, const char *option, const char *text);
 

@@ -6,6 +6,7 @@
 #include "sim/judge/judge.h"
 #include "sim/model/history.h"
 #include "sim/run/settings.h"
+#include "sim/run/sizes.h"
 #include "tools/cli.h"
 #include "tools/plugins.h"
 #include "traces/text.h"
@@ -124,6 +125,7 @@ bool bz_plugin_check_scenario(const struct bz_scenario *scenario, char *error, s
         return bz_fail(error, error_bytes, "takes a file, and lacks its summary or read()");
     }
     return check_params(scenario, error, error_bytes) &&
+           bz_sizes_check(scenario, error, error_bytes) &&
            (runtime != NULL || check_primitives(scenario, error, error_bytes));
 }
 

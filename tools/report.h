@@ -25,6 +25,7 @@ struct bz_run_report {
     struct bz_warnings warnings;
     uint64_t stored_failed; /* traces that were tried before: no part of the campaign */
     bool is_strict;         /* warnings make it fail */
+    bool draws_sizes;       /* see sim/run/sizes.h */
     int exit_code;
 };
 

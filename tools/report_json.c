@@ -115,6 +115,7 @@ struct bz_json *bz_run_report_json(const struct bz_run_report *report) {
     const struct bz_campaign_result *result = report->result;
     struct bz_json *root = bz_json_new_object();
     bz_json_add_program(root, report->program);
+    bz_json_add_string(root, "sizes", report->draws_sizes ? "drawn" : "default");
     bz_json_add_hex(root, "seed_first", report->seed_first);
     bz_json_add_number(root, "runs", result->runs);
     bz_json_add_number(root, "steps", result->stats.steps);

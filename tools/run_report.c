@@ -7,6 +7,7 @@
 #include "sim/choice/strategy.h"
 #include "sim/judge/judge.h"
 #include "sim/run/settings.h"
+#include "sim/run/sizes.h"
 #include "tools/cli.h"
 #include "tools/diagnosis.h"
 #include "tools/wrap.h"
@@ -26,12 +27,32 @@ void bz_run_report_print_program(const struct bz_program *program) {
     }
     bz_wrap_print(&wrap, "settings ", text.bytes, 9, BZ_COLOUR_NONE);
     bz_text_fini(&text);
-    printf("\n");
+}
+
+/* Which parameters a campaign draws. */
+static void print_sizes(const struct bz_program *program) {
+    struct bz_wrap wrap = {.out = stdout};
+    struct bz_text text = {0};
+    for (uint32_t index = 0; program->scenario->params[index].name != NULL; index++) {
+        if (bz_sizes_of(program->scenario, index) != NULL && (program->pinned >> index & 1u) == 0) {
+            bz_text_add(&text, "%s%s", text.bytes == NULL ? "" : ", ",
+                        program->scenario->params[index].name);
+        }
+    }
+    if (text.bytes != NULL) {
+        bz_text_add(&text, ": drawn in 1 of %u runs (--sizes)", BZ_SIZES_EVERY);
+        bz_wrap_print(&wrap, "sizes    ", text.bytes, 9, BZ_COLOUR_NONE);
+    }
+    bz_text_fini(&text);
 }
 
 void bz_run_report_print_head(const struct bz_run_report *report) {
     printf("SEED 0x%" PRIx64 "\n", report->seed_first);
     bz_run_report_print_program(report->program);
+    if (report->draws_sizes) {
+        print_sizes(report->program);
+    }
+    printf("\n");
     fflush(stdout); /* before a seed can kill the program */
 }
 

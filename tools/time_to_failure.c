@@ -36,6 +36,7 @@ static bool run(struct bz_ttf *ttf, const struct bz_ttf_config *config,
                                           .seed_first = seed_first,
                                           .runs = runs,
                                           .jobs = config->jobs,
+                                          .draws_sizes = !config->has_default_sizes,
                                           .stop = config->stop,
                                           .poll = poll_campaign,
                                           .context = (void *)(uintptr_t)config};
@@ -62,6 +63,7 @@ static bool run_twin(struct bz_ttf *ttf, const struct bz_ttf_config *config, uin
 
 bool bz_ttf_run_range(struct bz_ttf *ttf, const struct bz_ttf_config *config) {
     static struct bz_campaign_result result;
+    ttf->draws_sizes = !config->has_default_sizes;
     uint64_t seed_first = config->seed_first + ttf->ranges_done * config->runs;
     if (!run(ttf, config, &ttf->program, seed_first, config->runs, &result)) {
         return false;

@@ -21,6 +21,7 @@ struct bz_ttf_config {
     uint64_t runs;   /* the length of a range */
     uint32_t ranges; /* at most BZ_TTF_RANGES_MAX; all seeds together must not wrap */
     uint32_t jobs;
+    bool has_default_sizes; /* no run has drawn parameters */
     const volatile sig_atomic_t *stop;
     void (*poll)(void *context); /* during long ranges; NULL: never */
     void *context;
@@ -28,6 +29,7 @@ struct bz_ttf_config {
 
 struct bz_ttf {
     struct bz_program program; /* with the declared settings, under one order */
+    bool draws_sizes;
     uint32_t ranges_done;
     uint32_t ranges_found;
     uint64_t schedules[BZ_TTF_RANGES_MAX]; /* to the finding, for each range; 0: not found */

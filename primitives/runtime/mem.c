@@ -148,6 +148,24 @@ void bz_mem_adopt(struct bz_mem *mem) {
     bz_san_unpoison(mem->base, mem->used_bytes);
 }
 
+bool bz_mem_make_private(struct bz_mem *mem) {
+    char *range = mem->base;
+    size_t used_bytes = mem->used_bytes;
+    void *copy = mmap(NULL, used_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (copy == MAP_FAILED) {
+        return false;
+    }
+    memcpy(copy, range, used_bytes);
+    bool is_mapped =
+        mmap(range, mem->limit_bytes, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == (void *)range;
+    if (is_mapped) {
+        memcpy(range, copy, used_bytes);
+    }
+    bz_mem_unmap(copy, used_bytes);
+    return is_mapped;
+}
+
 void bz_mem_reset(struct bz_mem *mem) {
     note_used(mem);
     memset(mem->free_lists, 0, mem->classes_used * sizeof mem->free_lists[0]);

@@ -57,6 +57,10 @@ void *bz_mem_grow(struct bz_mem *mem, void *block, size_t old_bytes, size_t new_
  * does not know which blocks are live. */
 void bz_mem_adopt(struct bz_mem *mem);
 
+/* In a child process: gives it a copy of its own, at the same addresses, of an arena in a shared
+ * mapping. False without memory: it is still shared. */
+bool bz_mem_make_private(struct bz_mem *mem);
+
 /* Frees every block. */
 void bz_mem_reset(struct bz_mem *mem);
 

@@ -128,10 +128,8 @@ static struct bz_announced *announce(const void *primitive, const struct bz_loop
     return place;
 }
 
-/* What the variant claims of the primitive. */
 static uint32_t claims(enum bz_primitive primitive) {
-    const struct bz_variant *variant = bz_live_current->world->variant;
-    return variant->claims & ~variant->waives[primitive];
+    return bz_variant_claims(bz_live_current->world->variant, primitive);
 }
 
 static const struct bz_introspection *may_look(const struct bz_introspection *look) {

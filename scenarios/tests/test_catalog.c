@@ -3,6 +3,8 @@
 
 #include "scenarios/tests/seeds.h"
 #include "sim/judge/judge.h"
+#include "sim/run/settings.h"
+#include "sim/run/sizes.h"
 
 Test(catalog, scenarios_are_sorted_and_found_by_name) {
     for (const struct bz_scenario *const *next = bz_scenarios; *next != NULL; next++) {
@@ -39,6 +41,8 @@ Test(catalog, scenarios_say_what_they_take) {
             cr_assert(lt(sz, 0, strlen(param->summary)), "%s %s", scenario->name, param->name);
         }
         cr_assert(le(u32, count, BZ_PARAMS_MAX));
+        char error[BZ_ERROR_BYTES];
+        cr_assert(bz_sizes_check(scenario, error, sizeof error), "%s %s", scenario->name, error);
     }
 }
 

@@ -6,6 +6,10 @@
 #define RARE_JUMP_LOG2_MAX 10u
 #define SOON_LOG2_MAX 4u
 #define BIASED_OF_8 3u
+#define AIMED_OF 3u
+#define PATIENCE 8u
+#define HOLD_LOG2_COUNT 4u /* 2 to 16 steps */
+#define PAUSE_MAX 4u
 #define DENSITIES 5u /* 2n to n/8, see rng.h */
 
 void bz_rng_seed(struct bz_rng *rng, uint64_t seed) {
@@ -14,6 +18,8 @@ void bz_rng_seed(struct bz_rng *rng, uint64_t seed) {
         bz_pcg32_seed(&rng->streams[stream], mixed, stream);
     }
     rng->bias = BZ_BIAS_NONE;
+    rng->is_aimed = false;
+    rng->holds = false;
 }
 
 void bz_rng_begin(struct bz_rng *rng, const struct bz_strategy_start *start) {
@@ -28,6 +34,14 @@ void bz_rng_begin(struct bz_rng *rng, const struct bz_strategy_start *start) {
     uint32_t bias = bz_pcg32_below(plan, 8);
     rng->bias = bias < BIASED_OF_8 ? (enum bz_bias)(1 + bias) : BZ_BIAS_NONE;
     rng->share = bz_pcg32_next(plan);
+    rng->is_aimed = bz_pcg32_below(plan, AIMED_OF) == 0 && start->last_woken != NULL;
+    rng->patience = PATIENCE;
+    rng->is_woken = start->is_woken;
+    rng->judge = start->judge;
+    rng->last_woken = start->last_woken;
+    rng->holds = bz_pcg32_below(plan, 2) == 0 && start->last_woken != NULL;
+    rng->held = 0;
+    rng->until = 0;
 }
 
 uint32_t bz_rng_victim(struct bz_pcg32 *stream, const struct bz_cancel_candidate *candidates,
@@ -73,12 +87,53 @@ uint32_t bz_rng_spread_gap(void *state) {
                                                : bz_pcg32_below(stream, rng->points + 1);
 }
 
+/* Looks at the task that was woken last only: a look at each task would be O(n). */
+static bool is_anybody_woken(const struct bz_rng *rng) {
+    return *rng->last_woken != 0 && rng->is_woken(rng->judge, *rng->last_woken);
+}
+
+bool bz_rng_passes(void *state) {
+    struct bz_rng *rng = state;
+    if (!rng->is_aimed || rng->patience == 0 || is_anybody_woken(rng)) {
+        return false;
+    }
+    rng->patience--;
+    return true;
+}
+
 uint32_t bz_rng_cancel(void *state, const struct bz_cancel_candidate *candidates, uint32_t count,
                        uint32_t step, uint32_t point) {
     struct bz_rng *rng = state;
+    struct bz_pcg32 *stream = &rng->streams[BZ_CHOICE_CANCEL];
     (void)step;
     (void)point;
-    return bz_rng_victim(&rng->streams[BZ_CHOICE_CANCEL], candidates, count, BZ_WINDOWS_ALL);
+    rng->patience = PATIENCE;
+    uint32_t victim =
+        rng->is_aimed ? bz_rng_victim(stream, candidates, count, 1u << BZ_WINDOW_WOKEN) : 0;
+    return victim != 0 ? victim : bz_rng_victim(stream, candidates, count, BZ_WINDOWS_ALL);
+}
+
+bool bz_rng_holds_back(void *state, const struct bz_ready *chosen, uint32_t step) {
+    struct bz_rng *rng = state;
+    struct bz_pcg32 *plan = &rng->streams[BZ_RNG_PLAN];
+    if (!rng->holds) {
+        return false;
+    }
+    if (step >= rng->until && rng->held != 0) {
+        rng->held = 0;
+        rng->until = step + bz_pcg32_below(plan, PAUSE_MAX + 1);
+    }
+    bool may_begin = step >= rng->until;
+    uint32_t task = may_begin ? *rng->last_woken : rng->held;
+    if (task == 0 || chosen->owner != task || chosen->role != BZ_ROLE_STEP ||
+        !rng->is_woken(rng->judge, task)) {
+        return false;
+    }
+    if (may_begin) {
+        rng->held = task;
+        rng->until = step + (2u << bz_pcg32_below(plan, HOLD_LOG2_COUNT));
+    }
+    return true;
 }
 
 uint32_t bz_rng_rare_jump_gap(void *state) {

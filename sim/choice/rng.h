@@ -5,7 +5,13 @@
  * cancel comes at a point drawn uniformly below 2n, n, n/2, n/4 or n/8, where a run has n points by
  * its profile; a point beyond the end means no cancel. With probability 1/2, a later one comes soon
  * after the one before, because faults that need two cancels often need them close together; else
- * it comes anywhere. The judge limits the number of cancels.
+ * it comes anywhere. The judge limits the number of cancels. In a third of the seeds, cancels are
+ * aimed: one that is due waits until somebody is in the window `woken`, for a few points at most.
+ *
+ * Strategies that say so hold woken tasks back in half of the seeds, one at a time: when the task
+ * that was woken last is about to resume, the handle behind it runs instead, for a number of steps
+ * that is a power of two, or until it is cancelled. Then comes a pause of a few steps. So the
+ * window between a wake-up and the resume stays open for long, and others run in it.
  *
  * The rate of clock jumps is drawn per seed, too. After DENSE_JUMPS of them, jumps are as rare as
  * under `random`: if the clock ran ahead for ever, timeouts would expire before any task had moved,
@@ -42,7 +48,15 @@ struct bz_rng {
     uint32_t dense_jumps; /* to come */
     bool has_struck;      /* the gap before the first cancel was drawn */
     enum bz_bias bias;
-    uint32_t share; /* BZ_BIAS_SAME: of the bound, in units of 2^-32 */
+    uint32_t share;    /* BZ_BIAS_SAME: of the bound, in units of 2^-32 */
+    bool is_aimed;     /* at the window `woken` */
+    uint32_t patience; /* points for which an aimed cancel that is due still waits */
+    bool (*is_woken)(const void *judge, uint32_t task); /* with last_woken, as in the start */
+    const void *judge;
+    const uint32_t *last_woken;
+    bool holds;     /* woken tasks back */
+    uint32_t held;  /* a task; 0: none, this is a pause */
+    uint32_t until; /* the first step after the hold, or after the pause */
 };
 
 /* Starts all streams except that of the plan, for a strategy without a plan. */
@@ -74,6 +88,8 @@ static inline uint64_t bz_rng_of_two(struct bz_pcg32 *stream, uint64_t bound, ui
  * in any window; the gaps between clock jumps of `random`, and as planned; draws. */
 uint32_t bz_rng_next(void *state, const struct bz_ready *ready, uint32_t count, uint32_t step);
 uint32_t bz_rng_spread_gap(void *state);
+bool bz_rng_holds_back(void *state, const struct bz_ready *chosen, uint32_t step);
+bool bz_rng_passes(void *state);
 uint32_t bz_rng_cancel(void *state, const struct bz_cancel_candidate *candidates, uint32_t count,
                        uint32_t step, uint32_t point);
 uint32_t bz_rng_rare_jump_gap(void *state);
@@ -95,7 +111,7 @@ extern const struct bz_strategy bz_strategy_measure;
 /* In the table of a strategy that chooses the next handle by the profile, and the rest as planned.
  */
 #define BZ_RNG_PLANNED                                                                             \
-    .needs_profile = true, .cancel_gap = bz_rng_spread_gap, .cancel = bz_rng_cancel,               \
-    .jump_gap = bz_rng_jump_gap, .jump = bz_rng_jump, .draw = bz_rng_draw
+    .needs_profile = true, .cancel_gap = bz_rng_spread_gap, .passes = bz_rng_passes,               \
+    .cancel = bz_rng_cancel, .jump_gap = bz_rng_jump_gap, .jump = bz_rng_jump, .draw = bz_rng_draw
 
 #endif

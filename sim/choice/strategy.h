@@ -71,6 +71,10 @@ struct bz_strategy_start {
     /* Whether the task has yielded: its next step is in the queue, and nothing had to wake it.
      * NULL: not known. */
     bool (*has_yielded)(const void *judge, uint32_t task);
+    /* Whether the task is in the window `woken`, and who was woken last (0: nobody yet). NULL: not
+     * known, both. */
+    bool (*is_woken)(const void *judge, uint32_t task);
+    const uint32_t *last_woken;
     const void *judge;
 };
 
@@ -99,6 +103,10 @@ struct bz_strategy {
     uint64_t (*weight)(const void *state, const struct bz_ready *handle);
     bool adds_weights; /* the tree has their sum; else the greatest one */
     bool finds_owners; /* the set keeps the handles of each owner */
+
+    /* Whether the handle that was chosen is held back: then the one behind it runs as this step, or
+     * the oldest, if it is the newest. NULL: never. */
+    bool (*holds_back)(void *state, const struct bz_ready *chosen, uint32_t step);
 
     /* How many cancel points pass before the next cancel(). Called when a run begins, and after
      * every cancel(). BZ_GAP_NEVER: no more in this run. */

@@ -5,8 +5,10 @@
  * passed over; they run next. d is drawn per seed from 0, 1, 2, 4 and 8. If only one handle is
  * ready at such a step, the delay waits for the next step with two or more.
  *
- * Guarantee: of the runs with d delays, a given schedule with d delays has probability at least
- * 1 / (k n)^d, for n ready handles. Fair: after its delays it is a queue.
+ * Woken tasks are held back as rng.h says.
+ *
+ * Guarantee: of the other runs with d delays, a given schedule with d delays has probability at
+ * least 1 / (k n)^d, for n ready handles. Fair: after its delays it is a queue.
  */
 #include "sim/choice/rng.h"
 
@@ -48,5 +50,6 @@ const struct bz_strategy bz_strategy_delay = {
     .state_bytes = sizeof(struct delay_state),
     .begin = delay_begin,
     .next = delay_next,
+    .holds_back = bz_rng_holds_back,
     BZ_RNG_PLANNED,
 };

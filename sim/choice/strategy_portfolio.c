@@ -15,8 +15,8 @@
 #define FIFO_EVERY 100u
 #define FIFO_AT 1u
 
-/* 9 delay, 6 random, 3 urw, 3 starve, 2 pct, 2 swarm, in the order that measured best. */
-static const char turns[] = "DUPRDRDDSSWDUPRWURDDRRSDD";
+/* 9 delay, 6 urw, 4 random, 4 starve, 1 pct, 1 swarm. */
+static const char turns[] = "DURDSDUDRPDUSDRUDWSDURDUS";
 #define TURN_COUNT (sizeof turns - 1)
 
 static const struct bz_strategy *const members['W' + 1] = {
@@ -31,7 +31,7 @@ static const struct bz_strategy *portfolio_select(uint64_t seed) {
 
 const struct bz_strategy bz_strategy_portfolio = {
     .name = "portfolio",
-    .summary = "delay, random, pct, urw, starve, swarm and fifo in turn, seed by seed: the default",
+    .summary = "delay, urw, random, starve, pct, swarm and fifo in turn, seed by seed: the default",
     .needs_profile = true,
     .state_bytes = STATE_BYTES,
     .select = portfolio_select,

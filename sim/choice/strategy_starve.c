@@ -4,7 +4,8 @@
  * Many faults need one task to be late for long, which is rare in a random walk. At a step drawn in
  * the first half of a run by the profile, the owner of a random ready handle becomes the victim: it
  * does not run while others are ready, for a number of steps that is a power of two up to a fifth
- * of a run. After a pause of a length drawn in the same way, the next victim is drawn.
+ * of a run. After a pause of a length drawn in the same way, the next victim is drawn. In half of
+ * the seeds, the victims are the woken tasks of rng.h instead.
  *
  * Guarantee: in the pauses, that of a random walk. Fair with probability 1: no hold is longer than
  * HOLD_MAX steps.
@@ -55,6 +56,9 @@ static void switch_over(struct starve_state *starve, uint32_t drawn) {
 static uint32_t starve_next(void *state, const struct bz_ready *ready, uint32_t count,
                             uint32_t step) {
     struct starve_state *starve = state;
+    if (starve->rng.holds) {
+        return bz_rng_next(state, ready, count, step);
+    }
     if (step >= starve->until) {
         switch_over(starve, ready[draw_hold(starve, count, step)].owner);
     }
@@ -78,6 +82,9 @@ static uint32_t starve_next(void *state, const struct bz_ready *ready, uint32_t 
 static struct bz_ready_place starve_next_of_many(void *state, struct bz_ready_set *set,
                                                  uint32_t step) {
     struct starve_state *starve = state;
+    if (starve->rng.holds) {
+        return bz_ready_set_at_index(set, bz_rng_next(state, NULL, set->count, step));
+    }
     if (step >= starve->until) {
         uint32_t slot = bz_ready_set_at_index(set, draw_hold(starve, set->count, step)).slot;
         switch_over(starve, bz_ready_set_name(set, slot)->owner);
@@ -103,5 +110,6 @@ const struct bz_strategy bz_strategy_starve = {
     .next = starve_next,
     .next_of_many = starve_next_of_many,
     .finds_owners = true,
+    .holds_back = bz_rng_holds_back,
     BZ_RNG_PLANNED,
 };

@@ -5,7 +5,8 @@
  * seed leaves out some features and exaggerates others: windows of cancels        each with
  * probability 1/2, or all of them gaps between cancels      up to 2 to 64 points draws uniform,
  * small, large, or always the same share next handle               uniform, rather old, rather new,
- * or the same task again The first cancel and clock jumps are planned as rng.h says.
+ * or the same task again The first cancel, holds of woken tasks and clock jumps are planned as
+ * rng.h says.
  *
  * Guarantee: that of a random walk, in the share of runs with its parameters. Fair with probability
  * 1: every ready handle always has a chance.
@@ -110,6 +111,7 @@ const struct bz_strategy bz_strategy_swarm = {
     .next = swarm_next,
     .next_of_many = swarm_next_of_many,
     .finds_owners = true,
+    .holds_back = bz_rng_holds_back,
     .cancel_gap = swarm_cancel_gap,
     .cancel = swarm_cancel,
     .jump_gap = bz_rng_jump_gap,

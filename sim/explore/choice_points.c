@@ -116,13 +116,15 @@ const struct bz_strategy bz_search_strategy = {
 
 /* --- the next combination of choices ---------------------------------------------------------- */
 
-struct bz_cost bz_search_cost(const struct bz_search *search, uint32_t first, uint32_t count) {
-    struct bz_cost cost = {0, 0};
+struct bz_deviations bz_search_cost(const struct bz_search *search, uint32_t first,
+                                    uint32_t count) {
+    struct bz_deviations cost = {0};
     for (const struct bz_choice_point *point = &search->points[first]; count > 0;
          point++, count--) {
         bool is_delay = point->kind == BZ_CHOICE_NEXT || point->kind == BZ_CHOICE_DELAY;
         cost.delays += is_delay ? (uint32_t)point->chosen : 0;
         cost.cancels += point->kind == BZ_CHOICE_CANCEL && point->chosen != 0;
+        cost.draws += point->kind == BZ_CHOICE_DATA && point->chosen != 0;
     }
     return cost;
 }
@@ -135,15 +137,21 @@ static uint64_t choice_after(const struct bz_choice_point *point) {
     return point->chosen == 0 ? last / 2 : point->chosen < last ? last : point->bound;
 }
 
-static bool is_within_bounds(const struct bz_search *search, const struct bz_frame *frame) {
-    if (search->bounds.is_sweep) {
-        return true;
-    }
-    struct bz_cost cost = bz_search_cost(search, frame->first_point, frame->point_count);
+/* Notes which bound the present combination of choices exceeds, if it does. */
+static bool is_within_bounds(struct bz_search *search, const struct bz_frame *frame) {
+    struct bz_deviations cost = bz_search_cost(search, frame->first_point, frame->point_count);
     uint64_t delays = (uint64_t)frame->delays + cost.delays;
     uint64_t cancels = (uint64_t)bz_search_cancels_max(search->config) - frame->cancels_left;
-    return delays <= search->bounds.delays &&
-           delays + cancels + cost.cancels <= search->bounds.deviations;
+    uint64_t draws = (uint64_t)frame->draws + cost.draws;
+    if (delays > search->bounds.delays) {
+        search->is_cut = true;
+        return false;
+    }
+    if (delays + cancels + cost.cancels + draws > search->bounds.deviations) {
+        search->is_short = true;
+        return false;
+    }
+    return true;
 }
 
 bool bz_search_next_transition(struct bz_search *search) {
@@ -157,9 +165,8 @@ bool bz_search_next_transition(struct bz_search *search) {
         struct bz_choice_point *last = &search->points[search->point_count - 1];
         last->chosen = choice_after(last);
         if (last->chosen < last->bound && is_within_bounds(search, frame)) {
-            return true;
+            return true; /* if not, a larger choice is not, either */
         }
-        search->is_cut |= last->chosen < last->bound; /* a larger choice costs no less */
     }
     search->point_count = frame->first_point;
     return false;

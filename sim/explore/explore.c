@@ -8,13 +8,16 @@
 #include "sim/run/determinism.h"
 #include "traces/lack.h"
 
+#define SWEEP_SHARE 2u                   /* times the transitions before it */
+#define SWEEP_LEAST (UINT64_C(1) << 19u) /* transitions */
+
 const char *bz_reduction_name(unsigned index) {
     static const char *const names[] = {"snapshots", "states", "queue", "sleep", "symmetry"};
     return index < BZ_REDUCE_COUNT ? names[index] : NULL;
 }
 
 /* The reductions in force, of those that are wanted. */
-static uint32_t reductions(const struct bz_explore_config *config, bool is_sweep) {
+static uint32_t reductions(const struct bz_explore_config *config, bool is_any_order) {
     const struct bz_program *program = config->program;
     uint32_t wanted = config->reductions;
     if (!bz_snapshot_is_supported() || (wanted & BZ_REDUCE_SNAPSHOTS) == 0) {
@@ -23,26 +26,39 @@ static uint32_t reductions(const struct bz_explore_config *config, bool is_sweep
     if ((wanted & BZ_REDUCE_STATES) == 0) {
         return BZ_REDUCE_SNAPSHOTS;
     }
-    if (!is_sweep || program->order != BZ_ORDER_ANY) {
+    if (!is_any_order) {
         return BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES;
     }
     wanted &= program->scenario->is_isolated ? BZ_REDUCE_ALL : ~BZ_REDUCE_SLEEP;
     return (wanted & BZ_REDUCE_QUEUE) != 0 ? wanted : wanted & ~BZ_REDUCE_SYMMETRY;
 }
 
+/* A sweep that does not end soon is put off until after one more round, and begins again then. So
+ * rounds and sweeps share the time, and each gets most of it if it ends. */
+static uint64_t sweep_max(const struct bz_explore_result *result) {
+    uint64_t before = result->transitions_total;
+    before = before < SWEEP_LEAST ? SWEEP_LEAST : before;
+    return before > UINT64_MAX / SWEEP_SHARE ? UINT64_MAX : before * SWEEP_SHARE;
+}
+
 /* One round, or the sweep. */
-static bool run(struct bz_search *search, bool is_sweep, bool *is_whole) {
+static bool run(struct bz_search *search, bool is_sweep) {
     const struct bz_explore_config *config = search->config;
     struct bz_explore_result *result = search->result;
-    struct bz_search_bounds bounds = {.is_sweep = is_sweep,
-                                      .deviations = result->rounds,
+    bool is_any_order = is_sweep && config->delays_max == BZ_EXPLORE_UNBOUNDED &&
+                        config->program->order == BZ_ORDER_ANY;
+    struct bz_search_bounds bounds = {.deviations =
+                                          is_sweep ? BZ_EXPLORE_UNBOUNDED : result->rounds,
                                       .delays = config->delays_max,
-                                      .reductions = reductions(config, is_sweep)};
-    bool is_ok = bz_search_run(search, &bounds, is_whole);
-    if (is_ok && result->end == BZ_EXPLORE_DONE) {
+                                      .is_any_order = is_any_order,
+                                      .transitions = is_sweep ? sweep_max(result) : UINT64_MAX,
+                                      .reductions = reductions(config, is_any_order)};
+    bool is_ok = bz_search_run(search, &bounds);
+    if (is_ok && result->end == BZ_EXPLORE_DONE && !search->is_put_off) {
         result->rounds += !is_sweep;
         result->is_sweep_done |= is_sweep;
-        result->is_whole |= *is_whole;
+        result->is_all |= !search->is_short;
+        result->is_whole |= !search->is_short && !search->is_cut;
         if (config->on_round != NULL) {
             config->on_round(config->context, result, is_sweep);
         }
@@ -50,19 +66,12 @@ static bool run(struct bz_search *search, bool is_sweep, bool *is_whole) {
     return is_ok;
 }
 
-/* The most delays and cancels that the bounds allow. */
-static uint32_t rounds_max(const struct bz_explore_config *config) {
-    uint32_t cancels = bz_search_cancels_max(config);
-    return config->delays_max > UINT32_MAX - cancels ? UINT32_MAX : config->delays_max + cancels;
-}
-
 /* The next round and those after it, up to `last`; fewer if one ends the search. */
 static bool run_rounds(struct bz_search *search, uint32_t last) {
-    bool is_whole = false;
     bool is_ok;
     do {
-        is_ok = run(search, false, &is_whole);
-    } while (is_ok && search->result->end == BZ_EXPLORE_DONE && !is_whole &&
+        is_ok = run(search, false);
+    } while (is_ok && search->result->end == BZ_EXPLORE_DONE && !search->result->is_all &&
              search->result->rounds <= last);
     return is_ok;
 }
@@ -72,7 +81,7 @@ static bool run_rounds(struct bz_search *search, uint32_t last) {
 static bool simplify(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
     struct bz_explore_result swept = *result;
-    uint32_t deviations = swept.findings[0].delays + swept.findings[0].cancels;
+    uint32_t deviations = bz_deviations_sum(&swept.findings[0].deviations);
     result->finding_count = 0;
     result->told = 0;
     result->violations_digest = 0;
@@ -114,26 +123,29 @@ static void report_nondeterminism(struct bz_search *search) {
              " at the latest; something besides the choices decides, such as a static variable, "
              "memory of malloc(), or an address",
              finding->violation.step);
-    struct bz_cost cost = bz_search_cost(search, 0, search->point_count);
-    finding->delays = cost.delays;
-    finding->cancels = cost.cancels;
+    finding->deviations = bz_search_cost(search, 0, search->point_count);
     finding->has_answers = bz_search_answers(search, &finding->answers);
 }
 
-bool bz_search_explore(struct bz_search *search) {
-    const struct bz_explore_config *config = search->config;
+/* The sweep, for a while that is in proportion to what was searched before. */
+static bool sweep(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
-    bool has_sweep = config->delays_max == BZ_EXPLORE_UNBOUNDED;
-    uint32_t before_sweep =
-        config->rounds_before_sweep == 0 ? BZ_EXPLORE_ROUNDS_DEFAULT : config->rounds_before_sweep;
-    uint32_t last = has_sweep ? before_sweep - 1 : rounds_max(config);
-    bool is_ok = run_rounds(search, last);
-    if (is_ok && has_sweep && result->end == BZ_EXPLORE_DONE && !result->is_whole) {
-        bool is_whole;
-        result->is_minimal = result->finding_count > 0; /* by a round, with keep_going */
-        is_ok = run(search, true, &is_whole);
-        if (is_ok && result->end == BZ_EXPLORE_FOUND) {
-            is_ok = simplify(search);
+    bool is_first = result->finding_count == 0;
+    bool is_ok = run(search, true);
+    result->is_minimal &= !is_first || result->finding_count == 0;
+    return is_ok && result->end == BZ_EXPLORE_FOUND ? simplify(search) : is_ok;
+}
+
+bool bz_search_explore(struct bz_search *search) {
+    struct bz_explore_result *result = search->result;
+    uint32_t before_sweep = search->config->rounds_before_sweep == 0
+                                ? BZ_EXPLORE_ROUNDS_DEFAULT
+                                : search->config->rounds_before_sweep;
+    bool is_ok = run_rounds(search, before_sweep - 1);
+    while (is_ok && result->end == BZ_EXPLORE_DONE && !result->is_all) {
+        is_ok = sweep(search);
+        if (is_ok && search->is_put_off) {
+            is_ok = run_rounds(search, result->rounds);
         }
     }
     if (is_ok && result->end == BZ_EXPLORE_NONDETERMINISM) {
@@ -183,11 +195,8 @@ bool bz_explore(const struct bz_explore_config *given, struct bz_explore_result 
     return is_ok;
 }
 
-bool bz_explore_is_complete(const struct bz_explore_config *config,
-                            const struct bz_explore_result *result) {
-    bool is_bounded = config->delays_max != BZ_EXPLORE_UNBOUNDED;
-    bool is_all = result->is_whole || (is_bounded && result->rounds > rounds_max(config));
-    return result->end == BZ_EXPLORE_DONE && is_all && result->sampled_draw == NULL &&
+bool bz_explore_is_complete(const struct bz_explore_result *result) {
+    return result->end == BZ_EXPLORE_DONE && result->is_all && result->sampled_draw == NULL &&
            !result->is_out_of_steps;
 }
 

@@ -5,17 +5,18 @@
  * ready handle, draws. The search tries the transitions of a state one after another, from a
  * snapshot of it (sim/native/snapshot.h), and does not search a state again that it has visited.
  *
- * Round r has every schedule with at most r deviations, which are delays and injected cancels: so
- * the first violation found is a simplest one. A delay is an older ready handle that is passed over
- * (Emmi, Qadeer, Rakamaric, "Delay-Bounded Scheduling", POPL 2011), or a clock jump while handles
- * are ready. Every value of a draw is tried, and none is a deviation. If the delays are unbounded,
- * a sweep of every schedule follows the rounds; if it finds a violation, more rounds look for a
- * simplest one. sim/README.md says how a search works and why the reductions lose no violation.
+ * Round r has every schedule with at most r deviations, which are delays, injected cancels, and
+ * draws of another value than the first: so the first violation found is a simplest one. A delay is
+ * an older ready handle that is passed over (Emmi, Qadeer, Rakamaric, "Delay-Bounded Scheduling",
+ * POPL 2011), or a clock jump while handles are ready. A sweep of every schedule within the bound
+ * on delays follows three rounds; if it finds a violation, more rounds look for a simplest one. A
+ * sweep that takes long is put off until one more round has ended, and then begins again.
+ * sim/README.md says how a search works and why the reductions lose no violation.
  *
- * Starvation and livelock are judged in the rounds and in a sweep of order `fifo`, but not in a
- * sweep of order `any`, where an unfair order alone can starve a task. A livelock is a loop of
- * default choices without progress, and without a draw or a pending timer. All other oracles judge
- * everywhere.
+ * Starvation and livelock are judged in the rounds, and in a sweep of order `fifo` or of bounded
+ * delays. A sweep of order `any` does not judge them: an unfair order alone can starve a task. A
+ * livelock is a loop of default choices without progress, and without a draw or a pending timer.
+ * All other oracles judge everywhere.
  *
  * A snapshot has the state that lies in the world's memory. A variant that keeps some elsewhere (in
  * malloc's memory, in a static variable) is noticed by visiting paths a second time, from the
@@ -68,12 +69,22 @@ enum bz_explore_end {
     BZ_EXPLORE_NO_RESOURCE = 5,    /* memory ran out */
 };
 
+/* Of a schedule from the default one. */
+struct bz_deviations {
+    uint32_t delays;
+    uint32_t cancels; /* injected */
+    uint32_t draws;   /* of another value than the first */
+};
+
+static inline uint32_t bz_deviations_sum(const struct bz_deviations *deviations) {
+    return deviations->delays + deviations->cancels + deviations->draws;
+}
+
 struct bz_explore_finding {
     struct bz_violation violation;
     struct bz_answers answers; /* repeat it, with the strategy `answers` */
     bool has_answers;          /* false: they would be too many */
-    uint32_t delays;
-    uint32_t cancels;
+    struct bz_deviations deviations;
 };
 
 struct bz_explore_result {
@@ -81,8 +92,9 @@ struct bz_explore_result {
     uint32_t reductions;      /* those in force in the last search */
     bool is_minimal;          /* the first finding is a simplest one */
     uint32_t rounds;          /* finished: 0 to rounds - 1 */
-    bool is_sweep_done;       /* every order was searched */
-    bool is_whole;            /* no bound on delays or rounds left out a schedule */
+    bool is_sweep_done;       /* everything within the bound on delays was searched at once */
+    bool is_all;              /* everything within the bound on delays was searched */
+    bool is_whole;            /* and that bound left out no schedule */
     const char *sampled_draw; /* label of a draw with too many values; NULL: none */
     bool is_out_of_steps;     /* some schedule hit the program's step limit */
     bool has_cycles;          /* some state can recur: there are infinitely many schedules */
@@ -91,6 +103,7 @@ struct bz_explore_result {
     /* Of the sweep, or else of the last round. */
     uint64_t states;            /* distinct */
     uint64_t transitions;       /* tried */
+    bool has_schedules;         /* false: neither they nor the depth were counted (team.c) */
     uint64_t schedules;         /* complete; saturating; with sleep sets, those that differ only in
                                    the order of independent steps count once */
     uint64_t outcomes;          /* distinct: how each task ended, what became of each object; those
@@ -110,7 +123,6 @@ struct bz_explore_progress {
     uint32_t round;
     uint64_t states;
     uint64_t transitions;
-    uint32_t done_permille; /* of this round, estimated; at most 999 */
 };
 
 struct bz_explore_config {
@@ -119,8 +131,9 @@ struct bz_explore_config {
     uint32_t reductions;              /* wanted; those that do not apply are left out */
     bool sleeps_anyway;               /* sleep sets even for a single object, where they cost more
                                          than they save */
-    uint32_t rounds_before_sweep;     /* 0: BZ_EXPLORE_ROUNDS_DEFAULT */
+    uint32_t rounds_before_sweep;     /* the first; 0: BZ_EXPLORE_ROUNDS_DEFAULT */
     bool keep_going;                  /* after a violation */
+    uint32_t jobs;                    /* workers of a sweep of every order; 0: 1 */
     uint64_t states_max;              /* 0: BZ_EXPLORE_STATES_MAX_DEFAULT */
     const volatile sig_atomic_t *stop;
     bool (*poll)(void *context, const struct bz_explore_progress *progress); /* false: stop */
@@ -141,8 +154,7 @@ struct bz_explore_config {
 bool bz_explore(const struct bz_explore_config *config, struct bz_explore_result *result);
 
 /* Whether the search is a proof: everything within the configured bounds was searched. */
-bool bz_explore_is_complete(const struct bz_explore_config *config,
-                            const struct bz_explore_result *result);
+bool bz_explore_is_complete(const struct bz_explore_result *result);
 
 /* Repeats a finding as an ordinary run: `repeat` becomes the program with the finding's answers,
  * and `found` what the run led to. False if the finding has no answers, or if the run does not

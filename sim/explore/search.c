@@ -6,7 +6,6 @@
 #include "sim/choice/pcg.h"
 
 #define POLL_EVERY 1024u /* transitions */
-#define WEIGHT_ALL (UINT64_C(1) << 60u)
 
 /* --- one transition --------------------------------------------------------------------------- */
 
@@ -126,11 +125,10 @@ static bool keep_finding(struct bz_search *search, uint32_t step) {
     if (result->finding_count == BZ_EXPLORE_FINDINGS_MAX) {
         return true;
     }
-    struct bz_cost cost = bz_search_cost(search, 0, search->point_count);
     uint32_t place = result->finding_count++;
     struct bz_explore_finding *finding = &result->findings[place];
     *finding = (struct bz_explore_finding){
-        .violation = *violation, .delays = cost.delays, .cancels = cost.cancels};
+        .violation = *violation, .deviations = bz_search_cost(search, 0, search->point_count)};
     finding->violation.step = step;
     finding->has_answers = bz_search_answers(search, &finding->answers);
     result->violations_digest +=
@@ -192,33 +190,16 @@ static void end_loop(struct bz_search *search) {
 
 /* --- progress --------------------------------------------------------------------------------- */
 
-/* All transitions of a state weigh the same; their number is estimated by the first one's choice
- * points. */
-static uint64_t share(const struct bz_search *search, struct bz_frame *frame) {
-    if (frame->weight_each == 0) {
-        uint64_t alternatives = 1;
-        for (uint32_t index = 0; index < frame->point_count; index++) {
-            const struct bz_choice_point *point = &search->points[frame->first_point + index];
-            alternatives += point->is_sampled ? 2 : point->bound - 1;
-        }
-        frame->weight_each = frame->weight / alternatives;
-    }
-    return frame->weight_each;
-}
-
 static bool poll(struct bz_search *search) {
     const struct bz_explore_config *config = search->config;
     if (config->stop != NULL && *config->stop != 0) {
         return false;
     }
-    /* Later transitions may have more choice points than the first, and then weigh too much. */
-    uint64_t permille = search->weight_done / (WEIGHT_ALL / 1000);
     struct bz_explore_progress progress = {
-        .is_sweep = search->bounds.is_sweep,
+        .is_sweep = search->bounds.deviations == BZ_EXPLORE_UNBOUNDED,
         .round = search->bounds.deviations,
         .states = search->result->states,
         .transitions = search->result->transitions,
-        .done_permille = permille > 999 ? 999 : (uint32_t)permille,
     };
     return config->poll == NULL || config->poll(config->context, &progress);
 }
@@ -237,14 +218,13 @@ static struct bz_frame *next_frame(const struct bz_search *search) {
     return top->child;
 }
 
-static void enter(struct bz_search *search, struct bz_frame *frame, uint64_t weight) {
+static void enter(struct bz_search *search, struct bz_frame *frame) {
     frame->first_point = search->point_count;
     frame->point_count = 0;
     frame->cancels_left = search->world->judge->cancels_left;
-    frame->weight = weight;
-    frame->weight_each = 0;
     frame->schedules = 0;
     frame->has_begun = false;
+    frame->looks_deeper = false;
     frame->tried = 0;
     frame->present = BZ_TRANSITION_NONE;
     frame->present_print = (struct bz_footprint){0};
@@ -268,7 +248,7 @@ static void leave(struct bz_search *search) {
 
 void bz_search_keep_death(struct bz_search *search, const struct bz_death *death) {
     search->result->end = BZ_EXPLORE_FOUND;
-    search->result->is_minimal = !search->bounds.is_sweep;
+    search->result->is_minimal = search->bounds.deviations != BZ_EXPLORE_UNBOUNDED;
     bz_judge_died(search->world->judge, death->oracle, death->how);
     (void)keep_finding(search, search->frame_count - 1);
 }
@@ -289,7 +269,7 @@ static enum bz_arrival evaluate(struct bz_search *search, bool goes_on) {
     if (search->frame_count == 1) {
         settle_reductions(search);
     }
-    search->result->transitions++;
+    search->result->transitions += !frame->is_guest;
     if (!search->result->has_waited) {
         search->result->has_waited = bz_judge_has_waited(search->world->judge);
     }
@@ -336,9 +316,10 @@ static enum bz_arrival evaluate(struct bz_search *search, bool goes_on) {
 static bool should_stop(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
     uint64_t states_max = search->config->states_max;
-    if (search->is_asymmetric) {
+    if (search->is_asymmetric || (search->team != NULL && bz_team_is_over(search))) {
         return true;
     }
+    search->is_put_off = result->transitions >= search->bounds.transitions;
     if (search->is_unrepeatable) {
         result->end = BZ_EXPLORE_NONDETERMINISM;
     } else if (result->finding_count > 0 && !search->config->keep_going) {
@@ -349,17 +330,22 @@ static bool should_stop(struct bz_search *search) {
     } else if (result->transitions % POLL_EVERY == 0 && !poll(search)) {
         result->end = BZ_EXPLORE_INTERRUPTED;
     }
-    return result->end != BZ_EXPLORE_DONE;
+    return search->is_put_off || result->end != BZ_EXPLORE_DONE;
 }
 
-static bool search_all(struct bz_search *search) {
+bool bz_search_all(struct bz_search *search) {
     while (search->frame_count > 0) {
         if (should_stop(search)) {
             return true;
         }
         struct bz_frame *frame = search->top;
         if (!bz_search_next_transition(search)) {
-            leave(search);
+            if (frame->is_guest && !frame->looks_deeper) {
+                frame->has_begun = false;
+                frame->looks_deeper = true;
+            } else {
+                leave(search);
+            }
             continue;
         }
         bool goes_on = run_transition(search);
@@ -372,30 +358,32 @@ static bool search_all(struct bz_search *search) {
         if (!search->is_blocked && (found > 0 || bz_search_visit_is_due(search))) {
             bz_search_visit_again(search, !goes_on);
         }
-        uint64_t weight = share(search, frame);
         if (arrival == BZ_ARRIVED_FAILED) {
             return false;
         }
         if (arrival == BZ_ARRIVED_NEW) {
-            enter(search, frame->child, weight);
-        } else {
-            search->weight_done += weight;
+            enter(search, frame->child);
         }
     }
     return true;
 }
 
-static bool run_once(struct bz_search *search, const struct bz_search_bounds *bounds) {
-    struct bz_explore_result *result = search->result;
-    search->bounds = *bounds;
+void bz_search_enter_root(struct bz_search *search) {
     search->frame_count = 0;
     search->point_count = 0;
+    enter(search, &search->root);
+}
+
+void bz_search_begin(struct bz_search *search, const struct bz_search_bounds *bounds) {
+    struct bz_explore_result *result = search->result;
+    search->bounds = *bounds;
     search->is_cut = false;
+    search->is_short = false;
+    search->is_put_off = false;
     search->is_unrepeatable = false;
     search->is_asymmetric = false;
-    search->weight_done = 0;
-    /* A sweep of every order has orders that starve a task, whatever the variant does. */
-    bool ignores_starvation = bounds->is_sweep && search->config->program->order == BZ_ORDER_ANY;
+    /* Every order includes some that starve a task, whatever the variant does. */
+    bool ignores_starvation = bounds->is_any_order;
     uint32_t cancels_max = bz_search_cancels_max(search->config);
     bz_judge_search(search->world->judge, cancels_max, ignores_starvation);
     bz_judge_search(search->second->judge, cancels_max, ignores_starvation);
@@ -409,21 +397,27 @@ static bool run_once(struct bz_search *search, const struct bz_search_bounds *bo
     result->outcomes = 0;
     result->outcomes_digest = 0;
     result->depth = 0;
-    enter(search, &search->root, WEIGHT_ALL);
-    bool is_ok = search_all(search);
-    result->transitions_total += result->transitions;
+    bz_search_enter_root(search);
+}
+
+static bool run_once(struct bz_search *search, const struct bz_search_bounds *bounds) {
+    bz_search_begin(search, bounds);
+    bool is_ok = bz_search_all(search);
+    search->result->transitions_total += search->result->transitions;
     return is_ok;
 }
 
-bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *bounds,
-                   bool *is_whole) {
+bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *bounds) {
     struct bz_search_bounds own = *bounds;
+    search->result->has_schedules = true;
+    if (bz_team_search(search, bounds)) {
+        return true;
+    }
     bool is_ok = run_once(search, &own);
     if (search->is_asymmetric) {
         own.reductions &= ~BZ_REDUCE_SYMMETRY;
         is_ok = run_once(search, &own);
     }
-    *is_whole = search->result->end == BZ_EXPLORE_DONE && !search->is_cut;
     return is_ok;
 }
 
@@ -439,8 +433,9 @@ struct bz_search *bz_search_new(const struct bz_explore_config *config,
     search->result = result;
     search->world = bz_program_new_world(config->program);
     search->second = bz_program_new_world(config->program);
-    if (search->world == NULL || search->second == NULL || !bz_visited_init(&search->visited) ||
-        !bz_visited_init(&search->outcomes)) {
+    if (search->world == NULL || search->second == NULL ||
+        !bz_visited_init(&search->visited, config->states_max) ||
+        !bz_visited_init(&search->outcomes, config->states_max)) {
         bz_search_destroy(search);
         return NULL;
     }

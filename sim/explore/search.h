@@ -31,13 +31,14 @@ struct bz_frame {
     uint32_t first_point; /* of the present transition */
     uint32_t point_count;
     uint32_t delays; /* of the path to here */
+    uint32_t draws;  /* other than the first value, of the path to here */
     uint32_t cancels_left;
-    uint64_t weight; /* its share of WEIGHT_ALL, for the progress */
-    uint64_t weight_each;
     uint64_t schedules;
     bool has_begun;
-    bool is_progress; /* an operation returned or a task ended in the step to here */
-    bool is_again;    /* the state is on the path already, further up */
+    bool is_progress;  /* an operation returned or a task ended in the step to here */
+    bool is_again;     /* the state is on the path already, further up */
+    bool is_guest;     /* another worker searches it: see team.c */
+    bool looks_deeper; /* a guest goes through its transitions for the second time */
     /* Sleep sets, as bits of transitions. */
     uint64_t sleep; /* need not be tried */
     uint64_t tried; /* before the present one */
@@ -51,10 +52,11 @@ struct bz_frame {
 };
 
 struct bz_search_bounds {
-    bool is_sweep;       /* every order; the next two do not count */
-    uint32_t deviations; /* delays and cancels together: the number of the round */
+    uint32_t deviations; /* the number of the round; BZ_EXPLORE_UNBOUNDED: a sweep */
     uint32_t delays;
-    uint32_t reductions; /* in force */
+    uint64_t transitions; /* then the search is put off */
+    bool is_any_order;    /* a sweep of order `any` without a bound on delays */
+    uint32_t reductions;  /* in force */
 };
 
 struct bz_search {
@@ -77,14 +79,18 @@ struct bz_search {
     uint32_t cursor;              /* the next choice point of the world */
     bool is_blocked;              /* the present transition is to be skipped */
     bool has_jumped; /* the clock has, in the present transition: it is no task's step alone */
-    bool is_cut;     /* a bound has left something out */
+    bool is_cut;     /* the bound on delays has left something out */
+    bool is_short;   /* the bound on deviations has */
+    bool is_put_off; /* by the bound on transitions */
     bool is_at_top;  /* the world is in the state of the topmost frame */
     bool visits_all; /* every path is visited again, not only some */
     struct bz_choice_point other_point; /* in place of one that another visit did not meet */
     bool is_asymmetric;                 /* tasks turned out not to be interchangeable */
     bool is_unrepeatable;               /* there was one, or an event of another visit differed */
     void *program_state;
-    uint64_t weight_done;
+    struct bz_team *team;     /* NULL: it searches alone */
+    uint32_t member;          /* of the team */
+    struct bz_visited guests; /* where this member was a guest, since it was at the root */
 };
 
 /* Findings and digests are collected in `result` over all searches. NULL without memory. */
@@ -92,9 +98,17 @@ struct bz_search *bz_search_new(const struct bz_explore_config *config,
                                 struct bz_explore_result *result);
 void bz_search_destroy(struct bz_search *search);
 
-/* Searches everything within the bounds; the counts in the result are those of this search.
- * `is_whole`: the bounds have left nothing out. False without memory. */
-bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *bounds, bool *is_whole);
+/* Searches everything within the bounds; the counts in the result are those of this search, and
+ * is_cut and is_short say what the bounds have left out. False without memory. */
+bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *bounds);
+
+/* Begins a search within these bounds, and goes on until it ends or has to stop: what
+ * bz_search_run() does. False without memory. */
+void bz_search_begin(struct bz_search *search, const struct bz_search_bounds *bounds);
+bool bz_search_all(struct bz_search *search);
+
+/* Goes to the set-up again, with all that was visited. */
+void bz_search_enter_root(struct bz_search *search);
 
 /* The whole search: rounds and sweep. False if memory ran out: see the result. */
 bool bz_search_explore(struct bz_search *search);
@@ -131,13 +145,8 @@ uint32_t bz_search_candidates(const struct bz_cancel_candidate *candidates, uint
 /* Goes on to the next combination of choices of the topmost frame; false after the last one. */
 bool bz_search_next_transition(struct bz_search *search);
 
-struct bz_cost {
-    uint32_t delays;
-    uint32_t cancels;
-};
-
-/* What the choices at `count` choice points from `first` on cost. */
-struct bz_cost bz_search_cost(const struct bz_search *search, uint32_t first, uint32_t count);
+/* Of the choices at `count` choice points from `first` on. */
+struct bz_deviations bz_search_cost(const struct bz_search *search, uint32_t first, uint32_t count);
 
 /* The choices of the path that are not the default; false if they do not fit. */
 bool bz_search_answers(const struct bz_search *search, struct bz_answers *answers);
@@ -166,6 +175,19 @@ bool bz_snapshots_fit(const struct bz_explore_config *config);
  * repeat, or a death that an ordinary run does not show. */
 bool bz_search_is_spoilt(const struct bz_explore_config *config,
                          const struct bz_explore_result *result);
+
+/* --- team.c ----------------------------------------------------------------------------------- */
+
+/* Searches a sweep of every order with the workers of config->jobs. False: it has to be searched by
+ * one, for there is no team, or it has met something else than states without a violation. */
+bool bz_team_search(struct bz_search *search, const struct bz_search_bounds *bounds);
+
+/* In a worker: whether the team has stopped. */
+bool bz_team_is_over(struct bz_search *search);
+
+/* Whether a guest should look into a state that another worker searches: once in each visit of the
+ * root, and after the transitions that lead to states that nobody searches. */
+bool bz_search_may_visit(struct bz_search *search, struct bz_fingerprint fingerprint);
 
 /* --- states.c --------------------------------------------------------------------------------- */
 

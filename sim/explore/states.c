@@ -59,10 +59,18 @@ static void sort_words(uint64_t *words, uint32_t count) {
     }
 }
 
-/* In a round, the delays of the path are part of the state. */
+/* What the path has spent of the bounds is part of the state. (The cancels are: in the judge's.) */
+static uint64_t spent(const struct bz_search *search, const struct bz_frame *frame) {
+    const struct bz_search_bounds *bounds = &search->bounds;
+    uint64_t delays = bounds->delays == BZ_EXPLORE_UNBOUNDED ? 0 : frame->delays;
+    uint64_t deviations =
+        bounds->deviations == BZ_EXPLORE_UNBOUNDED ? 0 : (uint64_t)frame->delays + frame->draws;
+    return delays << 32u | deviations;
+}
+
 static struct bz_fingerprint plain_fingerprint(const struct bz_search *search,
-                                               const struct bz_snapshot *snapshot,
-                                               uint32_t delays) {
+                                               const struct bz_frame *frame) {
+    const struct bz_snapshot *snapshot = &frame->snapshot;
     struct bz_fingerprint print = BZ_FINGERPRINT_BEGIN;
     size_t start = 0;
     if (bz_search_has(search, BZ_REDUCE_QUEUE) && snapshot->queue_count <= SORTED_MAX) {
@@ -75,7 +83,7 @@ static struct bz_fingerprint plain_fingerprint(const struct bz_search *search,
         start = snapshot->queue_offset + bytes;
     }
     print = bz_fingerprint_of(print, snapshot->bytes + start, snapshot->state_bytes - start);
-    return bz_fingerprint_end(print, search->bounds.is_sweep ? 0 : delays);
+    return bz_fingerprint_end(print, spent(search, frame));
 }
 
 /* Of the state that the world is in. */
@@ -90,7 +98,7 @@ static struct bz_fingerprint fingerprint(struct bz_search *search, struct bz_fra
             return bz_fingerprint_end(print, 0);
         }
     }
-    return plain_fingerprint(search, &child->snapshot, child->delays);
+    return plain_fingerprint(search, child);
 }
 
 /* --- arriving and leaving --------------------------------------------------------------------- */
@@ -105,6 +113,10 @@ static enum bz_arrival admit(struct bz_search *search, struct bz_frame *child,
         return BZ_ARRIVED_NEW;
     }
     bool is_loop = (state->mark & ON_PATH) != 0;
+    if (search->team != NULL) {
+        child->is_guest = is_loop && bz_search_may_visit(search, child->fingerprint);
+        return child->is_guest ? BZ_ARRIVED_NEW : BZ_ARRIVED_KNOWN;
+    }
     uint64_t missing = state->mark & ~ON_PATH & ~child->sleep;
     search->result->has_cycles |= is_loop;
     if (missing != 0) {
@@ -124,11 +136,13 @@ static enum bz_arrival admit(struct bz_search *search, struct bz_frame *child,
 enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *child) {
     const struct bz_frame *frame = search->top;
     child->is_progress = search->world->judge->progress_step != 0;
-    child->delays =
-        frame->delays + bz_search_cost(search, frame->first_point, frame->point_count).delays;
+    struct bz_deviations more = bz_search_cost(search, frame->first_point, frame->point_count);
+    child->delays = frame->delays + more.delays;
+    child->draws = frame->draws + more.draws;
     child->sleep = 0;
     child->only = 0;
     child->is_again = false;
+    child->is_guest = false;
     if (!bz_search_has(search, BZ_REDUCE_SNAPSHOTS)) {
         search->result->states++;
         return BZ_ARRIVED_NEW;
@@ -146,20 +160,26 @@ enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *chil
     }
     bool is_new;
     child->fingerprint = fingerprint(search, child);
+    bz_visited_lock(&search->visited, child->fingerprint);
     struct bz_visited_state *state = bz_visited_add(&search->visited, child->fingerprint, &is_new);
-    return state == NULL ? BZ_ARRIVED_FAILED : admit(search, child, state, is_new);
+    enum bz_arrival arrival =
+        state == NULL ? BZ_ARRIVED_FAILED : admit(search, child, state, is_new);
+    bz_visited_unlock(&search->visited, child->fingerprint);
+    return arrival;
 }
 
 void bz_search_depart(struct bz_search *search) {
     const struct bz_frame *frame = search->top;
-    if (!bz_search_has(search, BZ_REDUCE_STATES) || search->frame_count == 1) {
+    if (!bz_search_has(search, BZ_REDUCE_STATES) || search->frame_count == 1 || frame->is_guest) {
         return;
     }
+    bz_visited_lock(&search->visited, frame->fingerprint);
     struct bz_visited_state *state = bz_visited_find(&search->visited, frame->fingerprint);
     bz_schedules_add(&state->schedules, frame->schedules);
     if (!frame->is_again) {
         state->mark &= ~ON_PATH;
     }
+    bz_visited_unlock(&search->visited, frame->fingerprint);
 }
 
 /* --- outcomes --------------------------------------------------------------------------------- */
@@ -196,10 +216,10 @@ bool bz_search_note_outcome(struct bz_search *search) {
     }
     bool is_new;
     print = bz_fingerprint_end(print, shadow->unfinished);
-    if (bz_visited_add(&search->outcomes, print, &is_new) == NULL) {
-        return false;
-    }
-    search->result->outcomes += is_new;
-    search->result->outcomes_digest += is_new ? bz_seed_mix(print.high ^ print.low) : 0;
-    return true;
+    bz_visited_lock(&search->outcomes, print);
+    bool is_ok = bz_visited_add(&search->outcomes, print, &is_new) != NULL;
+    bz_visited_unlock(&search->outcomes, print);
+    search->result->outcomes += is_ok && is_new;
+    search->result->outcomes_digest += is_ok && is_new ? bz_seed_mix(print.high ^ print.low) : 0;
+    return is_ok;
 }

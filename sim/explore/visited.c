@@ -1,11 +1,15 @@
 #include "sim/explore/visited.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/explore/multiply.h"
+#include "sim/run/contain.h"
 
-#define CAPACITY_FIRST 4096u
+#define CAPACITY_FIRST 16u /* of a part */
+#define LOAD_MAX(capacity) ((capacity) / 4 * 3)
+#define CAPACITY_LAST ((size_t)1 << (sizeof(size_t) > 4 ? 27u : 15u))
 
 /* --- fingerprints ----------------------------------------------------------------------------- */
 
@@ -54,71 +58,133 @@ struct bz_fingerprint bz_fingerprint_end(struct bz_fingerprint so_far, uint64_t 
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-bool bz_visited_init(struct bz_visited *visited) {
-    visited->count = 0;
-    visited->capacity = CAPACITY_FIRST;
-    visited->states = calloc(visited->capacity, sizeof *visited->states);
-    return visited->states != NULL;
+static size_t states_bytes(const struct bz_visited *visited) {
+    return BZ_VISITED_PARTS * visited->capacity_max * sizeof(struct bz_visited_state);
+}
+
+bool bz_visited_init(struct bz_visited *visited, uint64_t states_max) {
+    /* Parts are not equally full: this is nine standard deviations above the mean, or more. */
+    uint64_t mean = states_max / BZ_VISITED_PARTS;
+    uint64_t needed = mean + mean / 4 + 64;
+    size_t capacity = CAPACITY_FIRST;
+    while (capacity < CAPACITY_LAST && LOAD_MAX(capacity) < needed) {
+        capacity *= 2;
+    }
+    *visited = (struct bz_visited){.capacity_max = capacity};
+    visited->parts = bz_shared_alloc(BZ_VISITED_PARTS * sizeof *visited->parts);
+    while (visited->parts != NULL && visited->states == NULL && visited->capacity_max > 0) {
+        visited->states = bz_shared_alloc(states_bytes(visited));
+        visited->capacity_max /= visited->states == NULL ? 2 : 1; /* of the address space */
+    }
+    if (visited->states == NULL) {
+        bz_visited_fini(visited);
+        return false;
+    }
+    for (uint32_t part = 0; part < BZ_VISITED_PARTS; part++) {
+        visited->parts[part].capacity =
+            visited->capacity_max < CAPACITY_FIRST ? visited->capacity_max : CAPACITY_FIRST;
+    }
+    return true;
 }
 
 void bz_visited_fini(struct bz_visited *visited) {
-    free(visited->states);
+    bz_shared_free(visited->states, states_bytes(visited));
+    bz_shared_free(visited->parts, BZ_VISITED_PARTS * sizeof *visited->parts);
     *visited = (struct bz_visited){.states = NULL};
 }
 
+static uint32_t part_of(struct bz_fingerprint fingerprint) {
+    return (uint32_t)(fingerprint.high / (UINT64_MAX / BZ_VISITED_PARTS + 1));
+}
+
+static struct bz_visited_state *states_of(const struct bz_visited *visited, uint32_t part) {
+    return visited->states + part * visited->capacity_max;
+}
+
 void bz_visited_clear(struct bz_visited *visited) {
-    memset(visited->states, 0, visited->capacity * sizeof *visited->states);
-    visited->count = 0;
+    for (uint32_t part = 0; part < BZ_VISITED_PARTS; part++) {
+        memset(states_of(visited, part), 0,
+               visited->parts[part].capacity * sizeof *visited->states);
+        visited->parts[part].count = 0;
+    }
+}
+
+uint64_t bz_visited_count(const struct bz_visited *visited) {
+    uint64_t count = 0;
+    for (uint32_t part = 0; part < BZ_VISITED_PARTS; part++) {
+        count += visited->parts[part].count;
+    }
+    return count;
+}
+
+void bz_visited_lock(struct bz_visited *visited, struct bz_fingerprint fingerprint) {
+    while (__atomic_exchange_n(&visited->parts[part_of(fingerprint)].is_locked, true,
+                               __ATOMIC_ACQUIRE)) {
+        sched_yield();
+    }
+}
+
+void bz_visited_unlock(struct bz_visited *visited, struct bz_fingerprint fingerprint) {
+    __atomic_store_n(&visited->parts[part_of(fingerprint)].is_locked, false, __ATOMIC_RELEASE);
 }
 
 /* The entry, or the free place for it. */
-static struct bz_visited_state *place(const struct bz_visited *visited,
+static struct bz_visited_state *place(struct bz_visited_state *states, size_t capacity,
                                       struct bz_fingerprint fingerprint) {
-    size_t mask = visited->capacity - 1;
+    size_t mask = capacity - 1;
     for (size_t index = fingerprint.low & mask;; index = (index + 1) & mask) {
-        struct bz_visited_state *state = &visited->states[index];
+        struct bz_visited_state *state = &states[index];
         if (state->fingerprint.low == 0 || bz_fingerprint_equal(state->fingerprint, fingerprint)) {
             return state;
         }
     }
 }
 
-static bool grow(struct bz_visited *visited) {
-    struct bz_visited larger = {.capacity = 2 * visited->capacity, .count = visited->count};
-    larger.states = calloc(larger.capacity, sizeof *larger.states);
-    if (larger.states == NULL) {
+static bool grow(const struct bz_visited *visited, uint32_t number) {
+    struct bz_visited_part *part = &visited->parts[number];
+    struct bz_visited_state *states = states_of(visited, number);
+    size_t bytes = part->capacity * sizeof *states;
+    struct bz_visited_state *before = part->capacity < visited->capacity_max ? malloc(bytes) : NULL;
+    if (before == NULL) {
         return false;
     }
-    for (size_t index = 0; index < visited->capacity; index++) {
-        if (visited->states[index].fingerprint.low != 0) {
-            *place(&larger, visited->states[index].fingerprint) = visited->states[index];
+    memcpy(before, states, bytes);
+    memset(states, 0, bytes);
+    for (size_t index = 0; index < part->capacity; index++) {
+        if (before[index].fingerprint.low != 0) {
+            *place(states, 2 * part->capacity, before[index].fingerprint) = before[index];
         }
     }
-    free(visited->states);
-    *visited = larger;
+    part->capacity *= 2;
+    free(before);
     return true;
 }
 
 struct bz_visited_state *bz_visited_find(const struct bz_visited *visited,
                                          struct bz_fingerprint fingerprint) {
-    struct bz_visited_state *state = place(visited, fingerprint);
+    uint32_t number = part_of(fingerprint);
+    struct bz_visited_state *state =
+        place(states_of(visited, number), visited->parts[number].capacity, fingerprint);
     return state->fingerprint.low == 0 ? NULL : state;
 }
 
 struct bz_visited_state *bz_visited_add(struct bz_visited *visited,
                                         struct bz_fingerprint fingerprint, bool *is_new) {
-    struct bz_visited_state *state = place(visited, fingerprint);
+    uint32_t number = part_of(fingerprint);
+    struct bz_visited_part *part = &visited->parts[number];
+    struct bz_visited_state *states = states_of(visited, number);
+    struct bz_visited_state *state = place(states, part->capacity, fingerprint);
     *is_new = state->fingerprint.low == 0;
     if (!*is_new) {
         return state;
     }
-    if (visited->count + 1 > visited->capacity / 4 * 3) {
-        if (!grow(visited)) {
+    if (part->count == LOAD_MAX(part->capacity)) {
+        if (!grow(visited, number)) {
             return NULL;
         }
-        state = place(visited, fingerprint);
+        state = place(states, part->capacity, fingerprint);
     }
-    visited->count++;
+    part->count++;
     state->fingerprint = fingerprint;
     return state;
 }

@@ -1,5 +1,12 @@
 /* The states that a search has visited: a hash table of 128-bit fingerprints, with open addressing.
  *
+ * It lies in memory that child processes share. It has parts, by the fingerprint, and each grows by
+ * itself. Processes that use it at the same time lock the part of a fingerprint:
+ *
+ *     bz_visited_lock(visited, fingerprint)
+ *     state = bz_visited_add(visited, fingerprint, &is_new)     and what is done with *state
+ *     bz_visited_unlock(visited, fingerprint)
+ *
  * This is hash compaction (G. Holzmann, 1998) with so many bits that false matches do not matter:
  * among 10^9 states, two have the same fingerprint with a probability below 10^-20.
  */
@@ -21,10 +28,18 @@ struct bz_visited_state {
     uint64_t schedules;                /* from here on; 0 in a new entry */
 };
 
-struct bz_visited {
-    struct bz_visited_state *states;
+#define BZ_VISITED_PARTS 256u
+
+struct bz_visited_part {
+    bool is_locked;
     size_t capacity; /* a power of two */
     size_t count;
+};
+
+struct bz_visited {
+    struct bz_visited_part *parts;
+    struct bz_visited_state *states; /* `capacity_max` places for each part, most of them unused */
+    size_t capacity_max;             /* of a part */
 };
 
 /* The fingerprint of `bytes` bytes, a multiple of 8, behind what is in `so_far`. */
@@ -43,10 +58,17 @@ static inline bool bz_fingerprint_equal(struct bz_fingerprint a, struct bz_finge
     return a.low == b.low && a.high == b.high;
 }
 
-/* False without memory. */
-bool bz_visited_init(struct bz_visited *visited);
+/* Reserves addresses for `states_max` states, or for fewer if there are not so many. False without
+ * memory. */
+bool bz_visited_init(struct bz_visited *visited, uint64_t states_max);
 void bz_visited_fini(struct bz_visited *visited);
 void bz_visited_clear(struct bz_visited *visited);
+
+/* How many states it has. */
+uint64_t bz_visited_count(const struct bz_visited *visited);
+
+void bz_visited_lock(struct bz_visited *visited, struct bz_fingerprint fingerprint);
+void bz_visited_unlock(struct bz_visited *visited, struct bz_fingerprint fingerprint);
 
 /* The entry; NULL if there is none. Valid until the next bz_visited_add(). O(1). */
 struct bz_visited_state *bz_visited_find(const struct bz_visited *visited,

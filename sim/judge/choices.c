@@ -36,10 +36,12 @@ uint32_t bz_judge_next(struct bz_judge *judge, const struct bz_ready *ready, uin
     if (judge->is_stopped) {
         return 0;
     }
-    bool is_asked = count > 1 && judge->config.order == BZ_ORDER_ANY;
-    uint32_t index =
-        is_asked ? judge->strategy->next(judge->strategy_state, ready, count, judge->step + 1) : 0;
-    BZ_CHECK(index < count);
+    uint32_t index = 0;
+    if (count > 1 && judge->config.order == BZ_ORDER_ANY) {
+        index = judge->strategy->next(judge->strategy_state, ready, count, judge->step + 1);
+        BZ_CHECK(index < count);
+        index = bz_judge_holds_back(judge, &ready[index]) ? (index + 1) % count : index;
+    }
     if (!is_named(judge, &ready[index])) {
         bz_judge_refuse(judge, "handle %u of role %u of task %u, which is not its next one",
                         ready[index].nth, ready[index].role, ready[index].owner);

@@ -78,6 +78,7 @@ struct bz_judge {
     uint32_t jump_gap;
     uint32_t point; /* cancel points since step point_step - 1 */
     uint32_t point_step;
+    uint32_t last_woken;    /* task; 0: none */
     uint32_t injected_step; /* the step of the last injected cancel; 0: none */
     uint32_t *draws;        /* draws so far, by task */
     uint32_t draws_capacity;
@@ -138,6 +139,9 @@ void bz_overtime_end(struct bz_judge *judge);
  * memory is in use. */
 void bz_judge_adopt(const struct bz_judge *judge);
 
+/* In a child process that is to run by itself: see bz_mem_make_private(). */
+bool bz_judge_make_private(const struct bz_judge *judge);
+
 /* --- the path of a step ----------------------------------------------------------------------- */
 
 /* False: ask bz_judge_goes_on() whether the run goes on. */
@@ -146,6 +150,13 @@ static inline bool bz_judge_may_step(const struct bz_judge *judge) {
 }
 
 /* Counts a point at which a cancel could strike; true: one is due. */
+/* Whether the strategy holds back the handle that it chose: then the next one runs. */
+static inline bool bz_judge_holds_back(struct bz_judge *judge, const struct bz_ready *chosen) {
+    const struct bz_strategy *strategy = judge->strategy;
+    return strategy->holds_back != NULL &&
+           strategy->holds_back(judge->strategy_state, chosen, judge->step + 1);
+}
+
 static inline bool bz_judge_cancel_is_due(struct bz_judge *judge) {
     if (judge->cancel_gap > 0) {
         judge->cancel_gap -= judge->cancel_gap != BZ_GAP_NEVER;

@@ -300,7 +300,10 @@ static inline void resume(struct bz_judge *judge, uint32_t id, enum bz_status st
     struct bz_shadow_task *task = &shadow->tasks[id];
     task->phase = BZ_PHASE_RUNNING;
     shadow->running = id;
-    bz_shadow_mark_dirty(shadow, task->object)->inside[task->inside]--;
+    struct bz_shadow_object *object = bz_shadow_mark_dirty(shadow, task->object);
+    object->inside[task->inside]--;
+    object->was_overtaken = false;
+    task->was_overtaken = false;
     noted(judge, runtime_event(BZ_EVENT_RESUME, id, status, nth));
 }
 
@@ -315,10 +318,6 @@ static __attribute__((noinline)) void resume_cancelled(struct bz_judge *judge, u
     if (status == BZ_CANCELLED && task->cancel_pending) {
         struct bz_shadow_object *object = &judge->shadow.objects[task->object];
         note_debt(&judge->shadow, object, task);
-        if (__builtin_expect(task->is_live,
-                             0)) { /* asked to leave before it came, it yields there */
-            bz_shadow_leave_line(object, task);
-        }
         task->cancelled_in_op = true;
         task->cancel_pending = false;
     }
@@ -363,6 +362,9 @@ static inline void on_suspend(struct bz_judge *judge, uint32_t id, uint32_t wait
     task->inside = wait == BZ_WAIT_FUTURE ? BZ_INSIDE_WAITING : BZ_INSIDE_POLLING;
     object->inside[task->inside]++;
     shadow->running = 0;
+    if (__builtin_expect(task->is_live & task->cancel_pending, 0)) {
+        bz_shadow_leave_line(object, task); /* it was asked to leave before it came */
+    }
     if (__builtin_expect(is_again, 0)) {
         suspend_again(judge, id, wait);
     } else {
@@ -407,6 +409,7 @@ static __attribute__((noinline)) void on_wake(struct bz_judge *judge, uint32_t i
     bool is_cancelled = status == BZ_CANCELLED;
     (void)bz_shadow_mark_dirty(&judge->shadow, task->object);
     task->await = is_cancelled ? BZ_AWAIT_CANCELLED : BZ_AWAIT_WOKEN;
+    judge->last_woken = is_cancelled ? judge->last_woken : id;
     if (task->wait == BZ_WAIT_JOIN && !is_cancelled) {
         task->cancel_pending = false; /* passed to the joined task, which ignored it */
     }

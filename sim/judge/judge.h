@@ -335,6 +335,11 @@ enum bz_run_end bz_judge_run(struct bz_judge *judge, const struct bz_source *sou
  * steps, and a signal handler may set it. NULL: none. */
 void bz_judge_watch_stop(struct bz_judge *judge, const volatile sig_atomic_t *stop);
 
+/* Between two runs: another profile, of which the judge keeps a copy (NULL: it has none), and
+ * another starvation bound. */
+void bz_judge_adapt(struct bz_judge *judge, const struct bz_profile *profile,
+                    uint32_t starvation_bound);
+
 /* Measures how long runs of the source tend to be, in a few runs, the same for every seed. The
  * judge keeps a copy. bz_judge_run() does this before the first run if the strategy needs a profile
  * and there is none. Without memory (BZ_RUN_NO_RESOURCE) there is no profile: its `steps` are 0. */

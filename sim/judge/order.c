@@ -15,10 +15,17 @@ static inline bool may_own(const struct bz_shadow_object *object,
            !wakes_by_grant(object);
 }
 
+/* See bz_order_of_grant(). */
+static void overtake(struct bz_shadow_object *object, struct bz_shadow_task *task) {
+    bool is_ready = task->inside == BZ_INSIDE_WOKEN || task->wait == BZ_WAIT_YIELD;
+    task->overtaken += is_ready ? !task->was_overtaken : !object->was_overtaken;
+    task->was_overtaken = is_ready;
+}
+
 /* Counts live arrivals that stand before this one, without those that may own something, as many as
  * there is something left for. Only a grant out of order walks the line. */
 static __attribute__((noinline, cold)) void pass_waiting(struct bz_shadow *shadow,
-                                                         const struct bz_shadow_object *object,
+                                                         struct bz_shadow_object *object,
                                                          uint32_t id, uint64_t left,
                                                          struct bz_overtaking *overtaking) {
     uint32_t arrival = shadow->tasks[id].arrival;
@@ -31,7 +38,7 @@ static __attribute__((noinline, cold)) void pass_waiting(struct bz_shadow *shado
             left--;
             continue;
         }
-        shadow->tasks[other].overtaken++;
+        overtake(object, &shadow->tasks[other]);
         overtaking->first = overtaking->count++ == 0 ? other : overtaking->first;
     }
 }
@@ -68,14 +75,14 @@ static __attribute__((noinline, cold)) uint32_t count_woken(const struct bz_shad
 /* A task returns with a permit, and no permit is left for earlier arrivals that were woken: it took
  * theirs. */
 static __attribute__((noinline, cold)) void rob_woken(struct bz_shadow *shadow,
-                                                      const struct bz_shadow_object *object,
+                                                      struct bz_shadow_object *object,
                                                       uint32_t promised, uint32_t oldest,
                                                       struct bz_overtaking *overtaking) {
     if (object->holders + promised > object->permits) {
         overtaking->count += (uint32_t)(object->holders + promised - object->permits);
         overtaking->first = oldest;
         overtaking->how = BZ_OVERTAKES_ROBBED;
-        shadow->tasks[oldest].overtaken++;
+        overtake(object, &shadow->tasks[oldest]);
     }
 }
 
@@ -125,5 +132,6 @@ struct bz_overtaking bz_order_of_grant(struct bz_shadow *shadow, uint32_t number
     if (has_woken && grant == BZ_GRANT_AT_ONCE && object->is_strict) {
         pass_woken(shadow, object, &overtaking);
     }
+    object->was_overtaken |= (overtaking.count > 0) & (object->woken + object->polling > 0);
     return overtaking;
 }

@@ -29,16 +29,10 @@ struct bz_judge *bz_judge_new(const struct bz_judge_config *config) {
     if (judge->config.strategy == NULL) {
         judge->config.strategy = &bz_strategy_portfolio;
     }
-    if (config->profile != NULL) {
-        judge->profile = *config->profile;
-        judge->config.profile = &judge->profile;
-    }
     if (judge->config.steps_max == 0) {
         judge->config.steps_max = BZ_STEPS_MAX_DEFAULT;
     }
-    if (judge->config.starvation_bound == 0) {
-        judge->config.starvation_bound = BZ_STARVATION_BOUND_DEFAULT;
-    }
+    bz_judge_adapt(judge, config->profile, config->starvation_bound);
     bz_tape_init(&judge->tape, mem);
     judge->shadow.mem = new_shared_mem(BZ_MEM_LIMIT_BYTES_DEFAULT);
     if (judge->shadow.mem == NULL || !bz_tape_grow(&judge->tape)) {
@@ -61,12 +55,21 @@ void bz_judge_adopt(const struct bz_judge *judge) {
     bz_mem_adopt(judge->shadow.mem);
 }
 
+bool bz_judge_make_private(const struct bz_judge *judge) {
+    return bz_mem_make_private(judge->shadow.mem) && bz_mem_make_private(judge->mem);
+}
+
 /* --- a run ------------------------------------------------------------------------------------ */
 
 static bool has_yielded(const void *opaque, uint32_t id) {
     const struct bz_judge *judge = opaque;
     const struct bz_shadow_task *task = &judge->shadow.tasks[id];
     return task->phase == BZ_PHASE_SUSPENDED && task->wait == BZ_WAIT_YIELD;
+}
+
+static bool is_woken(const void *opaque, uint32_t id) {
+    const struct bz_judge *judge = opaque;
+    return bz_shadow_window(&judge->shadow.tasks[id]) == BZ_WINDOW_WOKEN;
 }
 
 /* False without memory: the run has no strategy. */
@@ -111,6 +114,8 @@ void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *s
                                                     .answers = judge->config.answers,
                                                     .context = start->context,
                                                     .has_yielded = has_yielded,
+                                                    .is_woken = is_woken,
+                                                    .last_woken = &judge->last_woken,
                                                     .judge = judge});
     }
     if (judge->draws_capacity > 0) {
@@ -122,6 +127,7 @@ void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *s
     judge->step = 0;
     judge->point = 0;
     judge->point_step = 0;
+    judge->last_woken = 0;
     judge->injected_step = 0;
     judge->cancels_left =
         judge->config.cancel_windows == 0 || !has_strategy ? 0 : judge->config.cancels_max;
@@ -316,6 +322,17 @@ void bz_judge_measure(struct bz_judge *judge, const struct bz_source *source,
     bz_mem_free(judge->mem, sums, sizeof *sums);
     judge->profile = *profile;
     judge->config.profile = &judge->profile;
+}
+
+void bz_judge_adapt(struct bz_judge *judge, const struct bz_profile *profile,
+                    uint32_t starvation_bound) {
+    judge->config.profile = NULL;
+    if (profile != NULL) {
+        judge->profile = *profile;
+        judge->config.profile = &judge->profile;
+    }
+    judge->config.starvation_bound =
+        starvation_bound == 0 ? BZ_STARVATION_BOUND_DEFAULT : starvation_bound;
 }
 
 /* --- what came of it -------------------------------------------------------------------------- */

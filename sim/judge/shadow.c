@@ -31,8 +31,9 @@ void bz_shadow_begin(struct bz_shadow *shadow, struct bz_mem *mem) {
     shadow->tasks = bz_shadow_grow(shadow, NULL, 0, TASK_CAPACITY_FIRST * sizeof *shadow->tasks);
     shadow->objects =
         bz_shadow_grow(shadow, NULL, 0, OBJECT_CAPACITY_FIRST * sizeof *shadow->objects);
-    shadow->tasks[0] = (struct bz_shadow_task){0};
-    shadow->objects[0] = (struct bz_shadow_object){0};
+    /* All of it, for a search compares the bytes. */
+    memset(shadow->tasks, 0, TASK_CAPACITY_FIRST * sizeof *shadow->tasks);
+    memset(shadow->objects, 0, OBJECT_CAPACITY_FIRST * sizeof *shadow->objects);
 }
 
 static uint64_t dirty_mask(const struct bz_shadow *shadow) {

@@ -92,7 +92,8 @@ struct bz_shadow_task {
     bool is_protected : 1; /* no cancel is injected into it */
     bool may_answer : 1;   /* the current operation need not return BZ_CANCELLED after a cancel */
     bool was_passed_over : 1; /* a notification left it asleep in the wait that it is in */
-    uint8_t spare : 3;        /* always 0 */
+    bool was_overtaken : 1;   /* since it became ready to run */
+    uint8_t spare : 2;        /* always 0 */
     bool cancel_pending;      /* an accepted request is undelivered */
     bool cancelled_in_op;     /* an await inside the current operation returned BZ_CANCELLED */
     bool was_granted;         /* woken for what it waits for, inside the current operation */
@@ -161,7 +162,8 @@ struct bz_shadow_object {
     uint32_t over_released_by; /* released without a holder in this step; BZ_NO_TASK: none */
     bool refines;              /* the executable specification judges it */
     bool shows_locked;         /* the result of locked(), if it is judged, after the current step */
-    uint8_t spare[6];          /* always 0 */
+    bool was_overtaken;        /* a waiter, since one that is woken or polls last ran */
+    uint8_t spare[5];          /* always 0 */
     struct bz_permit_view view; /* after the current step, if that named it */
     uint64_t handed[2]; /* bit BZ_HANDOFF_TASKS * from + to: it went from this task to that one */
 };
@@ -265,9 +267,11 @@ enum bz_grant {
     BZ_GRANT_AT_ONCE = 2, /* its operation returned BZ_OK at once */
 };
 
-/* The waiters that this grant passed over; also adds to their `overtaken`. Nearly always none. For
- * a return, the permit already counts among the holders. Who may own something already, unseen, is
- * passed over only if nothing is left. O(1) if nobody was passed over, else O(line). */
+/* The waiters that this grant passed over; also adds to their `overtaken`. Nearly always none.
+ * While tasks that were woken have not resumed, only the first grant adds: how many more come
+ * before they resume is up to the schedule, not to the primitive. For a return, the permit already
+ * counts among the holders. Who may own something already, unseen, is passed over only if nothing
+ * is left. O(1) if nobody was passed over, else O(line). */
 struct bz_overtaking bz_order_of_grant(struct bz_shadow *shadow, uint32_t number, uint32_t id,
                                        enum bz_grant grant);
 

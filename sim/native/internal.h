@@ -26,6 +26,9 @@ struct bz_setup_image {
     uint32_t stacks; /* handed out to its tasks */
 };
 
+/* Programs that take turns in a world: a campaign's own, and one with drawn parameters. */
+#define BZ_SETUPS_KEPT 2u
+
 struct bz_native {
     struct bz_world world;       /* first */
     struct bz_observer observer; /* bz_native_report() finds the world by it */
@@ -47,7 +50,7 @@ struct bz_native {
     struct bz_ready_set many; /* the ready handles, while there are many */
     bool has_many;            /* `many` is kept; but for what became ready in the last step */
     uint32_t many_withdrawn;  /* ready_withdrawn of the loop when that was so */
-    struct bz_setup_image setup;
+    struct bz_setup_image setups[BZ_SETUPS_KEPT];
     const struct bz_world_watch *watch; /* NULL: nobody watches */
 };
 
@@ -63,7 +66,7 @@ static inline struct bz_native *bz_native_of(const struct bz_world *world) {
  * into which the compiler may otherwise inline it. */
 void bz_native_search(struct bz_native *native, bool is_searched);
 
-/* Drops the image of the set-up, if there is one. */
-void bz_native_forget_setup(struct bz_native *native);
+/* Drops the images of set-ups. */
+void bz_native_forget_setups(struct bz_native *native);
 
 #endif

@@ -9,10 +9,26 @@
 #include "sim/native/image.h"
 #include "sim/native/internal.h"
 
-void bz_native_forget_setup(struct bz_native *native) {
-    free(native->setup.arenas_block);
-    free(native->setup.program_copy);
-    native->setup = (struct bz_setup_image){.program = NULL};
+static void forget(struct bz_setup_image *setup) {
+    free(setup->arenas_block);
+    free(setup->program_copy);
+    *setup = (struct bz_setup_image){.program = NULL};
+}
+
+void bz_native_forget_setups(struct bz_native *native) {
+    for (unsigned index = 0; index < BZ_SETUPS_KEPT; index++) {
+        forget(&native->setups[index]);
+    }
+}
+
+/* The image of the program that has this address. `program` NULL: a free one, or NULL. */
+static struct bz_setup_image *find_setup(struct bz_native *native, const void *program) {
+    for (unsigned index = 0; index < BZ_SETUPS_KEPT; index++) {
+        if (native->setups[index].program == program) {
+            return &native->setups[index];
+        }
+    }
+    return NULL;
 }
 
 #define PAGE_BYTES 4096u
@@ -28,8 +44,10 @@ void bz_world_keep_setup(struct bz_world *world, const void *program, size_t pro
                          void *state) {
     struct bz_native *native = bz_native_of(world);
     struct bz_judge *judge = world->judge;
-    struct bz_setup_image *setup = &native->setup;
-    bz_native_forget_setup(native);
+    struct bz_setup_image *setup = find_setup(native, program);
+    setup = setup != NULL ? setup : find_setup(native, NULL);
+    setup = setup != NULL ? setup : &native->setups[0];
+    forget(setup);
     if (BZ_SAN_ADDRESS || BZ_SAN_THREAD || judge->sink != NULL || !judge->is_setup_fixed ||
         judge->is_stopped || !bz_world_has_resources(world)) {
         return;
@@ -39,7 +57,7 @@ void bz_world_keep_setup(struct bz_world *world, const void *program, size_t pro
     setup->arenas_block = malloc(setup->loop_bytes + setup->shadow_bytes + PAGE_BYTES);
     setup->program_copy = malloc(program_bytes);
     if (setup->arenas_block == NULL || setup->program_copy == NULL) {
-        bz_native_forget_setup(native); /* every run repeats the set-up: slower, but correct */
+        forget(setup); /* every run repeats the set-up: slower, but correct */
         return;
     }
     setup->arenas = half_a_page_off(setup->arenas_block);
@@ -62,8 +80,8 @@ bool bz_world_begin_again(struct bz_world *world, const void *program,
                           const struct bz_run_start *start, void **state) {
     struct bz_native *native = bz_native_of(world);
     struct bz_judge *judge = world->judge;
-    const struct bz_setup_image *setup = &native->setup;
-    if (setup->program == NULL || setup->program != program || start->sink != NULL ||
+    const struct bz_setup_image *setup = find_setup(native, program);
+    if (setup == NULL || start->sink != NULL ||
         memcmp(setup->program_copy, program, setup->program_bytes) != 0) {
         return false;
     }

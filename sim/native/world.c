@@ -148,7 +148,7 @@ struct bz_world *bz_world_new(const struct bz_judge_config *config,
 void bz_world_destroy(struct bz_world *world) {
     if (world != NULL) {
         struct bz_native *native = bz_native_of(world);
-        bz_native_forget_setup(native);
+        bz_native_forget_setups(native);
         bz_judge_destroy(world->judge);
         bz_loop_destroy(world->loop);
         free(native->ready);
@@ -284,13 +284,16 @@ static bool keep_many(struct bz_native *native, uint32_t count) {
 }
 
 static __attribute__((noinline)) uint32_t pick_of_many(struct bz_native *native, uint32_t count) {
-    const struct bz_judge *judge = native->world.judge;
+    struct bz_judge *judge = native->world.judge;
     if (!keep_many(native, count)) {
         return 0;
     }
     struct bz_ready_place place =
         judge->strategy->next_of_many(judge->strategy_state, &native->many, judge->step + 1);
     BZ_CHECK(place.index < count);
+    if (bz_judge_holds_back(judge, bz_ready_set_name(&native->many, place.slot))) {
+        place = bz_ready_set_at_index(&native->many, (place.index + 1) % count);
+    }
     __builtin_prefetch(native->world.loop->ready[place.index]);
     bz_ready_set_remove(&native->many, place.slot);
     return place.index;
@@ -320,7 +323,8 @@ static inline __attribute__((always_inline)) uint32_t pick(struct bz_native *nat
     }
     uint32_t index = judge->strategy->next(judge->strategy_state, ready, count, judge->step + 1);
     BZ_CHECK(index < count);
-    return index;
+    struct bz_ready chosen = name_of(native->world.loop->ready[index]);
+    return bz_judge_holds_back(judge, &chosen) ? (index + 1) % count : index;
 }
 
 static inline __attribute__((always_inline)) struct bz_handle *take(struct bz_native *native,

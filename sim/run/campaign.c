@@ -9,11 +9,13 @@
 
 #include "sim/choice/pcg.h"
 #include "sim/run/determinism.h"
+#include "sim/run/sizes.h"
 
 /* A chunk has about as many steps, and at most so many runs. Its size changes no result. */
 #define CHUNK_STEPS 20000u
 #define CHUNK_RUNS_FIRST 16u
 #define CHUNK_RUNS_MAX 512u
+#define CHUNK_DRAWS_MAX (CHUNK_RUNS_MAX / BZ_SIZES_SEEDS + 2)
 #define SLOTS_PER_WORKER 3u
 /* A worker that was told to stop ends at its next look, or is killed. */
 #define STOP_LOOKS_MAX 8u
@@ -32,6 +34,7 @@ struct slot {
     uint64_t count;
     uint32_t known_count; /* findings of the campaign when the chunk was given */
     struct bz_violation known[BZ_FINDINGS_MAX];
+    struct bz_profile profiles[CHUNK_DRAWS_MAX]; /* of its draws (sizes.h) */
     struct bz_campaign_result part;
     uint64_t hashes[CHUNK_RUNS_MAX];
     uint64_t handoffs[CHUNK_RUNS_MAX]; /* fingerprints */
@@ -51,13 +54,26 @@ struct worker {
     struct slot slots[SLOTS_PER_WORKER];
 };
 
+/* Programs with drawn parameters. Chunks come with the profiles of their draws, so that each is
+ * measured once, and code that dies then does so here, contained. */
+struct drawing {
+    struct bz_program program; /* of the last seed that draws */
+    uint64_t number;           /* of its draw, plus 1; 0: none */
+    struct bz_world *world;    /* that profiles are measured in; NULL: none was */
+    struct measured_draw {
+        uint64_t number; /* likewise */
+        struct bz_profile profile;
+    } measured[BZ_SIZES_DRAWS];
+};
+
 struct campaign {
     const struct bz_campaign_config *config;
     struct bz_campaign_state state;
     bool is_state_last;        /* it was passed on for the last time */
     struct bz_program program; /* the config's, with its profile; of a worker: not contained */
     uint64_t next_run;         /* the first of the next chunk */
-    struct bz_world *repeats;  /* where this process repeats runs; NULL: it has repeated none */
+    struct drawing drawing;
+    struct bz_world *repeats; /* where this process repeats runs; NULL: it has repeated none */
     uint64_t chunk_runs;
     /* For several processes; both are shared. */
     uint32_t jobs;
@@ -201,6 +217,39 @@ static void add_stats(struct bz_run_stats *sum, const struct bz_run_stats *part)
     }
 }
 
+static bool is_drawn(const struct campaign *campaign, uint64_t seed) {
+    return campaign->config->draws_sizes && bz_sizes_are_drawn(&campaign->program, seed);
+}
+
+/* Where the chunk has the profile of the seed's draw. */
+static struct bz_profile *profile_of(struct slot *slot, uint64_t seed) {
+    return &slot->profiles[seed / BZ_SIZES_SEEDS % CHUNK_DRAWS_MAX];
+}
+
+/* Makes the drawn program that of the seed. */
+static void draw(struct drawing *drawing, const struct bz_program *program, uint64_t seed) {
+    uint64_t number = bz_sizes_number(seed) + 1;
+    if (drawing->number != number) {
+        drawing->number = number;
+        bz_sizes_draw(program, seed, &drawing->program);
+    }
+}
+
+/* The program of a seed, in a world that goes on with it. */
+static const struct bz_program *enter(struct campaign *campaign, struct slot *slot,
+                                      struct bz_world *world, uint64_t seed) {
+    const struct bz_program *program = &campaign->program;
+    if (is_drawn(campaign, seed)) {
+        draw(&campaign->drawing, program, seed);
+        campaign->drawing.program.profile = *profile_of(slot, seed);
+        program = &campaign->drawing.program;
+    }
+    if (campaign->config->draws_sizes) {
+        bz_program_enter(program, world);
+    }
+    return program;
+}
+
 /* Runs what is left of the chunk. */
 static void run_chunk(struct campaign *campaign, struct bz_world *world, struct slot *slot) {
     const struct bz_campaign_config *config = campaign->config;
@@ -213,7 +262,8 @@ static void run_chunk(struct campaign *campaign, struct bz_world *world, struct 
             slot->is_last = true;
             break;
         }
-        enum bz_run_end end = bz_program_run(&campaign->program, world, seed);
+        const struct bz_program *program = enter(campaign, slot, world, seed);
+        enum bz_run_end end = bz_program_run(program, world, seed);
         if (end == BZ_RUN_NO_RESOURCE) {
             note_lack(&slot->part, bz_judge_error(world->judge), NULL, NULL);
         }
@@ -225,8 +275,7 @@ static void run_chunk(struct campaign *campaign, struct bz_world *world, struct 
         }
         bool is_due = bz_determinism_is_due(index) && !bz_program_is_recording(&campaign->program);
         if (config->repeats_all || is_due) {
-            bz_determinism_judge(&campaign->program, world, &campaign->repeats, index,
-                                 config->stop);
+            bz_determinism_judge(program, world, &campaign->repeats, index, config->stop);
             if (bz_judge_verdict(world->judge) == BZ_RUN_NO_RESOURCE) {
                 note_lack(&slot->part, bz_judge_error(world->judge), NULL, NULL);
                 slot->is_last = true;
@@ -259,16 +308,49 @@ static void begin_chunk(const struct campaign *campaign, struct slot *slot, uint
     memset(&slot->part, 0, offsetof(struct bz_campaign_result, findings));
 }
 
-/* Makes the slot the next chunk. One ends where a campaign of cut runs does. */
-static void give(struct campaign *campaign, struct slot *slot) {
+/* Measures the profile of a seed's draw, unless it is known. False after a note. */
+static bool measure_draw(struct campaign *campaign, struct slot *slot, uint64_t seed) {
+    struct drawing *drawing = &campaign->drawing;
+    uint64_t number = bz_sizes_number(seed) + 1;
+    struct measured_draw *measured = &drawing->measured[number % BZ_SIZES_DRAWS];
+    if (measured->number != number) {
+        char lack[BZ_LACK_BYTES];
+        draw(drawing, &campaign->program, seed);
+        if (!bz_program_measure_in(&drawing->program, &drawing->world, campaign->config->stop,
+                                   lack)) {
+            note_lack(&campaign->state.result, lack, NULL, NULL);
+            return false;
+        }
+        *measured = (struct measured_draw){number, drawing->program.profile};
+    }
+    *profile_of(slot, seed) = measured->profile;
+    return true;
+}
+
+/* The profiles of its draws. False after a note. */
+static bool measure_draws(struct campaign *campaign, struct slot *slot) {
+    uint64_t seed = campaign->config->seed_first + slot->first;
+    bool is_ok = true;
+    for (uint64_t left = slot->count; is_ok && left > 0; left--, seed++) {
+        is_ok = !is_drawn(campaign, seed) || measure_draw(campaign, slot, seed);
+    }
+    return is_ok;
+}
+
+/* Makes the slot the next chunk. One ends where a campaign of cut runs does, or where seeds wrap.
+ * False after a note. */
+static bool give(struct campaign *campaign, struct slot *slot) {
     uint64_t cut_max = campaign->config->cut_runs_max;
     uint64_t end = campaign->next_run < cut_max && cut_max < campaign->config->runs
                        ? cut_max
                        : campaign->config->runs;
     uint64_t left = end - campaign->next_run;
+    uint64_t to_wrap = -(campaign->config->seed_first + campaign->next_run) - 1;
+    left = left - 1 < to_wrap ? left : to_wrap + 1;
     begin_chunk(campaign, slot, campaign->next_run,
                 left < campaign->chunk_runs ? left : campaign->chunk_runs);
     campaign->next_run += slot->count;
+    return measure_draws(campaign, slot);
 }
 
 /* --- merging, in order ------------------------------------------------------------------------ */
@@ -346,7 +428,10 @@ static void run_alone(struct campaign *campaign) {
         note_lack(&campaign->state.result, NULL, NULL, "a world to run in");
     }
     while (goes_on && campaign->next_run < campaign->config->runs) {
-        give(campaign, slot);
+        goes_on = give(campaign, slot);
+        if (!goes_on) {
+            break;
+        }
         run_chunk(campaign, world, slot);
         goes_on = merge(campaign, slot);
         campaign->next_run = slot->first + slot->part.runs;
@@ -391,6 +476,7 @@ static void work(void *context) {
     config.stop = campaign->stop;
     campaign->config = &config;
     campaign->program.contain.is_on = false;
+    campaign->drawing.number = 0; /* its program is contained */
     while (!should_stop(campaign)) {
         if (may_run(worker)) {
             run_chunk(campaign, worker->world, slot_of(worker, worker->taken));
@@ -444,21 +530,24 @@ static bool look_after(struct campaign *campaign, struct worker *worker) {
 }
 
 /* Gives chunks to all workers that have a free slot, one each at a time. `line` lists the workers
- * of the chunks that are not merged yet, in order. */
-static void give_chunks(struct campaign *campaign, struct worker **line, uint32_t *line_end,
+ * of the chunks that are not merged yet, in order. False after a note. */
+static bool give_chunks(struct campaign *campaign, struct worker **line, uint32_t *line_end,
                         uint32_t line_begin) {
     uint32_t places = campaign->jobs * SLOTS_PER_WORKER;
     for (uint32_t index = 0; index < places && *line_end - line_begin < places; index++) {
         struct worker *worker = &campaign->workers[index % campaign->jobs];
         struct slot *slot = slot_of(worker, worker->given);
         if (slot->state == SLOT_FREE && campaign->next_run < campaign->config->runs) {
+            if (!give(campaign, slot)) {
+                return false;
+            }
             slot->state = SLOT_GIVEN;
-            give(campaign, slot);
             line[(*line_end)++ % places] = worker;
             __atomic_store_n(&worker->given, worker->given + 1, __ATOMIC_RELEASE);
             (void)!write(worker->orders[1], "", 1); /* full: it has bytes to read */
         }
     }
+    return true;
 }
 
 /* Merges the chunks that are done, from the first. False: the campaign ends here. */
@@ -527,8 +616,8 @@ static void run_in_children(struct campaign *campaign) {
     bool goes_on = true;
     while (is_ok && goes_on && !should_stop(campaign)) {
         size_t alive = 0;
-        give_chunks(campaign, line, &line_end, line_begin);
-        if (line_begin == line_end) {
+        is_ok = give_chunks(campaign, line, &line_end, line_begin);
+        if (!is_ok || line_begin == line_end) {
             break;
         }
         for (uint32_t index = 0; is_ok && index < campaign->jobs; index++) {
@@ -613,6 +702,7 @@ bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign
     } else {
         run_together(campaign);
     }
+    bz_world_destroy(campaign->drawing.world);
     pass_state_on(campaign, true);
     *result = campaign->state.result;
     bool is_stopped_by_finding = result->violations > 0 && !config->keep_going;

@@ -77,6 +77,7 @@ struct bz_campaign_config {
     uint32_t jobs; /* 0 means 1 */
     bool keep_going;
     bool repeats_all; /* every run is made twice (determinism.h), not only some */
+    bool draws_sizes; /* some runs have drawn parameters (sizes.h) */
     /* The campaign ends if so many runs, the first ones of all, hit the step limit. 0: it goes on.
      */
     uint64_t cut_runs_max;

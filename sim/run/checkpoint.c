@@ -262,6 +262,8 @@ char *bz_checkpoint_print(const struct bz_checkpoint *checkpoint,
     bz_json_add_hex(root, "limit_ms", checkpoint->limit_ms);
     bz_json_add_hex(root, "spent_ms", checkpoint->spent_ms);
     bz_json_add_hex(root, "keep_going", checkpoint->keep_going);
+    bz_json_add_hex(root, "draws_sizes", checkpoint->draws_sizes);
+    bz_json_add_hex(root, "pinned", checkpoint->program.pinned);
     add_table(root, "required", (const uint64_t(*)[BZ_WINDOW_COUNT])required);
     for (size_t index = 0; index < SUM_COUNT; index++) {
         bz_json_add_hex(root, sums[index].key, *sum_of(result, index));
@@ -305,10 +307,13 @@ static bool read_numbers(const struct bz_json *root, struct bz_checkpoint *check
     struct bz_campaign_result *result = &state->result;
     window_table required;
     uint64_t keep_going;
+    uint64_t draws_sizes; /* of older programs: none */
+    uint64_t pinned;
     bool is_ok = read_hex(root, "runs_wanted", &checkpoint->runs) &&
                  read_hex(root, "limit_ms", &checkpoint->limit_ms) &&
                  read_hex(root, "spent_ms", &checkpoint->spent_ms) &&
                  read_hex(root, "keep_going", &keep_going) &&
+                 read_hex(root, "draws_sizes", &draws_sizes) && read_hex(root, "pinned", &pinned) &&
                  read_table(root, "required", required);
     for (size_t index = 0; is_ok && index < SUM_COUNT; index++) {
         is_ok = read_hex(root, sums[index].key, sum_of(result, index));
@@ -320,6 +325,8 @@ static bool read_numbers(const struct bz_json *root, struct bz_checkpoint *check
             read_sketch(root, "handoffs", result->runs, &state->handoffs);
     if (is_ok) {
         checkpoint->keep_going = keep_going != 0;
+        checkpoint->draws_sizes = draws_sizes != 0;
+        checkpoint->program.pinned = (uint32_t)pinned;
         collect((const uint64_t(*)[BZ_WINDOW_COUNT])required, checkpoint->required);
     }
     return is_ok;

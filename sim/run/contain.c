@@ -76,7 +76,8 @@ static void tell_refusal(void) {
 
 static void on_abort(int number) {
     tell_refusal();
-    signal(number, SIG_DFL); /* abort() raises it again */
+    signal(number, SIG_DFL);
+    (void)raise(number); /* strikes when this returns: not only abort() sends it */
 }
 
 /* Notes an access just below the stack of the running task, and then lets the signal kill. */
@@ -116,10 +117,14 @@ static void on_sanitizer(void) {
 }
 #endif
 
-/* A second process would act on the same judge. */
+/* A second process would act on the same judge, unless we start it. */
+static bool starts_child;
+
 static void on_fork(void) {
-    own_page->has_forked = true;
-    _exit(1);
+    if (!starts_child) {
+        own_page->has_forked = true;
+        _exit(1);
+    }
 }
 
 /* The loop's memory has room for far more tasks than these, with all that a scenario keeps. */
@@ -189,6 +194,10 @@ void bz_child_on_ask(void (*ask)(void)) {
         own_ask = ask;
         own_page->can_tell_place = sigaction(ASK_SIGNAL, &action, NULL) == 0;
     }
+}
+
+void bz_child_rest(void) {
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
 void bz_child_tell(void) {
@@ -296,7 +305,9 @@ bool bz_child_start(struct bz_child *child, const struct bz_contain *contain,
     }
     fflush(NULL); /* or exit() in the child writes it again */
     pid_t parent = getpid();
+    starts_child = true;
     pid_t pid = fork();
+    starts_child = false;
     if (pid == 0) { /* *child may be shared: it belongs to the parent */
         close(ends[0]);
         own_fd = ends[1];

@@ -79,6 +79,9 @@ void bz_shared_free(void *block, size_t bytes);
 bool bz_child_start(struct bz_child *child, const struct bz_contain *contain,
                     const struct bz_world *world, void (*run)(void *context), void *context);
 
+/* In a child that waits for another one: sleeps for a millisecond. */
+void bz_child_rest(void);
+
 /* In the child: wakes the process that waits for it. */
 void bz_child_tell(void);
 

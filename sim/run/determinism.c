@@ -175,7 +175,7 @@ static void overrule(const struct bz_program *program, struct bz_world *world,
 /* Creates the world before the old one is gone, and behind a hole that depends on the index: the
  * system would give it the same addresses again. */
 static void renew(const struct bz_program *program, struct bz_world **other, uint64_t index) {
-    size_t bytes = ((size_t)index + 1) * SHIFT_BYTES;
+    size_t bytes = (size_t)(index % BZ_DETERMINISM_WORLDS + 1) * SHIFT_BYTES;
     void *hole = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     struct bz_world *world = bz_program_new_world(program);
     if (hole != MAP_FAILED) {
@@ -203,6 +203,7 @@ void bz_determinism_judge(const struct bz_program *program, struct bz_world *wor
     if (judge->shadow.task_count > STACKS_OF_TWO) {
         bz_world_drop_stacks(world);
     }
+    bz_program_enter(program, *other);
     bz_judge_watch_stop((*other)->judge, stop);
     enum bz_run_end end =
         bz_judge_run((*other)->judge, &source, &(struct bz_run_start){.seed = judge->seed});

@@ -66,24 +66,33 @@ bool bz_program_measure(struct bz_program *program) {
 }
 
 bool bz_program_measure_or(struct bz_program *program, char *lack) {
+    struct bz_world *world = NULL;
+    bool is_ok = bz_program_measure_in(program, &world, NULL, lack);
+    bz_world_destroy(world);
+    return is_ok;
+}
+
+bool bz_program_measure_in(struct bz_program *program, struct bz_world **world,
+                           const volatile sig_atomic_t *stop, char *lack) {
     lack[0] = '\0';
     if (!program->strategy->needs_profile || program->profile.steps != 0) {
         return true;
     }
-    struct bz_world *world = bz_program_new_world(program);
-    if (world == NULL) {
+    *world = *world == NULL ? bz_program_new_world(program) : *world;
+    if (*world == NULL) {
         bz_lack_text(lack, BZ_LACK_BYTES, NULL, "a world to run in");
         return false;
     }
-    struct bz_program_place place = {.program = program, .world = world};
+    struct bz_program_place place = {.program = program, .world = *world};
     struct bz_source source = bz_program_source(&place);
-    bz_judge_measure(world->judge, &source, &program->profile);
+    bz_program_enter(program, *world);
+    bz_judge_watch_stop((*world)->judge, stop);
+    bz_judge_measure((*world)->judge, &source, &program->profile);
     if (program->profile.steps == 0) {
-        const char *error = bz_judge_error(world->judge);
+        const char *error = bz_judge_error((*world)->judge);
         snprintf(lack, BZ_LACK_BYTES, "%.*s", (int)BZ_LACK_BYTES - 1,
                  error == NULL ? "the program cannot be measured" : error);
     }
-    bz_world_destroy(world);
     return program->profile.steps != 0;
 }
 
@@ -136,6 +145,11 @@ static void run_contained(void *context, struct bz_judge *judge) {
 struct bz_source bz_program_source(struct bz_program_place *place) {
     return (struct bz_source){.run = place->program->contain.is_on ? run_contained : run_all,
                               .context = place};
+}
+
+void bz_program_enter(const struct bz_program *program, struct bz_world *world) {
+    bz_judge_adapt(world->judge, program->profile.steps == 0 ? NULL : &program->profile,
+                   program->starvation_bound);
 }
 
 enum bz_run_end bz_program_run(const struct bz_program *program, struct bz_world *world,

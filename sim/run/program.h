@@ -3,6 +3,8 @@
 #ifndef BZ_SIM_RUN_PROGRAM_H
 #define BZ_SIM_RUN_PROGRAM_H
 
+#include <signal.h>
+
 #include "sim/choice/answers.h"
 #include "sim/native/world.h"
 #include "sim/run/contain.h"
@@ -21,6 +23,7 @@ struct bz_program {
     struct bz_scenario_args args; /* compared up to `file_name`, see scenario.h */
     struct bz_answers answers;    /* for the strategy `answers` */
     struct bz_profile profile;    /* steps 0: not measured */
+    uint32_t pinned;              /* parameters that were set, as bits: never drawn (sizes.h) */
 };
 
 /* Whether it repeats a recording. */
@@ -38,8 +41,12 @@ struct bz_world *bz_program_new_world(const struct bz_program *program);
  * memory. */
 bool bz_program_measure(struct bz_program *program);
 
-/* The same; on false with a sentence in `lack`, BZ_LACK_BYTES (traces/lack.h). */
+/* The same; on false with a sentence in `lack`, BZ_LACK_BYTES (traces/lack.h). The second measures
+ * in `*world`, which bz_program_enter() prepares; NULL: it creates one, and the caller destroys it.
+ * For `stop` see bz_judge_watch_stop(). */
 bool bz_program_measure_or(struct bz_program *program, char *lack);
+bool bz_program_measure_in(struct bz_program *program, struct bz_world **world,
+                           const volatile sig_atomic_t *stop, char *lack);
 
 /* Runs it from setup to verdict; the result is in world->judge. A contained program runs in a child
  * process, a new one for each run; bz_campaign_run() needs fewer. */
@@ -49,6 +56,10 @@ enum bz_run_end bz_program_run(const struct bz_program *program, struct bz_world
 /* The same with another strategy than the program's, a tape, or a sink. */
 enum bz_run_end bz_program_run_from(const struct bz_program *program, struct bz_world *world,
                                     const struct bz_run_start *start);
+
+/* Between two runs: the world goes on with this program, which differs from the one before in
+ * parameters, profile and starvation bound alone. */
+void bz_program_enter(const struct bz_program *program, struct bz_world *world);
 
 /* A program in a world, and its source of events for the judge. The source points to `place`. */
 struct bz_program_place {

@@ -29,6 +29,15 @@ struct bz_param {
     int64_t most;
 };
 
+/* What a campaign draws for a parameter (sizes.h): least..most. `large`, which is above `most` and
+ * the default, which then is above 0, is for the few long runs; 0: none. */
+struct bz_size {
+    const char *name; /* of the parameter; NULL ends a list */
+    int64_t least;
+    int64_t most;
+    int64_t large;
+};
+
 #define BZ_FILE_NAME_BYTES 200u  /* with the NUL; limited by tokens */
 #define BZ_FILE_WORDS 1024u      /* of the parsed file */
 #define BZ_FILE_BYTES_MAX 65536u /* of the file itself */
@@ -88,7 +97,8 @@ struct bz_scenario {
     void (*finish)(struct bz_world *world, void *state); /* NULL: nothing */
     const struct bz_scenario_file *file;                 /* NULL: takes none */
     const struct bz_runtime *runtime;                    /* NULL: the one in C */
-    size_t stack_bytes; /* of each task, in the runtime in C; 0: the default of a loop */
+    size_t stack_bytes;          /* of each task, in the runtime in C; 0: the default of a loop */
+    const struct bz_size *sizes; /* NULL: campaigns draw no parameter */
 };
 
 BZ_END_DECLS

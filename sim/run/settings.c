@@ -377,6 +377,7 @@ static bool set_param(struct bz_program *program, uint32_t index, const char *va
                        param->name, value, program->scenario->name, param->least, param->most);
     }
     program->args.values[index] = number;
+    program->pinned |= 1u << index;
     return true;
 }
 

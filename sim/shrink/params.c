@@ -59,8 +59,9 @@ static bool lower_step_limit(struct bz_shrinking *shrinking, struct bz_failing *
     return try_program(shrinking, &program, others);
 }
 
-/* Whatever is above its default goes there at once: what fails in a large program often fails in
- * one of the usual size, where each run costs far less. */
+/* Whatever is above its default goes there at once, with the bound of starvation, which may have
+ * been raised for it (sim/run/sizes.h): what fails in a large program often fails in one of the
+ * usual size, where each run costs far less. */
 static bool lower_to_defaults(struct bz_shrinking *shrinking, struct bz_failing *others) {
     struct bz_program program = shrinking->result->program;
     const struct bz_param *params = program.scenario->params;
@@ -70,6 +71,9 @@ static bool lower_to_defaults(struct bz_shrinking *shrinking, struct bz_failing 
             program.args.values[index] = params[index].value;
             is_lower = true;
         }
+    }
+    if (program.starvation_bound > BZ_STARVATION_BOUND_DEFAULT) {
+        program.starvation_bound = BZ_STARVATION_BOUND_DEFAULT;
     }
     return is_lower && try_program(shrinking, &program, others);
 }

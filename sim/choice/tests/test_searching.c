@@ -177,6 +177,88 @@ Test(searching, strategies_let_everybody_run) {
     }
 }
 
+/* --- cancels and holds that are planned, see rng.h ---------------------------------------------
+ */
+
+#define PLANNED_SEEDS 600u
+
+static bool is_woken(const void *judge, uint32_t task) {
+    return task == *(const uint32_t *)judge;
+}
+
+/* Begins a run of `delay` with a judge who says that one task is woken: the number there. */
+static void begin_woken(struct stage *stage, uint64_t seed, const uint32_t *woken) {
+    struct bz_strategy_start start = {.seed = seed,
+                                      .profile = &stage->profile,
+                                      .is_woken = is_woken,
+                                      .last_woken = woken,
+                                      .judge = woken};
+    stage->strategy->begin(stage->state, &start);
+}
+
+Test(searching, cancels_of_a_third_of_the_seeds_wait_for_a_woken_task) {
+    struct stage *stage = stage_new(&bz_strategy_delay, 4, 40);
+    const struct bz_strategy *delay = stage->strategy;
+    uint32_t aimed = 0;
+    for (uint64_t seed = 0; seed < PLANNED_SEEDS; seed++) {
+        uint32_t woken = 0;
+        uint32_t waited = 0;
+        begin_woken(stage, seed, &woken);
+        while (delay->passes(stage->state)) {
+            waited++;
+        }
+        cr_assert(waited == 0 || waited == 8, "seed %u", (unsigned)seed);
+        aimed += waited > 0;
+        /* The next one waits again; it strikes where the woken task is. */
+        (void)delay->cancel(stage->state, candidates, CANDIDATES, 1, 0);
+        cr_assert(eq(int, delay->passes(stage->state), waited > 0));
+        woken = 3;
+        cr_assert(not(delay->passes(stage->state)));
+        uint32_t victim = delay->cancel(stage->state, candidates, CANDIDATES, 1, 0);
+        cr_assert(waited > 0 ? victim == 3 : victim != 0, "seed %u", (unsigned)seed);
+    }
+    cr_assert(lt(u32, PLANNED_SEEDS * 28 / 100, aimed));
+    cr_assert(lt(u32, aimed, PLANNED_SEEDS * 38 / 100));
+    stage_free(stage);
+}
+
+Test(searching, woken_tasks_are_held_back_in_half_of_the_seeds) {
+    struct stage *stage = stage_new(&bz_strategy_delay, 4, 40);
+    const struct bz_strategy *delay = stage->strategy;
+    static const struct bz_ready woken_step = {.owner = 3, .nth = 2, .role = BZ_ROLE_STEP};
+    static const struct bz_ready other_step = {.owner = 2, .nth = 2, .role = BZ_ROLE_STEP};
+    static const struct bz_ready callback = {.owner = 3, .nth = 1, .role = BZ_ROLE_CALLBACK};
+    uint32_t holding = 0;
+    uint32_t lengths = 0; /* those seen: bit n is n steps */
+    for (uint64_t seed = 0; seed < PLANNED_SEEDS; seed++) {
+        uint32_t woken = 3;
+        uint32_t step = 1;
+        begin_woken(stage, seed, &woken);
+        cr_assert(not(delay->holds_back(stage->state, &other_step, step)));
+        cr_assert(not(delay->holds_back(stage->state, &callback, step)));
+        while (delay->holds_back(stage->state, &woken_step, step)) {
+            step++;
+        }
+        if (step == 1) {
+            continue;
+        }
+        holding++;
+        cr_assert(eq(u32, step % 2, 1)); /* a pause of no steps joins two holds */
+        lengths |= step <= 17 ? 1u << (step - 1) : 0;
+        uint32_t pause_end = step + 4;
+        while (!delay->holds_back(stage->state, &woken_step, step)) {
+            step++;
+        }
+        cr_assert(le(u32, step, pause_end));
+        woken = 0; /* it is cancelled */
+        cr_assert(not(delay->holds_back(stage->state, &woken_step, step + 1)));
+    }
+    cr_assert(eq(u32, lengths & 0x10114u, 0x10114u), "2, 4, 8 and 16 steps");
+    cr_assert(lt(u32, PLANNED_SEEDS * 44 / 100, holding));
+    cr_assert(lt(u32, holding, PLANNED_SEEDS * 56 / 100));
+    stage_free(stage);
+}
+
 /* --- pct -------------------------------------------------------------------------------------- */
 
 /* Strict priorities change at most three times, so tasks run in few pieces. */
@@ -372,8 +454,8 @@ Test(searching, portfolio_gives_every_member_its_share) {
     static const struct {
         const struct bz_strategy *member;
         uint32_t share; /* of 100 seeds */
-    } members[] = {{&bz_strategy_delay, 36}, {&bz_strategy_random, 24}, {&bz_strategy_pct, 8},
-                   {&bz_strategy_urw, 11},   {&bz_strategy_starve, 12}, {&bz_strategy_swarm, 8},
+    } members[] = {{&bz_strategy_delay, 36}, {&bz_strategy_random, 16}, {&bz_strategy_pct, 4},
+                   {&bz_strategy_urw, 23},   {&bz_strategy_starve, 16}, {&bz_strategy_swarm, 4},
                    {&bz_strategy_fifo, 1}};
     enum { MEMBERS = sizeof members / sizeof members[0] };
     struct stage *portfolio = stage_new(&bz_strategy_portfolio, 4, 60);

@@ -4,9 +4,12 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "sim/choice/pcg.h"
 #include "sim/explore/multiply.h"
+#include "sim/run/contain.h"
 
 #define MANY 20000u
 
@@ -21,7 +24,7 @@ static bool is_same(struct bz_fingerprint a, struct bz_fingerprint b) {
 Test(visited, finds_what_was_added_and_nothing_else) {
     struct bz_visited visited;
     bool is_new;
-    cr_assert(bz_visited_init(&visited));
+    cr_assert(bz_visited_init(&visited, MANY));
     for (uint64_t number = 0; number < MANY; number++) {
         cr_assert(eq(ptr, bz_visited_find(&visited, numbered(number)), NULL));
         struct bz_visited_state *state = bz_visited_add(&visited, numbered(number), &is_new);
@@ -31,8 +34,7 @@ Test(visited, finds_what_was_added_and_nothing_else) {
         state->mark = number;
         state->schedules = ~number;
     }
-    cr_assert(eq(sz, visited.count, MANY));
-    cr_assert(le(sz, MANY, visited.capacity));
+    cr_assert(eq(u64, bz_visited_count(&visited), MANY));
     for (uint64_t number = 0; number < MANY; number++) {
         struct bz_visited_state *state = bz_visited_add(&visited, numbered(number), &is_new);
         cr_assert(eq(int, is_new, false));
@@ -42,7 +44,7 @@ Test(visited, finds_what_was_added_and_nothing_else) {
     }
     bz_visited_clear(&visited);
     cr_assert(eq(ptr, bz_visited_find(&visited, numbered(1)), NULL));
-    cr_assert(eq(sz, visited.count, 0));
+    cr_assert(eq(u64, bz_visited_count(&visited), 0));
     bz_visited_fini(&visited);
 }
 
@@ -50,7 +52,7 @@ Test(visited, finds_what_was_added_and_nothing_else) {
 Test(visited, keeps_apart_what_wants_the_same_place) {
     struct bz_visited visited;
     bool is_new;
-    cr_assert(bz_visited_init(&visited));
+    cr_assert(bz_visited_init(&visited, MANY));
     for (uint64_t high = 0; high < 100; high++) {
         struct bz_fingerprint print = {.high = high, .low = UINT64_MAX};
         bz_visited_add(&visited, print, &is_new)->mark = high;
@@ -61,6 +63,54 @@ Test(visited, keeps_apart_what_wants_the_same_place) {
         cr_assert(eq(u64, bz_visited_find(&visited, print)->mark, high));
     }
     bz_visited_fini(&visited);
+}
+
+/* A part that is full refuses. Nothing that was added is lost. */
+Test(visited, refuses_what_does_not_fit) {
+    struct bz_visited visited;
+    bool is_new;
+    uint64_t high = 0;
+    cr_assert(bz_visited_init(&visited, 1000));
+    for (; high < MANY; high++) {
+        if (bz_visited_add(&visited, (struct bz_fingerprint){high, 1}, &is_new) == NULL) {
+            break;
+        }
+    }
+    cr_assert(lt(u64, high, MANY));
+    cr_assert(eq(u64, bz_visited_count(&visited), high));
+    for (uint64_t added = 0; added < high; added++) {
+        cr_assert(bz_visited_find(&visited, (struct bz_fingerprint){added, 1}) != NULL);
+    }
+    bz_visited_fini(&visited);
+}
+
+/* Two processes add the same states: each state is new to one of them. */
+Test(visited, is_shared_by_processes) {
+    struct bz_visited visited;
+    bool is_new;
+    uint64_t *news = bz_shared_alloc(2 * sizeof *news);
+    cr_assert(news != NULL);
+    cr_assert(bz_visited_init(&visited, MANY));
+    pid_t child = fork();
+    cr_assert(ne(int, child, -1));
+    for (uint64_t number = 0; number < MANY; number++) {
+        bz_visited_lock(&visited, numbered(number));
+        struct bz_visited_state *state = bz_visited_add(&visited, numbered(number), &is_new);
+        news[child == 0] += is_new;
+        state->schedules++;
+        bz_visited_unlock(&visited, numbered(number));
+    }
+    if (child == 0) {
+        _exit(0);
+    }
+    cr_assert(eq(int, waitpid(child, NULL, 0), child));
+    cr_assert(eq(u64, news[0] + news[1], MANY));
+    cr_assert(eq(u64, bz_visited_count(&visited), MANY));
+    for (uint64_t number = 0; number < MANY; number++) {
+        cr_assert(eq(u64, bz_visited_find(&visited, numbered(number))->schedules, 2));
+    }
+    bz_visited_fini(&visited);
+    bz_shared_free(news, 2 * sizeof *news);
 }
 
 /* Each bit counts, and so does the length. */

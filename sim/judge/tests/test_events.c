@@ -136,9 +136,9 @@ Test(order, knows_who_was_woken_when_the_line_closes_its_gaps) {
         tell(&teller, "+b ok release call yield");
     }
     tell(&teller, "+b ok release yield  +a call ok yield  +c call wait  +a release wake-c call ok "
-                  "yield  +d call wait  +e call wait");
+                  "yield  +c wait  +a release wake-c yield  +d call wait  +e call wait");
     cr_assert(eq(u32, teller.judge->shadow.objects[1].line_end, 3));
-    tell(&teller, "+a release call ok");
+    tell(&teller, "+a call ok");
     end_violated(&teller, "starvation", "c was overtaken 2 times while it waited for 'table'");
 }
 

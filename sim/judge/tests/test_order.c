@@ -4,6 +4,8 @@
 TOY_OFFERS(lifo_unclaimed, BZ_CLAIM_REFUSES_MISUSE | BZ_CLAIM_WAKE_IS_GRANT,
            .permits = {[BZ_PRIMITIVE_LOCK] = &bz_zoo_ops_toy_lifo});
 
+TOY(polls, 0, .acquire = toy_poll, .view = NULL);
+
 static const char *const three_guests[] = {"acquire yield release", "acquire release",
                                            "acquire release", NULL};
 
@@ -108,4 +110,29 @@ Test(starvation, is_silent_where_liveness_is_not_judged) {
     starve(&stage, &config);
     stage_expect_pass(&stage);
     stage_end(&stage);
+}
+
+/* b is ready all the time. How often a takes the permit before b runs is up to the schedule;
+ * whether b finds it taken each time it runs is up to the primitive. */
+static void rob(const struct bz_variant *variant, const char *plan, const char *oracle) {
+    struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
+    config.starvation_bound = 2;
+    struct stage stage;
+    stage_begin_with(&stage, variant, &config, BZ_PRIMITIVE_SEMAPHORE, 1);
+    stage_guest(&stage, "acquire yield release acquire yield release acquire yield release "
+                        "acquire yield release");
+    stage_guest(&stage, "acquire release");
+    stage_guest(&stage, "acquire release");
+    stage_play(&stage, plan);
+    const char *found = stage.world->judge->violation.oracle;
+    tst_text(found == NULL ? "" : found, oracle);
+    stage_end(&stage);
+}
+
+Test(starvation, counts_once_until_the_waiter_runs) {
+    rob(&bz_variant_zoo_al_23, "a b a a a a b", "");
+    rob(&bz_variant_zoo_al_23, "a b c a a a a b c", ""); /* c stands behind b */
+    rob(&bz_variant_zoo_al_23, "a b a b a b a b", "starvation");
+    rob(&polls, "a b a a a a b", "");
+    rob(&polls, "a b a b a b a b", "starvation");
 }

@@ -58,6 +58,11 @@ static void do_abort(struct semaphore *self) {
     abort();
 }
 
+static void do_raise_abort(struct semaphore *self) {
+    (void)self;
+    raise(SIGABRT); /* the signal alone: no abort() that raises it again */
+}
+
 static void do_failed_check(struct semaphore *self) {
     bz_mem_free(bz_loop_mem(self->loop), self - 100000, 16);
 }
@@ -289,6 +294,7 @@ static void view(void *instance, struct bz_permit_view *view) {
     MISDEED(fpe, AT_ACQUIRE, do_fpe)                                                               \
     MISDEED(bus, AT_ACQUIRE, do_bus)                                                               \
     MISDEED(abort_window, AT_WINDOW, do_abort)                                                     \
+    MISDEED(raise_abort, AT_RELEASE, do_raise_abort)                                               \
     MISDEED(abort_init, AT_INIT, do_abort)                                                         \
     MISDEED(failed_check, AT_RELEASE, do_failed_check)                                             \
     MISDEED(term, AT_RELEASE, do_term)                                                             \

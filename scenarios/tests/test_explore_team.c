@@ -1,0 +1,82 @@
+/* A sweep by several workers gives what one gives: the same violations, on the same schedules, and
+ * where there is none the same states, transitions and outcomes. */
+#include "scenarios/tests/explored.h"
+
+#define STATES_MAX 15000u
+
+struct comparison {
+    uint32_t whole;
+    uint32_t found;
+};
+
+static struct bz_explore_result search(const struct bz_program *program, uint32_t jobs) {
+    return tst_explore(&(struct bz_explore_config){.program = program,
+                                                   .delays_max = BZ_EXPLORE_UNBOUNDED,
+                                                   .reductions = BZ_REDUCE_ALL & ~BZ_REDUCE_SLEEP,
+                                                   .rounds_before_sweep = 1,
+                                                   .jobs = jobs,
+                                                   .states_max = STATES_MAX});
+}
+
+static void compare(const struct bz_scenario *scenario, const struct bz_variant *variant,
+                    const char *settings, struct comparison *sum) {
+    char error[BZ_ERROR_BYTES];
+    const char *small = tst_small_settings(scenario->name);
+    struct bz_program program = tst_explored_program(scenario, variant, settings);
+    cr_assert(small != NULL && bz_program_set_list(&program, small, error, sizeof error));
+    program.order = BZ_ORDER_ANY;
+    program.cancels_max = 1;
+    static struct bz_explore_result one;
+    one = search(&program, 1);
+    struct bz_explore_result team = search(&program, 3);
+    cr_assert(eq(int, team.end, one.end), "%s on %s", scenario->name, variant->name);
+    cr_assert(eq(u32, team.rounds, one.rounds), "%s on %s", scenario->name, variant->name);
+    cr_assert(eq(u64, team.violations_digest, one.violations_digest), "%s", variant->name);
+    if (one.finding_count > 0) {
+        const struct bz_answers *answers = &one.findings[0].answers;
+        cr_assert(eq(u32, team.findings[0].answers.count, answers->count), "%s", variant->name);
+        cr_assert(memcmp(team.findings[0].answers.entries, answers->entries,
+                         answers->count * sizeof answers->entries[0]) == 0,
+                  "%s on %s", scenario->name, variant->name);
+        sum->found++;
+    }
+    if (one.end == BZ_EXPLORE_DONE && one.is_sweep_done) {
+        cr_assert(eq(int, team.has_schedules, false), "%s on %s", scenario->name, variant->name);
+        cr_assert(eq(u64, team.states, one.states), "%s on %s", scenario->name, variant->name);
+        cr_assert(eq(u64, team.transitions, one.transitions), "%s on %s", scenario->name,
+                  variant->name);
+        cr_assert(eq(u64, team.transitions_total, one.transitions_total));
+        cr_assert(eq(u64, team.outcomes, one.outcomes), "%s on %s", scenario->name, variant->name);
+        cr_assert(eq(u64, team.outcomes_digest, one.outcomes_digest));
+        cr_assert(eq(int, team.is_whole, one.is_whole));
+        cr_assert(eq(u32, team.reductions, one.reductions));
+        sum->whole++;
+    }
+}
+
+Test(explore_team, finds_what_one_finds_in_the_zoo) {
+    struct comparison sum = {0};
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("there are no teams without snapshots");
+    }
+    for (const struct bz_variant *const *next = bz_variants; *next != NULL; next++) {
+        const struct bz_fault *fault = (*next)->fault;
+        if (fault != NULL) {
+            compare(tst_scenario(fault->scenario), *next, fault->settings, &sum);
+        }
+    }
+    cr_assert(lt(u32, 30, sum.found), "%u", sum.found);
+}
+
+Test(explore_team, counts_what_one_counts_in_every_scenario) {
+    struct comparison sum = {0};
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("there are no teams without snapshots");
+    }
+    for (const struct bz_scenario *const *next = bz_scenarios; *next != NULL; next++) {
+        if (tst_small_settings((*next)->name) != NULL) {
+            compare(*next, &bz_variant_buzzer, NULL, &sum);
+        }
+    }
+    cr_assert(lt(u32, 5, sum.whole), "%u", sum.whole);
+}
