@@ -91,7 +91,11 @@ static bool poll(void *context, const struct bz_explore_progress *progress) {
     struct explore *explore = context;
     char line[160];
     char what[32];
-    snprintf(what, sizeof what, progress->is_sweep ? "sweep" : "round %u", progress->round);
+    snprintf(what, sizeof what,
+             progress->is_bitstate ? "bitstate sweep"
+             : progress->is_sweep  ? "sweep"
+                                   : "round %u",
+             progress->round);
     snprintf(line, sizeof line, "%s: %" PRIu64 " states, %" PRIu64 " transitions so far", what,
              progress->states, progress->transitions);
     bz_progress_show_line(&explore->progress, line);
@@ -231,6 +235,7 @@ int bz_command_explore(int argc, char **argv) {
         return code;
     }
     explore.config.program = &program;
+    explore.config.memory_max_bytes = bz_cli_catalog.contain.memory_bytes;
     explore.config.context = &explore;
     explore.findings = &findings;
     bz_cli_set_lack(argv[0], BZ_EXIT_INTERRUPTED, "nothing is proved");

@@ -107,10 +107,34 @@ static void print_reductions(const struct bz_explore_result *result) {
     put_line(&line);
 }
 
+/* On average. */
+static double missed_states(const struct bz_explore_result *result) {
+    return (double)result->missed / (double)(UINT64_C(1) << 40u);
+}
+
+/* What the sweep in bitstate mode says. */
+static void add_bitstate_text(struct bz_text *line, const struct bz_explore_report *report) {
+    const struct bz_explore_result *result = report->result;
+    bz_text_add(line, "the limit of %" PRIu64 " MiB was reached (--max-memory)",
+                report->config->memory_max_bytes >> 20u);
+    if (result->is_bitstate) {
+        bz_text_add(line, "; a sweep in bitstate mode found nothing in ");
+        add_count(line, result->states, "state", "");
+        bz_text_add(line,
+                    "; it missed a state with a probability of at most 1 in %" PRIu64
+                    ", %.2g on average, and what only those lead to",
+                    result->missed_one_in, missed_states(result));
+    }
+    bz_text_add(line, "; ");
+}
+
 /* Why the search ended before it was done, and what it has proved all the same. */
 static void print_end(const struct bz_explore_report *report) {
     const struct bz_explore_result *result = report->result;
     struct bz_text line = {0};
+    if (result->end == BZ_EXPLORE_MEMORY_MAX || result->is_bitstate) {
+        add_bitstate_text(&line, report);
+    }
     if (result->end == BZ_EXPLORE_INTERRUPTED) {
         bz_text_add(&line, "interrupted: ");
     } else if (result->end == BZ_EXPLORE_NO_RESOURCE) {
@@ -224,6 +248,11 @@ static void add_bounds(struct bz_json *root, const struct bz_explore_report *rep
     bz_json_add_number(bounds, "cancels",
                        report->program->cancel_windows == 0 ? 0 : report->program->cancels_max);
     bz_json_add_number(bounds, "states", report->config->states_max);
+    if (report->config->memory_max_bytes > 0) {
+        bz_json_add_number(bounds, "memory", report->config->memory_max_bytes);
+    } else {
+        bz_json_add_string(bounds, "memory", NULL);
+    }
     bz_json_add_number(bounds, "rounds", report->result->rounds);
 }
 
@@ -243,8 +272,8 @@ static void add_violations(struct bz_json *root, const struct bz_explore_report 
 }
 
 void bz_explore_report_put_json(const struct bz_explore_report *report) {
-    static const char *const ends[] = {"done",   "violation",      "interrupted",
-                                       "states", "nondeterminism", "no-resource"};
+    static const char *const ends[] = {"done",           "violation",   "interrupted", "states",
+                                       "nondeterminism", "no-resource", "memory"};
     const struct bz_explore_result *result = report->result;
     struct bz_json *root = bz_json_new_object();
     bz_json_add_program(root, report->program);
@@ -278,6 +307,13 @@ void bz_explore_report_put_json(const struct bz_explore_report *report) {
     bz_json_add_bool(root, "loops", result->has_cycles);
     bz_json_add_bool(root, "waited", result->has_waited);
     bz_json_add_bool(root, "outside_state", result->has_outside_state);
+    if (result->is_bitstate) {
+        struct bz_json *bitstate = bz_json_add_object(root, "bitstate");
+        bz_json_add_number(bitstate, "missed_one_in", result->missed_one_in);
+        bz_json_add_decimal(bitstate, "missed", missed_states(result));
+    } else {
+        bz_json_add_string(root, "bitstate", NULL);
+    }
     bz_json_add_decimal(root, "seconds", report->seconds);
     add_bounds(root, report);
     struct bz_json *reductions = bz_json_add_array(root, "reductions");

@@ -61,7 +61,8 @@ static const struct bz_option plugin_options[] = {
     {"step-time", "MS", "A step of a plug-in's variant hangs after this CPU time (1000)",
      BZ_OPTION_PARSED, .is_once = true, .parse = set_step_time},
     {"max-memory", "MIB",
-     "What a process with a plug-in's variant may take beyond what it begins with (1536)",
+     "What a process with a plug-in's variant may take beyond what it begins with (1536); explore: "
+     "also the table of states, and beyond that it goes on in bitstate mode (no limit)",
      BZ_OPTION_PARSED, .is_once = true, .parse = set_memory},
     {NULL},
 };

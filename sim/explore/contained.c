@@ -65,12 +65,13 @@ static void search_in_child(void *context) {
 
 /* --- in the parent ---------------------------------------------------------------------------- */
 
-/* A search may need all memory, and only a person knows how much of it is the code's. */
-static struct bz_contain without_memory_limit(const struct bz_program *program) {
-    struct bz_contain contain = program->contain;
-    if (contain.memory_bytes == 0) {
-        contain.memory_bytes = UINT64_MAX;
-    }
+/* The code may take what the user has set, and the table of states as well. Else a search may need
+ * all memory, and only a person knows how much of it is the code's. */
+static struct bz_contain with_memory_of_search(const struct bz_explore_config *config) {
+    struct bz_contain contain = config->program->contain;
+    bool is_limited = contain.memory_bytes != 0 && config->memory_max_bytes < UINT64_MAX / 2;
+    contain.memory_bytes =
+        is_limited ? contain.memory_bytes + config->memory_max_bytes : UINT64_MAX;
     return contain;
 }
 
@@ -130,7 +131,7 @@ bool bz_search_contained(const struct bz_explore_config *config, bool visits_all
     struct shared *shared = bz_shared_alloc(sizeof *shared);
     struct bz_program program = *config->program;
     struct bz_explore_config own = *config;
-    struct bz_contain contain = without_memory_limit(&program);
+    struct bz_contain contain = with_memory_of_search(config);
     struct bz_search *search = NULL;
     struct bz_search before; /* what the child changes points into its memory */
     struct bz_child child;

@@ -47,14 +47,19 @@ static bool run(struct bz_search *search, bool is_sweep) {
     struct bz_explore_result *result = search->result;
     bool is_any_order = is_sweep && config->delays_max == BZ_EXPLORE_UNBOUNDED &&
                         config->program->order == BZ_ORDER_ANY;
+    bool is_bitstate = search->bits.words != NULL;
     struct bz_search_bounds bounds = {.deviations =
                                           is_sweep ? BZ_EXPLORE_UNBOUNDED : result->rounds,
                                       .delays = config->delays_max,
                                       .is_any_order = is_any_order,
                                       .transitions = is_sweep ? sweep_max(result) : UINT64_MAX,
                                       .reductions = reductions(config, is_any_order)};
+    if (is_bitstate) { /* it keeps nothing but that a state is known */
+        bounds.transitions = UINT64_MAX;
+        bounds.reductions &= ~BZ_REDUCE_SLEEP;
+    }
     bool is_ok = bz_search_run(search, &bounds);
-    if (is_ok && result->end == BZ_EXPLORE_DONE && !search->is_put_off) {
+    if (is_ok && result->end == BZ_EXPLORE_DONE && !search->is_put_off && !is_bitstate) {
         result->rounds += !is_sweep;
         result->is_sweep_done |= is_sweep;
         result->is_all |= !search->is_short;
@@ -136,6 +141,23 @@ static bool sweep(struct bz_search *search) {
     return is_ok && result->end == BZ_EXPLORE_FOUND ? simplify(search) : is_ok;
 }
 
+/* After the limit on memory was reached: the sweep in bitstate mode, within that limit. */
+static bool sweep_by_bits(struct bz_search *search) {
+    struct bz_explore_result *result = search->result;
+    bz_visited_fini(&search->visited);
+    if (!bz_bits_init(&search->bits, search->config->memory_max_bytes)) {
+        return false;
+    }
+    bool is_ok = run(search, true);
+    result->is_bitstate = true;
+    result->missed_one_in = bz_bits_missed_one_in(&search->bits);
+    result->missed = search->bits.missed;
+    result->end = result->end == BZ_EXPLORE_DONE ? BZ_EXPLORE_MEMORY_MAX : result->end;
+    bz_bits_fini(&search->bits);
+    is_ok = is_ok && bz_search_reserve(search);
+    return is_ok && result->end == BZ_EXPLORE_FOUND ? simplify(search) : is_ok;
+}
+
 bool bz_search_explore(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
     uint32_t before_sweep = search->config->rounds_before_sweep == 0
@@ -147,6 +169,9 @@ bool bz_search_explore(struct bz_search *search) {
         if (is_ok && search->is_put_off) {
             is_ok = run_rounds(search, result->rounds);
         }
+    }
+    if (is_ok && result->end == BZ_EXPLORE_MEMORY_MAX && search->config->memory_max_bytes > 0) {
+        is_ok = sweep_by_bits(search);
     }
     if (is_ok && result->end == BZ_EXPLORE_NONDETERMINISM) {
         report_nondeterminism(search);
@@ -167,6 +192,7 @@ static bool explore(const struct bz_explore_config *config, struct bz_explore_re
 
 bool bz_explore(const struct bz_explore_config *given, struct bz_explore_result *result) {
     struct bz_explore_config config = *given;
+    config.memory_max_bytes = config.memory_max_bytes == 0 ? UINT64_MAX : config.memory_max_bytes;
     config.states_max = config.states_max == 0 ? BZ_EXPLORE_STATES_MAX_DEFAULT : config.states_max;
     if (!bz_snapshot_is_supported()) {
         config.reductions = 0;

@@ -24,9 +24,13 @@
  * child process (sim/run/contain.h), where snapshots are tried first. If the same choices lead to
  * two different runs even so, that is the finding (`nondeterminism`).
  *
- * Limits, each named in the result when it is hit: states_max, and BZ_EXPLORE_TRANSITIONS_PER_STATE
- * times as many transitions; draws of more than BZ_EXPLORE_DRAWS_MAX values, of which three are
- * tried; the step limit of the program. A result under a limit is no proof.
+ * If the table of states does not fit into memory_max_bytes, the search ends with a sweep in
+ * bitstate mode (sim/explore/bits.h), which may miss states, and is no proof.
+ *
+ * Limits, each named in the result when it is hit: states_max, memory_max_bytes, and
+ * BZ_EXPLORE_TRANSITIONS_PER_STATE times as many transitions; draws of more than
+ * BZ_EXPLORE_DRAWS_MAX values, of which three are tried; the step limit of the program. A result
+ * under a limit is no proof.
  */
 #ifndef BZ_SIM_EXPLORE_EXPLORE_H
 #define BZ_SIM_EXPLORE_EXPLORE_H
@@ -67,6 +71,7 @@ enum bz_explore_end {
     BZ_EXPLORE_STATES_MAX = 3,     /* the limit on states */
     BZ_EXPLORE_NONDETERMINISM = 4, /* the same choices led to two runs: the only finding says so */
     BZ_EXPLORE_NO_RESOURCE = 5,    /* memory ran out */
+    BZ_EXPLORE_MEMORY_MAX = 6,     /* the limit on memory; then a bitstate sweep, if it could be */
 };
 
 /* Of a schedule from the default one. */
@@ -110,6 +115,9 @@ struct bz_explore_result {
                                    that differ in the order of interchangeable tasks count once */
     uint32_t depth;             /* steps of the longest schedule */
     uint64_t transitions_total; /* of all rounds and the sweep */
+    bool is_bitstate;           /* the sweep was in bitstate mode: see bits.h */
+    uint64_t missed_one_in;     /* then a new state was missed with at most this probability */
+    uint64_t missed;            /* and so many were, on average; in units of 2^-40 states */
     uint64_t outcomes_digest;   /* of the set of outcomes */
     uint64_t violations_digest; /* of the set of (oracle, object) that were found */
     char lack[BZ_LACK_BYTES];   /* BZ_EXPLORE_NO_RESOURCE: what ran out */
@@ -120,6 +128,7 @@ struct bz_explore_result {
 
 struct bz_explore_progress {
     bool is_sweep;
+    bool is_bitstate;
     uint32_t round;
     uint64_t states;
     uint64_t transitions;
@@ -135,6 +144,7 @@ struct bz_explore_config {
     bool keep_going;                  /* after a violation */
     uint32_t jobs;                    /* workers of a sweep of every order; 0: 1 */
     uint64_t states_max;              /* 0: BZ_EXPLORE_STATES_MAX_DEFAULT */
+    uint64_t memory_max_bytes;        /* of the table of states; 0: no limit */
     const volatile sig_atomic_t *stop;
     bool (*poll)(void *context, const struct bz_explore_progress *progress); /* false: stop */
     /* After every round and the sweep, with its counts. NULL: not called. */

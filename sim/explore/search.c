@@ -197,6 +197,7 @@ static bool poll(struct bz_search *search) {
     }
     struct bz_explore_progress progress = {
         .is_sweep = search->bounds.deviations == BZ_EXPLORE_UNBOUNDED,
+        .is_bitstate = search->bits.words != NULL,
         .round = search->bounds.deviations,
         .states = search->result->states,
         .transitions = search->result->transitions,
@@ -387,7 +388,9 @@ void bz_search_begin(struct bz_search *search, const struct bz_search_bounds *bo
     uint32_t cancels_max = bz_search_cancels_max(search->config);
     bz_judge_search(search->world->judge, cancels_max, ignores_starvation);
     bz_judge_search(search->second->judge, cancels_max, ignores_starvation);
-    bz_visited_clear(&search->visited);
+    if (search->bits.words == NULL) {
+        bz_visited_clear(&search->visited);
+    }
     bz_visited_clear(&search->outcomes);
     result->end = BZ_EXPLORE_DONE;
     result->reductions = bounds->reductions;
@@ -409,7 +412,7 @@ static bool run_once(struct bz_search *search, const struct bz_search_bounds *bo
 
 bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *bounds) {
     struct bz_search_bounds own = *bounds;
-    search->result->has_schedules = true;
+    search->result->has_schedules = search->bits.words == NULL;
     if (bz_team_search(search, bounds)) {
         return true;
     }
@@ -418,10 +421,19 @@ bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *boun
         own.reductions &= ~BZ_REDUCE_SYMMETRY;
         is_ok = run_once(search, &own);
     }
+    if (!is_ok && search->visited.is_full) {
+        search->result->end = BZ_EXPLORE_MEMORY_MAX;
+        is_ok = true;
+    }
     return is_ok;
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
+
+bool bz_search_reserve(struct bz_search *search) {
+    return bz_visited_init(&search->visited, search->config->states_max,
+                           search->config->memory_max_bytes);
+}
 
 struct bz_search *bz_search_new(const struct bz_explore_config *config,
                                 struct bz_explore_result *result) {
@@ -433,9 +445,8 @@ struct bz_search *bz_search_new(const struct bz_explore_config *config,
     search->result = result;
     search->world = bz_program_new_world(config->program);
     search->second = bz_program_new_world(config->program);
-    if (search->world == NULL || search->second == NULL ||
-        !bz_visited_init(&search->visited, config->states_max) ||
-        !bz_visited_init(&search->outcomes, config->states_max)) {
+    if (search->world == NULL || search->second == NULL || !bz_search_reserve(search) ||
+        !bz_visited_init(&search->outcomes, config->states_max, UINT64_MAX)) {
         bz_search_destroy(search);
         return NULL;
     }
@@ -455,6 +466,7 @@ void bz_search_destroy(struct bz_search *search) {
     }
     bz_symmetry_fini(&search->symmetry);
     bz_visited_fini(&search->visited);
+    bz_bits_fini(&search->bits);
     bz_visited_fini(&search->outcomes);
     bz_world_destroy(search->world);
     bz_world_destroy(search->second);

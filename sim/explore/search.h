@@ -8,6 +8,7 @@
 #define BZ_SIM_EXPLORE_SEARCH_H
 
 #include "sim/choice/strategy.h"
+#include "sim/explore/bits.h"
 #include "sim/explore/explore.h"
 #include "sim/explore/footprint.h"
 #include "sim/explore/symmetry.h"
@@ -68,6 +69,7 @@ struct bz_search {
     struct bz_tracker tracker;
     struct bz_symmetry symmetry;
     struct bz_visited visited;
+    struct bz_bits bits; /* in its place, in bitstate mode */
     struct bz_visited outcomes;
     struct bz_frame root; /* its transition is the setup, and it has no snapshot */
     struct bz_frame *top;
@@ -97,6 +99,9 @@ struct bz_search {
 struct bz_search *bz_search_new(const struct bz_explore_config *config,
                                 struct bz_explore_result *result);
 void bz_search_destroy(struct bz_search *search);
+
+/* The table of states. False without memory. */
+bool bz_search_reserve(struct bz_search *search);
 
 /* Searches everything within the bounds; the counts in the result are those of this search, and
  * is_cut and is_short say what the bounds have left out. False without memory. */

@@ -160,6 +160,11 @@ enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *chil
     }
     bool is_new;
     child->fingerprint = fingerprint(search, child);
+    if (search->bits.words != NULL) {
+        is_new = bz_bits_add(&search->bits, child->fingerprint);
+        search->result->states += is_new;
+        return is_new ? BZ_ARRIVED_NEW : BZ_ARRIVED_KNOWN;
+    }
     bz_visited_lock(&search->visited, child->fingerprint);
     struct bz_visited_state *state = bz_visited_add(&search->visited, child->fingerprint, &is_new);
     enum bz_arrival arrival =
@@ -170,7 +175,8 @@ enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *chil
 
 void bz_search_depart(struct bz_search *search) {
     const struct bz_frame *frame = search->top;
-    if (!bz_search_has(search, BZ_REDUCE_STATES) || search->frame_count == 1 || frame->is_guest) {
+    if (!bz_search_has(search, BZ_REDUCE_STATES) || search->bits.words != NULL ||
+        search->frame_count == 1 || frame->is_guest) {
         return;
     }
     bz_visited_lock(&search->visited, frame->fingerprint);

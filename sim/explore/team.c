@@ -121,7 +121,7 @@ static void work(void *context) {
     own.team = team;
     own.member = start->member;
     if (!bz_judge_make_private(own.world->judge) || !bz_judge_make_private(own.second->judge) ||
-        !bz_visited_init(&own.guests, config.states_max)) {
+        !bz_visited_init(&own.guests, config.states_max, UINT64_MAX)) {
         stop(team, &team->has_odds);
         return;
     }
@@ -230,7 +230,8 @@ static bool search_with(struct bz_search *search, struct bz_team *team, struct b
 bool bz_team_search(struct bz_search *search, const struct bz_search_bounds *bounds) {
     struct bz_search_bounds own = *bounds;
     uint32_t count = search->config->jobs;
-    if (count < 2 || !bounds->is_any_order || (bounds->reductions & BZ_REDUCE_STATES) == 0) {
+    if (count < 2 || search->bits.words != NULL || !bounds->is_any_order ||
+        (bounds->reductions & BZ_REDUCE_STATES) == 0) {
         return false;
     }
     own.reductions &= ~BZ_REDUCE_SLEEP;

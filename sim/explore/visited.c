@@ -9,6 +9,7 @@
 
 #define CAPACITY_FIRST 16u /* of a part */
 #define LOAD_MAX(capacity) ((capacity) / 4 * 3)
+#define ROW_BYTES (BZ_VISITED_PARTS * sizeof(struct bz_visited_state)) /* a place of each part */
 #define CAPACITY_LAST ((size_t)1 << (sizeof(size_t) > 4 ? 27u : 15u))
 
 /* --- fingerprints ----------------------------------------------------------------------------- */
@@ -59,15 +60,16 @@ struct bz_fingerprint bz_fingerprint_end(struct bz_fingerprint so_far, uint64_t 
 /* --- the table -------------------------------------------------------------------------------- */
 
 static size_t states_bytes(const struct bz_visited *visited) {
-    return BZ_VISITED_PARTS * visited->capacity_max * sizeof(struct bz_visited_state);
+    return visited->capacity_max * ROW_BYTES;
 }
 
-bool bz_visited_init(struct bz_visited *visited, uint64_t states_max) {
+bool bz_visited_init(struct bz_visited *visited, uint64_t states_max, uint64_t bytes_max) {
     /* Parts are not equally full: this is nine standard deviations above the mean, or more. */
     uint64_t mean = states_max / BZ_VISITED_PARTS;
     uint64_t needed = mean + mean / 4 + 64;
     size_t capacity = CAPACITY_FIRST;
-    while (capacity < CAPACITY_LAST && LOAD_MAX(capacity) < needed) {
+    while (capacity < CAPACITY_LAST && LOAD_MAX(capacity) < needed &&
+           2 * capacity <= bytes_max / ROW_BYTES) {
         capacity *= 2;
     }
     *visited = (struct bz_visited){.capacity_max = capacity};
@@ -107,6 +109,7 @@ void bz_visited_clear(struct bz_visited *visited) {
                visited->parts[part].capacity * sizeof *visited->states);
         visited->parts[part].count = 0;
     }
+    visited->is_full = false;
 }
 
 uint64_t bz_visited_count(const struct bz_visited *visited) {
@@ -180,6 +183,7 @@ struct bz_visited_state *bz_visited_add(struct bz_visited *visited,
     }
     if (part->count == LOAD_MAX(part->capacity)) {
         if (!grow(visited, number)) {
+            visited->is_full = part->capacity == visited->capacity_max;
             return NULL;
         }
         state = place(states, part->capacity, fingerprint);

@@ -40,6 +40,7 @@ struct bz_visited {
     struct bz_visited_part *parts;
     struct bz_visited_state *states; /* `capacity_max` places for each part, most of them unused */
     size_t capacity_max;             /* of a part */
+    bool is_full;                    /* no place was left for a state */
 };
 
 /* The fingerprint of `bytes` bytes, a multiple of 8, behind what is in `so_far`. */
@@ -58,9 +59,9 @@ static inline bool bz_fingerprint_equal(struct bz_fingerprint a, struct bz_finge
     return a.low == b.low && a.high == b.high;
 }
 
-/* Reserves addresses for `states_max` states, or for fewer if there are not so many. False without
- * memory. */
-bool bz_visited_init(struct bz_visited *visited, uint64_t states_max);
+/* Reserves addresses for `states_max` states in at most `bytes_max` bytes, or for fewer if there
+ * are not so many. False without memory. */
+bool bz_visited_init(struct bz_visited *visited, uint64_t states_max, uint64_t bytes_max);
 void bz_visited_fini(struct bz_visited *visited);
 void bz_visited_clear(struct bz_visited *visited);
 
@@ -74,7 +75,8 @@ void bz_visited_unlock(struct bz_visited *visited, struct bz_fingerprint fingerp
 struct bz_visited_state *bz_visited_find(const struct bz_visited *visited,
                                          struct bz_fingerprint fingerprint);
 
-/* The same, but adds an entry if there is none. NULL without memory. O(1), amortized. */
+/* The same, but adds an entry if there is none. NULL without memory, or if it is full. O(1),
+ * amortized. */
 struct bz_visited_state *bz_visited_add(struct bz_visited *visited,
                                         struct bz_fingerprint fingerprint, bool *is_new);
 

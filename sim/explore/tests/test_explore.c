@@ -473,6 +473,73 @@ Test(explore, the_limit_on_states_ends_it) {
     cr_assert(eq(u32, result.rounds, 1)); /* round 0 has 9 states */
 }
 
+/* 10,646 states: a table of 128 KiB has places for 3,072. */
+static void search_within(const struct bz_program *program, uint64_t memory_max_bytes) {
+    struct bz_explore_config config = {.program = program,
+                                       .delays_max = BZ_EXPLORE_UNBOUNDED,
+                                       .reductions = BZ_REDUCE_ALL,
+                                       .memory_max_bytes = memory_max_bytes};
+    cr_assert(bz_explore(&config, &result));
+}
+
+Test(explore, goes_on_in_bitstate_mode_at_the_limit_on_memory) {
+    struct bz_program program = program_of(BZ_ORDER_ANY, 0);
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("there is no table without snapshots");
+    }
+    set_play(3, (const uint32_t[]){21, 21, 21});
+    search_within(&program, 0);
+    cr_assert(bz_explore_is_complete(&result));
+    cr_assert(not(result.is_bitstate));
+    uint64_t states = result.states;
+    search_within(&program, 128u << 10u);
+    cr_assert(eq(int, result.end, BZ_EXPLORE_MEMORY_MAX));
+    cr_assert(not(bz_explore_is_complete(&result)));
+    cr_assert(result.is_bitstate);
+    cr_assert(eq(u32, result.rounds, BZ_EXPLORE_ROUNDS_DEFAULT));
+    cr_assert(le(u64, result.states, states));
+    cr_assert(lt(u64, states, result.states + 20)); /* one of 40,000 is missed, on average */
+    cr_assert(lt(u64, 10000, result.missed_one_in));
+    cr_assert(lt(u64, result.missed, UINT64_C(1) << 40u));
+    search_within(&program, 16u << 20u);
+    cr_assert(bz_explore_is_complete(&result), "that is enough for the table");
+}
+
+/* The last task ends before the others begin: more than 40 delays. */
+static enum bz_status ends_first(void *arg) {
+    struct scene *scene = arg;
+    enum bz_status status = yields(arg);
+    scene->b_was_first = !scene->a_has_started;
+    return status;
+}
+
+static enum bz_status starts(void *arg) {
+    ((struct scene *)arg)->a_has_started = true;
+    return yields(arg);
+}
+
+static void b_is_not_first(struct bz_world *world, void *state) {
+    bz_world_assert(world, !((struct scene *)state)->b_was_first, "first");
+}
+
+Test(explore, finds_in_bitstate_mode) {
+    struct bz_program program = program_of(BZ_ORDER_ANY, 0);
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("there is no table without snapshots");
+    }
+    set_play(3, (const uint32_t[]){21, 21, 21});
+    play.tasks[0] = starts;
+    play.tasks[1] = starts;
+    play.tasks[2] = ends_first;
+    play.finish = b_is_not_first;
+    search_within(&program, 128u << 10u);
+    cr_assert(eq(int, result.end, BZ_EXPLORE_FOUND));
+    cr_assert(result.is_bitstate);
+    struct bz_program repeat;
+    struct bz_finding found;
+    cr_assert(bz_explore_repeat(&program, &result.findings[0], &repeat, &found));
+}
+
 static uint32_t polls;
 
 static bool stop_later(void *context, const struct bz_explore_progress *progress) {

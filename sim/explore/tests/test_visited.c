@@ -24,7 +24,7 @@ static bool is_same(struct bz_fingerprint a, struct bz_fingerprint b) {
 Test(visited, finds_what_was_added_and_nothing_else) {
     struct bz_visited visited;
     bool is_new;
-    cr_assert(bz_visited_init(&visited, MANY));
+    cr_assert(bz_visited_init(&visited, MANY, UINT64_MAX));
     for (uint64_t number = 0; number < MANY; number++) {
         cr_assert(eq(ptr, bz_visited_find(&visited, numbered(number)), NULL));
         struct bz_visited_state *state = bz_visited_add(&visited, numbered(number), &is_new);
@@ -52,7 +52,7 @@ Test(visited, finds_what_was_added_and_nothing_else) {
 Test(visited, keeps_apart_what_wants_the_same_place) {
     struct bz_visited visited;
     bool is_new;
-    cr_assert(bz_visited_init(&visited, MANY));
+    cr_assert(bz_visited_init(&visited, MANY, UINT64_MAX));
     for (uint64_t high = 0; high < 100; high++) {
         struct bz_fingerprint print = {.high = high, .low = UINT64_MAX};
         bz_visited_add(&visited, print, &is_new)->mark = high;
@@ -70,7 +70,7 @@ Test(visited, refuses_what_does_not_fit) {
     struct bz_visited visited;
     bool is_new;
     uint64_t high = 0;
-    cr_assert(bz_visited_init(&visited, 1000));
+    cr_assert(bz_visited_init(&visited, 1000, UINT64_MAX));
     for (; high < MANY; high++) {
         if (bz_visited_add(&visited, (struct bz_fingerprint){high, 1}, &is_new) == NULL) {
             break;
@@ -90,7 +90,7 @@ Test(visited, is_shared_by_processes) {
     bool is_new;
     uint64_t *news = bz_shared_alloc(2 * sizeof *news);
     cr_assert(news != NULL);
-    cr_assert(bz_visited_init(&visited, MANY));
+    cr_assert(bz_visited_init(&visited, MANY, UINT64_MAX));
     pid_t child = fork();
     cr_assert(ne(int, child, -1));
     for (uint64_t number = 0; number < MANY; number++) {
