@@ -7,6 +7,8 @@
 
 #define WORD_BITS 64u
 #define CAPACITY_FIRST 256u
+#define SLOTS_EACH 4u /* with 2, gaps are closed three times as often: up to 1.35 times the time   \
+                       */
 #define OWNERS_FIRST 256u
 #define LOW_BITS UINT64_C(0x0101010101010101) /* of each byte */
 #define HIGH_BITS (LOW_BITS << 7u)
@@ -206,7 +208,7 @@ bool bz_ready_set_fill(struct bz_ready_set *set, const struct bz_strategy *strat
     uint32_t capacity = CAPACITY_FIRST;
     drop_chains(set);
     set->end = 0;
-    while (capacity < 2 * count) {
+    while (capacity < SLOTS_EACH * count) {
         capacity *= 2;
     }
     if (capacity > set->allocated && !allocate(set, capacity)) {
@@ -232,7 +234,7 @@ bool bz_ready_set_fill(struct bz_ready_set *set, const struct bz_strategy *strat
 
 bool bz_ready_set_add(struct bz_ready_set *set, struct bz_ready name) {
     if (set->end == set->capacity) {
-        if (set->count > set->capacity / 2 && !grow(set)) {
+        if (set->count > set->capacity / SLOTS_EACH && !grow(set)) {
             return false;
         }
         compact(set);
