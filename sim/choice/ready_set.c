@@ -7,8 +7,8 @@
 
 #define WORD_BITS 64u
 #define CAPACITY_FIRST 256u
-#define SLOTS_EACH 4u /* with 2, gaps are closed three times as often: up to 1.35 times the time   \
-                       */
+/* With 2, gaps are closed three times as often, and a step takes up to 1.35 times as long. */
+#define SLOTS_EACH 4u /* for each handle */
 #define OWNERS_FIRST 256u
 #define LOW_BITS UINT64_C(0x0101010101010101) /* of each byte */
 #define HIGH_BITS (LOW_BITS << 7u)
