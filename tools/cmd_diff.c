@@ -447,13 +447,14 @@ int bz_command_diff(int argc, char **argv) {
     const struct bz_syntax syntax = {
         .options = options,
         .target = &diff,
-        .args_doc = "A B, or A --variant V",
+        .args_doc = "TRACE.json|TOKEN [TRACE.json|TOKEN]",
         .arguments = diff.inputs,
         .arguments_max = 2,
         .takes_plugins = true,
         .check = check_options,
-        .doc = "Compares two runs, each a trace or a token, and prints them side by side from the "
-               "first difference. Exit status: 0 they are equal, 1 they differ, 2 bad input."};
+        .doc = "Compares two runs, or with --variant one run on two variants, and prints them side "
+               "by side from the first difference. Exit status: 0 they are equal, 1 they differ, 2 "
+               "bad input."};
     int code = bz_options_parse(&syntax, argc, argv);
     if (code != BZ_EXIT_OK) {
         return code;

@@ -69,7 +69,7 @@ static const struct bz_option options[] = {
      offsetof(struct explore, config.delays_max), .is_once = true, .most = UINT32_MAX - 1},
     {"max-states", "N", "Stop after so many states (50000000)", BZ_OPTION_NUMBER,
      offsetof(struct explore, config.states_max), .least = 1, .most = STATES_LIMIT},
-    {"reduce", "LIST",
+    {"reduce", "all|none|LIST",
      "all, none, or some of snapshots, states, queue, sleep, symmetry, separated by commas (all)",
      BZ_OPTION_PARSED, .is_once = true, .parse = parse_reductions},
     {"jobs", "N", "Worker processes of the sweep; what is found does not depend on it (1)",
@@ -226,6 +226,7 @@ int bz_command_explore(int argc, char **argv) {
         .arguments_max = 1,
         .takes_plugins = true,
         .program = &explore.options,
+        .tries_every_choice = true,
         .doc = "Searches every schedule of a scenario, and every placement of its cancels, the "
                "simplest first. Exit status: 0 complete and nothing found, 1 a violation, 2 usage, "
                "5 interrupted, or a limit was reached before all was searched."};

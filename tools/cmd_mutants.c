@@ -48,7 +48,7 @@ static const struct bz_option options[] = {
      BZ_OPTION_NUMBER, offsetof(struct mutants, runs), .least = 1, .most = UINT32_MAX},
     {"strategy", "S", "What makes the choices (portfolio)", BZ_OPTION_TEXT,
      offsetof(struct mutants, strategy)},
-    {"only", "NAME", "One mutant, or those that match a pattern with * and ?", BZ_OPTION_TEXT,
+    {"only", "MUTANT", "One mutant, or those that match a pattern with * and ?", BZ_OPTION_TEXT,
      offsetof(struct mutants, only)},
     {"jobs", "N", "Processes at a time; results do not depend on it (2)", BZ_OPTION_NUMBER32,
      offsetof(struct mutants, jobs), .least = 1, .most = BZ_JOBS_MAX},

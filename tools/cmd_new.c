@@ -50,7 +50,7 @@ struct new {
 static const struct bz_option options[] = {
     {"dir", "DIR", "Where the folder NAME is created (.)", BZ_OPTION_TEXT,
      offsetof(struct new, dir), .is_once = true},
-    {"primitive", "P", "Of a variant: semaphore, bounded or lock (semaphore)", BZ_OPTION_TEXT,
+    {"primitive", "semaphore|bounded|lock", "Of a variant (semaphore)", BZ_OPTION_TEXT,
      offsetof(struct new, primitive), .is_once = true},
     {NULL},
 };

@@ -56,8 +56,8 @@ static const struct bz_option options[] = {
      "number in front of the run; 'help bz' in gdb lists what there is for tasks",
      BZ_OPTION_FLAG, offsetof(struct replay, is_gdb)},
     {"once", "STEP",
-     "Make one run and no other, in this process, and call bz_debug_step() before this step: for "
-     "a debugger that is started by hand; takes a trace",
+     "Make one run and no other, in this process, and call bz_debug_step before this step: for a "
+     "debugger that is started by hand; takes a trace",
      BZ_OPTION_NUMBER, offsetof(struct replay, once), .is_once = true, .most = UINT32_MAX},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct replay, is_json)},
     {"output", "FILE",

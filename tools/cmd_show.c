@@ -37,7 +37,7 @@ static void parse_format(struct argp_state *state, void *target, const char *nam
 }
 
 static const struct bz_option options[] = {
-    {"format", "F",
+    {"format", "text|mermaid|dot|perfetto|html|asyncio|c",
      "text (the default): lanes of tasks; mermaid: a sequence diagram; dot: Graphviz, what follows "
      "from what; perfetto: trace events for ui.perfetto.dev; html: a page for the browser; "
      "asyncio: a Python program; c: a test for Criterion",

@@ -52,7 +52,7 @@ static void set_constant(struct argp_state *state, void *target, const char *opt
 }
 
 static const struct bz_option options[] = {
-    {"set", "NAME=VALUE", "permits (1) or clients (2) of the specification", BZ_OPTION_PARSED,
+    {"set", "permits=U|clients=N", "Of the specification (1 and 2)", BZ_OPTION_PARSED,
      .parse = set_constant},
     {"max-memory", "MIB", "Memory for the states, in MiB (4096)", BZ_OPTION_NUMBER,
      offsetof(struct request, memory_mib), .least = 1, .most = UINT64_MAX / MEBIBYTE},

@@ -52,7 +52,7 @@ static void set_sizes(struct argp_state *state, void *target, const char *option
 static const struct bz_option options[] = {
     {"strategy", "S", "What makes the choices (portfolio)", BZ_OPTION_TEXT,
      offsetof(struct zoo, strategy)},
-    {"order", "ORDER", "any or fifo alone (both)", BZ_OPTION_PARSED, .parse = parse_order},
+    {"order", "any|fifo", "That order alone (both)", BZ_OPTION_PARSED, .parse = parse_order},
     {"runs", "N", "Maximum of schedules in one range (10000)", BZ_OPTION_NUMBER,
      offsetof(struct zoo, config.runs), .least = 1, .most = RUNS_MAX},
     {"repetitions", "R", "Ranges of seeds for each mean (5)", BZ_OPTION_NUMBER32,

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "primitives/runtime/check.h"
@@ -56,7 +57,7 @@ static void set_memory(struct argp_state *state, void *target, const char *name,
 
 static const struct bz_option plugin_options[] = {
     {"plugin", "FILE.so",
-     "Load the variants of this shared object; they are run in processes of their own",
+     "Load the variants and scenarios of this shared object; they run in processes of their own",
      BZ_OPTION_PARSED, .parse = add_plugin},
     {"step-time", "MS", "A step of a plug-in's variant hangs after this CPU time (1000)",
      BZ_OPTION_PARSED, .is_once = true, .parse = set_step_time},
@@ -94,8 +95,7 @@ static void parse_set(struct argp_state *state, void *target, const char *name, 
 static const struct bz_option program_options[] = {
     {"variant", "V", "Implementation under test (the only one of the plug-ins that fits; buzzer)",
      BZ_OPTION_TEXT, offsetof(struct bz_options, variant), .is_once = true},
-    {"strategy", "S", "What makes the choices (portfolio; explore tries every choice)",
-     BZ_OPTION_PARSED, .parse = add_setting},
+    {"strategy", "S", "What makes the choices (portfolio)", BZ_OPTION_PARSED, .parse = add_setting},
     {"set", "NAME=VALUE", "Sets a parameter of the scenario, see 'list scenarios'",
      BZ_OPTION_PARSED, .parse = parse_set},
     {NULL},
@@ -123,7 +123,9 @@ static void add_program_options(struct parser *parser) {
     struct bz_options *program = parser->syntax->program;
     add_option(parser, &(struct bz_option){.help = "The program:"}, NULL, 1);
     for (const struct bz_option *option = program_options; option->name != NULL; option++) {
-        add_option(parser, option, program, 1);
+        if (!parser->syntax->tries_every_choice || strcmp(option->name, "strategy") != 0) {
+            add_option(parser, option, program, 1);
+        }
     }
     for (const struct bz_setting *setting = bz_settings; setting->name != NULL; setting++) {
         if (setting->argument != NULL) {
@@ -183,6 +185,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
     return 0;
 }
 
+void (*bz_options_show)(const struct bz_syntax *syntax, const struct bz_option *options,
+                        size_t count);
+
 int bz_options_parse(const struct bz_syntax *syntax, int argc, char **argv) {
     struct parser parser = {.syntax = syntax};
     for (const struct bz_option *option = syntax->options; option->name != NULL; option++) {
@@ -194,6 +199,10 @@ int bz_options_parse(const struct bz_syntax *syntax, int argc, char **argv) {
     }
     if (syntax->program != NULL) {
         add_program_options(&parser);
+    }
+    if (bz_options_show != NULL) {
+        bz_options_show(syntax, parser.options, parser.count);
+        exit(BZ_EXIT_OK);
     }
     const struct argp argp = {.options = parser.listed,
                               .parser = parse_option,

@@ -26,8 +26,10 @@ enum bz_option_type {
 };
 
 struct bz_option {
-    const char *name;     /* NULL ends a table */
-    const char *argument; /* its name in the help; NULL: a flag */
+    const char *name; /* NULL ends a table */
+    /* Its name in the help, by which the shell completes it (tools/completion.c): "DIR" stands for
+     * a folder, "any|fifo" for these words. NULL: a flag. */
+    const char *argument;
     const char *help;
     enum bz_option_type type;
     size_t offset;        /* of the member of the target */
@@ -59,12 +61,18 @@ struct bz_syntax {
     size_t arguments_max;
     bool takes_plugins;         /* --plugin FILE.so */
     struct bz_options *program; /* the options that name a program; NULL: none */
+    bool tries_every_choice;    /* so the program has no --strategy */
     void (*check)(struct argp_state *state, void *target); /* at the end; NULL: no check */
 };
 
 /* Reads the command line and loads the plug-ins. A usage error ends the process. An exit code; not
  * BZ_EXIT_OK after a message on stderr. */
 int bz_options_parse(const struct bz_syntax *syntax, int argc, char **argv);
+
+/* Set: bz_options_parse() reads no command line. It shows the syntax of the command, with all its
+ * options, and ends the process. An option without a name is the title of those behind it. */
+extern void (*bz_options_show)(const struct bz_syntax *syntax, const struct bz_option *options,
+                               size_t count);
 
 /* Makes the program of the options. An exit code; not BZ_EXIT_OK after a message on stderr. */
 int bz_options_program(const struct bz_options *options, const char *name,

@@ -311,12 +311,12 @@ static void print_file(const struct bz_setting *setting, const struct bz_program
 const struct bz_setting bz_settings[] = {
     {"primitive", "P", "semaphore, bounded or lock", FIELD(args.primitive), .set = set_primitive,
      .print = print_primitive},
-    {"order", "ORDER",
+    {"order", "any|fifo",
      "any: every ready handle may go next; fifo: turn by turn, as stock loops do. Timers of one "
      "time fire in order of arming; in the references of asyncio, as its heap leaves them (any)",
      FIELD(order), .set = set_order, .print = print_order,
      .trace_offset = offsetof(struct bz_trace, order)},
-    {"cancel", "WINDOWS",
+    {"cancel", "none|any|WINDOWS",
      "Where cancels are injected: none, any, or windows separated by commas (any)",
      FIELD(cancel_windows), .set = set_cancel, .print = print_cancel,
      .trace_offset = offsetof(struct bz_trace, cancel)},
