@@ -24,12 +24,30 @@ enum bz_exit {
     BZ_EXIT_INTERNAL = 70,   /* out of memory or processes, or a fault of the program itself */
 };
 
+struct bz_command {
+    const char *name; /* NULL ends the table */
+    const char *summary;
+    int (*run)(int argc, char **argv);
+};
+extern const struct bz_command bz_commands[];
+
+/* NULL after a message, if there is none of that name. */
+const struct bz_command *bz_commands_find(const char *name);
+
+/* Runs it as `argc` words of a command line, of which the first one stands for its name. */
+int bz_commands_call(const struct bz_command *command, int argc, char **argv);
+
+/* Prints the help of the whole program, and ends the process. */
+void bz_commands_help(void);
+
 /* The commands. */
 int bz_command_bench(int argc, char **argv);
 int bz_command_check_plugin(int argc, char **argv);
+int bz_command_completion(int argc, char **argv);
 int bz_command_corpus(int argc, char **argv);
 int bz_command_diff(int argc, char **argv);
 int bz_command_explore(int argc, char **argv);
+int bz_command_help(int argc, char **argv);
 int bz_command_lockstep(int argc, char **argv);
 int bz_command_list(int argc, char **argv);
 int bz_command_mutants(int argc, char **argv);

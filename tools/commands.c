@@ -8,11 +8,7 @@
 
 const char *argp_program_version = "buzzer " BZ_VERSION;
 
-static const struct {
-    const char *name;
-    const char *summary;
-    int (*run)(int argc, char **argv);
-} commands[] = {
+const struct bz_command bz_commands[] = {
     {"list", "list scenarios, variants, strategies, oracles, windows", bz_command_list},
     {"run", "run a scenario under many seeded schedules", bz_command_run},
     {"replay", "replay one run from its trace or its token", bz_command_replay},
@@ -31,8 +27,12 @@ static const struct {
      bz_command_check_plugin},
     {"new", "write the skeleton of a new variant or scenario", bz_command_new},
     {"bench", "measure how fast schedules run on this machine", bz_command_bench},
+    {"help", "describe a command, or all of them in a line each", bz_command_help},
+    {"completion", "print what makes a shell complete command lines of buzzer",
+     bz_command_completion},
+    {NULL, NULL, NULL},
 };
-#define COMMAND_COUNT (sizeof commands / sizeof commands[0])
+#define COMMAND_COUNT (sizeof bz_commands / sizeof bz_commands[0] - 1)
 
 static error_t parse_option(int key, char *arg, struct argp_state *state) {
     int *command_index = state->input;
@@ -59,10 +59,11 @@ static char *help_filter(int key, const char *text, void *input) {
     int length = snprintf(list, 4096, "Commands:\n");
     for (size_t index = 0; index < COMMAND_COUNT; index++) {
         length += snprintf(list + length, 4096 - (size_t)length, "  %-12s %s\n",
-                           commands[index].name, commands[index].summary);
+                           bz_commands[index].name, bz_commands[index].summary);
     }
     snprintf(list + length, 4096 - (size_t)length,
-             "\n'buzzer COMMAND --help' describes one; so does buzzer(1).\n\n"
+             "\n'buzzer help COMMAND' describes one, and so does the manual page "
+             "buzzer-COMMAND(1).\n\n"
              "Exit status: 0 the property holds, or the replay matched; 1 a violation was found; "
              "2 usage, bad input or environment; 3 a replay diverged; 4 a required window was "
              "never hit; 5 interrupted or out of budget; 70 internal error, or out of memory.");
@@ -77,20 +78,34 @@ static const struct argp argp = {
     .help_filter = help_filter,
 };
 
-static int run_command(int argc, char **argv) {
+const struct bz_command *bz_commands_find(const char *name) {
     const char *names[COMMAND_COUNT];
     for (size_t index = 0; index < COMMAND_COUNT; index++) {
-        names[index] = commands[index].name;
-        if (strcmp(argv[0], names[index]) == 0) {
-            char name[64];
-            snprintf(name, sizeof name, "%s %s", bz_cli_program, names[index]);
-            argv[0] = name; /* the prefix of messages and usage lines */
-            bz_cli_set_lack(name, BZ_EXIT_INTERNAL, NULL);
-            return commands[index].run(argc, argv);
+        names[index] = bz_commands[index].name;
+        if (strcmp(name, names[index]) == 0) {
+            return &bz_commands[index];
         }
     }
-    return bz_cli_fail(bz_cli_program, BZ_EXIT_USAGE, "no command '%s'%s ('%s --help' lists them)",
-                       argv[0], bz_cli_hint(argv[0], names, COMMAND_COUNT), bz_cli_program);
+    bz_cli_fail(bz_cli_program, BZ_EXIT_USAGE, "no command '%s'%s ('%s --help' lists them)", name,
+                bz_cli_hint(name, names, COMMAND_COUNT), bz_cli_program);
+    return NULL;
+}
+
+int bz_commands_call(const struct bz_command *command, int argc, char **argv) {
+    char name[64];
+    snprintf(name, sizeof name, "%s %s", bz_cli_program, command->name);
+    argv[0] = name; /* the prefix of messages and usage lines */
+    bz_cli_set_lack(name, BZ_EXIT_INTERNAL, NULL);
+    return command->run(argc, argv);
+}
+
+void bz_commands_help(void) {
+    char name[64];
+    char help[] = "--help";
+    char *words[] = {name, help, NULL};
+    int command_index = 0;
+    snprintf(name, sizeof name, "%s", bz_cli_program);
+    bz_cli_parse(&argp, 2, words, &command_index);
 }
 
 int bz_cli_main(int argc, char **argv) {
@@ -108,5 +123,8 @@ int bz_cli_main(int argc, char **argv) {
         index++;
     }
     bz_cli_parse(&argp, index < argc ? index + 1 : argc, argv, &command_index);
-    return bz_cli_end(run_command(argc - command_index, argv + command_index));
+    const struct bz_command *command = bz_commands_find(argv[command_index]);
+    return bz_cli_end(command == NULL
+                          ? BZ_EXIT_USAGE
+                          : bz_commands_call(command, argc - command_index, argv + command_index));
 }

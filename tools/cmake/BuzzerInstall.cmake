@@ -9,7 +9,11 @@
 #   lib/pkgconfig/                            buzzer-primitives.pc, buzzer-uv.pc, buzzer.pc (the
 #                                             simulator, too), buzzer-property.pc,
 #                                             buzzer-plugin.pc, buzzer-live.pc
-#   bin/, share/man/man1/                     the programs and their manual pages
+#   bin/, share/man/man1/                     the programs and their manual pages, one for each
+#                                             command of buzzer
+#   share/bash-completion/completions/,       what makes the shells complete command lines
+#   share/zsh/site-functions/,
+#   share/fish/vendor_completions.d/
 #   share/doc/buzzer/                         the licence; example.c, a source of events; callback,
 #                                             gate, poll, coroutine, fibers and weighted, plug-ins
 #                                             of all styles, and their manual; uv, a service on
@@ -44,6 +48,10 @@ function(buzzer_install)
                     DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
         endif()
     endforeach()
+    if(TARGET buzzer)
+        buzzer_install_pages(buzzer)
+        buzzer_install_completion()
+    endif()
     install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
     buzzer_install_headers()
     buzzer_install_package()
@@ -60,6 +68,32 @@ function(buzzer_install_library library component)
     else()
         buzzer_install_pkgconfig(${library})
     endif()
+endfunction()
+
+# The manual pages of the commands, which the program prints: not before the installation, so that a
+# build runs nothing that it has built. See BuzzerPages.cmake.
+function(buzzer_install_pages program)
+    set(is_foreign OFF)
+    if(CMAKE_CROSSCOMPILING)
+        set(is_foreign ON)
+    endif()
+    install(CODE "
+        set(BUZZER_PROGRAM \"$<TARGET_FILE:${program}>\")
+        set(BUZZER_EMULATOR \"$<TARGET_PROPERTY:${program},CROSSCOMPILING_EMULATOR>\")
+        set(BUZZER_IS_FOREIGN ${is_foreign})
+        set(BUZZER_PAGES \"${PROJECT_BINARY_DIR}/pages\")
+        set(BUZZER_MANDIR \"${CMAKE_INSTALL_MANDIR}\")
+        include(\"${CMAKE_CURRENT_FUNCTION_LIST_DIR}/BuzzerPages.cmake\")")
+endfunction()
+
+function(buzzer_install_completion)
+    set(folder "${PROJECT_SOURCE_DIR}/tools/completion")
+    install(FILES "${folder}/buzzer.bash" RENAME buzzer
+            DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+    install(FILES "${folder}/buzzer.zsh" RENAME _buzzer
+            DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
+    install(FILES "${folder}/buzzer.fish"
+            DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
 endfunction()
 
 # The public headers: what programs, plug-ins and sources of events include, and what those include.

@@ -1,0 +1,12 @@
+/* Manual pages in mdoc(7). That of a command is made of its table of options, so that they are
+ * described once, and of a part that is written by hand, tools/man/COMMAND.mdoc: what stands in the
+ * DESCRIPTION, and from a line ".Sh EXAMPLES" on, what stands behind the EXIT STATUS. */
+#ifndef BZ_TOOLS_MANUAL_H
+#define BZ_TOOLS_MANUAL_H
+
+#include "tools/cli.h"
+
+/* Prints the page of the command; NULL: buzzer(1). It does not return for a command. */
+void bz_manual_print(const struct bz_command *command);
+
+#endif
