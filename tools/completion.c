@@ -104,17 +104,33 @@ static void keep_before(const char *marks) {
     line.start += kept;
 }
 
+/* Offers a word of a list, which has each word once. "acquire:woken" is another than "woken". */
+static void offer_further(const char *word) {
+    size_t length = strlen(word);
+    size_t lead = strlen(line.lead);
+    const char *listed = lead > 0 && line.lead[lead - 1] == ':' ? "" : line.lead;
+    while ((listed = strstr(listed, word)) != NULL) {
+        bool is_whole =
+            (listed == line.lead || strchr(",=", listed[-1]) != NULL) && listed[length] == ',';
+        if (is_whole) {
+            return;
+        }
+        listed += length;
+    }
+    offer_word(word, NULL);
+}
+
 static void offer_windows(void) {
     keep_before(",:");
     for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
-        offer_word(bz_window_name(window), NULL);
+        offer_further(bz_window_name(window));
     }
 }
 
 static void offer_reductions(void) {
     keep_before(",");
     for (unsigned index = 0; index < BZ_REDUCE_COUNT; index++) {
-        offer_word(bz_reduction_name(index), NULL);
+        offer_further(bz_reduction_name(index));
     }
 }
 

@@ -204,7 +204,8 @@ int bz_options_parse(const struct bz_syntax *syntax, int argc, char **argv) {
         bz_options_show(syntax, parser.options, parser.count);
         exit(BZ_EXIT_OK);
     }
-    const struct argp argp = {.options = parser.listed,
+    /* glibc's help leaks an empty list. */
+    const struct argp argp = {.options = parser.count > 0 ? parser.listed : NULL,
                               .parser = parse_option,
                               .args_doc = syntax->args_doc,
                               .doc = syntax->doc};
