@@ -7,7 +7,7 @@
 #include "scenarios/scenarios.h"
 #include "scenarios/scene.h"
 
-enum { PERMITS, WORKERS, ROUNDS, HOLD, PATIENCE, CANCELS, MANNER };
+enum { PERMITS, WORKERS, ROUNDS, HOLD, PATIENCE, CANCELS, MANNER, ENDLESS };
 
 static const struct bz_param params[] = {
     {"permits", "permits of the semaphore (a lock has one)", 2, 1, 1000000},
@@ -17,6 +17,8 @@ static const struct bz_param params[] = {
     {"patience", "the canceller yields 0..patience-1 times", 8, 1, 1000},
     {"cancels", "how often the canceller strikes", 1, 0, 1000},
     {"manner", BZ_MANNER_SUMMARY, BZ_MANNER_ONE, BZ_MANNER_ONE, BZ_MANNER_GO_ON},
+    {"endless", "1: workers do rounds for ever, for `explore`; 0: as many as `rounds` says", 0, 0,
+     1},
     {NULL, NULL, 0, 0, 0},
 };
 
@@ -35,7 +37,9 @@ static enum bz_status worker(void *arg) {
     struct bz_scene *scene = arg;
     enum bz_manner manner = (enum bz_manner)scene->values[MANNER];
     enum bz_status status = BZ_OK;
-    for (int64_t round = 0; status == BZ_OK && round < scene->values[ROUNDS]; round++) {
+    int64_t rounds_a_round = 1 - scene->values[ENDLESS]; /* no counter grows in an endless worker */
+    for (int64_t left = scene->values[ROUNDS]; status == BZ_OK && left > 0;
+         left -= rounds_a_round) {
         bz_cancel_self(scene->world, manner);
         status = bz_sut_acquire(&scene->sut);
         if (status == BZ_OK) {

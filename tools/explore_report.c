@@ -191,6 +191,32 @@ static void print_findings(const struct bz_explore_report *report) {
     }
 }
 
+/* What is known of schedules that never end. */
+static void print_liveness(const struct bz_explore_result *result) {
+    struct bz_text line = {0};
+    switch (result->liveness) {
+    case BZ_LIVENESS_ENDS:
+        bz_text_add(&line, "every schedule ends: no livelock, and nobody waits for ever while "
+                           "others are served");
+        break;
+    case BZ_LIVENESS_FAIR:
+        bz_text_add(&line, "some schedules never end; in every fair one there is no livelock, and "
+                           "nobody is overtaken for ever");
+        break;
+    case BZ_LIVENESS_OPEN:
+        bz_text_add(&line, "no verdict on starvation and livelock: %s; no ordinary run confirms it",
+                    result->liveness_text);
+        break;
+    case BZ_LIVENESS_UNJUDGED:
+        bz_text_add(&line, "starvation and livelock were judged in the rounds only: %s",
+                    result->liveness_text);
+    }
+    put_line(&line);
+    if (result->liveness == BZ_LIVENESS_OPEN && result->liveness_token[0] != '\0') {
+        printf("  %s\n", result->liveness_token);
+    }
+}
+
 static void print_complete(const struct bz_explore_report *report) {
     const struct bz_explore_result *result = report->result;
     struct bz_text line = {0};
@@ -205,10 +231,8 @@ static void print_complete(const struct bz_explore_report *report) {
         bz_text_add(&line, "no violation");
     }
     put_line(&line);
-    if (result->is_sweep_done && report->program->order == BZ_ORDER_ANY) {
-        bz_text_add(&line, "starvation and livelock are judged in the rounds only: an unfair order "
-                           "can make any task wait");
-        put_line(&line);
+    if (result->finding_count == 0) {
+        print_liveness(result);
     }
 }
 
@@ -305,6 +329,11 @@ void bz_explore_report_put_json(const struct bz_explore_report *report) {
     bz_json_add_string(root, "sampled_draw", result->sampled_draw);
     bz_json_add_bool(root, "out_of_steps", result->is_out_of_steps);
     bz_json_add_bool(root, "loops", result->has_cycles);
+    bz_json_add_string(root, "liveness", bz_liveness_name(result->liveness));
+    bz_json_add_string(root, "liveness_text",
+                       result->liveness_text[0] == '\0' ? NULL : result->liveness_text);
+    bz_json_add_string(root, "liveness_token",
+                       result->liveness_token[0] == '\0' ? NULL : result->liveness_token);
     bz_json_add_bool(root, "waited", result->has_waited);
     bz_json_add_bool(root, "outside_state", result->has_outside_state);
     if (result->is_bitstate) {

@@ -9,7 +9,8 @@
 
 #define STREAM_DESCENT 77u
 #define DESCENT_STEPS_MAX 10000u
-#define DEATHS_MAX 8u /* of processes; and one hang, which takes long */
+#define DEATHS_MAX 8u                     /* of processes; and one hang, which takes long */
+#define STEPS_OF_ALL (UINT64_C(1) << 22u) /* then no further descent begins */
 
 /* mantissa * 2^log2, where the mantissa is 2^63 or more. */
 struct product {
@@ -98,6 +99,7 @@ struct estimate {
     struct product sum;
     uint32_t descents; /* so far */
     uint32_t descents_max;
+    uint64_t steps; /* of all descents */
     bool is_ok;
 };
 
@@ -109,10 +111,12 @@ static void add_descent(struct estimate *estimate) {
 
 static void descend(void *context) {
     struct estimate *estimate = context;
-    while (estimate->is_ok && estimate->descents < estimate->descents_max) {
+    while (estimate->is_ok && estimate->descents < estimate->descents_max &&
+           estimate->steps < STEPS_OF_ALL) {
         estimate->is_ok = bz_program_run(&estimate->program, estimate->world, estimate->descents) !=
                           BZ_RUN_NO_RESOURCE;
         if (estimate->is_ok) {
+            estimate->steps += bz_judge_steps(estimate->world->judge);
             add_descent(estimate);
         }
     }

@@ -141,6 +141,20 @@ static bool sweep(struct bz_search *search) {
     return is_ok && result->end == BZ_EXPLORE_FOUND ? simplify(search) : is_ok;
 }
 
+/* After a complete search. A finding is one of its sweep. */
+static bool judge_liveness(struct bz_search *search) {
+    struct bz_explore_result *result = search->result;
+    bz_search_liveness(search);
+    if (result->end != BZ_EXPLORE_FOUND) {
+        return true;
+    }
+    result->is_sweep_done = false;
+    result->is_all = false;
+    result->is_whole = false;
+    result->is_minimal = false;
+    return simplify(search);
+}
+
 /* After the limit on memory was reached: the sweep in bitstate mode, within that limit. */
 static bool sweep_by_bits(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
@@ -169,6 +183,9 @@ bool bz_search_explore(struct bz_search *search) {
         if (is_ok && search->is_put_off) {
             is_ok = run_rounds(search, result->rounds);
         }
+    }
+    if (is_ok && result->end == BZ_EXPLORE_DONE) {
+        is_ok = judge_liveness(search);
     }
     if (is_ok && result->end == BZ_EXPLORE_MEMORY_MAX && search->config->memory_max_bytes > 0) {
         is_ok = sweep_by_bits(search);

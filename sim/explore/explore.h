@@ -39,6 +39,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sim/judge/record.h"
 #include "sim/run/campaign.h"
 #include "sim/run/program.h"
 
@@ -92,6 +93,19 @@ struct bz_explore_finding {
     struct bz_deviations deviations;
 };
 
+/* What a complete search says of schedules that never end (liveness.c). */
+enum bz_liveness {
+    BZ_LIVENESS_UNJUDGED = 0, /* nothing: starvation and livelock were judged in the rounds only */
+    BZ_LIVENESS_ENDS = 1,     /* there are none, not even unfair ones */
+    BZ_LIVENESS_FAIR = 2,     /* in those that are fair, there is progress again and again, and
+                                 nobody is overtaken without end */
+    BZ_LIVENESS_OPEN = 3,     /* in some that is fair, this is not so; but no ordinary run shows it,
+                                 because other orders lead out of it: no verdict */
+};
+
+/* "unjudged", "ends", "fair", "open". */
+const char *bz_liveness_name(enum bz_liveness liveness);
+
 struct bz_explore_result {
     enum bz_explore_end end;
     uint32_t reductions;      /* those in force in the last search */
@@ -119,8 +133,12 @@ struct bz_explore_result {
     uint64_t missed_one_in;     /* then a new state was missed with at most this probability */
     uint64_t missed;            /* and so many were, on average; in units of 2^-40 states */
     uint64_t outcomes_digest;   /* of the set of outcomes */
-    uint64_t violations_digest; /* of the set of (oracle, object) that were found */
-    char lack[BZ_LACK_BYTES];   /* BZ_EXPLORE_NO_RESOURCE: what ran out */
+    enum bz_liveness liveness;
+    char liveness_text[BZ_MESSAGE_BYTES]; /* UNJUDGED: why, or empty if the search is not complete;
+                                             OPEN: what can go on for ever */
+    char liveness_token[BZ_TOKEN_BYTES];  /* OPEN: of a run that comes there; or empty */
+    uint64_t violations_digest;           /* of the set of (oracle, object) that were found */
+    char lack[BZ_LACK_BYTES];             /* BZ_EXPLORE_NO_RESOURCE: what ran out */
     uint32_t finding_count;
     uint32_t told; /* the places of those that on_finding() was called for, as bits */
     struct bz_explore_finding findings[BZ_EXPLORE_FINDINGS_MAX]; /* one per oracle and object */

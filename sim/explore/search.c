@@ -108,34 +108,45 @@ static uint64_t text_hash(const char *text) {
     return hash;
 }
 
-/* Keeps one finding for each oracle and object. `step`: as an ordinary run counts it. False: there
- * is no violation. */
-static bool keep_finding(struct bz_search *search, uint32_t step) {
-    struct bz_explore_result *result = search->result;
-    const struct bz_violation *violation = &search->world->judge->violation;
-    if (search->world->judge->end != BZ_RUN_VIOLATED) {
-        return false;
-    }
+/* One finding is kept for each oracle and object. */
+static bool is_kept(const struct bz_explore_result *result, const struct bz_violation *violation) {
     for (uint32_t index = 0; index < result->finding_count; index++) {
         const struct bz_violation *known = &result->findings[index].violation;
         if (strcmp(known->oracle, violation->oracle) == 0 && known->object == violation->object) {
             return true;
         }
     }
-    if (result->finding_count == BZ_EXPLORE_FINDINGS_MAX) {
-        return true;
+    return result->finding_count == BZ_EXPLORE_FINDINGS_MAX;
+}
+
+void bz_search_keep_finding(struct bz_search *search, const struct bz_explore_finding *finding) {
+    struct bz_explore_result *result = search->result;
+    const struct bz_violation *violation = &finding->violation;
+    if (is_kept(result, violation)) {
+        return;
     }
     uint32_t place = result->finding_count++;
-    struct bz_explore_finding *finding = &result->findings[place];
-    *finding = (struct bz_explore_finding){
-        .violation = *violation, .deviations = bz_search_cost(search, 0, search->point_count)};
-    finding->violation.step = step;
-    finding->has_answers = bz_search_answers(search, &finding->answers);
+    result->findings[place] = *finding;
     result->violations_digest +=
         bz_seed_mix(text_hash(violation->oracle) ^ bz_seed_mix(violation->object));
     if (search->config->on_finding != NULL) {
-        search->config->on_finding(search->config->context, place, finding);
+        search->config->on_finding(search->config->context, place, &result->findings[place]);
         result->told |= 1u << place;
+    }
+}
+
+/* `step`: as an ordinary run counts it. False: there is no violation. */
+static bool keep_finding(struct bz_search *search, uint32_t step) {
+    const struct bz_violation *violation = &search->world->judge->violation;
+    if (search->world->judge->end != BZ_RUN_VIOLATED) {
+        return false;
+    }
+    if (!is_kept(search->result, violation)) {
+        struct bz_explore_finding finding = {.violation = *violation};
+        finding.deviations = bz_search_cost(search, 0, search->point_count);
+        finding.violation.step = step;
+        finding.has_answers = bz_search_answers(search, &finding.answers);
+        bz_search_keep_finding(search, &finding);
     }
     return true;
 }
@@ -306,8 +317,8 @@ static enum bz_arrival evaluate(struct bz_search *search, bool goes_on) {
     struct bz_frame *child = next_frame(search);
     enum bz_arrival arrival = child == NULL ? BZ_ARRIVED_FAILED : bz_search_arrive(search, child);
     /* If the queue is compared as a set, the state does not say which handle is next. */
-    if (arrival == BZ_ARRIVED_LOOP && !bz_search_has(search, BZ_REDUCE_QUEUE) &&
-        is_default_loop(search, child)) {
+    if (arrival == BZ_ARRIVED_LOOP && search->cycles == NULL &&
+        !bz_search_has(search, BZ_REDUCE_QUEUE) && is_default_loop(search, child)) {
         end_loop(search);
         (void)keep_finding(search, search->world->judge->config.steps_max);
     }
@@ -317,7 +328,8 @@ static enum bz_arrival evaluate(struct bz_search *search, bool goes_on) {
 static bool should_stop(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
     uint64_t states_max = search->config->states_max;
-    if (search->is_asymmetric || (search->team != NULL && bz_team_is_over(search))) {
+    if (search->is_asymmetric || (search->cycles != NULL && search->cycles->is_full) ||
+        (search->team != NULL && bz_team_is_over(search))) {
         return true;
     }
     search->is_put_off = result->transitions >= search->bounds.transitions;
@@ -355,6 +367,9 @@ bool bz_search_all(struct bz_search *search) {
         }
         uint32_t found = search->result->finding_count;
         enum bz_arrival arrival = evaluate(search, goes_on);
+        if (search->cycles != NULL) {
+            bz_search_record_edge(search);
+        }
         found = search->result->finding_count - found;
         if (!search->is_blocked && (found > 0 || bz_search_visit_is_due(search))) {
             bz_search_visit_again(search, !goes_on);
@@ -383,8 +398,9 @@ void bz_search_begin(struct bz_search *search, const struct bz_search_bounds *bo
     search->is_put_off = false;
     search->is_unrepeatable = false;
     search->is_asymmetric = false;
+    search->has_revisited = false;
     /* Every order includes some that starve a task, whatever the variant does. */
-    bool ignores_starvation = bounds->is_any_order;
+    bool ignores_starvation = bounds->is_any_order || search->cycles != NULL;
     uint32_t cancels_max = bz_search_cancels_max(search->config);
     bz_judge_search(search->world->judge, cancels_max, ignores_starvation);
     bz_judge_search(search->second->judge, cancels_max, ignores_starvation);

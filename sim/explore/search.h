@@ -9,6 +9,7 @@
 
 #include "sim/choice/strategy.h"
 #include "sim/explore/bits.h"
+#include "sim/explore/cycles.h"
 #include "sim/explore/explore.h"
 #include "sim/explore/footprint.h"
 #include "sim/explore/symmetry.h"
@@ -34,6 +35,7 @@ struct bz_frame {
     uint32_t delays; /* of the path to here */
     uint32_t draws;  /* other than the first value, of the path to here */
     uint32_t cancels_left;
+    uint32_t number; /* in the graph, if it is recorded */
     uint64_t schedules;
     bool has_begun;
     bool is_progress;  /* an operation returned or a task ended in the step to here */
@@ -71,7 +73,8 @@ struct bz_search {
     struct bz_visited visited;
     struct bz_bits bits; /* in its place, in bitstate mode */
     struct bz_visited outcomes;
-    struct bz_frame root; /* its transition is the setup, and it has no snapshot */
+    struct bz_cycles *cycles; /* where the graph is recorded; NULL: it is not */
+    struct bz_frame root;     /* its transition is the setup, and it has no snapshot */
     struct bz_frame *top;
     uint32_t frame_count;
     struct bz_choice_point *points; /* of the whole path */
@@ -87,8 +90,9 @@ struct bz_search {
     bool is_at_top;  /* the world is in the state of the topmost frame */
     bool visits_all; /* every path is visited again, not only some */
     struct bz_choice_point other_point; /* in place of one that another visit did not meet */
-    bool is_asymmetric;                 /* tasks turned out not to be interchangeable */
-    bool is_unrepeatable;               /* there was one, or an event of another visit differed */
+    bool has_revisited;   /* a known state was searched again, for transitions that slept */
+    bool is_asymmetric;   /* tasks turned out not to be interchangeable */
+    bool is_unrepeatable; /* there was one, or an event of another visit differed */
     void *program_state;
     struct bz_team *team;     /* NULL: it searches alone */
     uint32_t member;          /* of the team */
@@ -117,6 +121,9 @@ void bz_search_enter_root(struct bz_search *search);
 
 /* The whole search: rounds and sweep. False if memory ran out: see the result. */
 bool bz_search_explore(struct bz_search *search);
+
+/* A finding, unless there is one of this oracle and object. */
+void bz_search_keep_finding(struct bz_search *search, const struct bz_explore_finding *finding);
 
 /* The code has ended the process of the search: a finding, on its present path. */
 void bz_search_keep_death(struct bz_search *search, const struct bz_death *death);
@@ -165,6 +172,19 @@ bool bz_search_visit_is_due(const struct bz_search *search);
  * without snapshots. Sets `is_unrepeatable` if a choice point or an event differs; or, for a path
  * that has ended, the verdict. */
 void bz_search_visit_again(struct bz_search *search, bool is_end);
+
+/* --- liveness.c ------------------------------------------------------------------------------- */
+
+/* After a complete search without a finding: which schedules never end, and what becomes of tasks
+ * in those that are fair. Searches once more if there may be any. A finding ends the search. */
+void bz_search_liveness(struct bz_search *search);
+
+/* If the graph is recorded: looks at the world before its state is normalized; adds its state, with
+ * the number by which the table knows it; adds the transition that has just run. */
+void bz_search_look_at_step(struct bz_search *search);
+void bz_search_record_state(struct bz_search *search, struct bz_frame *child,
+                            struct bz_visited_state *state, bool is_new);
+void bz_search_record_edge(struct bz_search *search);
 
 /* --- contained.c ------------------------------------------------------------------------------ */
 

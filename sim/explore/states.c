@@ -3,7 +3,8 @@
 #include "sim/choice/pcg.h"
 #include "sim/explore/search.h"
 
-#define ON_PATH (UINT64_C(1) << 63u) /* in the mark of a state; the rest is its sleep set */
+#define ON_PATH (UINT64_C(1) << 63u) /* in the mark of a state; the rest is its sleep set, or */
+                                     /* while the graph is recorded, its number there */
 #define SORTED_MAX 256u              /* longer ready queues are not sorted */
 #define GONE 0xffu                   /* the outcome of a task whose memory was given back */
 
@@ -117,8 +118,10 @@ static enum bz_arrival admit(struct bz_search *search, struct bz_frame *child,
         child->is_guest = is_loop && bz_search_may_visit(search, child->fingerprint);
         return child->is_guest ? BZ_ARRIVED_NEW : BZ_ARRIVED_KNOWN;
     }
-    uint64_t missing = state->mark & ~ON_PATH & ~child->sleep;
+    uint64_t slept = bz_search_has(search, BZ_REDUCE_SLEEP) ? state->mark & ~ON_PATH : 0;
+    uint64_t missing = slept & ~child->sleep;
     search->result->has_cycles |= is_loop;
+    search->has_revisited |= missing != 0;
     if (missing != 0) {
         state->mark = ON_PATH | (state->mark & child->sleep);
         child->only = missing;
@@ -150,6 +153,9 @@ enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *chil
     if (bz_search_has(search, BZ_REDUCE_SLEEP)) {
         inherit_sleep(search, child);
     }
+    if (search->cycles != NULL) {
+        bz_search_look_at_step(search);
+    }
     bz_snapshot_normalize(search->world);
     if (!bz_snapshot_save(search->world, &child->snapshot)) {
         return BZ_ARRIVED_FAILED;
@@ -169,6 +175,9 @@ enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *chil
     struct bz_visited_state *state = bz_visited_add(&search->visited, child->fingerprint, &is_new);
     enum bz_arrival arrival =
         state == NULL ? BZ_ARRIVED_FAILED : admit(search, child, state, is_new);
+    if (search->cycles != NULL && state != NULL) {
+        bz_search_record_state(search, child, state, is_new);
+    }
     bz_visited_unlock(&search->visited, child->fingerprint);
     return arrival;
 }

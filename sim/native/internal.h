@@ -35,6 +35,7 @@ struct bz_native {
     bool is_over;                /* nothing can run any more */
     bool outside_is_past;        /* fifo: this turn's outside events have passed */
     bool is_in_init;             /* a variant sets up an object */
+    const struct bz_handle *ran; /* in the last step of a search; NULL: none, a cancel struck */
     uint32_t marked_step;        /* see bz_world_mark_step() */
     uint64_t
         looked_at; /* tasks that the program has asked about, as bits; see explore/footprint.h */

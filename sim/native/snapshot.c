@@ -84,6 +84,13 @@ static void forget_shadow(struct bz_shadow *shadow) {
     bz_arena_scrub(shadow->mem);
 }
 
+/* How often waiters were overtaken matters to `starvation` alone. */
+static void forget_overtakings(struct bz_shadow *shadow) {
+    for (uint32_t id = 0; id <= shadow->task_count; id++) {
+        shadow->tasks[id].overtaken = 0;
+    }
+}
+
 /* Steps and points are counted from 0 again. */
 static void forget_steps(struct bz_native *native) {
     struct bz_judge *judge = native->world.judge;
@@ -98,6 +105,9 @@ static void forget_steps(struct bz_native *native) {
 void bz_snapshot_normalize(struct bz_world *world) {
     struct bz_judge *judge = world->judge;
     forget_steps(bz_native_of(world));
+    if (judge->config.ignores_starvation) {
+        forget_overtakings(&judge->shadow);
+    }
     forget_shadow(&judge->shadow);
     judge->refused = (struct bz_refusal){0};
     judge->digest = BZ_DIGEST_SEED;

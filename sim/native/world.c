@@ -577,8 +577,11 @@ bool bz_world_step(struct bz_world *world) {
     struct bz_native *native = bz_native_of(world);
     bool is_fifo = world->judge->config.order == BZ_ORDER_FIFO;
     native->is_over = false;
+    native->ran = NULL;
     if (is_fifo ? prepare_fifo(native) : prepare_any(native)) {
-        step_clear(world->loop, take(native, is_fifo ? 0 : pick(native)));
+        struct bz_handle *handle = take(native, is_fifo ? 0 : pick(native));
+        native->ran = handle;
+        step_clear(world->loop, handle);
         bz_judge_end_step(world->judge);
     }
     return !native->is_over;
