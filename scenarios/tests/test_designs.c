@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "scenarios/tests/designs/designs.h"
+#include "scenarios/tests/explored.h"
 #include "scenarios/tests/seeds.h"
 
 static uint64_t run_count(void) {
@@ -46,9 +47,30 @@ static void expect_silence_everywhere(const struct bz_variant *design) {
     cr_assert(lt(u32, 4, programs), "%s fits few scenarios", design->name);
 }
 
+/* Of few tasks, every schedule: those without end are judged as well. */
+static void expect_proof(const struct bz_variant *design) {
+    if (!bz_snapshot_is_supported() || !bz_variant_offers(design, BZ_PRIMITIVE_SEMAPHORE)) {
+        return;
+    }
+    struct bz_program program = tst_explored_program(
+        &bz_scenario_contended, design, "permits=1,workers=3,rounds=1,patience=2,max-cancels=1");
+    struct bz_explore_result result =
+        tst_explore(&(struct bz_explore_config){.program = &program,
+                                                .delays_max = BZ_EXPLORE_UNBOUNDED,
+                                                .reductions = BZ_REDUCE_ALL,
+                                                .rounds_before_sweep = 1,
+                                                .states_max = 300000});
+    cr_assert(eq(u32, result.finding_count, 0), "%s: %s", design->name,
+              result.findings[0].violation.message);
+    cr_assert(bz_explore_is_complete(&result), "%s", design->name);
+    cr_assert(eq(int, result.liveness, BZ_LIVENESS_ENDS), "%s: %s %s", design->name,
+              bz_liveness_name(result.liveness), result.liveness_text);
+}
+
 #define IS_SILENT(name)                                                                            \
     Test(designs, name) {                                                                          \
         expect_silence_everywhere(&design_##name);                                                 \
+        expect_proof(&design_##name);                                                              \
     }
 
 IS_SILENT(chain)

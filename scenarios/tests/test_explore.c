@@ -156,3 +156,36 @@ Test(explore, proves_one_round_of_contended) {
         tst_explored_program(&bz_scenario_contended, &bz_variant_buzzer, "rounds=1,max-cancels=1");
     (void)search_all(&program);
 }
+
+/* --- programs without end --------------------------------------------------------------------- */
+
+#define ENDLESS "endless=1,permits=1,max-steps=20000"
+
+/* However long the workers go on, and wherever one cancel strikes: nobody is overtaken without end,
+ * and there is no livelock. */
+Test(explore, proves_that_workers_without_end_starve_nobody) {
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("no state is recognized");
+    }
+    for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
+        struct bz_program program = tst_explored_program(&bz_scenario_contended, &bz_variant_buzzer,
+                                                         ENDLESS ",workers=3,max-cancels=1");
+        program.order = (enum bz_order)order;
+        struct bz_explore_result result = search_all(&program);
+        cr_assert(eq(int, result.liveness, BZ_LIVENESS_FAIR), "%s", result.liveness_text);
+    }
+}
+
+Test(explore, finds_what_starves_a_worker_without_end) {
+    static const struct bz_variant *const variants[] = {
+        &bz_variant_zoo_al_23, &bz_variant_zoo_dn_4267, &bz_variant_zoo_fr_2071};
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("no state is recognized");
+    }
+    for (size_t index = 0; index < sizeof variants / sizeof variants[0]; index++) {
+        struct bz_program program = tst_explored_program(&bz_scenario_contended, variants[index],
+                                                         ENDLESS ",workers=2,cancels=0");
+        program.cancels_max = 0;
+        expect_found(&program, "starvation", 1);
+    }
+}

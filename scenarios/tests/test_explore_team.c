@@ -32,6 +32,8 @@ static void compare(const struct bz_scenario *scenario, const struct bz_variant 
     cr_assert(eq(int, team.end, one.end), "%s on %s", scenario->name, variant->name);
     cr_assert(eq(u32, team.rounds, one.rounds), "%s on %s", scenario->name, variant->name);
     cr_assert(eq(u64, team.violations_digest, one.violations_digest), "%s", variant->name);
+    cr_assert(eq(int, team.liveness, one.liveness), "%s on %s", scenario->name, variant->name);
+    cr_assert(eq(int, team.has_cycles, one.has_cycles), "%s on %s", scenario->name, variant->name);
     if (one.finding_count > 0) {
         const struct bz_answers *answers = &one.findings[0].answers;
         cr_assert(eq(u32, team.findings[0].answers.count, answers->count), "%s", variant->name);

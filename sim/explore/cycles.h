@@ -49,7 +49,7 @@ struct bz_cycle_state {
 struct bz_cycle_edge {
     uint32_t from;
     uint32_t to;
-    uint64_t waits;     /* tasks that stand in a line after it, in an operation called before it */
+    uint64_t waits;     /* tasks that are in an operation after it which was called before it */
     uint64_t overtaken; /* tasks that were overtaken in it */
     size_t first_choice;
     uint32_t action; /* of its source; edges of one action differ in what was drawn */

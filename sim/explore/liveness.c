@@ -12,6 +12,7 @@
  * it. Neither has sleep sets, which leave transitions out, nor symmetry, which exchanges tasks. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "primitives/runtime/driver.h"
@@ -57,7 +58,7 @@ void bz_search_look_at_step(struct bz_search *search) {
     search->cycles->has_many_tasks |= judge->shadow.task_count > BZ_CYCLE_BITS;
     for (uint32_t id = 1; id <= judge->shadow.task_count && id <= BZ_CYCLE_BITS; id++) {
         const struct bz_shadow_task *task = &judge->shadow.tasks[id];
-        bool waits = task->op != BZ_OP_NONE && task->is_live && task->called_step == UINT32_MAX;
+        bool waits = task->op != BZ_OP_NONE && task->called_step == UINT32_MAX;
         edge->waits |= (uint64_t)waits << id;
         edge->overtaken |= (uint64_t)(task->overtaken > 0) << id;
         if (task->overtaken > 0) {
@@ -127,8 +128,11 @@ static const char *why_incomplete(const struct bz_search *search, bool is_ok) {
 static const char *record_graph(struct bz_search *search, uint32_t reductions) {
     const struct bz_explore_config *config = search->config;
     struct bz_explore_result *result = search->result;
-    static struct bz_explore_result before; /* too large for a stack */
-    before = *result;
+    struct bz_explore_result *before = malloc(sizeof *before);
+    if (before == NULL) {
+        return "memory ran out";
+    }
+    *before = *result;
     struct bz_search_bounds bounds = {
         .deviations = BZ_EXPLORE_UNBOUNDED,
         .delays = config->delays_max,
@@ -143,9 +147,9 @@ static const char *record_graph(struct bz_search *search, uint32_t reductions) {
     bz_search_begin(search, &bounds);
     bool is_ok = bz_search_all(search);
     const char *why = why_incomplete(search, is_ok);
-    before.transitions_total += result->transitions;
-    before.has_cycles |= result->has_cycles; /* no transition was left out */
-    *result = before;
+    before->has_cycles |= result->has_cycles; /* no transition was left out */
+    *result = *before;
+    free(before);
     return why;
 }
 
@@ -270,11 +274,11 @@ void bz_search_liveness(struct bz_search *search) {
     if (!bz_explore_is_complete(result) || result->finding_count > 0) {
         return;
     }
-    if (!compares || (result->has_schedules && !result->has_cycles && !search->has_revisited)) {
-        result->liveness = BZ_LIVENESS_ENDS;
-    } else if (!result->has_schedules) {
+    if (search->is_log_full) {
         snprintf(result->liveness_text, sizeof result->liveness_text,
-                 "several workers do not notice cycles, and one does (--jobs 1)");
+                 "there are too many transitions to look for cycles with several workers");
+    } else if (!compares || (!result->has_cycles && !search->has_revisited)) {
+        result->liveness = BZ_LIVENESS_ENDS;
     } else {
         search->cycles = &cycles;
         judge_cycles(search);

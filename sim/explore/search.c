@@ -399,6 +399,7 @@ void bz_search_begin(struct bz_search *search, const struct bz_search_bounds *bo
     search->is_unrepeatable = false;
     search->is_asymmetric = false;
     search->has_revisited = false;
+    search->is_log_full = false;
     /* Every order includes some that starve a task, whatever the variant does. */
     bool ignores_starvation = bounds->is_any_order || search->cycles != NULL;
     uint32_t cancels_max = bz_search_cancels_max(search->config);

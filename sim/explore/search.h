@@ -8,6 +8,7 @@
 #define BZ_SIM_EXPLORE_SEARCH_H
 
 #include "sim/choice/strategy.h"
+#include "sim/explore/acyclic.h"
 #include "sim/explore/bits.h"
 #include "sim/explore/cycles.h"
 #include "sim/explore/explore.h"
@@ -35,7 +36,7 @@ struct bz_frame {
     uint32_t delays; /* of the path to here */
     uint32_t draws;  /* other than the first value, of the path to here */
     uint32_t cancels_left;
-    uint32_t number; /* in the graph, if it is recorded */
+    uint32_t number; /* in the graph, if it is recorded, or in a team */
     uint64_t schedules;
     bool has_begun;
     bool is_progress;  /* an operation returned or a task ended in the step to here */
@@ -90,6 +91,7 @@ struct bz_search {
     bool is_at_top;  /* the world is in the state of the topmost frame */
     bool visits_all; /* every path is visited again, not only some */
     struct bz_choice_point other_point; /* in place of one that another visit did not meet */
+    bool is_log_full;                   /* a team does not know whether there are cycles */
     bool has_revisited;   /* a known state was searched again, for transitions that slept */
     bool is_asymmetric;   /* tasks turned out not to be interchangeable */
     bool is_unrepeatable; /* there was one, or an event of another visit differed */
@@ -206,6 +208,10 @@ bool bz_search_is_spoilt(const struct bz_explore_config *config,
 /* Searches a sweep of every order with the workers of config->jobs. False: it has to be searched by
  * one, for there is no team, or it has met something else than states without a violation. */
 bool bz_team_search(struct bz_search *search, const struct bz_search_bounds *bounds);
+
+/* In a worker: the number of a state that it has just added; logs a transition of its own. */
+uint32_t bz_team_number_state(struct bz_search *search);
+void bz_team_log_edge(struct bz_search *search, uint32_t from, uint32_t to);
 
 /* In a worker: whether the team has stopped. */
 bool bz_team_is_over(struct bz_search *search);

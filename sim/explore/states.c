@@ -4,7 +4,7 @@
 #include "sim/explore/search.h"
 
 #define ON_PATH (UINT64_C(1) << 63u) /* in the mark of a state; the rest is its sleep set, or */
-                                     /* while the graph is recorded, its number there */
+                                     /* its number, in a team or while the graph is recorded */
 #define SORTED_MAX 256u              /* longer ready queues are not sorted */
 #define GONE 0xffu                   /* the outcome of a task whose memory was given back */
 
@@ -104,16 +104,34 @@ static struct bz_fingerprint fingerprint(struct bz_search *search, struct bz_fra
 
 /* --- arriving and leaving --------------------------------------------------------------------- */
 
+/* In a team, which has no sleep sets. Who searches a state logs its transitions, and guests do not.
+ */
+static void log_edge(struct bz_search *search, struct bz_frame *child,
+                     struct bz_visited_state *state, bool is_new) {
+    if (is_new) {
+        child->number = bz_team_number_state(search);
+        state->mark |= child->number;
+    }
+    if (!search->top->is_guest) {
+        bz_team_log_edge(search, search->top->number, (uint32_t)state->mark);
+    }
+}
+
 /* A known state is searched again for the transitions that slept then and do not sleep now
  * (Godefroid, 1996, on state spaces with sleep sets). */
 static enum bz_arrival admit(struct bz_search *search, struct bz_frame *child,
                              struct bz_visited_state *state, bool is_new) {
+    bool is_loop = (state->mark & ON_PATH) != 0;
     if (is_new) {
         search->result->states++;
         state->mark = ON_PATH | child->sleep;
+    }
+    if (search->team != NULL) {
+        log_edge(search, child, state, is_new);
+    }
+    if (is_new) {
         return BZ_ARRIVED_NEW;
     }
-    bool is_loop = (state->mark & ON_PATH) != 0;
     if (search->team != NULL) {
         child->is_guest = is_loop && bz_search_may_visit(search, child->fingerprint);
         return child->is_guest ? BZ_ARRIVED_NEW : BZ_ARRIVED_KNOWN;

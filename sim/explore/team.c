@@ -17,8 +17,11 @@
 #include "sim/explore/search.h"
 #include "sim/judge/internal.h"
 
+#define LOGS_BYTES_MAX (UINT64_C(1) << 30u) /* of all members */
+
 struct member {
     uint64_t beats; /* it is alive */
+    struct bz_edge_log log;
     struct bz_explore_result result;
 };
 
@@ -26,9 +29,10 @@ struct member {
 struct bz_team {
     uint32_t count;
     uint32_t idle;
-    bool is_over;  /* all have to stop */
-    bool is_done;  /* because there is nothing left */
-    bool has_odds; /* because there is something that one has to find */
+    uint32_t state_count; /* the start is state 0, those that were added come after it */
+    bool is_over;         /* all have to stop */
+    bool is_done;         /* because there is nothing left */
+    bool has_odds;        /* because there is something that one has to find */
     const struct bz_search *origin;
     struct member members[];
 };
@@ -53,6 +57,14 @@ bool bz_search_may_visit(struct bz_search *search, struct bz_fingerprint fingerp
     bool is_new = false;
     return search->top->is_guest && search->top->looks_deeper &&
            bz_visited_add(&search->guests, fingerprint, &is_new) != NULL && is_new;
+}
+
+uint32_t bz_team_number_state(struct bz_search *search) {
+    return __atomic_fetch_add(&search->team->state_count, 1, __ATOMIC_RELAXED);
+}
+
+void bz_team_log_edge(struct bz_search *search, uint32_t from, uint32_t to) {
+    bz_edge_log_add(&self(search)->log, from, to);
 }
 
 static void stop(struct bz_team *team, bool *why) {
@@ -204,6 +216,32 @@ static uint32_t watch(struct bz_search *search, struct bz_team *team, struct bz_
     }
 }
 
+/* Whether there are cycles, in a graph without sleep sets. */
+static void look_for_cycles(struct bz_search *search, const struct bz_team *team) {
+    const struct bz_edge_log *logs[BZ_JOBS_MAX];
+    for (uint32_t index = 0; index < team->count; index++) {
+        logs[index] = &team->members[index].log;
+    }
+    enum bz_acyclic answer = bz_edges_are_acyclic(logs, team->count, team->state_count);
+    search->result->has_cycles |= answer == BZ_ACYCLIC_NO;
+    search->is_log_full = answer == BZ_ACYCLIC_UNKNOWN;
+}
+
+static bool has_logs(struct bz_team *team, uint64_t bytes_max) {
+    uint64_t bytes = (bytes_max < LOGS_BYTES_MAX ? bytes_max : LOGS_BYTES_MAX) / team->count;
+    bool is_ok = true;
+    for (uint32_t index = 0; index < team->count; index++) {
+        is_ok = is_ok && bz_edge_log_init(&team->members[index].log, bytes);
+    }
+    return is_ok;
+}
+
+static void drop_logs(struct bz_team *team) {
+    for (uint32_t index = 0; index < team->count; index++) {
+        bz_edge_log_fini(&team->members[index].log);
+    }
+}
+
 static bool search_with(struct bz_search *search, struct bz_team *team, struct bz_child *children) {
     struct bz_contain contain = search->config->program->contain;
     struct bz_explore_result *result = search->result;
@@ -221,7 +259,9 @@ static bool search_with(struct bz_search *search, struct bz_team *team, struct b
         return false;
     }
     add_up(team, result);
-    (void)(result->end == BZ_EXPLORE_DONE && has_reached_limit(search));
+    if (result->end == BZ_EXPLORE_DONE && !has_reached_limit(search)) {
+        look_for_cycles(search, team);
+    }
     result->transitions_total += result->transitions;
     result->has_schedules = false;
     return true;
@@ -241,9 +281,11 @@ bool bz_team_search(struct bz_search *search, const struct bz_search_bounds *bou
     struct bz_child *children = calloc(count, sizeof *children);
     bool is_done = false;
     if (team != NULL && children != NULL) {
-        *team = (struct bz_team){.count = count, .origin = search};
+        *team = (struct bz_team){.count = count, .state_count = 1, .origin = search};
         bz_search_begin(search, &own);
-        is_done = search_with(search, team, children);
+        is_done =
+            has_logs(team, search->config->memory_max_bytes) && search_with(search, team, children);
+        drop_logs(team);
     }
     if (!is_done) {
         *search->result = before;

@@ -491,11 +491,13 @@ Test(explore, goes_on_in_bitstate_mode_at_the_limit_on_memory) {
     search_within(&program, 0);
     cr_assert(bz_explore_is_complete(&result));
     cr_assert(not(result.is_bitstate));
+    cr_assert(eq(int, result.liveness, BZ_LIVENESS_ENDS));
     uint64_t states = result.states;
     search_within(&program, 128u << 10u);
     cr_assert(eq(int, result.end, BZ_EXPLORE_MEMORY_MAX));
     cr_assert(not(bz_explore_is_complete(&result)));
     cr_assert(result.is_bitstate);
+    cr_assert(eq(int, result.liveness, BZ_LIVENESS_UNJUDGED));
     cr_assert(eq(u32, result.rounds, BZ_EXPLORE_ROUNDS_DEFAULT));
     cr_assert(le(u64, result.states, states));
     cr_assert(lt(u64, states, result.states + 20)); /* one of 40,000 is missed, on average */
