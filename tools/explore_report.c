@@ -50,7 +50,9 @@ static void add_count(struct bz_text *line, uint64_t count, const char *what, co
 /* If they were counted. */
 static void add_schedules(struct bz_text *line, const struct bz_explore_result *result,
                           const char *after) {
-    if (result->has_schedules) {
+    if (result->has_schedules && result->schedules == 0) {
+        bz_text_add(line, "no schedule ends, ");
+    } else if (result->has_schedules) {
         add_count(line, result->schedules, "schedule", after);
     }
 }
@@ -204,7 +206,7 @@ static void print_liveness(const struct bz_explore_result *result) {
                            "nobody is overtaken for ever");
         break;
     case BZ_LIVENESS_OPEN:
-        bz_text_add(&line, "no verdict on starvation and livelock: %s; no ordinary run confirms it",
+        bz_text_add(&line, "no verdict on starvation and livelock: %s; no ordinary run shows it",
                     result->liveness_text);
         break;
     case BZ_LIVENESS_UNJUDGED:

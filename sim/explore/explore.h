@@ -14,9 +14,10 @@
  * sim/README.md says how a search works and why the reductions lose no violation.
  *
  * Starvation and livelock are judged in the rounds, and in a sweep of order `fifo` or of bounded
- * delays. A sweep of order `any` does not judge them: an unfair order alone can starve a task. A
- * livelock is a loop of default choices without progress, and without a draw or a pending timer.
- * All other oracles judge everywhere.
+ * delays. A sweep of order `any` does not count how often a task is overtaken, because an unfair
+ * order alone can starve it. In a round, a livelock is a loop of default choices without progress,
+ * and without a draw or a pending timer. All other oracles judge everywhere. A complete search
+ * judges schedules that never end, by fair cycles of states: see enum bz_liveness and cycles.h.
  *
  * A snapshot has the state that lies in the world's memory. A variant that keeps some elsewhere (in
  * malloc's memory, in a static variable) is noticed by visiting paths a second time, from the

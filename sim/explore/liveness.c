@@ -237,8 +237,11 @@ static uint32_t find_sets(struct bz_search *search, uint32_t reductions, struct 
         why = "memory ran out";
         count = 0;
     }
-    if (why != NULL && result->liveness == BZ_LIVENESS_UNJUDGED) {
-        snprintf(result->liveness_text, sizeof result->liveness_text, "%s", why);
+    if (why != NULL) { /* the second one has not looked for a run */
+        bool is_first = result->liveness == BZ_LIVENESS_UNJUDGED;
+        size_t used = is_first ? 0 : strlen(result->liveness_text);
+        snprintf(result->liveness_text + used, sizeof result->liveness_text - used, "%s%s",
+                 is_first ? "" : "; ", why);
     } else if (why == NULL && count == 0) {
         result->liveness = result->has_cycles ? BZ_LIVENESS_FAIR : BZ_LIVENESS_ENDS;
     }
