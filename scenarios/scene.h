@@ -129,7 +129,7 @@ static inline BZ_MUST_USE enum bz_status bz_yield_times(struct bz_world *world, 
 
 static inline BZ_MUST_USE enum bz_status bz_yield_below(struct bz_world *world, const char *label,
                                                         int64_t bound) {
-    return bz_yield_times(world, bz_world_draw(world, label, (uint64_t)bound));
+    return bz_yield_times(world, bz_world_draw_yields(world, label, (uint64_t)bound));
 }
 
 static inline BZ_MUST_USE enum bz_status bz_nap(const struct bz_world *world, uint64_t delay_ns) {

@@ -30,6 +30,7 @@ struct bz_world {
     struct bz_judge *judge;
     const struct bz_variant *variant; /* under test */
     bool is_searched;                 /* states are compared: see sut.h */
+    bool draws_yields;                /* see bz_world_draw_yields() */
 };
 
 /* The judge gets `config`. The world is its source, unless that names another. NULL without memory.
@@ -96,6 +97,17 @@ bool bz_world_begin_again(struct bz_world *world, const void *program,
  */
 static inline uint64_t bz_world_draw(struct bz_world *world, const char *label, uint64_t bound) {
     return bz_judge_draw(world->judge, label, bound);
+}
+
+/* Draws how often the running task yields from here on, in a row: it does nothing in between, and
+ * nobody can tell afterwards how often it was. So one yield stands for more in a search of every
+ * order (sim/README.md). */
+static inline uint64_t bz_world_draw_yields(struct bz_world *world, const char *label,
+                                            uint64_t bound) {
+    world->draws_yields = true;
+    uint64_t value = bz_judge_draw(world->judge, label, bound);
+    world->draws_yields = false;
+    return value;
 }
 
 static inline uint64_t bz_world_draw_delay_ns(struct bz_world *world, const char *label,
