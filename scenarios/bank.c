@@ -138,7 +138,9 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
         bz_scene_new(world, args, sizeof *bank + accounts * sizeof bank->accounts[0]);
     bank->is_pool = args->primitive == BZ_PRIMITIVE_POOL;
     if (bz_scene_is_set_up(world, open_accounts(bank, args->primitive, accounts))) {
-        bz_scene_spawn_all(world, NULL, args->values[CARDS], "card", card, bank);
+        int64_t count = args->values[CARDS];
+        struct bz_task **cards = bz_world_alloc(world, (size_t)count * sizeof cards[0]);
+        bz_scene_spawn_alike(world, cards, count, "card", card, bank);
     }
     return bank;
 }

@@ -136,6 +136,7 @@ static enum bz_status wait_in_time(struct condition *state) {
     struct bz_world *world = state->scene.world;
     uint64_t most_ns = (uint64_t)state->scene.values[PACE_NS];
     uint64_t deadline_ns = bz_world_draw_delay_ns(world, "deadline-ns", 0, most_ns);
+    bz_sut_may_wait(world);
     enum bz_status status = bz_timeout_enter(world->loop, &scope, deadline_ns);
     return status == BZ_OK ? bz_timeout_exit(&scope, wait_for_token(state)) : status;
 }
@@ -218,11 +219,9 @@ static void spawn_all(struct condition *state, const int64_t *values) {
     struct bz_member *producers =
         bz_world_alloc(world, (size_t)values[PRODUCERS] * sizeof *producers);
     state->producers_left = values[PRODUCERS];
-    bz_scene_spawn_all(world, state->consumers, values[CONSUMERS], "consumer", consumer, state);
-    for (uint32_t index = 0; index < (uint32_t)values[PRODUCERS]; index++) {
-        bz_scene_spawn_member(world, &producers[index], "producer", index + 1, producer, state,
-                              on_producer_ended);
-    }
+    bz_scene_spawn_alike(world, state->consumers, values[CONSUMERS], "consumer", consumer, state);
+    bz_scene_spawn_members(world, producers, values[PRODUCERS], "producer", producer, state,
+                           on_producer_ended);
     /* A variant that does not refuse misuse would let the intruder in. */
     if (bz_scene_claims(world, BZ_PRIMITIVE_CONDITION, BZ_CLAIM_REFUSES_MISUSE) &&
         values[INTRUSIONS] > 0) {

@@ -56,8 +56,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     struct contended *state =
         bz_scene_new(world, args, sizeof *state + (size_t)count * sizeof state->workers[0]);
     if (bz_scene_init_permits(&state->scene, args, "permits", args->values[PERMITS])) {
-        bz_scene_spawn_all(world, state->workers, count, "worker", worker, state);
-        bz_world_interchange(world, state->workers, (uint32_t)count);
+        bz_scene_spawn_alike(world, state->workers, count, "worker", worker, state);
         struct bz_canceller *canceller =
             bz_canceller_spawn(world, state->workers, count, 1u << BZ_OP_ACQUIRE,
                                args->values[PATIENCE], args->values[CANCELS]);

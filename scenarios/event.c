@@ -118,13 +118,11 @@ static void spawn_all(struct event *state) {
     struct bz_member *setters = bz_world_alloc(world, (size_t)values[SETTERS] * sizeof *setters);
     struct bz_task **waiters = bz_world_alloc(world, (size_t)count * sizeof *waiters);
     state->setters_left = values[SETTERS];
-    for (uint32_t index = 0; index < (uint32_t)values[SETTERS]; index++) {
-        bz_scene_spawn_member(world, &setters[index], "setter", index + 1, setter, state,
-                              on_setter_ended);
-    }
-    bz_scene_spawn_all(world, waiters, values[WAITERS], "waiter", waiter, state);
-    bz_scene_spawn_all(world, waiters + values[WAITERS], values[LATECOMERS], "latecomer", latecomer,
-                       state);
+    bz_scene_spawn_members(world, setters, values[SETTERS], "setter", setter, state,
+                           on_setter_ended);
+    bz_scene_spawn_alike(world, waiters, values[WAITERS], "waiter", waiter, state);
+    bz_scene_spawn_alike(world, waiters + values[WAITERS], values[LATECOMERS], "latecomer",
+                         latecomer, state);
     bz_canceller_spawn(world, waiters, count, 1u << BZ_OP_WAIT, values[PATIENCE], values[CANCELS]);
 }
 

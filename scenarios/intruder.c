@@ -37,6 +37,7 @@ struct intruder {
     bool was_locked;          /* what it was */
     enum bz_status refusal;   /* another one than BZ_NOT_HELD; BZ_OK: none */
     enum bz_status rejection; /* of one more permit for a plain semaphore; BZ_OK: none */
+    struct bz_task *workers[];
 };
 
 /* Acquires, and compares whether it waits with what locked() said. */
@@ -102,9 +103,11 @@ static enum bz_status intruder(void *arg) {
 }
 
 static void *setup(struct bz_world *world, const struct bz_scenario_args *args) {
-    struct intruder *state = bz_scene_new(world, args, sizeof *state);
+    int64_t count = args->values[WORKERS];
+    struct intruder *state =
+        bz_scene_new(world, args, sizeof *state + (size_t)count * sizeof state->workers[0]);
     if (bz_scene_init_permits(&state->scene, args, "permits", args->values[PERMITS])) {
-        bz_scene_spawn_all(world, NULL, args->values[WORKERS], "worker", worker, state);
+        bz_scene_spawn_alike(world, state->workers, count, "worker", worker, state);
         bz_scene_spawn(world, "intruder", 0, intruder, state);
     }
     return state;

@@ -74,7 +74,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
         bz_scene_new(world, args, sizeof *pool + (size_t)count * sizeof pool->workers[0]);
     if (bz_scene_is_set_up(
             world, bz_sut_pool_init(&pool->sut, world, "key", (uint32_t)args->values[KEYS]))) {
-        bz_scene_spawn_all(world, pool->workers, count, "worker", worker, pool);
+        bz_scene_spawn_alike(world, pool->workers, count, "worker", worker, pool);
         struct bz_canceller *canceller =
             bz_canceller_spawn(world, pool->workers, count, 1u << BZ_OP_ACQUIRE,
                                args->values[PATIENCE], args->values[CANCELS]);

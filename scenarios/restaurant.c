@@ -77,7 +77,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     struct restaurant *state =
         bz_scene_new(world, args, sizeof *state + (size_t)count * sizeof state->guests[0]);
     if (bz_scene_init_permits(&state->scene, args, "tables", args->values[TABLES])) {
-        bz_scene_spawn_all(world, state->guests, count, "guest", guest, state);
+        bz_scene_spawn_alike(world, state->guests, count, "guest", guest, state);
         bz_scene_spawn(world, "host", 0, host, state);
     }
     return state;

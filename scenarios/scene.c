@@ -51,6 +51,12 @@ void bz_scene_spawn_all(struct bz_world *world, struct bz_task **tasks, int64_t 
     }
 }
 
+void bz_scene_spawn_alike(struct bz_world *world, struct bz_task **tasks, int64_t count,
+                          const char *name, bz_task_fn *fn, void *state) {
+    bz_scene_spawn_all(world, tasks, count, name, fn, state);
+    bz_world_interchange(world, tasks, (uint32_t)count);
+}
+
 enum bz_status bz_scene_spawn_child(struct bz_world *world, struct bz_group *group, uint32_t index,
                                     bz_task_fn *fn, void *arg) {
     struct bz_task *child;
@@ -77,6 +83,19 @@ void bz_scene_spawn_member(struct bz_world *world, struct bz_member *member, con
                                                                      &member->ends, member_ended);
     bz_world_own_callback(world, member_ended);
     bz_world_assert(world, is_watched, "no memory for the end of task %s-%u", name, index);
+}
+
+void bz_scene_spawn_members(struct bz_world *world, struct bz_member *members, int64_t count,
+                            const char *name, bz_task_fn *fn, void *state,
+                            void (*on_end)(void *state)) {
+    struct bz_task *tasks[BZ_ALIKE_MAX];
+    for (uint32_t index = 0; index < (uint32_t)count; index++) {
+        bz_scene_spawn_member(world, &members[index], name, index + 1, fn, state, on_end);
+        if (index < BZ_ALIKE_MAX) {
+            tasks[index] = members[index].task;
+        }
+    }
+    bz_world_interchange_with(world, tasks, (uint32_t)count, members, sizeof members[0]);
 }
 
 /* --- the canceller ---------------------------------------------------------------------------- */

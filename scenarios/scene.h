@@ -42,6 +42,10 @@ struct bz_task *bz_scene_spawn(struct bz_world *world, const char *name, uint32_
 void bz_scene_spawn_all(struct bz_world *world, struct bz_task **tasks, int64_t count,
                         const char *name, bz_task_fn *fn, void *state);
 
+/* The same for tasks that are interchangeable (bz_world_interchange()). */
+void bz_scene_spawn_alike(struct bz_world *world, struct bz_task **tasks, int64_t count,
+                          const char *name, bz_task_fn *fn, void *state);
+
 /* Creates the task "child" of a group (primitives/runtime/group.h); returns what that says. */
 struct bz_group;
 enum bz_status bz_scene_spawn_child(struct bz_world *world, struct bz_group *group, uint32_t index,
@@ -58,6 +62,11 @@ struct bz_member {
 void bz_scene_spawn_member(struct bz_world *world, struct bz_member *member, const char *name,
                            uint32_t index, bz_task_fn *fn, void *state,
                            void (*on_end)(void *state));
+
+/* Several of them, numbered from 1, which are interchangeable (bz_world_interchange()). */
+void bz_scene_spawn_members(struct bz_world *world, struct bz_member *members, int64_t count,
+                            const char *name, bz_task_fn *fn, void *state,
+                            void (*on_end)(void *state));
 
 /* How cancels come: the parameter `manner` of scenarios that have one. */
 enum bz_manner {
@@ -120,12 +129,17 @@ static inline BZ_MUST_USE enum bz_status bz_yield_times(struct bz_world *world, 
 
 static inline BZ_MUST_USE enum bz_status bz_yield_below(struct bz_world *world, const char *label,
                                                         int64_t bound) {
-    return bz_yield_times(world, bz_world_draw(world, label, (uint64_t)bound));
+    return bz_yield_times(world, bz_world_draw_yields(world, label, (uint64_t)bound));
+}
+
+static inline BZ_MUST_USE enum bz_status bz_nap(const struct bz_world *world, uint64_t delay_ns) {
+    bz_sut_may_wait(world);
+    return bz_sleep(world->loop, delay_ns);
 }
 
 static inline BZ_MUST_USE enum bz_status bz_sleep_drawn(struct bz_world *world, const char *label,
                                                         uint64_t least_ns, int64_t most_ns) {
-    return bz_sleep(world->loop, bz_world_draw_delay_ns(world, label, least_ns, (uint64_t)most_ns));
+    return bz_nap(world, bz_world_draw_delay_ns(world, label, least_ns, (uint64_t)most_ns));
 }
 
 /* True if the running task ended an operation with `status` because it was cancelled. */

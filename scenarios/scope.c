@@ -34,13 +34,14 @@ static uint64_t draw_ns(struct scope *state, const char *name) {
 }
 
 static enum bz_status nap(struct scope *state) {
-    return bz_sleep(state->scene.world->loop, draw_ns(state, "sleep-ns"));
+    return bz_nap(state->scene.world, draw_ns(state, "sleep-ns"));
 }
 
 /* A sleep with a deadline. */
 static enum bz_status sleep_in_scope(struct scope *state, struct bz_sut_scope *outer,
                                      uint64_t delay_ns) {
     struct bz_sut_scope scope;
+    bz_sut_may_wait(state->scene.world);
     enum bz_status status = bz_sut_scope_enter(&scope, state->scene.world, outer, delay_ns);
     return status == BZ_OK ? bz_sut_scope_exit(&scope, nap(state)) : status;
 }
@@ -110,7 +111,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     int64_t count = args->values[WORKERS];
     struct scope *state =
         bz_scene_new(world, args, sizeof *state + (size_t)count * sizeof state->workers[0]);
-    bz_scene_spawn_all(world, state->workers, count, "worker", worker, state);
+    bz_scene_spawn_alike(world, state->workers, count, "worker", worker, state);
     bz_scene_spawn(world, "canceller", 0, canceller, state);
     return state;
 }

@@ -31,7 +31,7 @@ struct timeout {
 };
 
 static enum bz_status hold_and_release(struct bz_scene *scene) {
-    enum bz_status status = bz_sleep(scene->world->loop, (uint64_t)scene->values[HOLD_NS]);
+    enum bz_status status = bz_nap(scene->world, (uint64_t)scene->values[HOLD_NS]);
     bz_check_released(scene->world, bz_sut_release(&scene->sut));
     return status;
 }
@@ -56,6 +56,7 @@ static uint64_t draw_deadline_ns(struct bz_scene *scene) {
 
 static enum bz_status acquire_in_time(struct bz_scene *scene) {
     struct bz_timeout scope;
+    bz_sut_may_wait(scene->world);
     enum bz_status status = bz_timeout_enter(scene->world->loop, &scope, draw_deadline_ns(scene));
     if (status == BZ_OK) {
         status = bz_timeout_exit(&scope, bz_sut_acquire(&scene->sut));

@@ -35,7 +35,9 @@ static uint32_t parse_reduction(struct argp_state *state, const char *word) {
             return 1u << index;
         }
     }
-    argp_error(state, "--reduce: no reduction '%s'%s (snapshots, states, queue, sleep, symmetry)",
+    argp_error(state,
+               "--reduce: no reduction '%s'%s (snapshots, states, queue, sleep, symmetry, "
+               "yields)",
                word, bz_cli_hint(word, names, BZ_REDUCE_COUNT));
     return 0;
 }
@@ -59,8 +61,10 @@ static void parse_reductions(struct argp_state *state, void *target, const char 
                                                : 0;
     needs |= above & BZ_REDUCE_SYMMETRY ? BZ_REDUCE_QUEUE : 0;
     if ((needs & ~explore->config.reductions) != 0) {
-        argp_error(state, "--reduce: symmetry needs queue, queue and sleep need states, and states "
-                          "needs snapshots");
+        argp_error(
+            state,
+            "--reduce: symmetry needs queue; queue, sleep and yields need states; and states "
+            "needs snapshots");
     }
 }
 
@@ -70,7 +74,8 @@ static const struct bz_option options[] = {
     {"max-states", "N", "Stop after so many states (50000000)", BZ_OPTION_NUMBER,
      offsetof(struct explore, config.states_max), .least = 1, .most = STATES_LIMIT},
     {"reduce", "all|none|LIST",
-     "all, none, or some of snapshots, states, queue, sleep, symmetry, separated by commas (all)",
+     "all, none, or some of snapshots, states, queue, sleep, symmetry, yields, separated by commas "
+     "(all)",
      BZ_OPTION_PARSED, .is_once = true, .parse = parse_reductions},
     {"jobs", "N", "Worker processes of the sweep; what is found does not depend on it (1)",
      BZ_OPTION_NUMBER32, offsetof(struct explore, config.jobs), .is_once = true, .least = 1,

@@ -24,7 +24,8 @@ static void expect_same(const struct bz_program *program, const struct bz_explor
               "%s on %s, %s %llu: %llu against %llu outcomes", program->scenario->name,
               program->variant->name, what, (unsigned long long)number,
               (unsigned long long)full->outcomes, (unsigned long long)plain->outcomes);
-    bool counts = !full->has_cycles && (full->reductions & BZ_REDUCE_SLEEP) == 0;
+    uint32_t leaves_out = BZ_REDUCE_SLEEP | BZ_REDUCE_YIELDS; /* schedules that others stand for */
+    bool counts = !full->has_cycles && (full->reductions & leaves_out) == 0;
     cr_assert(full->schedules == plain->schedules || !counts,
               "%s on %s, %s %llu: %llu against %llu schedules", program->scenario->name,
               program->variant->name, what, (unsigned long long)number,
@@ -34,9 +35,12 @@ static void expect_same(const struct bz_program *program, const struct bz_explor
 /* Searches the whole of it in every manner. Does not compare what takes too long in one of them. */
 static void compare(const struct bz_program *program, uint32_t delays_max, const char *what,
                     uint64_t number, struct comparison *sum) {
-    static const uint32_t manners[] = {
-        BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES | BZ_REDUCE_QUEUE, BZ_REDUCE_ALL,
-        BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES | BZ_REDUCE_SLEEP, BZ_REDUCE_SNAPSHOTS, 0};
+    static const uint32_t manners[] = {BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES | BZ_REDUCE_QUEUE,
+                                       BZ_REDUCE_ALL,
+                                       BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES | BZ_REDUCE_SLEEP,
+                                       BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES | BZ_REDUCE_YIELDS,
+                                       BZ_REDUCE_SNAPSHOTS,
+                                       0};
     static struct bz_explore_result results[sizeof manners / sizeof manners[0]];
     for (size_t manner = 0; manner < sizeof manners / sizeof manners[0]; manner++) {
         results[manner] = tst_explore(&(struct bz_explore_config){.program = program,
@@ -109,6 +113,76 @@ Test(explore_agreement, for_what_ships_in_every_scenario) {
         }
     }
     cr_assert(eq(u32, sum.with_findings, 0));
+}
+
+/* --- yields in a row -------------------------------------------------------------------------- */
+
+static struct bz_explore_result sweep(const struct bz_program *program, uint32_t reductions) {
+    return tst_explore(&(struct bz_explore_config){.program = program,
+                                                   .delays_max = BZ_EXPLORE_UNBOUNDED,
+                                                   .reductions = reductions,
+                                                   .rounds_before_sweep = 1,
+                                                   .keep_going = true,
+                                                   .states_max = STATES_MAX});
+}
+
+/* Up to three yields in a row, in every scenario without timers, on every variant. */
+Test(explore_agreement, for_one_yield_that_stands_for_three) {
+    static const struct {
+        const struct bz_scenario *scenario;
+        const char *settings;
+    } programs[] = {
+        {&bz_scenario_contended, "permits=1,workers=2,rounds=1,hold=1,patience=4"},
+        {&bz_scenario_event, "setters=1,waiters=2,rounds=1,latecomers=0,pace=3,patience=4"},
+        {&bz_scenario_pool, "workers=2,rounds=1,arrival=3,patience=4,keys=1"},
+        {&bz_scenario_intruder, "workers=2,rounds=1,visits=1,patience=4"},
+        {&bz_scenario_queue,
+         "producers=1,consumers=1,newcomers=1,items=1,tries=1,patience=4,cancels=0"},
+    };
+    uint32_t with_findings = 0;
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("there are no reductions to compare");
+    }
+    for (size_t index = 0; index < sizeof programs / sizeof programs[0]; index++) {
+        const struct bz_scenario *scenario = programs[index].scenario;
+        uint32_t smaller = 0;
+        for (const struct bz_variant *const *next = bz_variants; *next != NULL; next++) {
+            if (!bz_variant_offers(*next, scenario->primitives[0])) {
+                continue;
+            }
+            struct bz_program program =
+                tst_explored_program(scenario, *next, programs[index].settings);
+            program.steps_max = STEPS_MAX;
+            program.cancels_max = (uint32_t)(next - bz_variants) % 2;
+            struct bz_explore_result with = sweep(&program, BZ_REDUCE_ALL);
+            struct bz_explore_result without = sweep(&program, BZ_REDUCE_ALL & ~BZ_REDUCE_YIELDS);
+            if (with.end == BZ_EXPLORE_DONE && without.end == BZ_EXPLORE_DONE) {
+                expect_same(&program, &with, &without, "yields", index);
+                cr_assert(le(u64, with.states, without.states), "%s", (*next)->name);
+                smaller += 4 * with.states < 3 * without.states;
+                with_findings += with.finding_count > 0;
+            }
+        }
+        cr_assert(lt(u32, 0, smaller), "%s, %s", scenario->name, programs[index].settings);
+    }
+    cr_assert(lt(u32, 15, with_findings), "%u", with_findings);
+}
+
+/* Then the clock may jump once before each yield, so their number matters. */
+Test(explore_agreement, yields_are_counted_where_timers_are_armed) {
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("there are no reductions to compare");
+    }
+    struct bz_program program = tst_explored_program(
+        &bz_scenario_restaurant, &bz_variant_buzzer,
+        "tables=1,guests=2,arrival=3,helpings=1,meal=0,meal-ns=1,changes=0,patience=1");
+    program.cancels_max = 0;
+    struct bz_explore_result with = sweep(&program, BZ_REDUCE_ALL);
+    struct bz_explore_result without = sweep(&program, BZ_REDUCE_ALL & ~BZ_REDUCE_YIELDS);
+    cr_assert(with.is_whole);
+    cr_assert(eq(u32, with.reductions & BZ_REDUCE_YIELDS, 0));
+    cr_assert(eq(u64, with.states, without.states));
+    cr_assert(eq(u64, with.schedules, without.schedules));
 }
 
 /* --- drawn programs --------------------------------------------------------------------------- */

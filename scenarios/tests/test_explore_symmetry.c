@@ -24,9 +24,9 @@ static struct bz_explore_result search(const struct bz_program *program, uint32_
 }
 
 /* False: one of them is too large. */
-static bool compare(const struct bz_variant *variant, const char *settings, uint32_t cancels_max,
-                    struct pair *pair) {
-    struct bz_program program = tst_explored_program(&bz_scenario_contended, variant, settings);
+static bool compare_in(const struct bz_scenario *scenario, const struct bz_variant *variant,
+                       const char *settings, uint32_t cancels_max, struct pair *pair) {
+    struct bz_program program = tst_explored_program(scenario, variant, settings);
     program.cancels_max = cancels_max;
     program.steps_max = STEPS_MAX;
     pair->with = search(&program, BZ_REDUCE_ALL);
@@ -49,6 +49,11 @@ static bool compare(const struct bz_variant *variant, const char *settings, uint
               (unsigned long long)pair->without.schedules);
     cr_assert(le(u64, pair->with.states, pair->without.states), "%s, %s", variant->name, settings);
     return true;
+}
+
+static bool compare(const struct bz_variant *variant, const char *settings, uint32_t cancels_max,
+                    struct pair *pair) {
+    return compare_in(&bz_scenario_contended, variant, settings, cancels_max, pair);
 }
 
 static bool is_symmetric(const struct pair *pair) {
@@ -86,6 +91,52 @@ Test(explore_symmetry, loses_nothing_on_any_variant) {
     cr_assert(lt(u32, 120, compared), "%u", compared);
     cr_assert(lt(u32, 40, with_findings), "%u", with_findings);
     cr_assert(lt(u32, compared / 2, smaller), "%u of %u", smaller, compared);
+}
+
+/* Two or three of each role, so that groups change places beside each other. */
+Test(explore_symmetry, loses_nothing_in_any_scenario) {
+    static const struct {
+        const struct bz_scenario *scenario;
+        const char *settings;
+    } programs[] = {
+        {&bz_scenario_bank, "accounts=1,cards=2,latency-ns=1,payments=1"},
+        {&bz_scenario_condition, "consumers=2,producers=1,rounds=1,batch=1,hold=0,pace-ns=0,"
+                                 "patience=1,intrusions=0,cancels=0"},
+        {&bz_scenario_condition, "consumers=1,producers=2,rounds=1,batch=1,hold=0,pace-ns=0,"
+                                 "patience=1,intrusions=0,cancels=0"},
+        {&bz_scenario_event,
+         "setters=2,waiters=2,rounds=1,latecomers=2,pace=0,delay=0,patience=1,cancels=0"},
+        {&bz_scenario_event, "setters=1,waiters=3,rounds=1,latecomers=0,pace=1,patience=2"},
+        {&bz_scenario_intruder, "workers=3,rounds=1,visits=1,patience=2"},
+        {&bz_scenario_pool, "workers=3,rounds=1,arrival=0,patience=2,keys=2"},
+        {&bz_scenario_restaurant, "tables=1,guests=3,arrival=0,helpings=1,meal=0,meal-ns=1,"
+                                  "changes=1,patience=1"},
+        {&bz_scenario_scope, "workers=2,rounds=1,sleep-ns=0,cancels=0"},
+    };
+    uint32_t compared = 0;
+    uint32_t with_findings = 0;
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("there are no states to compare");
+    }
+    for (size_t index = 0; index < sizeof programs / sizeof programs[0]; index++) {
+        const struct bz_scenario *scenario = programs[index].scenario;
+        uint32_t smaller = 0;
+        for (const struct bz_variant *const *next = bz_variants; *next != NULL; next++) {
+            for (uint32_t cancels_max = 0; cancels_max <= 1; cancels_max++) {
+                struct pair pair;
+                if (!bz_variant_offers(*next, scenario->primitives[0]) ||
+                    !compare_in(scenario, *next, programs[index].settings, cancels_max, &pair)) {
+                    continue;
+                }
+                compared++;
+                with_findings += pair.with.finding_count > 0;
+                smaller += is_symmetric(&pair) && 4 * pair.with.states < 3 * pair.without.states;
+            }
+        }
+        cr_assert(lt(u32, 0, smaller), "%s, %s", scenario->name, programs[index].settings);
+    }
+    cr_assert(lt(u32, 60, compared), "%u", compared);
+    cr_assert(lt(u32, 15, with_findings), "%u", with_findings);
 }
 
 /* --- who it is matters ------------------------------------------------------------------------ */

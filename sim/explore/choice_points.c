@@ -18,9 +18,12 @@ static struct bz_choice_point *point_of(void *state, enum bz_choice_kind kind, u
             search->points = larger;
             search->point_capacity = capacity;
         }
-        bool is_sampled = kind == BZ_CHOICE_DATA && bound > BZ_EXPLORE_DRAWS_MAX;
-        search->points[search->point_count++] = (struct bz_choice_point){
-            .bound = bound, .kind = (uint8_t)kind, .is_sampled = is_sampled};
+        bool is_yields = search->world->draws_yields && bz_search_has(search, BZ_REDUCE_YIELDS);
+        bool is_sampled = kind == BZ_CHOICE_DATA && bound > BZ_EXPLORE_DRAWS_MAX && !is_yields;
+        search->points[search->point_count++] = (struct bz_choice_point){.bound = bound,
+                                                                         .kind = (uint8_t)kind,
+                                                                         .is_sampled = is_sampled,
+                                                                         .is_yields = is_yields};
     }
     struct bz_choice_point *point = &search->points[search->cursor++];
     if (__builtin_expect((point->bound != bound) | (point->kind != kind), 0)) {
@@ -130,6 +133,9 @@ struct bz_deviations bz_search_cost(const struct bz_search *search, uint32_t fir
 }
 
 static uint64_t choice_after(const struct bz_choice_point *point) {
+    if (point->is_yields && point->chosen == 1) {
+        return point->bound;
+    }
     if (!point->is_sampled) {
         return point->chosen + 1;
     }

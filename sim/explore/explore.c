@@ -12,7 +12,8 @@
 #define SWEEP_LEAST (UINT64_C(1) << 19u) /* transitions */
 
 const char *bz_reduction_name(unsigned index) {
-    static const char *const names[] = {"snapshots", "states", "queue", "sleep", "symmetry"};
+    static const char *const names[] = {"snapshots", "states",   "queue",
+                                        "sleep",     "symmetry", "yields"};
     return index < BZ_REDUCE_COUNT ? names[index] : NULL;
 }
 

@@ -95,6 +95,7 @@ static bool run_transition(struct bz_search *search) {
     frame->digest = search->world->judge->digest;
     search->is_asymmetric |=
         bz_search_has(search, BZ_REDUCE_SYMMETRY) && bz_symmetry_is_broken(search->world);
+    search->has_timers |= search->world->loop->heap_count > 0;
     return goes_on;
 }
 
@@ -328,7 +329,8 @@ static enum bz_arrival evaluate(struct bz_search *search, bool goes_on) {
 static bool should_stop(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
     uint64_t states_max = search->config->states_max;
-    if (search->is_asymmetric || (search->cycles != NULL && search->cycles->is_full) ||
+    if ((bz_search_unsound(search) & search->bounds.reductions) != 0 ||
+        (search->cycles != NULL && search->cycles->is_full) ||
         (search->team != NULL && bz_team_is_over(search))) {
         return true;
     }
@@ -397,7 +399,6 @@ void bz_search_begin(struct bz_search *search, const struct bz_search_bounds *bo
     search->is_short = false;
     search->is_put_off = false;
     search->is_unrepeatable = false;
-    search->is_asymmetric = false;
     search->has_revisited = false;
     search->is_log_full = false;
     /* Every order includes some that starve a task, whatever the variant does. */
@@ -416,6 +417,7 @@ void bz_search_begin(struct bz_search *search, const struct bz_search_bounds *bo
     result->schedules = 0;
     result->outcomes = 0;
     result->outcomes_digest = 0;
+    result->sampled_draw = NULL;
     result->depth = 0;
     bz_search_enter_root(search);
 }
@@ -429,13 +431,14 @@ static bool run_once(struct bz_search *search, const struct bz_search_bounds *bo
 
 bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *bounds) {
     struct bz_search_bounds own = *bounds;
+    own.reductions &= ~bz_search_unsound(search);
     search->result->has_schedules = search->bits.words == NULL;
-    if (bz_team_search(search, bounds)) {
+    if (bz_team_search(search, &own)) {
         return true;
     }
     bool is_ok = run_once(search, &own);
-    if (search->is_asymmetric) {
-        own.reductions &= ~BZ_REDUCE_SYMMETRY;
+    while ((bz_search_unsound(search) & own.reductions) != 0) {
+        own.reductions &= ~bz_search_unsound(search);
         is_ok = run_once(search, &own);
     }
     if (!is_ok && search->visited.is_full) {

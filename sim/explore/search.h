@@ -23,6 +23,7 @@ struct bz_choice_point {
     uint64_t chosen; /* 0: the default; the bound: all choices that are left are to be skipped */
     uint8_t kind;    /* BZ_CHOICE_DELAY: a clock jump; BZ_CHOICE_DATA: any draw */
     bool is_sampled; /* too many values: the first, the middle and the last are tried */
+    bool is_yields;  /* a number of yields: 0 and 1 are tried */
 };
 
 /* A state on the path, and its present transition. */
@@ -94,6 +95,7 @@ struct bz_search {
     bool is_log_full;                   /* a team does not know whether there are cycles */
     bool has_revisited;   /* a known state was searched again, for transitions that slept */
     bool is_asymmetric;   /* tasks turned out not to be interchangeable */
+    bool has_timers;      /* a timer was armed between two steps */
     bool is_unrepeatable; /* there was one, or an event of another visit differed */
     void *program_state;
     struct bz_team *team;     /* NULL: it searches alone */
@@ -140,6 +142,12 @@ static inline uint32_t bz_search_cancels_max(const struct bz_explore_config *con
 
 static inline bool bz_search_has(const struct bz_search *search, uint32_t reduction) {
     return (search->bounds.reductions & reduction) != 0;
+}
+
+/* The reductions that the program has turned out not to allow. */
+static inline uint32_t bz_search_unsound(const struct bz_search *search) {
+    return (search->is_asymmetric ? BZ_REDUCE_SYMMETRY : 0) |
+           (search->has_timers ? BZ_REDUCE_YIELDS : 0);
 }
 
 static inline void bz_schedules_add(uint64_t *sum, uint64_t more) {

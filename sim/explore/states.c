@@ -234,13 +234,16 @@ bool bz_search_note_outcome(struct bz_search *search) {
     uint64_t alike[BZ_ALIKE_MAX];
     for (uint32_t id = 1; id <= shadow->task_count; id++) {
         uint64_t outcome = outcome_of(search->world, id);
-        if (id - symmetry->first_id < symmetry->count) {
-            alike[id - symmetry->first_id] = outcome;
+        uint32_t index = bz_symmetry_index(symmetry, id);
+        if (index < symmetry->count) {
+            alike[index] = outcome;
         } else {
             print = add(print, outcome);
         }
     }
-    sort_words(alike, symmetry->count);
+    for (uint32_t range = 0; range < symmetry->range_count; range++) {
+        sort_words(alike + symmetry->ranges[range].first, symmetry->ranges[range].count);
+    }
     print = bz_fingerprint_of(print, alike, symmetry->count * sizeof alike[0]);
     for (uint32_t number = 1; number <= shadow->object_count; number++) {
         print = add(print, shadow->objects[number].permits);

@@ -11,11 +11,12 @@
 #define TO_OTHER UINT64_C(0x61b8d42ef90c3500)
 #define TO_LINKS UINT64_C(0xd70a4f8236eb1900)
 #define INTO_STACK (UINT64_C(1) << 40u)
+#define INTO_OWN (UINT64_C(1) << 41u)
 
 #define NOBODY BZ_ALIKE_MAX
 #define REST_REFERENCES_MAX 128u
 #define OBJECTS_MAX 8u
-#define HOLES_MAX (2u * BZ_ALIKE_MAX + OBJECTS_MAX + 2u)
+#define HOLES_MAX (3u * BZ_ALIKE_MAX + 2u * BZ_ALIKE_GROUPS_MAX + OBJECTS_MAX + 1u)
 #define LABELS_MAX                                                                                 \
     (REST_REFERENCES_MAX + BZ_ALIKE_MAX * (OBJECTS_MAX + 2u + BZ_REGION_REFERENCES_MAX))
 #define RECORD_WORDS (sizeof(struct bz_shadow_task) / 8)
@@ -48,35 +49,69 @@ static void widen(uintptr_t *low, uintptr_t *span, uintptr_t from, uintptr_t to)
     *span = high - *low;
 }
 
+static bool is_in_arena(const struct bz_world *world, const void *address) {
+    const struct bz_mem *mem = world->loop->mem;
+    return (uintptr_t)address - (uintptr_t)mem->base < mem->used_bytes;
+}
+
+static void add_task(struct bz_symmetry *symmetry, const struct bz_task *task, uintptr_t own,
+                     size_t own_bytes) {
+    uint32_t index = symmetry->count++;
+    uintptr_t block = (uintptr_t)task;
+    uintptr_t top = (uintptr_t)bz_stack_top(task->stack);
+    symmetry->blocks[index] = block;
+    symmetry->stack_tops[index] = top;
+    symmetry->owns[index] = own;
+    symmetry->own_bytes[index] = own_bytes;
+    widen(&symmetry->blocks_low, &symmetry->blocks_span, block, block + sizeof *task);
+    widen(&symmetry->stacks_low, &symmetry->stacks_span, (uintptr_t)task->stack->base, top + 1);
+    if (own_bytes > 0) {
+        widen(&symmetry->blocks_low, &symmetry->blocks_span, own, own + own_bytes);
+    }
+}
+
+/* False: they are not as the program has promised. */
+static bool add_group(struct bz_symmetry *symmetry, const struct bz_world *world,
+                      const struct bz_alike *alike) {
+    const struct bz_task *first = alike->tasks[0];
+    if (first == NULL || (alike->own_bytes > 0 && !is_in_arena(world, alike->own)) ||
+        alike->own_bytes % 8 != 0) {
+        return false;
+    }
+    symmetry->ranges[symmetry->range_count++] =
+        (struct bz_alike_range){.first = symmetry->count,
+                                .first_id = first->actor.id,
+                                .count = alike->count,
+                                .array = is_in_arena(world, alike->array) ? alike->array : NULL};
+    for (uint32_t place = 0; place < alike->count; place++) {
+        const struct bz_task *task = alike->tasks[place];
+        if (task == NULL || task->actor.id != first->actor.id + place || task->fn != first->fn ||
+            task->arg != first->arg || task->is_detached) {
+            return false;
+        }
+        add_task(symmetry, task, (uintptr_t)alike->own + place * alike->own_bytes,
+                 alike->own_bytes);
+    }
+    return true;
+}
+
 void bz_symmetry_begin(struct bz_symmetry *symmetry, const struct bz_world *world) {
     const struct bz_native *native = bz_native_of(world);
-    symmetry->count = native->alike_count;
-    symmetry->tasks = native->alike;
+    bool is_sound = true;
+    symmetry->count = 0;
+    symmetry->range_count = 0;
     symmetry->blocks_span = 0;
     symmetry->stacks_span = 0;
-    for (uint32_t index = 0; index < symmetry->count; index++) {
-        const struct bz_task *task = symmetry->tasks[index];
-        const struct bz_task *first = symmetry->tasks[0];
-        if (task == NULL || task->actor.id != first->actor.id + index || task->fn != first->fn ||
-            task->arg != first->arg || task->is_detached ||
-            (uintptr_t)symmetry->tasks - (uintptr_t)world->loop->mem->base >=
-                world->loop->mem->used_bytes) {
-            symmetry->count = 0;
-            return;
-        }
-        uintptr_t block = (uintptr_t)task;
-        uintptr_t top = (uintptr_t)bz_stack_top(task->stack);
-        symmetry->blocks[index] = block;
-        symmetry->stack_tops[index] = top;
-        symmetry->stack_bytes = world->loop->stacks->stack_bytes;
-        widen(&symmetry->blocks_low, &symmetry->blocks_span, block, block + sizeof *task);
-        widen(&symmetry->stacks_low, &symmetry->stacks_span, (uintptr_t)task->stack->base, top + 1);
-        symmetry->first_id = first->actor.id;
+    symmetry->stack_bytes = world->loop->stacks->stack_bytes;
+    for (uint32_t group = 0; is_sound && group < native->alike_count; group++) {
+        is_sound = add_group(symmetry, world, &native->alike[group]);
     }
-    uintptr_t stacks_high = symmetry->stacks_low + symmetry->stacks_span;
+    symmetry->count = is_sound ? symmetry->count : 0;
+    symmetry->range_count = is_sound ? symmetry->range_count : 0;
     symmetry->low = symmetry->blocks_low;
     symmetry->span = symmetry->blocks_span;
-    widen(&symmetry->low, &symmetry->span, symmetry->stacks_low, stacks_high);
+    widen(&symmetry->low, &symmetry->span, symmetry->stacks_low,
+          symmetry->stacks_low + symmetry->stacks_span);
 }
 
 void bz_symmetry_fini(struct bz_symmetry *symmetry) {
@@ -88,7 +123,8 @@ bool bz_symmetry_applies(const struct bz_symmetry *symmetry, const struct bz_wor
     const struct bz_shadow *shadow = &world->judge->shadow;
     bool applies = symmetry->count > 1 && shadow->object_count <= OBJECTS_MAX;
     for (uint32_t number = 1; number <= shadow->object_count; number++) {
-        applies &= shadow->objects[number].kind == BZ_OBJECT_PERMITS;
+        /* The ledger of a queue names who put and who got. */
+        applies &= shadow->objects[number].kind != BZ_OBJECT_ITEMS;
     }
     return applies;
 }
@@ -121,6 +157,10 @@ static uint32_t refers_to(const struct bz_symmetry *symmetry, uint64_t word, uin
         }
         if (below_top <= symmetry->stack_bytes) {
             *offset = INTO_STACK + below_top;
+            return index;
+        }
+        if (word - symmetry->owns[index] < symmetry->own_bytes[index]) {
+            *offset = INTO_OWN + (word - symmetry->owns[index]);
             return index;
         }
     }
@@ -175,7 +215,7 @@ static void generalize(const struct bz_symmetry *symmetry, uint64_t *words, size
 
 /* The words of a region, without what follows from the number. */
 static size_t copy_region(const struct bz_snapshot *snapshot, const struct bz_region *region,
-                          uint64_t *words) {
+                          size_t own_bytes, uint64_t *words) {
     struct bz_shadow_task record;
     struct bz_task block;
     memcpy(&record, snapshot->bytes + region->record_offset, sizeof record);
@@ -189,18 +229,22 @@ static size_t copy_region(const struct bz_snapshot *snapshot, const struct bz_re
     block.coro.stack_bottom = NULL;
     memcpy(words, &record, sizeof record);
     memcpy(words + RECORD_WORDS, &block, sizeof block);
-    memcpy(words + RECORD_WORDS + BLOCK_WORDS, snapshot->bytes + region->stack_offset,
-           region->stack_bytes);
-    return RECORD_WORDS + BLOCK_WORDS + region->stack_bytes / 8;
+    words += RECORD_WORDS + BLOCK_WORDS;
+    memcpy(words, snapshot->bytes + region->own_offset, own_bytes);
+    memcpy(words + own_bytes / 8, snapshot->bytes + region->stack_offset, region->stack_bytes);
+    return RECORD_WORDS + BLOCK_WORDS + (own_bytes + region->stack_bytes) / 8;
 }
 
 static bool is_same_region(const struct bz_snapshot *snapshot, const struct bz_region *region,
-                           const struct bz_snapshot *before, const struct bz_region *was) {
+                           size_t own_bytes, const struct bz_snapshot *before,
+                           const struct bz_region *was) {
     return region->stack_bytes == was->stack_bytes &&
            memcmp(snapshot->bytes + region->record_offset, before->bytes + was->record_offset,
                   sizeof(struct bz_shadow_task)) == 0 &&
            memcmp(snapshot->bytes + region->block_offset, before->bytes + was->block_offset,
                   sizeof(struct bz_task)) == 0 &&
+           memcmp(snapshot->bytes + region->own_offset, before->bytes + was->own_offset,
+                  own_bytes) == 0 &&
            memcmp(snapshot->bytes + region->stack_offset, before->bytes + was->stack_offset,
                   region->stack_bytes) == 0;
 }
@@ -208,7 +252,7 @@ static bool is_same_region(const struct bz_snapshot *snapshot, const struct bz_r
 static bool print_region(const struct bz_symmetry *symmetry, const struct bz_snapshot *snapshot,
                          uint32_t index, struct bz_region *region) {
     struct references references = {region->references, 0, BZ_REGION_REFERENCES_MAX};
-    size_t count = copy_region(snapshot, region, symmetry->words);
+    size_t count = copy_region(snapshot, region, symmetry->own_bytes[index], symmetry->words);
     generalize(symmetry, symmetry->words, count, index, &references);
     region->print = bz_fingerprint_of(BZ_FINGERPRINT_BEGIN, symmetry->words, count * 8);
     region->reference_count = references.count;
@@ -220,19 +264,23 @@ static void find_regions(const struct bz_symmetry *symmetry, const struct bz_wor
                          const struct bz_snapshot *snapshot, struct bz_region *regions) {
     const struct bz_shadow *shadow = &world->judge->shadow;
     size_t records = snapshot->judge_offset +
-                     (size_t)((char *)shadow->tasks - (shadow->mem->base + BZ_MEM_HEADER_BYTES)) +
-                     symmetry->first_id * sizeof shadow->tasks[0];
+                     (size_t)((char *)shadow->tasks - (shadow->mem->base + BZ_MEM_HEADER_BYTES));
     uintptr_t blocks = (uintptr_t)world->loop->mem->base + BZ_MEM_HEADER_BYTES;
     size_t stack = snapshot->stacks_offset;
     for (const struct bz_task *task = bz_driver_next_task(world->loop, NULL); task != NULL;
          task = bz_driver_next_task(world->loop, task)) {
-        uint32_t index = task->actor.id - symmetry->first_id;
+        uint32_t index = bz_symmetry_index(symmetry, task->actor.id);
         size_t bytes = bz_image_stack_bytes(task);
-        if (index < symmetry->count) {
+        if (index != NOBODY) {
             struct bz_region *region = &regions[index];
-            region->record_offset = (uint32_t)(records + index * sizeof shadow->tasks[0]);
+            region->record_offset = (uint32_t)(records + task->actor.id * sizeof shadow->tasks[0]);
             region->block_offset =
                 (uint32_t)(snapshot->blocks_offset + (symmetry->blocks[index] - blocks));
+            region->own_offset = 0;
+            if (symmetry->own_bytes[index] > 0) {
+                region->own_offset =
+                    (uint32_t)(snapshot->blocks_offset + (symmetry->owns[index] - blocks));
+            }
             region->stack_offset = (uint32_t)stack;
             region->stack_bytes = (uint32_t)bytes;
         }
@@ -265,17 +313,22 @@ static uint32_t find_holes(const struct bz_symmetry *symmetry, const struct bz_w
     const struct bz_shadow *shadow = &world->judge->shadow;
     const struct bz_mem *mem = world->loop->mem;
     uint32_t count = 0;
-    count = add_hole(holes, count, regions[0].record_offset,
-                     symmetry->count * sizeof(struct bz_shadow_task));
+    for (uint32_t number = 0; number < symmetry->range_count; number++) {
+        const struct bz_alike_range *range = &symmetry->ranges[number];
+        count = add_hole(holes, count, regions[range->first].record_offset,
+                         range->count * sizeof(struct bz_shadow_task));
+        if (range->array != NULL) {
+            size_t offset =
+                (size_t)((const char *)range->array - (mem->base + BZ_MEM_HEADER_BYTES));
+            count = add_hole(holes, count, snapshot->blocks_offset + offset,
+                             range->count * sizeof(struct bz_task *));
+        }
+    }
     for (uint32_t number = 1; number <= shadow->object_count; number++) {
         const struct bz_shadow_object *object = &shadow->objects[number];
         count = add_hole(holes, count, line_offset(shadow, snapshot, object->line),
                          object->line_capacity * sizeof object->line[0]);
     }
-    count = add_hole(holes, count,
-                     snapshot->blocks_offset + (size_t)((const char *)symmetry->tasks -
-                                                        (mem->base + BZ_MEM_HEADER_BYTES)),
-                     symmetry->count * sizeof symmetry->tasks[0]);
     count = add_hole(holes, count, snapshot->queue_offset,
                      snapshot->queue_count * sizeof(struct bz_handle *));
     for (uint32_t index = 0; index < symmetry->count; index++) {
@@ -283,24 +336,23 @@ static uint32_t find_holes(const struct bz_symmetry *symmetry, const struct bz_w
         if (regions[index].stack_bytes > 0) {
             count = add_hole(holes, count, regions[index].stack_offset, regions[index].stack_bytes);
         }
+        if (symmetry->own_bytes[index] > 0) {
+            count = add_hole(holes, count, regions[index].own_offset, symmetry->own_bytes[index]);
+        }
     }
     return count;
 }
 
-/* The ready handles, as a set: without those of interchangeable tasks, whose is_ready says the
- * same. False if one of another kind lies in their regions. */
-static bool copy_queue(const struct bz_symmetry *symmetry, const struct bz_world *world,
+/* The ready handles, as a set: without those in the regions of interchangeable tasks, whose
+ * is_ready says the same. */
+static void copy_queue(const struct bz_symmetry *symmetry, const struct bz_world *world,
                        uint64_t *words, size_t *count) {
-    const uint64_t wake = offsetof(struct bz_task, wake);
     const struct bz_loop *loop = world->loop;
     size_t first = *count;
     for (uint32_t index = 0; index < loop->ready_count; index++) {
         uint64_t word = (uintptr_t)loop->ready[index];
         uint64_t offset;
         if (refers_to(symmetry, word, &offset) != NOBODY) {
-            if (offset != wake) {
-                return false;
-            }
             continue;
         }
         size_t place = (*count)++;
@@ -309,7 +361,6 @@ static bool copy_queue(const struct bz_symmetry *symmetry, const struct bz_world
         }
         words[place] = word;
     }
-    return true;
 }
 
 static bool print_rest(const struct bz_symmetry *symmetry, const struct bz_world *world,
@@ -327,14 +378,15 @@ static bool print_rest(const struct bz_symmetry *symmetry, const struct bz_world
         offset = index < hole_count ? end + holes[index].bytes : end;
     }
     generalize(symmetry, words, count, NOBODY, references);
-    bool is_known = copy_queue(symmetry, world, words, &count);
+    copy_queue(symmetry, world, words, &count);
     *print = bz_fingerprint_of(BZ_FINGERPRINT_BEGIN, words, count * 8);
-    return is_known && !has_overflowed(references);
+    return !has_overflowed(references);
 }
 
 /* --- order ------------------------------------------------------------------------------------ */
 
-/* Sorts the tasks by their regions, and by the references from and to these, two steps deep. */
+/* Sorts the tasks of each group by their regions, and by the references from and to these, two
+ * steps deep. */
 static void sort_tasks(const struct bz_symmetry *symmetry, const struct bz_region *regions,
                        const struct references *rest, uint32_t *order) {
     uint64_t colours[BZ_ALIKE_MAX];
@@ -358,12 +410,15 @@ static void sort_tasks(const struct bz_symmetry *symmetry, const struct bz_regio
         }
         memcpy(colours, next, sizeof next);
     }
-    for (uint32_t index = 0; index < symmetry->count; index++) {
-        uint32_t place = index;
-        for (; place > 0 && colours[order[place - 1]] > colours[index]; place--) {
-            order[place] = order[place - 1];
+    for (uint32_t number = 0; number < symmetry->range_count; number++) {
+        const struct bz_alike_range *range = &symmetry->ranges[number];
+        for (uint32_t index = range->first; index < range->first + range->count; index++) {
+            uint32_t place = index;
+            for (; place > range->first && colours[order[place - 1]] > colours[index]; place--) {
+                order[place] = order[place - 1];
+            }
+            order[place] = index;
         }
-        order[place] = index;
     }
 }
 
@@ -386,9 +441,9 @@ static bool label_lines(const struct bz_symmetry *symmetry, const struct bz_shad
             return false;
         }
         for (uint32_t place = 0; place < object->line_end; place++) {
-            uint32_t index = object->line[place] - symmetry->first_id;
+            uint32_t index = bz_symmetry_index(symmetry, object->line[place]);
             labels[(*count)++] =
-                index < symmetry->count ? numbers[index] : BZ_ALIKE_MAX + object->line[place];
+                index != NOBODY ? numbers[index] : BZ_ALIKE_MAX + object->line[place];
         }
     }
     return true;
@@ -396,8 +451,11 @@ static bool label_lines(const struct bz_symmetry *symmetry, const struct bz_shad
 
 static bool has_all(const struct bz_symmetry *symmetry, const struct bz_shadow *shadow) {
     bool has = true;
-    for (uint32_t index = 0; index < symmetry->count; index++) {
-        has &= !shadow->tasks[symmetry->first_id + index].is_freed;
+    for (uint32_t number = 0; number < symmetry->range_count; number++) {
+        const struct bz_alike_range *range = &symmetry->ranges[number];
+        for (uint32_t place = 0; place < range->count; place++) {
+            has &= !shadow->tasks[range->first_id + place].is_freed;
+        }
     }
     return has;
 }
@@ -418,8 +476,8 @@ bool bz_symmetry_print(struct bz_symmetry *symmetry, const struct bz_world *worl
     }
     find_regions(symmetry, world, snapshot, regions);
     for (uint32_t index = 0; index < symmetry->count; index++) {
-        if (before != NULL &&
-            is_same_region(snapshot, &regions[index], before, &regions_before[index])) {
+        if (before != NULL && is_same_region(snapshot, &regions[index], symmetry->own_bytes[index],
+                                             before, &regions_before[index])) {
             regions[index].print = regions_before[index].print;
             regions[index].reference_count = regions_before[index].reference_count;
             memcpy(regions[index].references, regions_before[index].references,

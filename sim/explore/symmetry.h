@@ -1,21 +1,22 @@
 /* States up to a permutation of interchangeable tasks (bz_world_interchange()).
  *
  * A state consists of the regions of these tasks, and of the rest. The region of a task is its
- * record in the shadow state, its struct bz_task and its stack. A reference is a word that points
+ * record in the shadow state, its struct bz_task, its stack, and the memory that the program says
+ * is its own. A reference is a word that points
  * into such a region, or a place in an object's line that has the number of such a task:
  *
  *     state = rest with references, region 1 with references, ..., region n with references
  *
- * The fingerprint is that of the same state with other numbers: the tasks are sorted by what their
- * regions have in them and by who refers to them, and each reference is written as the new number
- * of its task and the offset in its region. Two states with the same fingerprint differ in nothing
- * but the numbers, so one has the same future as the other, with the numbers exchanged. Tasks that
- * sort equally keep their order. Then two states may be taken for different that are not, which is
- * no error.
+ * The fingerprint is that of the same state with other numbers: the tasks of each group are sorted
+ * by what their regions have in them and by who refers to them, and each reference is written as
+ * the new number of its task and the offset in its region. Two states with the same fingerprint
+ * differ in nothing but the numbers, so one has the same future as the other, with the numbers
+ * exchanged. Tasks that sort equally keep their order. Then two states may be taken for different
+ * that are not, which is no error.
  *
  * What is left out of a region follows from the number: id, name, the place of the stack, the links
- * to the neighbours in the list of tasks. What is left out of the rest: the array of these tasks,
- * which never changes, and the order of the ready queue (this reduction needs BZ_REDUCE_QUEUE).
+ * to the neighbours in the list of tasks. What is left out of the rest: the arrays of these tasks,
+ * which never change, and the order of the ready queue (this reduction needs BZ_REDUCE_QUEUE).
  *
  * A task's number may be in other integers, too, where nobody finds it. The promise of
  * bz_world_interchange() and bz_symmetry_is_broken() exclude that.
@@ -41,22 +42,33 @@ struct bz_region {
     uint32_t block_offset;
     uint32_t stack_offset;
     uint32_t stack_bytes;
+    uint32_t own_offset;
     uint32_t reference_count;
     struct bz_reference references[BZ_REGION_REFERENCES_MAX];
 };
 
-struct bz_symmetry {
-    uint32_t count; /* 0: there are no interchangeable tasks */
+/* Tasks of one group have indices in a row, and numbers in a row. */
+struct bz_alike_range {
+    uint32_t first; /* index */
     uint32_t first_id;
-    struct bz_task *const *tasks; /* in the world's memory */
+    uint32_t count;
+    const void *array; /* in the world's memory; NULL: elsewhere */
+};
+
+struct bz_symmetry {
+    uint32_t count; /* of tasks in all groups; 0: none is interchangeable */
+    uint32_t range_count;
+    struct bz_alike_range ranges[BZ_ALIKE_GROUPS_MAX];
+    uintptr_t owns[BZ_ALIKE_MAX];
+    size_t own_bytes[BZ_ALIKE_MAX];
     uintptr_t blocks[BZ_ALIKE_MAX];
     uintptr_t stack_tops[BZ_ALIKE_MAX];
     uintptr_t stack_bytes;
-    uintptr_t blocks_low; /* all of them are in these two ranges */
+    uintptr_t blocks_low; /* blocks and owns; the stacks */
     uintptr_t blocks_span;
     uintptr_t stacks_low;
     uintptr_t stacks_span;
-    uintptr_t low; /* and in this one */
+    uintptr_t low; /* all of these */
     uintptr_t span;
     uint64_t *words;
     size_t words_capacity;
@@ -69,6 +81,17 @@ void bz_symmetry_fini(struct bz_symmetry *symmetry);
 /* Whether this holds for the program, as far as its objects say: their shadow states name tasks in
  * known places only. */
 bool bz_symmetry_applies(const struct bz_symmetry *symmetry, const struct bz_world *world);
+
+/* The index of a task among the interchangeable ones; BZ_ALIKE_MAX: it is none. */
+static inline uint32_t bz_symmetry_index(const struct bz_symmetry *symmetry, uint32_t id) {
+    for (uint32_t range = 0; range < symmetry->range_count; range++) {
+        uint32_t place = id - symmetry->ranges[range].first_id;
+        if (place < symmetry->ranges[range].count) {
+            return symmetry->ranges[range].first + place;
+        }
+    }
+    return BZ_ALIKE_MAX;
+}
 
 /* The code under test has asked for the number of a task, in this step or before. */
 static inline bool bz_symmetry_is_broken(const struct bz_world *world) {

@@ -79,7 +79,7 @@ static bool go_round(struct bz_search *search, bool is_guest) {
     bz_visited_clear(&search->guests);
     bz_search_enter_root(search);
     return bz_search_all(search) && search->result->end == BZ_EXPLORE_DONE &&
-           !search->is_asymmetric;
+           (bz_search_unsound(search) & search->bounds.reductions) == 0;
 }
 
 /* Until somebody may have left something to do. False: there is nothing any more. */

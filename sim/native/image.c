@@ -257,6 +257,14 @@ static void forget_numbers(struct bz_actor *actor) {
     memset(actor->count, 0, sizeof actor->count);
 }
 
+/* Who made a handle, and when; but a step is its task's. */
+static void forget_name(struct bz_handle *handle) {
+    handle->nth = 0;
+    if (handle->role != BZ_ROLE_STEP) {
+        handle->owner = 0;
+    }
+}
+
 static void canonicalize_queue(struct bz_loop *loop) {
     bz_ready_slide(loop);
     loop->ready_withdrawn = 0;
@@ -264,21 +272,48 @@ static void canonicalize_queue(struct bz_loop *loop) {
     memset(loop->ready + loop->ready_count, 0, stale * sizeof *loop->ready);
     for (uint32_t index = 0; index < loop->ready_count; index++) {
         struct bz_handle *handle = loop->ready[index];
-        handle->nth = 0;
+        forget_name(handle);
         if (handle->role == BZ_ROLE_TIMER) {
             bz_container_of(handle, struct bz_timer, handle)->order = 0; /* it is due */
         }
     }
 }
 
-/* Replaces the arming order of armed timers by their ranks. */
-static void canonicalize_timers(struct bz_loop *loop) {
-    uint64_t ranks[RANKED_TIMERS_MAX];
-    memset(loop->heap + loop->heap_count, 0,
-           (loop->heap_capacity - loop->heap_count) * sizeof *loop->heap);
-    if (loop->heap_count > RANKED_TIMERS_MAX) {
-        return;
+/* In the order in which timers fire, which is one of several layouts of the heap. */
+static void sort_timers(struct bz_loop *loop) {
+    struct bz_heap_entry *heap = loop->heap;
+    for (uint32_t index = 1; index < loop->heap_count; index++) {
+        struct bz_heap_entry entry = heap[index];
+        uint32_t place = index;
+        for (; place > 0 &&
+               (heap[place - 1].when_ns > entry.when_ns ||
+                (heap[place - 1].when_ns == entry.when_ns && heap[place - 1].order > entry.order));
+             place--) {
+            heap[place] = heap[place - 1];
+        }
+        heap[place] = entry;
     }
+    for (uint32_t index = 0; index < loop->heap_count; index++) {
+        heap[index].timer->heap_index = index;
+    }
+}
+
+/* Ranks armed timers: by arming order among those of one time. */
+static void rank_timers(struct bz_loop *loop) {
+    uint64_t rank = 0;
+    for (uint32_t index = 0; index < loop->heap_count; index++) {
+        struct bz_heap_entry *entry = &loop->heap[index];
+        rank = index > 0 && entry[-1].when_ns == entry->when_ns ? rank + 1 : 0;
+        entry->order = rank;
+        entry->timer->order = rank;
+        forget_name(&entry->timer->handle);
+    }
+}
+
+/* asyncio's heap breaks ties by its layout, and keeps entries without a timer: they keep their
+ * places. */
+static void rank_heapq(struct bz_loop *loop) {
+    uint64_t ranks[RANKED_TIMERS_MAX];
     for (uint32_t index = 0; index < loop->heap_count; index++) {
         ranks[index] = 0;
         for (uint32_t other = 0; other < loop->heap_count; other++) {
@@ -290,17 +325,40 @@ static void canonicalize_timers(struct bz_loop *loop) {
         loop->heap[index].order = ranks[index];
         if (timer != NULL) {
             timer->order = ranks[index];
-            timer->handle.nth = 0;
+            forget_name(&timer->handle);
         }
     }
+}
+
+static void canonicalize_timers(struct bz_loop *loop) {
+    memset(loop->heap + loop->heap_count, 0,
+           (loop->heap_capacity - loop->heap_count) * sizeof *loop->heap);
+    if (loop->heap_count > RANKED_TIMERS_MAX) {
+        return;
+    }
+    if (loop->rules->timers == BZ_TIMERS_BY_HEAPQ) {
+        rank_heapq(loop);
+    } else {
+        sort_timers(loop);
+        rank_timers(loop);
+    }
     loop->timers_armed = loop->heap_count;
+}
+
+/* The names of those that wait for the end of a task. */
+static void forget_callbacks(struct bz_future *future) {
+    for (struct bz_list *link = future->callbacks.next; link != &future->callbacks;
+         link = link->next) {
+        forget_name(&bz_container_of(link, struct bz_callback, link)->handle);
+    }
 }
 
 static void canonicalize_tasks(struct bz_loop *loop) {
     for (struct bz_task *task = bz_driver_next_task(loop, NULL); task != NULL;
          task = bz_driver_next_task(loop, task)) {
         forget_numbers(&task->actor);
-        task->wake.handle.nth = 0;
+        forget_name(&task->wake.handle);
+        forget_callbacks(&task->done);
         if (task->stack == NULL) {
             memset(&task->coro, 0, sizeof task->coro);
         } else if (bz_image_is_supported()) {

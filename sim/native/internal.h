@@ -26,6 +26,15 @@ struct bz_setup_image {
     uint32_t stacks; /* handed out to its tasks */
 };
 
+/* Interchangeable tasks, with consecutive numbers. */
+struct bz_alike {
+    const struct bz_task *tasks[BZ_ALIKE_MAX];
+    uint32_t count;
+    const void *array; /* the program's own, which never changes */
+    char *own;         /* own_bytes for each of them */
+    size_t own_bytes;
+};
+
 /* Programs that take turns in a world: a campaign's own, and one with drawn parameters. */
 #define BZ_SETUPS_KEPT 2u
 
@@ -41,10 +50,10 @@ struct bz_native {
         looked_at; /* tasks that the program has asked about, as bits; see explore/footprint.h */
     void (*own_timer)(struct bz_timer *timer); /* see bz_world_own_timer() */
     void (*own_callback)(struct bz_callback *callback, struct bz_future *future);
-    struct bz_timer *rest_timer;            /* see bz_world_fire_at_rest() */
-    const struct bz_world_outside *outside; /* NULL: the clock moves when nothing is ready */
-    bool adopts_all;                        /* see bz_world_adopt_all() */
-    struct bz_task *const *alike;           /* see bz_world_interchange() */
+    struct bz_timer *rest_timer;                /* see bz_world_fire_at_rest() */
+    const struct bz_world_outside *outside;     /* NULL: the clock moves when nothing is ready */
+    bool adopts_all;                            /* see bz_world_adopt_all() */
+    struct bz_alike alike[BZ_ALIKE_GROUPS_MAX]; /* see bz_world_interchange() */
     uint32_t alike_count;
     struct bz_ready *ready; /* the names of the ready handles, for strategies that read them */
     uint32_t ready_capacity;

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/native/image.h"
 #include "sim/native/internal.h"
@@ -635,10 +636,23 @@ void bz_world_adopt_all(struct bz_world *world) {
     bz_native_of(world)->adopts_all = true;
 }
 
-void bz_world_interchange(struct bz_world *world, struct bz_task *const *tasks, uint32_t count) {
+void bz_world_interchange_with(struct bz_world *world, struct bz_task *const *tasks, uint32_t count,
+                               void *own, size_t own_bytes) {
     struct bz_native *native = bz_native_of(world);
-    native->alike = tasks;
-    native->alike_count = count <= BZ_ALIKE_MAX ? count : 0;
+    uint32_t all = count;
+    for (uint32_t group = 0; group < native->alike_count; group++) {
+        all += native->alike[group].count;
+    }
+    if (count < 2 || all > BZ_ALIKE_MAX || native->alike_count == BZ_ALIKE_GROUPS_MAX) {
+        return;
+    }
+    struct bz_alike *alike = &native->alike[native->alike_count++];
+    *alike = (struct bz_alike){.count = count, .array = tasks, .own = own, .own_bytes = own_bytes};
+    memcpy(alike->tasks, tasks, count * sizeof tasks[0]);
+}
+
+void bz_world_interchange(struct bz_world *world, struct bz_task *const *tasks, uint32_t count) {
+    bz_world_interchange_with(world, tasks, count, NULL, 0);
 }
 
 void bz_world_own_timer(struct bz_world *world, void (*fire)(struct bz_timer *timer)) {

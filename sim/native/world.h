@@ -30,6 +30,7 @@ struct bz_world {
     struct bz_judge *judge;
     const struct bz_variant *variant; /* under test */
     bool is_searched;                 /* states are compared: see sut.h */
+    bool draws_yields;                /* see bz_world_draw_yields() */
 };
 
 /* The judge gets `config`. The world is its source, unless that names another. NULL without memory.
@@ -98,6 +99,17 @@ static inline uint64_t bz_world_draw(struct bz_world *world, const char *label, 
     return bz_judge_draw(world->judge, label, bound);
 }
 
+/* Draws how often the running task yields from here on, in a row: it does nothing in between, and
+ * nobody can tell afterwards how often it was. So one yield stands for more in a search of every
+ * order (sim/README.md). */
+static inline uint64_t bz_world_draw_yields(struct bz_world *world, const char *label,
+                                            uint64_t bound) {
+    world->draws_yields = true;
+    uint64_t value = bz_judge_draw(world->judge, label, bound);
+    world->draws_yields = false;
+    return value;
+}
+
 static inline uint64_t bz_world_draw_delay_ns(struct bz_world *world, const char *label,
                                               uint64_t least_ns, uint64_t most_ns) {
     return bz_judge_draw_delay_ns(world->judge, label, least_ns, most_ns);
@@ -153,14 +165,22 @@ void bz_world_adopt_all(struct bz_world *world);
 /* Said in the set-up: these tasks are interchangeable, so a search may take two states for one that
  * differ in their order alone (sim/explore/symmetry.h). It promises:
  * - They have the same body and argument, consecutive numbers, and live as long as the run.
- * - No task uses its number or name, and `tasks`, in bz_world_alloc()'s memory, is a set to all
- * that read it: what is done with one of them could be done with any other in the same situation.
- *   (A draw among them is fine: every value is tried.)
+ * - No task uses its number or name, and `tasks` is a set to all that read it: what is done with
+ *   one of them could be done with any other in the same situation. (A draw among them is fine:
+ *   every value is tried.) The array never changes.
  * - finish() does not depend on their order either.
  * Not promised, but checked: that the code under test does not ask for the number or the name of a
- * task. Said once; more than BZ_ALIKE_MAX tasks are ignored. */
+ * task. Tasks that differ in their role are groups of their own, each said in a call of its own.
+ * Ignored: a group of one, and what is beyond BZ_ALIKE_GROUPS_MAX groups or BZ_ALIKE_MAX tasks. */
 #define BZ_ALIKE_MAX 16u
+#define BZ_ALIKE_GROUPS_MAX 4u
 void bz_world_interchange(struct bz_world *world, struct bz_task *const *tasks, uint32_t count);
+
+/* The same for tasks that each have `own_bytes` of the program's memory to themselves: those of
+ * tasks[n] are at own + n * own_bytes. What is in there, and a pointer to it, changes places with
+ * the task. */
+void bz_world_interchange_with(struct bz_world *world, struct bz_task *const *tasks, uint32_t count,
+                               void *own, size_t own_bytes);
 
 /* A task that is created during the run, by whomever, is taken for a helper of the variant
  * (bz_judge_set_helper()), unless the program adopts it right away. Likewise a callback, or a timer
