@@ -160,6 +160,9 @@ enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *chil
     }
     bool is_new;
     child->fingerprint = fingerprint(search, child);
+    if (search->is_replaying) {
+        return BZ_ARRIVED_NEW;
+    }
     if (search->bits.words != NULL) {
         is_new = bz_bits_add(&search->bits, child->fingerprint);
         search->result->states += is_new;
