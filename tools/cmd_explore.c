@@ -1,24 +1,38 @@
 /* buzzer explore: searches every schedule of a program. */
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sim/explore/explore.h"
 #include "tools/cli.h"
 #include "tools/explore_report.h"
+#include "tools/fixed_addresses.h"
 #include "tools/options.h"
 #include "tools/progress.h"
+#include "tools/search_file.h"
 #include "tools/warnings.h"
+#include "tools/wrap.h"
 #include "traces/lack.h"
 
 #define ESTIMATE_PROBES 4096u
 #define STATES_LIMIT UINT64_C(1000000000000)
+#define DISK_MIB_MAX (UINT64_C(1) << 30u)
+#define REDUCTIONS_DEFAULT UINT32_MAX /* not given; not the same as all, given */
 
 struct explore {
     const char *name; /* for messages */
     struct bz_options options;
     struct bz_explore_config config;
     const char *out;
+    const char *resume;
+    uint64_t disk_mib;
+    char **command_line;
+    bool has_fixed_addresses;
+    struct bz_search_file *file; /* NULL: no checkpoint */
     bool is_json;
     bool is_quiet;
     struct bz_progress progress;
@@ -68,11 +82,47 @@ static void parse_reductions(struct argp_state *state, void *target, const char 
     }
 }
 
+/* Also where the program is begun again, before a plug-in is loaded. */
+static void check_options(struct argp_state *state, void *target) {
+    struct explore *explore = target;
+    const struct bz_explore_config *config = &explore->config;
+    const struct bz_options *given = &explore->options;
+    const char *extra = given->scenario != NULL                      ? given->scenario
+                        : given->variant != NULL                     ? "variant"
+                        : given->setting_count > 0                   ? given->settings[0].name
+                        : config->delays_max != BZ_EXPLORE_UNBOUNDED ? "max-delays"
+                        : config->reductions != REDUCTIONS_DEFAULT   ? "reduce"
+                        : config->keep_going                         ? "keep-going"
+                        : explore->out != NULL                       ? "out"
+                                                                     : NULL;
+    if (explore->resume != NULL && extra != NULL) {
+        argp_error(state,
+                   "--resume takes the program, the bounds and the folder from the checkpoint: "
+                   "leave out '%s'. With it go --plugin, --jobs, --max-states, --max-memory, "
+                   "--max-disk, --json and --quiet",
+                   extra);
+    }
+    if (explore->disk_mib > 0 && explore->resume == NULL && explore->out == NULL) {
+        argp_error(state, "--max-disk needs the folder of --out or --resume");
+    }
+    if (explore->disk_mib > 0 && bz_cli_catalog.contain.memory_bytes == 0) {
+        argp_error(state, "--max-disk is for what goes beyond --max-memory: give that, too");
+    }
+    explore->has_fixed_addresses = (explore->out != NULL || explore->resume != NULL) &&
+                                   bz_fixed_addresses(explore->command_line);
+}
+
 static const struct bz_option options[] = {
     {"max-delays", "D", "Maximum of delays in a schedule (no limit)", BZ_OPTION_NUMBER32,
      offsetof(struct explore, config.delays_max), .is_once = true, .most = UINT32_MAX - 1},
     {"max-states", "N", "Stop after so many states (50000000)", BZ_OPTION_NUMBER,
      offsetof(struct explore, config.states_max), .least = 1, .most = STATES_LIMIT},
+    {"max-disk", "MIB",
+     "Beyond --max-memory, the table of states goes on in a file of at most this size in the "
+     "folder "
+     "of --out, before bitstate mode (0)",
+     BZ_OPTION_NUMBER, offsetof(struct explore, disk_mib), .is_once = true, .least = 1,
+     .most = DISK_MIB_MAX},
     {"reduce", "all|none|LIST",
      "all, none, or some of snapshots, states, queue, sleep, symmetry, yields, separated by commas "
      "(all)",
@@ -82,8 +132,11 @@ static const struct bz_option options[] = {
      .most = BZ_JOBS_MAX},
     {"keep-going", NULL, "Continue after a violation", BZ_OPTION_FLAG,
      offsetof(struct explore, config.keep_going)},
-    {"out", "DIR", "Write a trace of each finding into this folder", BZ_OPTION_TEXT,
-     offsetof(struct explore, out), .is_once = true},
+    {"out", "DIR", "Write a trace of each finding, and what --resume needs, into this folder",
+     BZ_OPTION_TEXT, offsetof(struct explore, out), .is_once = true},
+    {"resume", "DIR",
+     "Continue the search whose --out was this folder; what was searched is not searched again",
+     BZ_OPTION_TEXT, offsetof(struct explore, resume), .is_once = true},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct explore, is_json)},
     {"quiet", NULL, "Print the result without the rounds", BZ_OPTION_FLAG,
      offsetof(struct explore, is_quiet)},
@@ -107,11 +160,15 @@ static bool poll(void *context, const struct bz_explore_progress *progress) {
     return bz_interrupt_requested == 0;
 }
 
-static void on_round(void *context, const struct bz_explore_result *so_far, bool is_sweep) {
-    struct explore *explore = context;
+static void note_proved(struct explore *explore, const struct bz_explore_result *so_far) {
     snprintf(explore->so_far, sizeof explore->so_far,
              "proved so far: no schedule with at most %u deviations fails", so_far->rounds - 1);
     bz_cli_set_lack(explore->name, BZ_EXIT_INTERRUPTED, explore->so_far);
+}
+
+static void on_round(void *context, const struct bz_explore_result *so_far, bool is_sweep) {
+    struct explore *explore = context;
+    note_proved(explore, so_far);
     if (explore->is_json || explore->is_quiet) {
         return;
     }
@@ -180,6 +237,90 @@ static int finish_findings(struct explore *explore, const struct bz_explore_resu
     return explore->findings_code;
 }
 
+/* --- the checkpoint --------------------------------------------------------------------------- */
+
+static bool is_due(void *context) {
+    return bz_search_file_is_due(((struct explore *)context)->file);
+}
+
+static void keep(void *context, const struct bz_search *search) {
+    bz_search_file_write(((struct explore *)context)->file, search);
+}
+
+static void on_unkept(void *context) {
+    struct explore *explore = context;
+    bz_cli_note(explore->name,
+                "states are others in another process, because they depend on addresses of "
+                "memory that the code under test takes; the search begins again without a "
+                "checkpoint");
+    bz_search_file_remove(explore->file);
+    explore->file = NULL;
+}
+
+static void keep_with(struct explore *explore, struct bz_search_file *file) {
+    explore->file = file;
+    explore->config.keep = keep;
+    explore->config.is_due = is_due;
+    explore->config.on_unkept = on_unkept;
+}
+
+/* The file of the states beyond --max-memory. It has no name, so nothing of it stays. */
+static int open_disk(struct explore *explore) {
+    char path[PATH_MAX + 32];
+    if (explore->disk_mib == 0) {
+        return BZ_EXIT_OK;
+    }
+    snprintf(path, sizeof path, "%s/states.XXXXXX", explore->out);
+    int fd = mkstemp(path);
+    if (fd < 0 || unlink(path) != 0) {
+        return bz_cli_fail(explore->name, BZ_EXIT_USAGE, "--max-disk: %s: %s", explore->out,
+                           strerror(errno));
+    }
+    (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+    explore->config.disk_fd = fd;
+    explore->config.disk_max_bytes = explore->disk_mib << 20u;
+    return BZ_EXIT_OK;
+}
+
+/* Takes over what was found: it is recorded again, and its files are there. */
+static void begin_where_it_was(struct explore *explore) {
+    struct bz_explore_checkpoint *from = explore->config.from;
+    const struct bz_explore_result *found = bz_explore_checkpoint_found(from);
+    const struct bz_explore_result *so_far = bz_explore_checkpoint_result(from);
+    struct bz_text note = {0};
+    if (so_far->rounds > 0) {
+        note_proved(explore, so_far);
+    }
+    for (uint32_t place = 0; place < found->finding_count; place++) {
+        on_finding(explore, place, &found->findings[place]);
+    }
+    bz_text_add(&note, "%s goes on after %" PRIu64 " transitions; %s", explore->file->path,
+                so_far->transitions_total + so_far->transitions,
+                explore->so_far[0] == '\0' ? "nothing is proved so far" : explore->so_far);
+    if (!explore->is_quiet) {
+        bz_cli_note(explore->name, note.bytes);
+    }
+    bz_text_fini(&note);
+}
+
+/* After the search: if it is done, the checkpoint goes. An exit code. */
+static int finish_file(const struct explore *explore, const struct bz_explore_result *result,
+                       bool is_ok) {
+    struct bz_search_file *file = explore->file;
+    if (file != NULL && is_ok && !result->can_go_on && result->end != BZ_EXPLORE_INTERRUPTED) {
+        bz_search_file_remove(file);
+        return BZ_EXIT_OK;
+    }
+    return file != NULL && file->has_failed ? BZ_EXIT_USAGE : BZ_EXIT_OK;
+}
+
+static void print_command(const struct explore *explore) {
+    const struct bz_search_file *file = explore->file;
+    if (file != NULL && file->path[0] != '\0') {
+        bz_search_file_print_command(file, explore->config.disk_max_bytes);
+    }
+}
+
 static int exit_code_of(const struct bz_explore_result *result) {
     if (result->finding_count > 0) {
         return BZ_EXIT_VIOLATION;
@@ -205,16 +346,104 @@ static int prepare(struct explore *explore, struct bz_program *program) {
                            "'%s' repeats a recording, which has one schedule; 'run' judges it",
                            program->scenario->name);
     }
-    return code == BZ_EXIT_OK && explore->out != NULL
+    code = code == BZ_EXIT_OK && explore->out != NULL
                ? bz_findings_prepare_folder(explore->name, explore->out)
                : code;
+    if (code != BZ_EXIT_OK || explore->out == NULL) {
+        return code;
+    }
+    if (!explore->has_fixed_addresses) {
+        bz_cli_note(explore->name, "the system does not let a program switch off the randomization "
+                                   "of addresses (personality), so this search cannot be continued "
+                                   "later: it leaves no checkpoint");
+        return BZ_EXIT_OK;
+    }
+    static struct bz_search_file file;
+    const struct bz_explore_config *config = &explore->config;
+    file.name = explore->name;
+    file.checkpoint = (struct bz_explore_checkpoint){.program = *program,
+                                                     .delays_max = config->delays_max,
+                                                     .reductions = config->reductions,
+                                                     .sleeps_anyway = config->sleeps_anyway,
+                                                     .keep_going = config->keep_going,
+                                                     .jobs = config->jobs,
+                                                     .states_max = config->states_max};
+    keep_with(explore, &file);
+    return bz_search_file_begin(&file, explore->out);
+}
+
+/* One that goes on. */
+static int resume(struct explore *explore, struct bz_program *program) {
+    static struct bz_search_file file;
+    struct bz_explore_config *config = &explore->config;
+    struct bz_explore_checkpoint *from = &file.checkpoint;
+    if (!explore->has_fixed_addresses) {
+        return bz_cli_fail(explore->name, BZ_EXIT_USAGE,
+                           "--resume: the system does not let a program switch off the "
+                           "randomization of addresses (personality), and states depend on them");
+    }
+    file.name = explore->name;
+    int code = bz_search_file_open(&file, explore->resume);
+    if (code != BZ_EXIT_OK) {
+        return code;
+    }
+    *program = from->program;
+    from->jobs = config->jobs != 0 ? config->jobs : from->jobs;
+    from->states_max = config->states_max != 0 ? config->states_max : from->states_max;
+    config->delays_max = from->delays_max;
+    config->reductions = from->reductions;
+    config->sleeps_anyway = from->sleeps_anyway;
+    config->keep_going = from->keep_going;
+    config->jobs = from->jobs;
+    config->states_max = from->states_max;
+    config->from = from;
+    explore->out = file.folder;
+    keep_with(explore, &file);
+    return BZ_EXIT_OK;
+}
+
+static int begin(struct explore *explore, struct bz_program *program) {
+    struct bz_explore_config *config = &explore->config;
+    if (explore->resume == NULL) {
+        bool has_reductions = config->reductions != REDUCTIONS_DEFAULT;
+        config->reductions = has_reductions ? config->reductions : BZ_REDUCE_ALL;
+        config->states_max =
+            config->states_max == 0 ? BZ_EXPLORE_STATES_MAX_DEFAULT : config->states_max;
+    }
+    int code = explore->resume == NULL ? prepare(explore, program) : resume(explore, program);
+    return code == BZ_EXIT_OK ? open_disk(explore) : code;
+}
+
+struct searching {
+    const struct bz_explore_config *config;
+    struct bz_explore_result *result;
+    bool is_ok;
+};
+
+static void search(void *context) {
+    struct searching *searching = context;
+    searching->is_ok = bz_explore(searching->config, searching->result);
+}
+
+/* bz_explore(), and a message if it runs out of memory. */
+static bool run_search(const struct explore *explore, struct bz_explore_result *result) {
+    struct searching searching = {.config = &explore->config, .result = result};
+    if (explore->file != NULL) {
+        bz_fixed_guard(search, &searching);
+    } else {
+        search(&searching);
+    }
+    if (!searching.is_ok) {
+        bz_cli_fail(explore->name, BZ_EXIT_INTERRUPTED, "%s", result->lack);
+    }
+    return searching.is_ok;
 }
 
 int bz_command_explore(int argc, char **argv) {
     struct explore explore = {.name = argv[0],
+                              .command_line = bz_command_line(),
                               .config = {.delays_max = BZ_EXPLORE_UNBOUNDED,
-                                         .reductions = BZ_REDUCE_ALL,
-                                         .states_max = BZ_EXPLORE_STATES_MAX_DEFAULT,
+                                         .reductions = REDUCTIONS_DEFAULT,
                                          .stop = &bz_interrupt_requested,
                                          .poll = poll,
                                          .on_round = on_round,
@@ -232,11 +461,12 @@ int bz_command_explore(int argc, char **argv) {
         .takes_plugins = true,
         .program = &explore.options,
         .tries_every_choice = true,
+        .check = check_options,
         .doc = "Searches every schedule of a scenario, and every placement of its cancels, the "
                "simplest first. Exit status: 0 complete and nothing found, 1 a violation, 2 usage, "
                "5 interrupted, or a limit was reached before all was searched."};
     int code = bz_options_parse(&syntax, argc, argv);
-    code = code == BZ_EXIT_OK ? prepare(&explore, &program) : code;
+    code = code == BZ_EXIT_OK ? begin(&explore, &program) : code;
     if (code != BZ_EXIT_OK) {
         return code;
     }
@@ -258,13 +488,21 @@ int bz_command_explore(int argc, char **argv) {
         bz_explore_report_print_head(&report);
     }
     bz_interrupt_catch();
-    bz_progress_begin(&explore.progress, explore.is_quiet, 0, 0);
-    if (!bz_explore(&explore.config, &result)) {
-        bz_cli_fail(argv[0], BZ_EXIT_INTERRUPTED, "%s", result.lack);
+    if (explore.config.from != NULL) {
+        begin_where_it_was(&explore);
     }
+    bz_progress_begin(&explore.progress, explore.is_quiet, 0, 0);
+    bool is_ok = run_search(&explore, &result);
     report.seconds = bz_progress_end(&explore.progress);
+    if (result.end == BZ_EXPLORE_LOST) {
+        return bz_cli_fail(argv[0], BZ_EXIT_USAGE, "--resume: %s: %s", explore.file->path,
+                           result.lack);
+    }
+    report.seconds += explore.file != NULL ? (double)explore.file->before_ms / 1000 : 0;
     report.exit_code = exit_code_of(&result);
     code = finish_findings(&explore, &result);
+    int file_code = finish_file(&explore, &result, is_ok);
+    code = code == BZ_EXIT_OK ? file_code : code;
     report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
     if (explore.is_json) {
         bz_explore_report_put_json(&report);
@@ -276,6 +514,7 @@ int bz_command_explore(int argc, char **argv) {
         snprintf(text, sizeof text, "warning: %s", bz_warning_no_wait(explore.config.program));
         bz_cli_note(argv[0], text);
     }
+    print_command(&explore);
     bz_findings_fini(&findings);
     return report.exit_code;
 }

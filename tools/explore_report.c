@@ -117,8 +117,15 @@ static double missed_states(const struct bz_explore_result *result) {
 /* What the sweep in bitstate mode says. */
 static void add_bitstate_text(struct bz_text *line, const struct bz_explore_report *report) {
     const struct bz_explore_result *result = report->result;
+    const struct bz_explore_config *config = report->config;
     bz_text_add(line, "the limit of %" PRIu64 " MiB was reached (--max-memory)",
-                report->config->memory_max_bytes >> 20u);
+                config->memory_max_bytes >> 20u);
+    if (result->disk_error != 0) {
+        bz_text_add(line, ", and the disk took no more states: %s", strerror(result->disk_error));
+    } else if (config->disk_max_bytes > 0) {
+        bz_text_add(line, ", and that of %" PRIu64 " MiB on the disk (--max-disk)",
+                    config->disk_max_bytes >> 20u);
+    }
     if (result->is_bitstate) {
         bz_text_add(line, "; a sweep in bitstate mode found nothing in ");
         add_count(line, result->states, "state", "");
@@ -278,6 +285,11 @@ static void add_bounds(struct bz_json *root, const struct bz_explore_report *rep
         bz_json_add_number(bounds, "memory", report->config->memory_max_bytes);
     } else {
         bz_json_add_string(bounds, "memory", NULL);
+    }
+    if (report->config->disk_max_bytes > 0) {
+        bz_json_add_number(bounds, "disk", report->config->disk_max_bytes);
+    } else {
+        bz_json_add_string(bounds, "disk", NULL);
     }
     bz_json_add_number(bounds, "rounds", report->result->rounds);
 }

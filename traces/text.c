@@ -170,16 +170,10 @@ static void keep_name(const char *path) {
     free(folder);
 }
 
-/* Writes the text to the new file `name`, closes it, and renames it unless `path` is NULL. On
- * failure it removes the file, and errno says why. */
-static bool fill(int descriptor, const char *name, const char *path, const char *text,
-                 size_t length) {
-    bool is_written = write_all(descriptor, text, length);
+/* After the new file `name` was written and closed, or could not be for the reason in errno:
+ * renames it unless `path` is NULL. On failure it removes the file, and errno says why. */
+static bool finish(bool is_written, const char *name, const char *path) {
     int problem = errno;
-    if (close(descriptor) != 0 && is_written) {
-        problem = errno;
-        is_written = false;
-    }
     if (is_written && path != NULL && rename(name, path) != 0) {
         problem = errno;
         is_written = false;
@@ -193,6 +187,19 @@ static bool fill(int descriptor, const char *name, const char *path, const char 
     return is_written;
 }
 
+/* Writes the text to the new file `name`, and finishes it. */
+static bool fill(int descriptor, const char *name, const char *path, const char *text,
+                 size_t length) {
+    bool is_written = write_all(descriptor, text, length);
+    int problem = errno;
+    if (close(descriptor) != 0 && is_written) {
+        problem = errno;
+        is_written = false;
+    }
+    errno = problem;
+    return finish(is_written, name, path);
+}
+
 bool bz_file_create(const char *path, const char *text, size_t length) {
     int descriptor = create(path);
     return descriptor >= 0 && fill(descriptor, path, NULL, text, length);
@@ -204,6 +211,28 @@ bool bz_file_replace(const char *path, const char *text, size_t length) {
     int descriptor = create_beside(path, name, name_bytes);
     bool is_written = descriptor >= 0 && fill(descriptor, name, path, text, length);
     int problem = errno;
+    free(name);
+    errno = problem;
+    return is_written;
+}
+
+bool bz_file_replace_by(const char *path, bool (*write)(void *context, FILE *file), void *context) {
+    size_t name_bytes = strlen(path) + 32;
+    char *name = bz_lack_check(malloc(name_bytes), "the name of a file");
+    int descriptor = create_beside(path, name, name_bytes);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
+    bool is_written =
+        file != NULL && write(context, file) && fflush(file) == 0 && fsync(descriptor) == 0;
+    int problem = errno;
+    if (file != NULL && fclose(file) != 0 && is_written) {
+        problem = errno;
+        is_written = false;
+    } else if (file == NULL && descriptor >= 0) {
+        close(descriptor);
+    }
+    errno = problem;
+    is_written = descriptor >= 0 && finish(is_written, name, path);
+    problem = errno;
     free(name);
     errno = problem;
     return is_written;

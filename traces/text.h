@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* Writes a message, cut to fit, with '?' for control characters and for bytes that are no UTF-8,
  * and returns false. */
@@ -28,5 +29,8 @@ bool bz_file_create(const char *path, const char *text, size_t length);
  * even if the process is killed. On failure errno is set, and no partial file stays. Without memory
  * it calls bz_lack_stop(). */
 bool bz_file_replace(const char *path, const char *text, size_t length);
+
+/* The same, but the function writes the content. It returns false with errno. */
+bool bz_file_replace_by(const char *path, bool (*write)(void *context, FILE *file), void *context);
 
 #endif

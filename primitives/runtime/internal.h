@@ -277,6 +277,7 @@ struct bz_stack_pool {
     struct bz_stack **by_number;
     uint32_t fresh_taken; /* the next number to hand out if no stack was returned */
     bool is_exhausted;    /* no stack could be taken, since the last reset */
+    char *window;         /* where the next slab is mapped (place.h); NULL: anywhere */
 };
 
 #endif

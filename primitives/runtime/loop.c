@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "primitives/runtime/internal.h"
+#include "primitives/runtime/place.h"
 
 #define READY_CAPACITY_FIRST 16u /* at least BZ_READY_SPARE */
 #define HEAP_CAPACITY_FIRST 8u
@@ -49,7 +50,7 @@ static bool loop_start(struct bz_loop *loop) {
 struct bz_loop *bz_loop_new(const struct bz_loop_config *config) {
     static const struct bz_loop_config defaults = {0};
     config = config == NULL ? &defaults : config;
-    struct bz_loop *loop = calloc(1, sizeof *loop);
+    struct bz_loop *loop = bz_place_new(sizeof *loop, NULL);
     if (loop == NULL) {
         return NULL;
     }
@@ -67,7 +68,7 @@ void bz_loop_destroy(struct bz_loop *loop) {
     if (loop != NULL) {
         bz_stack_pool_destroy(loop->stacks);
         bz_mem_destroy(loop->mem);
-        free(loop);
+        bz_place_free(loop, sizeof *loop);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "primitives/runtime/internal.h"
+#include "primitives/runtime/place.h"
 
 static unsigned class_of(size_t size_bytes, size_t *rounded_bytes) {
     if (size_bytes <= (BZ_MEM_SMALL_CLASSES * BZ_MEM_GRAIN_BYTES)) {
@@ -21,7 +22,7 @@ struct bz_mem *bz_mem_new(size_t limit_bytes) {
     if (limit_bytes < BZ_MEM_HEADER_BYTES || limit_bytes > SIZE_MAX / 2) {
         return NULL;
     }
-    void *range = mmap(NULL, limit_bytes, PROT_READ | PROT_WRITE,
+    void *range = mmap(bz_place_next(limit_bytes), limit_bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (range == MAP_FAILED) {
         return NULL;

@@ -2,28 +2,37 @@
 
 /* --- the strategy ----------------------------------------------------------------------------- */
 
+struct bz_choice_point *bz_search_add_point(struct bz_search *search,
+                                            const struct bz_choice_point *point) {
+    if (search->point_count == search->point_capacity) {
+        uint32_t capacity = search->point_capacity == 0 ? 1024 : 2 * search->point_count;
+        struct bz_choice_point *larger =
+            bz_mem_grow(search->world->judge->mem, search->points,
+                        search->point_capacity * sizeof *larger, capacity * sizeof *larger);
+        if (larger == NULL) {
+            bz_judge_lacks(search->world->judge, NULL, "the choice points of a search");
+            return NULL;
+        }
+        search->points = larger;
+        search->point_capacity = capacity;
+    }
+    search->points[search->point_count] = *point;
+    return &search->points[search->point_count++];
+}
+
 static struct bz_choice_point *point_of(void *state, enum bz_choice_kind kind, uint64_t bound) {
     struct bz_search *search = *(struct bz_search **)state;
     if (search->cursor == search->point_count) {
-        if (search->point_count == search->point_capacity) {
-            uint32_t capacity = search->point_capacity == 0 ? 1024 : 2 * search->point_count;
-            struct bz_choice_point *larger =
-                bz_mem_grow(search->world->judge->mem, search->points,
-                            search->point_capacity * sizeof *larger, capacity * sizeof *larger);
-            if (larger == NULL) {
-                bz_judge_lacks(search->world->judge, NULL, "the choice points of a search");
-                search->spare = (struct bz_choice_point){.bound = bound, .kind = (uint8_t)kind};
-                return &search->spare;
-            }
-            search->points = larger;
-            search->point_capacity = capacity;
-        }
         bool is_yields = search->world->draws_yields && bz_search_has(search, BZ_REDUCE_YIELDS);
         bool is_sampled = kind == BZ_CHOICE_DATA && bound > BZ_EXPLORE_DRAWS_MAX && !is_yields;
-        search->points[search->point_count++] = (struct bz_choice_point){.bound = bound,
-                                                                         .kind = (uint8_t)kind,
-                                                                         .is_sampled = is_sampled,
-                                                                         .is_yields = is_yields};
+        struct bz_choice_point new_point = {.bound = bound,
+                                            .kind = (uint8_t)kind,
+                                            .is_sampled = is_sampled,
+                                            .is_yields = is_yields};
+        if (bz_search_add_point(search, &new_point) == NULL) {
+            search->spare = (struct bz_choice_point){.bound = bound, .kind = (uint8_t)kind};
+            return &search->spare;
+        }
     }
     struct bz_choice_point *point = &search->points[search->cursor++];
     if (__builtin_expect((point->bound != bound) | (point->kind != kind), 0)) {

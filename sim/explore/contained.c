@@ -92,10 +92,11 @@ static uint32_t tell(const struct bz_explore_config *config, uint32_t told, uint
 
 /* Waits, and reports rounds, findings and progress. */
 static enum bz_child_state watch(const struct bz_explore_config *config, struct shared *shared,
-                                 struct bz_child *child, uint32_t *told, struct bz_death *death) {
+                                 struct bz_record *record, struct bz_child *child, uint32_t *told,
+                                 struct bz_death *death) {
     struct bz_child *const children[] = {child};
-    uint32_t reported = 0;
-    uint32_t seen = 0;
+    uint32_t reported = shared->rounds;
+    uint32_t seen = shared->told_count;
     uint32_t looks = 0;
     for (;;) {
         enum bz_child_state state = bz_child_look(child, death);
@@ -114,7 +115,12 @@ static enum bz_child_state watch(const struct bz_explore_config *config, struct 
         bool is_stopped =
             (config->stop != NULL && *config->stop != 0) ||
             (config->poll != NULL && !config->poll(config->context, &shared->progress));
-        shared->stop = is_stopped;
+        bool is_due = record != NULL && !record->is_by_bits && config->is_due != NULL &&
+                      config->is_due(config->context);
+        if (record != NULL) {
+            record->is_pause = is_due && !is_stopped;
+        }
+        shared->stop = is_stopped || is_due;
         looks += is_stopped;
         if (looks == STOP_LOOKS_MAX) {
             bz_child_kill(child);
@@ -126,15 +132,40 @@ static enum bz_child_state watch(const struct bz_explore_config *config, struct 
     }
 }
 
+/* Searches in one child after another, if the search makes pauses. `search` stays as it was, but
+ * for its points, which lie in memory that is shared. */
+static enum bz_child_state search_in_children(const struct bz_explore_config *config,
+                                              struct bz_search *search, uint32_t *told,
+                                              struct bz_death *death) {
+    struct shared *shared = search->config->context;
+    struct bz_contain contain = with_memory_of_search(config);
+    struct bz_search before = *search; /* what the child changes points into its memory */
+    struct bz_child child;
+    enum bz_child_state state;
+    do {
+        shared->stop = 0;
+        if (!bz_child_start(&child, &contain, search->world, search_in_child, search)) {
+            return BZ_CHILD_LACKS;
+        }
+        child.counter = &shared->result.transitions;
+        state = watch(config, shared, search->record, &child, told, death);
+        if (state == BZ_CHILD_DIED) {
+            search->own_config.on_finding = NULL; /* of the child */
+            bz_search_keep_death(search, death);
+        }
+        before.points = search->points;
+        before.point_capacity = search->point_capacity;
+        *search = before;
+    } while (state == BZ_CHILD_DONE && shared->is_ok && bz_record_keep(config, search));
+    return state;
+}
+
 bool bz_search_contained(const struct bz_explore_config *config, bool visits_all,
                          struct bz_explore_result *result) {
     struct shared *shared = bz_shared_alloc(sizeof *shared);
     struct bz_program program = *config->program;
     struct bz_explore_config own = *config;
-    struct bz_contain contain = with_memory_of_search(config);
     struct bz_search *search = NULL;
-    struct bz_search before; /* what the child changes points into its memory */
-    struct bz_child child;
     struct bz_death death = {.oracle = NULL};
     uint32_t told = 0;
     enum bz_child_state state = BZ_CHILD_LACKS;
@@ -146,24 +177,20 @@ bool bz_search_contained(const struct bz_explore_config *config, bool visits_all
         own.poll = note_progress;
         own.on_round = note_round;
         own.on_finding = note_finding;
+        own.is_due = NULL; /* this process asks */
         own.context = shared;
         shared->result = *result;
         search = bz_search_new(&own, &shared->result);
     }
-    if (search != NULL) {
+    if (search != NULL && !bz_search_load(search)) {
+        shared->is_ok = true;
+        state = BZ_CHILD_DONE;
+    } else if (search != NULL) {
         search->visits_all = visits_all;
-        before = *search;
-    }
-    if (search != NULL &&
-        bz_child_start(&child, &contain, search->world, search_in_child, search)) {
-        child.counter = &shared->result.transitions;
-        state = watch(config, shared, &child, &told, &death);
+        told = search->record != NULL ? search->record->result.told : 0;
+        state = search_in_children(config, search, &told, &death);
     }
     bool is_ok = state != BZ_CHILD_LACKS && (state == BZ_CHILD_DIED || shared->is_ok);
-    own.on_finding = NULL;
-    if (state == BZ_CHILD_DIED) {
-        bz_search_keep_death(search, &death);
-    }
     if (shared != NULL) {
         *result = shared->result;
         result->told = told;
@@ -171,9 +198,6 @@ bool bz_search_contained(const struct bz_explore_config *config, bool visits_all
     if (state == BZ_CHILD_LACKS) {
         result->end = BZ_EXPLORE_NO_RESOURCE;
         memcpy(result->lack, death.how, sizeof result->lack);
-    }
-    if (search != NULL) {
-        *search = before;
     }
     bz_search_destroy(search);
     bz_shared_free(shared, sizeof *shared);
@@ -192,6 +216,9 @@ bool bz_snapshots_fit(const struct bz_explore_config *config) {
     trial.poll = NULL;
     trial.on_round = NULL;
     trial.on_finding = NULL;
+    trial.keep = NULL;
+    trial.from = NULL;
+    trial.disk_max_bytes = 0;
     trial.keep_going = true;
     bool is_ok = bz_search_contained(&trial, true, result);
     bool fits = !is_ok || !bz_search_is_spoilt(&trial, result);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/explore/checkpoint.h"
 #include "sim/explore/search.h"
 #include "sim/run/determinism.h"
 #include "traces/lack.h"
@@ -75,6 +76,8 @@ static bool run(struct bz_search *search, bool is_sweep) {
 /* The next round and those after it, up to `last`; fewer if one ends the search. */
 static bool run_rounds(struct bz_search *search, uint32_t last) {
     bool is_ok;
+    search->stage.is_sweep = false;
+    search->stage.last = last;
     do {
         is_ok = run(search, false);
     } while (is_ok && search->result->end == BZ_EXPLORE_DONE && !search->result->is_all &&
@@ -82,24 +85,32 @@ static bool run_rounds(struct bz_search *search, uint32_t last) {
     return is_ok;
 }
 
-/* After a violation in the sweep: goes on with rounds until one finds a simplest violation. The
- * sweep's finding is kept only if they are interrupted. */
+/* Rounds until one finds a simplest violation. The sweep's finding is kept only if they are
+ * interrupted. */
+static bool run_simpler_rounds(struct bz_search *search, uint32_t last) {
+    struct bz_explore_result *result = search->result;
+    struct bz_explore_result *swept = &search->stage.swept;
+    bool is_ok = run_rounds(search, last);
+    result->is_minimal = result->finding_count > 0;
+    if (!result->is_minimal && result->end != BZ_EXPLORE_LOST) {
+        swept->rounds = result->rounds;
+        swept->transitions_total = result->transitions_total;
+        *result = *swept;
+    }
+    return is_ok;
+}
+
+/* After a violation in the sweep. */
 static bool simplify(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
-    struct bz_explore_result swept = *result;
-    uint32_t deviations = bz_deviations_sum(&swept.findings[0].deviations);
+    search->stage.simplifies = true;
+    search->stage.swept = *result;
     result->finding_count = 0;
     result->told = 0;
     result->violations_digest = 0;
     result->end = BZ_EXPLORE_DONE;
-    bool is_ok = run_rounds(search, deviations);
-    result->is_minimal = result->finding_count > 0;
-    if (!result->is_minimal) {
-        swept.rounds = result->rounds;
-        swept.transitions_total = result->transitions_total;
-        *result = swept;
-    }
-    return is_ok;
+    return run_simpler_rounds(search,
+                              bz_deviations_sum(&search->stage.swept.findings[0].deviations));
 }
 
 /* False, after a note of what ran out. `search` may be NULL. */
@@ -136,9 +147,12 @@ static void report_nondeterminism(struct bz_search *search) {
 /* The sweep, for a while that is in proportion to what was searched before. */
 static bool sweep(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
-    bool is_first = result->finding_count == 0;
+    if (!search->stage.is_sweep) { /* else it goes on */
+        search->stage.is_sweep = true;
+        search->stage.had_findings = result->finding_count > 0;
+    }
     bool is_ok = run(search, true);
-    result->is_minimal &= !is_first || result->finding_count == 0;
+    result->is_minimal &= search->stage.had_findings || result->finding_count == 0;
     return is_ok && result->end == BZ_EXPLORE_FOUND ? simplify(search) : is_ok;
 }
 
@@ -175,10 +189,28 @@ static bool sweep_by_bits(struct bz_search *search) {
 
 bool bz_search_explore(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
+    struct bz_record *record = search->record;
+    if (record != NULL && record->is_by_bits) {
+        return sweep_by_bits(search) || end_for_lack(search, result);
+    }
     uint32_t before_sweep = search->config->rounds_before_sweep == 0
                                 ? BZ_EXPLORE_ROUNDS_DEFAULT
                                 : search->config->rounds_before_sweep;
-    bool is_ok = run_rounds(search, before_sweep - 1);
+    bool is_ok = true;
+    if (record != NULL && record->goes_on) {
+        search->stage = record->stage;
+        *result = record->result;
+        result->end = BZ_EXPLORE_DONE;
+    } else {
+        search->stage = (struct bz_search_stage){.last = before_sweep - 1};
+    }
+    if (search->stage.simplifies) {
+        is_ok = run_simpler_rounds(search, search->stage.last);
+        return is_ok || end_for_lack(search, result);
+    }
+    if (!search->stage.is_sweep) {
+        is_ok = run_rounds(search, search->stage.last);
+    }
     while (is_ok && result->end == BZ_EXPLORE_DONE && !result->is_all) {
         is_ok = sweep(search);
         if (is_ok && search->is_put_off) {
@@ -188,7 +220,12 @@ bool bz_search_explore(struct bz_search *search) {
     if (is_ok && result->end == BZ_EXPLORE_DONE) {
         is_ok = judge_liveness(search);
     }
-    if (is_ok && result->end == BZ_EXPLORE_MEMORY_MAX && search->config->memory_max_bytes > 0) {
+    if (is_ok && result->end == BZ_EXPLORE_MEMORY_MAX) {
+        result->disk_error = search->visited.disk_error;
+    }
+    /* What is in the table is kept first. */
+    bool keeps = record != NULL && record->is_on;
+    if (is_ok && !keeps && result->end == BZ_EXPLORE_MEMORY_MAX) {
         is_ok = sweep_by_bits(search);
     }
     if (is_ok && result->end == BZ_EXPLORE_NONDETERMINISM) {
@@ -203,8 +240,29 @@ static bool explore(const struct bz_explore_config *config, struct bz_explore_re
         return bz_search_contained(config, false, result);
     }
     struct bz_search *search = bz_search_new(config, result);
-    bool is_ok = search == NULL ? end_for_lack(NULL, result) : bz_search_explore(search);
+    bool is_ok = search != NULL || end_for_lack(NULL, result);
+    if (is_ok && bz_search_load(search)) {
+        do {
+            is_ok = bz_search_explore(search);
+        } while (is_ok && bz_record_keep(config, search));
+    }
     bz_search_destroy(search);
+    return is_ok;
+}
+
+/* Without being kept, if that was in vain. */
+static bool explore_or_begin_again(struct bz_explore_config *config,
+                                   struct bz_explore_result *result) {
+    bool is_ok = explore(config, result);
+    if (is_ok && result->end == BZ_EXPLORE_LOST && config->from == NULL) {
+        config->keep = NULL;
+        *result = (struct bz_explore_result){.is_minimal = true,
+                                             .has_outside_state = result->has_outside_state};
+        if (config->on_unkept != NULL) {
+            config->on_unkept(config->context);
+        }
+        is_ok = explore(config, result);
+    }
     return is_ok;
 }
 
@@ -218,10 +276,13 @@ bool bz_explore(const struct bz_explore_config *given, struct bz_explore_result 
     bool has_snapshots = (config.reductions & BZ_REDUCE_SNAPSHOTS) != 0;
     bool is_ok = true;
     *result = (struct bz_explore_result){.is_minimal = true};
-    bool fits = !has_snapshots || !config.program->contain.is_on || bz_snapshots_fit(&config);
+    bool fits = !has_snapshots || !config.program->contain.is_on ||
+                (config.from != NULL ? !bz_explore_checkpoint_has_outside_state(config.from)
+                                     : bz_snapshots_fit(&config));
     if (fits) {
-        is_ok = explore(&config, result);
+        is_ok = explore_or_begin_again(&config, result);
         fits = !is_ok || !has_snapshots || !bz_search_is_spoilt(&config, result);
+        config.from = NULL;
     }
     if (!fits) {
         config.reductions = 0;
@@ -229,7 +290,12 @@ bool bz_explore(const struct bz_explore_config *given, struct bz_explore_result 
         if (config.on_outside_state != NULL) {
             config.on_outside_state(config.context);
         }
-        is_ok = explore(&config, result);
+        is_ok = explore_or_begin_again(&config, result);
+    }
+    if (result->end == BZ_EXPLORE_LOST && result->lack[0] == '\0') {
+        snprintf(result->lack, sizeof result->lack,
+                 "a state on its path is another one here: a library, the system or the limit on "
+                 "the stack (ulimit -s) has changed, or something besides the choices decides");
     }
     for (uint32_t place = 0; config.on_finding != NULL && place < result->finding_count; place++) {
         if ((result->told & 1u << place) == 0) {

@@ -78,6 +78,7 @@ enum bz_explore_end {
     BZ_EXPLORE_NONDETERMINISM = 4, /* the same choices led to two runs: the only finding says so */
     BZ_EXPLORE_NO_RESOURCE = 5,    /* memory ran out */
     BZ_EXPLORE_MEMORY_MAX = 6,     /* the limit on memory; then a bitstate sweep, if it could be */
+    BZ_EXPLORE_LOST = 7,           /* what was kept cannot be continued: `lack` says why */
 };
 
 /* Of a schedule from the default one. */
@@ -143,7 +144,9 @@ struct bz_explore_result {
                                              OPEN: what can go on for ever */
     char liveness_token[BZ_TOKEN_BYTES];  /* OPEN: of a run that comes there; or empty */
     uint64_t violations_digest;           /* of the set of (oracle, object) that were found */
-    char lack[BZ_LACK_BYTES];             /* BZ_EXPLORE_NO_RESOURCE: what ran out */
+    int disk_error;           /* BZ_EXPLORE_MEMORY_MAX: not 0 if the disk refused, an errno */
+    char lack[BZ_LACK_BYTES]; /* BZ_EXPLORE_NO_RESOURCE: what ran out */
+    bool can_go_on;           /* what config->keep() has written last goes on from here */
     uint32_t finding_count;
     uint32_t told; /* the places of those that on_finding() was called for, as bits */
     struct bz_explore_finding findings[BZ_EXPLORE_FINDINGS_MAX]; /* one per oracle and object */
@@ -156,6 +159,9 @@ struct bz_explore_progress {
     uint64_t states;
     uint64_t transitions;
 };
+
+struct bz_search;
+struct bz_explore_checkpoint;
 
 struct bz_explore_config {
     const struct bz_program *program; /* its cancels_max and cancel_windows bound the cancels */
@@ -178,6 +184,16 @@ struct bz_explore_config {
      * again with the first. Of a contained program: if an ordinary run repeats it; else when the
      * search has ended. NULL: not called. */
     void (*on_finding)(void *context, uint32_t place, const struct bz_explore_finding *finding);
+    /* Called when the search has stopped before its end, by `stop`, `poll`, is_due() or a limit:
+     * bz_explore_checkpoint_write() writes what it has so far. NULL: nothing is kept. */
+    void (*keep)(void *context, const struct bz_search *search);
+    bool (*is_due)(void *context);      /* stop for keep(), and go on at once. NULL: never */
+    struct bz_explore_checkpoint *from; /* an open one, to go on from; NULL: from the beginning */
+    /* When a search that was to be kept begins again without, because its states do not repeat from
+     * process to process. NULL: not called. */
+    void (*on_unkept)(void *context);
+    uint64_t disk_max_bytes; /* of the table beyond memory_max_bytes; 0: nothing is on disk */
+    int disk_fd;             /* an empty file for that */
     void *context;
 };
 

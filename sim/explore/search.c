@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "primitives/runtime/place.h"
 #include "sim/choice/pcg.h"
 
 #define POLL_EVERY 1024u /* transitions */
@@ -214,7 +215,13 @@ static bool poll(struct bz_search *search) {
         .states = search->result->states,
         .transitions = search->result->transitions,
     };
-    return config->poll == NULL || config->poll(config->context, &progress);
+    bool can_pause =
+        search->record != NULL && !search->record->is_by_bits && search->cycles == NULL;
+    bool is_due = can_pause && config->is_due != NULL && config->is_due(config->context);
+    if (is_due) {
+        search->record->is_pause = true;
+    }
+    return !is_due && (config->poll == NULL || config->poll(config->context, &progress));
 }
 
 /* --- the search ------------------------------------------------------------------------------- */
@@ -326,6 +333,19 @@ static enum bz_arrival evaluate(struct bz_search *search, bool goes_on) {
     return arrival;
 }
 
+bool bz_search_follow(struct bz_search *search) {
+    bool goes_on = run_transition(search);
+    if (search->frame_count == 1) {
+        settle_reductions(search);
+    }
+    struct bz_frame *child = goes_on ? next_frame(search) : NULL;
+    if (child == NULL || bz_search_arrive(search, child) == BZ_ARRIVED_FAILED) {
+        return false;
+    }
+    enter(search, child);
+    return true;
+}
+
 static bool should_stop(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
     uint64_t states_max = search->config->states_max;
@@ -392,20 +412,25 @@ void bz_search_enter_root(struct bz_search *search) {
     enter(search, &search->root);
 }
 
-void bz_search_begin(struct bz_search *search, const struct bz_search_bounds *bounds) {
-    struct bz_explore_result *result = search->result;
+void bz_search_prepare(struct bz_search *search, const struct bz_search_bounds *bounds) {
     search->bounds = *bounds;
     search->is_cut = false;
     search->is_short = false;
     search->is_put_off = false;
     search->is_unrepeatable = false;
-    search->has_revisited = false;
+    search->may_have_cycles = false;
     search->is_log_full = false;
     /* Every order includes some that starve a task, whatever the variant does. */
     bool ignores_starvation = bounds->is_any_order || search->cycles != NULL;
     uint32_t cancels_max = bz_search_cancels_max(search->config);
     bz_judge_search(search->world->judge, cancels_max, ignores_starvation);
     bz_judge_search(search->second->judge, cancels_max, ignores_starvation);
+}
+
+void bz_search_begin(struct bz_search *search, const struct bz_search_bounds *bounds) {
+    struct bz_explore_result *result = search->result;
+    bz_search_prepare(search, bounds);
+    search->root.is_guest = false; /* as it may be on the path of a member */
     if (search->bits.words == NULL) {
         bz_visited_clear(&search->visited);
     }
@@ -423,8 +448,14 @@ void bz_search_begin(struct bz_search *search, const struct bz_search_bounds *bo
 }
 
 static bool run_once(struct bz_search *search, const struct bz_search_bounds *bounds) {
-    bz_search_begin(search, bounds);
-    bool is_ok = bz_search_all(search);
+    bool is_ok = true;
+    if (search->record != NULL && search->record->goes_on) {
+        is_ok = bz_record_go_on(search);
+    } else {
+        bz_search_begin(search, bounds);
+    }
+    is_ok = is_ok && bz_search_all(search);
+    bz_record_take(search, is_ok);
     search->result->transitions_total += search->result->transitions;
     return is_ok;
 }
@@ -451,21 +482,34 @@ bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *boun
 /* --- life ------------------------------------------------------------------------------------- */
 
 bool bz_search_reserve(struct bz_search *search) {
-    return bz_visited_init(&search->visited, search->config->states_max,
-                           search->config->memory_max_bytes);
+    const struct bz_explore_config *config = search->config;
+    return bz_visited_init(&search->visited, config->states_max, config->memory_max_bytes) &&
+           (config->disk_max_bytes == 0 ||
+            bz_visited_extend(&search->visited, config->states_max, config->disk_fd,
+                              config->disk_max_bytes));
 }
 
 struct bz_search *bz_search_new(const struct bz_explore_config *config,
                                 struct bz_explore_result *result) {
+    bool keeps = config->keep != NULL || config->from != NULL;
+    bz_place_begin(keeps ? BZ_PLACE_FIRST : NULL);
     struct bz_search *search = bz_shared_alloc(sizeof *search); /* for contained.c */
+    if (search != NULL) {
+        search->program = *config->program;
+        search->own_config = *config;
+        search->own_config.program = &search->program;
+        search->config = &search->own_config;
+        search->result = result;
+        search->world = bz_program_new_world(&search->program);
+        search->second = bz_program_new_world(&search->program);
+    }
+    bz_place_end();
     if (search == NULL) {
         return NULL;
     }
-    search->config = config;
-    search->result = result;
-    search->world = bz_program_new_world(config->program);
-    search->second = bz_program_new_world(config->program);
+    search->record = keeps ? bz_record_new(bz_search_paths(config)) : NULL;
     if (search->world == NULL || search->second == NULL || !bz_search_reserve(search) ||
+        (keeps && search->record == NULL) ||
         !bz_visited_init(&search->outcomes, config->states_max, UINT64_MAX)) {
         bz_search_destroy(search);
         return NULL;
@@ -485,6 +529,7 @@ void bz_search_destroy(struct bz_search *search) {
         frame = child;
     }
     bz_symmetry_fini(&search->symmetry);
+    bz_record_destroy(search->record);
     bz_visited_fini(&search->visited);
     bz_bits_fini(&search->bits);
     bz_visited_fini(&search->outcomes);

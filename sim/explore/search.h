@@ -13,6 +13,7 @@
 #include "sim/explore/cycles.h"
 #include "sim/explore/explore.h"
 #include "sim/explore/footprint.h"
+#include "sim/explore/record.h"
 #include "sim/explore/symmetry.h"
 #include "sim/explore/visited.h"
 #include "sim/native/internal.h"
@@ -56,18 +57,15 @@ struct bz_frame {
     struct bz_footprint prints[2 * BZ_TRANSITION_TASKS_MAX]; /* of those that sleep or were tried */
 };
 
-struct bz_search_bounds {
-    uint32_t deviations; /* the number of the round; BZ_EXPLORE_UNBOUNDED: a sweep */
-    uint32_t delays;
-    uint64_t transitions; /* then the search is put off */
-    bool is_any_order;    /* a sweep of order `any` without a bound on delays */
-    uint32_t reductions;  /* in force */
-};
-
 struct bz_search {
-    const struct bz_explore_config *config;
+    const struct bz_explore_config
+        *config; /* its own copy, because code on stacks may refer to it */
+    struct bz_explore_config own_config;
+    struct bz_program program;
     struct bz_explore_result *result;
     struct bz_search_bounds bounds;
+    struct bz_search_stage stage;
+    struct bz_record *record; /* NULL: nothing is kept */
     struct bz_world *world;
     struct bz_world *second; /* where paths are visited again */
     struct bz_tracker tracker;
@@ -85,15 +83,17 @@ struct bz_search {
     struct bz_choice_point spare; /* without memory for one more */
     uint32_t cursor;              /* the next choice point of the world */
     bool is_blocked;              /* the present transition is to be skipped */
-    bool has_jumped; /* the clock has, in the present transition: it is no task's step alone */
-    bool is_cut;     /* the bound on delays has left something out */
-    bool is_short;   /* the bound on deviations has */
-    bool is_put_off; /* by the bound on transitions */
-    bool is_at_top;  /* the world is in the state of the topmost frame */
-    bool visits_all; /* every path is visited again, not only some */
+    bool has_jumped;   /* the clock has, in the present transition: it is no task's step alone */
+    bool is_cut;       /* the bound on delays has left something out */
+    bool is_short;     /* the bound on deviations has */
+    bool is_put_off;   /* by the bound on transitions */
+    bool is_at_top;    /* the world is in the state of the topmost frame */
+    bool is_replaying; /* record.c: the path is known, and so are the states on it */
+    bool visits_all;   /* every path is visited again, not only some */
     struct bz_choice_point other_point; /* in place of one that another visit did not meet */
     bool is_log_full;                   /* a team does not know whether there are cycles */
-    bool has_revisited;   /* a known state was searched again, for transitions that slept */
+    bool may_have_cycles; /* not all loops were seen: a known state was searched again for
+                             transitions that slept, or a team went on */
     bool is_asymmetric;   /* tasks turned out not to be interchangeable */
     bool has_timers;      /* a timer was armed between two steps */
     bool is_unrepeatable; /* there was one, or an event of another visit differed */
@@ -103,17 +103,26 @@ struct bz_search {
     struct bz_visited guests; /* where this member was a guest, since it was at the root */
 };
 
+/* How many paths there may be: one for each worker, or as many as were kept. */
+uint32_t bz_search_paths(const struct bz_explore_config *config);
+
+/* Loads config->from, if there is one. False: it cannot be continued, and the result says why. */
+bool bz_search_load(struct bz_search *search);
+
 /* Findings and digests are collected in `result` over all searches. NULL without memory. */
 struct bz_search *bz_search_new(const struct bz_explore_config *config,
                                 struct bz_explore_result *result);
 void bz_search_destroy(struct bz_search *search);
 
-/* The table of states. False without memory. */
+/* The table of states, and what goes beyond memory_max_bytes in a file. False without memory. */
 bool bz_search_reserve(struct bz_search *search);
 
 /* Searches everything within the bounds; the counts in the result are those of this search, and
  * is_cut and is_short say what the bounds have left out. False without memory. */
 bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *bounds);
+
+/* The bounds of the next search, without what was counted. */
+void bz_search_prepare(struct bz_search *search, const struct bz_search_bounds *bounds);
 
 /* Begins a search within these bounds, and goes on until it ends or has to stop: what
  * bz_search_run() does. False without memory. */
@@ -122,6 +131,10 @@ bool bz_search_all(struct bz_search *search);
 
 /* Goes to the set-up again, with all that was visited. */
 void bz_search_enter_root(struct bz_search *search);
+
+/* Runs the topmost frame's transition and enters the state that it leads to, whether that was
+ * visited or not; nothing is counted. False if it leads to none. */
+bool bz_search_follow(struct bz_search *search);
 
 /* The whole search: rounds and sweep. False if memory ran out: see the result. */
 bool bz_search_explore(struct bz_search *search);
@@ -163,6 +176,10 @@ extern const struct bz_strategy bz_search_strategy;
 /* How many candidates are worth a cancel: those that have ended come last, and a cancel of one uses
  * up a cancel and changes nothing else. */
 uint32_t bz_search_candidates(const struct bz_cancel_candidate *candidates, uint32_t count);
+
+/* Adds a choice point to the path. NULL without memory. */
+struct bz_choice_point *bz_search_add_point(struct bz_search *search,
+                                            const struct bz_choice_point *point);
 
 /* Goes on to the next combination of choices of the topmost frame; false after the last one. */
 bool bz_search_next_transition(struct bz_search *search);

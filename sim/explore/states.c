@@ -139,7 +139,7 @@ static enum bz_arrival admit(struct bz_search *search, struct bz_frame *child,
     uint64_t slept = bz_search_has(search, BZ_REDUCE_SLEEP) ? state->mark & ~ON_PATH : 0;
     uint64_t missing = slept & ~child->sleep;
     search->result->has_cycles |= is_loop;
-    search->has_revisited |= missing != 0;
+    search->may_have_cycles |= missing != 0;
     if (missing != 0) {
         state->mark = ON_PATH | (state->mark & child->sleep);
         child->only = missing;
@@ -184,6 +184,9 @@ enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *chil
     }
     bool is_new;
     child->fingerprint = fingerprint(search, child);
+    if (search->is_replaying) {
+        return BZ_ARRIVED_NEW;
+    }
     if (search->bits.words != NULL) {
         is_new = bz_bits_add(&search->bits, child->fingerprint);
         search->result->states += is_new;

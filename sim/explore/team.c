@@ -11,7 +11,10 @@
  * path, or a lack of memory is left to one worker, which searches all of it again: so what is found
  * does not depend on the number of workers. Nor do the counts, but for schedules and the depth of
  * the search, which a team does not know. Sleep sets depend on the order of the search, so a team
- * has none. */
+ * has none.
+ *
+ * A team that stops before its end records the paths of all workers (record.h). The one that goes
+ * on may have more or fewer workers: each takes some of the paths, and then is a guest. */
 #include <stdlib.h>
 
 #include "sim/explore/search.h"
@@ -29,10 +32,12 @@ struct member {
 struct bz_team {
     uint32_t count;
     uint32_t idle;
-    uint32_t state_count; /* the start is state 0, those that were added come after it */
-    bool is_over;         /* all have to stop */
-    bool is_done;         /* because there is nothing left */
-    bool has_odds;        /* because there is something that one has to find */
+    uint32_t state_count;            /* the start is state 0, those that were added come after it */
+    bool is_over;                    /* all have to stop */
+    bool is_done;                    /* because there is nothing left */
+    bool has_odds;                   /* because there is something that one has to find */
+    bool goes_on;                    /* from a record */
+    struct bz_explore_result before; /* what was counted before it went on */
     const struct bz_search *origin;
     struct member members[];
 };
@@ -98,15 +103,49 @@ static bool rest(struct bz_search *search) {
     return true;
 }
 
-static void search_as_member(struct bz_search *search) {
-    bool is_guest = search->member != 0;
-    do {
-        if (!go_round(search, is_guest)) {
-            stop(search->team, &search->team->has_odds);
-            return;
+/* The same from a place that was recorded. */
+static bool go_along(struct bz_search *search, uint32_t number) {
+    return bz_record_follow_path(search, number) && bz_search_all(search) &&
+           search->result->end == BZ_EXPLORE_DONE &&
+           (bz_search_unsound(search) & search->bounds.reductions) == 0;
+}
+
+static void note_path(struct bz_search *search, uint32_t number) {
+    if (search->record != NULL) {
+        bz_record_take_path(search, number);
+    }
+}
+
+/* Searches what is left of the worker's share of the recorded paths. False: the team has to stop.
+ */
+static bool go_on(struct bz_search *search) {
+    const struct bz_team *team = search->team;
+    bool is_ok = true;
+    for (uint32_t number = search->member;
+         is_ok && number < search->record->path_count && !bz_team_is_over(search);
+         number += team->count) {
+        if (search->record->path_bytes[number] > 0) {
+            is_ok = go_along(search, number);
+            note_path(search, number);
         }
+    }
+    return is_ok;
+}
+
+static void search_as_member(struct bz_search *search) {
+    struct bz_team *team = search->team;
+    bool is_guest = search->member != 0 || team->goes_on;
+    bool is_ok = !team->goes_on || go_on(search);
+    bool is_over = bz_team_is_over(search);
+    while (is_ok && !is_over) {
+        is_ok = go_round(search, is_guest);
         is_guest = true;
-    } while (!bz_team_is_over(search) && rest(search));
+        note_path(search, search->member);
+        is_over = bz_team_is_over(search) || (is_ok && !rest(search));
+    }
+    if (!is_ok) {
+        stop(team, &team->has_odds);
+    }
 }
 
 struct start {
@@ -126,9 +165,11 @@ static void work(void *context) {
     config.keep_going = false;
     config.stop = NULL;
     config.poll = NULL;
+    config.is_due = NULL;
     config.on_finding = NULL;
     own.config = &config;
     own.result = &team->members[start->member].result;
+    own.result->reductions = own.bounds.reductions;
     own.bounds.transitions = UINT64_MAX;
     own.team = team;
     own.member = start->member;
@@ -144,10 +185,10 @@ static void work(void *context) {
 
 /* The sums of what the workers have counted. */
 static void add_up(const struct bz_team *team, struct bz_explore_result *result) {
-    result->states = 0;
-    result->transitions = 0;
-    result->outcomes = 0;
-    result->outcomes_digest = 0;
+    result->states = team->before.states;
+    result->transitions = team->before.transitions;
+    result->outcomes = team->before.outcomes;
+    result->outcomes_digest = team->before.outcomes_digest;
     for (uint32_t index = 0; index < team->count; index++) {
         const struct bz_explore_result *part = &team->members[index].result;
         result->states += __atomic_load_n(&part->states, __ATOMIC_RELAXED);
@@ -177,6 +218,10 @@ static bool has_reached_limit(struct bz_search *search) {
 
 static bool poll(const struct bz_search *search) {
     const struct bz_explore_config *config = search->config;
+    if (search->record != NULL && config->is_due != NULL && config->is_due(config->context)) {
+        search->record->is_pause = true;
+        return false;
+    }
     struct bz_explore_progress progress = {.is_sweep = true,
                                            .states = search->result->states,
                                            .transitions = search->result->transitions};
@@ -216,8 +261,13 @@ static uint32_t watch(struct bz_search *search, struct bz_team *team, struct bz_
     }
 }
 
-/* Whether there are cycles, in a graph without sleep sets. */
+/* Whether there are cycles, in a graph without sleep sets. A team that went on has no log of what
+ * was searched before. */
 static void look_for_cycles(struct bz_search *search, const struct bz_team *team) {
+    if (team->goes_on) {
+        search->may_have_cycles = true;
+        return;
+    }
     const struct bz_edge_log *logs[BZ_JOBS_MAX];
     for (uint32_t index = 0; index < team->count; index++) {
         logs[index] = &team->members[index].log;
@@ -262,29 +312,62 @@ static bool search_with(struct bz_search *search, struct bz_team *team, struct b
     if (result->end == BZ_EXPLORE_DONE && !has_reached_limit(search)) {
         look_for_cycles(search, team);
     }
+    if (search->record != NULL && !search->is_put_off && result->end != BZ_EXPLORE_DONE) {
+        bz_record_take_team(search);
+    }
     result->transitions_total += result->transitions;
     result->has_schedules = false;
     return true;
 }
 
+/* Goes to the first place of the search, or to those that were recorded. False: a state there is
+ * another one. */
+static bool begin(struct bz_search *search, struct bz_team *team,
+                  const struct bz_search_bounds *bounds) {
+    struct bz_record *record = search->record;
+    bool is_same = true;
+    if (record != NULL) {
+        record->path_count =
+            team->goes_on && record->path_count > team->count ? record->path_count : team->count;
+    }
+    if (!team->goes_on) {
+        bz_search_begin(search, bounds);
+        return true;
+    }
+    bz_search_prepare(search, &record->bounds);
+    for (uint32_t number = 0; is_same && number < record->path_count; number++) {
+        is_same = record->path_bytes[number] == 0 || bz_record_follow_path(search, number);
+    }
+    bz_record_give_rest(search);
+    team->before = *search->result;
+    search->result->end = is_same ? BZ_EXPLORE_DONE : BZ_EXPLORE_LOST;
+    return is_same;
+}
+
 bool bz_team_search(struct bz_search *search, const struct bz_search_bounds *bounds) {
     struct bz_search_bounds own = *bounds;
     uint32_t count = search->config->jobs;
-    if (count < 2 || search->bits.words != NULL || !bounds->is_any_order ||
+    struct bz_record *record = search->record;
+    bool goes_on = record != NULL && record->goes_on;
+    bool is_team = goes_on ? record->is_team : count >= 2;
+    if (!is_team || search->bits.words != NULL || !bounds->is_any_order ||
         (bounds->reductions & BZ_REDUCE_STATES) == 0) {
         return false;
     }
+    count = count == 0 ? 1 : count;
     own.reductions &= ~BZ_REDUCE_SLEEP;
     count = count < BZ_JOBS_MAX ? count : BZ_JOBS_MAX;
     struct bz_explore_result before = *search->result;
     struct bz_team *team = bz_shared_alloc(team_bytes(count));
     struct bz_child *children = calloc(count, sizeof *children);
     bool is_done = false;
+    bool is_lost = false;
     if (team != NULL && children != NULL) {
-        *team = (struct bz_team){.count = count, .state_count = 1, .origin = search};
-        bz_search_begin(search, &own);
-        is_done =
-            has_logs(team, search->config->memory_max_bytes) && search_with(search, team, children);
+        *team = (struct bz_team){
+            .count = count, .state_count = 1, .origin = search, .goes_on = goes_on};
+        is_lost = !begin(search, team, &own);
+        is_done = is_lost || (has_logs(team, search->config->memory_max_bytes) &&
+                              search_with(search, team, children));
         drop_logs(team);
     }
     if (!is_done) {

@@ -1,8 +1,12 @@
 #include "sim/explore/visited.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "sim/explore/multiply.h"
 #include "sim/run/contain.h"
@@ -63,16 +67,20 @@ static size_t states_bytes(const struct bz_visited *visited) {
     return visited->capacity_max * ROW_BYTES;
 }
 
-bool bz_visited_init(struct bz_visited *visited, uint64_t states_max, uint64_t bytes_max) {
-    /* Parts are not equally full: this is nine standard deviations above the mean, or more. */
+/* The capacity of a part for so many states, from `capacity` on and at most `limit`. Parts are not
+ * equally full: this is nine standard deviations above the mean, or more. */
+static size_t enough(size_t capacity, uint64_t states_max, uint64_t limit) {
     uint64_t mean = states_max / BZ_VISITED_PARTS;
     uint64_t needed = mean + mean / 4 + 64;
-    size_t capacity = CAPACITY_FIRST;
-    while (capacity < CAPACITY_LAST && LOAD_MAX(capacity) < needed &&
-           2 * capacity <= bytes_max / ROW_BYTES) {
+    while (capacity < CAPACITY_LAST && LOAD_MAX(capacity) < needed && 2 * capacity <= limit) {
         capacity *= 2;
     }
-    *visited = (struct bz_visited){.capacity_max = capacity};
+    return capacity;
+}
+
+bool bz_visited_init(struct bz_visited *visited, uint64_t states_max, uint64_t bytes_max) {
+    *visited = (struct bz_visited){.capacity_max =
+                                       enough(CAPACITY_FIRST, states_max, bytes_max / ROW_BYTES)};
     visited->parts = bz_shared_alloc(BZ_VISITED_PARTS * sizeof *visited->parts);
     while (visited->parts != NULL && visited->states == NULL && visited->capacity_max > 0) {
         visited->states = bz_shared_alloc(states_bytes(visited));
@@ -103,6 +111,55 @@ static struct bz_visited_state *states_of(const struct bz_visited *visited, uint
     return visited->states + part * visited->capacity_max;
 }
 
+/* The bytes of a part that are in the file. */
+static size_t disk_bytes(const struct bz_visited *visited) {
+    return (visited->capacity_max - visited->capacity_memory) * sizeof *visited->states;
+}
+
+/* Maps the file behind what of each part is in memory. */
+static bool map_file(const struct bz_visited *visited) {
+    size_t bytes = disk_bytes(visited);
+    bool is_ok = ftruncate(visited->disk_fd, 0) == 0 &&
+                 ftruncate(visited->disk_fd, (off_t)(bytes * BZ_VISITED_PARTS)) == 0;
+    for (uint32_t part = 0; is_ok && part < BZ_VISITED_PARTS; part++) {
+        is_ok =
+            mmap(states_of(visited, part) + visited->capacity_memory, bytes, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_FIXED, visited->disk_fd, (off_t)(part * bytes)) != MAP_FAILED;
+    }
+    return is_ok;
+}
+
+bool bz_visited_extend(struct bz_visited *visited, uint64_t states_max, int disk_fd,
+                       uint64_t bytes_max) {
+    size_t memory = visited->capacity_max;
+    size_t capacity = enough(memory, states_max, memory + bytes_max / ROW_BYTES);
+    if (capacity == memory) {
+        return true;
+    }
+    if (memory * sizeof *visited->states % (size_t)sysconf(_SC_PAGESIZE) != 0) {
+        return false;
+    }
+    bz_shared_free(visited->states, states_bytes(visited));
+    visited->capacity_max = capacity;
+    visited->capacity_memory = memory;
+    visited->disk_fd = disk_fd;
+    visited->states = bz_shared_alloc(states_bytes(visited));
+    return visited->states != NULL && map_file(visited);
+}
+
+/* Before a part is doubled: takes the room for it on the disk, where that is. */
+static bool take_disk(struct bz_visited *visited, uint32_t number) {
+    size_t capacity = visited->parts[number].capacity;
+    if (visited->capacity_memory == 0 || capacity < visited->capacity_memory) {
+        return true;
+    }
+    size_t before = (capacity - visited->capacity_memory) * sizeof *visited->states;
+    visited->disk_error =
+        posix_fallocate(visited->disk_fd, (off_t)(number * disk_bytes(visited) + before),
+                        (off_t)(capacity * sizeof *visited->states));
+    return visited->disk_error == 0;
+}
+
 void bz_visited_clear(struct bz_visited *visited) {
     for (uint32_t part = 0; part < BZ_VISITED_PARTS; part++) {
         memset(states_of(visited, part), 0,
@@ -118,6 +175,20 @@ uint64_t bz_visited_count(const struct bz_visited *visited) {
         count += visited->parts[part].count;
     }
     return count;
+}
+
+const struct bz_visited_state *bz_visited_next(const struct bz_visited *visited,
+                                               struct bz_visited_place *place) {
+    for (; place->part < BZ_VISITED_PARTS; place->part++, place->index = 0) {
+        const struct bz_visited_state *states = states_of(visited, place->part);
+        while (place->index < visited->parts[place->part].capacity) {
+            const struct bz_visited_state *state = &states[place->index++];
+            if (state->fingerprint.low != 0) {
+                return state;
+            }
+        }
+    }
+    return NULL;
 }
 
 void bz_visited_lock(struct bz_visited *visited, struct bz_fingerprint fingerprint) {
@@ -143,11 +214,15 @@ static struct bz_visited_state *place(struct bz_visited_state *states, size_t ca
     }
 }
 
-static bool grow(const struct bz_visited *visited, uint32_t number) {
+static bool grow(struct bz_visited *visited, uint32_t number) {
     struct bz_visited_part *part = &visited->parts[number];
     struct bz_visited_state *states = states_of(visited, number);
     size_t bytes = part->capacity * sizeof *states;
-    struct bz_visited_state *before = part->capacity < visited->capacity_max ? malloc(bytes) : NULL;
+    if (part->capacity == visited->capacity_max || !take_disk(visited, number)) {
+        visited->is_full = true;
+        return false;
+    }
+    struct bz_visited_state *before = malloc(bytes);
     if (before == NULL) {
         return false;
     }
@@ -183,7 +258,6 @@ struct bz_visited_state *bz_visited_add(struct bz_visited *visited,
     }
     if (part->count == LOAD_MAX(part->capacity)) {
         if (!grow(visited, number)) {
-            visited->is_full = part->capacity == visited->capacity_max;
             return NULL;
         }
         state = place(states, part->capacity, fingerprint);

@@ -7,6 +7,9 @@
  *     state = bz_visited_add(visited, fingerprint, &is_new)     and what is done with *state
  *     bz_visited_unlock(visited, fingerprint)
  *
+ * A table that is larger than its memory continues in a file: of each part, the places behind those
+ * that are in memory are a mapping of it.
+ *
  * This is hash compaction (G. Holzmann, 1998) with so many bits that false matches do not matter:
  * among 10^9 states, two have the same fingerprint with a probability below 10^-20.
  */
@@ -41,6 +44,15 @@ struct bz_visited {
     struct bz_visited_state *states; /* `capacity_max` places for each part, most of them unused */
     size_t capacity_max;             /* of a part */
     bool is_full;                    /* no place was left for a state */
+    size_t capacity_memory;          /* if not 0: places of a part that are not in the file */
+    int disk_fd;
+    int disk_error; /* why the file did not grow, an errno; 0: it did */
+};
+
+/* Where an iteration is. */
+struct bz_visited_place {
+    uint32_t part;
+    size_t index;
 };
 
 /* The fingerprint of `bytes` bytes, a multiple of 8, behind what is in `so_far`. */
@@ -62,11 +74,23 @@ static inline bool bz_fingerprint_equal(struct bz_fingerprint a, struct bz_finge
 /* Reserves addresses for `states_max` states in at most `bytes_max` bytes, or for fewer if there
  * are not so many. False without memory. */
 bool bz_visited_init(struct bz_visited *visited, uint64_t states_max, uint64_t bytes_max);
+
+/* Makes room for up to `states_max` states in an empty table: what does not fit into its memory
+ * goes into the file, of which at most bytes_max bytes are used. The file takes place on the disk
+ * as the table grows; if there is none left, the table is full. False without memory, or if the
+ * file cannot be used. */
+bool bz_visited_extend(struct bz_visited *visited, uint64_t states_max, int disk_fd,
+                       uint64_t bytes_max);
+
 void bz_visited_fini(struct bz_visited *visited);
 void bz_visited_clear(struct bz_visited *visited);
 
 /* How many states it has. */
 uint64_t bz_visited_count(const struct bz_visited *visited);
+
+/* The next of its entries, which come in no order, from a zeroed place on; NULL after the last. */
+const struct bz_visited_state *bz_visited_next(const struct bz_visited *visited,
+                                               struct bz_visited_place *place);
 
 void bz_visited_lock(struct bz_visited *visited, struct bz_fingerprint fingerprint);
 void bz_visited_unlock(struct bz_visited *visited, struct bz_fingerprint fingerprint);

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "primitives/runtime/mem.h"
+#include "primitives/runtime/place.h"
 #include "sim/choice/rng.h"
 #include "sim/judge/internal.h"
 #include "traces/lack.h"
@@ -12,7 +13,7 @@
 
 /* An arena that child processes share. */
 static struct bz_mem *new_shared_mem(size_t bytes) {
-    void *mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+    void *mapping = mmap(bz_place_next(bytes), bytes, PROT_READ | PROT_WRITE,
                          MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return mapping == MAP_FAILED ? NULL : bz_mem_new_in(mapping, bytes);
 }

@@ -1,4 +1,5 @@
 #include "sim/native/world.h"
+#include "primitives/runtime/place.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,7 +123,7 @@ static bool fingerprint(void *source, uint64_t *print) {
 
 struct bz_world *bz_world_new(const struct bz_judge_config *config,
                               const struct bz_variant *variant) {
-    struct bz_native *native = calloc(1, sizeof *native);
+    struct bz_native *native = bz_place_new(sizeof *native, NULL);
     if (native == NULL) {
         return NULL;
     }
@@ -154,7 +155,7 @@ void bz_world_destroy(struct bz_world *world) {
         bz_loop_destroy(world->loop);
         free(native->ready);
         bz_ready_set_fini(&native->many);
-        free(native);
+        bz_place_free(native, sizeof *native);
     }
 }
 

@@ -64,8 +64,7 @@ static void add_table(struct bz_json *root, const char *key, const window_table 
     }
 }
 
-/* False if a member is there and is no number. */
-static bool read_hex(const struct bz_json *object, const char *key, uint64_t *value) {
+bool bz_checkpoint_read_hex(const struct bz_json *object, const char *key, uint64_t *value) {
     const struct bz_json *member = bz_json_get(object, key);
     const char *text = member == NULL ? NULL : bz_json_string(member);
     *value = 0;
@@ -79,7 +78,7 @@ static bool read_table(const struct bz_json *root, const char *key, window_table
         const struct bz_json *row = bz_json_get(rows, op_key(op));
         is_ok = row != NULL;
         for (unsigned window = 1; is_ok && window < BZ_WINDOW_COUNT; window++) {
-            is_ok = read_hex(row, bz_window_name(window), &table[op][window]);
+            is_ok = bz_checkpoint_read_hex(row, bz_window_name(window), &table[op][window]);
         }
     }
     return is_ok;
@@ -99,7 +98,7 @@ static bool read_oracles(const struct bz_json *root, struct bz_campaign_result *
     bool is_ok = counts != NULL;
     uint64_t total = 0;
     for (uint32_t index = 0; is_ok && index < bz_oracle_count; index++) {
-        is_ok = read_hex(counts, bz_oracles[index].name, &result->by_oracle[index]);
+        is_ok = bz_checkpoint_read_hex(counts, bz_oracles[index].name, &result->by_oracle[index]);
         total += result->by_oracle[index];
     }
     return is_ok && total == result->violations;
@@ -128,7 +127,8 @@ static bool read_sketch(const struct bz_json *root, const char *key, uint64_t to
     const struct bz_json *sketch = bz_json_get(root, key);
     const struct bz_json *kept = sketch == NULL ? NULL : bz_json_get(sketch, "kept");
     const char *text = kept == NULL ? NULL : bz_json_string(kept);
-    bool is_ok = text != NULL && read_hex(sketch, "skip_mask", &distinct->skip_mask) &&
+    bool is_ok = text != NULL &&
+                 bz_checkpoint_read_hex(sketch, "skip_mask", &distinct->skip_mask) &&
                  (distinct->skip_mask & (distinct->skip_mask + 1)) == 0 &&
                  strlen(text) % (HASH_DIGITS + 1) == 0;
     distinct->total = total;
@@ -144,12 +144,7 @@ static bool read_sketch(const struct bz_json *root, const char *key, uint64_t to
 
 /* --- findings --------------------------------------------------------------------------------- */
 
-static void add_finding(struct bz_json *findings, const struct bz_finding *finding) {
-    const struct bz_violation *violation = &finding->violation;
-    struct bz_json *item = bz_json_append_object(findings);
-    bz_json_add_hex(item, "seed", finding->seed);
-    bz_json_add_hex(item, "digest", finding->digest);
-    bz_json_add_hex(item, "count", finding->count);
+void bz_checkpoint_add_violation(struct bz_json *item, const struct bz_violation *violation) {
     bz_json_add_string(item, "oracle", violation->oracle);
     bz_json_add_hex(item, "also", violation->also);
     bz_json_add_number(item, "step", violation->step);
@@ -159,6 +154,14 @@ static void add_finding(struct bz_json *findings, const struct bz_finding *findi
     bz_json_add_string(item, "window", bz_window_name(violation->window));
     bz_json_add_hex(item, "time_ns", violation->time_ns);
     bz_json_add_string(item, "message", violation->message);
+}
+
+static void add_finding(struct bz_json *findings, const struct bz_finding *finding) {
+    struct bz_json *item = bz_json_append_object(findings);
+    bz_json_add_hex(item, "seed", finding->seed);
+    bz_json_add_hex(item, "digest", finding->digest);
+    bz_json_add_hex(item, "count", finding->count);
+    bz_checkpoint_add_violation(item, &finding->violation);
 }
 
 static bool read_u32(const struct bz_json *object, const char *key, uint32_t *value) {
@@ -182,23 +185,21 @@ static bool read_word(const struct bz_json *object, const char *key,
     return member != NULL && *number < count;
 }
 
-static bool read_finding(const struct bz_json *item, struct bz_finding *finding) {
-    struct bz_violation *violation = &finding->violation;
+bool bz_checkpoint_read_violation(const struct bz_json *item, struct bz_violation *violation) {
     const struct bz_json *oracle = bz_json_get(item, "oracle");
     const struct bz_json *message = bz_json_get(item, "message");
     const char *oracle_text = oracle == NULL ? NULL : bz_json_string(oracle);
     const char *message_text = message == NULL ? NULL : bz_json_string(message);
     unsigned op;
     unsigned window;
-    bool is_ok =
-        oracle_text != NULL && bz_oracle_index(oracle_text) < bz_oracle_count &&
-        message_text != NULL && read_hex(item, "seed", &finding->seed) &&
-        read_hex(item, "digest", &finding->digest) && read_hex(item, "count", &finding->count) &&
-        read_hex(item, "also", &violation->also) && read_u32(item, "step", &violation->step) &&
-        read_u32(item, "task", &violation->task) && read_u32(item, "object", &violation->object) &&
-        read_word(item, "op", bz_op_name, BZ_OP_COUNT, &op) &&
-        read_word(item, "window", bz_window_name, BZ_WINDOW_COUNT, &window) &&
-        read_hex(item, "time_ns", &violation->time_ns);
+    bool is_ok = oracle_text != NULL && bz_oracle_index(oracle_text) < bz_oracle_count &&
+                 message_text != NULL && bz_checkpoint_read_hex(item, "also", &violation->also) &&
+                 read_u32(item, "step", &violation->step) &&
+                 read_u32(item, "task", &violation->task) &&
+                 read_u32(item, "object", &violation->object) &&
+                 read_word(item, "op", bz_op_name, BZ_OP_COUNT, &op) &&
+                 read_word(item, "window", bz_window_name, BZ_WINDOW_COUNT, &window) &&
+                 bz_checkpoint_read_hex(item, "time_ns", &violation->time_ns);
     if (is_ok) {
         violation->oracle = bz_oracles[bz_oracle_index(oracle_text)].name;
         violation->op = (enum bz_op)op;
@@ -206,6 +207,13 @@ static bool read_finding(const struct bz_json *item, struct bz_finding *finding)
         snprintf(violation->message, sizeof violation->message, "%s", message_text);
     }
     return is_ok;
+}
+
+static bool read_finding(const struct bz_json *item, struct bz_finding *finding) {
+    return bz_checkpoint_read_hex(item, "seed", &finding->seed) &&
+           bz_checkpoint_read_hex(item, "digest", &finding->digest) &&
+           bz_checkpoint_read_hex(item, "count", &finding->count) &&
+           bz_checkpoint_read_violation(item, &finding->violation);
 }
 
 static bool read_findings(const struct bz_json *root, struct bz_campaign_result *result) {
@@ -309,14 +317,15 @@ static bool read_numbers(const struct bz_json *root, struct bz_checkpoint *check
     uint64_t keep_going;
     uint64_t draws_sizes; /* of older programs: none */
     uint64_t pinned;
-    bool is_ok = read_hex(root, "runs_wanted", &checkpoint->runs) &&
-                 read_hex(root, "limit_ms", &checkpoint->limit_ms) &&
-                 read_hex(root, "spent_ms", &checkpoint->spent_ms) &&
-                 read_hex(root, "keep_going", &keep_going) &&
-                 read_hex(root, "draws_sizes", &draws_sizes) && read_hex(root, "pinned", &pinned) &&
+    bool is_ok = bz_checkpoint_read_hex(root, "runs_wanted", &checkpoint->runs) &&
+                 bz_checkpoint_read_hex(root, "limit_ms", &checkpoint->limit_ms) &&
+                 bz_checkpoint_read_hex(root, "spent_ms", &checkpoint->spent_ms) &&
+                 bz_checkpoint_read_hex(root, "keep_going", &keep_going) &&
+                 bz_checkpoint_read_hex(root, "draws_sizes", &draws_sizes) &&
+                 bz_checkpoint_read_hex(root, "pinned", &pinned) &&
                  read_table(root, "required", required);
     for (size_t index = 0; is_ok && index < SUM_COUNT; index++) {
-        is_ok = read_hex(root, sums[index].key, sum_of(result, index));
+        is_ok = bz_checkpoint_read_hex(root, sums[index].key, sum_of(result, index));
     }
     is_ok = is_ok && result->runs <= checkpoint->runs && result->violations <= result->runs &&
             read_table(root, "windows", result->stats.windows) && read_oracles(root, result) &&

@@ -50,4 +50,16 @@ bool bz_checkpoint_parse(struct bz_checkpoint *checkpoint, struct bz_campaign_st
                          const struct bz_catalog *catalog, const char *text, size_t length,
                          const char *origin, char *error, size_t error_bytes);
 
+/* --- shared with the checkpoint of a search (sim/explore/checkpoint.h) -------------------------
+ */
+
+struct bz_json;
+
+/* A number of 64 bits that bz_json_add_hex() wrote; 0 if there is none. False if it is no number.
+ */
+bool bz_checkpoint_read_hex(const struct bz_json *object, const char *key, uint64_t *value);
+
+void bz_checkpoint_add_violation(struct bz_json *item, const struct bz_violation *violation);
+bool bz_checkpoint_read_violation(const struct bz_json *item, struct bz_violation *violation);
+
 #endif

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "primitives/runtime/internal.h"
+#include "primitives/runtime/place.h"
 #include "sim/judge/internal.h"
 
 #define CHILDREN_MAX 256u
@@ -36,7 +37,7 @@ struct bz_child_page {
 };
 
 void *bz_shared_alloc(size_t bytes) {
-    void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+    void *block = mmap(bz_place_next(bytes), bytes, PROT_READ | PROT_WRITE,
                        MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return block == MAP_FAILED ? NULL : block;
 }

@@ -8,12 +8,14 @@
 #include <unistd.h>
 
 #include "primitives/runtime/internal.h"
+#include "primitives/runtime/place.h"
 
 #define SLAB_STACKS_FIRST 16u
 #define SLAB_STACKS_MAX 1024u
 #define COLOURS 16u
 #define COLOUR_STEP_BYTES 192u
 #define CANARY_BYTES 64u
+#define WINDOW_BYTES ((size_t)(SIZE_MAX > UINT32_MAX ? SIZE_MAX >> 26u : 0)) /* 256 GiB */
 
 /* Of all pools: guard pages are limited for each process. */
 static atomic_uint guard_pages;
@@ -27,14 +29,19 @@ struct bz_stack_slab {
     struct bz_stack stacks[];
 };
 
+static size_t slab_bytes(uint32_t count) {
+    return sizeof(struct bz_stack_slab) + count * sizeof(struct bz_stack);
+}
+
 struct bz_stack_pool *bz_stack_pool_new(size_t stack_bytes) {
     if (stack_bytes > BZ_STACK_BYTES_MAX) {
         return NULL;
     }
-    struct bz_stack_pool *pool = calloc(1, sizeof *pool);
+    struct bz_stack_pool *pool = bz_place_new(sizeof *pool, NULL);
     if (pool == NULL) {
         return NULL;
     }
+    pool->window = bz_place_next(WINDOW_BYTES);
     long page_bytes = sysconf(_SC_PAGESIZE);
     BZ_CHECK(page_bytes > 0);
     pool->page_bytes = (size_t)page_bytes;
@@ -58,10 +65,10 @@ void bz_stack_pool_destroy(struct bz_stack_pool *pool) {
         bz_san_unpoison(slab->range, slab->range_bytes);
         bz_mem_unmap(slab->range, slab->range_bytes);
         atomic_fetch_sub(&guard_pages, slab->guard_pages);
-        free(slab);
+        bz_place_free(slab, slab_bytes(slab->count));
     }
     free(pool->by_number);
-    free(pool);
+    bz_place_free(pool, sizeof *pool);
 }
 
 /* As many of a new slab's stacks as the process may still guard get a guard page; none if the
@@ -96,6 +103,16 @@ static void stack_init(struct bz_stack_pool *pool, struct bz_stack_slab *slab, u
     pool->by_number[number] = stack;
 }
 
+/* The next address of the pool's window for so many bytes; NULL: anywhere. */
+static char *take_window(struct bz_stack_pool *pool, size_t bytes) {
+    char *address = pool->window;
+    if (address != NULL) {
+        size_t pages = (bytes + pool->page_bytes - 1) / pool->page_bytes;
+        pool->window += pages * pool->page_bytes;
+    }
+    return address;
+}
+
 /* Maps one more slab, twice as large as the one before, up to a limit. */
 static bool grow(struct bz_stack_pool *pool) {
     uint32_t count = pool->slabs == NULL ? SLAB_STACKS_FIRST : pool->slabs->count * 2;
@@ -112,14 +129,15 @@ static bool grow(struct bz_stack_pool *pool) {
         return false;
     }
     pool->by_number = by_number;
-    struct bz_stack_slab *slab = calloc(1, sizeof *slab + count * sizeof slab->stacks[0]);
+    struct bz_stack_slab *slab =
+        bz_place_new(slab_bytes(count), take_window(pool, slab_bytes(count)));
     if (slab == NULL) {
         return false;
     }
-    slab->range = mmap(NULL, range_bytes, PROT_READ | PROT_WRITE,
+    slab->range = mmap(take_window(pool, range_bytes), range_bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (slab->range == MAP_FAILED) {
-        free(slab);
+        bz_place_free(slab, slab_bytes(count));
         return false;
     }
     /* Most stacks touch one or two pages; a huge page would waste 2 MiB. A kernel without huge

@@ -3,7 +3,10 @@
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -147,6 +150,74 @@ Test(fingerprint, the_end_counts_and_is_never_that_of_a_free_place) {
     cr_assert(eq(int, is_same(numbered(1), numbered(1)), true));
     struct bz_fingerprint print = BZ_FINGERPRINT_BEGIN;
     cr_assert(eq(int, is_same(bz_fingerprint_end(print, 1), bz_fingerprint_end(print, 2)), false));
+}
+
+/* A file without a name. */
+static int file_of_test(void) {
+    FILE *file = tmpfile();
+    cr_assert(file != NULL);
+    return dup(fileno(file));
+}
+
+/* 16 places of each part are in memory: none in the file, and 256 more or less. */
+static bool init_on_disk(struct bz_visited *visited, int file, uint64_t disk_bytes) {
+    uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    return bz_visited_init(visited, MANY, BZ_VISITED_PARTS * page_bytes) &&
+           bz_visited_extend(visited, MANY, file, disk_bytes);
+}
+
+Test(visited, what_does_not_fit_into_memory_goes_into_the_file) {
+    struct bz_visited visited;
+    struct bz_visited_place place = {0};
+    struct stat status;
+    bool is_new;
+    uint64_t count = 0;
+    int file = file_of_test();
+    cr_assert(init_on_disk(&visited, file, (uint64_t)1 << 30u));
+    for (int round = 0; round < 2; round++) {
+        for (uint64_t number = 0; number < MANY; number++) {
+            struct bz_visited_state *state = bz_visited_add(&visited, numbered(number), &is_new);
+            cr_assert(state != NULL);
+            cr_assert(eq(int, is_new, round == 0));
+            cr_assert(eq(u64, state->mark, round == 0 ? 0 : number));
+            state->mark = number;
+        }
+    }
+    cr_assert(fstat(file, &status) == 0);
+    cr_assert(lt(i64, 0, (int64_t)status.st_blocks));
+    while (bz_visited_next(&visited, &place) != NULL) {
+        count++;
+    }
+    cr_assert(eq(u64, count, MANY));
+    bz_visited_clear(&visited);
+    place = (struct bz_visited_place){0};
+    cr_assert(eq(ptr, (void *)(uintptr_t)bz_visited_next(&visited, &place), NULL));
+    bz_visited_fini(&visited);
+    close(file);
+}
+
+/* It is full where the limit on the disk is, or where the system gives no more: a pipe, in place of
+ * the file, never does. */
+Test(visited, says_why_the_file_takes_no_more) {
+    int ends[2];
+    bool is_new;
+    cr_assert(pipe(ends) == 0);
+    for (int is_refused = 0; is_refused < 2; is_refused++) {
+        struct bz_visited visited;
+        uint64_t number = 0;
+        int file = file_of_test();
+        cr_assert(init_on_disk(&visited, file, is_refused ? (uint64_t)1 << 30u : 0));
+        visited.disk_fd = is_refused ? ends[1] : visited.disk_fd;
+        while (number < 2 * MANY && bz_visited_add(&visited, numbered(number), &is_new) != NULL) {
+            number++;
+        }
+        cr_assert(visited.is_full);
+        cr_assert(lt(u64, number, 2 * MANY));
+        cr_assert(eq(int, visited.disk_error, is_refused ? ESPIPE : 0));
+        cr_assert(eq(u64, bz_visited_count(&visited), number));
+        bz_visited_fini(&visited);
+        close(file);
+    }
 }
 
 Test(visited, products_are_the_same_without_a_type_of_128_bits) {

@@ -1,0 +1,355 @@
+/* A search that is stopped, written, read and continued ends as one that was never stopped,
+ * wherever it was stopped; and what is not whole is refused. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "scenarios/tests/explored.h"
+#include "sim/explore/checkpoint.h"
+#include "sim/judge/event.h"
+
+#define BYTES_MAX ((size_t)16 << 20u)
+
+/* --- what the tests share --------------------------------------------------------------------- */
+
+/* A session: it stops after so many calls of is_due() or poll(), or never. */
+struct session {
+    struct bz_explore_checkpoint checkpoint;
+    FILE *file;
+    uint32_t pauses_left;
+    uint32_t kept; /* times */
+};
+
+static bool is_due(void *context) {
+    struct session *session = context;
+    session->pauses_left -= session->pauses_left > 0;
+    return session->pauses_left > 0;
+}
+
+static void keep(void *context, const struct bz_search *search) {
+    struct session *session = context;
+    cr_assert(ftruncate(fileno(session->file), 0) == 0);
+    rewind(session->file);
+    cr_assert(bz_explore_checkpoint_write(&session->checkpoint, search, session->file));
+    session->kept++;
+}
+
+static struct bz_explore_config config_of(const struct bz_program *program, uint32_t reductions) {
+    return (struct bz_explore_config){.program = program,
+                                      .delays_max = BZ_EXPLORE_UNBOUNDED,
+                                      .reductions = reductions,
+                                      .rounds_before_sweep = 2};
+}
+
+/* Closing a checkpoint closes its file. */
+static FILE *copy_of(FILE *file) {
+    FILE *copy = fdopen(dup(fileno(file)), "r+b");
+    cr_assert(copy != NULL);
+    rewind(copy);
+    return copy;
+}
+
+static void expect_same(const struct bz_explore_result *one, const struct bz_explore_result *other,
+                        const char *what) {
+    cr_assert(eq(int, one->end, other->end), "%s", what);
+    cr_assert(eq(u32, one->rounds, other->rounds), "%s", what);
+    cr_assert(eq(u64, one->states, other->states), "%s", what);
+    cr_assert(eq(u64, one->transitions, other->transitions), "%s", what);
+    cr_assert(eq(u64, one->transitions_total, other->transitions_total), "%s", what);
+    cr_assert(eq(int, one->has_schedules, other->has_schedules), "%s", what);
+    cr_assert(one->schedules == other->schedules || !one->has_schedules, "%s", what);
+    cr_assert(one->depth == other->depth || !one->has_schedules, "%s", what);
+    cr_assert(eq(u64, one->outcomes, other->outcomes), "%s", what);
+    cr_assert(eq(u64, one->outcomes_digest, other->outcomes_digest), "%s", what);
+    cr_assert(eq(u64, one->violations_digest, other->violations_digest), "%s", what);
+    cr_assert(eq(u32, one->reductions, other->reductions), "%s", what);
+    cr_assert(eq(int, one->is_minimal, other->is_minimal), "%s", what);
+    cr_assert(eq(int, one->is_whole, other->is_whole), "%s", what);
+    cr_assert(eq(int, one->has_cycles, other->has_cycles), "%s", what);
+    cr_assert(eq(int, one->has_waited, other->has_waited), "%s", what);
+    cr_assert(eq(int, one->is_out_of_steps, other->is_out_of_steps), "%s", what);
+    cr_assert(eq(u32, one->finding_count, other->finding_count), "%s", what);
+    for (uint32_t index = 0; index < one->finding_count; index++) {
+        const struct bz_explore_finding *a = &one->findings[index];
+        const struct bz_explore_finding *b = &other->findings[index];
+        cr_assert(eq(str, (char *)(uintptr_t)a->violation.message,
+                     (char *)(uintptr_t)b->violation.message));
+        cr_assert(eq(u32, a->answers.count, b->answers.count), "%s", what);
+        cr_assert(memcmp(a->answers.entries, b->answers.entries,
+                         a->answers.count * sizeof a->answers.entries[0]) == 0);
+    }
+}
+
+/* Searches with a limit on states that grows, from file to file. Returns how often it stopped. */
+static uint32_t search_in_sessions(const struct bz_explore_config *given, uint64_t more,
+                                   struct bz_explore_result *result) {
+    struct session session = {.file = tmpfile()};
+    struct bz_explore_config config = *given;
+    char error[BZ_ERROR_BYTES];
+    uint32_t sessions = 0;
+    session.checkpoint = (struct bz_explore_checkpoint){.program = *config.program};
+    config.keep = keep;
+    config.context = &session;
+    config.states_max = 0;
+    do {
+        struct bz_explore_checkpoint from = {.content = NULL};
+        config.states_max = config.states_max + config.states_max / 3 + more;
+        if (sessions++ > 0) {
+            cr_assert(bz_explore_checkpoint_open(&from, copy_of(session.file), &tst_catalog, "file",
+                                                 error, sizeof error),
+                      "%s", error);
+            config.from = &from;
+        }
+        session.kept = 0;
+        cr_assert(bz_explore(&config, result));
+        cr_assert(result->end != BZ_EXPLORE_LOST, "%s", result->lack);
+        config.from = NULL;
+        result->sampled_draw = NULL; /* in the checkpoint */
+        bz_explore_checkpoint_close(&from);
+    } while (result->can_go_on);
+    (void)fclose(session.file);
+    return sessions - 1;
+}
+
+static void compare(const char *scenario, const struct bz_variant *variant, const char *settings,
+                    struct bz_explore_config more) {
+    static struct bz_explore_result whole;
+    static struct bz_explore_result parts;
+    if (!bz_snapshot_is_supported() && strcmp(scenario, "handoff") != 0) {
+        return; /* every prefix is run again: too many */
+    }
+    const char *small = settings != NULL ? settings : tst_small_settings(scenario);
+    struct bz_program program = tst_explored_program(tst_scenario(scenario), variant, small);
+    program.cancels_max = 1;
+    struct bz_explore_config config = config_of(&program, more.reductions);
+    config.jobs = more.jobs;
+    config.keep_going = more.keep_going;
+    config.sleeps_anyway = more.sleeps_anyway;
+    cr_assert(bz_explore(&config, &whole));
+    whole.sampled_draw = NULL;
+    uint32_t sessions = search_in_sessions(&config, 23, &parts);
+    cr_assert(sessions > 1 || whole.states < 23, "%s: %u", scenario, sessions);
+    expect_same(&parts, &whole, scenario);
+}
+
+static const struct bz_explore_config plain = {.reductions = BZ_REDUCE_ALL};
+
+/* --- wherever it stops ------------------------------------------------------------------------ */
+
+Test(explore_checkpoint, what_passes_is_counted_as_without_a_stop) {
+    static const char *const names[] = {"contended", "handoff", "pool",   "restaurant",
+                                        "condition", "queue",   "timeout"};
+    for (size_t index = 0; index < sizeof names / sizeof names[0]; index++) {
+        compare(names[index], &bz_variant_buzzer, NULL, plain);
+    }
+}
+
+Test(explore_checkpoint, every_reduction_is_continued) {
+    static const uint32_t manners[] = {
+        0, BZ_REDUCE_SNAPSHOTS, BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES,
+        BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES | BZ_REDUCE_QUEUE | BZ_REDUCE_SLEEP};
+    for (size_t index = 0; index < sizeof manners / sizeof manners[0]; index++) {
+        compare("handoff", &bz_variant_buzzer, NULL,
+                (struct bz_explore_config){.reductions = manners[index], .sleeps_anyway = true});
+    }
+    compare("pool", &bz_variant_buzzer, NULL,
+            (struct bz_explore_config){.reductions = BZ_REDUCE_ALL & ~BZ_REDUCE_SYMMETRY,
+                                       .sleeps_anyway = true});
+}
+
+Test(explore_checkpoint, a_team_is_continued_by_a_team) {
+    for (uint32_t jobs = 2; jobs <= 3; jobs++) {
+        compare("contended", &bz_variant_buzzer, NULL,
+                (struct bz_explore_config){.reductions = BZ_REDUCE_ALL, .jobs = jobs});
+    }
+}
+
+Test(explore_checkpoint, what_fails_is_found_all_the_same) {
+    static const char *const names[] = {"zoo/lock-woken-cancel", "zoo/sem-barge",
+                                        "zoo/sem-woken-cancel"};
+    for (size_t index = 0; index < sizeof names / sizeof names[0]; index++) {
+        const struct bz_variant *variant = bz_catalog_variant(&tst_catalog, names[index]);
+        const struct bz_fault *fault = variant->fault;
+        for (uint32_t manner = 0; manner < 4; manner++) {
+            struct bz_explore_config config = {.reductions = BZ_REDUCE_ALL,
+                                               .keep_going = manner % 2 != 0,
+                                               .jobs = manner < 2 ? 1 : 2};
+            compare(fault->scenario, variant, fault->settings, config);
+        }
+    }
+}
+
+/* Pauses end with the search, and each of them writes a file. */
+Test(explore_checkpoint, a_search_with_pauses_counts_as_one_without) {
+    static struct bz_explore_result whole;
+    static struct bz_explore_result parts;
+    struct bz_program program =
+        tst_explored_program(tst_scenario("contended"), &bz_variant_buzzer, "workers=3");
+    program.cancels_max = 2;
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("every prefix is run again: too many");
+    }
+    for (uint32_t manner = 0; manner < 3; manner++) {
+        struct session session = {
+            .file = tmpfile(),
+        };
+        struct bz_explore_config config = config_of(&program, BZ_REDUCE_ALL);
+        session.checkpoint.program = program;
+        program.contain.is_on = manner == 1;
+        config.jobs = manner == 2 ? 2 : 1;
+        cr_assert(bz_explore(&config, &whole));
+        session.pauses_left = 12;
+        config.keep = keep;
+        config.is_due = is_due;
+        config.context = &session;
+        cr_assert(bz_explore(&config, &parts));
+        cr_assert(lt(u32, 0, session.kept));
+        expect_same(&parts, &whole, "contended");
+        cr_assert(not(parts.can_go_on));
+        (void)fclose(session.file);
+    }
+}
+
+/* With more memory, a search that stopped for lack of it goes on; without, it ends in bitstate
+ * mode, and what it had stays in the file. */
+Test(explore_checkpoint, a_full_table_is_continued_in_a_larger_one) {
+    static struct bz_explore_result whole;
+    static struct bz_explore_result parts;
+    char error[BZ_ERROR_BYTES];
+    struct session session = {.file = tmpfile()};
+    struct bz_explore_checkpoint from;
+    struct bz_program program =
+        tst_explored_program(tst_scenario("contended"), &bz_variant_buzzer, "workers=3");
+    program.cancels_max = 2;
+    struct bz_explore_config config = config_of(&program, BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES);
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("no snapshots, no table");
+    }
+    cr_assert(bz_explore(&config, &whole));
+    session.checkpoint.program = program;
+    config.keep = keep;
+    config.context = &session;
+    config.memory_max_bytes = 1u << 19u;
+    cr_assert(bz_explore(&config, &parts));
+    cr_assert(eq(int, parts.end, BZ_EXPLORE_MEMORY_MAX));
+    cr_assert(parts.is_bitstate);
+    cr_assert(parts.can_go_on);
+    cr_assert(eq(u32, session.kept, 1));
+    for (uint32_t memory = 0; memory < 2; memory++) {
+        cr_assert(bz_explore_checkpoint_open(&from, copy_of(session.file), &tst_catalog, "file",
+                                             error, sizeof error));
+        config.from = &from;
+        config.memory_max_bytes = memory == 0 ? 1u << 17u : 0;
+        cr_assert(bz_explore(&config, &parts));
+        bz_explore_checkpoint_close(&from);
+        if (memory == 0) {
+            cr_assert(eq(int, parts.end, BZ_EXPLORE_LOST));
+            cr_assert(strstr(parts.lack, "do not fit") != NULL, "%s", parts.lack);
+        }
+    }
+    expect_same(&parts, &whole, "contended");
+    (void)fclose(session.file);
+}
+
+/* --- what is not whole ------------------------------------------------------------------------ */
+
+static char *bytes;
+static size_t length;
+
+/* A file of a search that has stopped. */
+static FILE *stopped_search(void) {
+    static struct bz_explore_result result;
+    struct session session = {.file = tmpfile()};
+    struct bz_program program =
+        tst_explored_program(tst_scenario("contended"), &bz_variant_buzzer, "workers=3");
+    struct bz_explore_config config = config_of(&program, BZ_REDUCE_ALL);
+    session.checkpoint.program = program;
+    config.keep = keep;
+    config.context = &session;
+    config.states_max = 100;
+    cr_assert(bz_explore(&config, &result));
+    cr_assert(result.can_go_on);
+    rewind(session.file);
+    bytes = malloc(BYTES_MAX);
+    length = fread(bytes, 1, BYTES_MAX, session.file);
+    return session.file;
+}
+
+/* With these bytes in the file. */
+static bool opens(FILE *file, const char *content, size_t count) {
+    struct bz_explore_checkpoint from;
+    char error[BZ_ERROR_BYTES] = "";
+    cr_assert(ftruncate(fileno(file), 0) == 0);
+    rewind(file);
+    cr_assert(fwrite(content, 1, count, file) == count && fflush(file) == 0);
+    bool is_open =
+        bz_explore_checkpoint_open(&from, copy_of(file), &tst_catalog, "file", error, sizeof error);
+    if (is_open) {
+        bz_explore_checkpoint_close(&from);
+    } else {
+        cr_assert(strncmp(error, "file:", 5) == 0, "%s", error);
+    }
+    return is_open;
+}
+
+Test(explore_checkpoint, a_file_that_is_cut_short_is_refused) {
+    FILE *file = stopped_search();
+    cr_assert(opens(file, bytes, length));
+    for (size_t count = 0; count < length; count += count < length - 200 ? 97 : 1) {
+        cr_assert(not(opens(file, bytes, count)), "%zu of %zu bytes", count, length);
+    }
+    bytes[length] = 0;
+    cr_assert(not(opens(file, bytes, length + 1)));
+    free(bytes);
+    (void)fclose(file);
+}
+
+Test(explore_checkpoint, a_file_that_was_edited_is_refused) {
+    FILE *file = stopped_search();
+    for (size_t place = 0; place < length; place += 13) {
+        char before = bytes[place];
+        bytes[place] = (char)(before ^ (1 << place % 8));
+        cr_assert(not(opens(file, bytes, length)), "byte %zu", place);
+        bytes[place] = before;
+    }
+    free(bytes);
+    (void)fclose(file);
+}
+
+/* Makes the checksum of an edited file right: what then differs is noticed by the search. */
+static void sign(void) {
+    uint64_t digest = BZ_DIGEST_SEED;
+    uint64_t word;
+    for (size_t place = 0; place < length - sizeof word; place += sizeof word) {
+        memcpy(&word, bytes + place, sizeof word);
+        digest = bz_digest_word(digest, word);
+    }
+    memcpy(bytes + length - sizeof digest, &digest, sizeof digest);
+}
+
+/* A state on the path that is another one now, as after a change of the code. */
+Test(explore_checkpoint, a_path_with_another_state_is_refused) {
+    static struct bz_explore_result result;
+    char error[BZ_ERROR_BYTES];
+    struct bz_explore_checkpoint from;
+    FILE *file = stopped_search();
+    size_t last = length - sizeof(uint64_t) - 200; /* in the last frame or two */
+    for (size_t place = last; place < length - sizeof(uint64_t); place += 8) {
+        bytes[place] = (char)(bytes[place] ^ 4);
+    }
+    sign();
+    cr_assert(opens(file, bytes, length));
+    cr_assert(bz_explore_checkpoint_open(&from, copy_of(file), &tst_catalog, "file", error,
+                                         sizeof error));
+    struct bz_explore_config config = config_of(&from.program, BZ_REDUCE_ALL);
+    config.from = &from;
+    cr_assert(bz_explore(&config, &result));
+    cr_assert(eq(int, result.end, BZ_EXPLORE_LOST));
+    cr_assert(eq(u32, result.finding_count, 0));
+    cr_assert(not(bz_explore_is_complete(&result)));
+    bz_explore_checkpoint_close(&from);
+    free(bytes);
+    (void)fclose(file);
+}

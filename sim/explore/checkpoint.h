@@ -1,0 +1,66 @@
+/* A checkpoint: a search that stopped, or was killed, as a file from which it goes on.
+ *
+ *     {"format":"buzzer-search/1", "search":TOKEN, ...}      one line, padded to words of 8 bytes
+ *     the table of states, the table of outcomes             entries of struct bz_visited_state
+ *     the paths                                              record.c
+ *     a checksum of all of it                                8 bytes
+ *
+ * States are compared by fingerprints, which depend on addresses and on what the compiler left in a
+ * frame of a stack. So a checkpoint is for the same program and the same plug-ins, whose digests
+ * are in it, at the same addresses: a process that writes or reads one runs without randomization
+ * of addresses (tools/fixed_addresses.h). What does not fit is refused; so is a file that is cut
+ * short or edited. The fingerprints of the states on the path are compared, too, when they are run
+ * again.
+ */
+#ifndef BZ_SIM_EXPLORE_CHECKPOINT_H
+#define BZ_SIM_EXPLORE_CHECKPOINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "sim/explore/explore.h"
+#include "sim/run/catalog.h"
+
+#define BZ_EXPLORE_CHECKPOINT_FORMAT "buzzer-search/1"
+#define BZ_EXPLORE_PLUGINS_MAX 2u
+
+/* What is to be searched, and by which code. */
+struct bz_explore_checkpoint {
+    struct bz_program program;
+    uint32_t delays_max; /* these are as in struct bz_explore_config */
+    uint32_t reductions;
+    bool sleeps_anyway;
+    uint32_t rounds_before_sweep;
+    bool keep_going;
+    uint32_t jobs;
+    uint64_t states_max;
+    uint64_t spent_ms;                               /* in all sessions */
+    uint64_t code_digest;                            /* of the program file */
+    uint64_t plugin_digests[BZ_EXPLORE_PLUGINS_MAX]; /* of the files of its plug-ins; 0: none */
+    struct bz_explore_content *content;              /* of an open one: what bz_explore() reads */
+};
+
+/* Writes what the search has so far; from within config->keep(). False with errno. */
+bool bz_explore_checkpoint_write(const struct bz_explore_checkpoint *checkpoint,
+                                 const struct bz_search *search, FILE *file);
+
+/* Reads the first line, and keeps the file open until the checkpoint is closed. False with a
+ * message that begins with `origin`; the file is closed then. */
+bool bz_explore_checkpoint_open(struct bz_explore_checkpoint *checkpoint, FILE *file,
+                                const struct bz_catalog *catalog, const char *origin, char *error,
+                                size_t error_bytes);
+void bz_explore_checkpoint_close(struct bz_explore_checkpoint *checkpoint);
+
+/* Of an open one: how far the search came, and the result that has what was found. */
+const struct bz_explore_result *
+bz_explore_checkpoint_result(const struct bz_explore_checkpoint *checkpoint);
+const struct bz_explore_result *
+bz_explore_checkpoint_found(const struct bz_explore_checkpoint *checkpoint);
+bool bz_explore_checkpoint_has_outside_state(const struct bz_explore_checkpoint *checkpoint);
+
+/* The digest of a file, never 0; 0 if it cannot be read. */
+uint64_t bz_explore_digest_of(FILE *file);
+
+#endif

@@ -1,0 +1,298 @@
+#include "sim/explore/record.h"
+
+#include <string.h>
+
+#include "sim/explore/search.h"
+
+/* A path is a list of these, one for each frame. The points of its transition follow, and the
+ * footprints of those in `sleep` and `tried`. No byte of them is padding. */
+struct kept_frame {
+    struct bz_fingerprint fingerprint;
+    uint64_t schedules;
+    uint64_t sleep;
+    uint64_t tried;
+    uint64_t only;
+    uint64_t present;
+    uint64_t present_tasks;
+    uint64_t present_objects;
+    uint32_t points;
+    uint32_t flags;
+};
+
+#define TOO_LONG SIZE_MAX
+
+#define HAS_BEGUN 1u
+#define IS_AGAIN 2u
+#define IS_GUEST 4u
+#define LOOKS_DEEPER 8u
+#define IS_WORLD 16u /* of a footprint */
+#define IS_CANCEL 32u
+
+#define IS_SAMPLED 1u /* of a point */
+#define IS_YIELDS 2u
+
+struct kept_point {
+    uint64_t bound;
+    uint64_t chosen;
+    uint32_t kind;
+    uint32_t flags;
+};
+
+struct kept_print {
+    uint64_t tasks;
+    uint64_t objects;
+    uint64_t flags;
+};
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+struct bz_record *bz_record_new(uint32_t paths) {
+    struct bz_record *record = bz_shared_alloc(sizeof *record);
+    char *bytes = record == NULL ? NULL : bz_shared_alloc(paths * BZ_PATH_BYTES_MAX);
+    if (bytes == NULL) {
+        bz_shared_free(record, sizeof *record);
+        return NULL;
+    }
+    record->path_capacity = paths;
+    record->paths = bytes;
+    return record;
+}
+
+void bz_record_destroy(struct bz_record *record) {
+    if (record != NULL) {
+        bz_shared_free(record->paths, record->path_capacity * BZ_PATH_BYTES_MAX);
+        bz_shared_free(record, sizeof *record);
+    }
+}
+
+/* --- a path as bytes -------------------------------------------------------------------------- */
+
+struct tape {
+    char *bytes;
+    size_t used;
+    size_t limit;
+    bool is_short; /* there was no room, or nothing more */
+};
+
+static void put(struct tape *tape, const void *data, size_t bytes) {
+    tape->is_short |= tape->limit - tape->used < bytes;
+    if (!tape->is_short) {
+        memcpy(tape->bytes + tape->used, data, bytes);
+        tape->used += bytes;
+    }
+}
+
+static bool get(struct tape *tape, void *data, size_t bytes) {
+    tape->is_short |= tape->limit - tape->used < bytes;
+    if (!tape->is_short) {
+        memcpy(data, tape->bytes + tape->used, bytes);
+        tape->used += bytes;
+    }
+    return !tape->is_short;
+}
+
+static uint32_t flags_of(const struct bz_footprint *print) {
+    return (print->is_world ? IS_WORLD : 0u) | (print->is_cancel ? IS_CANCEL : 0u);
+}
+
+static struct bz_footprint print_of(uint64_t tasks, uint64_t objects, uint64_t flags) {
+    return (struct bz_footprint){.tasks = tasks,
+                                 .objects = objects,
+                                 .is_world = (flags & IS_WORLD) != 0,
+                                 .is_cancel = (flags & IS_CANCEL) != 0};
+}
+
+static void put_frame(struct tape *tape, const struct bz_search *search,
+                      const struct bz_frame *frame, bool begins_again) {
+    bool has_begun = frame->has_begun && !begins_again;
+    struct kept_frame kept = {.schedules = frame->schedules,
+                              .sleep = frame->sleep,
+                              .tried = frame->tried,
+                              .only = frame->only,
+                              .present = frame->present,
+                              .present_tasks = frame->present_print.tasks,
+                              .present_objects = frame->present_print.objects,
+                              .points = frame->point_count,
+                              .flags = flags_of(&frame->present_print)};
+    if (frame != &search->root) {
+        kept.fingerprint = frame->fingerprint;
+    }
+    kept.flags |= (has_begun ? HAS_BEGUN : 0u) | (frame->is_again ? IS_AGAIN : 0u) |
+                  (frame->is_guest ? IS_GUEST : 0u) | (frame->looks_deeper ? LOOKS_DEEPER : 0u);
+    put(tape, &kept, sizeof kept);
+    for (uint32_t index = 0; index < frame->point_count; index++) {
+        const struct bz_choice_point *point = &search->points[frame->first_point + index];
+        struct kept_point own = {point->bound, point->chosen, point->kind,
+                                 (point->is_sampled ? IS_SAMPLED : 0u) |
+                                     (point->is_yields ? IS_YIELDS : 0u)};
+        put(tape, &own, sizeof own);
+    }
+    for (uint64_t left = frame->sleep | frame->tried; left != 0; left &= left - 1) {
+        const struct bz_footprint *print = &frame->prints[__builtin_ctzll(left)];
+        struct kept_print own = {print->tasks, print->objects, flags_of(print)};
+        put(tape, &own, sizeof own);
+    }
+}
+
+/* What a frame has beyond its state. The state is that of the topmost frame. */
+static bool get_frame(struct tape *tape, struct bz_search *search) {
+    struct bz_frame *frame = search->top;
+    struct kept_frame kept;
+    bool is_same = get(tape, &kept, sizeof kept) &&
+                   (frame == &search->root || !bz_search_has(search, BZ_REDUCE_STATES) ||
+                    bz_fingerprint_equal(frame->fingerprint, kept.fingerprint));
+    for (uint32_t index = 0; is_same && index < kept.points; index++) {
+        struct kept_point own;
+        is_same = get(tape, &own, sizeof own) && own.kind <= UINT8_MAX &&
+                  (own.kind != BZ_CHOICE_DATA || own.chosen < own.bound) &&
+                  bz_search_add_point(
+                      search,
+                      &(struct bz_choice_point){.bound = own.bound,
+                                                .chosen = own.chosen,
+                                                .kind = (uint8_t)own.kind,
+                                                .is_sampled = (own.flags & IS_SAMPLED) != 0,
+                                                .is_yields = (own.flags & IS_YIELDS) != 0}) != NULL;
+    }
+    if (!is_same) {
+        return false;
+    }
+    frame->point_count = kept.points;
+    frame->schedules = kept.schedules;
+    frame->sleep = kept.sleep;
+    frame->tried = kept.tried;
+    frame->only = kept.only;
+    frame->present = kept.present;
+    frame->present_print = print_of(kept.present_tasks, kept.present_objects, kept.flags);
+    frame->has_begun = (kept.flags & HAS_BEGUN) != 0;
+    frame->is_again = (kept.flags & IS_AGAIN) != 0;
+    frame->is_guest = (kept.flags & IS_GUEST) != 0;
+    frame->looks_deeper = (kept.flags & LOOKS_DEEPER) != 0;
+    for (uint64_t left = frame->sleep | frame->tried; is_same && left != 0; left &= left - 1) {
+        struct kept_print own;
+        uint32_t place = (uint32_t)__builtin_ctzll(left);
+        is_same = place < 2 * BZ_TRANSITION_TASKS_MAX && get(tape, &own, sizeof own);
+        if (is_same) {
+            frame->prints[place] = print_of(own.tasks, own.objects, own.flags);
+        }
+    }
+    return is_same;
+}
+
+/* --- taking ----------------------------------------------------------------------------------- */
+
+static void take_path(struct bz_search *search, uint32_t number, bool begins_again) {
+    struct bz_record *record = search->record;
+    struct tape tape = {.bytes = bz_record_path(record, number), .limit = BZ_PATH_BYTES_MAX};
+    const struct bz_frame *frame = &search->root;
+    for (uint32_t index = 0; index < search->frame_count; index++, frame = frame->child) {
+        put_frame(&tape, search, frame, begins_again && frame == search->top);
+    }
+    record->path_bytes[number] = tape.is_short ? TOO_LONG : tape.used;
+}
+
+void bz_record_take_path(struct bz_search *search, uint32_t number) {
+    take_path(search, number, false);
+}
+
+static void take_rest(struct bz_search *search, bool is_team) {
+    struct bz_record *record = search->record;
+    bool is_whole = true;
+    for (uint32_t number = 0; number < record->path_count; number++) {
+        is_whole &= record->path_bytes[number] != TOO_LONG;
+    }
+    record->is_team = is_team;
+    record->stage = search->stage;
+    record->bounds = search->bounds;
+    record->result = *search->result;
+    record->is_cut = search->is_cut;
+    record->is_short = search->is_short;
+    record->may_have_cycles = search->may_have_cycles;
+    record->is_asymmetric = search->is_asymmetric;
+    record->has_timers = search->has_timers;
+    __atomic_store_n(&record->is_on, is_whole, __ATOMIC_RELEASE); /* this process may be killed */
+}
+
+void bz_record_take_team(struct bz_search *search) {
+    take_rest(search, true);
+}
+
+void bz_record_take(struct bz_search *search, bool is_ok) {
+    struct bz_record *record = search->record;
+    enum bz_explore_end end = search->result->end;
+    bool is_full = !is_ok && search->visited.is_full;
+    bool stops = is_ok && (end == BZ_EXPLORE_INTERRUPTED || end == BZ_EXPLORE_STATES_MAX);
+    if (record == NULL || record->is_by_bits || search->cycles != NULL || !(is_full || stops)) {
+        return;
+    }
+    record->path_count = 1;
+    take_path(search, 0, is_full);
+    if (is_full) { /* the last transition has led to a state without a place: it is run again */
+        search->result->end = BZ_EXPLORE_MEMORY_MAX;
+        search->result->transitions--;
+    }
+    take_rest(search, false);
+}
+
+/* --- going on --------------------------------------------------------------------------------- */
+
+bool bz_record_follow_path(struct bz_search *search, uint32_t number) {
+    struct bz_record *record = search->record;
+    struct tape tape = {.bytes = bz_record_path(record, number),
+                        .limit = record->path_bytes[number]};
+    bz_search_enter_root(search);
+    search->is_replaying = true;
+    bool is_same = get_frame(&tape, search);
+    while (is_same && tape.used < tape.limit) {
+        uint32_t points = search->top->point_count;
+        struct bz_frame *frame = search->top;
+        is_same = bz_search_follow(search) && frame->point_count == points &&
+                  !search->is_unrepeatable && get_frame(&tape, search);
+    }
+    search->is_replaying = false;
+    return is_same;
+}
+
+void bz_record_give_rest(struct bz_search *search) {
+    struct bz_record *record = search->record;
+    *search->result = record->result;
+    search->result->end = BZ_EXPLORE_DONE;
+    search->is_cut = record->is_cut;
+    search->is_short = record->is_short;
+    search->may_have_cycles = record->may_have_cycles;
+    search->is_asymmetric = record->is_asymmetric;
+    search->has_timers = record->has_timers;
+    record->goes_on = false;
+    record->is_on = false;
+}
+
+bool bz_record_go_on(struct bz_search *search) {
+    bz_search_prepare(search, &search->record->bounds);
+    bool is_same = bz_record_follow_path(search, 0);
+    bz_record_give_rest(search);
+    if (!is_same) {
+        search->result->end = BZ_EXPLORE_LOST;
+        search->frame_count = 0;
+    }
+    return is_same || bz_world_has_resources(search->world);
+}
+
+bool bz_record_keep(const struct bz_explore_config *config, struct bz_search *search) {
+    struct bz_record *record = search->record;
+    struct bz_explore_result *result = search->result;
+    if (record == NULL) {
+        return false;
+    }
+    result->can_go_on = record->is_on || (record->is_by_bits && result->finding_count == 0);
+    if (!record->is_on) {
+        return false;
+    }
+    config->keep(config->context, search);
+    bool is_full = result->end == BZ_EXPLORE_MEMORY_MAX;
+    bool is_stopped = config->stop != NULL && *config->stop != 0;
+    record->is_by_bits = is_full && !is_stopped;
+    record->goes_on =
+        record->is_pause && record->result.end == BZ_EXPLORE_INTERRUPTED && !is_stopped;
+    record->is_pause = false;
+    record->is_on = false;
+    return record->goes_on || record->is_by_bits;
+}

@@ -1,0 +1,92 @@
+/* What a search has done so far, so that it can go on: after a pause, or in another session
+ * (checkpoint.h).
+ *
+ * A search is a machine. Its state is the two tables, the path, and the counts of its result. The
+ * tables and the result are kept as they are, and the path as its choices: these are run again from
+ * the set-up, and each state on the way must have the fingerprint that it had. So a search that
+ * goes on does what it would have done, and counts the same. A team has a path for each worker.
+ *
+ * A record lies in memory that child processes share: who searches fills it in when the search
+ * stops before its end, and the outermost process, which runs no code of a plug-in, keeps it.
+ */
+#ifndef BZ_SIM_EXPLORE_RECORD_H
+#define BZ_SIM_EXPLORE_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/explore/explore.h"
+
+struct bz_search;
+
+#define BZ_PATH_BYTES_MAX ((size_t)(sizeof(size_t) > 4 ? 256u : 4u) << 20u)
+
+struct bz_search_bounds {
+    uint32_t deviations; /* the number of the round; BZ_EXPLORE_UNBOUNDED: a sweep */
+    uint32_t delays;
+    uint64_t transitions; /* then the search is put off */
+    bool is_any_order;    /* a sweep of order `any` without a bound on delays */
+    uint32_t reductions;  /* in force */
+};
+
+/* Which search of bz_search_explore() it is. */
+struct bz_search_stage {
+    bool is_sweep;
+    bool simplifies;                /* a round after a violation in the sweep */
+    bool had_findings;              /* before the sweep */
+    uint32_t last;                  /* of the present rounds */
+    struct bz_explore_result swept; /* if it simplifies: the result of the sweep */
+};
+
+struct bz_record {
+    bool is_on;      /* there is something to go on from */
+    bool is_pause;   /* the search stopped because config->is_due() said so: it goes on at once */
+    bool goes_on;    /* the next search begins with it */
+    bool is_by_bits; /* the limit on memory was reached: what is left is the sweep in bitstate mode
+                      */
+    bool is_team;
+    bool is_cut; /* these are as in struct bz_search */
+    bool is_short;
+    bool may_have_cycles;
+    bool is_asymmetric;
+    bool has_timers;
+    struct bz_search_stage stage;
+    struct bz_search_bounds bounds;
+    struct bz_explore_result result;
+    uint32_t path_count;
+    uint32_t path_capacity;
+    size_t path_bytes[BZ_JOBS_MAX]; /* 0: it has come to its end */
+    char *paths;                    /* BZ_PATH_BYTES_MAX for each, most of them unused */
+};
+
+/* For `paths` paths or fewer. NULL without memory. */
+struct bz_record *bz_record_new(uint32_t paths);
+void bz_record_destroy(struct bz_record *record);
+
+/* The bytes of a path. */
+static inline char *bz_record_path(const struct bz_record *record, uint32_t number) {
+    return record->paths + number * BZ_PATH_BYTES_MAX;
+}
+
+/* After a search that may have stopped before its end: records where, if it can go on from there.
+ * `is_ok`: it did not run out of memory. */
+void bz_record_take(struct bz_search *search, bool is_ok);
+
+/* The same for a team: each worker its path, and then all the rest. */
+void bz_record_take_path(struct bz_search *search, uint32_t number);
+void bz_record_take_team(struct bz_search *search);
+
+/* The search is at the place that was recorded; its result is that of the record. False without
+ * memory. `end` of the result is BZ_EXPLORE_LOST if a state on the path is another one. */
+bool bz_record_go_on(struct bz_search *search);
+
+/* The same for a team: one path, where false says that it is another one; and all the rest. */
+bool bz_record_follow_path(struct bz_search *search, uint32_t number);
+void bz_record_give_rest(struct bz_search *search);
+
+/* In the outermost process, after the search has stopped: has the record kept. Whether the search
+ * is to go on at once: then it begins with the record. */
+bool bz_record_keep(const struct bz_explore_config *config, struct bz_search *search);
+
+#endif
