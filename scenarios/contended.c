@@ -37,13 +37,15 @@ static enum bz_status worker(void *arg) {
     struct bz_scene *scene = arg;
     enum bz_manner manner = (enum bz_manner)scene->values[MANNER];
     enum bz_status status = BZ_OK;
+    /* An endless worker that never yields would not let its step end. */
+    int64_t hold = scene->values[HOLD] | (scene->values[HOLD] == 0 && scene->values[ENDLESS] != 0);
     int64_t rounds_a_round = 1 - scene->values[ENDLESS]; /* no counter grows in an endless worker */
     for (int64_t left = scene->values[ROUNDS]; status == BZ_OK && left > 0;
          left -= rounds_a_round) {
         bz_cancel_self(scene->world, manner);
         status = bz_sut_acquire(&scene->sut);
         if (status == BZ_OK) {
-            status = bz_yield_times(scene->world, (uint64_t)scene->values[HOLD]);
+            status = bz_yield_times(scene->world, (uint64_t)hold);
             bz_check_released(scene->world, bz_sut_release(&scene->sut));
         }
         status = bz_end_of_round(scene->world, manner, status);

@@ -148,7 +148,11 @@ static const char *record_graph(struct bz_search *search, uint32_t reductions) {
     bool is_ok = bz_search_all(search);
     const char *why = why_incomplete(search, is_ok);
     before->has_cycles |= result->has_cycles; /* no transition was left out */
-    *result = *before;
+    if (result->finding_count == 0) {
+        *result = *before;
+    } else { /* the search before has missed it */
+        result->end = BZ_EXPLORE_FOUND;
+    }
     free(before);
     return why;
 }
@@ -192,34 +196,44 @@ static bool confirm_any(struct bz_search *search, const struct bz_fair_set *sets
     return false;
 }
 
-/* Says what can go on for ever in the set, and how an ordinary run comes to it. */
-static void describe(struct bz_search *search, const struct bz_fair_set *set) {
+/* An ordinary run that comes to a state, with its token. NULL without memory, or if its script is
+ * too long. */
+static struct bz_world *run_to(const struct bz_search *search, const struct bz_cycle_path *path) {
     struct bz_explore_result *result = search->result;
     struct bz_program repeat = *search->config->program;
-    struct bz_cycle_path path = {.has_answers = false};
-    char name[BZ_NAME_BYTES];
-    const char *closed = set->is_closed ? ", and no order leads out of it" : "";
     repeat.strategy = &bz_strategy_answers;
-    struct bz_world *world = NULL;
-    if (bz_cycles_path(search->cycles, set->state, &path) && path.has_answers) {
-        repeat.answers = path.answers;
-        world = bz_program_new_world(&repeat);
-    }
+    repeat.answers = path->answers;
+    struct bz_world *world = path->has_answers ? bz_program_new_world(&repeat) : NULL;
     if (world != NULL) {
         (void)bz_program_run(&repeat, world, 0);
         (void)bz_token_format(&repeat, 0, bz_judge_digest(world->judge), result->liveness_token,
                               sizeof result->liveness_token);
     }
+    return world;
+}
+
+/* Says what can go on for ever in the set, and how a run comes to it. Only a graph with the order
+ * of the queue has paths: without it, the choices of one edge do not fit behind those of another.
+ */
+static void describe(struct bz_search *search, const struct bz_fair_set *set, bool has_paths) {
+    struct bz_explore_result *result = search->result;
+    struct bz_cycle_path path = {.has_answers = false};
+    char from[40] = "";
+    char name[BZ_NAME_BYTES];
+    const char *closed = set->is_closed ? ", and no order leads out of it" : "";
+    struct bz_world *world = NULL;
+    if (has_paths && bz_cycles_path(search->cycles, set->state, &path)) {
+        world = run_to(search, &path);
+        snprintf(from, sizeof from, "from step %" PRIu32 " on, ", path.steps);
+    }
     const struct bz_judge *judge = world != NULL ? world->judge : search->world->judge;
     if (set->task == 0) {
         snprintf(result->liveness_text, sizeof result->liveness_text,
-                 "from step %" PRIu32 " on, a fair schedule can go on for ever without progress%s",
-                 path.steps, closed);
+                 "%sa fair schedule can go on for ever without progress%s", from, closed);
     } else {
         snprintf(result->liveness_text, sizeof result->liveness_text,
-                 "from step %" PRIu32 " on, %s can be overtaken for ever in a fair schedule while "
-                 "it waits for '%s'%s",
-                 path.steps, bz_judge_task_name(judge, set->task, name, sizeof name),
+                 "%s%s can be overtaken for ever in a fair schedule while it waits for '%s'%s",
+                 from, bz_judge_task_name(judge, set->task, name, sizeof name),
                  bz_judge_label(judge, set->object).text, closed);
     }
     result->liveness = BZ_LIVENESS_OPEN;
@@ -260,8 +274,10 @@ static void judge_cycles(struct bz_search *search) {
     if (count == 0) {
         return;
     }
-    describe(search, &sets[0]);
-    count = coarse == exact ? count : find_sets(search, exact, sets);
+    describe(search, &sets[0], coarse == exact);
+    if (coarse != exact && (count = find_sets(search, exact, sets)) > 0) {
+        describe(search, &sets[0], true);
+    }
     if (confirm_any(search, sets, count)) {
         result->liveness = BZ_LIVENESS_UNJUDGED;
         result->liveness_text[0] = '\0';
