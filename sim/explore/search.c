@@ -462,14 +462,17 @@ static bool run_once(struct bz_search *search, const struct bz_search_bounds *bo
 
 bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *bounds) {
     struct bz_search_bounds own = *bounds;
-    own.reductions &= ~bz_search_unsound(search);
     search->result->has_schedules = search->bits.words == NULL;
-    if (bz_team_search(search, &own)) {
-        return true;
-    }
+    do {
+        own.reductions &= ~bz_search_unsound(search);
+        if (bz_team_search(search, &own)) {
+            return true;
+        }
+    } while ((bz_search_unsound(search) & own.reductions) != 0);
     bool is_ok = run_once(search, &own);
     while ((bz_search_unsound(search) & own.reductions) != 0) {
         own.reductions &= ~bz_search_unsound(search);
+        search->result->transitions_total -= search->result->transitions; /* a team counts none */
         is_ok = run_once(search, &own);
     }
     if (!is_ok && search->visited.is_full) {

@@ -36,6 +36,7 @@ struct bz_team {
     bool is_over;                    /* all have to stop */
     bool is_done;                    /* because there is nothing left */
     bool has_odds;                   /* because there is something that one has to find */
+    uint32_t unsound;                /* reductions that the program has turned out not to allow */
     bool goes_on;                    /* from a record */
     struct bz_explore_result before; /* what was counted before it went on */
     const struct bz_search *origin;
@@ -144,6 +145,7 @@ static void search_as_member(struct bz_search *search) {
         is_over = bz_team_is_over(search) || (is_ok && !rest(search));
     }
     if (!is_ok) {
+        (void)__atomic_or_fetch(&team->unsound, bz_search_unsound(search), __ATOMIC_RELAXED);
         stop(team, &team->has_odds);
     }
 }
@@ -369,6 +371,8 @@ bool bz_team_search(struct bz_search *search, const struct bz_search_bounds *bou
         is_done = is_lost || (has_logs(team, search->config->memory_max_bytes) &&
                               search_with(search, team, children));
         drop_logs(team);
+        search->is_asymmetric |= (team->unsound & BZ_REDUCE_SYMMETRY) != 0;
+        search->has_timers |= (team->unsound & BZ_REDUCE_YIELDS) != 0;
     }
     if (!is_done) {
         *search->result = before;
