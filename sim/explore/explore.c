@@ -199,6 +199,8 @@ bool bz_search_explore(struct bz_search *search) {
     bool is_ok = true;
     if (record != NULL && record->goes_on) {
         search->stage = record->stage;
+        search->is_asymmetric = record->is_asymmetric;
+        search->has_timers = record->has_timers;
         *result = record->result;
         result->end = BZ_EXPLORE_DONE;
     } else {

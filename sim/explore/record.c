@@ -259,8 +259,6 @@ void bz_record_give_rest(struct bz_search *search) {
     search->is_cut = record->is_cut;
     search->is_short = record->is_short;
     search->may_have_cycles = record->may_have_cycles;
-    search->is_asymmetric = record->is_asymmetric;
-    search->has_timers = record->has_timers;
     record->goes_on = false;
     record->is_on = false;
 }
