@@ -42,7 +42,7 @@ static void set_expect(struct argp_state *state, void *target, const char *optio
                      : strcmp(text, "fail") == 0 ? EXPECT_FAIL
                                                  : EXPECT_RECORD;
     if (corpus->expect == EXPECT_RECORD) {
-        argp_error(state, "--%s takes pass or fail, and not '%s'", option, text);
+        bz_cli_misuse(state, "--%s takes pass or fail, and not '%s'", option, text);
     }
 }
 

@@ -35,7 +35,7 @@ static uint32_t parse_reduction(struct argp_state *state, const char *word) {
             return 1u << index;
         }
     }
-    argp_error(state, "--reduce: no reduction '%s'%s (snapshots, states, queue, sleep, symmetry)",
+    bz_cli_misuse(state, "--reduce: no reduction '%s'%s (snapshots, states, queue, sleep, symmetry)",
                word, bz_cli_hint(word, names, BZ_REDUCE_COUNT));
     return 0;
 }
@@ -59,7 +59,7 @@ static void parse_reductions(struct argp_state *state, void *target, const char 
                                                : 0;
     needs |= above & BZ_REDUCE_SYMMETRY ? BZ_REDUCE_QUEUE : 0;
     if ((needs & ~explore->config.reductions) != 0) {
-        argp_error(state, "--reduce: symmetry needs queue, queue and sleep need states, and states "
+        bz_cli_misuse(state, "--reduce: symmetry needs queue, queue and sleep need states, and states "
                           "needs snapshots");
     }
 }

@@ -63,11 +63,11 @@ static void parse_range(struct run *run, struct argp_state *state, const char *t
         memcpy(first, text, (size_t)(dots - text));
     }
     if (dots == NULL || !bz_parse_u64(first, &run->seed_first) || !bz_parse_u64(dots + 2, &last)) {
-        argp_error(state, "--seeds takes two whole numbers of 64 bits, A..B, and not '%s'", text);
+        bz_cli_misuse(state, "--seeds takes two whole numbers of 64 bits, A..B, and not '%s'", text);
     } else if (last < run->seed_first) {
-        argp_error(state, "--seeds %s: the last seed is below the first", text);
+        bz_cli_misuse(state, "--seeds %s: the last seed is below the first", text);
     } else if (last - run->seed_first >= RUNS_MAX) {
-        argp_error(state, "--seeds %s: more than %" PRIu64 " seeds", text, RUNS_MAX);
+        bz_cli_misuse(state, "--seeds %s: more than %" PRIu64 " seeds", text, RUNS_MAX);
     }
     run->runs = last - run->seed_first + 1;
 }
@@ -76,7 +76,7 @@ static void parse_range(struct run *run, struct argp_state *state, const char *t
 static void select_seeds(struct argp_state *state, void *target, const char *option, char *text) {
     struct run *run = target;
     if (run->selection != NULL) {
-        argp_error(state, "--%s contradicts --%s; give one of them", option, run->selection);
+        bz_cli_misuse(state, "--%s contradicts --%s; give one of them", option, run->selection);
     }
     run->selection = option;
     if (strcmp(option, "seed") == 0) {
@@ -106,7 +106,7 @@ static void check_options(struct argp_state *state, void *target) {
     const struct run *run = target;
     if (run->has_seed_first && run->selection != NULL &&
         (strcmp(run->selection, "seed") == 0 || strcmp(run->selection, "seeds") == 0)) {
-        argp_error(state, "--seed-first contradicts --%s; give one of them", run->selection);
+        bz_cli_misuse(state, "--seed-first contradicts --%s; give one of them", run->selection);
     }
     if (run->resume == NULL) {
         return;
@@ -128,7 +128,7 @@ static void check_options(struct argp_state *state, void *target) {
                         : run->corpus != NULL            ? "corpus"
                                                          : NULL;
     if (extra != NULL) {
-        argp_error(state,
+        bz_cli_misuse(state,
                    "--resume takes the program, the seeds and the folder from the "
                    "checkpoint: leave out '%s'. With it go --plugin, --jobs, --time, "
                    "--json and --quiet",

@@ -9,6 +9,7 @@
 #include "sim/judge/judge.h"
 #include "tools/cli.h"
 #include "tools/diagnosis.h"
+#include "tools/ending.h"
 
 void bz_json_add_digest(struct bz_json *object, const char *key, uint64_t digest) {
     char text[24];
@@ -190,4 +191,5 @@ void bz_json_put(struct bz_json *root) {
     puts(text);
     free(text);
     bz_json_free(root);
+    bz_ending_has_json();
 }
