@@ -8,6 +8,8 @@
 #include "tools/explore_report.h"
 #include "tools/options.h"
 #include "tools/progress.h"
+#include "tools/report/cases.h"
+#include "tools/report/ci.h"
 #include "tools/warnings.h"
 #include "traces/lack.h"
 
@@ -21,6 +23,7 @@ struct explore {
     const char *out;
     bool is_json;
     bool is_quiet;
+    struct bz_ci ci;
     struct bz_progress progress;
     char so_far[160]; /* what is proved, or was found */
     struct bz_kept_findings *findings;
@@ -35,8 +38,9 @@ static uint32_t parse_reduction(struct argp_state *state, const char *word) {
             return 1u << index;
         }
     }
-    bz_cli_misuse(state, "--reduce: no reduction '%s'%s (snapshots, states, queue, sleep, symmetry)",
-               word, bz_cli_hint(word, names, BZ_REDUCE_COUNT));
+    bz_cli_misuse(state,
+                  "--reduce: no reduction '%s'%s (snapshots, states, queue, sleep, symmetry)", word,
+                  bz_cli_hint(word, names, BZ_REDUCE_COUNT));
     return 0;
 }
 
@@ -59,8 +63,9 @@ static void parse_reductions(struct argp_state *state, void *target, const char 
                                                : 0;
     needs |= above & BZ_REDUCE_SYMMETRY ? BZ_REDUCE_QUEUE : 0;
     if ((needs & ~explore->config.reductions) != 0) {
-        bz_cli_misuse(state, "--reduce: symmetry needs queue, queue and sleep need states, and states "
-                          "needs snapshots");
+        bz_cli_misuse(state,
+                      "--reduce: symmetry needs queue, queue and sleep need states, and states "
+                      "needs snapshots");
     }
 }
 
@@ -79,6 +84,7 @@ static const struct bz_option options[] = {
      offsetof(struct explore, config.keep_going)},
     {"out", "DIR", "Write a trace of each finding into this folder", BZ_OPTION_TEXT,
      offsetof(struct explore, out), .is_once = true},
+    BZ_CI_OPTIONS(struct explore, ci),
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct explore, is_json)},
     {"quiet", NULL, "Print the result without the rounds", BZ_OPTION_FLAG,
      offsetof(struct explore, is_quiet)},
@@ -205,6 +211,22 @@ static int prepare(struct explore *explore, struct bz_program *program) {
                : code;
 }
 
+static void report_all(struct explore *explore, struct bz_explore_report *report) {
+    if (!explore->is_json) {
+        bz_explore_report_print(report, explore->is_quiet);
+    }
+    if (bz_ci_is_wanted(&explore->ci)) {
+        struct bz_outcome outcome;
+        bz_cases_of_explore(&outcome, report);
+        int code = bz_ci_end(&outcome);
+        report->exit_code = code != BZ_EXIT_OK ? code : report->exit_code;
+        bz_outcome_fini(&outcome);
+    }
+    if (explore->is_json) {
+        bz_explore_report_put_json(report);
+    }
+}
+
 int bz_command_explore(int argc, char **argv) {
     struct explore explore = {.name = argv[0],
                               .config = {.delays_max = BZ_EXPLORE_UNBOUNDED,
@@ -231,7 +253,11 @@ int bz_command_explore(int argc, char **argv) {
                "simplest first. Exit status: 0 complete and nothing found, 1 a violation, 2 usage, "
                "5 interrupted, or a limit was reached before all was searched."};
     int code = bz_options_parse(&syntax, argc, argv);
+    explore.ci.has_json = explore.is_json;
+    code =
+        bz_ci_begin(&explore.ci, argv[0], code, explore.options.scenario, explore.options.variant);
     code = code == BZ_EXIT_OK ? prepare(&explore, &program) : code;
+    code = code == BZ_EXIT_OK ? bz_cases_name(&explore.ci, &program, false) : code;
     if (code != BZ_EXIT_OK) {
         return code;
     }
@@ -261,11 +287,7 @@ int bz_command_explore(int argc, char **argv) {
     report.exit_code = exit_code_of(&result);
     code = finish_findings(&explore, &result);
     report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
-    if (explore.is_json) {
-        bz_explore_report_put_json(&report);
-    } else {
-        bz_explore_report_print(&report, explore.is_quiet);
-    }
+    report_all(&explore, &report);
     if (!result.has_waited && result.finding_count == 0 && bz_explore_is_complete(&result)) {
         char text[BZ_WARNING_BYTES];
         snprintf(text, sizeof text, "warning: %s", bz_warning_no_wait(explore.config.program));

@@ -64,7 +64,7 @@ static void check_arguments(struct argp_state *state, void *target) {
         bz_cli_misuse(state, "only a 'variant' or a 'scenario' can be created, and not '%s'", what);
     } else if (new->name == NULL) {
         bz_cli_misuse(state, "the name is missing: 'buzzer new %s NAME'",
-                   what != NULL ? what : "variant");
+                      what != NULL ? what : "variant");
     } else if (new->is_scenario &&new->primitive != NULL) {
         bz_cli_misuse(state, "--primitive is for a variant; the file of a scenario lists its own");
     }

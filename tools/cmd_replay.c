@@ -83,7 +83,7 @@ static void sort_arguments(struct argp_state *state, struct replay *replay) {
     }
     if (!replay->has_stop_step) {
         bz_cli_misuse(state, "unexpected argument '%s'%s", arguments[1],
-                   replay->is_gdb ? ": --gdb takes a step and a run" : "");
+                      replay->is_gdb ? ": --gdb takes a step and a run" : "");
     }
 }
 
@@ -96,12 +96,12 @@ static void check_options(struct argp_state *state, void *target) {
     } else if (is_debugged && (replay->is_step || replay->is_log || replay->is_json ||
                                replay->program_out != NULL || replay->output != NULL)) {
         bz_cli_misuse(state, "--%s goes with --variant and --plugin only",
-                   replay->is_gdb ? "gdb" : "once");
+                      replay->is_gdb ? "gdb" : "once");
     } else if (replay->is_step && replay->output != NULL) {
         bz_cli_misuse(state, "--step contradicts --output: its key s saves a trace");
     } else if (replay->is_step && (replay->is_json || replay->variant != NULL)) {
         bz_cli_misuse(state, "--step goes with --log only, and not with --%s",
-                   replay->is_json ? "json" : "variant");
+                      replay->is_json ? "json" : "variant");
     } else if (replay->is_json && replay->is_log) {
         bz_cli_misuse(state, "--json contradicts --log; give one of them");
     } else if (replay->is_step && isatty(STDIN_FILENO) != 1) {

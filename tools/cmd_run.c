@@ -13,6 +13,8 @@
 #include "tools/options.h"
 #include "tools/progress.h"
 #include "tools/report.h"
+#include "tools/report/cases.h"
+#include "tools/report/ci.h"
 #include "tools/require_window.h"
 #include "tools/stored_traces.h"
 #include "tools/wrap.h"
@@ -25,7 +27,7 @@
 
 struct run {
     struct bz_options options;
-    const char *selection; /* which of --seed, --seeds, --runs, --time is given */
+    const char *selection; /* which of --seed, --seeds, --runs is given */
     uint64_t seed_first;
     bool has_seed_first;
     uint64_t runs;
@@ -44,6 +46,7 @@ struct run {
     struct bz_stored *own;    /* what became of those in `out` */
     bool is_json;
     bool is_quiet;
+    struct bz_ci ci;
     struct bz_progress progress;
     struct bz_program program;
     struct bz_checkpoint_file *file; /* NULL: no checkpoint */
@@ -63,7 +66,8 @@ static void parse_range(struct run *run, struct argp_state *state, const char *t
         memcpy(first, text, (size_t)(dots - text));
     }
     if (dots == NULL || !bz_parse_u64(first, &run->seed_first) || !bz_parse_u64(dots + 2, &last)) {
-        bz_cli_misuse(state, "--seeds takes two whole numbers of 64 bits, A..B, and not '%s'", text);
+        bz_cli_misuse(state, "--seeds takes two whole numbers of 64 bits, A..B, and not '%s'",
+                      text);
     } else if (last < run->seed_first) {
         bz_cli_misuse(state, "--seeds %s: the last seed is below the first", text);
     } else if (last - run->seed_first >= RUNS_MAX) {
@@ -72,7 +76,7 @@ static void parse_range(struct run *run, struct argp_state *state, const char *t
     run->runs = last - run->seed_first + 1;
 }
 
-/* Exactly one of --seed, --seeds, --runs, --time selects the seeds. */
+/* At most one of --seed, --seeds and --runs selects the seeds. */
 static void select_seeds(struct argp_state *state, void *target, const char *option, char *text) {
     struct run *run = target;
     if (run->selection != NULL) {
@@ -84,12 +88,13 @@ static void select_seeds(struct argp_state *state, void *target, const char *opt
         run->runs = 1;
     } else if (strcmp(option, "seeds") == 0) {
         parse_range(run, state, text);
-    } else if (strcmp(option, "runs") == 0) {
-        run->runs = bz_option_number(state, option, text, 1, RUNS_MAX);
     } else {
-        run->seconds = bz_option_seconds(state, option, text);
-        run->runs = RUNS_MAX;
+        run->runs = bz_option_number(state, option, text, 1, RUNS_MAX);
     }
+}
+
+static void set_time(struct argp_state *state, void *target, const char *option, char *text) {
+    ((struct run *)target)->seconds = bz_option_seconds(state, option, text);
 }
 
 static void set_seed_first(struct argp_state *state, void *target, const char *option, char *text) {
@@ -103,15 +108,21 @@ static void set_sizes(struct argp_state *state, void *target, const char *option
 }
 
 static void check_options(struct argp_state *state, void *target) {
-    const struct run *run = target;
+    struct run *run = target;
+    bool is_one = run->selection != NULL && strcmp(run->selection, "seed") == 0;
+    if (is_one && run->seconds != 0) {
+        bz_cli_misuse(state, "--time contradicts --seed; give one of them");
+    }
     if (run->has_seed_first && run->selection != NULL &&
-        (strcmp(run->selection, "seed") == 0 || strcmp(run->selection, "seeds") == 0)) {
+        (is_one || strcmp(run->selection, "seeds") == 0)) {
         bz_cli_misuse(state, "--seed-first contradicts --%s; give one of them", run->selection);
+    }
+    if (run->seconds != 0 && run->selection == NULL) {
+        run->runs = RUNS_MAX;
     }
     if (run->resume == NULL) {
         return;
     }
-    bool has_seeds = run->selection != NULL && strcmp(run->selection, "time") != 0;
     bool has_required = false;
     for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
         has_required |= run->required.windows[op] != 0;
@@ -119,7 +130,7 @@ static void check_options(struct argp_state *state, void *target) {
     const char *extra = run->options.scenario != NULL    ? run->options.scenario
                         : run->options.variant != NULL   ? "variant"
                         : run->options.setting_count > 0 ? run->options.settings[0].name
-                        : has_seeds                      ? run->selection
+                        : run->selection != NULL         ? run->selection
                         : run->has_seed_first            ? "seed-first"
                         : run->keep_going                ? "keep-going"
                         : run->has_default_sizes         ? "sizes"
@@ -129,10 +140,10 @@ static void check_options(struct argp_state *state, void *target) {
                                                          : NULL;
     if (extra != NULL) {
         bz_cli_misuse(state,
-                   "--resume takes the program, the seeds and the folder from the "
-                   "checkpoint: leave out '%s'. With it go --plugin, --jobs, --time, "
-                   "--json and --quiet",
-                   extra);
+                      "--resume takes the program, the seeds and the folder from the "
+                      "checkpoint: leave out '%s'. With it go --plugin, --jobs, --time, "
+                      "--json and --quiet",
+                      extra);
     }
 }
 
@@ -142,8 +153,10 @@ static const struct bz_option options[] = {
      .parse = select_seeds},
     {"runs", "N", "That many seeds, from 0 or --seed-first (10000)", BZ_OPTION_PARSED,
      .is_once = true, .parse = select_seeds},
-    {"time", "T", "As many seeds as this time allows: 30s, 5m, 2h", BZ_OPTION_PARSED,
-     .is_once = true, .parse = select_seeds},
+    {"time", "T",
+     "As many seeds as this time allows: 30s, 5m, 2h; with --runs or --seeds, whichever comes "
+     "first",
+     BZ_OPTION_PARSED, .is_once = true, .parse = set_time},
     {"seed-first", "N", "Where --runs and --time begin (0)", BZ_OPTION_PARSED, .is_once = true,
      .parse = set_seed_first},
     {"jobs", "N", "Worker processes; results do not depend on it (1)", BZ_OPTION_NUMBER32,
@@ -177,6 +190,7 @@ static const struct bz_option options[] = {
      BZ_OPTION_TEXT, offsetof(struct run, corpus), .is_once = true},
     {"resume", "DIR", "Continue the campaign whose --out was this folder", BZ_OPTION_TEXT,
      offsetof(struct run, resume), .is_once = true},
+    BZ_CI_OPTIONS(struct run, ci),
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct run, is_json)},
     {"quiet", NULL, "Print findings only", BZ_OPTION_FLAG, offsetof(struct run, is_quiet)},
     {NULL},
@@ -236,7 +250,8 @@ static bool run_campaign(struct run *run, struct bz_campaign_result *result, dou
                                         .on_finding = keep_finding,
                                         .on_state = keep_state,
                                         .context = run};
-    bz_progress_begin(&run->progress, run->is_quiet, run->runs, (run->budget_ms + 999) / 1000);
+    bz_progress_begin(&run->progress, run->is_quiet, run->runs == RUNS_MAX ? 0 : run->runs,
+                      (run->budget_ms + 999) / 1000);
     run->progress.runs_before = run->state->result.runs;
     if (run->budget_ms != 0) {
         run->progress.deadline_ns = run->progress.began_ns + run->budget_ms * 1000000;
@@ -275,7 +290,9 @@ static int exit_code_of(const struct bz_run_report *report) {
 static int begin(struct run *run) {
     int code = bz_options_program(&run->options, run->name, &run->program);
     if (code == BZ_EXIT_OK && bz_program_is_recording(&run->program)) {
-        run->runs = run->selection == NULL ? 1 : run->runs; /* it has one schedule */
+        if (run->selection == NULL && run->seconds == 0) {
+            run->runs = 1; /* it has one schedule */
+        }
         if (run->program.args.file_digest == 0) {
             return bz_cli_fail(run->name, BZ_EXIT_USAGE,
                                "'%s' repeats a recording: --set file=RECORDING names it",
@@ -370,20 +387,33 @@ static void put_json(const struct run *run, const struct bz_run_report *report) 
     bz_json_put(root);
 }
 
+/* What programs read. A file that cannot be written hides nothing else. */
+static void report_to_programs(struct run *run, struct bz_run_report *report) {
+    if (bz_ci_is_wanted(&run->ci)) {
+        struct bz_outcome outcome;
+        bz_cases_of_run(&outcome, report, run->stored, run->own);
+        int code = bz_ci_end(&outcome);
+        report->exit_code = code != BZ_EXIT_OK ? code : report->exit_code;
+        bz_outcome_fini(&outcome);
+    }
+    if (run->is_json) {
+        put_json(run, report);
+    }
+}
+
 /* Those of --corpus. One that fails ends the session, unless it is to keep going. */
 static int try_corpus(struct run *run, struct bz_run_report *report) {
     int code = bz_stored_try(run->stored, run->name, run->corpus, &run->program);
+    report->stored_failed += run->stored->failed;
     if (!run->is_json) {
         bz_stored_print(run->stored, &run->program, run->is_quiet);
     }
     if (code == BZ_EXIT_OK && run->stored->failed > 0 && !run->keep_going) {
-        code = bz_cli_fail(run->name, BZ_EXIT_VIOLATION,
-                           "a stored trace fails, so the campaign was not begun (--keep-going "
-                           "begins it anyway)");
-        report->exit_code = code;
-        if (run->is_json) {
-            put_json(run, report);
-        }
+        report->exit_code = bz_cli_fail(run->name, BZ_EXIT_VIOLATION,
+                                        "a stored trace fails, so the campaign was not begun "
+                                        "(--keep-going begins it anyway)");
+        report_to_programs(run, report);
+        code = report->exit_code;
     }
     return code;
 }
@@ -397,11 +427,11 @@ static int try_stored(struct run *run, struct bz_run_report *report) {
     if (has_own) {
         code = bz_stored_try_own(run->own, run->name, run->out, &run->program);
         bz_stored_say_own(run->own, run->name, &run->program, run->is_quiet);
+        report->stored_failed = run->own->failed;
     }
     if (code == BZ_EXIT_OK && run->corpus != NULL) {
         code = try_corpus(run, report);
     }
-    report->stored_failed = run->stored->failed + run->own->failed;
     return code;
 }
 
@@ -486,10 +516,13 @@ int bz_command_run(int argc, char **argv) {
                "nothing found, 1 a violation, 2 usage, 4 a required window was never hit, or a "
                "warning with --strict, 5 interrupted or out of steps."};
     int code = bz_options_parse(&syntax, argc, argv);
+    run.ci.has_json = run.is_json;
+    code = bz_ci_begin(&run.ci, argv[0], code, run.options.scenario, run.options.variant);
     bz_interrupt_catch();
     bz_campaign_begin(&state);
     run.budget_ms = run.seconds * 1000;
     code = code != BZ_EXIT_OK ? code : run.resume != NULL ? resume(&run) : begin(&run);
+    code = code != BZ_EXIT_OK ? code : bz_cases_name(&run.ci, &run.program, true);
     if (code != BZ_EXIT_OK) {
         return code;
     }
@@ -499,7 +532,8 @@ int bz_command_run(int argc, char **argv) {
                                    .findings = &findings,
                                    .cut = &cut,
                                    .is_strict = run.is_strict,
-                                   .draws_sizes = !run.has_default_sizes};
+                                   .draws_sizes = !run.has_default_sizes,
+                                   .stops_at_first = !run.keep_going};
     if (run.resume != NULL && (code = check_code(&run)) != BZ_EXIT_OK) {
         return code;
     }
@@ -523,11 +557,10 @@ int bz_command_run(int argc, char **argv) {
     code = run.file != NULL && run.file->has_failed && code < BZ_EXIT_USAGE ? BZ_EXIT_USAGE : code;
     report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
     report.seconds += (double)run.before_ms / 1000;
-    if (run.is_json) {
-        put_json(&run, &report);
-    } else {
+    if (!run.is_json) {
         bz_run_report_print(&report, run.is_quiet);
     }
+    report_to_programs(&run, &report);
     print_last(&run, &report);
     bz_findings_drop_cut(&cut);
     bz_findings_fini(&findings);

@@ -32,7 +32,7 @@ static void parse_format(struct argp_state *state, void *target, const char *nam
     show->format = bz_show_format(text);
     if (show->format == NULL) {
         bz_cli_misuse(state, "no format '%s'%s ('buzzer show --help' lists them)", text,
-                   bz_cli_hint(text, names, count));
+                      bz_cli_hint(text, names, count));
     }
 }
 
@@ -53,7 +53,8 @@ static void check_options(struct argp_state *state, void *target) {
     if (show->input == NULL) {
         bz_cli_misuse(state, "a trace file or a token is missing");
     } else if (show->format->is_for_files && show->output == NULL && isatty(STDOUT_FILENO) == 1) {
-        bz_cli_misuse(state, "%s is not for a terminal; give a file with -o FILE", show->format->name);
+        bz_cli_misuse(state, "%s is not for a terminal; give a file with -o FILE",
+                      show->format->name);
     }
 }
 

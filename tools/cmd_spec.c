@@ -48,7 +48,7 @@ static void set_constant(struct argp_state *state, void *target, const char *opt
         }
     }
     bz_cli_misuse(state, "no constant '%s'%s (there are permits and clients)", text,
-               bz_cli_hint(text, names, 2));
+                  bz_cli_hint(text, names, 2));
 }
 
 static const struct bz_option options[] = {

@@ -16,8 +16,7 @@ static struct {
     bool is_closed;
     int code;
     char message[1024];
-    void (*tell)(void *context, int code, const char *message);
-    void *context;
+    void (*tell)(int code, const char *message);
 } ending;
 
 void bz_ending_begin(const char *name) {
@@ -40,9 +39,8 @@ void bz_ending_note(int code, const char *message) {
     (void)bz_fail(ending.message, sizeof ending.message, "%s", message);
 }
 
-void bz_ending_owe(void (*tell)(void *context, int code, const char *message), void *context) {
+void bz_ending_owe(void (*tell)(int code, const char *message)) {
     ending.tell = tell;
-    ending.context = context;
 }
 
 /* Without the heap, which may be what has run out. The message has no control characters. */
@@ -66,7 +64,7 @@ void bz_ending_close(int code) {
         put_document(code);
     }
     if (ending.tell != NULL) {
-        ending.tell(ending.context, code, ending.message);
+        ending.tell(code, ending.message);
     }
 }
 

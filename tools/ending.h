@@ -1,8 +1,8 @@
 /* How a command ends for readers that are programs.
  *
  * With --json there is exactly one document on stdout, whatever happens. A command that has results
- * prints them and says so. Where it ends without results (a wrong option, a plug-in that is refused,
- * no memory), the document is
+ * prints them and says so. Where it ends without results (a wrong option, a plug-in that is
+ * refused, no memory), the document is
  *
  *     {"command": "run", "error": "the last message on stderr", "exit_code": 2}
  *
@@ -26,7 +26,7 @@ void bz_ending_note(int code, const char *message);
 
 /* What else has to learn of an ending without results: called with the exit code and the message.
  * NULL: nothing. */
-void bz_ending_owe(void (*tell)(void *context, int code, const char *message), void *context);
+void bz_ending_owe(void (*tell)(int code, const char *message));
 
 /* The command ends with this exit code. Only the first call after bz_ending_begin() counts. */
 void bz_ending_close(int code);

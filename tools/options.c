@@ -321,10 +321,10 @@ uint64_t bz_option_number(struct argp_state *state, const char *option, const ch
     uint64_t value = 0;
     if (!bz_parse_u64(text, &value)) {
         bz_cli_misuse(state, "--%s takes a whole number of 64 bits, decimal or 0x..., and not '%s'",
-                   option, text);
+                      option, text);
     } else if (value < least || value > most) {
         bz_cli_misuse(state, "--%s takes %" PRIu64 " to %" PRIu64 ", and not '%s'", option, least,
-                   most, text);
+                      most, text);
     }
     return value;
 }
@@ -352,7 +352,7 @@ uint64_t bz_option_seconds(struct argp_state *state, const char *option, const c
     if (factor == 0 || !bz_parse_u64(digits, &value) || value == 0 ||
         value > seconds_max / factor) {
         bz_cli_misuse(state, "--%s takes a whole number with s, m or h, as in 30s, and not '%s'",
-                   option, text);
+                      option, text);
         return 0;
     }
     return value * factor;

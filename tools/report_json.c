@@ -155,6 +155,7 @@ struct bz_json *bz_run_report_json(const struct bz_run_report *report) {
     bool is_declared_found = add_violations(root, report);
     bz_json_add_bool(root, "declared_fault_found", is_declared_found);
     bz_json_add_bool(root, "interrupted", report->is_stopped);
+    bz_json_add_string(root, "end", bz_run_report_end(report));
     bz_json_add_number(root, "exit_code", (uint64_t)report->exit_code);
     bz_json_add_digest(root, "digest", result->digest);
     return root;

@@ -225,38 +225,44 @@ static uint64_t kept(const struct bz_stored *stored) {
     return stored->failed < BZ_STORED_MAX ? stored->failed : BZ_STORED_MAX;
 }
 
-/* `is_first`: with its timeline. The others are often the same run, made smaller. */
-static void print_failure(const struct bz_stored_failure *failure, const struct bz_program *program,
-                          bool is_first) {
-    struct bz_text plugins = {0};
-    bool has_object = failure->object[0] != '\0';
+void bz_stored_add_command(struct bz_text *text, const struct bz_stored_failure *failure,
+                           const struct bz_program *program) {
     char quoted[4 * PATH_MAX];
-    printf("stored trace %s fails%s: %s%s%s%s at step %" PRIu64 "\n", failure->path,
-           failure->is_as_recorded ? " as recorded" : "", failure->oracle,
-           has_object ? " of '" : "", failure->object, has_object ? "'" : "", failure->step);
-    if (is_first) {
-        printf("\n");
-        bz_diagnosis_print(
-            stdout, &(struct bz_diagnosis){.trace = &failure->record, .variant = program->variant});
-    } else {
-        printf("  %s\n", failure->message);
-    }
-    bz_plugins_add_options(&plugins, program->scenario, program->variant);
-    printf("  replay  %s%s", bz_cli_replay, plugins.bytes != NULL ? plugins.bytes : "");
-    bz_text_fini(&plugins);
+    bz_text_add(text, "%s", bz_cli_replay);
+    bz_plugins_add_options(text, program->scenario, program->variant);
     bool is_program = strncmp(bz_cli_replay, bz_cli_program, strlen(bz_cli_program)) == 0;
     if (is_program && !failure->is_same_run) { /* else it is no command of the program */
-        printf(" --variant %s", program->variant->name);
+        bz_text_add(text, " --variant %s", program->variant->name);
     }
     bool is_variable = bz_cli_replay[strlen(bz_cli_replay) - 1] == '=';
-    printf("%s%s%s\n\n", is_variable ? "" : " ",
-           bz_cli_quoted(failure->path, quoted, sizeof quoted), bz_cli_replay_after);
+    bz_text_add(text, "%s%s%s", is_variable ? "" : " ",
+                bz_cli_quoted(failure->path, quoted, sizeof quoted), bz_cli_replay_after);
 }
 
+void bz_stored_print_failure(FILE *out, const struct bz_stored_failure *failure,
+                             const struct bz_program *program, bool has_timeline) {
+    struct bz_text command = {0};
+    bool has_object = failure->object[0] != '\0';
+    fprintf(out, "stored trace %s fails%s: %s%s%s%s at step %" PRIu64 "\n", failure->path,
+            failure->is_as_recorded ? " as recorded" : "", failure->oracle,
+            has_object ? " of '" : "", failure->object, has_object ? "'" : "", failure->step);
+    if (has_timeline) {
+        fprintf(out, "\n");
+        bz_diagnosis_print(
+            out, &(struct bz_diagnosis){.trace = &failure->record, .variant = program->variant});
+    } else {
+        fprintf(out, "  %s\n", failure->message);
+    }
+    bz_stored_add_command(&command, failure, program);
+    fprintf(out, "  replay  %s\n\n", command.bytes);
+    bz_text_fini(&command);
+}
+
+/* The first one has its timeline: the others are often the same run, made smaller. */
 void bz_stored_print(const struct bz_stored *stored, const struct bz_program *program,
                      bool is_quiet) {
     for (uint64_t index = 0; index < kept(stored); index++) {
-        print_failure(&stored->failures[index], program, index == 0);
+        bz_stored_print_failure(stdout, &stored->failures[index], program, index == 0);
     }
     if (!is_quiet) {
         printf("stored traces: %" PRIu64 " tried, %" PRIu64 " failed\n", stored->tried,

@@ -17,8 +17,10 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "sim/run/program.h"
+#include "tools/wrap.h"
 #include "traces/json.h"
 #include "traces/trace.h"
 
@@ -67,6 +69,14 @@ void bz_stored_say_own(const struct bz_stored *stored, const char *name,
 /* Prints those that failed, with the command that shows each, and a summary unless `is_quiet`. */
 void bz_stored_print(const struct bz_stored *stored, const struct bz_program *program,
                      bool is_quiet);
+
+/* One that failed, with its timeline or the message alone. */
+void bz_stored_print_failure(FILE *out, const struct bz_stored_failure *failure,
+                             const struct bz_program *program, bool has_timeline);
+
+/* Adds the command that shows it. */
+void bz_stored_add_command(struct bz_text *text, const struct bz_stored_failure *failure,
+                           const struct bz_program *program);
 
 /* Adds the same to a document, under this key. */
 void bz_stored_add_json(const struct bz_stored *stored, struct bz_json *object, const char *key);
