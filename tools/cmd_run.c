@@ -213,12 +213,15 @@ static void program_of(const struct run *run, uint64_t seed, struct bz_program *
     }
 }
 
+static void note_code(struct run *run, int code) {
+    run->findings_code = code > run->findings_code ? code : run->findings_code;
+}
+
 static void keep_finding(void *context, uint32_t place, const struct bz_finding *finding) {
     struct run *run = context;
     static struct bz_program program;
     program_of(run, finding->seed, &program);
-    int code = bz_findings_keep(run->findings, place, run->name, &program, finding, run->out);
-    run->findings_code = code > run->findings_code ? code : run->findings_code;
+    note_code(run, bz_findings_keep(run->findings, place, run->name, &program, finding, run->out));
 }
 
 static void keep_state(void *context, const struct bz_campaign_state *state, bool is_last) {
@@ -444,16 +447,18 @@ static void keep_earlier_findings(struct run *run) {
     }
 }
 
-/* Takes over the counts, shrinks, and searches witnesses. */
+/* Takes over the counts, shrinks, makes one of what is one, and searches witnesses. */
 static int finish_findings(struct run *run, const struct bz_campaign_result *result) {
     for (uint32_t index = 0; index < result->finding_count; index++) {
-        int code = run->keeps_size ? BZ_EXIT_OK
-                                   : bz_findings_shrink(run->findings, index, run->name, run->out);
-        run->findings_code = code > run->findings_code ? code : run->findings_code;
-        code =
-            bz_findings_search_witness(run->findings, index, run->name, !run->keeps_size, run->out);
-        run->findings_code = code > run->findings_code ? code : run->findings_code;
         run->findings->items[index].count = result->findings[index].count;
+        if (!run->keeps_size) {
+            note_code(run, bz_findings_shrink(run->findings, index, run->name, run->out));
+        }
+    }
+    bz_findings_merge(run->findings);
+    for (uint32_t index = 0; index < run->findings->count; index++) {
+        note_code(run, bz_findings_search_witness(run->findings, index, run->name, !run->keeps_size,
+                                                  run->out));
     }
     return run->findings_code;
 }

@@ -239,22 +239,23 @@ void bz_stored_add_command(struct bz_text *text, const struct bz_stored_failure 
                 bz_cli_quoted(failure->path, quoted, sizeof quoted), bz_cli_replay_after);
 }
 
-void bz_stored_print_failure(FILE *out, const struct bz_stored_failure *failure,
-                             const struct bz_program *program, bool has_timeline) {
+/* `has_timeline`: else the message alone. */
+static void print_failure(const struct bz_stored_failure *failure, const struct bz_program *program,
+                          bool has_timeline) {
     struct bz_text command = {0};
     bool has_object = failure->object[0] != '\0';
-    fprintf(out, "stored trace %s fails%s: %s%s%s%s at step %" PRIu64 "\n", failure->path,
-            failure->is_as_recorded ? " as recorded" : "", failure->oracle,
-            has_object ? " of '" : "", failure->object, has_object ? "'" : "", failure->step);
+    printf("stored trace %s fails%s: %s%s%s%s at step %" PRIu64 "\n", failure->path,
+           failure->is_as_recorded ? " as recorded" : "", failure->oracle,
+           has_object ? " of '" : "", failure->object, has_object ? "'" : "", failure->step);
     if (has_timeline) {
-        fprintf(out, "\n");
+        printf("\n");
         bz_diagnosis_print(
-            out, &(struct bz_diagnosis){.trace = &failure->record, .variant = program->variant});
+            stdout, &(struct bz_diagnosis){.trace = &failure->record, .variant = program->variant});
     } else {
-        fprintf(out, "  %s\n", failure->message);
+        printf("  %s\n", failure->message);
     }
     bz_stored_add_command(&command, failure, program);
-    fprintf(out, "  replay  %s\n\n", command.bytes);
+    printf("  replay  %s\n\n", command.bytes);
     bz_text_fini(&command);
 }
 
@@ -262,7 +263,7 @@ void bz_stored_print_failure(FILE *out, const struct bz_stored_failure *failure,
 void bz_stored_print(const struct bz_stored *stored, const struct bz_program *program,
                      bool is_quiet) {
     for (uint64_t index = 0; index < kept(stored); index++) {
-        bz_stored_print_failure(stdout, &stored->failures[index], program, index == 0);
+        print_failure(&stored->failures[index], program, index == 0);
     }
     if (!is_quiet) {
         printf("stored traces: %" PRIu64 " tried, %" PRIu64 " failed\n", stored->tried,

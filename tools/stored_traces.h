@@ -17,7 +17,6 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "sim/run/program.h"
 #include "tools/wrap.h"
@@ -70,11 +69,7 @@ void bz_stored_say_own(const struct bz_stored *stored, const char *name,
 void bz_stored_print(const struct bz_stored *stored, const struct bz_program *program,
                      bool is_quiet);
 
-/* One that failed, with its timeline or the message alone. */
-void bz_stored_print_failure(FILE *out, const struct bz_stored_failure *failure,
-                             const struct bz_program *program, bool has_timeline);
-
-/* Adds the command that shows it. */
+/* Adds the command that shows one that failed. */
 void bz_stored_add_command(struct bz_text *text, const struct bz_stored_failure *failure,
                            const struct bz_program *program);
 

@@ -112,6 +112,16 @@ static void add_picture(struct bz_case *one, const struct bz_trace *trace) {
     bz_story_fini(&story);
 }
 
+void bz_cases_add_run(struct bz_case *one, const struct bz_trace *trace,
+                      const struct bz_variant *variant) {
+    struct capture capture = {.out = NULL};
+    bz_diagnosis_print(open_capture(&capture),
+                       &(struct bz_diagnosis){.trace = trace, .variant = variant});
+    end_capture(&capture, &one->story);
+    add_picture(one, trace);
+    add_place(one, trace);
+}
+
 /* "lost-wakeup of 'permits' (acquire, woken)" */
 static void add_identity(struct bz_text *text, const struct bz_kept_finding *finding,
                          const struct bz_trace *trace) {
@@ -233,17 +243,13 @@ static void add_stored(struct bz_outcome *outcome, const struct bz_stored *store
                        const struct bz_program *program) {
     for (uint64_t index = 0; index < stored->failed && index < BZ_STORED_MAX; index++) {
         const struct bz_stored_failure *failure = &stored->failures[index];
-        struct capture capture = {.out = NULL};
         struct bz_case *one = bz_outcome_case(outcome, BZ_CASE_FAILED, failure->oracle);
         bz_text_add(&one->name, "%s: stored trace %s", bz_outcome_text(&outcome->title),
                     failure->path);
         bz_text_add(&one->message, "%s", failure->message);
-        bz_stored_print_failure(open_capture(&capture), failure, program, true);
-        end_capture(&capture, &one->story);
         bz_stored_add_command(&one->command, failure, program);
         bz_text_add(&one->trace, "%s", failure->path);
-        add_picture(one, &failure->record);
-        add_place(one, &failure->record);
+        bz_cases_add_run(one, &failure->record, program->variant);
     }
 }
 

@@ -13,6 +13,10 @@
  * the strategy. An exit code, as bz_ci_rename(). */
 int bz_cases_name(const struct bz_ci *ci, const struct bz_program *program, bool has_strategy);
 
+/* Adds to a case the run that violates an oracle: its timeline, its picture and its place. */
+void bz_cases_add_run(struct bz_case *one, const struct bz_trace *trace,
+                      const struct bz_variant *variant);
+
 /* The outcome of `run`. Fills an empty outcome, which must be released. The last two: traces that
  * were tried first. */
 void bz_cases_of_run(struct bz_outcome *outcome, const struct bz_run_report *report,

@@ -63,7 +63,7 @@ struct bz_case *bz_outcome_case(struct bz_outcome *outcome, enum bz_case_result 
     }
     struct bz_case *one = bz_lack_check(calloc(1, sizeof *one), "a report");
     one->result = result;
-    one->type = type;
+    snprintf(one->type, sizeof one->type, "%s", type);
     outcome->cases[outcome->case_count++] = one;
     return one;
 }

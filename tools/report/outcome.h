@@ -26,13 +26,13 @@ enum bz_case_result {
 struct bz_case {
     enum bz_case_result result;
     struct bz_text name; /* the same in every campaign that has the same case: no seed, no count */
-    const char *type;    /* an oracle, or how it ended: "interrupted" */
-    struct bz_text message; /* one line */
-    struct bz_text story;   /* lines: what led to it */
-    struct bz_text command; /* that shows it again */
-    struct bz_text picture; /* Mermaid */
-    struct bz_text trace;   /* the path of a file */
-    struct bz_text file;    /* of the program, with `line`, if the trace has it */
+    char type[BZ_TRACE_NAME_BYTES_MAX + 1]; /* an oracle, or how it ended: "incomplete" */
+    struct bz_text message;                 /* one line */
+    struct bz_text story;                   /* lines: what led to it */
+    struct bz_text command;                 /* that shows it again */
+    struct bz_text picture;                 /* Mermaid */
+    struct bz_text trace;                   /* the path of a file */
+    struct bz_text file;                    /* of the program, with `line`, if the trace has it */
     uint64_t line;
 };
 
@@ -68,7 +68,7 @@ const char *bz_outcome_text(const struct bz_text *text);
 void bz_outcome_property(struct bz_outcome *outcome, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Adds a case. It belongs to the outcome, and stays where it is. */
+/* Adds a case. It belongs to the outcome, and stays where it is; the type is copied. */
 struct bz_case *bz_outcome_case(struct bz_outcome *outcome, enum bz_case_result result,
                                 const char *type);
 
