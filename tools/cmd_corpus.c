@@ -116,7 +116,8 @@ static struct bz_case *note(struct corpus *corpus, const char *file, enum bz_cas
                             const char *type, struct bz_text *line) {
     struct bz_case *one = bz_outcome_case(&corpus->outcome, result, type);
     if (!corpus->is_json) {
-        printf("%s\n", line->bytes);
+        /* a file may have any name */
+        bz_wrap_whole(&(struct bz_wrap){.out = stdout}, "", line->bytes);
     }
     bz_text_add(&one->name, "%s%s%s", file, corpus->variant != NULL ? " on " : "",
                 corpus->variant != NULL ? corpus->variant_name : "");
@@ -269,7 +270,8 @@ static void note_carried(struct corpus *corpus, const char *file, const struct b
         add_command(&one->command, corpus, file, &carry->program);
     }
     if (is_wrong && oracle != NULL && bz_ci_is_wanted(&corpus->ci)) {
-        bz_cases_add_run(one, &carry->record, carry->program.variant);
+        /* a run that is strict was not recorded again */
+        bz_cases_add_run(one, carry->is_strict ? trace : &carry->record, carry->program.variant);
     }
 }
 

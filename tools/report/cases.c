@@ -296,7 +296,7 @@ void bz_cases_of_explore(struct bz_outcome *outcome, const struct bz_explore_rep
     struct bz_case *whole = add_whole(outcome, report->exit_code);
     outcome->seconds = report->seconds;
     bz_outcome_property(outcome, "complete", bz_explore_is_complete(result) ? "true" : "false");
-    bz_outcome_property(outcome, "rounds", "%u", result->rounds);
+    bz_outcome_property(outcome, "rounds_done", "%u", result->rounds);
     bz_outcome_property(outcome, "states", "%" PRIu64, result->states);
     bz_outcome_property(outcome, "transitions", "%" PRIu64, result->transitions_total);
     bz_outcome_property(outcome, "outcomes", "%" PRIu64, result->outcomes);
