@@ -199,6 +199,21 @@ static const char *plural(uint64_t count) {
     return count == 1 ? "" : "s";
 }
 
+/* The first run that the step limit cut: where it was. */
+static void add_cut(struct bz_case *whole, const struct bz_run_report *report) {
+    struct capture capture = {.out = NULL};
+    struct bz_diagnosis diagnosis = {.trace = &report->cut->trace,
+                                     .variant = report->program->variant,
+                                     .token = report->cut->token};
+    if (report->cut->token[0] == '\0') {
+        return;
+    }
+    bz_text_add(&whole->story, "\n");
+    bz_diagnosis_print_cut(open_capture(&capture), &diagnosis);
+    end_capture(&capture, &whole->story);
+    bz_diagnosis_add_command(&whole->command, &diagnosis, bz_cli_replay);
+}
+
 /* --- run -------------------------------------------------------------------------------------- */
 
 /* One property for each operation: "waiting=3 woken=1". */
@@ -273,6 +288,7 @@ void bz_cases_of_run(struct bz_outcome *outcome, const struct bz_run_report *rep
     }
     end_whole(whole, bz_outcome_text(&why), report->exit_code);
     bz_text_fini(&why);
+    add_cut(whole, report);
     for (uint32_t index = 0; index < report->findings->count; index++) {
         add_finding(outcome, &report->findings->items[index], report->program, result->runs);
     }

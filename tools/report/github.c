@@ -249,7 +249,7 @@ void bz_github_add_summary(struct bz_text *out, const struct bz_outcome *outcome
     }
     for (size_t index = first_bad(outcome); index < outcome->case_count; index++) {
         const struct bz_case *one = outcome->cases[index];
-        if (is_bad(one) && one->story.length > 0) {
+        if (is_bad(one) && one->command.length > 0) { /* else the table says it all */
             bz_text_clear(&finding);
             add_finding(&finding, one);
             bool fits = out->length + finding.length < bytes_max;
