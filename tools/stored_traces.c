@@ -14,29 +14,31 @@
 #include "tools/diagnosis.h"
 #include "tools/plugins.h"
 
-static void keep_failed(struct bz_stored *stored, const char *path, const struct bz_trace *trace,
+/* Takes over the record of the run: after a strict replay that is the trace. */
+static void keep_failed(struct bz_stored *stored, const char *path, struct bz_trace *trace,
                         struct bz_carry *carry) {
     const struct bz_trace_verdict *verdict = carry->verdict;
     if (stored->failed >= BZ_STORED_MAX) {
         return;
     }
     struct bz_stored_failure *failure = &stored->failures[stored->failed];
-    *failure = (struct bz_stored_failure){.is_as_recorded = carry->result == BZ_CARRY_FAILS,
-                                          .is_same_run =
-                                              carry->record.digest == trace->digest &&
-                                              strcmp(carry->record.variant, trace->variant) == 0,
-                                          .step = verdict->step};
+    *failure = (struct bz_stored_failure){
+        .is_as_recorded = carry->result == BZ_CARRY_FAILS,
+        .is_same_run = carry->is_strict || (carry->record.digest == trace->digest &&
+                                            strcmp(carry->record.variant, trace->variant) == 0),
+        .step = verdict->step};
     snprintf(failure->path, sizeof failure->path, "%s", path);
     snprintf(failure->oracle, sizeof failure->oracle, "%s", verdict->oracle);
     snprintf(failure->object, sizeof failure->object, "%s",
              verdict->object != NULL ? verdict->object : "");
     snprintf(failure->message, sizeof failure->message, "%s",
              verdict->message != NULL ? verdict->message : "");
-    failure->record = carry->record; /* with all that it owns */
-    bz_trace_init(&carry->record);
+    struct bz_trace *record = carry->is_strict ? trace : &carry->record;
+    failure->record = *record; /* with all that it owns */
+    bz_trace_init(record);
 }
 
-static void count(struct bz_stored *stored, const char *path, const struct bz_trace *trace,
+static void count(struct bz_stored *stored, const char *path, struct bz_trace *trace,
                   struct bz_carry *carry) {
     const struct bz_replay_report *report = &carry->report;
     switch (carry->result) {
@@ -71,7 +73,7 @@ static bool has_order(struct bz_stored *stored, const struct bz_trace *trace,
 /* --- of --corpus ------------------------------------------------------------------------------ */
 
 static int try_trace(struct bz_stored *stored, const char *name, const char *path,
-                     const struct bz_trace *trace, const struct bz_program *program) {
+                     struct bz_trace *trace, const struct bz_program *program) {
     struct bz_carry carry;
     int code = BZ_EXIT_OK;
     bz_carry(&carry, trace, program->variant);
