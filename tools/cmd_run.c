@@ -494,6 +494,25 @@ static void sum_up(const struct run *run, struct bz_run_report *report,
     report->exit_code = exit_code_of(report);
 }
 
+/* Completes the report and passes it on. `code`: of the campaign. Returns the exit code. A trace
+ * that cannot be written does not hide the other findings. */
+static int finish(struct run *run, struct bz_run_report *report, struct bz_kept_finding *cut,
+                  int code) {
+    sum_up(run, report, cut);
+    int findings_code = finish_findings(run, report->result);
+    code = findings_code > code ? findings_code : code;
+    code =
+        run->file != NULL && run->file->has_failed && code < BZ_EXIT_USAGE ? BZ_EXIT_USAGE : code;
+    report->exit_code = code != BZ_EXIT_OK ? code : report->exit_code;
+    report->seconds += (double)run->before_ms / 1000;
+    if (!run->is_json) {
+        bz_run_report_print(report, run->is_quiet);
+    }
+    report_to_programs(run, report);
+    print_last(run, report);
+    return report->exit_code;
+}
+
 int bz_command_run(int argc, char **argv) {
     static struct bz_campaign_result result;
     static struct bz_kept_findings findings;
@@ -555,18 +574,7 @@ int bz_command_run(int argc, char **argv) {
     if (!run_campaign(&run, &result, &report.seconds)) {
         code = bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "%s", result.lack);
     }
-    sum_up(&run, &report, &cut);
-    /* A trace that cannot be written does not hide the other findings. */
-    int findings_code = finish_findings(&run, &result);
-    code = findings_code > code ? findings_code : code;
-    code = run.file != NULL && run.file->has_failed && code < BZ_EXIT_USAGE ? BZ_EXIT_USAGE : code;
-    report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
-    report.seconds += (double)run.before_ms / 1000;
-    if (!run.is_json) {
-        bz_run_report_print(&report, run.is_quiet);
-    }
-    report_to_programs(&run, &report);
-    print_last(&run, &report);
+    report.exit_code = finish(&run, &report, &cut, code);
     bz_findings_drop_cut(&cut);
     bz_findings_fini(&findings);
     return report.exit_code;
