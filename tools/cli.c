@@ -92,6 +92,8 @@ int bz_cli_end(int code) {
 const bool *bz_cli_was_refused;
 
 /* What the document of an ending without results says. */
+static void note(enum bz_exit code, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
 static void note(enum bz_exit code, const char *format, va_list arguments) {
     char message[1024];
     vsnprintf(message, sizeof message, format, arguments);

@@ -55,6 +55,7 @@ struct run {
     const char *name;   /* for messages */
     int findings_code;  /* the worst of their exit codes */
     uint64_t before_ms; /* spent in earlier sessions */
+    bool was_time_up;   /* in an earlier session */
     uint64_t budget_ms; /* of this one; 0: no limit */
 };
 
@@ -369,6 +370,7 @@ static int resume(struct run *run) {
     if (bz_checkpoint_is_finished(checkpoint, run->state)) {
         bz_cli_fail(run->name, BZ_EXIT_OK, "the campaign of '%s' is finished; its report follows",
                     file.path);
+        run->was_time_up = run->state->result.runs < run->runs;
         run->runs = run->state->result.runs;
         run->file = NULL;
     } else if (checkpoint->limit_ms != 0) {
@@ -486,6 +488,7 @@ static void sum_up(const struct run *run, struct bz_run_report *report,
     bz_require_window_missed(&run->required, &result->stats, &report->missed);
     bz_warnings_find(&run->program, result, run->is_strict, &report->warnings);
     report->is_stopped = is_stopped(run, result);
+    report->is_time_up = run->was_time_up || result->is_interrupted;
     if (result->out_of_steps > 0 && result->violations == 0 && !report->is_stopped) {
         static struct bz_program program;
         program_of(run, result->seed_cut, &program);

@@ -22,6 +22,7 @@ struct bz_run_report {
         *cut; /* the first run that was cut; without a token: none is shown */
     double seconds;
     bool is_stopped;         /* by a signal, or because something ran out */
+    bool is_time_up;         /* --time ended it */
     struct bz_missed missed; /* required windows */
     struct bz_warnings warnings;
     uint64_t stored_failed; /* traces that were tried before: no part of the campaign */

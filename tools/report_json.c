@@ -77,6 +77,14 @@ bool bz_json_add_violation(struct bz_json *item, const struct bz_kept_finding *f
     bz_json_add_string(item, "task", verdict->task);
     bz_json_add_string(item, "message", verdict->message);
     bz_json_add_string(item, "token", finding->token);
+    struct bz_text command = {0};
+    bz_diagnosis_add_command(&command,
+                             &(struct bz_diagnosis){.trace = &finding->trace,
+                                                    .variant = variant,
+                                                    .token = finding->token},
+                             bz_cli_replay);
+    bz_json_add_string(item, "replay", command.bytes);
+    bz_text_fini(&command);
     bz_json_add_string(item, "trace", finding->path[0] != '\0' ? finding->path : NULL);
     bz_json_add_bool(item, "declared", is_declared);
     bz_json_add_bool(item, "fifo_searched", finding->fifo_is_searched);

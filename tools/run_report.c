@@ -211,7 +211,7 @@ const char *bz_run_report_end(const struct bz_run_report *report) {
            : is_stopped_by_finding                          ? "violation"
            : result->is_cut_off                             ? "step-limit"
            : result->runs == 0 && report->stored_failed > 0 ? "stored-trace"
-           : result->is_interrupted                         ? "time"
+           : report->is_time_up                             ? "time"
                                                             : "runs";
 }
 
