@@ -12,6 +12,7 @@
 
 #include "scenarios/scenarios.h"
 #include "sim/choice/choice.h"
+#include "tools/ending.h"
 #include "tools/plugins.h"
 #include "tools/progress.h"
 #include "tools/wrap.h"
@@ -30,6 +31,7 @@ const char *bz_cli_replay_after = "";
 /* Runs at exit, because argp prints its help and exits by itself. A failed write fails the command,
  * whatever its exit code was. */
 static void close_stdout(void) {
+    bz_ending_close_at_exit();
     errno = 0;
     bool had_failed = ferror(stdout) != 0;
     if (fflush(stdout) != 0 || had_failed) {
@@ -63,6 +65,9 @@ static void on_lack(const char *sentence) {
     if (lack.so_far != NULL) {
         fprintf(stderr, "%s: %s\n", lack.name, lack.so_far);
     }
+    bz_ending_note((int)lack.code, sentence);
+    bz_ending_close((int)lack.code);
+    fflush(stdout);
     _exit(lack.code);
 }
 
@@ -86,16 +91,41 @@ int bz_cli_end(int code) {
 
 const bool *bz_cli_was_refused;
 
+/* What the document of an ending without results says. */
+static void note(enum bz_exit code, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
+static void note(enum bz_exit code, const char *format, va_list arguments) {
+    char message[1024];
+    vsnprintf(message, sizeof message, format, arguments);
+    bz_ending_note((int)code, message);
+}
+
 int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...) {
     va_list arguments;
+    bool is_bad_input = bz_cli_was_refused != NULL && *bz_cli_was_refused;
+    code = code == BZ_EXIT_INTERNAL && is_bad_input ? BZ_EXIT_USAGE : code;
     fflush(stdout);
     fprintf(stderr, "%s: ", name);
     va_start(arguments, format);
     vfprintf(stderr, format, arguments);
     va_end(arguments);
     fputc('\n', stderr);
-    bool is_bad_input = bz_cli_was_refused != NULL && *bz_cli_was_refused;
-    return code == BZ_EXIT_INTERNAL && is_bad_input ? BZ_EXIT_USAGE : code;
+    if (code != BZ_EXIT_OK) {
+        va_start(arguments, format);
+        note(code, format, arguments);
+        va_end(arguments);
+    }
+    return (int)code;
+}
+
+void bz_cli_misuse(const struct argp_state *state, const char *format, ...) {
+    char message[4096];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    bz_ending_note(BZ_EXIT_USAGE, message);
+    argp_error(state, "%s", message);
 }
 
 void bz_cli_note(const char *name, const char *message) {
@@ -186,40 +216,70 @@ static const struct argp_option *find_long_option(const struct argp_option *cons
     return found;
 }
 
-void bz_cli_parse(const struct argp *argp, int argc, char **argv, void *input) {
-    static const struct argp_option everywhere[] = {
-        {.name = "help"}, {.name = "usage"}, {.name = "version"}};
-    const struct argp_option *known[LONG_OPTIONS_MAX];
-    const char *names[LONG_OPTIONS_MAX];
-    size_t count = 0;
-    for (const struct argp_option *option = argp->options;
-         option != NULL && (option->name != NULL || option->doc != NULL); option++) {
-        known[count] = option;
-        count += option->name != NULL && count < LONG_OPTIONS_MAX - 3;
-    }
-    for (size_t index = 0; index < 3; index++) {
-        known[count++] = &everywhere[index];
-    }
-    for (size_t index = 0; index < count; index++) {
-        names[index] = known[index]->name;
-    }
+static const struct argp_option everywhere[] = {
+    {.name = "help"}, {.name = "usage"}, {.name = "version"}};
+#define EVERYWHERE_COUNT (sizeof everywhere / sizeof everywhere[0])
+
+/* What the long options of a command line are, before argp reads them. */
+struct survey {
+    const char *unknown; /* the first that no option has; NULL: none */
+    bool is_help;        /* it asks for help, which is no error */
+    bool has_json;
+};
+
+static struct survey look_at(const struct argp_option *const *known, size_t count, int argc,
+                             char **argv) {
+    struct survey survey = {.unknown = NULL};
     for (int index = 1; index < argc && strcmp(argv[index], "--") != 0; index++) {
         if (strncmp(argv[index], "--", 2) != 0) {
+            survey.is_help |= strcmp(argv[index], "-?") == 0 || strcmp(argv[index], "-V") == 0;
             continue;
         }
         const char *word = argv[index] + 2;
         size_t length = strcspn(word, "=");
         const struct argp_option *option = find_long_option(known, count, word, length);
         if (option == NULL) {
-            char name[64];
-            snprintf(name, sizeof name, "%.*s", (int)(length < 63 ? length : 63), word);
-            exit(bz_cli_fail(argv[0], BZ_EXIT_USAGE, "no option '--%s'%s ('%s --help' lists them)",
-                             name, bz_cli_hint(name, names, count), argv[0]));
+            survey.unknown = survey.unknown == NULL ? word : survey.unknown;
+            continue;
         }
+        for (size_t common = 0; common < EVERYWHERE_COUNT; common++) {
+            survey.is_help |= option == &everywhere[common];
+        }
+        survey.has_json |= strcmp(option->name, "json") == 0;
         /* the next word is its value */
         index += option->arg != NULL && word[length] == '\0';
     }
+    return survey;
+}
+
+void bz_cli_parse(const struct argp *argp, int argc, char **argv, void *input) {
+    const struct argp_option *known[LONG_OPTIONS_MAX];
+    const char *names[LONG_OPTIONS_MAX];
+    size_t count = 0;
+    for (const struct argp_option *option = argp->options;
+         option != NULL && (option->name != NULL || option->doc != NULL); option++) {
+        known[count] = option;
+        count += option->name != NULL && count < LONG_OPTIONS_MAX - EVERYWHERE_COUNT;
+    }
+    for (size_t index = 0; index < EVERYWHERE_COUNT; index++) {
+        known[count++] = &everywhere[index];
+    }
+    for (size_t index = 0; index < count; index++) {
+        names[index] = known[index]->name;
+    }
+    struct survey survey = look_at(known, count, argc, argv);
+    if (survey.has_json) {
+        bz_ending_want_json();
+    }
+    if (survey.unknown != NULL) {
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(survey.unknown, "="), survey.unknown);
+        exit(bz_cli_fail(argv[0], BZ_EXIT_USAGE, "no option '--%s'%s ('%s --help' lists them)",
+                         name, bz_cli_hint(name, names, count), argv[0]));
+    }
+    bz_ending_note(survey.is_help ? BZ_EXIT_OK : BZ_EXIT_USAGE, "bad usage, see stderr");
     error_t error = argp_parse(argp, argc, argv, 0, NULL, input);
+    bz_ending_note(BZ_EXIT_OK, "");
     if (error == ENOMEM) {
         bz_lack_stop(NULL, "the command line");
     } else if (error != 0) {

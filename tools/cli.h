@@ -87,6 +87,11 @@ int bz_cli_end(int code);
  * unknown long option the message names the nearest one. */
 void bz_cli_parse(const struct argp *argp, int argc, char **argv, void *input);
 
+/* A usage error: prints the message with a hint at --help, and ends the process with BZ_EXIT_USAGE.
+ */
+void bz_cli_misuse(const struct argp_state *state, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* What a command says and does when it cannot go on for lack of memory (traces/lack.h): the prefix
  * of its messages, its exit code, and what it has found out so far (NULL: nothing). The code is
  * BZ_EXIT_INTERNAL if not called. The texts must last. */

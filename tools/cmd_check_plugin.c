@@ -210,7 +210,7 @@ static void print_json(const struct check_plugin *command, int code) {
 static void check_arguments(struct argp_state *state, void *target) {
     const struct check_plugin *command = target;
     if (command->file[0] == NULL) {
-        argp_error(state, "the file of a plug-in is missing");
+        bz_cli_misuse(state, "the file of a plug-in is missing");
     }
 }
 

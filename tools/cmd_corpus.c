@@ -10,10 +10,14 @@
 
 #include "sim/run/replay.h"
 #include "tools/carry.h"
+#include "tools/carry_report.h"
 #include "tools/cli.h"
 #include "tools/options.h"
 #include "tools/plugins.h"
+#include "tools/progress.h"
 #include "tools/report.h"
+#include "tools/report/cases.h"
+#include "tools/report/ci.h"
 
 enum expect { EXPECT_RECORD = 0, EXPECT_PASS, EXPECT_FAIL };
 
@@ -25,6 +29,9 @@ struct corpus {
     enum expect expect;
     bool allows_empty;
     bool is_json;
+    struct bz_ci ci;
+    struct bz_outcome outcome;
+    struct bz_progress progress; /* for its clock */
     struct bz_json *root;
     struct bz_json *results;
     uint64_t matched;
@@ -42,7 +49,7 @@ static void set_expect(struct argp_state *state, void *target, const char *optio
                      : strcmp(text, "fail") == 0 ? EXPECT_FAIL
                                                  : EXPECT_RECORD;
     if (corpus->expect == EXPECT_RECORD) {
-        argp_error(state, "--%s takes pass or fail, and not '%s'", option, text);
+        bz_cli_misuse(state, "--%s takes pass or fail, and not '%s'", option, text);
     }
 }
 
@@ -57,6 +64,7 @@ static const struct bz_option options[] = {
      BZ_OPTION_PARSED, .is_once = true, .parse = set_expect},
     {"allow-empty", NULL, "A folder without traces is no error", BZ_OPTION_FLAG,
      offsetof(struct corpus, allows_empty)},
+    BZ_CI_OPTIONS(struct corpus, ci),
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct corpus, is_json)},
     {NULL},
 };
@@ -80,7 +88,47 @@ static const char *default_folder(char *buffer, size_t size_bytes) {
     return is_there ? buffer : "traces/corpus";
 }
 
+/* The line without the blanks that align it. */
+static void add_squeezed(struct bz_text *text, const char *line) {
+    for (; *line != '\0'; line++) {
+        if (line[0] != ' ' || line[1] != ' ') {
+            bz_text_add(text, "%c", *line);
+        }
+    }
+}
+
+/* `program`: NULL: not known. */
+static void add_command(struct bz_text *text, const struct corpus *corpus, const char *file,
+                        const struct bz_program *program) {
+    char path[2 * PATH_MAX];
+    char quoted[8 * PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", corpus->folder, file);
+    bz_text_add(text, "%s", bz_cli_replay);
+    if (program != NULL) {
+        bz_plugins_add_options(text, program->scenario, program->variant);
+    }
+    bz_text_add(text, "%s%s %s", corpus->variant != NULL ? " --variant " : "",
+                corpus->variant != NULL ? corpus->variant_name : "",
+                bz_cli_quoted(path, quoted, sizeof quoted));
+}
+
+/* Says what became of a file, in a line, which is released. Returns its case. */
+static struct bz_case *note(struct corpus *corpus, const char *file, enum bz_case_result result,
+                            const char *type, struct bz_text *line) {
+    struct bz_case *one = bz_outcome_case(&corpus->outcome, result, type);
+    if (!corpus->is_json) {
+        /* a file may have any name */
+        bz_wrap_whole(&(struct bz_wrap){.out = stdout}, "", line->bytes);
+    }
+    bz_text_add(&one->name, "%s%s%s", file, corpus->variant != NULL ? " on " : "",
+                corpus->variant != NULL ? corpus->variant_name : "");
+    add_squeezed(&one->message, line->bytes);
+    bz_text_fini(line);
+    return one;
+}
+
 static void note_unreadable(struct corpus *corpus, const char *file, const char *error) {
+    struct bz_text line = {0};
     corpus->unreadable++;
     bz_cli_fail(corpus->name, BZ_EXIT_USAGE, "%s", error);
     if (corpus->is_json) {
@@ -88,15 +136,17 @@ static void note_unreadable(struct corpus *corpus, const char *file, const char 
         bz_json_add_string(item, "file", file);
         bz_json_add_string(item, "result", "unreadable");
         bz_json_add_string(item, "message", error);
-    } else {
-        printf("%-10s %s\n", "unreadable", file);
     }
+    bz_text_add(&line, "%-10s %s", "unreadable", file);
+    struct bz_case *one = note(corpus, file, BZ_CASE_ERROR, "unreadable", &line);
+    bz_text_add(&one->message, ": %s", error);
 }
 
 static void note_replayed(struct corpus *corpus, const char *file, const struct bz_trace *trace,
-                          const struct bz_replay_report *report) {
+                          const struct bz_program *program, const struct bz_replay_report *report) {
     char text[BZ_CAUSE_BYTES];
     enum bz_cause cause = BZ_CAUSE_UNKNOWN;
+    struct bz_text line = {0};
     bool is_matched = report->result == BZ_REPLAY_MATCHED;
     corpus->matched += is_matched;
     corpus->diverged += !is_matched;
@@ -110,12 +160,16 @@ static void note_replayed(struct corpus *corpus, const char *file, const struct 
         if (!is_matched) {
             bz_json_add_cause(item, cause, text);
         }
-    } else if (is_matched) {
-        printf("%-10s %s: %" PRIu32 " steps, %s\n", "matched", file, report->steps,
-               bz_replay_verdict(report));
+    }
+    if (is_matched) {
+        bz_text_add(&line, "%-10s %s: %" PRIu32 " steps, %s", "matched", file, report->steps,
+                    bz_replay_verdict(report));
+        (void)note(corpus, file, BZ_CASE_PASSED, "matched", &line);
     } else {
-        printf("%-10s %s: step %" PRIu32 ", expected %s, got %s; cause: %s\n", "diverged", file,
-               report->step, report->expected, report->got, text);
+        bz_text_add(&line, "%-10s %s: step %" PRIu32 ", expected %s, got %s; cause: %s", "diverged",
+                    file, report->step, report->expected, report->got, text);
+        struct bz_case *one = note(corpus, file, BZ_CASE_FAILED, "diverged", &line);
+        add_command(&one->command, corpus, file, program);
     }
 }
 
@@ -129,113 +183,31 @@ static const char *expect_text(const struct corpus *corpus) {
     return corpus->expect == EXPECT_PASS ? "pass" : "fail";
 }
 
-static bool is_failure(enum bz_carry_result result) {
-    return result == BZ_CARRY_FAILS || result == BZ_CARRY_FAILS_OTHERWISE;
-}
-
 static bool is_unexpected(const struct corpus *corpus, enum bz_carry_result result) {
-    return corpus->expect == EXPECT_PASS ? is_failure(result) : result == BZ_CARRY_PASSES;
+    return corpus->expect == EXPECT_PASS ? bz_carry_is_failure(result) : result == BZ_CARRY_PASSES;
 }
 
-/* "fifo of 'permits'"; "pass"; "cut by the limit of 9 steps". */
-static const char *verdict_text(const struct bz_trace_verdict *verdict, char *text, size_t bytes) {
-    bool has_object = verdict->oracle != NULL && verdict->object != NULL;
-    char name[BZ_TRACE_NAME_BYTES_MAX + 1];
-    snprintf(text, bytes, "%s%s%s%s", bz_trace_verdict_text(verdict, name, sizeof name),
-             has_object ? " of '" : "", has_object ? verdict->object : "", has_object ? "'" : "");
-    return text;
-}
-
-static const char *heading_of(const struct bz_carry *carry, const struct bz_trace *trace) {
-    bool has_failed = trace->verdict.oracle != NULL;
-    switch (carry->result) {
-    case BZ_CARRY_FAILS:
-        return "still fails";
-    case BZ_CARRY_FAILS_OTHERWISE:
-        return has_failed ? "fails otherwise" : "now fails";
-    case BZ_CARRY_PASSES:
-        return has_failed ? "now passes" : "still passes";
-    case BZ_CARRY_CUT_SHORT:
-        return "cut short";
-    default:
-        return "not applicable";
+static void note_carried(struct corpus *corpus, const char *file, const struct bz_trace *trace,
+                         const struct bz_carry *carry) {
+    struct bz_text line = {0};
+    bool is_wrong = carry->verdict != NULL && is_unexpected(corpus, carry->result);
+    const char *oracle = carry->verdict != NULL ? carry->verdict->oracle : NULL;
+    bz_carry_add_line(&line, file, trace, carry);
+    if (is_wrong) {
+        bz_text_add(&line, " (expected: %s)", expect_text(corpus));
     }
-}
-
-static void print_carried(const struct corpus *corpus, const char *file,
-                          const struct bz_trace *trace, const struct bz_carry *carry) {
-    const struct bz_replay_report *report = &carry->report;
-    char text[2 * BZ_TRACE_NAME_BYTES_MAX + 16];
-    printf("%-15s %s: ", heading_of(carry, trace), file);
-    if (carry->verdict == NULL) {
-        printf("%s\n", carry->message);
-        return;
+    struct bz_case *one = note(corpus, file,
+                               is_wrong                                   ? BZ_CASE_FAILED
+                               : carry->result == BZ_CARRY_CUT_SHORT      ? BZ_CASE_ERROR
+                               : carry->result == BZ_CARRY_NOT_APPLICABLE ? BZ_CASE_SKIPPED
+                                                                          : BZ_CASE_PASSED,
+                               oracle != NULL ? oracle : bz_carry_name(carry->result), &line);
+    if (is_wrong) {
+        add_command(&one->command, corpus, file, &carry->program);
     }
-    if (carry->result == BZ_CARRY_CUT_SHORT) {
-        printf("it was stopped after %" PRIu32 " steps and proves nothing", report->steps);
-    } else if (is_failure(carry->result)) {
-        printf("%s at step %" PRIu64, verdict_text(carry->verdict, text, sizeof text),
-               carry->verdict->step);
-    } else {
-        printf("%" PRIu32 " steps", report->steps);
-    }
-    bool is_same = carry->result == BZ_CARRY_FAILS ||
-                   (carry->result == BZ_CARRY_PASSES && trace->verdict.oracle == NULL);
-    if (carry->is_strict) {
-        printf(", every event as recorded");
-    } else if (is_same) {
-        printf(", as recorded");
-    } else {
-        printf("; recorded: %s", verdict_text(&trace->verdict, text, sizeof text));
-    }
-    if (!carry->is_strict && report->choices_made < report->choices) {
-        printf("; %zu of %zu choices did not fit, the first at step %" PRIu32
-               ": expected %s, got %s",
-               report->choices - report->choices_made, report->choices, report->step,
-               report->expected, report->got);
-    }
-    printf("%s%s%s\n", is_unexpected(corpus, carry->result) ? " (expected: " : "",
-           is_unexpected(corpus, carry->result) ? expect_text(corpus) : "",
-           is_unexpected(corpus, carry->result) ? ")" : "");
-}
-
-static void add_verdict(struct bz_json *item, const char *key,
-                        const struct bz_trace_verdict *verdict) {
-    if (verdict->oracle == NULL) {
-        bz_json_add_string(item, key, NULL);
-        return;
-    }
-    struct bz_json *object = bz_json_add_object(item, key);
-    bz_json_add_string(object, "oracle", verdict->oracle);
-    bz_json_add_string(object, "object", verdict->object);
-    bz_json_add_number(object, "step", verdict->step);
-    bz_json_add_string(object, "message", verdict->message);
-}
-
-static void add_carried(const struct corpus *corpus, const char *file, const struct bz_trace *trace,
-                        const struct bz_carry *carry) {
-    const struct bz_replay_report *report = &carry->report;
-    struct bz_json *item = bz_json_append_object(corpus->results);
-    bz_json_add_string(item, "file", file);
-    bz_json_add_string(item, "result", bz_carry_name(carry->result));
-    add_verdict(item, "recorded", &trace->verdict);
-    if (carry->verdict == NULL) {
-        bz_json_add_string(item, "message", carry->message);
-        return;
-    }
-    bz_json_add_bool(item, "as_expected", !is_unexpected(corpus, carry->result));
-    bz_json_add_string(item, "variant", carry->program.variant->name);
-    bz_json_add_bool(item, "lenient", !carry->is_strict);
-    bz_json_add_number(item, "steps", report->steps);
-    bz_json_add_digest(item, "digest", report->digest);
-    add_verdict(item, "violation", carry->verdict);
-    bz_json_add_number(item, "choices", trace->choice_count);
-    bz_json_add_number(item, "choices_made",
-                       carry->is_strict ? trace->choice_count : report->choices_made);
-    if (!carry->is_strict && report->choices_made < report->choices) {
-        bz_json_add_number(item, "step", report->step);
-        bz_json_add_string(item, "expected", report->expected);
-        bz_json_add_string(item, "got", report->got);
+    if (is_wrong && oracle != NULL && bz_ci_is_wanted(&corpus->ci)) {
+        /* a run that is strict was not recorded again */
+        bz_cases_add_run(one, carry->is_strict ? trace : &carry->record, carry->program.variant);
     }
 }
 
@@ -255,10 +227,10 @@ static void carry_trace(struct corpus *corpus, const char *file, const char *pat
         corpus->unexpected += is_unexpected(corpus, carry.result);
         corpus->of_plugins += carry.verdict != NULL && bz_plugins_have(&carry.program);
         if (corpus->is_json) {
-            add_carried(corpus, file, trace, &carry);
-        } else {
-            print_carried(corpus, file, trace, &carry);
+            bz_carry_add_json(bz_json_append_object(corpus->results), file, trace, &carry,
+                              !is_unexpected(corpus, carry.result));
         }
+        note_carried(corpus, file, trace, &carry);
     }
     bz_carry_fini(&carry);
 }
@@ -282,7 +254,7 @@ static void replay_trace(struct corpus *corpus, const char *file, const char *pa
         }
     } else {
         corpus->of_plugins += bz_plugins_have(&program);
-        note_replayed(corpus, file, trace, &report);
+        note_replayed(corpus, file, trace, &program, &report);
     }
 }
 
@@ -306,22 +278,29 @@ static void replay_file(struct corpus *corpus, const char *file) {
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-static void print_totals(const struct corpus *corpus, uint64_t total) {
+static void add_totals_text(struct bz_text *text, const struct corpus *corpus, uint64_t total) {
+    if (total == 0) {
+        bz_text_add(text, "no *.json in '%s': nothing was replayed, which --allow-empty accepts\n",
+                    corpus->folder);
+        return;
+    }
     if (!is_carried(corpus)) {
-        printf("%" PRIu64 " traces: %" PRIu64 " matched, %" PRIu64 " diverged, %" PRIu64
-               " unreadable\n",
-               total, corpus->matched, corpus->diverged, corpus->unreadable);
+        bz_text_add(text,
+                    "%" PRIu64 " traces: %" PRIu64 " matched, %" PRIu64 " diverged, %" PRIu64
+                    " unreadable\n",
+                    total, corpus->matched, corpus->diverged, corpus->unreadable);
         return;
     }
     const uint64_t *carried = corpus->carried;
-    printf("%" PRIu64 " traces: %" PRIu64 " fail as recorded, %" PRIu64 " fail otherwise, %" PRIu64
-           " pass, %" PRIu64 " cut short, %" PRIu64 " not applicable, %" PRIu64 " unreadable\n",
-           total, carried[BZ_CARRY_FAILS], carried[BZ_CARRY_FAILS_OTHERWISE],
-           carried[BZ_CARRY_PASSES], carried[BZ_CARRY_CUT_SHORT], carried[BZ_CARRY_NOT_APPLICABLE],
-           corpus->unreadable);
+    bz_text_add(
+        text,
+        "%" PRIu64 " traces: %" PRIu64 " fail as recorded, %" PRIu64 " fail otherwise, %" PRIu64
+        " pass, %" PRIu64 " cut short, %" PRIu64 " not applicable, %" PRIu64 " unreadable\n",
+        total, carried[BZ_CARRY_FAILS], carried[BZ_CARRY_FAILS_OTHERWISE], carried[BZ_CARRY_PASSES],
+        carried[BZ_CARRY_CUT_SHORT], carried[BZ_CARRY_NOT_APPLICABLE], corpus->unreadable);
     if (corpus->unexpected > 0) {
-        printf("%" PRIu64 " of them should %s and %s\n", corpus->unexpected, expect_text(corpus),
-               corpus->expect == EXPECT_PASS ? "did not" : "passed");
+        bz_text_add(text, "%" PRIu64 " of them should %s and %s\n", corpus->unexpected,
+                    expect_text(corpus), corpus->expect == EXPECT_PASS ? "did not" : "passed");
     }
 }
 
@@ -368,20 +347,40 @@ static int exit_code_of(const struct corpus *corpus, uint64_t total) {
     return BZ_EXIT_OK;
 }
 
-static int finish(const struct corpus *corpus) {
+/* The case of the whole is the first; it is known last. */
+static int end_outcome(struct corpus *corpus, const char *totals, int code) {
+    struct bz_case *whole = corpus->outcome.cases[0];
+    whole->result = code == BZ_EXIT_OK                                      ? BZ_CASE_PASSED
+                    : code == BZ_EXIT_VIOLATION || code == BZ_EXIT_DIVERGED ? BZ_CASE_FAILED
+                                                                            : BZ_CASE_ERROR;
+    bz_text_add(&whole->message, "%.*s", (int)strcspn(totals, "\n"), totals);
+    bz_text_add(&whole->story, "%s", totals);
+    bz_outcome_property(&corpus->outcome, "folder", "%s", corpus->folder);
+    if (is_carried(corpus)) {
+        bz_outcome_property(&corpus->outcome, "expect", "%s", expect_text(corpus));
+    }
+    bz_outcome_property(&corpus->outcome, "exit_code", "%d", code);
+    corpus->outcome.seconds = bz_progress_end(&corpus->progress);
+    int written = bz_ci_end(&corpus->outcome);
+    return written != BZ_EXIT_OK ? written : code;
+}
+
+static int finish(struct corpus *corpus) {
     uint64_t total = corpus->matched + corpus->diverged + corpus->unreadable;
+    struct bz_text totals = {0};
     for (size_t result = 0; result < BZ_CARRY_COUNT; result++) {
         total += corpus->carried[result];
     }
     int code = exit_code_of(corpus, total);
+    add_totals_text(&totals, corpus, total);
+    if (!corpus->is_json) {
+        printf("%s", totals.bytes);
+    }
+    code = end_outcome(corpus, totals.bytes, code);
     if (corpus->is_json) {
         add_totals(corpus, total, code);
-    } else if (total == 0) {
-        printf("no *.json in '%s': nothing was replayed, which --allow-empty accepts\n",
-               corpus->folder);
-    } else {
-        print_totals(corpus, total);
     }
+    bz_text_fini(&totals);
     return code;
 }
 
@@ -412,6 +411,15 @@ static void begin_json(struct corpus *corpus) {
     corpus->results = bz_json_add_array(corpus->root, "results");
 }
 
+static void begin_outcome(struct corpus *corpus) {
+    bz_progress_begin(&corpus->progress, true, 0, 0);
+    bz_text_add(&corpus->outcome.suite, "%s", corpus->folder);
+    bz_text_add(&corpus->outcome.title, "all traces%s%s", corpus->variant != NULL ? " on " : "",
+                corpus->variant != NULL ? corpus->variant_name : "");
+    struct bz_case *whole = bz_outcome_case(&corpus->outcome, BZ_CASE_PASSED, "traces");
+    bz_text_add(&whole->name, "%s", corpus->outcome.title.bytes);
+}
+
 static int run_corpus(struct corpus *corpus) {
     struct dirent **entries;
     int count = bz_carry_list(corpus->folder, &entries);
@@ -428,6 +436,7 @@ static int run_corpus(struct corpus *corpus) {
     if (corpus->is_json) {
         begin_json(corpus);
     }
+    begin_outcome(corpus);
     for (int index = 0; index < count; index++) {
         if (!corpus->is_out) {
             replay_file(corpus, entries[index]->d_name);
@@ -454,12 +463,17 @@ int bz_command_corpus(int argc, char **argv) {
                "the plug-ins, 5 one was cut short by its step limit."};
     char folder[PATH_MAX];
     int code = bz_options_parse(&syntax, argc, argv);
+    if (corpus.folder == NULL) {
+        corpus.folder = default_folder(folder, sizeof folder);
+    }
+    corpus.ci.has_json = corpus.is_json;
+    code = bz_ci_begin(&corpus.ci, argv[0], code, corpus.folder, "all traces");
     code = code == BZ_EXIT_OK ? choose_variant(&corpus) : code;
     if (code != BZ_EXIT_OK) {
         return code;
     }
-    if (corpus.folder == NULL) {
-        corpus.folder = default_folder(folder, sizeof folder);
-    }
-    return run_corpus(&corpus);
+    bz_outcome_init(&corpus.outcome, "corpus");
+    code = run_corpus(&corpus);
+    bz_outcome_fini(&corpus.outcome);
+    return code;
 }

@@ -45,13 +45,13 @@ static const struct bz_option options[] = {
 static void check_options(struct argp_state *state, void *target) {
     const struct diff *diff = target;
     if (diff->inputs[0] == NULL) {
-        argp_error(state, "a trace file or a token is missing");
+        bz_cli_misuse(state, "a trace file or a token is missing");
     } else if (diff->inputs[1] == NULL && diff->variant == NULL) {
-        argp_error(state, "a second trace or token is missing, or --variant V");
+        bz_cli_misuse(state, "a second trace or token is missing, or --variant V");
     } else if (diff->inputs[1] != NULL && diff->variant != NULL) {
-        argp_error(state, "--variant compares one run with itself; give one trace or token");
+        bz_cli_misuse(state, "--variant compares one run with itself; give one trace or token");
     } else if (diff->is_json && diff->is_all) {
-        argp_error(state, "--json contradicts --all; give one of them");
+        bz_cli_misuse(state, "--json contradicts --all; give one of them");
     }
 }
 

@@ -25,7 +25,7 @@ static const struct bz_option options[] = {
 static void check_options(struct argp_state *state, void *target) {
     const struct explain *explain = target;
     if (explain->input == NULL) {
-        argp_error(state, "a trace file or a token is missing");
+        bz_cli_misuse(state, "a trace file or a token is missing");
     }
 }
 

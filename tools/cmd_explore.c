@@ -13,6 +13,8 @@
 #include "tools/fixed_addresses.h"
 #include "tools/options.h"
 #include "tools/progress.h"
+#include "tools/report/cases.h"
+#include "tools/report/ci.h"
 #include "tools/search_file.h"
 #include "tools/warnings.h"
 #include "tools/wrap.h"
@@ -35,6 +37,7 @@ struct explore {
     struct bz_search_file *file; /* NULL: no checkpoint */
     bool is_json;
     bool is_quiet;
+    struct bz_ci ci;
     struct bz_progress progress;
     char so_far[160]; /* what is proved, or was found */
     struct bz_kept_findings *findings;
@@ -49,10 +52,10 @@ static uint32_t parse_reduction(struct argp_state *state, const char *word) {
             return 1u << index;
         }
     }
-    argp_error(state,
-               "--reduce: no reduction '%s'%s (snapshots, states, queue, sleep, symmetry, "
-               "yields)",
-               word, bz_cli_hint(word, names, BZ_REDUCE_COUNT));
+    bz_cli_misuse(state,
+                  "--reduce: no reduction '%s'%s (snapshots, states, queue, sleep, symmetry, "
+                  "yields)",
+                  word, bz_cli_hint(word, names, BZ_REDUCE_COUNT));
     return 0;
 }
 
@@ -75,7 +78,7 @@ static void parse_reductions(struct argp_state *state, void *target, const char 
                                                : 0;
     needs |= above & BZ_REDUCE_SYMMETRY ? BZ_REDUCE_QUEUE : 0;
     if ((needs & ~explore->config.reductions) != 0) {
-        argp_error(
+        bz_cli_misuse(
             state,
             "--reduce: symmetry needs queue; queue, sleep and yields need states; and states "
             "needs snapshots");
@@ -96,17 +99,17 @@ static void check_options(struct argp_state *state, void *target) {
                         : explore->out != NULL                       ? "out"
                                                                      : NULL;
     if (explore->resume != NULL && extra != NULL) {
-        argp_error(state,
-                   "--resume takes the program, the bounds and the folder from the checkpoint: "
-                   "leave out '%s'. With it go --plugin, --jobs, --max-states, --max-memory, "
-                   "--max-disk, --json and --quiet",
-                   extra);
+        bz_cli_misuse(state,
+                      "--resume takes the program, the bounds and the folder from the checkpoint: "
+                      "leave out '%s'. With it go --plugin, --jobs, --max-states, --max-memory, "
+                      "--max-disk, --json and --quiet",
+                      extra);
     }
     if (explore->disk_mib > 0 && explore->resume == NULL && explore->out == NULL) {
-        argp_error(state, "--max-disk needs the folder of --out or --resume");
+        bz_cli_misuse(state, "--max-disk needs the folder of --out or --resume");
     }
     if (explore->disk_mib > 0 && bz_cli_catalog.contain.memory_bytes == 0) {
-        argp_error(state, "--max-disk is for what goes beyond --max-memory: give that, too");
+        bz_cli_misuse(state, "--max-disk is for what goes beyond --max-memory: give that, too");
     }
     explore->has_fixed_addresses = (explore->out != NULL || explore->resume != NULL) &&
                                    bz_fixed_addresses(explore->command_line);
@@ -137,6 +140,7 @@ static const struct bz_option options[] = {
     {"resume", "DIR",
      "Continue the search whose --out was this folder; what was searched is not searched again",
      BZ_OPTION_TEXT, offsetof(struct explore, resume), .is_once = true},
+    BZ_CI_OPTIONS(struct explore, ci),
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct explore, is_json)},
     {"quiet", NULL, "Print the result without the rounds", BZ_OPTION_FLAG,
      offsetof(struct explore, is_quiet)},
@@ -439,6 +443,22 @@ static bool run_search(const struct explore *explore, struct bz_explore_result *
     return searching.is_ok;
 }
 
+static void report_all(struct explore *explore, struct bz_explore_report *report) {
+    if (!explore->is_json) {
+        bz_explore_report_print(report, explore->is_quiet);
+    }
+    if (bz_ci_is_wanted(&explore->ci)) {
+        struct bz_outcome outcome;
+        bz_cases_of_explore(&outcome, report);
+        int code = bz_ci_end(&outcome);
+        report->exit_code = code != BZ_EXIT_OK ? code : report->exit_code;
+        bz_outcome_fini(&outcome);
+    }
+    if (explore->is_json) {
+        bz_explore_report_put_json(report);
+    }
+}
+
 int bz_command_explore(int argc, char **argv) {
     struct explore explore = {.name = argv[0],
                               .command_line = bz_command_line(),
@@ -466,7 +486,11 @@ int bz_command_explore(int argc, char **argv) {
                "simplest first. Exit status: 0 complete and nothing found, 1 a violation, 2 usage, "
                "5 interrupted, or a limit was reached before all was searched."};
     int code = bz_options_parse(&syntax, argc, argv);
+    explore.ci.has_json = explore.is_json;
+    code =
+        bz_ci_begin(&explore.ci, argv[0], code, explore.options.scenario, explore.options.variant);
     code = code == BZ_EXIT_OK ? begin(&explore, &program) : code;
+    code = code == BZ_EXIT_OK ? bz_cases_name(&explore.ci, &program, false) : code;
     if (code != BZ_EXIT_OK) {
         return code;
     }
@@ -504,11 +528,7 @@ int bz_command_explore(int argc, char **argv) {
     int file_code = finish_file(&explore, &result, is_ok);
     code = code == BZ_EXIT_OK ? file_code : code;
     report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
-    if (explore.is_json) {
-        bz_explore_report_put_json(&report);
-    } else {
-        bz_explore_report_print(&report, explore.is_quiet);
-    }
+    report_all(&explore, &report);
     if (!result.has_waited && result.finding_count == 0 && bz_explore_is_complete(&result)) {
         char text[BZ_WARNING_BYTES];
         snprintf(text, sizeof text, "warning: %s", bz_warning_no_wait(explore.config.program));

@@ -1,5 +1,6 @@
 /* buzzer list: what can be named on the command line. */
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "sim/run/sizes.h"
 #include "tools/cli.h"
 #include "tools/options.h"
+#include "tools/report.h"
 #include "tools/wrap.h"
 
 #define TEXT_COLUMN 23u
@@ -97,63 +99,183 @@ static void print_oracles(void) {
     }
 }
 
+static const char *const window_summaries[BZ_WINDOW_COUNT] = {
+    [BZ_WINDOW_UNSTARTED] = "created, its first step has not run",
+    [BZ_WINDOW_WAITING] = "suspended, and what it waits for is pending",
+    [BZ_WINDOW_WOKEN] = "the result is set, and it has not resumed",
+    [BZ_WINDOW_SLEEPING] = "suspended on time or a bare yield, owns nothing",
+    [BZ_WINDOW_HOLDING] = "owns a permit, suspended elsewhere",
+    [BZ_WINDOW_CANCELLING] = "an earlier request is on its way: this is the second",
+    [BZ_WINDOW_DONE] = "it has ended",
+    [BZ_WINDOW_RUNNING] = "it cancels itself; never injected",
+};
+
 static void print_windows(void) {
-    static const char *const summaries[BZ_WINDOW_COUNT] = {
-        [BZ_WINDOW_UNSTARTED] = "created, its first step has not run",
-        [BZ_WINDOW_WAITING] = "suspended, and what it waits for is pending",
-        [BZ_WINDOW_WOKEN] = "the result is set, and it has not resumed",
-        [BZ_WINDOW_SLEEPING] = "suspended on time or a bare yield, owns nothing",
-        [BZ_WINDOW_HOLDING] = "owns a permit, suspended elsewhere",
-        [BZ_WINDOW_CANCELLING] = "an earlier request is on its way: this is the second",
-        [BZ_WINDOW_DONE] = "it has ended",
-        [BZ_WINDOW_RUNNING] = "it cancels itself; never injected",
-    };
     for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
-        print_name(0, bz_window_name((enum bz_window)window), summaries[window]);
+        print_name(0, bz_window_name((enum bz_window)window), window_summaries[window]);
     }
 }
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static struct bz_json *add_item(struct bz_json *array, const char *name, const char *summary) {
+    struct bz_json *item = bz_json_append_object(array);
+    bz_json_add_string(item, "name", name);
+    bz_json_add_string(item, "summary", summary);
+    return item;
+}
+
+/* As text, because a value may be negative. */
+static void add_value(struct bz_json *item, const char *key, int64_t value) {
+    char text[24];
+    snprintf(text, sizeof text, "%" PRId64, value);
+    bz_json_add_string(item, key, text);
+}
+
+static void add_parameters(struct bz_json *item, const struct bz_scenario *scenario) {
+    struct bz_json *params = bz_json_add_array(item, "parameters");
+    for (uint32_t index = 0; scenario->params[index].name != NULL; index++) {
+        const struct bz_param *param = &scenario->params[index];
+        struct bz_json *one = add_item(params, param->name, param->summary);
+        add_value(one, "default", param->value);
+        add_value(one, "least", param->least);
+        add_value(one, "most", param->most);
+        bz_json_add_bool(one, "drawn", bz_sizes_of(scenario, index) != NULL);
+    }
+}
+
+static void add_scenarios(struct bz_json *array) {
+    for (const struct bz_scenario *const *next = bz_cli_catalog.scenarios; *next != NULL; next++) {
+        const struct bz_scenario *scenario = *next;
+        struct bz_json *item = add_item(array, scenario->name, scenario->summary);
+        struct bz_json *primitives = bz_json_add_array(item, "primitives");
+        for (uint32_t index = 0; index < scenario->primitive_count; index++) {
+            bz_json_append_string(primitives, bz_primitive_name(scenario->primitives[index]));
+        }
+        add_parameters(item, scenario);
+        bz_json_add_string(item, "file", scenario->file == NULL ? NULL : scenario->file->summary);
+    }
+}
+
+static void add_fault(struct bz_json *faults, const struct bz_fault *fault) {
+    struct bz_json *item = bz_json_append_object(faults);
+    bz_json_add_string(item, "summary", fault->summary);
+    bz_json_add_string(item, "project", fault->project);
+    bz_json_add_string(item, "issue", fault->issue);
+    bz_json_add_string(item, "versions", fault->versions);
+    bz_json_add_string(item, "scenario", fault->scenario);
+    bz_json_add_string(item, "settings", fault->settings);
+    bz_json_add_string(item, "oracle", fault->oracle);
+}
+
+static void add_variants(struct bz_json *array) {
+    for (const struct bz_variant *const *next = bz_cli_catalog.variants; *next != NULL; next++) {
+        const struct bz_variant *variant = *next;
+        struct bz_json *faults =
+            bz_json_add_array(add_item(array, variant->name, variant->summary), "faults");
+        if (variant->fault != NULL) {
+            add_fault(faults, variant->fault);
+        }
+        for (const struct bz_fault *const *fault = variant->declared;
+             fault != NULL && *fault != NULL; fault++) {
+            add_fault(faults, *fault);
+        }
+    }
+}
+
+static void add_strategies(struct bz_json *array) {
+    for (const struct bz_strategy *const *item = bz_strategies; *item != NULL; item++) {
+        add_item(array, (*item)->name, (*item)->summary);
+    }
+}
+
+static void add_oracles(struct bz_json *array) {
+    for (uint32_t index = 0; index < bz_oracle_count; index++) {
+        add_item(array, bz_oracles[index].name, bz_oracles[index].summary);
+    }
+}
+
+static void add_windows(struct bz_json *array) {
+    for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
+        add_item(array, bz_window_name((enum bz_window)window), window_summaries[window]);
+    }
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
 
 static const struct {
     const char *name;
     void (*print)(void);
+    void (*add)(struct bz_json *array);
 } topics[] = {
-    {"scenarios", print_scenarios}, {"variants", print_variants}, {"strategies", print_strategies},
-    {"oracles", print_oracles},     {"windows", print_windows},
+    {"scenarios", print_scenarios, add_scenarios},    {"variants", print_variants, add_variants},
+    {"strategies", print_strategies, add_strategies}, {"oracles", print_oracles, add_oracles},
+    {"windows", print_windows, add_windows},
 };
 #define TOPIC_COUNT (sizeof topics / sizeof topics[0])
 
+struct list {
+    const char *topic; /* NULL: all */
+    bool is_json;
+};
+
+static const struct bz_option options[] = {
+    {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct list, is_json)},
+    {NULL},
+};
+
+static bool is_wanted(const struct list *list, size_t topic) {
+    return list->topic == NULL || strcmp(list->topic, topics[topic].name) == 0;
+}
+
+static void put_json(const struct list *list) {
+    struct bz_json *root = bz_json_new_object();
+    for (size_t index = 0; index < TOPIC_COUNT; index++) {
+        if (is_wanted(list, index)) {
+            topics[index].add(bz_json_add_array(root, topics[index].name));
+        }
+    }
+    bz_json_put(root);
+}
+
+static void print_text(const struct list *list) {
+    for (size_t index = 0; index < TOPIC_COUNT; index++) {
+        if (list->topic == NULL) {
+            printf("%s%s:\n\n", index == 0 ? "" : "\n", topics[index].name);
+        }
+        if (is_wanted(list, index)) {
+            topics[index].print();
+        }
+    }
+}
+
 int bz_command_list(int argc, char **argv) {
-    static const struct bz_option no_options[] = {{NULL}};
     const char *names[TOPIC_COUNT];
-    const char *topic = NULL;
+    struct list list = {.topic = NULL};
     const struct bz_syntax syntax = {
-        .options = no_options,
+        .options = options,
+        .target = &list,
         .args_doc = "[scenarios|variants|strategies|oracles|windows]",
-        .arguments = &topic,
+        .arguments = &list.topic,
         .arguments_max = 1,
         .takes_plugins = true,
         .doc = "Lists what can be named, each with a line about it (everything). A parameter is "
                "followed by its default and its limits."};
-    bool is_found = false;
     int code = bz_options_parse(&syntax, argc, argv);
     if (code != BZ_EXIT_OK) {
         return code;
     }
+    bool is_found = false;
     for (size_t index = 0; index < TOPIC_COUNT; index++) {
         names[index] = topics[index].name;
-        if (topic == NULL) {
-            printf("%s%s:\n\n", index == 0 ? "" : "\n", topics[index].name);
-        }
-        if (topic == NULL || strcmp(topic, topics[index].name) == 0) {
-            topics[index].print();
-            is_found = true;
-        }
+        is_found |= is_wanted(&list, index);
     }
     if (!is_found) {
         return bz_cli_fail(argv[0], BZ_EXIT_USAGE,
                            "no list of '%s'%s (there are scenarios, variants, strategies, oracles "
                            "and windows)",
-                           topic, bz_cli_hint(topic, names, TOPIC_COUNT));
+                           list.topic, bz_cli_hint(list.topic, names, TOPIC_COUNT));
     }
+    (list.is_json ? put_json : print_text)(&list);
     return BZ_EXIT_OK;
 }

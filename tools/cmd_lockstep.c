@@ -81,7 +81,7 @@ static const struct bz_option options[] = {
 static void check_options(struct argp_state *state, void *target) {
     const struct lockstep *lockstep = target;
     if (lockstep->python == NULL) {
-        argp_error(state, "--python is missing: which interpreter?");
+        bz_cli_misuse(state, "--python is missing: which interpreter?");
     }
 }
 
@@ -423,10 +423,7 @@ static void print_json(struct lockstep *lockstep) {
         bz_json_add_string(item, "program", program);
         bz_json_free(answer);
     }
-    char *text = bz_json_print(root, true);
-    printf("%s\n", text);
-    free(text);
-    bz_json_free(root);
+    bz_json_put(root);
 }
 
 static int finish(struct lockstep *lockstep) {

@@ -61,12 +61,12 @@ static void check_arguments(struct argp_state *state, void *target) {
     new->is_scenario = what != NULL &&strcmp(what, "scenario") == 0;
     new->name = new->arguments[1];
     if (what != NULL && !new->is_scenario && strcmp(what, "variant") != 0) {
-        argp_error(state, "only a 'variant' or a 'scenario' can be created, and not '%s'", what);
+        bz_cli_misuse(state, "only a 'variant' or a 'scenario' can be created, and not '%s'", what);
     } else if (new->name == NULL) {
-        argp_error(state, "the name is missing: 'buzzer new %s NAME'",
-                   what != NULL ? what : "variant");
+        bz_cli_misuse(state, "the name is missing: 'buzzer new %s NAME'",
+                      what != NULL ? what : "variant");
     } else if (new->is_scenario &&new->primitive != NULL) {
-        argp_error(state, "--primitive is for a variant; the file of a scenario lists its own");
+        bz_cli_misuse(state, "--primitive is for a variant; the file of a scenario lists its own");
     }
 }
 

@@ -82,8 +82,8 @@ static void sort_arguments(struct argp_state *state, struct replay *replay) {
         replay->input = arguments[1 - index];
     }
     if (!replay->has_stop_step) {
-        argp_error(state, "unexpected argument '%s'%s", arguments[1],
-                   replay->is_gdb ? ": --gdb takes a step and a run" : "");
+        bz_cli_misuse(state, "unexpected argument '%s'%s", arguments[1],
+                      replay->is_gdb ? ": --gdb takes a step and a run" : "");
     }
 }
 
@@ -92,20 +92,20 @@ static void check_options(struct argp_state *state, void *target) {
     sort_arguments(state, replay);
     bool is_debugged = replay->is_gdb || replay->once != NOT_ONCE;
     if (replay->input == NULL) {
-        argp_error(state, "a trace file or a token is missing");
+        bz_cli_misuse(state, "a trace file or a token is missing");
     } else if (is_debugged && (replay->is_step || replay->is_log || replay->is_json ||
                                replay->program_out != NULL || replay->output != NULL)) {
-        argp_error(state, "--%s goes with --variant and --plugin only",
-                   replay->is_gdb ? "gdb" : "once");
+        bz_cli_misuse(state, "--%s goes with --variant and --plugin only",
+                      replay->is_gdb ? "gdb" : "once");
     } else if (replay->is_step && replay->output != NULL) {
-        argp_error(state, "--step contradicts --output: its key s saves a trace");
+        bz_cli_misuse(state, "--step contradicts --output: its key s saves a trace");
     } else if (replay->is_step && (replay->is_json || replay->variant != NULL)) {
-        argp_error(state, "--step goes with --log only, and not with --%s",
-                   replay->is_json ? "json" : "variant");
+        bz_cli_misuse(state, "--step goes with --log only, and not with --%s",
+                      replay->is_json ? "json" : "variant");
     } else if (replay->is_json && replay->is_log) {
-        argp_error(state, "--json contradicts --log; give one of them");
+        bz_cli_misuse(state, "--json contradicts --log; give one of them");
     } else if (replay->is_step && isatty(STDIN_FILENO) != 1) {
-        argp_error(state, "--step waits for Enter, and stdin is no terminal");
+        bz_cli_misuse(state, "--step waits for Enter, and stdin is no terminal");
     }
 }
 

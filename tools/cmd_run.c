@@ -13,6 +13,8 @@
 #include "tools/options.h"
 #include "tools/progress.h"
 #include "tools/report.h"
+#include "tools/report/cases.h"
+#include "tools/report/ci.h"
 #include "tools/require_window.h"
 #include "tools/stored_traces.h"
 #include "tools/wrap.h"
@@ -25,7 +27,7 @@
 
 struct run {
     struct bz_options options;
-    const char *selection; /* which of --seed, --seeds, --runs, --time is given */
+    const char *selection; /* which of --seed, --seeds, --runs is given */
     uint64_t seed_first;
     bool has_seed_first;
     uint64_t runs;
@@ -44,6 +46,7 @@ struct run {
     struct bz_stored *own;    /* what became of those in `out` */
     bool is_json;
     bool is_quiet;
+    struct bz_ci ci;
     struct bz_progress progress;
     struct bz_program program;
     struct bz_checkpoint_file *file; /* NULL: no checkpoint */
@@ -52,6 +55,7 @@ struct run {
     const char *name;   /* for messages */
     int findings_code;  /* the worst of their exit codes */
     uint64_t before_ms; /* spent in earlier sessions */
+    bool was_time_up;   /* in an earlier session */
     uint64_t budget_ms; /* of this one; 0: no limit */
 };
 
@@ -63,20 +67,21 @@ static void parse_range(struct run *run, struct argp_state *state, const char *t
         memcpy(first, text, (size_t)(dots - text));
     }
     if (dots == NULL || !bz_parse_u64(first, &run->seed_first) || !bz_parse_u64(dots + 2, &last)) {
-        argp_error(state, "--seeds takes two whole numbers of 64 bits, A..B, and not '%s'", text);
+        bz_cli_misuse(state, "--seeds takes two whole numbers of 64 bits, A..B, and not '%s'",
+                      text);
     } else if (last < run->seed_first) {
-        argp_error(state, "--seeds %s: the last seed is below the first", text);
+        bz_cli_misuse(state, "--seeds %s: the last seed is below the first", text);
     } else if (last - run->seed_first >= RUNS_MAX) {
-        argp_error(state, "--seeds %s: more than %" PRIu64 " seeds", text, RUNS_MAX);
+        bz_cli_misuse(state, "--seeds %s: more than %" PRIu64 " seeds", text, RUNS_MAX);
     }
     run->runs = last - run->seed_first + 1;
 }
 
-/* Exactly one of --seed, --seeds, --runs, --time selects the seeds. */
+/* At most one of --seed, --seeds and --runs selects the seeds. */
 static void select_seeds(struct argp_state *state, void *target, const char *option, char *text) {
     struct run *run = target;
     if (run->selection != NULL) {
-        argp_error(state, "--%s contradicts --%s; give one of them", option, run->selection);
+        bz_cli_misuse(state, "--%s contradicts --%s; give one of them", option, run->selection);
     }
     run->selection = option;
     if (strcmp(option, "seed") == 0) {
@@ -84,12 +89,13 @@ static void select_seeds(struct argp_state *state, void *target, const char *opt
         run->runs = 1;
     } else if (strcmp(option, "seeds") == 0) {
         parse_range(run, state, text);
-    } else if (strcmp(option, "runs") == 0) {
-        run->runs = bz_option_number(state, option, text, 1, RUNS_MAX);
     } else {
-        run->seconds = bz_option_seconds(state, option, text);
-        run->runs = RUNS_MAX;
+        run->runs = bz_option_number(state, option, text, 1, RUNS_MAX);
     }
+}
+
+static void set_time(struct argp_state *state, void *target, const char *option, char *text) {
+    ((struct run *)target)->seconds = bz_option_seconds(state, option, text);
 }
 
 static void set_seed_first(struct argp_state *state, void *target, const char *option, char *text) {
@@ -103,15 +109,21 @@ static void set_sizes(struct argp_state *state, void *target, const char *option
 }
 
 static void check_options(struct argp_state *state, void *target) {
-    const struct run *run = target;
+    struct run *run = target;
+    bool is_one = run->selection != NULL && strcmp(run->selection, "seed") == 0;
+    if (is_one && run->seconds != 0) {
+        bz_cli_misuse(state, "--time contradicts --seed; give one of them");
+    }
     if (run->has_seed_first && run->selection != NULL &&
-        (strcmp(run->selection, "seed") == 0 || strcmp(run->selection, "seeds") == 0)) {
-        argp_error(state, "--seed-first contradicts --%s; give one of them", run->selection);
+        (is_one || strcmp(run->selection, "seeds") == 0)) {
+        bz_cli_misuse(state, "--seed-first contradicts --%s; give one of them", run->selection);
+    }
+    if (run->seconds != 0 && run->selection == NULL) {
+        run->runs = RUNS_MAX;
     }
     if (run->resume == NULL) {
         return;
     }
-    bool has_seeds = run->selection != NULL && strcmp(run->selection, "time") != 0;
     bool has_required = false;
     for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
         has_required |= run->required.windows[op] != 0;
@@ -119,7 +131,7 @@ static void check_options(struct argp_state *state, void *target) {
     const char *extra = run->options.scenario != NULL    ? run->options.scenario
                         : run->options.variant != NULL   ? "variant"
                         : run->options.setting_count > 0 ? run->options.settings[0].name
-                        : has_seeds                      ? run->selection
+                        : run->selection != NULL         ? run->selection
                         : run->has_seed_first            ? "seed-first"
                         : run->keep_going                ? "keep-going"
                         : run->has_default_sizes         ? "sizes"
@@ -128,11 +140,11 @@ static void check_options(struct argp_state *state, void *target) {
                         : run->corpus != NULL            ? "corpus"
                                                          : NULL;
     if (extra != NULL) {
-        argp_error(state,
-                   "--resume takes the program, the seeds and the folder from the "
-                   "checkpoint: leave out '%s'. With it go --plugin, --jobs, --time, "
-                   "--json and --quiet",
-                   extra);
+        bz_cli_misuse(state,
+                      "--resume takes the program, the seeds and the folder from the "
+                      "checkpoint: leave out '%s'. With it go --plugin, --jobs, --time, "
+                      "--json and --quiet",
+                      extra);
     }
 }
 
@@ -142,8 +154,10 @@ static const struct bz_option options[] = {
      .parse = select_seeds},
     {"runs", "N", "That many seeds, from 0 or --seed-first (10000)", BZ_OPTION_PARSED,
      .is_once = true, .parse = select_seeds},
-    {"time", "T", "As many seeds as this time allows: 30s, 5m, 2h", BZ_OPTION_PARSED,
-     .is_once = true, .parse = select_seeds},
+    {"time", "T",
+     "As many seeds as this time allows: 30s, 5m, 2h; with --runs or --seeds, whichever comes "
+     "first",
+     BZ_OPTION_PARSED, .is_once = true, .parse = set_time},
     {"seed-first", "N", "Where --runs and --time begin (0)", BZ_OPTION_PARSED, .is_once = true,
      .parse = set_seed_first},
     {"jobs", "N", "Worker processes; results do not depend on it (1)", BZ_OPTION_NUMBER32,
@@ -177,6 +191,7 @@ static const struct bz_option options[] = {
      BZ_OPTION_TEXT, offsetof(struct run, corpus), .is_once = true},
     {"resume", "DIR", "Continue the campaign whose --out was this folder", BZ_OPTION_TEXT,
      offsetof(struct run, resume), .is_once = true},
+    BZ_CI_OPTIONS(struct run, ci),
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct run, is_json)},
     {"quiet", NULL, "Print findings only", BZ_OPTION_FLAG, offsetof(struct run, is_quiet)},
     {NULL},
@@ -199,12 +214,15 @@ static void program_of(const struct run *run, uint64_t seed, struct bz_program *
     }
 }
 
+static void note_code(struct run *run, int code) {
+    run->findings_code = code > run->findings_code ? code : run->findings_code;
+}
+
 static void keep_finding(void *context, uint32_t place, const struct bz_finding *finding) {
     struct run *run = context;
     static struct bz_program program;
     program_of(run, finding->seed, &program);
-    int code = bz_findings_keep(run->findings, place, run->name, &program, finding, run->out);
-    run->findings_code = code > run->findings_code ? code : run->findings_code;
+    note_code(run, bz_findings_keep(run->findings, place, run->name, &program, finding, run->out));
 }
 
 static void keep_state(void *context, const struct bz_campaign_state *state, bool is_last) {
@@ -236,7 +254,8 @@ static bool run_campaign(struct run *run, struct bz_campaign_result *result, dou
                                         .on_finding = keep_finding,
                                         .on_state = keep_state,
                                         .context = run};
-    bz_progress_begin(&run->progress, run->is_quiet, run->runs, (run->budget_ms + 999) / 1000);
+    bz_progress_begin(&run->progress, run->is_quiet, run->runs == RUNS_MAX ? 0 : run->runs,
+                      (run->budget_ms + 999) / 1000);
     run->progress.runs_before = run->state->result.runs;
     if (run->budget_ms != 0) {
         run->progress.deadline_ns = run->progress.began_ns + run->budget_ms * 1000000;
@@ -275,7 +294,9 @@ static int exit_code_of(const struct bz_run_report *report) {
 static int begin(struct run *run) {
     int code = bz_options_program(&run->options, run->name, &run->program);
     if (code == BZ_EXIT_OK && bz_program_is_recording(&run->program)) {
-        run->runs = run->selection == NULL ? 1 : run->runs; /* it has one schedule */
+        if (run->selection == NULL && run->seconds == 0) {
+            run->runs = 1; /* it has one schedule */
+        }
         if (run->program.args.file_digest == 0) {
             return bz_cli_fail(run->name, BZ_EXIT_USAGE,
                                "'%s' repeats a recording: --set file=RECORDING names it",
@@ -349,6 +370,7 @@ static int resume(struct run *run) {
     if (bz_checkpoint_is_finished(checkpoint, run->state)) {
         bz_cli_fail(run->name, BZ_EXIT_OK, "the campaign of '%s' is finished; its report follows",
                     file.path);
+        run->was_time_up = run->state->result.runs < run->runs;
         run->runs = run->state->result.runs;
         run->file = NULL;
     } else if (checkpoint->limit_ms != 0) {
@@ -370,20 +392,33 @@ static void put_json(const struct run *run, const struct bz_run_report *report) 
     bz_json_put(root);
 }
 
+/* What programs read. A file that cannot be written hides nothing else. */
+static void report_to_programs(struct run *run, struct bz_run_report *report) {
+    if (bz_ci_is_wanted(&run->ci)) {
+        struct bz_outcome outcome;
+        bz_cases_of_run(&outcome, report, run->stored, run->own);
+        int code = bz_ci_end(&outcome);
+        report->exit_code = code != BZ_EXIT_OK ? code : report->exit_code;
+        bz_outcome_fini(&outcome);
+    }
+    if (run->is_json) {
+        put_json(run, report);
+    }
+}
+
 /* Those of --corpus. One that fails ends the session, unless it is to keep going. */
 static int try_corpus(struct run *run, struct bz_run_report *report) {
     int code = bz_stored_try(run->stored, run->name, run->corpus, &run->program);
+    report->stored_failed += run->stored->failed;
     if (!run->is_json) {
         bz_stored_print(run->stored, &run->program, run->is_quiet);
     }
     if (code == BZ_EXIT_OK && run->stored->failed > 0 && !run->keep_going) {
-        code = bz_cli_fail(run->name, BZ_EXIT_VIOLATION,
-                           "a stored trace fails, so the campaign was not begun (--keep-going "
-                           "begins it anyway)");
-        report->exit_code = code;
-        if (run->is_json) {
-            put_json(run, report);
-        }
+        report->exit_code = bz_cli_fail(run->name, BZ_EXIT_VIOLATION,
+                                        "a stored trace fails, so the campaign was not begun "
+                                        "(--keep-going begins it anyway)");
+        report_to_programs(run, report);
+        code = report->exit_code;
     }
     return code;
 }
@@ -397,11 +432,11 @@ static int try_stored(struct run *run, struct bz_run_report *report) {
     if (has_own) {
         code = bz_stored_try_own(run->own, run->name, run->out, &run->program);
         bz_stored_say_own(run->own, run->name, &run->program, run->is_quiet);
+        report->stored_failed = run->own->failed;
     }
     if (code == BZ_EXIT_OK && run->corpus != NULL) {
         code = try_corpus(run, report);
     }
-    report->stored_failed = run->stored->failed + run->own->failed;
     return code;
 }
 
@@ -414,16 +449,18 @@ static void keep_earlier_findings(struct run *run) {
     }
 }
 
-/* Takes over the counts, shrinks, and searches witnesses. */
+/* Takes over the counts, shrinks, makes one of what is one, and searches witnesses. */
 static int finish_findings(struct run *run, const struct bz_campaign_result *result) {
     for (uint32_t index = 0; index < result->finding_count; index++) {
-        int code = run->keeps_size ? BZ_EXIT_OK
-                                   : bz_findings_shrink(run->findings, index, run->name, run->out);
-        run->findings_code = code > run->findings_code ? code : run->findings_code;
-        code =
-            bz_findings_search_witness(run->findings, index, run->name, !run->keeps_size, run->out);
-        run->findings_code = code > run->findings_code ? code : run->findings_code;
         run->findings->items[index].count = result->findings[index].count;
+        if (!run->keeps_size) {
+            note_code(run, bz_findings_shrink(run->findings, index, run->name, run->out));
+        }
+    }
+    bz_findings_merge(run->findings);
+    for (uint32_t index = 0; index < run->findings->count; index++) {
+        note_code(run, bz_findings_search_witness(run->findings, index, run->name, !run->keeps_size,
+                                                  run->out));
     }
     return run->findings_code;
 }
@@ -451,12 +488,32 @@ static void sum_up(const struct run *run, struct bz_run_report *report,
     bz_require_window_missed(&run->required, &result->stats, &report->missed);
     bz_warnings_find(&run->program, result, run->is_strict, &report->warnings);
     report->is_stopped = is_stopped(run, result);
+    report->is_time_up = run->was_time_up || result->is_interrupted;
     if (result->out_of_steps > 0 && result->violations == 0 && !report->is_stopped) {
         static struct bz_program program;
         program_of(run, result->seed_cut, &program);
         bz_findings_keep_cut(cut, &program, result->seed_cut);
     }
     report->exit_code = exit_code_of(report);
+}
+
+/* Completes the report and passes it on. `code`: of the campaign. Returns the exit code. A trace
+ * that cannot be written does not hide the other findings. */
+static int finish(struct run *run, struct bz_run_report *report, struct bz_kept_finding *cut,
+                  int code) {
+    sum_up(run, report, cut);
+    int findings_code = finish_findings(run, report->result);
+    code = findings_code > code ? findings_code : code;
+    code =
+        run->file != NULL && run->file->has_failed && code < BZ_EXIT_USAGE ? BZ_EXIT_USAGE : code;
+    report->exit_code = code != BZ_EXIT_OK ? code : report->exit_code;
+    report->seconds += (double)run->before_ms / 1000;
+    if (!run->is_json) {
+        bz_run_report_print(report, run->is_quiet);
+    }
+    report_to_programs(run, report);
+    print_last(run, report);
+    return report->exit_code;
 }
 
 int bz_command_run(int argc, char **argv) {
@@ -486,10 +543,13 @@ int bz_command_run(int argc, char **argv) {
                "nothing found, 1 a violation, 2 usage, 4 a required window was never hit, or a "
                "warning with --strict, 5 interrupted or out of steps."};
     int code = bz_options_parse(&syntax, argc, argv);
+    run.ci.has_json = run.is_json;
+    code = bz_ci_begin(&run.ci, argv[0], code, run.options.scenario, run.options.variant);
     bz_interrupt_catch();
     bz_campaign_begin(&state);
     run.budget_ms = run.seconds * 1000;
     code = code != BZ_EXIT_OK ? code : run.resume != NULL ? resume(&run) : begin(&run);
+    code = code != BZ_EXIT_OK ? code : bz_cases_name(&run.ci, &run.program, true);
     if (code != BZ_EXIT_OK) {
         return code;
     }
@@ -499,7 +559,8 @@ int bz_command_run(int argc, char **argv) {
                                    .findings = &findings,
                                    .cut = &cut,
                                    .is_strict = run.is_strict,
-                                   .draws_sizes = !run.has_default_sizes};
+                                   .draws_sizes = !run.has_default_sizes,
+                                   .stops_at_first = !run.keep_going};
     if (run.resume != NULL && (code = check_code(&run)) != BZ_EXIT_OK) {
         return code;
     }
@@ -516,19 +577,7 @@ int bz_command_run(int argc, char **argv) {
     if (!run_campaign(&run, &result, &report.seconds)) {
         code = bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "%s", result.lack);
     }
-    sum_up(&run, &report, &cut);
-    /* A trace that cannot be written does not hide the other findings. */
-    int findings_code = finish_findings(&run, &result);
-    code = findings_code > code ? findings_code : code;
-    code = run.file != NULL && run.file->has_failed && code < BZ_EXIT_USAGE ? BZ_EXIT_USAGE : code;
-    report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
-    report.seconds += (double)run.before_ms / 1000;
-    if (run.is_json) {
-        put_json(&run, &report);
-    } else {
-        bz_run_report_print(&report, run.is_quiet);
-    }
-    print_last(&run, &report);
+    report.exit_code = finish(&run, &report, &cut, code);
     bz_findings_drop_cut(&cut);
     bz_findings_fini(&findings);
     return report.exit_code;

@@ -31,8 +31,8 @@ static void parse_format(struct argp_state *state, void *target, const char *nam
     (void)name;
     show->format = bz_show_format(text);
     if (show->format == NULL) {
-        argp_error(state, "no format '%s'%s ('buzzer show --help' lists them)", text,
-                   bz_cli_hint(text, names, count));
+        bz_cli_misuse(state, "no format '%s'%s ('buzzer show --help' lists them)", text,
+                      bz_cli_hint(text, names, count));
     }
 }
 
@@ -51,9 +51,10 @@ static void check_options(struct argp_state *state, void *target) {
     struct show *show = target;
     show->format = show->format != NULL ? show->format : &bz_show_formats[0];
     if (show->input == NULL) {
-        argp_error(state, "a trace file or a token is missing");
+        bz_cli_misuse(state, "a trace file or a token is missing");
     } else if (show->format->is_for_files && show->output == NULL && isatty(STDOUT_FILENO) == 1) {
-        argp_error(state, "%s is not for a terminal; give a file with -o FILE", show->format->name);
+        bz_cli_misuse(state, "%s is not for a terminal; give a file with -o FILE",
+                      show->format->name);
     }
 }
 

@@ -42,9 +42,9 @@ static const struct bz_option options[] = {
 static void check_options(struct argp_state *state, void *target) {
     const struct shrink *shrink = target;
     if (shrink->input == NULL) {
-        argp_error(state, "a trace file or a token is missing");
+        bz_cli_misuse(state, "a trace file or a token is missing");
     } else if (shrink->is_json && shrink->is_quiet) {
-        argp_error(state, "--json contradicts --quiet; give one of them");
+        bz_cli_misuse(state, "--json contradicts --quiet; give one of them");
     }
 }
 

@@ -33,22 +33,22 @@ static void set_constant(struct argp_state *state, void *target, const char *opt
     (void)option;
     char *equals = strchr(text, '=');
     if (equals == NULL || equals == text) {
-        argp_error(state, "--set takes NAME=VALUE, and not '%s'", text);
+        bz_cli_misuse(state, "--set takes NAME=VALUE, and not '%s'", text);
         return;
     }
     *equals = '\0';
     for (size_t index = 0; index < 2; index++) {
         if (strcmp(text, names[index]) == 0) {
             if (*values[index] != 0) {
-                argp_error(state, "'%s' is set twice", text);
+                bz_cli_misuse(state, "'%s' is set twice", text);
             }
             *values[index] =
                 (uint32_t)bz_option_number(state, shown[index], equals + 1, 1, most[index]);
             return;
         }
     }
-    argp_error(state, "no constant '%s'%s (there are permits and clients)", text,
-               bz_cli_hint(text, names, 2));
+    bz_cli_misuse(state, "no constant '%s'%s (there are permits and clients)", text,
+                  bz_cli_hint(text, names, 2));
 }
 
 static const struct bz_option options[] = {

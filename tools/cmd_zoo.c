@@ -41,7 +41,7 @@ static void parse_order(struct argp_state *state, void *target, const char *opti
         zoo->is_order_wanted[order] = strcmp(text, bz_order_name(order)) == 0;
     }
     if (!zoo->is_order_wanted[BZ_ORDER_ANY] && !zoo->is_order_wanted[BZ_ORDER_FIFO]) {
-        argp_error(state, "--%s is any or fifo, and not '%s'", option, text);
+        bz_cli_misuse(state, "--%s is any or fifo, and not '%s'", option, text);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tools/cli.h"
+#include "tools/ending.h"
 #include "traces/lack.h"
 
 const char *argp_program_version = "buzzer " BZ_VERSION;
@@ -42,7 +43,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
         *command_index = state->next - 1;
         state->next = state->argc;
     } else if (key == ARGP_KEY_NO_ARGS) {
-        argp_error(state, "a command is missing");
+        bz_cli_misuse(state, "a command is missing");
     } else {
         return ARGP_ERR_UNKNOWN;
     }
@@ -96,7 +97,10 @@ int bz_commands_call(const struct bz_command *command, int argc, char **argv) {
     snprintf(name, sizeof name, "%s %s", bz_cli_program, command->name);
     argv[0] = name; /* the prefix of messages and usage lines */
     bz_cli_set_lack(name, BZ_EXIT_INTERNAL, NULL);
-    return command->run(argc, argv);
+    bz_ending_begin(name);
+    int code = command->run(argc, argv);
+    bz_ending_close(code);
+    return code;
 }
 
 void bz_commands_help(void) {

@@ -160,16 +160,21 @@ static void print_head(const struct bz_diagnosis *diagnosis, const struct bz_sto
     }
 }
 
-static void print_command(const struct bz_diagnosis *diagnosis, struct bz_wrap *wrap,
-                          const char *label, const char *command) {
+void bz_diagnosis_add_command(struct bz_text *text, const struct bz_diagnosis *diagnosis,
+                              const char *command) {
     const char *name = diagnosis->trace->scenario; /* NULL: there was no memory for the trace */
     const struct bz_scenario *scenario =
         name == NULL ? NULL : bz_catalog_scenario(&bz_cli_catalog, name);
-    struct bz_text text = {0};
-    bz_text_add(&text, "%s", command);
-    bz_plugins_add_options(&text, scenario, diagnosis->variant);
-    bz_text_add(&text, "%s'%s'%s", command[strlen(command) - 1] == '=' ? "" : " ", diagnosis->token,
+    bz_text_add(text, "%s", command);
+    bz_plugins_add_options(text, scenario, diagnosis->variant);
+    bz_text_add(text, "%s'%s'%s", command[strlen(command) - 1] == '=' ? "" : " ", diagnosis->token,
                 bz_cli_replay_after);
+}
+
+static void print_command(const struct bz_diagnosis *diagnosis, struct bz_wrap *wrap,
+                          const char *label, const char *command) {
+    struct bz_text text = {0};
+    bz_diagnosis_add_command(&text, diagnosis, command);
     bz_wrap_whole(wrap, label, text.bytes);
     bz_text_fini(&text);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "sim/variant/variant.h"
+#include "tools/wrap.h"
 #include "traces/trace.h"
 
 /* A run that violates an oracle, and the names that lead back to it. */
@@ -27,6 +28,11 @@ void bz_diagnosis_print(FILE *out, const struct bz_diagnosis *diagnosis);
 
 /* Prints the last lines of a run that its step limit cut, where each task is, and the token. */
 void bz_diagnosis_print_cut(FILE *out, const struct bz_diagnosis *diagnosis);
+
+/* Adds the command with which the user replays the run that has the token: `command` is
+ * bz_cli_replay, or the begin of another one that takes a token. */
+void bz_diagnosis_add_command(struct bz_text *text, const struct bz_diagnosis *diagnosis,
+                              const char *command);
 
 /* The declared fault of the variant that the trace's verdict matches by oracle and primitive, or
  * NULL. */

@@ -31,8 +31,8 @@ void bz_explore_report_print_head(const struct bz_explore_report *report) {
 }
 
 /* Prints a line, in 80 columns, and releases it. */
-static void put_line(struct bz_text *line) {
-    struct bz_wrap wrap = {.out = stdout};
+static void put_line(FILE *out, struct bz_text *line) {
+    struct bz_wrap wrap = {.out = out};
     bz_wrap_print(&wrap, "", line->bytes, 2, BZ_COLOUR_NONE);
     bz_text_fini(line);
     *line = (struct bz_text){0};
@@ -67,7 +67,7 @@ void bz_explore_report_print_round(const struct bz_explore_result *result, bool 
     if (result->has_schedules) {
         bz_text_add(&line, ", search depth %u", result->depth);
     }
-    put_line(&line);
+    put_line(stdout, &line);
     fflush(stdout);
 }
 
@@ -91,12 +91,12 @@ static void add_bounds_text(struct bz_text *line, const struct bz_explore_report
     }
 }
 
-static void print_reductions(const struct bz_explore_result *result) {
+static void print_reductions(FILE *out, const struct bz_explore_result *result) {
     struct bz_text line = {0};
     const char *separator = " ";
     uint32_t reductions = result->reductions;
     if (result->has_outside_state) {
-        printf("the variant keeps state outside of the simulation's memory: no snapshots\n");
+        fprintf(out, "the variant keeps state outside of the simulation's memory: no snapshots\n");
     }
     bz_text_add(&line, "in force:");
     for (unsigned index = 0; index < BZ_REDUCE_COUNT; index++) {
@@ -106,7 +106,7 @@ static void print_reductions(const struct bz_explore_result *result) {
         }
     }
     bz_text_add(&line, "%s", reductions == 0 ? " no reduction, every prefix was run again" : "");
-    put_line(&line);
+    put_line(out, &line);
 }
 
 /* On average. */
@@ -138,7 +138,7 @@ static void add_bitstate_text(struct bz_text *line, const struct bz_explore_repo
 }
 
 /* Why the search ended before it was done, and what it has proved all the same. */
-static void print_end(const struct bz_explore_report *report) {
+static void print_end(FILE *out, const struct bz_explore_report *report) {
     const struct bz_explore_result *result = report->result;
     struct bz_text line = {0};
     if (result->end == BZ_EXPLORE_MEMORY_MAX || result->is_bitstate) {
@@ -162,24 +162,24 @@ static void print_end(const struct bz_explore_report *report) {
                     "proved: no schedule with at most %u deviations (delays, cancels, draws) fails",
                     result->rounds - 1);
     }
-    put_line(&line);
+    put_line(out, &line);
 }
 
-static void print_limits(const struct bz_explore_report *report) {
+static void print_limits(FILE *out, const struct bz_explore_report *report) {
     const struct bz_explore_result *result = report->result;
     struct bz_text line = {0};
     if (result->end != BZ_EXPLORE_DONE) {
-        print_end(report);
+        print_end(out, report);
     }
     if (result->sampled_draw != NULL) {
         bz_text_add(&line,
                     "no proof: the draw '%s' has more than %u values, of which three were tried; "
                     "set the parameter behind it lower",
                     result->sampled_draw, BZ_EXPLORE_DRAWS_MAX);
-        put_line(&line);
+        put_line(out, &line);
     }
     if (result->is_out_of_steps) {
-        printf("no proof: schedules hit the step limit, or that of a check (--max-steps)\n");
+        fprintf(out, "no proof: schedules hit the step limit, or that of a check (--max-steps)\n");
     }
 }
 
@@ -189,19 +189,20 @@ static void print_findings(const struct bz_explore_report *report) {
     for (uint32_t index = 0; index < report->findings->count; index++) {
         const struct bz_explore_finding *finding = &result->findings[index];
         printf("\n");
-        bz_run_report_print_finding(&report->findings->items[index], report->program->variant);
+        bz_run_report_print_finding(stdout, &report->findings->items[index],
+                                    report->program->variant);
         add_count(&line, finding->deviations.delays, "delay", ", ");
         add_count(&line, finding->deviations.cancels, "injected cancel", ", ");
         add_count(&line, finding->deviations.draws, "drawn value",
                   index > 0 || !result->is_minimal ? " above the least"
                                                    : " above the least: no schedule with fewer "
                                                      "fails");
-        put_line(&line);
+        put_line(stdout, &line);
     }
 }
 
 /* What is known of schedules that never end. */
-static void print_liveness(const struct bz_explore_result *result) {
+static void print_liveness(FILE *out, const struct bz_explore_result *result) {
     struct bz_text line = {0};
     switch (result->liveness) {
     case BZ_LIVENESS_ENDS:
@@ -220,13 +221,13 @@ static void print_liveness(const struct bz_explore_result *result) {
         bz_text_add(&line, "starvation and livelock were judged in the rounds only: %s",
                     result->liveness_text);
     }
-    put_line(&line);
+    put_line(out, &line);
     if (result->liveness == BZ_LIVENESS_OPEN && result->liveness_token[0] != '\0') {
-        printf("  %s\n", result->liveness_token);
+        fprintf(out, "  %s\n", result->liveness_token);
     }
 }
 
-static void print_complete(const struct bz_explore_report *report) {
+static void print_complete(FILE *out, const struct bz_explore_report *report) {
     const struct bz_explore_result *result = report->result;
     struct bz_text line = {0};
     bz_text_add(&line, "complete: ");
@@ -239,31 +240,35 @@ static void print_complete(const struct bz_explore_report *report) {
     } else {
         bz_text_add(&line, "no violation");
     }
-    put_line(&line);
+    put_line(out, &line);
     if (result->finding_count == 0) {
-        print_liveness(result);
+        print_liveness(out, result);
+    }
+}
+
+void bz_explore_report_print_conclusion(FILE *out, const struct bz_explore_report *report) {
+    const struct bz_explore_result *result = report->result;
+    if (bz_explore_is_complete(result)) {
+        print_complete(out, report);
+    } else if (result->end == BZ_EXPLORE_NONDETERMINISM) {
+        fprintf(out, "no proof: the same choices do not lead to the same run\n");
+    } else if (result->end != BZ_EXPLORE_FOUND) {
+        print_limits(out, report);
     }
 }
 
 void bz_explore_report_print(const struct bz_explore_report *report, bool is_quiet) {
     const struct bz_explore_result *result = report->result;
-    bool is_complete = bz_explore_is_complete(result);
     print_findings(report);
-    if (is_quiet && (result->finding_count > 0 || is_complete)) {
+    if (is_quiet && (result->finding_count > 0 || bz_explore_is_complete(result))) {
         return;
     }
     printf(is_quiet ? "" : "\n");
-    if (is_complete) {
-        print_complete(report);
-    } else if (result->end == BZ_EXPLORE_NONDETERMINISM) {
-        printf("no proof: the same choices do not lead to the same run\n");
-    } else if (result->end != BZ_EXPLORE_FOUND) {
-        print_limits(report);
-    }
+    bz_explore_report_print_conclusion(stdout, report);
     if (is_quiet) {
         return;
     }
-    print_reductions(result);
+    print_reductions(stdout, result);
     fflush(stdout);
     fprintf(stderr, "%.2f s, %.0f transitions/s\n", report->seconds,
             report->seconds > 0 ? (double)result->transitions_total / report->seconds : 0.0);

@@ -4,6 +4,7 @@
 #define BZ_TOOLS_EXPLORE_REPORT_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "sim/explore/explore.h"
 #include "tools/findings.h"
@@ -26,6 +27,9 @@ void bz_explore_report_print_round(const struct bz_explore_result *result, bool 
 
 /* Printed at the end. */
 void bz_explore_report_print(const struct bz_explore_report *report, bool is_quiet);
+
+/* What is proved, in a line or more. */
+void bz_explore_report_print_conclusion(FILE *out, const struct bz_explore_report *report);
 
 /* Prints the document of `explore --json`. */
 void bz_explore_report_put_json(const struct bz_explore_report *report);

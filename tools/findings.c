@@ -254,6 +254,29 @@ int bz_findings_shrink(struct bz_kept_findings *kept, uint32_t place, const char
     return code;
 }
 
+static bool is_same_when_small(const struct bz_kept_finding *a, const struct bz_kept_finding *b) {
+    return a->is_shrunk && b->is_shrunk && a->small_token[0] != '\0' &&
+           strcmp(a->small_token, b->small_token) == 0 && strcmp(a->oracle, b->oracle) == 0;
+}
+
+void bz_findings_merge(struct bz_kept_findings *kept) {
+    uint32_t count = 0;
+    for (uint32_t index = 0; index < kept->count; index++) {
+        struct bz_kept_finding *item = &kept->items[index];
+        uint32_t same = 0;
+        while (same < count && !is_same_when_small(&kept->items[same], item)) {
+            same++;
+        }
+        if (same < count) {
+            kept->items[same].count += item->count;
+            release(item);
+        } else if (count++ != index) {
+            kept->items[same] = *item;
+        }
+    }
+    kept->count = count;
+}
+
 /* --- the witness on a FIFO loop --------------------------------------------------------------- */
 
 /* `share` 0: it is not shrunk. */

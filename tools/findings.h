@@ -62,6 +62,10 @@ int bz_findings_keep(struct bz_kept_findings *kept, uint32_t place, const char *
 int bz_findings_shrink(struct bz_kept_findings *kept, uint32_t place, const char *name,
                        const char *folder);
 
+/* Makes one finding of those whose smallest runs are the same run and violate the same oracle: the
+ * first one has the counts of all, and the others are forgotten. The traces of all stay. */
+void bz_findings_merge(struct bz_kept_findings *kept);
+
 /* Searches a FIFO witness for the `place`-th, unless an earlier one has the same oracle: first in
  * the program of the smallest run, whose runs cost least, and then in its own. Shrinks it if
  * `shrinks`, and keeps its trace in the folder, if any. Returns an exit code likewise. */

@@ -38,7 +38,7 @@ static void add_plugin(struct argp_state *state, void *target, const char *name,
     struct parser *parser = target;
     (void)name;
     if (parser->plugin_count == PLUGINS_MAX) {
-        argp_error(state, "more than %u plug-ins", PLUGINS_MAX);
+        bz_cli_misuse(state, "more than %u plug-ins", PLUGINS_MAX);
     }
     parser->plugins[parser->plugin_count++] = text;
 }
@@ -72,10 +72,10 @@ static void add_setting(struct argp_state *state, void *target, const char *name
     struct bz_options *options = target;
     const char *other = bz_options_setting(options, name);
     if (other != NULL) {
-        argp_error(state, "'%s' is set twice, to '%s' and to '%s'", name, other, value);
+        bz_cli_misuse(state, "'%s' is set twice, to '%s' and to '%s'", name, other, value);
     }
     if (options->setting_count == BZ_OPTION_SETTINGS_MAX) {
-        argp_error(state, "more than %u settings", BZ_OPTION_SETTINGS_MAX);
+        bz_cli_misuse(state, "more than %u settings", BZ_OPTION_SETTINGS_MAX);
     }
     options->settings[options->setting_count].name = name;
     options->settings[options->setting_count++].value = value;
@@ -85,7 +85,7 @@ static void parse_set(struct argp_state *state, void *target, const char *name, 
     char *equals = strchr(text, '=');
     (void)name;
     if (equals == NULL || equals == text) {
-        argp_error(state, "--set takes NAME=VALUE, and not '%s'", text);
+        bz_cli_misuse(state, "--set takes NAME=VALUE, and not '%s'", text);
         return;
     }
     *equals = '\0';
@@ -140,7 +140,7 @@ static void store(struct parser *parser, size_t index, char *text, struct argp_s
     const struct bz_option *option = &parser->options[index];
     void *member = (char *)parser->targets[index] + option->offset;
     if (option->is_once && parser->is_given[index]) {
-        argp_error(state, "--%s is given twice", option->name);
+        bz_cli_misuse(state, "--%s is given twice", option->name);
     }
     parser->is_given[index] = true;
     switch (option->type) {
@@ -174,7 +174,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
     if (key != 0 && index < parser->count) {
         store(parser, index, arg, state);
     } else if (key == ARGP_KEY_ARG && parser->argument_count == syntax->arguments_max) {
-        argp_error(state, "unexpected argument '%s'", arg);
+        bz_cli_misuse(state, "unexpected argument '%s'", arg);
     } else if (key == ARGP_KEY_ARG) {
         syntax->arguments[parser->argument_count++] = arg;
     } else if (key == ARGP_KEY_END && syntax->check != NULL) {
@@ -320,11 +320,11 @@ uint64_t bz_option_number(struct argp_state *state, const char *option, const ch
                           uint64_t least, uint64_t most) {
     uint64_t value = 0;
     if (!bz_parse_u64(text, &value)) {
-        argp_error(state, "--%s takes a whole number of 64 bits, decimal or 0x..., and not '%s'",
-                   option, text);
+        bz_cli_misuse(state, "--%s takes a whole number of 64 bits, decimal or 0x..., and not '%s'",
+                      option, text);
     } else if (value < least || value > most) {
-        argp_error(state, "--%s takes %" PRIu64 " to %" PRIu64 ", and not '%s'", option, least,
-                   most, text);
+        bz_cli_misuse(state, "--%s takes %" PRIu64 " to %" PRIu64 ", and not '%s'", option, least,
+                      most, text);
     }
     return value;
 }
@@ -332,7 +332,7 @@ uint64_t bz_option_number(struct argp_state *state, const char *option, const ch
 bool bz_option_default_sizes(struct argp_state *state, const char *option, const char *text) {
     bool is_default = strcmp(text, "default") == 0;
     if (!is_default && strcmp(text, "drawn") != 0) {
-        argp_error(state, "--%s takes drawn or default, and not '%s'", option, text);
+        bz_cli_misuse(state, "--%s takes drawn or default, and not '%s'", option, text);
     }
     return is_default;
 }
@@ -351,8 +351,8 @@ uint64_t bz_option_seconds(struct argp_state *state, const char *option, const c
     uint64_t factor = unit == 's' ? 1 : unit == 'm' ? 60 : unit == 'h' ? hour_seconds : 0;
     if (factor == 0 || !bz_parse_u64(digits, &value) || value == 0 ||
         value > seconds_max / factor) {
-        argp_error(state, "--%s takes a whole number with s, m or h, as in 30s, and not '%s'",
-                   option, text);
+        bz_cli_misuse(state, "--%s takes a whole number with s, m or h, as in 30s, and not '%s'",
+                      option, text);
         return 0;
     }
     return value * factor;

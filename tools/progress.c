@@ -8,7 +8,7 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 #define TERMINAL_INTERVAL_NS (SECOND_NS / 10)
-#define LOG_INTERVAL_NS (10 * SECOND_NS)
+#define LOG_INTERVAL_NS (30 * SECOND_NS)
 
 static uint64_t read_clock_ns(clockid_t clock_id) {
     struct timespec now;
@@ -31,20 +31,23 @@ void bz_progress_begin(struct bz_progress *progress, bool is_quiet, uint64_t run
                                      .began_ns = bz_wall_ns(),
                                      .unit = "runs"};
     progress->shown_ns = progress->began_ns;
-    progress->runs_wanted = seconds != 0 ? 0 : runs_wanted;
+    progress->runs_wanted = runs_wanted;
     progress->deadline_ns = seconds != 0 ? progress->began_ns + seconds * SECOND_NS : 0;
 }
 
+/* Until what comes first. UINT64_MAX: not known. */
 static uint64_t seconds_left(const struct bz_progress *progress, uint64_t now_ns, double rate,
                              uint64_t runs) {
+    uint64_t left = UINT64_MAX;
     if (progress->deadline_ns != 0) {
-        return progress->deadline_ns > now_ns ? (progress->deadline_ns - now_ns) / SECOND_NS : 0;
+        left = progress->deadline_ns > now_ns ? (progress->deadline_ns - now_ns) / SECOND_NS : 0;
     }
-    if (rate <= 0 || runs >= progress->runs_wanted) {
-        return 0;
+    if (progress->runs_wanted != 0 && rate > 0) {
+        uint64_t runs_left = progress->runs_wanted > runs ? progress->runs_wanted - runs : 0;
+        double of_runs = (double)runs_left / rate;
+        left = of_runs < (double)left ? (uint64_t)of_runs : left;
     }
-    double left = (double)(progress->runs_wanted - runs) / rate;
-    return left < 1e15 ? (uint64_t)left : (uint64_t)1e15;
+    return left;
 }
 
 /* The width of a line: one that wraps could not be erased. */
@@ -90,7 +93,7 @@ void bz_progress_show(struct bz_progress *progress, uint64_t runs, uint64_t find
     }
     int length = snprintf(line, sizeof line, "%" PRIu64 "%s %s, %.0f %s/s, %" PRIu64 " findings",
                           runs, wanted, progress->unit, rate, progress->unit, findings);
-    if (progress->runs_wanted != 0 || progress->deadline_ns != 0) {
+    if (left < UINT64_MAX) {
         snprintf(line + length, sizeof line - (size_t)length, ", %" PRIu64 ":%02u:%02u left",
                  left / 3600, (unsigned)(left / 60 % 60), (unsigned)(left % 60));
     }

@@ -1,4 +1,4 @@
-/* Progress on stderr: one line that is rewritten on a terminal, or a line every ten seconds. Also
+/* Progress on stderr: one line that is rewritten on a terminal, or a line every 30 seconds. Also
  * the program's clocks: no other layer reads real time. */
 #ifndef BZ_TOOLS_PROGRESS_H
 #define BZ_TOOLS_PROGRESS_H
@@ -12,7 +12,7 @@ struct bz_progress {
     bool is_shown; /* a line is on the terminal now */
     uint64_t began_ns;
     uint64_t shown_ns;    /* when the last line was printed */
-    uint64_t runs_wanted; /* 0: as many as the time allows */
+    uint64_t runs_wanted; /* 0: not known */
     uint64_t runs_before; /* of those shown, done before the beginning; 0 unless changed */
     uint64_t deadline_ns; /* 0: none */
     const char *unit;     /* "runs" unless changed after bz_progress_begin() */
@@ -21,6 +21,7 @@ struct bz_progress {
 uint64_t bz_wall_ns(void);       /* monotonic */
 uint64_t bz_thread_cpu_ns(void); /* spent by the calling thread */
 
+/* What comes first ends the work: `runs_wanted`, or the time; 0: neither is known. */
 void bz_progress_begin(struct bz_progress *progress, bool is_quiet, uint64_t runs_wanted,
                        uint64_t seconds);
 

@@ -5,6 +5,7 @@
 #define BZ_TOOLS_REPORT_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "sim/run/campaign.h"
 #include "tools/findings.h"
@@ -21,11 +22,13 @@ struct bz_run_report {
         *cut; /* the first run that was cut; without a token: none is shown */
     double seconds;
     bool is_stopped;         /* by a signal, or because something ran out */
+    bool is_time_up;         /* --time ended it */
     struct bz_missed missed; /* required windows */
     struct bz_warnings warnings;
     uint64_t stored_failed; /* traces that were tried before: no part of the campaign */
     bool is_strict;         /* warnings make it fail */
     bool draws_sizes;       /* see sim/run/sizes.h */
+    bool stops_at_first;    /* violation: without --keep-going */
     int exit_code;
 };
 
@@ -38,14 +41,21 @@ void bz_run_report_print_head(const struct bz_run_report *report);
 void bz_run_report_print_program(const struct bz_program *program);
 
 /* A finding, and whether a FIFO loop can reach it. */
-void bz_run_report_print_finding(const struct bz_kept_finding *finding,
+void bz_run_report_print_finding(FILE *out, const struct bz_kept_finding *finding,
                                  const struct bz_variant *variant);
+
+/* Why the campaign proved nothing, in a line or more, if it did not. For quiet campaigns, too. */
+void bz_run_report_print_why(FILE *out, const struct bz_run_report *report);
 
 /* The table of cancels by operation and window. */
 void bz_run_report_print_windows(const struct bz_run_stats *stats);
 
 /* Printed at the end. `is_quiet`: findings alone. */
 void bz_run_report_print(const struct bz_run_report *report, bool is_quiet);
+
+/* What ended the campaign: "runs", "time", "violation", "step-limit" (the first runs were all cut),
+ * "interrupted", "no-resource", "stored-trace" (one failed, and the campaign was not begun). */
+const char *bz_run_report_end(const struct bz_run_report *report);
 
 /* --- JSON */
 

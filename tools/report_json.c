@@ -9,6 +9,7 @@
 #include "sim/judge/judge.h"
 #include "tools/cli.h"
 #include "tools/diagnosis.h"
+#include "tools/ending.h"
 
 void bz_json_add_digest(struct bz_json *object, const char *key, uint64_t digest) {
     char text[24];
@@ -76,6 +77,14 @@ bool bz_json_add_violation(struct bz_json *item, const struct bz_kept_finding *f
     bz_json_add_string(item, "task", verdict->task);
     bz_json_add_string(item, "message", verdict->message);
     bz_json_add_string(item, "token", finding->token);
+    struct bz_text command = {0};
+    bz_diagnosis_add_command(&command,
+                             &(struct bz_diagnosis){.trace = &finding->trace,
+                                                    .variant = variant,
+                                                    .token = finding->token},
+                             bz_cli_replay);
+    bz_json_add_string(item, "replay", command.bytes);
+    bz_text_fini(&command);
     bz_json_add_string(item, "trace", finding->path[0] != '\0' ? finding->path : NULL);
     bz_json_add_bool(item, "declared", is_declared);
     bz_json_add_bool(item, "fifo_searched", finding->fifo_is_searched);
@@ -154,6 +163,7 @@ struct bz_json *bz_run_report_json(const struct bz_run_report *report) {
     bool is_declared_found = add_violations(root, report);
     bz_json_add_bool(root, "declared_fault_found", is_declared_found);
     bz_json_add_bool(root, "interrupted", report->is_stopped);
+    bz_json_add_string(root, "end", bz_run_report_end(report));
     bz_json_add_number(root, "exit_code", (uint64_t)report->exit_code);
     bz_json_add_digest(root, "digest", result->digest);
     return root;
@@ -190,4 +200,5 @@ void bz_json_put(struct bz_json *root) {
     puts(text);
     free(text);
     bz_json_free(root);
+    bz_ending_has_json();
 }

@@ -18,8 +18,8 @@ static unsigned parse_window(struct argp_state *state, const char *word) {
             return window;
         }
     }
-    argp_error(state, "--require-window: no window '%s'%s ('%s list windows' lists them)", word,
-               bz_cli_hint(word, names, BZ_WINDOW_COUNT - 1), bz_cli_program);
+    bz_cli_misuse(state, "--require-window: no window '%s'%s ('%s list windows' lists them)", word,
+                  bz_cli_hint(word, names, BZ_WINDOW_COUNT - 1), bz_cli_program);
     return BZ_WINDOW_NONE;
 }
 
@@ -38,8 +38,8 @@ static unsigned parse_op(struct argp_state *state, const char *word) {
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", count > 1 ? ", " : "",
                  names[count - 1]);
     }
-    argp_error(state, "--require-window: no operation '%s' that a cancel can strike in%s (%s)",
-               word, bz_cli_hint(word, names, count), list);
+    bz_cli_misuse(state, "--require-window: no operation '%s' that a cancel can strike in%s (%s)",
+                  word, bz_cli_hint(word, names, count), list);
     return BZ_OP_NONE;
 }
 

@@ -136,7 +136,7 @@ static const char *or_null(const char *text) {
     return text[0] != '\0' ? text : NULL;
 }
 
-void bz_run_report_print_finding(const struct bz_kept_finding *finding,
+void bz_run_report_print_finding(FILE *out, const struct bz_kept_finding *finding,
                                  const struct bz_variant *variant) {
     struct bz_diagnosis diagnosis = {.trace = &finding->trace,
                                      .variant = variant,
@@ -149,19 +149,20 @@ void bz_run_report_print_finding(const struct bz_kept_finding *finding,
         diagnosis.small_token = or_null(finding->small_token);
         diagnosis.small_path = or_null(finding->small_path);
     }
-    bz_diagnosis_print(stdout, &diagnosis);
+    bz_diagnosis_print(out, &diagnosis);
     if (finding->is_shrunk) {
-        printf("        %s\n", finding->small_end);
+        fprintf(out, "        %s\n", finding->small_end);
     }
     if (finding->fifo_token[0] != '\0') {
-        printf("fifo    also reachable on a plain FIFO loop: %s\n", finding->fifo_token);
+        fprintf(out, "fifo    also reachable on a plain FIFO loop: %s\n", finding->fifo_token);
         if (finding->fifo_path[0] != '\0') {
-            printf("fifo    %s\n", finding->fifo_path);
+            fprintf(out, "fifo    %s\n", finding->fifo_path);
         }
     } else if (finding->fifo_is_searched) {
-        printf("fifo    not found on a plain FIFO loop, as asyncio has, in %u runs;\n"
-               "        --order fifo makes no other runs\n",
-               BZ_WITNESS_RUNS);
+        fprintf(out,
+                "fifo    not found on a plain FIFO loop, as asyncio has, in %u runs;\n"
+                "        --order fifo makes no other runs\n",
+                BZ_WITNESS_RUNS);
     }
 }
 
@@ -183,7 +184,7 @@ static void print_findings(const struct bz_run_report *report) {
         if (index > 0) {
             printf("\n");
         }
-        bz_run_report_print_finding(finding, report->program->variant);
+        bz_run_report_print_finding(stdout, finding, report->program->variant);
         if (result->violations > 1) {
             print_count(finding);
         }
@@ -202,8 +203,20 @@ static void print_findings(const struct bz_run_report *report) {
     }
 }
 
+const char *bz_run_report_end(const struct bz_run_report *report) {
+    const struct bz_campaign_result *result = report->result;
+    bool is_stopped_by_finding = report->stops_at_first && result->violations > 0;
+    return result->lack[0] != '\0'                          ? "no-resource"
+           : report->is_stopped                             ? "interrupted"
+           : is_stopped_by_finding                          ? "violation"
+           : result->is_cut_off                             ? "step-limit"
+           : result->runs == 0 && report->stored_failed > 0 ? "stored-trace"
+           : report->is_time_up                             ? "time"
+                                                            : "runs";
+}
+
 /* Which runs hit the step limit, in a sentence. */
-static void say_cut(const struct bz_run_report *report, FILE *out) {
+static void say_cut(FILE *out, const struct bz_run_report *report) {
     const struct bz_campaign_result *result = report->result;
     if (result->is_cut_off) {
         fprintf(out,
@@ -238,7 +251,7 @@ static void print_verdict(const struct bz_run_report *report) {
     }
     if (result->out_of_steps > 0 && result->out_of_steps == result->runs) {
         printf("\n");
-        say_cut(report, stdout);
+        say_cut(stdout, report);
         return;
     }
     printf("\nno violation found%s%s%s\n",
@@ -247,15 +260,16 @@ static void print_verdict(const struct bz_run_report *report) {
            report->warnings.count > 0 ? ", but see the warning: little was tested" : "");
 }
 
-/* Printed by quiet campaigns, too. */
-static void say_why_unproved(const struct bz_run_report *report) {
-    if (report->is_stopped && report->result->lack[0] == '\0') {
-        fprintf(stderr, "interrupted after %" PRIu64 " runs\n", report->result->runs);
+void bz_run_report_print_why(FILE *out, const struct bz_run_report *report) {
+    if (report->is_stopped && report->result->lack[0] != '\0') {
+        fprintf(out, "%s\n", report->result->lack);
+    } else if (report->is_stopped) {
+        fprintf(out, "interrupted after %" PRIu64 " runs\n", report->result->runs);
     } else if (report->exit_code == BZ_EXIT_INTERRUPTED) {
-        say_cut(report, stderr);
+        say_cut(out, report);
     } else if (report->exit_code == BZ_EXIT_UNPROVED) {
         for (unsigned index = 0; index < report->missed.count; index++) {
-            fprintf(stderr, "nothing proved: the required window '%s' was never hit\n",
+            fprintf(out, "nothing proved: the required window '%s' was never hit\n",
                     report->missed.names[index]);
         }
     }
@@ -272,7 +286,9 @@ void bz_run_report_print(const struct bz_run_report *report, bool is_quiet) {
                                                               .token = report->cut->token});
     }
     if (is_quiet) {
-        say_why_unproved(report);
+        if (result->lack[0] == '\0') { /* else there is a message already */
+            bz_run_report_print_why(stderr, report);
+        }
         return;
     }
     if (result->violations > 0 || report->cut->token[0] != '\0') {

@@ -14,29 +14,31 @@
 #include "tools/diagnosis.h"
 #include "tools/plugins.h"
 
-static void keep_failed(struct bz_stored *stored, const char *path, const struct bz_trace *trace,
+/* Takes over the record of the run: after a strict replay that is the trace. */
+static void keep_failed(struct bz_stored *stored, const char *path, struct bz_trace *trace,
                         struct bz_carry *carry) {
     const struct bz_trace_verdict *verdict = carry->verdict;
     if (stored->failed >= BZ_STORED_MAX) {
         return;
     }
     struct bz_stored_failure *failure = &stored->failures[stored->failed];
-    *failure = (struct bz_stored_failure){.is_as_recorded = carry->result == BZ_CARRY_FAILS,
-                                          .is_same_run =
-                                              carry->record.digest == trace->digest &&
-                                              strcmp(carry->record.variant, trace->variant) == 0,
-                                          .step = verdict->step};
+    *failure = (struct bz_stored_failure){
+        .is_as_recorded = carry->result == BZ_CARRY_FAILS,
+        .is_same_run = carry->is_strict || (carry->record.digest == trace->digest &&
+                                            strcmp(carry->record.variant, trace->variant) == 0),
+        .step = verdict->step};
     snprintf(failure->path, sizeof failure->path, "%s", path);
     snprintf(failure->oracle, sizeof failure->oracle, "%s", verdict->oracle);
     snprintf(failure->object, sizeof failure->object, "%s",
              verdict->object != NULL ? verdict->object : "");
     snprintf(failure->message, sizeof failure->message, "%s",
              verdict->message != NULL ? verdict->message : "");
-    failure->record = carry->record; /* with all that it owns */
-    bz_trace_init(&carry->record);
+    struct bz_trace *record = carry->is_strict ? trace : &carry->record;
+    failure->record = *record; /* with all that it owns */
+    bz_trace_init(record);
 }
 
-static void count(struct bz_stored *stored, const char *path, const struct bz_trace *trace,
+static void count(struct bz_stored *stored, const char *path, struct bz_trace *trace,
                   struct bz_carry *carry) {
     const struct bz_replay_report *report = &carry->report;
     switch (carry->result) {
@@ -71,7 +73,7 @@ static bool has_order(struct bz_stored *stored, const struct bz_trace *trace,
 /* --- of --corpus ------------------------------------------------------------------------------ */
 
 static int try_trace(struct bz_stored *stored, const char *name, const char *path,
-                     const struct bz_trace *trace, const struct bz_program *program) {
+                     struct bz_trace *trace, const struct bz_program *program) {
     struct bz_carry carry;
     int code = BZ_EXIT_OK;
     bz_carry(&carry, trace, program->variant);
@@ -225,34 +227,41 @@ static uint64_t kept(const struct bz_stored *stored) {
     return stored->failed < BZ_STORED_MAX ? stored->failed : BZ_STORED_MAX;
 }
 
-/* `is_first`: with its timeline. The others are often the same run, made smaller. */
-static void print_failure(const struct bz_stored_failure *failure, const struct bz_program *program,
-                          bool is_first) {
-    struct bz_text plugins = {0};
-    bool has_object = failure->object[0] != '\0';
+void bz_stored_add_command(struct bz_text *text, const struct bz_stored_failure *failure,
+                           const struct bz_program *program) {
     char quoted[4 * PATH_MAX];
+    bz_text_add(text, "%s", bz_cli_replay);
+    bz_plugins_add_options(text, program->scenario, program->variant);
+    bool is_program = strncmp(bz_cli_replay, bz_cli_program, strlen(bz_cli_program)) == 0;
+    if (is_program && !failure->is_same_run) { /* else it is no command of the program */
+        bz_text_add(text, " --variant %s", program->variant->name);
+    }
+    bool is_variable = bz_cli_replay[strlen(bz_cli_replay) - 1] == '=';
+    bz_text_add(text, "%s%s%s", is_variable ? "" : " ",
+                bz_cli_quoted(failure->path, quoted, sizeof quoted), bz_cli_replay_after);
+}
+
+/* `has_timeline`: else the message alone. */
+static void print_failure(const struct bz_stored_failure *failure, const struct bz_program *program,
+                          bool has_timeline) {
+    struct bz_text command = {0};
+    bool has_object = failure->object[0] != '\0';
     printf("stored trace %s fails%s: %s%s%s%s at step %" PRIu64 "\n", failure->path,
            failure->is_as_recorded ? " as recorded" : "", failure->oracle,
            has_object ? " of '" : "", failure->object, has_object ? "'" : "", failure->step);
-    if (is_first) {
+    if (has_timeline) {
         printf("\n");
         bz_diagnosis_print(
             stdout, &(struct bz_diagnosis){.trace = &failure->record, .variant = program->variant});
     } else {
         printf("  %s\n", failure->message);
     }
-    bz_plugins_add_options(&plugins, program->scenario, program->variant);
-    printf("  replay  %s%s", bz_cli_replay, plugins.bytes != NULL ? plugins.bytes : "");
-    bz_text_fini(&plugins);
-    bool is_program = strncmp(bz_cli_replay, bz_cli_program, strlen(bz_cli_program)) == 0;
-    if (is_program && !failure->is_same_run) { /* else it is no command of the program */
-        printf(" --variant %s", program->variant->name);
-    }
-    bool is_variable = bz_cli_replay[strlen(bz_cli_replay) - 1] == '=';
-    printf("%s%s%s\n\n", is_variable ? "" : " ",
-           bz_cli_quoted(failure->path, quoted, sizeof quoted), bz_cli_replay_after);
+    bz_stored_add_command(&command, failure, program);
+    printf("  replay  %s\n\n", command.bytes);
+    bz_text_fini(&command);
 }
 
+/* The first one has its timeline: the others are often the same run, made smaller. */
 void bz_stored_print(const struct bz_stored *stored, const struct bz_program *program,
                      bool is_quiet) {
     for (uint64_t index = 0; index < kept(stored); index++) {

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "sim/run/program.h"
+#include "tools/wrap.h"
 #include "traces/json.h"
 #include "traces/trace.h"
 
@@ -67,6 +68,10 @@ void bz_stored_say_own(const struct bz_stored *stored, const char *name,
 /* Prints those that failed, with the command that shows each, and a summary unless `is_quiet`. */
 void bz_stored_print(const struct bz_stored *stored, const struct bz_program *program,
                      bool is_quiet);
+
+/* Adds the command that shows one that failed. */
+void bz_stored_add_command(struct bz_text *text, const struct bz_stored_failure *failure,
+                           const struct bz_program *program);
 
 /* Adds the same to a document, under this key. */
 void bz_stored_add_json(const struct bz_stored *stored, struct bz_json *object, const char *key);

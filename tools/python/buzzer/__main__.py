@@ -95,7 +95,18 @@ def _run_one(case, words):
     return program.call([*line, *words], [case])
 
 
+def _refuse_many(words, count):
+    """One document, or one file, has the results of one test: those of the next would replace it."""
+    given = {word[2:].partition("=")[0] for word in words if word.startswith("--")}
+    for name in "json", "junit":
+        if any(len(text) > 1 and name.startswith(text) for text in given):
+            raise ValueError(f"--{name} takes one test, as FILE.py::TEST, and these are {count}; "
+                             "pytest --junitxml=FILE is for all of them")
+
+
 def _run(cases, problems, words):
+    if len(cases) > 1:
+        _refuse_many(words, len(cases))
     codes = []
     for case in cases:
         if codes:

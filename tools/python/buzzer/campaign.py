@@ -59,12 +59,13 @@ class Replay:
 
 
 def _document(code, output, errors):
-    """The JSON that the program printed; its message as an exception, if there is none."""
-    if output.strip():
-        try:
-            return json.loads(output)
-        except ValueError:
-            pass
+    """The results that the program printed; its message as an exception, if there are none."""
+    try:
+        document = json.loads(output)
+    except ValueError:
+        document = {"error": "the program was killed"}
+    if "error" not in document:
+        return document
     message = errors.strip() or f"exit code {code}"
     raise ValueError(message) if code == USAGE else RuntimeError(message)
 
@@ -92,7 +93,7 @@ def _stored(case, failure):
     """A violation of a run that an earlier campaign kept."""
     words = replay_words(failure["trace"], "--json")
     code, output, errors = program.ask(words, [case])
-    if not output.strip():  # it is of another version of Python
+    if code == USAGE:  # it is of another version of Python
         words.insert(1, f"--variant={program.RUNTIME}")
         code, output, errors = program.ask(words, [case])
     document = _document(code, output, errors)

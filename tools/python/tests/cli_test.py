@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 import unittest
+import xml.etree.ElementTree
 
 import support
 from support import RUNTIME, TESTS, write
@@ -147,6 +148,17 @@ class Cli(support.Case):
                          [f"tests/test_lock.py/{name}"
                           for name in ("test_leaks", "test_holds", "test_check")])
         self.assertIn("A lock that leaks.", output)
+
+    def test_one_document(self):
+        for words in ("--json",), ("--junit", "x.xml"), ("--jun=x.xml",):
+            _, errors = self.call("run", "tests/test_lock.py", *words, code=2)
+            self.assertIn("takes one test, as FILE.py::TEST, and these are 3", errors)
+        self.assertFalse(os.path.exists("x.xml"))
+        self.call("run", "tests/test_lock.py::test_leaks", "--junit", "x.xml", "--quiet",
+                  "--no-shrink", code=1)
+        cases = xml.etree.ElementTree.parse("x.xml").findall(".//testcase")
+        self.assertEqual([case.get("file") for case in cases], [None, "tests/test_lock.py"])
+        self.assertIn("python3 -m buzzer replay", cases[1].findtext("failure"))
 
     def test_options(self):
         """Those of the command line go before those of the decorator."""

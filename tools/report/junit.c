@@ -1,0 +1,111 @@
+#include "tools/report/junit.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "traces/utf8.h"
+
+#define REPLACEMENT "\xef\xbf\xbd"
+
+/* XML 1.0, production 2. */
+static bool is_char(uint32_t code) {
+    return code == '\t' || code == '\n' || code == '\r' || (code >= 0x20 && code < 0xfffe) ||
+           code > 0xffff;
+}
+
+/* `is_attribute`: line breaks and tabs would become blanks. */
+static void add_text(struct bz_text *out, const char *text, bool is_attribute) {
+    while (*text != '\0') {
+        uint32_t code = 0;
+        size_t bytes = bz_utf8_read(text, 4, &code);
+        bool is_space = code == '\r' || (is_attribute && (code == '\n' || code == '\t'));
+        if (bytes == 0 || !is_char(code)) {
+            bz_text_add(out, REPLACEMENT);
+        } else if (is_space || strchr("<>&\"'", (int)code) != NULL) {
+            bz_text_add(out, "&#%" PRIu32 ";", code);
+        } else {
+            bz_text_add(out, "%.*s", (int)bytes, text);
+        }
+        text += bytes == 0 ? 1 : bytes;
+    }
+}
+
+static void add_attribute(struct bz_text *out, const char *name, const char *value) {
+    bz_text_add(out, " %s=\"", name);
+    add_text(out, value, true);
+    bz_text_add(out, "\"");
+}
+
+/* The element of a case that did not pass. */
+static void add_result(struct bz_text *out, const struct bz_case *one) {
+    static const char *const elements[] = {
+        [BZ_CASE_FAILED] = "failure", [BZ_CASE_ERROR] = "error", [BZ_CASE_SKIPPED] = "skipped"};
+    const char *element = elements[one->result];
+    bz_text_add(out, "      <%s", element);
+    if (one->result != BZ_CASE_SKIPPED) { /* which has no type */
+        add_attribute(out, "type", one->type);
+    }
+    add_attribute(out, "message", bz_outcome_text(&one->message));
+    bz_text_add(out, ">");
+    add_text(out, bz_outcome_text(&one->story), false);
+    bz_text_add(out, "</%s>\n", element);
+}
+
+static void add_case(struct bz_text *out, const struct bz_outcome *outcome,
+                     const struct bz_case *one, double seconds) {
+    struct bz_text name = {0};
+    bz_text_add(&name, "buzzer.%s.%s", outcome->command, bz_outcome_text(&outcome->suite));
+    bz_text_add(out, "    <testcase");
+    add_attribute(out, "classname", bz_outcome_text(&name));
+    add_attribute(out, "name", bz_outcome_text(&one->name));
+    if (one->file.length > 0) { /* GitLab links it */
+        add_attribute(out, "file", bz_outcome_text(&one->file));
+    }
+    bz_text_add(out, " time=\"%.3f\">\n", seconds);
+    if (one->result != BZ_CASE_PASSED) {
+        add_result(out, one);
+    }
+    if (one->trace.length > 0) { /* Jenkins and GitLab keep the file with the case */
+        bz_text_add(out, "      <system-out>[[ATTACHMENT|");
+        add_text(out, bz_outcome_text(&one->trace), false);
+        bz_text_add(out, "]]</system-out>\n");
+    }
+    bz_text_add(out, "    </testcase>\n");
+    bz_text_fini(&name);
+}
+
+/* Attributes that testsuites and testsuite share. */
+static void add_counts(struct bz_text *out, const struct bz_outcome *outcome) {
+    bz_text_add(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\"", outcome->case_count,
+                bz_outcome_count(outcome, BZ_CASE_FAILED),
+                bz_outcome_count(outcome, BZ_CASE_ERROR));
+}
+
+void bz_junit_add(struct bz_text *out, const struct bz_outcome *outcome) {
+    struct bz_text name = {0};
+    bz_text_add(&name, "buzzer %s %s", outcome->command, bz_outcome_text(&outcome->suite));
+    bz_text_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites");
+    add_counts(out, outcome);
+    bz_text_add(out, " time=\"%.3f\">\n  <testsuite", outcome->seconds);
+    add_attribute(out, "name", bz_outcome_text(&name));
+    add_counts(out, outcome);
+    bz_text_add(out, " skipped=\"%zu\" time=\"%.3f\">\n    <properties>\n",
+                bz_outcome_count(outcome, BZ_CASE_SKIPPED), outcome->seconds);
+    for (size_t index = 0; index < outcome->property_count; index++) {
+        bz_text_add(out, "      <property");
+        add_attribute(out, "name", outcome->properties[index].name);
+        add_attribute(out, "value", bz_outcome_text(&outcome->properties[index].value));
+        bz_text_add(out, "/>\n");
+    }
+    bz_text_add(out, "    </properties>\n");
+    for (size_t index = 0; index < outcome->case_count; index++) {
+        add_case(out, outcome, outcome->cases[index], index == 0 ? outcome->seconds : 0.0);
+    }
+    if (outcome->warnings.length > 0) {
+        bz_text_add(out, "    <system-err>");
+        add_text(out, bz_outcome_text(&outcome->warnings), false);
+        bz_text_add(out, "</system-err>\n");
+    }
+    bz_text_add(out, "  </testsuite>\n</testsuites>\n");
+    bz_text_fini(&name);
+}
