@@ -16,6 +16,14 @@
 #define CHECKSUM_FORMAT ",\"checksum\":\"%016" PRIx64 "\"}\n"
 #define CHECKSUM_BYTES (sizeof ",\"checksum\":\"0123456789abcdef\"}\n" - 1)
 
+static bool is_part(const struct bz_checkpoint *checkpoint) {
+    return checkpoint->shard.count > 1;
+}
+
+uint64_t bz_checkpoint_first_run(const struct bz_checkpoint *checkpoint) {
+    return is_part(checkpoint) ? bz_shard_first(&checkpoint->shard, checkpoint->campaign_runs) : 0;
+}
+
 bool bz_checkpoint_is_finished(const struct bz_checkpoint *checkpoint,
                                const struct bz_campaign_state *state) {
     const struct bz_campaign_result *result = &state->result;
@@ -123,6 +131,20 @@ static void add_sketch(struct bz_json *root, const char *key, const struct bz_di
     free(text);
 }
 
+/* One of many thousands: bz_parse_u64() would need a text that ends. */
+static bool read_hash(const char *digits, uint64_t *hash) {
+    *hash = 0;
+    for (unsigned index = 0; index < HASH_DIGITS; index++) {
+        unsigned digit = (unsigned)digits[index] - '0';
+        unsigned letter = (unsigned)digits[index] - 'a';
+        if (digit > 9 && letter > 5) {
+            return false;
+        }
+        *hash = *hash << 4u | (digit > 9 ? letter + 10 : digit);
+    }
+    return true;
+}
+
 static bool read_sketch(const struct bz_json *root, const char *key, uint64_t total,
                         struct bz_distinct *distinct) {
     const struct bz_json *sketch = bz_json_get(root, key);
@@ -133,10 +155,8 @@ static bool read_sketch(const struct bz_json *root, const char *key, uint64_t to
                  strlen(text) % (HASH_DIGITS + 1) == 0;
     distinct->total = total;
     for (; is_ok && *text != '\0'; text += HASH_DIGITS + 1) {
-        char digits[HASH_DIGITS + 3];
         uint64_t hash;
-        snprintf(digits, sizeof digits, "0x%.16s", text + 1);
-        is_ok = (text[0] == '+' || text[0] == '-') && bz_parse_u64(digits, &hash) &&
+        is_ok = (text[0] == '+' || text[0] == '-') && read_hash(text + 1, &hash) &&
                 bz_distinct_put_back(distinct, hash, text[0] == '+');
     }
     return is_ok;
@@ -258,6 +278,11 @@ char *bz_checkpoint_print(const struct bz_checkpoint *checkpoint,
     bz_json_add_string(root, "campaign",
                        bz_token_format(&checkpoint->program, checkpoint->seed_first, result->digest,
                                        token, sizeof token));
+    if (is_part(checkpoint)) {
+        bz_json_add_number(root, "shard", checkpoint->shard.number);
+        bz_json_add_number(root, "shards", checkpoint->shard.count);
+        bz_json_add_hex(root, "campaign_runs", checkpoint->campaign_runs);
+    }
     bz_json_add_hex(root, "runs_wanted", checkpoint->runs);
     bz_json_add_hex(root, "limit_ms", checkpoint->limit_ms);
     bz_json_add_hex(root, "spent_ms", checkpoint->spent_ms);
@@ -302,6 +327,20 @@ static bool is_whole(const char *text, size_t length) {
     return memcmp(text + length - CHECKSUM_BYTES, expected, CHECKSUM_BYTES) == 0;
 }
 
+/* Which part it is. Whole campaigns have no such members. */
+static bool read_shard(const struct bz_json *root, struct bz_checkpoint *checkpoint) {
+    struct bz_shard *shard = &checkpoint->shard;
+    if (bz_json_get(root, "shards") == NULL) {
+        *shard = (struct bz_shard){1, 1};
+        checkpoint->campaign_runs = checkpoint->runs;
+        return true;
+    }
+    return read_u32(root, "shard", &shard->number) && read_u32(root, "shards", &shard->count) &&
+           read_hex(root, "campaign_runs", &checkpoint->campaign_runs) && shard->number > 0 &&
+           shard->number <= shard->count && shard->count <= BZ_SHARDS_MAX &&
+           bz_shard_runs(shard, checkpoint->campaign_runs) == checkpoint->runs;
+}
+
 static bool read_numbers(const struct bz_json *root, struct bz_checkpoint *checkpoint,
                          struct bz_campaign_state *state) {
     struct bz_campaign_result *result = &state->result;
@@ -309,7 +348,7 @@ static bool read_numbers(const struct bz_json *root, struct bz_checkpoint *check
     uint64_t keep_going;
     uint64_t draws_sizes; /* of older programs: none */
     uint64_t pinned;
-    bool is_ok = read_hex(root, "runs_wanted", &checkpoint->runs) &&
+    bool is_ok = read_hex(root, "runs_wanted", &checkpoint->runs) && read_shard(root, checkpoint) &&
                  read_hex(root, "limit_ms", &checkpoint->limit_ms) &&
                  read_hex(root, "spent_ms", &checkpoint->spent_ms) &&
                  read_hex(root, "keep_going", &keep_going) &&
@@ -338,6 +377,19 @@ static const char *text_of(const struct bz_json *root, const char *key) {
     return text == NULL ? "" : text;
 }
 
+/* False with a message. */
+static bool read_campaign(const char *text, const struct bz_catalog *catalog,
+                          struct bz_checkpoint *checkpoint, struct bz_campaign_state *state,
+                          char *reason, size_t reason_bytes) {
+    struct bz_token token;
+    checkpoint->version[0] = '\0';
+    if (bz_token_split(&token, text, reason, reason_bytes) && token.version != NULL) {
+        snprintf(checkpoint->version, sizeof checkpoint->version, "%s", token.version);
+    }
+    return bz_token_parse(text, catalog, &checkpoint->program, &checkpoint->seed_first,
+                          &state->result.digest, reason, reason_bytes);
+}
+
 bool bz_checkpoint_parse(struct bz_checkpoint *checkpoint, struct bz_campaign_state *state,
                          const struct bz_catalog *catalog, const char *text, size_t length,
                          const char *origin, char *error, size_t error_bytes) {
@@ -348,7 +400,8 @@ bool bz_checkpoint_parse(struct bz_checkpoint *checkpoint, struct bz_campaign_st
     }
     bz_campaign_begin(state);
     bool is_ok = false;
-    if (strcmp(text_of(root, "format"), BZ_CHECKPOINT_FORMAT) != 0) {
+    if (strcmp(text_of(root, "format"), BZ_CHECKPOINT_FORMAT) != 0 &&
+        strcmp(text_of(root, "format"), BZ_CHECKPOINT_FORMAT_1) != 0) {
         bz_fail(error, error_bytes,
                 "%s: is no checkpoint of this program: its format is '%.40s', "
                 "and not '%s'",
@@ -356,9 +409,8 @@ bool bz_checkpoint_parse(struct bz_checkpoint *checkpoint, struct bz_campaign_st
     } else if (!is_whole(text, length)) {
         bz_fail(error, error_bytes, "%s: is damaged: its checksum does not fit its content",
                 origin);
-    } else if (!bz_token_parse(text_of(root, "campaign"), catalog, &checkpoint->program,
-                               &checkpoint->seed_first, &state->result.digest, reason,
-                               sizeof reason)) {
+    } else if (!read_campaign(text_of(root, "campaign"), catalog, checkpoint, state, reason,
+                              sizeof reason)) {
         bz_fail(error, error_bytes, "%s: %s", origin, reason);
     } else if (!read_numbers(root, checkpoint, state)) {
         bz_fail(error, error_bytes, "%s: is damaged: a number is missing or makes no sense",
