@@ -21,6 +21,7 @@ struct bz_run_report {
         *cut; /* the first run that was cut; without a token: none is shown */
     double seconds;
     bool is_stopped;         /* by a signal, or because something ran out */
+    const char *why_stopped; /* in words; NULL: it was interrupted */
     struct bz_missed missed; /* required windows */
     struct bz_warnings warnings;
     uint64_t stored_failed; /* traces that were tried before: no part of the campaign */
@@ -46,6 +47,9 @@ void bz_run_report_print_windows(const struct bz_run_stats *stats);
 
 /* Printed at the end. `is_quiet`: findings alone. */
 void bz_run_report_print(const struct bz_run_report *report, bool is_quiet);
+
+/* What the command exits with, as far as the result decides it. */
+int bz_run_report_exit_code(const struct bz_run_report *report);
 
 /* --- JSON */
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/run/sizes.h"
 #include "sim/run/token.h"
 #include "traces/json.h"
 #include "traces/lack.h"
@@ -30,6 +31,52 @@ bool bz_checkpoint_is_finished(const struct bz_checkpoint *checkpoint,
     bool is_time_up = checkpoint->limit_ms != 0 && checkpoint->spent_ms >= checkpoint->limit_ms;
     return result->runs >= checkpoint->runs || is_time_up ||
            (result->violations > 0 && !checkpoint->keep_going);
+}
+
+void bz_checkpoint_program(const struct bz_checkpoint *checkpoint, uint64_t seed,
+                           struct bz_program *program) {
+    *program = checkpoint->program;
+    if (checkpoint->draws_sizes) {
+        bz_sizes_draw(&checkpoint->program, seed, program);
+    }
+}
+
+/* Its program and its first seed, in one word. */
+static const char *name_of(const struct bz_checkpoint *checkpoint, char token[BZ_TOKEN_BYTES]) {
+    bz_token_format(&checkpoint->program, checkpoint->seed_first, 0, token, BZ_TOKEN_BYTES);
+    token[strcspn(token, "#")] = '\0';
+    return token;
+}
+
+bool bz_checkpoint_differs(const struct bz_checkpoint *checkpoint,
+                           const struct bz_checkpoint *other, char *reason, size_t reason_bytes) {
+    char token[BZ_TOKEN_BYTES];
+    char other_token[BZ_TOKEN_BYTES];
+    name_of(checkpoint, token);
+    name_of(other, other_token);
+    reason[0] = '\0';
+    if (strcmp(checkpoint->version, other->version) != 0) {
+        snprintf(reason, reason_bytes, "it was written by version '%s', and not by '%s'",
+                 other->version, checkpoint->version);
+    } else if (strcmp(token, other_token) != 0) {
+        snprintf(reason, reason_bytes, "it is of '%s', and not of '%s'", other_token, token);
+    } else if (other->shard.count != checkpoint->shard.count) {
+        snprintf(reason, reason_bytes, "it has %" PRIu32 " shards, and not %" PRIu32,
+                 other->shard.count, checkpoint->shard.count);
+    } else if ((other->limit_ms == 0) != (checkpoint->limit_ms == 0)) {
+        snprintf(reason, reason_bytes, "it has %s limit of time, and should have %s",
+                 other->limit_ms == 0 ? "no" : "a", other->limit_ms == 0 ? "one" : "none");
+    } else if (other->campaign_runs != checkpoint->campaign_runs) {
+        snprintf(reason, reason_bytes,
+                 "it is of a campaign of %" PRIu64 " runs, and not of %" PRIu64,
+                 other->campaign_runs, checkpoint->campaign_runs);
+    } else if (other->draws_sizes != checkpoint->draws_sizes ||
+               other->program.pinned != checkpoint->program.pinned) {
+        snprintf(reason, reason_bytes, "its runs have other drawn sizes");
+    } else if (memcmp(other->required, checkpoint->required, sizeof other->required) != 0) {
+        snprintf(reason, reason_bytes, "it requires other windows");
+    }
+    return reason[0] != '\0';
 }
 
 /* --- the sums --------------------------------------------------------------------------------- */

@@ -48,6 +48,15 @@ bool bz_checkpoint_is_finished(const struct bz_checkpoint *checkpoint,
 /* The index of its first run. */
 uint64_t bz_checkpoint_first_run(const struct bz_checkpoint *checkpoint);
 
+/* The program of the run of a seed: its own, or one of drawn sizes. Its profile is not measured. */
+void bz_checkpoint_program(const struct bz_checkpoint *checkpoint, uint64_t seed,
+                           struct bz_program *program);
+
+/* Whether they are not of one campaign, as two shards of it are. True with a reason: "it has 8
+ * shards, and not 64", said of `other`. */
+bool bz_checkpoint_differs(const struct bz_checkpoint *checkpoint,
+                           const struct bz_checkpoint *other, char *reason, size_t reason_bytes);
+
 /* The text of the file; the caller frees it. Without memory it calls bz_lack_stop(). */
 char *bz_checkpoint_print(const struct bz_checkpoint *checkpoint,
                           const struct bz_campaign_state *state);
