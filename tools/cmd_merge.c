@@ -9,6 +9,7 @@
 #include "sim/run/tally.h"
 #include "tools/cli.h"
 #include "tools/findings.h"
+#include "tools/merge_page.h"
 #include "tools/options.h"
 #include "tools/report.h"
 #include "tools/require_window.h"
@@ -16,6 +17,8 @@
 #include "traces/text.h"
 
 #define ARGUMENTS_MAX 4096u
+#define HISTORY_MAX 1000u
+#define REPORT_BYTES_MAX ((size_t)64 << 20u)
 
 struct merge {
     const char *name;
@@ -25,14 +28,38 @@ struct merge {
     bool is_strict;
     bool is_json;
     bool is_quiet;
+    const char *history[HISTORY_MAX]; /* files of earlier reports */
+    size_t history_count;
+    struct bz_merge_document documents[HISTORY_MAX + 1]; /* these, and the report */
     struct bz_shard_files shards;
     struct bz_kept_findings findings;
     int findings_code; /* the worst of their exit codes */
 };
 
+static void add_history(struct argp_state *state, void *target, const char *option, char *text) {
+    struct merge *merge = target;
+    if (merge->history_count == HISTORY_MAX) {
+        argp_error(state, "--%s: more than %u reports", option, HISTORY_MAX);
+    }
+    merge->history[merge->history_count++] = text;
+}
+
+static void check_options(struct argp_state *state, void *target) {
+    const struct merge *merge = target;
+    if (merge->paths[0] == NULL) {
+        argp_error(state, "name the folders that the shards have left (--out)");
+    } else if (merge->history_count > 0 && merge->out == NULL) {
+        argp_error(state, "--history is for the page of the report: name its folder with --out");
+    }
+}
+
 static const struct bz_option options[] = {
     {"out", "DIR", "Write report.json, and a trace of each finding, into this folder",
      BZ_OPTION_TEXT, offsetof(struct merge, out), .is_once = true, .letter = 'o'},
+    {"history", "FILE",
+     "The report.json of an earlier campaign of this program, the oldest first: the page shows the "
+     "trend",
+     BZ_OPTION_PARSED, .parse = add_history},
     {"no-shrink", NULL, "Do not search the smallest run that fails as a finding does",
      BZ_OPTION_FLAG, offsetof(struct merge, keeps_size)},
     {"strict", NULL,
@@ -89,6 +116,40 @@ static void print_same(const struct bz_kept_findings *kept) {
     }
 }
 
+/* --- earlier reports -------------------------------------------------------------------------- */
+
+/* Before anything is done: a wrong name should not cost the work. */
+static int read_history(struct merge *merge) {
+    for (size_t index = 0; index < merge->history_count; index++) {
+        struct bz_merge_document *document = &merge->documents[index];
+        char error[BZ_ERROR_BYTES];
+        size_t length;
+        char *text =
+            bz_file_read(merge->history[index], REPORT_BYTES_MAX, &length, error, sizeof error);
+        document->name = merge->history[index];
+        document->json = text == NULL ? NULL
+                                      : bz_json_parse(text, length, BZ_JSON_DEPTH_MAX,
+                                                      document->name, error, sizeof error);
+        free(text);
+        if (document->json == NULL) {
+            return bz_cli_fail(merge->name, BZ_EXIT_USAGE, "--history: %s", error);
+        }
+    }
+    return BZ_EXIT_OK;
+}
+
+static int check_history(const struct merge *merge, const struct bz_json *report) {
+    for (size_t index = 0; index < merge->history_count; index++) {
+        const struct bz_merge_document *document = &merge->documents[index];
+        const char *fault = bz_merge_document_fault(document->json, report);
+        if (fault != NULL) {
+            return bz_cli_fail(merge->name, BZ_EXIT_USAGE, "--history: %s %s", document->name,
+                               fault);
+        }
+    }
+    return BZ_EXIT_OK;
+}
+
 /* --- the report ------------------------------------------------------------------------------- */
 
 static struct bz_json *document(const struct merge *merge, const struct bz_run_report *report) {
@@ -126,16 +187,37 @@ static int write_file(const struct merge *merge, const char *file, const char *t
                              strerror(errno));
 }
 
-static int write_files(const struct merge *merge, const struct bz_run_report *report) {
-    struct bz_json *root = document(merge, report);
-    char *json = bz_json_print(root, true);
-    struct bz_text text = {0};
-    bz_text_add(&text, "%s\n", json);
-    int code = write_file(merge, "report.json", text.bytes);
-    bz_text_fini(&text);
-    free(json);
-    bz_json_free(root);
+static int write_page(struct merge *merge, const char *json) {
+    struct bz_merge_document *last = &merge->documents[merge->history_count];
+    struct bz_text page = {0};
+    char error[BZ_ERROR_BYTES];
+    *last = (struct bz_merge_document){
+        "this report",
+        bz_json_parse(json, strlen(json), BZ_JSON_DEPTH_MAX, "report", error, sizeof error)};
+    if (last->json == NULL) {
+        return bz_cli_fail(merge->name, BZ_EXIT_INTERNAL, "%s", error);
+    }
+    int code = check_history(merge, last->json);
+    if (code == BZ_EXIT_OK) {
+        bz_merge_page(merge->documents, merge->history_count + 1, &page);
+        code = write_file(merge, "report.html", page.bytes);
+    }
+    bz_text_fini(&page);
+    bz_json_free(last->json);
     return code;
+}
+
+static int write_files(struct merge *merge, const struct bz_run_report *report) {
+    struct bz_json *root = document(merge, report);
+    struct bz_text text = {0};
+    char *json = bz_json_print(root, true);
+    bz_json_free(root);
+    bz_text_add(&text, "%s\n", json);
+    free(json);
+    int code = write_page(merge, text.bytes);
+    int written = write_file(merge, "report.json", text.bytes);
+    bz_text_fini(&text);
+    return code == BZ_EXIT_OK ? written : code;
 }
 
 static void say_missing(const struct bz_shard_files *shards, char *text, size_t bytes) {
@@ -193,6 +275,7 @@ int bz_command_merge(int argc, char **argv) {
         .arguments = merge.paths,
         .arguments_max = ARGUMENTS_MAX,
         .takes_plugins = true,
+        .check = check_options,
         .doc = "Adds up what the shards of a campaign have left in these folders, as if one "
                "process had run all of it, and shrinks each finding once. Exit status: 0 nothing "
                "found, 1 a violation, 2 usage, or files that do not belong together, 4 a required "
@@ -204,9 +287,7 @@ int bz_command_merge(int argc, char **argv) {
     for (size_t index = 0; code == BZ_EXIT_OK && merge.paths[index] != NULL; index++) {
         code = bz_shard_files_add(&merge.shards, merge.paths[index]);
     }
-    if (code == BZ_EXIT_OK && merge.paths[0] == NULL) {
-        code = bz_cli_fail(argv[0], BZ_EXIT_USAGE, "name the folders of the shards (--out)");
-    }
+    code = code == BZ_EXIT_OK ? read_history(&merge) : code;
     bz_campaign_begin(&sum);
     bz_interrupt_catch();
     code = code == BZ_EXIT_OK ? bz_shard_files_join(&merge.shards, &sum) : code;
@@ -215,5 +296,8 @@ int bz_command_merge(int argc, char **argv) {
     code = code == BZ_EXIT_OK ? report_all(&merge, &sum.result) : code;
     bz_findings_fini(&merge.findings);
     bz_shard_files_fini(&merge.shards);
+    for (size_t index = 0; index < merge.history_count; index++) {
+        bz_json_free(merge.documents[index].json);
+    }
     return code;
 }
