@@ -102,9 +102,11 @@ Test(tally, shards_are_one_campaign) {
         run_shard(1, 1, 1, &whole);
         cr_assert(eq(int, whole.result.violations > 0, which == 1));
         cr_assert(not(whole.result.distinct_is_exact), "too few runs to tell");
-        expect_sum(1);
         expect_sum(7);
-        expect_sum(64);
+        if (which == 1) {
+            expect_sum(1);
+            expect_sum(64);
+        }
     }
 }
 
