@@ -376,6 +376,13 @@ static int resume(struct run *run, struct bz_checkpoint_file *file) {
     return BZ_EXIT_OK;
 }
 
+static int prepare(struct run *run, struct bz_checkpoint_file *file) {
+    int code = run->resume != NULL ? resume(run, file) : begin(run, file);
+    return code == BZ_EXIT_OK && run->resume != NULL
+               ? bz_checkpoint_file_check_code(file, run->state)
+               : code;
+}
+
 /* --- stored traces ---------------------------------------------------------------------------- */
 
 static void put_json(const struct run *run, const struct bz_run_report *report) {
@@ -390,6 +397,17 @@ static void put_json(const struct run *run, const struct bz_run_report *report) 
         bz_stored_add_json(run->own, root, "stored_own");
     }
     bz_json_put(root);
+}
+
+static void put_report(const struct run *run, const struct bz_run_report *report) {
+    if (run->is_json) {
+        put_json(run, report);
+        return;
+    }
+    bz_run_report_print(report, run->is_quiet);
+    if (run->shard.count > 0 && !run->is_quiet) {
+        bz_shard_print(&run->shard, run->first_run, report->result->runs);
+    }
 }
 
 /* Those of --corpus. One that fails ends the session, unless it is to keep going. */
@@ -518,9 +536,7 @@ int bz_command_run(int argc, char **argv) {
     bz_interrupt_catch();
     bz_campaign_begin(&state);
     run.budget_ms = run.seconds * 1000;
-    code = code != BZ_EXIT_OK   ? code
-           : run.resume != NULL ? resume(&run, &file)
-                                : begin(&run, &file);
+    code = code == BZ_EXIT_OK ? prepare(&run, &file) : code;
     if (code != BZ_EXIT_OK) {
         return code;
     }
@@ -531,9 +547,6 @@ int bz_command_run(int argc, char **argv) {
                                    .cut = &cut,
                                    .is_strict = run.is_strict,
                                    .draws_sizes = !run.has_default_sizes};
-    if (run.resume != NULL && (code = bz_checkpoint_file_check_code(&file, &state)) != BZ_EXIT_OK) {
-        return code;
-    }
     if (!run.is_json && !run.is_quiet) {
         bz_run_report_print_head(&report);
     }
@@ -554,14 +567,7 @@ int bz_command_run(int argc, char **argv) {
     code = run.file != NULL && run.file->has_failed && code < BZ_EXIT_USAGE ? BZ_EXIT_USAGE : code;
     report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
     report.seconds += (double)run.before_ms / 1000;
-    if (run.is_json) {
-        put_json(&run, &report);
-    } else {
-        bz_run_report_print(&report, run.is_quiet);
-        if (run.shard.count > 0 && !run.is_quiet) {
-            bz_shard_print(&run.shard, run.first_run, result.runs);
-        }
-    }
+    put_report(&run, &report);
     print_last(&run, &report);
     bz_findings_drop_cut(&cut);
     bz_findings_fini(&findings);
