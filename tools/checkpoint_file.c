@@ -100,6 +100,37 @@ int bz_checkpoint_file_create(struct bz_checkpoint_file *file, const char *folde
     return file->has_failed ? BZ_EXIT_USAGE : BZ_EXIT_OK;
 }
 
+/* --- shards ----------------------------------------------------------------------------------- */
+
+int bz_checkpoint_file_of_shard(struct bz_checkpoint_file *file, const char *folder,
+                                struct bz_campaign_state *state, bool *is_there) {
+    char error[BZ_ERROR_BYTES];
+    struct bz_checkpoint wanted = file->checkpoint;
+    const struct bz_shard *shard = &wanted.shard;
+    snprintf(file->folder, sizeof file->folder, "%s", folder);
+    snprintf(file->path, sizeof file->path, "%.*s/shard-%" PRIu32 "-of-%" PRIu32 ".checkpoint",
+             PATH_MAX - 64, folder, shard->number, shard->count);
+    snprintf(wanted.version, sizeof wanted.version, "%s", bz_engine_version());
+    file->began_ns = bz_wall_ns();
+    *is_there = exists(file->path);
+    if (!*is_there) {
+        bz_checkpoint_file_write(file, state, true);
+        return file->has_failed ? BZ_EXIT_USAGE : BZ_EXIT_OK;
+    }
+    if (!read_file(file, state, error, sizeof error)) {
+        return bz_cli_fail(file->name, BZ_EXIT_USAGE, "--shard: %s; delete it to begin anew",
+                           error);
+    }
+    if (bz_checkpoint_differs(&wanted, &file->checkpoint, error, sizeof error)) {
+        return bz_cli_fail(file->name, BZ_EXIT_USAGE,
+                           "--shard: '%s' is there from another campaign: %s; name another folder",
+                           file->path, error);
+    }
+    file->before_ms = file->checkpoint.spent_ms;
+    file->due_ns = file->began_ns + INTERVAL_NS;
+    return BZ_EXIT_OK;
+}
+
 /* --- reading ---------------------------------------------------------------------------------- */
 
 /* The checkpoints of a folder. */
@@ -155,6 +186,15 @@ static int choose(struct bz_checkpoint_file *file, struct bz_campaign_state *sta
     return BZ_EXIT_OK;
 }
 
+int bz_checkpoint_file_read(struct bz_checkpoint_file *file, const char *path,
+                            struct bz_campaign_state *state) {
+    char error[BZ_ERROR_BYTES];
+    snprintf(file->path, sizeof file->path, "%s", path);
+    return read_file(file, state, error, sizeof error)
+               ? BZ_EXIT_OK
+               : bz_cli_fail(file->name, BZ_EXIT_USAGE, "%s", error);
+}
+
 int bz_checkpoint_file_open(struct bz_checkpoint_file *file, const char *argument,
                             struct bz_campaign_state *state) {
     struct stat status;
@@ -183,6 +223,29 @@ int bz_checkpoint_file_open(struct bz_checkpoint_file *file, const char *argumen
     file->began_ns = bz_wall_ns();
     file->due_ns = file->began_ns + INTERVAL_NS;
     return BZ_EXIT_OK;
+}
+
+int bz_checkpoint_file_check_code(const struct bz_checkpoint_file *file,
+                                  const struct bz_campaign_state *state) {
+    const struct bz_checkpoint *checkpoint = &file->checkpoint;
+    uint64_t seed = checkpoint->seed_first + bz_checkpoint_first_run(checkpoint);
+    static struct bz_program program;
+    bz_checkpoint_program(checkpoint, seed, &program);
+    bool is_measured = state->result.runs > 0 && bz_program_measure(&program);
+    struct bz_world *world = is_measured ? bz_program_new_world(&program) : NULL;
+    if (world == NULL) {
+        return BZ_EXIT_OK; /* a lack shows later */
+    }
+    enum bz_run_end end = bz_program_run(&program, world, seed);
+    uint64_t digest = bz_judge_digest(world->judge);
+    bz_world_destroy(world);
+    return end == BZ_RUN_NO_RESOURCE || digest == state->result.digest_first
+               ? BZ_EXIT_OK
+               : bz_cli_fail(file->name, BZ_EXIT_USAGE,
+                             "%s: seed 0x%" PRIx64 " had digest %016" PRIx64 ", and has %016" PRIx64
+                             " now: the code has changed, or something "
+                             "besides the choices decides; begin a new campaign",
+                             file->path, seed, state->result.digest_first, digest);
 }
 
 void bz_checkpoint_file_print_command(const struct bz_checkpoint_file *file, bool is_strict) {

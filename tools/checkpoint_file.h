@@ -25,10 +25,25 @@ struct bz_checkpoint_file {
  * it is BZ_EXIT_OK. */
 int bz_checkpoint_file_create(struct bz_checkpoint_file *file, const char *folder);
 
+/* The file of a shard, `shard-3-of-64.checkpoint` in `folder`. If it is there, the shard goes on
+ * from it, unless it is of another campaign: `is_there`, and `state` is what it holds. Else it is
+ * written. Returns an exit code likewise. */
+int bz_checkpoint_file_of_shard(struct bz_checkpoint_file *file, const char *folder,
+                                struct bz_campaign_state *state, bool *is_there);
+
 /* Reads the file of the argument of --resume: a folder with one unfinished campaign, or the file
  * itself. Returns an exit code likewise. */
 int bz_checkpoint_file_open(struct bz_checkpoint_file *file, const char *argument,
                             struct bz_campaign_state *state);
+
+/* Reads a file; file->name is set. Returns an exit code likewise. */
+int bz_checkpoint_file_read(struct bz_checkpoint_file *file, const char *path,
+                            struct bz_campaign_state *state);
+
+/* The first run of the checkpoint shows whether the code is the one that it is about. An exit code
+ * likewise. */
+int bz_checkpoint_file_check_code(const struct bz_checkpoint_file *file,
+                                  const struct bz_campaign_state *state);
 
 /* The time spent in all sessions. */
 uint64_t bz_checkpoint_file_spent_ms(const struct bz_checkpoint_file *file);

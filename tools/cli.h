@@ -50,6 +50,7 @@ int bz_command_explore(int argc, char **argv);
 int bz_command_help(int argc, char **argv);
 int bz_command_lockstep(int argc, char **argv);
 int bz_command_list(int argc, char **argv);
+int bz_command_merge(int argc, char **argv);
 int bz_command_mutants(int argc, char **argv);
 int bz_command_new(int argc, char **argv);
 int bz_command_replay(int argc, char **argv);

@@ -16,6 +16,7 @@
 #include "tools/report/cases.h"
 #include "tools/report/ci.h"
 #include "tools/require_window.h"
+#include "tools/shard.h"
 #include "tools/stored_traces.h"
 #include "tools/wrap.h"
 
@@ -30,6 +31,9 @@ struct run {
     const char *selection; /* which of --seed, --seeds, --runs is given */
     uint64_t seed_first;
     bool has_seed_first;
+    struct bz_shard shard; /* count 0: no --shard */
+    uint64_t first_run;
+    uint64_t campaign_runs; /* of all shards */
     uint64_t runs;
     uint64_t seconds; /* 0: no --time */
     uint32_t jobs;
@@ -108,8 +112,26 @@ static void set_sizes(struct argp_state *state, void *target, const char *option
     ((struct run *)target)->has_default_sizes = bz_option_default_sizes(state, option, text);
 }
 
+static void set_shard(struct argp_state *state, void *target, const char *option, char *text) {
+    bz_shard_parse(state, option, text, &((struct run *)target)->shard);
+}
+
+/* One run has no parts, and a part without a folder leaves nothing to merge. */
+static void check_shard(struct argp_state *state, const struct run *run) {
+    if (run->shard.count == 0) {
+        return;
+    }
+    if (run->selection != NULL && strcmp(run->selection, "seed") == 0) {
+        bz_cli_misuse(state, "--shard contradicts --seed, which is one run");
+    } else if (run->out == NULL && run->resume == NULL) {
+        bz_cli_misuse(state, "--shard leaves its result in a folder, for 'buzzer merge': name it "
+                             "with --out DIR");
+    }
+}
+
 static void check_options(struct argp_state *state, void *target) {
     struct run *run = target;
+    check_shard(state, run);
     bool is_one = run->selection != NULL && strcmp(run->selection, "seed") == 0;
     if (is_one && run->seconds != 0) {
         bz_cli_misuse(state, "--time contradicts --seed; give one of them");
@@ -133,6 +155,7 @@ static void check_options(struct argp_state *state, void *target) {
                         : run->options.setting_count > 0 ? run->options.settings[0].name
                         : run->selection != NULL         ? run->selection
                         : run->has_seed_first            ? "seed-first"
+                        : run->shard.count > 0           ? "shard"
                         : run->keep_going                ? "keep-going"
                         : run->has_default_sizes         ? "sizes"
                         : has_required                   ? "require-window"
@@ -160,6 +183,8 @@ static const struct bz_option options[] = {
      BZ_OPTION_PARSED, .is_once = true, .parse = set_time},
     {"seed-first", "N", "Where --runs and --time begin (0)", BZ_OPTION_PARSED, .is_once = true,
      .parse = set_seed_first},
+    {"shard", "I/N|auto|auto/N", BZ_SHARD_HELP, BZ_OPTION_PARSED, .is_once = true,
+     .parse = set_shard},
     {"jobs", "N", "Worker processes; results do not depend on it (1)", BZ_OPTION_NUMBER32,
      offsetof(struct run, jobs), .is_once = true, .least = 1, .most = BZ_JOBS_MAX},
     {"keep-going", NULL,
@@ -242,6 +267,7 @@ static uint64_t cut_runs_max(const struct run *run) {
 static bool run_campaign(struct run *run, struct bz_campaign_result *result, double *seconds) {
     struct bz_campaign_config config = {.program = &run->program,
                                         .seed_first = run->seed_first,
+                                        .first_run = run->first_run,
                                         .runs = run->runs,
                                         .jobs = run->jobs,
                                         .keep_going = run->keep_going,
@@ -272,26 +298,58 @@ static bool is_stopped(const struct run *run, const struct bz_campaign_result *r
            (result->is_interrupted && (bz_interrupt_requested != 0 || !is_time_all));
 }
 
-static int exit_code_of(const struct bz_run_report *report) {
-    if (report->is_stopped) {
-        return BZ_EXIT_INTERRUPTED;
-    }
-    if (report->result->violations > 0 || report->stored_failed > 0) {
-        return BZ_EXIT_VIOLATION;
-    }
-    /* a truncated run proves nothing about its remaining steps */
-    if (report->result->out_of_steps > 0) {
-        return BZ_EXIT_INTERRUPTED;
-    }
-    bool is_unproved =
-        report->missed.count > 0 || (report->is_strict && report->warnings.count > 0);
-    return is_unproved ? BZ_EXIT_UNPROVED : BZ_EXIT_OK;
-}
-
 /* --- where it begins -------------------------------------------------------------------------- */
 
+/* What a checkpoint says is to be done, and what is left of it. */
+static void take_up(struct run *run, struct bz_checkpoint_file *file) {
+    const struct bz_checkpoint *checkpoint = &file->checkpoint;
+    run->before_ms = file->before_ms;
+    run->file = file;
+    run->out = file->folder;
+    run->program = checkpoint->program;
+    run->seed_first = checkpoint->seed_first;
+    run->shard = checkpoint->shard.count > 1 ? checkpoint->shard : run->shard;
+    run->first_run = bz_checkpoint_first_run(checkpoint);
+    run->campaign_runs = checkpoint->campaign_runs;
+    run->runs = checkpoint->runs;
+    run->keep_going = checkpoint->keep_going;
+    run->has_default_sizes = !checkpoint->draws_sizes;
+    memcpy(run->required.windows, checkpoint->required, sizeof checkpoint->required);
+    if (bz_checkpoint_is_finished(checkpoint, run->state)) {
+        bz_cli_fail(run->name, BZ_EXIT_OK, "the campaign of '%s' is finished; its report follows",
+                    file->path);
+        run->was_time_up = run->state->result.runs < run->runs;
+        run->runs = run->state->result.runs;
+        run->file = NULL;
+    } else if (checkpoint->limit_ms != 0) {
+        run->budget_ms = checkpoint->limit_ms - checkpoint->spent_ms;
+    }
+}
+
+/* Takes its part of the runs. One that ended with a violation would leave a gap. */
+static void divide(struct run *run) {
+    run->campaign_runs = run->runs;
+    if (run->shard.count > 0) {
+        run->first_run = bz_shard_first(&run->shard, run->campaign_runs);
+        run->runs = bz_shard_runs(&run->shard, run->campaign_runs);
+        run->keep_going = true;
+    }
+}
+
+/* A shard goes on from what it has left, so an engine may start it as often as it likes. */
+static int begin_shard(struct run *run) {
+    bool is_there;
+    int code = bz_checkpoint_file_of_shard(run->file, run->out, run->state, &is_there);
+    bz_shard_tell_engine();
+    if (code == BZ_EXIT_OK && is_there) {
+        run->resume = run->file->path;
+        take_up(run, run->file);
+    }
+    return code;
+}
+
 /* A new campaign. */
-static int begin(struct run *run) {
+static int begin(struct run *run, struct bz_checkpoint_file *file) {
     int code = bz_options_program(&run->options, run->name, &run->program);
     if (code == BZ_EXIT_OK && bz_program_is_recording(&run->program)) {
         if (run->selection == NULL && run->seconds == 0) {
@@ -310,79 +368,50 @@ static int begin(struct run *run) {
     if (code != BZ_EXIT_OK) {
         return code;
     }
-    static struct bz_checkpoint_file file;
-    file.name = run->name;
-    file.checkpoint = (struct bz_checkpoint){.program = run->program,
-                                             .seed_first = run->seed_first,
-                                             .runs = run->runs,
-                                             .limit_ms = run->budget_ms,
-                                             .keep_going = run->keep_going,
-                                             .draws_sizes = !run->has_default_sizes};
-    memcpy(file.checkpoint.required, run->required.windows, sizeof file.checkpoint.required);
-    run->file = &file;
-    return bz_checkpoint_file_create(run->file, run->out);
-}
-
-/* The first run shows whether the code is the one that the checkpoint is about. */
-static int check_code(struct run *run) {
-    const struct bz_campaign_result *result = &run->state->result;
-    static struct bz_program program;
-    program_of(run, run->seed_first, &program);
-    bool is_measured = result->runs > 0 && bz_program_measure(&program);
-    struct bz_world *world = is_measured ? bz_program_new_world(&program) : NULL;
-    if (world == NULL) {
-        return BZ_EXIT_OK; /* a lack shows later */
-    }
-    enum bz_run_end end = bz_program_run(&program, world, run->seed_first);
-    uint64_t digest = bz_judge_digest(world->judge);
-    bz_world_destroy(world);
-    return end == BZ_RUN_NO_RESOURCE || digest == result->digest_first
-               ? BZ_EXIT_OK
-               : bz_cli_fail(run->name, BZ_EXIT_USAGE,
-                             "--resume: %s: seed 0x%" PRIx64 " had digest %016" PRIx64
-                             ", and has %016" PRIx64 " now: the code has changed, or something "
-                             "besides the choices decides; begin a new campaign",
-                             run->resume, run->seed_first, result->digest_first, digest);
+    divide(run);
+    file->name = run->name;
+    file->checkpoint = (struct bz_checkpoint){.program = run->program,
+                                              .seed_first = run->seed_first,
+                                              .shard = run->shard,
+                                              .campaign_runs = run->campaign_runs,
+                                              .runs = run->runs,
+                                              .limit_ms = run->budget_ms,
+                                              .keep_going = run->keep_going,
+                                              .draws_sizes = !run->has_default_sizes};
+    memcpy(file->checkpoint.required, run->required.windows, sizeof file->checkpoint.required);
+    run->file = file;
+    return run->shard.count > 0 ? begin_shard(run) : bz_checkpoint_file_create(run->file, run->out);
 }
 
 /* One that goes on. --time is the time of this session; without it, a campaign with a limit takes
  * what is left of it. */
-static int resume(struct run *run) {
-    static struct bz_checkpoint_file file;
-    file.name = run->name;
-    int code = bz_checkpoint_file_open(&file, run->resume, run->state);
+static int resume(struct run *run, struct bz_checkpoint_file *file) {
+    file->name = run->name;
+    int code = bz_checkpoint_file_open(file, run->resume, run->state);
     if (code != BZ_EXIT_OK) {
         return code;
     }
-    struct bz_checkpoint *checkpoint = &file.checkpoint;
-    run->before_ms = file.before_ms;
-    if (checkpoint->limit_ms != 0 && run->budget_ms != 0) {
-        checkpoint->limit_ms = checkpoint->spent_ms + run->budget_ms;
+    if (file->checkpoint.limit_ms != 0 && run->budget_ms != 0) {
+        file->checkpoint.limit_ms = file->checkpoint.spent_ms + run->budget_ms;
     }
-    run->file = &file;
-    run->out = file.folder;
-    run->program = checkpoint->program;
-    run->seed_first = checkpoint->seed_first;
-    run->runs = checkpoint->runs;
-    run->keep_going = checkpoint->keep_going;
-    run->has_default_sizes = !checkpoint->draws_sizes;
-    memcpy(run->required.windows, checkpoint->required, sizeof checkpoint->required);
-    if (bz_checkpoint_is_finished(checkpoint, run->state)) {
-        bz_cli_fail(run->name, BZ_EXIT_OK, "the campaign of '%s' is finished; its report follows",
-                    file.path);
-        run->was_time_up = run->state->result.runs < run->runs;
-        run->runs = run->state->result.runs;
-        run->file = NULL;
-    } else if (checkpoint->limit_ms != 0) {
-        run->budget_ms = checkpoint->limit_ms - checkpoint->spent_ms;
-    }
+    take_up(run, file);
     return BZ_EXIT_OK;
+}
+
+static int prepare(struct run *run, struct bz_checkpoint_file *file) {
+    int code = run->resume != NULL ? resume(run, file) : begin(run, file);
+    return code == BZ_EXIT_OK && run->resume != NULL
+               ? bz_checkpoint_file_check_code(file, run->state)
+               : code;
 }
 
 /* --- stored traces ---------------------------------------------------------------------------- */
 
 static void put_json(const struct run *run, const struct bz_run_report *report) {
     struct bz_json *root = bz_run_report_json(report);
+    if (run->shard.count > 0) {
+        bz_shard_add_json(root, &run->shard, run->first_run, report->result->runs);
+    }
     if (run->corpus != NULL) {
         bz_stored_add_json(run->stored, root, "stored");
     }
@@ -427,7 +456,7 @@ static int try_corpus(struct run *run, struct bz_run_report *report) {
  * is to report was reported. */
 static int try_stored(struct run *run, struct bz_run_report *report) {
     int code = BZ_EXIT_OK;
-    bool has_own = run->out != NULL && run->resume == NULL &&
+    bool has_own = run->out != NULL && run->resume == NULL && run->shard.count == 0 &&
                    (run->corpus == NULL || !bz_stored_is_same_folder(run->corpus, run->out));
     if (has_own) {
         code = bz_stored_try_own(run->own, run->name, run->out, &run->program);
@@ -451,14 +480,15 @@ static void keep_earlier_findings(struct run *run) {
 
 /* Takes over the counts, shrinks, makes one of what is one, and searches witnesses. */
 static int finish_findings(struct run *run, const struct bz_campaign_result *result) {
+    bool is_part = run->shard.count > 0; /* what follows is done once, by `merge` */
     for (uint32_t index = 0; index < result->finding_count; index++) {
         run->findings->items[index].count = result->findings[index].count;
-        if (!run->keeps_size) {
+        if (!run->keeps_size && !is_part) {
             note_code(run, bz_findings_shrink(run->findings, index, run->name, run->out));
         }
     }
     bz_findings_merge(run->findings);
-    for (uint32_t index = 0; index < run->findings->count; index++) {
+    for (uint32_t index = 0; !is_part && index < run->findings->count; index++) {
         note_code(run, bz_findings_search_witness(run->findings, index, run->name, !run->keeps_size,
                                                   run->out));
     }
@@ -485,8 +515,10 @@ static void print_last(const struct run *run, const struct bz_run_report *report
 static void sum_up(const struct run *run, struct bz_run_report *report,
                    struct bz_kept_finding *cut) {
     const struct bz_campaign_result *result = report->result;
-    bz_require_window_missed(&run->required, &result->stats, &report->missed);
-    bz_warnings_find(&run->program, result, run->is_strict, &report->warnings);
+    if (run->shard.count == 0) { /* else of all shards together, which `merge` sees */
+        bz_require_window_missed(&run->required, &result->stats, &report->missed);
+        bz_warnings_find(&run->program, result, run->is_strict, &report->warnings);
+    }
     report->is_stopped = is_stopped(run, result);
     report->is_time_up = run->was_time_up || result->is_interrupted;
     if (result->out_of_steps > 0 && result->violations == 0 && !report->is_stopped) {
@@ -494,7 +526,7 @@ static void sum_up(const struct run *run, struct bz_run_report *report,
         program_of(run, result->seed_cut, &program);
         bz_findings_keep_cut(cut, &program, result->seed_cut);
     }
-    report->exit_code = exit_code_of(report);
+    report->exit_code = bz_run_report_exit_code(report);
 }
 
 /* Completes the report and passes it on. `code`: of the campaign. Returns the exit code. A trace
@@ -510,6 +542,9 @@ static int finish(struct run *run, struct bz_run_report *report, struct bz_kept_
     report->seconds += (double)run->before_ms / 1000;
     if (!run->is_json) {
         bz_run_report_print(report, run->is_quiet);
+        if (run->shard.count > 0 && !run->is_quiet) {
+            bz_shard_print(&run->shard, run->first_run, report->result->runs);
+        }
     }
     report_to_programs(run, report);
     print_last(run, report);
@@ -523,6 +558,7 @@ int bz_command_run(int argc, char **argv) {
     static struct bz_campaign_state state;
     static struct bz_stored stored;
     static struct bz_stored own;
+    static struct bz_checkpoint_file file;
     struct run run = {.runs = RUNS_DEFAULT,
                       .jobs = 1,
                       .state = &state,
@@ -548,7 +584,7 @@ int bz_command_run(int argc, char **argv) {
     bz_interrupt_catch();
     bz_campaign_begin(&state);
     run.budget_ms = run.seconds * 1000;
-    code = code != BZ_EXIT_OK ? code : run.resume != NULL ? resume(&run) : begin(&run);
+    code = code == BZ_EXIT_OK ? prepare(&run, &file) : code;
     code = code != BZ_EXIT_OK ? code : bz_cases_name(&run.ci, &run.program, true);
     if (code != BZ_EXIT_OK) {
         return code;
@@ -561,9 +597,6 @@ int bz_command_run(int argc, char **argv) {
                                    .is_strict = run.is_strict,
                                    .draws_sizes = !run.has_default_sizes,
                                    .stops_at_first = !run.keep_going};
-    if (run.resume != NULL && (code = check_code(&run)) != BZ_EXIT_OK) {
-        return code;
-    }
     if (!run.is_json && !run.is_quiet) {
         bz_run_report_print_head(&report);
     }

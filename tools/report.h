@@ -23,6 +23,7 @@ struct bz_run_report {
     double seconds;
     bool is_stopped;         /* by a signal, or because something ran out */
     bool is_time_up;         /* --time ended it */
+    const char *why_stopped; /* in words; NULL: it was interrupted */
     struct bz_missed missed; /* required windows */
     struct bz_warnings warnings;
     uint64_t stored_failed; /* traces that were tried before: no part of the campaign */
@@ -56,6 +57,8 @@ void bz_run_report_print(const struct bz_run_report *report, bool is_quiet);
 /* What ended the campaign: "runs", "time", "violation", "step-limit" (the first runs were all cut),
  * "interrupted", "no-resource", "stored-trace" (one failed, and the campaign was not begun). */
 const char *bz_run_report_end(const struct bz_run_report *report);
+/* What the command exits with, as far as the result decides it. */
+int bz_run_report_exit_code(const struct bz_run_report *report);
 
 /* --- JSON */
 

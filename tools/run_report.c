@@ -240,7 +240,8 @@ static void print_verdict(const struct bz_run_report *report) {
         return;
     }
     if (report->is_stopped) {
-        printf("\ninterrupted; the %" PRIu64 " runs above are complete\n", result->runs);
+        printf("\n%s; the %" PRIu64 " runs above are complete\n",
+               report->why_stopped == NULL ? "interrupted" : report->why_stopped, result->runs);
     }
     if (result->violations > 0) {
         return;
@@ -264,7 +265,9 @@ void bz_run_report_print_why(FILE *out, const struct bz_run_report *report) {
     if (report->is_stopped && report->result->lack[0] != '\0') {
         fprintf(out, "%s\n", report->result->lack);
     } else if (report->is_stopped) {
-        fprintf(out, "interrupted after %" PRIu64 " runs\n", report->result->runs);
+        fprintf(out, "%s after %" PRIu64 " runs\n",
+                report->why_stopped == NULL ? "interrupted" : report->why_stopped,
+                report->result->runs);
     } else if (report->exit_code == BZ_EXIT_INTERRUPTED) {
         say_cut(out, report);
     } else if (report->exit_code == BZ_EXIT_UNPROVED) {
@@ -299,4 +302,20 @@ void bz_run_report_print(const struct bz_run_report *report, bool is_quiet) {
     fflush(stdout);
     fprintf(stderr, "%.2f s, %.0f runs/s\n", report->seconds,
             report->seconds > 0 ? (double)result->runs / report->seconds : 0.0);
+}
+
+int bz_run_report_exit_code(const struct bz_run_report *report) {
+    if (report->is_stopped) {
+        return BZ_EXIT_INTERRUPTED;
+    }
+    if (report->result->violations > 0 || report->stored_failed > 0) {
+        return BZ_EXIT_VIOLATION;
+    }
+    /* a truncated run proves nothing about its remaining steps */
+    if (report->result->out_of_steps > 0) {
+        return BZ_EXIT_INTERRUPTED;
+    }
+    bool is_unproved =
+        report->missed.count > 0 || (report->is_strict && report->warnings.count > 0);
+    return is_unproved ? BZ_EXIT_UNPROVED : BZ_EXIT_OK;
 }

@@ -10,6 +10,7 @@
 #include "sim/choice/pcg.h"
 #include "sim/run/determinism.h"
 #include "sim/run/sizes.h"
+#include "sim/run/tally.h"
 
 /* A chunk has about as many steps, and at most so many runs. Its size changes no result. */
 #define CHUNK_STEPS 20000u
@@ -72,6 +73,7 @@ struct campaign {
     bool is_state_last;        /* it was passed on for the last time */
     struct bz_program program; /* the config's, with its profile; of a worker: not contained */
     uint64_t next_run;         /* the first of the next chunk */
+    uint64_t end_run;          /* after the last one */
     struct drawing drawing;
     struct bz_world *repeats; /* where this process repeats runs; NULL: it has repeated none */
     uint64_t chunk_runs;
@@ -98,26 +100,11 @@ static void note_lack(struct bz_campaign_result *part, const char *sentence, con
 
 /* --- one chunk -------------------------------------------------------------------------------- */
 
-static bool is_same(const struct bz_violation *a, const struct bz_violation *b) {
-    return a->object == b->object && a->op == b->op && a->window == b->window &&
-           strcmp(a->oracle, b->oracle) == 0;
-}
-
-static struct bz_finding *find_same(struct bz_campaign_result *result,
-                                    const struct bz_violation *violation) {
-    for (uint32_t index = 0; index < result->finding_count; index++) {
-        if (is_same(&result->findings[index].violation, violation)) {
-            return &result->findings[index];
-        }
-    }
-    return NULL;
-}
-
 /* Adds a finding to those of a chunk, unless the campaign will certainly not keep it. The chunk
  * ends if the finding may be new, so that it is merged soon. */
 static void note_finding(struct slot *slot, const struct bz_finding *finding) {
     struct bz_campaign_result *part = &slot->part;
-    struct bz_finding *same = find_same(part, &finding->violation);
+    struct bz_finding *same = bz_tally_find(part, &finding->violation);
     if (same != NULL) {
         same->count++;
         return;
@@ -125,7 +112,7 @@ static void note_finding(struct slot *slot, const struct bz_finding *finding) {
     bool is_known = false;
     bool has_known_oracle = false;
     for (uint32_t index = 0; index < slot->known_count; index++) {
-        is_known |= is_same(&slot->known[index], &finding->violation);
+        is_known |= bz_tally_is_same(&slot->known[index], &finding->violation);
         has_known_oracle |= strcmp(slot->known[index].oracle, finding->violation.oracle) == 0;
     }
     if (is_known || !has_known_oracle || slot->known_count < BZ_FINDINGS_MAX) {
@@ -134,61 +121,26 @@ static void note_finding(struct slot *slot, const struct bz_finding *finding) {
     }
 }
 
-/* Where a new finding is kept; BZ_FINDINGS_MAX: nowhere. */
-static uint32_t place_of(const struct bz_campaign_result *result, const char *oracle) {
-    if (result->finding_count < BZ_FINDINGS_MAX) {
-        return result->finding_count;
-    }
-    uint32_t place = BZ_FINDINGS_MAX;
-    for (uint32_t index = 0; index < BZ_FINDINGS_MAX; index++) {
-        const char *its_oracle = result->findings[index].violation.oracle;
-        bool is_first = true;
-        for (uint32_t earlier = 0; earlier < index; earlier++) {
-            is_first &= strcmp(result->findings[earlier].violation.oracle, its_oracle) != 0;
-        }
-        if (strcmp(its_oracle, oracle) == 0) {
-            return BZ_FINDINGS_MAX;
-        }
-        place = is_first ? place : index;
-    }
-    return place;
-}
-
 /* Adds a finding of a chunk to those of the campaign. */
 static void keep_finding(struct campaign *campaign, const struct bz_finding *finding) {
-    struct bz_campaign_result *result = &campaign->state.result;
-    struct bz_finding *same = find_same(result, &finding->violation);
-    if (same != NULL) {
-        same->count += finding->count;
-        return;
-    }
-    uint32_t place = place_of(result, finding->violation.oracle);
-    if (place < BZ_FINDINGS_MAX) {
-        result->findings[place] = *finding;
-        result->finding_count += place == result->finding_count;
-        if (campaign->config->on_finding != NULL) {
-            campaign->config->on_finding(campaign->config->context, place, finding);
-        }
+    uint32_t place = bz_tally_keep(&campaign->state.result, finding);
+    if (place < BZ_FINDINGS_MAX && campaign->config->on_finding != NULL) {
+        campaign->config->on_finding(campaign->config->context, place, finding);
     }
 }
 
-static void note_cut(struct bz_campaign_result *result, const char *reason) {
-    if (reason != NULL && reason[0] != '\0' && result->cut[0] == '\0') {
-        snprintf(result->cut, sizeof result->cut, "%s", reason);
-    }
-}
-
-static void add_run(struct slot *slot, const struct bz_judge *judge, uint64_t index) {
+static void add_run(struct slot *slot, const struct bz_judge *judge) {
     struct bz_campaign_result *part = &slot->part;
+    uint64_t index = slot->first + part->runs;
     uint64_t hash = bz_seed_mix(bz_judge_digest(judge));
+    part->digest_first = part->runs == 0 ? bz_judge_digest(judge) : part->digest_first;
     slot->handoffs[part->runs] = bz_judge_handoffs(judge);
     slot->hashes[part->runs++] = hash;
     part->digest += bz_seed_mix(hash ^ bz_seed_mix(index));
-    part->digest_first += index == 0 ? bz_judge_digest(judge) : 0;
     if (bz_judge_verdict(judge) == BZ_RUN_OUT_OF_STEPS) {
         part->seed_cut = part->out_of_steps++ == 0 ? bz_judge_seed(judge) : part->seed_cut;
     }
-    note_cut(part, bz_judge_cut_reason(judge));
+    bz_tally_note_cut(part, bz_judge_cut_reason(judge));
     part->waited += bz_judge_has_waited(judge);
     if (bz_judge_verdict(judge) == BZ_RUN_VIOLATED) {
         struct bz_finding finding = {.seed = bz_judge_seed(judge),
@@ -204,17 +156,6 @@ static void add_run(struct slot *slot, const struct bz_judge *judge, uint64_t in
 static bool should_stop(const struct campaign *campaign) {
     return campaign->config->stop != NULL &&
            __atomic_load_n(campaign->config->stop, __ATOMIC_RELAXED) != 0;
-}
-
-static void add_stats(struct bz_run_stats *sum, const struct bz_run_stats *part) {
-    sum->runs += part->runs;
-    sum->steps += part->steps;
-    sum->injected += part->injected;
-    for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
-        for (unsigned window = 0; window < BZ_WINDOW_COUNT; window++) {
-            sum->windows[op][window] += part->windows[op][window];
-        }
-    }
 }
 
 static bool is_drawn(const struct campaign *campaign, uint64_t seed) {
@@ -282,11 +223,11 @@ static void run_chunk(struct campaign *campaign, struct bz_world *world, struct 
                 break;
             }
         }
-        add_run(slot, world->judge, index);
+        add_run(slot, world->judge);
         slot->is_last = slot->part.lack[0] != '\0' ||
                         (!config->keep_going && bz_judge_verdict(world->judge) == BZ_RUN_VIOLATED);
     }
-    add_stats(&slot->part.stats, bz_judge_stats(world->judge));
+    bz_tally_add_stats(&slot->part.stats, bz_judge_stats(world->judge));
 }
 
 static bool is_rest_left(const struct slot *slot) {
@@ -341,9 +282,8 @@ static bool measure_draws(struct campaign *campaign, struct slot *slot) {
  * False after a note. */
 static bool give(struct campaign *campaign, struct slot *slot) {
     uint64_t cut_max = campaign->config->cut_runs_max;
-    uint64_t end = campaign->next_run < cut_max && cut_max < campaign->config->runs
-                       ? cut_max
-                       : campaign->config->runs;
+    uint64_t end =
+        campaign->next_run < cut_max && cut_max < campaign->end_run ? cut_max : campaign->end_run;
     uint64_t left = end - campaign->next_run;
     uint64_t to_wrap = -(campaign->config->seed_first + campaign->next_run) - 1;
     left = left - 1 < to_wrap ? left : to_wrap + 1;
@@ -357,14 +297,8 @@ static bool give(struct campaign *campaign, struct slot *slot) {
 
 /* What follows from the sums. */
 static void sum_up(struct campaign *campaign) {
-    struct bz_campaign_result *result = &campaign->state.result;
-    const struct bz_distinct *handoffs = &campaign->state.handoffs;
-    result->distinct = bz_distinct_count(&campaign->state.distinct);
-    result->distinct_is_exact = bz_distinct_is_exact(&campaign->state.distinct);
-    result->handoff_orders = bz_distinct_count(handoffs);
-    result->handoff_orders_once = bz_distinct_once(handoffs);
-    result->handoff_new_ppm = bz_distinct_new_ppm(handoffs);
-    result->handoff_is_exact = bz_distinct_is_exact(handoffs);
+    const struct bz_campaign_result *result = &campaign->state.result;
+    bz_tally_sum_up(&campaign->state);
     if (result->stats.steps > 0) {
         uint64_t fitting = CHUNK_STEPS * result->runs / result->stats.steps;
         campaign->chunk_runs = fitting < 1                ? 1
@@ -387,24 +321,13 @@ static bool merge(struct campaign *campaign, const struct slot *slot) {
     if (slot->is_unfinished) { /* nobody can go on from what follows */
         pass_state_on(campaign, true);
     }
-    result->runs += part->runs;
-    result->violations += part->violations;
-    result->seed_cut = result->out_of_steps == 0 ? part->seed_cut : result->seed_cut;
-    result->out_of_steps += part->out_of_steps;
-    note_cut(result, part->cut);
-    result->waited += part->waited;
-    result->digest += part->digest;
-    result->digest_first += part->digest_first;
+    bz_tally_add(result, part);
     if (part->lack[0] != '\0') {
         note_lack(result, part->lack, NULL, NULL);
     }
-    add_stats(&result->stats, &part->stats);
     for (uint64_t index = 0; index < part->runs; index++) {
         bz_distinct_add(&campaign->state.distinct, slot->hashes[index]);
         bz_distinct_add(&campaign->state.handoffs, slot->handoffs[index]);
-    }
-    for (uint32_t index = 0; index < BZ_ORACLES_MAX; index++) {
-        result->by_oracle[index] += part->by_oracle[index];
     }
     for (uint32_t index = 0; index < part->finding_count; index++) {
         keep_finding(campaign, &part->findings[index]);
@@ -427,7 +350,7 @@ static void run_alone(struct campaign *campaign) {
     if (!goes_on) {
         note_lack(&campaign->state.result, NULL, NULL, "a world to run in");
     }
-    while (goes_on && campaign->next_run < campaign->config->runs) {
+    while (goes_on && campaign->next_run < campaign->end_run) {
         goes_on = give(campaign, slot);
         if (!goes_on) {
             break;
@@ -507,8 +430,8 @@ static void bury(struct campaign *campaign, struct worker *worker, const struct 
     struct slot *slot = slot_of(worker, worker->taken);
     struct bz_judge *judge = worker->world->judge;
     bz_judge_died(judge, death->oracle, death->how);
-    add_stats(&slot->part.stats, bz_judge_stats(judge));
-    add_run(slot, judge, slot->first + slot->part.runs);
+    bz_tally_add_stats(&slot->part.stats, bz_judge_stats(judge));
+    add_run(slot, judge);
     slot->is_last = !campaign->config->keep_going;
     slot->is_cut = true; /* the next one may take its time to die, too */
     finish(worker);
@@ -537,7 +460,7 @@ static bool give_chunks(struct campaign *campaign, struct worker **line, uint32_
     for (uint32_t index = 0; index < places && *line_end - line_begin < places; index++) {
         struct worker *worker = &campaign->workers[index % campaign->jobs];
         struct slot *slot = slot_of(worker, worker->given);
-        if (slot->state == SLOT_FREE && campaign->next_run < campaign->config->runs) {
+        if (slot->state == SLOT_FREE && campaign->next_run < campaign->end_run) {
             if (!give(campaign, slot)) {
                 return false;
             }
@@ -591,8 +514,8 @@ static void stop_workers(struct campaign *campaign) {
             if (looks++ == STOP_LOOKS_MAX) {
                 bz_child_kill(&worker->child);
                 if (has_more(worker)) {
-                    add_stats(&slot_of(worker, worker->taken)->part.stats,
-                              bz_judge_stats(worker->world->judge));
+                    bz_tally_add_stats(&slot_of(worker, worker->taken)->part.stats,
+                                       bz_judge_stats(worker->world->judge));
                 }
             } else {
                 bz_child_wait(child, 1);
@@ -688,7 +611,8 @@ bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign
     } else {
         bz_campaign_begin(&campaign->state);
     }
-    campaign->next_run = campaign->state.result.runs;
+    campaign->next_run = config->first_run + campaign->state.result.runs;
+    campaign->end_run = config->first_run + config->runs;
     campaign->program = *config->program;
     campaign->chunk_runs = CHUNK_RUNS_FIRST;
     campaign->jobs = config->jobs == 0 ? 1 : config->jobs;

@@ -40,10 +40,10 @@ struct bz_campaign_result {
     uint64_t out_of_steps;  /* runs that hit the step limit, or that of a check */
     uint64_t seed_cut;      /* of the first of them, if there is one */
     uint64_t waited;        /* runs in which an operation waited, see bz_judge_has_waited() */
-    uint64_t digest;        /* over all runs, in order */
-    uint64_t digest_first;  /* of the first run */
+    uint64_t digest;        /* over all runs, in order; those of parts add up */
+    uint64_t digest_first;  /* of the first run of these */
     uint64_t distinct;      /* different runs, by digest */
-    bool distinct_is_exact; /* else an estimate, with about 3 % error */
+    bool distinct_is_exact; /* else an estimate: distinct.h has its error */
     /* Different hand-off orders (judge/shadow.h), those that only one run had, and the estimated
      * number of new ones in a million further runs; see distinct.h. */
     uint64_t handoff_orders;
@@ -73,13 +73,17 @@ void bz_campaign_begin(struct bz_campaign_state *state);
 struct bz_campaign_config {
     const struct bz_program *program;
     uint64_t seed_first;
+    /* Only the runs from this index on: one part of a campaign of many machines. Whatever depends
+     * on the index of a run does as if all were made here, so parts add up (tally.h). 0: from the
+     * first one. */
+    uint64_t first_run;
     uint64_t runs;
     uint32_t jobs; /* 0 means 1 */
     bool keep_going;
     bool repeats_all; /* every run is made twice (determinism.h), not only some */
     bool draws_sizes; /* some runs have drawn parameters (sizes.h) */
-    /* The campaign ends if so many runs, the first ones of all, hit the step limit. 0: it goes on.
-     */
+    /* The campaign ends if so many runs, the first ones of all, hit the step limit. 0: it goes on,
+     * as one with `first_run` must. */
     uint64_t cut_runs_max;
     /* Not 0 stops the campaign. Every worker checks it before each run and during long ones; an
      * unfinished run does not count. A signal handler may set it. NULL: none. */

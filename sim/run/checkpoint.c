@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/run/sizes.h"
 #include "sim/run/token.h"
 #include "traces/json.h"
 #include "traces/lack.h"
@@ -16,12 +17,66 @@
 #define CHECKSUM_FORMAT ",\"checksum\":\"%016" PRIx64 "\"}\n"
 #define CHECKSUM_BYTES (sizeof ",\"checksum\":\"0123456789abcdef\"}\n" - 1)
 
+static bool is_part(const struct bz_checkpoint *checkpoint) {
+    return checkpoint->shard.count > 1;
+}
+
+uint64_t bz_checkpoint_first_run(const struct bz_checkpoint *checkpoint) {
+    return is_part(checkpoint) ? bz_shard_first(&checkpoint->shard, checkpoint->campaign_runs) : 0;
+}
+
 bool bz_checkpoint_is_finished(const struct bz_checkpoint *checkpoint,
                                const struct bz_campaign_state *state) {
     const struct bz_campaign_result *result = &state->result;
     bool is_time_up = checkpoint->limit_ms != 0 && checkpoint->spent_ms >= checkpoint->limit_ms;
     return result->runs >= checkpoint->runs || is_time_up ||
            (result->violations > 0 && !checkpoint->keep_going);
+}
+
+void bz_checkpoint_program(const struct bz_checkpoint *checkpoint, uint64_t seed,
+                           struct bz_program *program) {
+    *program = checkpoint->program;
+    if (checkpoint->draws_sizes) {
+        bz_sizes_draw(&checkpoint->program, seed, program);
+    }
+}
+
+/* Its program and its first seed, in one word. */
+static const char *name_of(const struct bz_checkpoint *checkpoint, char token[BZ_TOKEN_BYTES]) {
+    bz_token_format(&checkpoint->program, checkpoint->seed_first, 0, token, BZ_TOKEN_BYTES);
+    token[strcspn(token, "#")] = '\0';
+    return token;
+}
+
+bool bz_checkpoint_differs(const struct bz_checkpoint *checkpoint,
+                           const struct bz_checkpoint *other, char *reason, size_t reason_bytes) {
+    char token[BZ_TOKEN_BYTES];
+    char other_token[BZ_TOKEN_BYTES];
+    name_of(checkpoint, token);
+    name_of(other, other_token);
+    reason[0] = '\0';
+    if (strcmp(checkpoint->version, other->version) != 0) {
+        snprintf(reason, reason_bytes, "it was written by version '%s', and not by '%s'",
+                 other->version, checkpoint->version);
+    } else if (strcmp(token, other_token) != 0) {
+        snprintf(reason, reason_bytes, "it is of '%s', and not of '%s'", other_token, token);
+    } else if (other->shard.count != checkpoint->shard.count) {
+        snprintf(reason, reason_bytes, "it has %" PRIu32 " shards, and not %" PRIu32,
+                 other->shard.count, checkpoint->shard.count);
+    } else if ((other->limit_ms == 0) != (checkpoint->limit_ms == 0)) {
+        snprintf(reason, reason_bytes, "it has %s limit of time, and should have %s",
+                 other->limit_ms == 0 ? "no" : "a", other->limit_ms == 0 ? "one" : "none");
+    } else if (other->campaign_runs != checkpoint->campaign_runs) {
+        snprintf(reason, reason_bytes,
+                 "it is of a campaign of %" PRIu64 " runs, and not of %" PRIu64,
+                 other->campaign_runs, checkpoint->campaign_runs);
+    } else if (other->draws_sizes != checkpoint->draws_sizes ||
+               other->program.pinned != checkpoint->program.pinned) {
+        snprintf(reason, reason_bytes, "its runs have other drawn sizes");
+    } else if (memcmp(other->required, checkpoint->required, sizeof other->required) != 0) {
+        snprintf(reason, reason_bytes, "it requires other windows");
+    }
+    return reason[0] != '\0';
 }
 
 /* --- the sums --------------------------------------------------------------------------------- */
@@ -122,6 +177,20 @@ static void add_sketch(struct bz_json *root, const char *key, const struct bz_di
     free(text);
 }
 
+/* One of many thousands: bz_parse_u64() would need a text that ends. */
+static bool read_hash(const char *digits, uint64_t *hash) {
+    *hash = 0;
+    for (unsigned index = 0; index < HASH_DIGITS; index++) {
+        unsigned digit = (unsigned)digits[index] - '0';
+        unsigned letter = (unsigned)digits[index] - 'a';
+        if (digit > 9 && letter > 5) {
+            return false;
+        }
+        *hash = *hash << 4u | (digit > 9 ? letter + 10 : digit);
+    }
+    return true;
+}
+
 static bool read_sketch(const struct bz_json *root, const char *key, uint64_t total,
                         struct bz_distinct *distinct) {
     const struct bz_json *sketch = bz_json_get(root, key);
@@ -133,10 +202,8 @@ static bool read_sketch(const struct bz_json *root, const char *key, uint64_t to
                  strlen(text) % (HASH_DIGITS + 1) == 0;
     distinct->total = total;
     for (; is_ok && *text != '\0'; text += HASH_DIGITS + 1) {
-        char digits[HASH_DIGITS + 3];
         uint64_t hash;
-        snprintf(digits, sizeof digits, "0x%.16s", text + 1);
-        is_ok = (text[0] == '+' || text[0] == '-') && bz_parse_u64(digits, &hash) &&
+        is_ok = (text[0] == '+' || text[0] == '-') && read_hash(text + 1, &hash) &&
                 bz_distinct_put_back(distinct, hash, text[0] == '+');
     }
     return is_ok;
@@ -266,6 +333,11 @@ char *bz_checkpoint_print(const struct bz_checkpoint *checkpoint,
     bz_json_add_string(root, "campaign",
                        bz_token_format(&checkpoint->program, checkpoint->seed_first, result->digest,
                                        token, sizeof token));
+    if (is_part(checkpoint)) {
+        bz_json_add_number(root, "shard", checkpoint->shard.number);
+        bz_json_add_number(root, "shards", checkpoint->shard.count);
+        bz_json_add_hex(root, "campaign_runs", checkpoint->campaign_runs);
+    }
     bz_json_add_hex(root, "runs_wanted", checkpoint->runs);
     bz_json_add_hex(root, "limit_ms", checkpoint->limit_ms);
     bz_json_add_hex(root, "spent_ms", checkpoint->spent_ms);
@@ -310,6 +382,20 @@ static bool is_whole(const char *text, size_t length) {
     return memcmp(text + length - CHECKSUM_BYTES, expected, CHECKSUM_BYTES) == 0;
 }
 
+/* Which part it is. Whole campaigns have no such members. */
+static bool read_shard(const struct bz_json *root, struct bz_checkpoint *checkpoint) {
+    struct bz_shard *shard = &checkpoint->shard;
+    if (bz_json_get(root, "shards") == NULL) {
+        *shard = (struct bz_shard){1, 1};
+        checkpoint->campaign_runs = checkpoint->runs;
+        return true;
+    }
+    return read_u32(root, "shard", &shard->number) && read_u32(root, "shards", &shard->count) &&
+           bz_checkpoint_read_hex(root, "campaign_runs", &checkpoint->campaign_runs) &&
+           shard->number > 0 && shard->number <= shard->count && shard->count <= BZ_SHARDS_MAX &&
+           bz_shard_runs(shard, checkpoint->campaign_runs) == checkpoint->runs;
+}
+
 static bool read_numbers(const struct bz_json *root, struct bz_checkpoint *checkpoint,
                          struct bz_campaign_state *state) {
     struct bz_campaign_result *result = &state->result;
@@ -318,6 +404,7 @@ static bool read_numbers(const struct bz_json *root, struct bz_checkpoint *check
     uint64_t draws_sizes; /* of older programs: none */
     uint64_t pinned;
     bool is_ok = bz_checkpoint_read_hex(root, "runs_wanted", &checkpoint->runs) &&
+                 read_shard(root, checkpoint) &&
                  bz_checkpoint_read_hex(root, "limit_ms", &checkpoint->limit_ms) &&
                  bz_checkpoint_read_hex(root, "spent_ms", &checkpoint->spent_ms) &&
                  bz_checkpoint_read_hex(root, "keep_going", &keep_going) &&
@@ -347,6 +434,19 @@ static const char *text_of(const struct bz_json *root, const char *key) {
     return text == NULL ? "" : text;
 }
 
+/* False with a message. */
+static bool read_campaign(const char *text, const struct bz_catalog *catalog,
+                          struct bz_checkpoint *checkpoint, struct bz_campaign_state *state,
+                          char *reason, size_t reason_bytes) {
+    struct bz_token token;
+    checkpoint->version[0] = '\0';
+    if (bz_token_split(&token, text, reason, reason_bytes) && token.version != NULL) {
+        snprintf(checkpoint->version, sizeof checkpoint->version, "%s", token.version);
+    }
+    return bz_token_parse(text, catalog, &checkpoint->program, &checkpoint->seed_first,
+                          &state->result.digest, reason, reason_bytes);
+}
+
 bool bz_checkpoint_parse(struct bz_checkpoint *checkpoint, struct bz_campaign_state *state,
                          const struct bz_catalog *catalog, const char *text, size_t length,
                          const char *origin, char *error, size_t error_bytes) {
@@ -357,7 +457,8 @@ bool bz_checkpoint_parse(struct bz_checkpoint *checkpoint, struct bz_campaign_st
     }
     bz_campaign_begin(state);
     bool is_ok = false;
-    if (strcmp(text_of(root, "format"), BZ_CHECKPOINT_FORMAT) != 0) {
+    if (strcmp(text_of(root, "format"), BZ_CHECKPOINT_FORMAT) != 0 &&
+        strcmp(text_of(root, "format"), BZ_CHECKPOINT_FORMAT_1) != 0) {
         bz_fail(error, error_bytes,
                 "%s: is no checkpoint of this program: its format is '%.40s', "
                 "and not '%s'",
@@ -365,9 +466,8 @@ bool bz_checkpoint_parse(struct bz_checkpoint *checkpoint, struct bz_campaign_st
     } else if (!is_whole(text, length)) {
         bz_fail(error, error_bytes, "%s: is damaged: its checksum does not fit its content",
                 origin);
-    } else if (!bz_token_parse(text_of(root, "campaign"), catalog, &checkpoint->program,
-                               &checkpoint->seed_first, &state->result.digest, reason,
-                               sizeof reason)) {
+    } else if (!read_campaign(text_of(root, "campaign"), catalog, checkpoint, state, reason,
+                              sizeof reason)) {
         bz_fail(error, error_bytes, "%s: %s", origin, reason);
     } else if (!read_numbers(root, checkpoint, state)) {
         bz_fail(error, error_bytes, "%s: is damaged: a number is missing or makes no sense",

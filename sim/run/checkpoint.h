@@ -1,11 +1,13 @@
 /* A checkpoint: a campaign that stopped, or was killed, as a file from which it goes on.
  *
- *     {"format":"buzzer-checkpoint/1", "campaign":TOKEN, ..., "checksum":"0123456789abcdef"}
+ *     {"format":"buzzer-checkpoint/2", "campaign":TOKEN, ..., "checksum":"0123456789abcdef"}
  *
  * One line of JSON. `campaign` is a token: its seed is the first seed, its digest that of the runs
  * so far. The rest is the result so far and the sketches behind its estimates, exactly: a campaign
  * that goes on ends as if it had never stopped. A checkpoint is untrusted input, as a trace is.
- */
+ *
+ * It is also the result of a shard: `shard`, `shards` and `campaign_runs` say which runs it has.
+ * Format 1 has no shards, and smaller sketches; it is read, too. */
 #ifndef BZ_SIM_RUN_CHECKPOINT_H
 #define BZ_SIM_RUN_CHECKPOINT_H
 
@@ -13,19 +15,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/judge/record.h"
 #include "sim/run/campaign.h"
 #include "sim/run/settings.h"
+#include "sim/run/shard.h"
 
-#define BZ_CHECKPOINT_FORMAT "buzzer-checkpoint/1"
+#define BZ_CHECKPOINT_FORMAT "buzzer-checkpoint/2"
+#define BZ_CHECKPOINT_FORMAT_1 "buzzer-checkpoint/1"
 #define BZ_CHECKPOINT_BYTES_MAX ((size_t)4 << 20u)
 
 /* What the campaign is to do. */
 struct bz_checkpoint {
     struct bz_program program;
     uint64_t seed_first;
-    uint64_t runs;     /* wanted */
-    uint64_t limit_ms; /* time for all of them; 0: no limit */
-    uint64_t spent_ms; /* of it, so far */
+    char version[BZ_VERSION_BYTES]; /* of the program that wrote it; read, not written */
+    struct bz_shard shard;          /* number 0: 1 of 1 */
+    uint64_t campaign_runs;         /* of all shards; not used of 1 of 1 */
+    uint64_t runs;                  /* wanted, of this shard */
+    uint64_t limit_ms;              /* time for all of them; 0: no limit */
+    uint64_t spent_ms;              /* of it, so far */
     bool keep_going;
     bool draws_sizes;               /* with program.pinned */
     uint32_t required[BZ_OP_COUNT]; /* windows that cancels must hit, as bits, by operation;
@@ -36,6 +44,18 @@ struct bz_checkpoint {
  * first violation. */
 bool bz_checkpoint_is_finished(const struct bz_checkpoint *checkpoint,
                                const struct bz_campaign_state *state);
+
+/* The index of its first run. */
+uint64_t bz_checkpoint_first_run(const struct bz_checkpoint *checkpoint);
+
+/* The program of the run of a seed: its own, or one of drawn sizes. Its profile is not measured. */
+void bz_checkpoint_program(const struct bz_checkpoint *checkpoint, uint64_t seed,
+                           struct bz_program *program);
+
+/* Whether they are not of one campaign, as two shards of it are. True with a reason: "it has 8
+ * shards, and not 64", said of `other`. */
+bool bz_checkpoint_differs(const struct bz_checkpoint *checkpoint,
+                           const struct bz_checkpoint *other, char *reason, size_t reason_bytes);
 
 /* The text of the file; the caller frees it. Without memory it calls bz_lack_stop(). */
 char *bz_checkpoint_print(const struct bz_checkpoint *checkpoint,

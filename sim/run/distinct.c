@@ -48,8 +48,7 @@ static void thin_out(struct bz_distinct *distinct) {
     }
 }
 
-void bz_distinct_add(struct bz_distinct *distinct, uint64_t hash) {
-    distinct->total++;
+static inline void add(struct bz_distinct *distinct, uint64_t hash, bool is_again) {
     if ((hash & distinct->skip_mask) != 0) {
         return;
     }
@@ -63,7 +62,23 @@ void bz_distinct_add(struct bz_distinct *distinct, uint64_t hash) {
         thin_out(distinct);
     }
     if ((hash & distinct->skip_mask) == 0) {
-        keep(distinct, hash, false);
+        keep(distinct, hash, is_again);
+    }
+}
+
+void bz_distinct_add(struct bz_distinct *distinct, uint64_t hash) {
+    distinct->total++;
+    add(distinct, hash, false);
+}
+
+/* What the other one skips, nobody knows. */
+void bz_distinct_join(struct bz_distinct *distinct, const struct bz_distinct *other) {
+    distinct->total += other->total;
+    while (distinct->skip_mask < other->skip_mask) {
+        thin_out(distinct);
+    }
+    for (uint32_t index = 0; index < other->count; index++) {
+        add(distinct, other->kept[index], other->again[index]);
     }
 }
 

@@ -4,8 +4,9 @@
  * then those with two zero bits, and so on: adaptive sampling (M. Wegman; P. Flajolet, "On adaptive
  * sampling", Computing 43, 1990). The kept set depends on the set of values alone, and every kept
  * value was counted from its first appearance. So counts of kept values, times 2^depth, are
- * unbiased estimates; the standard error of the number of values is about 1.5 %. Integers only;
- * independent of the order of values.
+ * unbiased estimates; the standard error of the number of values is 1.2 / sqrt(BZ_DISTINCT_KEPT),
+ * about 0.7 %. Integers only; independent of the order of values. So two sketches join into the one
+ * of all their values.
  *
  * The chance that the next value is new is about the share of values seen once (I. J. Good, "The
  * population frequencies of species and the estimation of population parameters", Biometrika 40,
@@ -16,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BZ_DISTINCT_KEPT 8192u
+#define BZ_DISTINCT_KEPT 32768u
 
 struct bz_distinct {
     uint64_t total;     /* values seen, kept or not */
@@ -35,6 +36,10 @@ void bz_distinct_init(struct bz_distinct *distinct, uint32_t capacity);
 
 /* `hash` must be uniformly distributed over 64 bits. O(1) amortized. */
 void bz_distinct_add(struct bz_distinct *distinct, uint64_t hash);
+
+/* Adds the values of another sketch, which come after those that are there. Both have the same
+ * capacity. */
+void bz_distinct_join(struct bz_distinct *distinct, const struct bz_distinct *other);
 
 /* Puts back a value that a sketch has kept, into one with the `total` and `skip_mask` of that
  * sketch, in the same order. False if no sketch can have kept it. */

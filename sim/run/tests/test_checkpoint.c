@@ -79,13 +79,13 @@ static void expect_same(const struct bz_campaign_result *a, const struct bz_camp
 }
 
 Test(checkpoint, a_campaign_in_pieces_is_one_campaign) {
-    static const uint64_t pieces[] = {1, 2, 700, 701, 5000, 9500};
+    static const uint64_t pieces[] = {1, 2, 700, 701, 25000, 38000};
     for (int which = 0; which < 2; which++) {
-        new_plan(which == 0 ? &crowd_sound : &crowd_drops, 9500);
+        new_plan(which == 0 ? &crowd_sound : &crowd_drops, 38000);
         struct bz_campaign_result whole = go_on(plan.runs, 1);
         cr_assert(eq(int, whole.violations > 0, which == 1));
         cr_assert(not(whole.distinct_is_exact), "too few runs to tell");
-        new_plan(plan.program.variant, 9500);
+        new_plan(plan.program.variant, 38000);
         struct bz_campaign_result last = {.runs = 0};
         for (size_t index = 0; index < sizeof pieces / sizeof pieces[0]; index++) {
             last = go_on(pieces[index], 1 + (uint32_t)index % 3);
@@ -157,8 +157,8 @@ Test(checkpoint, what_is_damaged_or_foreign_is_refused) {
     size_t length = strlen(text);
     expect_refused("{}", 2, "is no checkpoint");
     expect_refused("", 0, "there:1:1");
-    expect_refused("{\"format\":\"buzzer-checkpoint/2\"}", 32, "'buzzer-checkpoint/2'");
-    expect_refused("{\"format\":\"buzzer-checkpoint/1\"}", 32, "is damaged");
+    expect_refused("{\"format\":\"buzzer-checkpoint/3\"}", 32, "'buzzer-checkpoint/3'");
+    expect_refused("{\"format\":\"buzzer-checkpoint/2\"}", 32, "is damaged");
     for (size_t cut = 1; cut < 20; cut++) {
         expect_refused(text, length * cut / 20, "there:1:");
     }

@@ -1,0 +1,303 @@
+/* buzzer merge: one report of the shards of a campaign. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/run/tally.h"
+#include "tools/cli.h"
+#include "tools/findings.h"
+#include "tools/merge_page.h"
+#include "tools/options.h"
+#include "tools/report.h"
+#include "tools/require_window.h"
+#include "tools/shard_files.h"
+#include "traces/text.h"
+
+#define ARGUMENTS_MAX 4096u
+#define HISTORY_MAX 1000u
+#define REPORT_BYTES_MAX ((size_t)64 << 20u)
+
+struct merge {
+    const char *name;
+    const char *paths[ARGUMENTS_MAX + 1]; /* the last one stays NULL */
+    const char *out;
+    bool keeps_size; /* --no-shrink */
+    bool is_strict;
+    bool is_json;
+    bool is_quiet;
+    const char *history[HISTORY_MAX]; /* files of earlier reports */
+    size_t history_count;
+    struct bz_merge_document documents[HISTORY_MAX + 1]; /* these, and the report */
+    struct bz_shard_files shards;
+    struct bz_kept_findings findings;
+    int findings_code; /* the worst of their exit codes */
+};
+
+static void add_history(struct argp_state *state, void *target, const char *option, char *text) {
+    struct merge *merge = target;
+    if (merge->history_count == HISTORY_MAX) {
+        bz_cli_misuse(state, "--%s: more than %u reports", option, HISTORY_MAX);
+    }
+    merge->history[merge->history_count++] = text;
+}
+
+static void check_options(struct argp_state *state, void *target) {
+    const struct merge *merge = target;
+    if (merge->paths[0] == NULL) {
+        bz_cli_misuse(state, "name the folders that the shards have left (--out)");
+    } else if (merge->history_count > 0 && merge->out == NULL) {
+        bz_cli_misuse(state, "--history is for the page of the report: name its folder with --out");
+    }
+}
+
+static const struct bz_option options[] = {
+    {"out", "DIR", "Write report.json, and a trace of each finding, into this folder",
+     BZ_OPTION_TEXT, offsetof(struct merge, out), .is_once = true, .letter = 'o'},
+    {"history", "FILE",
+     "The report.json of an earlier campaign of this program, the oldest first: the page shows the "
+     "trend",
+     BZ_OPTION_PARSED, .parse = add_history},
+    {"no-shrink", NULL, "Do not search the smallest run that fails as a finding does",
+     BZ_OPTION_FLAG, offsetof(struct merge, keeps_size)},
+    {"strict", NULL,
+     "Exit with 4 after a warning: no operation ever waited, or no cancel struck one that did",
+     BZ_OPTION_FLAG, offsetof(struct merge, is_strict)},
+    {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct merge, is_json)},
+    {"quiet", NULL, "Print findings only", BZ_OPTION_FLAG, offsetof(struct merge, is_quiet)},
+    {NULL},
+};
+
+/* --- findings --------------------------------------------------------------------------------- */
+
+static void note_code(struct merge *merge, int code) {
+    merge->findings_code = code > merge->findings_code ? code : merge->findings_code;
+}
+
+/* Records each finding, shrinks it, and searches its witness: no shard has done it. */
+static void take_findings(struct merge *merge, const struct bz_campaign_result *result) {
+    struct bz_kept_findings *kept = &merge->findings;
+    static struct bz_program program;
+    for (uint32_t index = 0; index < result->finding_count; index++) {
+        const struct bz_finding *finding = &result->findings[index];
+        bz_checkpoint_program(&merge->shards.of.checkpoint, finding->seed, &program);
+        note_code(merge, bz_findings_keep(kept, index, merge->name, &program, finding, merge->out));
+        kept->items[index].count = finding->count;
+    }
+    for (uint32_t index = 0; index < kept->count; index++) {
+        if (!merge->keeps_size) {
+            note_code(merge, bz_findings_shrink(kept, index, merge->name, merge->out));
+        }
+        note_code(merge, bz_findings_search_witness(kept, index, merge->name, !merge->keeps_size,
+                                                    merge->out));
+    }
+}
+
+/* The first finding with the same smallest run: they are one fault. `index` itself if none is. */
+static uint32_t first_like(const struct bz_kept_findings *kept, uint32_t index) {
+    const char *token = kept->items[index].small_token;
+    for (uint32_t earlier = 0; token[0] != '\0' && earlier < index; earlier++) {
+        if (strcmp(kept->items[earlier].small_token, token) == 0) {
+            return earlier;
+        }
+    }
+    return index;
+}
+
+static void print_same(const struct bz_kept_findings *kept) {
+    for (uint32_t index = 0; index < kept->count; index++) {
+        uint32_t first = first_like(kept, index);
+        if (first != index) {
+            printf("finding %" PRIu32 " has the smallest run of finding %" PRIu32 "\n", index + 1,
+                   first + 1);
+        }
+    }
+}
+
+/* --- earlier reports -------------------------------------------------------------------------- */
+
+/* Before anything is done: a wrong name should not cost the work. */
+static int read_history(struct merge *merge) {
+    for (size_t index = 0; index < merge->history_count; index++) {
+        struct bz_merge_document *document = &merge->documents[index];
+        char error[BZ_ERROR_BYTES];
+        size_t length;
+        char *text =
+            bz_file_read(merge->history[index], REPORT_BYTES_MAX, &length, error, sizeof error);
+        document->name = merge->history[index];
+        document->json = text == NULL ? NULL
+                                      : bz_json_parse(text, length, BZ_JSON_DEPTH_MAX,
+                                                      document->name, error, sizeof error);
+        free(text);
+        if (document->json == NULL) {
+            return bz_cli_fail(merge->name, BZ_EXIT_USAGE, "--history: %s", error);
+        }
+    }
+    return BZ_EXIT_OK;
+}
+
+static int check_history(const struct merge *merge, const struct bz_json *report) {
+    for (size_t index = 0; index < merge->history_count; index++) {
+        const struct bz_merge_document *document = &merge->documents[index];
+        const char *fault = bz_merge_document_fault(document->json, report);
+        if (fault != NULL) {
+            return bz_cli_fail(merge->name, BZ_EXIT_USAGE, "--history: %s %s", document->name,
+                               fault);
+        }
+    }
+    return BZ_EXIT_OK;
+}
+
+/* --- the report ------------------------------------------------------------------------------- */
+
+static struct bz_json *document(const struct merge *merge, const struct bz_run_report *report) {
+    struct bz_json *root = bz_run_report_json(report);
+    bz_shard_files_add_json(&merge->shards, root);
+    bz_json_add_bool(root, "counts_are_exact", bz_tally_has_all(report->result));
+    struct bz_json *same = bz_json_add_array(root, "same_smallest_run");
+    for (uint32_t index = 0; index < merge->findings.count; index++) {
+        bz_json_append_number(same, first_like(&merge->findings, index));
+    }
+    return root;
+}
+
+static void print(const struct merge *merge, const struct bz_run_report *report) {
+    struct bz_text text = {0};
+    if (!merge->is_quiet) {
+        bz_shard_files_text(&merge->shards, &text);
+        bz_run_report_print_head(report);
+        printf("%s\n", text.bytes);
+    }
+    bz_run_report_print(report, merge->is_quiet);
+    print_same(&merge->findings);
+    if (!bz_tally_has_all(report->result)) {
+        printf("a finding may have failed in more runs than its count says\n");
+    }
+    bz_text_fini(&text);
+}
+
+static int write_file(const struct merge *merge, const char *file, const char *text) {
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/%s", merge->out, file);
+    return bz_file_replace(path, text, strlen(text))
+               ? BZ_EXIT_OK
+               : bz_cli_fail(merge->name, BZ_EXIT_USAGE, "%s: cannot be written: %s", path,
+                             strerror(errno));
+}
+
+static int write_page(struct merge *merge, const char *json) {
+    struct bz_merge_document *last = &merge->documents[merge->history_count];
+    struct bz_text page = {0};
+    char error[BZ_ERROR_BYTES];
+    *last = (struct bz_merge_document){
+        "this report",
+        bz_json_parse(json, strlen(json), BZ_JSON_DEPTH_MAX, "report", error, sizeof error)};
+    if (last->json == NULL) {
+        return bz_cli_fail(merge->name, BZ_EXIT_INTERNAL, "%s", error);
+    }
+    int code = check_history(merge, last->json);
+    if (code == BZ_EXIT_OK) {
+        bz_merge_page(merge->documents, merge->history_count + 1, &page);
+        code = write_file(merge, "report.html", page.bytes);
+    }
+    bz_text_fini(&page);
+    bz_json_free(last->json);
+    return code;
+}
+
+static int write_files(struct merge *merge, const struct bz_run_report *report) {
+    struct bz_json *root = document(merge, report);
+    struct bz_text text = {0};
+    char *json = bz_json_print(root, true);
+    bz_json_free(root);
+    bz_text_add(&text, "%s\n", json);
+    free(json);
+    int code = write_page(merge, text.bytes);
+    int written = write_file(merge, "report.json", text.bytes);
+    bz_text_fini(&text);
+    return code == BZ_EXIT_OK ? written : code;
+}
+
+static void say_missing(const struct bz_shard_files *shards, char *text, size_t bytes) {
+    uint32_t missing = bz_shard_files_missing(shards);
+    snprintf(text, bytes, "incomplete: %" PRIu32 " of %" PRIu32 " shards %s missing", missing,
+             shards->of.checkpoint.shard.count, missing == 1 ? "is" : "are");
+}
+
+/* What the shards together show. */
+static int report_all(struct merge *merge, const struct bz_campaign_result *result) {
+    const struct bz_checkpoint *campaign = &merge->shards.of.checkpoint;
+    static struct bz_kept_finding cut;
+    static struct bz_program program;
+    char why[128];
+    say_missing(&merge->shards, why, sizeof why);
+    struct bz_run_report report = {.program = &campaign->program,
+                                   .seed_first = campaign->seed_first,
+                                   .result = result,
+                                   .findings = &merge->findings,
+                                   .cut = &cut,
+                                   .seconds = (double)merge->shards.spent_ms / 1000,
+                                   .is_stopped = bz_shard_files_missing(&merge->shards) > 0,
+                                   .why_stopped = why,
+                                   .is_strict = merge->is_strict,
+                                   .draws_sizes = campaign->draws_sizes};
+    struct bz_require_window required;
+    memcpy(required.windows, campaign->required, sizeof required.windows);
+    bz_require_window_missed(&required, &result->stats, &report.missed);
+    bz_warnings_find(&campaign->program, result, merge->is_strict, &report.warnings);
+    if (result->out_of_steps > 0 && result->violations == 0) {
+        bz_checkpoint_program(campaign, result->seed_cut, &program);
+        bz_findings_keep_cut(&cut, &program, result->seed_cut);
+    }
+    take_findings(merge, result);
+    report.exit_code = merge->findings_code != BZ_EXIT_OK ? merge->findings_code
+                                                          : bz_run_report_exit_code(&report);
+    int code = merge->out != NULL ? write_files(merge, &report) : BZ_EXIT_OK;
+    report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
+    if (merge->is_json) {
+        bz_json_put(document(merge, &report));
+    } else {
+        print(merge, &report);
+    }
+    bz_findings_drop_cut(&cut);
+    return report.exit_code;
+}
+
+int bz_command_merge(int argc, char **argv) {
+    static struct merge merge;
+    static struct bz_campaign_state sum;
+    const struct bz_syntax syntax = {
+        .options = options,
+        .target = &merge,
+        .args_doc = "DIR|FILE...",
+        .arguments = merge.paths,
+        .arguments_max = ARGUMENTS_MAX,
+        .takes_plugins = true,
+        .check = check_options,
+        .doc = "Adds up what the shards of a campaign have left in these folders, as if one "
+               "process had run all of it, and shrinks each finding once. Exit status: 0 nothing "
+               "found, 1 a violation, 2 usage, or files that do not belong together, 4 a required "
+               "window was never hit, or a warning with --strict, 5 a shard is missing, or runs "
+               "were out of steps."};
+    merge.name = argv[0];
+    merge.shards.name = argv[0];
+    int code = bz_options_parse(&syntax, argc, argv);
+    for (size_t index = 0; code == BZ_EXIT_OK && merge.paths[index] != NULL; index++) {
+        code = bz_shard_files_add(&merge.shards, merge.paths[index]);
+    }
+    code = code == BZ_EXIT_OK ? read_history(&merge) : code;
+    bz_campaign_begin(&sum);
+    bz_interrupt_catch();
+    code = code == BZ_EXIT_OK ? bz_shard_files_join(&merge.shards, &sum) : code;
+    code = code == BZ_EXIT_OK && merge.out != NULL ? bz_findings_prepare_folder(argv[0], merge.out)
+                                                   : code;
+    code = code == BZ_EXIT_OK ? report_all(&merge, &sum.result) : code;
+    bz_findings_fini(&merge.findings);
+    bz_shard_files_fini(&merge.shards);
+    for (size_t index = 0; index < merge.history_count; index++) {
+        bz_json_free(merge.documents[index].json);
+    }
+    return code;
+}
