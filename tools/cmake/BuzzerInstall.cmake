@@ -5,7 +5,8 @@
 #   lib/                                      the static libraries
 #   lib/cmake/buzzer/                         find_package(buzzer): buzzer::primitives, buzzer::uv,
 #                                             buzzer::live, buzzer::sim, buzzer::property,
-#                                             buzzer::program, buzzer_add_plugin()
+#                                             buzzer::program, buzzer_add_plugin(),
+#                                             buzzer_add_property_test()
 #   lib/pkgconfig/                            buzzer-primitives.pc, buzzer-uv.pc, buzzer.pc (the
 #                                             simulator, too), buzzer-property.pc,
 #                                             buzzer-plugin.pc, buzzer-live.pc
@@ -29,12 +30,7 @@ function(buzzer_install)
     if(NOT BUZZER_INSTALL)
         return()
     endif()
-    foreach(library IN LISTS ARG_LIBRARIES)
-        if(TARGET ${library})
-            string(REGEX REPLACE "^buzzer-" "" component "${library}")
-            buzzer_install_library(${library} ${component})
-        endif()
-    endforeach()
+    set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
     foreach(program IN LISTS ARG_PROGRAMS)
         if(TARGET ${program})
             if(NOT TARGET ${program}::program)
@@ -52,6 +48,13 @@ function(buzzer_install)
         buzzer_install_pages(buzzer)
         buzzer_install_completion()
     endif()
+    set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)
+    foreach(library IN LISTS ARG_LIBRARIES)
+        if(TARGET ${library})
+            string(REGEX REPLACE "^buzzer-" "" component "${library}")
+            buzzer_install_library(${library} ${component})
+        endif()
+    endforeach()
     install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
     buzzer_install_headers()
     buzzer_install_package()
@@ -118,7 +121,7 @@ function(buzzer_install_headers)
     buzzer_install_folder(sim/run scenario scenario_plugin)
     buzzer_install_folder(sim/model history model)
     buzzer_install_folder(sim/variant callback claims malloc plugin poll variant)
-    buzzer_install_folder(tools property)
+    buzzer_install_folder(tools buzzer_criterion property)
     buzzer_install_folder(traces lack trace words)
     install(FILES "${PROJECT_SOURCE_DIR}/sim/judge/tests/example.c"
             DESTINATION "${CMAKE_INSTALL_DOCDIR}")
@@ -152,6 +155,7 @@ function(buzzer_install_package)
         set_target_properties(buzzer-plugin PROPERTIES EXPORT_NAME plugin)
         install(TARGETS buzzer-plugin EXPORT buzzer)
         install(FILES "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/BuzzerPlugin.cmake"
+                      "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/BuzzerProperty.cmake"
                 DESTINATION "${destination}")
         buzzer_install_pkgconfig(buzzer-plugin)
     endif()

@@ -5,6 +5,9 @@ option(BUZZER_MUTANTS "Build the mutants of `buzzer mutants` (needs Python 3)" $
 option(BUZZER_STYLE "Test style, layers and scripts" ${BUZZER_TESTS})
 option(BUZZER_WERROR "Treat warnings as errors" OFF)
 option(BUZZER_INSTALL "Offer what cmake --install installs" ${PROJECT_IS_TOP_LEVEL})
+option(BUZZER_PACKAGES "Let cpack make Debian packages" OFF)
+set(BUZZER_MAINTAINER "Buzzer contributors <buzzer@packages.invalid>" CACHE STRING
+    "Of the packages: who is asked about them")
 set(BUZZER_SANITIZE "" CACHE STRING "Sanitizers, comma-separated: address,undefined or thread")
 set(BUZZER_CJSON "" CACHE PATH "Folder with the sources of cJSON; empty: the installed library")
 set(BUZZER_SWITCH "native" CACHE STRING

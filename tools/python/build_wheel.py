@@ -148,6 +148,16 @@ def pack(extension, folder):
     return name
 
 
+def unpack(extension, folder):
+    """Writes what the wheel of an extension holds into a folder on the path of Python, but no
+    RECORD: a package manager keeps records of its own."""
+    for path, content in _files(extension, _read_version()):
+        target = os.path.join(folder, path)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        with open(target, "wb") as file:
+            file.write(content)
+
+
 # --- what pip calls -----------------------------------------------------------------------------
 
 def get_requires_for_build_wheel(config_settings=None):
@@ -183,5 +193,8 @@ def build_sdist(sdist_directory, config_settings=None):
 
 
 if __name__ == "__main__":
+    if sys.argv[1] == "--unpack":
+        unpack(sys.argv[2], sys.argv[3])
+        sys.exit()
     os.makedirs(sys.argv[1], exist_ok=True)
     print(os.path.join(sys.argv[1], build_wheel(sys.argv[1])))
