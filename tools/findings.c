@@ -16,7 +16,7 @@
 
 #define NAME_TRIES_MAX 100000u
 
-static bool make_folders(const char *folder) {
+bool bz_findings_make_folders(const char *folder) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s", folder);
     for (char *slash = path + 1; *slash != '\0'; slash++) {
@@ -38,7 +38,7 @@ int bz_findings_prepare_folder(const char *name, const char *folder) {
                            "--out takes the name of a folder, and not '%.64s'%s", folder,
                            folder[0] == '\0' ? "" : "..., which is too long");
     }
-    if (!make_folders(folder)) {
+    if (!bz_findings_make_folders(folder)) {
         return bz_cli_fail(name, BZ_EXIT_USAGE, "--out: cannot create the folder '%s': %s", folder,
                            strerror(errno));
     }

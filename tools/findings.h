@@ -45,6 +45,9 @@ struct bz_kept_findings {
  * code, after a message unless it is BZ_EXIT_OK. */
 int bz_findings_prepare_folder(const char *name, const char *folder);
 
+/* Creates a folder with all above it. True if it is there already; false with errno. */
+bool bz_findings_make_folders(const char *folder);
+
 /* Takes a lock of the folder, against campaigns that write into it at the same time. The caller
  * closes the descriptor; -1: there is no lock. */
 int bz_findings_lock_folder(const char *folder);

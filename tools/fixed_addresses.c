@@ -13,8 +13,8 @@
 #define QUERY 0xffffffffu
 
 char **bz_command_line(void) {
+    static char **words; /* to the end of the process */
     FILE *file = fopen("/proc/self/cmdline", "rb");
-    char **words = NULL;
     size_t count = 0;
     char *word = NULL;
     size_t word_bytes = 0;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 #include "tools/cli.h"
 #include "tools/ending.h"
+#include "tools/findings.h"
 #include "tools/report/github.h"
 #include "tools/report/junit.h"
 #include "traces/text.h"
@@ -51,6 +53,16 @@ static void begin_error(struct bz_outcome *outcome, const char *type, const char
     bz_text_add(&one->message, "%s", message);
 }
 
+/* As --out does; whether the file can be written shows next. */
+static void make_folder_of(const char *path) {
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    if (slash != NULL && slash != path && (size_t)(slash - path) < sizeof folder) {
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
+        (void)bz_findings_make_folders(folder);
+    }
+}
+
 static int begin_junit(void) {
     struct stat status;
     struct bz_outcome outcome;
@@ -59,6 +71,7 @@ static int begin_junit(void) {
                            "--junit: '%s' exists and is no regular file; choose another name",
                            ci.files.junit);
     }
+    make_folder_of(ci.files.junit);
     begin_error(&outcome, "unfinished",
                 "the program has not ended, or was killed before it could say how it ended");
     int code = write_junit(&outcome);
