@@ -81,8 +81,8 @@ bool bz_fuzz_add_target(struct bz_fuzz *fuzz, const struct bz_program *program) 
 }
 
 bool bz_fuzz_init(struct bz_fuzz *fuzz) {
-    *fuzz = (struct bz_fuzz){.slice_steps = BZ_FUZZ_SLICE_STEPS,
-                             .sample_every_ms = BZ_FUZZ_SAMPLE_MS};
+    *fuzz =
+        (struct bz_fuzz){.slice_steps = BZ_FUZZ_SLICE_STEPS, .sample_every_ms = BZ_FUZZ_SAMPLE_MS};
     fuzz->arms = calloc(BZ_FUZZ_ARMS_MAX, sizeof *fuzz->arms);
     fuzz->findings = calloc(BZ_FUZZ_FINDINGS_MAX, sizeof *fuzz->findings);
     return fuzz->arms != NULL && fuzz->findings != NULL;

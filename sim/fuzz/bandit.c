@@ -14,8 +14,8 @@ static uint64_t log2_of(uint64_t value) {
 }
 
 uint64_t bz_bandit_worth(const struct bz_fuzz_slice *slice) {
-    return slice->new_situations * BZ_GAIN_SITUATION + slice->new_findings * BZ_GAIN_FINDING +
-           log2_of(slice->new_handoffs + 1);
+    return log2_of(slice->new_situations + 1) * BZ_GAIN_SITUATION +
+           log2_of(slice->new_findings + 1) * BZ_GAIN_FINDING + log2_of(slice->new_handoffs + 1);
 }
 
 void bz_bandit_learn(struct bz_fuzz_arm *arm, const struct bz_fuzz_slice *slice) {
@@ -32,6 +32,15 @@ static uint32_t longest_waiting(const struct bz_fuzz *fuzz) {
     return found;
 }
 
+/* The first arm of the first target that has no run; arm_count: there is none. */
+static uint32_t first_of_new_target(const struct bz_fuzz *fuzz) {
+    uint32_t arm = 0;
+    while (arm < fuzz->arm_count && fuzz->targets[fuzz->arms[arm].target]->runs > 0) {
+        arm++;
+    }
+    return arm;
+}
+
 /* An arm of which nothing more is expected keeps a chance: 1 in 256 of one new thing. */
 static uint64_t weight_of(const struct bz_fuzz_arm *arm, uint64_t best) {
     return 1 + (arm->slices == 0 ? best : arm->gain);
@@ -40,6 +49,10 @@ static uint64_t weight_of(const struct bz_fuzz_arm *arm, uint64_t best) {
 uint32_t bz_bandit_choose(const struct bz_fuzz *fuzz) {
     if (fuzz->schedule == BZ_FUZZ_ROUND_ROBIN) {
         return (uint32_t)(fuzz->slices % fuzz->arm_count);
+    }
+    uint32_t first = first_of_new_target(fuzz);
+    if (first < fuzz->arm_count) {
+        return first;
     }
     if (fuzz->slices % BZ_FLOOR_EVERY == 0) {
         return longest_waiting(fuzz);

@@ -1,21 +1,23 @@
 /* Which arm runs next.
  *
- * A slice is worth what it was first to show of its target: a situation counts BZ_GAIN_SITUATION, a
- * finding BZ_GAIN_FINDING, and hand-off orders count the binary logarithm of their number, because
- * large programs have millions of them. The gain of an arm is a moving average over its slices; the
- * last one has a weight of one quarter. Arms that have not run are expected to gain as much as the
- * best one.
+ * A slice is worth what it was first to show of its target: situations, findings, hand-off orders.
+ * Each counts by the binary logarithm of its number, because the first slices of a target find what
+ * everybody finds, and large programs have millions of orders: BZ_GAIN_SITUATION,
+ * BZ_GAIN_FINDING and 1 for each doubling. The gain of an arm is a moving average over its slices;
+ * the last one has a weight of one quarter. Arms that have not run are expected to gain as much as
+ * the best one.
  *
- * Every BZ_FLOOR_EVERY-th slice goes to the arm that has waited longest, so none starves: after a
- * slice of an arm, at most BZ_FLOOR_EVERY times the number of arms pass until its next one. The
- * others are drawn, with odds in proportion to the gains. Integers only. */
+ * Each target gets its first slice first. Then every BZ_FLOOR_EVERY-th slice goes to the arm that
+ * has waited longest, so none starves: after a slice of an arm, at most BZ_FLOOR_EVERY times the
+ * number of arms pass until its next one. The others are drawn, with odds in proportion to the
+ * gains. Integers only. */
 #ifndef BZ_SIM_FUZZ_BANDIT_H
 #define BZ_SIM_FUZZ_BANDIT_H
 
 #include "sim/fuzz/fuzz.h"
 
 #define BZ_GAIN_SITUATION 16u
-#define BZ_GAIN_FINDING 64u
+#define BZ_GAIN_FINDING 32u
 #define BZ_GAIN_ONE 256u /* a gain of 1, in struct bz_fuzz_arm */
 #define BZ_FLOOR_EVERY 4u
 

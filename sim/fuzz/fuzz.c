@@ -8,7 +8,7 @@
 #include "sim/fuzz/coverage.h"
 #include "sim/run/tally.h"
 
-#define FIRST_RUNS 500u /* of the first slice of an arm: the length of its runs is not known */
+#define STEPS_GUESSED 100u /* of a run, where nothing is known */
 #define RUNS_LEAST 50u
 #define RUNS_MOST 100000u
 /* A slice ends after so many runs that ended their process: a hang takes a second or more. */
@@ -123,31 +123,16 @@ static void count(struct part *part) {
 
 /* --- slices ----------------------------------------------------------------------------------- */
 
+/* How many runs have about the steps of a slice. An arm that has not run is taken for the others of
+ * its target, and a target that has not, for its profile. */
 static uint64_t slice_runs(const struct bz_fuzz *fuzz, const struct bz_fuzz_arm *arm) {
-    if (arm->steps == 0) {
-        return FIRST_RUNS;
-    }
-    uint64_t mean = arm->steps / arm->runs + 1;
-    uint64_t runs = fuzz->slice_steps / mean;
+    const struct bz_fuzz_target *target = fuzz->targets[arm->target];
+    uint64_t mean = arm->runs > 0                    ? arm->steps / arm->runs
+                    : target->runs > 0               ? target->steps / target->runs
+                    : arm->program.profile.steps > 0 ? arm->program.profile.steps
+                                                     : STEPS_GUESSED;
+    uint64_t runs = fuzz->slice_steps / (mean + 1);
     return runs < RUNS_LEAST ? RUNS_LEAST : runs > RUNS_MOST ? RUNS_MOST : runs;
-}
-
-static void open_slice(struct bz_fuzz *fuzz, uint64_t runs_max) {
-    uint32_t arm = bz_bandit_choose(fuzz);
-    uint64_t runs = slice_runs(fuzz, &fuzz->arms[arm]);
-    uint64_t left = runs_max - fuzz->runs;
-    fuzz->slice = (struct bz_fuzz_slice){
-        .is_open = true, .arm = arm, .runs_wanted = runs < left ? runs : left};
-}
-
-static void close_slice(struct bz_fuzz *fuzz) {
-    struct bz_fuzz_arm *arm = &fuzz->arms[fuzz->slice.arm];
-    arm->slices++;
-    arm->last_slice = ++fuzz->slices;
-    arm->new_situations += fuzz->slice.new_situations;
-    arm->new_handoffs += fuzz->slice.new_handoffs;
-    bz_bandit_learn(arm, &fuzz->slice);
-    fuzz->slice.is_open = false;
 }
 
 /* What an arm needs before its first slice of a session. False after a lack. */
@@ -160,6 +145,30 @@ static bool prepare(struct bz_fuzz_arm *arm, char *lack) {
         }
     }
     return bz_program_measure_or(&arm->program, lack);
+}
+
+/* False after a lack. */
+static bool open_slice(struct bz_fuzz *fuzz, uint64_t runs_max, char *lack) {
+    uint32_t arm = bz_bandit_choose(fuzz);
+    if (!prepare(&fuzz->arms[arm], lack)) {
+        return false;
+    }
+    uint64_t runs = slice_runs(fuzz, &fuzz->arms[arm]);
+    uint64_t left = runs_max - fuzz->runs;
+    fuzz->slice = (struct bz_fuzz_slice){
+        .is_open = true, .arm = arm, .runs_wanted = runs < left ? runs : left};
+    return true;
+}
+
+static void close_slice(struct bz_fuzz *fuzz) {
+    struct bz_fuzz_arm *arm = &fuzz->arms[fuzz->slice.arm];
+    arm->slices++;
+    fuzz->slices++;
+    arm->last_slice = fuzz->slices;
+    arm->new_situations += fuzz->slice.new_situations;
+    arm->new_handoffs += fuzz->slice.new_handoffs;
+    bz_bandit_learn(arm, &fuzz->slice);
+    fuzz->slice.is_open = false;
 }
 
 /* Runs what is left of the slice, or a part of it. False after a lack. */
@@ -199,8 +208,8 @@ bool bz_fuzz_run(struct bz_fuzz *fuzz, const struct bz_fuzz_config *config, char
     bool goes_on = true;
     lack[0] = '\0';
     while (is_ok && goes_on && fuzz->runs < config->runs_max) {
-        if (!fuzz->slice.is_open) {
-            open_slice(fuzz, config->runs_max);
+        if (!fuzz->slice.is_open && !open_slice(fuzz, config->runs_max, lack)) {
+            return false;
         }
         struct bz_fuzz_arm *arm = &fuzz->arms[fuzz->slice.arm];
         part = (struct part){
