@@ -148,15 +148,13 @@ static bool prepare(struct bz_fuzz_arm *arm, char *lack) {
 }
 
 /* False after a lack. */
-static bool open_slice(struct bz_fuzz *fuzz, uint64_t runs_max, char *lack) {
+static bool open_slice(struct bz_fuzz *fuzz, char *lack) {
     uint32_t arm = bz_bandit_choose(fuzz);
     if (!prepare(&fuzz->arms[arm], lack)) {
         return false;
     }
-    uint64_t runs = slice_runs(fuzz, &fuzz->arms[arm]);
-    uint64_t left = runs_max - fuzz->runs;
     fuzz->slice = (struct bz_fuzz_slice){
-        .is_open = true, .arm = arm, .runs_wanted = runs < left ? runs : left};
+        .is_open = true, .arm = arm, .runs_wanted = slice_runs(fuzz, &fuzz->arms[arm])};
     return true;
 }
 
@@ -174,10 +172,11 @@ static void close_slice(struct bz_fuzz *fuzz) {
 /* Runs what is left of the slice, or a part of it. False after a lack. */
 static bool run_part(struct part *part, char *lack) {
     struct bz_fuzz *fuzz = part->fuzz;
-    const struct bz_fuzz_slice *slice = &fuzz->slice;
+    uint64_t wanted = fuzz->slice.runs_wanted - fuzz->slice.runs_done;
+    uint64_t left = part->config->runs_max - fuzz->runs;
     struct bz_campaign_config campaign = {.program = &part->arm->program,
                                           .first_run = part->arm->runs,
-                                          .runs = slice->runs_wanted - slice->runs_done,
+                                          .runs = wanted < left ? wanted : left,
                                           .jobs = part->config->jobs,
                                           .keep_going = true,
                                           .draws_sizes = part->arm->draws_sizes,
@@ -208,7 +207,7 @@ bool bz_fuzz_run(struct bz_fuzz *fuzz, const struct bz_fuzz_config *config, char
     bool goes_on = true;
     lack[0] = '\0';
     while (is_ok && goes_on && fuzz->runs < config->runs_max) {
-        if (!fuzz->slice.is_open && !open_slice(fuzz, config->runs_max, lack)) {
+        if (!fuzz->slice.is_open && !open_slice(fuzz, lack)) {
             return false;
         }
         struct bz_fuzz_arm *arm = &fuzz->arms[fuzz->slice.arm];

@@ -160,8 +160,9 @@ struct bz_fuzz_config {
     void *context;
 };
 
-/* Runs slices until `runs_max`, or until it is stopped. Then the runs that were completed count,
- * and the slice stays open. False with a sentence in `lack` (BZ_LACK_BYTES) if a resource ran out.
+/* Runs slices until `runs_max`, or until it is stopped. The runs that were completed count, and the
+ * slice stays open for the next call. False with a sentence in `lack` (BZ_LACK_BYTES) if a resource
+ * ran out.
  */
 bool bz_fuzz_run(struct bz_fuzz *fuzz, const struct bz_fuzz_config *config, char *lack);
 
