@@ -13,9 +13,18 @@ static uint64_t log2_of(uint64_t value) {
     return bits;
 }
 
+/* The largest number whose square is not above `value`, which is below 2^62. */
+static uint64_t root_of(uint64_t value) {
+    uint64_t root = 0;
+    for (uint64_t bit = UINT64_C(1) << 30u; bit > 0; bit >>= 1u) {
+        root += (root + bit) * (root + bit) <= value ? bit : 0;
+    }
+    return root;
+}
+
 uint64_t bz_bandit_worth(const struct bz_fuzz_slice *slice) {
     return log2_of(slice->new_situations + 1) * BZ_GAIN_SITUATION +
-           log2_of(slice->new_findings + 1) * BZ_GAIN_FINDING + log2_of(slice->new_handoffs + 1);
+           log2_of(slice->new_findings + 1) * BZ_GAIN_FINDING + root_of(slice->new_handoffs);
 }
 
 void bz_bandit_learn(struct bz_fuzz_arm *arm, const struct bz_fuzz_slice *slice) {

@@ -288,9 +288,9 @@ struct bz_run_stats {
 };
 
 /* The situation that a cancel strikes: operation, window, whether the object has a free permit (an
- * item, a slot), and how many tasks are inside its operation: none, one, or more that wait; the same
- * for those that were woken and have not resumed; none, or some that were cancelled and have not
- * resumed. The victim counts. Fewer than BZ_SITUATIONS numbers. */
+ * item, a slot), and how many tasks are inside its operation: none, one, or more that wait; the
+ * same for those that were woken and have not resumed; none, or some that were cancelled and have
+ * not resumed. The victim counts. Fewer than BZ_SITUATIONS numbers. */
 #define BZ_SITUATIONS 32768u
 struct bz_situation {
     enum bz_op op;

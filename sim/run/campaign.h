@@ -101,8 +101,8 @@ struct bz_campaign_config {
     uint64_t runs;
     uint32_t jobs; /* 0 means 1 */
     bool keep_going;
-    bool repeats_all; /* every run is made twice (determinism.h), not only some */
-    bool draws_sizes; /* some runs have drawn parameters (sizes.h) */
+    bool repeats_all;                /* every run is made twice (determinism.h), not only some */
+    bool draws_sizes;                /* some runs have drawn parameters (sizes.h) */
     struct bz_measured_draws *draws; /* of this program, with `draws_sizes`; NULL: its own */
     /* The campaign ends if so many runs, the first ones of all, hit the step limit. 0: it goes on,
      * as one with `first_run` must. */
