@@ -1,11 +1,11 @@
 /* Which arm runs next.
  *
- * A slice is worth what it was first to show of its target: situations, findings, hand-off orders.
- * Each counts by the binary logarithm of its number, because the first slices of a target find what
- * everybody finds, and large programs have millions of orders: BZ_GAIN_SITUATION,
- * BZ_GAIN_FINDING and 1 for each doubling. The gain of an arm is a moving average over its slices;
- * the last one has a weight of one quarter. Arms that have not run are expected to gain as much as
- * the best one.
+ * A slice is worth what it was first to show of its target: BZ_GAIN_SITUATION times the binary
+ * logarithm of the number of situations, because the first slices of a target find what everybody
+ * finds; BZ_GAIN_FINDING times that of findings; and the square root of the number of hand-off
+ * orders, of which large programs have millions. The gain of an arm is a moving average over its
+ * slices; the last one has a weight of one quarter. Arms that have not run are expected to gain as
+ * much as the best one.
  *
  * Each target gets its first slice first. Then every BZ_FLOOR_EVERY-th slice goes to the arm that
  * has waited longest, so none starves: after a slice of an arm, at most BZ_FLOOR_EVERY times the
