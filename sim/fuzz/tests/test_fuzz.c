@@ -155,6 +155,15 @@ Test(fuzz, a_situation_keeps_its_shortest_run_that_passes) {
     delete_fuzz(fuzz);
 }
 
+Test(fuzz, a_slice_is_worth_what_it_was_first_to_show) {
+    cr_assert(eq(u64, bz_bandit_worth(&(struct bz_fuzz_slice){.runs_done = 9}), 0));
+    cr_assert(eq(u64, bz_bandit_worth(&(struct bz_fuzz_slice){.new_handoffs = 99}), 9));
+    cr_assert(eq(u64, bz_bandit_worth(&(struct bz_fuzz_slice){.new_handoffs = 100}), 10));
+    cr_assert(eq(u64,
+                 bz_bandit_worth(&(struct bz_fuzz_slice){.new_situations = 3, .new_findings = 1}),
+                 2 * BZ_GAIN_SITUATION + BZ_GAIN_FINDING));
+}
+
 Test(fuzz, few_examples_have_all_situations) {
     struct bz_fuzz *fuzz = new_fuzz(BZ_FUZZ_BANDIT);
     struct bz_fuzz_target *target = fuzz->targets[0];
@@ -303,7 +312,7 @@ Test(fuzz, refuses_a_state_that_makes_no_sense) {
         {"\"schedule\":\"0x0\"", "\"schedule\":\"0x2\""},
         {"\"name\":\"delay\"", "\"name\":\"relay\""},
         {"\"arm\":0,\"steps\"", "\"arm\":1,\"steps\""}, /* of another target */
-        {"\"strikes\":[", "\"strikes\":{"},
+        {"\"number\":", "\"numbex\":"},
     };
     for (size_t index = 0; index < sizeof edits / sizeof edits[0]; index++) {
         expect_refused(fuzz, edits[index][0], edits[index][1]);
