@@ -47,6 +47,7 @@ int bz_command_completion(int argc, char **argv);
 int bz_command_corpus(int argc, char **argv);
 int bz_command_diff(int argc, char **argv);
 int bz_command_explore(int argc, char **argv);
+int bz_command_fuzz(int argc, char **argv);
 int bz_command_help(int argc, char **argv);
 int bz_command_lockstep(int argc, char **argv);
 int bz_command_list(int argc, char **argv);

@@ -13,6 +13,7 @@ const struct bz_command bz_commands[] = {
     {"list", "list scenarios, variants, strategies, oracles, windows", bz_command_list},
     {"run", "run a scenario under many seeded schedules", bz_command_run},
     {"merge", "one report of the shards of a campaign", bz_command_merge},
+    {"fuzz", "run scenarios for hours, by what still finds something new", bz_command_fuzz},
     {"replay", "replay one run from its trace or its token", bz_command_replay},
     {"shrink", "the smallest run that fails in the same way", bz_command_shrink},
     {"show", "show a run as a picture, or as a program that makes it again", bz_command_show},

@@ -101,6 +101,20 @@ static const struct bz_option program_options[] = {
     {NULL},
 };
 
+static void add_variant(struct argp_state *state, void *target, const char *name, char *text) {
+    struct bz_options *options = target;
+    (void)name;
+    if (options->variant_count == BZ_OPTION_VARIANTS_MAX) {
+        argp_error(state, "more than %u variants", BZ_OPTION_VARIANTS_MAX);
+    }
+    options->variants[options->variant_count++] = text;
+}
+
+static const struct bz_option variants_option = {"variant", "V",
+                                                 "Implementation under test; may be given several "
+                                                 "times (those of the plug-ins that fit; buzzer)",
+                                                 BZ_OPTION_PARSED, .parse = add_variant};
+
 /* --- the parser ------------------------------------------------------------------------------- */
 
 static int key_of(const struct bz_option *option, size_t index) {
@@ -123,8 +137,11 @@ static void add_program_options(struct parser *parser) {
     struct bz_options *program = parser->syntax->program;
     add_option(parser, &(struct bz_option){.help = "The program:"}, NULL, 1);
     for (const struct bz_option *option = program_options; option->name != NULL; option++) {
+        bool is_variant = strcmp(option->name, "variant") == 0;
         if (!parser->syntax->tries_every_choice || strcmp(option->name, "strategy") != 0) {
-            add_option(parser, option, program, 1);
+            add_option(parser,
+                       is_variant && parser->syntax->takes_variants ? &variants_option : option,
+                       program, 1);
         }
     }
     for (const struct bz_setting *setting = bz_settings; setting->name != NULL; setting++) {
@@ -239,6 +256,27 @@ static bool fits(const struct bz_variant *variant, const struct bz_scenario *sce
         }
     }
     return false;
+}
+
+size_t bz_options_fitting(const struct bz_options *options, const char **names, size_t most) {
+    const struct bz_scenario *scenario = bz_catalog_scenario(&bz_cli_catalog, options->scenario);
+    const char *primitive = bz_options_setting(options, "primitive");
+    size_t count = 0;
+    for (size_t index = 0; bz_cli_catalog.variants[index] != NULL && count < most; index++) {
+        const struct bz_variant *variant = bz_cli_catalog.variants[index];
+        if (bz_plugins_file(variant) != NULL && scenario != NULL &&
+            fits(variant, scenario, primitive)) {
+            names[count++] = variant->name;
+        }
+    }
+    return count;
+}
+
+bool bz_options_fits(const struct bz_options *options, const char *variant) {
+    const struct bz_scenario *scenario = bz_catalog_scenario(&bz_cli_catalog, options->scenario);
+    const struct bz_variant *named = bz_catalog_variant(&bz_cli_catalog, variant);
+    return scenario == NULL || named == NULL ||
+           fits(named, scenario, bz_options_setting(options, "primitive"));
 }
 
 bool bz_options_has_plugins(void) {

@@ -40,6 +40,7 @@ struct bz_option {
 };
 
 #define BZ_OPTION_SETTINGS_MAX 64u
+#define BZ_OPTION_VARIANTS_MAX 256u
 
 /* A program as named on the command line. */
 struct bz_options {
@@ -50,6 +51,9 @@ struct bz_options {
         const char *value;
     } settings[BZ_OPTION_SETTINGS_MAX];
     unsigned setting_count;
+    /* With syntax->takes_variants: every --variant that was given, in place of `variant`. */
+    const char *variants[BZ_OPTION_VARIANTS_MAX];
+    unsigned variant_count;
 };
 
 struct bz_syntax {
@@ -62,6 +66,7 @@ struct bz_syntax {
     bool takes_plugins;         /* --plugin FILE.so */
     struct bz_options *program; /* the options that name a program; NULL: none */
     bool tries_every_choice;    /* so the program has no --strategy */
+    bool takes_variants;        /* --variant may be given several times */
     void (*check)(struct argp_state *state, void *target); /* at the end; NULL: no check */
 };
 
@@ -77,6 +82,12 @@ extern void (*bz_options_show)(const struct bz_syntax *syntax, const struct bz_o
 /* Makes the program of the options. An exit code; not BZ_EXIT_OK after a message on stderr. */
 int bz_options_program(const struct bz_options *options, const char *name,
                        struct bz_program *program);
+
+/* The variants of plug-ins that fit the scenario of the options, up to `most`. Returns how many. */
+size_t bz_options_fitting(const struct bz_options *options, const char **names, size_t most);
+
+/* Whether a variant, if both exist, offers what the scenario of the options can use. */
+bool bz_options_fits(const struct bz_options *options, const char *variant);
 
 /* Whether a plug-in was loaded. */
 bool bz_options_has_plugins(void);

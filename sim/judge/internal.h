@@ -102,6 +102,8 @@ struct bz_judge {
     const volatile sig_atomic_t *stop;
     struct bz_violation violation;
     struct bz_run_stats stats;
+    uint16_t strikes[BZ_STRIKES_MAX]; /* see bz_judge_strikes() */
+    uint32_t strike_count;
     struct bz_overtime overtime;
 };
 

@@ -419,6 +419,22 @@ static __attribute__((noinline)) void on_wake(struct bz_judge *judge, uint32_t i
     noted(judge, runtime_event(BZ_EVENT_WAKE, id, status, 0));
 }
 
+_Static_assert(BZ_OP_COUNT <= 32 && BZ_WINDOW_COUNT <= 16, "a situation has 15 bits");
+
+/* For bz_situation_of(). */
+static void note_strike(struct bz_judge *judge, const struct bz_event *event) {
+    const struct bz_shadow_object *object =
+        &judge->shadow.objects[judge->shadow.tasks[event->task].object];
+    if (judge->strike_count < BZ_STRIKES_MAX) {
+        uint32_t waiting = object->waiting < 2 ? object->waiting : 2;
+        uint32_t woken = object->woken < 2 ? object->woken : 2;
+        uint32_t bits = waiting << 4u | woken << 2u | (uint32_t)(object->cancelled > 0) << 1u |
+                        (uint32_t)(object->permits > object->holders);
+        judge->strikes[judge->strike_count++] =
+            (uint16_t)((uint32_t)event->op << 10u | (uint32_t)event->window << 6u | bits);
+    }
+}
+
 /* Fills in where the cancel strikes, before the shadow state changes. */
 static void on_cancel(struct bz_judge *judge, struct bz_event *event) {
     struct bz_shadow *shadow = &judge->shadow;
@@ -430,6 +446,7 @@ static void on_cancel(struct bz_judge *judge, struct bz_event *event) {
     if (event->status != BZ_OK) {
         return;
     }
+    note_strike(judge, event);
     task->cancel_pending = true;
     task->cancels++;
     task->op_requests += task->op_requests < UINT8_MAX;

@@ -287,6 +287,25 @@ struct bz_run_stats {
     uint64_t windows[BZ_OP_COUNT][BZ_WINDOW_COUNT]; /* all cancels */
 };
 
+/* The situation that a cancel strikes: operation, window, whether the object has a free permit (an
+ * item, a slot), and how many tasks are inside its operation: none, one, or more that wait; the
+ * same for those that were woken and have not resumed; none, or some that were cancelled and have
+ * not resumed. The victim counts. Fewer than BZ_SITUATIONS numbers. */
+#define BZ_SITUATIONS 32768u
+struct bz_situation {
+    enum bz_op op;
+    enum bz_window window;
+    uint32_t waiting, woken; /* 2: two or more */
+    bool has_cancelled;
+    bool has_free;
+};
+struct bz_situation bz_situation_of(uint16_t number);
+
+/* Those of the last run's cancels that were accepted, in order: the first BZ_STRIKES_MAX. Returns
+ * how many. */
+#define BZ_STRIKES_MAX 6u
+uint32_t bz_judge_strikes(const struct bz_judge *judge, const uint16_t **situations);
+
 const struct bz_violation *bz_judge_violation(const struct bz_judge *judge);
 uint64_t bz_judge_digest(const struct bz_judge *judge);
 uint64_t bz_judge_seed(const struct bz_judge *judge);

@@ -152,6 +152,7 @@ void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *s
     judge->overtime.is_livelock = false;
     judge->is_setup_fixed = true;
     judge->stats.runs++;
+    judge->strike_count = 0;
     if (!has_strategy) {
         bz_judge_lacks(judge, NULL, "the state of a strategy");
     }
@@ -356,6 +357,20 @@ uint64_t bz_judge_seed(const struct bz_judge *judge) {
 
 uint32_t bz_judge_steps(const struct bz_judge *judge) {
     return judge->step;
+}
+
+struct bz_situation bz_situation_of(uint16_t number) {
+    return (struct bz_situation){.op = (enum bz_op)(number >> 10u),
+                                 .window = (enum bz_window)(number >> 6u & 15u),
+                                 .waiting = number >> 4u & 3u,
+                                 .woken = number >> 2u & 3u,
+                                 .has_cancelled = (number >> 1u & 1u) != 0,
+                                 .has_free = (number & 1u) != 0};
+}
+
+uint32_t bz_judge_strikes(const struct bz_judge *judge, const uint16_t **situations) {
+    *situations = judge->strikes;
+    return judge->strike_count;
 }
 
 struct bz_run_stats *bz_judge_stats(struct bz_judge *judge) {

@@ -38,7 +38,7 @@ struct slot {
     struct bz_profile profiles[CHUNK_DRAWS_MAX]; /* of its draws (sizes.h) */
     struct bz_campaign_result part;
     uint64_t hashes[CHUNK_RUNS_MAX];
-    uint64_t handoffs[CHUNK_RUNS_MAX]; /* fingerprints */
+    struct bz_run_mark marks[CHUNK_RUNS_MAX];
 };
 
 struct campaign;
@@ -61,10 +61,8 @@ struct drawing {
     struct bz_program program; /* of the last seed that draws */
     uint64_t number;           /* of its draw, plus 1; 0: none */
     struct bz_world *world;    /* that profiles are measured in; NULL: none was */
-    struct measured_draw {
-        uint64_t number; /* likewise */
-        struct bz_profile profile;
-    } measured[BZ_SIZES_DRAWS];
+    struct bz_measured_draws *measured;
+    struct bz_measured_draws own;
 };
 
 struct campaign {
@@ -129,12 +127,24 @@ static void keep_finding(struct campaign *campaign, const struct bz_finding *fin
     }
 }
 
+static void mark_run(struct bz_run_mark *mark, const struct bz_judge *judge) {
+    const uint16_t *strikes;
+    uint32_t count = bz_judge_strikes(judge, &strikes);
+    *mark = (struct bz_run_mark){.seed = bz_judge_seed(judge),
+                                 .digest = bz_judge_digest(judge),
+                                 .handoffs = bz_judge_handoffs(judge),
+                                 .steps = bz_judge_steps(judge),
+                                 .has_passed = bz_judge_verdict(judge) == BZ_RUN_PASSED,
+                                 .strike_count = (uint8_t)count};
+    memcpy(mark->strikes, strikes, count * sizeof *strikes);
+}
+
 static void add_run(struct slot *slot, const struct bz_judge *judge) {
     struct bz_campaign_result *part = &slot->part;
     uint64_t index = slot->first + part->runs;
     uint64_t hash = bz_seed_mix(bz_judge_digest(judge));
     part->digest_first = part->runs == 0 ? bz_judge_digest(judge) : part->digest_first;
-    slot->handoffs[part->runs] = bz_judge_handoffs(judge);
+    mark_run(&slot->marks[part->runs], judge);
     slot->hashes[part->runs++] = hash;
     part->digest += bz_seed_mix(hash ^ bz_seed_mix(index));
     if (bz_judge_verdict(judge) == BZ_RUN_OUT_OF_STEPS) {
@@ -253,8 +263,9 @@ static void begin_chunk(const struct campaign *campaign, struct slot *slot, uint
 static bool measure_draw(struct campaign *campaign, struct slot *slot, uint64_t seed) {
     struct drawing *drawing = &campaign->drawing;
     uint64_t number = bz_sizes_number(seed) + 1;
-    struct measured_draw *measured = &drawing->measured[number % BZ_SIZES_DRAWS];
-    if (measured->number != number) {
+    uint64_t *measured = &drawing->measured->items[number % BZ_SIZES_DRAWS].number;
+    struct bz_profile *profile = &drawing->measured->items[number % BZ_SIZES_DRAWS].profile;
+    if (*measured != number) {
         char lack[BZ_LACK_BYTES];
         draw(drawing, &campaign->program, seed);
         if (!bz_program_measure_in(&drawing->program, &drawing->world, campaign->config->stop,
@@ -262,9 +273,10 @@ static bool measure_draw(struct campaign *campaign, struct slot *slot, uint64_t 
             note_lack(&campaign->state.result, lack, NULL, NULL);
             return false;
         }
-        *measured = (struct measured_draw){number, drawing->program.profile};
+        *measured = number;
+        *profile = drawing->program.profile;
     }
-    *profile_of(slot, seed) = measured->profile;
+    *profile_of(slot, seed) = *profile;
     return true;
 }
 
@@ -325,9 +337,13 @@ static bool merge(struct campaign *campaign, const struct slot *slot) {
     if (part->lack[0] != '\0') {
         note_lack(result, part->lack, NULL, NULL);
     }
+    bool has_marks = campaign->config->on_run != NULL && !campaign->is_state_last;
+    for (uint64_t index = 0; has_marks && index < part->runs; index++) {
+        campaign->config->on_run(campaign->config->context, &slot->marks[index]);
+    }
     for (uint64_t index = 0; index < part->runs; index++) {
         bz_distinct_add(&campaign->state.distinct, slot->hashes[index]);
-        bz_distinct_add(&campaign->state.handoffs, slot->handoffs[index]);
+        bz_distinct_add(&campaign->state.handoffs, slot->marks[index].handoffs);
     }
     for (uint32_t index = 0; index < part->finding_count; index++) {
         keep_finding(campaign, &part->findings[index]);
@@ -615,6 +631,7 @@ bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign
     campaign->end_run = config->first_run + config->runs;
     campaign->program = *config->program;
     campaign->chunk_runs = CHUNK_RUNS_FIRST;
+    campaign->drawing.measured = config->draws != NULL ? config->draws : &campaign->drawing.own;
     campaign->jobs = config->jobs == 0 ? 1 : config->jobs;
     campaign->jobs = campaign->jobs > BZ_JOBS_MAX ? BZ_JOBS_MAX : campaign->jobs;
     sum_up(campaign);

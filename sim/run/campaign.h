@@ -22,6 +22,7 @@
 
 #include "sim/run/distinct.h"
 #include "sim/run/program.h"
+#include "sim/run/sizes.h"
 #include "traces/lack.h"
 
 #define BZ_JOBS_MAX 256u
@@ -70,6 +71,26 @@ struct bz_campaign_state {
 /* The state before the first run. */
 void bz_campaign_begin(struct bz_campaign_state *state);
 
+/* What a campaign keeps of a run while it is counted. */
+struct bz_run_mark {
+    uint64_t seed;
+    uint64_t digest;
+    uint64_t handoffs; /* its hand-off order, as a fingerprint */
+    uint32_t steps;
+    bool has_passed;
+    uint8_t strike_count; /* see bz_judge_strikes() */
+    uint16_t strikes[BZ_STRIKES_MAX];
+};
+
+/* The profiles of drawn programs, for a campaign that is run in many short parts: measured once.
+ * Zeros: none is known. */
+struct bz_measured_draws {
+    struct {
+        uint64_t number; /* of the draw (sizes.h), plus 1; 0: none */
+        struct bz_profile profile;
+    } items[BZ_SIZES_DRAWS];
+};
+
 struct bz_campaign_config {
     const struct bz_program *program;
     uint64_t seed_first;
@@ -80,8 +101,9 @@ struct bz_campaign_config {
     uint64_t runs;
     uint32_t jobs; /* 0 means 1 */
     bool keep_going;
-    bool repeats_all; /* every run is made twice (determinism.h), not only some */
-    bool draws_sizes; /* some runs have drawn parameters (sizes.h) */
+    bool repeats_all;                /* every run is made twice (determinism.h), not only some */
+    bool draws_sizes;                /* some runs have drawn parameters (sizes.h) */
+    struct bz_measured_draws *draws; /* of this program, with `draws_sizes`; NULL: its own */
     /* The campaign ends if so many runs, the first ones of all, hit the step limit. 0: it goes on,
      * as one with `first_run` must. */
     uint64_t cut_runs_max;
@@ -100,6 +122,9 @@ struct bz_campaign_config {
      * begins no run until then, and the others have at most SLOTS_PER_WORKER chunks (campaign.c).
      * NULL: never. */
     void (*on_finding)(void *context, uint32_t place, const struct bz_finding *finding);
+    /* Called in the calling process for each run that counts, in order of seeds, before `on_state`
+     * gets a state that has it. Not for those after the last such state. NULL: never. */
+    void (*on_run)(void *context, const struct bz_run_mark *mark);
     /* Called as often as `poll`, with a state to go on from, and with `is_last` for the last time.
      * A run that was stopped is not in it. NULL: never. */
     void (*on_state)(void *context, const struct bz_campaign_state *state, bool is_last);
