@@ -10,6 +10,7 @@
 #define PATIENCE 8u
 #define HOLD_LOG2_COUNT 4u /* 2 to 16 steps */
 #define PAUSE_MAX 4u
+#define RUSH_MAX 16u /* so that a task which spins does not keep the woken one from running */
 #define DENSITIES 5u /* 2n to n/8, see rng.h */
 
 void bz_rng_seed(struct bz_rng *rng, uint64_t seed) {
@@ -20,6 +21,7 @@ void bz_rng_seed(struct bz_rng *rng, uint64_t seed) {
     rng->bias = BZ_BIAS_NONE;
     rng->is_aimed = false;
     rng->holds = false;
+    rng->rushed = 0;
 }
 
 void bz_rng_begin(struct bz_rng *rng, const struct bz_strategy_start *start) {
@@ -42,6 +44,10 @@ void bz_rng_begin(struct bz_rng *rng, const struct bz_strategy_start *start) {
     rng->holds = bz_pcg32_below(plan, 2) == 0 && start->last_woken != NULL;
     rng->held = 0;
     rng->until = 0;
+    rng->rushed = rng->holds || start->last_woken == NULL ? 0 : start->profile->cancellers;
+    rng->rush_of_4 = 4;
+    rng->rush_left = RUSH_MAX + 1;
+    rng->has_put_off = false;
 }
 
 uint32_t bz_rng_victim(struct bz_pcg32 *stream, const struct bz_cancel_candidate *candidates,
@@ -113,12 +119,8 @@ uint32_t bz_rng_cancel(void *state, const struct bz_cancel_candidate *candidates
     return victim != 0 ? victim : bz_rng_victim(stream, candidates, count, BZ_WINDOWS_ALL);
 }
 
-bool bz_rng_holds_back(void *state, const struct bz_ready *chosen, uint32_t step) {
-    struct bz_rng *rng = state;
+static bool holds_back(struct bz_rng *rng, const struct bz_ready *chosen, uint32_t step) {
     struct bz_pcg32 *plan = &rng->streams[BZ_RNG_PLAN];
-    if (!rng->holds) {
-        return false;
-    }
     if (step >= rng->until && rng->held != 0) {
         rng->held = 0;
         rng->until = step + bz_pcg32_below(plan, PAUSE_MAX + 1);
@@ -134,6 +136,30 @@ bool bz_rng_holds_back(void *state, const struct bz_ready *chosen, uint32_t step
         rng->until = step + (2u << bz_pcg32_below(plan, HOLD_LOG2_COUNT));
     }
     return true;
+}
+
+static uint64_t rush(struct bz_rng *rng, const struct bz_ready *chosen) {
+    if (is_anybody_woken(rng)) {
+        rng->rush_left -= rng->rush_left > 0;
+        bool is_rush =
+            rng->rush_left > 0 &&
+            (rng->rush_of_4 == 4 || bz_pcg32_below(&rng->streams[BZ_RNG_PLAN], 4) < rng->rush_of_4);
+        return is_rush ? rng->rushed : 0;
+    }
+    rng->rush_left = RUSH_MAX + 1;
+    if (rng->has_put_off || !bz_is_step_of(chosen, rng->rushed)) {
+        return 0;
+    }
+    rng->has_put_off = true;
+    return BZ_INSTEAD_BEHIND;
+}
+
+uint64_t bz_rng_instead(void *state, const struct bz_ready *chosen, uint32_t step) {
+    struct bz_rng *rng = state;
+    if (rng->holds) {
+        return holds_back(rng, chosen, step) ? BZ_INSTEAD_BEHIND : 0;
+    }
+    return rng->rushed == 0 ? 0 : rush(rng, chosen);
 }
 
 uint32_t bz_rng_rare_jump_gap(void *state) {

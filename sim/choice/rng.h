@@ -13,6 +13,11 @@
  * that is a power of two, or until it is cancelled. Then comes a pause of a few steps. So the
  * window between a wake-up and the resume stays open for long, and others run in it.
  *
+ * The other half of the seeds aims cancels that the program makes itself. From a wake-up until the
+ * woken task resumes, tasks that cancel others by the profile go first, for a few steps at most.
+ * Once in a run, a step of such a task is put off because nobody is woken (not under `delay`). Runs
+ * of programs without such tasks are not changed.
+ *
  * The rate of clock jumps is drawn per seed, too. After DENSE_JUMPS of them, jumps are as rare as
  * under `random`: if the clock ran ahead for ever, timeouts would expire before any task had moved,
  * which is not fair. In 3 of 8 seeds, draws of data and delays are biased.
@@ -54,9 +59,13 @@ struct bz_rng {
     bool (*is_woken)(const void *judge, uint32_t task); /* with last_woken, as in the start */
     const void *judge;
     const uint32_t *last_woken;
-    bool holds;     /* woken tasks back */
-    uint32_t held;  /* a task; 0: none, this is a pause */
-    uint32_t until; /* the first step after the hold, or after the pause */
+    bool holds;         /* woken tasks back */
+    uint32_t held;      /* a task; 0: none, this is a pause */
+    uint32_t until;     /* the first step after the hold, or after the pause */
+    uint64_t rushed;    /* tasks that go first while somebody is woken, as bits; 0: none */
+    uint32_t rush_of_4; /* how often they do so, of 4 steps */
+    uint32_t rush_left; /* for so many steps, until nobody is woken again */
+    bool has_put_off;   /* a step of one of them */
 };
 
 /* Starts all streams except that of the plan, for a strategy without a plan. */
@@ -88,7 +97,7 @@ static inline uint64_t bz_rng_of_two(struct bz_pcg32 *stream, uint64_t bound, ui
  * in any window; the gaps between clock jumps of `random`, and as planned; draws. */
 uint32_t bz_rng_next(void *state, const struct bz_ready *ready, uint32_t count, uint32_t step);
 uint32_t bz_rng_spread_gap(void *state);
-bool bz_rng_holds_back(void *state, const struct bz_ready *chosen, uint32_t step);
+uint64_t bz_rng_instead(void *state, const struct bz_ready *chosen, uint32_t step);
 bool bz_rng_passes(void *state);
 uint32_t bz_rng_cancel(void *state, const struct bz_cancel_candidate *candidates, uint32_t count,
                        uint32_t step, uint32_t point);

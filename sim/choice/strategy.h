@@ -28,6 +28,8 @@ struct bz_ready_set;
 
 #define BZ_GAP_NEVER UINT32_MAX
 #define BZ_PROFILE_TASKS_MAX 64u
+#define BZ_INSTEAD_BEHIND UINT64_C(1) /* no task has number 0 */
+#define BZ_INSTEAD_REACH 16u
 
 /* The identity of a ready handle. Changes elsewhere in a schedule leave it alone. */
 struct bz_ready {
@@ -59,6 +61,7 @@ struct bz_profile {
     uint32_t points;                           /* cancel points: where one could be injected */
     uint32_t steps_max;                        /* the step limit; 0: not known */
     uint32_t task_steps[BZ_PROFILE_TASKS_MAX]; /* by the task's number; 0 is the loop */
+    uint64_t cancellers; /* tasks that cancel others: bits by the task's number */
 };
 
 struct bz_strategy_start {
@@ -104,9 +107,11 @@ struct bz_strategy {
     bool adds_weights; /* the tree has their sum; else the greatest one */
     bool finds_owners; /* the set keeps the handles of each owner */
 
-    /* Whether the handle that was chosen is held back: then the one behind it runs as this step, or
-     * the oldest, if it is the newest. NULL: never. */
-    bool (*holds_back)(void *state, const struct bz_ready *chosen, uint32_t step);
+    /* What runs as this step instead of the handle that was chosen. Tasks, as bits by number: the
+     * first step of one of them among the chosen handle and those behind it, BZ_INSTEAD_REACH in
+     * all. BZ_INSTEAD_BEHIND: the handle behind it. 0, or no such step: the chosen one runs. Behind
+     * the newest handle is the oldest. NULL: always 0. */
+    uint64_t (*instead)(void *state, const struct bz_ready *chosen, uint32_t step);
 
     /* How many cancel points pass before the next cancel(). Called when a run begins, and after
      * every cancel(). BZ_GAP_NEVER: no more in this run. */
@@ -144,6 +149,12 @@ extern const struct bz_strategy bz_strategy_fifo_jumping;
 
 /* The strategies that a user can name, in order; ends with NULL. */
 extern const struct bz_strategy *const bz_strategies[];
+
+/* Whether it is a step of one of these tasks, which are bits by number. */
+static inline bool bz_is_step_of(const struct bz_ready *handle, uint64_t tasks) {
+    return handle->role == BZ_ROLE_STEP && handle->owner < BZ_PROFILE_TASKS_MAX &&
+           (tasks >> handle->owner & 1u) != 0;
+}
 
 /* For `cancel_gap` and `jump_gap`: no point passes unasked. */
 uint32_t bz_gap_none(void *state);

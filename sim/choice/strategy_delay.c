@@ -5,7 +5,7 @@
  * passed over; they run next. d is drawn per seed from 0, 1, 2, 4 and 8. If only one handle is
  * ready at such a step, the delay waits for the next step with two or more.
  *
- * Woken tasks are held back as rng.h says.
+ * Woken tasks are held back, or those that cancel others go first, as rng.h says.
  *
  * Guarantee: of the other runs with d delays, a given schedule with d delays has probability at
  * least 1 / (k n)^d, for n ready handles. Fair: after its delays it is a queue.
@@ -14,6 +14,7 @@
 
 #define DELAYS_LOG2_MAX 3u
 #define DELAYS_MAX (1u << DELAYS_LOG2_MAX)
+#define RUSH_OF_4 3u /* with 4, cancels would nearly always come right after the wake-up */
 
 struct delay_state {
     struct bz_rng rng;
@@ -24,6 +25,8 @@ struct delay_state {
 static void delay_begin(void *state, const struct bz_strategy_start *start) {
     struct delay_state *delay = state;
     bz_rng_begin(&delay->rng, start);
+    delay->rng.rush_of_4 = RUSH_OF_4;
+    delay->rng.has_put_off = true; /* what is late here, is late by a delay */
     struct bz_pcg32 *plan = &delay->rng.streams[BZ_RNG_PLAN];
     delay->left = (1u << bz_pcg32_below(plan, DELAYS_LOG2_MAX + 2)) / 2; /* 0, 1, 2, 4, 8 */
     for (uint32_t index = 0; index < delay->left; index++) {
@@ -50,6 +53,6 @@ const struct bz_strategy bz_strategy_delay = {
     .state_bytes = sizeof(struct delay_state),
     .begin = delay_begin,
     .next = delay_next,
-    .holds_back = bz_rng_holds_back,
+    .instead = bz_rng_instead,
     BZ_RNG_PLANNED,
 };

@@ -110,6 +110,6 @@ const struct bz_strategy bz_strategy_starve = {
     .next = starve_next,
     .next_of_many = starve_next_of_many,
     .finds_owners = true,
-    .holds_back = bz_rng_holds_back,
+    .instead = bz_rng_instead,
     BZ_RNG_PLANNED,
 };

@@ -6,11 +6,11 @@
  * by the profile. Tasks beyond the profile are taken to be of mean length; a handle of no task has
  * weight 1.
  *
- * Woken tasks are held back as rng.h says: interleavings of tasks that wait for each other are not
- * even in any case.
+ * Woken tasks are held back, or those that cancel others go first, as rng.h says: interleavings of
+ * tasks that wait for each other are not even in any case.
  *
- * Guarantee: if all tasks are always ready and as long as the profile says, every interleaving is
- * equally likely. Fair with probability 1, since no weight is 0.
+ * Guarantee: if all tasks are always ready and as long as the profile says, and none cancels
+ * another one, every interleaving is equally likely. Fair with probability 1, since no weight is 0.
  */
 #include "sim/choice/ready_set.h"
 #include "sim/choice/rng.h"
@@ -75,6 +75,6 @@ const struct bz_strategy bz_strategy_urw = {
     .next_of_many = urw_next_of_many,
     .weight = urw_weight,
     .adds_weights = true,
-    .holds_back = bz_rng_holds_back,
+    .instead = bz_rng_instead,
     BZ_RNG_PLANNED,
 };

@@ -28,6 +28,21 @@ static bool is_named(const struct bz_judge *judge, const struct bz_ready *ready)
             ready->nth == judge->shadow.tasks[ready->owner].next_step);
 }
 
+/* The index of what runs instead of the chosen handle. */
+static uint32_t instead_of(struct bz_judge *judge, const struct bz_ready *ready, uint32_t count,
+                           uint32_t chosen) {
+    uint64_t tasks = bz_judge_instead(judge, &ready[chosen]);
+    if (tasks == BZ_INSTEAD_BEHIND) {
+        return (chosen + 1) % count;
+    }
+    for (uint32_t place = 0; tasks != 0 && place < BZ_INSTEAD_REACH && place < count; place++) {
+        if (bz_is_step_of(&ready[(chosen + place) % count], tasks)) {
+            return (chosen + place) % count;
+        }
+    }
+    return chosen;
+}
+
 uint32_t bz_judge_next(struct bz_judge *judge, const struct bz_ready *ready, uint32_t count) {
     if (judge->strategy == NULL || count == 0 || judge->shadow.running != 0) {
         bz_judge_refuse(judge, "bz_judge_next() of %u handles, while task %u is running", count,
@@ -40,7 +55,7 @@ uint32_t bz_judge_next(struct bz_judge *judge, const struct bz_ready *ready, uin
     if (count > 1 && judge->config.order == BZ_ORDER_ANY) {
         index = judge->strategy->next(judge->strategy_state, ready, count, judge->step + 1);
         BZ_CHECK(index < count);
-        index = bz_judge_holds_back(judge, &ready[index]) ? (index + 1) % count : index;
+        index = instead_of(judge, ready, count, index);
     }
     if (!is_named(judge, &ready[index])) {
         bz_judge_refuse(judge, "handle %u of role %u of task %u, which is not its next one",

@@ -151,14 +151,15 @@ static inline bool bz_judge_may_step(const struct bz_judge *judge) {
     return judge->step < judge->pause_at;
 }
 
-/* Counts a point at which a cancel could strike; true: one is due. */
-/* Whether the strategy holds back the handle that it chose: then the next one runs. */
-static inline bool bz_judge_holds_back(struct bz_judge *judge, const struct bz_ready *chosen) {
+/* What the strategy wants in place of the handle that it chose; see strategy.h. */
+static inline uint64_t bz_judge_instead(struct bz_judge *judge, const struct bz_ready *chosen) {
     const struct bz_strategy *strategy = judge->strategy;
-    return strategy->holds_back != NULL &&
-           strategy->holds_back(judge->strategy_state, chosen, judge->step + 1);
+    return strategy->instead == NULL
+               ? 0
+               : strategy->instead(judge->strategy_state, chosen, judge->step + 1);
 }
 
+/* Counts a point at which a cancel could strike; true: one is due. */
 static inline bool bz_judge_cancel_is_due(struct bz_judge *judge) {
     if (judge->cancel_gap > 0) {
         judge->cancel_gap -= judge->cancel_gap != BZ_GAP_NEVER;

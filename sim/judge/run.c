@@ -260,11 +260,19 @@ struct sums {
     uint64_t tasks;
     uint64_t points;
     uint64_t task_steps[BZ_PROFILE_TASKS_MAX];
+    uint64_t cancellers;
+    const struct bz_judge *judge;
 };
 
-static void count_step(struct bz_event_sink *sink, const struct bz_logged_event *event) {
+/* Steps, and tasks that cancel others. */
+static void count_event(struct bz_event_sink *sink, const struct bz_logged_event *event) {
     struct sums *sums = (struct sums *)(void *)sink;
     uint32_t task = event->event.task;
+    uint32_t running = sums->judge->shadow.running;
+    if (event->event.kind == BZ_EVENT_CANCEL && running != 0 && running != task &&
+        running < BZ_PROFILE_TASKS_MAX) {
+        sums->cancellers |= UINT64_C(1) << running;
+    }
     if (event->event.kind == BZ_EVENT_RESUME && task < BZ_PROFILE_TASKS_MAX) {
         sums->task_steps[task]++;
     }
@@ -295,7 +303,8 @@ void bz_judge_measure(struct bz_judge *judge, const struct bz_source *source,
     struct bz_run_stats stats = judge->stats;
     /* shared, for a source that runs in child processes */
     struct sums *sums = bz_lack_check(bz_mem_alloc(judge->mem, sizeof *sums), "a profile");
-    sums->sink.event = count_step;
+    sums->sink.event = count_event;
+    sums->judge = judge;
     bool is_ok = true;
     judge->config.cancels_max = UINT32_MAX; /* so that every cancel point is counted */
     if (config.steps_max > STEPS_OF_ALL) {
@@ -316,6 +325,7 @@ void bz_judge_measure(struct bz_judge *judge, const struct bz_source *source,
     *profile = (struct bz_profile){.steps = mean(sums->steps, sums->runs),
                                    .tasks = mean(sums->tasks, sums->runs),
                                    .points = mean(sums->points, sums->runs),
+                                   .cancellers = sums->cancellers,
                                    .steps_max = config.steps_max};
     profile->steps += profile->steps == 0;
     for (uint32_t task = 0; task < BZ_PROFILE_TASKS_MAX; task++) {

@@ -285,6 +285,31 @@ static bool keep_many(struct bz_native *native, uint32_t count) {
     return is_kept;
 }
 
+/* The index of the step of one of these tasks behind the chosen handle; see strategy.h. */
+static __attribute__((noinline)) uint32_t find_near(const struct bz_loop *loop, uint32_t chosen,
+                                                    uint64_t tasks) {
+    uint32_t count = loop->ready_count;
+    if (tasks == BZ_INSTEAD_BEHIND) {
+        return (chosen + 1) % count;
+    }
+    for (uint32_t place = 0; place < BZ_INSTEAD_REACH && place < count; place++) {
+        uint32_t index = (chosen + place) % count;
+        struct bz_ready name = name_of(loop->ready[index]);
+        if (bz_is_step_of(&name, tasks)) {
+            return index;
+        }
+    }
+    return chosen;
+}
+
+/* The index of what runs instead of the chosen handle, or its own. */
+static inline uint32_t instead_of(struct bz_native *native, uint32_t chosen) {
+    const struct bz_loop *loop = native->world.loop;
+    struct bz_ready name = name_of(loop->ready[chosen]);
+    uint64_t tasks = bz_judge_instead(native->world.judge, &name);
+    return tasks == 0 ? chosen : find_near(loop, chosen, tasks);
+}
+
 static __attribute__((noinline)) uint32_t pick_of_many(struct bz_native *native, uint32_t count) {
     struct bz_judge *judge = native->world.judge;
     if (!keep_many(native, count)) {
@@ -293,8 +318,9 @@ static __attribute__((noinline)) uint32_t pick_of_many(struct bz_native *native,
     struct bz_ready_place place =
         judge->strategy->next_of_many(judge->strategy_state, &native->many, judge->step + 1);
     BZ_CHECK(place.index < count);
-    if (bz_judge_holds_back(judge, bz_ready_set_name(&native->many, place.slot))) {
-        place = bz_ready_set_at_index(&native->many, (place.index + 1) % count);
+    uint32_t index = instead_of(native, place.index);
+    if (index != place.index) {
+        place = bz_ready_set_at_index(&native->many, index);
     }
     __builtin_prefetch(native->world.loop->ready[place.index]);
     bz_ready_set_remove(&native->many, place.slot);
@@ -325,8 +351,7 @@ static inline __attribute__((always_inline)) uint32_t pick(struct bz_native *nat
     }
     uint32_t index = judge->strategy->next(judge->strategy_state, ready, count, judge->step + 1);
     BZ_CHECK(index < count);
-    struct bz_ready chosen = name_of(native->world.loop->ready[index]);
-    return bz_judge_holds_back(judge, &chosen) ? (index + 1) % count : index;
+    return instead_of(native, index);
 }
 
 static inline __attribute__((always_inline)) struct bz_handle *take(struct bz_native *native,

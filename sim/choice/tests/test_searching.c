@@ -222,6 +222,41 @@ Test(searching, cancels_of_a_third_of_the_seeds_wait_for_a_woken_task) {
     stage_free(stage);
 }
 
+Test(searching, tasks_that_cancel_go_first_while_somebody_is_woken) {
+    struct stage *stage = stage_new(&bz_strategy_urw, 4, 40);
+    const struct bz_strategy *urw = stage->strategy;
+    static const struct bz_ready canceller = {.owner = 2, .nth = 2, .role = BZ_ROLE_STEP};
+    static const struct bz_ready other_step = {.owner = 4, .nth = 2, .role = BZ_ROLE_STEP};
+    uint32_t rushing = 0;
+    for (uint64_t seed = 0; seed < PLANNED_SEEDS; seed++) {
+        uint32_t woken = 0;
+        stage->profile.cancellers = UINT64_C(1) << 2;
+        begin_woken(stage, seed, &woken);
+        cr_assert(eq(u64, urw->instead(stage->state, &other_step, 1), 0));
+        if (urw->instead(stage->state, &canceller, 1) == 0) { /* it holds woken tasks back */
+            continue;
+        }
+        rushing++;
+        cr_assert(eq(u64, urw->instead(stage->state, &canceller, 2), 0), "put off once");
+        for (uint32_t wakes = 0; wakes < 3; wakes++) {
+            uint32_t steps = 0;
+            woken = 3;
+            while (urw->instead(stage->state, &other_step, 3) == UINT64_C(1) << 2) {
+                steps++;
+            }
+            cr_assert(eq(u32, steps, 16), "or a task that spins would keep the woken one waiting");
+            woken = 0; /* it has resumed */
+            cr_assert(eq(u64, urw->instead(stage->state, &other_step, 4), 0));
+        }
+        stage->profile.cancellers = 0;
+        begin_woken(stage, seed, &woken);
+        cr_assert(eq(u64, urw->instead(stage->state, &canceller, 1), 0), "nobody cancels");
+    }
+    cr_assert(lt(u32, PLANNED_SEEDS * 44 / 100, rushing));
+    cr_assert(lt(u32, rushing, PLANNED_SEEDS * 56 / 100));
+    stage_free(stage);
+}
+
 Test(searching, woken_tasks_are_held_back_in_half_of_the_seeds) {
     struct stage *stage = stage_new(&bz_strategy_delay, 4, 40);
     const struct bz_strategy *delay = stage->strategy;
@@ -234,9 +269,9 @@ Test(searching, woken_tasks_are_held_back_in_half_of_the_seeds) {
         uint32_t woken = 3;
         uint32_t step = 1;
         begin_woken(stage, seed, &woken);
-        cr_assert(not(delay->holds_back(stage->state, &other_step, step)));
-        cr_assert(not(delay->holds_back(stage->state, &callback, step)));
-        while (delay->holds_back(stage->state, &woken_step, step)) {
+        cr_assert(not(delay->instead(stage->state, &other_step, step)));
+        cr_assert(not(delay->instead(stage->state, &callback, step)));
+        while (delay->instead(stage->state, &woken_step, step)) {
             step++;
         }
         if (step == 1) {
@@ -246,12 +281,12 @@ Test(searching, woken_tasks_are_held_back_in_half_of_the_seeds) {
         cr_assert(eq(u32, step % 2, 1)); /* a pause of no steps joins two holds */
         lengths |= step <= 17 ? 1u << (step - 1) : 0;
         uint32_t pause_end = step + 4;
-        while (!delay->holds_back(stage->state, &woken_step, step)) {
+        while (!delay->instead(stage->state, &woken_step, step)) {
             step++;
         }
         cr_assert(le(u32, step, pause_end));
         woken = 0; /* it is cancelled */
-        cr_assert(not(delay->holds_back(stage->state, &woken_step, step + 1)));
+        cr_assert(not(delay->instead(stage->state, &woken_step, step + 1)));
     }
     cr_assert(eq(u32, lengths & 0x10114u, 0x10114u), "2, 4, 8 and 16 steps");
     cr_assert(lt(u32, PLANNED_SEEDS * 44 / 100, holding));

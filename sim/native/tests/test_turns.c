@@ -85,6 +85,27 @@ Test(order, any_follows_the_strategy) {
     stage_end(&stage);
 }
 
+/* At step 4, the tasks c and d go first; at step 6, the handle behind the chosen one. */
+static uint64_t prefer_some(void *state, const struct bz_ready *chosen, uint32_t step) {
+    (void)state;
+    (void)chosen;
+    return step == 4 ? UINT64_C(0x18) : step == 6 ? BZ_INSTEAD_BEHIND : 0;
+}
+
+/* Native code, and a source that asks bz_judge_next(), are given one order. */
+Test(order, any_follows_what_the_strategy_prefers) {
+    struct bz_strategy prefers = stage_strategy;
+    prefers.instead = prefer_some;
+    struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
+    config.strategy = &prefers;
+    struct stage stage;
+    stage_begin_with(&stage, &bz_variant_buzzer, &config, BZ_PRIMITIVE_SEMAPHORE, 1);
+    stage_act(&stage, STAGE_SCRIPTS("yield", "yield", "yield", "yield"), "a b a");
+    stage_expect_pass(&stage); /* queue before step 4: c d b; before step 6: d b */
+    tst_expect(&stage.log, "a.yield:ok c.yield:ok b.yield:ok d.yield:ok");
+    stage_end(&stage);
+}
+
 /* An event from outside comes after the handles that were carried over: the cancel strikes at the
  * end of the turn, whichever step the plan names. */
 Test(order, fifo_injects_after_the_carried_handles) {

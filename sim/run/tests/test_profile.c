@@ -38,6 +38,8 @@ Test(profile, tells_how_long_runs_are) {
         }
         cr_assert(le(u32, sum, profile.steps)); /* the rest are timers and cancels */
         cr_assert(lt(u32, profile.steps / 2, sum));
+        cr_assert(ne(u64, profile.cancellers, 0)); /* guests 2 to 4, into guest 1 */
+        cr_assert(eq(u64, profile.cancellers & ~UINT64_C(0x1c), 0));
         cr_assert(lt(u32, 2, profile.points));
         cr_assert(le(u32, profile.points, 2 * profile.steps));
     }
