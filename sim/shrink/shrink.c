@@ -307,12 +307,14 @@ static void conclude(struct bz_shrinking *shrinking) {
     bz_world_destroy(shrinking->trial->world);
     shrinking->trial->world = bz_program_new_world(&shrinking->trial->program);
     board->source = BZ_EDIT_BY_TAPE;
-    bool is_there = shrinking->trial->world != NULL &&
-                    bz_tape_copy(&shrinking->tape, &shrinking->best_tape) &&
-                    bz_shrink_try(shrinking, &size) &&
-                    bz_judge_digest(shrinking->trial->world->judge) == result->digest &&
-                    bz_tape_copy(&result->tape, &shrinking->trial->world->judge->tape);
-    if (!is_there && result->lack[0] == '\0') {
+    bool has_memory = shrinking->trial->world != NULL &&
+                      bz_tape_copy(&shrinking->tape, &shrinking->best_tape);
+    bool is_there = has_memory && bz_shrink_try(shrinking, &size) &&
+                    bz_judge_digest(shrinking->trial->world->judge) == result->digest;
+    has_memory &= !is_there || bz_tape_copy(&result->tape, &shrinking->trial->world->judge->tape);
+    if (!has_memory) {
+        bz_lack_text(result->lack, sizeof result->lack, NULL, "the smallest run");
+    } else if (!is_there && result->lack[0] == '\0') {
         result->end = BZ_SHRINK_UNREPEATABLE;
     }
 }
