@@ -307,8 +307,8 @@ static void conclude(struct bz_shrinking *shrinking) {
     bz_world_destroy(shrinking->trial->world);
     shrinking->trial->world = bz_program_new_world(&shrinking->trial->program);
     board->source = BZ_EDIT_BY_TAPE;
-    bool has_memory = shrinking->trial->world != NULL &&
-                      bz_tape_copy(&shrinking->tape, &shrinking->best_tape);
+    bool has_memory =
+        shrinking->trial->world != NULL && bz_tape_copy(&shrinking->tape, &shrinking->best_tape);
     bool is_there = has_memory && bz_shrink_try(shrinking, &size) &&
                     bz_judge_digest(shrinking->trial->world->judge) == result->digest;
     has_memory &= !is_there || bz_tape_copy(&result->tape, &shrinking->trial->world->judge->tape);
