@@ -1,25 +1,29 @@
 /* A sweep by several workers gives what one gives: the same violations, on the same schedules, and
- * where there is none the same states, transitions and outcomes. */
+ * where there is none the same outcomes, and without symmetry the same states and transitions. With
+ * it, an unused byte of a frame that holds the number of a task makes two classes of one, or not,
+ * by which of the interchangeable tasks came first. */
 #include "scenarios/tests/explored.h"
 
 #define STATES_MAX 15000u
+#define ALL (BZ_REDUCE_ALL & ~BZ_REDUCE_SLEEP)
 
 struct comparison {
     uint32_t whole;
     uint32_t found;
 };
 
-static struct bz_explore_result search(const struct bz_program *program, uint32_t jobs) {
+static struct bz_explore_result search(const struct bz_program *program, uint32_t reductions,
+                                       uint32_t jobs) {
     return tst_explore(&(struct bz_explore_config){.program = program,
                                                    .delays_max = BZ_EXPLORE_UNBOUNDED,
-                                                   .reductions = BZ_REDUCE_ALL & ~BZ_REDUCE_SLEEP,
+                                                   .reductions = reductions,
                                                    .rounds_before_sweep = 1,
                                                    .jobs = jobs,
                                                    .states_max = STATES_MAX});
 }
 
 static void compare(const struct bz_scenario *scenario, const struct bz_variant *variant,
-                    const char *settings, struct comparison *sum) {
+                    const char *settings, uint32_t reductions, struct comparison *sum) {
     char error[BZ_ERROR_BYTES];
     const char *small = tst_small_settings(scenario->name);
     struct bz_program program = tst_explored_program(scenario, variant, settings);
@@ -27,8 +31,8 @@ static void compare(const struct bz_scenario *scenario, const struct bz_variant 
     program.order = BZ_ORDER_ANY;
     program.cancels_max = 1;
     static struct bz_explore_result one;
-    one = search(&program, 1);
-    struct bz_explore_result team = search(&program, 3);
+    one = search(&program, reductions, 1);
+    struct bz_explore_result team = search(&program, reductions, 3);
     cr_assert(eq(int, team.end, one.end), "%s on %s", scenario->name, variant->name);
     cr_assert(eq(u32, team.rounds, one.rounds), "%s on %s", scenario->name, variant->name);
     cr_assert(eq(u64, team.violations_digest, one.violations_digest), "%s", variant->name);
@@ -44,10 +48,12 @@ static void compare(const struct bz_scenario *scenario, const struct bz_variant 
     }
     if (one.end == BZ_EXPLORE_DONE && one.is_sweep_done) {
         cr_assert(eq(int, team.has_schedules, false), "%s on %s", scenario->name, variant->name);
-        cr_assert(eq(u64, team.states, one.states), "%s on %s", scenario->name, variant->name);
-        cr_assert(eq(u64, team.transitions, one.transitions), "%s on %s", scenario->name,
-                  variant->name);
-        cr_assert(eq(u64, team.transitions_total, one.transitions_total));
+        if ((reductions & BZ_REDUCE_SYMMETRY) == 0) {
+            cr_assert(eq(u64, team.states, one.states), "%s on %s", scenario->name, variant->name);
+            cr_assert(eq(u64, team.transitions, one.transitions), "%s on %s", scenario->name,
+                      variant->name);
+            cr_assert(eq(u64, team.transitions_total, one.transitions_total));
+        }
         cr_assert(eq(u64, team.outcomes, one.outcomes), "%s on %s", scenario->name, variant->name);
         cr_assert(eq(u64, team.outcomes_digest, one.outcomes_digest));
         cr_assert(eq(int, team.is_whole, one.is_whole));
@@ -64,7 +70,7 @@ Test(explore_team, finds_what_one_finds_in_the_zoo) {
     for (const struct bz_variant *const *next = bz_variants; *next != NULL; next++) {
         const struct bz_fault *fault = (*next)->fault;
         if (fault != NULL) {
-            compare(tst_scenario(fault->scenario), *next, fault->settings, &sum);
+            compare(tst_scenario(fault->scenario), *next, fault->settings, ALL, &sum);
         }
     }
     cr_assert(lt(u32, 30, sum.found), "%u", sum.found);
@@ -77,8 +83,9 @@ Test(explore_team, counts_what_one_counts_in_every_scenario) {
     }
     for (const struct bz_scenario *const *next = bz_scenarios; *next != NULL; next++) {
         if (tst_small_settings((*next)->name) != NULL) {
-            compare(*next, &bz_variant_buzzer, NULL, &sum);
+            compare(*next, &bz_variant_buzzer, NULL, ALL, &sum);
+            compare(*next, &bz_variant_buzzer, NULL, ALL & ~BZ_REDUCE_SYMMETRY, &sum);
         }
     }
-    cr_assert(lt(u32, 5, sum.whole), "%u", sum.whole);
+    cr_assert(lt(u32, 10, sum.whole), "%u", sum.whole);
 }
