@@ -131,7 +131,8 @@ static enum bz_status wait_for_token(struct condition *state) {
     return status;
 }
 
-static enum bz_status wait_in_time(struct condition *state) {
+/* Not inline, so that the scope is in no frame when it has ended, and no part of later states. */
+static __attribute__((noinline)) enum bz_status wait_in_time(struct condition *state) {
     struct bz_timeout scope;
     struct bz_world *world = state->scene.world;
     uint64_t most_ns = (uint64_t)state->scene.values[PACE_NS];

@@ -54,7 +54,8 @@ static uint64_t draw_deadline_ns(struct bz_scene *scene) {
     return hold_ns + off_ns;
 }
 
-static enum bz_status acquire_in_time(struct bz_scene *scene) {
+/* Not inline, so that the scope is in no frame when it has ended, and no part of later states. */
+static __attribute__((noinline)) enum bz_status acquire_in_time(struct bz_scene *scene) {
     struct bz_timeout scope;
     bz_sut_may_wait(scene->world);
     enum bz_status status = bz_timeout_enter(scene->world->loop, &scope, draw_deadline_ns(scene));
