@@ -66,6 +66,15 @@ function(buzzer_install_library library component)
     endif()
     set_target_properties(${library} PROPERTIES EXPORT_NAME ${component})
     install(TARGETS ${library} EXPORT buzzer ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+    if(BUZZER_LTO) # of the program alone: who links an installed library need not compile it
+        set(file "${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:${library}>")
+        install(CODE "
+            cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_PREFIX OUTPUT_VARIABLE prefix)
+            cmake_path(APPEND prefix \"${file}\" OUTPUT_VARIABLE library)
+            execute_process(COMMAND \"${CMAKE_OBJCOPY}\" --wildcard --strip-symbol=__gnu_lto_v1
+                --remove-section=.gnu.lto_* --remove-section=.gnu.debuglto_*
+                \"\$ENV{DESTDIR}\${library}\" COMMAND_ERROR_IS_FATAL ANY)")
+    endif()
     if(library STREQUAL "buzzer-sim")
         buzzer_install_pkgconfig(buzzer)
     else()
