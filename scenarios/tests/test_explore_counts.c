@@ -1,10 +1,10 @@
 /* The number of states is a property of the program under test, not of the compiler. These numbers
- * are the same for gcc and clang, -O2 and -O3, with and without link-time optimization. A change of
+ * are the same for gcc with -O2, gcc with -O3 and link-time optimization, and clang. A change of
  * a scenario, of the runtime or of a reduction may change them; a change of the compiler must not.
  *
- * Not in the table: `condition`, `queue` and `scope`, whose frames have words that are
- * never read again, in different places for different compilers (sim/README.md), and `barrier`,
- * whose states have no end.
+ * Not in the table: `condition`, `queue` and `scope`, whose frames have words that are never read
+ * again, in different places for different compilers (sim/README.md), and `barrier`, whose states
+ * have no end.
  */
 #include "scenarios/tests/explored.h"
 
