@@ -7,13 +7,22 @@
 #include "sim/tests/stage.h"
 #include "sim/tests/toys.h"
 
-#define GUESTS 4u
+#define GUESTS 5u
+#define GROUP 2u /* the others are a group, too, with memory of their own */
 #define WALKS 40u
+
+/* What a guest has to itself. */
+struct napkin {
+    uint64_t round;
+    uint64_t *block;
+    const struct napkin *other; /* of somebody else */
+};
 
 struct hall {
     struct bz_world *world;
     struct bz_sut_permits tables;
     struct bz_task *guests[GUESTS];
+    struct napkin napkins[GUESTS];
 };
 
 static struct tst_draw order;
@@ -26,6 +35,14 @@ static uint32_t order_next(void *state, const struct bz_ready *ready, uint32_t c
     return tst_draw(&order, count);
 }
 
+static struct napkin *own_napkin(struct hall *hall) {
+    uint32_t index = 0;
+    while (hall->guests[index] != bz_loop_current(hall->world->loop)) {
+        index++;
+    }
+    return &hall->napkins[index];
+}
+
 /* Blocks of different sizes come and go, so that the arena grows during the walk. */
 static enum bz_status guest(void *arg) {
     struct hall *hall = arg;
@@ -34,6 +51,7 @@ static enum bz_status guest(void *arg) {
         uint64_t *block = bz_mem_alloc(mem, 64 << round);
         cr_assert(block != NULL);
         *block = (uintptr_t)block;
+        *own_napkin(hall) = (struct napkin){round, block, &hall->napkins[round]};
         tst_status(bz_sut_acquire(&hall->tables), BZ_OK);
         tst_status(bz_yield(hall->world->loop), BZ_OK);
         tst_status(bz_sut_release(&hall->tables), BZ_OK);
@@ -62,7 +80,9 @@ static struct bz_world *begin(uint64_t seed) {
     for (uint32_t index = 0; index < GUESTS; index++) {
         hall->guests[index] = bz_task_spawn(world->loop, "guest", index, guest, hall);
     }
-    bz_world_interchange(world, hall->guests, GUESTS);
+    bz_world_interchange(world, hall->guests, GROUP);
+    bz_world_interchange_with(world, hall->guests + GROUP, GUESTS - GROUP, hall->napkins + GROUP,
+                              sizeof hall->napkins[0]);
     bz_judge_end_step(world->judge);
     bz_snapshot_normalize(world);
     return world;
