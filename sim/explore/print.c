@@ -36,6 +36,15 @@ struct printing {
     bool has_overflowed; /* too many references */
     uint64_t low;        /* words that refer to interchangeable tasks are in this range */
     uint64_t span;
+    uint64_t blocks; /* where the area of blocks is */
+    uint64_t blocks_bytes;
+};
+
+/* Where a word is, for the reference that it may be. */
+struct place {
+    uint64_t part;
+    uint64_t key;
+    bool is_on_stack;
 };
 
 static inline struct bz_fingerprint key_of(uint64_t place) {
@@ -157,22 +166,31 @@ static void give_to_tasks(struct bz_printer *printer, const struct bz_world *wor
     }
 }
 
-static struct bz_print_layout layout_of(const struct bz_printer *printer,
-                                        const struct bz_world *world) {
+static void take_layout(struct bz_printer *printer, const struct bz_world *world) {
     const struct bz_shadow *shadow = &world->judge->shadow;
-    struct bz_print_layout layout;
-    memset(&layout, 0, sizeof layout);
-    layout.shadow_tasks = shadow->tasks;
-    layout.queue = world->loop->ready_block;
-    layout.queue_end = world->loop->ready_end;
-    if (printer->symmetry != NULL) {
-        layout.object_count = shadow->object_count;
-        for (uint32_t number = 1; number <= shadow->object_count; number++) {
-            layout.lines[number - 1].line = shadow->objects[number].line;
-            layout.lines[number - 1].capacity = shadow->objects[number].line_capacity;
-        }
+    struct bz_print_layout *layout = &printer->layout;
+    layout->shadow_tasks = shadow->tasks;
+    layout->queue = world->loop->ready_block;
+    layout->queue_end = world->loop->ready_end;
+    layout->object_count = printer->symmetry == NULL ? 0 : shadow->object_count;
+    for (uint32_t number = 1; number <= layout->object_count; number++) {
+        layout->lines[number - 1].line = shadow->objects[number].line;
+        layout->lines[number - 1].capacity = shadow->objects[number].line_capacity;
     }
-    return layout;
+}
+
+static bool has_layout(const struct bz_printer *printer, const struct bz_world *world) {
+    const struct bz_shadow *shadow = &world->judge->shadow;
+    const struct bz_print_layout *layout = &printer->layout;
+    bool has = layout->shadow_tasks == shadow->tasks && layout->queue == world->loop->ready_block &&
+               layout->queue_end == world->loop->ready_end &&
+               (printer->symmetry == NULL || layout->object_count == shadow->object_count);
+    for (uint32_t number = 1; has && number <= layout->object_count; number++) {
+        const struct bz_shadow_object *object = &shadow->objects[number];
+        has = layout->lines[number - 1].line == object->line &&
+              layout->lines[number - 1].capacity == object->line_capacity;
+    }
+    return has;
 }
 
 /* Brings the roles up to date. False without memory, or with too many objects. */
@@ -181,25 +199,26 @@ static bool find_roles(struct bz_printer *printer, const struct bz_world *world,
     if (printer->symmetry != NULL && world->judge->shadow.object_count > BZ_PRINT_OBJECTS_MAX) {
         return false;
     }
-    struct bz_print_layout layout = layout_of(printer, world);
-    bool is_same = memcmp(&layout, &printer->layout, sizeof layout) == 0;
+    bool is_same = has_layout(printer, world);
     for (int area = 0; area < BZ_AREAS; area++) {
         printer->role_counts[area] = is_same ? printer->role_counts[area] : 0;
-        if (!reserve(printer, area, &live->areas[area])) {
+        if (printer->role_counts[area] < live->areas[area].count / 8 &&
+            !reserve(printer, area, &live->areas[area])) {
             return false;
         }
     }
     if (is_same) {
         return true;
     }
-    printer->layout = layout;
+    take_layout(printer, world);
     printer->layout_number++;
     if (printer->symmetry != NULL) {
         give_to_tasks(printer, world, live);
     }
     if (printer->ignores_order) {
-        size_t slots = (size_t)(layout.queue_end - layout.queue) + BZ_READY_SPARE;
-        struct bz_word_role *roles = role_at(printer, live, BZ_AREA_BLOCKS, layout.queue);
+        const struct bz_print_layout *layout = &printer->layout;
+        size_t slots = (size_t)(layout->queue_end - layout->queue) + BZ_READY_SPARE;
+        struct bz_word_role *roles = role_at(printer, live, BZ_AREA_BLOCKS, layout->queue);
         for (size_t index = 0; index < slots; index++) {
             roles[index].key = key_of(PLACE_QUEUE);
             roles[index].part = BZ_PART_QUEUE;
@@ -214,21 +233,24 @@ static struct bz_reference *references_of(struct bz_print *print, uint64_t part)
     return part == BZ_PART_REST ? print->rest_references : print->task_references[part];
 }
 
-static void note(struct printing *printing, uint64_t part, uint64_t key, uint32_t task) {
+static void note(struct printing *printing, const struct place *place, uint32_t task) {
     struct bz_print *print = printing->print;
-    uint32_t capacity = part == BZ_PART_REST ? BZ_REST_REFERENCES_MAX : BZ_PART_REFERENCES_MAX;
-    if (print->reference_counts[part] == capacity) {
+    uint32_t capacity =
+        place->part == BZ_PART_REST ? BZ_REST_REFERENCES_MAX : BZ_PART_REFERENCES_MAX;
+    uint32_t *count = &print->reference_counts[place->part];
+    if (*count == capacity) {
         printing->has_overflowed = true;
         return;
     }
-    references_of(print, part)[print->reference_counts[part]++] = (struct bz_reference){key, task};
+    references_of(print, place->part)[(*count)++] =
+        (struct bz_reference){place->key, task, place->is_on_stack};
 }
 
-static void drop(struct printing *printing, uint64_t part, uint64_t key) {
-    struct bz_reference *list = references_of(printing->print, part);
-    uint32_t *count = &printing->print->reference_counts[part];
+static void drop(struct printing *printing, const struct place *place) {
+    struct bz_reference *list = references_of(printing->print, place->part);
+    uint32_t *count = &printing->print->reference_counts[place->part];
     uint32_t index = 0;
-    while (index < *count && list[index].key != key) {
+    while (index < *count && list[index].key != place->key) {
         index++;
     }
     if (index < *count) { /* else there were too many */
@@ -236,36 +258,74 @@ static void drop(struct printing *printing, uint64_t part, uint64_t key) {
     }
 }
 
+/* All those on the stack of an interchangeable task. */
+static void drop_stack(struct printing *printing, uint64_t part) {
+    struct bz_reference *list = references_of(printing->print, part);
+    uint32_t *count = &printing->print->reference_counts[part];
+    for (uint32_t index = 0; index < *count;) {
+        if (list[index].is_on_stack) {
+            list[index] = list[--*count];
+        } else {
+            index++;
+        }
+    }
+}
+
 static inline bool may_refer(const struct printing *printing, uint64_t word) {
     return word - printing->low < printing->span;
 }
 
+/* The interchangeable task whose region a word points into, and where. A stack belongs to its
+ * first task for good, because nothing that is looked at may depend on who has ended. */
+static uint32_t refers_to(const struct printing *printing, uint64_t word, uint64_t *offset) {
+    const struct bz_symmetry *symmetry = printing->symmetry;
+    uint64_t into = word - printing->blocks;
+    if (into < printing->blocks_bytes) {
+        uint64_t task = printing->printer->roles[BZ_AREA_BLOCKS][into / 8].part;
+        if (task >= BZ_SYMMETRY_NOBODY) {
+            return BZ_SYMMETRY_NOBODY;
+        }
+        uint64_t into_block = word - symmetry->blocks[task];
+        *offset = into_block < sizeof(struct bz_task)
+                      ? into_block
+                      : BZ_SYMMETRY_INTO_OWN + (word - symmetry->owns[task]);
+        return (uint32_t)task;
+    }
+    for (uint32_t index = 0; index < symmetry->count; index++) {
+        if (symmetry->stack_tops[index] - word <= symmetry->stack_bytes) {
+            *offset = BZ_SYMMETRY_INTO_STACK + (symmetry->stack_tops[index] - word);
+            return index;
+        }
+    }
+    return BZ_SYMMETRY_NOBODY;
+}
+
 /* What stands for a word that refers to an interchangeable task. It is noted (`more` 1), or dropped
  * (-1). The list of tasks is in the order of their numbers, so its links are not noted. */
-static uint64_t generalize(struct printing *printing, uint64_t part, uint64_t key, uint64_t word,
+static uint64_t generalize(struct printing *printing, const struct place *place, uint64_t word,
                            int more) {
     const uint64_t links = offsetof(struct bz_task, siblings);
     uint64_t offset;
     if (!may_refer(printing, word)) {
         return word;
     }
-    uint32_t task = bz_symmetry_refers_to(printing->symmetry, word, &offset);
+    uint32_t task = refers_to(printing, word, &offset);
     if (task == BZ_SYMMETRY_NOBODY) {
         return word;
     }
-    if (part == BZ_PART_QUEUE) {
+    if (place->part == BZ_PART_QUEUE) {
         return 0; /* as a free slot: is_ready in the region of the task says the same */
     }
     if (offset - links < sizeof(struct bz_list)) {
         return TO_LINKS + offset;
     }
-    if (task == part) {
+    if (task == place->part) {
         return TO_ITSELF + offset;
     }
     if (more > 0) {
-        note(printing, part, key, task);
+        note(printing, place, task);
     } else {
-        drop(printing, part, key);
+        drop(printing, place);
     }
     return TO_OTHER + offset;
 }
@@ -277,36 +337,14 @@ static inline void change_sum(struct printing *printing, const struct bz_word_ro
     bz_sum_add(&printing->print->sums[role->part], role->key, difference);
 }
 
-/* Separate functions, so that the usual words save no registers. */
+/* A separate function, so that the usual words save no registers. */
 static __attribute__((noinline)) void change_reference(struct printing *printing,
                                                        const struct bz_word_role *role,
                                                        uint64_t was, uint64_t word) {
-    uint64_t before = bz_word_value(generalize(printing, role->part, role->key.low, was, -1));
-    uint64_t after = bz_word_value(generalize(printing, role->part, role->key.low, word, 1));
-    change_sum(printing, role, after - before);
-}
-
-static __attribute__((noinline)) uint64_t value_of_reference(struct printing *printing,
-                                                             const struct bz_word_role *role,
-                                                             uint64_t word, int more) {
-    return bz_word_value(generalize(printing, role->part, role->key.low, word, more));
-}
-
-static inline uint64_t value_of(struct printing *printing, const struct bz_word_role *role,
-                                uint64_t word, int more) {
-    word &= role->keep;
-    return may_refer(printing, word) ? value_of_reference(printing, role, word, more)
-                                     : bz_word_value(word);
-}
-
-static inline void add_word(struct printing *printing, const struct bz_word_role *role,
-                            uint64_t word) {
-    change_sum(printing, role, value_of(printing, role, word, 1));
-}
-
-static inline void subtract_word(struct printing *printing, const struct bz_word_role *role,
-                                 uint64_t word) {
-    change_sum(printing, role, -value_of(printing, role, word, -1));
+    struct place place = {.part = role->part, .key = role->key.low};
+    uint64_t before = generalize(printing, &place, was, -1);
+    uint64_t after = generalize(printing, &place, word, 1);
+    change_sum(printing, role, bz_word_value(after) - bz_word_value(before));
 }
 
 static inline void change_word(struct printing *printing, const struct bz_word_role *role,
@@ -320,34 +358,45 @@ static inline void change_word(struct printing *printing, const struct bz_word_r
     }
 }
 
-/* --- what an undo needs ------------------------------------------------------------------------
- */
+/* A word that was not there before, or is not there now. */
+static void move_word(struct printing *printing, const struct bz_word_role *role, uint64_t word,
+                      int more) {
+    struct place place = {.part = role->part, .key = role->key.low};
+    uint64_t value = bz_word_value(generalize(printing, &place, word & role->keep, more));
+    change_sum(printing, role, more > 0 ? value : -value);
+}
 
-/* Places for so many words that differ. NULL: there are too many. */
-static struct bz_undo_word *undo_words(struct printing *printing, size_t count) {
-    struct bz_undo *undo = &printing->printer->undo;
-    if (undo->snapshot == NULL || undo->count + count > BZ_UNDO_WORDS_MAX) {
+/* --- what an undo needs ----------------------------------------------------------------------- */
+
+/* Makes room for the words that differ among those that are compared at a time. */
+static void reserve_undo(struct bz_undo *undo) {
+    if (undo->count + BZ_DIFFERENCES_WORDS > BZ_UNDO_WORDS_MAX) {
         undo->snapshot = NULL;
-        return NULL;
+        undo->count = 0; /* they go anywhere */
     }
-    undo->count += (uint32_t)count;
-    return undo->words + undo->count - count;
+}
+
+static void undo_range(struct printing *printing, bz_any_word *at, const bz_any_word *was,
+                       size_t count) {
+    struct bz_undo *undo = &printing->printer->undo;
+    if (undo->range_count == BZ_UNDO_RANGES_MAX) {
+        undo->snapshot = NULL;
+        return;
+    }
+    undo->ranges[undo->range_count++] =
+        (struct bz_undo_range){(char *)at, (const char *)was, count * sizeof *at};
 }
 
 static void compare_words(struct printing *printing, const struct bz_word_role *roles,
-                          bz_any_word *words, const bz_any_word *before, size_t count,
-                          bool is_live) {
-    uint32_t found[BZ_DIFFERENCES_MAX + 1];
-    for (size_t first = 0; first < count; first += BZ_DIFFERENCES_MAX) {
-        size_t left = count - first < BZ_DIFFERENCES_MAX ? count - first : BZ_DIFFERENCES_MAX;
-        size_t found_count = bz_find_differences(words + first, before + first, left, found);
-        struct bz_undo_word *undo = is_live ? undo_words(printing, found_count) : NULL;
-        for (size_t index = 0; index < found_count && undo != NULL; index++) {
-            size_t place = first + found[index];
-            undo[index] = (struct bz_undo_word){words + place, before[place]};
-        }
-        for (size_t index = 0; index < found_count; index++) {
-            size_t place = first + found[index];
+                          bz_any_word *words, const bz_any_word *before, size_t count) {
+    struct bz_undo *undo = &printing->printer->undo;
+    for (size_t first = 0; first < count; first += BZ_DIFFERENCES_WORDS) {
+        size_t left = count - first < BZ_DIFFERENCES_WORDS ? count - first : BZ_DIFFERENCES_WORDS;
+        uint64_t bits = bz_differences(words + first, before + first, left);
+        reserve_undo(undo);
+        while (bits != 0) {
+            size_t place = first + bz_next_difference(&bits);
+            undo->words[undo->count++] = (struct bz_undo_word){words + place, before[place]};
             change_word(printing, &roles[place], before[place], words[place]);
         }
     }
@@ -356,22 +405,21 @@ static void compare_words(struct printing *printing, const struct bz_word_role *
 /* --- areas ------------------------------------------------------------------------------------ */
 
 static void compare_area(struct printing *printing, const struct bz_word_role *roles,
-                         const struct bz_snapshot_area *live, const struct bz_snapshot_area *was,
-                         bool is_live) {
+                         const struct bz_snapshot_area *live, const struct bz_snapshot_area *was) {
     bz_any_word *words = (bz_any_word *)(uintptr_t)live->bytes;
     const bz_any_word *words_before = (const bz_any_word *)(const void *)was->bytes;
     size_t count = live->count / 8;
     size_t count_before = was->count / 8;
     size_t both = count < count_before ? count : count_before;
-    compare_words(printing, roles, words, words_before, both, is_live);
+    compare_words(printing, roles, words, words_before, both);
     for (size_t index = both; index < count; index++) {
-        add_word(printing, &roles[index], words[index]);
+        move_word(printing, &roles[index], words[index], 1);
     }
     if (both < count_before) { /* an arena does not shrink */
         printing->printer->undo.snapshot = NULL;
     }
     for (size_t index = both; index < count_before; index++) {
-        subtract_word(printing, &roles[index], words_before[index]);
+        move_word(printing, &roles[index], words_before[index], -1);
     }
 }
 
@@ -385,14 +433,17 @@ struct stack_words {
     uint64_t part;
 };
 
-static struct stack_words stack_words_of(const struct bz_symmetry *symmetry,
-                                         const struct bz_image_stack *stack, const char *bytes) {
-    uint32_t index =
-        symmetry == NULL ? BZ_SYMMETRY_NOBODY : bz_symmetry_index(symmetry, stack->task);
+static struct stack_words stack_words_of(const struct bz_image_stack *stack, const char *bytes,
+                                         uint32_t part) {
     return (struct stack_words){.end = (const bz_any_word *)(const void *)(bytes + stack->bytes),
                                 .count = stack->bytes / 8,
                                 .address = (uintptr_t)stack->low + stack->bytes,
-                                .part = index};
+                                .part = part};
+}
+
+static uint32_t part_of(const struct printing *printing, const struct bz_image_stack *stack) {
+    return printing->symmetry == NULL ? BZ_PART_REST
+                                      : bz_symmetry_index(printing->symmetry, stack->task);
 }
 
 static inline uint64_t stack_word(const struct stack_words *stack, size_t depth) {
@@ -408,6 +459,12 @@ static inline struct bz_fingerprint stack_key(const struct printing *printing,
                                  : key_of(PLACE_STACK + depth);
 }
 
+static inline struct bz_fingerprint *stack_sum(const struct printing *printing,
+                                               const struct stack_words *stack) {
+    return stack->part == BZ_PART_REST ? &printing->print->sums[BZ_PART_REST]
+                                       : &printing->print->stack_sums[stack->part];
+}
+
 /* The value of a word. Most references on a stack are to the stack itself. */
 static inline uint64_t stack_value(struct printing *printing, const struct stack_words *stack,
                                    struct bz_fingerprint key, uint64_t word, int more) {
@@ -417,7 +474,8 @@ static inline uint64_t stack_value(struct printing *printing, const struct stack
     if (stack->part != BZ_PART_REST && stack->address - word <= printing->symmetry->stack_bytes) {
         return bz_word_value(TO_ITSELF + BZ_SYMMETRY_INTO_STACK + (stack->address - word));
     }
-    return bz_word_value(generalize(printing, stack->part, key.low, word, more));
+    struct place place = {stack->part, key.low, true};
+    return bz_word_value(generalize(printing, &place, word, more));
 }
 
 /* Adds the words from this depth on, or takes them away (`more` -1). */
@@ -429,7 +487,7 @@ static void add_stack(struct printing *printing, const struct stack_words *stack
         uint64_t word = stack_word(stack, depth);
         bz_sum_add(&sum, key, stack_value(printing, stack, key, word, more));
     }
-    struct bz_fingerprint *total = &printing->print->sums[stack->part];
+    struct bz_fingerprint *total = stack_sum(printing, stack);
     total->high += more > 0 ? sum.high : -sum.high;
     total->low += more > 0 ? sum.low : -sum.low;
 }
@@ -440,36 +498,35 @@ static bz_any_word *stack_place(const struct stack_words *stack, size_t depth) {
 
 /* The words from this depth on are there no more. */
 static void remove_stack(struct printing *printing, const struct stack_words *before, size_t from) {
-    struct bz_undo_word *undo = undo_words(printing, before->count - from);
-    for (size_t depth = from; depth < before->count && undo != NULL; depth++) {
-        undo[depth - from] =
-            (struct bz_undo_word){stack_place(before, depth), stack_word(before, depth)};
+    undo_range(printing, (bz_any_word *)(uintptr_t)before->address - before->count,
+               before->end - before->count, before->count - from);
+    if (from == 0 && before->part != BZ_PART_REST) {
+        *stack_sum(printing, before) = (struct bz_fingerprint){0, 0};
+        drop_stack(printing, before->part);
+    } else {
+        add_stack(printing, before, from, -1);
     }
-    add_stack(printing, before, from, -1);
 }
 
 static void compare_stack(struct printing *printing, const struct stack_words *stack,
                           const struct stack_words *before) {
-    uint32_t found[BZ_DIFFERENCES_MAX + 1];
-    struct bz_fingerprint *sum = &printing->print->sums[stack->part];
+    struct bz_undo *undo = &printing->printer->undo;
+    struct bz_fingerprint *sum = stack_sum(printing, stack);
     size_t both = stack->count < before->count ? stack->count : before->count;
-    for (size_t done = 0; done < both; done += BZ_DIFFERENCES_MAX) {
-        size_t count = both - done < BZ_DIFFERENCES_MAX ? both - done : BZ_DIFFERENCES_MAX;
-        size_t end = done + count;
-        size_t found_count = bz_find_differences(stack->end - end, before->end - end, count, found);
-        struct bz_undo_word *undo = undo_words(printing, found_count);
-        for (size_t index = 0; index < found_count && undo != NULL; index++) {
-            size_t depth = end - 1 - found[index];
-            undo[index] =
-                (struct bz_undo_word){stack_place(stack, depth), stack_word(before, depth)};
-        }
-        for (size_t index = 0; index < found_count; index++) {
-            size_t depth = end - 1 - found[index];
+    for (size_t left = both; left > 0;) {
+        size_t count = left < BZ_DIFFERENCES_WORDS ? left : BZ_DIFFERENCES_WORDS;
+        uint64_t bits = bz_differences(stack->end - left, before->end - left, count);
+        reserve_undo(undo);
+        while (bits != 0) {
+            size_t depth = left - 1 - bz_next_difference(&bits);
             struct bz_fingerprint key = stack_key(printing, stack, depth);
-            uint64_t was = stack_value(printing, stack, key, stack_word(before, depth), -1);
+            uint64_t word = stack_word(before, depth);
+            undo->words[undo->count++] = (struct bz_undo_word){stack_place(stack, depth), word};
+            uint64_t was = stack_value(printing, stack, key, word, -1);
             uint64_t is = stack_value(printing, stack, key, stack_word(stack, depth), 1);
             bz_sum_add(sum, key, is - was);
         }
+        left -= count;
     }
     if (both < stack->count) {
         add_stack(printing, stack, both, 1);
@@ -493,20 +550,22 @@ static void compare_stacks(struct printing *printing, const struct bz_loop *loop
     while (task != NULL || count > 0) {
         struct bz_image_stack stack =
             task == NULL ? (struct bz_image_stack){.stack = NULL} : bz_image_stack_of(task);
-        struct stack_words now = stack_words_of(printing->symmetry, &stack, stack.low);
-        if (count == 0) {
-            add_stack(printing, &now, 0, 1);
-        } else {
-            struct stack_words then = stack_words_of(printing->symmetry, was, bytes);
-            bool is_same = was->stack == stack.stack && was->task == stack.task;
+        if (count > 0) {
+            bool is_there = was->stack == stack.stack && was->task == stack.task;
+            uint32_t part = part_of(printing, was);
+            struct stack_words then = stack_words_of(was, bytes, part);
             bytes += was->bytes;
             was++;
             count--;
-            if (!is_same) {
+            if (!is_there) {
                 remove_stack(printing, &then, 0);
                 continue;
             }
+            struct stack_words now = stack_words_of(&stack, stack.low, part);
             compare_stack(printing, &now, &then);
+        } else {
+            struct stack_words now = stack_words_of(&stack, stack.low, part_of(printing, &stack));
+            add_stack(printing, &now, 0, 1);
         }
         task = bz_image_next_stack(loop, task);
     }
@@ -525,6 +584,7 @@ static void begin_print(struct bz_print *print, const struct bz_print *before,
                         uint32_t task_count) {
     if (before == NULL) {
         memset(print->sums, 0, sizeof print->sums);
+        memset(print->stack_sums, 0, sizeof print->stack_sums);
         memset(print->reference_counts, 0, sizeof print->reference_counts);
         return;
     }
@@ -533,6 +593,7 @@ static void begin_print(struct bz_print *print, const struct bz_print *before,
     copy_references(print->rest_references, before->rest_references,
                     before->reference_counts[BZ_PART_REST]);
     for (uint32_t index = 0; index < task_count; index++) {
+        print->stack_sums[index] = before->stack_sums[index];
         copy_references(print->task_references[index], before->task_references[index],
                         before->reference_counts[index]);
     }
@@ -547,13 +608,17 @@ static bool print_changes(struct bz_printer *printer, const struct bz_world *wor
                                 .symmetry = symmetry,
                                 .print = print,
                                 .low = symmetry == NULL ? 0 : symmetry->low,
-                                .span = symmetry == NULL ? 0 : symmetry->span};
+                                .span = symmetry == NULL ? 0 : symmetry->span,
+                                .blocks = (uintptr_t)live->areas[BZ_AREA_BLOCKS].bytes,
+                                .blocks_bytes = live->areas[BZ_AREA_BLOCKS].count};
     begin_print(print, print_before, symmetry == NULL ? 0 : symmetry->count);
     printer->undo.snapshot = before;
     printer->undo.count = 0;
+    printer->undo.range_count = 0;
     for (int area = 0; area < BZ_AREAS; area++) {
         compare_area(&printing, printer->roles[area], &live->areas[area],
-                     before == NULL ? &empty : &before->areas[area], area != BZ_AREA_HEAD);
+                     before == NULL ? &empty : &before->areas[area]);
+        printer->undo.count = area == BZ_AREA_HEAD ? 0 : printer->undo.count; /* it is a copy */
     }
     compare_stacks(&printing, world->loop, before);
     return !printing.has_overflowed;

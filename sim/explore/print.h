@@ -23,7 +23,8 @@
 
 struct bz_reference {
     uint64_t key;  /* of the place */
-    uint64_t task; /* index among the interchangeable tasks */
+    uint32_t task; /* index among the interchangeable tasks */
+    bool is_on_stack;
 };
 
 /* Words have parts: one for each interchangeable task, by its index; the rest; and the ready queue,
@@ -34,12 +35,21 @@ struct bz_reference {
 
 /* Of one state. Zeroed before its first use. */
 struct bz_print {
-    uint64_t layout; /* by which it was made; 0: it is not known */
-    struct bz_fingerprint sums[BZ_PARTS];
+    uint64_t layout;                                /* by which it was made; 0: it is not known */
+    struct bz_fingerprint sums[BZ_PARTS];           /* without stacks of interchangeable tasks */
+    struct bz_fingerprint stack_sums[BZ_ALIKE_MAX]; /* so that an end of a task is cheap */
     uint32_t reference_counts[BZ_PARTS];
     struct bz_reference rest_references[BZ_REST_REFERENCES_MAX];
     struct bz_reference task_references[BZ_ALIKE_MAX][BZ_PART_REFERENCES_MAX];
 };
+
+/* Of all words of an interchangeable task. */
+static inline struct bz_fingerprint bz_print_task(const struct bz_print *print, uint32_t index) {
+    struct bz_fingerprint sum = print->sums[index];
+    sum.high += print->stack_sums[index].high;
+    sum.low += print->stack_sums[index].low;
+    return sum;
+}
 
 /* Of all words that belong to no task. */
 static inline struct bz_fingerprint bz_print_rest(const struct bz_print *print) {
@@ -81,7 +91,8 @@ struct bz_printer {
     struct bz_word_role *roles[BZ_AREAS];
     size_t role_counts[BZ_AREAS];
     size_t role_capacities[BZ_AREAS];
-    struct bz_undo undo;                             /* what the last print has found */
+    struct bz_undo undo; /* what the last print has found */
+    const struct bz_word_role *changed[BZ_UNDO_WORDS_MAX];
     struct bz_fingerprint stack_keys[BZ_STACK_KEYS]; /* of a task's part, from the top */
 };
 

@@ -6,13 +6,13 @@
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-static void widen(uintptr_t *low, uintptr_t *span, uintptr_t from, uintptr_t to) {
-    uintptr_t high = *low + *span;
-    if (*span == 0 || from < *low) {
-        *low = from;
+static void widen(struct bz_symmetry *symmetry, uintptr_t from, uintptr_t to) {
+    uintptr_t high = symmetry->low + symmetry->span;
+    if (symmetry->span == 0 || from < symmetry->low) {
+        symmetry->low = from;
     }
-    high = *span == 0 || to > high ? to : high;
-    *span = high - *low;
+    high = symmetry->span == 0 || to > high ? to : high;
+    symmetry->span = high - symmetry->low;
 }
 
 static bool is_in_arena(const struct bz_world *world, const void *address) {
@@ -29,10 +29,10 @@ static void add_task(struct bz_symmetry *symmetry, const struct bz_task *task, u
     symmetry->stack_tops[index] = top;
     symmetry->owns[index] = own;
     symmetry->own_bytes[index] = own_bytes;
-    widen(&symmetry->blocks_low, &symmetry->blocks_span, block, block + sizeof *task);
-    widen(&symmetry->stacks_low, &symmetry->stacks_span, (uintptr_t)task->stack->base, top + 1);
+    widen(symmetry, block, block + sizeof *task);
+    widen(symmetry, (uintptr_t)task->stack->base, top + 1);
     if (own_bytes > 0) {
-        widen(&symmetry->blocks_low, &symmetry->blocks_span, own, own + own_bytes);
+        widen(symmetry, own, own + own_bytes);
     }
 }
 
@@ -69,18 +69,13 @@ void bz_symmetry_begin(struct bz_symmetry *symmetry, const struct bz_world *worl
     bool is_sound = true;
     symmetry->count = 0;
     symmetry->range_count = 0;
-    symmetry->blocks_span = 0;
-    symmetry->stacks_span = 0;
+    symmetry->span = 0;
     symmetry->stack_bytes = world->loop->stacks->stack_bytes;
     for (uint32_t group = 0; is_sound && group < native->alike_count; group++) {
         is_sound = add_group(symmetry, world, &native->alike[group]);
     }
     symmetry->count = is_sound ? symmetry->count : 0;
     symmetry->range_count = is_sound ? symmetry->range_count : 0;
-    symmetry->low = symmetry->blocks_low;
-    symmetry->span = symmetry->blocks_span;
-    widen(&symmetry->low, &symmetry->span, symmetry->stacks_low,
-          symmetry->stacks_low + symmetry->stacks_span);
 }
 
 bool bz_symmetry_applies(const struct bz_symmetry *symmetry, const struct bz_world *world) {
@@ -111,42 +106,49 @@ static uint64_t colour_of(uint64_t colour, uint64_t key) {
     return bz_fold(colour ^ UINT64_C(0x9e3779b97f4a7c15), key ^ UINT64_C(0xe7037ed1a0b428db));
 }
 
-/* Sorts the tasks of a group. False: some are equal. */
-static bool sort_group(const struct bz_alike_range *range, const uint64_t *colours,
-                       uint32_t *order) {
+/* Numbers the tasks of a group by their colours. False: some are equal. Each is compared with every
+ * other one, because that has no branches, which nobody can predict here. */
+static bool number_group(const struct bz_alike_range *range, const uint64_t *colours,
+                         uint32_t *numbers) {
+    const uint64_t *colour = colours + range->first;
+    uint32_t *number = numbers + range->first;
     bool has_equal = false;
-    for (uint32_t index = range->first; index < range->first + range->count; index++) {
-        uint32_t place = index;
-        for (; place > range->first && colours[order[place - 1]] > colours[index]; place--) {
-            order[place] = order[place - 1];
+    for (uint32_t place = 0; place < range->count; place++) {
+        uint32_t behind = 0;
+        for (uint32_t other = 0; other < place; other++) {
+            bool is_less = colour[place] < colour[other];
+            has_equal |= colour[place] == colour[other];
+            number[other] += is_less;
+            behind += !is_less;
         }
-        has_equal |= place > range->first && colours[order[place - 1]] == colours[index];
-        order[place] = index;
+        number[place] = range->first + behind;
     }
     return !has_equal;
 }
 
-static bool sort_by(const struct bz_symmetry *symmetry, const uint64_t *colours, uint32_t *order) {
+static bool number_by(const struct bz_symmetry *symmetry, const uint64_t *colours,
+                      uint32_t *numbers) {
     bool is_sorted = true;
     for (uint32_t number = 0; number < symmetry->range_count; number++) {
-        is_sorted &= sort_group(&symmetry->ranges[number], colours, order);
+        is_sorted &= number_group(&symmetry->ranges[number], colours, numbers);
     }
     return is_sorted;
 }
 
-/* Sorts the tasks of each group by their words, and by the references of the rest. If that leaves
+/* Numbers the tasks of each group by their words, and by the references of the rest. If that leaves
  * some equal, by the references from and to the tasks, too, two steps deep. */
-static void sort_tasks(const struct bz_symmetry *symmetry, const struct bz_print *print,
-                       uint32_t *order) {
+static void number_tasks(const struct bz_symmetry *symmetry, const struct bz_print *print,
+                         uint32_t *numbers) {
     uint64_t colours[BZ_ALIKE_MAX];
     uint64_t next[BZ_ALIKE_MAX];
     for (uint32_t index = 0; index < symmetry->count; index++) {
-        colours[index] = colour_of(print->sums[index].high, print->sums[index].low);
+        struct bz_fingerprint sum = bz_print_task(print, index);
+        colours[index] = colour_of(sum.high, sum.low);
     }
     for (uint32_t number = 0; number < print->reference_counts[BZ_PART_REST]; number++) {
         colours[print->rest_references[number].task] += print->rest_references[number].key;
     }
-    if (sort_by(symmetry, colours, order)) {
+    if (number_by(symmetry, colours, numbers)) {
         return;
     }
     for (int round = 0; round < 2; round++) {
@@ -161,14 +163,14 @@ static void sort_tasks(const struct bz_symmetry *symmetry, const struct bz_print
         }
         memcpy(colours, next, symmetry->count * sizeof next[0]);
     }
-    (void)sort_by(symmetry, colours, order);
+    (void)number_by(symmetry, colours, numbers);
 }
 
 /* --- the fingerprint -------------------------------------------------------------------------- */
 
 /* A sum, and its references, which have new numbers. */
-static size_t label_part(struct bz_fingerprint sum, const struct bz_reference *references,
-                         uint32_t reference_count, const uint32_t *numbers, uint64_t *labels) {
+static void label_part(struct bz_fingerprint sum, const struct bz_reference *references,
+                       uint32_t reference_count, const uint32_t *numbers, uint64_t *labels) {
     for (uint32_t index = 0; index < reference_count; index++) {
         uint64_t number = numbers[references[index].task] + 1;
         sum.high += colour_of(number, references[index].key);
@@ -176,7 +178,6 @@ static size_t label_part(struct bz_fingerprint sum, const struct bz_reference *r
     }
     labels[0] = sum.high;
     labels[1] = sum.low;
-    return 2;
 }
 
 /* The new numbers of those in the lines; others follow the interchangeable ones. */
@@ -199,22 +200,20 @@ static bool label_lines(const struct bz_symmetry *symmetry, const struct bz_shad
 bool bz_symmetry_fingerprint(const struct bz_symmetry *symmetry, const struct bz_world *world,
                              const struct bz_print *print, struct bz_fingerprint *fingerprint) {
     uint64_t labels[LABELS_MAX];
-    uint32_t order[BZ_ALIKE_MAX];
     uint32_t numbers[BZ_ALIKE_MAX];
-    sort_tasks(symmetry, print, order);
-    for (uint32_t place = 0; place < symmetry->count; place++) {
-        numbers[order[place]] = place;
-    }
-    size_t count = label_part(bz_print_rest(print), print->rest_references,
-                              print->reference_counts[BZ_PART_REST], numbers, labels);
+    number_tasks(symmetry, print, numbers);
+    size_t count = 2;
+    label_part(bz_print_rest(print), print->rest_references, print->reference_counts[BZ_PART_REST],
+               numbers, labels);
     if (!label_lines(symmetry, &world->judge->shadow, numbers, labels, &count)) {
         return false;
     }
-    for (uint32_t place = 0; place < symmetry->count; place++) {
-        uint32_t index = order[place];
-        count += label_part(print->sums[index], print->task_references[index],
-                            print->reference_counts[index], numbers, labels + count);
+    for (uint32_t index = 0; index < symmetry->count; index++) {
+        label_part(bz_print_task(print, index), print->task_references[index],
+                   print->reference_counts[index], numbers,
+                   labels + count + 2u * (size_t)numbers[index]);
     }
+    count += 2u * (size_t)symmetry->count;
     *fingerprint = bz_fingerprint_of(BZ_FINGERPRINT_BEGIN, labels, count * 8);
     return true;
 }

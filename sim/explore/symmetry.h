@@ -47,11 +47,7 @@ struct bz_symmetry {
     uintptr_t blocks[BZ_ALIKE_MAX];
     uintptr_t stack_tops[BZ_ALIKE_MAX];
     uintptr_t stack_bytes;
-    uintptr_t blocks_low; /* blocks and owns; the stacks */
-    uintptr_t blocks_span;
-    uintptr_t stacks_low;
-    uintptr_t stacks_span;
-    uintptr_t low; /* all of these */
+    uintptr_t low; /* blocks, stacks and owns are in this range */
     uintptr_t span;
 };
 
@@ -85,34 +81,5 @@ bool bz_symmetry_has_all(const struct bz_symmetry *symmetry, const struct bz_wor
  * state has none: it has references that are not known here. */
 bool bz_symmetry_fingerprint(const struct bz_symmetry *symmetry, const struct bz_world *world,
                              const struct bz_print *print, struct bz_fingerprint *fingerprint);
-
-/* --- references ------------------------------------------------------------------------------- */
-
-/* The task whose region a word points into, and where; BZ_SYMMETRY_NOBODY: none. A stack belongs to
- * its first task for good, because nothing that is looked at may depend on who has ended. */
-static inline uint32_t bz_symmetry_refers_to(const struct bz_symmetry *symmetry, uint64_t word,
-                                             uint64_t *offset) {
-    if (word - symmetry->blocks_low >= symmetry->blocks_span &&
-        word - symmetry->stacks_low >= symmetry->stacks_span) {
-        return BZ_SYMMETRY_NOBODY;
-    }
-    for (uint32_t index = 0; index < symmetry->count; index++) {
-        uint64_t into_block = word - symmetry->blocks[index];
-        uint64_t below_top = symmetry->stack_tops[index] - word;
-        if (into_block < sizeof(struct bz_task)) {
-            *offset = into_block;
-            return index;
-        }
-        if (below_top <= symmetry->stack_bytes) {
-            *offset = BZ_SYMMETRY_INTO_STACK + below_top;
-            return index;
-        }
-        if (word - symmetry->owns[index] < symmetry->own_bytes[index]) {
-            *offset = BZ_SYMMETRY_INTO_OWN + (word - symmetry->owns[index]);
-            return index;
-        }
-    }
-    return BZ_SYMMETRY_NOBODY;
-}
 
 #endif

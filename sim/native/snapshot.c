@@ -216,6 +216,9 @@ void bz_snapshot_undo(struct bz_world *world, const struct bz_undo *undo) {
     for (uint32_t index = 0; index < undo->count; index++) {
         *undo->words[index].at = undo->words[index].was;
     }
+    for (uint32_t index = 0; index < undo->range_count; index++) {
+        memcpy(undo->ranges[index].at, undo->ranges[index].was, undo->ranges[index].bytes);
+    }
     restore(world, undo->snapshot, true);
 }
 

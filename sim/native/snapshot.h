@@ -84,8 +84,10 @@ bool bz_snapshot_save(const struct bz_world *world, struct bz_snapshot *snapshot
 void bz_snapshot_restore(struct bz_world *world, const struct bz_snapshot *snapshot);
 
 /* How a world differs from a snapshot, for who has compared them: the words in which the areas and
- * the stacks differ, but for the head. Words that the snapshot does not have are left out. */
+ * the stacks differ, but for the head, and ranges of the snapshot that the world does not have.
+ * Words that the snapshot does not have are left out. */
 #define BZ_UNDO_WORDS_MAX 512u
+#define BZ_UNDO_RANGES_MAX 4u
 
 /* A word of memory of whatever type. */
 typedef uint64_t __attribute__((may_alias)) bz_any_word;
@@ -95,10 +97,18 @@ struct bz_undo_word {
     uint64_t was;
 };
 
+struct bz_undo_range {
+    char *at;
+    const char *was;
+    size_t bytes;
+};
+
 struct bz_undo {
     const struct bz_snapshot *snapshot; /* NULL: it is not known, or there are too many words */
     uint32_t count;
+    uint32_t range_count;
     struct bz_undo_word words[BZ_UNDO_WORDS_MAX];
+    struct bz_undo_range ranges[BZ_UNDO_RANGES_MAX];
 };
 
 /* bz_snapshot_restore() of undo->snapshot, if the world has not changed since. O(words + tasks). */
