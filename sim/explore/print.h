@@ -2,7 +2,7 @@
  *
  * A state is words at places. Its sum is that of each word's value times the key of its place, in
  * two halves of 64 bits with keys of their own (multilinear hashing: J. Carter and M. Wegman,
- * 1979). A step changes few words (6 workers of `contended`: 42 of 730), so the sum is that of the
+ * 1979). A step changes few words (6 workers of `contended`: 25 of 700), so the sum is that of the
  * state before, and for each word that differs from its snapshot the difference of the values times
  * the key. A sum depends on the words alone, however it was made.
  *
