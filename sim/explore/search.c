@@ -49,6 +49,11 @@ static void settle_reductions(struct bz_search *search) {
     }
     search->bounds.reductions &= ~left_out;
     search->result->reductions = search->bounds.reductions;
+    bool ignores_order = bz_search_has(search, BZ_REDUCE_QUEUE);
+    bz_printer_begin(&search->printer,
+                     bz_search_has(search, BZ_REDUCE_SYMMETRY) ? &search->symmetry : NULL,
+                     ignores_order);
+    bz_printer_begin(&search->fallback_printer, NULL, ignores_order);
 }
 
 /* Brings the world to the state of the topmost frame: from its snapshot, or by running the path
@@ -58,7 +63,11 @@ static void go_back(struct bz_search *search) {
         return;
     }
     if (bz_search_has(search, BZ_REDUCE_SNAPSHOTS)) {
-        bz_snapshot_restore(search->world, &search->top->snapshot);
+        if (search->printer.undo.snapshot == &search->top->snapshot) {
+            bz_snapshot_undo(search->world, &search->printer.undo);
+        } else {
+            bz_snapshot_restore(search->world, &search->top->snapshot);
+        }
         search->world->judge->digest = BZ_DIGEST_SEED; /* as after bz_snapshot_normalize() */
         return;
     }
@@ -77,6 +86,7 @@ static bool run_transition(struct bz_search *search) {
     struct bz_frame *frame = search->top;
     bool goes_on = true;
     go_back(search);
+    search->printer.undo.snapshot = NULL;
     search->is_at_top = false;
     search->is_blocked = false;
     search->has_jumped = false;
@@ -197,6 +207,7 @@ static bool is_default_loop(const struct bz_search *search, const struct bz_fram
 
 /* Ends the run as the step limit would, and lets the oracles judge that end. */
 static void end_loop(struct bz_search *search) {
+    search->printer.undo.snapshot = NULL;
     bz_judge_exhaust(search->world->judge);
     finish(search);
 }
@@ -531,7 +542,8 @@ void bz_search_destroy(struct bz_search *search) {
         free(frame);
         frame = child;
     }
-    bz_symmetry_fini(&search->symmetry);
+    bz_printer_fini(&search->printer);
+    bz_printer_fini(&search->fallback_printer);
     bz_record_destroy(search->record);
     bz_visited_fini(&search->visited);
     bz_bits_fini(&search->bits);

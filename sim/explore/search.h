@@ -52,8 +52,7 @@ struct bz_frame {
     uint64_t present;
     uint64_t digest; /* of the events of the present transition; without snapshots, of the path */
     struct bz_footprint present_print;
-    bool has_regions;
-    struct bz_region regions[BZ_ALIKE_MAX];                  /* of interchangeable tasks */
+    struct bz_print print;
     struct bz_footprint prints[2 * BZ_TRANSITION_TASKS_MAX]; /* of those that sleep or were tried */
 };
 
@@ -70,6 +69,8 @@ struct bz_search {
     struct bz_world *second; /* where paths are visited again */
     struct bz_tracker tracker;
     struct bz_symmetry symmetry;
+    struct bz_printer printer;          /* of states up to a permutation of tasks, or of others */
+    struct bz_printer fallback_printer; /* of states that have no such form */
     struct bz_visited visited;
     struct bz_bits bits; /* in its place, in bitstate mode */
     struct bz_visited outcomes;

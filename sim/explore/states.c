@@ -5,7 +5,6 @@
 
 #define ON_PATH (UINT64_C(1) << 63u) /* in the mark of a state; the rest is its sleep set, or */
                                      /* its number, in a team or while the graph is recorded */
-#define SORTED_MAX 256u              /* longer ready queues are not sorted */
 #define GONE 0xffu                   /* the outcome of a task whose memory was given back */
 
 /* --- sleep sets ------------------------------------------------------------------------------- */
@@ -69,37 +68,30 @@ static uint64_t spent(const struct bz_search *search, const struct bz_frame *fra
     return delays << 32u | deviations;
 }
 
-static struct bz_fingerprint plain_fingerprint(const struct bz_search *search,
-                                               const struct bz_frame *frame) {
-    const struct bz_snapshot *snapshot = &frame->snapshot;
-    struct bz_fingerprint print = BZ_FINGERPRINT_BEGIN;
-    size_t start = 0;
-    if (bz_search_has(search, BZ_REDUCE_QUEUE) && snapshot->queue_count <= SORTED_MAX) {
-        uint64_t words[SORTED_MAX];
-        size_t bytes = snapshot->queue_count * sizeof words[0];
-        memcpy(words, snapshot->bytes + snapshot->queue_offset, bytes);
-        sort_words(words, snapshot->queue_count);
-        print = bz_fingerprint_of(print, snapshot->bytes, snapshot->queue_offset);
-        print = bz_fingerprint_of(print, words, bytes);
-        start = snapshot->queue_offset + bytes;
-    }
-    print = bz_fingerprint_of(print, snapshot->bytes + start, snapshot->state_bytes - start);
-    return bz_fingerprint_end(print, spent(search, frame));
-}
-
-/* Of the state that the world is in. */
-static struct bz_fingerprint fingerprint(struct bz_search *search, struct bz_frame *child) {
+/* Of the state that the world is in. False without memory. */
+static bool find_fingerprint(struct bz_search *search, struct bz_frame *child) {
     const struct bz_frame *frame = search->top;
-    struct bz_fingerprint print;
-    if (bz_search_has(search, BZ_REDUCE_SYMMETRY)) {
-        child->has_regions =
-            bz_symmetry_print(&search->symmetry, search->world, &child->snapshot, child->regions,
-                              frame->has_regions ? &frame->snapshot : NULL, frame->regions, &print);
-        if (child->has_regions) {
-            return bz_fingerprint_end(print, 0);
-        }
+    const struct bz_print *before = frame == &search->root ? NULL : &frame->print;
+    struct bz_fingerprint *print = &child->fingerprint;
+    child->print.layout = 0;
+    if (!bz_search_has(search, BZ_REDUCE_SYMMETRY)) {
+        bool is_ok = bz_printer_print(&search->printer, search->world, &frame->snapshot, before,
+                                      &child->print);
+        *print = bz_fingerprint_end(bz_print_rest(&child->print), spent(search, child));
+        return is_ok;
     }
-    return plain_fingerprint(search, child);
+    if (bz_symmetry_has_all(&search->symmetry, search->world) &&
+        bz_printer_print(&search->printer, search->world, &frame->snapshot, before,
+                         &child->print) &&
+        bz_symmetry_fingerprint(&search->symmetry, search->world, &child->print, print)) {
+        *print = bz_fingerprint_end(*print, 0);
+        return true;
+    }
+    bool is_ok =
+        bz_printer_print(&search->fallback_printer, search->world, NULL, NULL, &child->print);
+    *print = bz_fingerprint_end(bz_print_rest(&child->print), spent(search, child));
+    child->print.layout = 0; /* not by `printer` */
+    return is_ok;
 }
 
 /* --- arriving and leaving --------------------------------------------------------------------- */
@@ -154,6 +146,35 @@ static enum bz_arrival admit(struct bz_search *search, struct bz_frame *child,
     return BZ_ARRIVED_KNOWN;
 }
 
+/* Whether the state that the world is in was there before. */
+static enum bz_arrival look_up(struct bz_search *search, struct bz_frame *child) {
+    bool is_new = true;
+    if (!bz_search_has(search, BZ_REDUCE_STATES)) {
+        search->result->states++;
+        return BZ_ARRIVED_NEW;
+    }
+    if (!find_fingerprint(search, child)) {
+        return BZ_ARRIVED_FAILED;
+    }
+    if (search->is_replaying) {
+        return BZ_ARRIVED_NEW;
+    }
+    if (search->bits.words != NULL) {
+        is_new = bz_bits_add(&search->bits, child->fingerprint);
+        search->result->states += is_new;
+        return is_new ? BZ_ARRIVED_NEW : BZ_ARRIVED_KNOWN;
+    }
+    bz_visited_lock(&search->visited, child->fingerprint);
+    struct bz_visited_state *state = bz_visited_add(&search->visited, child->fingerprint, &is_new);
+    enum bz_arrival arrival =
+        state == NULL ? BZ_ARRIVED_FAILED : admit(search, child, state, is_new);
+    if (search->cycles != NULL && state != NULL) {
+        bz_search_record_state(search, child, state, is_new);
+    }
+    bz_visited_unlock(&search->visited, child->fingerprint);
+    return arrival;
+}
+
 enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *child) {
     const struct bz_frame *frame = search->top;
     child->is_progress = search->world->judge->progress_step != 0;
@@ -175,32 +196,9 @@ enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *chil
         bz_search_look_at_step(search);
     }
     bz_snapshot_normalize(search->world);
-    if (!bz_snapshot_save(search->world, &child->snapshot)) {
-        return BZ_ARRIVED_FAILED;
-    }
-    if (!bz_search_has(search, BZ_REDUCE_STATES)) {
-        search->result->states++;
-        return BZ_ARRIVED_NEW;
-    }
-    bool is_new;
-    child->fingerprint = fingerprint(search, child);
-    if (search->is_replaying) {
-        return BZ_ARRIVED_NEW;
-    }
-    if (search->bits.words != NULL) {
-        is_new = bz_bits_add(&search->bits, child->fingerprint);
-        search->result->states += is_new;
-        return is_new ? BZ_ARRIVED_NEW : BZ_ARRIVED_KNOWN;
-    }
-    bz_visited_lock(&search->visited, child->fingerprint);
-    struct bz_visited_state *state = bz_visited_add(&search->visited, child->fingerprint, &is_new);
-    enum bz_arrival arrival =
-        state == NULL ? BZ_ARRIVED_FAILED : admit(search, child, state, is_new);
-    if (search->cycles != NULL && state != NULL) {
-        bz_search_record_state(search, child, state, is_new);
-    }
-    bz_visited_unlock(&search->visited, child->fingerprint);
-    return arrival;
+    enum bz_arrival arrival = look_up(search, child);
+    bool is_saved = arrival != BZ_ARRIVED_NEW || bz_snapshot_save(search->world, &child->snapshot);
+    return is_saved ? arrival : BZ_ARRIVED_FAILED;
 }
 
 void bz_search_depart(struct bz_search *search) {

@@ -2,17 +2,17 @@
  *
  * A state consists of the regions of these tasks, and of the rest. The region of a task is its
  * record in the shadow state, its struct bz_task, its stack, and the memory that the program says
- * is its own. A reference is a word that points
- * into such a region, or a place in an object's line that has the number of such a task:
+ * is its own. A reference is a word that points into such a region, or a place in an object's line
+ * that has the number of such a task:
  *
  *     state = rest with references, region 1 with references, ..., region n with references
  *
- * The fingerprint is that of the same state with other numbers: the tasks of each group are sorted
- * by what their regions have in them and by who refers to them, and each reference is written as
- * the new number of its task and the offset in its region. Two states with the same fingerprint
- * differ in nothing but the numbers, so one has the same future as the other, with the numbers
- * exchanged. Tasks that sort equally keep their order. Then two states may be taken for different
- * that are not, which is no error.
+ * print.h has a sum for each region, as a part. The fingerprint is that of the same state with
+ * other numbers: the tasks of each group are sorted by what their regions have in them and by who
+ * refers to them, and each reference is written as the new number of its task and the offset in its
+ * region. Two states with the same fingerprint differ in nothing but the numbers, so one has the
+ * same future as the other, with the numbers exchanged. Tasks that sort equally keep their order.
+ * Then two states may be taken for different that are not, which is no error.
  *
  * What is left out of a region follows from the number: id, name, the place of the stack, the links
  * to the neighbours in the list of tasks. What is left out of the rest: the arrays of these tasks,
@@ -24,28 +24,11 @@
 #ifndef BZ_SIM_EXPLORE_SYMMETRY_H
 #define BZ_SIM_EXPLORE_SYMMETRY_H
 
-#include "sim/explore/visited.h"
-#include "sim/native/internal.h"
-#include "sim/native/snapshot.h"
+#include "sim/explore/print.h"
 
-#define BZ_REGION_REFERENCES_MAX 12u
-
-struct bz_reference {
-    uint16_t place; /* the word */
-    uint16_t task;  /* index among the interchangeable tasks */
-};
-
-/* Of one state, and one task. */
-struct bz_region {
-    struct bz_fingerprint print; /* without references */
-    uint32_t record_offset;      /* in the snapshot */
-    uint32_t block_offset;
-    uint32_t stack_offset;
-    uint32_t stack_bytes;
-    uint32_t own_offset;
-    uint32_t reference_count;
-    struct bz_reference references[BZ_REGION_REFERENCES_MAX];
-};
+#define BZ_SYMMETRY_NOBODY BZ_ALIKE_MAX
+#define BZ_SYMMETRY_INTO_STACK (UINT64_C(1) << 40u) /* beside the offset from its top */
+#define BZ_SYMMETRY_INTO_OWN (UINT64_C(1) << 41u)
 
 /* Tasks of one group have indices in a row, and numbers in a row. */
 struct bz_alike_range {
@@ -64,25 +47,18 @@ struct bz_symmetry {
     uintptr_t blocks[BZ_ALIKE_MAX];
     uintptr_t stack_tops[BZ_ALIKE_MAX];
     uintptr_t stack_bytes;
-    uintptr_t blocks_low; /* blocks and owns; the stacks */
-    uintptr_t blocks_span;
-    uintptr_t stacks_low;
-    uintptr_t stacks_span;
-    uintptr_t low; /* all of these */
+    uintptr_t low; /* blocks, stacks and owns are in this range */
     uintptr_t span;
-    uint64_t *words;
-    size_t words_capacity;
 };
 
-/* After a set-up, before the first step. Zeroed before its first use. */
+/* After a set-up, before the first step. */
 void bz_symmetry_begin(struct bz_symmetry *symmetry, const struct bz_world *world);
-void bz_symmetry_fini(struct bz_symmetry *symmetry);
 
 /* Whether this holds for the program, as far as its objects say: their shadow states name tasks in
  * known places only. */
 bool bz_symmetry_applies(const struct bz_symmetry *symmetry, const struct bz_world *world);
 
-/* The index of a task among the interchangeable ones; BZ_ALIKE_MAX: it is none. */
+/* The index of a task among the interchangeable ones; BZ_SYMMETRY_NOBODY: it is none. */
 static inline uint32_t bz_symmetry_index(const struct bz_symmetry *symmetry, uint32_t id) {
     for (uint32_t range = 0; range < symmetry->range_count; range++) {
         uint32_t place = id - symmetry->ranges[range].first_id;
@@ -90,7 +66,7 @@ static inline uint32_t bz_symmetry_index(const struct bz_symmetry *symmetry, uin
             return symmetry->ranges[range].first + place;
         }
     }
-    return BZ_ALIKE_MAX;
+    return BZ_SYMMETRY_NOBODY;
 }
 
 /* The code under test has asked for the number of a task, in this step or before. */
@@ -98,13 +74,12 @@ static inline bool bz_symmetry_is_broken(const struct bz_world *world) {
     return world->loop->has_told_number;
 }
 
-/* The fingerprint of the state that the world is in and `snapshot` was just made of. `regions` are
- * filled in; those of the state before, of which `before` is the snapshot, save work (NULL: there
- * is none). False, and the state has none: it has too many references, or ones that are not known
- * here; or memory ran out. O(bytes). */
-bool bz_symmetry_print(struct bz_symmetry *symmetry, const struct bz_world *world,
-                       const struct bz_snapshot *snapshot, struct bz_region *regions,
-                       const struct bz_snapshot *before, const struct bz_region *regions_before,
-                       struct bz_fingerprint *print);
+/* Whether every interchangeable task still has its number: else states have no canonical form. */
+bool bz_symmetry_has_all(const struct bz_symmetry *symmetry, const struct bz_world *world);
+
+/* The fingerprint of the state that the world is in, of which `print` was made. False, and the
+ * state has none: it has references that are not known here. */
+bool bz_symmetry_fingerprint(const struct bz_symmetry *symmetry, const struct bz_world *world,
+                             const struct bz_print *print, struct bz_fingerprint *fingerprint);
 
 #endif

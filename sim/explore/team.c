@@ -21,9 +21,12 @@
 #include "sim/judge/internal.h"
 
 #define LOGS_BYTES_MAX (UINT64_C(1) << 30u) /* of all members */
+#define NUMBERS_AT_A_TIME 64u
 
 struct member {
-    uint64_t beats; /* it is alive */
+    uint64_t beats;      /* it is alive */
+    uint32_t number;     /* of the next state that it adds, */
+    uint32_t number_end; /* if it is not this one */
     struct bz_edge_log log;
     struct bz_explore_result result;
 };
@@ -32,7 +35,7 @@ struct member {
 struct bz_team {
     uint32_t count;
     uint32_t idle;
-    uint32_t state_count;            /* the start is state 0, those that were added come after it */
+    uint32_t state_count;            /* the start is state 0; workers took the numbers after it */
     bool is_over;                    /* all have to stop */
     bool is_done;                    /* because there is nothing left */
     bool has_odds;                   /* because there is something that one has to find */
@@ -66,7 +69,13 @@ bool bz_search_may_visit(struct bz_search *search, struct bz_fingerprint fingerp
 }
 
 uint32_t bz_team_number_state(struct bz_search *search) {
-    return __atomic_fetch_add(&search->team->state_count, 1, __ATOMIC_RELAXED);
+    struct member *member = self(search);
+    if (member->number == member->number_end) {
+        member->number =
+            __atomic_fetch_add(&search->team->state_count, NUMBERS_AT_A_TIME, __ATOMIC_RELAXED);
+        member->number_end = member->number + NUMBERS_AT_A_TIME;
+    }
+    return member->number++;
 }
 
 void bz_team_log_edge(struct bz_search *search, uint32_t from, uint32_t to) {
@@ -263,7 +272,8 @@ static uint32_t watch(struct bz_search *search, struct bz_team *team, struct bz_
     }
 }
 
-/* Whether there are cycles, in a graph without sleep sets. A team that went on has no log of what
+/* Whether there are cycles, in a graph without sleep sets. Numbers that no state has got are those
+ * of states without transitions. A team that went on has no log of what
  * was searched before. */
 static void look_for_cycles(struct bz_search *search, const struct bz_team *team) {
     if (team->goes_on) {

@@ -24,8 +24,11 @@ static inline size_t live_bytes(const struct bz_task *task) {
     return (size_t)(top - (const char *)task->coro.sp);
 }
 
-size_t bz_image_stack_bytes(const struct bz_task *task) {
-    return task->stack == NULL ? 0 : live_bytes(task);
+struct bz_image_stack bz_image_stack_of(const struct bz_task *task) {
+    return (struct bz_image_stack){.stack = task->stack,
+                                   .low = task->coro.sp,
+                                   .bytes = (uint32_t)live_bytes(task),
+                                   .task = task->actor.id};
 }
 
 /* Where a suspended task's stack begins to matter. */
@@ -55,8 +58,7 @@ static void clear_below(const struct bz_task *task) {
     memset((char *)task->coro.sp - bytes, 0, bytes);
 }
 
-/* The next task that has a stack, oldest first; NULL after the last. */
-static struct bz_task *next_stack(const struct bz_loop *loop, const struct bz_task *task) {
+struct bz_task *bz_image_next_stack(const struct bz_loop *loop, const struct bz_task *task) {
     struct bz_task *next = bz_driver_next_task(loop, task);
     while (next != NULL && next->stack == NULL) {
         next = bz_driver_next_task(loop, next);
@@ -83,7 +85,7 @@ static const char *get(void *to, const char *from, size_t bytes) {
 }
 
 /* The header is the arena's first block. */
-static char *arena_blocks(const struct bz_mem *mem) {
+char *bz_arena_blocks(const struct bz_mem *mem) {
     return mem->base + BZ_MEM_HEADER_BYTES;
 }
 
@@ -96,11 +98,11 @@ size_t bz_arena_record_bytes(const struct bz_mem *mem) {
 }
 
 char *bz_arena_save_blocks(const struct bz_mem *mem, char *to) {
-    return put(to, arena_blocks(mem), bz_arena_blocks_bytes(mem));
+    return put(to, bz_arena_blocks(mem), bz_arena_blocks_bytes(mem));
 }
 
 const char *bz_arena_restore_blocks(struct bz_mem *mem, const char *from, size_t bytes) {
-    return get(arena_blocks(mem), from, bytes);
+    return get(bz_arena_blocks(mem), from, bytes);
 }
 
 static void note_used(struct bz_mem *mem) {
@@ -115,12 +117,13 @@ char *bz_arena_save_record(const struct bz_mem *mem, char *to) {
     return put(to, mem->free_lists, mem->classes_used * sizeof mem->free_lists[0]);
 }
 
-/* Nearly all free lists are empty, before and after. */
 const char *bz_arena_restore_record(struct bz_mem *mem, const char *from) {
     struct arena_record record;
     from = get(&record, from, sizeof record);
     note_used(mem);
-    memset(mem->free_lists, 0, mem->classes_used * sizeof mem->free_lists[0]);
+    for (size_t index = record.classes_used; index < mem->classes_used; index++) {
+        mem->free_lists[index] = NULL;
+    }
     mem->used_bytes = record.used_bytes;
     mem->live_blocks = record.live_blocks;
     mem->classes_used = record.classes_used;
@@ -141,7 +144,7 @@ void bz_arena_restore(struct bz_mem *mem, const void *copy, size_t copy_bytes) {
     mem->live_blocks = was->live_blocks;
     mem->classes_used = was->classes_used;
     mem->is_exhausted = was->is_exhausted;
-    memcpy(arena_blocks(mem), (const char *)copy + BZ_MEM_HEADER_BYTES,
+    memcpy(bz_arena_blocks(mem), (const char *)copy + BZ_MEM_HEADER_BYTES,
            copy_bytes - BZ_MEM_HEADER_BYTES);
 }
 
@@ -202,16 +205,39 @@ struct image_head {
 
 size_t bz_image_bytes(const struct bz_loop *loop) {
     size_t bytes = sizeof(struct image_head) + bz_arena_blocks_bytes(loop->mem) +
-                   bz_arena_record_bytes(loop->mem) + 2 * sizeof(size_t);
+                   bz_arena_record_bytes(loop->mem) + 3 * sizeof(size_t);
     for (const struct bz_stack *stack = loop->stacks->free_stacks; stack != NULL;
          stack = stack->next_free) {
         bytes += sizeof stack;
     }
-    for (const struct bz_task *task = next_stack(loop, NULL); task != NULL;
-         task = next_stack(loop, task)) {
-        bytes += live_bytes(task);
+    for (const struct bz_task *task = bz_image_next_stack(loop, NULL); task != NULL;
+         task = bz_image_next_stack(loop, task)) {
+        bytes += live_bytes(task) + sizeof(struct bz_image_stack);
     }
     return bytes;
+}
+
+/* The number of the stacks, and what describes each. */
+static char *save_table(const struct bz_loop *loop, char *to, struct bz_image_layout *layout,
+                        const char *image) {
+    char *table = to + sizeof(size_t);
+    size_t count = 0;
+    layout->table_offset = (size_t)(table - image);
+    for (const struct bz_task *task = bz_image_next_stack(loop, NULL); task != NULL;
+         task = bz_image_next_stack(loop, task)) {
+        struct bz_image_stack stack = bz_image_stack_of(task);
+        table = put(table, &stack, sizeof stack);
+        count++;
+    }
+    layout->stack_count = (uint32_t)count;
+    (void)put(to, &count, sizeof count);
+    return table;
+}
+
+static const char *skip_table(const char *from) {
+    size_t count;
+    from = get(&count, from, sizeof count);
+    return from + count * sizeof(struct bz_image_stack);
 }
 
 size_t bz_image_save(const struct bz_loop *loop, void *image, struct bz_image_layout *layout) {
@@ -220,16 +246,18 @@ size_t bz_image_save(const struct bz_loop *loop, void *image, struct bz_image_la
     head->blocks_bytes = bz_arena_blocks_bytes(loop->mem);
     head->loop = *loop;
     layout->queue_offset =
-        sizeof *head + (size_t)((const char *)loop->ready - arena_blocks(loop->mem));
+        sizeof *head + (size_t)((const char *)loop->ready - bz_arena_blocks(loop->mem));
     layout->queue_count = loop->ready_count;
+    layout->loop_offset = offsetof(struct image_head, loop);
     layout->blocks_offset = sizeof *head;
     to = bz_arena_save_blocks(loop->mem, to);
     layout->stacks_offset = (size_t)(to - (char *)image);
-    for (const struct bz_task *task = next_stack(loop, NULL); task != NULL;
-         task = next_stack(loop, task)) {
+    for (const struct bz_task *task = bz_image_next_stack(loop, NULL); task != NULL;
+         task = bz_image_next_stack(loop, task)) {
         to = put(to, task->coro.sp, live_bytes(task));
     }
     layout->state_bytes = (size_t)(to - (char *)image);
+    to = save_table(loop, to, layout, image);
     to = bz_arena_save_record(loop->mem, to);
     to = save_stacks_record(loop->stacks, to);
     return (size_t)(to - (char *)image);
@@ -241,11 +269,22 @@ size_t bz_image_restore(struct bz_loop *loop, const void *image) {
     const char *from = (const char *)image + sizeof *head;
     *loop = head->loop;
     from = bz_arena_restore_blocks(loop->mem, from, head->blocks_bytes);
-    for (const struct bz_task *task = next_stack(loop, NULL); task != NULL;
-         task = next_stack(loop, task)) {
+    for (const struct bz_task *task = bz_image_next_stack(loop, NULL); task != NULL;
+         task = bz_image_next_stack(loop, task)) {
         from = get(task->coro.sp, from, live_bytes(task));
+    }
+    return bz_image_restore_rest(loop, image);
+}
+
+size_t bz_image_restore_rest(struct bz_loop *loop, const void *image) {
+    const struct image_head *head = image;
+    const char *from = (const char *)image + sizeof *head + head->blocks_bytes;
+    for (const struct bz_task *task = bz_image_next_stack(loop, NULL); task != NULL;
+         task = bz_image_next_stack(loop, task)) {
+        from += live_bytes(task);
         clear_below(task);
     }
+    from = skip_table(from);
     from = bz_arena_restore_record(loop->mem, from);
     from = restore_stacks_record(loop->stacks, from);
     return (size_t)(from - (const char *)image);
@@ -396,9 +435,9 @@ bool bz_image_fingerprint(const struct bz_loop *loop, uint64_t *fingerprint) {
     const struct bz_mem *mem = loop->mem;
     uint64_t print = fold(BZ_DIGEST_SEED, loop, loop + 1);
     print = bz_digest_word(print, mem->used_bytes);
-    print = fold(print, arena_blocks(mem), mem->base + mem->used_bytes);
-    for (const struct bz_task *task = next_stack(loop, NULL); task != NULL;
-         task = next_stack(loop, task)) {
+    print = fold(print, bz_arena_blocks(mem), mem->base + mem->used_bytes);
+    for (const struct bz_task *task = bz_image_next_stack(loop, NULL); task != NULL;
+         task = bz_image_next_stack(loop, task)) {
         if (task->coro.fake_stack != NULL) {
             return false;
         }

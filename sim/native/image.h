@@ -29,19 +29,31 @@ struct bz_task;
 
 bool bz_image_is_supported(void);
 
+/* What an image has of a task's stack: the bytes from the stack pointer up. */
+struct bz_image_stack {
+    const struct bz_stack *stack;
+    const char *low;
+    uint32_t bytes;
+    uint32_t task; /* its number */
+};
+
 /* The layout of an image. Two images are of the same state if their first `state_bytes` are equal.
  * The ready queue, an array of pointers, is separate for callers that ignore its order. The stacks
  * of tasks come last, in the order of bz_driver_next_task(). */
 struct bz_image_layout {
     size_t state_bytes;
+    size_t loop_offset;   /* of the struct */
     size_t blocks_offset; /* of the arena */
     size_t stacks_offset;
+    size_t table_offset; /* of one struct bz_image_stack for each stack */
+    uint32_t stack_count;
     size_t queue_offset;
     uint32_t queue_count;
 };
 
-/* What an image has of a task's stack: from the stack pointer up. 0: it has ended. */
-size_t bz_image_stack_bytes(const struct bz_task *task);
+/* The next task that has a stack, oldest first; NULL after the last. And that stack. */
+struct bz_task *bz_image_next_stack(const struct bz_loop *loop, const struct bz_task *task);
+struct bz_image_stack bz_image_stack_of(const struct bz_task *task);
 
 /* The size of an image of the loop as it is. O(tasks). */
 size_t bz_image_bytes(const struct bz_loop *loop);
@@ -49,6 +61,9 @@ size_t bz_image_bytes(const struct bz_loop *loop);
 /* Writes an image, or restores it. Returns its size. O(bytes). */
 size_t bz_image_save(const struct bz_loop *loop, void *image, struct bz_image_layout *layout);
 size_t bz_image_restore(struct bz_loop *loop, const void *image);
+
+/* What is left to do if the loop, the blocks of its arena and the stacks are as in the image. */
+size_t bz_image_restore_rest(struct bz_loop *loop, const void *image);
 
 /* Clears history: numbers of handles (which name them in a recording), stale slots, freed memory,
  * the stack pointers of ended tasks. Tasks, primitives and drivers behave the same afterwards.
@@ -71,6 +86,7 @@ bool bz_image_fingerprint(const struct bz_loop *loop, uint64_t *fingerprint);
 
 /* Its blocks and, separately, its records: how much is in use, and which blocks were freed. Saving
  * returns the end of what was written, restoring the end of what was read. */
+char *bz_arena_blocks(const struct bz_mem *mem);
 size_t bz_arena_blocks_bytes(const struct bz_mem *mem);
 size_t bz_arena_record_bytes(const struct bz_mem *mem);
 char *bz_arena_save_blocks(const struct bz_mem *mem, char *to);

@@ -5,15 +5,8 @@
 
 #include "sim/native/internal.h"
 
-/* A snapshot begins with this; the blocks of the judge's arena, the loop's image and the record of
- * the judge's arena follow. */
-struct head {
-    struct bz_shadow shadow;
-    uint64_t now_ns;
-    size_t blocks_bytes; /* of the judge's arena */
-    uint32_t cancels_left;
-    uint32_t outside_is_past;
-};
+/* A snapshot is the head, the blocks of the judge's arena, the loop's image and the record of the
+ * judge's arena. */
 
 bool bz_snapshot_is_supported(void) {
     return bz_image_is_supported();
@@ -141,53 +134,92 @@ static bool reserve(struct bz_snapshot *snapshot, size_t bytes) {
     return true;
 }
 
-bool bz_snapshot_save(const struct bz_world *world, struct bz_snapshot *snapshot) {
+void bz_snapshot_look(const struct bz_world *world, struct bz_live_areas *live) {
     const struct bz_judge *judge = world->judge;
     const struct bz_mem *mem = judge->shadow.mem;
-    struct head head;
-    memset(&head, 0, sizeof head); /* padding is compared, too */
-    memcpy(&head.shadow, &judge->shadow, sizeof head.shadow);
-    head.now_ns = judge->now_ns;
-    head.blocks_bytes = bz_arena_blocks_bytes(mem);
-    head.cancels_left = judge->cancels_left;
-    head.outside_is_past = bz_native_of(world)->outside_is_past;
+    const struct bz_loop *loop = world->loop;
     BZ_CHECK(judge->call.kind == 0 && judge->shadow.dirty == 0);
-    if (!reserve(snapshot, sizeof head + head.blocks_bytes + bz_image_bytes(world->loop) +
+    memcpy(&live->head.shadow, &judge->shadow, sizeof live->head.shadow);
+    live->head.now_ns = judge->now_ns;
+    live->head.blocks_bytes = bz_arena_blocks_bytes(mem);
+    live->head.cancels_left = judge->cancels_left;
+    live->head.outside_is_past = bz_native_of(world)->outside_is_past;
+    live->areas[BZ_AREA_HEAD] =
+        (struct bz_snapshot_area){(const char *)&live->head, sizeof live->head};
+    live->areas[BZ_AREA_SHADOW] =
+        (struct bz_snapshot_area){bz_arena_blocks(mem), live->head.blocks_bytes};
+    live->areas[BZ_AREA_LOOP] = (struct bz_snapshot_area){(const char *)loop, sizeof *loop};
+    live->areas[BZ_AREA_BLOCKS] =
+        (struct bz_snapshot_area){bz_arena_blocks(loop->mem), bz_arena_blocks_bytes(loop->mem)};
+}
+
+bool bz_snapshot_save(const struct bz_world *world, struct bz_snapshot *snapshot) {
+    const struct bz_mem *mem = world->judge->shadow.mem;
+    struct bz_live_areas live;
+    struct bz_image_layout layout;
+    bz_snapshot_look(world, &live);
+    if (!reserve(snapshot, sizeof live.head + live.head.blocks_bytes + bz_image_bytes(world->loop) +
                                bz_arena_record_bytes(mem))) {
         return false;
     }
-    memcpy(snapshot->bytes, &head, sizeof head);
-    char *image = bz_arena_save_blocks(mem, snapshot->bytes + sizeof head);
-    struct bz_image_layout layout;
+    memcpy(snapshot->bytes, &live.head, sizeof live.head);
+    char *image = bz_arena_save_blocks(mem, snapshot->bytes + sizeof live.head);
     size_t image_bytes = bz_image_save(world->loop, image, &layout);
     (void)bz_arena_save_record(mem, image + image_bytes);
     size_t image_offset = (size_t)(image - snapshot->bytes);
     snapshot->state_bytes = image_offset + layout.state_bytes;
     snapshot->queue_offset = image_offset + layout.queue_offset;
     snapshot->queue_count = layout.queue_count;
-    snapshot->judge_offset = sizeof head;
-    snapshot->blocks_offset = image_offset + layout.blocks_offset;
     snapshot->stacks_offset = image_offset + layout.stacks_offset;
+    snapshot->table_offset = image_offset + layout.table_offset;
+    snapshot->stack_count = layout.stack_count;
+    snapshot->areas[BZ_AREA_HEAD].bytes = snapshot->bytes;
+    snapshot->areas[BZ_AREA_SHADOW].bytes = snapshot->bytes + sizeof live.head;
+    snapshot->areas[BZ_AREA_LOOP].bytes = image + layout.loop_offset;
+    snapshot->areas[BZ_AREA_BLOCKS].bytes = image + layout.blocks_offset;
+    for (int area = 0; area < BZ_AREAS; area++) {
+        snapshot->areas[area].count = live.areas[area].count;
+    }
     return true;
 }
 
-void bz_snapshot_restore(struct bz_world *world, const struct bz_snapshot *snapshot) {
-    const struct head *head = (const struct head *)(const void *)snapshot->bytes;
+/* `has_blocks`: the blocks and the stacks are as in the snapshot already. */
+static void restore(struct bz_world *world, const struct bz_snapshot *snapshot, bool has_blocks) {
+    const struct bz_snapshot_head *head =
+        (const struct bz_snapshot_head *)(const void *)snapshot->bytes;
     struct bz_native *native = bz_native_of(world);
     struct bz_judge *judge = world->judge;
     memcpy(&judge->shadow, &head->shadow, sizeof judge->shadow);
     judge->now_ns = head->now_ns;
     judge->cancels_left = head->cancels_left;
     native->outside_is_past = head->outside_is_past != 0;
-    const char *from = bz_arena_restore_blocks(judge->shadow.mem, snapshot->bytes + sizeof *head,
-                                               head->blocks_bytes);
-    from += bz_image_restore(world->loop, from);
+    const char *from = snapshot->bytes + sizeof *head;
+    if (!has_blocks) {
+        (void)bz_arena_restore_blocks(judge->shadow.mem, from, head->blocks_bytes);
+    }
+    from += head->blocks_bytes;
+    from +=
+        has_blocks ? bz_image_restore_rest(world->loop, from) : bz_image_restore(world->loop, from);
     (void)bz_arena_restore_record(judge->shadow.mem, from);
     judge->call.kind = 0;
     judge->end = BZ_RUN_PASSED;
     judge->is_stopped = false;
     judge->violation.oracle = NULL;
     forget_steps(native);
+}
+
+void bz_snapshot_restore(struct bz_world *world, const struct bz_snapshot *snapshot) {
+    restore(world, snapshot, false);
+}
+
+void bz_snapshot_undo(struct bz_world *world, const struct bz_undo *undo) {
+    for (uint32_t index = 0; index < undo->count; index++) {
+        *undo->words[index].at = undo->words[index].was;
+    }
+    for (uint32_t index = 0; index < undo->range_count; index++) {
+        memcpy(undo->ranges[index].at, undo->ranges[index].was, undo->ranges[index].bytes);
+    }
+    restore(world, undo->snapshot, true);
 }
 
 void bz_snapshot_fini(struct bz_snapshot *snapshot) {

@@ -20,9 +20,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/judge/shadow.h"
 #include "sim/native/image.h"
 
 struct bz_world;
+
+/* A state is four areas of memory, and the live bytes of stacks. */
+enum bz_area {
+    BZ_AREA_HEAD,   /* the judge's shadow state, and the clock */
+    BZ_AREA_SHADOW, /* the blocks of the judge's arena */
+    BZ_AREA_LOOP,   /* the struct */
+    BZ_AREA_BLOCKS, /* of the loop's arena */
+    BZ_AREAS,
+};
+
+struct bz_snapshot_area {
+    const char *bytes;
+    size_t count; /* a multiple of 8 */
+};
+
+/* The areas of the state that a world is in. Valid until its next step. */
+struct bz_snapshot_head {
+    struct bz_shadow shadow;
+    uint64_t now_ns;
+    size_t blocks_bytes; /* of the judge's arena */
+    uint32_t cancels_left;
+    uint32_t outside_is_past;
+};
+
+struct bz_live_areas {
+    struct bz_snapshot_head head;
+    struct bz_snapshot_area areas[BZ_AREAS];
+};
 
 /* Zeroed before its first use; its memory grows and is kept. */
 struct bz_snapshot {
@@ -31,9 +60,10 @@ struct bz_snapshot {
     size_t state_bytes;  /* two snapshots that are equal in these bytes are of one state */
     size_t queue_offset; /* where the pointers of the ready queue are in them */
     uint32_t queue_count;
-    size_t judge_offset;  /* where the blocks of the judge's arena are */
-    size_t blocks_offset; /* and those of the loop's arena */
-    size_t stacks_offset; /* see struct bz_image_layout */
+    size_t stacks_offset; /* of the live bytes of stacks, which `stacks_table` describes */
+    size_t table_offset;
+    uint32_t stack_count;
+    struct bz_snapshot_area areas[BZ_AREAS];
 };
 
 /* False where snapshots do not work: see bz_image_is_supported(). */
@@ -47,9 +77,42 @@ void bz_snapshot_normalize(struct bz_world *world);
  * the same there. `compares`: states will be compared (sut.h). */
 void bz_snapshot_begin(struct bz_world *world, bool saves, bool compares);
 
+void bz_snapshot_look(const struct bz_world *world, struct bz_live_areas *live);
+
 /* False without memory. */
 bool bz_snapshot_save(const struct bz_world *world, struct bz_snapshot *snapshot);
 void bz_snapshot_restore(struct bz_world *world, const struct bz_snapshot *snapshot);
+
+/* How a world differs from a snapshot, for who has compared them: the words in which the areas and
+ * the stacks differ, but for the head, and ranges of the snapshot that the world does not have.
+ * Words that the snapshot does not have are left out. */
+#define BZ_UNDO_WORDS_MAX 512u
+#define BZ_UNDO_RANGES_MAX 4u
+
+/* A word of memory of whatever type. */
+typedef uint64_t __attribute__((may_alias)) bz_any_word;
+
+struct bz_undo_word {
+    bz_any_word *at;
+    uint64_t was;
+};
+
+struct bz_undo_range {
+    char *at;
+    const char *was;
+    size_t bytes;
+};
+
+struct bz_undo {
+    const struct bz_snapshot *snapshot; /* NULL: it is not known, or there are too many words */
+    uint32_t count;
+    uint32_t range_count;
+    struct bz_undo_word words[BZ_UNDO_WORDS_MAX];
+    struct bz_undo_range ranges[BZ_UNDO_RANGES_MAX];
+};
+
+/* bz_snapshot_restore() of undo->snapshot, if the world has not changed since. O(words + tasks). */
+void bz_snapshot_undo(struct bz_world *world, const struct bz_undo *undo);
 void bz_snapshot_fini(struct bz_snapshot *snapshot);
 
 #endif

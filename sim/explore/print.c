@@ -1,0 +1,644 @@
+#include "sim/explore/print.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/choice/pcg.h"
+#include "sim/explore/differences.h"
+#include "sim/explore/symmetry.h"
+
+/* What stands for a pointer into an interchangeable task, beside the offset there. No data has
+ * these values by accident. */
+#define TO_ITSELF UINT64_C(0x9c3f6e0b51d7a200)
+#define TO_OTHER UINT64_C(0x61b8d42ef90c3500)
+#define TO_LINKS UINT64_C(0xd70a4f8236eb1900)
+
+/* Places: an address in the rest, words of a task from here on, its stack from the top, and
+ * its own memory. */
+#define PLACE_QUEUE 1u
+#define PLACE_TASK 0x1000u
+#define PLACE_STACK 0x10000u
+#define PLACE_OWN (UINT64_C(1) << 40u)
+
+#define RECORD_WORDS (sizeof(struct bz_shadow_task) / 8)
+#define BLOCK_WORDS (sizeof(struct bz_task) / 8)
+
+_Static_assert(sizeof(void *) != 8 ||
+                   (sizeof(struct bz_shadow_task) % 8 == 0 && sizeof(struct bz_task) % 8 == 0 &&
+                    sizeof(struct bz_loop) % 8 == 0 && sizeof(struct bz_snapshot_head) % 8 == 0),
+               "states are words, where there are snapshots");
+
+/* One state that is being printed. */
+struct printing {
+    struct bz_printer *printer;
+    const struct bz_symmetry *symmetry; /* the printer's */
+    struct bz_print *print;
+    bool has_overflowed; /* too many references */
+    uint64_t low;        /* words that refer to interchangeable tasks are in this range */
+    uint64_t span;
+    uint64_t blocks; /* where the area of blocks is */
+    uint64_t blocks_bytes;
+};
+
+/* Where a word is, for the reference that it may be. */
+struct place {
+    uint64_t part;
+    uint64_t key;
+    bool is_on_stack;
+};
+
+static inline struct bz_fingerprint key_of(uint64_t place) {
+    return (struct bz_fingerprint){.high = bz_seed_mix(~place) | 1u,
+                                   .low = bz_seed_mix(place) | 1u};
+}
+
+/* --- roles ------------------------------------------------------------------------------------ */
+
+void bz_printer_begin(struct bz_printer *printer, const struct bz_symmetry *symmetry,
+                      bool ignores_order) {
+    printer->symmetry = symmetry != NULL && symmetry->count > 0 ? symmetry : NULL;
+    printer->ignores_order = ignores_order;
+    printer->layout = (struct bz_print_layout){.shadow_tasks = NULL}; /* of no world */
+    for (size_t depth = 0; depth < BZ_STACK_KEYS; depth++) {
+        printer->stack_keys[depth] = key_of(PLACE_STACK + depth);
+    }
+}
+
+void bz_printer_fini(struct bz_printer *printer) {
+    for (int area = 0; area < BZ_AREAS; area++) {
+        free(printer->roles[area]);
+        printer->roles[area] = NULL;
+        printer->role_capacities[area] = 0;
+    }
+}
+
+/* Roles for so many words of an area. Those that are added belong to the rest. */
+static bool reserve(struct bz_printer *printer, int area, const struct bz_snapshot_area *live) {
+    size_t count = live->count / 8;
+    if (count > printer->role_capacities[area]) {
+        struct bz_word_role *larger =
+            realloc(printer->roles[area], 2 * count * sizeof *printer->roles[area]);
+        if (larger == NULL) {
+            return false;
+        }
+        printer->roles[area] = larger;
+        printer->role_capacities[area] = 2 * count;
+    }
+    uint64_t first = area == BZ_AREA_HEAD ? PLACE_TASK : (uintptr_t)live->bytes;
+    for (; printer->role_counts[area] < count; printer->role_counts[area]++) {
+        size_t index = printer->role_counts[area];
+        printer->roles[area][index] =
+            (struct bz_word_role){key_of(first + 8 * index), UINT64_MAX, BZ_PART_REST};
+    }
+    return true;
+}
+
+static struct bz_word_role *role_at(const struct bz_printer *printer,
+                                    const struct bz_live_areas *live, int area, const void *at) {
+    size_t offset = (size_t)((const char *)at - live->areas[area].bytes);
+    BZ_CHECK(offset < live->areas[area].count);
+    return printer->roles[area] + offset / 8;
+}
+
+/* They do not count. */
+static void leave_out(struct bz_word_role *roles, size_t bytes) {
+    for (size_t index = 0; index < bytes / 8; index++) {
+        roles[index].keep = 0;
+    }
+}
+
+/* They belong to a task: the same words of another one have the same keys. Without what follows
+ * from its number, by `keep`. */
+static void give(struct bz_word_role *roles, uint64_t part, uint64_t place, const void *keep,
+                 size_t bytes) {
+    for (size_t index = 0; index < bytes / 8; index++) {
+        roles[index].key = key_of(place + index);
+        roles[index].part = part;
+        memcpy(&roles[index].keep, (const char *)keep + 8 * index, 8);
+    }
+}
+
+/* All of its own memory counts. */
+static void give_own(struct bz_word_role *roles, uint64_t part, size_t bytes) {
+    for (size_t index = 0; index < bytes / 8; index++) {
+        roles[index] = (struct bz_word_role){key_of(PLACE_OWN + index), UINT64_MAX, part};
+    }
+}
+
+static void give_to_tasks(struct bz_printer *printer, const struct bz_world *world,
+                          const struct bz_live_areas *live) {
+    const struct bz_symmetry *symmetry = printer->symmetry;
+    const struct bz_shadow *shadow = &world->judge->shadow;
+    struct bz_shadow_task record;
+    struct bz_task block;
+    memset(&record, 0xff, sizeof record);
+    record.name_index = 0;
+    memset(&block, 0xff, sizeof block);
+    block.name_index = 0;
+    block.actor.id = 0;
+    block.wake.handle.owner = 0;
+    block.siblings = (struct bz_list){NULL, NULL};
+    block.stack = NULL;
+    block.coro.stack_bottom = NULL;
+    for (uint32_t number = 0; number < symmetry->range_count; number++) {
+        const struct bz_alike_range *range = &symmetry->ranges[number];
+        for (uint32_t place = 0; place < range->count; place++) {
+            give(role_at(printer, live, BZ_AREA_SHADOW, &shadow->tasks[range->first_id + place]),
+                 range->first + place, PLACE_TASK, &record, sizeof record);
+        }
+        if (range->array != NULL) {
+            leave_out(role_at(printer, live, BZ_AREA_BLOCKS, range->array),
+                      range->count * sizeof(struct bz_task *));
+        }
+    }
+    for (uint32_t index = 0; index < symmetry->count; index++) {
+        give(role_at(printer, live, BZ_AREA_BLOCKS, (const void *)symmetry->blocks[index]), index,
+             PLACE_TASK + RECORD_WORDS, &block, sizeof block);
+        if (symmetry->own_bytes[index] > 0) {
+            give_own(role_at(printer, live, BZ_AREA_BLOCKS, (const void *)symmetry->owns[index]),
+                     index, symmetry->own_bytes[index]);
+        }
+    }
+    for (uint32_t number = 1; number <= shadow->object_count; number++) {
+        const struct bz_shadow_object *object = &shadow->objects[number];
+        leave_out(role_at(printer, live, BZ_AREA_SHADOW, object->line),
+                  object->line_capacity * sizeof object->line[0]);
+    }
+}
+
+static void take_layout(struct bz_printer *printer, const struct bz_world *world) {
+    const struct bz_shadow *shadow = &world->judge->shadow;
+    struct bz_print_layout *layout = &printer->layout;
+    layout->shadow_tasks = shadow->tasks;
+    layout->queue = world->loop->ready_block;
+    layout->queue_end = world->loop->ready_end;
+    layout->object_count = printer->symmetry == NULL ? 0 : shadow->object_count;
+    for (uint32_t number = 1; number <= layout->object_count; number++) {
+        layout->lines[number - 1].line = shadow->objects[number].line;
+        layout->lines[number - 1].capacity = shadow->objects[number].line_capacity;
+    }
+}
+
+static bool has_layout(const struct bz_printer *printer, const struct bz_world *world) {
+    const struct bz_shadow *shadow = &world->judge->shadow;
+    const struct bz_print_layout *layout = &printer->layout;
+    bool has = layout->shadow_tasks == shadow->tasks && layout->queue == world->loop->ready_block &&
+               layout->queue_end == world->loop->ready_end &&
+               (printer->symmetry == NULL || layout->object_count == shadow->object_count);
+    for (uint32_t number = 1; has && number <= layout->object_count; number++) {
+        const struct bz_shadow_object *object = &shadow->objects[number];
+        has = layout->lines[number - 1].line == object->line &&
+              layout->lines[number - 1].capacity == object->line_capacity;
+    }
+    return has;
+}
+
+/* Brings the roles up to date. False without memory, or with too many objects. */
+static bool find_roles(struct bz_printer *printer, const struct bz_world *world,
+                       const struct bz_live_areas *live) {
+    if (printer->symmetry != NULL && world->judge->shadow.object_count > BZ_PRINT_OBJECTS_MAX) {
+        return false;
+    }
+    bool is_same = has_layout(printer, world);
+    for (int area = 0; area < BZ_AREAS; area++) {
+        printer->role_counts[area] = is_same ? printer->role_counts[area] : 0;
+        if (printer->role_counts[area] < live->areas[area].count / 8 &&
+            !reserve(printer, area, &live->areas[area])) {
+            return false;
+        }
+    }
+    if (is_same) {
+        return true;
+    }
+    take_layout(printer, world);
+    printer->layout_number++;
+    if (printer->symmetry != NULL) {
+        give_to_tasks(printer, world, live);
+    }
+    if (printer->ignores_order) {
+        const struct bz_print_layout *layout = &printer->layout;
+        size_t slots = (size_t)(layout->queue_end - layout->queue) + BZ_READY_SPARE;
+        struct bz_word_role *roles = role_at(printer, live, BZ_AREA_BLOCKS, layout->queue);
+        for (size_t index = 0; index < slots; index++) {
+            roles[index].key = key_of(PLACE_QUEUE);
+            roles[index].part = BZ_PART_QUEUE;
+        }
+    }
+    return true;
+}
+
+/* --- references ------------------------------------------------------------------------------- */
+
+static struct bz_reference *references_of(struct bz_print *print, uint64_t part) {
+    return part == BZ_PART_REST ? print->rest_references : print->task_references[part];
+}
+
+static void note(struct printing *printing, const struct place *place, uint32_t task) {
+    struct bz_print *print = printing->print;
+    uint32_t capacity =
+        place->part == BZ_PART_REST ? BZ_REST_REFERENCES_MAX : BZ_PART_REFERENCES_MAX;
+    uint32_t *count = &print->reference_counts[place->part];
+    if (*count == capacity) {
+        printing->has_overflowed = true;
+        return;
+    }
+    references_of(print, place->part)[(*count)++] =
+        (struct bz_reference){place->key, task, place->is_on_stack};
+}
+
+static void drop(struct printing *printing, const struct place *place) {
+    struct bz_reference *list = references_of(printing->print, place->part);
+    uint32_t *count = &printing->print->reference_counts[place->part];
+    uint32_t index = 0;
+    while (index < *count && list[index].key != place->key) {
+        index++;
+    }
+    if (index < *count) { /* else there were too many */
+        list[index] = list[--*count];
+    }
+}
+
+/* All those on the stack of an interchangeable task. */
+static void drop_stack(struct printing *printing, uint64_t part) {
+    struct bz_reference *list = references_of(printing->print, part);
+    uint32_t *count = &printing->print->reference_counts[part];
+    for (uint32_t index = 0; index < *count;) {
+        if (list[index].is_on_stack) {
+            list[index] = list[--*count];
+        } else {
+            index++;
+        }
+    }
+}
+
+static inline bool may_refer(const struct printing *printing, uint64_t word) {
+    return word - printing->low < printing->span;
+}
+
+/* The interchangeable task whose region a word points into, and where. A stack belongs to its
+ * first task for good, because nothing that is looked at may depend on who has ended. */
+static uint32_t refers_to(const struct printing *printing, uint64_t word, uint64_t *offset) {
+    const struct bz_symmetry *symmetry = printing->symmetry;
+    uint64_t into = word - printing->blocks;
+    if (into < printing->blocks_bytes) {
+        uint64_t task = printing->printer->roles[BZ_AREA_BLOCKS][into / 8].part;
+        if (task >= BZ_SYMMETRY_NOBODY) {
+            return BZ_SYMMETRY_NOBODY;
+        }
+        uint64_t into_block = word - symmetry->blocks[task];
+        *offset = into_block < sizeof(struct bz_task)
+                      ? into_block
+                      : BZ_SYMMETRY_INTO_OWN + (word - symmetry->owns[task]);
+        return (uint32_t)task;
+    }
+    for (uint32_t index = 0; index < symmetry->count; index++) {
+        if (symmetry->stack_tops[index] - word <= symmetry->stack_bytes) {
+            *offset = BZ_SYMMETRY_INTO_STACK + (symmetry->stack_tops[index] - word);
+            return index;
+        }
+    }
+    return BZ_SYMMETRY_NOBODY;
+}
+
+/* What stands for a word that refers to an interchangeable task. It is noted (`more` 1), or dropped
+ * (-1). The list of tasks is in the order of their numbers, so its links are not noted. */
+static uint64_t generalize(struct printing *printing, const struct place *place, uint64_t word,
+                           int more) {
+    const uint64_t links = offsetof(struct bz_task, siblings);
+    uint64_t offset;
+    if (!may_refer(printing, word)) {
+        return word;
+    }
+    uint32_t task = refers_to(printing, word, &offset);
+    if (task == BZ_SYMMETRY_NOBODY) {
+        return word;
+    }
+    if (place->part == BZ_PART_QUEUE) {
+        return 0; /* as a free slot: is_ready in the region of the task says the same */
+    }
+    if (offset - links < sizeof(struct bz_list)) {
+        return TO_LINKS + offset;
+    }
+    if (task == place->part) {
+        return TO_ITSELF + offset;
+    }
+    if (more > 0) {
+        note(printing, place, task);
+    } else {
+        drop(printing, place);
+    }
+    return TO_OTHER + offset;
+}
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+static inline void change_sum(struct printing *printing, const struct bz_word_role *role,
+                              uint64_t difference) {
+    bz_sum_add(&printing->print->sums[role->part], role->key, difference);
+}
+
+/* A separate function, so that the usual words save no registers. */
+static __attribute__((noinline)) void change_reference(struct printing *printing,
+                                                       const struct bz_word_role *role,
+                                                       uint64_t was, uint64_t word) {
+    struct place place = {.part = role->part, .key = role->key.low};
+    uint64_t before = generalize(printing, &place, was, -1);
+    uint64_t after = generalize(printing, &place, word, 1);
+    change_sum(printing, role, bz_word_value(after) - bz_word_value(before));
+}
+
+static inline void change_word(struct printing *printing, const struct bz_word_role *role,
+                               uint64_t was, uint64_t word) {
+    was &= role->keep;
+    word &= role->keep;
+    if (may_refer(printing, was) || may_refer(printing, word)) {
+        change_reference(printing, role, was, word);
+    } else {
+        change_sum(printing, role, bz_word_value(word) - bz_word_value(was));
+    }
+}
+
+/* A word that was not there before, or is not there now. */
+static void move_word(struct printing *printing, const struct bz_word_role *role, uint64_t word,
+                      int more) {
+    struct place place = {.part = role->part, .key = role->key.low};
+    uint64_t value = bz_word_value(generalize(printing, &place, word & role->keep, more));
+    change_sum(printing, role, more > 0 ? value : -value);
+}
+
+/* --- what an undo needs ----------------------------------------------------------------------- */
+
+/* Makes room for the words that differ among those that are compared at a time. */
+static void reserve_undo(struct bz_undo *undo) {
+    if (undo->count + BZ_DIFFERENCES_WORDS > BZ_UNDO_WORDS_MAX) {
+        undo->snapshot = NULL;
+        undo->count = 0; /* they go anywhere */
+    }
+}
+
+static void undo_range(struct printing *printing, bz_any_word *at, const bz_any_word *was,
+                       size_t count) {
+    struct bz_undo *undo = &printing->printer->undo;
+    if (undo->range_count == BZ_UNDO_RANGES_MAX) {
+        undo->snapshot = NULL;
+        return;
+    }
+    undo->ranges[undo->range_count++] =
+        (struct bz_undo_range){(char *)at, (const char *)was, count * sizeof *at};
+}
+
+static void compare_words(struct printing *printing, const struct bz_word_role *roles,
+                          bz_any_word *words, const bz_any_word *before, size_t count) {
+    struct bz_undo *undo = &printing->printer->undo;
+    for (size_t first = 0; first < count; first += BZ_DIFFERENCES_WORDS) {
+        size_t left = count - first < BZ_DIFFERENCES_WORDS ? count - first : BZ_DIFFERENCES_WORDS;
+        uint64_t bits = bz_differences(words + first, before + first, left);
+        reserve_undo(undo);
+        while (bits != 0) {
+            size_t place = first + bz_next_difference(&bits);
+            undo->words[undo->count++] = (struct bz_undo_word){words + place, before[place]};
+            change_word(printing, &roles[place], before[place], words[place]);
+        }
+    }
+}
+
+/* --- areas ------------------------------------------------------------------------------------ */
+
+static void compare_area(struct printing *printing, const struct bz_word_role *roles,
+                         const struct bz_snapshot_area *live, const struct bz_snapshot_area *was) {
+    bz_any_word *words = (bz_any_word *)(uintptr_t)live->bytes;
+    const bz_any_word *words_before = (const bz_any_word *)(const void *)was->bytes;
+    size_t count = live->count / 8;
+    size_t count_before = was->count / 8;
+    size_t both = count < count_before ? count : count_before;
+    compare_words(printing, roles, words, words_before, both);
+    for (size_t index = both; index < count; index++) {
+        move_word(printing, &roles[index], words[index], 1);
+    }
+    if (both < count_before) { /* an arena does not shrink */
+        printing->printer->undo.snapshot = NULL;
+    }
+    for (size_t index = both; index < count_before; index++) {
+        move_word(printing, &roles[index], words_before[index], -1);
+    }
+}
+
+/* --- stacks ----------------------------------------------------------------------------------- */
+
+/* A stack, or what a snapshot has of it. Words are counted from the top, downward. */
+struct stack_words {
+    const bz_any_word *end; /* behind the word at the top */
+    size_t count;
+    uint64_t address; /* of that end */
+    uint64_t part;
+};
+
+static struct stack_words stack_words_of(const struct bz_image_stack *stack, const char *bytes,
+                                         uint32_t part) {
+    return (struct stack_words){.end = (const bz_any_word *)(const void *)(bytes + stack->bytes),
+                                .count = stack->bytes / 8,
+                                .address = (uintptr_t)stack->low + stack->bytes,
+                                .part = part};
+}
+
+static uint32_t part_of(const struct printing *printing, const struct bz_image_stack *stack) {
+    return printing->symmetry == NULL ? BZ_PART_REST
+                                      : bz_symmetry_index(printing->symmetry, stack->task);
+}
+
+static inline uint64_t stack_word(const struct stack_words *stack, size_t depth) {
+    return stack->end[-1 - (ptrdiff_t)depth];
+}
+
+static inline struct bz_fingerprint stack_key(const struct printing *printing,
+                                              const struct stack_words *stack, size_t depth) {
+    if (stack->part == BZ_PART_REST) {
+        return key_of(stack->address - 8 * depth);
+    }
+    return depth < BZ_STACK_KEYS ? printing->printer->stack_keys[depth]
+                                 : key_of(PLACE_STACK + depth);
+}
+
+static inline struct bz_fingerprint *stack_sum(const struct printing *printing,
+                                               const struct stack_words *stack) {
+    return stack->part == BZ_PART_REST ? &printing->print->sums[BZ_PART_REST]
+                                       : &printing->print->stack_sums[stack->part];
+}
+
+/* The value of a word. Most references on a stack are to the stack itself. */
+static inline uint64_t stack_value(struct printing *printing, const struct stack_words *stack,
+                                   struct bz_fingerprint key, uint64_t word, int more) {
+    if (!may_refer(printing, word)) {
+        return bz_word_value(word);
+    }
+    if (stack->part != BZ_PART_REST && stack->address - word <= printing->symmetry->stack_bytes) {
+        return bz_word_value(TO_ITSELF + BZ_SYMMETRY_INTO_STACK + (stack->address - word));
+    }
+    struct place place = {stack->part, key.low, true};
+    return bz_word_value(generalize(printing, &place, word, more));
+}
+
+/* Adds the words from this depth on, or takes them away (`more` -1). */
+static void add_stack(struct printing *printing, const struct stack_words *stack, size_t from,
+                      int more) {
+    struct bz_fingerprint sum = {0, 0};
+    for (size_t depth = from; depth < stack->count; depth++) {
+        struct bz_fingerprint key = stack_key(printing, stack, depth);
+        uint64_t word = stack_word(stack, depth);
+        bz_sum_add(&sum, key, stack_value(printing, stack, key, word, more));
+    }
+    struct bz_fingerprint *total = stack_sum(printing, stack);
+    total->high += more > 0 ? sum.high : -sum.high;
+    total->low += more > 0 ? sum.low : -sum.low;
+}
+
+static bz_any_word *stack_place(const struct stack_words *stack, size_t depth) {
+    return (bz_any_word *)(uintptr_t)stack->address - 1 - depth;
+}
+
+/* The words from this depth on are there no more. */
+static void remove_stack(struct printing *printing, const struct stack_words *before, size_t from) {
+    undo_range(printing, (bz_any_word *)(uintptr_t)before->address - before->count,
+               before->end - before->count, before->count - from);
+    if (from == 0 && before->part != BZ_PART_REST) {
+        *stack_sum(printing, before) = (struct bz_fingerprint){0, 0};
+        drop_stack(printing, before->part);
+    } else {
+        add_stack(printing, before, from, -1);
+    }
+}
+
+static void compare_stack(struct printing *printing, const struct stack_words *stack,
+                          const struct stack_words *before) {
+    struct bz_undo *undo = &printing->printer->undo;
+    struct bz_fingerprint *sum = stack_sum(printing, stack);
+    size_t both = stack->count < before->count ? stack->count : before->count;
+    for (size_t left = both; left > 0;) {
+        size_t count = left < BZ_DIFFERENCES_WORDS ? left : BZ_DIFFERENCES_WORDS;
+        uint64_t bits = bz_differences(stack->end - left, before->end - left, count);
+        reserve_undo(undo);
+        while (bits != 0) {
+            size_t depth = left - 1 - bz_next_difference(&bits);
+            struct bz_fingerprint key = stack_key(printing, stack, depth);
+            uint64_t word = stack_word(before, depth);
+            undo->words[undo->count++] = (struct bz_undo_word){stack_place(stack, depth), word};
+            uint64_t was = stack_value(printing, stack, key, word, -1);
+            uint64_t is = stack_value(printing, stack, key, stack_word(stack, depth), 1);
+            bz_sum_add(sum, key, is - was);
+        }
+        left -= count;
+    }
+    if (both < stack->count) {
+        add_stack(printing, stack, both, 1);
+    }
+    if (both < before->count) {
+        remove_stack(printing, before, both);
+    }
+}
+
+/* Both lists are in the order of the tasks' ages. A stack that one has and the other does not is of
+ * a task that has begun, or has ended. */
+static void compare_stacks(struct printing *printing, const struct bz_loop *loop,
+                           const struct bz_snapshot *before) {
+    uint32_t count = before == NULL ? 0 : before->stack_count;
+    const struct bz_image_stack *was =
+        count == 0
+            ? NULL
+            : (const struct bz_image_stack *)(const void *)(before->bytes + before->table_offset);
+    const char *bytes = count == 0 ? NULL : before->bytes + before->stacks_offset;
+    const struct bz_task *task = bz_image_next_stack(loop, NULL);
+    while (task != NULL || count > 0) {
+        struct bz_image_stack stack =
+            task == NULL ? (struct bz_image_stack){.stack = NULL} : bz_image_stack_of(task);
+        if (count > 0) {
+            bool is_there = was->stack == stack.stack && was->task == stack.task;
+            uint32_t part = part_of(printing, was);
+            struct stack_words then = stack_words_of(was, bytes, part);
+            bytes += was->bytes;
+            was++;
+            count--;
+            if (!is_there) {
+                remove_stack(printing, &then, 0);
+                continue;
+            }
+            struct stack_words now = stack_words_of(&stack, stack.low, part);
+            compare_stack(printing, &now, &then);
+        } else {
+            struct stack_words now = stack_words_of(&stack, stack.low, part_of(printing, &stack));
+            add_stack(printing, &now, 0, 1);
+        }
+        task = bz_image_next_stack(loop, task);
+    }
+}
+
+/* --- the print -------------------------------------------------------------------------------- */
+
+static void copy_references(struct bz_reference *to, const struct bz_reference *from,
+                            uint32_t count) {
+    for (uint32_t index = 0; index < count; index++) { /* few */
+        to[index] = from[index];
+    }
+}
+
+static void begin_print(struct bz_print *print, const struct bz_print *before,
+                        uint32_t task_count) {
+    if (before == NULL) {
+        memset(print->sums, 0, sizeof print->sums);
+        memset(print->stack_sums, 0, sizeof print->stack_sums);
+        memset(print->reference_counts, 0, sizeof print->reference_counts);
+        return;
+    }
+    memcpy(print->sums, before->sums, sizeof print->sums);
+    memcpy(print->reference_counts, before->reference_counts, sizeof print->reference_counts);
+    copy_references(print->rest_references, before->rest_references,
+                    before->reference_counts[BZ_PART_REST]);
+    for (uint32_t index = 0; index < task_count; index++) {
+        print->stack_sums[index] = before->stack_sums[index];
+        copy_references(print->task_references[index], before->task_references[index],
+                        before->reference_counts[index]);
+    }
+}
+
+static bool print_changes(struct bz_printer *printer, const struct bz_world *world,
+                          const struct bz_live_areas *live, const struct bz_snapshot *before,
+                          const struct bz_print *print_before, struct bz_print *print) {
+    static const struct bz_snapshot_area empty;
+    const struct bz_symmetry *symmetry = printer->symmetry;
+    struct printing printing = {.printer = printer,
+                                .symmetry = symmetry,
+                                .print = print,
+                                .low = symmetry == NULL ? 0 : symmetry->low,
+                                .span = symmetry == NULL ? 0 : symmetry->span,
+                                .blocks = (uintptr_t)live->areas[BZ_AREA_BLOCKS].bytes,
+                                .blocks_bytes = live->areas[BZ_AREA_BLOCKS].count};
+    begin_print(print, print_before, symmetry == NULL ? 0 : symmetry->count);
+    printer->undo.snapshot = before;
+    printer->undo.count = 0;
+    printer->undo.range_count = 0;
+    for (int area = 0; area < BZ_AREAS; area++) {
+        compare_area(&printing, printer->roles[area], &live->areas[area],
+                     before == NULL ? &empty : &before->areas[area]);
+        printer->undo.count = area == BZ_AREA_HEAD ? 0 : printer->undo.count; /* it is a copy */
+    }
+    compare_stacks(&printing, world->loop, before);
+    return !printing.has_overflowed;
+}
+
+bool bz_printer_print(struct bz_printer *printer, const struct bz_world *world,
+                      const struct bz_snapshot *before, const struct bz_print *print_before,
+                      struct bz_print *print) {
+    struct bz_live_areas live;
+    bz_snapshot_look(world, &live);
+    print->layout = 0;
+    printer->undo.snapshot = NULL;
+    if (!find_roles(printer, world, &live)) {
+        return false;
+    }
+    bool is_known = print_before != NULL && print_before->layout == printer->layout_number;
+    if (!(is_known && print_changes(printer, world, &live, before, print_before, print)) &&
+        !print_changes(printer, world, &live, NULL, NULL, print)) {
+        return false;
+    }
+    print->layout = printer->layout_number;
+    return true;
+}

@@ -1,0 +1,242 @@
+/* Fingerprints that are made from those before are those that are made from scratch, and what they
+ * find out about a step takes it back. */
+#include "sim/explore/print.h"
+
+#include <string.h>
+
+#include "sim/choice/pcg.h"
+#include "sim/explore/differences.h"
+#include "sim/explore/symmetry.h"
+#include "sim/native/snapshot.h"
+#include "sim/tests/stage.h"
+#include "sim/tests/toys.h"
+
+#define GUESTS 5u
+#define GROUP 2u /* the others are a group, too, with memory of their own */
+#define WALKS 40u
+#define FLOOD_WORDS (BZ_UNDO_WORDS_MAX + 1u)
+
+/* What a guest has to itself. */
+struct napkin {
+    uint64_t round;
+    uint64_t *block;
+    const struct napkin *other; /* of somebody else */
+};
+
+struct hall {
+    struct bz_world *world;
+    struct bz_sut_permits tables;
+    struct bz_task *guests[GUESTS];
+    struct napkin napkins[GUESTS];
+    uint64_t flood[FLOOD_WORDS];
+};
+
+static struct tst_draw order;
+
+static uint32_t order_next(void *state, const struct bz_ready *ready, uint32_t count,
+                           uint32_t step) {
+    (void)state;
+    (void)ready;
+    (void)step;
+    return tst_draw(&order, count);
+}
+
+static struct napkin *own_napkin(struct hall *hall) {
+    uint32_t index = 0;
+    while (hall->guests[index] != bz_loop_current(hall->world->loop)) {
+        index++;
+    }
+    return &hall->napkins[index];
+}
+
+/* More words than an undo has room for, in the last round. */
+static void flood(struct hall *hall, uint32_t round) {
+    for (uint32_t index = 0; index < FLOOD_WORDS; index++) {
+        hall->flood[index] += round / 2;
+    }
+}
+
+/* Blocks of different sizes come and go, so that the arena grows during the walk. A guest has
+ * references to others on its stack. */
+static enum bz_status guest(void *arg) {
+    struct hall *hall = arg;
+    struct bz_mem *mem = bz_loop_mem(hall->world->loop);
+    for (uint32_t round = 0; round < 3; round++) {
+        struct bz_task *volatile neighbours[2] = {hall->guests[round], hall->guests[GUESTS - 1]};
+        uint64_t *block = bz_mem_alloc(mem, 64 << round);
+        cr_assert(block != NULL);
+        *block = (uintptr_t)block;
+        *own_napkin(hall) = (struct napkin){round, block, &hall->napkins[round]};
+        flood(hall, round);
+        tst_status(bz_sut_acquire(&hall->tables), BZ_OK);
+        tst_status(bz_yield(hall->world->loop), BZ_OK);
+        tst_status(bz_sut_release(&hall->tables), BZ_OK);
+        bz_mem_free(mem, block, 64 << round);
+        cr_assert(neighbours[0] != NULL && neighbours[1] != NULL);
+    }
+    return BZ_OK;
+}
+
+static struct bz_world *begin(uint64_t seed) {
+    struct bz_strategy strategy = stage_strategy;
+    static struct bz_strategy kept;
+    struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
+    strategy.next = order_next;
+    kept = strategy;
+    config.strategy = &kept;
+    config.cancels_max = 0;
+    order = tst_draw_seeded(seed);
+    struct bz_world *world = bz_world_new(&config, &bz_variant_buzzer);
+    cr_assert(world != NULL);
+    stage_begin_run(world);
+    bz_snapshot_begin(world, true, true);
+    struct hall *hall = bz_world_alloc(world, sizeof *hall);
+    hall->world = world;
+    tst_status(bz_sut_permits_init(&hall->tables, world, BZ_PRIMITIVE_SEMAPHORE, "tables", 2),
+               BZ_OK);
+    for (uint32_t index = 0; index < GUESTS; index++) {
+        hall->guests[index] = bz_task_spawn(world->loop, "guest", index, guest, hall);
+    }
+    bz_world_interchange(world, hall->guests, GROUP);
+    bz_world_interchange_with(world, hall->guests + GROUP, GUESTS - GROUP, hall->napkins + GROUP,
+                              sizeof hall->napkins[0]);
+    bz_judge_end_step(world->judge);
+    bz_snapshot_normalize(world);
+    return world;
+}
+
+static void expect_equal(const struct bz_symmetry *symmetry, const struct bz_world *world,
+                         const struct bz_print *print, const struct bz_print *other) {
+    struct bz_fingerprint prints[2] = {{0, 0}, {0, 0}};
+    for (uint32_t part = 0; part < BZ_PARTS; part++) {
+        cr_assert(bz_fingerprint_equal(print->sums[part], other->sums[part]), "part %u", part);
+        cr_assert(eq(u32, print->reference_counts[part], other->reference_counts[part]));
+    }
+    for (uint32_t index = 0; index < symmetry->count; index++) {
+        cr_assert(bz_fingerprint_equal(print->stack_sums[index], other->stack_sums[index]));
+    }
+    if (symmetry->count > 0) {
+        cr_assert(bz_symmetry_fingerprint(symmetry, world, print, &prints[0]));
+        cr_assert(bz_symmetry_fingerprint(symmetry, world, other, &prints[1]));
+        cr_assert(bz_fingerprint_equal(prints[0], prints[1]));
+    }
+}
+
+/* What the steps of walks were: taken back by an undo, or of too many words for one. */
+struct steps {
+    uint32_t undone;
+    uint32_t flooded;
+};
+
+/* A walk from the set-up to the end. */
+static void walk(bool is_symmetric, uint64_t seed, struct steps *steps) {
+    static struct bz_printer printer;
+    static struct bz_printer other_printer;
+    static struct bz_print prints[2];
+    static struct bz_print from_scratch;
+    static struct bz_snapshot snapshots[2];
+    static struct bz_snapshot again;
+    struct bz_world *world = begin(seed);
+    struct bz_symmetry symmetry;
+    bz_symmetry_begin(&symmetry, world);
+    cr_assert(eq(u32, symmetry.count, GUESTS));
+    symmetry.count = is_symmetric ? GUESTS : 0;
+    bz_printer_begin(&printer, &symmetry, is_symmetric);
+    bz_printer_begin(&other_printer, &symmetry, is_symmetric);
+    cr_assert(bz_printer_print(&printer, world, NULL, NULL, &prints[0]));
+    cr_assert(bz_snapshot_save(world, &snapshots[0]));
+    for (uint32_t now = 1; bz_world_step(world); now = 1 - now) {
+        bz_snapshot_normalize(world);
+        cr_assert(bz_snapshot_save(world, &snapshots[now]));
+        cr_assert(bz_printer_print(&other_printer, world, NULL, NULL, &from_scratch));
+        cr_assert(
+            bz_printer_print(&printer, world, &snapshots[1 - now], &prints[1 - now], &prints[now]));
+        expect_equal(&symmetry, world, &prints[now], &from_scratch);
+        if (printer.undo.snapshot == NULL) {
+            steps->flooded += prints[now].layout == prints[1 - now].layout;
+            continue; /* else it is a new layout */
+        }
+        cr_assert(eq(ptr, (void *)printer.undo.snapshot, &snapshots[1 - now]));
+        bz_snapshot_undo(world, &printer.undo);
+        cr_assert(bz_snapshot_save(world, &again));
+        cr_assert(eq(sz, again.state_bytes, snapshots[1 - now].state_bytes));
+        cr_assert(eq(int, memcmp(again.bytes, snapshots[1 - now].bytes, again.state_bytes), 0));
+        bz_snapshot_restore(world, &snapshots[now]);
+        steps->undone++;
+    }
+    cr_assert(eq(u32, world->judge->shadow.unfinished, 0));
+    bz_printer_fini(&printer);
+    bz_printer_fini(&other_printer);
+    bz_world_destroy(world);
+}
+
+Test(print, from_the_state_before_is_that_from_scratch) {
+    struct steps steps = {0, 0};
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("there are no snapshots");
+    }
+    for (uint64_t seed = 0; seed < WALKS; seed++) {
+        walk(true, seed, &steps);
+        walk(false, seed, &steps);
+    }
+    cr_assert(lt(u32, 20 * WALKS, steps.undone), "%u", steps.undone);
+    cr_assert(eq(u32, steps.flooded, 2 * WALKS * GUESTS));
+}
+
+static void expect_differences(const uint64_t *words, const uint64_t *other, size_t count) {
+    uint64_t bits = bz_differences(words, other, count);
+    for (size_t index = 0; index < count; index++) {
+        if (words[index] != other[index]) {
+            cr_assert(ne(u64, bits, 0));
+            cr_assert(eq(sz, bz_next_difference(&bits), index));
+        }
+    }
+    cr_assert(eq(u64, bits, 0));
+}
+
+/* Each bit of each word alone, and random words, in lines and in what is left behind the last. */
+Test(print, differences_are_found_word_by_word) {
+    uint64_t words[BZ_DIFFERENCES_WORDS];
+    uint64_t other[BZ_DIFFERENCES_WORDS];
+    for (size_t index = 0; index < BZ_DIFFERENCES_WORDS; index++) {
+        words[index] = bz_seed_mix(index);
+    }
+    memcpy(other, words, sizeof other);
+    for (size_t count = 0; count <= BZ_DIFFERENCES_WORDS; count++) {
+        for (size_t bit = 0; bit < 64 * count; bit++) {
+            other[bit / 64] ^= UINT64_C(1) << bit % 64;
+            expect_differences(words, other, count);
+            other[bit / 64] = words[bit / 64];
+        }
+    }
+    for (uint64_t pattern = 0; pattern < 1u << BZ_LINE_WORDS; pattern++) {
+        for (size_t index = 0; index < BZ_DIFFERENCES_WORDS; index++) {
+            bool differs = (pattern >> index % BZ_LINE_WORDS & 1u) != 0;
+            other[index] = words[index] ^ (differs ? bz_seed_mix(pattern + index) : 0);
+        }
+        expect_differences(words, other, BZ_DIFFERENCES_WORDS);
+        uint64_t bits = bz_line_differences_portably(words, other);
+        for (size_t index = 0; index < BZ_LINE_WORDS; index++) {
+            cr_assert(eq(u64, bits >> 2u * index & 1u, pattern >> index & 1u));
+        }
+    }
+}
+
+/* Words that are exchanged, moved, or differ in single bits. */
+Test(print, sums_tell_words_and_places_apart) {
+    const struct bz_fingerprint keys[2] = {{.high = UINT64_C(0x1234567890abcdef) | 1u, .low = 77},
+                                           {.high = 99, .low = UINT64_C(0xfedcba0987654321)}};
+    for (uint32_t bit = 0; bit < 64; bit++) {
+        for (uint32_t other = 0; other < 64; other++) {
+            uint64_t words[2] = {UINT64_C(1) << bit, UINT64_C(1) << other};
+            struct bz_fingerprint sums[2] = {{0, 0}, {0, 0}};
+            for (uint32_t place = 0; place < 2; place++) {
+                bz_sum_add(&sums[0], keys[place], bz_word_value(words[place]));
+                bz_sum_add(&sums[1], keys[place], bz_word_value(words[1 - place]));
+            }
+            cr_assert(eq(int, bz_fingerprint_equal(sums[0], sums[1]), bit == other));
+        }
+        cr_assert(ne(u64, bz_word_value(UINT64_C(1) << bit), 0));
+    }
+    cr_assert(ne(u64, bz_word_value(0), 0));
+}
