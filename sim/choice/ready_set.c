@@ -14,16 +14,16 @@
 #define HIGH_BITS (LOW_BITS << 7u)
 
 void bz_ready_set_fini(struct bz_ready_set *set) {
-    free(set->slots);
+    free(set->names);
+    free(set->links);
     free(set->present);
-    free(set->counts);
-    free(set->weights);
     free(set->chains);
+    bz_ready_tree_free(&set->counts);
+    bz_ready_tree_free(&set->weights);
     *set = (struct bz_ready_set){.count = 0};
 }
 
 /* --- the trees -------------------------------------------------------------------------------- */
-/* Node 1 is the root; the children of node n are 2n and 2n + 1; the leaves come last. */
 
 static uint32_t word_count(const struct bz_ready_set *set) {
     return set->capacity / WORD_BITS;
@@ -41,28 +41,12 @@ static bool is_present(const struct bz_ready_set *set, uint32_t slot) {
     return (set->present[slot / WORD_BITS] >> slot % WORD_BITS & 1u) != 0;
 }
 
-static uint64_t greater(uint64_t left, uint64_t right) {
-    return left > right ? left : right;
-}
-
 /* 0: a gap. */
 static void set_weight(struct bz_ready_set *set, uint32_t slot, uint64_t weight) {
-    uint64_t *weights = set->weights;
-    uint32_t node = set->capacity + slot;
     if (set->strategy->adds_weights) {
-        uint64_t change = weight - weights[node]; /* modulo 2^64 */
-        for (; node > 0; node /= 2) {
-            weights[node] += change;
-        }
-        return;
-    }
-    weights[node] = weight;
-    for (node /= 2; node > 0; node /= 2) {
-        uint64_t most = greater(weights[2 * node], weights[2 * node + 1]);
-        if (weights[node] == most) {
-            return;
-        }
-        weights[node] = most;
+        bz_ready_tree_add(&set->weights, slot, weight - set->weights.levels[0][slot]);
+    } else {
+        bz_ready_tree_set(&set->weights, slot, weight);
     }
 }
 
@@ -74,24 +58,15 @@ static uint64_t byte_sums(uint64_t bits) {
     return ((bits + (bits >> 4u)) & UINT64_C(0x0f0f0f0f0f0f0f0f)) * LOW_BITS;
 }
 
-static void change_count(struct bz_ready_set *set, uint32_t slot, uint32_t change) {
-    for (uint32_t node = word_count(set) + slot / WORD_BITS; node > 0; node /= 2) {
-        set->counts[node] += change; /* modulo 2^32 */
-    }
-}
-
-/* All inner nodes, from the leaves. */
+/* From the leaves: `present`, and the weights of the slots before the end. */
 static void build_trees(struct bz_ready_set *set) {
-    for (uint32_t word = 0; word < word_count(set); word++) {
-        set->counts[word_count(set) + word] = (uint32_t)(byte_sums(set->present[word]) >> 56u);
+    uint32_t words = word_count(set);
+    for (uint32_t word = 0; word < words; word++) {
+        set->counts.levels[0][word] = byte_sums(set->present[word]) >> 56u;
     }
-    for (uint32_t node = word_count(set) - 1; node > 0; node--) {
-        set->counts[node] = set->counts[2 * node] + set->counts[2 * node + 1];
-    }
-    for (uint32_t node = set->capacity - 1; has_weights(set) && node > 0; node--) {
-        uint64_t left = set->weights[2 * node];
-        uint64_t right = set->weights[2 * node + 1];
-        set->weights[node] = set->strategy->adds_weights ? left + right : greater(left, right);
+    bz_ready_tree_build(&set->counts, words, words, true);
+    if (has_weights(set)) {
+        bz_ready_tree_build(&set->weights, set->capacity, set->end, set->strategy->adds_weights);
     }
 }
 
@@ -101,19 +76,20 @@ static void append(struct bz_ready_set *set, uint32_t slot) {
     if (!has_chains(set)) {
         return;
     }
-    struct bz_ready_chain *chain = &set->chains[set->slots[slot].name.owner];
+    struct bz_ready_chain *chain = &set->chains[set->names[slot].owner];
     bool is_first = chain->count++ == 0;
-    set->slots[slot].before = is_first ? BZ_NO_SLOT : chain->last;
-    set->slots[slot].after = BZ_NO_SLOT;
-    *(is_first ? &chain->first : &set->slots[chain->last].after) = slot;
+    set->links[slot].before = is_first ? BZ_NO_SLOT : chain->last;
+    set->links[slot].after = BZ_NO_SLOT;
+    *(is_first ? &chain->first : &set->links[chain->last].after) = slot;
     chain->last = slot;
 }
 
-static void drop(struct bz_ready_set *set, const struct bz_ready_slot *gone) {
-    struct bz_ready_chain *chain = &set->chains[gone->name.owner];
+static void drop(struct bz_ready_set *set, uint32_t slot) {
+    const struct bz_ready_link *gone = &set->links[slot];
+    struct bz_ready_chain *chain = &set->chains[set->names[slot].owner];
     chain->count--;
-    *(gone->before == BZ_NO_SLOT ? &chain->first : &set->slots[gone->before].after) = gone->after;
-    *(gone->after == BZ_NO_SLOT ? &chain->last : &set->slots[gone->after].before) = gone->before;
+    *(gone->before == BZ_NO_SLOT ? &chain->first : &set->links[gone->before].after) = gone->after;
+    *(gone->after == BZ_NO_SLOT ? &chain->last : &set->links[gone->after].before) = gone->before;
 }
 
 static bool add_owner(struct bz_ready_set *set, uint32_t owner) {
@@ -139,15 +115,23 @@ static bool resize(void **array, size_t count, size_t bytes_each) {
     return larger != NULL;
 }
 
+/* The slots keep what they have. */
 static bool allocate(struct bz_ready_set *set, uint32_t capacity) {
-    if (!resize((void **)&set->slots, capacity, sizeof *set->slots) ||
+    if (!resize((void **)&set->names, capacity, sizeof *set->names) ||
+        !resize((void **)&set->links, capacity, sizeof *set->links) ||
         !resize((void **)&set->present, capacity / WORD_BITS, sizeof *set->present) ||
-        !resize((void **)&set->counts, 2 * capacity / WORD_BITS, sizeof *set->counts) ||
-        !resize((void **)&set->weights, 2 * (size_t)capacity, sizeof *set->weights)) {
+        !bz_ready_tree_resize(&set->counts, capacity / WORD_BITS, 0) ||
+        !bz_ready_tree_resize(&set->weights, capacity, set->end)) {
         return false;
     }
     set->allocated = capacity;
     return true;
+}
+
+static void lay_out(struct bz_ready_set *set, uint32_t capacity) {
+    set->capacity = capacity;
+    bz_ready_tree_lay_out(&set->counts, capacity / WORD_BITS);
+    bz_ready_tree_lay_out(&set->weights, capacity);
 }
 
 /* Doubles the slots. The trees are to be built. */
@@ -156,9 +140,7 @@ static bool grow(struct bz_ready_set *set) {
     if (capacity > set->allocated && !allocate(set, capacity)) {
         return false;
     }
-    memcpy(set->weights + capacity, set->weights + set->capacity,
-           set->capacity * sizeof *set->weights);
-    set->capacity = capacity;
+    lay_out(set, capacity);
     return true;
 }
 
@@ -168,7 +150,7 @@ static void drop_chains(struct bz_ready_set *set) {
     for (uint32_t word = 0; is_any && word < (set->end + WORD_BITS - 1) / WORD_BITS; word++) {
         for (uint64_t bits = set->present[word]; bits != 0; bits &= bits - 1) {
             uint32_t slot = word * WORD_BITS + (uint32_t)__builtin_ctzll(bits);
-            set->chains[set->slots[slot].name.owner].count = 0;
+            set->chains[set->names[slot].owner].count = 0;
         }
     }
 }
@@ -183,24 +165,27 @@ static void mark_present(struct bz_ready_set *set) {
 
 /* Closes the gaps. */
 static void compact(struct bz_ready_set *set) {
-    uint64_t *leaves = set->weights + set->capacity;
+    uint64_t *weights = has_weights(set) ? set->weights.levels[0] : NULL;
+    uint32_t words = (set->end + WORD_BITS - 1) / WORD_BITS;
     uint32_t kept = 0;
     drop_chains(set);
-    for (uint32_t slot = 0; slot < set->end; slot++) {
-        if (is_present(set, slot)) {
-            set->slots[kept] = set->slots[slot];
-            leaves[kept] = leaves[slot];
+    for (uint32_t word = 0; word < words; word++) {
+        for (uint64_t bits = set->present[word]; bits != 0; bits &= bits - 1) {
+            uint32_t slot = word * WORD_BITS + (uint32_t)__builtin_ctzll(bits);
+            set->names[kept] = set->names[slot];
+            if (weights != NULL) {
+                weights[kept] = weights[slot];
+            }
             append(set, kept++);
         }
     }
     set->end = kept;
-    memset(leaves + kept, 0, (set->capacity - kept) * sizeof *leaves);
     mark_present(set);
     build_trees(set);
 }
 
 static uint64_t weigh(const struct bz_ready_set *set, uint32_t slot) {
-    return set->strategy->weight(set->state, &set->slots[slot].name);
+    return set->strategy->weight(set->state, &set->names[slot]);
 }
 
 bool bz_ready_set_fill(struct bz_ready_set *set, const struct bz_strategy *strategy,
@@ -216,17 +201,18 @@ bool bz_ready_set_fill(struct bz_ready_set *set, const struct bz_strategy *strat
     }
     set->strategy = strategy;
     set->state = state;
-    set->capacity = capacity;
     set->count = count;
+    lay_out(set, capacity);
     for (; set->end < count; set->end++) {
         if (names[set->end].owner >= set->owners && !add_owner(set, names[set->end].owner)) {
             return false;
         }
-        set->slots[set->end].name = names[set->end];
+        set->names[set->end] = names[set->end];
         append(set, set->end);
-        set->weights[capacity + set->end] = has_weights(set) ? weigh(set, set->end) : 0;
+        if (has_weights(set)) {
+            set->weights.levels[0][set->end] = weigh(set, set->end);
+        }
     }
-    memset(set->weights + capacity + count, 0, (capacity - count) * sizeof *set->weights);
     mark_present(set);
     build_trees(set);
     return true;
@@ -243,11 +229,11 @@ bool bz_ready_set_add(struct bz_ready_set *set, struct bz_ready name) {
         return false;
     }
     uint32_t slot = set->end++;
-    set->slots[slot].name = name;
+    set->names[slot] = name;
     set->present[slot / WORD_BITS] |= UINT64_C(1) << slot % WORD_BITS;
     set->count++;
     append(set, slot);
-    change_count(set, slot, 1);
+    bz_ready_tree_add(&set->counts, slot / WORD_BITS, 1);
     if (has_weights(set)) {
         set_weight(set, slot, weigh(set, slot));
     }
@@ -258,9 +244,9 @@ void bz_ready_set_remove(struct bz_ready_set *set, uint32_t slot) {
     set->present[slot / WORD_BITS] &= ~(UINT64_C(1) << slot % WORD_BITS);
     set->count--;
     if (has_chains(set)) {
-        drop(set, &set->slots[slot]);
+        drop(set, slot);
     }
-    change_count(set, slot, UINT32_MAX);
+    bz_ready_tree_add(&set->counts, slot / WORD_BITS, UINT64_MAX);
     if (has_weights(set)) {
         set_weight(set, slot, 0);
     }
@@ -282,54 +268,31 @@ static uint32_t find_bit(uint64_t bits, uint32_t index) {
 }
 
 struct bz_ready_place bz_ready_set_at_index(const struct bz_ready_set *set, uint32_t index) {
-    uint32_t words = word_count(set);
-    uint32_t rest = index;
-    uint32_t node = 1;
+    uint64_t rest = index;
     BZ_CHECK(index < set->count);
-    while (node < words) {
-        node *= 2;
-        uint32_t left = set->counts[node];
-        uint32_t is_right = rest >= left;
-        rest -= left & -is_right;
-        node += is_right;
-    }
-    uint32_t word = node - words;
-    return (struct bz_ready_place){word * WORD_BITS + find_bit(set->present[word], rest), index};
+    uint32_t word = bz_ready_tree_find(&set->counts, &rest);
+    uint32_t bit = find_bit(set->present[word], (uint32_t)rest);
+    return (struct bz_ready_place){word * WORD_BITS + bit, index};
 }
 
 struct bz_ready_place bz_ready_set_at_slot(const struct bz_ready_set *set, uint32_t slot) {
-    uint64_t before = (UINT64_C(1) << slot % WORD_BITS) - 1;
-    uint32_t index = (uint32_t)(byte_sums(set->present[slot / WORD_BITS] & before) >> 56u);
-    for (uint32_t node = word_count(set) + slot / WORD_BITS; node > 1; node /= 2) {
-        index += set->counts[node - 1] & -(node % 2); /* the left neighbour of a right child */
-    }
-    return (struct bz_ready_place){slot, index};
+    uint32_t word = slot / WORD_BITS;
+    uint64_t before = set->present[word] & ((UINT64_C(1) << slot % WORD_BITS) - 1);
+    uint64_t index = bz_ready_tree_before(&set->counts, word) + (byte_sums(before) >> 56u);
+    return (struct bz_ready_place){slot, (uint32_t)index};
 }
 
 struct bz_ready_place bz_ready_set_at_sum(const struct bz_ready_set *set, uint64_t drawn) {
-    uint32_t node = 1;
-    while (node < set->capacity) {
-        node *= 2;
-        uint64_t left = set->weights[node];
-        uint64_t is_right = drawn >= left;
-        drawn -= left & -is_right;
-        node += (uint32_t)is_right;
-    }
-    return bz_ready_set_at_slot(set, node - set->capacity);
+    return bz_ready_set_at_slot(set, bz_ready_tree_find(&set->weights, &drawn));
 }
 
 struct bz_ready_place bz_ready_set_greatest(const struct bz_ready_set *set) {
-    uint64_t greatest = set->weights[1];
-    uint32_t node = 1;
-    while (node < set->capacity) {
-        node = 2 * node + (set->weights[2 * node] != greatest);
-    }
-    return bz_ready_set_at_slot(set, node - set->capacity);
+    return bz_ready_set_at_slot(set, bz_ready_tree_greatest(&set->weights));
 }
 
 void bz_ready_set_weigh_again(struct bz_ready_set *set, uint32_t owner) {
     for (uint32_t slot = 0; slot < set->end; slot++) {
-        if (is_present(set, slot) && set->slots[slot].name.owner == owner) {
+        if (is_present(set, slot) && set->names[slot].owner == owner) {
             set_weight(set, slot, weigh(set, slot));
         }
     }

@@ -2,11 +2,7 @@
  *
  * Each handle has a slot. Slots are in the order in which the handles became ready, with gaps where
  * one has left. A tree over the slots counts the handles, and another one has the sum or the
- * greatest of their weights:
- *
- *     slot      0   1   2   3   4   5   6   7        a handle, or a gap
- *     weight    5   -   2   9   -   -   1   -
- *               5   .   2   9   .   .   1   .        the greatest: 5, 9, 0, 1; 9, 1; 9
+ * greatest of their weights (ready_tree.h).
  *
  * The handles of one owner are a chain, the oldest first, if the strategy asks for that. All is
  * O(log n) but for bz_ready_set_fill() and bz_ready_set_weigh_again(). Steps allocate only while a
@@ -17,13 +13,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sim/choice/ready_tree.h"
 #include "sim/choice/strategy.h"
 
 #define BZ_NO_SLOT UINT32_MAX
 
-struct bz_ready_slot {
-    struct bz_ready name;
-    uint32_t before; /* of the same owner; BZ_NO_SLOT: none */
+/* In a chain: the slots of the neighbours; BZ_NO_SLOT: none. */
+struct bz_ready_link {
+    uint32_t before;
     uint32_t after;
 };
 
@@ -39,10 +36,11 @@ struct bz_ready_set {
     uint32_t capacity;             /* slots in use: a power of two */
     uint32_t allocated;            /* slots */
     uint32_t owners;               /* that have a chain */
-    struct bz_ready_slot *slots;   /* by number */
+    struct bz_ready *names;        /* by slot */
+    struct bz_ready_link *links;   /* by slot, for a strategy that finds owners */
     uint64_t *present;             /* bits by slot */
-    uint32_t *counts;              /* the tree over the words of `present` */
-    uint64_t *weights;             /* the tree over the slots */
+    struct bz_ready_tree counts;   /* over the words of `present` */
+    struct bz_ready_tree weights;  /* over the slots */
     struct bz_ready_chain *chains; /* by owner */
     const struct bz_strategy *strategy;
     const void *state; /* of the strategy, which weighs */
@@ -69,7 +67,7 @@ struct bz_ready_place bz_ready_set_at_slot(const struct bz_ready_set *set, uint3
 
 static inline const struct bz_ready *bz_ready_set_name(const struct bz_ready_set *set,
                                                        uint32_t slot) {
-    return &set->slots[slot].name;
+    return &set->names[slot];
 }
 
 /* The handles of an owner, for a strategy that finds owners. */
@@ -83,7 +81,7 @@ static inline struct bz_ready_chain bz_ready_set_chain(const struct bz_ready_set
 /* Of a strategy that adds weights: their sum, and the first handle up to which the sum exceeds
  * `drawn`, which is less than the sum of all. */
 static inline uint64_t bz_ready_set_sum(const struct bz_ready_set *set) {
-    return set->weights[1];
+    return set->weights.top;
 }
 struct bz_ready_place bz_ready_set_at_sum(const struct bz_ready_set *set, uint64_t drawn);
 

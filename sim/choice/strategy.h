@@ -86,6 +86,8 @@ struct bz_strategy {
     const char *summary;
     bool needs_profile; /* begin() must be given one */
     bool reads_ready;   /* false: `ready` may be NULL in next() */
+    uint16_t reads_at;  /* a bool at this offset of the state says, after begin(), whether it reads
+                           `ready` in this run; 0: it does */
     size_t state_bytes;
 
     /* If this is not NULL, there are no other functions: the strategy that it returns makes the
@@ -154,6 +156,12 @@ extern const struct bz_strategy *const bz_strategies[];
 static inline bool bz_is_step_of(const struct bz_ready *handle, uint64_t tasks) {
     return handle->role == BZ_ROLE_STEP && handle->owner < BZ_PROFILE_TASKS_MAX &&
            (tasks >> handle->owner & 1u) != 0;
+}
+
+/* Whether it reads the names of ready handles in the run that has begun. */
+static inline bool bz_strategy_reads(const struct bz_strategy *strategy, const void *state) {
+    return strategy->reads_ready &&
+           (strategy->reads_at == 0 || *((const bool *)state + strategy->reads_at));
 }
 
 /* For `cancel_gap` and `jump_gap`: no point passes unasked. */

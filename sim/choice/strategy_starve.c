@@ -20,6 +20,7 @@
 
 struct starve_state {
     struct bz_rng rng;
+    bool reads; /* names; not if woken tasks are the only victims */
     uint32_t hold_log2_max;
     uint32_t victim;      /* an owner, or NOBODY */
     uint32_t last_victim; /* of the hold before this pause */
@@ -29,6 +30,7 @@ struct starve_state {
 static void starve_begin(void *state, const struct bz_strategy_start *start) {
     struct starve_state *starve = state;
     bz_rng_begin(&starve->rng, start);
+    starve->reads = !starve->rng.holds;
     uint32_t most = start->profile->steps / SHARE;
     most = most < HOLD_MIN ? HOLD_MIN : most > HOLD_MAX ? HOLD_MAX : most;
     starve->hold_log2_max = 31u - (uint32_t)__builtin_clz(most);
@@ -82,9 +84,6 @@ static uint32_t starve_next(void *state, const struct bz_ready *ready, uint32_t 
 static struct bz_ready_place starve_next_of_many(void *state, struct bz_ready_set *set,
                                                  uint32_t step) {
     struct starve_state *starve = state;
-    if (starve->rng.holds) {
-        return bz_ready_set_at_index(set, bz_rng_next(state, NULL, set->count, step));
-    }
     if (step >= starve->until) {
         uint32_t slot = bz_ready_set_at_index(set, draw_hold(starve, set->count, step)).slot;
         switch_over(starve, bz_ready_set_name(set, slot)->owner);
@@ -96,7 +95,7 @@ static struct bz_ready_place starve_next_of_many(void *state, struct bz_ready_se
     uint32_t slot = others == 0 ? BZ_NO_SLOT : held.first;
     while (slot != BZ_NO_SLOT && bz_ready_set_at_slot(set, slot).index <= index) {
         index++;
-        slot = set->slots[slot].after;
+        slot = set->links[slot].after;
     }
     return bz_ready_set_at_index(set, index);
 }
@@ -105,6 +104,7 @@ const struct bz_strategy bz_strategy_starve = {
     .name = "starve",
     .summary = "a random walk in which one task at a time is held back for a while",
     .reads_ready = true,
+    .reads_at = offsetof(struct starve_state, reads),
     .state_bytes = sizeof(struct starve_state),
     .begin = starve_begin,
     .next = starve_next,

@@ -2,11 +2,12 @@
  * "Swarm Testing", ISSTA 2012; TigerBeetle's simulator draws its fault rates so).
  *
  * A feature that suppresses a fault is present in every run of one fixed configuration. So each
- * seed leaves out some features and exaggerates others: windows of cancels        each with
- * probability 1/2, or all of them gaps between cancels      up to 2 to 64 points draws uniform,
- * small, large, or always the same share next handle               uniform, rather old, rather new,
- * or the same task again The first cancel, holds of woken tasks and clock jumps are planned as
- * rng.h says.
+ * seed leaves out some features and exaggerates others:
+ * - windows of cancels: each with probability 1/2, or all of them
+ * - gaps between cancels: up to 2 to 64 points
+ * - draws: uniform, small, large, or always the same share
+ * - next handle: uniform, rather old, rather new, or the same task again
+ * The first cancel, holds of woken tasks and clock jumps are planned as rng.h says.
  *
  * Guarantee: that of a random walk, in the share of runs with its parameters. Fair with probability
  * 1: every ready handle always has a chance.
@@ -21,6 +22,7 @@ enum pick { PICK_UNIFORM, PICK_OLD, PICK_NEW, PICK_STICKY, PICK_COUNT };
 
 struct swarm_state {
     struct bz_rng rng;
+    bool reads; /* names: if it is sticky */
     enum pick pick;
     uint32_t windows;
     uint32_t soon_log2;
@@ -32,6 +34,7 @@ static void swarm_begin(void *state, const struct bz_strategy_start *start) {
     bz_rng_begin(&swarm->rng, start);
     struct bz_pcg32 *plan = &swarm->rng.streams[BZ_RNG_PLAN];
     swarm->pick = (enum pick)bz_pcg32_below(plan, PICK_COUNT);
+    swarm->reads = swarm->pick == PICK_STICKY;
     swarm->rng.bias = (enum bz_bias)bz_pcg32_below(plan, BZ_BIAS_COUNT);
     swarm->windows = bz_pcg32_next(plan) & BZ_WINDOWS_ALL;
     swarm->windows = bz_pcg32_below(plan, 4) == 0 ? BZ_WINDOWS_ALL : swarm->windows;
@@ -74,15 +77,14 @@ static uint32_t swarm_next(void *state, const struct bz_ready *ready, uint32_t c
 static struct bz_ready_place swarm_next_of_many(void *state, struct bz_ready_set *set,
                                                 uint32_t step) {
     struct swarm_state *swarm = state;
-    struct bz_ready_place place = bz_ready_set_at_index(set, draw_next(swarm, set->count));
+    uint32_t drawn = draw_next(swarm, set->count);
+    struct bz_ready_chain last = bz_ready_set_chain(set, swarm->last_owner);
+    bool is_again =
+        bz_pcg32_below(&swarm->rng.streams[BZ_CHOICE_NEXT], 4) < STICKY_OF_4 && last.count > 0;
+    struct bz_ready_place place =
+        is_again ? bz_ready_set_at_slot(set, last.first) : bz_ready_set_at_index(set, drawn);
     (void)step;
-    if (swarm->pick == PICK_STICKY) {
-        struct bz_ready_chain last = bz_ready_set_chain(set, swarm->last_owner);
-        bool is_again =
-            bz_pcg32_below(&swarm->rng.streams[BZ_CHOICE_NEXT], 4) < STICKY_OF_4 && last.count > 0;
-        place = is_again ? bz_ready_set_at_slot(set, last.first) : place;
-        swarm->last_owner = bz_ready_set_name(set, place.slot)->owner;
-    }
+    swarm->last_owner = bz_ready_set_name(set, place.slot)->owner;
     return place;
 }
 
@@ -106,6 +108,7 @@ const struct bz_strategy bz_strategy_swarm = {
     .summary = "a random walk whose windows, rates and biases are drawn per seed",
     .needs_profile = true,
     .reads_ready = true,
+    .reads_at = offsetof(struct swarm_state, reads),
     .state_bytes = sizeof(struct swarm_state),
     .begin = swarm_begin,
     .next = swarm_next,

@@ -83,6 +83,7 @@ struct bz_judge {
     uint32_t *draws;        /* draws so far, by task */
     uint32_t draws_capacity;
     bool is_setup_fixed; /* no draw and no cancel since the run began */
+    bool strategy_reads; /* the names of ready handles, in this run */
     struct bz_cancel_candidate *candidates;
     uint32_t candidates_capacity;
     uint32_t last_candidate;   /* the number of a task, minus 1: see has_candidate() */

@@ -119,6 +119,7 @@ void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *s
                                                     .last_woken = &judge->last_woken,
                                                     .judge = judge});
     }
+    judge->strategy_reads = has_strategy && bz_strategy_reads(strategy, judge->strategy_state);
     if (judge->draws_capacity > 0) {
         memset(judge->draws, 0, judge->draws_capacity * sizeof *judge->draws);
     }

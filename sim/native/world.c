@@ -285,6 +285,12 @@ static bool keep_many(struct bz_native *native, uint32_t count) {
     return is_kept;
 }
 
+/* A handle that may be in no cache: of a task, whose first two lines a step reads. */
+static inline void prefetch_handle(const struct bz_handle *handle) {
+    __builtin_prefetch(handle, 1);
+    __builtin_prefetch((const char *)handle + 64, 1);
+}
+
 /* The index of the step of one of these tasks behind the chosen handle; see strategy.h. */
 static __attribute__((noinline)) uint32_t find_near(const struct bz_loop *loop, uint32_t chosen,
                                                     uint64_t tasks) {
@@ -318,11 +324,12 @@ static __attribute__((noinline)) uint32_t pick_of_many(struct bz_native *native,
     struct bz_ready_place place =
         judge->strategy->next_of_many(judge->strategy_state, &native->many, judge->step + 1);
     BZ_CHECK(place.index < count);
-    uint32_t index = instead_of(native, place.index);
-    if (index != place.index) {
+    prefetch_handle(native->world.loop->ready[place.index]);
+    uint64_t tasks = bz_judge_instead(judge, bz_ready_set_name(&native->many, place.slot));
+    if (__builtin_expect(tasks != 0, 0)) {
+        uint32_t index = find_near(native->world.loop, place.index, tasks);
         place = bz_ready_set_at_index(&native->many, index);
     }
-    __builtin_prefetch(native->world.loop->ready[place.index]);
     bz_ready_set_remove(&native->many, place.slot);
     return place.index;
 }
@@ -339,7 +346,7 @@ static inline __attribute__((always_inline)) uint32_t pick(struct bz_native *nat
         return 0;
     }
     const struct bz_ready *ready = NULL;
-    if (judge->strategy->reads_ready) {
+    if (judge->strategy_reads) {
         if (count >= (native->has_many ? MANY / 2 : MANY) &&
             judge->strategy->next_of_many != NULL) {
             return pick_of_many(native, count);

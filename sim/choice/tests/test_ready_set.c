@@ -80,7 +80,7 @@ static void check_chain(const struct queue *queue, const struct bz_ready_set *se
     for (uint32_t index = 0; index < queue->count; index++) {
         if (queue->ready[index].owner == owner) {
             cr_assert(eq(u32, bz_ready_set_at_slot(set, slot).index, index));
-            slot = set->slots[slot].after;
+            slot = set->links[slot].after;
             chain.count--;
         }
     }
@@ -92,13 +92,29 @@ static void fill(struct bz_ready_set *set, const struct queue *queue, const stru
     cr_assert(bz_ready_set_fill(set, side->strategy, side->state, queue->ready, queue->count));
 }
 
-static void compare(const struct bz_strategy *strategy, struct bz_ready_set *set, uint64_t seed) {
+/* A run in which the strategy reads no names needs neither a list nor a set. */
+static bool reads_names(const struct bz_strategy *strategy, const struct bz_strategy_start *start) {
+    struct side side = begin(strategy, start);
+    bool reads = bz_strategy_reads(strategy, side.state);
+    for (uint32_t step = 1; !reads && step < STEPS; step++) {
+        cr_assert(lt(u32, strategy->next(side.state, NULL, 1 + step % 9, step), 1 + step % 9));
+    }
+    free(side.state);
+    return reads;
+}
+
+/* False: there is nothing to compare with this seed. */
+static bool compare(const struct bz_strategy *strategy, struct bz_ready_set *set, uint64_t seed) {
     struct queue *queue = calloc(1, sizeof *queue);
     struct bz_profile profile = {.steps = STEPS / 2, .tasks = 40, .points = 100};
     struct bz_strategy_start start = {
         .seed = seed, .profile = &profile, .has_yielded = has_yielded, .judge = queue};
     for (uint32_t task = 0; task < BZ_PROFILE_TASKS_MAX; task++) {
         profile.task_steps[task] = task * 7 % 90;
+    }
+    if (!reads_names(strategy, &start)) {
+        free(queue);
+        return false;
     }
     bz_pcg32_seed(&queue->rng, seed, 1);
     queue->adds_few = seed % 4 == 3;
@@ -129,6 +145,7 @@ static void compare(const struct bz_strategy *strategy, struct bz_ready_set *set
     free(list.state);
     free(many.state);
     free(queue);
+    return true;
 }
 
 Test(ready_set, the_choices_are_those_among_a_list) {
@@ -136,10 +153,11 @@ Test(ready_set, the_choices_are_those_among_a_list) {
     struct bz_ready_set set = {.count = 0};
     for (size_t index = 0; bz_strategies[index] != NULL; index++) {
         if (bz_strategies[index]->next_of_many != NULL) {
+            uint32_t seeds = 0;
             for (uint64_t seed = 0; seed < SEEDS; seed++) {
-                compare(bz_strategies[index], &set, seed);
+                seeds += compare(bz_strategies[index], &set, seed);
             }
-            compared++;
+            compared += seeds > 1; /* swarm reads names in a quarter of its runs */
         }
     }
     bz_ready_set_fini(&set);
