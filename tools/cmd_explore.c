@@ -16,6 +16,7 @@
 #include "tools/report/cases.h"
 #include "tools/report/ci.h"
 #include "tools/search_file.h"
+#include "tools/shard.h"
 #include "tools/warnings.h"
 #include "tools/wrap.h"
 #include "traces/lack.h"
@@ -39,6 +40,7 @@ struct explore {
     bool is_quiet;
     struct bz_ci ci;
     struct bz_progress progress;
+    struct bz_outcomes outcomes; /* of a shard */
     char so_far[160]; /* what is proved, or was found */
     struct bz_kept_findings *findings;
     int findings_code; /* the worst of their exit codes */
@@ -85,6 +87,10 @@ static void parse_reductions(struct argp_state *state, void *target, const char 
     }
 }
 
+static void set_shard(struct argp_state *state, void *target, const char *option, char *text) {
+    bz_shard_parse(state, option, text, &((struct explore *)target)->config.shard);
+}
+
 /* Also where the program is begun again, before a plug-in is loaded. */
 static void check_options(struct argp_state *state, void *target) {
     struct explore *explore = target;
@@ -101,8 +107,8 @@ static void check_options(struct argp_state *state, void *target) {
     if (explore->resume != NULL && extra != NULL) {
         bz_cli_misuse(state,
                       "--resume takes the program, the bounds and the folder from the checkpoint: "
-                      "leave out '%s'. With it go --plugin, --jobs, --max-states, --max-memory, "
-                      "--max-disk, --json and --quiet",
+                      "leave out '%s'. With it go --plugin, --jobs, --shard, --max-states, "
+                      "--max-memory, --max-disk, --json and --quiet",
                       extra);
     }
     if (explore->disk_mib > 0 && explore->resume == NULL && explore->out == NULL) {
@@ -110,6 +116,10 @@ static void check_options(struct argp_state *state, void *target) {
     }
     if (explore->disk_mib > 0 && bz_cli_catalog.contain.memory_bytes == 0) {
         bz_cli_misuse(state, "--max-disk is for what goes beyond --max-memory: give that, too");
+    }
+    if (config->shard.count > 0 && explore->resume == NULL && explore->out == NULL) {
+        bz_cli_misuse(state, "--shard leaves its result in a folder, for 'buzzer merge': name it "
+                             "with --out");
     }
     explore->has_fixed_addresses = (explore->out != NULL || explore->resume != NULL) &&
                                    bz_fixed_addresses(explore->command_line);
@@ -140,6 +150,8 @@ static const struct bz_option options[] = {
     {"resume", "DIR",
      "Continue the search whose --out was this folder; what was searched is not searched again",
      BZ_OPTION_TEXT, offsetof(struct explore, resume), .is_once = true},
+    {"shard", "I/N|auto|auto/N", BZ_SHARD_HELP, BZ_OPTION_PARSED, .is_once = true,
+     .parse = set_shard},
     BZ_CI_OPTIONS(struct explore, ci),
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct explore, is_json)},
     {"quiet", NULL, "Print the result without the rounds", BZ_OPTION_FLAG,
@@ -166,7 +178,8 @@ static bool poll(void *context, const struct bz_explore_progress *progress) {
 
 static void note_proved(struct explore *explore, const struct bz_explore_result *so_far) {
     snprintf(explore->so_far, sizeof explore->so_far,
-             "proved so far: no schedule with at most %u deviations fails", so_far->rounds - 1);
+             "proved so far: no schedule%s with at most %u deviations fails",
+             explore->config.shard.count > 1 ? " of this shard" : "", so_far->rounds - 1);
     bz_cli_set_lack(explore->name, BZ_EXIT_INTERRUPTED, explore->so_far);
 }
 
@@ -186,6 +199,10 @@ static void on_outside_state(void *context) {
                 "the variant keeps state outside of the simulation's memory (malloc, static "
                 "variables), which snapshots do not have; searching without them, which is "
                 "much slower");
+}
+
+static void on_outcomes(void *context, const uint64_t *digests, uint64_t count) {
+    bz_outcomes_take(&((struct explore *)context)->outcomes, digests, count);
 }
 
 /* --- what was found --------------------------------------------------------------------------- */
@@ -370,6 +387,7 @@ static int prepare(struct explore *explore, struct bz_program *program) {
                                                      .reductions = config->reductions,
                                                      .sleeps_anyway = config->sleeps_anyway,
                                                      .keep_going = config->keep_going,
+                                                     .shard = config->shard,
                                                      .jobs = config->jobs,
                                                      .states_max = config->states_max};
     keep_with(explore, &file);
@@ -387,7 +405,7 @@ static int resume(struct explore *explore, struct bz_program *program) {
                            "randomization of addresses (personality), and states depend on them");
     }
     file.name = explore->name;
-    int code = bz_search_file_open(&file, explore->resume);
+    int code = bz_search_file_open(&file, explore->resume, &config->shard);
     if (code != BZ_EXIT_OK) {
         return code;
     }
@@ -398,6 +416,7 @@ static int resume(struct explore *explore, struct bz_program *program) {
     config->reductions = from->reductions;
     config->sleeps_anyway = from->sleeps_anyway;
     config->keep_going = from->keep_going;
+    config->shard = from->shard;
     config->jobs = from->jobs;
     config->states_max = from->states_max;
     config->from = from;
@@ -455,7 +474,7 @@ static void report_all(struct explore *explore, struct bz_explore_report *report
         bz_outcome_fini(&outcome);
     }
     if (explore->is_json) {
-        bz_explore_report_put_json(report);
+        bz_json_put(bz_explore_report_json(report));
     }
 }
 
@@ -468,7 +487,8 @@ int bz_command_explore(int argc, char **argv) {
                                          .poll = poll,
                                          .on_round = on_round,
                                          .on_outside_state = on_outside_state,
-                                         .on_finding = on_finding}};
+                                         .on_finding = on_finding,
+                                         .on_outcomes = on_outcomes}};
     struct bz_program program;
     static struct bz_explore_result result;
     static struct bz_kept_findings findings;
@@ -483,8 +503,8 @@ int bz_command_explore(int argc, char **argv) {
         .tries_every_choice = true,
         .check = check_options,
         .doc = "Searches every schedule of a scenario, and every placement of its cancels, the "
-               "simplest first. Exit status: 0 complete and nothing found, 1 a violation, 2 usage, "
-               "5 interrupted, or a limit was reached before all was searched."};
+               "simplest first. Exit status: 0 complete and nothing found, with --shard in its part, 1 a "
+               "violation, 2 usage, 5 interrupted, or a limit was reached before all was searched."};
     int code = bz_options_parse(&syntax, argc, argv);
     explore.ci.has_json = explore.is_json;
     code =
@@ -503,8 +523,12 @@ int bz_command_explore(int argc, char **argv) {
                                        .config = &explore.config,
                                        .result = &result,
                                        .findings = &findings,
+                                       .outcomes = &explore.outcomes,
                                        .estimate_log2 =
                                            bz_explore_estimate_log2(&program, ESTIMATE_PROBES)};
+    if (explore.config.shard.count > 0) {
+        bz_shard_tell_engine();
+    }
     if (report.estimate_log2 == BZ_EXPLORE_NO_ESTIMATE) {
         bz_lack_stop(NULL, "an estimate of the schedules");
     }
@@ -528,13 +552,18 @@ int bz_command_explore(int argc, char **argv) {
     int file_code = finish_file(&explore, &result, is_ok);
     code = code == BZ_EXIT_OK ? file_code : code;
     report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
+    code = explore.config.shard.count > 0
+               ? bz_search_file_write_report(argv[0], explore.out, &report)
+               : BZ_EXIT_OK;
+    report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
     report_all(&explore, &report);
-    if (!result.has_waited && result.finding_count == 0 && bz_explore_is_complete(&result)) {
+    if (explore.config.shard.count <= 1 && !result.has_waited && result.finding_count == 0 && bz_explore_is_complete(&result)) {
         char text[BZ_WARNING_BYTES];
         snprintf(text, sizeof text, "warning: %s", bz_warning_no_wait(explore.config.program));
         bz_cli_note(argv[0], text);
     }
     print_command(&explore);
+    bz_outcomes_fini(&explore.outcomes);
     bz_findings_fini(&findings);
     return report.exit_code;
 }

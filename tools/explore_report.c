@@ -2,12 +2,47 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/cli.h"
 #include "tools/report.h"
 #include "tools/wrap.h"
+#include "traces/lack.h"
 #include "traces/trace.h"
+
+#define OUTCOMES_MAX 65536u /* that are listed in a document */
+
+/* --- shards ----------------------------------------------------------------------------------- */
+
+void bz_outcomes_take(struct bz_outcomes *outcomes, const uint64_t *digests, uint64_t count) {
+    size_t bytes = (count + 1) * sizeof *digests;
+    outcomes->digests = bz_lack_check(realloc(outcomes->digests, bytes), "outcomes");
+    memcpy(outcomes->digests, digests, count * sizeof *digests);
+    outcomes->count = count;
+}
+
+void bz_outcomes_fini(struct bz_outcomes *outcomes) {
+    free(outcomes->digests);
+    *outcomes = (struct bz_outcomes){.digests = NULL};
+}
+
+static bool is_part(const struct bz_explore_report *report) {
+    return report->config->shard.count > 1;
+}
+
+/* "shard 3 of 64", and " (17 of 1034 prefixes of 5 steps)" if `has_prefixes`. */
+static void add_shard_text(struct bz_text *line, const struct bz_explore_report *report,
+                           bool has_prefixes) {
+    const struct bz_shard *shard = &report->config->shard;
+    const struct bz_frontier *frontier = &report->result->frontier;
+    bz_text_add(line, "shard %" PRIu32 " of %" PRIu32, shard->number, shard->count);
+    if (has_prefixes) {
+        bz_text_add(line, " (%" PRIu64 " of %" PRIu64 " prefixes of %" PRIu32 " step%s)",
+                    frontier->own, frontier->prefixes, frontier->depth,
+                    frontier->depth == 1 ? "" : "s");
+    }
+}
 
 /* --- for people ------------------------------------------------------------------------------- */
 
@@ -24,6 +59,12 @@ static void print_estimate(uint32_t log2) {
 void bz_explore_report_print_head(const struct bz_explore_report *report) {
     bz_run_report_print_program(report->program);
     printf("\n");
+    if (is_part(report)) {
+        struct bz_text line = {0};
+        add_shard_text(&line, report, false);
+        printf("%s: what it shows holds for its part alone; 'buzzer merge' joins all\n", line.bytes);
+        bz_text_fini(&line);
+    }
     if (report->config->delays_max == BZ_EXPLORE_UNBOUNDED) {
         print_estimate(report->estimate_log2);
     }
@@ -145,7 +186,7 @@ static void print_end(FILE *out, const struct bz_explore_report *report) {
         add_bitstate_text(&line, report);
     }
     if (result->end == BZ_EXPLORE_INTERRUPTED) {
-        bz_text_add(&line, "interrupted: ");
+        bz_text_add(&line, "%s: ", report->why != NULL ? report->why : "interrupted");
     } else if (result->end == BZ_EXPLORE_NO_RESOURCE) {
         bz_text_add(&line, "%s: ", result->lack);
     } else if (result->end == BZ_EXPLORE_STATES_MAX) {
@@ -158,8 +199,9 @@ static void print_end(FILE *out, const struct bz_explore_report *report) {
     if (result->rounds == 0) {
         bz_text_add(&line, "nothing is proved: no round was finished");
     } else {
-        bz_text_add(&line,
-                    "proved: no schedule with at most %u deviations (delays, cancels, draws) fails",
+        bz_text_add(&line, "proved: no schedule%s",
+                    is_part(report) ? " of this shard" : "");
+        bz_text_add(&line, " with at most %u deviations (delays, cancels, draws) fails",
                     result->rounds - 1);
     }
     put_line(out, &line);
@@ -193,17 +235,20 @@ static void print_findings(const struct bz_explore_report *report) {
                                     report->program->variant);
         add_count(&line, finding->deviations.delays, "delay", ", ");
         add_count(&line, finding->deviations.cancels, "injected cancel", ", ");
-        add_count(&line, finding->deviations.draws, "drawn value",
-                  index > 0 || !result->is_minimal ? " above the least"
-                                                   : " above the least: no schedule with fewer "
-                                                     "fails");
+        add_count(&line, finding->deviations.draws, "drawn value", " above the least");
+        if (index == 0 && result->is_minimal) {
+            bz_text_add(&line, ": no schedule%s with fewer fails",
+                        is_part(report) ? " of this shard" : "");
+        }
         put_line(stdout, &line);
     }
 }
 
 /* What is known of schedules that never end. */
-static void print_liveness(FILE *out, const struct bz_explore_result *result) {
+static void print_liveness(FILE *out, const struct bz_explore_report *report) {
+    const struct bz_explore_result *result = report->result;
     struct bz_text line = {0};
+    bz_text_add(&line, is_part(report) ? "in this shard: " : "");
     switch (result->liveness) {
     case BZ_LIVENESS_ENDS:
         bz_text_add(&line, "every schedule ends: no livelock, and nobody waits for ever while "
@@ -230,11 +275,19 @@ static void print_liveness(FILE *out, const struct bz_explore_result *result) {
 static void print_complete(FILE *out, const struct bz_explore_report *report) {
     const struct bz_explore_result *result = report->result;
     struct bz_text line = {0};
-    bz_text_add(&line, "complete: ");
+    bz_text_add(&line, "complete");
+    if (is_part(report)) {
+        bz_text_add(&line, " for ");
+        add_shard_text(&line, report, true);
+    }
+    bz_text_add(&line, ": ");
     add_bounds_text(&line, report);
     bz_text_add(&line, "; ");
     add_schedules(&line, result, ", ");
-    add_count(&line, result->states, "state", "; ");
+    if (report->states_most > 0) {
+        bz_text_add(&line, "%" PRIu64 " to ", result->states);
+    }
+    add_count(&line, report->states_most > 0 ? report->states_most : result->states, "state", "; ");
     if (result->finding_count > 0) {
         add_count(&line, result->finding_count, "violation", "");
     } else {
@@ -242,7 +295,7 @@ static void print_complete(FILE *out, const struct bz_explore_report *report) {
     }
     put_line(out, &line);
     if (result->finding_count == 0) {
-        print_liveness(out, result);
+        print_liveness(out, report);
     }
 }
 
@@ -310,31 +363,92 @@ static void add_violations(struct bz_json *root, const struct bz_explore_report 
         bz_json_add_number(item, "delays", finding->deviations.delays);
         bz_json_add_number(item, "cancels", finding->deviations.cancels);
         bz_json_add_number(item, "draws", finding->deviations.draws);
-        bz_json_add_bool(item, "minimal", index == 0 && result->is_minimal);
+        bz_json_add_bool(item, "minimal", index == 0 && result->is_minimal && !is_part(report));
     }
 }
 
-void bz_explore_report_put_json(const struct bz_explore_report *report) {
+static void add_reductions(struct bz_json *object, const char *key, uint32_t reductions) {
+    struct bz_json *list = bz_json_add_array(object, key);
+    for (unsigned index = 0; index < BZ_REDUCE_COUNT; index++) {
+        if ((reductions >> index & 1u) != 0) {
+            bz_json_append_string(list, bz_reduction_name(index));
+        }
+    }
+}
+
+/* What is proved, of the whole or of a shard. */
+static void add_proved(struct bz_json *object, const struct bz_explore_result *result,
+                       bool is_known) {
+    bz_json_add_bool(object, "complete", is_known && bz_explore_is_complete(result));
+    bz_json_add_bool(object, "every_order", is_known && result->is_whole);
+    if (is_known && result->rounds > 0) {
+        bz_json_add_number(object, "proved_deviations", result->rounds - 1);
+    } else {
+        bz_json_add_string(object, "proved_deviations", NULL);
+    }
+}
+
+static void add_outcomes(struct bz_json *object, const struct bz_explore_report *report) {
+    const struct bz_outcomes *outcomes = report->outcomes;
+    uint64_t sum = 0;
+    for (uint64_t index = 0; index < outcomes->count; index++) {
+        sum += outcomes->digests[index];
+    }
+    if (outcomes->count > OUTCOMES_MAX || outcomes->count != report->result->outcomes ||
+        sum != report->result->outcomes_digest) {
+        bz_json_add_string(object, "outcomes", NULL);
+        return;
+    }
+    struct bz_json *list = bz_json_add_array(object, "outcomes");
+    for (uint64_t index = 0; index < outcomes->count; index++) {
+        char text[24];
+        snprintf(text, sizeof text, "0x%" PRIx64, outcomes->digests[index]);
+        bz_json_append_string(list, text);
+    }
+}
+
+/* What `merge` needs. */
+static void add_shard(struct bz_json *root, const struct bz_explore_report *report) {
+    const struct bz_explore_config *config = report->config;
+    const struct bz_explore_result *result = report->result;
+    const struct bz_frontier *frontier = &result->frontier;
+    char token[BZ_TOKEN_BYTES];
+    struct bz_json *shard = bz_json_add_object(root, "shard");
+    bz_json_add_number(shard, "number", config->shard.number);
+    bz_json_add_number(shard, "count", config->shard.count);
+    add_proved(shard, result, true);
+    bz_json_add_string(shard, "liveness", bz_liveness_name(result->liveness));
+    bz_json_add_number(shard, "own_prefixes", frontier->own);
+    bz_json_add_number(shard, "prefixes", frontier->prefixes);
+    bz_json_add_number(shard, "prefix_steps", frontier->depth);
+    bz_json_add_digest(shard, "prefixes_digest", frontier->digest);
+    bz_json_add_string(shard, "version", bz_engine_version());
+    bz_json_add_string(shard, "search",
+                       bz_token_format(report->program, 0, 0, token, sizeof token));
+    add_reductions(shard, "reduce", config->reductions);
+    add_reductions(shard, "unsound", result->unsound);
+    add_outcomes(shard, report);
+}
+
+struct bz_json *bz_explore_report_json(const struct bz_explore_report *report) {
     static const char *const ends[] = {"done",           "violation",   "interrupted", "states",
                                        "nondeterminism", "no-resource", "memory"};
     const struct bz_explore_result *result = report->result;
     struct bz_json *root = bz_json_new_object();
     bz_json_add_program(root, report->program);
-    bz_json_add_bool(root, "complete", bz_explore_is_complete(result));
-    bz_json_add_bool(root, "every_order", result->is_whole);
+    add_proved(root, result, !is_part(report));
     bz_json_add_string(root, "end", ends[result->end]);
-    if (result->rounds > 0) {
-        bz_json_add_number(root, "proved_deviations", result->rounds - 1);
-    } else {
-        bz_json_add_string(root, "proved_deviations", NULL);
-    }
     bool fits = result->schedules <= BZ_TRACE_NUMBER_MAX;
     if (result->has_schedules) {
         bz_json_add_number(root, "schedules", fits ? result->schedules : BZ_TRACE_NUMBER_MAX);
     } else {
         bz_json_add_string(root, "schedules", NULL);
     }
-    bz_json_add_number(root, "states", result->states);
+    if (report->states_most > 0) {
+        bz_json_add_string(root, "states", NULL);
+    } else {
+        bz_json_add_number(root, "states", result->states);
+    }
     bz_json_add_number(root, "transitions", result->transitions);
     bz_json_add_number(root, "transitions_total", result->transitions_total);
     bz_json_add_number(root, "outcomes", result->outcomes);
@@ -348,7 +462,9 @@ void bz_explore_report_put_json(const struct bz_explore_report *report) {
     bz_json_add_string(root, "sampled_draw", result->sampled_draw);
     bz_json_add_bool(root, "out_of_steps", result->is_out_of_steps);
     bz_json_add_bool(root, "loops", result->has_cycles);
-    bz_json_add_string(root, "liveness", bz_liveness_name(result->liveness));
+    bz_json_add_string(
+        root, "liveness",
+        bz_liveness_name(is_part(report) ? BZ_LIVENESS_UNJUDGED : result->liveness));
     bz_json_add_string(root, "liveness_text",
                        result->liveness_text[0] == '\0' ? NULL : result->liveness_text);
     bz_json_add_string(root, "liveness_token",
@@ -364,13 +480,11 @@ void bz_explore_report_put_json(const struct bz_explore_report *report) {
     }
     bz_json_add_decimal(root, "seconds", report->seconds);
     add_bounds(root, report);
-    struct bz_json *reductions = bz_json_add_array(root, "reductions");
-    for (unsigned index = 0; index < BZ_REDUCE_COUNT; index++) {
-        if ((result->reductions >> index & 1u) != 0) {
-            bz_json_append_string(reductions, bz_reduction_name(index));
-        }
-    }
+    add_reductions(root, "reductions", result->reductions);
     add_violations(root, report);
     bz_json_add_number(root, "exit_code", (uint64_t)report->exit_code);
-    bz_json_put(root);
+    if (report->config->shard.count > 0) {
+        add_shard(root, report);
+    }
+    return root;
 }

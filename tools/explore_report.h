@@ -9,11 +9,23 @@
 #include "sim/explore/explore.h"
 #include "tools/findings.h"
 
+/* The digests of distinct outcomes. */
+struct bz_outcomes {
+    uint64_t *digests;
+    uint64_t count;
+};
+
+void bz_outcomes_take(struct bz_outcomes *outcomes, const uint64_t *digests, uint64_t count);
+void bz_outcomes_fini(struct bz_outcomes *outcomes);
+
 struct bz_explore_report {
     const struct bz_program *program;
     const struct bz_explore_config *config;
     const struct bz_explore_result *result;
     const struct bz_kept_findings *findings; /* in the order of the result's */
+    const struct bz_outcomes *outcomes;      /* of a shard */
+    const char *why;                         /* it is not complete, if it is interrupted; or NULL */
+    uint64_t states_most;                    /* not 0: so many at most, and result->states at least */
     uint32_t estimate_log2;
     double seconds;
     int exit_code;
@@ -31,7 +43,7 @@ void bz_explore_report_print(const struct bz_explore_report *report, bool is_qui
 /* What is proved, in a line or more. */
 void bz_explore_report_print_conclusion(FILE *out, const struct bz_explore_report *report);
 
-/* Prints the document of `explore --json`. */
-void bz_explore_report_put_json(const struct bz_explore_report *report);
+/* The document of `explore --json`; the caller frees it. */
+struct bz_json *bz_explore_report_json(const struct bz_explore_report *report);
 
 #endif

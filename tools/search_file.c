@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "tools/findings.h"
 #include "tools/plugins.h"
 #include "tools/progress.h"
+#include "traces/json.h"
 #include "traces/text.h"
 
 #define NUMBER_MAX 1000u
@@ -19,15 +21,20 @@
 #define INTERVAL_NS UINT64_C(1000000000)
 #define SHARE 20u /* of the time, one part at most */
 
-/* search.checkpoint, search-2.checkpoint, ... */
+/* search.checkpoint, search-2.checkpoint, ...; of a shard: search-3-of-64.checkpoint, ... */
 static void set_path(struct bz_search_file *file, unsigned number) {
     char suffix[16] = "";
+    char shard[40] = "";
     size_t length = strlen(file->folder);
+    if (file->checkpoint.shard.count > 0) {
+        snprintf(shard, sizeof shard, BZ_SEARCH_SHARD, file->checkpoint.shard.number,
+                 file->checkpoint.shard.count);
+    }
     if (number > 1) {
         snprintf(suffix, sizeof suffix, "-%u", number);
     }
-    snprintf(file->path, sizeof file->path, "%.*s%ssearch%s.checkpoint", PATH_MAX - 64,
-             file->folder, length > 0 && file->folder[length - 1] == '/' ? "" : "/", suffix);
+    snprintf(file->path, sizeof file->path, "%.*s%ssearch%s%s.checkpoint", PATH_MAX - 128,
+             file->folder, length > 0 && file->folder[length - 1] == '/' ? "" : "/", shard, suffix);
 }
 
 static bool exists(const char *path) {
@@ -149,6 +156,22 @@ void bz_search_file_remove(struct bz_search_file *file) {
     }
 }
 
+int bz_search_file_write_report(const char *name, const char *folder,
+                                const struct bz_explore_report *report) {
+    const struct bz_shard *shard = &report->config->shard;
+    char path[PATH_MAX + 64];
+    struct bz_json *root = bz_explore_report_json(report);
+    char *text = bz_json_print(root, true);
+    bz_json_free(root);
+    snprintf(path, sizeof path, "%s/search" BZ_SEARCH_SHARD ".json", folder, shard->number,
+             shard->count);
+    bool is_written = bz_file_replace(path, text, strlen(text));
+    free(text);
+    return is_written ? BZ_EXIT_OK
+                      : bz_cli_fail(name, BZ_EXIT_USAGE, "%s: cannot be written: %s", path,
+                                    strerror(errno));
+}
+
 /* --- reading ---------------------------------------------------------------------------------- */
 
 /* How many checkpoints the folder has; the path is that of the last one. */
@@ -202,9 +225,27 @@ static int choose(struct bz_search_file *file, const char *argument) {
                              count, file->folder, list);
 }
 
-int bz_search_file_open(struct bz_search_file *file, const char *argument) {
+/* The part of a search is not changed on the way. `shard`: count 0 if none is given. */
+static int check_shard(const struct bz_search_file *file, const struct bz_shard *shard) {
+    const struct bz_shard *own = &file->checkpoint.shard;
+    if (shard->count == 0 || (shard->number == own->number && shard->count == own->count)) {
+        return BZ_EXIT_OK;
+    }
+    if (own->count == 0) {
+        return bz_cli_fail(file->name, BZ_EXIT_USAGE,
+                           "--resume: %s is of a whole search: leave out --shard", file->path);
+    }
+    return bz_cli_fail(file->name, BZ_EXIT_USAGE,
+                       "--resume: %s is of shard %" PRIu32 "/%" PRIu32 ", and not of %" PRIu32
+                       "/%" PRIu32,
+                       file->path, own->number, own->count, shard->number, shard->count);
+}
+
+int bz_search_file_open(struct bz_search_file *file, const char *argument,
+                        const struct bz_shard *shard) {
     char error[BZ_ERROR_BYTES];
     char partial[PATH_MAX + 16];
+    file->checkpoint.shard = *shard;
     int code = choose(file, argument);
     if (code != BZ_EXIT_OK) {
         return code;
@@ -220,7 +261,8 @@ int bz_search_file_open(struct bz_search_file *file, const char *argument) {
                                     sizeof error)) {
         return bz_cli_fail(file->name, BZ_EXIT_USAGE, "--resume: %s", error);
     }
-    code = check_code(file);
+    code = check_shard(file, shard);
+    code = code == BZ_EXIT_OK ? check_code(file) : code;
     if (code != BZ_EXIT_OK) {
         bz_explore_checkpoint_close(&file->checkpoint);
         return code;
@@ -238,7 +280,7 @@ void bz_search_file_print_command(const struct bz_search_file *file, uint64_t di
     char list[BZ_ERROR_BYTES];
     char place[2 * PATH_MAX];
     struct bz_text plugins = {0};
-    bool is_only = take_census(&other, list, sizeof list) == 1;
+    bool is_only = take_census(&other, list, sizeof list) == 1 && other.checkpoint.shard.count == 0;
     bz_plugins_add_options(&plugins, file->checkpoint.program.scenario,
                            file->checkpoint.program.variant);
     fflush(stdout);

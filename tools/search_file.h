@@ -8,6 +8,9 @@
 #include <stdint.h>
 
 #include "sim/explore/checkpoint.h"
+#include "tools/explore_report.h"
+
+#define BZ_SEARCH_SHARD "-%" PRIu32 "-of-%" PRIu32 /* in the names of its files */
 
 struct bz_search_file {
     struct bz_explore_checkpoint checkpoint;
@@ -25,9 +28,14 @@ struct bz_search_file {
  * code, after a message unless it is BZ_EXIT_OK. */
 int bz_search_file_begin(struct bz_search_file *file, const char *folder);
 
-/* Opens the file of the argument of --resume: a folder with one, or the file itself. Returns an
- * exit code likewise. */
-int bz_search_file_open(struct bz_search_file *file, const char *argument);
+/* Opens the file of the argument of --resume: a folder with one, or the file itself. `shard` has
+ * the count 0 if none is given; else it must be that of the file. Returns an exit code likewise. */
+int bz_search_file_open(struct bz_search_file *file, const char *argument,
+                        const struct bz_shard *shard);
+
+/* Writes what a shard has found, for `merge`: search-3-of-64.json. An exit code likewise. */
+int bz_search_file_write_report(const char *name, const char *folder,
+                                const struct bz_explore_report *report);
 
 /* Whether it should be written: at most once a second, and for at most a twentieth of the time. */
 bool bz_search_file_is_due(const struct bz_search_file *file);

@@ -34,6 +34,7 @@ struct bz_explore_checkpoint {
     bool sleeps_anyway;
     uint32_t rounds_before_sweep;
     bool keep_going;
+    struct bz_shard shard;
     uint32_t jobs;
     uint64_t states_max;
     uint64_t spent_ms;                               /* in all sessions */

@@ -43,12 +43,16 @@ static uint64_t sweep_max(const struct bz_explore_result *result) {
     return before > UINT64_MAX / SWEEP_SHARE ? UINT64_MAX : before * SWEEP_SHARE;
 }
 
+/* Whether a sweep has every order. */
+static bool is_any(const struct bz_explore_config *config) {
+    return config->delays_max == BZ_EXPLORE_UNBOUNDED && config->program->order == BZ_ORDER_ANY;
+}
+
 /* One round, or the sweep. */
 static bool run(struct bz_search *search, bool is_sweep) {
     const struct bz_explore_config *config = search->config;
     struct bz_explore_result *result = search->result;
-    bool is_any_order = is_sweep && config->delays_max == BZ_EXPLORE_UNBOUNDED &&
-                        config->program->order == BZ_ORDER_ANY;
+    bool is_any_order = is_sweep && is_any(config);
     bool is_bitstate = search->bits.words != NULL;
     struct bz_search_bounds bounds = {.deviations =
                                           is_sweep ? BZ_EXPLORE_UNBOUNDED : result->rounds,
@@ -187,16 +191,38 @@ static bool sweep_by_bits(struct bz_search *search) {
     return is_ok && result->end == BZ_EXPLORE_FOUND ? simplify(search) : is_ok;
 }
 
+/* The part of the shard. What goes on has it in its result. False without memory. */
+static bool take_part(struct bz_search *search) {
+    const struct bz_explore_config *config = search->config;
+    const struct bz_record *record = search->record;
+    if (config->shard.count <= 1) {
+        return true;
+    }
+    if (record != NULL && record->goes_on) {
+        search->frontier = record->result.frontier.depth;
+        return true;
+    }
+    search->frontier = search->result->frontier.depth;
+    return search->frontier > 0 ||
+           bz_frontier_choose(search, reductions(config, is_any(config)) & BZ_REDUCE_YIELDS);
+}
+
+/* What is to be said at the end, however it came. */
+static bool end(struct bz_search *search, bool is_ok) {
+    search->result->unsound = bz_search_unsound(search);
+    return is_ok || end_for_lack(search, search->result);
+}
+
 bool bz_search_explore(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
     struct bz_record *record = search->record;
+    bool is_ok = take_part(search);
     if (record != NULL && record->is_by_bits) {
-        return sweep_by_bits(search) || end_for_lack(search, result);
+        return end(search, is_ok && sweep_by_bits(search));
     }
     uint32_t before_sweep = search->config->rounds_before_sweep == 0
                                 ? BZ_EXPLORE_ROUNDS_DEFAULT
                                 : search->config->rounds_before_sweep;
-    bool is_ok = true;
     if (record != NULL && record->goes_on) {
         search->stage = record->stage;
         search->is_asymmetric = record->is_asymmetric;
@@ -207,10 +233,9 @@ bool bz_search_explore(struct bz_search *search) {
         search->stage = (struct bz_search_stage){.last = before_sweep - 1};
     }
     if (search->stage.simplifies) {
-        is_ok = run_simpler_rounds(search, search->stage.last);
-        return is_ok || end_for_lack(search, result);
+        return end(search, run_simpler_rounds(search, search->stage.last));
     }
-    if (!search->stage.is_sweep) {
+    if (is_ok && result->end == BZ_EXPLORE_DONE && !search->stage.is_sweep) {
         is_ok = run_rounds(search, search->stage.last);
     }
     while (is_ok && result->end == BZ_EXPLORE_DONE && !result->is_all) {
@@ -233,7 +258,7 @@ bool bz_search_explore(struct bz_search *search) {
     if (is_ok && result->end == BZ_EXPLORE_NONDETERMINISM) {
         report_nondeterminism(search);
     }
-    return is_ok || end_for_lack(search, result);
+    return end(search, is_ok);
 }
 
 /* The whole search, with these reductions or none. */
@@ -247,6 +272,7 @@ static bool explore(const struct bz_explore_config *config, struct bz_explore_re
         do {
             is_ok = bz_search_explore(search);
         } while (is_ok && bz_record_keep(config, search));
+        bz_search_tell_outcomes(search);
     }
     bz_search_destroy(search);
     return is_ok;

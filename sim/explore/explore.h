@@ -43,6 +43,7 @@
 #include "sim/judge/record.h"
 #include "sim/run/campaign.h"
 #include "sim/run/program.h"
+#include "sim/run/shard.h"
 
 #define BZ_EXPLORE_UNBOUNDED UINT32_MAX
 #define BZ_EXPLORE_DRAWS_MAX 16u
@@ -112,6 +113,14 @@ enum bz_liveness {
 /* "unjudged", "ends", "fair", "open". */
 const char *bz_liveness_name(enum bz_liveness liveness);
 
+/* How a search is split into shards (frontier.c). The same in all of them, but for `own`. */
+struct bz_frontier {
+    uint32_t depth;    /* steps of a prefix, with the set-up as the first; 0: there are no shards */
+    uint64_t prefixes; /* of all schedules, those of so many steps */
+    uint64_t own;      /* of this shard */
+    uint64_t digest;   /* of all prefixes and what happens in them */
+};
+
 struct bz_explore_result {
     enum bz_explore_end end;
     uint32_t reductions;      /* those in force in the last search */
@@ -125,6 +134,8 @@ struct bz_explore_result {
     bool has_cycles;          /* some state can recur: there are infinitely many schedules */
     bool has_waited;          /* in some schedule an operation waited: bz_judge_has_waited() */
     bool has_outside_state; /* the variant keeps state that snapshots do not have: none was used */
+    uint32_t unsound; /* reductions that the program has turned out not to allow */
+    struct bz_frontier frontier;
     /* Of the sweep, or else of the last round. */
     uint64_t states;            /* distinct */
     uint64_t transitions;       /* tried */
@@ -171,6 +182,7 @@ struct bz_explore_config {
                                          than they save */
     uint32_t rounds_before_sweep;     /* the first; 0: BZ_EXPLORE_ROUNDS_DEFAULT */
     bool keep_going;                  /* after a violation */
+    struct bz_shard shard;            /* count 0 or 1: all of it */
     uint32_t jobs;                    /* workers of a sweep of every order; 0: 1 */
     uint64_t states_max;              /* 0: BZ_EXPLORE_STATES_MAX_DEFAULT */
     uint64_t memory_max_bytes;        /* of the table of states; 0: no limit */
@@ -189,6 +201,9 @@ struct bz_explore_config {
     void (*keep)(void *context, const struct bz_search *search);
     bool (*is_due)(void *context);      /* stop for keep(), and go on at once. NULL: never */
     struct bz_explore_checkpoint *from; /* an open one, to go on from; NULL: from the beginning */
+    /* At the end, with the digests of the distinct outcomes, in no order; not called if they are not
+     * those that the result counts. NULL: not called. */
+    void (*on_outcomes)(void *context, const uint64_t *digests, uint64_t count);
     /* When a search that was to be kept begins again without, because its states do not repeat from
      * process to process. NULL: not called. */
     void (*on_unkept)(void *context);

@@ -255,7 +255,7 @@ static void enter(struct bz_search *search, struct bz_frame *frame) {
     frame->cancels_left = search->world->judge->cancels_left;
     frame->schedules = 0;
     frame->has_begun = false;
-    frame->looks_deeper = false;
+    frame->looks_deeper = frame->is_above && frame->parent != NULL && frame->parent->looks_deeper;
     frame->tried = 0;
     frame->present = BZ_TRANSITION_NONE;
     frame->present_print = (struct bz_footprint){0};
@@ -300,7 +300,7 @@ static enum bz_arrival evaluate(struct bz_search *search, bool goes_on) {
     if (search->frame_count == 1) {
         settle_reductions(search);
     }
-    search->result->transitions += !frame->is_guest;
+    search->result->transitions += !frame->is_guest && bz_search_counts(search, frame);
     if (!search->result->has_waited) {
         search->result->has_waited = bz_judge_has_waited(search->world->judge);
     }
@@ -308,15 +308,15 @@ static enum bz_arrival evaluate(struct bz_search *search, bool goes_on) {
         bz_search_note_footprint(search);
     }
     if (keep_finding(search, search->frame_count - 1)) {
-        bz_schedules_add(&frame->schedules, 1);
+        bz_schedules_add(&frame->schedules, bz_search_counts(search, frame));
         return BZ_ARRIVED_KNOWN;
     }
     if (is_cut_short(search)) {
-        bz_schedules_add(&frame->schedules, 1);
+        bz_schedules_add(&frame->schedules, bz_search_counts(search, frame));
         return BZ_ARRIVED_KNOWN;
     }
     if (!goes_on) {
-        bz_schedules_add(&frame->schedules, 1);
+        bz_schedules_add(&frame->schedules, bz_search_counts(search, frame));
         finish(search);
         if (!bz_world_has_resources(search->world)) {
             return BZ_ARRIVED_FAILED;
@@ -386,7 +386,8 @@ bool bz_search_all(struct bz_search *search) {
         }
         struct bz_frame *frame = search->top;
         if (!bz_search_next_transition(search)) {
-            if (frame->is_guest && !frame->looks_deeper) {
+            bool is_inner = frame->is_above && frame != &search->root; /* goes with the root */
+            if (frame->is_guest && !frame->looks_deeper && !is_inner) {
                 frame->has_begun = false;
                 frame->looks_deeper = true;
             } else {
@@ -431,6 +432,7 @@ void bz_search_prepare(struct bz_search *search, const struct bz_search_bounds *
     search->is_unrepeatable = false;
     search->may_have_cycles = false;
     search->is_log_full = false;
+    search->root.is_above = search->frontier > 0;
     /* Every order includes some that starve a task, whatever the variant does. */
     bool ignores_starvation = bounds->is_any_order || search->cycles != NULL;
     uint32_t cancels_max = bz_search_cancels_max(search->config);

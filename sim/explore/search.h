@@ -45,6 +45,7 @@ struct bz_frame {
     bool is_again;     /* the state is on the path already, further up */
     bool is_guest;     /* another worker searches it: see team.c */
     bool looks_deeper; /* a guest goes through its transitions for the second time */
+    bool is_above;     /* all shards search it: see frontier.c */
     /* Sleep sets, as bits of transitions. */
     uint64_t sleep; /* need not be tried */
     uint64_t tried; /* before the present one */
@@ -99,6 +100,8 @@ struct bz_search {
     bool has_timers;      /* a timer was armed between two steps */
     bool is_unrepeatable; /* there was one, or an event of another visit differed */
     void *program_state;
+    uint32_t frontier;        /* frames above the prefixes of shards; 0: there are no shards */
+    bool is_survey;           /* only the frontier is counted */
     struct bz_team *team;     /* NULL: it searches alone */
     uint32_t member;          /* of the team */
     struct bz_visited guests; /* where this member was a guest, since it was at the root */
@@ -246,6 +249,20 @@ bool bz_team_is_over(struct bz_search *search);
  * root, and after the transitions that lead to states that nobody searches. */
 bool bz_search_may_visit(struct bz_search *search, struct bz_fingerprint fingerprint);
 
+/* --- frontier.c ------------------------------------------------------------------------------- */
+
+/* Chooses the frontier of a search by shards, and counts its prefixes, with these reductions. The
+ * result's `end` says if something else ended that. False without memory. */
+bool bz_frontier_choose(struct bz_search *search, uint32_t reductions);
+
+/* The path has just come to the frontier: whether this shard searches what is below. */
+bool bz_frontier_is_own(struct bz_search *search);
+
+/* Whether this shard counts what happens in a frame: all shards search what is above. */
+static inline bool bz_search_counts(const struct bz_search *search, const struct bz_frame *frame) {
+    return !frame->is_above || search->config->shard.number == 1;
+}
+
 /* --- states.c --------------------------------------------------------------------------------- */
 
 /* Whether the topmost frame's sleep set excludes this transition. */
@@ -264,6 +281,9 @@ enum bz_arrival {
 /* After a transition: saves the world's state in `child`, the frame after the topmost one, and says
  * whether it is to be searched. */
 enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *child);
+
+/* Calls config->on_outcomes(). */
+void bz_search_tell_outcomes(const struct bz_search *search);
 
 /* After the topmost frame's state was searched. */
 void bz_search_depart(struct bz_search *search);

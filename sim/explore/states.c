@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/choice/pcg.h"
@@ -146,11 +147,23 @@ static enum bz_arrival admit(struct bz_search *search, struct bz_frame *child,
     return BZ_ARRIVED_KNOWN;
 }
 
+/* Above the frontier nothing is merged: which prefixes there are must not depend on the shard. */
+static enum bz_arrival pass(struct bz_search *search, struct bz_frame *child) {
+    child->number = 0;
+    child->is_guest = search->top->is_guest;
+    search->result->states += !child->is_guest && bz_search_counts(search, child);
+    if (search->cycles != NULL) {
+        struct bz_visited_state state = {.mark = 0};
+        bz_search_record_state(search, child, &state, true);
+    }
+    return BZ_ARRIVED_NEW;
+}
+
 /* Whether the state that the world is in was there before. */
 static enum bz_arrival look_up(struct bz_search *search, struct bz_frame *child) {
     bool is_new = true;
     if (!bz_search_has(search, BZ_REDUCE_STATES)) {
-        search->result->states++;
+        search->result->states += bz_search_counts(search, child);
         return BZ_ARRIVED_NEW;
     }
     if (!find_fingerprint(search, child)) {
@@ -158,6 +171,9 @@ static enum bz_arrival look_up(struct bz_search *search, struct bz_frame *child)
     }
     if (search->is_replaying) {
         return BZ_ARRIVED_NEW;
+    }
+    if (child->is_above) {
+        return pass(search, child);
     }
     if (search->bits.words != NULL) {
         is_new = bz_bits_add(&search->bits, child->fingerprint);
@@ -185,8 +201,12 @@ enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *chil
     child->only = 0;
     child->is_again = false;
     child->is_guest = false;
+    child->is_above = search->frame_count < search->frontier;
+    if (search->frame_count == search->frontier && !bz_frontier_is_own(search)) {
+        return BZ_ARRIVED_KNOWN;
+    }
     if (!bz_search_has(search, BZ_REDUCE_SNAPSHOTS)) {
-        search->result->states++;
+        search->result->states += bz_search_counts(search, child);
         return BZ_ARRIVED_NEW;
     }
     if (bz_search_has(search, BZ_REDUCE_SLEEP)) {
@@ -204,7 +224,7 @@ enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *chil
 void bz_search_depart(struct bz_search *search) {
     const struct bz_frame *frame = search->top;
     if (!bz_search_has(search, BZ_REDUCE_STATES) || search->bits.words != NULL ||
-        search->frame_count == 1 || frame->is_guest) {
+        search->frame_count == 1 || frame->is_guest || frame->is_above) {
         return;
     }
     bz_visited_lock(&search->visited, frame->fingerprint);
@@ -226,6 +246,10 @@ static uint64_t outcome_of(const struct bz_world *world, uint32_t id) {
     const struct bz_task *task = bz_world_find_task(world, id);
     uint64_t end = task == NULL ? GONE : (uint64_t)task->done.state << 8u | task->done.status;
     return (uint64_t)world->judge->shadow.tasks[id].holdings << 16u | end;
+}
+
+static uint64_t digest_of(struct bz_fingerprint print) {
+    return bz_seed_mix(print.high ^ print.low);
 }
 
 bool bz_search_note_outcome(struct bz_search *search) {
@@ -257,6 +281,26 @@ bool bz_search_note_outcome(struct bz_search *search) {
     bool is_ok = bz_visited_add(&search->outcomes, print, &is_new) != NULL;
     bz_visited_unlock(&search->outcomes, print);
     search->result->outcomes += is_ok && is_new;
-    search->result->outcomes_digest += is_ok && is_new ? bz_seed_mix(print.high ^ print.low) : 0;
+    search->result->outcomes_digest += is_ok && is_new ? digest_of(print) : 0;
     return is_ok;
+}
+
+void bz_search_tell_outcomes(const struct bz_search *search) {
+    const struct bz_explore_config *config = search->config;
+    const struct bz_visited_state *state;
+    struct bz_visited_place place = {0};
+    uint64_t count = 0;
+    uint64_t sum = 0;
+    uint64_t *digests = config->on_outcomes == NULL
+                            ? NULL
+                            : malloc((bz_visited_count(&search->outcomes) + 1) * sizeof *digests);
+    while (digests != NULL && (state = bz_visited_next(&search->outcomes, &place)) != NULL) {
+        digests[count] = digest_of(state->fingerprint);
+        sum += digests[count++];
+    }
+    if (digests != NULL && count == search->result->outcomes &&
+        sum == search->result->outcomes_digest) {
+        config->on_outcomes(config->context, digests, count);
+    }
+    free(digests);
 }
