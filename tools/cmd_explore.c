@@ -41,7 +41,7 @@ struct explore {
     struct bz_ci ci;
     struct bz_progress progress;
     struct bz_outcomes outcomes; /* of a shard */
-    char so_far[160]; /* what is proved, or was found */
+    char so_far[160];            /* what is proved, or was found */
     struct bz_kept_findings *findings;
     int findings_code; /* the worst of their exit codes */
 };
@@ -425,15 +425,49 @@ static int resume(struct explore *explore, struct bz_program *program) {
     return BZ_EXIT_OK;
 }
 
+/* A shard that was started again goes on from what it has left in its folder. */
+static int go_on(struct explore *explore, struct bz_program *program) {
+    struct bz_explore_config *config = &explore->config;
+    struct bz_explore_config wanted = *config;
+    char token[2][BZ_TOKEN_BYTES];
+    struct bz_program own;
+    int code = bz_options_program(&explore->options, explore->name, &own);
+    explore->resume = explore->out;
+    code = code == BZ_EXIT_OK ? resume(explore, program) : code;
+    if (code != BZ_EXIT_OK) {
+        return code;
+    }
+    bz_token_format(&own, 0, 0, token[0], sizeof token[0]);
+    bz_token_format(program, 0, 0, token[1], sizeof token[1]);
+    bool is_same = strcmp(token[0], token[1]) == 0 && config->delays_max == wanted.delays_max &&
+                   config->reductions == wanted.reductions &&
+                   config->keep_going == wanted.keep_going;
+    return is_same ? BZ_EXIT_OK
+                   : bz_cli_fail(explore->name, BZ_EXIT_USAGE,
+                                 "%s is of another search: name another folder with --out, or "
+                                 "remove it",
+                                 explore->file->path);
+}
+
 static int begin(struct explore *explore, struct bz_program *program) {
     struct bz_explore_config *config = &explore->config;
+    bool goes_on = false;
     if (explore->resume == NULL) {
         bool has_reductions = config->reductions != REDUCTIONS_DEFAULT;
         config->reductions = has_reductions ? config->reductions : BZ_REDUCE_ALL;
+        goes_on = config->shard.count > 0 && explore->has_fixed_addresses &&
+                  bz_search_file_is_left(explore->out, &config->shard);
+    }
+    int code;
+    if (goes_on) {
+        code = go_on(explore, program);
+    } else if (explore->resume != NULL) {
+        code = resume(explore, program);
+    } else {
         config->states_max =
             config->states_max == 0 ? BZ_EXPLORE_STATES_MAX_DEFAULT : config->states_max;
+        code = prepare(explore, program);
     }
-    int code = explore->resume == NULL ? prepare(explore, program) : resume(explore, program);
     return code == BZ_EXIT_OK ? open_disk(explore) : code;
 }
 
@@ -502,9 +536,11 @@ int bz_command_explore(int argc, char **argv) {
         .program = &explore.options,
         .tries_every_choice = true,
         .check = check_options,
-        .doc = "Searches every schedule of a scenario, and every placement of its cancels, the "
-               "simplest first. Exit status: 0 complete and nothing found, with --shard in its part, 1 a "
-               "violation, 2 usage, 5 interrupted, or a limit was reached before all was searched."};
+        .doc =
+            "Searches every schedule of a scenario, and every placement of its cancels, the "
+            "simplest first. Exit status: 0 complete and nothing found, with --shard in its part, "
+            "1 a "
+            "violation, 2 usage, 5 interrupted, or a limit was reached before all was searched."};
     int code = bz_options_parse(&syntax, argc, argv);
     explore.ci.has_json = explore.is_json;
     code =
@@ -557,7 +593,8 @@ int bz_command_explore(int argc, char **argv) {
                : BZ_EXIT_OK;
     report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
     report_all(&explore, &report);
-    if (explore.config.shard.count <= 1 && !result.has_waited && result.finding_count == 0 && bz_explore_is_complete(&result)) {
+    if (explore.config.shard.count <= 1 && !result.has_waited && result.finding_count == 0 &&
+        bz_explore_is_complete(&result)) {
         char text[BZ_WARNING_BYTES];
         snprintf(text, sizeof text, "warning: %s", bz_warning_no_wait(explore.config.program));
         bz_cli_note(argv[0], text);

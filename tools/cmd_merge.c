@@ -12,7 +12,10 @@
 #include "tools/merge_page.h"
 #include "tools/options.h"
 #include "tools/report.h"
+#include "tools/report/cases.h"
+#include "tools/report/ci.h"
 #include "tools/require_window.h"
+#include "tools/search_sum.h"
 #include "tools/shard_files.h"
 #include "traces/text.h"
 
@@ -32,6 +35,8 @@ struct merge {
     size_t history_count;
     struct bz_merge_document documents[HISTORY_MAX + 1]; /* these, and the report */
     struct bz_shard_files shards;
+    struct bz_search_sum searches; /* in their place */
+    struct bz_ci ci;
     struct bz_kept_findings findings;
     int findings_code; /* the worst of their exit codes */
 };
@@ -65,6 +70,7 @@ static const struct bz_option options[] = {
     {"strict", NULL,
      "Exit with 4 after a warning: no operation ever waited, or no cancel struck one that did",
      BZ_OPTION_FLAG, offsetof(struct merge, is_strict)},
+    BZ_CI_OPTIONS(struct merge, ci),
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct merge, is_json)},
     {"quiet", NULL, "Print findings only", BZ_OPTION_FLAG, offsetof(struct merge, is_quiet)},
     {NULL},
@@ -207,17 +213,29 @@ static int write_page(struct merge *merge, const char *json) {
     return code;
 }
 
-static int write_files(struct merge *merge, const struct bz_run_report *report) {
-    struct bz_json *root = document(merge, report);
+/* Frees the document. */
+static int write_files(struct merge *merge, struct bz_json *root, bool has_page) {
     struct bz_text text = {0};
     char *json = bz_json_print(root, true);
     bz_json_free(root);
     bz_text_add(&text, "%s\n", json);
     free(json);
-    int code = write_page(merge, text.bytes);
+    int code = has_page ? write_page(merge, text.bytes) : BZ_EXIT_OK;
     int written = write_file(merge, "report.json", text.bytes);
     bz_text_fini(&text);
     return code == BZ_EXIT_OK ? written : code;
+}
+
+static int write_cases(const struct merge *merge, const struct bz_run_report *report) {
+    static const struct bz_stored none;
+    struct bz_outcome outcome;
+    if (!bz_ci_is_wanted(&merge->ci)) {
+        return BZ_EXIT_OK;
+    }
+    bz_cases_of_run(&outcome, report, &none, &none);
+    int code = bz_ci_end(&outcome);
+    bz_outcome_fini(&outcome);
+    return code;
 }
 
 static void say_missing(const struct bz_shard_files *shards, char *text, size_t bytes) {
@@ -254,7 +272,9 @@ static int report_all(struct merge *merge, const struct bz_campaign_result *resu
     take_findings(merge, result);
     report.exit_code = merge->findings_code != BZ_EXIT_OK ? merge->findings_code
                                                           : bz_run_report_exit_code(&report);
-    int code = merge->out != NULL ? write_files(merge, &report) : BZ_EXIT_OK;
+    int code = merge->out != NULL ? write_files(merge, document(merge, &report), true) : BZ_EXIT_OK;
+    report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
+    code = write_cases(merge, &report);
     report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
     if (merge->is_json) {
         bz_json_put(document(merge, &report));
@@ -265,9 +285,87 @@ static int report_all(struct merge *merge, const struct bz_campaign_result *resu
     return report.exit_code;
 }
 
+static int merge_campaign(struct merge *merge) {
+    static struct bz_campaign_state sum;
+    bz_campaign_begin(&sum);
+    int code = read_history(merge);
+    code = code == BZ_EXIT_OK ? bz_shard_files_join(&merge->shards, &sum) : code;
+    code = code == BZ_EXIT_OK
+               ? bz_cases_name(&merge->ci, &merge->shards.of.checkpoint.program, true)
+               : code;
+    code = code == BZ_EXIT_OK && merge->out != NULL
+               ? bz_findings_prepare_folder(merge->name, merge->out)
+               : code;
+    return code == BZ_EXIT_OK ? report_all(merge, &sum.result) : code;
+}
+
+/* --- searches --------------------------------------------------------------------------------- */
+
+static struct bz_json *search_document(const struct bz_search_sum *sum) {
+    struct bz_json *root = bz_explore_report_json(&sum->report);
+    bz_search_sum_add_json(sum, root);
+    return root;
+}
+
+static void print_search(const struct bz_search_sum *sum, bool is_quiet) {
+    struct bz_text text = {0};
+    if (!is_quiet) {
+        bz_search_sum_text(sum, &text);
+        bz_explore_report_print_head(&sum->report);
+        printf("%s", text.bytes);
+    }
+    bz_explore_report_print(&sum->report, is_quiet);
+    bz_text_fini(&text);
+}
+
+static int report_search(struct merge *merge) {
+    struct bz_search_sum *sum = &merge->searches;
+    struct bz_explore_report *report = &sum->report;
+    bz_search_sum_finish(sum, merge->out, !merge->keeps_size);
+    int code = merge->out != NULL ? write_files(merge, search_document(sum), false) : BZ_EXIT_OK;
+    report->exit_code = code != BZ_EXIT_OK ? code : report->exit_code;
+    if (bz_ci_is_wanted(&merge->ci)) {
+        struct bz_outcome outcome;
+        bz_cases_of_explore(&outcome, report);
+        code = bz_ci_end(&outcome);
+        report->exit_code = code != BZ_EXIT_OK ? code : report->exit_code;
+        bz_outcome_fini(&outcome);
+    }
+    if (merge->is_json) {
+        bz_json_put(search_document(sum));
+    } else {
+        print_search(sum, merge->is_quiet);
+    }
+    if (!report->result->has_waited && bz_explore_is_complete(report->result)) {
+        char text[BZ_WARNING_BYTES];
+        snprintf(text, sizeof text, "warning: %s", bz_warning_no_wait(report->program));
+        bz_cli_note(merge->name, text);
+    }
+    return report->exit_code;
+}
+
+static int merge_searches(struct merge *merge) {
+    struct bz_search_sum *sum = &merge->searches;
+    if (merge->shards.count > 0) {
+        return bz_cli_fail(merge->name, BZ_EXIT_USAGE,
+                           "%s is of a campaign, and %s of a search: name the files of one",
+                           merge->shards.files[0].path, sum->parts[0].path);
+    }
+    if (merge->history_count > 0 || merge->is_strict) {
+        return bz_cli_fail(merge->name, BZ_EXIT_USAGE,
+                           "--history and --strict are for campaigns, and these are reports of "
+                           "a search");
+    }
+    int code = bz_search_sum_join(sum);
+    code = code == BZ_EXIT_OK ? bz_cases_name(&merge->ci, &sum->program, false) : code;
+    code = code == BZ_EXIT_OK && merge->out != NULL
+               ? bz_findings_prepare_folder(merge->name, merge->out)
+               : code;
+    return code == BZ_EXIT_OK ? report_search(merge) : code;
+}
+
 int bz_command_merge(int argc, char **argv) {
     static struct merge merge;
-    static struct bz_campaign_state sum;
     const struct bz_syntax syntax = {
         .options = options,
         .target = &merge,
@@ -276,24 +374,25 @@ int bz_command_merge(int argc, char **argv) {
         .arguments_max = ARGUMENTS_MAX,
         .takes_plugins = true,
         .check = check_options,
-        .doc = "Adds up what the shards of a campaign have left in these folders, as if one "
-               "process had run all of it, and shrinks each finding once. Exit status: 0 nothing "
-               "found, 1 a violation, 2 usage, or files that do not belong together, 4 a required "
-               "window was never hit, or a warning with --strict, 5 a shard is missing, or runs "
-               "were out of steps."};
+        .doc = "Adds up what the shards of a campaign or of a search have left in these folders, "
+               "as if one process had done all of it, and shrinks each finding of a campaign once. "
+               "Exit status: 0 nothing found, 1 a violation, 2 usage, or files that do not belong "
+               "together, 4 a required window was never hit, or a warning with --strict, 5 a shard "
+               "is missing or not complete, or runs were out of steps."};
     merge.name = argv[0];
     merge.shards.name = argv[0];
+    merge.searches.name = argv[0];
     int code = bz_options_parse(&syntax, argc, argv);
+    merge.ci.has_json = merge.is_json;
+    code = bz_ci_begin(&merge.ci, argv[0], code, NULL, NULL);
     for (size_t index = 0; code == BZ_EXIT_OK && merge.paths[index] != NULL; index++) {
-        code = bz_shard_files_add(&merge.shards, merge.paths[index]);
+        code = bz_shard_files_add(&merge.shards, &merge.searches, merge.paths[index]);
     }
-    code = code == BZ_EXIT_OK ? read_history(&merge) : code;
-    bz_campaign_begin(&sum);
     bz_interrupt_catch();
-    code = code == BZ_EXIT_OK ? bz_shard_files_join(&merge.shards, &sum) : code;
-    code = code == BZ_EXIT_OK && merge.out != NULL ? bz_findings_prepare_folder(argv[0], merge.out)
-                                                   : code;
-    code = code == BZ_EXIT_OK ? report_all(&merge, &sum.result) : code;
+    if (code == BZ_EXIT_OK) {
+        code = merge.searches.part_count > 0 ? merge_searches(&merge) : merge_campaign(&merge);
+    }
+    bz_search_sum_fini(&merge.searches);
     bz_findings_fini(&merge.findings);
     bz_shard_files_fini(&merge.shards);
     for (size_t index = 0; index < merge.history_count; index++) {

@@ -62,7 +62,8 @@ void bz_explore_report_print_head(const struct bz_explore_report *report) {
     if (is_part(report)) {
         struct bz_text line = {0};
         add_shard_text(&line, report, false);
-        printf("%s: what it shows holds for its part alone; 'buzzer merge' joins all\n", line.bytes);
+        printf("%s: what it shows holds for its part alone; 'buzzer merge' joins all\n",
+               line.bytes);
         bz_text_fini(&line);
     }
     if (report->config->delays_max == BZ_EXPLORE_UNBOUNDED) {
@@ -199,8 +200,7 @@ static void print_end(FILE *out, const struct bz_explore_report *report) {
     if (result->rounds == 0) {
         bz_text_add(&line, "nothing is proved: no round was finished");
     } else {
-        bz_text_add(&line, "proved: no schedule%s",
-                    is_part(report) ? " of this shard" : "");
+        bz_text_add(&line, "proved: no schedule%s", is_part(report) ? " of this shard" : "");
         bz_text_add(&line, " with at most %u deviations (delays, cancels, draws) fails",
                     result->rounds - 1);
     }
@@ -284,10 +284,8 @@ static void print_complete(FILE *out, const struct bz_explore_report *report) {
     add_bounds_text(&line, report);
     bz_text_add(&line, "; ");
     add_schedules(&line, result, ", ");
-    if (report->states_most > 0) {
-        bz_text_add(&line, "%" PRIu64 " to ", result->states);
-    }
-    add_count(&line, report->states_most > 0 ? report->states_most : result->states, "state", "; ");
+    bz_text_add(&line, report->has_same_states ? "at most " : "");
+    add_count(&line, result->states, "state", "; ");
     if (result->finding_count > 0) {
         add_count(&line, result->finding_count, "violation", "");
     } else {
@@ -418,6 +416,7 @@ static void add_shard(struct bz_json *root, const struct bz_explore_report *repo
     bz_json_add_number(shard, "count", config->shard.count);
     add_proved(shard, result, true);
     bz_json_add_string(shard, "liveness", bz_liveness_name(result->liveness));
+    bz_json_add_number(shard, "spent_ms", (uint64_t)(report->seconds * 1000));
     bz_json_add_number(shard, "own_prefixes", frontier->own);
     bz_json_add_number(shard, "prefixes", frontier->prefixes);
     bz_json_add_number(shard, "prefix_steps", frontier->depth);
@@ -444,15 +443,20 @@ struct bz_json *bz_explore_report_json(const struct bz_explore_report *report) {
     } else {
         bz_json_add_string(root, "schedules", NULL);
     }
-    if (report->states_most > 0) {
+    if (report->has_same_states) {
         bz_json_add_string(root, "states", NULL);
     } else {
         bz_json_add_number(root, "states", result->states);
     }
     bz_json_add_number(root, "transitions", result->transitions);
     bz_json_add_number(root, "transitions_total", result->transitions_total);
-    bz_json_add_number(root, "outcomes", result->outcomes);
-    bz_json_add_digest(root, "outcomes_digest", result->outcomes_digest);
+    if (report->lacks_outcomes) {
+        bz_json_add_string(root, "outcomes", NULL);
+        bz_json_add_string(root, "outcomes_digest", NULL);
+    } else {
+        bz_json_add_number(root, "outcomes", result->outcomes);
+        bz_json_add_digest(root, "outcomes_digest", result->outcomes_digest);
+    }
     if (result->has_schedules) {
         bz_json_add_number(root, "depth", result->depth);
     } else {
@@ -462,9 +466,8 @@ struct bz_json *bz_explore_report_json(const struct bz_explore_report *report) {
     bz_json_add_string(root, "sampled_draw", result->sampled_draw);
     bz_json_add_bool(root, "out_of_steps", result->is_out_of_steps);
     bz_json_add_bool(root, "loops", result->has_cycles);
-    bz_json_add_string(
-        root, "liveness",
-        bz_liveness_name(is_part(report) ? BZ_LIVENESS_UNJUDGED : result->liveness));
+    bz_json_add_string(root, "liveness",
+                       bz_liveness_name(is_part(report) ? BZ_LIVENESS_UNJUDGED : result->liveness));
     bz_json_add_string(root, "liveness_text",
                        result->liveness_text[0] == '\0' ? NULL : result->liveness_text);
     bz_json_add_string(root, "liveness_token",

@@ -25,7 +25,8 @@ struct bz_explore_report {
     const struct bz_kept_findings *findings; /* in the order of the result's */
     const struct bz_outcomes *outcomes;      /* of a shard */
     const char *why;                         /* it is not complete, if it is interrupted; or NULL */
-    uint64_t states_most;                    /* not 0: so many at most, and result->states at least */
+    bool has_same_states; /* several shards have counted one: a sum is too many */
+    bool lacks_outcomes;  /* how many there were is not known */
     uint32_t estimate_log2;
     double seconds;
     int exit_code;

@@ -192,6 +192,14 @@ static unsigned take_census(struct bz_search_file *file, char *list, size_t list
     return count;
 }
 
+bool bz_search_file_is_left(const char *folder, const struct bz_shard *shard) {
+    static struct bz_search_file file;
+    char list[BZ_ERROR_BYTES];
+    file.checkpoint.shard = *shard;
+    snprintf(file.folder, sizeof file.folder, "%.*s", PATH_MAX - 600, folder);
+    return take_census(&file, list, sizeof list) > 0;
+}
+
 /* Finds the file of the argument. */
 static int choose(struct bz_search_file *file, const char *argument) {
     struct stat status;
@@ -214,8 +222,9 @@ static int choose(struct bz_search_file *file, const char *argument) {
         return bz_cli_fail(
             file->name, BZ_EXIT_USAGE,
             "--resume: there is no '%s': the search has come to its end, was stopped "
-            "at once, or had no --out",
-            file->path);
+            "at once, or had no --out%s",
+            file->path,
+            file->checkpoint.shard.count == 0 ? "; for that of a shard there is --shard I/N" : "");
     }
     return count == 1
                ? BZ_EXIT_OK

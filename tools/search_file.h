@@ -33,6 +33,9 @@ int bz_search_file_begin(struct bz_search_file *file, const char *folder);
 int bz_search_file_open(struct bz_search_file *file, const char *argument,
                         const struct bz_shard *shard);
 
+/* Whether this shard has left a checkpoint in the folder. */
+bool bz_search_file_is_left(const char *folder, const struct bz_shard *shard);
+
 /* Writes what a shard has found, for `merge`: search-3-of-64.json. An exit code likewise. */
 int bz_search_file_write_report(const char *name, const char *folder,
                                 const struct bz_explore_report *report);

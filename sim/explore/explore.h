@@ -134,7 +134,7 @@ struct bz_explore_result {
     bool has_cycles;          /* some state can recur: there are infinitely many schedules */
     bool has_waited;          /* in some schedule an operation waited: bz_judge_has_waited() */
     bool has_outside_state; /* the variant keeps state that snapshots do not have: none was used */
-    uint32_t unsound; /* reductions that the program has turned out not to allow */
+    uint32_t unsound;       /* reductions that the program has turned out not to allow */
     struct bz_frontier frontier;
     /* Of the sweep, or else of the last round. */
     uint64_t states;            /* distinct */
@@ -201,8 +201,8 @@ struct bz_explore_config {
     void (*keep)(void *context, const struct bz_search *search);
     bool (*is_due)(void *context);      /* stop for keep(), and go on at once. NULL: never */
     struct bz_explore_checkpoint *from; /* an open one, to go on from; NULL: from the beginning */
-    /* At the end, with the digests of the distinct outcomes, in no order; not called if they are not
-     * those that the result counts. NULL: not called. */
+    /* At the end, with the digests of the distinct outcomes, in no order; not called if they are
+     * not those that the result counts. NULL: not called. */
     void (*on_outcomes)(void *context, const uint64_t *digests, uint64_t count);
     /* When a search that was to be kept begins again without, because its states do not repeat from
      * process to process. NULL: not called. */

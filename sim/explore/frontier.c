@@ -1,5 +1,5 @@
-/* A search that many machines share. Shard 3 of 64 searches all schedules that begin with one of its
- * prefixes.
+/* A search that many machines share. Shard 3 of 64 searches all schedules that begin with one of
+ * its prefixes.
  *
  * A prefix is all choices of the first steps of a schedule. Whose it is, is a function of these
  * choices and of nothing else: not of the bounds of a round, nor of reductions, nor of what was
@@ -19,39 +19,34 @@
 #include "sim/explore/search.h"
 #include "sim/judge/event.h"
 
-#define PREFIXES_PER_SHARD 16u
+#define PREFIXES_PER_SHARD 32u
 #define DEPTH_MAX 64u
 
-/* Neighbours differ in the last step alone, and what is below them is often alike: they go to
- * different shards, one after the other. */
-static uint64_t part_of(const struct bz_search *search) {
+static uint64_t hash_path(const struct bz_search *search) {
     uint64_t hash = 0;
-    for (uint32_t index = 0; index < search->top->first_point; index++) {
+    for (uint32_t index = 0; index < search->point_count; index++) {
         hash = bz_seed_mix(hash + search->points[index].chosen + 1);
-    }
-    for (uint32_t index = search->top->first_point; index < search->point_count; index++) {
-        hash += search->points[index].chosen;
     }
     return hash;
 }
 
 bool bz_frontier_is_own(struct bz_search *search) {
     const struct bz_shard *shard = &search->config->shard;
-    uint64_t part = part_of(search);
-    bool is_own = part % shard->count == shard->number - 1;
+    uint64_t hash = hash_path(search);
+    bool is_own = hash % shard->count == shard->number - 1;
     if (!search->is_survey) {
         return is_own;
     }
     struct bz_frontier *frontier = &search->result->frontier;
     frontier->prefixes++;
     frontier->own += is_own;
-    frontier->digest = bz_digest_word(frontier->digest, part);
+    frontier->digest = bz_digest_word(frontier->digest, hash);
     frontier->digest = bz_digest_word(frontier->digest, search->world->judge->digest);
     return false;
 }
 
-/* Goes through all that is above the frontier, without snapshots, so that digests are those of whole
- * prefixes. */
+/* Goes through all that is above the frontier, without snapshots, so that digests are those of
+ * whole prefixes. */
 static bool survey(struct bz_search *search, uint32_t reductions) {
     struct bz_search_bounds bounds = {.deviations = BZ_EXPLORE_UNBOUNDED,
                                       .delays = search->config->delays_max,
