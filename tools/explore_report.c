@@ -92,7 +92,7 @@ static void add_count(struct bz_text *line, uint64_t count, const char *what, co
 /* If they were counted. */
 static void add_schedules(struct bz_text *line, const struct bz_explore_result *result,
                           const char *after) {
-    if (result->has_schedules && result->schedules == 0) {
+    if (result->has_schedules && result->schedules == 0 && result->frontier.depth == 0) {
         bz_text_add(line, "no schedule ends, ");
     } else if (result->has_schedules) {
         add_count(line, result->schedules, "schedule", after);

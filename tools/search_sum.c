@@ -16,12 +16,11 @@
 
 /* --- which files ------------------------------------------------------------------------------ */
 
-bool bz_search_sum_takes(const char *file) {
-    const char *slash = strrchr(file, '/');
-    const char *name = slash == NULL ? file : slash + 1;
+bool bz_search_sum_takes(const char *name, bool is_given) {
     size_t length = strlen(name);
-    return strncmp(name, PREFIX, sizeof PREFIX - 1) == 0 && length > sizeof SUFFIX - 1 &&
-           strcmp(name + length - (sizeof SUFFIX - 1), SUFFIX) == 0;
+    size_t suffix = sizeof SUFFIX - 1;
+    return (is_given || strncmp(name, PREFIX, sizeof PREFIX - 1) == 0) && length > suffix &&
+           strcmp(name + length - suffix, SUFFIX) == 0;
 }
 
 void bz_search_sum_add(struct bz_search_sum *sum, const char *folder, const char *file) {

@@ -36,8 +36,9 @@ struct bz_search_sum {
 /* Adds a document, search-3-of-64.json. */
 void bz_search_sum_add(struct bz_search_sum *sum, const char *folder, const char *file);
 
-/* Whether it is one, by the name of the file. */
-bool bz_search_sum_takes(const char *file);
+/* Whether it is one, by the name of the file. `is_given`: by the user, who may call it what he
+ * likes; else it is in a folder. */
+bool bz_search_sum_takes(const char *name, bool is_given);
 
 /* Reads and checks them. An exit code; not BZ_EXIT_OK after a message. */
 int bz_search_sum_join(struct bz_search_sum *sum);

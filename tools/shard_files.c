@@ -21,13 +21,13 @@ static int is_result(const struct dirent *entry) {
     size_t length = strlen(entry->d_name);
     size_t suffix = sizeof SUFFIX - 1;
     bool is_checkpoint = length > suffix && strcmp(entry->d_name + length - suffix, SUFFIX) == 0;
-    return bz_search_sum_takes(entry->d_name) ||
+    return bz_search_sum_takes(entry->d_name, false) ||
            (is_checkpoint && strncmp(entry->d_name, "search", 6) != 0);
 }
 
 static void add_file(struct bz_shard_files *shards, struct bz_search_sum *searches,
                      const char *folder, const char *name) {
-    if (bz_search_sum_takes(name)) {
+    if (bz_search_sum_takes(name, folder[0] == '\0')) {
         bz_search_sum_add(searches, folder, name);
         return;
     }

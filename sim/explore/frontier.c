@@ -54,6 +54,7 @@ static bool survey(struct bz_search *search, uint32_t reductions) {
     bool is_ok;
     do {
         bounds.reductions = reductions & ~bz_search_unsound(search);
+        search->result->finding_count = 0;
         search->result->frontier =
             (struct bz_frontier){.depth = search->frontier, .digest = BZ_DIGEST_SEED};
         bz_search_begin(search, &bounds);
@@ -62,12 +63,31 @@ static bool survey(struct bz_search *search, uint32_t reductions) {
     return is_ok;
 }
 
+/* The least depth with enough prefixes; or else, in a small program, the one with most. */
+static bool search_depth(struct bz_search *search, uint32_t reductions) {
+    const struct bz_explore_result *result = search->result;
+    uint64_t wanted = (uint64_t)search->config->shard.count * PREFIXES_PER_SHARD;
+    uint64_t most = 0;
+    uint32_t best = 1;
+    bool is_ok;
+    do {
+        search->frontier++;
+        is_ok = survey(search, reductions);
+        best = result->frontier.prefixes > most ? search->frontier : best;
+        most = result->frontier.prefixes > most ? result->frontier.prefixes : most;
+    } while (is_ok && result->end == BZ_EXPLORE_DONE && result->frontier.prefixes > 0 &&
+             most < wanted && search->frontier < DEPTH_MAX);
+    if (is_ok && result->end == BZ_EXPLORE_DONE && search->frontier != best) {
+        search->frontier = best;
+        is_ok = survey(search, reductions);
+    }
+    return is_ok;
+}
+
 bool bz_frontier_choose(struct bz_search *search, uint32_t reductions) {
     struct bz_explore_result *result = search->result;
     struct bz_explore_result before = *result;
     struct bz_explore_config config = search->own_config;
-    uint64_t wanted = (uint64_t)config.shard.count * PREFIXES_PER_SHARD;
-    bool is_ok;
     search->own_config.keep_going = true;
     search->own_config.states_max = UINT64_MAX;
     search->own_config.stop = NULL;
@@ -75,12 +95,7 @@ bool bz_frontier_choose(struct bz_search *search, uint32_t reductions) {
     search->own_config.is_due = NULL;
     search->own_config.on_finding = NULL;
     search->is_survey = true;
-    do {
-        search->frontier++;
-        result->finding_count = 0;
-        is_ok = survey(search, reductions);
-    } while (is_ok && result->end == BZ_EXPLORE_DONE && result->frontier.prefixes > 0 &&
-             result->frontier.prefixes < wanted && search->frontier < DEPTH_MAX);
+    bool is_ok = search_depth(search, reductions);
     search->is_survey = false;
     search->own_config = config;
     before.frontier = result->frontier;
