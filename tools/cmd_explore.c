@@ -17,7 +17,6 @@
 #include "tools/report/ci.h"
 #include "tools/search_file.h"
 #include "tools/shard.h"
-#include "tools/warnings.h"
 #include "tools/wrap.h"
 #include "traces/lack.h"
 
@@ -350,6 +349,9 @@ static int exit_code_of(const struct bz_explore_result *result) {
 }
 
 static int prepare(struct explore *explore, struct bz_program *program) {
+    if (explore->config.states_max == 0) {
+        explore->config.states_max = BZ_EXPLORE_STATES_MAX_DEFAULT;
+    }
     if (bz_options_setting(&explore->options, "strategy") != NULL) {
         return bz_cli_fail(explore->name, BZ_EXIT_USAGE,
                            "there is no strategy to choose: every choice is tried");
@@ -451,23 +453,14 @@ static int go_on(struct explore *explore, struct bz_program *program) {
 
 static int begin(struct explore *explore, struct bz_program *program) {
     struct bz_explore_config *config = &explore->config;
-    bool goes_on = false;
-    if (explore->resume == NULL) {
-        bool has_reductions = config->reductions != REDUCTIONS_DEFAULT;
-        config->reductions = has_reductions ? config->reductions : BZ_REDUCE_ALL;
-        goes_on = config->shard.count > 0 && explore->has_fixed_addresses &&
-                  bz_search_file_is_left(explore->out, &config->shard);
+    bool is_left = config->shard.count > 0 && explore->has_fixed_addresses &&
+                   explore->resume == NULL && bz_search_file_is_left(explore->out, &config->shard);
+    if (config->reductions == REDUCTIONS_DEFAULT) {
+        config->reductions = BZ_REDUCE_ALL;
     }
-    int code;
-    if (goes_on) {
-        code = go_on(explore, program);
-    } else if (explore->resume != NULL) {
-        code = resume(explore, program);
-    } else {
-        config->states_max =
-            config->states_max == 0 ? BZ_EXPLORE_STATES_MAX_DEFAULT : config->states_max;
-        code = prepare(explore, program);
-    }
+    int code = explore->resume != NULL ? resume(explore, program)
+               : is_left               ? go_on(explore, program)
+                                       : prepare(explore, program);
     return code == BZ_EXIT_OK ? open_disk(explore) : code;
 }
 
@@ -593,12 +586,7 @@ int bz_command_explore(int argc, char **argv) {
                : BZ_EXIT_OK;
     report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
     report_all(&explore, &report);
-    if (explore.config.shard.count <= 1 && !result.has_waited && result.finding_count == 0 &&
-        bz_explore_is_complete(&result)) {
-        char text[BZ_WARNING_BYTES];
-        snprintf(text, sizeof text, "warning: %s", bz_warning_no_wait(explore.config.program));
-        bz_cli_note(argv[0], text);
-    }
+    bz_explore_report_warn(argv[0], &report);
     print_command(&explore);
     bz_outcomes_fini(&explore.outcomes);
     bz_findings_fini(&findings);

@@ -336,11 +336,7 @@ static int report_search(struct merge *merge) {
     } else {
         print_search(sum, merge->is_quiet);
     }
-    if (!report->result->has_waited && bz_explore_is_complete(report->result)) {
-        char text[BZ_WARNING_BYTES];
-        snprintf(text, sizeof text, "warning: %s", bz_warning_no_wait(report->program));
-        bz_cli_note(merge->name, text);
-    }
+    bz_explore_report_warn(merge->name, report);
     return report->exit_code;
 }
 

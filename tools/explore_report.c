@@ -7,6 +7,7 @@
 
 #include "tools/cli.h"
 #include "tools/report.h"
+#include "tools/warnings.h"
 #include "tools/wrap.h"
 #include "traces/lack.h"
 #include "traces/trace.h"
@@ -323,6 +324,17 @@ void bz_explore_report_print(const struct bz_explore_report *report, bool is_qui
     fflush(stdout);
     fprintf(stderr, "%.2f s, %.0f transitions/s\n", report->seconds,
             report->seconds > 0 ? (double)result->transitions_total / report->seconds : 0.0);
+}
+
+void bz_explore_report_warn(const char *name, const struct bz_explore_report *report) {
+    const struct bz_explore_result *result = report->result;
+    char text[BZ_WARNING_BYTES];
+    if (result->has_waited || result->finding_count > 0 || is_part(report) ||
+        !bz_explore_is_complete(result)) {
+        return;
+    }
+    snprintf(text, sizeof text, "warning: %s", bz_warning_no_wait(report->program));
+    bz_cli_note(name, text);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
