@@ -183,7 +183,9 @@ static unsigned take_census(struct bz_search_file *file, char *list, size_t list
         set_path(file, number);
         if (exists(file->path)) {
             size_t used = strlen(list);
-            snprintf(list + used, list_bytes - used, "%s%s", count > 0 ? ", " : "", file->path);
+            const char *slash = strrchr(file->path, '/');
+            snprintf(list + used, list_bytes - used, "%s%.64s", count > 0 ? ", " : "",
+                     slash == NULL ? file->path : slash + 1);
             count++;
             last = number;
         }

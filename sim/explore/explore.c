@@ -9,8 +9,8 @@
 #include "sim/run/determinism.h"
 #include "traces/lack.h"
 
-#define SWEEP_SHARE 2u                   /* times the transitions before it */
-#define SWEEP_LEAST (UINT64_C(1) << 19u) /* transitions */
+#define SWEEP_SHARE 4u                   /* times the transitions before it */
+#define SWEEP_LEAST (UINT64_C(1) << 20u) /* transitions */
 
 const char *bz_reduction_name(unsigned index) {
     static const char *const names[] = {"snapshots", "states",   "queue",
