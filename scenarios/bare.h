@@ -1,4 +1,5 @@
-/* The yardstick of `buzzer bench`: the scenario `contended` at its defaults, without the simulator.
+/* What `buzzer bench` compares with: the scenario `contended` at its defaults, without the
+ * simulator.
  *
  * The same runtime, the same semaphore, the same tasks, and the same schedules as those of the
  * strategy `random` without injected cancels: each seed gives the same steps. In each run it resets

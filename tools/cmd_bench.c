@@ -178,7 +178,7 @@ static int measure_bare(struct bench *bench, const char *command, unsigned repea
     return code == BZ_EXIT_OK && steps != judged_steps
                ? bz_cli_fail(command, BZ_EXIT_INTERNAL,
                              "the bare loop took %" PRIu64 " steps, %s %" PRIu64
-                             ": it is no yardstick any more; update scenarios/bare.c",
+                             ": they cannot be compared; update scenarios/bare.c",
                              steps, entries[0].name, judged_steps)
                : code;
 }

@@ -1,4 +1,4 @@
-/* The yardstick of `buzzer bench` runs the schedules that `contended` runs, seed by seed: the same
+/* The bare loop of `buzzer bench` runs the schedules that `contended` runs, seed by seed: the same
  * steps, so the ratio of their times is that of the same work with and without the simulator. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

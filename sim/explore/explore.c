@@ -207,7 +207,7 @@ static bool take_part(struct bz_search *search) {
            bz_frontier_choose(search, reductions(config, is_any(config)) & BZ_REDUCE_YIELDS);
 }
 
-/* What is to be said at the end, however it came. */
+/* Completes the result, whatever ended the search. */
 static bool end(struct bz_search *search, bool is_ok) {
     search->result->unsound = bz_search_unsound(search);
     return is_ok || end_for_lack(search, search->result);

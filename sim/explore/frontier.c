@@ -1,10 +1,10 @@
 /* A search that many machines share. Shard 3 of 64 searches all schedules that begin with one of
  * its prefixes.
  *
- * A prefix is all choices of the first steps of a schedule. Whose it is, is a function of these
+ * A prefix is all choices of the first steps of a schedule. Its owner is a function of these
  * choices and of nothing else: not of the bounds of a round, nor of reductions, nor of what was
  * visited. So each shard may end in a round or in a sweep, and together they have searched
- * everything. Its steps are as few as make PREFIXES_PER_SHARD prefixes for each shard.
+ * everything. A prefix has as few steps as make PREFIXES_PER_SHARD prefixes for each shard.
  *
  * Above the frontier, states are not merged, and all shards search them; the first one counts them.
  * Below it, a search is as always, with one table of states for all prefixes of the shard. A state

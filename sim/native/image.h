@@ -62,7 +62,8 @@ size_t bz_image_bytes(const struct bz_loop *loop);
 size_t bz_image_save(const struct bz_loop *loop, void *image, struct bz_image_layout *layout);
 size_t bz_image_restore(struct bz_loop *loop, const void *image);
 
-/* What is left to do if the loop, the blocks of its arena and the stacks are as in the image. */
+/* The rest of a restoration, if the loop, the blocks of its arena and the stacks are as in the
+ * image. */
 size_t bz_image_restore_rest(struct bz_loop *loop, const void *image);
 
 /* Clears history: numbers of handles (which name them in a recording), stale slots, freed memory,
