@@ -505,6 +505,64 @@ static void report_all(struct explore *explore, struct bz_explore_report *report
     }
 }
 
+/* The exit code of the search, of its findings, or of the files that it leaves. */
+static int finish(struct explore *explore, struct bz_explore_report *report, bool is_ok) {
+    report->exit_code = exit_code_of(report->result);
+    int code = finish_findings(explore, report->result);
+    int file_code = finish_file(explore, report->result, is_ok);
+    code = code == BZ_EXIT_OK ? file_code : code;
+    report->exit_code = code != BZ_EXIT_OK ? code : report->exit_code;
+    code = explore->config.shard.count > 0
+               ? bz_search_file_write_report(explore->name, explore->out, report)
+               : BZ_EXIT_OK;
+    return code != BZ_EXIT_OK ? code : report->exit_code;
+}
+
+static int search_and_report(struct explore *explore, const struct bz_program *program) {
+    static struct bz_explore_result result;
+    static struct bz_kept_findings findings;
+    explore->config.program = program;
+    explore->config.memory_max_bytes = bz_cli_catalog.contain.memory_bytes;
+    explore->config.context = explore;
+    explore->findings = &findings;
+    bz_cli_set_lack(explore->name, BZ_EXIT_INTERRUPTED, "nothing is proved");
+    struct bz_explore_report report = {.program = program,
+                                       .config = &explore->config,
+                                       .result = &result,
+                                       .findings = &findings,
+                                       .outcomes = &explore->outcomes,
+                                       .estimate_log2 =
+                                           bz_explore_estimate_log2(program, ESTIMATE_PROBES)};
+    if (explore->config.shard.count > 0) {
+        bz_shard_tell_engine();
+    }
+    if (report.estimate_log2 == BZ_EXPLORE_NO_ESTIMATE) {
+        bz_lack_stop(NULL, "an estimate of the schedules");
+    }
+    if (!explore->is_json && !explore->is_quiet) {
+        bz_explore_report_print_head(&report);
+    }
+    bz_interrupt_catch();
+    if (explore->config.from != NULL) {
+        begin_where_it_was(explore);
+    }
+    bz_progress_begin(&explore->progress, explore->is_quiet, 0, 0);
+    bool is_ok = run_search(explore, &result);
+    report.seconds = bz_progress_end(&explore->progress);
+    if (result.end == BZ_EXPLORE_LOST) {
+        return bz_cli_fail(explore->name, BZ_EXIT_USAGE, "--resume: %s: %s", explore->file->path,
+                           result.lack);
+    }
+    report.seconds += explore->file != NULL ? (double)explore->file->before_ms / 1000 : 0;
+    report.exit_code = finish(explore, &report, is_ok);
+    report_all(explore, &report);
+    bz_explore_report_warn(explore->name, &report);
+    print_command(explore);
+    bz_outcomes_fini(&explore->outcomes);
+    bz_findings_fini(&findings);
+    return report.exit_code;
+}
+
 int bz_command_explore(int argc, char **argv) {
     struct explore explore = {.name = argv[0],
                               .command_line = bz_command_line(),
@@ -517,8 +575,6 @@ int bz_command_explore(int argc, char **argv) {
                                          .on_finding = on_finding,
                                          .on_outcomes = on_outcomes}};
     struct bz_program program;
-    static struct bz_explore_result result;
-    static struct bz_kept_findings findings;
     const struct bz_syntax syntax = {
         .options = options,
         .target = &explore,
@@ -532,63 +588,13 @@ int bz_command_explore(int argc, char **argv) {
         .doc =
             "Searches every schedule of a scenario, and every placement of its cancels, the "
             "simplest first. Exit status: 0 complete and nothing found, with --shard in its part, "
-            "1 a "
-            "violation, 2 usage, 5 interrupted, or a limit was reached before all was searched."};
+            "1 a violation, 2 usage, 5 interrupted, or a limit was reached before all was "
+            "searched."};
     int code = bz_options_parse(&syntax, argc, argv);
     explore.ci.has_json = explore.is_json;
     code =
         bz_ci_begin(&explore.ci, argv[0], code, explore.options.scenario, explore.options.variant);
     code = code == BZ_EXIT_OK ? begin(&explore, &program) : code;
     code = code == BZ_EXIT_OK ? bz_cases_name(&explore.ci, &program, false) : code;
-    if (code != BZ_EXIT_OK) {
-        return code;
-    }
-    explore.config.program = &program;
-    explore.config.memory_max_bytes = bz_cli_catalog.contain.memory_bytes;
-    explore.config.context = &explore;
-    explore.findings = &findings;
-    bz_cli_set_lack(argv[0], BZ_EXIT_INTERRUPTED, "nothing is proved");
-    struct bz_explore_report report = {.program = &program,
-                                       .config = &explore.config,
-                                       .result = &result,
-                                       .findings = &findings,
-                                       .outcomes = &explore.outcomes,
-                                       .estimate_log2 =
-                                           bz_explore_estimate_log2(&program, ESTIMATE_PROBES)};
-    if (explore.config.shard.count > 0) {
-        bz_shard_tell_engine();
-    }
-    if (report.estimate_log2 == BZ_EXPLORE_NO_ESTIMATE) {
-        bz_lack_stop(NULL, "an estimate of the schedules");
-    }
-    if (!explore.is_json && !explore.is_quiet) {
-        bz_explore_report_print_head(&report);
-    }
-    bz_interrupt_catch();
-    if (explore.config.from != NULL) {
-        begin_where_it_was(&explore);
-    }
-    bz_progress_begin(&explore.progress, explore.is_quiet, 0, 0);
-    bool is_ok = run_search(&explore, &result);
-    report.seconds = bz_progress_end(&explore.progress);
-    if (result.end == BZ_EXPLORE_LOST) {
-        return bz_cli_fail(argv[0], BZ_EXIT_USAGE, "--resume: %s: %s", explore.file->path,
-                           result.lack);
-    }
-    report.seconds += explore.file != NULL ? (double)explore.file->before_ms / 1000 : 0;
-    report.exit_code = exit_code_of(&result);
-    code = finish_findings(&explore, &result);
-    int file_code = finish_file(&explore, &result, is_ok);
-    code = code == BZ_EXIT_OK ? file_code : code;
-    report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
-    code = explore.config.shard.count > 0
-               ? bz_search_file_write_report(argv[0], explore.out, &report)
-               : BZ_EXIT_OK;
-    report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
-    report_all(&explore, &report);
-    bz_explore_report_warn(argv[0], &report);
-    print_command(&explore);
-    bz_outcomes_fini(&explore.outcomes);
-    bz_findings_fini(&findings);
-    return report.exit_code;
+    return code == BZ_EXIT_OK ? search_and_report(&explore, &program) : code;
 }
