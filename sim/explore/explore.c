@@ -10,7 +10,7 @@
 #include "traces/lack.h"
 
 #define SWEEP_SHARE 4u                   /* times the transitions before it */
-#define SWEEP_LEAST (UINT64_C(1) << 20u) /* transitions */
+#define SWEEP_LEAST (UINT64_C(1) << 18u) /* transitions */
 
 const char *bz_reduction_name(unsigned index) {
     static const char *const names[] = {"snapshots", "states",   "queue",
