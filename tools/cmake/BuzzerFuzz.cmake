@@ -31,7 +31,7 @@ function(buzzer_add_fuzzer name)
     endif()
     target_sources(${name} PRIVATE "${PROJECT_SOURCE_DIR}/sim/tests/fuzz_main.c")
     if(NOT BUZZER_SANITIZE)
-        math(EXPR ARG_RUNS "${ARG_RUNS} / 10")
+        math(EXPR ARG_RUNS "${ARG_RUNS} / 5")
     endif()
     add_test(NAME ${name} COMMAND ${name} --runs ${ARG_RUNS} ${ARG_SEEDS})
     set_tests_properties(${name} PROPERTIES
