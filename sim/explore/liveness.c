@@ -124,12 +124,16 @@ static const char *why_incomplete(const struct bz_search *search, bool is_ok) {
     return NULL;
 }
 
-/* Records the graph of all schedules within the bounds. The result of the search before stays. */
+/* Records the graph of all schedules within the bounds. The result of the search before stays, and
+ * so do its outcomes: with sleep sets they may be fewer. */
 static const char *record_graph(struct bz_search *search, uint32_t reductions) {
     const struct bz_explore_config *config = search->config;
     struct bz_explore_result *result = search->result;
     struct bz_explore_result *before = malloc(sizeof *before);
-    if (before == NULL) {
+    struct bz_visited outcomes = search->outcomes;
+    if (before == NULL || !bz_visited_init(&search->outcomes, config->states_max, UINT64_MAX)) {
+        search->outcomes = outcomes;
+        free(before);
         return "memory ran out";
     }
     *before = *result;
@@ -147,6 +151,8 @@ static const char *record_graph(struct bz_search *search, uint32_t reductions) {
     bz_search_begin(search, &bounds);
     bool is_ok = bz_search_all(search);
     const char *why = why_incomplete(search, is_ok);
+    bz_visited_fini(&search->outcomes);
+    search->outcomes = outcomes;
     before->has_cycles |= result->has_cycles; /* no transition was left out */
     if (result->finding_count == 0) {
         *result = *before;

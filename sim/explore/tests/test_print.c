@@ -77,7 +77,7 @@ static enum bz_status guest(void *arg) {
     return BZ_OK;
 }
 
-static struct bz_world *begin(uint64_t seed) {
+static struct bz_world *begin(uint64_t seed, struct hall **made) {
     struct bz_strategy strategy = stage_strategy;
     static struct bz_strategy kept;
     struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
@@ -91,6 +91,7 @@ static struct bz_world *begin(uint64_t seed) {
     stage_begin_run(world);
     bz_snapshot_begin(world, true, true);
     struct hall *hall = bz_world_alloc(world, sizeof *hall);
+    *made = hall;
     hall->world = world;
     tst_status(bz_sut_permits_init(&hall->tables, world, BZ_PRIMITIVE_SEMAPHORE, "tables", 2),
                BZ_OK);
@@ -136,7 +137,8 @@ static void walk(bool is_symmetric, uint64_t seed, struct steps *steps) {
     static struct bz_print from_scratch;
     static struct bz_snapshot snapshots[2];
     static struct bz_snapshot again;
-    struct bz_world *world = begin(seed);
+    struct hall *hall;
+    struct bz_world *world = begin(seed, &hall);
     struct bz_symmetry symmetry;
     bz_symmetry_begin(&symmetry, world);
     cr_assert(eq(u32, symmetry.count, GUESTS));
@@ -181,6 +183,62 @@ Test(print, from_the_state_before_is_that_from_scratch) {
     }
     cr_assert(lt(u32, 20 * WALKS, steps.undone), "%u", steps.undone);
     cr_assert(eq(u32, steps.flooded, 2 * WALKS * GUESTS));
+}
+
+/* From scratch, if this word has this value. */
+static struct bz_fingerprint print_with(const struct bz_symmetry *symmetry,
+                                        const struct bz_world *world, uint64_t *word,
+                                        const void *value) {
+    static struct bz_printer printer;
+    static struct bz_print print;
+    struct bz_fingerprint fingerprint;
+    uint64_t was = *word;
+    *word = (uintptr_t)value;
+    bz_printer_begin(&printer, symmetry, true);
+    cr_assert(bz_printer_print(&printer, world, NULL, NULL, &print));
+    cr_assert(bz_symmetry_fingerprint(symmetry, world, &print, &fingerprint));
+    bz_printer_fini(&printer);
+    *word = was;
+    return fingerprint;
+}
+
+/* In a word that belongs to nobody, and in one of a guest's own memory. */
+Test(print, a_reference_is_a_place_in_a_task_whatever_its_number) {
+    struct hall *hall;
+    struct bz_symmetry symmetry;
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("there are no snapshots");
+    }
+    struct bz_world *world = begin(0, &hall);
+    bz_symmetry_begin(&symmetry, world);
+    uint64_t *words[] = {&hall->flood[0], (uint64_t *)(void *)&hall->napkins[GROUP].other};
+    const char *group = (const char *)hall->guests[0];
+    const char *others = (const char *)hall->guests[GUESTS - 1];
+    const char *links = (const char *)&hall->guests[0]->siblings;
+    const char *top = (const char *)symmetry.stack_tops[0];
+    const char *napkin = (const char *)&hall->napkins[GUESTS - 1];
+    const char *own = (const char *)&hall->napkins[GROUP];
+    /* The last two are the word's own guest, or any guest of the other group. */
+    const char *places[] = {NULL,    group,    group + 8, others,     others + 8, links,  links + 8,
+                            top - 8, top - 16, napkin,    napkin + 8, own,        own + 8};
+    for (size_t word = 0; word < 2; word++) {
+        size_t count = sizeof places / sizeof places[0] - (word == 0 ? 2 : 0);
+        for (size_t place = 1; place < count; place++) {
+            struct bz_fingerprint print = print_with(&symmetry, world, words[word], places[place]);
+            for (size_t other = 0; other < place; other++) {
+                struct bz_fingerprint another =
+                    print_with(&symmetry, world, words[word], places[other]);
+                cr_assert(eq(int, bz_fingerprint_equal(print, another), false),
+                          "word %zu, places %zu and %zu", word, place, other);
+            }
+        }
+        cr_assert(bz_fingerprint_equal(print_with(&symmetry, world, words[word], hall->guests[0]),
+                                       print_with(&symmetry, world, words[word], hall->guests[1])));
+    }
+    cr_assert(
+        bz_fingerprint_equal(print_with(&symmetry, world, words[1], hall->guests[GUESTS - 2]),
+                             print_with(&symmetry, world, words[1], hall->guests[GUESTS - 1])));
+    bz_world_destroy(world);
 }
 
 static void expect_differences(const uint64_t *words, const uint64_t *other, size_t count) {
