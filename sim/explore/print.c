@@ -18,6 +18,9 @@ _Static_assert(sizeof(void *) != 8 ||
                     sizeof(struct bz_loop) % 8 == 0 && sizeof(struct bz_snapshot_head) % 8 == 0),
                "states are words, where there are snapshots");
 
+/* Functions that are compiled for more than one kind of processor, see print_changes_as(). */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
 /* One state that is being printed. */
 struct printing {
     struct bz_printer *printer;
@@ -39,44 +42,42 @@ struct place {
 
 /* --- references ------------------------------------------------------------------------------- */
 
-static struct bz_reference *references_of(struct bz_print *print, uint64_t part) {
-    return part == BZ_PART_REST ? print->rest_references : print->task_references[part];
-}
-
 static void note(struct printing *printing, const struct place *place, uint32_t task) {
     struct bz_print *print = printing->print;
     uint32_t capacity =
         place->part == BZ_PART_REST ? BZ_REST_REFERENCES_MAX : BZ_PART_REFERENCES_MAX;
-    uint32_t *count = &print->reference_counts[place->part];
-    if (*count == capacity) {
+    if (print->reference_counts[place->part] == capacity) {
         printing->has_overflowed = true;
         return;
     }
-    references_of(print, place->part)[(*count)++] =
-        (struct bz_reference){place->key, task, place->is_on_stack};
+    print->reference_counts[place->part]++;
+    print->references[print->reference_count++] =
+        (struct bz_reference){place->key, (uint8_t)place->part, (uint8_t)task, place->is_on_stack};
+}
+
+static void remove_reference(struct bz_print *print, uint32_t index) {
+    print->reference_counts[print->references[index].part]--;
+    print->references[index] = print->references[--print->reference_count];
 }
 
 static void drop(struct printing *printing, const struct place *place) {
-    struct bz_reference *list = references_of(printing->print, place->part);
-    uint32_t *count = &printing->print->reference_counts[place->part];
-    uint32_t index = 0;
-    while (index < *count && list[index].key != place->key) {
-        index++;
-    }
-    if (index < *count) { /* else there were too many */
-        list[index] = list[--*count];
-    }
+    struct bz_print *print = printing->print;
+    for (uint32_t index = 0; index < print->reference_count; index++) {
+        const struct bz_reference *reference = &print->references[index];
+        if (reference->key == place->key && reference->part == place->part) {
+            remove_reference(print, index);
+            return;
+        }
+    } /* it is not there if there were too many */
 }
 
 /* All those on the stack of an interchangeable task. */
 static void drop_stack(struct printing *printing, uint64_t part) {
-    struct bz_reference *list = references_of(printing->print, part);
-    uint32_t *count = &printing->print->reference_counts[part];
-    for (uint32_t index = 0; index < *count;) {
-        if (list[index].is_on_stack) {
-            list[index] = list[--*count];
-        } else {
-            index++;
+    struct bz_print *print = printing->print;
+    for (uint32_t index = print->reference_count; index-- > 0;) {
+        const struct bz_reference *reference = &print->references[index];
+        if (reference->part == part && reference->is_on_stack) {
+            remove_reference(print, index);
         }
     }
 }
@@ -178,12 +179,16 @@ static void move_word(struct printing *printing, const struct bz_word_role *role
 
 /* --- what an undo needs ----------------------------------------------------------------------- */
 
-/* Makes room for the words that differ among those that are compared at a time. */
-static void reserve_undo(struct bz_undo *undo) {
-    if (undo->count + BZ_DIFFERENCES_WORDS > BZ_UNDO_WORDS_MAX) {
+/* Makes room for so many words more, at most BZ_DIFFERENCES_MAX. */
+static struct bz_undo_word *reserve_undo(struct bz_undo *undo, size_t count) {
+    _Static_assert(BZ_DIFFERENCES_MAX <= BZ_UNDO_WORDS_MAX, "they fit in");
+    if (undo->count + count > BZ_UNDO_WORDS_MAX) {
         undo->snapshot = NULL;
         undo->count = 0; /* they go anywhere */
     }
+    struct bz_undo_word *next = &undo->words[undo->count];
+    undo->count += (uint32_t)count;
+    return next;
 }
 
 static void undo_range(struct printing *printing, bz_any_word *at, const bz_any_word *was,
@@ -197,16 +202,17 @@ static void undo_range(struct printing *printing, bz_any_word *at, const bz_any_
         (struct bz_undo_range){(char *)at, (const char *)was, count * sizeof *at};
 }
 
-static void compare_words(struct printing *printing, const struct bz_word_role *roles,
-                          bz_any_word *words, const bz_any_word *before, size_t count) {
-    struct bz_undo *undo = &printing->printer->undo;
-    for (size_t first = 0; first < count; first += BZ_DIFFERENCES_WORDS) {
-        size_t left = count - first < BZ_DIFFERENCES_WORDS ? count - first : BZ_DIFFERENCES_WORDS;
-        uint64_t bits = bz_differences(words + first, before + first, left);
-        reserve_undo(undo);
-        while (bits != 0) {
-            size_t place = first + bz_next_difference(&bits);
-            undo->words[undo->count++] = (struct bz_undo_word){words + place, before[place]};
+static ALWAYS_INLINE void compare_words(struct printing *printing, bz_differences_fn *differences,
+                                        const struct bz_word_role *roles, bz_any_word *words,
+                                        const bz_any_word *before, size_t count) {
+    struct bz_printer *printer = printing->printer;
+    for (size_t first = 0; first < count; first += BZ_DIFFERENCES_MAX) {
+        size_t left = count - first < BZ_DIFFERENCES_MAX ? count - first : BZ_DIFFERENCES_MAX;
+        size_t found = differences(words + first, before + first, left, printer->places);
+        struct bz_undo_word *undo = reserve_undo(&printer->undo, found);
+        for (size_t index = 0; index < found; index++) {
+            size_t place = first + printer->places[index];
+            undo[index] = (struct bz_undo_word){words + place, before[place]};
             change_word(printing, &roles[place], before[place], words[place]);
         }
     }
@@ -214,14 +220,16 @@ static void compare_words(struct printing *printing, const struct bz_word_role *
 
 /* --- areas ------------------------------------------------------------------------------------ */
 
-static void compare_area(struct printing *printing, const struct bz_word_role *roles,
-                         const struct bz_snapshot_area *live, const struct bz_snapshot_area *was) {
+static ALWAYS_INLINE void compare_area(struct printing *printing, bz_differences_fn *differences,
+                                       const struct bz_word_role *roles,
+                                       const struct bz_snapshot_area *live,
+                                       const struct bz_snapshot_area *was) {
     bz_any_word *words = (bz_any_word *)(uintptr_t)live->bytes;
     const bz_any_word *words_before = (const bz_any_word *)(const void *)was->bytes;
     size_t count = live->count / 8;
     size_t count_before = was->count / 8;
     size_t both = count < count_before ? count : count_before;
-    compare_words(printing, roles, words, words_before, both);
+    compare_words(printing, differences, roles, words, words_before, both);
     for (size_t index = both; index < count; index++) {
         move_word(printing, &roles[index], words[index], 1);
     }
@@ -318,24 +326,38 @@ static void remove_stack(struct printing *printing, const struct stack_words *be
     }
 }
 
-static void compare_stack(struct printing *printing, const struct stack_words *stack,
-                          const struct stack_words *before) {
-    struct bz_undo *undo = &printing->printer->undo;
-    struct bz_fingerprint *sum = stack_sum(printing, stack);
+/* The words that both have, this many at most BZ_DIFFERENCES_MAX below this depth. */
+static ALWAYS_INLINE void compare_stack_words(struct printing *printing,
+                                              bz_differences_fn *differences,
+                                              const struct stack_words *stack,
+                                              const struct stack_words *before, size_t depth_end,
+                                              size_t count) {
+    struct bz_printer *printer = printing->printer;
+    struct bz_fingerprint sum = {0, 0};
+    size_t found =
+        differences(stack->end - depth_end, before->end - depth_end, count, printer->places);
+    struct bz_undo_word *undo = reserve_undo(&printer->undo, found);
+    for (size_t index = 0; index < found; index++) {
+        size_t depth = depth_end - 1 - printer->places[index];
+        struct bz_fingerprint key = stack_key(printing, stack, depth);
+        uint64_t word = stack_word(before, depth);
+        undo[index] = (struct bz_undo_word){stack_place(stack, depth), word};
+        uint64_t was = stack_value(printing, stack, key, word, -1);
+        uint64_t is = stack_value(printing, stack, key, stack_word(stack, depth), 1);
+        bz_sum_add(&sum, key, is - was);
+    }
+    struct bz_fingerprint *total = stack_sum(printing, stack);
+    total->high += sum.high;
+    total->low += sum.low;
+}
+
+static ALWAYS_INLINE void compare_stack(struct printing *printing, bz_differences_fn *differences,
+                                        const struct stack_words *stack,
+                                        const struct stack_words *before) {
     size_t both = stack->count < before->count ? stack->count : before->count;
     for (size_t left = both; left > 0;) {
-        size_t count = left < BZ_DIFFERENCES_WORDS ? left : BZ_DIFFERENCES_WORDS;
-        uint64_t bits = bz_differences(stack->end - left, before->end - left, count);
-        reserve_undo(undo);
-        while (bits != 0) {
-            size_t depth = left - 1 - bz_next_difference(&bits);
-            struct bz_fingerprint key = stack_key(printing, stack, depth);
-            uint64_t word = stack_word(before, depth);
-            undo->words[undo->count++] = (struct bz_undo_word){stack_place(stack, depth), word};
-            uint64_t was = stack_value(printing, stack, key, word, -1);
-            uint64_t is = stack_value(printing, stack, key, stack_word(stack, depth), 1);
-            bz_sum_add(sum, key, is - was);
-        }
+        size_t count = left < BZ_DIFFERENCES_MAX ? left : BZ_DIFFERENCES_MAX;
+        compare_stack_words(printing, differences, stack, before, left, count);
         left -= count;
     }
     if (both < stack->count) {
@@ -346,10 +368,17 @@ static void compare_stack(struct printing *printing, const struct stack_words *s
     }
 }
 
+/* True of nearly all stacks. */
+static bool is_unchanged(const struct bz_image_stack *was, const char *bytes,
+                         const struct bz_task *task) {
+    return was->low == task->coro.sp && memcmp(was->low, bytes, was->bytes) == 0;
+}
+
 /* Both lists are in the order of the tasks' ages. A stack that one has and the other does not is of
  * a task that has begun, or has ended. */
-static void compare_stacks(struct printing *printing, const struct bz_loop *loop,
-                           const struct bz_snapshot *before) {
+static ALWAYS_INLINE void compare_stacks(struct printing *printing, bz_differences_fn *differences,
+                                         const struct bz_loop *loop,
+                                         const struct bz_snapshot *before) {
     uint32_t count = before == NULL ? 0 : before->stack_count;
     const struct bz_image_stack *was =
         count == 0
@@ -357,38 +386,31 @@ static void compare_stacks(struct printing *printing, const struct bz_loop *loop
             : (const struct bz_image_stack *)(const void *)(before->bytes + before->table_offset);
     const char *bytes = count == 0 ? NULL : before->bytes + before->stacks_offset;
     const struct bz_task *task = bz_image_next_stack(loop, NULL);
-    while (task != NULL || count > 0) {
-        struct bz_image_stack stack =
-            task == NULL ? (struct bz_image_stack){.stack = NULL} : bz_image_stack_of(task);
-        if (count > 0) {
-            bool is_there = was->stack == stack.stack && was->task == stack.task;
-            uint32_t part = part_of(printing, was);
-            struct stack_words then = stack_words_of(was, bytes, part);
-            bytes += was->bytes;
-            was++;
-            count--;
-            if (!is_there) {
-                remove_stack(printing, &then, 0);
-                continue;
-            }
-            struct stack_words now = stack_words_of(&stack, stack.low, part);
-            compare_stack(printing, &now, &then);
-        } else {
-            struct stack_words now = stack_words_of(&stack, stack.low, part_of(printing, &stack));
-            add_stack(printing, &now, 0, 1);
+    for (; count > 0; count--, bytes += was->bytes, was++) {
+        bool is_there = task != NULL && was->stack == task->stack && was->task == task->actor.id;
+        if (is_there && is_unchanged(was, bytes, task)) {
+            task = bz_image_next_stack(loop, task);
+            continue;
         }
-        task = bz_image_next_stack(loop, task);
+        uint32_t part = part_of(printing, was);
+        struct stack_words then = stack_words_of(was, bytes, part);
+        if (is_there) {
+            struct bz_image_stack stack = bz_image_stack_of(task);
+            struct stack_words now = stack_words_of(&stack, stack.low, part);
+            compare_stack(printing, differences, &now, &then);
+            task = bz_image_next_stack(loop, task);
+        } else {
+            remove_stack(printing, &then, 0);
+        }
+    }
+    for (; task != NULL; task = bz_image_next_stack(loop, task)) {
+        struct bz_image_stack stack = bz_image_stack_of(task);
+        struct stack_words now = stack_words_of(&stack, stack.low, part_of(printing, &stack));
+        add_stack(printing, &now, 0, 1);
     }
 }
 
 /* --- the print -------------------------------------------------------------------------------- */
-
-static void copy_references(struct bz_reference *to, const struct bz_reference *from,
-                            uint32_t count) {
-    for (uint32_t index = 0; index < count; index++) { /* few */
-        to[index] = from[index];
-    }
-}
 
 static void begin_print(struct bz_print *print, const struct bz_print *before,
                         uint32_t task_count) {
@@ -396,22 +418,28 @@ static void begin_print(struct bz_print *print, const struct bz_print *before,
         memset(print->sums, 0, sizeof print->sums);
         memset(print->stack_sums, 0, sizeof print->stack_sums);
         memset(print->reference_counts, 0, sizeof print->reference_counts);
+        print->reference_count = 0;
         return;
     }
-    memcpy(print->sums, before->sums, sizeof print->sums);
     memcpy(print->reference_counts, before->reference_counts, sizeof print->reference_counts);
-    copy_references(print->rest_references, before->rest_references,
-                    before->reference_counts[BZ_PART_REST]);
+    print->reference_count = before->reference_count;
+    print->sums[BZ_PART_REST] = before->sums[BZ_PART_REST];
+    print->sums[BZ_PART_QUEUE] = before->sums[BZ_PART_QUEUE];
     for (uint32_t index = 0; index < task_count; index++) {
+        print->sums[index] = before->sums[index];
         print->stack_sums[index] = before->stack_sums[index];
-        copy_references(print->task_references[index], before->task_references[index],
-                        before->reference_counts[index]);
+    }
+    for (uint32_t index = 0; index < print->reference_count; index++) { /* few */
+        print->references[index] = before->references[index];
     }
 }
 
-static bool print_changes(struct bz_printer *printer, const struct bz_world *world,
-                          const struct bz_live_areas *live, const struct bz_snapshot *before,
-                          const struct bz_print *print_before, struct bz_print *print) {
+static ALWAYS_INLINE bool print_changes_as(bz_differences_fn *differences,
+                                           struct bz_printer *printer, const struct bz_world *world,
+                                           const struct bz_live_areas *live,
+                                           const struct bz_snapshot *before,
+                                           const struct bz_print *print_before,
+                                           struct bz_print *print) {
     static const struct bz_snapshot_area empty;
     const struct bz_symmetry *symmetry = printer->symmetry;
     struct printing printing = {.printer = printer,
@@ -426,12 +454,41 @@ static bool print_changes(struct bz_printer *printer, const struct bz_world *wor
     printer->undo.count = 0;
     printer->undo.range_count = 0;
     for (int area = 0; area < BZ_AREAS; area++) {
-        compare_area(&printing, printer->roles[area], &live->areas[area],
+        compare_area(&printing, differences, printer->roles[area], &live->areas[area],
                      before == NULL ? &empty : &before->areas[area]);
         printer->undo.count = area == BZ_AREA_HEAD ? 0 : printer->undo.count; /* it is a copy */
     }
-    compare_stacks(&printing, world->loop, before);
+    compare_stacks(&printing, differences, world->loop, before);
     return !printing.has_overflowed;
+}
+
+static bool print_changes_portably(struct bz_printer *printer, const struct bz_world *world,
+                                   const struct bz_live_areas *live,
+                                   const struct bz_snapshot *before,
+                                   const struct bz_print *print_before, struct bz_print *print) {
+    return print_changes_as(bz_differences_portably, printer, world, live, before, print_before,
+                            print);
+}
+
+#ifdef BZ_AVX2
+static BZ_AVX2 bool print_changes_avx2(struct bz_printer *printer, const struct bz_world *world,
+                                       const struct bz_live_areas *live,
+                                       const struct bz_snapshot *before,
+                                       const struct bz_print *print_before,
+                                       struct bz_print *print) {
+    return print_changes_as(bz_differences_avx2, printer, world, live, before, print_before, print);
+}
+#endif
+
+static bool print_changes(struct bz_printer *printer, const struct bz_world *world,
+                          const struct bz_live_areas *live, const struct bz_snapshot *before,
+                          const struct bz_print *print_before, struct bz_print *print) {
+#ifdef BZ_AVX2
+    if (bz_has_avx2()) {
+        return print_changes_avx2(printer, world, live, before, print_before, print);
+    }
+#endif
+    return print_changes_portably(printer, world, live, before, print_before, print);
 }
 
 bool bz_printer_print(struct bz_printer *printer, const struct bz_world *world,

@@ -13,19 +13,15 @@
 #ifndef BZ_SIM_EXPLORE_PRINT_H
 #define BZ_SIM_EXPLORE_PRINT_H
 
+#include "sim/explore/differences.h"
 #include "sim/explore/multiply.h"
 #include "sim/explore/visited.h"
 #include "sim/native/internal.h"
 #include "sim/native/snapshot.h"
 
-#define BZ_PART_REFERENCES_MAX 12u
+#define BZ_PART_REFERENCES_MAX 12u /* of an interchangeable task */
 #define BZ_REST_REFERENCES_MAX 128u
-
-struct bz_reference {
-    uint64_t key;  /* of the place */
-    uint32_t task; /* index among the interchangeable tasks */
-    bool is_on_stack;
-};
+#define BZ_REFERENCES_MAX (BZ_REST_REFERENCES_MAX + BZ_ALIKE_MAX * BZ_PART_REFERENCES_MAX)
 
 /* Words have parts: one for each interchangeable task, by its index; the rest; and the ready queue,
  * if its order does not count. */
@@ -33,14 +29,22 @@ struct bz_reference {
 #define BZ_PART_QUEUE (BZ_ALIKE_MAX + 1u)
 #define BZ_PARTS (BZ_ALIKE_MAX + 2u)
 
-/* Of one state. Zeroed before its first use. */
+/* From a part to an interchangeable task. */
+struct bz_reference {
+    uint64_t key; /* of the place */
+    uint8_t part;
+    uint8_t task; /* its index */
+    bool is_on_stack;
+};
+
+/* Of one state. Zeroed before its first use. Tasks that there are not have no sums. */
 struct bz_print {
-    uint64_t layout;                                /* by which it was made; 0: it is not known */
-    struct bz_fingerprint sums[BZ_PARTS];           /* without stacks of interchangeable tasks */
-    struct bz_fingerprint stack_sums[BZ_ALIKE_MAX]; /* so that an end of a task is cheap */
-    uint32_t reference_counts[BZ_PARTS];
-    struct bz_reference rest_references[BZ_REST_REFERENCES_MAX];
-    struct bz_reference task_references[BZ_ALIKE_MAX][BZ_PART_REFERENCES_MAX];
+    uint64_t layout; /* by which it was made; 0: it is not known */
+    uint32_t reference_count;
+    uint8_t reference_counts[BZ_PARTS];
+    struct bz_fingerprint sums[BZ_PARTS];              /* without stacks of interchangeable tasks */
+    struct bz_fingerprint stack_sums[BZ_ALIKE_MAX];    /* so that an end of a task is cheap */
+    struct bz_reference references[BZ_REFERENCES_MAX]; /* in no order */
 };
 
 /* Of all words of an interchangeable task. */
@@ -91,8 +95,8 @@ struct bz_printer {
     struct bz_word_role *roles[BZ_AREAS];
     size_t role_counts[BZ_AREAS];
     size_t role_capacities[BZ_AREAS];
-    struct bz_undo undo; /* what the last print has found */
-    const struct bz_word_role *changed[BZ_UNDO_WORDS_MAX];
+    struct bz_undo undo;                             /* what the last print has found */
+    uint16_t places[BZ_PLACES_MAX];                  /* of words that differ */
     struct bz_fingerprint stack_keys[BZ_STACK_KEYS]; /* of a task's part, from the top */
 };
 

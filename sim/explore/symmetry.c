@@ -145,20 +145,20 @@ static void number_tasks(const struct bz_symmetry *symmetry, const struct bz_pri
         struct bz_fingerprint sum = bz_print_task(print, index);
         colours[index] = colour_of(sum.high, sum.low);
     }
-    for (uint32_t number = 0; number < print->reference_counts[BZ_PART_REST]; number++) {
-        colours[print->rest_references[number].task] += print->rest_references[number].key;
+    for (uint32_t number = 0; number < print->reference_count; number++) {
+        const struct bz_reference *reference = &print->references[number];
+        colours[reference->task] += reference->part == BZ_PART_REST ? reference->key : 0;
     }
     if (number_by(symmetry, colours, numbers)) {
         return;
     }
     for (int round = 0; round < 2; round++) {
         memcpy(next, colours, symmetry->count * sizeof next[0]);
-        for (uint32_t index = 0; index < symmetry->count; index++) {
-            const struct bz_reference *reference = print->task_references[index];
-            for (uint32_t left = print->reference_counts[index]; left > 0; left--) {
-                next[index] += colour_of(colours[reference->task], reference->key);
-                next[reference->task] += colour_of(colours[index], ~reference->key);
-                reference++;
+        for (uint32_t number = 0; number < print->reference_count; number++) {
+            const struct bz_reference *reference = &print->references[number];
+            if (reference->part != BZ_PART_REST) {
+                next[reference->part] += colour_of(colours[reference->task], reference->key);
+                next[reference->task] += colour_of(colours[reference->part], ~reference->key);
             }
         }
         memcpy(colours, next, symmetry->count * sizeof next[0]);
@@ -168,16 +168,23 @@ static void number_tasks(const struct bz_symmetry *symmetry, const struct bz_pri
 
 /* --- the fingerprint -------------------------------------------------------------------------- */
 
-/* A sum, and its references, which have new numbers. */
-static void label_part(struct bz_fingerprint sum, const struct bz_reference *references,
-                       uint32_t reference_count, const uint32_t *numbers, uint64_t *labels) {
-    for (uint32_t index = 0; index < reference_count; index++) {
-        uint64_t number = numbers[references[index].task] + 1;
-        sum.high += colour_of(number, references[index].key);
-        sum.low += colour_of(~number, references[index].key);
-    }
+static void label_sum(struct bz_fingerprint sum, uint64_t *labels) {
     labels[0] = sum.high;
     labels[1] = sum.low;
+}
+
+/* Adds the references of each part, which have new numbers, to its sum. */
+static void label_references(const struct bz_print *print, const uint32_t *numbers,
+                             uint64_t *rest_labels, uint64_t *task_labels) {
+    for (uint32_t index = 0; index < print->reference_count; index++) {
+        const struct bz_reference *reference = &print->references[index];
+        uint64_t number = numbers[reference->task] + 1;
+        uint64_t *labels = reference->part == BZ_PART_REST
+                               ? rest_labels
+                               : task_labels + 2u * (size_t)numbers[reference->part];
+        labels[0] += colour_of(number, reference->key);
+        labels[1] += colour_of(~number, reference->key);
+    }
 }
 
 /* The new numbers of those in the lines; others follow the interchangeable ones. */
@@ -203,16 +210,14 @@ bool bz_symmetry_fingerprint(const struct bz_symmetry *symmetry, const struct bz
     uint32_t numbers[BZ_ALIKE_MAX];
     number_tasks(symmetry, print, numbers);
     size_t count = 2;
-    label_part(bz_print_rest(print), print->rest_references, print->reference_counts[BZ_PART_REST],
-               numbers, labels);
+    label_sum(bz_print_rest(print), labels);
     if (!label_lines(symmetry, &world->judge->shadow, numbers, labels, &count)) {
         return false;
     }
     for (uint32_t index = 0; index < symmetry->count; index++) {
-        label_part(bz_print_task(print, index), print->task_references[index],
-                   print->reference_counts[index], numbers,
-                   labels + count + 2u * (size_t)numbers[index]);
+        label_sum(bz_print_task(print, index), labels + count + 2u * (size_t)numbers[index]);
     }
+    label_references(print, numbers, labels, labels + count);
     count += 2u * (size_t)symmetry->count;
     *fingerprint = bz_fingerprint_of(BZ_FINGERPRINT_BEGIN, labels, count * 8);
     return true;
