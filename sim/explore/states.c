@@ -97,6 +97,21 @@ static bool find_fingerprint(struct bz_search *search, struct bz_frame *child) {
 
 /* --- arriving and leaving --------------------------------------------------------------------- */
 
+/* Alone there is no need, and a lookup that misses the cache overlaps with what follows. */
+static void lock(const struct bz_search *search, struct bz_visited *visited,
+                 struct bz_fingerprint fingerprint) {
+    if (search->team != NULL) {
+        bz_visited_lock(visited, fingerprint);
+    }
+}
+
+static void unlock(const struct bz_search *search, struct bz_visited *visited,
+                   struct bz_fingerprint fingerprint) {
+    if (search->team != NULL) {
+        bz_visited_unlock(visited, fingerprint);
+    }
+}
+
 /* In a team, which has no sleep sets. Who searches a state logs its transitions, and guests do not.
  */
 static void log_edge(struct bz_search *search, struct bz_frame *child,
@@ -180,14 +195,14 @@ static enum bz_arrival look_up(struct bz_search *search, struct bz_frame *child)
         search->result->states += is_new;
         return is_new ? BZ_ARRIVED_NEW : BZ_ARRIVED_KNOWN;
     }
-    bz_visited_lock(&search->visited, child->fingerprint);
+    lock(search, &search->visited, child->fingerprint);
     struct bz_visited_state *state = bz_visited_add(&search->visited, child->fingerprint, &is_new);
     enum bz_arrival arrival =
         state == NULL ? BZ_ARRIVED_FAILED : admit(search, child, state, is_new);
     if (search->cycles != NULL && state != NULL) {
         bz_search_record_state(search, child, state, is_new);
     }
-    bz_visited_unlock(&search->visited, child->fingerprint);
+    unlock(search, &search->visited, child->fingerprint);
     return arrival;
 }
 
@@ -227,13 +242,13 @@ void bz_search_depart(struct bz_search *search) {
         search->frame_count == 1 || frame->is_guest || frame->is_above) {
         return;
     }
-    bz_visited_lock(&search->visited, frame->fingerprint);
+    lock(search, &search->visited, frame->fingerprint);
     struct bz_visited_state *state = bz_visited_find(&search->visited, frame->fingerprint);
     bz_schedules_add(&state->schedules, frame->schedules);
     if (!frame->is_again) {
         state->mark &= ~ON_PATH;
     }
-    bz_visited_unlock(&search->visited, frame->fingerprint);
+    unlock(search, &search->visited, frame->fingerprint);
 }
 
 /* --- outcomes --------------------------------------------------------------------------------- */
@@ -277,9 +292,9 @@ bool bz_search_note_outcome(struct bz_search *search) {
     }
     bool is_new;
     print = bz_fingerprint_end(print, shadow->unfinished);
-    bz_visited_lock(&search->outcomes, print);
+    lock(search, &search->outcomes, print);
     bool is_ok = bz_visited_add(&search->outcomes, print, &is_new) != NULL;
-    bz_visited_unlock(&search->outcomes, print);
+    unlock(search, &search->outcomes, print);
     search->result->outcomes += is_ok && is_new;
     search->result->outcomes_digest += is_ok && is_new ? digest_of(print) : 0;
     return is_ok;

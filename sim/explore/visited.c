@@ -11,9 +11,10 @@
 #include "sim/explore/multiply.h"
 #include "sim/run/contain.h"
 
-#define CAPACITY_FIRST 16u /* of a part */
+#define CAPACITY_FIRST 16u /* of a part: one block */
 #define LOAD_MAX(capacity) ((capacity) / 4 * 3)
 #define ROW_BYTES (BZ_VISITED_PARTS * sizeof(struct bz_visited_state)) /* a place of each part */
+#define BLOCK CAPACITY_FIRST /* places of a part in a row */
 #define CAPACITY_LAST ((size_t)1 << (sizeof(size_t) > 4 ? 27u : 15u))
 
 /* --- fingerprints ----------------------------------------------------------------------------- */
@@ -82,7 +83,7 @@ bool bz_visited_init(struct bz_visited *visited, uint64_t states_max, uint64_t b
     *visited = (struct bz_visited){.capacity_max =
                                        enough(CAPACITY_FIRST, states_max, bytes_max / ROW_BYTES)};
     visited->parts = bz_shared_alloc(BZ_VISITED_PARTS * sizeof *visited->parts);
-    while (visited->parts != NULL && visited->states == NULL && visited->capacity_max > 0) {
+    while (visited->parts != NULL && visited->states == NULL && visited->capacity_max >= BLOCK) {
         visited->states = bz_shared_alloc(states_bytes(visited));
         visited->capacity_max /= visited->states == NULL ? 2 : 1; /* of the address space */
     }
@@ -91,8 +92,7 @@ bool bz_visited_init(struct bz_visited *visited, uint64_t states_max, uint64_t b
         return false;
     }
     for (uint32_t part = 0; part < BZ_VISITED_PARTS; part++) {
-        visited->parts[part].capacity =
-            visited->capacity_max < CAPACITY_FIRST ? visited->capacity_max : CAPACITY_FIRST;
+        visited->parts[part].capacity = CAPACITY_FIRST;
     }
     return true;
 }
@@ -107,36 +107,22 @@ static uint32_t part_of(struct bz_fingerprint fingerprint) {
     return (uint32_t)(fingerprint.high / (UINT64_MAX / BZ_VISITED_PARTS + 1));
 }
 
-static struct bz_visited_state *states_of(const struct bz_visited *visited, uint32_t part) {
-    return visited->states + part * visited->capacity_max;
-}
-
-/* The bytes of a part that are in the file. */
-static size_t disk_bytes(const struct bz_visited *visited) {
-    return (visited->capacity_max - visited->capacity_memory) * sizeof *visited->states;
-}
-
-/* Maps the file behind what of each part is in memory. */
-static bool map_file(const struct bz_visited *visited) {
-    size_t bytes = disk_bytes(visited);
-    bool is_ok = ftruncate(visited->disk_fd, 0) == 0 &&
-                 ftruncate(visited->disk_fd, (off_t)(bytes * BZ_VISITED_PARTS)) == 0;
-    for (uint32_t part = 0; is_ok && part < BZ_VISITED_PARTS; part++) {
-        is_ok =
-            mmap(states_of(visited, part) + visited->capacity_memory, bytes, PROT_READ | PROT_WRITE,
-                 MAP_SHARED | MAP_FIXED, visited->disk_fd, (off_t)(part * bytes)) != MAP_FAILED;
-    }
-    return is_ok;
+/* Of each part come the first places, then of each the next ones, and so on: so a table uses the
+ * front of its memory, as far as the fullest part goes. */
+static inline struct bz_visited_state *state_at(const struct bz_visited *visited, uint32_t part,
+                                                size_t index) {
+    return visited->states + (index / BLOCK * BZ_VISITED_PARTS + part) * BLOCK + index % BLOCK;
 }
 
 bool bz_visited_extend(struct bz_visited *visited, uint64_t states_max, int disk_fd,
                        uint64_t bytes_max) {
     size_t memory = visited->capacity_max;
     size_t capacity = enough(memory, states_max, memory + bytes_max / ROW_BYTES);
+    size_t disk_bytes = (capacity - memory) * ROW_BYTES;
     if (capacity == memory) {
         return true;
     }
-    if (memory * sizeof *visited->states % (size_t)sysconf(_SC_PAGESIZE) != 0) {
+    if (memory * ROW_BYTES % (size_t)sysconf(_SC_PAGESIZE) != 0) {
         return false;
     }
     bz_shared_free(visited->states, states_bytes(visited));
@@ -144,26 +130,38 @@ bool bz_visited_extend(struct bz_visited *visited, uint64_t states_max, int disk
     visited->capacity_memory = memory;
     visited->disk_fd = disk_fd;
     visited->states = bz_shared_alloc(states_bytes(visited));
-    return visited->states != NULL && map_file(visited);
+    return visited->states != NULL && ftruncate(disk_fd, 0) == 0 &&
+           ftruncate(disk_fd, (off_t)disk_bytes) == 0 &&
+           mmap((char *)visited->states + memory * ROW_BYTES, disk_bytes, PROT_READ | PROT_WRITE,
+                MAP_SHARED | MAP_FIXED, disk_fd, 0) != MAP_FAILED;
 }
 
-/* Before a part is doubled: takes the room for it on the disk, where that is. */
+static size_t largest_capacity(const struct bz_visited *visited) {
+    size_t largest = 0;
+    for (uint32_t part = 0; part < BZ_VISITED_PARTS; part++) {
+        size_t capacity = visited->parts[part].capacity;
+        largest = capacity > largest ? capacity : largest;
+    }
+    return largest;
+}
+
+/* Before a part is doubled: takes the room for it on the disk, where that is, and for the others,
+ * which soon follow. */
 static bool take_disk(struct bz_visited *visited, uint32_t number) {
     size_t capacity = visited->parts[number].capacity;
-    if (visited->capacity_memory == 0 || capacity < visited->capacity_memory) {
+    if (visited->capacity_memory == 0 || capacity < visited->capacity_memory ||
+        capacity < largest_capacity(visited)) {
         return true;
     }
-    size_t before = (capacity - visited->capacity_memory) * sizeof *visited->states;
-    visited->disk_error =
-        posix_fallocate(visited->disk_fd, (off_t)(number * disk_bytes(visited) + before),
-                        (off_t)(capacity * sizeof *visited->states));
+    visited->disk_error = posix_fallocate(
+        visited->disk_fd, (off_t)((capacity - visited->capacity_memory) * ROW_BYTES),
+        (off_t)(capacity * ROW_BYTES));
     return visited->disk_error == 0;
 }
 
 void bz_visited_clear(struct bz_visited *visited) {
+    memset(visited->states, 0, largest_capacity(visited) * ROW_BYTES);
     for (uint32_t part = 0; part < BZ_VISITED_PARTS; part++) {
-        memset(states_of(visited, part), 0,
-               visited->parts[part].capacity * sizeof *visited->states);
         visited->parts[part].count = 0;
     }
     visited->is_full = false;
@@ -180,9 +178,8 @@ uint64_t bz_visited_count(const struct bz_visited *visited) {
 const struct bz_visited_state *bz_visited_next(const struct bz_visited *visited,
                                                struct bz_visited_place *place) {
     for (; place->part < BZ_VISITED_PARTS; place->part++, place->index = 0) {
-        const struct bz_visited_state *states = states_of(visited, place->part);
         while (place->index < visited->parts[place->part].capacity) {
-            const struct bz_visited_state *state = &states[place->index++];
+            const struct bz_visited_state *state = state_at(visited, place->part, place->index++);
             if (state->fingerprint.low != 0) {
                 return state;
             }
@@ -203,11 +200,11 @@ void bz_visited_unlock(struct bz_visited *visited, struct bz_fingerprint fingerp
 }
 
 /* The entry, or the free place for it. */
-static struct bz_visited_state *place(struct bz_visited_state *states, size_t capacity,
+static struct bz_visited_state *place(const struct bz_visited *visited, uint32_t part,
                                       struct bz_fingerprint fingerprint) {
-    size_t mask = capacity - 1;
+    size_t mask = visited->parts[part].capacity - 1;
     for (size_t index = fingerprint.low & mask;; index = (index + 1) & mask) {
-        struct bz_visited_state *state = &states[index];
+        struct bz_visited_state *state = state_at(visited, part, index);
         if (state->fingerprint.low == 0 || bz_fingerprint_equal(state->fingerprint, fingerprint)) {
             return state;
         }
@@ -216,33 +213,33 @@ static struct bz_visited_state *place(struct bz_visited_state *states, size_t ca
 
 static bool grow(struct bz_visited *visited, uint32_t number) {
     struct bz_visited_part *part = &visited->parts[number];
-    struct bz_visited_state *states = states_of(visited, number);
-    size_t bytes = part->capacity * sizeof *states;
-    if (part->capacity == visited->capacity_max || !take_disk(visited, number)) {
+    size_t count = part->capacity;
+    if (count == visited->capacity_max || !take_disk(visited, number)) {
         visited->is_full = true;
         return false;
     }
-    struct bz_visited_state *before = malloc(bytes);
+    struct bz_visited_state *before = malloc(count * sizeof *before);
     if (before == NULL) {
         return false;
     }
-    memcpy(before, states, bytes);
-    memset(states, 0, bytes);
-    for (size_t index = 0; index < part->capacity; index++) {
-        if (before[index].fingerprint.low != 0) {
-            *place(states, 2 * part->capacity, before[index].fingerprint) = before[index];
-        }
+    for (size_t index = 0; index < count; index++) {
+        struct bz_visited_state *state = state_at(visited, number, index);
+        before[index] = *state;
+        *state = (struct bz_visited_state){.mark = 0};
     }
     part->capacity *= 2;
+    for (size_t index = 0; index < count; index++) {
+        if (before[index].fingerprint.low != 0) {
+            *place(visited, number, before[index].fingerprint) = before[index];
+        }
+    }
     free(before);
     return true;
 }
 
 struct bz_visited_state *bz_visited_find(const struct bz_visited *visited,
                                          struct bz_fingerprint fingerprint) {
-    uint32_t number = part_of(fingerprint);
-    struct bz_visited_state *state =
-        place(states_of(visited, number), visited->parts[number].capacity, fingerprint);
+    struct bz_visited_state *state = place(visited, part_of(fingerprint), fingerprint);
     return state->fingerprint.low == 0 ? NULL : state;
 }
 
@@ -250,8 +247,7 @@ struct bz_visited_state *bz_visited_add(struct bz_visited *visited,
                                         struct bz_fingerprint fingerprint, bool *is_new) {
     uint32_t number = part_of(fingerprint);
     struct bz_visited_part *part = &visited->parts[number];
-    struct bz_visited_state *states = states_of(visited, number);
-    struct bz_visited_state *state = place(states, part->capacity, fingerprint);
+    struct bz_visited_state *state = place(visited, number, fingerprint);
     *is_new = state->fingerprint.low == 0;
     if (!*is_new) {
         return state;
@@ -260,7 +256,7 @@ struct bz_visited_state *bz_visited_add(struct bz_visited *visited,
         if (!grow(visited, number)) {
             return NULL;
         }
-        state = place(states, part->capacity, fingerprint);
+        state = place(visited, number, fingerprint);
     }
     part->count++;
     state->fingerprint = fingerprint;

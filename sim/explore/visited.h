@@ -7,8 +7,8 @@
  *     state = bz_visited_add(visited, fingerprint, &is_new)     and what is done with *state
  *     bz_visited_unlock(visited, fingerprint)
  *
- * A table that is larger than its memory continues in a file: of each part, the places behind those
- * that are in memory are a mapping of it.
+ * A table that is larger than its memory continues in a file: what is behind the memory is a
+ * mapping of it.
  *
  * This is hash compaction (G. Holzmann, 1998) with so many bits that false matches do not matter:
  * among 10^9 states, two have the same fingerprint with a probability below 10^-20.
@@ -41,7 +41,7 @@ struct bz_visited_part {
 
 struct bz_visited {
     struct bz_visited_part *parts;
-    struct bz_visited_state *states; /* `capacity_max` places for each part, most of them unused */
+    struct bz_visited_state *states; /* places: `capacity_max` of each part, most of them unused */
     size_t capacity_max;             /* of a part */
     bool is_full;                    /* no place was left for a state */
     size_t capacity_memory;          /* if not 0: places of a part that are not in the file */
