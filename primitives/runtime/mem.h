@@ -18,12 +18,14 @@
 
 BZ_BEGIN_DECLS
 
-/* A process of 32 bits has room for few of them. */
+/* Less than a power of two, so that neighbours do not begin at addresses whose low bits are the
+ * same (sim/performance.md). A process of 32 bits has room for few of them. */
+#define BZ_MEM_SHORT_BYTES ((size_t)5 << 16)
 #if SIZE_MAX > UINT32_MAX
-#define BZ_MEM_LIMIT_BYTES_DEFAULT ((size_t)1 << 30)
+#define BZ_MEM_LIMIT_BYTES_DEFAULT (((size_t)1 << 30) - BZ_MEM_SHORT_BYTES)
 #define BZ_MEM_LIMIT_TEXT "1 GiB"
 #else
-#define BZ_MEM_LIMIT_BYTES_DEFAULT ((size_t)1 << 26)
+#define BZ_MEM_LIMIT_BYTES_DEFAULT (((size_t)1 << 26) - BZ_MEM_SHORT_BYTES)
 #define BZ_MEM_LIMIT_TEXT "64 MiB"
 #endif
 

@@ -631,7 +631,8 @@ __attribute__((hot)) void bz_judge_calls(struct bz_judge *judge, uint32_t object
         bz_judge_refuse_call(judge, "call", op, object, BZ_OK);
         return;
     }
-    judge->call = event_of(judge, BZ_EVENT_CALL, object, op, BZ_OK);
+    judge->call = (struct bz_event){
+        .kind = BZ_EVENT_CALL, .op = (uint8_t)op, .task = shadow->running, .object = object};
 }
 
 /* Whether a return passed somebody over. */
@@ -704,14 +705,8 @@ static bool is_of_loop(struct bz_judge *judge, uint32_t number, enum bz_op op) {
 }
 
 /* A return at once: the task arrived behind all live ones, and never joined the line. */
-__attribute__((hot)) void bz_judge_returns(struct bz_judge *judge, uint32_t number, enum bz_op op,
-                                           enum bz_status status) {
-    if ((judge->call.kind == 0) | (judge->call.object != number)) {
-        if (!is_of_loop(judge, number, op)) {
-            returns_late(judge, number, op, status);
-            return;
-        }
-    }
+static __attribute__((hot, noinline)) void returns_at_once(struct bz_judge *judge, uint32_t number,
+                                                           enum bz_op op, enum bz_status status) {
     struct bz_shadow *shadow = &judge->shadow;
     uint32_t id = shadow->running;
     struct bz_shadow_task *task = &shadow->tasks[id];
@@ -731,6 +726,16 @@ __attribute__((hot)) void bz_judge_returns(struct bz_judge *judge, uint32_t numb
     }
     judge->progress_step = judge->step;
     noted(judge, event_of(judge, BZ_EVENT_RETURN, number, op, status));
+}
+
+__attribute__((hot)) void bz_judge_returns(struct bz_judge *judge, uint32_t number, enum bz_op op,
+                                           enum bz_status status) {
+    bool is_at_once = (judge->call.kind != 0) & (judge->call.object == number);
+    if (is_at_once || is_of_loop(judge, number, op)) {
+        returns_at_once(judge, number, op, status);
+    } else {
+        returns_late(judge, number, op, status);
+    }
 }
 
 void bz_judge_returns_or(struct bz_judge *judge, uint32_t object, enum bz_op op,

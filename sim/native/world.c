@@ -311,6 +311,9 @@ static __attribute__((noinline)) uint32_t find_near(const struct bz_loop *loop, 
 /* The index of what runs instead of the chosen handle, or its own. */
 static inline uint32_t instead_of(struct bz_native *native, uint32_t chosen) {
     const struct bz_loop *loop = native->world.loop;
+    if (native->world.judge->strategy->instead == NULL) {
+        return chosen;
+    }
     struct bz_ready name = name_of(loop->ready[chosen]);
     uint64_t tasks = bz_judge_instead(native->world.judge, &name);
     return tasks == 0 ? chosen : find_near(loop, chosen, tasks);
