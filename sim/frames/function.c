@@ -216,9 +216,10 @@ static bool visit(struct bz_function *function, uint32_t index, uint32_t *work, 
     int32_t fp_after = changed(op.fp_change, 0, fp, sp, fp);
     struct next next = next_of(function, index);
     for (uint32_t number = 0; number < next.count; number++) {
-        bool is_behind = next.at[number] == function->addresses[index] + op.size;
+        bool is_behind = op.kind == BZ_OP_SWITCH ||
+                         next.at[number] == function->addresses[index] + op.size;
         if (is_behind && range_of(function, next.at[number]) == NULL) {
-            continue; /* behind a call that does not return */
+            continue; /* behind what does not return: a call, or the last switch of a task */
         }
         uint32_t to = follow(function, next.at[number]) ? op_at(function, next.at[number]) : NO_OP;
         int news = to == NO_OP ? -1 : arrive(function, to, sp_after, fp_after);
