@@ -37,13 +37,18 @@ static enum bz_status nap(struct scope *state) {
     return bz_nap(state->scene.world, draw_ns(state, "sleep-ns"));
 }
 
-/* A sleep with a deadline. */
-static enum bz_status sleep_in_scope(struct scope *state, struct bz_sut_scope *outer,
-                                     uint64_t delay_ns) {
+static __attribute__((noinline)) enum bz_status
+sleep_in_new_scope(struct scope *state, struct bz_sut_scope *outer, uint64_t delay_ns) {
     struct bz_sut_scope scope;
-    bz_sut_may_wait(state->scene.world);
     enum bz_status status = bz_sut_scope_enter(&scope, state->scene.world, outer, delay_ns);
     return status == BZ_OK ? bz_sut_scope_exit(&scope, nap(state)) : status;
+}
+
+/* A sleep with a deadline. The frame with the scope comes to lie on cleared memory. */
+static enum bz_status sleep_in_scope(struct scope *state, struct bz_sut_scope *outer,
+                                     uint64_t delay_ns) {
+    bz_sut_may_wait(state->scene.world);
+    return sleep_in_new_scope(state, outer, delay_ns);
 }
 
 /* The body of the outer scope goes on if the inner one ended at its deadline. Its clean-up has a

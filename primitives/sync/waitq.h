@@ -39,6 +39,7 @@ struct bz_waitq {
 struct bz_wait_outcome {
     enum bz_status status; /* BZ_OK, or BZ_CANCELLED */
     bool was_woken;        /* possibly with BZ_CANCELLED */
+    uint8_t reserved[3];   /* 0: padding would have the value of whatever register was free */
     uint64_t value;        /* from the waker; only if was_woken */
 };
 
