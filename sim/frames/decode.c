@@ -133,9 +133,11 @@ static struct name name_of(unsigned reg) {
     }
 }
 
-static uint16_t bit_of(unsigned reg) {
-    struct name name = name_of(reg);
-    return name.reg == BZ_REG_NONE ? 0 : (uint16_t)BZ_REG_BIT(name.reg);
+/* The halves that are read. */
+static uint32_t halves_of(struct name name) {
+    return name.reg == BZ_REG_NONE ? 0
+           : name.bytes == 8       ? BZ_REG_BOTH(name.reg)
+                                   : BZ_REG_LOW(name.reg);
 }
 
 static struct name register_of(const cs_x86_op *operand) {
@@ -144,21 +146,22 @@ static struct name register_of(const cs_x86_op *operand) {
 
 /* --- operands --------------------------------------------------------------------------------- */
 
-static void add_read(struct bz_op *op, uint16_t bits) {
-    op->reads |= (uint16_t)(bits & ~BZ_REG_BIT(BZ_REG_SP));
-    op->values |= (uint16_t)(bits & (BZ_REG_BIT(BZ_REG_SP) | BZ_REG_BIT(BZ_REG_FP)));
+static void add_read(struct bz_op *op, struct name name) {
+    op->reads |= halves_of(name);
+    op->uses_sp |= name.reg == BZ_REG_SP;
+    op->uses_fp |= name.reg == BZ_REG_FP;
 }
 
 static void add_memory(struct bz_op *op, const cs_x86_op *operand, bool forms, bool is_write) {
     uint8_t base = name_of(operand->mem.base).reg;
-    uint16_t index = bit_of(operand->mem.index);
+    struct name index = name_of(operand->mem.index);
     add_read(op, index);
+    op->reads |= halves_of(name_of(operand->mem.base));
     if (base != BZ_REG_SP && base != BZ_REG_FP) {
-        op->reads |= bit_of(operand->mem.base);
         return;
     }
-    op->reads |= (uint16_t)(BZ_REG_BIT(base) & ~BZ_REG_BIT(BZ_REG_SP));
-    bool is_address = forms || index != 0 || operand->mem.segment != X86_REG_INVALID;
+    bool is_address =
+        forms || index.reg != BZ_REG_NONE || operand->mem.segment != X86_REG_INVALID;
     op->memory = (struct bz_op_memory){.offset = (int32_t)operand->mem.disp,
                                        .bytes = is_address ? 0 : operand->size,
                                        .base = base,
@@ -183,19 +186,16 @@ static void add_anything(const struct bz_decoder *decoder, const cs_insn *insn, 
         if (detail->operands[index].type == X86_OP_MEM) {
             add_memory(op, &detail->operands[index], false, false);
         } else {
-            add_read(op, detail->operands[index].type == X86_OP_REG
-                             ? bit_of(detail->operands[index].reg)
-                             : 0);
+            add_read(op, register_of(&detail->operands[index]));
         }
     }
     for (uint8_t index = 0; index < read_count; index++) {
-        op->reads |= bit_of(read[index]);
+        op->reads |= halves_of(name_of(read[index]));
     }
     for (uint8_t index = 0; index < written_count; index++) {
-        uint16_t bit = bit_of(written[index]);
-        op->reads |= bit;
-        op->sp_change = bit == BZ_REG_BIT(BZ_REG_SP) ? BZ_POINTER_LOST : op->sp_change;
-        op->fp_change = bit == BZ_REG_BIT(BZ_REG_FP) ? BZ_POINTER_LOST : op->fp_change;
+        struct name name = name_of(written[index]);
+        op->sp_change = name.reg == BZ_REG_SP ? BZ_POINTER_LOST : op->sp_change;
+        op->fp_change = name.reg == BZ_REG_FP ? BZ_POINTER_LOST : op->fp_change;
     }
 }
 
@@ -204,7 +204,7 @@ static void write_register(struct bz_op *op, struct name to) {
         return;
     }
     if (to.bytes >= 4) { /* the upper half is cleared */
-        op->writes |= (uint16_t)BZ_REG_BIT(to.reg);
+        op->writes |= BZ_REG_BOTH(to.reg);
     }
     op->sp_change = to.reg == BZ_REG_SP ? BZ_POINTER_LOST : op->sp_change;
     op->fp_change = to.reg == BZ_REG_FP ? BZ_POINTER_LOST : op->fp_change;
@@ -213,7 +213,7 @@ static void write_register(struct bz_op *op, struct name to) {
 /* --- instructions ----------------------------------------------------------------------------- */
 
 static bool is_saved_by_callee(struct name name) {
-    return name.reg != BZ_REG_NONE && (BZ_REGS_CALLEE_SAVED & BZ_REG_BIT(name.reg)) != 0;
+    return name.reg != BZ_REG_NONE && (BZ_REGS_CALLEE_SAVED & BZ_REG_LOW(name.reg)) != 0;
 }
 
 static bool pushes(struct bz_op *op, const cs_x86_op *operand) {
@@ -231,6 +231,7 @@ static bool pushes(struct bz_op *op, const cs_x86_op *operand) {
     } else if (from.reg != BZ_REG_NONE) {
         op->copy = BZ_COPY_STORE;
         op->copy_from = from.reg;
+        op->copy_bytes = 8;
     }
     op->memory = (struct bz_op_memory){-8, 8, BZ_REG_SP, true};
     return from.reg == BZ_REG_NONE ? operand->size == 8 || operand->type == X86_OP_IMM
@@ -247,6 +248,7 @@ static bool pops(struct bz_op *op, const cs_x86_op *operand) {
     write_register(op, to);
     op->copy = BZ_COPY_LOAD;
     op->copy_to = to.reg;
+    op->copy_bytes = 8;
     if (to.reg != BZ_REG_SP) {
         op->sp_change = BZ_POINTER_ADDED;
         op->amount = 8;
@@ -255,9 +257,12 @@ static bool pops(struct bz_op *op, const cs_x86_op *operand) {
 }
 
 /* mov and what extends its source. */
-static void moves(struct bz_op *op, const cs_x86_op *operands) {
+static void moves(struct bz_op *op, const cs_insn *insn) {
+    const cs_x86_op *operands = insn->detail->x86.operands;
     struct name to = register_of(&operands[0]);
     struct name from = register_of(&operands[1]);
+    op->copy_extends = insn->id == X86_INS_MOVSX || insn->id == X86_INS_MOVSXD;
+    op->copy_bytes = operands[1].size;
     if (operands[0].type == X86_OP_MEM) {
         add_memory(op, &operands[0], false, true);
         bool is_on_stack = op->memory.base != BZ_REG_NONE && op->memory.bytes != 0;
@@ -268,7 +273,7 @@ static void moves(struct bz_op *op, const cs_x86_op *operands) {
             op->copy = BZ_COPY_STORE;
             op->copy_from = from.reg;
         } else {
-            add_read(op, (uint16_t)BZ_REG_BIT(from.reg));
+            add_read(op, from);
         }
         return;
     }
@@ -284,13 +289,13 @@ static void moves(struct bz_op *op, const cs_x86_op *operands) {
         op->fp_change = BZ_POINTER_FROM_SP;
     } else if (from.reg == BZ_REG_FP && to.reg == BZ_REG_SP && to.bytes == 8) {
         op->sp_change = BZ_POINTER_FROM_FP;
-        op->reads |= BZ_REG_BIT(BZ_REG_FP);
+        op->reads |= BZ_REG_BOTH(BZ_REG_FP);
     } else if (from.reg != BZ_REG_NONE && from.reg != BZ_REG_SP && is_whole) {
         op->copy = BZ_COPY_MOVE;
         op->copy_to = to.reg;
         op->copy_from = from.reg;
-    } else if (from.reg != BZ_REG_NONE) {
-        add_read(op, (uint16_t)BZ_REG_BIT(from.reg));
+    } else {
+        add_read(op, from);
     }
 }
 
@@ -305,7 +310,7 @@ static void loads_address(struct bz_op *op, const cs_insn *insn) {
         op->sp_change = base == BZ_REG_SP   ? BZ_POINTER_FROM_SP
                         : base == BZ_REG_FP ? BZ_POINTER_FROM_FP
                                             : BZ_POINTER_LOST;
-        op->reads |= base == BZ_REG_FP ? BZ_REG_BIT(BZ_REG_FP) : 0;
+        op->reads |= base == BZ_REG_FP ? BZ_REG_BOTH(BZ_REG_FP) : 0;
         return;
     }
     add_memory(op, &operands[1], true, false);
@@ -352,8 +357,8 @@ static void jumps(const struct bz_decoder *decoder, const cs_insn *insn, struct 
     if (insn->id == X86_INS_CALL) {
         op->sp_change = BZ_POINTER_KEPT;
         op->kind = BZ_OP_CALL_OUT;
-        op->reads |= BZ_REGS_FORMED_BY_CALL;
-        op->writes |= BZ_REGS_FORMED_BY_CALL;
+        op->reads |= BZ_REGS_OF_CALLS;
+        op->writes |= BZ_REGS_OF_CALLS;
     } else if (!is_direct) {
         op->kind = BZ_OP_JUMP_FAR;
     } else {
@@ -365,11 +370,12 @@ static bool leaves(struct bz_op *op) {
     op->is_save = true;
     op->sp_change = BZ_POINTER_FROM_FP;
     op->amount = 8;
-    op->reads |= BZ_REG_BIT(BZ_REG_FP);
+    op->reads |= BZ_REG_BOTH(BZ_REG_FP);
     op->memory = (struct bz_op_memory){0, 8, BZ_REG_FP, false};
     write_register(op, (struct name){BZ_REG_FP, 8});
     op->copy = BZ_COPY_LOAD;
     op->copy_to = BZ_REG_FP;
+    op->copy_bytes = 8;
     return true;
 }
 
@@ -411,7 +417,7 @@ static bool translate(const struct bz_decoder *decoder, const cs_insn *insn, str
     case X86_INS_MOVUPS:
     case X86_INS_MOVDQA:
     case X86_INS_MOVDQU:
-        moves(op, detail->operands);
+        moves(op, insn);
         return true;
     case X86_INS_SYSCALL:
     case X86_INS_INT:

@@ -6,15 +6,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The general registers by their numbers in machine code. */
+/* The general registers by their numbers in machine code. A set of registers has two bits for each:
+ * for its lower and its upper half, because an int leaves the upper one undefined. */
 enum { BZ_REG_A, BZ_REG_C, BZ_REG_D, BZ_REG_B, BZ_REG_SP, BZ_REG_FP, BZ_REG_SI, BZ_REG_DI };
 #define BZ_REGS 16
 #define BZ_REG_NONE 0xffu
-#define BZ_REGS_ALL 0xffffu
-#define BZ_REG_BIT(reg) (1u << (reg))
-#define BZ_REGS_CALLEE_SAVED 0xf028u /* rbx, rbp, r12 to r15 */
-#define BZ_REGS_FORMED_BY_CALL 0x0fc7u /* the others but the stack pointer: a call may read and
-                                          writes them */
+#define BZ_REGS_ALL UINT32_MAX
+#define BZ_REG_LOW(reg) (1u << (reg))
+#define BZ_REG_HIGH(reg) (0x10000u << (reg))
+#define BZ_REG_BOTH(reg) (0x10001u << (reg))
+#define BZ_REGS_CALLEE_SAVED 0xf028f028u   /* rbx, rbp, r12 to r15 */
+#define BZ_REGS_OF_CALLS 0x0fc70fc7u       /* the others but the stack pointer: a call may read and
+                                              writes them */
 
 enum bz_op_kind {
     BZ_OP_PLAIN,
@@ -51,9 +54,10 @@ enum bz_copy { BZ_COPY_NONE, BZ_COPY_LOAD, BZ_COPY_STORE, BZ_COPY_MOVE };
 struct bz_op {
     uintptr_t target;
     int32_t amount;
-    uint16_t reads;  /* registers, but for those that say where memory is on the stack */
-    uint16_t writes; /* all of a register's bits */
-    uint16_t values; /* of BZ_REG_SP and BZ_REG_FP: read as a value, so an address is formed */
+    uint32_t reads;  /* registers, but for the source of a copy, and for the stack pointer */
+    uint32_t writes; /* all of a register's bits */
+    bool uses_sp;    /* as a value, so an address is formed */
+    bool uses_fp;
     uint8_t size;
     uint8_t kind;
     uint8_t sp_change;
@@ -61,6 +65,9 @@ struct bz_op {
     uint8_t copy;
     uint8_t copy_to;   /* register of a load or of a move */
     uint8_t copy_from; /* register of a store or of a move */
+    uint8_t copy_bytes; /* 8: each half of the source becomes that half; else the lower half alone is
+                           read, and if `copy_extends`, both halves depend on it */
+    bool copy_extends;
     bool is_save; /* push and pop of a register that a callee saves, as `copy` says */
     struct bz_op_memory memory;
 };

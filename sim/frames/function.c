@@ -67,7 +67,7 @@ static bool reserve(struct bz_function *function) {
 static void find_switch(struct bz_function *function, uint32_t first, uint32_t jump) {
     const struct bz_op *last = &function->ops[jump];
     uintptr_t behind = function->addresses[jump] + last->size;
-    uint16_t reads = 0;
+    uint32_t reads = 0;
     if (last->kind != BZ_OP_JUMP_FAR) {
         return;
     }
@@ -77,8 +77,8 @@ static void find_switch(struct bz_function *function, uint32_t first, uint32_t j
         if (op->kind == BZ_OP_PLAIN && op->target == behind) {
             *op = (struct bz_op){.kind = BZ_OP_SWITCH,
                                  .target = behind,
-                                 .reads = reads & (uint16_t) ~(op->writes | BZ_REG_BIT(BZ_REG_FP)),
-                                 .writes = BZ_REGS_ALL & ~BZ_REG_BIT(BZ_REG_FP),
+                                 .reads = reads & ~(op->writes | BZ_REG_BOTH(BZ_REG_FP)),
+                                 .writes = BZ_REGS_ALL & ~BZ_REG_BOTH(BZ_REG_FP),
                                  .size = op->size,
                                  .copy_to = BZ_REG_NONE,
                                  .copy_from = BZ_REG_NONE,
@@ -280,8 +280,7 @@ static bool forms_address(const struct bz_function *function, uint32_t index) {
     bool is_frame_pointer = function->fp[index] != LOST;
     int32_t place;
     bool is_copied = op->copy == BZ_COPY_STORE || op->copy == BZ_COPY_MOVE;
-    return (op->values & BZ_REG_BIT(BZ_REG_SP)) != 0 ||
-           ((op->values & BZ_REG_BIT(BZ_REG_FP)) != 0 && is_frame_pointer) ||
+    return op->uses_sp || (op->uses_fp && is_frame_pointer) ||
            (is_copied && op->copy_from == BZ_REG_FP && is_frame_pointer) ||
            (op->memory.bytes == 0 && place_of(function, index, &place));
 }
@@ -384,7 +383,7 @@ struct analysis {
     uint32_t words;     /* of a set of halves */
     uint64_t *by_flow;  /* which halves are BY_FLOW, as a set */
     uint64_t *sets;     /* those that are live before each instruction */
-    uint16_t *registers;
+    uint32_t *registers;
 };
 
 static enum word_class class_of(const struct bz_function *function, const struct bz_exit *out,
@@ -409,7 +408,7 @@ static void add_to(uint64_t *set, int32_t half) {
 }
 
 /* What is live behind an instruction. */
-static uint16_t live_behind(const struct analysis *analysis, uint32_t index, uint64_t *set) {
+static uint32_t live_behind(const struct analysis *analysis, uint32_t index, uint64_t *set) {
     const struct bz_function *function = analysis->function;
     const struct bz_op *op = &function->ops[index];
     struct next next = next_of(function, index);
@@ -426,64 +425,89 @@ static uint16_t live_behind(const struct analysis *analysis, uint32_t index, uin
         }
     }
     if (op->kind == BZ_OP_RET) {
-        registers |= BZ_REG_BIT(BZ_REG_A) | BZ_REG_BIT(BZ_REG_D) | analysis->out->registers;
+        registers |= BZ_REG_BOTH(BZ_REG_A) | BZ_REG_BOTH(BZ_REG_D) | analysis->out->registers;
     } else if (op->kind == BZ_OP_JUMP_FAR) {
         registers |= BZ_REGS_ALL;
         memcpy(set, analysis->by_flow, analysis->words * sizeof *set);
     } else if (is_tail_call(function, index)) {
-        registers |= BZ_REGS_FORMED_BY_CALL | analysis->out->registers;
+        registers |= BZ_REGS_OF_CALLS | analysis->out->registers;
     }
-    return (uint16_t)registers;
+    return registers;
 }
 
-/* Whether somebody reads a word that the instruction writes. */
-static bool is_wanted(const struct analysis *analysis, const uint64_t *behind, int32_t first,
-                      int32_t end) {
-    bool is_wanted = first == end; /* in the caller's frame */
+/* Whether somebody reads this half of a word. */
+static bool is_wanted(const struct analysis *analysis, const uint64_t *behind, int32_t half) {
+    return !has(analysis->by_flow, half) || has(behind, half);
+}
+
+/* What a store reads of its register. Its bytes may reach into the caller's frame, where all are
+ * read. */
+static uint32_t read_by_store(const struct analysis *analysis, const struct bz_op *op,
+                              const uint64_t *behind, int32_t first, int32_t end) {
+    bool is_split = op->copy_bytes == 8 && end - first == 2; /* the lower half is deeper */
+    uint32_t halves = op->copy_bytes == 8 ? BZ_REG_BOTH(op->copy_from) : BZ_REG_LOW(op->copy_from);
+    bool any = first == end;
     for (int32_t half = first; half < end; half++) {
-        is_wanted |= !has(analysis->by_flow, half) || has(behind, half);
+        any |= is_wanted(analysis, behind, half);
     }
-    return is_wanted;
+    if (is_split && !is_wanted(analysis, behind, first)) {
+        halves &= ~BZ_REG_HIGH(op->copy_from);
+    }
+    if (is_split && !is_wanted(analysis, behind, first + 1)) {
+        halves &= ~BZ_REG_LOW(op->copy_from);
+    }
+    return any ? halves : 0;
 }
 
-static uint16_t without(uint32_t registers, uint32_t some) {
-    return (uint16_t)(registers & ~some);
+/* What a load or a move reads of its source, as halves of register 0. */
+static uint32_t read_by_copy(const struct bz_op *op, uint32_t behind) {
+    uint32_t live = behind >> op->copy_to & BZ_REG_BOTH(0);
+    if (op->copy_bytes == 8) {
+        return live;
+    }
+    bool is_read = op->copy_extends ? live != 0 : (live & BZ_REG_LOW(0)) != 0;
+    return is_read ? BZ_REG_LOW(0) : 0;
+}
+
+static void add_loaded(const struct analysis *analysis, const struct bz_op *op, uint32_t behind,
+                       int32_t first, int32_t end, uint64_t *set) {
+    uint32_t read = op->copy == BZ_COPY_LOAD ? read_by_copy(op, behind) : BZ_REG_BOTH(0);
+    bool is_split = op->copy == BZ_COPY_LOAD && op->copy_bytes == 8 && end - first == 2;
+    for (int32_t half = first; half < end && read != 0; half++) {
+        uint32_t wanted = !is_split ? read : read & (half == first ? BZ_REG_HIGH(0) : BZ_REG_LOW(0));
+        if (wanted != 0 && has(analysis->by_flow, half)) {
+            add_to(set, half);
+        }
+    }
 }
 
 /* From what is live behind an instruction to what is live before it, in place. */
-static uint16_t step_back(const struct analysis *analysis, uint32_t index, uint16_t behind,
+static uint32_t step_back(const struct analysis *analysis, uint32_t index, uint32_t behind,
                           uint64_t *set) {
     const struct bz_function *function = analysis->function;
     const struct bz_op *op = &function->ops[index];
-    uint32_t before = without(behind, op->writes) | op->reads;
-    bool copy_is_read = op->copy_to != BZ_REG_NONE && (behind >> op->copy_to & 1u) != 0;
+    uint32_t before = (behind & ~op->writes) | op->reads;
     int32_t place;
-    if (place_of(function, index, &place) && op->memory.bytes > 0) {
-        int32_t first;
-        int32_t end;
+    int32_t first = 0;
+    int32_t end = 0;
+    bool is_on_frame = place_of(function, index, &place) && op->memory.bytes > 0;
+    if (is_on_frame) {
         halves_of(place, op->memory.bytes, false, &first, &end);
-        if (op->memory.is_write) {
-            int32_t whole;
-            int32_t whole_end;
-            copy_is_read = is_wanted(analysis, set, first, end);
-            halves_of(place, op->memory.bytes, true, &whole, &whole_end);
-            for (int32_t half = whole; half < whole_end; half++) {
-                set[half / 64] &= ~(UINT64_C(1) << (uint32_t)half % 64);
-            }
-        } else if (op->copy != BZ_COPY_LOAD || copy_is_read) {
-            for (int32_t half = first; half < end; half++) {
-                if (has(analysis->by_flow, half)) {
-                    add_to(set, half);
-                }
-            }
+    }
+    if (op->copy == BZ_COPY_STORE) {
+        before |= read_by_store(analysis, op, set, first, end);
+    } else if (op->copy == BZ_COPY_MOVE) {
+        before |= read_by_copy(op, behind) << op->copy_from;
+    }
+    if (is_on_frame && op->memory.is_write) {
+        halves_of(place, op->memory.bytes, true, &first, &end);
+        for (int32_t half = first; half < end; half++) {
+            set[half / 64] &= ~(UINT64_C(1) << (uint32_t)half % 64);
         }
-    } else {
-        copy_is_read |= op->copy == BZ_COPY_STORE;
+    } else if (is_on_frame) {
+        add_loaded(analysis, op, behind, first, end, set);
     }
-    if (op->copy_from != BZ_REG_NONE && copy_is_read) {
-        before |= BZ_REG_BIT(op->copy_from);
-    }
-    return (uint16_t)before;
+    return before;
 }
 
 /* One pass over all instructions, from the last to the first. False: nothing has changed. */
@@ -496,7 +520,7 @@ static bool pass(const struct analysis *analysis) {
             continue;
         }
         uint64_t *known = &analysis->sets[(size_t)index * analysis->words];
-        uint16_t registers =
+        uint32_t registers =
             step_back(analysis, index, live_behind(analysis, index, set), set);
         has_changed |= registers != analysis->registers[index] ||
                        memcmp(known, set, analysis->words * sizeof *set) != 0;
