@@ -187,12 +187,16 @@ static __attribute__((noinline)) struct meal consume(struct condition *state, bo
 }
 
 /* After a timeout it waits without one, so that runs end. */
+static __attribute__((noinline)) bool is_in_a_hurry(struct condition *state, bool was_late) {
+    return !was_late && bz_world_draw(state->scene.world, "hurried", 3) == 2;
+}
+
 static enum bz_status consumer(void *arg) {
     struct condition *state = arg;
     struct meal meal = {BZ_OK, false};
     bool was_late = false;
     while (meal.status == BZ_OK && !meal.is_last) {
-        bool is_hurried = !was_late && bz_world_draw(state->scene.world, "hurried", 3) == 2;
+        bool is_hurried = is_in_a_hurry(state, was_late);
         meal = consume(state, is_hurried);
         was_late = is_hurried && meal.status == BZ_TIMED_OUT;
         meal.status = was_late ? BZ_OK : meal.status;

@@ -14,6 +14,7 @@
 #define IS_READ 1u
 #define IS_WRITTEN 2u
 #define IS_NO_SAVE 4u /* by anything but push and pop of one register that callees save */
+#define IS_ARGUMENT 8u /* it is written where nothing here can read it: for a callee */
 
 struct range {
     uintptr_t start;
@@ -337,37 +338,6 @@ static bool find_accesses(struct bz_function *function) {
     return true;
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
-
-struct bz_function *bz_function_new(struct bz_decoder *decoder, const struct bz_code_range *range) {
-    struct bz_function *function = calloc(1, sizeof *function);
-    if (function == NULL) {
-        return NULL;
-    }
-    function->decoder = decoder;
-    function->is_plain = true;
-    function->is_known = add_range(function, range) && find_depths(function);
-    function->is_plain &= function->is_known && find_accesses(function);
-    if (function->lacks_memory) {
-        bz_function_destroy(function);
-        return NULL;
-    }
-    return function;
-}
-
-void bz_function_destroy(struct bz_function *function) {
-    if (function != NULL) {
-        for (uint32_t index = 0; index < function->range_count; index++) {
-            free(function->ranges[index].ops);
-        }
-        free(function->ops);
-        free(function->addresses);
-        free(function->sp);
-        free(function->fp);
-        free(function);
-    }
-}
-
 uint32_t bz_function_depth(const struct bz_function *function, uintptr_t address) {
     uint32_t index = function->is_known ? op_at(function, address) : NO_OP;
     return index == NO_OP || function->sp[index] == UNSEEN ? 0 : (uint32_t)-function->sp[index];
@@ -380,6 +350,7 @@ enum word_class { ALWAYS_LIVE, ALWAYS_DEAD, BY_FLOW };
 struct analysis {
     const struct bz_function *function;
     const struct bz_exit *out;
+    bool is_plain_flow; /* a copy reads its source even if nobody reads the copy */
     uint32_t words;     /* of a set of halves */
     uint64_t *by_flow;  /* which halves are BY_FLOW, as a set */
     uint64_t *sets;     /* those that are live before each instruction */
@@ -390,7 +361,7 @@ static enum word_class class_of(const struct bz_function *function, const struct
                                 uint32_t half) {
     uint8_t access = function->access[half];
     bool is_save = access != 0 && (access & IS_NO_SAVE) == 0;
-    if (half < 2 || (function->forms_addresses && !is_save)) {
+    if (half < 2 || (access & IS_ARGUMENT) != 0 || (function->forms_addresses && !is_save)) {
         return ALWAYS_LIVE;
     }
     if (access == 0) {
@@ -471,8 +442,9 @@ static uint32_t read_by_copy(const struct bz_op *op, uint32_t behind) {
 
 static void add_loaded(const struct analysis *analysis, const struct bz_op *op, uint32_t behind,
                        int32_t first, int32_t end, uint64_t *set) {
-    uint32_t read = op->copy == BZ_COPY_LOAD ? read_by_copy(op, behind) : BZ_REG_BOTH(0);
-    bool is_split = op->copy == BZ_COPY_LOAD && op->copy_bytes == 8 && end - first == 2;
+    bool is_faint = op->copy == BZ_COPY_LOAD && !analysis->is_plain_flow;
+    uint32_t read = is_faint ? read_by_copy(op, behind) : BZ_REG_BOTH(0);
+    bool is_split = is_faint && op->copy_bytes == 8 && end - first == 2;
     for (int32_t half = first; half < end && read != 0; half++) {
         uint32_t wanted = !is_split ? read : read & (half == first ? BZ_REG_HIGH(0) : BZ_REG_LOW(0));
         if (wanted != 0 && has(analysis->by_flow, half)) {
@@ -542,31 +514,112 @@ static void tell(const struct analysis *analysis, uint32_t index, struct bz_live
     }
 }
 
+static void finish(struct analysis *analysis) {
+    free(analysis->by_flow);
+    free(analysis->sets);
+    free(analysis->registers);
+}
+
+/* False: without memory. */
+static bool analyse(struct analysis *analysis, const struct bz_function *function,
+                    const struct bz_exit *out, bool is_plain_flow) {
+    *analysis = (struct analysis){.function = function,
+                                  .out = out,
+                                  .is_plain_flow = is_plain_flow,
+                                  .words = (function->halves + 63u) / 64u};
+    analysis->by_flow = calloc(analysis->words, sizeof *analysis->by_flow);
+    analysis->sets = calloc((size_t)function->count * analysis->words, sizeof *analysis->sets);
+    analysis->registers = calloc(function->count, sizeof *analysis->registers);
+    if (analysis->by_flow == NULL || analysis->sets == NULL || analysis->registers == NULL) {
+        finish(analysis);
+        return false;
+    }
+    for (uint32_t half = 0; half < function->halves; half++) {
+        if (class_of(function, out, half) == BY_FLOW) {
+            add_to(analysis->by_flow, (int32_t)half);
+        }
+    }
+    while (pass(analysis)) {
+    }
+    return true;
+}
+
+/* Compilers store nothing that is not read. So what this function cannot read is an argument, also
+ * if it reads another value at the same place elsewhere. */
+static void note_arguments(struct bz_function *function, const struct analysis *analysis) {
+    uint64_t behind[BZ_FRAME_HALVES_MAX / 64u];
+    int32_t place;
+    int32_t first;
+    int32_t end;
+    for (uint32_t index = 0; index < function->count; index++) {
+        const struct bz_op_memory *memory = &function->ops[index].memory;
+        if (function->sp[index] == UNSEEN || !memory->is_write ||
+            !place_of(function, index, &place)) {
+            continue;
+        }
+        (void)live_behind(analysis, index, behind);
+        halves_of(place, memory->bytes, false, &first, &end);
+        for (int32_t half = first; half < end; half++) {
+            function->access[half] |= has(behind, half) ? 0 : IS_ARGUMENT;
+        }
+    }
+}
+
+static bool find_arguments(struct bz_function *function) {
+    const struct bz_exit out = {BZ_REGS_CALLEE_SAVED, false};
+    struct analysis analysis;
+    if (!analyse(&analysis, function, &out, true)) {
+        function->lacks_memory = true;
+        return false;
+    }
+    note_arguments(function, &analysis);
+    finish(&analysis);
+    return true;
+}
+
 bool bz_function_find_live(const struct bz_function *function, uintptr_t address,
                            const struct bz_exit *out, struct bz_live *live) {
+    struct analysis analysis;
     *live = (struct bz_live){.registers = BZ_REGS_ALL};
     if (!function->is_plain || bz_function_depth(function, address) == 0) {
         return true;
     }
-    struct analysis analysis = {
-        .function = function, .out = out, .words = (function->halves + 63u) / 64u};
-    analysis.by_flow = calloc(analysis.words, sizeof *analysis.by_flow);
-    analysis.sets = calloc((size_t)function->count * analysis.words, sizeof *analysis.sets);
-    analysis.registers = calloc(function->count, sizeof *analysis.registers);
-    bool has_memory =
-        analysis.by_flow != NULL && analysis.sets != NULL && analysis.registers != NULL;
-    for (uint32_t half = 0; has_memory && half < function->halves; half++) {
-        if (class_of(function, out, half) == BY_FLOW) {
-            add_to(analysis.by_flow, (int32_t)half);
+    if (!analyse(&analysis, function, out, false)) {
+        return false;
+    }
+    tell(&analysis, op_at(function, address), live);
+    finish(&analysis);
+    return true;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+struct bz_function *bz_function_new(struct bz_decoder *decoder, const struct bz_code_range *range) {
+    struct bz_function *function = calloc(1, sizeof *function);
+    if (function == NULL) {
+        return NULL;
+    }
+    function->decoder = decoder;
+    function->is_plain = true;
+    function->is_known = add_range(function, range) && find_depths(function);
+    function->is_plain =
+        function->is_plain && function->is_known && find_accesses(function) && find_arguments(function);
+    if (function->lacks_memory) {
+        bz_function_destroy(function);
+        return NULL;
+    }
+    return function;
+}
+
+void bz_function_destroy(struct bz_function *function) {
+    if (function != NULL) {
+        for (uint32_t index = 0; index < function->range_count; index++) {
+            free(function->ranges[index].ops);
         }
+        free(function->ops);
+        free(function->addresses);
+        free(function->sp);
+        free(function->fp);
+        free(function);
     }
-    while (has_memory && pass(&analysis)) {
-    }
-    if (has_memory) {
-        tell(&analysis, op_at(function, address), live);
-    }
-    free(analysis.by_flow);
-    free(analysis.sets);
-    free(analysis.registers);
-    return has_memory;
 }
