@@ -90,12 +90,12 @@ void bz_frames_destroy(struct bz_frames *frames) {
 
 /* NULL: it is not described, or without memory. */
 static const struct bz_function *function_at(struct bz_frames *frames, uintptr_t pc) {
+    struct bz_code_range range;
     for (size_t index = 0; index < frames->function_count; index++) {
         if (bz_function_has(frames->functions[index], pc)) {
             return frames->functions[index];
         }
     }
-    struct bz_code_range range;
     struct bz_function **larger =
         realloc(frames->functions, (frames->function_count + 1) * sizeof(struct bz_function *));
     if (larger == NULL) {

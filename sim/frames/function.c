@@ -35,6 +35,9 @@ struct bz_function {
     uint8_t access[BZ_FRAME_HALVES_MAX];
     uint8_t saved[BZ_FRAME_HALVES_MAX]; /* the register */
     uint32_t halves; /* of the deepest frame */
+    uint32_t *work; /* instructions that are to be visited */
+    uint32_t work_count;
+    bool has_entry;  /* where it begins is known */
     bool is_known;   /* the depth at each place */
     bool is_plain;
     bool forms_addresses;
@@ -202,14 +205,31 @@ static int arrive(struct bz_function *function, uint32_t index, int32_t sp, int3
     return is_news;
 }
 
+/* Notes the depth at an address, from which the search of depths goes on. */
+static bool reach(struct bz_function *function, uintptr_t address, int32_t sp, int32_t fp) {
+    uint32_t index = op_at(function, address);
+    int news = index == NO_OP ? -1 : arrive(function, index, sp, fp);
+    if (news > 0) {
+        function->work[function->work_count++] = index;
+    }
+    return news >= 0;
+}
+
+/* Adds a range, from whose start the search goes on, too, if its depth is known. */
+static bool include(struct bz_function *function, const struct bz_code_range *code) {
+    function->has_entry |= code->depth == 8;
+    return add_range(function, code) &&
+           (code->depth == 0 || reach(function, code->start, -(int32_t)code->depth, LOST));
+}
+
 /* The rest of the function, if a jump leads out of what is known of it. */
 static bool follow(struct bz_function *function, uintptr_t address) {
     struct bz_code_range code;
     return range_of(function, address) != NULL ||
-           (bz_code_range_find(address, &code) && add_range(function, &code));
+           (bz_code_range_find(address, &code) && include(function, &code));
 }
 
-static bool visit(struct bz_function *function, uint32_t index, uint32_t *work, uint32_t *left) {
+static bool visit(struct bz_function *function, uint32_t index) {
     const struct bz_op op = function->ops[index];
     int32_t sp = function->sp[index];
     int32_t fp = function->fp[index];
@@ -222,34 +242,26 @@ static bool visit(struct bz_function *function, uint32_t index, uint32_t *work, 
         if (is_behind && range_of(function, next.at[number]) == NULL) {
             continue; /* behind what does not return: a call, or the last switch of a task */
         }
-        uint32_t to = follow(function, next.at[number]) ? op_at(function, next.at[number]) : NO_OP;
-        int news = to == NO_OP ? -1 : arrive(function, to, sp_after, fp_after);
-        if (news < 0) {
+        if (!follow(function, next.at[number]) ||
+            !reach(function, next.at[number], sp_after, fp_after)) {
             return false;
-        }
-        if (news > 0) {
-            work[(*left)++] = to;
         }
     }
     return true;
 }
 
 /* False: somewhere the depth is not known. */
-static bool find_depths(struct bz_function *function) {
+static bool find_depths(struct bz_function *function, const struct bz_code_range *range) {
     /* Each is visited at most twice: new, and when its frame pointer is lost. */
-    uint32_t *work = malloc(2 * (BZ_FUNCTION_OPS_MAX + 1) * sizeof *work);
-    uint32_t left = 0;
-    function->lacks_memory |= work == NULL;
-    bool is_known = work != NULL && op_at(function, function->ranges[0].start) != NO_OP;
-    if (is_known) {
-        work[left++] = 0;
-        is_known = arrive(function, 0, AT_ENTRY, LOST) > 0;
+    function->work = malloc(2 * (BZ_FUNCTION_OPS_MAX + 1) * sizeof *function->work);
+    function->lacks_memory |= function->work == NULL;
+    bool is_known = function->work != NULL && include(function, range);
+    while (is_known && function->work_count > 0) {
+        is_known = visit(function, function->work[--function->work_count]);
     }
-    while (is_known && left > 0) {
-        is_known = visit(function, work[--left], work, &left);
-    }
-    free(work);
-    return is_known;
+    free(function->work);
+    function->work = NULL;
+    return is_known && function->has_entry;
 }
 
 /* --- accesses --------------------------------------------------------------------------------- */
@@ -601,7 +613,7 @@ struct bz_function *bz_function_new(struct bz_decoder *decoder, const struct bz_
     }
     function->decoder = decoder;
     function->is_plain = true;
-    function->is_known = add_range(function, range) && find_depths(function);
+    function->is_known = find_depths(function, range);
     function->is_plain =
         function->is_plain && function->is_known && find_accesses(function) && find_arguments(function);
     if (function->lacks_memory) {

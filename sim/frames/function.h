@@ -18,8 +18,8 @@
 
 struct bz_function;
 
-/* The function that begins the range. NULL: without memory. What cannot be analysed has no depth at
- * any place. */
+/* The function of which this range is a part: compilers put what runs rarely apart. NULL: without
+ * memory. What cannot be analysed has no depth at any place. */
 struct bz_function *bz_function_new(struct bz_decoder *decoder, const struct bz_code_range *range);
 void bz_function_destroy(struct bz_function *function);
 bool bz_function_has(const struct bz_function *function, uintptr_t address);

@@ -43,13 +43,56 @@ static bool is_plain_entry(const unsigned char *entry) {
     return *next == PC_RELATIVE_32;
 }
 
+/* A number of any length (LEB128), unsigned. */
+static uint32_t number_at(const unsigned char **next) {
+    uint32_t number = 0;
+    unsigned shift = 0;
+    do {
+        number |= shift < 32 ? (uint32_t)(**next & 0x7fu) << shift : 0;
+        shift += 7;
+    } while ((*(*next)++ & 0x80u) != 0);
+    return number;
+}
+
+/* The depth of the frame at the start, as the entry's first rules say, which are those before the
+ * first step of the location. */
+static uint32_t depth_of(const unsigned char *entry) {
+    const unsigned char *common = entry + 4 - word_at(entry + 4);
+    const unsigned char *end = entry + 4 + word_at(entry);
+    const unsigned char *next = entry + 16;
+    if (common[9] != 'z') { /* no length of what lies before the rules */
+        return 0;
+    }
+    uint32_t augmentation = number_at(&next);
+    uint32_t depth = 8;
+    for (next += augmentation; next < end;) {
+        unsigned char rule = *next++;
+        if (rule == 0x0c && *next == 7) { /* DW_CFA_def_cfa: from the stack pointer */
+            next++;
+            depth = number_at(&next);
+        } else if (rule == 0x0e) { /* DW_CFA_def_cfa_offset */
+            depth = number_at(&next);
+        } else if ((rule & 0xc0u) == 0x80u) { /* DW_CFA_offset: where a register is saved */
+            (void)number_at(&next);
+        } else if (rule == 0x00 || (rule >= 0x02 && rule <= 0x04) || (rule & 0xc0u) == 0x40u) {
+            return depth; /* DW_CFA_nop, DW_CFA_advance_loc */
+        } else {
+            return 0;
+        }
+    }
+    return depth;
+}
+
 static bool read_entry(const unsigned char *entry, uintptr_t start, struct lookup *lookup) {
     uintptr_t length = word_at(entry + 12); /* behind its own length, the common part, the start */
     if (length == 0 || relative_at((uintptr_t)entry + 8, entry + 8) != start ||
         lookup->address - start >= length) {
         return false; /* encoded in another way, or behind the function */
     }
-    *lookup->range = (struct bz_code_range){start, start + length, is_plain_entry(entry)};
+    *lookup->range = (struct bz_code_range){.start = start,
+                                            .end = start + length,
+                                            .depth = depth_of(entry),
+                                            .is_plain = is_plain_entry(entry)};
     return true;
 }
 

@@ -10,7 +10,8 @@
 struct bz_code_range {
     uintptr_t start;
     uintptr_t end;
-    bool is_plain; /* no landing pads, and nothing in its object file calls setjmp() */
+    uint32_t depth; /* of the frame at its start: 8 where a function begins; 0: not known */
+    bool is_plain;  /* no landing pads, and nothing in its object file calls setjmp() */
 };
 
 /* False: no range that the tables describe has this address. */
