@@ -122,8 +122,12 @@ static void on_producer_ended(void *arg) {
 
 /* --- consumers -------------------------------------------------------------------------------- */
 
+/* Functions that are not inline have their variables in frames that end with them, and each wait is
+ * in one place of the code. So neither tells states apart that are the same, whatever the compiler.
+ */
+
 /* With the lock held, which is held again on return, whatever the status. */
-static enum bz_status wait_for_token(struct condition *state) {
+static __attribute__((noinline)) enum bz_status wait_for_token(struct condition *state) {
     enum bz_status status = BZ_OK;
     while (status == BZ_OK && state->tokens == 0 && !state->is_closed) {
         status = bz_sut_condition_wait(&state->sut);
@@ -131,24 +135,24 @@ static enum bz_status wait_for_token(struct condition *state) {
     return status;
 }
 
-/* Not inline, so that the scope is in no frame when it has ended, and no part of later states. */
-static __attribute__((noinline)) enum bz_status wait_in_time(struct condition *state) {
+static __attribute__((noinline)) enum bz_status wait_until(struct condition *state,
+                                                           uint64_t deadline_ns) {
     struct bz_timeout scope;
+    enum bz_status status = bz_timeout_enter(state->scene.world->loop, &scope, deadline_ns);
+    return status == BZ_OK ? bz_timeout_exit(&scope, wait_for_token(state)) : status;
+}
+
+static enum bz_status wait_in_time(struct condition *state) {
     struct bz_world *world = state->scene.world;
     uint64_t most_ns = (uint64_t)state->scene.values[PACE_NS];
     uint64_t deadline_ns = bz_world_draw_delay_ns(world, "deadline-ns", 0, most_ns);
     bz_sut_may_wait(world);
-    enum bz_status status = bz_timeout_enter(world->loop, &scope, deadline_ns);
-    return status == BZ_OK ? bz_timeout_exit(&scope, wait_for_token(state)) : status;
+    return wait_until(state, deadline_ns);
 }
 
-/* Takes a token; if there is none, no more will come, and `is_over` is set. */
-static enum bz_status take_token(struct condition *state, bool *is_over) {
+/* There is one. */
+static __attribute__((noinline)) enum bz_status take_token(struct condition *state) {
     uint64_t before = state->tokens;
-    *is_over = before == 0;
-    if (before == 0) {
-        return BZ_OK;
-    }
     enum bz_status status = bz_yield_below(state->scene.world, "before-taking", 2);
     if (status == BZ_OK) {
         state->tokens = before - 1;
@@ -159,37 +163,46 @@ static enum bz_status take_token(struct condition *state, bool *is_over) {
     return status;
 }
 
-static enum bz_status consume(struct condition *state, bool is_hurried, bool *is_over) {
+struct meal {
+    enum bz_status status;
+    uint32_t is_last; /* no more tokens will come */
+};
+
+static __attribute__((noinline)) struct meal consume(struct condition *state, bool is_hurried) {
     struct bz_world *world = state->scene.world;
     enum bz_status status = bz_sut_condition_acquire(&state->sut);
     if (status != BZ_OK) {
-        return status;
+        return (struct meal){status, false};
     }
     status = is_hurried ? wait_in_time(state) : wait_for_token(state);
     bool is_fine =
         status == BZ_OK || (status == BZ_TIMED_OUT && is_hurried) || bz_is_cancelled(world, status);
     bz_world_assert(world, is_fine, "a wait ended with %s", bz_status_word(status));
-    if (status == BZ_OK) {
-        status = take_token(state, is_over);
+    bool is_last = status == BZ_OK && state->tokens == 0;
+    if (status == BZ_OK && !is_last) {
+        status = take_token(state);
     }
     release(state);
-    return status;
+    return (struct meal){status, is_last};
 }
 
 /* After a timeout it waits without one, so that runs end. */
+static __attribute__((noinline)) bool is_in_a_hurry(struct condition *state, bool was_late) {
+    return !was_late && bz_world_draw(state->scene.world, "hurried", 3) == 2;
+}
+
 static enum bz_status consumer(void *arg) {
     struct condition *state = arg;
-    enum bz_status status = BZ_OK;
-    bool is_over = false;
+    struct meal meal = {BZ_OK, false};
     bool was_late = false;
-    while (status == BZ_OK && !is_over) {
-        bool is_hurried = !was_late && bz_world_draw(state->scene.world, "hurried", 3) == 2;
-        status = consume(state, is_hurried, &is_over);
-        was_late = is_hurried && status == BZ_TIMED_OUT;
-        status = was_late ? BZ_OK : status;
+    while (meal.status == BZ_OK && !meal.is_last) {
+        bool is_hurried = is_in_a_hurry(state, was_late);
+        meal = consume(state, is_hurried);
+        was_late = is_hurried && meal.status == BZ_TIMED_OUT;
+        meal.status = was_late ? BZ_OK : meal.status;
     }
-    state->consumers_satisfied += status == BZ_OK;
-    return status;
+    state->consumers_satisfied += meal.status == BZ_OK;
+    return meal.status;
 }
 
 /* If nobody holds the lock, at a drawn moment: notifies or waits without it. Both must be refused,

@@ -37,18 +37,26 @@ static enum bz_status nap(struct scope *state) {
     return bz_nap(state->scene.world, draw_ns(state, "sleep-ns"));
 }
 
-/* A sleep with a deadline. */
-static enum bz_status sleep_in_scope(struct scope *state, struct bz_sut_scope *outer,
-                                     uint64_t delay_ns) {
+/* Not inline, so that a scope is in no frame when it has ended, and no part of later states. */
+static __attribute__((noinline)) enum bz_status
+sleep_in_new_scope(struct scope *state, struct bz_sut_scope *outer, uint64_t delay_ns) {
     struct bz_sut_scope scope;
-    bz_sut_may_wait(state->scene.world);
     enum bz_status status = bz_sut_scope_enter(&scope, state->scene.world, outer, delay_ns);
     return status == BZ_OK ? bz_sut_scope_exit(&scope, nap(state)) : status;
 }
 
+/* A sleep with a deadline. The frame with the scope comes to lie on cleared memory. */
+static enum bz_status sleep_in_scope(struct scope *state, struct bz_sut_scope *outer,
+                                     uint64_t delay_ns) {
+    bz_sut_may_wait(state->scene.world);
+    return sleep_in_new_scope(state, outer, delay_ns);
+}
+
 /* The body of the outer scope goes on if the inner one ended at its deadline. Its clean-up has a
- * deadline of its own. */
-static enum bz_status nested_body(struct scope *state, struct bz_sut_scope *outer) {
+ * deadline of its own. Not inline, so that its variables are not in one frame with a scope, where
+ * it cannot be seen when they are dead (sim/frames/frames.h). */
+static __attribute__((noinline)) enum bz_status nested_body(struct scope *state,
+                                                            struct bz_sut_scope *outer) {
     enum bz_status status = sleep_in_scope(state, outer, draw_ns(state, "inner-ns"));
     if (status == BZ_OK || status == BZ_TIMED_OUT) {
         status = nap(state);
@@ -60,7 +68,7 @@ static enum bz_status nested_body(struct scope *state, struct bz_sut_scope *oute
     return status;
 }
 
-static enum bz_status sleep_nested(struct scope *state) {
+static __attribute__((noinline)) enum bz_status sleep_nested(struct scope *state) { /* as above */
     struct bz_sut_scope outer;
     enum bz_status status =
         bz_sut_scope_enter(&outer, state->scene.world, NULL, draw_ns(state, "outer-ns"));
@@ -78,6 +86,7 @@ static enum bz_status worker(void *arg) {
     enum bz_status status = BZ_OK;
     for (int64_t left = state->scene.values[ROUNDS]; left > 0; left--) {
         bool cancels_itself = bz_world_draw(state->scene.world, "self", 4) == 1;
+        bz_sut_may_wait(state->scene.world);
         status = cancels_itself ? sleep_cancelled(state) : sleep_nested(state);
         if (status != BZ_OK && status != BZ_TIMED_OUT) {
             break;

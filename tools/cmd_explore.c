@@ -55,7 +55,7 @@ static uint32_t parse_reduction(struct argp_state *state, const char *word) {
     }
     bz_cli_misuse(state,
                   "--reduce: no reduction '%s'%s (snapshots, states, queue, sleep, symmetry, "
-                  "yields)",
+                  "yields, frames)",
                   word, bz_cli_hint(word, names, BZ_REDUCE_COUNT));
     return 0;
 }
@@ -81,7 +81,7 @@ static void parse_reductions(struct argp_state *state, void *target, const char 
     if ((needs & ~explore->config.reductions) != 0) {
         bz_cli_misuse(
             state,
-            "--reduce: symmetry needs queue; queue, sleep and yields need states; and states "
+            "--reduce: symmetry needs queue; queue, sleep, yields and frames need states; and states "
             "needs snapshots");
     }
 }
@@ -136,8 +136,8 @@ static const struct bz_option options[] = {
      BZ_OPTION_NUMBER, offsetof(struct explore, disk_mib), .is_once = true, .least = 1,
      .most = DISK_MIB_MAX},
     {"reduce", "all|none|LIST",
-     "all, none, or some of snapshots, states, queue, sleep, symmetry, yields, separated by commas "
-     "(all)",
+     "all, none, or some of snapshots, states, queue, sleep, symmetry, yields, frames, separated by "
+     "commas (all)",
      BZ_OPTION_PARSED, .is_once = true, .parse = parse_reductions},
     {"jobs", "N", "Worker processes of the sweep; what is found does not depend on it (1)",
      BZ_OPTION_NUMBER32, offsetof(struct explore, config.jobs), .is_once = true, .least = 1,

@@ -38,7 +38,8 @@ struct bz_waitq {
 /* The result of one wait. */
 struct bz_wait_outcome {
     enum bz_status status; /* BZ_OK, or BZ_CANCELLED */
-    bool was_woken;        /* possibly with BZ_CANCELLED */
+    uint32_t was_woken;    /* or 0; possibly with BZ_CANCELLED. No bool: behind it would be padding,
+                              with what a register happened to hold. */
     uint64_t value;        /* from the waker; only if was_woken */
 };
 

@@ -13,8 +13,8 @@
 #define SWEEP_LEAST (UINT64_C(1) << 18u) /* transitions */
 
 const char *bz_reduction_name(unsigned index) {
-    static const char *const names[] = {"snapshots", "states",   "queue",
-                                        "sleep",     "symmetry", "yields"};
+    static const char *const names[] = {"snapshots", "states", "queue", "sleep",
+                                        "symmetry",  "yields", "frames"};
     return index < BZ_REDUCE_COUNT ? names[index] : NULL;
 }
 
@@ -28,8 +28,9 @@ static uint32_t reductions(const struct bz_explore_config *config, bool is_any_o
     if ((wanted & BZ_REDUCE_STATES) == 0) {
         return BZ_REDUCE_SNAPSHOTS;
     }
+    wanted &= bz_frames_is_supported() ? BZ_REDUCE_ALL : ~BZ_REDUCE_FRAMES;
     if (!is_any_order) {
-        return BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES;
+        return wanted & (BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES | BZ_REDUCE_FRAMES);
     }
     wanted &= program->scenario->is_isolated ? BZ_REDUCE_ALL : ~BZ_REDUCE_SLEEP;
     return (wanted & BZ_REDUCE_QUEUE) != 0 ? wanted : wanted & ~BZ_REDUCE_SYMMETRY;

@@ -64,11 +64,13 @@
 #define BZ_REDUCE_YIELDS                                                                           \
     32u /* sweep under `any`: one yield stands for more in a row, in a program                     \
            that arms no timer */
-#define BZ_REDUCE_ALL 63u
-#define BZ_REDUCE_COUNT 6u
+#define BZ_REDUCE_FRAMES                                                                           \
+    64u /* words of stacks that nobody reads any more do not count; see frames.h */
+#define BZ_REDUCE_ALL 127u
+#define BZ_REDUCE_COUNT 7u
 
-/* "snapshots", "states", "queue", "sleep", "symmetry", "yields", by number of the bit; NULL for
- * none. */
+/* "snapshots", "states", "queue", "sleep", "symmetry", "yields", "frames", by number of the bit;
+ * NULL for none. */
 const char *bz_reduction_name(unsigned index);
 
 enum bz_explore_end {

@@ -438,6 +438,9 @@ void bz_search_prepare(struct bz_search *search, const struct bz_search_bounds *
     uint32_t cancels_max = bz_search_cancels_max(search->config);
     bz_judge_search(search->world->judge, cancels_max, ignores_starvation);
     bz_judge_search(search->second->judge, cancels_max, ignores_starvation);
+    struct bz_frames *frames = bz_search_has(search, BZ_REDUCE_FRAMES) ? search->frames : NULL;
+    bz_native_of(search->world)->frames = frames;
+    bz_native_of(search->second)->frames = frames;
 }
 
 void bz_search_begin(struct bz_search *search, const struct bz_search_bounds *bounds) {
@@ -523,6 +526,7 @@ struct bz_search *bz_search_new(const struct bz_explore_config *config,
     if (search == NULL) {
         return NULL;
     }
+    search->frames = (config->reductions & BZ_REDUCE_FRAMES) != 0 ? bz_frames_new() : NULL;
     search->record = keeps ? bz_record_new(bz_search_paths(config)) : NULL;
     if (search->world == NULL || search->second == NULL || !bz_search_reserve(search) ||
         (keeps && search->record == NULL) ||
@@ -552,5 +556,6 @@ void bz_search_destroy(struct bz_search *search) {
     bz_visited_fini(&search->outcomes);
     bz_world_destroy(search->world);
     bz_world_destroy(search->second);
+    bz_frames_destroy(search->frames);
     bz_shared_free(search, sizeof *search);
 }

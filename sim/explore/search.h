@@ -16,6 +16,7 @@
 #include "sim/explore/record.h"
 #include "sim/explore/symmetry.h"
 #include "sim/explore/visited.h"
+#include "sim/frames/frames.h"
 #include "sim/native/internal.h"
 #include "sim/native/snapshot.h"
 
@@ -68,6 +69,7 @@ struct bz_search {
     struct bz_record *record; /* NULL: nothing is kept */
     struct bz_world *world;
     struct bz_world *second; /* where paths are visited again */
+    struct bz_frames *frames; /* of both; NULL: without this reduction */
     struct bz_tracker tracker;
     struct bz_symmetry symmetry;
     struct bz_printer printer;          /* of states up to a permutation of tasks, or of others */

@@ -23,6 +23,7 @@
 
 #include "primitives/runtime/coro/stack.h"
 
+struct bz_frames;
 struct bz_loop;
 struct bz_mem;
 struct bz_task;
@@ -67,9 +68,10 @@ size_t bz_image_restore(struct bz_loop *loop, const void *image);
 size_t bz_image_restore_rest(struct bz_loop *loop, const void *image);
 
 /* Clears history: numbers of handles (which name them in a recording), stale slots, freed memory,
- * the stack pointers of ended tasks. Tasks, primitives and drivers behave the same afterwards.
+ * the stack pointers of ended tasks, and dead words of frames (frames.h; NULL: they stay). Tasks,
+ * primitives and drivers behave the same afterwards.
  * O(tasks + timers + ready handles + freed blocks). */
-void bz_image_normalize(struct bz_loop *loop);
+void bz_image_normalize(struct bz_loop *loop, struct bz_frames *frames);
 
 /* The stacks may have been written to since bz_image_normalize() or bz_image_restore(): all of
  * them, or that of a task that is about to run. */

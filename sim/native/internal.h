@@ -38,6 +38,8 @@ struct bz_alike {
 /* Programs that take turns in a world: a campaign's own, and one with drawn parameters. */
 #define BZ_SETUPS_KEPT 2u
 
+struct bz_frames;
+
 struct bz_native {
     struct bz_world world;       /* first */
     struct bz_observer observer; /* bz_native_report() finds the world by it */
@@ -62,6 +64,7 @@ struct bz_native {
     uint32_t many_withdrawn;  /* ready_withdrawn of the loop when that was so */
     struct bz_setup_image setups[BZ_SETUPS_KEPT];
     const struct bz_world_watch *watch; /* NULL: nobody watches */
+    struct bz_frames *frames; /* so that a search clears dead words of stacks; NULL: it does not */
 };
 
 /* The observer, see BZ_REPORT in primitives/runtime/internal.h. */

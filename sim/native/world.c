@@ -115,7 +115,7 @@ static bool memory_was_refused(void *source) {
 static bool fingerprint(void *source, uint64_t *print) {
     struct bz_native *native = source;
     native->marked_step = UINT32_MAX; /* the judge counts steps from 0 again */
-    bz_image_normalize(native->world.loop);
+    bz_image_normalize(native->world.loop, NULL);
     return bz_image_fingerprint(native->world.loop, print);
 }
 
