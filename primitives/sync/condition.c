@@ -5,8 +5,8 @@ void bz_condition_init(struct bz_condition *condition, struct bz_lock *lock) {
     condition->lock = lock;
 }
 
-/* In a frame of its own: an exhaustive search sees when the caller's variables are over, as they are
- * not in one frame with an object that others have pointers to (sim/frames/frames.h). */
+/* In a frame of its own: an exhaustive search sees when the caller's variables are over, as they
+ * are not in one frame with an object that others have pointers to (sim/frames/frames.h). */
 static __attribute__((noinline)) struct bz_wait_outcome
 wait_for_notification(struct bz_condition *condition) {
     return bz_waitq_wait(&condition->queue);

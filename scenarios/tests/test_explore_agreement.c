@@ -37,6 +37,7 @@ static void compare(const struct bz_program *program, uint32_t delays_max, const
                     uint64_t number, struct comparison *sum) {
     static const uint32_t manners[] = {BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES | BZ_REDUCE_QUEUE,
                                        BZ_REDUCE_ALL,
+                                       BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES | BZ_REDUCE_FRAMES,
                                        BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES | BZ_REDUCE_SLEEP,
                                        BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES | BZ_REDUCE_YIELDS,
                                        BZ_REDUCE_SNAPSHOTS,

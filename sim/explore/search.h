@@ -68,7 +68,7 @@ struct bz_search {
     struct bz_search_stage stage;
     struct bz_record *record; /* NULL: nothing is kept */
     struct bz_world *world;
-    struct bz_world *second; /* where paths are visited again */
+    struct bz_world *second;  /* where paths are visited again */
     struct bz_frames *frames; /* of both; NULL: without this reduction */
     struct bz_tracker tracker;
     struct bz_symmetry symmetry;

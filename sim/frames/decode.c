@@ -90,7 +90,9 @@ struct name {
         return (struct name){number, 2};                                                           \
     case X86_REG_##letter##L:                                                                      \
     case X86_REG_##letter##H:                                                                      \
-        return (struct name){number, 1}
+        return (struct name) {                                                                     \
+            number, 1                                                                              \
+        }
 #define INDEXED(number, name_)                                                                     \
     case X86_REG_R##name_:                                                                         \
         return (struct name){number, 8};                                                           \
@@ -99,7 +101,9 @@ struct name {
     case X86_REG_##name_:                                                                          \
         return (struct name){number, 2};                                                           \
     case X86_REG_##name_##L:                                                                       \
-        return (struct name){number, 1}
+        return (struct name) {                                                                     \
+            number, 1                                                                              \
+        }
 #define NUMBERED(number)                                                                           \
     case X86_REG_R##number:                                                                        \
         return (struct name){number, 8};                                                           \
@@ -108,7 +112,9 @@ struct name {
     case X86_REG_R##number##W:                                                                     \
         return (struct name){number, 2};                                                           \
     case X86_REG_R##number##B:                                                                     \
-        return (struct name){number, 1}
+        return (struct name) {                                                                     \
+            number, 1                                                                              \
+        }
 
 static struct name name_of(unsigned reg) {
     switch (reg) {
@@ -160,8 +166,7 @@ static void add_memory(struct bz_op *op, const cs_x86_op *operand, bool forms, b
     if (base != BZ_REG_SP && base != BZ_REG_FP) {
         return;
     }
-    bool is_address =
-        forms || index.reg != BZ_REG_NONE || operand->mem.segment != X86_REG_INVALID;
+    bool is_address = forms || index.reg != BZ_REG_NONE || operand->mem.segment != X86_REG_INVALID;
     op->memory = (struct bz_op_memory){.offset = (int32_t)operand->mem.disp,
                                        .bytes = is_address ? 0 : operand->size,
                                        .base = base,
@@ -178,7 +183,8 @@ static void add_anything(const struct bz_decoder *decoder, const cs_insn *insn, 
     cs_regs written;
     uint8_t read_count = 0;
     uint8_t written_count = 0;
-    if (detail->prefix[0] != 0) { /* rep: string instructions have registers that they do not name */
+    if (detail->prefix[0] !=
+        0) { /* rep: string instructions have registers that they do not name */
         op->reads |= BZ_REG_BOTH(BZ_REG_A) | BZ_REG_BOTH(BZ_REG_C) | BZ_REG_BOTH(BZ_REG_SI) |
                      BZ_REG_BOTH(BZ_REG_DI);
     }
@@ -328,8 +334,7 @@ static void adds(const struct bz_decoder *decoder, const cs_insn *insn, struct b
     const cs_x86_op *operands = insn->detail->x86.operands;
     struct name to = register_of(&operands[0]);
     bool is_known = to.reg == BZ_REG_SP && to.bytes == 8 && operands[1].type == X86_OP_IMM &&
-                    operands[1].imm == (int32_t)operands[1].imm &&
-                    operands[1].imm > INT32_MIN;
+                    operands[1].imm == (int32_t)operands[1].imm && operands[1].imm > INT32_MIN;
     if (is_known) {
         op->sp_change = BZ_POINTER_ADDED;
         op->amount = insn->id == X86_INS_ADD ? (int32_t)operands[1].imm : -(int32_t)operands[1].imm;
@@ -445,9 +450,8 @@ bool bz_decode(struct bz_decoder *decoder, const unsigned char **code, const uns
                struct bz_op *op) {
     size_t left = (size_t)(end - *code);
     uint64_t address = (uintptr_t)*code;
-    *op = (struct bz_op){.copy_to = BZ_REG_NONE,
-                         .copy_from = BZ_REG_NONE,
-                         .memory = {.base = BZ_REG_NONE}};
+    *op = (struct bz_op){
+        .copy_to = BZ_REG_NONE, .copy_from = BZ_REG_NONE, .memory = {.base = BZ_REG_NONE}};
     if (!decoder->library.next(decoder->handle, code, &left, &address, decoder->insn)) {
         return false;
     }

@@ -15,20 +15,21 @@ enum { BZ_REG_A, BZ_REG_C, BZ_REG_D, BZ_REG_B, BZ_REG_SP, BZ_REG_FP, BZ_REG_SI, 
 #define BZ_REG_LOW(reg) (1u << (reg))
 #define BZ_REG_HIGH(reg) (0x10000u << (reg))
 #define BZ_REG_BOTH(reg) (0x10001u << (reg))
-#define BZ_REGS_CALLEE_SAVED 0xf028f028u   /* rbx, rbp, r12 to r15 */
-#define BZ_REGS_OF_CALLS 0x0fc70fc7u       /* the others but the stack pointer: a call may read and
-                                              writes them */
+#define BZ_REGS_CALLEE_SAVED 0xf028f028u /* rbx, rbp, r12 to r15 */
+#define BZ_REGS_OF_CALLS                                                                           \
+    0x0fc70fc7u /* the others but the stack pointer: a call may read and                           \
+                   writes them */
 
 enum bz_op_kind {
     BZ_OP_PLAIN,
-    BZ_OP_BRANCH,    /* to `target`, or to the next */
-    BZ_OP_JUMP,      /* to `target` */
-    BZ_OP_JUMP_FAR,  /* it is computed */
-    BZ_OP_CALL_OUT,  /* a call */
+    BZ_OP_BRANCH,   /* to `target`, or to the next */
+    BZ_OP_JUMP,     /* to `target` */
+    BZ_OP_JUMP_FAR, /* it is computed */
+    BZ_OP_CALL_OUT, /* a call */
     BZ_OP_RET,
-    BZ_OP_STOP,      /* nothing follows */
-    BZ_OP_SWITCH,    /* the switch of coroutines (coro/switch_*.h), as one: goes on at `target` with
-                        the stack pointer and the frame pointer that it had */
+    BZ_OP_STOP,   /* nothing follows */
+    BZ_OP_SWITCH, /* the switch of coroutines (coro/switch_*.h), as one: goes on at `target` with
+                     the stack pointer and the frame pointer that it had */
 };
 
 /* What becomes of the stack pointer, or of the frame pointer. */
@@ -63,10 +64,10 @@ struct bz_op {
     uint8_t sp_change;
     uint8_t fp_change;
     uint8_t copy;
-    uint8_t copy_to;   /* register of a load or of a move */
-    uint8_t copy_from; /* register of a store or of a move */
-    uint8_t copy_bytes; /* 8: each half of the source becomes that half; else the lower half alone is
-                           read, and if `copy_extends`, both halves depend on it */
+    uint8_t copy_to;    /* register of a load or of a move */
+    uint8_t copy_from;  /* register of a store or of a move */
+    uint8_t copy_bytes; /* 8: each half of the source becomes that half; else the lower half alone
+                           is read, and if `copy_extends`, both halves depend on it */
     bool copy_extends;
     bool is_save; /* push and pop of a register that a callee saves, as `copy` says */
     struct bz_op_memory memory;

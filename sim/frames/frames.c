@@ -10,7 +10,7 @@
 /* One frame of a stack, from the innermost one outward. */
 struct frame {
     const struct bz_function *function;
-    uintptr_t pc; /* where it goes on */
+    uintptr_t pc;    /* where it goes on */
     uint32_t offset; /* of its lowest word, from the stack pointer */
     uint32_t bytes;
 };
@@ -172,8 +172,7 @@ static bool find_ranges(struct chain *chain, const struct frame *list, uint32_t 
         out.registers = live.registers & BZ_REGS_CALLEE_SAVED;
         out.may_unwind |= live.registers == BZ_REGS_ALL;
     }
-    chain->clears_frame_pointer =
-        count > 0 && (live.registers & BZ_REG_BOTH(BZ_REG_FP)) == 0;
+    chain->clears_frame_pointer = count > 0 && (live.registers & BZ_REG_BOTH(BZ_REG_FP)) == 0;
     return true;
 }
 
@@ -182,7 +181,8 @@ static bool make_chain(struct bz_frames *frames, const struct bz_frames_stack *s
                        struct chain *chain) {
     struct frame list[DEPTH_MAX];
     uint32_t count = walk(frames, stack, list);
-    size_t halves = count == 0 ? 0 : (list[count - 1].offset + list[count - 1].bytes) / BZ_HALF_BYTES;
+    size_t halves =
+        count == 0 ? 0 : (list[count - 1].offset + list[count - 1].bytes) / BZ_HALF_BYTES;
     *chain = (struct chain){.pc = (uintptr_t)stack->pc, .bytes = bytes_of(stack)};
     chain->links = malloc((count + 1) * sizeof *chain->links + halves * sizeof *chain->ranges);
     if (chain->links == NULL) {
@@ -203,8 +203,7 @@ static bool make_chain(struct bz_frames *frames, const struct bz_frames_stack *s
 /* --- clearing --------------------------------------------------------------------------------- */
 
 static bool is_chain_of(const struct chain *chain, const struct bz_frames_stack *stack) {
-    bool is_same =
-        chain->pc == (uintptr_t)stack->pc && chain->bytes == bytes_of(stack);
+    bool is_same = chain->pc == (uintptr_t)stack->pc && chain->bytes == bytes_of(stack);
     for (uint32_t index = 0; is_same && index < chain->link_count; index++) {
         is_same = word_at(stack, chain->links[index].offset) == chain->links[index].pc;
     }

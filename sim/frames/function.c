@@ -13,7 +13,7 @@
 /* How the function accesses half a word of its frame. */
 #define IS_READ 1u
 #define IS_WRITTEN 2u
-#define IS_NO_SAVE 4u /* by anything but push and pop of one register that callees save */
+#define IS_NO_SAVE 4u  /* by anything but push and pop of one register that callees save */
 #define IS_ARGUMENT 8u /* it is written where nothing here can read it: for a callee */
 
 struct range {
@@ -34,11 +34,11 @@ struct bz_function {
     int32_t *fp; /* if it points into the frame; LOST: it does not */
     uint8_t access[BZ_FRAME_HALVES_MAX];
     uint8_t saved[BZ_FRAME_HALVES_MAX]; /* the register */
-    uint32_t halves; /* of the deepest frame */
-    uint32_t *work; /* instructions that are to be visited */
+    uint32_t halves;                    /* of the deepest frame */
+    uint32_t *work;                     /* instructions that are to be visited */
     uint32_t work_count;
-    bool has_entry;  /* where it begins is known */
-    bool is_known;   /* the depth at each place */
+    bool has_entry; /* where it begins is known */
+    bool is_known;  /* the depth at each place */
     bool is_plain;
     bool forms_addresses;
     bool lacks_memory;
@@ -237,8 +237,8 @@ static bool visit(struct bz_function *function, uint32_t index) {
     int32_t fp_after = changed(op.fp_change, 0, fp, sp, fp);
     struct next next = next_of(function, index);
     for (uint32_t number = 0; number < next.count; number++) {
-        bool is_behind = op.kind == BZ_OP_SWITCH ||
-                         next.at[number] == function->addresses[index] + op.size;
+        bool is_behind =
+            op.kind == BZ_OP_SWITCH || next.at[number] == function->addresses[index] + op.size;
         if (is_behind && range_of(function, next.at[number]) == NULL) {
             continue; /* behind what does not return: a call, or the last switch of a task */
         }
@@ -314,8 +314,8 @@ static bool note_access(struct bz_function *function, uint32_t index) {
     halves_of(place, op->memory.bytes, false, &first, &end);
     uint8_t saved = op->copy == BZ_COPY_STORE ? op->copy_from : op->copy_to;
     for (int32_t half = first; half < end; half++) {
-        bool is_save = op->is_save &&
-                       (function->access[half] == 0 || function->saved[half] == saved);
+        bool is_save =
+            op->is_save && (function->access[half] == 0 || function->saved[half] == saved);
         function->saved[half] = saved;
         function->access[half] |= op->memory.is_write ? IS_WRITTEN : IS_READ;
         function->access[half] |= is_save ? 0 : IS_NO_SAVE;
@@ -458,7 +458,8 @@ static void add_loaded(const struct analysis *analysis, const struct bz_op *op, 
     uint32_t read = is_faint ? read_by_copy(op, behind) : BZ_REG_BOTH(0);
     bool is_split = is_faint && op->copy_bytes == 8 && end - first == 2;
     for (int32_t half = first; half < end && read != 0; half++) {
-        uint32_t wanted = !is_split ? read : read & (half == first ? BZ_REG_HIGH(0) : BZ_REG_LOW(0));
+        uint32_t wanted =
+            !is_split ? read : read & (half == first ? BZ_REG_HIGH(0) : BZ_REG_LOW(0));
         if (wanted != 0 && has(analysis->by_flow, half)) {
             add_to(set, half);
         }
@@ -504,8 +505,7 @@ static bool pass(const struct analysis *analysis) {
             continue;
         }
         uint64_t *known = &analysis->sets[(size_t)index * analysis->words];
-        uint32_t registers =
-            step_back(analysis, index, live_behind(analysis, index, set), set);
+        uint32_t registers = step_back(analysis, index, live_behind(analysis, index, set), set);
         has_changed |= registers != analysis->registers[index] ||
                        memcmp(known, set, analysis->words * sizeof *set) != 0;
         analysis->registers[index] = registers;
@@ -614,8 +614,8 @@ struct bz_function *bz_function_new(struct bz_decoder *decoder, const struct bz_
     function->decoder = decoder;
     function->is_plain = true;
     function->is_known = find_depths(function, range);
-    function->is_plain =
-        function->is_plain && function->is_known && find_accesses(function) && find_arguments(function);
+    function->is_plain = function->is_plain && function->is_known && find_accesses(function) &&
+                         find_arguments(function);
     if (function->lacks_memory) {
         bz_function_destroy(function);
         return NULL;

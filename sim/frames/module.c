@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "sim/frames/module.h"
 
+#ifdef __x86_64__
+
 #include <elf.h>
 #include <link.h>
 #include <string.h>
@@ -36,7 +38,8 @@ static bool is_plain_entry(const unsigned char *entry) {
     if (word_at(common + 4) != 0 || memcmp(common + 9, "zR", sizeof "zR") != 0) {
         return false;
     }
-    for (int left = 4; left > 0; left--) { /* numbers of any length: two alignments, register, length */
+    for (int left = 4; left > 0;
+         left--) { /* numbers of any length: two alignments, register, length */
         while ((*next++ & 0x80u) != 0) {
         }
     }
@@ -118,17 +121,16 @@ static bool search_table(const unsigned char *header, struct lookup *lookup) {
     }
     const unsigned char *found = table + 8 * (low - 1);
     uintptr_t start = relative_at((uintptr_t)header, found);
-    const unsigned char *entry =
-        (const unsigned char *)relative_at((uintptr_t)header, found + 4);
+    const unsigned char *entry = (const unsigned char *)relative_at((uintptr_t)header, found + 4);
     return read_entry(entry, start, lookup);
 }
 
 /* --- setjmp ----------------------------------------------------------------------------------- */
 
 struct dynamic {
-    const ElfW(Sym) *symbols;
+    const ElfW(Sym) * symbols;
     const char *names;
-    const ElfW(Rela) *relocations[2];
+    const ElfW(Rela) * relocations[2];
     size_t counts[2];
 };
 
@@ -137,7 +139,7 @@ static const void *pointer(const struct dl_phdr_info *info, ElfW(Addr) value) {
     return (const void *)(value < info->dlpi_addr ? info->dlpi_addr + value : value);
 }
 
-static struct dynamic read_dynamic(const struct dl_phdr_info *info, const ElfW(Dyn) *entry) {
+static struct dynamic read_dynamic(const struct dl_phdr_info *info, const ElfW(Dyn) * entry) {
     struct dynamic dynamic = {.symbols = NULL};
     for (; entry->d_tag != DT_NULL; entry++) {
         switch (entry->d_tag) {
@@ -173,7 +175,7 @@ static bool is_setjmp(const char *name) {
 }
 
 /* A function that calls setjmp() goes on from there again, which its code does not show. */
-static bool calls_setjmp(const struct dl_phdr_info *info, const ElfW(Dyn) *entries) {
+static bool calls_setjmp(const struct dl_phdr_info *info, const ElfW(Dyn) * entries) {
     struct dynamic dynamic = read_dynamic(info, entries);
     if (dynamic.symbols == NULL || dynamic.names == NULL) {
         return true;
@@ -230,3 +232,13 @@ bool bz_code_range_find(uintptr_t address, struct bz_code_range *range) {
     (void)dl_iterate_phdr(look_into, &lookup);
     return lookup.is_found;
 }
+
+#else
+
+bool bz_code_range_find(uintptr_t address, struct bz_code_range *range) {
+    (void)address;
+    (void)range;
+    return false;
+}
+
+#endif
