@@ -76,6 +76,8 @@ void bz_decoder_destroy(struct bz_decoder *decoder) {
 
 /* --- registers -------------------------------------------------------------------------------- */
 
+#define SECOND_BYTE 3u /* in place of a number of bytes */
+
 struct name {
     uint8_t reg; /* BZ_REG_NONE: none of the general ones */
     uint8_t bytes;
@@ -139,10 +141,11 @@ static struct name name_of(unsigned reg) {
     }
 }
 
-/* The halves that are read. */
-static uint32_t halves_of(struct name name) {
+/* The parts that are read. */
+static uint64_t parts_of(struct name name) {
     return name.reg == BZ_REG_NONE ? 0
-           : name.bytes == 8       ? BZ_REG_BOTH(name.reg)
+           : name.bytes == 8       ? BZ_REG_WHOLE(name.reg)
+           : name.bytes == 1       ? BZ_REG_BYTE(name.reg)
                                    : BZ_REG_LOW(name.reg);
 }
 
@@ -153,7 +156,7 @@ static struct name register_of(const cs_x86_op *operand) {
 /* --- operands --------------------------------------------------------------------------------- */
 
 static void add_read(struct bz_op *op, struct name name) {
-    op->reads |= halves_of(name);
+    op->reads |= parts_of(name);
     op->uses_sp |= name.reg == BZ_REG_SP;
     op->uses_fp |= name.reg == BZ_REG_FP;
 }
@@ -162,7 +165,7 @@ static void add_memory(struct bz_op *op, const cs_x86_op *operand, bool forms, b
     uint8_t base = name_of(operand->mem.base).reg;
     struct name index = name_of(operand->mem.index);
     add_read(op, index);
-    op->reads |= halves_of(name_of(operand->mem.base));
+    op->reads |= parts_of(name_of(operand->mem.base));
     if (base != BZ_REG_SP && base != BZ_REG_FP) {
         return;
     }
@@ -185,8 +188,8 @@ static void add_anything(const struct bz_decoder *decoder, const cs_insn *insn, 
     uint8_t written_count = 0;
     if (detail->prefix[0] !=
         0) { /* rep: string instructions have registers that they do not name */
-        op->reads |= BZ_REG_BOTH(BZ_REG_A) | BZ_REG_BOTH(BZ_REG_C) | BZ_REG_BOTH(BZ_REG_SI) |
-                     BZ_REG_BOTH(BZ_REG_DI);
+        op->reads |= BZ_REG_WHOLE(BZ_REG_A) | BZ_REG_WHOLE(BZ_REG_C) | BZ_REG_WHOLE(BZ_REG_SI) |
+                     BZ_REG_WHOLE(BZ_REG_DI);
     }
     if (decoder->library.access(decoder->handle, insn, read, &read_count, written,
                                 &written_count) != CS_ERR_OK) {
@@ -200,7 +203,7 @@ static void add_anything(const struct bz_decoder *decoder, const cs_insn *insn, 
         }
     }
     for (uint8_t index = 0; index < read_count; index++) {
-        op->reads |= halves_of(name_of(read[index]));
+        op->reads |= parts_of(name_of(read[index]));
     }
     for (uint8_t index = 0; index < written_count; index++) {
         struct name name = name_of(written[index]);
@@ -213,9 +216,9 @@ static void write_register(struct bz_op *op, struct name to) {
     if (to.reg == BZ_REG_NONE) {
         return;
     }
-    if (to.bytes >= 4) { /* the upper half is cleared */
-        op->writes |= BZ_REG_BOTH(to.reg);
-    }
+    op->writes |= to.bytes >= 4             ? BZ_REG_WHOLE(to.reg) /* an upper half is cleared */
+                  : to.bytes == SECOND_BYTE ? 0
+                                            : BZ_REG_BYTE(to.reg);
     op->sp_change = to.reg == BZ_REG_SP ? BZ_POINTER_LOST : op->sp_change;
     op->fp_change = to.reg == BZ_REG_FP ? BZ_POINTER_LOST : op->fp_change;
 }
@@ -299,7 +302,7 @@ static void moves(struct bz_op *op, const cs_insn *insn) {
         op->fp_change = BZ_POINTER_FROM_SP;
     } else if (from.reg == BZ_REG_FP && to.reg == BZ_REG_SP && to.bytes == 8) {
         op->sp_change = BZ_POINTER_FROM_FP;
-        op->reads |= BZ_REG_BOTH(BZ_REG_FP);
+        op->reads |= BZ_REG_WHOLE(BZ_REG_FP);
     } else if (from.reg != BZ_REG_NONE && from.reg != BZ_REG_SP && is_whole) {
         op->copy = BZ_COPY_MOVE;
         op->copy_to = to.reg;
@@ -320,7 +323,7 @@ static void loads_address(struct bz_op *op, const cs_insn *insn) {
         op->sp_change = base == BZ_REG_SP   ? BZ_POINTER_FROM_SP
                         : base == BZ_REG_FP ? BZ_POINTER_FROM_FP
                                             : BZ_POINTER_LOST;
-        op->reads |= base == BZ_REG_FP ? BZ_REG_BOTH(BZ_REG_FP) : 0;
+        op->reads |= base == BZ_REG_FP ? BZ_REG_WHOLE(BZ_REG_FP) : 0;
         return;
     }
     add_memory(op, &operands[1], true, false);
@@ -379,13 +382,21 @@ static bool leaves(struct bz_op *op) {
     op->is_save = true;
     op->sp_change = BZ_POINTER_FROM_FP;
     op->amount = 8;
-    op->reads |= BZ_REG_BOTH(BZ_REG_FP);
+    op->reads |= BZ_REG_WHOLE(BZ_REG_FP);
     op->memory = (struct bz_op_memory){0, 8, BZ_REG_FP, false};
     write_register(op, (struct name){BZ_REG_FP, 8});
     op->copy = BZ_COPY_LOAD;
     op->copy_to = BZ_REG_FP;
     op->copy_bytes = 8;
     return true;
+}
+
+static void sets(struct bz_op *op, const cs_x86_op *operand) {
+    if (operand->type == X86_OP_MEM) {
+        add_memory(op, operand, false, true);
+    } else {
+        write_register(op, register_of(operand));
+    }
 }
 
 static bool translate(const struct bz_decoder *decoder, const cs_insn *insn, struct bz_op *op) {
@@ -427,6 +438,24 @@ static bool translate(const struct bz_decoder *decoder, const cs_insn *insn, str
     case X86_INS_MOVDQA:
     case X86_INS_MOVDQU:
         moves(op, insn);
+        return true;
+    case X86_INS_SETA:
+    case X86_INS_SETAE:
+    case X86_INS_SETB:
+    case X86_INS_SETBE:
+    case X86_INS_SETE:
+    case X86_INS_SETG:
+    case X86_INS_SETGE:
+    case X86_INS_SETL:
+    case X86_INS_SETLE:
+    case X86_INS_SETNE:
+    case X86_INS_SETNO:
+    case X86_INS_SETNP:
+    case X86_INS_SETNS:
+    case X86_INS_SETO:
+    case X86_INS_SETP:
+    case X86_INS_SETS:
+        sets(op, &detail->operands[0]);
         return true;
     case X86_INS_SYSCALL:
     case X86_INS_INT:

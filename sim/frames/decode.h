@@ -6,19 +6,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The general registers by their numbers in machine code. A set of registers has two bits for each:
- * for its lower and its upper half, because an int leaves the upper one undefined. */
+/* The general registers by their numbers in machine code. A set of registers has three bits for
+ * each: for its lowest byte, for the rest of its lower half, and for its upper half. A bool leaves
+ * the last two undefined, an int the last one. */
 enum { BZ_REG_A, BZ_REG_C, BZ_REG_D, BZ_REG_B, BZ_REG_SP, BZ_REG_FP, BZ_REG_SI, BZ_REG_DI };
-#define BZ_REGS 16
 #define BZ_REG_NONE 0xffu
-#define BZ_REGS_ALL UINT32_MAX
-#define BZ_REG_LOW(reg) (1u << (reg))
-#define BZ_REG_HIGH(reg) (0x10000u << (reg))
-#define BZ_REG_BOTH(reg) (0x10001u << (reg))
-#define BZ_REGS_CALLEE_SAVED 0xf028f028u /* rbx, rbp, r12 to r15 */
+#define BZ_REG_BYTE(reg) (UINT64_C(0x000000000001) << (reg))
+#define BZ_REG_LOW(reg) (UINT64_C(0x000000010001) << (reg))
+#define BZ_REG_HIGH(reg) (UINT64_C(0x000100000000) << (reg))
+#define BZ_REG_WHOLE(reg) (UINT64_C(0x000100010001) << (reg))
+#define BZ_REGS_ALL UINT64_C(0xffffffffffff)
+#define BZ_REGS_CALLEE_SAVED UINT64_C(0xf028f028f028) /* rbx, rbp, r12 to r15 */
 #define BZ_REGS_OF_CALLS                                                                           \
-    0x0fc70fc7u /* the others but the stack pointer: a call may read and                           \
-                   writes them */
+    UINT64_C(0x0fc70fc70fc7) /* the others but the stack pointer: a call may read and writes them  \
+                              */
 
 enum bz_op_kind {
     BZ_OP_PLAIN,
@@ -55,8 +56,8 @@ enum bz_copy { BZ_COPY_NONE, BZ_COPY_LOAD, BZ_COPY_STORE, BZ_COPY_MOVE };
 struct bz_op {
     uintptr_t target;
     int32_t amount;
-    uint32_t reads;  /* registers, but for the source of a copy, and for the stack pointer */
-    uint32_t writes; /* all of a register's bits */
+    uint64_t reads;  /* registers, but for the source of a copy, and for the stack pointer */
+    uint64_t writes; /* all of the bits of a part */
     bool uses_sp;    /* as a value, so an address is formed */
     bool uses_fp;
     uint8_t size;
@@ -66,8 +67,8 @@ struct bz_op {
     uint8_t copy;
     uint8_t copy_to;    /* register of a load or of a move */
     uint8_t copy_from;  /* register of a store or of a move */
-    uint8_t copy_bytes; /* 8: each half of the source becomes that half; else the lower half alone
-                           is read, and if `copy_extends`, both halves depend on it */
+    uint8_t copy_bytes; /* that are copied; the rest of the register is cleared, or, if
+                           `copy_extends`, depends on them */
     bool copy_extends;
     bool is_save; /* push and pop of a register that a callee saves, as `copy` says */
     struct bz_op_memory memory;

@@ -71,7 +71,7 @@ static bool reserve(struct bz_function *function) {
 static void find_switch(struct bz_function *function, uint32_t first, uint32_t jump) {
     const struct bz_op *last = &function->ops[jump];
     uintptr_t behind = function->addresses[jump] + last->size;
-    uint32_t reads = 0;
+    uint64_t reads = 0;
     if (last->kind != BZ_OP_JUMP_FAR) {
         return;
     }
@@ -81,8 +81,8 @@ static void find_switch(struct bz_function *function, uint32_t first, uint32_t j
         if (op->kind == BZ_OP_PLAIN && op->target == behind) {
             *op = (struct bz_op){.kind = BZ_OP_SWITCH,
                                  .target = behind,
-                                 .reads = reads & ~(op->writes | BZ_REG_BOTH(BZ_REG_FP)),
-                                 .writes = BZ_REGS_ALL & ~BZ_REG_BOTH(BZ_REG_FP),
+                                 .reads = reads & ~(op->writes | BZ_REG_WHOLE(BZ_REG_FP)),
+                                 .writes = BZ_REGS_ALL & ~BZ_REG_WHOLE(BZ_REG_FP),
                                  .size = op->size,
                                  .copy_to = BZ_REG_NONE,
                                  .copy_from = BZ_REG_NONE,
@@ -366,7 +366,7 @@ struct analysis {
     uint32_t words;     /* of a set of halves */
     uint64_t *by_flow;  /* which halves are BY_FLOW, as a set */
     uint64_t *sets;     /* those that are live before each instruction */
-    uint32_t *registers;
+    uint64_t *registers;
 };
 
 static enum word_class class_of(const struct bz_function *function, const struct bz_exit *out,
@@ -391,11 +391,11 @@ static void add_to(uint64_t *set, int32_t half) {
 }
 
 /* What is live behind an instruction. */
-static uint32_t live_behind(const struct analysis *analysis, uint32_t index, uint64_t *set) {
+static uint64_t live_behind(const struct analysis *analysis, uint32_t index, uint64_t *set) {
     const struct bz_function *function = analysis->function;
     const struct bz_op *op = &function->ops[index];
     struct next next = next_of(function, index);
-    uint32_t registers = 0;
+    uint64_t registers = 0;
     memset(set, 0, analysis->words * sizeof *set);
     for (uint32_t number = 0; number < next.count; number++) {
         uint32_t to = op_at(function, next.at[number]);
@@ -408,7 +408,7 @@ static uint32_t live_behind(const struct analysis *analysis, uint32_t index, uin
         }
     }
     if (op->kind == BZ_OP_RET) {
-        registers |= BZ_REG_BOTH(BZ_REG_A) | BZ_REG_BOTH(BZ_REG_D) | analysis->out->registers;
+        registers |= BZ_REG_WHOLE(BZ_REG_A) | BZ_REG_WHOLE(BZ_REG_D) | analysis->out->registers;
     } else if (op->kind == BZ_OP_JUMP_FAR) {
         registers |= BZ_REGS_ALL;
         memcpy(set, analysis->by_flow, analysis->words * sizeof *set);
@@ -425,40 +425,43 @@ static bool is_wanted(const struct analysis *analysis, const uint64_t *behind, i
 
 /* What a store reads of its register. Its bytes may reach into the caller's frame, where all are
  * read. */
-static uint32_t read_by_store(const struct analysis *analysis, const struct bz_op *op,
+static uint64_t read_by_store(const struct analysis *analysis, const struct bz_op *op,
                               const uint64_t *behind, int32_t first, int32_t end) {
     bool is_split = op->copy_bytes == 8 && end - first == 2; /* the lower half is deeper */
-    uint32_t halves = op->copy_bytes == 8 ? BZ_REG_BOTH(op->copy_from) : BZ_REG_LOW(op->copy_from);
+    uint64_t parts = op->copy_bytes == 8   ? BZ_REG_WHOLE(op->copy_from)
+                     : op->copy_bytes == 1 ? BZ_REG_BYTE(op->copy_from)
+                                           : BZ_REG_LOW(op->copy_from);
     bool any = first == end;
     for (int32_t half = first; half < end; half++) {
         any |= is_wanted(analysis, behind, half);
     }
     if (is_split && !is_wanted(analysis, behind, first)) {
-        halves &= ~BZ_REG_HIGH(op->copy_from);
+        parts &= ~BZ_REG_HIGH(op->copy_from);
     }
     if (is_split && !is_wanted(analysis, behind, first + 1)) {
-        halves &= ~BZ_REG_LOW(op->copy_from);
+        parts &= ~BZ_REG_LOW(op->copy_from);
     }
-    return any ? halves : 0;
+    return any ? parts : 0;
 }
 
-/* What a load or a move reads of its source, as halves of register 0. */
-static uint32_t read_by_copy(const struct bz_op *op, uint32_t behind) {
-    uint32_t live = behind >> op->copy_to & BZ_REG_BOTH(0);
-    if (op->copy_bytes == 8) {
-        return live;
+/* What a load or a move reads of its source, as parts of register 0. */
+static uint64_t read_by_copy(const struct bz_op *op, uint64_t behind) {
+    uint64_t live = behind >> op->copy_to & BZ_REG_WHOLE(0);
+    if (op->copy_bytes >= 4 && !op->copy_extends) {
+        return op->copy_bytes == 8 ? live : live & BZ_REG_LOW(0);
     }
     bool is_read = op->copy_extends ? live != 0 : (live & BZ_REG_LOW(0)) != 0;
-    return is_read ? BZ_REG_LOW(0) : 0;
+    uint64_t source = op->copy_bytes == 1 ? BZ_REG_BYTE(0) : BZ_REG_LOW(0);
+    return is_read ? source : 0;
 }
 
-static void add_loaded(const struct analysis *analysis, const struct bz_op *op, uint32_t behind,
+static void add_loaded(const struct analysis *analysis, const struct bz_op *op, uint64_t behind,
                        int32_t first, int32_t end, uint64_t *set) {
     bool is_faint = op->copy == BZ_COPY_LOAD && !analysis->is_plain_flow;
-    uint32_t read = is_faint ? read_by_copy(op, behind) : BZ_REG_BOTH(0);
+    uint64_t read = is_faint ? read_by_copy(op, behind) : BZ_REG_WHOLE(0);
     bool is_split = is_faint && op->copy_bytes == 8 && end - first == 2;
     for (int32_t half = first; half < end && read != 0; half++) {
-        uint32_t wanted =
+        uint64_t wanted =
             !is_split ? read : read & (half == first ? BZ_REG_HIGH(0) : BZ_REG_LOW(0));
         if (wanted != 0 && has(analysis->by_flow, half)) {
             add_to(set, half);
@@ -467,11 +470,11 @@ static void add_loaded(const struct analysis *analysis, const struct bz_op *op, 
 }
 
 /* From what is live behind an instruction to what is live before it, in place. */
-static uint32_t step_back(const struct analysis *analysis, uint32_t index, uint32_t behind,
+static uint64_t step_back(const struct analysis *analysis, uint32_t index, uint64_t behind,
                           uint64_t *set) {
     const struct bz_function *function = analysis->function;
     const struct bz_op *op = &function->ops[index];
-    uint32_t before = (behind & ~op->writes) | op->reads;
+    uint64_t before = (behind & ~op->writes) | op->reads;
     int32_t place;
     int32_t first = 0;
     int32_t end = 0;
@@ -505,7 +508,7 @@ static bool pass(const struct analysis *analysis) {
             continue;
         }
         uint64_t *known = &analysis->sets[(size_t)index * analysis->words];
-        uint32_t registers = step_back(analysis, index, live_behind(analysis, index, set), set);
+        uint64_t registers = step_back(analysis, index, live_behind(analysis, index, set), set);
         has_changed |= registers != analysis->registers[index] ||
                        memcmp(known, set, analysis->words * sizeof *set) != 0;
         analysis->registers[index] = registers;

@@ -30,13 +30,13 @@ uint32_t bz_function_depth(const struct bz_function *function, uintptr_t address
 
 /* What is live outside of a function when it returns. */
 struct bz_exit {
-    uint32_t registers; /* of those that a callee saves */
+    uint64_t registers; /* of those that a callee saves */
     bool may_unwind;    /* into a frame of which nothing is known, from any call */
 };
 
 /* At one place. */
 struct bz_live {
-    uint32_t registers;
+    uint64_t registers;
     uint64_t dead[BZ_FRAME_HALVES_MAX / 64u]; /* halves of words, as bits */
 };
 
