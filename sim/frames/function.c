@@ -324,10 +324,12 @@ static bool note_access(struct bz_function *function, uint32_t index) {
     return true;
 }
 
-/* Whether every instruction that can follow was visited. */
+/* Whether every instruction that can follow was visited. A computed jump without a frame is a tail
+ * call; one within a frame may lead to accesses that are not known. */
 static bool is_followed(const struct bz_function *function, uint32_t index) {
     struct next next = next_of(function, index);
-    bool is_followed = true;
+    bool is_followed =
+        function->ops[index].kind != BZ_OP_JUMP_FAR || function->sp[index] == AT_ENTRY;
     for (uint32_t number = 0; number < next.count; number++) {
         uint32_t to = op_at(function, next.at[number]);
         is_followed &= range_of(function, next.at[number]) == NULL ||
