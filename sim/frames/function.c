@@ -582,7 +582,7 @@ static void note_arguments(struct bz_function *function, const struct analysis *
     int32_t end;
     for (uint32_t index = 0; index < function->count; index++) {
         const struct bz_op_memory *memory = &function->ops[index].memory;
-        if (function->sp[index] == UNSEEN || !memory->is_write ||
+        if (function->sp[index] == UNSEEN || !(memory->is_write || memory->may_write) ||
             !place_of(function, index, &place)) {
             continue;
         }
