@@ -179,7 +179,25 @@ static void add_memory(struct bz_op *op, const cs_x86_op *operand, bool forms, b
     }
 }
 
-/* Everything that is named is read, and nothing is written. */
+/* The first operand is the one that is written, unless it is known not to be. */
+static bool may_write(const cs_insn *insn, uint8_t operand) {
+    switch (insn->id) {
+    case X86_INS_CMP:
+    case X86_INS_TEST:
+    case X86_INS_CALL:
+    case X86_INS_JMP:
+    case X86_INS_MUL:
+    case X86_INS_DIV:
+    case X86_INS_IDIV:
+        return false;
+    case X86_INS_XCHG:
+        return true;
+    default:
+        return operand == 0;
+    }
+}
+
+/* Everything that is named is read, and nothing is written for sure. */
 static void add_anything(const struct bz_decoder *decoder, const cs_insn *insn, struct bz_op *op) {
     const cs_x86 *detail = &insn->detail->x86;
     cs_regs read;
@@ -198,6 +216,7 @@ static void add_anything(const struct bz_decoder *decoder, const cs_insn *insn, 
     for (uint8_t index = 0; index < detail->op_count; index++) {
         if (detail->operands[index].type == X86_OP_MEM) {
             add_memory(op, &detail->operands[index], false, false);
+            op->memory.may_write = may_write(insn, index);
         } else {
             add_read(op, register_of(&detail->operands[index]));
         }
@@ -246,7 +265,7 @@ static bool pushes(struct bz_op *op, const cs_x86_op *operand) {
         op->copy_from = from.reg;
         op->copy_bytes = 8;
     }
-    op->memory = (struct bz_op_memory){-8, 8, BZ_REG_SP, true};
+    op->memory = (struct bz_op_memory){-8, 8, BZ_REG_SP, true, false};
     return from.reg == BZ_REG_NONE ? operand->size == 8 || operand->type == X86_OP_IMM
                                    : from.bytes == 8;
 }
@@ -257,7 +276,7 @@ static bool pops(struct bz_op *op, const cs_x86_op *operand) {
         return false;
     }
     op->is_save = is_saved_by_callee(to);
-    op->memory = (struct bz_op_memory){0, 8, BZ_REG_SP, false};
+    op->memory = (struct bz_op_memory){0, 8, BZ_REG_SP, false, false};
     write_register(op, to);
     op->copy = BZ_COPY_LOAD;
     op->copy_to = to.reg;
@@ -383,7 +402,7 @@ static bool leaves(struct bz_op *op) {
     op->sp_change = BZ_POINTER_FROM_FP;
     op->amount = 8;
     op->reads |= BZ_REG_WHOLE(BZ_REG_FP);
-    op->memory = (struct bz_op_memory){0, 8, BZ_REG_FP, false};
+    op->memory = (struct bz_op_memory){0, 8, BZ_REG_FP, false, false};
     write_register(op, (struct name){BZ_REG_FP, 8});
     op->copy = BZ_COPY_LOAD;
     op->copy_to = BZ_REG_FP;

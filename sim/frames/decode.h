@@ -48,6 +48,7 @@ struct bz_op_memory {
     uint16_t bytes; /* 0: an address is formed, or there is an index */
     uint8_t base;   /* BZ_REG_SP, BZ_REG_FP; BZ_REG_NONE: there is no such operand */
     bool is_write;  /* of all of its bytes, and no read */
+    bool may_write; /* or it is read, or both */
 };
 
 /* A copy reads its source only if what it writes is live. */

@@ -172,7 +172,9 @@ static bool find_ranges(struct chain *chain, const struct frame *list, uint32_t 
         out.registers = live.registers & BZ_REGS_CALLEE_SAVED;
         out.may_unwind |= live.registers == BZ_REGS_ALL;
     }
-    chain->clears_frame_pointer = count > 0 && (live.registers & BZ_REG_WHOLE(BZ_REG_FP)) == 0;
+    /* An unwinder reads it also where the code does not: at a call that does not return. */
+    chain->clears_frame_pointer =
+        count > 0 && !out.may_unwind && (live.registers & BZ_REG_WHOLE(BZ_REG_FP)) == 0;
     return true;
 }
 

@@ -37,8 +37,9 @@ struct bz_function {
     uint32_t halves;                    /* of the deepest frame */
     uint32_t *work;                     /* instructions that are to be visited */
     uint32_t work_count;
-    bool has_entry; /* where it begins is known */
-    bool is_known;  /* the depth at each place */
+    bool has_entry;         /* where it begins is known */
+    bool has_frame_pointer; /* somewhere it points into the frame */
+    bool is_known;          /* the depth at each place */
     bool is_plain;
     bool forms_addresses;
     bool lacks_memory;
@@ -236,6 +237,7 @@ static bool visit(struct bz_function *function, uint32_t index) {
     int32_t sp_after = changed(op.sp_change, op.amount, sp, sp, fp);
     int32_t fp_after = changed(op.fp_change, 0, fp, sp, fp);
     struct next next = next_of(function, index);
+    function->has_frame_pointer |= fp_after != LOST;
     for (uint32_t number = 0; number < next.count; number++) {
         bool is_behind =
             op.kind == BZ_OP_SWITCH || next.at[number] == function->addresses[index] + op.size;
@@ -298,13 +300,26 @@ static bool forms_address(const struct bz_function *function, uint32_t index) {
            (op->memory.bytes == 0 && place_of(function, index, &place));
 }
 
-/* False: it reaches below what is known of a frame. */
+/* Whether it may access the frame by a frame pointer that was lost: where paths meet, and at the
+ * start of a range. */
+static bool uses_lost_pointer(const struct bz_function *function, uint32_t index) {
+    const struct bz_op *op = &function->ops[index];
+    bool is_copied = (op->copy == BZ_COPY_STORE || op->copy == BZ_COPY_MOVE) && !op->is_save;
+    bool uses =
+        op->uses_fp || op->memory.base == BZ_REG_FP || (is_copied && op->copy_from == BZ_REG_FP);
+    return uses && function->has_frame_pointer && function->fp[index] == LOST;
+}
+
+/* False: it reaches below what is known of a frame, or nobody knows where. */
 static bool note_access(struct bz_function *function, uint32_t index) {
     const struct bz_op *op = &function->ops[index];
     int32_t place;
     int32_t first;
     int32_t end;
     function->forms_addresses |= forms_address(function, index);
+    if (uses_lost_pointer(function, index)) {
+        return false;
+    }
     if (!place_of(function, index, &place)) {
         return true;
     }
@@ -324,10 +339,12 @@ static bool note_access(struct bz_function *function, uint32_t index) {
     return true;
 }
 
-/* Whether every instruction that can follow was visited. */
+/* Whether every instruction that can follow was visited. A computed jump without a frame is a tail
+ * call; one within a frame may lead to accesses that are not known. */
 static bool is_followed(const struct bz_function *function, uint32_t index) {
     struct next next = next_of(function, index);
-    bool is_followed = true;
+    bool is_followed =
+        function->ops[index].kind != BZ_OP_JUMP_FAR || function->sp[index] == AT_ENTRY;
     for (uint32_t number = 0; number < next.count; number++) {
         uint32_t to = op_at(function, next.at[number]);
         is_followed &= range_of(function, next.at[number]) == NULL ||
@@ -568,7 +585,7 @@ static void note_arguments(struct bz_function *function, const struct analysis *
     int32_t end;
     for (uint32_t index = 0; index < function->count; index++) {
         const struct bz_op_memory *memory = &function->ops[index].memory;
-        if (function->sp[index] == UNSEEN || !memory->is_write ||
+        if (function->sp[index] == UNSEEN || !(memory->is_write || memory->may_write) ||
             !place_of(function, index, &place)) {
             continue;
         }
