@@ -55,13 +55,17 @@ static uint64_t draw_deadline_ns(struct bz_scene *scene) {
 }
 
 /* Not inline, so that the scope is in no frame when it has ended, and no part of later states. */
-static __attribute__((noinline)) enum bz_status acquire_in_time(struct bz_scene *scene) {
+static __attribute__((noinline)) enum bz_status acquire_until(struct bz_scene *scene,
+                                                              uint64_t deadline_ns) {
     struct bz_timeout scope;
+    enum bz_status status = bz_timeout_enter(scene->world->loop, &scope, deadline_ns);
+    return status == BZ_OK ? bz_timeout_exit(&scope, bz_sut_acquire(&scene->sut)) : status;
+}
+
+static enum bz_status acquire_in_time(struct bz_scene *scene) {
+    uint64_t deadline_ns = draw_deadline_ns(scene);
     bz_sut_may_wait(scene->world);
-    enum bz_status status = bz_timeout_enter(scene->world->loop, &scope, draw_deadline_ns(scene));
-    if (status == BZ_OK) {
-        status = bz_timeout_exit(&scope, bz_sut_acquire(&scene->sut));
-    }
+    enum bz_status status = acquire_until(scene, deadline_ns);
     bool is_fine =
         status == BZ_OK || status == BZ_TIMED_OUT || bz_is_cancelled(scene->world, status);
     bz_world_assert(scene->world, is_fine, "an acquire with a deadline ended with %s",
