@@ -92,7 +92,7 @@ Test(image, a_loop_goes_on_from_it_as_it_did) {
             goes_on = step(loop, index * 7);
         }
         if (places % 2 == 1) {
-            bz_image_normalize(loop); /* does not change what follows */
+            bz_image_normalize(loop, NULL); /* does not change what follows */
         }
         cr_assert(le(sz, bz_image_bytes(loop), IMAGE_BYTES));
         cr_assert(eq(sz, bz_image_save(loop, image, &layout), bz_image_bytes(loop)));
@@ -117,7 +117,7 @@ static void run_picks(struct bz_loop *loop, const uint32_t *picks, uint32_t coun
     for (uint32_t index = 0; index < count; index++) {
         cr_assert(step(loop, picks[index]));
     }
-    bz_image_normalize(loop);
+    bz_image_normalize(loop, NULL);
 }
 
 static enum bz_status yields_once(void *arg) {
