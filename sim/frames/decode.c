@@ -91,9 +91,10 @@ struct name {
     case X86_REG_##letter##X:                                                                      \
         return (struct name){number, 2};                                                           \
     case X86_REG_##letter##L:                                                                      \
+        return (struct name){number, 1};                                                           \
     case X86_REG_##letter##H:                                                                      \
         return (struct name) {                                                                     \
-            number, 1                                                                              \
+            number, SECOND_BYTE                                                                    \
         }
 #define INDEXED(number, name_)                                                                     \
     case X86_REG_R##name_:                                                                         \
@@ -161,6 +162,11 @@ static void add_read(struct bz_op *op, struct name name) {
     op->uses_fp |= name.reg == BZ_REG_FP;
 }
 
+/* Displacements and steps that no frame has are not added up. */
+static bool is_near(int64_t distance) {
+    return distance > -(1 << 24) && distance < 1 << 24;
+}
+
 static void add_memory(struct bz_op *op, const cs_x86_op *operand, bool forms, bool is_write) {
     uint8_t base = name_of(operand->mem.base).reg;
     struct name index = name_of(operand->mem.index);
@@ -169,35 +175,42 @@ static void add_memory(struct bz_op *op, const cs_x86_op *operand, bool forms, b
     if (base != BZ_REG_SP && base != BZ_REG_FP) {
         return;
     }
-    bool is_address = forms || index.reg != BZ_REG_NONE || operand->mem.segment != X86_REG_INVALID;
+    bool is_address =
+        forms || operand->mem.index != X86_REG_INVALID || operand->mem.segment != X86_REG_INVALID;
     op->memory = (struct bz_op_memory){.offset = (int32_t)operand->mem.disp,
                                        .bytes = is_address ? 0 : operand->size,
                                        .base = base,
-                                       .is_write = is_write};
-    if (operand->mem.disp != (int32_t)operand->mem.disp) {
+                                       .is_write = is_write,
+                                       .may_write = is_write};
+    if (!is_near(operand->mem.disp)) {
         op->sp_change = BZ_POINTER_LOST; /* nothing is known of the function */
     }
 }
 
-/* The first operand is the one that is written, unless it is known not to be. */
-static bool may_write(const cs_insn *insn, uint8_t operand) {
-    switch (insn->id) {
+/* Whether an operand in memory may be written: it is the first one, but for what only reads it. */
+static bool may_write(unsigned id, uint8_t operand) {
+    switch (id) {
     case X86_INS_CMP:
     case X86_INS_TEST:
-    case X86_INS_CALL:
-    case X86_INS_JMP:
+    case X86_INS_BT:
     case X86_INS_MUL:
+    case X86_INS_IMUL:
     case X86_INS_DIV:
     case X86_INS_IDIV:
+    case X86_INS_CALL:
+    case X86_INS_JMP:
+    case X86_INS_FLD:
+    case X86_INS_FILD:
         return false;
     case X86_INS_XCHG:
+    case X86_INS_XADD:
         return true;
     default:
         return operand == 0;
     }
 }
 
-/* Everything that is named is read, and nothing is written for sure. */
+/* Everything that is named is read, and no word is known to be written. */
 static void add_anything(const struct bz_decoder *decoder, const cs_insn *insn, struct bz_op *op) {
     const cs_x86 *detail = &insn->detail->x86;
     cs_regs read;
@@ -216,7 +229,7 @@ static void add_anything(const struct bz_decoder *decoder, const cs_insn *insn, 
     for (uint8_t index = 0; index < detail->op_count; index++) {
         if (detail->operands[index].type == X86_OP_MEM) {
             add_memory(op, &detail->operands[index], false, false);
-            op->memory.may_write = may_write(insn, index);
+            op->memory.may_write = may_write(insn->id, index);
         } else {
             add_read(op, register_of(&detail->operands[index]));
         }
@@ -265,7 +278,7 @@ static bool pushes(struct bz_op *op, const cs_x86_op *operand) {
         op->copy_from = from.reg;
         op->copy_bytes = 8;
     }
-    op->memory = (struct bz_op_memory){-8, 8, BZ_REG_SP, true, false};
+    op->memory = (struct bz_op_memory){-8, 8, BZ_REG_SP, true, true};
     return from.reg == BZ_REG_NONE ? operand->size == 8 || operand->type == X86_OP_IMM
                                    : from.bytes == 8;
 }
@@ -336,7 +349,7 @@ static void loads_address(struct bz_op *op, const cs_insn *insn) {
     const x86_op_mem *memory = &operands[1].mem;
     struct name to = register_of(&operands[0]);
     if (to.reg == BZ_REG_SP && to.bytes == 8 && memory->index == X86_REG_INVALID &&
-        memory->disp == (int32_t)memory->disp) {
+        is_near(memory->disp)) {
         uint8_t base = name_of(memory->base).reg;
         op->amount = (int32_t)memory->disp;
         op->sp_change = base == BZ_REG_SP   ? BZ_POINTER_FROM_SP
@@ -356,7 +369,7 @@ static void adds(const struct bz_decoder *decoder, const cs_insn *insn, struct b
     const cs_x86_op *operands = insn->detail->x86.operands;
     struct name to = register_of(&operands[0]);
     bool is_known = to.reg == BZ_REG_SP && to.bytes == 8 && operands[1].type == X86_OP_IMM &&
-                    operands[1].imm == (int32_t)operands[1].imm && operands[1].imm > INT32_MIN;
+                    is_near(operands[1].imm);
     if (is_known) {
         op->sp_change = BZ_POINTER_ADDED;
         op->amount = insn->id == X86_INS_ADD ? (int32_t)operands[1].imm : -(int32_t)operands[1].imm;
@@ -410,6 +423,16 @@ static bool leaves(struct bz_op *op) {
     return true;
 }
 
+/* Whether the library does not tell all of it. Of AVX-512 it takes some general registers in
+ * addresses for others. */
+static bool is_doubtful(const cs_insn *insn) {
+    const unsigned char *code = insn->bytes;
+    while (*code == 0x64 || *code == 0x65 || *code == 0x67) { /* segments, short addresses */
+        code++;
+    }
+    return *code == 0x62;
+}
+
 static void sets(struct bz_op *op, const cs_x86_op *operand) {
     if (operand->type == X86_OP_MEM) {
         add_memory(op, operand, false, true);
@@ -420,8 +443,13 @@ static void sets(struct bz_op *op, const cs_x86_op *operand) {
 
 static bool translate(const struct bz_decoder *decoder, const cs_insn *insn, struct bz_op *op) {
     const cs_x86 *detail = &insn->detail->x86;
+    if (is_doubtful(insn)) {
+        return false;
+    }
     switch (insn->id) {
     case X86_INS_NOP:
+        op->is_filler = true;
+        return true;
     case X86_INS_ENDBR64:
         return true;
     case X86_INS_PUSH:
@@ -436,6 +464,7 @@ static bool translate(const struct bz_decoder *decoder, const cs_insn *insn, str
     case X86_INS_UD2:
     case X86_INS_HLT:
         op->kind = BZ_OP_STOP;
+        op->is_filler = true;
         return true;
     case X86_INS_LEA:
         loads_address(op, insn);
@@ -479,6 +508,11 @@ static bool translate(const struct bz_decoder *decoder, const cs_insn *insn, str
     case X86_INS_SYSCALL:
     case X86_INS_INT:
     case X86_INS_ENTER:
+    case X86_INS_XBEGIN:
+    case X86_INS_XLATB: /* it does not tell the registers */
+    case X86_INS_LOOP:  /* nor that these are jumps */
+    case X86_INS_LOOPE:
+    case X86_INS_LOOPNE:
         return false;
     default:
         break;

@@ -48,7 +48,7 @@ struct bz_op_memory {
     uint16_t bytes; /* 0: an address is formed, or there is an index */
     uint8_t base;   /* BZ_REG_SP, BZ_REG_FP; BZ_REG_NONE: there is no such operand */
     bool is_write;  /* of all of its bytes, and no read */
-    bool may_write; /* or it is read, or both */
+    bool may_write; /* of some of them */
 };
 
 /* A copy reads its source only if what it writes is live. */
@@ -71,7 +71,8 @@ struct bz_op {
     uint8_t copy_bytes; /* that are copied; the rest of the register is cleared, or, if
                            `copy_extends`, depends on them */
     bool copy_extends;
-    bool is_save; /* push and pop of a register that a callee saves, as `copy` says */
+    bool is_filler; /* no path need lead to it: it does nothing, or is a part of the switch */
+    bool is_save;   /* push and pop of a register that a callee saves, as `copy` says */
     struct bz_op_memory memory;
 };
 

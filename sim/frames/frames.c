@@ -127,7 +127,8 @@ static uint32_t walk(struct bz_frames *frames, const struct bz_frames_stack *sta
     uint32_t offset = 0;
     uint32_t count = 0;
     while (count < DEPTH_MAX) {
-        const struct bz_function *function = function_at(frames, pc);
+        /* A call that does not return may be the last instruction of its function. */
+        const struct bz_function *function = function_at(frames, pc - 1);
         uint32_t bytes = function == NULL ? 0 : bz_function_depth(function, pc);
         if (bytes < sizeof pc || bytes > bytes_of(stack) - offset) {
             break;
@@ -172,7 +173,6 @@ static bool find_ranges(struct chain *chain, const struct frame *list, uint32_t 
         out.registers = live.registers & BZ_REGS_CALLEE_SAVED;
         out.may_unwind |= live.registers == BZ_REGS_ALL;
     }
-    /* An unwinder reads it also where the code does not: at a call that does not return. */
     chain->clears_frame_pointer =
         count > 0 && !out.may_unwind && (live.registers & BZ_REG_WHOLE(BZ_REG_FP)) == 0;
     return true;

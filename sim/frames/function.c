@@ -37,9 +37,8 @@ struct bz_function {
     uint32_t halves;                    /* of the deepest frame */
     uint32_t *work;                     /* instructions that are to be visited */
     uint32_t work_count;
-    bool has_entry;         /* where it begins is known */
-    bool has_frame_pointer; /* somewhere it points into the frame */
-    bool is_known;          /* the depth at each place */
+    bool has_entry; /* where it begins is known */
+    bool is_known;  /* the depth at each place */
     bool is_plain;
     bool forms_addresses;
     bool lacks_memory;
@@ -68,18 +67,28 @@ static bool reserve(struct bz_function *function) {
     return true;
 }
 
-/* The switch of coroutines takes the address of the instruction behind a jump through memory. */
+static void mark_filler(struct bz_function *function, uint32_t first, uint32_t last) {
+    for (uint32_t index = first; index <= last; index++) {
+        function->ops[index].is_filler = true;
+    }
+}
+
+/* The switch of coroutines takes the address of the instruction behind a jump through memory, and
+ * loads the stack pointer between. */
 static void find_switch(struct bz_function *function, uint32_t first, uint32_t jump) {
     const struct bz_op *last = &function->ops[jump];
     uintptr_t behind = function->addresses[jump] + last->size;
     uint64_t reads = 0;
+    bool loads_sp = false;
     if (last->kind != BZ_OP_JUMP_FAR) {
         return;
     }
     for (uint32_t index = jump; index > first && jump - index < 8;) {
         reads |= function->ops[index].reads;
+        loads_sp |= function->ops[index].sp_change == BZ_POINTER_LOST;
         struct bz_op *op = &function->ops[--index];
-        if (op->kind == BZ_OP_PLAIN && op->target == behind) {
+        if (loads_sp && op->kind == BZ_OP_PLAIN && op->target == behind) {
+            mark_filler(function, index + 1, jump);
             *op = (struct bz_op){.kind = BZ_OP_SWITCH,
                                  .target = behind,
                                  .reads = reads & ~(op->writes | BZ_REG_WHOLE(BZ_REG_FP)),
@@ -93,7 +102,7 @@ static void find_switch(struct bz_function *function, uint32_t first, uint32_t j
     }
 }
 
-/* Decodes a range from its start on. What is not code is no instruction of any path. */
+/* Decodes a range from its start on. Behind what is not known nothing is. */
 static bool add_range(struct bz_function *function, const struct bz_code_range *code) {
     size_t bytes = code->end - code->start;
     uint32_t first = function->count;
@@ -113,6 +122,7 @@ static bool add_range(struct bz_function *function, const struct bz_code_range *
     while (next < end && function->count < BZ_FUNCTION_OPS_MAX && reserve(function)) {
         uintptr_t address = (uintptr_t)next;
         if (!bz_decode(function->decoder, &next, end, &function->ops[function->count])) {
+            function->is_plain = false;
             return true;
         }
         ops[address - code->start] = function->count;
@@ -121,6 +131,7 @@ static bool add_range(struct bz_function *function, const struct bz_code_range *
         function->fp[function->count] = UNSEEN;
         find_switch(function, first, function->count++);
     }
+    function->is_plain &= next == end;
     return !function->lacks_memory;
 }
 
@@ -202,6 +213,8 @@ static int arrive(struct bz_function *function, uint32_t index, int32_t sp, int3
         return -1;
     }
     bool is_news = function->fp[index] != fp && function->fp[index] != LOST;
+    /* What was an address of the frame on one path is not seen as one from here on. */
+    function->forms_addresses |= function->fp[index] != fp;
     function->fp[index] = is_news ? LOST : function->fp[index];
     return is_news;
 }
@@ -237,7 +250,6 @@ static bool visit(struct bz_function *function, uint32_t index) {
     int32_t sp_after = changed(op.sp_change, op.amount, sp, sp, fp);
     int32_t fp_after = changed(op.fp_change, 0, fp, sp, fp);
     struct next next = next_of(function, index);
-    function->has_frame_pointer |= fp_after != LOST;
     for (uint32_t number = 0; number < next.count; number++) {
         bool is_behind =
             op.kind == BZ_OP_SWITCH || next.at[number] == function->addresses[index] + op.size;
@@ -300,26 +312,13 @@ static bool forms_address(const struct bz_function *function, uint32_t index) {
            (op->memory.bytes == 0 && place_of(function, index, &place));
 }
 
-/* Whether it may access the frame by a frame pointer that was lost: where paths meet, and at the
- * start of a range. */
-static bool uses_lost_pointer(const struct bz_function *function, uint32_t index) {
-    const struct bz_op *op = &function->ops[index];
-    bool is_copied = (op->copy == BZ_COPY_STORE || op->copy == BZ_COPY_MOVE) && !op->is_save;
-    bool uses =
-        op->uses_fp || op->memory.base == BZ_REG_FP || (is_copied && op->copy_from == BZ_REG_FP);
-    return uses && function->has_frame_pointer && function->fp[index] == LOST;
-}
-
-/* False: it reaches below what is known of a frame, or nobody knows where. */
+/* False: it reaches below what is known of a frame. */
 static bool note_access(struct bz_function *function, uint32_t index) {
     const struct bz_op *op = &function->ops[index];
     int32_t place;
     int32_t first;
     int32_t end;
     function->forms_addresses |= forms_address(function, index);
-    if (uses_lost_pointer(function, index)) {
-        return false;
-    }
     if (!place_of(function, index, &place)) {
         return true;
     }
@@ -339,12 +338,10 @@ static bool note_access(struct bz_function *function, uint32_t index) {
     return true;
 }
 
-/* Whether every instruction that can follow was visited. A computed jump without a frame is a tail
- * call; one within a frame may lead to accesses that are not known. */
+/* Whether every instruction that can follow was visited. */
 static bool is_followed(const struct bz_function *function, uint32_t index) {
     struct next next = next_of(function, index);
-    bool is_followed =
-        function->ops[index].kind != BZ_OP_JUMP_FAR || function->sp[index] == AT_ENTRY;
+    bool is_followed = true;
     for (uint32_t number = 0; number < next.count; number++) {
         uint32_t to = op_at(function, next.at[number]);
         is_followed &= range_of(function, next.at[number]) == NULL ||
@@ -353,10 +350,20 @@ static bool is_followed(const struct bz_function *function, uint32_t index) {
     return is_followed;
 }
 
+/* Whether it leaves the function, or may: then with the frame gone. */
+static bool is_exit(const struct bz_op *op) {
+    return op->kind == BZ_OP_RET || op->kind == BZ_OP_JUMP_FAR;
+}
+
+/* False: not all are known. What no path leads to is behind a jump that cannot be followed. */
 static bool find_accesses(struct bz_function *function) {
     for (uint32_t index = 0; index < function->count; index++) {
-        if (function->sp[index] == UNSEEN) {
+        const struct bz_op *op = &function->ops[index];
+        if (function->sp[index] == UNSEEN && op->is_filler) {
             continue;
+        }
+        if (function->sp[index] == UNSEEN || (is_exit(op) && function->sp[index] != AT_ENTRY)) {
+            return false;
         }
         uint32_t halves = (uint32_t)-function->sp[index] / BZ_HALF_BYTES;
         function->halves = halves > function->halves ? halves : function->halves;
@@ -379,7 +386,8 @@ enum word_class { ALWAYS_LIVE, ALWAYS_DEAD, BY_FLOW };
 struct analysis {
     const struct bz_function *function;
     const struct bz_exit *out;
-    bool is_plain_flow; /* a copy reads its source even if nobody reads the copy */
+    bool is_plain_flow; /* a copy reads all of its source, and a move even if nobody reads the copy;
+                           a load does not then: `pop` removes arguments from the stack, too */
     uint32_t words;     /* of a set of halves */
     uint64_t *by_flow;  /* which halves are BY_FLOW, as a set */
     uint64_t *sets;     /* those that are live before each instruction */
@@ -425,7 +433,8 @@ static uint64_t live_behind(const struct analysis *analysis, uint32_t index, uin
         }
     }
     if (op->kind == BZ_OP_RET) {
-        registers |= BZ_REG_WHOLE(BZ_REG_A) | BZ_REG_WHOLE(BZ_REG_D) | analysis->out->registers;
+        /* Not A and D alone: conventions of single functions, and `pop` of arguments. */
+        registers |= BZ_REGS_OF_CALLS | analysis->out->registers;
     } else if (op->kind == BZ_OP_JUMP_FAR) {
         registers |= BZ_REGS_ALL;
         memcpy(set, analysis->by_flow, analysis->words * sizeof *set);
@@ -475,7 +484,10 @@ static uint64_t read_by_copy(const struct bz_op *op, uint64_t behind) {
 static void add_loaded(const struct analysis *analysis, const struct bz_op *op, uint64_t behind,
                        int32_t first, int32_t end, uint64_t *set) {
     bool is_faint = op->copy == BZ_COPY_LOAD && !analysis->is_plain_flow;
-    uint64_t read = is_faint ? read_by_copy(op, behind) : BZ_REG_WHOLE(0);
+    uint64_t read = op->copy == BZ_COPY_LOAD ? read_by_copy(op, behind) : BZ_REG_WHOLE(0);
+    if (!is_faint && read != 0) {
+        read = BZ_REG_WHOLE(0);
+    }
     bool is_split = is_faint && op->copy_bytes == 8 && end - first == 2;
     for (int32_t half = first; half < end && read != 0; half++) {
         uint64_t wanted =
@@ -534,11 +546,28 @@ static bool pass(const struct analysis *analysis) {
     return has_changed;
 }
 
+/* From which half on down arguments of a callee lie, which are at the bottom of the frame. Halves
+ * among them and above them that nobody here accesses are padding. They belong to the callee, too,
+ * whose tail call may have arguments there. */
+static uint32_t first_argument(const struct bz_function *function, uint32_t halves) {
+    bool has_arguments = false;
+    uint32_t first = halves;
+    for (; first > 0; first--) {
+        uint8_t access = function->access[first - 1];
+        if (access != 0 && (access & IS_ARGUMENT) == 0) {
+            break;
+        }
+        has_arguments |= access != 0;
+    }
+    return has_arguments ? first : halves;
+}
+
 static void tell(const struct analysis *analysis, uint32_t index, struct bz_live *live) {
     const uint64_t *set = &analysis->sets[(size_t)index * analysis->words];
     live->registers = analysis->registers[index];
     uint32_t halves = (uint32_t)-analysis->function->sp[index] / BZ_HALF_BYTES;
-    for (uint32_t half = 0; half < halves; half++) {
+    uint32_t end = first_argument(analysis->function, halves);
+    for (uint32_t half = 0; half < end; half++) {
         enum word_class class = class_of(analysis->function, analysis->out, half);
         if (class == ALWAYS_DEAD || (class == BY_FLOW && !has(set, (int32_t)half))) {
             add_to(live->dead, (int32_t)half);
@@ -585,7 +614,7 @@ static void note_arguments(struct bz_function *function, const struct analysis *
     int32_t end;
     for (uint32_t index = 0; index < function->count; index++) {
         const struct bz_op_memory *memory = &function->ops[index].memory;
-        if (function->sp[index] == UNSEEN || !(memory->is_write || memory->may_write) ||
+        if (function->sp[index] == UNSEEN || !memory->may_write ||
             !place_of(function, index, &place)) {
             continue;
         }
