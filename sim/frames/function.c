@@ -37,8 +37,9 @@ struct bz_function {
     uint32_t halves;                    /* of the deepest frame */
     uint32_t *work;                     /* instructions that are to be visited */
     uint32_t work_count;
-    bool has_entry; /* where it begins is known */
-    bool is_known;  /* the depth at each place */
+    bool has_entry;         /* where it begins is known */
+    bool has_frame_pointer; /* somewhere it points into the frame */
+    bool is_known;          /* the depth at each place */
     bool is_plain;
     bool forms_addresses;
     bool lacks_memory;
@@ -250,6 +251,7 @@ static bool visit(struct bz_function *function, uint32_t index) {
     int32_t sp_after = changed(op.sp_change, op.amount, sp, sp, fp);
     int32_t fp_after = changed(op.fp_change, 0, fp, sp, fp);
     struct next next = next_of(function, index);
+    function->has_frame_pointer |= fp_after != LOST;
     for (uint32_t number = 0; number < next.count; number++) {
         bool is_behind =
             op.kind == BZ_OP_SWITCH || next.at[number] == function->addresses[index] + op.size;
@@ -312,13 +314,24 @@ static bool forms_address(const struct bz_function *function, uint32_t index) {
            (op->memory.bytes == 0 && place_of(function, index, &place));
 }
 
+/* Whether it may access the frame by a frame pointer that was lost: where paths meet, and at the
+ * start of a range. */
+static bool uses_lost_pointer(const struct bz_function *function, uint32_t index) {
+    const struct bz_op *op = &function->ops[index];
+    bool is_copied = (op->copy == BZ_COPY_STORE || op->copy == BZ_COPY_MOVE) && !op->is_save;
+    bool uses =
+        op->uses_fp || op->memory.base == BZ_REG_FP || (is_copied && op->copy_from == BZ_REG_FP);
+    return uses && function->has_frame_pointer && function->fp[index] == LOST;
+}
+
 /* False: it reaches below what is known of a frame. */
 static bool note_access(struct bz_function *function, uint32_t index) {
     const struct bz_op *op = &function->ops[index];
     int32_t place;
     int32_t first;
     int32_t end;
-    function->forms_addresses |= forms_address(function, index);
+    function->forms_addresses |=
+        forms_address(function, index) || uses_lost_pointer(function, index);
     if (!place_of(function, index, &place)) {
         return true;
     }

@@ -1,4 +1,6 @@
-#define _GNU_SOURCE
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* dl_iterate_phdr() */
+#endif
 #include "sim/frames/module.h"
 
 #ifdef __x86_64__

@@ -5,8 +5,8 @@
 
 set(BUZZER_MAY_TELL_TIME "^(primitives/(runtime/run\\.c|uv/)|sim/run/contain\\.c|tools/)")
 string(CONCAT BUZZER_MAY_ALLOCATE "^(primitives/(runtime/(place|coro/stack)\\.c|uv/)|sim/choice/(tape|ready_set)\\.c|"
-    "sim/(spec|judge|native|run|fuzz|explore|shrink)/|traces/|tools/)")
-set(BUZZER_MAY_DIFFER "^(primitives/uv/|traces/|tools/|scenarios/program/read\\.c|sim/((run|explore)/checkpoint|fuzz/state)\\.c)")
+    "sim/(spec|judge|native|frames|run|fuzz|explore|shrink)/|traces/|tools/)")
+set(BUZZER_MAY_DIFFER "^(primitives/uv/|traces/|tools/|scenarios/program/read\\.c|sim/((run|explore)/checkpoint|fuzz/state|frames/(decode|module))\\.c)")
 
 function(buzzer_poison target header)
     if(NOT BUZZER_WERROR)
