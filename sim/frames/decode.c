@@ -217,8 +217,7 @@ static void add_anything(const struct bz_decoder *decoder, const cs_insn *insn, 
     cs_regs written;
     uint8_t read_count = 0;
     uint8_t written_count = 0;
-    if (detail->prefix[0] !=
-        0) { /* rep: string instructions have registers that they do not name */
+    if (detail->prefix[0] != 0) { /* rep: string instructions do not name all of their registers */
         op->reads |= BZ_REG_WHOLE(BZ_REG_A) | BZ_REG_WHOLE(BZ_REG_C) | BZ_REG_WHOLE(BZ_REG_SI) |
                      BZ_REG_WHOLE(BZ_REG_DI);
     }

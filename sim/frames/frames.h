@@ -17,7 +17,7 @@
  *   - A function that forms an address of its frame may have pointers to all of it. Then only words
  *     that are accessed by `push` and `pop` alone can be dead: registers that it has saved.
  *   - Words that are written where their function cannot read them are arguments of a callee. They
- *     are live.
+ *     are live, with the padding among them, where a tail call of the callee may have arguments.
  *   - All is live in a function with landing pads of exceptions, in one with jumps that cannot be
  *     followed, in one that moves its stack pointer in an unknown way, and in every object file
  *     that calls setjmp(). In the frames inside these, saved registers are live.

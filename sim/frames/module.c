@@ -134,6 +134,7 @@ struct dynamic {
     const char *names;
     const ElfW(Rela) * relocations[2];
     size_t counts[2];
+    bool needs_others; /* other object files */
 };
 
 /* The C library has made these addresses of most of them, and offsets of some. */
@@ -163,6 +164,9 @@ static struct dynamic read_dynamic(const struct dl_phdr_info *info, const ElfW(D
         case DT_PLTRELSZ:
             dynamic.counts[1] = entry->d_un.d_val / sizeof(ElfW(Rela));
             break;
+        case DT_NEEDED:
+            dynamic.needs_others = true;
+            break;
         default:
             break;
         }
@@ -176,10 +180,11 @@ static bool is_setjmp(const char *name) {
            strcmp(name, "getcontext") == 0;
 }
 
-/* A function that calls setjmp() goes on from there again, which its code does not show. */
+/* A function that calls setjmp() goes on from there again, which its code does not show. A program
+ * that is linked statically has a setjmp() of its own, which nothing shows. */
 static bool calls_setjmp(const struct dl_phdr_info *info, const ElfW(Dyn) * entries) {
     struct dynamic dynamic = read_dynamic(info, entries);
-    if (dynamic.symbols == NULL || dynamic.names == NULL) {
+    if (dynamic.symbols == NULL || dynamic.names == NULL || !dynamic.needs_others) {
         return true;
     }
     for (int table = 0; table < 2; table++) {
