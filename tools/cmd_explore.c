@@ -79,10 +79,9 @@ static void parse_reductions(struct argp_state *state, void *target, const char 
                                                : 0;
     needs |= above & BZ_REDUCE_SYMMETRY ? BZ_REDUCE_QUEUE : 0;
     if ((needs & ~explore->config.reductions) != 0) {
-        bz_cli_misuse(
-            state,
-            "--reduce: symmetry needs queue; queue, sleep, yields and frames need states; and states "
-            "needs snapshots");
+        bz_cli_misuse(state, "--reduce: symmetry needs queue; queue, sleep, yields and frames need "
+                             "states; and states "
+                             "needs snapshots");
     }
 }
 
@@ -136,7 +135,8 @@ static const struct bz_option options[] = {
      BZ_OPTION_NUMBER, offsetof(struct explore, disk_mib), .is_once = true, .least = 1,
      .most = DISK_MIB_MAX},
     {"reduce", "all|none|LIST",
-     "all, none, or some of snapshots, states, queue, sleep, symmetry, yields, frames, separated by "
+     "all, none, or some of snapshots, states, queue, sleep, symmetry, yields, frames, separated "
+     "by "
      "commas (all)",
      BZ_OPTION_PARSED, .is_once = true, .parse = parse_reductions},
     {"jobs", "N", "Worker processes of the sweep; what is found does not depend on it (1)",
