@@ -399,11 +399,12 @@ enum word_class { ALWAYS_LIVE, ALWAYS_DEAD, BY_FLOW };
 struct analysis {
     const struct bz_function *function;
     const struct bz_exit *out;
-    bool is_plain_flow; /* a copy reads all of its source, and a move even if nobody reads the copy;
-                           a load does not then: `pop` removes arguments from the stack, too */
-    uint32_t words;     /* of a set of halves */
-    uint64_t *by_flow;  /* which halves are BY_FLOW, as a set */
-    uint64_t *sets;     /* those that are live before each instruction */
+    bool
+        is_for_arguments; /* whole copies are read, and a move even if nobody reads the copy. A load
+                             counts if somebody does: `pop` removes arguments from the stack, too */
+    uint32_t words;       /* of a set of halves */
+    uint64_t *by_flow;    /* which halves are BY_FLOW, as a set */
+    uint64_t *sets;       /* those that are live before each instruction */
     uint64_t *registers;
 };
 
@@ -496,7 +497,7 @@ static uint64_t read_by_copy(const struct bz_op *op, uint64_t behind) {
 
 static void add_loaded(const struct analysis *analysis, const struct bz_op *op, uint64_t behind,
                        int32_t first, int32_t end, uint64_t *set) {
-    bool is_faint = op->copy == BZ_COPY_LOAD && !analysis->is_plain_flow;
+    bool is_faint = op->copy == BZ_COPY_LOAD && !analysis->is_for_arguments;
     uint64_t read = op->copy == BZ_COPY_LOAD ? read_by_copy(op, behind) : BZ_REG_WHOLE(0);
     if (!is_faint && read != 0) {
         read = BZ_REG_WHOLE(0);
@@ -596,10 +597,10 @@ static void finish(struct analysis *analysis) {
 
 /* False: without memory. */
 static bool analyse(struct analysis *analysis, const struct bz_function *function,
-                    const struct bz_exit *out, bool is_plain_flow) {
+                    const struct bz_exit *out, bool is_for_arguments) {
     *analysis = (struct analysis){.function = function,
                                   .out = out,
-                                  .is_plain_flow = is_plain_flow,
+                                  .is_for_arguments = is_for_arguments,
                                   .words = (function->halves + 63u) / 64u};
     analysis->by_flow = calloc(analysis->words, sizeof *analysis->by_flow);
     analysis->sets = calloc((size_t)function->count * analysis->words, sizeof *analysis->sets);
