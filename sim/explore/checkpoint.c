@@ -536,6 +536,9 @@ bool bz_search_load(struct bz_search *search) {
         return lose(search, "the addresses of its states are others here: a library, the system or "
                             "the limit on the stack (ulimit -s) has changed");
     }
+    if ((content->record.bounds.reductions & BZ_REDUCE_FRAMES) != 0 && search->frames == NULL) {
+        return lose(search, "its reduction `frames` needs the library Capstone, which is not here");
+    }
     enum got got = get_table(content, &search->visited, content->states);
     got = got == GOT_ALL ? get_table(content, &search->outcomes, content->outcomes) : got;
     for (uint32_t number = 0; got == GOT_ALL && number < content->record.path_count; number++) {

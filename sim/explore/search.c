@@ -526,10 +526,12 @@ struct bz_search *bz_search_new(const struct bz_explore_config *config,
     if (search == NULL) {
         return NULL;
     }
-    search->frames = (config->reductions & BZ_REDUCE_FRAMES) != 0 ? bz_frames_new() : NULL;
+    bool has_frames = ((config->reductions & BZ_REDUCE_FRAMES) != 0 || config->from != NULL) &&
+                      bz_frames_is_supported();
+    search->frames = has_frames ? bz_frames_new() : NULL;
     search->record = keeps ? bz_record_new(bz_search_paths(config)) : NULL;
     if (search->world == NULL || search->second == NULL || !bz_search_reserve(search) ||
-        (keeps && search->record == NULL) ||
+        (keeps && search->record == NULL) || (has_frames && search->frames == NULL) ||
         !bz_visited_init(&search->outcomes, config->states_max, UINT64_MAX)) {
         bz_search_destroy(search);
         return NULL;
