@@ -156,7 +156,7 @@ static struct name register_of(const cs_x86_op *operand) {
 
 /* --- operands --------------------------------------------------------------------------------- */
 
-static void add_read(struct bz_op *op, struct name name) {
+static void add_read(struct bz_insn *op, struct name name) {
     op->reads |= parts_of(name);
     op->uses_sp |= name.reg == BZ_REG_SP;
     op->uses_fp |= name.reg == BZ_REG_FP;
@@ -167,7 +167,7 @@ static bool is_near(int64_t distance) {
     return distance > -(1 << 24) && distance < 1 << 24;
 }
 
-static void add_memory(struct bz_op *op, const cs_x86_op *operand, bool forms, bool is_write) {
+static void add_memory(struct bz_insn *op, const cs_x86_op *operand, bool forms, bool is_write) {
     uint8_t base = name_of(operand->mem.base).reg;
     struct name index = name_of(operand->mem.index);
     add_read(op, index);
@@ -177,11 +177,11 @@ static void add_memory(struct bz_op *op, const cs_x86_op *operand, bool forms, b
     }
     bool is_address =
         forms || operand->mem.index != X86_REG_INVALID || operand->mem.segment != X86_REG_INVALID;
-    op->memory = (struct bz_op_memory){.offset = (int32_t)operand->mem.disp,
-                                       .bytes = is_address ? 0 : operand->size,
-                                       .base = base,
-                                       .is_write = is_write,
-                                       .may_write = is_write};
+    op->memory = (struct bz_insn_memory){.offset = (int32_t)operand->mem.disp,
+                                         .bytes = is_address ? 0 : operand->size,
+                                         .base = base,
+                                         .is_write = is_write,
+                                         .may_write = is_write};
     if (!is_near(operand->mem.disp)) {
         op->sp_change = BZ_POINTER_LOST; /* nothing is known of the function */
     }
@@ -211,7 +211,8 @@ static bool may_write(unsigned id, uint8_t operand) {
 }
 
 /* Everything that is named is read, and no word is known to be written. */
-static void add_anything(const struct bz_decoder *decoder, const cs_insn *insn, struct bz_op *op) {
+static void add_anything(const struct bz_decoder *decoder, const cs_insn *insn,
+                         struct bz_insn *op) {
     const cs_x86 *detail = &insn->detail->x86;
     cs_regs read;
     cs_regs written;
@@ -243,7 +244,7 @@ static void add_anything(const struct bz_decoder *decoder, const cs_insn *insn, 
     }
 }
 
-static void write_register(struct bz_op *op, struct name to) {
+static void write_register(struct bz_insn *op, struct name to) {
     if (to.reg == BZ_REG_NONE) {
         return;
     }
@@ -260,7 +261,7 @@ static bool is_saved_by_callee(struct name name) {
     return name.reg != BZ_REG_NONE && (BZ_REGS_CALLEE_SAVED & BZ_REG_LOW(name.reg)) != 0;
 }
 
-static bool pushes(struct bz_op *op, const cs_x86_op *operand) {
+static bool pushes(struct bz_insn *op, const cs_x86_op *operand) {
     struct name from = register_of(operand);
     op->is_save = is_saved_by_callee(from);
     op->sp_change = BZ_POINTER_ADDED;
@@ -277,18 +278,18 @@ static bool pushes(struct bz_op *op, const cs_x86_op *operand) {
         op->copy_from = from.reg;
         op->copy_bytes = 8;
     }
-    op->memory = (struct bz_op_memory){-8, 8, BZ_REG_SP, true, true};
+    op->memory = (struct bz_insn_memory){-8, 8, BZ_REG_SP, true, true};
     return from.reg == BZ_REG_NONE ? operand->size == 8 || operand->type == X86_OP_IMM
                                    : from.bytes == 8;
 }
 
-static bool pops(struct bz_op *op, const cs_x86_op *operand) {
+static bool pops(struct bz_insn *op, const cs_x86_op *operand) {
     struct name to = register_of(operand);
     if (to.bytes != 8) {
         return false;
     }
     op->is_save = is_saved_by_callee(to);
-    op->memory = (struct bz_op_memory){0, 8, BZ_REG_SP, false, false};
+    op->memory = (struct bz_insn_memory){0, 8, BZ_REG_SP, false, false};
     write_register(op, to);
     op->copy = BZ_COPY_LOAD;
     op->copy_to = to.reg;
@@ -301,7 +302,7 @@ static bool pops(struct bz_op *op, const cs_x86_op *operand) {
 }
 
 /* mov and what extends its source. */
-static void moves(struct bz_op *op, const cs_insn *insn) {
+static void moves(struct bz_insn *op, const cs_insn *insn) {
     const cs_x86_op *operands = insn->detail->x86.operands;
     struct name to = register_of(&operands[0]);
     struct name from = register_of(&operands[1]);
@@ -343,7 +344,7 @@ static void moves(struct bz_op *op, const cs_insn *insn) {
     }
 }
 
-static void loads_address(struct bz_op *op, const cs_insn *insn) {
+static void loads_address(struct bz_insn *op, const cs_insn *insn) {
     const cs_x86_op *operands = insn->detail->x86.operands;
     const x86_op_mem *memory = &operands[1].mem;
     struct name to = register_of(&operands[0]);
@@ -364,7 +365,7 @@ static void loads_address(struct bz_op *op, const cs_insn *insn) {
     }
 }
 
-static void adds(const struct bz_decoder *decoder, const cs_insn *insn, struct bz_op *op) {
+static void adds(const struct bz_decoder *decoder, const cs_insn *insn, struct bz_insn *op) {
     const cs_x86_op *operands = insn->detail->x86.operands;
     struct name to = register_of(&operands[0]);
     bool is_known = to.reg == BZ_REG_SP && to.bytes == 8 && operands[1].type == X86_OP_IMM &&
@@ -380,7 +381,7 @@ static void adds(const struct bz_decoder *decoder, const cs_insn *insn, struct b
     }
 }
 
-static void clears(const struct bz_decoder *decoder, const cs_insn *insn, struct bz_op *op) {
+static void clears(const struct bz_decoder *decoder, const cs_insn *insn, struct bz_insn *op) {
     const cs_x86_op *operands = insn->detail->x86.operands;
     struct name to = register_of(&operands[0]);
     if (to.bytes >= 4 && operands[1].type == X86_OP_REG && operands[0].reg == operands[1].reg) {
@@ -390,7 +391,7 @@ static void clears(const struct bz_decoder *decoder, const cs_insn *insn, struct
     }
 }
 
-static void jumps(const struct bz_decoder *decoder, const cs_insn *insn, struct bz_op *op) {
+static void jumps(const struct bz_decoder *decoder, const cs_insn *insn, struct bz_insn *op) {
     const cs_x86_op *operand = &insn->detail->x86.operands[0];
     bool is_direct = operand->type == X86_OP_IMM;
     if (is_direct) {
@@ -399,22 +400,22 @@ static void jumps(const struct bz_decoder *decoder, const cs_insn *insn, struct 
     add_anything(decoder, insn, op);
     if (insn->id == X86_INS_CALL) {
         op->sp_change = BZ_POINTER_KEPT;
-        op->kind = BZ_OP_CALL_OUT;
+        op->kind = BZ_INSN_CALL_OUT;
         op->reads |= BZ_REGS_OF_CALLS;
         op->writes |= BZ_REGS_OF_CALLS;
     } else if (!is_direct) {
-        op->kind = BZ_OP_JUMP_FAR;
+        op->kind = BZ_INSN_JUMP_FAR;
     } else {
-        op->kind = insn->id == X86_INS_JMP ? BZ_OP_JUMP : BZ_OP_BRANCH;
+        op->kind = insn->id == X86_INS_JMP ? BZ_INSN_JUMP : BZ_INSN_BRANCH;
     }
 }
 
-static bool leaves(struct bz_op *op) {
+static bool leaves(struct bz_insn *op) {
     op->is_save = true;
     op->sp_change = BZ_POINTER_FROM_FP;
     op->amount = 8;
     op->reads |= BZ_REG_WHOLE(BZ_REG_FP);
-    op->memory = (struct bz_op_memory){0, 8, BZ_REG_FP, false, false};
+    op->memory = (struct bz_insn_memory){0, 8, BZ_REG_FP, false, false};
     write_register(op, (struct name){BZ_REG_FP, 8});
     op->copy = BZ_COPY_LOAD;
     op->copy_to = BZ_REG_FP;
@@ -432,7 +433,7 @@ static bool is_doubtful(const cs_insn *insn) {
     return *code == 0x62;
 }
 
-static void sets(struct bz_op *op, const cs_x86_op *operand) {
+static void sets(struct bz_insn *op, const cs_x86_op *operand) {
     if (operand->type == X86_OP_MEM) {
         add_memory(op, operand, false, true);
     } else {
@@ -440,7 +441,7 @@ static void sets(struct bz_op *op, const cs_x86_op *operand) {
     }
 }
 
-static bool translate(const struct bz_decoder *decoder, const cs_insn *insn, struct bz_op *op) {
+static bool translate(const struct bz_decoder *decoder, const cs_insn *insn, struct bz_insn *op) {
     const cs_x86 *detail = &insn->detail->x86;
     if (is_doubtful(insn)) {
         return false;
@@ -458,11 +459,11 @@ static bool translate(const struct bz_decoder *decoder, const cs_insn *insn, str
     case X86_INS_LEAVE:
         return leaves(op);
     case X86_INS_RET:
-        op->kind = BZ_OP_RET;
+        op->kind = BZ_INSN_RET;
         return detail->op_count == 0;
     case X86_INS_UD2:
     case X86_INS_HLT:
-        op->kind = BZ_OP_STOP;
+        op->kind = BZ_INSN_STOP;
         op->is_filler = true;
         return true;
     case X86_INS_LEA:
@@ -528,10 +529,10 @@ static bool translate(const struct bz_decoder *decoder, const cs_insn *insn, str
 }
 
 bool bz_decode(struct bz_decoder *decoder, const unsigned char **code, const unsigned char *end,
-               struct bz_op *op) {
+               struct bz_insn *op) {
     size_t left = (size_t)(end - *code);
     uint64_t address = (uintptr_t)*code;
-    *op = (struct bz_op){
+    *op = (struct bz_insn){
         .copy_to = BZ_REG_NONE, .copy_from = BZ_REG_NONE, .memory = {.base = BZ_REG_NONE}};
     if (!decoder->library.next(decoder->handle, code, &left, &address, decoder->insn)) {
         return false;
@@ -555,7 +556,7 @@ void bz_decoder_destroy(struct bz_decoder *decoder) {
 }
 
 bool bz_decode(struct bz_decoder *decoder, const unsigned char **code, const unsigned char *end,
-               struct bz_op *op) {
+               struct bz_insn *op) {
     (void)decoder;
     (void)code;
     (void)end;

@@ -21,15 +21,15 @@ enum { BZ_REG_A, BZ_REG_C, BZ_REG_D, BZ_REG_B, BZ_REG_SP, BZ_REG_FP, BZ_REG_SI, 
     UINT64_C(0x0fc70fc70fc7) /* the others but the stack pointer: a call may read and writes them  \
                               */
 
-enum bz_op_kind {
-    BZ_OP_PLAIN,
-    BZ_OP_BRANCH,   /* to `target`, or to the next */
-    BZ_OP_JUMP,     /* to `target` */
-    BZ_OP_JUMP_FAR, /* it is computed */
-    BZ_OP_CALL_OUT, /* a call */
-    BZ_OP_RET,
-    BZ_OP_STOP,   /* nothing follows */
-    BZ_OP_SWITCH, /* the switch of coroutines (coro/switch_*.h), as one: goes on at `target` with
+enum bz_insn_kind {
+    BZ_INSN_PLAIN,
+    BZ_INSN_BRANCH,   /* to `target`, or to the next */
+    BZ_INSN_JUMP,     /* to `target` */
+    BZ_INSN_JUMP_FAR, /* it is computed */
+    BZ_INSN_CALL_OUT, /* a call */
+    BZ_INSN_RET,
+    BZ_INSN_STOP,   /* nothing follows */
+    BZ_INSN_SWITCH, /* the switch of coroutines (coro/switch_*.h), as one: goes on at `target` with
                      the stack pointer and the frame pointer that it had */
 };
 
@@ -43,7 +43,7 @@ enum bz_pointer_change {
 };
 
 /* An operand in memory whose base is the stack pointer or the frame pointer. */
-struct bz_op_memory {
+struct bz_insn_memory {
     int32_t offset;
     uint16_t bytes; /* 0: an address is formed, or there is an index */
     uint8_t base;   /* BZ_REG_SP, BZ_REG_FP; BZ_REG_NONE: there is no such operand */
@@ -54,7 +54,7 @@ struct bz_op_memory {
 /* A copy reads its source only if what it writes is live. */
 enum bz_copy { BZ_COPY_NONE, BZ_COPY_LOAD, BZ_COPY_STORE, BZ_COPY_MOVE };
 
-struct bz_op {
+struct bz_insn {
     uintptr_t target;
     int32_t amount;
     uint64_t reads;  /* registers, but for the source of a copy, and for the stack pointer */
@@ -73,7 +73,7 @@ struct bz_op {
     bool copy_extends;
     bool is_filler; /* no path need lead to it: it does nothing, or is a part of the switch */
     bool is_save;   /* push and pop of a register that a callee saves, as `copy` says */
-    struct bz_op_memory memory;
+    struct bz_insn_memory memory;
 };
 
 struct bz_decoder;
@@ -84,6 +84,6 @@ void bz_decoder_destroy(struct bz_decoder *decoder);
 
 /* The instruction at *code, which it moves behind that. False: it is not known. */
 bool bz_decode(struct bz_decoder *decoder, const unsigned char **code, const unsigned char *end,
-               struct bz_op *op);
+               struct bz_insn *op);
 
 #endif
