@@ -21,7 +21,7 @@ static const struct row {
     {"contended", NULL, 1, false, 3389, 14029},
     {"contended", NULL, 2, false, 11170, 52966},
     {"contended", "", 1, false, 239, 708},
-    {"bank", "", 0, false, 120644, 248804},
+    {"bank", "", 0, true, 120388, 248548},
     {"deferred", "", 1, false, 124, 265},
     {"event", "", 1, false, 391, 1084},
     {"handoff", "", 1, false, 129, 220},
