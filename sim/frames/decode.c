@@ -308,6 +308,10 @@ static void moves(struct bz_insn *op, const cs_insn *insn) {
     struct name from = register_of(&operands[1]);
     op->copy_extends = insn->id == X86_INS_MOVSX || insn->id == X86_INS_MOVSXD;
     op->copy_bytes = operands[1].size;
+    if (from.bytes == SECOND_BYTE) { /* no copy of the lowest byte */
+        add_read(op, from);
+        from.reg = BZ_REG_NONE;
+    }
     if (operands[0].type == X86_OP_MEM) {
         add_memory(op, &operands[0], false, true);
         bool is_on_stack = op->memory.base != BZ_REG_NONE && op->memory.bytes != 0;

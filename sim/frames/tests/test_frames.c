@@ -95,6 +95,12 @@ FUNCTION(passes, "sub $8,%rsp; call *%rax; passes: add $8,%rsp; ret");
 FUNCTION(stores_rbx, "sub $24,%rsp; mov %rbx,8(%rsp); call *%rax;"
                      "stores_rbx: mov 8(%rsp),%rbx; add $24,%rsp; ret");
 
+FUNCTION(needs_bh, "push %rbx; call *%rax; needs_bh: mov $1,%bl; movzbl %bh,%eax; pop %rbx; ret");
+
+Test(frames, a_saved_register_is_live_if_the_caller_needs_its_second_byte) {
+    EXPECT(saves_rbx, DEAD_HIGH, AT(needs_bh), DEAD, END);
+}
+
 Test(frames, a_saved_register_is_live_if_the_caller_needs_it) {
     EXPECT(saves_rbx, KEPT, AT(needs_rbx), DEAD, END);
     EXPECT(saves_rbx, DEAD, AT(saves_rbx), DEAD, END);
