@@ -115,12 +115,11 @@ static enum bz_child_state watch(const struct bz_explore_config *config, struct 
         bool is_stopped =
             (config->stop != NULL && *config->stop != 0) ||
             (config->poll != NULL && !config->poll(config->context, &shared->progress));
-        bool is_due = record != NULL && !record->is_by_bits && config->is_due != NULL &&
-                      config->is_due(config->context);
-        if (record != NULL) {
-            record->is_pause = is_due && !is_stopped;
+        if (record != NULL && !record->is_by_bits && config->is_due != NULL) {
+            bool is_due = record->is_pause || config->is_due(config->context);
+            record->is_pause = is_due && !is_stopped; /* until the child has stopped */
         }
-        shared->stop = is_stopped || is_due;
+        shared->stop = is_stopped || (record != NULL && record->is_pause);
         looks += is_stopped;
         if (looks == STOP_LOOKS_MAX) {
             bz_child_kill(child);
