@@ -142,14 +142,14 @@ static uint32_t walk(struct bz_frames *frames, const struct bz_frames_stack *sta
 
 /* --- what is dead ----------------------------------------------------------------------------- */
 
-static void add_half(struct chain *chain, const struct frame *frame, uint32_t half) {
-    uint32_t offset = frame->offset + frame->bytes - BZ_HALF_BYTES * (half + 1);
+static void add_byte(struct chain *chain, const struct frame *frame, uint32_t byte) {
+    uint32_t offset = frame->offset + frame->bytes - byte - 1;
     struct dead_range *last = &chain->ranges[chain->range_count];
-    if (chain->range_count > 0 && last[-1].offset == offset + BZ_HALF_BYTES) {
+    if (chain->range_count > 0 && last[-1].offset == offset + 1) {
         last[-1].offset = offset;
-        last[-1].bytes += BZ_HALF_BYTES;
+        last[-1].bytes++;
     } else {
-        *last = (struct dead_range){offset, BZ_HALF_BYTES};
+        *last = (struct dead_range){offset, 1};
         chain->range_count++;
     }
 }
@@ -165,9 +165,9 @@ static bool find_ranges(struct chain *chain, const struct frame *list, uint32_t 
         if (!bz_function_find_live(frame->function, frame->pc, &out, &live)) {
             return false;
         }
-        for (uint32_t half = 0; half < frame->bytes / BZ_HALF_BYTES; half++) {
-            if ((live.dead[half / 64] >> half % 64 & 1u) != 0) {
-                add_half(chain, frame, half);
+        for (uint32_t byte = 0; byte < frame->bytes; byte++) {
+            if ((live.dead[byte / 64] >> byte % 64 & 1u) != 0) {
+                add_byte(chain, frame, byte);
             }
         }
         out.registers = live.registers & BZ_REGS_CALLEE_SAVED;
@@ -183,10 +183,10 @@ static bool make_chain(struct bz_frames *frames, const struct bz_frames_stack *s
                        struct chain *chain) {
     struct frame list[DEPTH_MAX];
     uint32_t count = walk(frames, stack, list);
-    size_t halves =
-        count == 0 ? 0 : (list[count - 1].offset + list[count - 1].bytes) / BZ_HALF_BYTES;
+    size_t bytes = count == 0 ? 0 : list[count - 1].offset + list[count - 1].bytes;
     *chain = (struct chain){.pc = (uintptr_t)stack->pc, .bytes = bytes_of(stack)};
-    chain->links = malloc((count + 1) * sizeof *chain->links + halves * sizeof *chain->ranges);
+    chain->links =
+        malloc((count + 1) * sizeof *chain->links + (bytes + 1) / 2 * sizeof *chain->ranges);
     if (chain->links == NULL) {
         return false;
     }

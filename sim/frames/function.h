@@ -1,4 +1,4 @@
-/* One function: how deep its frame is at each place, and which of its words are dead there. */
+/* One function: how deep its frame is at each place, and which of its bytes are dead there. */
 #ifndef BZ_SIM_FRAMES_FUNCTION_H
 #define BZ_SIM_FRAMES_FUNCTION_H
 
@@ -8,10 +8,8 @@
 #include "sim/frames/decode.h"
 #include "sim/frames/module.h"
 
-/* A frame is counted in halves of words, from its end downward: 0 and 1 are the return address. */
-#define BZ_HALF_BYTES 4u
+/* The bytes of a frame are counted from its end downward: 0 to 7 are the return address. */
 #define BZ_FRAME_BYTES_MAX 4096u
-#define BZ_FRAME_HALVES_MAX (BZ_FRAME_BYTES_MAX / BZ_HALF_BYTES)
 
 #define BZ_FUNCTION_INSNS_MAX 65536u
 #define BZ_FUNCTION_RANGES_MAX 4u
@@ -37,7 +35,7 @@ struct bz_exit {
 /* At one place. */
 struct bz_live {
     uint64_t registers;
-    uint64_t dead[BZ_FRAME_HALVES_MAX / 64u]; /* halves of words, as bits */
+    uint64_t dead[BZ_FRAME_BYTES_MAX / 64u]; /* bytes of the frame, as bits */
 };
 
 /* O(instructions x frame), a few times. False: without memory; then all is live. */

@@ -25,12 +25,12 @@ struct bz_function {
     uint32_t capacity;
     struct bz_insn *ops;
     uintptr_t *addresses;
-    int32_t *sp;                         /* before each */
-    int32_t *fp;                         /* if it points into the frame; BZ_LOST: it does not */
-    uint8_t access[BZ_FRAME_HALVES_MAX]; /* of each half of a word; see liveness.c */
-    uint8_t saved[BZ_FRAME_HALVES_MAX];  /* the register */
-    uint32_t halves;                     /* of the deepest frame */
-    uint32_t *work;                      /* instructions that are to be visited */
+    int32_t *sp;                        /* before each */
+    int32_t *fp;                        /* if it points into the frame; BZ_LOST: it does not */
+    uint8_t access[BZ_FRAME_BYTES_MAX]; /* of each byte; see liveness.c */
+    uint8_t saved[BZ_FRAME_BYTES_MAX];  /* the register */
+    uint32_t bytes;                     /* of the deepest frame */
+    uint32_t *work;                     /* instructions that are to be visited */
     uint32_t work_count;
     bool has_entry;         /* where it begins is known */
     bool has_frame_pointer; /* somewhere it points into the frame */

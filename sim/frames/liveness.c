@@ -3,11 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How the function accesses half a word of its frame. */
-#define IS_READ 1u
-#define IS_WRITTEN 2u
-#define IS_NO_SAVE 4u  /* by anything but push and pop of one register that callees save */
-#define IS_ARGUMENT 8u /* it is written where nothing here can read it: for a callee */
+/* How the function accesses a byte of its frame. */
+#define IS_ACCESSED 1u
+#define IS_NO_SAVE 2u  /* by anything but push and pop of one register that callees save */
+#define IS_ARGUMENT 4u /* it is written where nothing here can read it: for a callee */
 
 /* --- accesses --------------------------------------------------------------------------------- */
 
@@ -22,15 +21,13 @@ static bool place_of(const struct bz_function *function, uint32_t index, int32_t
     return true;
 }
 
-/* The halves of words that it touches, or that it covers, as [*first, *end). */
-static void halves_of(int32_t place, uint32_t bytes, bool covers, int32_t *first, int32_t *end) {
+/* The bytes of the frame that an access at `place` touches, as [*first, *end). Those above the
+ * frame are not among them. */
+static void bytes_of(int32_t place, uint32_t bytes, int32_t *first, int32_t *end) {
     int32_t low = -place; /* counted downward */
     int32_t high = -(place + (int32_t)bytes);
-    int32_t round = (int32_t)BZ_HALF_BYTES - 1;
-    low = low < 0 ? 0 : low;
-    high = high < 0 ? 0 : high;
-    *first = (covers ? high + round : high) / (int32_t)BZ_HALF_BYTES;
-    *end = (covers ? low : low + round) / (int32_t)BZ_HALF_BYTES;
+    *first = high < 0 ? 0 : high;
+    *end = low < 0 ? 0 : low;
 }
 
 static bool forms_address(const struct bz_function *function, uint32_t index) {
@@ -67,16 +64,15 @@ static bool note_access(struct bz_function *function, uint32_t index) {
     if (place < -(int32_t)BZ_FRAME_BYTES_MAX) {
         return false;
     }
-    halves_of(place, op->memory.bytes, false, &first, &end);
+    bytes_of(place, op->memory.bytes, &first, &end);
     uint8_t saved = op->copy == BZ_COPY_STORE ? op->copy_from : op->copy_to;
-    for (int32_t half = first; half < end; half++) {
+    for (int32_t byte = first; byte < end; byte++) {
         bool is_save =
-            op->is_save && (function->access[half] == 0 || function->saved[half] == saved);
-        function->saved[half] = saved;
-        function->access[half] |= op->memory.is_write ? IS_WRITTEN : IS_READ;
-        function->access[half] |= is_save ? 0 : IS_NO_SAVE;
+            op->is_save && (function->access[byte] == 0 || function->saved[byte] == saved);
+        function->saved[byte] = saved;
+        function->access[byte] |= is_save ? IS_ACCESSED : IS_ACCESSED | IS_NO_SAVE;
     }
-    function->halves = (uint32_t)end > function->halves ? (uint32_t)end : function->halves;
+    function->bytes = (uint32_t)end > function->bytes ? (uint32_t)end : function->bytes;
     return true;
 }
 
@@ -108,8 +104,8 @@ static bool note_accesses(struct bz_function *function) {
             (is_exit(op) && function->sp[index] != BZ_AT_ENTRY)) {
             return false;
         }
-        uint32_t halves = (uint32_t)-function->sp[index] / BZ_HALF_BYTES;
-        function->halves = halves > function->halves ? halves : function->halves;
+        uint32_t bytes = (uint32_t)-function->sp[index];
+        function->bytes = bytes > function->bytes ? bytes : function->bytes;
         if (!note_access(function, index) || !is_followed(function, index)) {
             return false;
         }
@@ -119,7 +115,7 @@ static bool note_accesses(struct bz_function *function) {
 
 /* --- liveness --------------------------------------------------------------------------------- */
 
-enum word_class { ALWAYS_LIVE, ALWAYS_DEAD, BY_FLOW };
+enum byte_class { ALWAYS_LIVE, ALWAYS_DEAD, BY_FLOW };
 
 struct analysis {
     const struct bz_function *function;
@@ -127,31 +123,32 @@ struct analysis {
     bool
         is_for_arguments; /* whole copies are read, and a move even if nobody reads the copy. A load
                              counts if somebody does: `pop` removes arguments from the stack, too */
-    uint32_t words;       /* of a set of halves */
-    uint64_t *by_flow;    /* which halves are BY_FLOW, as a set */
+    uint32_t words;       /* of a set of bytes */
+    uint64_t *by_flow;    /* which bytes are BY_FLOW, as a set */
     uint64_t *sets;       /* those that are live before each instruction */
     uint64_t *registers;
 };
 
-static enum word_class class_of(const struct bz_function *function, const struct bz_exit *out,
-                                uint32_t half) {
-    uint8_t access = function->access[half];
+static enum byte_class class_of(const struct bz_function *function, const struct bz_exit *out,
+                                uint32_t byte) {
+    uint8_t access = function->access[byte];
     bool is_save = access != 0 && (access & IS_NO_SAVE) == 0;
-    if (half < 2 || (access & IS_ARGUMENT) != 0 || (function->forms_addresses && !is_save)) {
+    if (byte < sizeof(uintptr_t) || (access & IS_ARGUMENT) != 0 ||
+        (function->forms_addresses && !is_save)) {
         return ALWAYS_LIVE;
     }
     if (access == 0) {
         return ALWAYS_DEAD;
     }
-    return (access & IS_READ) == 0 || out->may_unwind ? ALWAYS_LIVE : BY_FLOW;
+    return out->may_unwind ? ALWAYS_LIVE : BY_FLOW;
 }
 
-static bool has(const uint64_t *set, int32_t half) {
-    return (set[half / 64] >> (uint32_t)half % 64 & 1u) != 0;
+static bool has(const uint64_t *set, int32_t byte) {
+    return (set[byte / 64] >> (uint32_t)byte % 64 & 1u) != 0;
 }
 
-static void add_to(uint64_t *set, int32_t half) {
-    set[half / 64] |= UINT64_C(1) << (uint32_t)half % 64;
+static void add_to(uint64_t *set, int32_t byte) {
+    set[byte / 64] |= UINT64_C(1) << (uint32_t)byte % 64;
 }
 
 /* What is live behind an instruction. */
@@ -183,30 +180,24 @@ static uint64_t live_behind(const struct analysis *analysis, uint32_t index, uin
     return registers;
 }
 
-/* Whether somebody reads this half of a word. */
-static bool is_wanted(const struct analysis *analysis, const uint64_t *behind, int32_t half) {
-    return !has(analysis->by_flow, half) || has(behind, half);
+/* The part of register 0 that is copied to or from the byte of an operand with this number. */
+static uint64_t part_of(int32_t number) {
+    return number == 0  ? BZ_REG_BYTE(0)
+           : number < 4 ? BZ_REG_LOW(0) & ~BZ_REG_BYTE(0)
+                        : BZ_REG_HIGH(0);
 }
 
-/* What a store reads of its register. Its bytes may reach into the caller's frame, where all are
- * read. */
+/* What a store reads of its register, as parts of register 0. Its bytes may reach into the caller's
+ * frame, where all are read. */
 static uint64_t read_by_store(const struct analysis *analysis, const struct bz_insn *op,
-                              const uint64_t *behind, int32_t first, int32_t end) {
-    bool is_split = op->copy_bytes == 8 && end - first == 2; /* the lower half is deeper */
-    uint64_t parts = op->copy_bytes == 8   ? BZ_REG_WHOLE(op->copy_from)
-                     : op->copy_bytes == 1 ? BZ_REG_BYTE(op->copy_from)
-                                           : BZ_REG_LOW(op->copy_from);
-    bool any = first == end;
-    for (int32_t half = first; half < end; half++) {
-        any |= is_wanted(analysis, behind, half);
+                              const uint64_t *behind, int32_t place) {
+    uint64_t parts = 0;
+    for (int32_t number = 0; number < (int32_t)op->copy_bytes; number++) {
+        int32_t byte = -(place + number) - 1;
+        bool is_read = byte < 0 || !has(analysis->by_flow, byte) || has(behind, byte);
+        parts |= is_read ? part_of(number) : 0;
     }
-    if (is_split && !is_wanted(analysis, behind, first)) {
-        parts &= ~BZ_REG_HIGH(op->copy_from);
-    }
-    if (is_split && !is_wanted(analysis, behind, first + 1)) {
-        parts &= ~BZ_REG_LOW(op->copy_from);
-    }
-    return any ? parts : 0;
+    return parts;
 }
 
 /* What a load or a move reads of its source, as parts of register 0. */
@@ -220,19 +211,15 @@ static uint64_t read_by_copy(const struct bz_insn *op, uint64_t behind) {
     return is_read ? source : 0;
 }
 
-static void add_loaded(const struct analysis *analysis, const struct bz_insn *op, uint64_t behind,
-                       int32_t first, int32_t end, uint64_t *set) {
+static void add_read(const struct analysis *analysis, const struct bz_insn *op, uint64_t behind,
+                     int32_t place, uint64_t *set) {
     bool is_faint = op->copy == BZ_COPY_LOAD && !analysis->is_for_arguments;
     uint64_t read = op->copy == BZ_COPY_LOAD ? read_by_copy(op, behind) : BZ_REG_WHOLE(0);
-    if (!is_faint && read != 0) {
-        read = BZ_REG_WHOLE(0);
-    }
-    bool is_split = is_faint && op->copy_bytes == 8 && end - first == 2;
-    for (int32_t half = first; half < end && read != 0; half++) {
-        uint64_t wanted =
-            !is_split ? read : read & (half == first ? BZ_REG_HIGH(0) : BZ_REG_LOW(0));
-        if (wanted != 0 && has(analysis->by_flow, half)) {
-            add_to(set, half);
+    for (int32_t number = 0; number < (int32_t)op->memory.bytes && read != 0; number++) {
+        int32_t byte = -(place + number) - 1;
+        bool is_read = !is_faint || (read & part_of(number)) != 0;
+        if (is_read && byte >= 0 && has(analysis->by_flow, byte)) {
+            add_to(set, byte);
         }
     }
 }
@@ -243,25 +230,22 @@ static uint64_t step_back(const struct analysis *analysis, uint32_t index, uint6
     const struct bz_function *function = analysis->function;
     const struct bz_insn *op = &function->ops[index];
     uint64_t before = (behind & ~op->writes) | op->reads;
-    int32_t place;
-    int32_t first = 0;
-    int32_t end = 0;
-    bool is_on_frame = place_of(function, index, &place) && op->memory.bytes > 0;
-    if (is_on_frame) {
-        halves_of(place, op->memory.bytes, false, &first, &end);
-    }
+    int32_t place = 0;
+    bool is_on_frame = op->memory.bytes > 0 && place_of(function, index, &place);
     if (op->copy == BZ_COPY_STORE) {
-        before |= read_by_store(analysis, op, set, first, end);
+        before |= read_by_store(analysis, op, set, place) << op->copy_from;
     } else if (op->copy == BZ_COPY_MOVE) {
         before |= read_by_copy(op, behind) << op->copy_from;
     }
     if (is_on_frame && op->memory.is_write) {
-        halves_of(place, op->memory.bytes, true, &first, &end);
-        for (int32_t half = first; half < end; half++) {
-            set[half / 64] &= ~(UINT64_C(1) << (uint32_t)half % 64);
+        int32_t first;
+        int32_t end;
+        bytes_of(place, op->memory.bytes, &first, &end);
+        for (int32_t byte = first; byte < end; byte++) {
+            set[byte / 64] &= ~(UINT64_C(1) << (uint32_t)byte % 64);
         }
     } else if (is_on_frame) {
-        add_loaded(analysis, op, behind, first, end, set);
+        add_read(analysis, op, behind, place, set);
     }
     return before;
 }
@@ -269,7 +253,7 @@ static uint64_t step_back(const struct analysis *analysis, uint32_t index, uint6
 /* One pass over all instructions, from the last to the first. False: nothing has changed. */
 static bool pass(const struct analysis *analysis) {
     const struct bz_function *function = analysis->function;
-    uint64_t set[BZ_FRAME_HALVES_MAX / 64u];
+    uint64_t set[BZ_FRAME_BYTES_MAX / 64u];
     bool has_changed = false;
     for (uint32_t index = function->count; index-- > 0;) {
         if (function->sp[index] == BZ_UNSEEN) {
@@ -285,12 +269,12 @@ static bool pass(const struct analysis *analysis) {
     return has_changed;
 }
 
-/* From which half on down arguments of a callee lie, which are at the bottom of the frame. Halves
+/* From which byte on down arguments of a callee lie, which are at the bottom of the frame. Bytes
  * among them and above them that nobody here accesses are padding. They belong to the callee, too,
  * whose tail call may have arguments there. */
-static uint32_t first_argument(const struct bz_function *function, uint32_t halves) {
+static uint32_t first_argument(const struct bz_function *function, uint32_t bytes) {
     bool has_arguments = false;
-    uint32_t first = halves;
+    uint32_t first = bytes;
     for (; first > 0; first--) {
         uint8_t access = function->access[first - 1];
         if (access != 0 && (access & IS_ARGUMENT) == 0) {
@@ -298,18 +282,18 @@ static uint32_t first_argument(const struct bz_function *function, uint32_t halv
         }
         has_arguments |= access != 0;
     }
-    return has_arguments ? first : halves;
+    return has_arguments ? first : bytes;
 }
 
 static void tell(const struct analysis *analysis, uint32_t index, struct bz_live *live) {
     const uint64_t *set = &analysis->sets[(size_t)index * analysis->words];
     live->registers = analysis->registers[index];
-    uint32_t halves = (uint32_t)-analysis->function->sp[index] / BZ_HALF_BYTES;
-    uint32_t end = first_argument(analysis->function, halves);
-    for (uint32_t half = 0; half < end; half++) {
-        enum word_class class = class_of(analysis->function, analysis->out, half);
-        if (class == ALWAYS_DEAD || (class == BY_FLOW && !has(set, (int32_t)half))) {
-            add_to(live->dead, (int32_t)half);
+    uint32_t bytes = (uint32_t)-analysis->function->sp[index];
+    uint32_t end = first_argument(analysis->function, bytes);
+    for (uint32_t byte = 0; byte < end; byte++) {
+        enum byte_class class = class_of(analysis->function, analysis->out, byte);
+        if (class == ALWAYS_DEAD || (class == BY_FLOW && !has(set, (int32_t)byte))) {
+            add_to(live->dead, (int32_t)byte);
         }
     }
 }
@@ -326,7 +310,7 @@ static bool analyse(struct analysis *analysis, const struct bz_function *functio
     *analysis = (struct analysis){.function = function,
                                   .out = out,
                                   .is_for_arguments = is_for_arguments,
-                                  .words = (function->halves + 63u) / 64u};
+                                  .words = (function->bytes + 63u) / 64u};
     analysis->by_flow = calloc(analysis->words, sizeof *analysis->by_flow);
     analysis->sets = calloc((size_t)function->count * analysis->words, sizeof *analysis->sets);
     analysis->registers = calloc(function->count, sizeof *analysis->registers);
@@ -334,9 +318,9 @@ static bool analyse(struct analysis *analysis, const struct bz_function *functio
         finish(analysis);
         return false;
     }
-    for (uint32_t half = 0; half < function->halves; half++) {
-        if (class_of(function, out, half) == BY_FLOW) {
-            add_to(analysis->by_flow, (int32_t)half);
+    for (uint32_t byte = 0; byte < function->bytes; byte++) {
+        if (class_of(function, out, byte) == BY_FLOW) {
+            add_to(analysis->by_flow, (int32_t)byte);
         }
     }
     while (pass(analysis)) {
@@ -344,10 +328,20 @@ static bool analyse(struct analysis *analysis, const struct bz_function *functio
     return true;
 }
 
+/* Whether a byte of the same half of a word is, which was stored with it. */
+static bool is_any_read(const uint64_t *behind, int32_t byte, int32_t first, int32_t end) {
+    int32_t half = byte & ~3;
+    bool is_read = false;
+    for (int32_t other = half; other < half + 4; other++) {
+        is_read |= other >= first && other < end && has(behind, other);
+    }
+    return is_read;
+}
+
 /* Compilers store nothing that is not read. So what this function cannot read is an argument, also
- * if it reads another value at the same place elsewhere. */
+ * if it reads another value at the same place elsewhere. A bool may be stored as an int. */
 static void note_arguments(struct bz_function *function, const struct analysis *analysis) {
-    uint64_t behind[BZ_FRAME_HALVES_MAX / 64u];
+    uint64_t behind[BZ_FRAME_BYTES_MAX / 64u];
     int32_t place;
     int32_t first;
     int32_t end;
@@ -358,9 +352,9 @@ static void note_arguments(struct bz_function *function, const struct analysis *
             continue;
         }
         (void)live_behind(analysis, index, behind);
-        halves_of(place, memory->bytes, false, &first, &end);
-        for (int32_t half = first; half < end; half++) {
-            function->access[half] |= has(behind, half) ? 0 : IS_ARGUMENT;
+        bytes_of(place, memory->bytes, &first, &end);
+        for (int32_t byte = first; byte < end; byte++) {
+            function->access[byte] |= is_any_read(behind, byte, first, end) ? 0 : IS_ARGUMENT;
         }
     }
 }

@@ -29,19 +29,23 @@ Test(frames, are_made_where_they_are_supported) {
 
 /* --- stacks ----------------------------------------------------------------------------------- */
 
-/* Each word, as it is to be in the end. One that is neither of the first four is a return address,
+/* Each word, as it is to be in the end. One that is none of the first seven is a return address,
  * and END is the last one. */
 #define KEPT UINT64_C(0x4444333322221111)
 #define DEAD UINT64_C(0)
 #define DEAD_HIGH UINT64_C(0x22221111)
 #define DEAD_LOW UINT64_C(0x4444333300000000)
+#define ONLY_LOWEST_BYTE UINT64_C(0x11)
+#define ONLY_SECOND_BYTE UINT64_C(0x1100)
+#define NOT_LOWEST_BYTE UINT64_C(0x22221100) /* of the lower half */
 #define AT(place) ((uintptr_t)(place))
 #define END UINT64_C(1)
 
 #define WORDS_MAX 16u
 
 static bool is_filled(uint64_t word) {
-    return word == KEPT || word == DEAD || word == DEAD_HIGH || word == DEAD_LOW;
+    return word == KEPT || word == DEAD || word == DEAD_HIGH || word == DEAD_LOW ||
+           word == ONLY_LOWEST_BYTE || word == ONLY_SECOND_BYTE || word == NOT_LOWEST_BYTE;
 }
 
 static struct bz_frames *begin(void) {
@@ -98,7 +102,13 @@ FUNCTION(stores_rbx, "sub $24,%rsp; mov %rbx,8(%rsp); call *%rax;"
 FUNCTION(needs_bh, "push %rbx; call *%rax; needs_bh: mov $1,%bl; movzbl %bh,%eax; pop %rbx; ret");
 
 Test(frames, a_saved_register_is_live_if_the_caller_needs_its_second_byte) {
-    EXPECT(saves_rbx, DEAD_HIGH, AT(needs_bh), DEAD, END);
+    EXPECT(saves_rbx, NOT_LOWEST_BYTE, AT(needs_bh), DEAD, END);
+}
+
+FUNCTION(needs_bl, "push %rbx; call *%rax; needs_bl: movzbl %bl,%eax; pop %rbx; ret");
+
+Test(frames, bytes_of_a_saved_register_are_dead_if_the_caller_needs_the_lowest_one) {
+    EXPECT(saves_rbx, ONLY_LOWEST_BYTE, AT(needs_bl), DEAD, END);
 }
 
 Test(frames, a_saved_register_is_live_if_the_caller_needs_it) {
@@ -153,9 +163,25 @@ Test(frames, a_variable_is_dead_behind_its_last_use) {
     EXPECT(loaded_in_vain, KEPT, KEPT, KEPT, END); /* by `pop`, arguments are given up */
 }
 
-Test(frames, halves_of_a_variable_live_on_their_own) {
+Test(frames, parts_of_a_variable_live_on_their_own) {
     EXPECT(used_as_int, DEAD, DEAD_HIGH, DEAD, END);
     EXPECT(used_as_upper, DEAD, DEAD_LOW, DEAD, END);
+}
+
+FUNCTION(used_as_bool, "sub $24,%rsp; mov %edi,8(%rsp); call *%rax;"
+                       "used_as_bool: cmpb $0,8(%rsp); je 1f; call *%rax; 1: add $24,%rsp; ret");
+FUNCTION(to_be_set, "sub $24,%rsp; movb $0,9(%rsp); call *%rax;"
+                    "is_clear: cmpb $0,9(%rsp); call *%rax;"
+                    "to_be_set: movb $1,9(%rsp); call *%rax;"
+                    "is_set: cmpb $0,9(%rsp); add $24,%rsp; ret");
+PLACE(is_clear);
+PLACE(is_set);
+
+Test(frames, bytes_live_on_their_own) {
+    EXPECT(used_as_bool, DEAD, ONLY_LOWEST_BYTE, DEAD, END);
+    EXPECT(is_clear, DEAD, ONLY_SECOND_BYTE, DEAD, END);
+    EXPECT(to_be_set, DEAD, DEAD, DEAD, END);
+    EXPECT(is_set, DEAD, ONLY_SECOND_BYTE, DEAD, END);
 }
 
 FUNCTION(may_use, "sub $24,%rsp; mov %rdi,8(%rsp); call *%rax;"
