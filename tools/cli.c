@@ -159,6 +159,10 @@ void bz_interrupt_catch(void) {
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    struct sigaction hangup;
+    if (sigaction(SIGHUP, NULL, &hangup) != 0 || hangup.sa_handler != SIG_IGN) { /* nohup(1) */
+        sigaction(SIGHUP, &action, NULL);
+    }
 }
 
 const char *bz_cli_hint(const char *word, const char *const *candidates, size_t count) {

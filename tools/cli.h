@@ -116,8 +116,8 @@ int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Ctrl-C during long work: the first signal requests an orderly end, a second one, 0.2 seconds
- * later or more, kills the process. */
-extern volatile sig_atomic_t bz_interrupt_requested; /* not 0 after SIGINT or SIGTERM */
+ * later or more, kills the process. So do SIGTERM, and SIGHUP unless it is ignored (nohup). */
+extern volatile sig_atomic_t bz_interrupt_requested; /* not 0 after such a signal */
 void bz_interrupt_catch(void);                       /* installs the handler */
 
 /* "; did you mean 'x'?" for the candidate nearest to `word`, or an empty text. Valid until the next

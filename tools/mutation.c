@@ -159,7 +159,7 @@ static bool start(struct worker *worker, const struct bz_mutation_config *config
 }
 
 /* Takes the result of a worker that has ended. A crash or a hang counts as found. False if the
- * worker lacked memory. */
+ * worker lacked memory, or was killed. */
 static bool finish(struct worker *worker, enum bz_child_state state, const struct bz_death *death) {
     struct bz_mutation *result = worker->result;
     worker->result = NULL;
@@ -167,7 +167,7 @@ static bool finish(struct worker *worker, enum bz_child_state state, const struc
         result->oracle = death->oracle;
         snprintf(result->message, sizeof result->message, "%s", death->how);
     }
-    result->is_judged = state != BZ_CHILD_LACKS;
+    result->is_judged = state == BZ_CHILD_DONE || (state == BZ_CHILD_DIED && !death->is_killed);
     return result->is_judged;
 }
 

@@ -131,6 +131,27 @@ static enum bz_child_state watch(const struct bz_explore_config *config, struct 
     }
 }
 
+/* A death is a finding. One that may have come from outside is none, unless an ordinary run repeats
+ * it: then the search lacks what it was killed for. */
+static enum bz_child_state keep_death(const struct bz_explore_config *config,
+                                      struct bz_search *search, struct bz_death *death) {
+    struct bz_explore_result *result = search->result;
+    uint32_t known = result->finding_count;
+    uint64_t known_digest = result->violations_digest;
+    struct bz_program repeat;
+    struct bz_finding found;
+    search->own_config.on_finding = NULL; /* of the child */
+    bz_search_keep_death(search, death);
+    if (!death->is_killed || result->finding_count == known ||
+        bz_explore_repeat(config->program, &result->findings[known], &repeat, &found)) {
+        return BZ_CHILD_DIED;
+    }
+    result->finding_count = known;
+    result->violations_digest = known_digest;
+    memcpy(death->how, BZ_KILLED_TEXT, sizeof BZ_KILLED_TEXT);
+    return BZ_CHILD_LACKS;
+}
+
 /* Searches in one child after another, if the search makes pauses. `search` stays as it was, but
  * for its points, which lie in memory that is shared. */
 static enum bz_child_state search_in_children(const struct bz_explore_config *config,
@@ -149,8 +170,7 @@ static enum bz_child_state search_in_children(const struct bz_explore_config *co
         child.counter = &shared->result.transitions;
         state = watch(config, shared, search->record, &child, told, death);
         if (state == BZ_CHILD_DIED) {
-            search->own_config.on_finding = NULL; /* of the child */
-            bz_search_keep_death(search, death);
+            state = keep_death(config, search, death);
         }
         before.points = search->points;
         before.point_capacity = search->point_capacity;

@@ -20,6 +20,8 @@
 #define SLOTS_PER_WORKER 3u
 /* A worker that was told to stop ends at its next look, or is killed. */
 #define STOP_LOOKS_MAX 8u
+/* So many kills that nobody explains: something outside goes on with it. */
+#define KILLS_MAX 16u
 #define STOP_BYTES 64u /* of the flag, which shares no cache line with the workers */
 
 /* A chunk that is cut ends before its last run; the rest is given once it is merged. */
@@ -52,6 +54,7 @@ struct worker {
     uint32_t given;
     uint32_t taken;  /* by the child, of those given */
     uint32_t merged; /* of those taken */
+    uint64_t killed; /* index of the run in which it was last killed, plus 1; 0: none */
     struct slot slots[SLOTS_PER_WORKER];
 };
 
@@ -77,6 +80,7 @@ struct campaign {
     uint64_t chunk_runs;
     /* For several processes; both are shared. */
     uint32_t jobs;
+    uint32_t kills; /* of workers, in runs that were not killed again */
     volatile sig_atomic_t *stop;
     struct worker *workers;
 };
@@ -453,6 +457,20 @@ static void bury(struct campaign *campaign, struct worker *worker, const struct 
     finish(worker);
 }
 
+/* A worker was killed, by its run or from outside: its chunk begins again. False: by the run. */
+static bool begin_again(struct campaign *campaign, struct worker *worker) {
+    struct slot *slot = slot_of(worker, worker->taken);
+    uint64_t run = slot->first + slot->part.runs + 1;
+    if (worker->killed == run) {
+        campaign->kills--;
+        return false;
+    }
+    worker->killed = run;
+    campaign->kills++;
+    begin_chunk(campaign, slot, slot->first, slot->count);
+    return true;
+}
+
 /* Buries a worker that died, and starts one if there is more to run. False after a note. */
 static bool look_after(struct campaign *campaign, struct worker *worker) {
     struct bz_death death;
@@ -462,8 +480,14 @@ static bool look_after(struct campaign *campaign, struct worker *worker) {
         note_lack(&campaign->state.result, death.how, NULL, NULL);
         return false;
     }
-    if (state != BZ_CHILD_RUNS && may_run(worker)) {
+    bool is_killed = state == BZ_CHILD_DIED && death.is_killed;
+    if (state != BZ_CHILD_RUNS && may_run(worker) &&
+        !(is_killed && begin_again(campaign, worker))) {
         bury(campaign, worker, &death);
+    }
+    if (campaign->kills > KILLS_MAX) {
+        note_lack(&campaign->state.result, BZ_KILLED_TEXT, NULL, NULL);
+        return false;
     }
     return worker->child.pid != 0 || !has_more(worker) || start_worker(campaign, worker);
 }

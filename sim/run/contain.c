@@ -23,6 +23,8 @@
 #define CHILDREN_MAX 256u
 /* Between steps the harness itself may take its time. */
 #define PATIENCE_BETWEEN_STEPS 30u
+/* With longer times between two looks, this process was stopped, and the child was, too. */
+#define STOPPED_MS (10 * BZ_CHILD_LOOK_MS)
 
 /* What the child says of its end. */
 struct bz_child_page {
@@ -91,7 +93,10 @@ static void on_fault(int number, siginfo_t *info, void *context) {
         const char *base = task->stack->base;
         own_page->is_off_stack = address < base && base - address <= 65536;
     }
-    signal(number, SIG_DFL); /* the access is repeated */
+    signal(number, SIG_DFL); /* the access is repeated, but not raise() */
+    if (info->si_code <= 0) {
+        (void)raise(number);
+    }
 }
 
 static void catch_faults(void) {
@@ -138,6 +143,25 @@ static void on_loop_full(void) {
     }
 }
 
+/* What is sent to the whole process group, or to all processes, is for the parent. */
+static void on_end(int number, siginfo_t *info, void *context) {
+    (void)context;
+    bool is_own = info->si_code == SI_QUEUE || info->si_code == SI_TIMER ||
+                  (info->si_code <= 0 && info->si_pid == getpid());
+    if (is_own) {
+        signal(number, SIG_DFL);
+        (void)raise(number); /* strikes when this returns */
+    }
+}
+
+static void leave_ends_to_parent(void) {
+    struct sigaction action = {.sa_sigaction = on_end, .sa_flags = SA_SIGINFO | SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    signal(SIGINT, SIG_IGN);
+}
+
 static _Noreturn void be_child(struct bz_child_page *page, const struct bz_world *world,
                                pid_t parent, void (*run)(void *context), void *context) {
     static const struct rlimit no_core = {0, 0};
@@ -149,8 +173,8 @@ static _Noreturn void be_child(struct bz_child_page *page, const struct bz_world
     }
     (void)setrlimit(RLIMIT_CORE, &no_core);
     (void)dup2(STDERR_FILENO, STDOUT_FILENO);
-    signal(SIGINT, SIG_IGN); /* the parent decides */
-    static const int deadly[] = {SIGTERM, SIGFPE, SIGILL, SIGTRAP};
+    leave_ends_to_parent();
+    static const int deadly[] = {SIGFPE, SIGILL, SIGTRAP};
     for (size_t index = 0; index < sizeof deadly / sizeof deadly[0]; index++) {
         signal(deadly[index], SIG_DFL); /* a sanitizer may have handlers */
     }
@@ -362,6 +386,8 @@ static const char *signal_name(int number) {
                  {SIGPIPE, "SIGPIPE"},
                  {SIGALRM, "SIGALRM"},
                  {SIGTERM, "SIGTERM"},
+                 {SIGHUP, "SIGHUP"},
+                 {SIGXCPU, "SIGXCPU"},
                  {SIGKILL, "SIGKILL"}};
     for (size_t index = 0; index < sizeof names / sizeof names[0]; index++) {
         if (names[index].number == number) {
@@ -399,6 +425,7 @@ static void describe(const struct bz_child *child, int status, struct bz_death *
     } else if (child->page->is_sanitizer) {
         snprintf(death->how, sizeof death->how, "a sanitizer stopped it");
     } else if (WIFSIGNALED(status)) {
+        death->is_killed = WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGXCPU;
         snprintf(death->how, sizeof death->how, "%s", signal_name(WTERMSIG(status)));
     } else {
         death->oracle = "exit";
@@ -438,6 +465,9 @@ static void watch(struct bz_child *child) {
     uint64_t now_ns = wall_ns();
     if (now_ns - child->looked_ns < BZ_CHILD_LOOK_MS * UINT64_C(1000000)) {
         return;
+    }
+    if (child->looked_ns != 0 && now_ns - child->looked_ns > STOPPED_MS * UINT64_C(1000000)) {
+        child->wall_ns += now_ns - child->looked_ns;
     }
     child->looked_ns = now_ns;
     uint64_t progress = progress_of(child);

@@ -9,7 +9,12 @@
  * goes to standard error, so that a report on standard output stays whole.
  *
  * A hang is a judge that sees no event while the child takes `step_ns` of CPU time, or while it
- * sleeps for `sleep_ns`. CPU time, so a busy machine accuses nobody.
+ * sleeps for `sleep_ns`. CPU time, so a busy machine accuses nobody; and a time in which the parent
+ * was stopped, too (Ctrl-Z), is no sleep.
+ *
+ * Signals from outside are for the parent: a child ignores SIGINT, SIGTERM and SIGHUP that it has
+ * not raised itself. SIGKILL and SIGXCPU cannot be told apart from those of the code under test:
+ * the system sends them when memory or CPU time runs out. See `is_killed`.
  */
 #ifndef BZ_SIM_RUN_CONTAIN_H
 #define BZ_SIM_RUN_CONTAIN_H
@@ -48,7 +53,14 @@ enum bz_child_state {
 struct bz_death {
     const char *oracle; /* crash, stack-overflow, hang, memory, exit; NULL: a resource ran out */
     char how[BZ_LACK_BYTES]; /* or which one */
+    bool is_killed;          /* SIGKILL or SIGXCPU: only if it happens again in the same run is the
+                                code to blame */
 };
+
+/* What to say if it does not. */
+#define BZ_KILLED_TEXT                                                                             \
+    "a process of the simulation was killed from outside (SIGKILL or SIGXCPU); if the system ran " \
+    "out of memory, use fewer --jobs"
 
 struct bz_child_page;
 

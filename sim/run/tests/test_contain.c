@@ -68,11 +68,58 @@ Test(contain, names_how_a_child_ends) {
     expect_death(&brief, ends, 3, "exit", "the process ended with status 3");
     expect_death(&brief, crashes, SIGFPE, "crash", "SIGFPE (division by zero, or the like)");
     expect_death(&brief, crashes, SIGKILL, "crash", "SIGKILL");
+    expect_death(&brief, crashes, SIGTERM, "crash", "SIGTERM");
+    expect_death(&brief, crashes, SIGHUP, "crash", "SIGHUP");
     expect_death(&brief, loops, 0, "hang", "no end after 50 ms of CPU time");
     expect_death(&impatient, sleeps, 0, "hang", "no end, and no CPU time taken for 200 ms");
     if (!BZ_SAN_ADDRESS) { /* whose memory is larger */
         expect_death(&narrow, eats, 0, "memory", "the process took more than 64 MiB");
     }
+}
+
+/* Only of these nobody knows who sent them. */
+Test(contain, tells_what_may_have_come_from_outside) {
+    static const int numbers[] = {SIGKILL, SIGXCPU, SIGTERM, SIGSEGV};
+    for (size_t index = 0; index < sizeof numbers / sizeof numbers[0]; index++) {
+        struct bz_death death;
+        int number = numbers[index];
+        cr_assert(eq(int, bz_contain_call(&brief, NULL, crashes, &number, &death), BZ_CHILD_DIED));
+        cr_assert(eq(int, death.is_killed, index < 2));
+    }
+}
+
+/* A signal to all processes of a group is for the parent. */
+struct talk {
+    int is_ready;
+    int is_over;
+};
+
+static void waits(void *context) {
+    struct talk *talk = context;
+    __atomic_store_n(&talk->is_ready, 1, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&talk->is_over, __ATOMIC_ACQUIRE) == 0) {
+        bz_child_rest();
+    }
+}
+
+Test(contain, leaves_signals_from_outside_to_its_parent) {
+    struct bz_child child;
+    struct bz_child *const children[] = {&child};
+    struct bz_death death;
+    enum bz_child_state state = BZ_CHILD_RUNS;
+    struct talk *talk = bz_shared_alloc(sizeof *talk);
+    cr_assert(talk != NULL && bz_child_start(&child, &brief, NULL, waits, talk));
+    while (__atomic_load_n(&talk->is_ready, __ATOMIC_ACQUIRE) == 0) {
+        bz_child_rest();
+    }
+    cr_assert(eq(int, kill(child.pid, SIGTERM), 0));
+    cr_assert(eq(int, kill(child.pid, SIGHUP), 0));
+    __atomic_store_n(&talk->is_over, 1, __ATOMIC_RELEASE);
+    while ((state = bz_child_look(&child, &death)) == BZ_CHILD_RUNS) {
+        bz_child_wait(children, 1);
+    }
+    cr_assert(eq(int, state, BZ_CHILD_DONE));
+    bz_shared_free(talk, sizeof *talk);
 }
 
 static void takes_time(void *context) {
