@@ -60,42 +60,6 @@ struct bz_world *bz_program_new_world(const struct bz_program *program) {
     return world;
 }
 
-bool bz_program_measure(struct bz_program *program) {
-    char lack[BZ_LACK_BYTES];
-    return bz_program_measure_or(program, lack);
-}
-
-bool bz_program_measure_or(struct bz_program *program, char *lack) {
-    struct bz_world *world = NULL;
-    bool is_ok = bz_program_measure_in(program, &world, NULL, lack);
-    bz_world_destroy(world);
-    return is_ok;
-}
-
-bool bz_program_measure_in(struct bz_program *program, struct bz_world **world,
-                           const volatile sig_atomic_t *stop, char *lack) {
-    lack[0] = '\0';
-    if (!program->strategy->needs_profile || program->profile.steps != 0) {
-        return true;
-    }
-    *world = *world == NULL ? bz_program_new_world(program) : *world;
-    if (*world == NULL) {
-        bz_lack_text(lack, BZ_LACK_BYTES, NULL, "a world to run in");
-        return false;
-    }
-    struct bz_program_place place = {.program = program, .world = *world};
-    struct bz_source source = bz_program_source(&place);
-    bz_program_enter(program, *world);
-    bz_judge_watch_stop((*world)->judge, stop);
-    bz_judge_measure((*world)->judge, &source, &program->profile);
-    if (program->profile.steps == 0) {
-        const char *error = bz_judge_error((*world)->judge);
-        snprintf(lack, BZ_LACK_BYTES, "%.*s", (int)BZ_LACK_BYTES - 1,
-                 error == NULL ? "the program cannot be measured" : error);
-    }
-    return program->profile.steps != 0;
-}
-
 /* From the end of setup to the verdict. */
 static void run_on(const struct bz_program *program, struct bz_world *world, void *state) {
     struct bz_judge *judge = world->judge;
@@ -151,6 +115,89 @@ void bz_program_enter(const struct bz_program *program, struct bz_world *world) 
     bz_judge_adapt(world->judge, program->profile.steps == 0 ? NULL : &program->profile,
                    program->starvation_bound);
 }
+
+/* --- the profile ------------------------------------------------------------------------------ */
+
+struct measuring {
+    struct bz_program_place place;
+    struct bz_profile profile; /* shared */
+};
+
+static void measure_in_child(void *context) {
+    struct measuring *measuring = context;
+    struct bz_source source = {.run = run_all, .context = &measuring->place};
+    bz_judge_measure(measuring->place.world->judge, &source, &measuring->profile);
+}
+
+/* All runs in one child process: a process for each takes most of the time of a short campaign.
+ * False if it has not come to its end. Then the world is in any state. */
+static bool is_measured_in_child(struct bz_program *program, struct bz_world *world) {
+    struct bz_death death;
+    struct measuring *measuring = bz_shared_alloc(sizeof *measuring);
+    if (measuring == NULL) {
+        return false;
+    }
+    measuring->place = (struct bz_program_place){.program = program, .world = world};
+    bool is_done = bz_contain_call(&program->contain, world, measure_in_child, measuring, &death) ==
+                   BZ_CHILD_DONE;
+    if (is_done) {
+        program->profile = measuring->profile;
+    }
+    bz_shared_free(measuring, sizeof *measuring);
+    return is_done;
+}
+
+static bool renew(struct bz_world **world, const struct bz_program *program, char *lack) {
+    bz_world_destroy(*world);
+    *world = bz_program_new_world(program);
+    if (*world == NULL) {
+        bz_lack_text(lack, BZ_LACK_BYTES, NULL, "a world to run in");
+    }
+    return *world != NULL;
+}
+
+bool bz_program_measure(struct bz_program *program) {
+    char lack[BZ_LACK_BYTES];
+    return bz_program_measure_or(program, lack);
+}
+
+bool bz_program_measure_or(struct bz_program *program, char *lack) {
+    struct bz_world *world = NULL;
+    bool is_ok = bz_program_measure_in(program, &world, NULL, lack);
+    bz_world_destroy(world);
+    return is_ok;
+}
+
+bool bz_program_measure_in(struct bz_program *program, struct bz_world **world,
+                           const volatile sig_atomic_t *stop, char *lack) {
+    lack[0] = '\0';
+    if (!program->strategy->needs_profile || program->profile.steps != 0) {
+        return true;
+    }
+    if (*world == NULL && !renew(world, program, lack)) {
+        return false;
+    }
+    bool is_contained = program->contain.is_on;
+    bz_program_enter(program, *world);
+    bz_judge_watch_stop((*world)->judge, stop);
+    if (!is_contained || !is_measured_in_child(program, *world)) {
+        if (is_contained && !renew(world, program, lack)) {
+            return false;
+        }
+        struct bz_program_place place = {.program = program, .world = *world};
+        struct bz_source source = bz_program_source(&place);
+        bz_judge_watch_stop((*world)->judge, stop);
+        bz_judge_measure((*world)->judge, &source, &program->profile);
+    }
+    if (program->profile.steps == 0) {
+        const char *error = bz_judge_error((*world)->judge);
+        snprintf(lack, BZ_LACK_BYTES, "%.*s", (int)BZ_LACK_BYTES - 1,
+                 error == NULL ? "the program cannot be measured" : error);
+    }
+    return program->profile.steps != 0;
+}
+
+/* --- runs ------------------------------------------------------------------------------------- */
 
 enum bz_run_end bz_program_run(const struct bz_program *program, struct bz_world *world,
                                uint64_t seed) {
