@@ -44,9 +44,11 @@ static void compare(const struct bz_program *program, uint32_t delays_max, const
                                        0};
     static struct bz_explore_result results[sizeof manners / sizeof manners[0]];
     for (size_t manner = 0; manner < sizeof manners / sizeof manners[0]; manner++) {
+        uint8_t filling = (manners[manner] & BZ_REDUCE_YIELDS) == 0 ? 0xa5 : 0;
         results[manner] = tst_explore(&(struct bz_explore_config){.program = program,
                                                                   .delays_max = delays_max,
                                                                   .reductions = manners[manner],
+                                                                  .dead_bytes = filling,
                                                                   .sleeps_anyway = true,
                                                                   .rounds_before_sweep = 1,
                                                                   .keep_going = true,

@@ -182,6 +182,7 @@ struct bz_explore_config {
     uint32_t reductions;              /* wanted; those that do not apply are left out */
     bool sleeps_anyway;               /* sleep sets even for a single object, where they cost more
                                          than they save */
+    uint8_t dead_bytes;               /* of frames become this: what must not matter, for tests */
     uint32_t rounds_before_sweep;     /* the first; 0: BZ_EXPLORE_ROUNDS_DEFAULT */
     bool keep_going;                  /* after a violation */
     struct bz_shard shard;            /* count 0 or 1: all of it */

@@ -528,7 +528,7 @@ struct bz_search *bz_search_new(const struct bz_explore_config *config,
     }
     bool has_frames = ((config->reductions & BZ_REDUCE_FRAMES) != 0 || config->from != NULL) &&
                       bz_frames_is_supported();
-    search->frames = has_frames ? bz_frames_new() : NULL;
+    search->frames = has_frames ? bz_frames_new(config->dead_bytes) : NULL;
     search->record = keeps ? bz_record_new(bz_search_paths(config)) : NULL;
     if (search->world == NULL || search->second == NULL || !bz_search_reserve(search) ||
         (keeps && search->record == NULL) || (has_frames && search->frames == NULL) ||

@@ -38,6 +38,7 @@ struct chain {
 };
 
 struct bz_frames {
+    uint8_t dead; /* what dead bytes become */
     struct bz_decoder *decoder;
     struct bz_function **functions;
     size_t function_count;
@@ -54,11 +55,12 @@ bool bz_frames_is_supported(void) {
     return bz_decoder_is_there();
 }
 
-struct bz_frames *bz_frames_new(void) {
+struct bz_frames *bz_frames_new(uint8_t dead) {
     struct bz_frames *frames = calloc(1, sizeof *frames);
     if (frames == NULL) {
         return NULL;
     }
+    frames->dead = dead;
     frames->decoder = bz_decoder_new();
     frames->chains = calloc(BZ_FRAMES_CHAINS_MAX, sizeof *frames->chains);
     frames->table = calloc(TABLE_SIZE, sizeof *frames->table);
@@ -245,9 +247,10 @@ void bz_frames_clear(struct bz_frames *frames, const struct bz_frames_stack *sta
         return;
     }
     for (uint32_t index = 0; index < chain->range_count; index++) {
-        memset((char *)stack->sp + chain->ranges[index].offset, 0, chain->ranges[index].bytes);
+        memset((char *)stack->sp + chain->ranges[index].offset, frames->dead,
+               chain->ranges[index].bytes);
     }
     if (chain->clears_frame_pointer) {
-        *frame_pointer = NULL;
+        memset(frame_pointer, frames->dead, sizeof *frame_pointer);
     }
 }

@@ -29,14 +29,16 @@
 #define BZ_SIM_FRAMES_FRAMES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct bz_frames;
 
 /* False: another processor, or Capstone is not installed, or was not when this was built. */
 bool bz_frames_is_supported(void);
 
-/* NULL: not supported, or without memory. */
-struct bz_frames *bz_frames_new(void);
+/* Dead bytes become `dead`: 0, or in tests something that nobody would take for a value. NULL: not
+ * supported, or without memory. */
+struct bz_frames *bz_frames_new(uint8_t dead);
 void bz_frames_destroy(struct bz_frames *frames);
 
 /* A suspended stack: where it goes on, and its words from `sp` to `top`. */

@@ -12,7 +12,7 @@
 
 /* It is never skipped: a program of which all tests are skipped fails. */
 Test(frames, are_made_where_they_are_supported) {
-    struct bz_frames *frames = bz_frames_new();
+    struct bz_frames *frames = bz_frames_new(0);
     cr_assert(eq(int, frames != NULL, bz_frames_is_supported()));
     bz_frames_destroy(frames);
 }
@@ -52,7 +52,7 @@ static struct bz_frames *begin(void) {
     if (!bz_frames_is_supported()) {
         cr_skip_test("there is no decoder");
     }
-    struct bz_frames *frames = bz_frames_new();
+    struct bz_frames *frames = bz_frames_new(0);
     cr_assert(frames != NULL);
     return frames;
 }
