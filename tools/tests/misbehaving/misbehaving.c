@@ -67,6 +67,16 @@ static void do_failed_check(struct semaphore *self) {
     bz_mem_free(bz_loop_mem(self->loop), self - 100000, 16);
 }
 
+static void do_raise_segv(struct semaphore *self) {
+    (void)self;
+    raise(SIGSEGV); /* there is no access to repeat */
+}
+
+static void do_hang_up(struct semaphore *self) {
+    (void)self;
+    raise(SIGHUP);
+}
+
 static void do_term(struct semaphore *self) {
     (void)self;
     raise(SIGTERM);
@@ -295,6 +305,8 @@ static void view(void *instance, struct bz_permit_view *view) {
     MISDEED(bus, AT_ACQUIRE, do_bus)                                                               \
     MISDEED(abort_window, AT_WINDOW, do_abort)                                                     \
     MISDEED(raise_abort, AT_RELEASE, do_raise_abort)                                               \
+    MISDEED(raise_segv, AT_RELEASE, do_raise_segv)                                                 \
+    MISDEED(hang_up, AT_RELEASE, do_hang_up)                                                       \
     MISDEED(abort_init, AT_INIT, do_abort)                                                         \
     MISDEED(failed_check, AT_RELEASE, do_failed_check)                                             \
     MISDEED(term, AT_RELEASE, do_term)                                                             \
