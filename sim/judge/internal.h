@@ -68,6 +68,7 @@ struct bz_judge {
 
     /* Choices. */
     struct bz_judge_config config;
+    struct bz_sums *sums; /* of the runs that measure a profile, until it is there; else NULL */
     const struct bz_strategy *strategy; /* of this run */
     void *strategy_state;
     size_t strategy_bytes;

@@ -365,6 +365,10 @@ void bz_judge_adapt(struct bz_judge *judge, const struct bz_profile *profile,
 void bz_judge_measure(struct bz_judge *judge, const struct bz_source *source,
                       struct bz_profile *profile);
 
+/* What a child process has measured with a judge that is shared with it. If it died while it did
+ * so, bz_judge_died() comes first; then these are the runs so far, and the last one. */
+void bz_judge_measured(struct bz_judge *judge, struct bz_profile *profile);
+
 BZ_END_DECLS
 
 #endif

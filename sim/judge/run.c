@@ -254,7 +254,7 @@ enum bz_run_end bz_judge_run(struct bz_judge *judge, const struct bz_source *sou
 #define STEPS_OF_ALL 20000u                     /* no further run begins after so many */
 
 /* The sums over the runs so far. */
-struct sums {
+struct bz_sums {
     struct bz_event_sink sink; /* first: it is found by it */
     uint64_t runs;
     uint64_t steps;
@@ -263,11 +263,14 @@ struct sums {
     uint64_t task_steps[BZ_PROFILE_TASKS_MAX];
     uint64_t cancellers;
     const struct bz_judge *judge;
+    /* Before them. */
+    struct bz_judge_config config;
+    struct bz_run_stats stats;
 };
 
 /* Steps, and tasks that cancel others. */
 static void count_event(struct bz_event_sink *sink, const struct bz_logged_event *event) {
-    struct sums *sums = (struct sums *)(void *)sink;
+    struct bz_sums *sums = (struct bz_sums *)(void *)sink;
     uint32_t task = event->event.task;
     uint32_t running = sums->judge->shadow.running;
     if (event->event.kind == BZ_EVENT_CANCEL && running != 0 && running != task &&
@@ -279,62 +282,86 @@ static void count_event(struct bz_event_sink *sink, const struct bz_logged_event
     }
 }
 
-static bool add_run(struct sums *sums, const struct bz_source *source, struct bz_judge *judge) {
-    struct bz_run_start start = {
-        .seed = PROFILE_SEED + sums->runs, .strategy = &bz_strategy_measure, .sink = &sums->sink};
-    if (bz_judge_run(judge, source, &start) == BZ_RUN_NO_RESOURCE) {
-        return false;
-    }
+static void count_run(struct bz_sums *sums, const struct bz_judge *judge) {
     const struct bz_measure_state *state = judge->strategy_state;
     sums->runs++;
     sums->steps += judge->step;
     sums->tasks += judge->shadow.task_count;
     sums->points += state->points;
-    return true;
 }
 
 static uint32_t mean(uint64_t sum, uint64_t runs) {
     return (uint32_t)((sum + runs / 2) / runs);
 }
 
+/* In memory that is shared, for a source that runs in child processes. */
+static struct bz_sums *begin_sums(struct bz_judge *judge) {
+    struct bz_sums *sums = bz_lack_check(bz_mem_alloc(judge->mem, sizeof *sums), "a profile");
+    sums->sink.event = count_event;
+    sums->judge = judge;
+    judge->config.profile = NULL;
+    sums->config = judge->config;
+    sums->stats = judge->stats;
+    judge->config.cancels_max = UINT32_MAX; /* so that every cancel point is counted */
+    if (judge->config.steps_max > STEPS_OF_ALL) {
+        judge->config.steps_max = STEPS_OF_ALL;
+    }
+    judge->sums = sums;
+    return sums;
+}
+
+/* The profile, unless a resource has run out. */
+static void end_sums(struct bz_judge *judge) {
+    struct bz_sums *sums = judge->sums;
+    judge->config = sums->config;
+    judge->stats = sums->stats;
+    judge->sums = NULL;
+    if (judge->end != BZ_RUN_NO_RESOURCE) {
+        struct bz_profile *profile = &judge->profile;
+        *profile = (struct bz_profile){.steps = mean(sums->steps, sums->runs),
+                                       .tasks = mean(sums->tasks, sums->runs),
+                                       .points = mean(sums->points, sums->runs),
+                                       .cancellers = sums->cancellers,
+                                       .steps_max = judge->config.steps_max};
+        profile->steps += profile->steps == 0;
+        for (uint32_t task = 0; task < BZ_PROFILE_TASKS_MAX; task++) {
+            profile->task_steps[task] = mean(sums->task_steps[task], sums->runs);
+        }
+        judge->config.profile = profile;
+    }
+    bz_mem_free(judge->mem, sums, sizeof *sums);
+}
+
 /* Verdicts do not matter here: a run that ends early counts with its length. */
 void bz_judge_measure(struct bz_judge *judge, const struct bz_source *source,
                       struct bz_profile *profile) {
-    struct bz_judge_config config = judge->config;
-    struct bz_run_stats stats = judge->stats;
-    /* shared, for a source that runs in child processes */
-    struct sums *sums = bz_lack_check(bz_mem_alloc(judge->mem, sizeof *sums), "a profile");
-    sums->sink.event = count_event;
-    sums->judge = judge;
-    bool is_ok = true;
-    judge->config.cancels_max = UINT32_MAX; /* so that every cancel point is counted */
-    if (config.steps_max > STEPS_OF_ALL) {
-        judge->config.steps_max = STEPS_OF_ALL;
+    struct bz_sums *sums = begin_sums(judge);
+    bool goes_on = true;
+    while (goes_on && sums->runs < PROFILE_RUNS && sums->steps < STEPS_OF_ALL) {
+        struct bz_run_start start = {.seed = PROFILE_SEED + sums->runs,
+                                     .strategy = &bz_strategy_measure,
+                                     .sink = &sums->sink};
+        goes_on = bz_judge_run(judge, source, &start) != BZ_RUN_NO_RESOURCE;
+        if (goes_on) {
+            count_run(sums, judge);
+        }
+        if (judge->end == BZ_RUN_VIOLATED && bz_oracle_ends_process(judge->violation.oracle)) {
+            goes_on = false; /* the next run would, too, and a hang takes its time */
+        }
     }
-    bool has_died = false; /* the next run would, too, and a hang takes its time */
-    while (is_ok && sums->runs < PROFILE_RUNS && sums->steps < STEPS_OF_ALL && !has_died) {
-        is_ok = add_run(sums, source, judge);
-        has_died = judge->end == BZ_RUN_VIOLATED && bz_oracle_ends_process(judge->violation.oracle);
+    end_sums(judge);
+    bz_judge_measured(judge, profile);
+}
+
+void bz_judge_measured(struct bz_judge *judge, struct bz_profile *profile) {
+    if (judge->sums != NULL) {
+        if (judge->end != BZ_RUN_NO_RESOURCE) {
+            count_run(judge->sums, judge);
+        }
+        end_sums(judge);
     }
-    judge->config = config;
-    judge->stats = stats;
-    *profile = (struct bz_profile){.steps = 0};
-    if (!is_ok) {
-        bz_mem_free(judge->mem, sums, sizeof *sums);
-        return;
-    }
-    *profile = (struct bz_profile){.steps = mean(sums->steps, sums->runs),
-                                   .tasks = mean(sums->tasks, sums->runs),
-                                   .points = mean(sums->points, sums->runs),
-                                   .cancellers = sums->cancellers,
-                                   .steps_max = config.steps_max};
-    profile->steps += profile->steps == 0;
-    for (uint32_t task = 0; task < BZ_PROFILE_TASKS_MAX; task++) {
-        profile->task_steps[task] = mean(sums->task_steps[task], sums->runs);
-    }
-    bz_mem_free(judge->mem, sums, sizeof *sums);
-    judge->profile = *profile;
-    judge->config.profile = &judge->profile;
+    *profile =
+        judge->config.profile == NULL ? (struct bz_profile){.steps = 0} : *judge->config.profile;
 }
 
 void bz_judge_adapt(struct bz_judge *judge, const struct bz_profile *profile,

@@ -118,35 +118,6 @@ void bz_program_enter(const struct bz_program *program, struct bz_world *world) 
 
 /* --- the profile ------------------------------------------------------------------------------ */
 
-struct measuring {
-    struct bz_program_place place;
-    struct bz_profile profile; /* shared */
-};
-
-static void measure_in_child(void *context) {
-    struct measuring *measuring = context;
-    struct bz_source source = {.run = run_all, .context = &measuring->place};
-    bz_judge_measure(measuring->place.world->judge, &source, &measuring->profile);
-}
-
-/* All runs in one child process: a process for each takes most of the time of a short campaign.
- * False if it has not come to its end. Then the world is in any state. */
-static bool is_measured_in_child(struct bz_program *program, struct bz_world *world) {
-    struct bz_death death;
-    struct measuring *measuring = bz_shared_alloc(sizeof *measuring);
-    if (measuring == NULL) {
-        return false;
-    }
-    measuring->place = (struct bz_program_place){.program = program, .world = world};
-    bool is_done = bz_contain_call(&program->contain, world, measure_in_child, measuring, &death) ==
-                   BZ_CHILD_DONE;
-    if (is_done) {
-        program->profile = measuring->profile;
-    }
-    bz_shared_free(measuring, sizeof *measuring);
-    return is_done;
-}
-
 static bool renew(struct bz_world **world, const struct bz_program *program, char *lack) {
     bz_world_destroy(*world);
     *world = bz_program_new_world(program);
@@ -154,6 +125,68 @@ static bool renew(struct bz_world **world, const struct bz_program *program, cha
         bz_lack_text(lack, BZ_LACK_BYTES, NULL, "a world to run in");
     }
     return *world != NULL;
+}
+
+static void measure_in_child(void *context) {
+    struct bz_program_place *place = context;
+    struct bz_source source = {.run = run_all, .context = place};
+    struct bz_profile profile; /* the parent takes it from the judge */
+    bz_judge_measure(place->world->judge, &source, &profile);
+}
+
+/* All runs in one child process: to start one takes longer than most runs. Returns what became of
+ * it, as bz_judge_died() wants it. */
+static enum bz_child_state measure_contained(struct bz_program *program, struct bz_world *world,
+                                             struct bz_death *death) {
+    struct bz_program_place place = {.program = program, .world = world};
+    enum bz_child_state state =
+        bz_contain_call(&program->contain, world, measure_in_child, &place, death);
+    if (state == BZ_CHILD_RUNS) {
+        bz_judge_died(world->judge, NULL, NULL);
+    } else if (state != BZ_CHILD_DONE) {
+        bz_judge_died(world->judge, death->oracle, death->how);
+    }
+    bz_judge_measured(world->judge, &program->profile);
+    return state;
+}
+
+static bool measure_in(struct bz_program *program, struct bz_world **world,
+                       const volatile sig_atomic_t *stop, char *lack, bool may_repeat) {
+    struct bz_death death = {.is_killed = false};
+    enum bz_child_state state = BZ_CHILD_DONE;
+    bz_program_enter(program, *world);
+    bz_judge_watch_stop((*world)->judge, stop);
+    if (!program->contain.is_on) {
+        struct bz_program_place place = {.program = program, .world = *world};
+        struct bz_source source = bz_program_source(&place);
+        bz_judge_measure((*world)->judge, &source, &program->profile);
+    } else {
+        state = measure_contained(program, *world, &death);
+    }
+    if (death.is_killed && may_repeat) { /* maybe from outside */
+        program->profile.steps = 0;
+        return renew(world, program, lack) && measure_in(program, world, stop, lack, false);
+    }
+    if (program->profile.steps == 0) {
+        const char *error = bz_judge_error((*world)->judge);
+        snprintf(lack, BZ_LACK_BYTES, "%.*s", (int)BZ_LACK_BYTES - 1,
+                 error == NULL ? "the program cannot be measured" : error);
+    }
+    if (state != BZ_CHILD_DONE) { /* what died may have left it in any state */
+        bz_world_destroy(*world);
+        *world = NULL;
+    }
+    return program->profile.steps != 0;
+}
+
+bool bz_program_measure_in(struct bz_program *program, struct bz_world **world,
+                           const volatile sig_atomic_t *stop, char *lack) {
+    lack[0] = '\0';
+    if (!program->strategy->needs_profile || program->profile.steps != 0) {
+        return true;
+    }
+    return (*world != NULL || renew(world, program, lack)) &&
+           measure_in(program, world, stop, lack, true);
 }
 
 bool bz_program_measure(struct bz_program *program) {
@@ -166,35 +199,6 @@ bool bz_program_measure_or(struct bz_program *program, char *lack) {
     bool is_ok = bz_program_measure_in(program, &world, NULL, lack);
     bz_world_destroy(world);
     return is_ok;
-}
-
-bool bz_program_measure_in(struct bz_program *program, struct bz_world **world,
-                           const volatile sig_atomic_t *stop, char *lack) {
-    lack[0] = '\0';
-    if (!program->strategy->needs_profile || program->profile.steps != 0) {
-        return true;
-    }
-    if (*world == NULL && !renew(world, program, lack)) {
-        return false;
-    }
-    bool is_contained = program->contain.is_on;
-    bz_program_enter(program, *world);
-    bz_judge_watch_stop((*world)->judge, stop);
-    if (!is_contained || !is_measured_in_child(program, *world)) {
-        if (is_contained && !renew(world, program, lack)) {
-            return false;
-        }
-        struct bz_program_place place = {.program = program, .world = *world};
-        struct bz_source source = bz_program_source(&place);
-        bz_judge_watch_stop((*world)->judge, stop);
-        bz_judge_measure((*world)->judge, &source, &program->profile);
-    }
-    if (program->profile.steps == 0) {
-        const char *error = bz_judge_error((*world)->judge);
-        snprintf(lack, BZ_LACK_BYTES, "%.*s", (int)BZ_LACK_BYTES - 1,
-                 error == NULL ? "the program cannot be measured" : error);
-    }
-    return program->profile.steps != 0;
 }
 
 /* --- runs ------------------------------------------------------------------------------------- */
