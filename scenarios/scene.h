@@ -155,8 +155,9 @@ enum bz_status bz_end_of_round(struct bz_world *world, enum bz_manner manner,
 
 /* What a release by the holder must return. */
 static inline void bz_check_released(struct bz_world *world, enum bz_status status) {
+    const char *name = bz_status_name(status);
     bz_world_assert(world, status == BZ_OK, "the release by its holder was refused: %s",
-                    bz_status_name(status));
+                    name == NULL ? "there is no such status" : name);
 }
 
 #endif

@@ -264,6 +264,9 @@ static void add_memory(struct bz_conformance *check) {
                      (unsigned long long)memory->blocks_left,
                      memory->blocks_left == 1 ? "block" : "blocks");
     }
+    if (memory->fini_death[0] != '\0') {
+        add_measured(check, BZ_TOPIC_LEAKS, NULL, "fini ends the process: %s", memory->fini_death);
+    }
     if (memory->blocks_after_fini > 0) {
         add_measured(check, BZ_TOPIC_LEAKS, NULL,
                      "after fini, the arena has %llu more %s than before init",

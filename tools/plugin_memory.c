@@ -482,7 +482,9 @@ static bool tour_once(struct tour *tour, struct bz_plugin_memory *memory) {
     }
     if (tour->primitive < BZ_PERMIT_PRIMITIVES &&
         tour->variant->permits[tour->primitive]->fini != NULL) {
+        memory->is_in_fini = true;
         tour->variant->permits[tour->primitive]->fini(tour->instance);
+        memory->is_in_fini = false;
         memory->blocks_after_fini = bz_mem_live_blocks(mem) - blocks_first;
     }
     return true;
@@ -513,6 +515,8 @@ static bool measure(struct measurement *measured, void (*run)(void *context), ch
     enum bz_child_state state = bz_contain_call(&contain, NULL, run, measured, &death);
     if (state == BZ_CHILD_LACKS) {
         snprintf(lack, BZ_LACK_BYTES, "%s", death.how);
+    } else if (state == BZ_CHILD_DIED && measured->memory.is_in_fini) {
+        memcpy(measured->memory.fini_death, death.how, sizeof death.how);
     }
     return state != BZ_CHILD_LACKS;
 }

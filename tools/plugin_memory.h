@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "sim/variant/variant.h"
+#include "traces/lack.h"
 
 struct bz_plugin_memory {
     bool is_measured;       /* the four that follow */
@@ -22,13 +23,16 @@ struct bz_plugin_memory {
     uint64_t blocks_left;   /* of the arena, by three operations that have ended */
     uint64_t blocks_after_fini;
     uint64_t heap_held_bytes; /* of malloc(), by an object, and by tasks that wait for it */
+    bool is_in_fini;
+    char fini_death[BZ_LACK_BYTES]; /* not empty: how fini ended the process */
 };
 
 /* Whether there is a small program for the primitive. */
 bool bz_plugin_memory_has_tour(enum bz_primitive primitive);
 
 /* False if memory or processes ran out, with a sentence in `lack`, BZ_LACK_BYTES. A child that dies
- * leaves is_measured or is_finished false: the runs of a judge say why. */
+ * elsewhere than in fini, which is called here alone, leaves is_measured or is_finished false: the
+ * runs of a judge say why. */
 bool bz_plugin_memory_measure(struct bz_plugin_memory *memory, const struct bz_variant *variant,
                               enum bz_primitive primitive, char *lack);
 

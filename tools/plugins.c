@@ -78,6 +78,7 @@ struct surroundings {
     int files[3]; /* standard input, output, error */
     int folder;
     struct sigaction actions[NSIG];
+    sigset_t blocked;
 };
 
 static void keep_surroundings(struct surroundings *before) {
@@ -88,6 +89,7 @@ static void keep_surroundings(struct surroundings *before) {
     for (int number = 1; number < NSIG; number++) {
         (void)sigaction(number, NULL, &before->actions[number]);
     }
+    (void)sigprocmask(SIG_BLOCK, NULL, &before->blocked);
     fflush(stdout);
     (void)dup2(STDERR_FILENO, STDOUT_FILENO);
 }
@@ -108,6 +110,7 @@ static void restore_surroundings(const struct surroundings *before) {
     for (int number = 1; number < NSIG; number++) {
         (void)sigaction(number, &before->actions[number], NULL);
     }
+    (void)sigprocmask(SIG_SETMASK, &before->blocked, NULL);
     (void)setitimer(ITIMER_REAL, &none, NULL);
     (void)setitimer(ITIMER_PROF, &none, NULL);
     (void)setitimer(ITIMER_VIRTUAL, &none, NULL);

@@ -4,7 +4,10 @@
 
 #include <capstone/capstone.h>
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "sim/frames/internal.h"
 
 #define TEXT_OF(number) #number
 #define LIBRARY_OF(major) "libcapstone.so." TEXT_OF(major)
@@ -25,6 +28,23 @@ struct bz_decoder {
     csh handle;
     cs_insn *insn;
 };
+
+/* The library does not look whether it got memory when it decodes. */
+static void *check(void *block) {
+    return bz_lack_check(block, BZ_FRAMES_PURPOSE);
+}
+
+static void *checked_malloc(size_t bytes) {
+    return check(malloc(bytes));
+}
+
+static void *checked_calloc(size_t count, size_t bytes) {
+    return check(calloc(count, bytes));
+}
+
+static void *checked_realloc(void *block, size_t bytes) {
+    return check(realloc(block, bytes));
+}
 
 static bool load(struct library *library) {
     /* Not closed: it may serve several searches. */
@@ -50,8 +70,10 @@ bool bz_decoder_is_there(void) {
 }
 
 struct bz_decoder *bz_decoder_new(void) {
+    static cs_opt_mem memory = {checked_malloc, checked_calloc, checked_realloc, free, vsnprintf};
     struct bz_decoder *decoder = calloc(1, sizeof *decoder);
     if (decoder == NULL || !load(&decoder->library) ||
+        decoder->library.option(0, CS_OPT_MEM, (size_t)&memory) != CS_ERR_OK ||
         decoder->library.open(CS_ARCH_X86, CS_MODE_64, &decoder->handle) != CS_ERR_OK) {
         free(decoder);
         return NULL;

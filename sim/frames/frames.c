@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/frames/function.h"
+#include "sim/frames/internal.h"
 
 #define DEPTH_MAX 64u /* frames of a stack; nothing is known of those further out */
 
@@ -90,7 +90,7 @@ void bz_frames_destroy(struct bz_frames *frames) {
 
 /* --- walking ---------------------------------------------------------------------------------- */
 
-/* NULL: it is not described, or without memory. */
+/* NULL: it is not described. */
 static const struct bz_function *function_at(struct bz_frames *frames, uintptr_t pc) {
     struct bz_code_range range;
     for (size_t index = 0; index < frames->function_count; index++) {
@@ -98,18 +98,13 @@ static const struct bz_function *function_at(struct bz_frames *frames, uintptr_t
             return frames->functions[index];
         }
     }
-    struct bz_function **larger =
-        realloc(frames->functions, (frames->function_count + 1) * sizeof(struct bz_function *));
-    if (larger == NULL) {
+    if (!bz_code_range_find(pc, &range)) {
         return NULL;
     }
-    frames->functions = larger;
-    struct bz_function *function =
-        bz_code_range_find(pc, &range) ? bz_function_new(frames->decoder, &range) : NULL;
-    if (function != NULL) {
-        frames->functions[frames->function_count++] = function;
-    }
-    return function;
+    frames->functions = bz_lack_check(
+        realloc(frames->functions, (frames->function_count + 1) * sizeof(struct bz_function *)),
+        BZ_FRAMES_PURPOSE);
+    return frames->functions[frames->function_count++] = bz_function_new(frames->decoder, &range);
 }
 
 static uintptr_t word_at(const struct bz_frames_stack *stack, uint32_t offset) {
@@ -156,17 +151,15 @@ static void add_byte(struct chain *chain, const struct frame *frame, uint32_t by
     }
 }
 
-/* From the outermost frame inward. False: without memory. */
-static bool find_ranges(struct chain *chain, const struct frame *list, uint32_t count) {
+/* From the outermost frame inward. */
+static void find_ranges(struct chain *chain, const struct frame *list, uint32_t count) {
     const struct frame *outermost = &list[count == 0 ? 0 : count - 1];
     bool is_whole = count > 0 && outermost->offset + outermost->bytes == chain->bytes;
     struct bz_exit out = {is_whole ? 0 : BZ_REGS_CALLEE_SAVED, !is_whole};
     struct bz_live live = {.registers = BZ_REGS_ALL};
     for (uint32_t index = count; index-- > 0;) {
         const struct frame *frame = &list[index];
-        if (!bz_function_find_live(frame->function, frame->pc, &out, &live)) {
-            return false;
-        }
+        bz_function_find_live(frame->function, frame->pc, &out, &live);
         for (uint32_t byte = 0; byte < frame->bytes; byte++) {
             if ((live.dead[byte / 64] >> byte % 64 & 1u) != 0) {
                 add_byte(chain, frame, byte);
@@ -177,31 +170,23 @@ static bool find_ranges(struct chain *chain, const struct frame *list, uint32_t 
     }
     chain->clears_frame_pointer =
         count > 0 && !out.may_unwind && (live.registers & BZ_REG_WHOLE(BZ_REG_FP)) == 0;
-    return true;
 }
 
-/* False: without memory. */
-static bool make_chain(struct bz_frames *frames, const struct bz_frames_stack *stack,
+static void make_chain(struct bz_frames *frames, const struct bz_frames_stack *stack,
                        struct chain *chain) {
     struct frame list[DEPTH_MAX];
     uint32_t count = walk(frames, stack, list);
     size_t bytes = count == 0 ? 0 : list[count - 1].offset + list[count - 1].bytes;
     *chain = (struct chain){.pc = (uintptr_t)stack->pc, .bytes = bytes_of(stack)};
-    chain->links =
-        malloc((count + 1) * sizeof *chain->links + (bytes + 1) / 2 * sizeof *chain->ranges);
-    if (chain->links == NULL) {
-        return false;
-    }
+    chain->links = bz_lack_check(
+        malloc((count + 1) * sizeof *chain->links + (bytes + 1) / 2 * sizeof *chain->ranges),
+        BZ_FRAMES_PURPOSE);
     chain->ranges = (struct dead_range *)(void *)(chain->links + count + 1);
     for (uint32_t index = 0; index < count; index++) {
         uint32_t offset = list[index].offset + list[index].bytes - (uint32_t)sizeof(uintptr_t);
         chain->links[chain->link_count++] = (struct link){offset, word_at(stack, offset)};
     }
-    if (!find_ranges(chain, list, count)) {
-        free(chain->links);
-        return false;
-    }
-    return true;
+    find_ranges(chain, list, count);
 }
 
 /* --- clearing --------------------------------------------------------------------------------- */
@@ -220,7 +205,7 @@ static uint32_t place_of(const struct bz_frames_stack *stack) {
     return (uint32_t)(mixed >> 40u) % TABLE_SIZE;
 }
 
-/* NULL: without memory, or there are too many. */
+/* NULL: there are too many. */
 static const struct chain *chain_of(struct bz_frames *frames, const struct bz_frames_stack *stack) {
     uint32_t place = place_of(stack);
     for (; frames->table[place] != 0; place = (place + 1) % TABLE_SIZE) {
@@ -233,9 +218,7 @@ static const struct chain *chain_of(struct bz_frames *frames, const struct bz_fr
         return NULL;
     }
     struct chain *chain = &frames->chains[frames->chain_count];
-    if (!make_chain(frames, stack, chain)) {
-        return NULL;
-    }
+    make_chain(frames, stack, chain);
     frames->table[place] = (uint32_t)++frames->chain_count;
     return chain;
 }

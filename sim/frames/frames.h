@@ -49,8 +49,9 @@ struct bz_frames_stack {
 };
 
 /* Clears its dead words, and *frame_pointer if that is not read. What is known of a chain of return
- * addresses is kept, so the code is decoded once: O(frames) each later time. Without memory nothing
- * is cleared. At most BZ_FRAMES_CHAINS_MAX chains are known; the stacks of others stay as they are.
+ * addresses is kept, so the code is decoded once: O(frames) each later time. Lack of memory stops
+ * the process (traces/lack.h). At most BZ_FRAMES_CHAINS_MAX chains are known; the stacks of others
+ * stay as they are.
  */
 #define BZ_FRAMES_CHAINS_MAX 4096u
 void bz_frames_clear(struct bz_frames *frames, const struct bz_frames_stack *stack,

@@ -5,25 +5,19 @@
 
 /* --- code ------------------------------------------------------------------------------------- */
 
-static bool reserve(struct bz_function *function) {
-    if (function->count < function->capacity) {
-        return true;
+static void *larger(void *block, uint32_t capacity, size_t bytes) {
+    return bz_lack_check(realloc(block, capacity * bytes), BZ_FRAMES_PURPOSE);
+}
+
+static void reserve(struct bz_function *function) {
+    if (function->count == function->capacity) {
+        uint32_t capacity = function->capacity == 0 ? 64 : 2 * function->capacity;
+        function->ops = larger(function->ops, capacity, sizeof *function->ops);
+        function->addresses = larger(function->addresses, capacity, sizeof *function->addresses);
+        function->sp = larger(function->sp, capacity, sizeof *function->sp);
+        function->fp = larger(function->fp, capacity, sizeof *function->fp);
+        function->capacity = capacity;
     }
-    uint32_t capacity = function->capacity == 0 ? 64 : 2 * function->capacity;
-    struct bz_insn *ops = realloc(function->ops, capacity * sizeof *ops);
-    function->ops = ops == NULL ? function->ops : ops;
-    uintptr_t *addresses = realloc(function->addresses, capacity * sizeof *addresses);
-    function->addresses = addresses == NULL ? function->addresses : addresses;
-    int32_t *sp = realloc(function->sp, capacity * sizeof *sp);
-    function->sp = sp == NULL ? function->sp : sp;
-    int32_t *fp = realloc(function->fp, capacity * sizeof *fp);
-    function->fp = fp == NULL ? function->fp : fp;
-    if (ops == NULL || addresses == NULL || sp == NULL || fp == NULL) {
-        function->lacks_memory = true;
-        return false;
-    }
-    function->capacity = capacity;
-    return true;
 }
 
 static void mark_filler(struct bz_function *function, uint32_t first, uint32_t last) {
@@ -68,18 +62,15 @@ static bool add_range(struct bz_function *function, const struct bz_code_range *
     if (function->range_count == BZ_FUNCTION_RANGES_MAX || bytes > UINT32_MAX / sizeof(uint32_t)) {
         return false;
     }
-    uint32_t *ops = malloc(bytes * sizeof *ops);
-    if (ops == NULL) {
-        function->lacks_memory = true;
-        return false;
-    }
+    uint32_t *ops = bz_lack_check(malloc(bytes * sizeof *ops), BZ_FRAMES_PURPOSE);
     function->ranges[function->range_count++] = (struct bz_insn_range){code->start, code->end, ops};
     memset(ops, 0xff, bytes * sizeof *ops);
     function->is_plain &= code->is_plain;
     const unsigned char *next = (const unsigned char *)code->start;
     const unsigned char *end = (const unsigned char *)code->end;
-    while (next < end && function->count < BZ_FUNCTION_INSNS_MAX && reserve(function)) {
+    while (next < end && function->count < BZ_FUNCTION_INSNS_MAX) {
         uintptr_t address = (uintptr_t)next;
+        reserve(function);
         if (!bz_decode(function->decoder, &next, end, &function->ops[function->count])) {
             function->is_plain = false;
             return true;
@@ -91,7 +82,7 @@ static bool add_range(struct bz_function *function, const struct bz_code_range *
         find_switch(function, first, function->count++);
     }
     function->is_plain &= next == end;
-    return !function->lacks_memory;
+    return true;
 }
 
 static const struct bz_insn_range *range_of(const struct bz_function *function, uintptr_t address) {
@@ -224,9 +215,9 @@ static bool visit(struct bz_function *function, uint32_t index) {
 /* False: somewhere the depth is not known. */
 static bool find_depths(struct bz_function *function, const struct bz_code_range *range) {
     /* Each is visited at most twice: new, and when its frame pointer is lost. */
-    function->work = malloc(2 * (BZ_FUNCTION_INSNS_MAX + 1) * sizeof *function->work);
-    function->lacks_memory |= function->work == NULL;
-    bool is_known = function->work != NULL && include(function, range);
+    size_t bytes = 2 * (BZ_FUNCTION_INSNS_MAX + 1) * sizeof *function->work;
+    function->work = bz_lack_check(malloc(bytes), BZ_FRAMES_PURPOSE);
+    bool is_known = include(function, range);
     while (is_known && function->work_count > 0) {
         is_known = visit(function, function->work[--function->work_count]);
     }
@@ -244,19 +235,12 @@ uint32_t bz_function_depth(const struct bz_function *function, uintptr_t address
 /* --- life ------------------------------------------------------------------------------------- */
 
 struct bz_function *bz_function_new(struct bz_decoder *decoder, const struct bz_code_range *range) {
-    struct bz_function *function = calloc(1, sizeof *function);
-    if (function == NULL) {
-        return NULL;
-    }
+    struct bz_function *function = bz_lack_check(calloc(1, sizeof *function), BZ_FRAMES_PURPOSE);
     function->decoder = decoder;
     function->is_plain = true;
     function->is_known = find_depths(function, range);
     function->is_plain =
         function->is_plain && function->is_known && bz_function_find_accesses(function);
-    if (function->lacks_memory) {
-        bz_function_destroy(function);
-        return NULL;
-    }
     return function;
 }
 

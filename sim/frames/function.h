@@ -16,8 +16,8 @@
 
 struct bz_function;
 
-/* The function of which this range is a part: compilers put what runs rarely apart. NULL: without
- * memory. What cannot be analysed has no depth at any place. */
+/* The function of which this range is a part: compilers put what runs rarely apart. What cannot
+ * be analysed has no depth at any place. */
 struct bz_function *bz_function_new(struct bz_decoder *decoder, const struct bz_code_range *range);
 void bz_function_destroy(struct bz_function *function);
 bool bz_function_has(const struct bz_function *function, uintptr_t address);
@@ -38,8 +38,8 @@ struct bz_live {
     uint64_t dead[BZ_FRAME_BYTES_MAX / 64u]; /* bytes of the frame, as bits */
 };
 
-/* O(instructions x frame), a few times. False: without memory; then all is live. */
-bool bz_function_find_live(const struct bz_function *function, uintptr_t address,
+/* O(instructions x frame), a few times. */
+void bz_function_find_live(const struct bz_function *function, uintptr_t address,
                            const struct bz_exit *out, struct bz_live *live);
 
 #endif

@@ -3,6 +3,10 @@
 #define BZ_SIM_FRAMES_INTERNAL_H
 
 #include "sim/frames/function.h"
+#include "traces/lack.h"
+
+/* What to say if memory runs out (traces/lack.h): without it there would be more states. */
+#define BZ_FRAMES_PURPOSE "the analysis of stacks"
 
 /* Offsets are from the end of the frame: the return address is at -8. */
 #define BZ_AT_ENTRY (-8)
@@ -37,7 +41,6 @@ struct bz_function {
     bool is_known;          /* the depth at each place */
     bool is_plain;          /* everything that it accesses is known */
     bool forms_addresses;   /* of its frame */
-    bool lacks_memory;
 };
 
 /* The instruction at an address; BZ_NO_INSN: there is none that is known. */
@@ -52,7 +55,7 @@ struct bz_insn_next {
 struct bz_insn_next bz_function_next(const struct bz_function *function, uint32_t index);
 bool bz_function_is_tail_call(const struct bz_function *function, uint32_t index);
 
-/* Once the depths are known. False: not all accesses to the frame are known, or memory ran out. */
+/* Once the depths are known. False: not all accesses to the frame are known. */
 bool bz_function_find_accesses(struct bz_function *function);
 
 #endif

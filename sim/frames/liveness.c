@@ -304,20 +304,19 @@ static void finish(struct analysis *analysis) {
     free(analysis->registers);
 }
 
-/* False: without memory. */
-static bool analyse(struct analysis *analysis, const struct bz_function *function,
+static uint64_t *words_of(size_t count) {
+    return bz_lack_check(calloc(count + 1, sizeof(uint64_t)), BZ_FRAMES_PURPOSE);
+}
+
+static void analyse(struct analysis *analysis, const struct bz_function *function,
                     const struct bz_exit *out, bool is_for_arguments) {
     *analysis = (struct analysis){.function = function,
                                   .out = out,
                                   .is_for_arguments = is_for_arguments,
                                   .words = (function->bytes + 63u) / 64u};
-    analysis->by_flow = calloc(analysis->words, sizeof *analysis->by_flow);
-    analysis->sets = calloc((size_t)function->count * analysis->words, sizeof *analysis->sets);
-    analysis->registers = calloc(function->count, sizeof *analysis->registers);
-    if (analysis->by_flow == NULL || analysis->sets == NULL || analysis->registers == NULL) {
-        finish(analysis);
-        return false;
-    }
+    analysis->by_flow = words_of(analysis->words);
+    analysis->sets = words_of((size_t)function->count * analysis->words);
+    analysis->registers = words_of(function->count);
     for (uint32_t byte = 0; byte < function->bytes; byte++) {
         if (class_of(function, out, byte) == BY_FLOW) {
             add_to(analysis->by_flow, (int32_t)byte);
@@ -325,7 +324,6 @@ static bool analyse(struct analysis *analysis, const struct bz_function *functio
     }
     while (pass(analysis)) {
     }
-    return true;
 }
 
 /* Whether a byte of the same half of a word is, which was stored with it. */
@@ -359,33 +357,29 @@ static void note_arguments(struct bz_function *function, const struct analysis *
     }
 }
 
-static bool find_arguments(struct bz_function *function) {
+static void find_arguments(struct bz_function *function) {
     const struct bz_exit out = {BZ_REGS_CALLEE_SAVED, false};
     struct analysis analysis;
-    if (!analyse(&analysis, function, &out, true)) {
-        function->lacks_memory = true;
-        return false;
-    }
+    analyse(&analysis, function, &out, true);
     note_arguments(function, &analysis);
     finish(&analysis);
-    return true;
 }
 
 bool bz_function_find_accesses(struct bz_function *function) {
-    return note_accesses(function) && find_arguments(function);
+    bool is_known = note_accesses(function);
+    if (is_known) {
+        find_arguments(function);
+    }
+    return is_known;
 }
 
-bool bz_function_find_live(const struct bz_function *function, uintptr_t address,
+void bz_function_find_live(const struct bz_function *function, uintptr_t address,
                            const struct bz_exit *out, struct bz_live *live) {
     struct analysis analysis;
     *live = (struct bz_live){.registers = BZ_REGS_ALL};
-    if (!function->is_plain || bz_function_depth(function, address) == 0) {
-        return true;
+    if (function->is_plain && bz_function_depth(function, address) != 0) {
+        analyse(&analysis, function, out, false);
+        tell(&analysis, bz_function_insn_at(function, address), live);
+        finish(&analysis);
     }
-    if (!analyse(&analysis, function, out, false)) {
-        return false;
-    }
-    tell(&analysis, bz_function_insn_at(function, address), live);
-    finish(&analysis);
-    return true;
 }

@@ -805,7 +805,7 @@ __attribute__((hot)) void bz_judge_releases(struct bz_judge *judge, uint32_t num
 static uint32_t refusals(const struct bz_shadow_task *task, const struct bz_shadow_object *object) {
     bool is_held = task->took_back && task->gave_up;
     bool is_full = object->primitive == BZ_PRIMITIVE_SEMAPHORE && object->permits > PERMITS_MANY;
-    return (is_held ? 0 : 1u << BZ_NOT_HELD) | (is_full ? 1u << BZ_FULL : 0);
+    return 1u << BZ_OK | (is_held ? 0 : 1u << BZ_NOT_HELD) | (is_full ? 1u << BZ_FULL : 0);
 }
 
 static __attribute__((noinline, cold)) void refused(struct bz_judge *judge, uint32_t number,

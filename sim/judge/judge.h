@@ -328,6 +328,10 @@ const char *bz_judge_task_name(const struct bz_judge *judge, uint32_t task, char
                                size_t size_bytes);
 const char *bz_judge_object_name(const struct bz_judge *judge, uint32_t object);
 
+/* What a process that runs code which may write anywhere does when a source breaks a rule, with the
+ * rule in words; it must not return. NULL: the run ends with BZ_RUN_BAD_SOURCE. */
+extern void (*bz_judge_on_refusal)(const char *rule);
+
 /* --- runs of a source ------------------------------------------------------------------------- */
 
 typedef void bz_source_fn(void *context, struct bz_judge *judge);

@@ -8,6 +8,8 @@
 
 #define STATE_BYTES 192u
 
+void (*bz_judge_on_refusal)(const char *rule);
+
 void bz_judge_refuse(struct bz_judge *judge, const char *format, ...) {
     char *message = judge->violation.message;
     size_t bytes = sizeof judge->violation.message;
@@ -19,6 +21,9 @@ void bz_judge_refuse(struct bz_judge *judge, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(message + used, bytes - (size_t)used, format, arguments);
     va_end(arguments);
+    if (bz_judge_on_refusal != NULL) {
+        bz_judge_on_refusal(message + used);
+    }
     judge->is_stopped = true;
     judge->pause_at = 0;
     judge->end = BZ_RUN_BAD_SOURCE;

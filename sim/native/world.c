@@ -106,10 +106,24 @@ static bool variant_is_busy(void *source) {
     return false;
 }
 
+/* As the loop sets it, and not with any other value. */
+static bool is_set(const bool *flag) {
+    unsigned char byte;
+    memcpy(&byte, flag, 1);
+    return byte == 1;
+}
+
+enum bz_shortage bz_shortage(const struct bz_world *world) {
+    const struct bz_loop *loop = world->loop;
+    return is_set(&loop->stacks->is_exhausted) ? BZ_SHORT_OF_STACKS
+           : is_set(&loop->mem->is_exhausted)  ? BZ_SHORT_OF_MEMORY
+           : loop->tasks_max == BZ_TASKS_MAX && loop->tasks_created == BZ_TASKS_MAX
+               ? BZ_SHORT_OF_TASKS
+               : BZ_SHORT_OF_NOTHING;
+}
+
 static bool memory_was_refused(void *source) {
-    const struct bz_loop *loop = ((const struct bz_world *)source)->loop;
-    return loop->mem->is_exhausted || loop->stacks->is_exhausted ||
-           loop->tasks_created == loop->tasks_max;
+    return bz_shortage(source) != BZ_SHORT_OF_NOTHING;
 }
 
 static bool fingerprint(void *source, uint64_t *print) {
@@ -542,15 +556,15 @@ void bz_world_run(struct bz_world *world) {
 }
 
 bool bz_world_has_resources(struct bz_world *world) {
-    const struct bz_loop *loop = world->loop;
-    if (loop->stacks->is_exhausted) {
+    enum bz_shortage shortage = bz_shortage(world);
+    if (shortage == BZ_SHORT_OF_STACKS) {
         bz_judge_lacks(world->judge, NULL, "the stacks of tasks");
-    } else if (loop->mem->is_exhausted) {
-        bool is_default = loop->mem->limit_bytes == BZ_MEM_LIMIT_BYTES_DEFAULT;
+    } else if (shortage == BZ_SHORT_OF_MEMORY) {
+        bool is_default = world->loop->mem->limit_bytes == BZ_MEM_LIMIT_BYTES_DEFAULT;
         bz_judge_lacks(world->judge,
                        is_default ? "the " BZ_MEM_LIMIT_TEXT " of a loop" : "the memory of a loop",
                        "its tasks and the objects under test");
-    } else if (loop->tasks_created == loop->tasks_max) {
+    } else if (shortage == BZ_SHORT_OF_TASKS) {
         bz_judge_lacks(world->judge, "tasks (a run has fewer than " BZ_TASKS_MAX_TEXT ")", "a run");
     } else if (bz_judge_verdict(world->judge) == BZ_RUN_BAD_SOURCE) {
         /* This runtime keeps the rules of the judge; a program that calls the judge may not. */

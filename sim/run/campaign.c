@@ -80,6 +80,7 @@ struct campaign {
     uint64_t chunk_runs;
     /* For several processes; both are shared. */
     uint32_t jobs;
+    uint32_t deaths;
     uint32_t kills; /* of workers, in runs that were not killed again */
     volatile sig_atomic_t *stop;
     struct worker *workers;
@@ -452,7 +453,8 @@ static void bury(struct campaign *campaign, struct worker *worker, const struct 
     bz_judge_died(judge, death->oracle, death->how);
     bz_tally_add_stats(&slot->part.stats, bz_judge_stats(judge));
     add_run(slot, judge);
-    slot->is_last = !campaign->config->keep_going;
+    slot->is_last =
+        !campaign->config->keep_going || ++campaign->deaths == campaign->config->deaths_max;
     slot->is_cut = true; /* the next one may take its time to die, too */
     finish(worker);
 }
@@ -474,6 +476,7 @@ static bool begin_again(struct campaign *campaign, struct worker *worker) {
 /* Buries a worker that died, and starts one if there is more to run. False after a note. */
 static bool look_after(struct campaign *campaign, struct worker *worker) {
     struct bz_death death;
+    worker->child.may_sleep = !may_run(worker); /* it waits for orders */
     enum bz_child_state state =
         worker->child.pid == 0 ? BZ_CHILD_RUNS : bz_child_look(&worker->child, &death);
     if (state == BZ_CHILD_LACKS) {

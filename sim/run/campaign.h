@@ -107,6 +107,8 @@ struct bz_campaign_config {
     /* The campaign ends if so many runs, the first ones of all, hit the step limit. 0: it goes on,
      * as one with `first_run` must. */
     uint64_t cut_runs_max;
+    /* It ends with so many runs that ended their process. 0: it goes on. Not with several jobs. */
+    uint32_t deaths_max;
     /* Not 0 stops the campaign. Every worker checks it before each run and during long ones; an
      * unfinished run does not count. A signal handler may set it. NULL: none. */
     const volatile sig_atomic_t *stop;

@@ -33,6 +33,8 @@ struct bz_child_page {
     bool is_sanitizer;
     bool has_forked;
     bool is_loop_full;
+    bool is_program_foreign;    /* as bz_contain has it */
+    char broken[BZ_LACK_BYTES]; /* not empty: the rule that its events broke */
     bool can_tell_place;
     char place[BZ_CHILD_PLACE_BYTES]; /* of the code under test; empty: unknown */
     char lack[BZ_LACK_BYTES];         /* not empty: this ran out */
@@ -68,11 +70,11 @@ static void on_lack(const char *sentence) {
 
 /* Code that dies because the loop has refused it something is not to blame. */
 static void tell_refusal(void) {
-    if (own_world != NULL && own_world->loop->tasks_created == own_world->loop->tasks_max) {
+    enum bz_shortage shortage = own_world == NULL ? BZ_SHORT_OF_NOTHING : bz_shortage(own_world);
+    if (shortage == BZ_SHORT_OF_TASKS) {
         on_lack("a run has fewer than " BZ_TASKS_MAX_TEXT " tasks, and this one asked for more");
     }
-    if (own_world != NULL &&
-        (own_world->loop->stacks->is_exhausted || own_world->loop->mem->is_exhausted)) {
+    if (shortage != BZ_SHORT_OF_NOTHING) {
         on_lack("the memory of a loop (" BZ_MEM_LIMIT_TEXT ") ran out for a run with many tasks");
     }
 }
@@ -143,23 +145,46 @@ static void on_loop_full(void) {
     }
 }
 
-/* What is sent to the whole process group, or to all processes, is for the parent. */
+/* The code has written over the simulation's memory, or calls the judge as nobody may. */
+static void on_refusal(const char *rule) {
+    bool is_lack = own_page->is_program_foreign;
+    char *text = is_lack ? own_page->lack : own_page->broken;
+    snprintf(text, BZ_LACK_BYTES, "%s%.*s", is_lack ? "the source of events: " : "",
+             (int)BZ_LACK_BYTES - 24, rule);
+    _exit(1);
+}
+
+/* What is sent to the whole process group, or to all processes, is for the parent. SIGPIPE comes
+ * from the system, as if the process had sent it, when nobody reads what the code prints. */
 static void on_end(int number, siginfo_t *info, void *context) {
     (void)context;
     bool is_own = info->si_code == SI_QUEUE || info->si_code == SI_TIMER ||
-                  (info->si_code <= 0 && info->si_pid == getpid());
+                  info->si_code == SI_TKILL ||
+                  (info->si_code <= 0 && info->si_pid == getpid() && number != SIGPIPE);
     if (is_own) {
         signal(number, SIG_DFL);
         (void)raise(number); /* strikes when this returns */
     }
 }
 
-static void leave_ends_to_parent(void) {
+/* None is blocked or ignored, whatever was inherited. */
+static void set_up_signals(void) {
+    static const int left_to_parent[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
     struct sigaction action = {.sa_sigaction = on_end, .sa_flags = SA_SIGINFO | SA_RESTART};
     sigemptyset(&action.sa_mask);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
-    signal(SIGINT, SIG_IGN);
+    for (int number = 1; number < NSIG; number++) {
+        bool is_of_library = number > SIGSYS && number < SIGRTMIN;
+        if (number != SIGKILL && number != SIGSTOP && !is_of_library) {
+            signal(number, SIG_DFL); /* a sanitizer may have handlers, too */
+        }
+    }
+    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is a failed write */
+    for (size_t index = 0; index < sizeof left_to_parent / sizeof left_to_parent[0]; index++) {
+        sigaction(left_to_parent[index], &action, NULL);
+    }
+    signal(SIGABRT, on_abort);
+    catch_faults();
+    sigprocmask(SIG_SETMASK, &action.sa_mask, NULL);
 }
 
 static _Noreturn void be_child(struct bz_child_page *page, const struct bz_world *world,
@@ -173,14 +198,9 @@ static _Noreturn void be_child(struct bz_child_page *page, const struct bz_world
     }
     (void)setrlimit(RLIMIT_CORE, &no_core);
     (void)dup2(STDERR_FILENO, STDOUT_FILENO);
-    leave_ends_to_parent();
-    static const int deadly[] = {SIGFPE, SIGILL, SIGTRAP};
-    for (size_t index = 0; index < sizeof deadly / sizeof deadly[0]; index++) {
-        signal(deadly[index], SIG_DFL); /* a sanitizer may have handlers */
-    }
-    signal(SIGABRT, on_abort);
-    catch_faults();
+    set_up_signals();
     bz_lack_handler = on_lack;
+    bz_judge_on_refusal = on_refusal;
     (void)pthread_atfork(on_fork, NULL, NULL);
     if (world != NULL) {
         world->loop->mem->on_exhausted = on_loop_full;
@@ -274,17 +294,19 @@ static uint64_t memory_bytes_of(pid_t pid) {
     return (resident - (shared < resident ? shared : resident)) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* True unless it is ready to run, which on a busy machine may take any time. */
+/* True unless it is ready to run, which on a busy machine may take any time. Z: its first thread
+ * has ended, and others have not. */
 static bool is_asleep(pid_t pid) {
     char text[512];
     if (!read_proc(pid, "stat", text, sizeof text)) {
         return false;
     }
     const char *name_end = strrchr(text, ')');
-    return name_end != NULL && (name_end[2] == 'S' || name_end[2] == 'D' || name_end[2] == 'T');
+    return name_end != NULL && name_end[1] == ' ' && strchr("SDTZ", name_end[2]) != NULL;
 }
 
-/* Changes with every event, step and run. */
+/* Changes with every step and run, and with every event between steps: in a step, any number of
+ * them is no progress, nor is what comes after a verdict. */
 static uint64_t progress_of(struct bz_child *child) {
     const struct bz_judge *judge = child->judge;
     uint64_t count =
@@ -292,7 +314,8 @@ static uint64_t progress_of(struct bz_child *child) {
     if (judge == NULL) {
         return count;
     }
-    return bz_judge_digest(judge) ^ bz_judge_seed(judge) * 3u ^
+    bool is_in_step = bz_judge_running(judge) != 0 || bz_judge_verdict(judge) == BZ_RUN_VIOLATED;
+    return (is_in_step ? 0 : bz_judge_digest(judge)) ^ bz_judge_seed(judge) * 3u ^
            (uint64_t)bz_judge_steps(judge) << 40u ^ count;
 }
 
@@ -328,7 +351,12 @@ bool bz_child_start(struct bz_child *child, const struct bz_contain *contain,
         (void)fcntl(ends[end], F_SETFD, FD_CLOEXEC);
         (void)fcntl(ends[end], F_SETFL, O_NONBLOCK);
     }
+    child->page->is_program_foreign = contain->is_program_foreign;
     fflush(NULL); /* or exit() in the child writes it again */
+    struct sigaction of_children;
+    if (sigaction(SIGCHLD, NULL, &of_children) == 0 && of_children.sa_handler == SIG_IGN) {
+        signal(SIGCHLD, SIG_DFL); /* inherited; without it nobody learns how a child ends */
+    }
     pid_t parent = getpid();
     starts_child = true;
     pid_t pid = fork();
@@ -373,6 +401,7 @@ void bz_child_kill(struct bz_child *child) {
 
 /* strsignal() depends on the locale. */
 static const char *signal_name(int number) {
+    static char other[24];
     static const struct {
         int number;
         const char *name;
@@ -394,7 +423,8 @@ static const char *signal_name(int number) {
             return names[index].name;
         }
     }
-    return "a signal";
+    snprintf(other, sizeof other, "signal %d", number);
+    return other;
 }
 
 static void describe(const struct bz_child *child, int status, struct bz_death *death) {
@@ -420,6 +450,12 @@ static void describe(const struct bz_child *child, int status, struct bz_death *
         death->oracle = "memory";
         snprintf(death->how, sizeof death->how,
                  "the run took all of the loop's memory (" BZ_MEM_LIMIT_TEXT ")");
+    } else if (child->page->broken[0] != '\0') {
+        snprintf(death->how, sizeof death->how,
+                 "the code has written over memory of the simulation (%.*s)",
+                 (int)sizeof death->how - 60, child->page->broken);
+    } else if (child->is_traced) {
+        snprintf(death->how, sizeof death->how, "it let itself be traced, and was stopped");
     } else if (child->page->has_forked) {
         snprintf(death->how, sizeof death->how, "a call of fork(): a simulation is one process");
     } else if (child->page->is_sanitizer) {
@@ -477,16 +513,20 @@ static void watch(struct bz_child *child) {
         memory_bytes - child->memory_before_bytes > child->contain.memory_bytes) {
         child->killed_for = "memory";
     }
-    if (progress != child->progress || child->cpu_ns > cpu_ns || child->cpu_ns == 0) {
+    if (progress != child->progress || child->cpu_ns > cpu_ns || child->cpu_ns == 0 ||
+        child->may_sleep) {
         note_progress(child, progress, cpu_ns);
     } else {
         const struct bz_judge *judge = child->judge;
         bool is_between = judge != NULL && bz_judge_running(judge) == 0 &&
                           (bz_judge_steps(judge) > 0 || child->counter != NULL);
         uint64_t patience = is_between ? PATIENCE_BETWEEN_STEPS : 1;
-        bool is_busy = cpu_ns - child->cpu_ns > patience * child->contain.step_ns;
-        bool is_stuck = (judge == NULL || bz_judge_running(judge) != 0) &&
-                        now_ns - child->wall_ns > child->contain.sleep_ns && is_asleep(child->pid);
+        uint64_t used_ns = cpu_ns - child->cpu_ns;
+        uint64_t past_ns = now_ns - child->wall_ns;
+        bool is_busy = used_ns > patience * child->contain.step_ns;
+        bool is_in_step = judge == NULL || bz_judge_running(judge) != 0;
+        bool is_stuck = past_ns > child->contain.sleep_ns &&
+                        (is_in_step || used_ns < past_ns / 16) && is_asleep(child->pid);
         if (is_busy || is_stuck) {
             child->killed_for = "hang";
             child->has_slept = !is_busy;
@@ -504,6 +544,11 @@ enum bz_child_state bz_child_look(struct bz_child *child, struct bz_death *death
     while (read(child->fd, bytes, sizeof bytes) > 0) {
     }
     pid_t ended = waitpid(child->pid, &status, child->killed_for != NULL ? 0 : WNOHANG);
+    if (ended == child->pid && WIFSTOPPED(status)) { /* we are its tracer, which nobody asked us */
+        child->is_traced = true;
+        kill(child->pid, SIGKILL);
+        ended = waitpid(child->pid, &status, 0);
+    }
     if (ended != child->pid) {
         watch(child);
         return BZ_CHILD_RUNS;

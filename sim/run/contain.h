@@ -8,13 +8,15 @@
  * What the child writes elsewhere than into shared memory is lost. In the child, standard output
  * goes to standard error, so that a report on standard output stays whole.
  *
- * A hang is a judge that sees no event while the child takes `step_ns` of CPU time, or while it
- * sleeps for `sleep_ns`. CPU time, so a busy machine accuses nobody; and a time in which the parent
- * was stopped, too (Ctrl-Z), is no sleep.
+ * A hang is a step in which the child takes `step_ns` of CPU time, or sleeps for `sleep_ns`. CPU
+ * time, so a busy machine accuses nobody; and a time in which the parent was stopped, too (Ctrl-Z),
+ * is no sleep. Between steps (in a set-up, a view, a callback) every event is progress.
  *
- * Signals from outside are for the parent: a child ignores SIGINT, SIGTERM and SIGHUP that it has
- * not raised itself. SIGKILL and SIGXCPU cannot be told apart from those of the code under test:
- * the system sends them when memory or CPU time runs out. See `is_killed`.
+ * What a process inherits decides no verdict: a child blocks and ignores no signal. Those from
+ * outside are for the parent: a child takes no notice of SIGINT, SIGTERM and SIGHUP that it has not
+ * raised itself, nor of a SIGPIPE of the system. SIGKILL and SIGXCPU cannot be told apart from
+ * those of the code under test: the system sends them when memory or CPU time runs out. See
+ * `is_killed`.
  */
 #ifndef BZ_SIM_RUN_CONTAIN_H
 #define BZ_SIM_RUN_CONTAIN_H
@@ -36,6 +38,8 @@
 /* What a child may take. */
 struct bz_contain {
     bool is_on;
+    bool is_program_foreign;           /* a rule of the judge that is broken is the program's error,
+                                          and not that of the variant: no verdict */
     uint64_t step_ns;                  /* CPU time of one step; 0: the default */
     uint64_t sleep_ns;                 /* time without CPU time in one step; 0: the default */
     uint64_t memory_bytes;             /* resident, beyond its parent's; 0: the default */
@@ -80,6 +84,8 @@ struct bz_child {
     uint64_t looked_ns;     /* when it was last watched */
     const char *killed_for; /* an oracle: it was stopped */
     bool has_slept;         /* it hung without taking CPU time */
+    bool is_traced;         /* it let itself be traced, and was stopped */
+    bool may_sleep;         /* it has nothing to do; the parent sets it before each look */
 };
 
 /* Memory that children share, zeroed; NULL without memory. */

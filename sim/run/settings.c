@@ -110,9 +110,11 @@ bool bz_program_find(struct bz_program *program, const struct bz_catalog *catalo
                        variant->name, scenario->name, bz_command, bz_command);
     }
     bz_program_init(program, scenario, variant, strategy);
+    bool may_be_foreign = catalog->is_foreign != NULL;
     program->contain = catalog->contain;
-    program->contain.is_on = catalog->is_foreign != NULL &&
-                             (catalog->is_foreign(variant) || catalog->is_foreign(scenario));
+    program->contain.is_program_foreign = may_be_foreign && catalog->is_foreign(scenario);
+    program->contain.is_on =
+        program->contain.is_program_foreign || (may_be_foreign && catalog->is_foreign(variant));
     return true;
 }
 

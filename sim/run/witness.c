@@ -3,6 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool has_steps_left(void *context, const struct bz_campaign_result *so_far) {
+    (void)context;
+    return so_far->stats.steps < BZ_WITNESS_STEPS;
+}
+
 /* Searches, to the end or up to the first violation of any kind. False as bz_campaign_run(). */
 static bool search(struct bz_campaign_config *config, bool keep_going, const char *oracle,
                    struct bz_campaign_result *result, struct bz_witness *witness) {
@@ -32,8 +37,11 @@ bool bz_witness_search(const struct bz_program *program, const char *oracle,
         witness->program.strategy = &bz_strategy_portfolio;
     }
     struct bz_campaign_result *result = calloc(1, sizeof *result);
-    struct bz_campaign_config config = {
-        .program = &witness->program, .runs = BZ_WITNESS_RUNS, .stop = stop};
+    struct bz_campaign_config config = {.program = &witness->program,
+                                        .runs = BZ_WITNESS_RUNS,
+                                        .deaths_max = BZ_WITNESS_DEATHS,
+                                        .poll = has_steps_left,
+                                        .stop = stop};
     bool is_ok = result != NULL && search(&config, false, oracle, result, witness);
     if (result == NULL) {
         bz_lack_text(witness->lack, sizeof witness->lack, NULL, "the search of a FIFO witness");

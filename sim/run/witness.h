@@ -2,7 +2,9 @@
  *
  * Under `any` every ready handle may go next, as on Trio or tokio. asyncio and libuv run handles in
  * order, so there a finding matters only if it has a witness under `fifo`. The search is a campaign
- * of BZ_WITNESS_RUNS runs; finding none proves nothing. */
+ * of BZ_WITNESS_RUNS runs; it ends before with about BZ_WITNESS_STEPS steps, and with
+ * BZ_WITNESS_DEATHS runs that end their process, which take their time. Finding none proves
+ * nothing. */
 #ifndef BZ_SIM_RUN_WITNESS_H
 #define BZ_SIM_RUN_WITNESS_H
 
@@ -11,6 +13,8 @@
 #include "sim/run/campaign.h"
 
 #define BZ_WITNESS_RUNS 10000u
+#define BZ_WITNESS_STEPS UINT64_C(20000000)
+#define BZ_WITNESS_DEATHS 4u
 
 struct bz_witness {
     bool is_searched; /* false: the program already runs under `fifo` */

@@ -86,6 +86,7 @@ static inline const char *status_text(enum bz_status status, enum bz_op op, bool
 /* "ok, timed-out" */
 static inline void status_list(uint32_t statuses, char *text, size_t bytes) {
     size_t used = 0;
+    snprintf(text, bytes, "nothing else");
     for (uint32_t left = statuses; left != 0 && used < bytes; left &= left - 1) {
         used += (size_t)snprintf(text + used, bytes - used, "%s%s", used > 0 ? ", " : "",
                                  bz_status_name((enum bz_status)__builtin_ctz(left)));
