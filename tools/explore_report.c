@@ -198,7 +198,12 @@ static void print_end(FILE *out, const struct bz_explore_report *report) {
                         ? ""
                         : ", or 100 times as many transitions,");
     }
-    if (result->rounds == 0) {
+    if (result->end == BZ_EXPLORE_INTERRUPTED && result->is_all) {
+        bz_text_add(&line,
+                    "proved: no schedule%s fails, within the bounds; but starvation and "
+                    "livelock were judged in the rounds only",
+                    is_part(report) ? " of this shard" : "");
+    } else if (result->rounds == 0) {
         bz_text_add(&line, "nothing is proved: no round was finished");
     } else {
         bz_text_add(&line, "proved: no schedule%s", is_part(report) ? " of this shard" : "");

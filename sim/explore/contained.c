@@ -16,6 +16,7 @@ struct shared {
     struct bz_explore_result result;
     struct bz_explore_progress progress;
     volatile sig_atomic_t stop;
+    volatile sig_atomic_t pause;
     bool is_ok;
     uint32_t rounds;
     struct {
@@ -35,6 +36,11 @@ static bool note_progress(void *context, const struct bz_explore_progress *progr
     struct shared *shared = context;
     shared->progress = *progress;
     return shared->stop == 0;
+}
+
+static bool is_pause_due(void *context) {
+    const struct shared *shared = context;
+    return shared->pause != 0;
 }
 
 static void note_round(void *context, const struct bz_explore_result *so_far, bool is_sweep) {
@@ -92,8 +98,7 @@ static uint32_t tell(const struct bz_explore_config *config, uint32_t told, uint
 
 /* Waits, and reports rounds, findings and progress. */
 static enum bz_child_state watch(const struct bz_explore_config *config, struct shared *shared,
-                                 struct bz_record *record, struct bz_child *child, uint32_t *told,
-                                 struct bz_death *death) {
+                                 struct bz_child *child, uint32_t *told, struct bz_death *death) {
     struct bz_child *const children[] = {child};
     uint32_t reported = shared->rounds;
     uint32_t seen = shared->told_count;
@@ -115,11 +120,10 @@ static enum bz_child_state watch(const struct bz_explore_config *config, struct 
         bool is_stopped =
             (config->stop != NULL && *config->stop != 0) ||
             (config->poll != NULL && !config->poll(config->context, &shared->progress));
-        if (record != NULL && !record->is_by_bits && config->is_due != NULL) {
-            bool is_due = record->is_pause || config->is_due(config->context);
-            record->is_pause = is_due && !is_stopped; /* until the child has stopped */
+        if (shared->pause == 0 && config->is_due != NULL) {
+            shared->pause = config->is_due(config->context); /* until the child has stopped */
         }
-        shared->stop = is_stopped || (record != NULL && record->is_pause);
+        shared->stop = is_stopped;
         looks += is_stopped;
         if (looks == STOP_LOOKS_MAX) {
             bz_child_kill(child);
@@ -164,11 +168,12 @@ static enum bz_child_state search_in_children(const struct bz_explore_config *co
     enum bz_child_state state;
     do {
         shared->stop = 0;
+        shared->pause = 0;
         if (!bz_child_start(&child, &contain, search->world, search_in_child, search)) {
             return BZ_CHILD_LACKS;
         }
         child.counter = &shared->result.transitions;
-        state = watch(config, shared, search->record, &child, told, death);
+        state = watch(config, shared, &child, told, death);
         if (state == BZ_CHILD_DIED) {
             state = keep_death(config, search, death);
         }
@@ -196,7 +201,7 @@ bool bz_search_contained(const struct bz_explore_config *config, bool visits_all
         own.poll = note_progress;
         own.on_round = note_round;
         own.on_finding = note_finding;
-        own.is_due = NULL; /* this process asks */
+        own.is_due = is_pause_due;
         own.context = shared;
         shared->result = *result;
         search = bz_search_new(&own, &shared->result);

@@ -161,7 +161,8 @@ static bool sweep(struct bz_search *search) {
     return is_ok && result->end == BZ_EXPLORE_FOUND ? simplify(search) : is_ok;
 }
 
-/* After a complete search. A finding is one of its sweep. */
+/* After a complete search. A finding is one of its sweep. If it is interrupted, the search is, too:
+ * it goes on from what was kept of the sweep. */
 static bool judge_liveness(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
     bz_search_liveness(search);

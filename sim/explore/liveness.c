@@ -114,6 +114,9 @@ static const char *why_incomplete(const struct bz_search *search, bool is_ok) {
     if (search->cycles->has_many_tasks) {
         return "there are more than 63 tasks";
     }
+    if (search->cycles->is_full && search->config->memory_max_bytes < GRAPH_BYTES_MAX) {
+        return "--max-memory is too little for the search of cycles";
+    }
     if (!is_ok || search->is_put_off || search->cycles->is_full ||
         result->end == BZ_EXPLORE_STATES_MAX) {
         return "without symmetry and sleep sets there are too many states";
@@ -154,6 +157,7 @@ static const char *record_graph(struct bz_search *search, uint32_t reductions) {
     bz_visited_fini(&search->outcomes);
     search->outcomes = outcomes;
     before->has_cycles |= result->has_cycles; /* no transition was left out */
+    before->end = result->end == BZ_EXPLORE_INTERRUPTED ? result->end : before->end;
     if (result->finding_count == 0) {
         *result = *before;
     } else { /* the search before has missed it */
