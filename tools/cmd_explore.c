@@ -526,13 +526,14 @@ static int search_and_report(struct explore *explore, const struct bz_program *p
     explore->config.context = explore;
     explore->findings = &findings;
     bz_cli_set_lack(explore->name, BZ_EXIT_INTERRUPTED, "nothing is proved");
-    struct bz_explore_report report = {.program = program,
-                                       .config = &explore->config,
-                                       .result = &result,
-                                       .findings = &findings,
-                                       .outcomes = &explore->outcomes,
-                                       .estimate_log2 =
-                                           bz_explore_estimate_log2(program, ESTIMATE_PROBES)};
+    bz_interrupt_catch();
+    struct bz_explore_report report = {
+        .program = program,
+        .config = &explore->config,
+        .result = &result,
+        .findings = &findings,
+        .outcomes = &explore->outcomes,
+        .estimate_log2 = bz_explore_estimate_log2(program, ESTIMATE_PROBES, explore->config.stop)};
     if (explore->config.shard.count > 0) {
         bz_shard_tell_engine();
     }
@@ -542,7 +543,6 @@ static int search_and_report(struct explore *explore, const struct bz_program *p
     if (!explore->is_json && !explore->is_quiet) {
         bz_explore_report_print_head(&report);
     }
-    bz_interrupt_catch();
     if (explore->config.from != NULL) {
         begin_where_it_was(explore);
     }

@@ -108,6 +108,7 @@ static void take_up(struct bz_run *run, struct bz_checkpoint_file *file) {
     run->campaign_runs = checkpoint->campaign_runs;
     run->runs = checkpoint->runs;
     run->keep_going = checkpoint->keep_going;
+    run->keeps_size |= checkpoint->keeps_size;
     run->has_default_sizes = !checkpoint->draws_sizes;
     memcpy(run->required.windows, checkpoint->required, sizeof checkpoint->required);
     if (bz_checkpoint_is_finished(checkpoint, run->state)) {
@@ -172,6 +173,7 @@ static int begin(struct bz_run *run, struct bz_checkpoint_file *file) {
                                               .runs = run->runs,
                                               .limit_ms = run->budget_ms,
                                               .keep_going = run->keep_going,
+                                              .keeps_size = run->keeps_size,
                                               .draws_sizes = !run->has_default_sizes};
     memcpy(file->checkpoint.required, run->required.windows, sizeof file->checkpoint.required);
     run->file = file;
@@ -330,6 +332,10 @@ static int finish(struct bz_run *run, struct bz_run_report *report, struct bz_ke
                   int code) {
     sum_up(run, report, cut);
     int findings_code = finish_findings(run, report->result);
+    if (bz_interrupt_requested != 0 && run->findings->count > 0 && run->shard.count == 0) {
+        report->is_stopped = true; /* not all are shrunk, or have a witness */
+        report->exit_code = bz_run_report_exit_code(report);
+    }
     code = findings_code > code ? findings_code : code;
     code =
         run->file != NULL && run->file->has_failed && code < BZ_EXIT_USAGE ? BZ_EXIT_USAGE : code;

@@ -9,6 +9,7 @@
 #include "tools/options.h"
 #include "tools/progress.h"
 #include "tools/report.h"
+#include "traces/lack.h"
 
 #define MEBIBYTE (UINT64_C(1) << 20u)
 #define MEMORY_DEFAULT_MIB 4096u
@@ -244,7 +245,11 @@ int bz_command_spec(int argc, char **argv) {
     code = result.end != BZ_SEARCH_COMPLETE ? BZ_EXIT_INTERRUPTED
            : result.has_violation           ? BZ_EXIT_VIOLATION
                                             : BZ_EXIT_OK;
-    if (result.end == BZ_SEARCH_OUT_OF_MEMORY) {
+    if (result.end == BZ_SEARCH_OUT_OF_MEMORY && !result.is_at_limit) {
+        char lack[BZ_LACK_BYTES];
+        bz_cli_fail(argv[0], BZ_EXIT_INTERRUPTED, "%s",
+                    bz_lack_text(lack, sizeof lack, NULL, "the states of a search"));
+    } else if (result.end == BZ_SEARCH_OUT_OF_MEMORY) {
         bz_cli_fail(argv[0], BZ_EXIT_INTERRUPTED,
                     "out of memory after %" PRIu64 " states: --max-memory is %" PRIu64 " MiB",
                     result.counts.distinct, request.memory_mib);

@@ -14,6 +14,7 @@
 #include "tools/plugins.h"
 #include "tools/progress.h"
 #include "traces/json.h"
+#include "traces/lack.h"
 #include "traces/text.h"
 
 #define NUMBER_MAX 1000u
@@ -156,6 +157,19 @@ void bz_search_file_remove(struct bz_search_file *file) {
     }
 }
 
+#define CHECKSUM_FORMAT ",\n\t\"checksum\":\t\"%016" PRIx64 "\"\n}"
+#define CHECKSUM_BYTES (sizeof ",\n\t\"checksum\":\t\"0123456789abcdef\"\n}" - 1)
+
+bool bz_search_file_is_whole(const char *text, size_t length) {
+    char expected[CHECKSUM_BYTES + 1];
+    if (length < CHECKSUM_BYTES) {
+        return false;
+    }
+    snprintf(expected, sizeof expected, CHECKSUM_FORMAT,
+             bz_checksum(text, length - CHECKSUM_BYTES));
+    return memcmp(text + length - CHECKSUM_BYTES, expected, CHECKSUM_BYTES) == 0;
+}
+
 int bz_search_file_write_report(const char *name, const char *folder,
                                 const struct bz_explore_report *report) {
     const struct bz_shard *shard = &report->config->shard;
@@ -163,6 +177,9 @@ int bz_search_file_write_report(const char *name, const char *folder,
     struct bz_json *root = bz_explore_report_json(report);
     char *text = bz_json_print(root, true);
     bz_json_free(root);
+    size_t length = strlen(text) - 2; /* without the end of the document */
+    text = bz_lack_check(realloc(text, length + CHECKSUM_BYTES + 1), "a report");
+    snprintf(text + length, CHECKSUM_BYTES + 1, CHECKSUM_FORMAT, bz_checksum(text, length));
     snprintf(path, sizeof path, "%s/search" BZ_SEARCH_SHARD ".json", folder, shard->number,
              shard->count);
     bool is_written = bz_file_replace(path, text, strlen(text));

@@ -36,6 +36,9 @@ int bz_search_file_open(struct bz_search_file *file, const char *argument,
 /* Whether this shard has left a checkpoint in the folder. */
 bool bz_search_file_is_left(const char *folder, const struct bz_shard *shard);
 
+/* Whether the text of such a report ends with the checksum of what is before. */
+bool bz_search_file_is_whole(const char *text, size_t length);
+
 /* Writes what a shard has found, for `merge`: search-3-of-64.json. An exit code likewise. */
 int bz_search_file_write_report(const char *name, const char *folder,
                                 const struct bz_explore_report *report);

@@ -6,6 +6,7 @@
 
 #include "tools/cli.h"
 #include "tools/report.h"
+#include "tools/search_file.h"
 #include "traces/lack.h"
 #include "traces/text.h"
 
@@ -85,6 +86,7 @@ static int read_part(const struct bz_search_sum *sum, struct bz_search_part *par
     part->json = text == NULL ? NULL
                               : bz_json_parse(text, length, BZ_JSON_DEPTH_MAX, part->path, error,
                                               sizeof error);
+    bool is_whole = text != NULL && bz_search_file_is_whole(text, length);
     free(text);
     if (part->json == NULL) {
         return bz_cli_fail(sum->name, BZ_EXIT_USAGE, "%s", error);
@@ -96,6 +98,10 @@ static int read_part(const struct bz_search_sum *sum, struct bz_search_part *par
         return bz_cli_fail(sum->name, BZ_EXIT_USAGE,
                            "%s is no report of a shard of a search (explore --shard I/N --out DIR)",
                            part->path);
+    }
+    if (!is_whole) {
+        return bz_cli_fail(sum->name, BZ_EXIT_USAGE,
+                           "%s is damaged: its checksum does not fit its content", part->path);
     }
     part->number = number_of(part->shard, "number");
     uint64_t count = number_of(part->shard, "count");
@@ -167,6 +173,22 @@ static int check_part(const struct bz_search_sum *sum, const struct bz_search_pa
         return bz_cli_fail(
             sum->name, BZ_EXIT_USAGE, "%s and %s overlap: both are shard %" PRIu64 " of %" PRIu64,
             part[-1].path, part->path, part->number, number_of(part->shard, "count"));
+    }
+    return BZ_EXIT_OK;
+}
+
+/* Each prefix belongs to one shard. */
+static int check_prefixes(const struct bz_search_sum *sum) {
+    uint64_t count = number_of(sum->parts[0].shard, "count");
+    uint64_t prefixes = number_of(sum->parts[0].shard, "prefixes");
+    uint64_t own = 0;
+    for (size_t index = 0; index < sum->part_count; index++) {
+        own += number_of(sum->parts[index].shard, "own_prefixes");
+    }
+    if (own > prefixes || (sum->part_count == count && own != prefixes)) {
+        return bz_cli_fail(sum->name, BZ_EXIT_USAGE,
+                           "the shards have %" PRIu64 " prefixes, and the search has %" PRIu64, own,
+                           prefixes);
     }
     return BZ_EXIT_OK;
 }
@@ -349,6 +371,7 @@ int bz_search_sum_join(struct bz_search_sum *sum) {
     for (size_t index = 0; code == BZ_EXIT_OK && index < sum->part_count; index++) {
         code = check_part(sum, &sum->parts[index]);
     }
+    code = code == BZ_EXIT_OK ? check_prefixes(sum) : code;
     code = code == BZ_EXIT_OK ? check_reliance(sum) : code;
     code = code == BZ_EXIT_OK ? read_program(sum) : code;
     if (code == BZ_EXIT_OK) {

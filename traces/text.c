@@ -39,6 +39,14 @@ bool bz_fail(char *error, size_t error_bytes, const char *format, ...) {
     return false;
 }
 
+uint64_t bz_checksum(const char *text, size_t length) {
+    uint64_t checksum = UINT64_C(0xcbf29ce484222325);
+    for (size_t index = 0; index < length; index++) {
+        checksum = (checksum ^ (unsigned char)text[index]) * UINT64_C(0x100000001b3);
+    }
+    return checksum;
+}
+
 size_t bz_edit_distance(const char *a, const char *b) {
     size_t row[WORD_MAX + 1];
     size_t a_length = strnlen(a, WORD_MAX);

@@ -5,12 +5,17 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* Writes a message, cut to fit, with '?' for control characters and for bytes that are no UTF-8,
  * and returns false. */
 bool bz_fail(char *error, size_t error_bytes, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* FNV-1a, which any other program can compute: of the text before the member "checksum" of a file.
+ */
+uint64_t bz_checksum(const char *text, size_t length);
 
 /* Levenshtein's distance between two words, of which at most 63 bytes count. */
 size_t bz_edit_distance(const char *a, const char *b);

@@ -132,15 +132,6 @@ static void put_array(struct output *out, const char *key, const void *entries, 
     put(out, count == 0 ? "],\n" : "\n  ],\n");
 }
 
-/* FNV-1a, which any other program can compute. */
-static uint64_t checksum_of(const char *text, size_t length) {
-    uint64_t checksum = UINT64_C(0xcbf29ce484222325);
-    for (size_t index = 0; index < length; index++) {
-        checksum = (checksum ^ (unsigned char)text[index]) * UINT64_C(0x100000001b3);
-    }
-    return checksum;
-}
-
 /* All but the checksum and the end. */
 static void put_content(struct output *out, const struct bz_trace *trace) {
     put(out, "{\n");
@@ -166,7 +157,7 @@ static void put_content(struct output *out, const struct bz_trace *trace) {
 char *bz_trace_print(const struct bz_trace *trace) {
     struct output out = {.text = NULL};
     put_content(&out, trace);
-    uint64_t checksum = checksum_of(out.text, out.length);
+    uint64_t checksum = bz_checksum(out.text, out.length);
     put_format(&out, "  \"checksum\": \"%016" PRIx64 "\"\n}\n", checksum);
     put_bytes(&out, "", 1);
     return out.text;
@@ -178,7 +169,7 @@ enum bz_trace_seal bz_trace_seal(const struct bz_trace *trace) {
     }
     struct output out = {.text = NULL};
     put_content(&out, trace);
-    uint64_t checksum = checksum_of(out.text, out.length);
+    uint64_t checksum = bz_checksum(out.text, out.length);
     free(out.text);
     return checksum == trace->checksum ? BZ_TRACE_WHOLE : BZ_TRACE_EDITED;
 }

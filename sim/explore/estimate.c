@@ -100,6 +100,7 @@ struct estimate {
     uint32_t descents; /* so far */
     uint32_t descents_max;
     uint64_t steps; /* of all descents */
+    const volatile sig_atomic_t *stop;
     bool is_ok;
 };
 
@@ -111,8 +112,9 @@ static void add_descent(struct estimate *estimate) {
 
 static void descend(void *context) {
     struct estimate *estimate = context;
+    bz_judge_watch_stop(estimate->world->judge, estimate->stop);
     while (estimate->is_ok && estimate->descents < estimate->descents_max &&
-           estimate->steps < STEPS_OF_ALL) {
+           estimate->steps < STEPS_OF_ALL && (estimate->stop == NULL || *estimate->stop == 0)) {
         estimate->is_ok = bz_program_run(&estimate->program, estimate->world, estimate->descents) !=
                           BZ_RUN_NO_RESOURCE;
         if (estimate->is_ok) {
@@ -131,6 +133,8 @@ static void descend_contained(struct estimate *estimate, const struct bz_contain
         case BZ_CHILD_DIED: /* as far as it came */
             add_descent(estimate);
             break;
+        case BZ_CHILD_RUNS: /* stopped */
+            return;
         default:
             estimate->is_ok = false;
             return;
@@ -138,13 +142,15 @@ static void descend_contained(struct estimate *estimate, const struct bz_contain
     }
 }
 
-uint32_t bz_explore_estimate_log2(const struct bz_program *program, uint32_t probes) {
+uint32_t bz_explore_estimate_log2(const struct bz_program *program, uint32_t probes,
+                                  const volatile sig_atomic_t *stop) {
     struct estimate *estimate = bz_shared_alloc(sizeof *estimate);
     uint32_t result = BZ_EXPLORE_NO_ESTIMATE;
     if (estimate == NULL) {
         return result;
     }
-    *estimate = (struct estimate){.program = *program, .descents_max = probes, .is_ok = true};
+    *estimate =
+        (struct estimate){.program = *program, .descents_max = probes, .stop = stop, .is_ok = true};
     struct bz_program *brief = &estimate->program;
     brief->steps_max = brief->steps_max < DESCENT_STEPS_MAX ? brief->steps_max : DESCENT_STEPS_MAX;
     brief->strategy = &descent_strategy;

@@ -231,8 +231,9 @@ bool bz_explore_repeat(const struct bz_program *program, const struct bz_explore
                        struct bz_program *repeat, struct bz_finding *found);
 
 /* The binary logarithm of the number of schedules, estimated by `probes` random descents (Knuth,
- * 1975). BZ_EXPLORE_NO_ESTIMATE without memory. */
+ * 1975); fewer if `*stop` is not 0 (NULL: no stop). BZ_EXPLORE_NO_ESTIMATE without memory. */
 #define BZ_EXPLORE_NO_ESTIMATE UINT32_MAX
-uint32_t bz_explore_estimate_log2(const struct bz_program *program, uint32_t probes);
+uint32_t bz_explore_estimate_log2(const struct bz_program *program, uint32_t probes,
+                                  const volatile sig_atomic_t *stop);
 
 #endif

@@ -340,6 +340,9 @@ char *bz_checkpoint_print(const struct bz_checkpoint *checkpoint,
     bz_json_add_hex(root, "limit_ms", checkpoint->limit_ms);
     bz_json_add_hex(root, "spent_ms", checkpoint->spent_ms);
     bz_json_add_hex(root, "keep_going", checkpoint->keep_going);
+    if (checkpoint->keeps_size) {
+        bz_json_add_hex(root, "keeps_size", 1);
+    }
     bz_json_add_hex(root, "draws_sizes", checkpoint->draws_sizes);
     bz_json_add_hex(root, "pinned", checkpoint->program.pinned);
     bz_checkpoint_add_table(root, "required", (const uint64_t(*)[BZ_WINDOW_COUNT])required);
@@ -424,6 +427,7 @@ static bool read_numbers(const struct bz_json *root, struct bz_checkpoint *check
             bz_checkpoint_read_sketch(root, "handoffs", result->runs, &state->handoffs);
     if (is_ok) {
         checkpoint->keep_going = keep_going != 0;
+        checkpoint->keeps_size = bz_json_get(root, "keeps_size") != NULL;
         checkpoint->draws_sizes = draws_sizes != 0;
         checkpoint->program.pinned = (uint32_t)pinned;
         collect((const uint64_t(*)[BZ_WINDOW_COUNT])required, checkpoint->required);

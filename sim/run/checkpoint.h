@@ -35,6 +35,7 @@ struct bz_checkpoint {
     uint64_t limit_ms;              /* time for all of them; 0: no limit */
     uint64_t spent_ms;              /* of it, so far */
     bool keep_going;
+    bool keeps_size;                /* what is found is not shrunk */
     bool draws_sizes;               /* with program.pinned */
     uint32_t required[BZ_OP_COUNT]; /* windows that cancels must hit, as bits, by operation;
                                        [BZ_OP_NONE]: in any one */

@@ -41,6 +41,7 @@ static bool may_use(struct search *search, uint64_t words, uint64_t slot_count, 
     uint64_t bytes = (slot_count + capacity) * words * sizeof(uint64_t);
     uint64_t most = search->config->memory_max_bytes;
     if (most != 0 && bytes > most) {
+        search->result->is_at_limit = true;
         return false;
     }
     if (bytes > search->result->memory_bytes) {

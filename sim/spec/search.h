@@ -57,6 +57,7 @@ struct bz_search_result {
     uint32_t first;               /* the invariant that fails first, or BZ_SEARCH_DEADLOCK */
     struct bz_search_trace trace; /* a shortest one to that state; else empty */
     uint64_t memory_bytes;        /* the most in use at any time */
+    bool is_at_limit;             /* OUT_OF_MEMORY: at memory_max_bytes, and not at the system's */
 };
 
 /* The constants must be within the limits of spec.h. `result` is freed by the function below. */
