@@ -206,6 +206,18 @@ static void on_outcomes(void *context, const uint64_t *digests, uint64_t count) 
 
 /* --- what was found --------------------------------------------------------------------------- */
 
+/* As a finding of code that runs otherwise when its choices are repeated. */
+static struct bz_explore_finding unrepeatable(const struct bz_explore_finding *finding) {
+    struct bz_explore_finding other = *finding;
+    other.violation.oracle = "nondeterminism";
+    snprintf(other.violation.message, sizeof other.violation.message,
+             "the search came to a violation of %s, and another run with the same choices does "
+             "not; something besides the choices decides, such as a static variable, memory of "
+             "malloc(), or an address: %.200s",
+             finding->violation.oracle, finding->violation.message);
+    return other;
+}
+
 /* Records it as an ordinary run. */
 static int keep_finding(struct explore *explore, uint32_t place,
                         const struct bz_explore_finding *finding) {
@@ -223,7 +235,12 @@ static int keep_finding(struct explore *explore, uint32_t place,
             "default, which cannot be recorded: %s",
             finding->violation.oracle, BZ_ANSWERS_ENTRIES_MAX, finding->violation.message);
     }
-    if (!bz_explore_repeat(program, finding, &repeat, &found)) {
+    bool is_repeated = bz_explore_repeat(program, finding, &repeat, &found);
+    if (!is_repeated && program->contain.is_on && found.violation.message[0] == '\0') {
+        struct bz_explore_finding other = unrepeatable(finding);
+        is_repeated = bz_explore_repeat(program, &other, &repeat, &found);
+    }
+    if (!is_repeated) {
         if (found.violation.oracle == NULL && found.violation.message[0] != '\0') {
             return bz_cli_fail(explore->name, BZ_EXIT_INTERRUPTED, "%s: %s", explore->so_far,
                                found.violation.message);

@@ -294,6 +294,8 @@ static int keep_witness(struct bz_kept_finding *item, const char *name,
                     item->fifo_token, sizeof item->fifo_token);
     if (!bz_record(&witness->program, witness->finding.seed, &trace, &report)) {
         code = bz_cli_fail(name, BZ_EXIT_INTERNAL, "%s", report.lack);
+    } else if (trace.verdict.oracle == NULL || strcmp(trace.verdict.oracle, item->oracle) != 0) {
+        item->fifo_token[0] = '\0'; /* no witness: it does not come again */
     } else {
         struct bz_shrink_config config = shrink_config(&witness->program, &trace, share);
         bool is_shrunk = false;

@@ -194,7 +194,8 @@ void bz_judge_died(struct bz_judge *judge, const char *oracle, const char *how) 
         bz_judge_lacks(judge, "a resource", "a run");
         snprintf(judge->violation.message, sizeof judge->violation.message, "%s", how);
     } else if (judge->is_ended) {
-        bz_judge_overrule(judge, oracle, "%s, after the run", how);
+        bz_judge_overrule(judge, oracle,
+                          "%s, after the run, or when it was repeated at other addresses", how);
     } else {
         describe_place(judge, op, object, place, sizeof place);
         bz_judge_object(judge, oracle, judge->shadow.running, object, "%s, %s", how, place);

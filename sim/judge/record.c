@@ -313,11 +313,17 @@ void bz_trace_contradict(struct bz_trace *trace, const struct bz_violation *viol
     char text[2 * BZ_MESSAGE_BYTES + BZ_TRACE_TEXT_BYTES_MAX];
     char message[BZ_TRACE_TEXT_BYTES_MAX + 1];
     bool has_passed = verdict->oracle == NULL;
+    bool has_same_events = trace->digest == digest;
+    char digests[80] = "has the same events";
     bool has_task = violation->task != 0 && violation->task <= trace->task_count;
+    if (!has_same_events) {
+        snprintf(digests, sizeof digests, "gives digest %016" PRIx64 " instead of %016" PRIx64,
+                 trace->digest, digest);
+    }
     snprintf(text, sizeof text,
-             "%s [not confirmed: recorded again, the seed gives digest %016" PRIx64
-             " instead of %016" PRIx64 " and %s%s, so something besides the choices decides]",
-             violation->message, trace->digest, digest, has_passed ? "passes" : "a violation of ",
+             "%s [not confirmed: recorded again, the seed %s and %s%s, so something besides the "
+             "choices decides]",
+             violation->message, digests, has_passed ? "passes" : "a violation of ",
              has_passed ? "" : verdict->oracle);
     fit(message, sizeof message, text);
     *verdict =

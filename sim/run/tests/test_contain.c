@@ -168,6 +168,32 @@ Test(contain, progress_is_no_hang) {
     bz_world_destroy(world);
 }
 
+/* A step that ends never is a hang, whatever happens in it; and so is a set-up that sleeps. */
+static void reports_for_ever(void *context) {
+    struct bz_world *world = context;
+    bz_judge_begin(world->judge, &(struct bz_run_start){.seed = 1});
+    uint32_t task = bz_judge_spawn(world->judge, "task", 0);
+    bz_judge_event(world->judge, BZ_EVENT_RESUME, task, BZ_OK, 0);
+    for (uint32_t number = 0;; number++) {
+        bz_judge_note(world->judge, number);
+    }
+}
+
+Test(contain, events_in_a_step_are_no_progress) {
+    struct bz_program program;
+    struct bz_death death;
+    crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
+    struct bz_world *world = bz_program_new_world(&program);
+    cr_assert(
+        eq(int, bz_contain_call(&brief, world, reports_for_ever, world, &death), BZ_CHILD_DIED));
+    tst_text(death.oracle, "hang");
+    bz_world_destroy(world);
+    world = bz_program_new_world(&program);
+    cr_assert(eq(int, bz_contain_call(&impatient, world, sleeps, NULL, &death), BZ_CHILD_DIED));
+    tst_text(death.how, "no end, and no CPU time taken for 200 ms");
+    bz_world_destroy(world);
+}
+
 /* The same runs, traces and campaigns, contained or not. */
 Test(contain, changes_no_run) {
     static const struct bz_variant *const variants[] = {&crowd_sound, &crowd_drops};

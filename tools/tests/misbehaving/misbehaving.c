@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -154,6 +155,22 @@ static void do_eat_loop(struct semaphore *self) {
 
 static void do_mint(struct semaphore *self) {
     self->value++;
+}
+
+static void do_underflow(struct semaphore *self) {
+    memset((char *)self - 64, 0xff, 64);
+}
+
+static void do_traced(struct semaphore *self) {
+    (void)self;
+    ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+    raise(SIGUSR1);
+}
+
+/* Which run it is in depends on how many there were in this process. */
+static void do_mint_late(struct semaphore *self) {
+    static unsigned calls;
+    self->value += ++calls == 1000;
 }
 
 static void do_print(struct semaphore *self) {
@@ -326,6 +343,9 @@ static void view(void *instance, struct bz_permit_view *view) {
     MISDEED(underscore_exit, AT_ACQUIRE, do_underscore_exit)                                       \
     MISDEED(underscore_exit_view, AT_VIEW, do_underscore_exit)                                     \
     MISDEED(quick_exit, AT_ACQUIRE, do_quick_exit)                                                 \
+    MISDEED(underflow, AT_ACQUIRE, do_underflow)                                                   \
+    MISDEED(traced, AT_ACQUIRE, do_traced)                                                         \
+    MISDEED(mint_late, AT_ACQUIRE, do_mint_late)                                                   \
     MISDEED(mint, AT_ACQUIRE, do_mint)                                                             \
     MISDEED(eat, AT_ACQUIRE, do_eat)                                                               \
     MISDEED(eat_loop, AT_ACQUIRE, do_eat_loop)                                                     \
