@@ -236,15 +236,17 @@ static int keep_finding(struct explore *explore, uint32_t place,
             finding->violation.oracle, BZ_ANSWERS_ENTRIES_MAX, finding->violation.message);
     }
     bool is_repeated = bz_explore_repeat(program, finding, &repeat, &found);
-    if (!is_repeated && program->contain.is_on && found.violation.message[0] == '\0') {
+    bool is_lack =
+        !is_repeated && found.violation.oracle == NULL && found.violation.message[0] != '\0';
+    if (!is_repeated && !is_lack && program->contain.is_on) {
         struct bz_explore_finding other = unrepeatable(finding);
         is_repeated = bz_explore_repeat(program, &other, &repeat, &found);
     }
+    if (is_lack) {
+        return bz_cli_fail(explore->name, BZ_EXIT_INTERRUPTED, "%s: %s", explore->so_far,
+                           found.violation.message);
+    }
     if (!is_repeated) {
-        if (found.violation.oracle == NULL && found.violation.message[0] != '\0') {
-            return bz_cli_fail(explore->name, BZ_EXIT_INTERRUPTED, "%s: %s", explore->so_far,
-                               found.violation.message);
-        }
         return bz_cli_fail(explore->name, BZ_EXIT_INTERNAL,
                            "%s was violated, but an ordinary run does not repeat it: %s",
                            finding->violation.oracle, finding->violation.message);

@@ -499,10 +499,10 @@ static bool look_after(struct campaign *campaign, struct worker *worker) {
  * of the chunks that are not merged yet, in order. False after a note. */
 static bool give_chunks(struct campaign *campaign, struct worker **line, uint32_t *line_end,
                         uint32_t line_begin) {
+    uint32_t places = campaign->jobs * SLOTS_PER_WORKER;
     /* What fails at once, and takes its time to die, is not measured far ahead. */
-    bool is_first = campaign->state.result.runs == 0;
-    uint32_t places = campaign->jobs * (is_first ? 1 : SLOTS_PER_WORKER);
-    for (uint32_t index = 0; index < places && *line_end - line_begin < places; index++) {
+    uint32_t most = campaign->state.result.runs == 0 ? campaign->jobs : places;
+    for (uint32_t index = 0; index < most && *line_end - line_begin < most; index++) {
         struct worker *worker = &campaign->workers[index % campaign->jobs];
         struct slot *slot = slot_of(worker, worker->given);
         if (slot->state == SLOT_FREE && campaign->next_run < campaign->end_run) {
