@@ -167,16 +167,20 @@ static void on_end(int number, siginfo_t *info, void *context) {
     }
 }
 
-/* None is blocked or ignored, whatever was inherited. */
+/* None is blocked or ignored, whatever was inherited. Handlers that the code has installed stay. */
 static void set_up_signals(void) {
     static const int left_to_parent[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+    static const int deadly[] = {SIGFPE, SIGILL, SIGTRAP};
     struct sigaction action = {.sa_sigaction = on_end, .sa_flags = SA_SIGINFO | SA_RESTART};
     sigemptyset(&action.sa_mask);
     for (int number = 1; number < NSIG; number++) {
-        bool is_of_library = number > SIGSYS && number < SIGRTMIN;
-        if (number != SIGKILL && number != SIGSTOP && !is_of_library) {
-            signal(number, SIG_DFL); /* a sanitizer may have handlers, too */
+        struct sigaction before;
+        if (sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_IGN) {
+            signal(number, SIG_DFL);
         }
+    }
+    for (size_t index = 0; index < sizeof deadly / sizeof deadly[0]; index++) {
+        signal(deadly[index], SIG_DFL); /* a sanitizer may have handlers */
     }
     signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is a failed write */
     for (size_t index = 0; index < sizeof left_to_parent / sizeof left_to_parent[0]; index++) {
@@ -211,6 +215,10 @@ static _Noreturn void be_child(struct bz_child_page *page, const struct bz_world
     run(context);
     page->is_done = true;
     _exit(0);
+}
+
+bool bz_child_is_this(void) {
+    return own_page != NULL;
 }
 
 void bz_child_note_place(const char *place) {

@@ -97,6 +97,9 @@ void bz_shared_free(void *block, size_t bytes);
 bool bz_child_start(struct bz_child *child, const struct bz_contain *contain,
                     const struct bz_world *world, void (*run)(void *context), void *context);
 
+/* Whether this process is a child, which signals from outside do not reach. */
+bool bz_child_is_this(void);
+
 /* In a child that waits for another one: sleeps for a millisecond. */
 void bz_child_rest(void);
 

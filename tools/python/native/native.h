@@ -154,8 +154,8 @@ PyObject *bz_py_loop_refuse(struct bz_py_loop *loop, const char *sentence);
 /* In a child process: tells its parent where the program is, for a message about its end. */
 void bz_py_note_place(void);
 
-/* Whether the exception is Control-C. A child process ignores it, so there the test has raised it
- * itself. */
+/* Whether the exception is Control-C. That does not reach a child process, so there the test has
+ * raised it itself. */
 bool bz_py_is_interrupt(void);
 
 /* A handle in one of its queues was cancelled. */

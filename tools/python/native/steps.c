@@ -1,6 +1,7 @@
 /* Steps: what a loop does in a turn, with the judge in the place of the selector. */
 #include <signal.h>
 
+#include "sim/run/contain.h"
 #include "tools/python/native/loop.h"
 
 static PyObject *gathering_type; /* what asyncio.gather() waits for */
@@ -153,7 +154,7 @@ bool bz_py_loop_end_eager(struct bz_py_loop *loop, PyObject *self, uint32_t crea
 
 bool bz_py_is_interrupt(void) {
     struct sigaction action;
-    return PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) &&
+    return PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) && !bz_child_is_this() &&
            sigaction(SIGINT, NULL, &action) == 0 && action.sa_handler != SIG_IGN;
 }
 
