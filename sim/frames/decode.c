@@ -467,10 +467,59 @@ static void sets(struct bz_insn *op, const cs_x86_op *operand) {
     }
 }
 
+static bool is_move(const cs_insn *insn) {
+    switch (insn->id) {
+    case X86_INS_MOV:
+    case X86_INS_MOVABS:
+    case X86_INS_MOVZX:
+    case X86_INS_MOVSX:
+    case X86_INS_MOVSXD:
+    case X86_INS_MOVAPS:
+    case X86_INS_MOVUPS:
+    case X86_INS_MOVDQA:
+    case X86_INS_MOVDQU:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_conditional_set(const cs_insn *insn) {
+    switch (insn->id) {
+    case X86_INS_SETA:
+    case X86_INS_SETAE:
+    case X86_INS_SETB:
+    case X86_INS_SETBE:
+    case X86_INS_SETE:
+    case X86_INS_SETG:
+    case X86_INS_SETGE:
+    case X86_INS_SETL:
+    case X86_INS_SETLE:
+    case X86_INS_SETNE:
+    case X86_INS_SETNO:
+    case X86_INS_SETNP:
+    case X86_INS_SETNS:
+    case X86_INS_SETO:
+    case X86_INS_SETP:
+    case X86_INS_SETS:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static bool translate(const struct bz_decoder *decoder, const cs_insn *insn, struct bz_insn *op) {
     const cs_x86 *detail = &insn->detail->x86;
     if (is_doubtful(insn)) {
         return false;
+    }
+    if (is_conditional_set(insn)) {
+        sets(op, &detail->operands[0]);
+        return true;
+    }
+    if (is_move(insn)) {
+        moves(op, insn);
+        return true;
     }
     switch (insn->id) {
     case X86_INS_NOP:
@@ -501,35 +550,6 @@ static bool translate(const struct bz_decoder *decoder, const cs_insn *insn, str
         return true;
     case X86_INS_XOR:
         clears(decoder, insn, op);
-        return true;
-    case X86_INS_MOV:
-    case X86_INS_MOVABS:
-    case X86_INS_MOVZX:
-    case X86_INS_MOVSX:
-    case X86_INS_MOVSXD:
-    case X86_INS_MOVAPS:
-    case X86_INS_MOVUPS:
-    case X86_INS_MOVDQA:
-    case X86_INS_MOVDQU:
-        moves(op, insn);
-        return true;
-    case X86_INS_SETA:
-    case X86_INS_SETAE:
-    case X86_INS_SETB:
-    case X86_INS_SETBE:
-    case X86_INS_SETE:
-    case X86_INS_SETG:
-    case X86_INS_SETGE:
-    case X86_INS_SETL:
-    case X86_INS_SETLE:
-    case X86_INS_SETNE:
-    case X86_INS_SETNO:
-    case X86_INS_SETNP:
-    case X86_INS_SETNS:
-    case X86_INS_SETO:
-    case X86_INS_SETP:
-    case X86_INS_SETS:
-        sets(op, &detail->operands[0]);
         return true;
     case X86_INS_SYSCALL:
     case X86_INS_INT:

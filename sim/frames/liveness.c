@@ -168,13 +168,11 @@ static uint64_t live_behind(const struct analysis *analysis, uint32_t index, uin
             set[word] |= analysis->sets[(size_t)to * analysis->words + word];
         }
     }
-    if (op->kind == BZ_INSN_RET) {
-        /* Not A and D alone: conventions of single functions, and `pop` of arguments. */
-        registers |= BZ_REGS_OF_CALLS | analysis->out->registers;
-    } else if (op->kind == BZ_INSN_JUMP_FAR) {
+    if (op->kind == BZ_INSN_JUMP_FAR) {
         registers |= BZ_REGS_ALL;
         memcpy(set, analysis->by_flow, analysis->words * sizeof *set);
-    } else if (bz_function_is_tail_call(function, index)) {
+    } else if (op->kind == BZ_INSN_RET || bz_function_is_tail_call(function, index)) {
+        /* Not A and D alone: conventions of single functions, and `pop` of arguments. */
         registers |= BZ_REGS_OF_CALLS | analysis->out->registers;
     }
     return registers;

@@ -82,4 +82,27 @@ void bz_native_search(struct bz_native *native, bool is_searched);
 /* Drops the images of set-ups. */
 void bz_native_forget_setups(struct bz_native *native);
 
+/* As the loop sets it, and not with any other value. */
+static inline bool bz_is_set(const bool *flag) {
+    return *(const unsigned char *)flag == 1;
+}
+
+/* What the loop has refused since the last reset. What code under test has written there says
+ * nothing, if it is no value of the loop. */
+enum bz_shortage {
+    BZ_SHORT_OF_NOTHING = 0,
+    BZ_SHORT_OF_STACKS = 1,
+    BZ_SHORT_OF_MEMORY = 2,
+    BZ_SHORT_OF_TASKS = 3,
+};
+
+static inline enum bz_shortage bz_shortage(const struct bz_world *world) {
+    const struct bz_loop *loop = world->loop;
+    return bz_is_set(&loop->stacks->is_exhausted) ? BZ_SHORT_OF_STACKS
+           : bz_is_set(&loop->mem->is_exhausted)  ? BZ_SHORT_OF_MEMORY
+           : loop->tasks_max == BZ_TASKS_MAX && loop->tasks_created == BZ_TASKS_MAX
+               ? BZ_SHORT_OF_TASKS
+               : BZ_SHORT_OF_NOTHING;
+}
+
 #endif

@@ -106,22 +106,6 @@ static bool variant_is_busy(void *source) {
     return false;
 }
 
-/* As the loop sets it, and not with any other value. */
-static bool is_set(const bool *flag) {
-    unsigned char byte;
-    memcpy(&byte, flag, 1);
-    return byte == 1;
-}
-
-enum bz_shortage bz_shortage(const struct bz_world *world) {
-    const struct bz_loop *loop = world->loop;
-    return is_set(&loop->stacks->is_exhausted) ? BZ_SHORT_OF_STACKS
-           : is_set(&loop->mem->is_exhausted)  ? BZ_SHORT_OF_MEMORY
-           : loop->tasks_max == BZ_TASKS_MAX && loop->tasks_created == BZ_TASKS_MAX
-               ? BZ_SHORT_OF_TASKS
-               : BZ_SHORT_OF_NOTHING;
-}
-
 static bool memory_was_refused(void *source) {
     return bz_shortage(source) != BZ_SHORT_OF_NOTHING;
 }

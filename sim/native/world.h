@@ -74,17 +74,6 @@ void bz_world_end(struct bz_world *world);
  * ended so. */
 bool bz_world_has_resources(struct bz_world *world);
 
-/* What the loop has refused since the last reset. What code under test has written there says
- * nothing, if it is no value of the loop. */
-enum bz_shortage {
-    BZ_SHORT_OF_NOTHING = 0,
-    BZ_SHORT_OF_STACKS = 1,
-    BZ_SHORT_OF_MEMORY = 2,
-    BZ_SHORT_OF_TASKS = 3,
-};
-
-enum bz_shortage bz_shortage(const struct bz_world *world);
-
 /* One step, for a search (sim/explore). False: nothing can run, and nothing was done. The caller
  * checks whether the run has stopped or hit the step limit. */
 bool bz_world_step(struct bz_world *world);

@@ -19,6 +19,7 @@
 #include "primitives/runtime/internal.h"
 #include "primitives/runtime/place.h"
 #include "sim/judge/internal.h"
+#include "sim/native/internal.h"
 
 #define CHILDREN_MAX 256u
 /* Between steps the harness itself may take its time. */
@@ -63,8 +64,10 @@ static int own_fd;
 
 /* Of bz_lack_stop(): for the parent to say. */
 static void on_lack(const char *sentence) {
-    snprintf(own_page->lack, sizeof own_page->lack, "%.*s", (int)sizeof own_page->lack - 1,
-             sentence);
+    size_t length = strlen(sentence); /* no printf: a signal handler calls this */
+    length = length < sizeof own_page->lack ? length : sizeof own_page->lack - 1;
+    memcpy(own_page->lack, sentence, length);
+    own_page->lack[length] = '\0';
     _exit(0);
 }
 
