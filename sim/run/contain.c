@@ -157,8 +157,8 @@ static void on_refusal(const char *rule) {
     _exit(1);
 }
 
-/* A signal to the whole process group is for the parent. The system sends SIGPIPE in the name of the
- * process itself, when nobody reads what the code prints. */
+/* A signal to the whole process group is for the parent. The system sends SIGPIPE in the name of
+ * the process itself, when nobody reads what the code prints. */
 static void on_end(int number, siginfo_t *info, void *context) {
     (void)context;
     bool is_own = info->si_code == SI_QUEUE || info->si_code == SI_TIMER ||
