@@ -99,6 +99,7 @@ struct bz_judge {
     bool is_stopped;
     bool is_ended; /* by bz_judge_end() */
     bool is_cut;   /* by bz_judge_cut() */
+    bool is_void;  /* by bz_judge_void(): the run is made again, or has been */
     enum bz_run_end end;
     uint32_t pause_at; /* the last step before bz_judge_goes_on(); 0 when the run has stopped */
     const volatile sig_atomic_t *stop;

@@ -354,6 +354,11 @@ struct bz_run_start {
 enum bz_run_end bz_judge_run(struct bz_judge *judge, const struct bz_source *source,
                              const struct bz_run_start *start);
 
+/* In a source, which then returns without bz_judge_end(): what ended the run may have come from
+ * outside, so it counts for nothing, and bz_judge_run() makes it again. False: it is the second
+ * time, and the code under test is to blame. */
+bool bz_judge_void(struct bz_judge *judge);
+
 /* A value other than 0 in `*stop` stops a run, as bz_judge_give_up() does. It is read every 65,536
  * steps, and a signal handler may set it. NULL: none. */
 void bz_judge_watch_stop(struct bz_judge *judge, const volatile sig_atomic_t *stop);

@@ -7,6 +7,7 @@
 #include "primitives/runtime/place.h"
 #include "sim/choice/rng.h"
 #include "sim/judge/internal.h"
+#include "sim/judge/record.h"
 #include "traces/lack.h"
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -225,6 +226,30 @@ void bz_judge_watch_stop(struct bz_judge *judge, const volatile sig_atomic_t *st
     judge->stop = stop;
 }
 
+bool bz_judge_void(struct bz_judge *judge) {
+    bool is_first = !judge->is_void;
+    judge->is_void = true;
+    return is_first;
+}
+
+/* False: the run is void. */
+static bool make_run(struct bz_judge *judge, const struct bz_source *source,
+                     const struct bz_run_start *start) {
+    bool was_void = judge->is_void;
+    bz_judge_begin(judge, start);
+    if (judge->end == BZ_RUN_NO_RESOURCE) {
+        return true;
+    }
+    source->run(source->context, judge);
+    if (judge->is_void != was_void) {
+        return false;
+    }
+    if (!judge->is_ended) {
+        bz_judge_refuse(judge, "it returned without bz_judge_end()");
+    }
+    return true;
+}
+
 enum bz_run_end bz_judge_run(struct bz_judge *judge, const struct bz_source *source,
                              const struct bz_run_start *start) {
     const struct bz_strategy *strategy =
@@ -236,13 +261,14 @@ enum bz_run_end bz_judge_run(struct bz_judge *judge, const struct bz_source *sou
             return judge->end;
         }
     }
-    bz_judge_begin(judge, start);
-    if (judge->end == BZ_RUN_NO_RESOURCE) {
-        return judge->end;
-    }
-    source->run(source->context, judge);
-    if (!judge->is_ended) {
-        bz_judge_refuse(judge, "it returned without bz_judge_end()");
+    struct bz_run_stats before = judge->stats;
+    judge->is_void = false;
+    if (!make_run(judge, source, start)) {
+        judge->stats = before;
+        if (bz_judge_is_recorded(judge)) {
+            (void)bz_judge_log_events(judge); /* empties it */
+        }
+        (void)make_run(judge, source, start);
     }
     return judge->end;
 }

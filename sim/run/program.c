@@ -101,7 +101,9 @@ static void run_contained(void *context, struct bz_judge *judge) {
         bz_judge_died(judge, NULL, NULL);
         break;
     default:
-        bz_judge_died(judge, death.oracle, death.how);
+        if (!death.is_killed || !bz_judge_void(judge)) {
+            bz_judge_died(judge, death.oracle, death.how);
+        }
         break;
     }
 }

@@ -732,6 +732,57 @@ Test(profile, counts_no_runs) {
     bz_judge_destroy(judge);
 }
 
+/* A run of two steps that is ended from outside before its second one. */
+struct attempts {
+    int made;
+    int voids; /* the first ones */
+};
+
+static void makes_attempt(void *context, struct bz_judge *judge) {
+    struct attempts *attempts = context;
+    struct teller teller = {.judge = judge};
+    bz_judge_spawn(judge, "a", 0);
+    tell(&teller, "+a yield");
+    if (attempts->made++ >= attempts->voids) {
+        tell(&teller, "+a yield");
+        bz_judge_give_up(judge);
+        bz_judge_end(judge);
+    } else if (!bz_judge_void(judge)) {
+        bz_judge_died(judge, "crash", "SIGKILL");
+    }
+}
+
+static void count_one(struct bz_event_sink *sink, const struct bz_logged_event *event) {
+    (void)event;
+    ++*(int *)(void *)(sink + 1);
+}
+
+Test(source, whose_run_is_void_makes_it_once_more) {
+    struct bz_judge *judge = bz_judge_new(&plain);
+    uint64_t digest = 0;
+    for (int turn = 0; turn < 6; turn++) {
+        struct attempts attempts = {.voids = turn % 3};
+        struct bz_source source = {makes_attempt, &attempts};
+        struct {
+            struct bz_event_sink sink;
+            int events;
+        } counter = {{count_one}, 0};
+        *bz_judge_stats(judge) = (struct bz_run_stats){.runs = 0};
+        enum bz_run_end end = bz_judge_run(
+            judge, &source, &(struct bz_run_start){.seed = 1, .sink = bz_judge_log_events(judge)});
+        bz_judge_log_replay(judge, &counter.sink);
+        digest = turn == 0 ? bz_judge_digest(judge) : digest;
+        bool is_whole = attempts.voids < 2;
+        cr_assert(eq(int, end, is_whole ? BZ_RUN_GIVEN_UP : BZ_RUN_VIOLATED));
+        cr_assert(eq(int, attempts.made, attempts.voids == 0 ? 1 : 2));
+        cr_assert(eq(int, counter.events, is_whole ? 5 : 3));
+        cr_assert(eq(int, is_whole, bz_judge_digest(judge) == digest));
+        cr_assert(eq(u64, bz_judge_stats(judge)->runs, 1));
+        cr_assert(eq(u64, bz_judge_stats(judge)->steps, is_whole ? 2 : 1));
+    }
+    bz_judge_destroy(judge);
+}
+
 /* A cancel may strike at the second point of its step, or later. */
 Test(record, keeps_the_point_of_a_cancel) {
     const struct bz_choice cancel = {.kind = BZ_CHOICE_CANCEL,

@@ -88,6 +88,15 @@ static void do_kill(struct semaphore *self) {
     kill(getpid(), SIGKILL);
 }
 
+/* As if from outside: the next run goes on. */
+static void do_kill_once(struct semaphore *self) {
+    int fd = open("killed", O_CREAT | O_EXCL | O_WRONLY, 0600);
+    if (fd >= 0) {
+        close(fd);
+        do_kill(self);
+    }
+}
+
 static void do_fork(struct semaphore *self) {
     (void)self;
     zero = fork() & 0;
@@ -328,6 +337,7 @@ static void view(void *instance, struct bz_permit_view *view) {
     MISDEED(failed_check, AT_RELEASE, do_failed_check)                                             \
     MISDEED(term, AT_RELEASE, do_term)                                                             \
     MISDEED(kill, AT_ACQUIRE, do_kill)                                                             \
+    MISDEED(kill_once, AT_ACQUIRE, do_kill_once)                                                   \
     MISDEED(fork, AT_ACQUIRE, do_fork)                                                             \
     MISDEED(fork_window, AT_WINDOW, do_fork)                                                       \
     MISDEED(recurse, AT_ACQUIRE, do_recurse)                                                       \
