@@ -71,6 +71,7 @@ static void expect_same(const struct bz_explore_result *one, const struct bz_exp
     cr_assert(eq(int, one->has_cycles, other->has_cycles), "%s", what);
     cr_assert(eq(int, one->has_waited, other->has_waited), "%s", what);
     cr_assert(eq(int, one->is_out_of_steps, other->is_out_of_steps), "%s", what);
+    cr_assert(eq(int, one->liveness, other->liveness), "%s: %s", what, other->liveness_text);
     cr_assert(eq(u32, one->finding_count, other->finding_count), "%s", what);
     for (uint32_t index = 0; index < one->finding_count; index++) {
         const struct bz_explore_finding *a = &one->findings[index];

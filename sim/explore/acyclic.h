@@ -14,15 +14,27 @@ struct bz_edge {
 };
 
 struct bz_edge_log {
-    struct bz_edge *edges; /* in memory that is shared */
+    struct bz_edge *edges;
     uint64_t count;
     uint64_t capacity;
     bool is_full; /* an edge was left out */
 };
 
-/* False without memory. */
-bool bz_edge_log_init(struct bz_edge_log *log, uint64_t bytes);
-void bz_edge_log_fini(struct bz_edge_log *log);
+/* All in memory that is shared. They outlive the pauses of a search, and its workers. */
+struct bz_edge_logs {
+    bool is_whole;        /* they have every edge since the search began */
+    uint32_t state_count; /* the start is state 0 */
+    uint32_t count;
+    struct bz_edge_log logs[];
+};
+
+/* For `count` workers, of so many bytes in all; bz_edge_logs_begin() comes first. NULL without
+ * memory. */
+struct bz_edge_logs *bz_edge_logs_new(uint32_t count, uint64_t bytes);
+void bz_edge_logs_destroy(struct bz_edge_logs *logs);
+
+/* A search begins. */
+void bz_edge_logs_begin(struct bz_edge_logs *logs);
 
 static inline void bz_edge_log_add(struct bz_edge_log *log, uint32_t from, uint32_t to) {
     log->is_full |= log->count == log->capacity;
@@ -31,14 +43,16 @@ static inline void bz_edge_log_add(struct bz_edge_log *log, uint32_t from, uint3
     }
 }
 
+/* Of all logs, if they are whole and none is full; else 0. */
+uint64_t bz_edge_logs_count(const struct bz_edge_logs *logs);
+
 enum bz_acyclic {
     BZ_ACYCLIC_NO = 0,
     BZ_ACYCLIC_YES = 1,
     BZ_ACYCLIC_UNKNOWN = 2, /* a log is full, or memory ran out */
 };
 
-/* Of `state_count` states and the edges of `log_count` logs. O(states + edges). */
-enum bz_acyclic bz_edges_are_acyclic(const struct bz_edge_log *const *logs, uint32_t log_count,
-                                     uint32_t state_count);
+/* Of the edges so far. O(states + edges). */
+enum bz_acyclic bz_edges_are_acyclic(const struct bz_edge_logs *logs);
 
 #endif

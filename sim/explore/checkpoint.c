@@ -18,12 +18,15 @@
 #define LABEL_BYTES 64u
 #define ADDRESS_COUNT 6u
 #define STATE_BYTES sizeof(struct bz_visited_state)
+#define EDGE_BYTES sizeof(struct bz_edge)
 
 /* What an open file says of itself. Its texts outlive the search. */
 struct bz_explore_content {
     FILE *file;
     uint64_t states;
     uint64_t outcomes;
+    uint64_t edges;    /* of a team; 0: it does not know all */
+    uint64_t numbered; /* the numbers of states in edges are below */
     uint64_t addresses[ADDRESS_COUNT];
     struct bz_record record; /* without paths */
     char sampled_draw[2][LABEL_BYTES];
@@ -272,7 +275,8 @@ static void get_addresses(const struct bz_search *search, uint64_t *addresses) {
 /* --- writing ---------------------------------------------------------------------------------- */
 
 static char *first_line(const struct bz_explore_checkpoint *checkpoint,
-                        const struct bz_search *search, const uint64_t *table_counts) {
+                        const struct bz_search *search, const uint64_t *table_counts,
+                        uint64_t edges) {
     const struct bz_record *record = search->record;
     char token[BZ_TOKEN_BYTES];
     char key[16];
@@ -289,6 +293,8 @@ static char *first_line(const struct bz_explore_checkpoint *checkpoint,
     }
     bz_json_add_hex(root, "states", table_counts[0]);
     bz_json_add_hex(root, "outcomes", table_counts[1]);
+    bz_json_add_hex(root, "edges", edges);
+    bz_json_add_hex(root, "numbered", edges == 0 ? 0 : search->logs->state_count);
     get_addresses(search, addresses);
     struct bz_json *list = bz_json_add_object(root, "addresses");
     for (uint32_t index = 0; index < ADDRESS_COUNT; index++) {
@@ -322,17 +328,28 @@ static bool put_table(FILE *file, uint64_t *digest, const struct bz_visited *tab
     return is_ok;
 }
 
+static bool put_edges(FILE *file, uint64_t *digest, const struct bz_edge_logs *logs) {
+    bool is_ok = true;
+    for (uint32_t number = 0; is_ok && number < logs->count; number++) {
+        const struct bz_edge_log *log = &logs->logs[number];
+        is_ok = put(file, digest, log->edges, log->count * EDGE_BYTES);
+    }
+    return is_ok;
+}
+
 bool bz_explore_checkpoint_write(const struct bz_explore_checkpoint *checkpoint,
                                  const struct bz_search *search, FILE *file) {
     const struct bz_record *record = search->record;
     bool has_states = (record->bounds.reductions & BZ_REDUCE_STATES) != 0;
     uint64_t table_counts[2] = {has_states ? bz_visited_count(&search->visited) : 0,
                                 bz_visited_count(&search->outcomes)};
-    char *line = first_line(checkpoint, search, table_counts);
+    uint64_t edges = record->is_team && search->logs != NULL ? bz_edge_logs_count(search->logs) : 0;
+    char *line = first_line(checkpoint, search, table_counts, edges);
     uint64_t digest = BZ_DIGEST_SEED;
     bool is_ok = put(file, &digest, line, strlen(line)) &&
                  (!has_states || put_table(file, &digest, &search->visited)) &&
-                 put_table(file, &digest, &search->outcomes);
+                 put_table(file, &digest, &search->outcomes) &&
+                 (edges == 0 || put_edges(file, &digest, search->logs));
     for (uint32_t number = 0; is_ok && number < record->path_count; number++) {
         is_ok = put(file, &digest, bz_record_path(record, number), record->path_bytes[number]);
     }
@@ -369,6 +386,9 @@ static bool read_content(const struct bz_json *root, struct bz_explore_content *
                  record->stage.simplifies == (record->stage.swept.finding_count > 0) &&
                  bz_checkpoint_read_hex(root, "states", &content->states) &&
                  bz_checkpoint_read_hex(root, "outcomes", &content->outcomes) &&
+                 bz_checkpoint_read_hex(root, "edges", &content->edges) &&
+                 bz_checkpoint_read_hex(root, "numbered", &content->numbered) &&
+                 content->numbered <= UINT32_MAX &&
                  read_list(root, "addresses", ADDRESS_COUNT, content->addresses) &&
                  record->path_count >= 1 && record->path_count <= BZ_JOBS_MAX &&
                  (record->is_team || record->path_count == 1) &&
@@ -403,12 +423,12 @@ static bool is_complete(const struct bz_explore_content *content, size_t line_by
                         const char *origin, char *error, size_t error_bytes) {
     struct stat status;
     uint64_t most = UINT64_MAX / 4 / STATE_BYTES;
-    if (content->states > most || content->outcomes > most ||
+    if (content->states > most || content->outcomes > most || content->edges > most ||
         fstat(fileno(content->file), &status) != 0) {
         return bz_fail(error, error_bytes, "%s: is damaged: its sizes make no sense", origin);
     }
-    uint64_t bytes =
-        line_bytes + (content->states + content->outcomes) * STATE_BYTES + sizeof(uint64_t);
+    uint64_t bytes = line_bytes + (content->states + content->outcomes) * STATE_BYTES +
+                     content->edges * EDGE_BYTES + sizeof(uint64_t);
     for (uint32_t number = 0; number < content->record.path_count; number++) {
         bytes += content->record.path_bytes[number];
     }
@@ -523,6 +543,22 @@ static enum got get_table(const struct bz_explore_content *content, struct bz_vi
     return GOT_ALL;
 }
 
+/* Each worker gets as many: which of them logged an edge does not matter. */
+static enum got get_edges(const struct bz_explore_content *content, struct bz_edge_logs *logs) {
+    bz_edge_logs_begin(logs);
+    logs->is_whole = content->edges > 0;
+    logs->state_count = content->edges > 0 ? (uint32_t)content->numbered : 1;
+    for (uint64_t index = 0; index < content->edges; index++) {
+        struct bz_edge edge;
+        if (!get(content, &edge, EDGE_BYTES) || edge.from >= content->numbered ||
+            edge.to >= content->numbered) {
+            return GOT_NOT_ALL;
+        }
+        bz_edge_log_add(&logs->logs[index % logs->count], edge.from, edge.to);
+    }
+    return GOT_ALL;
+}
+
 bool bz_search_load(struct bz_search *search) {
     struct bz_explore_checkpoint *from = search->config->from;
     uint64_t addresses[ADDRESS_COUNT];
@@ -541,6 +577,7 @@ bool bz_search_load(struct bz_search *search) {
     }
     enum got got = get_table(content, &search->visited, content->states);
     got = got == GOT_ALL ? get_table(content, &search->outcomes, content->outcomes) : got;
+    got = got == GOT_ALL ? get_edges(content, search->logs) : got;
     for (uint32_t number = 0; got == GOT_ALL && number < content->record.path_count; number++) {
         got = get(content, bz_record_path(record, number), content->record.path_bytes[number])
                   ? GOT_ALL

@@ -1,7 +1,8 @@
 /* A checkpoint: a search that stopped, or was killed, as a file from which it goes on.
  *
- *     {"format":"buzzer-search/1", "search":TOKEN, ...}      one line, padded to words of 8 bytes
+ *     {"format":"buzzer-search/2", "search":TOKEN, ...}      one line, padded to words of 8 bytes
  *     the table of states, the table of outcomes             entries of struct bz_visited_state
+ *     the transitions that a team has logged                 struct bz_edge
  *     the paths                                              record.c
  *     a checksum of all of it                                8 bytes
  *
@@ -23,7 +24,7 @@
 #include "sim/explore/explore.h"
 #include "sim/run/catalog.h"
 
-#define BZ_EXPLORE_CHECKPOINT_FORMAT "buzzer-search/1"
+#define BZ_EXPLORE_CHECKPOINT_FORMAT "buzzer-search/2"
 #define BZ_EXPLORE_PLUGINS_MAX 2u
 
 /* What is to be searched, and by which code. */

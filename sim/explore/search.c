@@ -531,7 +531,8 @@ struct bz_search *bz_search_new(const struct bz_explore_config *config,
     search->frames = has_frames ? bz_frames_new(config->dead_bytes) : NULL;
     search->record = keeps ? bz_record_new(bz_search_paths(config)) : NULL;
     if (search->world == NULL || search->second == NULL || !bz_search_reserve(search) ||
-        (keeps && search->record == NULL) || (has_frames && search->frames == NULL) ||
+        !bz_team_prepare(search) || (keeps && search->record == NULL) ||
+        (has_frames && search->frames == NULL) ||
         !bz_visited_init(&search->outcomes, config->states_max, UINT64_MAX)) {
         bz_search_destroy(search);
         return NULL;
@@ -553,6 +554,7 @@ void bz_search_destroy(struct bz_search *search) {
     bz_printer_fini(&search->printer);
     bz_printer_fini(&search->fallback_printer);
     bz_record_destroy(search->record);
+    bz_edge_logs_destroy(search->logs);
     bz_visited_fini(&search->visited);
     bz_bits_fini(&search->bits);
     bz_visited_fini(&search->outcomes);

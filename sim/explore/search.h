@@ -66,7 +66,8 @@ struct bz_search {
     struct bz_explore_result *result;
     struct bz_search_bounds bounds;
     struct bz_search_stage stage;
-    struct bz_record *record; /* NULL: nothing is kept */
+    struct bz_record *record;  /* NULL: nothing is kept */
+    struct bz_edge_logs *logs; /* of a team; NULL: there is none */
     struct bz_world *world;
     struct bz_world *second;  /* where paths are visited again */
     struct bz_frames *frames; /* of both; NULL: without this reduction */
@@ -97,7 +98,7 @@ struct bz_search {
     struct bz_choice_point other_point; /* in place of one that another visit did not meet */
     bool is_log_full;                   /* a team does not know whether there are cycles */
     bool may_have_cycles; /* not all loops were seen: a known state was searched again for
-                             transitions that slept, or a team went on */
+                             transitions that slept, or a team has no log of all */
     bool is_asymmetric;   /* tasks turned out not to be interchangeable */
     bool has_timers;      /* a timer was armed between two steps */
     bool is_unrepeatable; /* there was one, or an event of another visit differed */
@@ -235,6 +236,9 @@ bool bz_search_is_spoilt(const struct bz_explore_config *config,
                          const struct bz_explore_result *result);
 
 /* --- team.c ----------------------------------------------------------------------------------- */
+
+/* Before the first search. False without memory. */
+bool bz_team_prepare(struct bz_search *search);
 
 /* Searches a sweep of every order with the workers of config->jobs. False: it has to be searched by
  * one, for there is no team, or it has met something else than states without a violation. */

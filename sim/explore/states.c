@@ -125,6 +125,15 @@ static void log_edge(struct bz_search *search, struct bz_frame *child,
     }
 }
 
+/* Of a state that a worker has added before it paused. */
+static uint32_t find_number(struct bz_search *search, struct bz_fingerprint fingerprint) {
+    bz_visited_lock(&search->visited, fingerprint);
+    const struct bz_visited_state *state = bz_visited_find(&search->visited, fingerprint);
+    uint32_t number = state == NULL ? 0 : (uint32_t)state->mark;
+    bz_visited_unlock(&search->visited, fingerprint);
+    return number;
+}
+
 /* A known state is searched again for the transitions that slept then and do not sleep now
  * (Godefroid, 1996, on state spaces with sleep sets). */
 static enum bz_arrival admit(struct bz_search *search, struct bz_frame *child,
@@ -185,6 +194,7 @@ static enum bz_arrival look_up(struct bz_search *search, struct bz_frame *child)
         return BZ_ARRIVED_FAILED;
     }
     if (search->is_replaying) {
+        child->number = search->team == NULL ? 0 : find_number(search, child->fingerprint);
         return BZ_ARRIVED_NEW;
     }
     if (child->is_above) {

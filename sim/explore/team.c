@@ -20,14 +20,13 @@
 #include "sim/explore/search.h"
 #include "sim/judge/internal.h"
 
-#define LOGS_BYTES_MAX (UINT64_C(1) << 30u) /* of all members */
+#define LOGS_BYTES_MAX (UINT64_C(1) << 30u) /* of all workers */
 #define NUMBERS_AT_A_TIME 64u
 
 struct member {
     uint64_t beats;      /* it is alive */
     uint32_t number;     /* of the next state that it adds, */
     uint32_t number_end; /* if it is not this one */
-    struct bz_edge_log log;
     struct bz_explore_result result;
 };
 
@@ -35,7 +34,6 @@ struct member {
 struct bz_team {
     uint32_t count;
     uint32_t idle;
-    uint32_t state_count;            /* the start is state 0; workers took the numbers after it */
     bool is_over;                    /* all have to stop */
     bool is_done;                    /* because there is nothing left */
     bool has_odds;                   /* because there is something that one has to find */
@@ -72,14 +70,14 @@ uint32_t bz_team_number_state(struct bz_search *search) {
     struct member *member = self(search);
     if (member->number == member->number_end) {
         member->number =
-            __atomic_fetch_add(&search->team->state_count, NUMBERS_AT_A_TIME, __ATOMIC_RELAXED);
+            __atomic_fetch_add(&search->logs->state_count, NUMBERS_AT_A_TIME, __ATOMIC_RELAXED);
         member->number_end = member->number + NUMBERS_AT_A_TIME;
     }
     return member->number++;
 }
 
 void bz_team_log_edge(struct bz_search *search, uint32_t from, uint32_t to) {
-    bz_edge_log_add(&self(search)->log, from, to);
+    bz_edge_log_add(&search->logs->logs[search->member], from, to);
 }
 
 static void stop(struct bz_team *team, bool *why) {
@@ -273,35 +271,15 @@ static uint32_t watch(struct bz_search *search, struct bz_team *team, struct bz_
 }
 
 /* Whether there are cycles, in a graph without sleep sets. Numbers that no state has got are those
- * of states without transitions. A team that went on has no log of what
- * was searched before. */
-static void look_for_cycles(struct bz_search *search, const struct bz_team *team) {
-    if (team->goes_on) {
+ * of states without transitions. */
+static void look_for_cycles(struct bz_search *search) {
+    if (!search->logs->is_whole) {
         search->may_have_cycles = true;
         return;
     }
-    const struct bz_edge_log *logs[BZ_JOBS_MAX];
-    for (uint32_t index = 0; index < team->count; index++) {
-        logs[index] = &team->members[index].log;
-    }
-    enum bz_acyclic answer = bz_edges_are_acyclic(logs, team->count, team->state_count);
+    enum bz_acyclic answer = bz_edges_are_acyclic(search->logs);
     search->result->has_cycles |= answer == BZ_ACYCLIC_NO;
     search->is_log_full = answer == BZ_ACYCLIC_UNKNOWN;
-}
-
-static bool has_logs(struct bz_team *team, uint64_t bytes_max) {
-    uint64_t bytes = (bytes_max < LOGS_BYTES_MAX ? bytes_max : LOGS_BYTES_MAX) / team->count;
-    bool is_ok = true;
-    for (uint32_t index = 0; index < team->count; index++) {
-        is_ok = is_ok && bz_edge_log_init(&team->members[index].log, bytes);
-    }
-    return is_ok;
-}
-
-static void drop_logs(struct bz_team *team) {
-    for (uint32_t index = 0; index < team->count; index++) {
-        bz_edge_log_fini(&team->members[index].log);
-    }
 }
 
 static bool search_with(struct bz_search *search, struct bz_team *team, struct bz_child *children) {
@@ -322,7 +300,7 @@ static bool search_with(struct bz_search *search, struct bz_team *team, struct b
     }
     add_up(team, result);
     if (result->end == BZ_EXPLORE_DONE && !has_reached_limit(search)) {
-        look_for_cycles(search, team);
+        look_for_cycles(search);
     }
     if (search->record != NULL && !search->is_put_off && result->end != BZ_EXPLORE_DONE) {
         bz_record_take_team(search);
@@ -343,6 +321,7 @@ static bool begin(struct bz_search *search, struct bz_team *team,
             team->goes_on && record->path_count > team->count ? record->path_count : team->count;
     }
     if (!team->goes_on) {
+        bz_edge_logs_begin(search->logs);
         bz_search_begin(search, bounds);
         return true;
     }
@@ -356,9 +335,25 @@ static bool begin(struct bz_search *search, struct bz_team *team,
     return is_same;
 }
 
+static uint32_t count_of(const struct bz_explore_config *config) {
+    uint32_t count = config->jobs == 0 ? 1 : config->jobs;
+    return count < BZ_JOBS_MAX ? count : BZ_JOBS_MAX;
+}
+
+bool bz_team_prepare(struct bz_search *search) {
+    const struct bz_explore_config *config = search->config;
+    uint64_t bytes = config->memory_max_bytes;
+    if (config->jobs < 2 && config->from == NULL) {
+        return true; /* there is none */
+    }
+    search->logs =
+        bz_edge_logs_new(count_of(config), bytes < LOGS_BYTES_MAX ? bytes : LOGS_BYTES_MAX);
+    return search->logs != NULL;
+}
+
 bool bz_team_search(struct bz_search *search, const struct bz_search_bounds *bounds) {
     struct bz_search_bounds own = *bounds;
-    uint32_t count = search->config->jobs;
+    uint32_t count = count_of(search->config);
     struct bz_record *record = search->record;
     bool goes_on = record != NULL && record->goes_on;
     bool is_team = goes_on ? record->is_team : count >= 2;
@@ -366,21 +361,16 @@ bool bz_team_search(struct bz_search *search, const struct bz_search_bounds *bou
         (bounds->reductions & BZ_REDUCE_STATES) == 0) {
         return false;
     }
-    count = count == 0 ? 1 : count;
     own.reductions &= ~BZ_REDUCE_SLEEP;
-    count = count < BZ_JOBS_MAX ? count : BZ_JOBS_MAX;
     struct bz_explore_result before = *search->result;
     struct bz_team *team = bz_shared_alloc(team_bytes(count));
     struct bz_child *children = calloc(count, sizeof *children);
     bool is_done = false;
     bool is_lost = false;
     if (team != NULL && children != NULL) {
-        *team = (struct bz_team){
-            .count = count, .state_count = 1, .origin = search, .goes_on = goes_on};
+        *team = (struct bz_team){.count = count, .origin = search, .goes_on = goes_on};
         is_lost = !begin(search, team, &own);
-        is_done = is_lost || (has_logs(team, search->config->memory_max_bytes) &&
-                              search_with(search, team, children));
-        drop_logs(team);
+        is_done = is_lost || search_with(search, team, children);
         search->is_asymmetric |= (team->unsound & BZ_REDUCE_SYMMETRY) != 0;
         search->has_timers |= (team->unsound & BZ_REDUCE_YIELDS) != 0;
     }
