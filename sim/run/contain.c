@@ -24,6 +24,9 @@
 #define CHILDREN_MAX 256u
 /* Between steps the harness itself may take its time. */
 #define PATIENCE_BETWEEN_STEPS 30u
+/* The first hang without CPU time takes `sleep_ns`; it is repeated a dozen times until a campaign
+ * has a smaller run, a trace and a witness, and then a fraction is enough. */
+#define SHORTER_SLEEP 10u
 /* With longer times between two looks, this process was stopped, and the child was, too. */
 #define STOPPED_MS (10 * BZ_CHILD_LOOK_MS)
 
@@ -507,6 +510,27 @@ static void add_place(const struct bz_child *child, struct bz_death *death) {
     }
 }
 
+/* Nobody reads what the code prints (a pager, Ctrl-S): it may wait. */
+static bool is_output_full(void) {
+    struct pollfd output = {.fd = STDERR_FILENO, .events = POLLOUT};
+    return poll(&output, 1, 0) == 0;
+}
+
+/* Whether the child has waited for too long without CPU time. */
+static bool is_stuck(struct bz_child *child, uint64_t now_ns) {
+    static bool is_second;
+    uint64_t most_ns = child->contain.sleep_ns / (is_second ? SHORTER_SLEEP : 1);
+    if (now_ns - child->wall_ns <= most_ns || !is_asleep(child->pid)) {
+        return false;
+    }
+    if (is_output_full()) {
+        child->wall_ns = now_ns;
+        return false;
+    }
+    is_second = true;
+    return true;
+}
+
 /* Stops a child that hangs or grows. */
 static void watch(struct bz_child *child) {
     uint64_t now_ns = wall_ns();
@@ -536,9 +560,8 @@ static void watch(struct bz_child *child) {
         uint64_t past_ns = now_ns - child->wall_ns;
         bool is_busy = used_ns > patience * child->contain.step_ns;
         bool is_in_step = judge == NULL || bz_judge_running(judge) != 0;
-        bool is_stuck = past_ns > child->contain.sleep_ns &&
-                        (is_in_step || used_ns < past_ns / 16) && is_asleep(child->pid);
-        if (is_busy || is_stuck) {
+        bool may_be_stuck = is_in_step || used_ns < past_ns / 16;
+        if (is_busy || (may_be_stuck && is_stuck(child, now_ns))) {
             child->killed_for = "hang";
             child->has_slept = !is_busy;
         }

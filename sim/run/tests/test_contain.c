@@ -1,6 +1,7 @@
 /* Child processes: how each ends, and that runs in them are the same runs. */
 #include "sim/run/contain.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -166,6 +167,38 @@ Test(contain, progress_is_no_hang) {
     cr_assert(eq(int, bz_contain_call(&brief, world, makes_progress, world->judge, &death),
                  BZ_CHILD_DONE));
     bz_world_destroy(world);
+}
+
+/* Whoever waits for a reader of its output does not hang; without that, it does. */
+static void prints(void *context) {
+    static const char text[1000];
+    for (int line = 0; line < 1000; line++) {
+        (void)!write(STDERR_FILENO, text, sizeof text);
+    }
+    sleeps(context);
+}
+
+Test(contain, a_reader_that_takes_its_time_is_no_hang) {
+    int ends[2];
+    char text[10000];
+    struct bz_death death;
+    struct bz_child child;
+    struct bz_child *const children[] = {&child};
+    size_t got = 0;
+    cr_assert(pipe(ends) == 0 && fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0);
+    cr_assert(dup2(ends[1], STDERR_FILENO) >= 0);
+    cr_assert(bz_child_start(&child, &impatient, NULL, prints, NULL));
+    enum bz_child_state state = BZ_CHILD_RUNS;
+    for (int look = 0; state == BZ_CHILD_RUNS; look++) {
+        bz_child_wait(children, 1);
+        state = bz_child_look(&child, &death);
+        for (ssize_t part = 0; look >= 12 && (part = read(ends[0], text, sizeof text)) > 0;) {
+            got += (size_t)part; /* after twelve looks of 50 ms */
+        }
+    }
+    cr_assert(eq(int, state, BZ_CHILD_DIED));
+    tst_text(death.how, "no end, and no CPU time taken for 200 ms");
+    cr_assert(eq(sz, got, 1000 * 1000));
 }
 
 /* A step that ends never is a hang, whatever happens in it; and so is a set-up that sleeps. */
