@@ -10,9 +10,9 @@
  *
  * A hang is a step in which the child takes `step_ns` of CPU time, or sleeps for `sleep_ns`. CPU
  * time, so a busy machine accuses nobody; and a time in which the parent was stopped, too (Ctrl-Z),
- * or in which nobody reads standard error (a pager), is no sleep. After the first child of a process
- * that slept for so long, a tenth of it is enough. Between steps (in a set-up, a view, a callback)
- * every event is progress.
+ * or in which nobody reads standard error (a pager), is no sleep. After the first child of a
+ * process that slept for so long, a tenth of it is enough. Between steps (in a set-up, a view, a
+ * callback) every event is progress.
  *
  * What a process inherits decides no verdict: a child blocks and ignores no signal. Those from
  * outside are for the parent: a child takes no notice of SIGINT, SIGTERM and SIGHUP that it has not
