@@ -158,7 +158,7 @@ static void do_eat(struct semaphore *self) {
 
 static void do_eat_loop(struct semaphore *self) {
     do {
-        sink = bz_mem_alloc(bz_loop_mem(self->loop), 1 << 20);
+        sink = bz_mem_alloc_raw(bz_loop_mem(self->loop), 1 << 20);
     } while (sink != NULL);
 }
 
