@@ -171,7 +171,8 @@ static bool run_pass(struct pass *pass) {
             program.order = (enum bz_order)order;
             program.contain = bz_cli_catalog.contain;
             program.contain.is_on = true;
-            is_ok = bz_program_measure_or(&program, check->lack) && run_session(pass, &program);
+            is_ok = (bz_program_measure_or(&program, check->lack) || check->lack[0] == '\0') &&
+                    run_session(pass, &program); /* which is stopped, too */
         }
     }
     return is_ok;

@@ -144,7 +144,8 @@ static bool prepare(struct bz_fuzz_arm *arm, char *lack) {
             return false;
         }
     }
-    return bz_program_measure_or(&arm->program, lack);
+    return bz_program_measure_or(&arm->program, lack) ||
+           lack[0] == '\0'; /* stopped: so is the slice */
 }
 
 /* False after a lack. */

@@ -101,6 +101,13 @@ static void note_lack(struct bz_campaign_result *part, const char *sentence, con
     }
 }
 
+/* The program was not measured. If it was stopped, nothing is lacking. */
+static void note_unmeasured(struct campaign *campaign, const char *lack) {
+    if (lack[0] != '\0') {
+        note_lack(&campaign->state.result, lack, NULL, NULL);
+    }
+}
+
 /* --- one chunk -------------------------------------------------------------------------------- */
 
 /* Adds a finding to those of a chunk, unless the campaign will certainly not keep it. The chunk
@@ -275,7 +282,7 @@ static bool measure_draw(struct campaign *campaign, struct slot *slot, uint64_t 
         draw(drawing, &campaign->program, seed);
         if (!bz_program_measure_in(&drawing->program, &drawing->world, campaign->config->stop,
                                    lack)) {
-            note_lack(&campaign->state.result, lack, NULL, NULL);
+            note_unmeasured(campaign, lack);
             return false;
         }
         *measured = number;
@@ -285,7 +292,7 @@ static bool measure_draw(struct campaign *campaign, struct slot *slot, uint64_t 
     return true;
 }
 
-/* The profiles of its draws. False after a note. */
+/* The profiles of its draws. False after a note, or if it was stopped. */
 static bool measure_draws(struct campaign *campaign, struct slot *slot) {
     uint64_t seed = campaign->config->seed_first + slot->first;
     bool is_ok = true;
@@ -666,7 +673,7 @@ bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign
     sum_up(campaign);
     char lack[BZ_LACK_BYTES];
     if (!bz_program_measure_or(&campaign->program, lack)) {
-        note_lack(&campaign->state.result, lack, NULL, NULL);
+        note_unmeasured(campaign, lack);
     } else if (campaign->jobs == 1 && !campaign->program.contain.is_on) {
         run_alone(campaign);
     } else {

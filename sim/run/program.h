@@ -41,9 +41,9 @@ struct bz_world *bz_program_new_world(const struct bz_program *program);
  * memory. */
 bool bz_program_measure(struct bz_program *program);
 
-/* The same; on false with a sentence in `lack`, BZ_LACK_BYTES (traces/lack.h). The second measures
- * in `*world`, which bz_program_enter() prepares; NULL: it creates one, and the caller destroys it.
- * For `stop` see bz_judge_watch_stop(). */
+/* The same; on false with a sentence in `lack`, BZ_LACK_BYTES (traces/lack.h), or with an empty one
+ * if it was stopped. The second measures in `*world`, which bz_program_enter() prepares; NULL: it
+ * creates one, and the caller destroys it. For `stop` see bz_judge_watch_stop(). */
 bool bz_program_measure_or(struct bz_program *program, char *lack);
 bool bz_program_measure_in(struct bz_program *program, struct bz_world **world,
                            const volatile sig_atomic_t *stop, char *lack);
