@@ -176,7 +176,7 @@ uint32_t bz_judge_spawn(struct bz_judge *judge, const char *name, uint32_t index
 
 /* Whether a task is a helper: the code under test has created it, and the program does not know of
  * it. No cancel is injected into a helper, it may wait for ever, and `lost-wakeup` waits while it
- * can run or sleeps. At first no task is a helper. */
+ * can run or sleeps, except for objects with BZ_CLAIM_UNAIDED. At first no task is a helper. */
 void bz_judge_set_helper(struct bz_judge *judge, uint32_t task, bool is_helper);
 
 /* No cancel is injected into the task: an outside cancel would make no sense there. */

@@ -100,8 +100,12 @@ struct bz_permit_view {
 /* Queue: a waiver, not a promise. Items of equal priority come out in any order. */
 #define BZ_CLAIM_UNORDERED_TIES 0x800u
 
+/* Only calls of the object wake its waiters: the implementation has no task, callback or timer of
+ * its own for that. Else a wake-up is not lost as long as any is under way, whosever it is. */
+#define BZ_CLAIM_UNAIDED 0x1000u
+
 /* All of the above; a plug-in with another bit is refused. */
-#define BZ_CLAIMS_ALL 0xfffu
+#define BZ_CLAIMS_ALL 0x1fffu
 
 BZ_END_DECLS
 

@@ -6,9 +6,9 @@
  *   notification passed over, and that still wait (gh-112202). If its wait returns BZ_OK, it kept
  * the notification, and `cancel-delivered` judges it.
  *
- * A cancelled waiter that has not left may pass a notification on, so it counts as woken. While a
- * task, a callback or a timer of the variant's own is under way, nothing is lost yet. Spurious
- * wake-ups are not judged. */
+ * A cancelled waiter that has not left may pass a notification on, so it counts as woken. Without
+ * BZ_CLAIM_UNAIDED, nothing is lost while a task, a callback or a timer of the variant's own is
+ * under way. Spurious wake-ups are not judged. */
 #ifndef BZ_SIM_JUDGE_ORACLE_LOST_NOTIFICATION_H
 #define BZ_SIM_JUDGE_ORACLE_LOST_NOTIFICATION_H
 
@@ -30,7 +30,7 @@ static inline void lost_notification_judges(struct bz_judge *judge,
                                             const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     char name[BZ_NAME_BYTES];
-    if (bz_is_helped(judge)) {
+    if (bz_is_helped(judge, object)) {
         return;
     }
     bz_judge_task_name(judge, moment->task, name, sizeof name);

@@ -5,8 +5,8 @@
  * Of an object that a model judges, the model says whether a waiter could go on.
  *
  * These may still hand it over: a waiter that was woken or cancelled and has not resumed, a waiter
- * that polls, a ready callback, and a task or a timer of the variant's own. A timer that a waiter
- * has on its stack does not count: it wakes that waiter alone. */
+ * that polls, a ready callback, and without BZ_CLAIM_UNAIDED a task or a timer of the variant's
+ * own. A timer that a waiter has on its stack does not count: it wakes that waiter alone. */
 #ifndef BZ_SIM_JUDGE_ORACLE_LOST_WAKEUP_H
 #define BZ_SIM_JUDGE_ORACLE_LOST_WAKEUP_H
 
@@ -30,7 +30,7 @@ static inline bool lost_wakeup_is_under_way(const struct bz_judge *judge,
     return (object->woken | object->cancelled | object->polling) != 0 ||
            (judge->config.callback_is_ready != NULL &&
             judge->config.callback_is_ready(judge->config.source)) ||
-           bz_is_helped(judge);
+           bz_is_helped(judge, object);
 }
 
 static inline void lost_wakeup_judges(struct bz_judge *judge, const struct bz_moment *moment) {

@@ -111,8 +111,12 @@ static inline uint64_t bz_is_spare(const struct bz_shadow_object *object) {
 }
 
 /* Whether the code under test may still wake a waiter by a helper, a callback or a timer. */
-static inline bool bz_is_helped(const struct bz_judge *judge) {
+static inline bool bz_is_helped(const struct bz_judge *judge,
+                                const struct bz_shadow_object *object) {
     const struct bz_shadow *shadow = &judge->shadow;
+    if (bz_claims(object, BZ_CLAIM_UNAIDED)) {
+        return false;
+    }
     for (uint32_t id = 1; shadow->helpers > 0 && id <= shadow->task_count; id++) {
         const struct bz_shadow_task *task = &shadow->tasks[id];
         bool is_idle = task->phase == BZ_PHASE_SUSPENDED && task->await == BZ_AWAIT_PENDING &&

@@ -65,7 +65,6 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         self._sim = None
         self._generators = weakref.WeakSet()
         self._handler = None
-        self._helpers = set()
         self._numbers = itertools.count(1)
         self._is_eager = False  # tasks make their first step at once
         self._gone_on = {}  # number of a task: where it waited after it was cancelled
@@ -141,7 +140,7 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         for task in self._unretrieved():
             self.call_exception_handler({"message": UNRETRIEVED, "exception": task.exception(),
                                          "future": task})
-        left = [task for task in self._left() if task.number not in self._helpers]
+        left = self._left()
         if left and self._main.done() and self._can_go_on:
             named = ", ".join(f"{task.get_name()} ({where.of_task(task) or 'not started'})"
                               for task in left[:NAMED_MAX])
@@ -238,10 +237,14 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         return self.call_soon(callback, *args, context=context)
 
     def call_exception_handler(self, context):
-        if self._handler is not None:
-            self._handler(self, context)
-        else:
+        if self._handler is None:
             self.default_exception_handler(context)
+            return
+        try:
+            self._handler(self, context)
+        except Exception as exception:
+            self.default_exception_handler({"message": "Unhandled error in exception handler",
+                                            "exception": exception})
 
     def default_exception_handler(self, context):
         exception, task = context.get("exception"), context.get("future")
@@ -293,12 +296,7 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         self.call_soon(self._close_generator, generator)
 
     def _close_generator(self, generator):
-        self._become_helper(self.create_task(generator.aclose()))
-
-    def _become_helper(self, task):
-        """Of the loop, or of the background: it may be left behind, and nobody cancels it."""
-        self._helpers.add(task.number)
-        self._set_helper(task.number)
+        self._set_helper(self.create_task(generator.aclose()).number)
 
     async def shutdown_asyncgens(self):
         generators, self._generators = list(self._generators), weakref.WeakSet()

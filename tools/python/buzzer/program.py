@@ -11,6 +11,7 @@ import platform
 import signal
 import sys
 import tempfile
+import threading
 import traceback
 import warnings
 
@@ -104,6 +105,24 @@ def _be_program(parent, words, cases, replay, missing, signs, output, errors):
         os._exit(code)
 
 
+@contextlib.contextmanager
+def _passing_on(pid, numbers):
+    """Signals that would end this process go to the child, which ends in good order."""
+    def pass_on(number, frame):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+    is_main = threading.current_thread() is threading.main_thread()
+    caught = [number for number in numbers
+              if is_main and signal.getsignal(number) is signal.SIG_DFL]
+    for number in caught:
+        signal.signal(number, pass_on)
+    try:
+        yield
+    finally:
+        for number in caught:
+            signal.signal(number, signal.SIG_DFL)
+
+
 def _wait(pid, passes_on):
     """The exit status. An interrupt is for the child as well, which ends in good order.
 
@@ -131,7 +150,9 @@ def _start(words, cases, replay, missing, signs, output, errors):
         pid = os.fork()
     if pid == 0:
         _be_program(parent, words, cases, replay, missing, signs, output, errors)
-    return _wait(pid, passes_on=signs is not None)
+    ends = (signal.SIGTERM, signal.SIGHUP) if output is None else ()
+    with _passing_on(pid, ends):
+        return _wait(pid, passes_on=signs is not None)
 
 
 def call(words, cases, *, replay=None, missing=None, signs=None):

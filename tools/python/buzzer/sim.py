@@ -37,7 +37,7 @@ class Sim:
     def background(self, coro, *, name=None):
         """Creates a task that may be left behind at the end, such as a server."""
         task = self._loop.create_task(coro, name=name)
-        self._loop._become_helper(task)
+        self._loop._set_helper(task.number)
         return task
 
     def check(self, condition, message):

@@ -32,17 +32,19 @@ class Claim(enum.IntFlag):
     UNORDERED_ITEMS = 0x100  # a waiver: items come out in any order
     MAY_FAIL = 0x200         # a waiver: an operation may end with an exception of its own
     OWN_DEADLINES = 0x400    # a waiver: an operation may cancel its own task at a deadline
+    UNAIDED = 0x1000         # no task, callback or timer of its own wakes a waiter
 
 
-PERMITS = Claim.FIFO | Claim.REFUSES_MISUSE | Claim.WAKE_IS_GRANT | Claim.MAY_FAIL
-SEMAPHORE = Claim.REFUSES_MISUSE | Claim.MAY_FAIL
+STOCK = Claim.MAY_FAIL | Claim.UNAIDED
+PERMITS = STOCK | Claim.FIFO | Claim.REFUSES_MISUSE | Claim.WAKE_IS_GRANT
+SEMAPHORE = STOCK | Claim.REFUSES_MISUSE
 if sys.version_info >= (3, 10, 8):
     # gh-97028; before gh-90155, a woken waiter gets a permit only if it is the first to resume
     SEMAPHORE |= PERMITS | Claim.LOCKED_EXACT | Claim.NO_PASSING
 if sys.version_info >= (3, 13):
     SEMAPHORE |= Claim.WORK_CONSERVING  # gh-111693
-WAITS = Claim.FIFO | Claim.REFUSES_MISUSE | Claim.WAKE_IS_GRANT | Claim.MAY_FAIL
-QUEUE = Claim.REFUSES_MISUSE | Claim.TAKES_AT_RETURN | Claim.MAY_FAIL
+WAITS = PERMITS
+QUEUE = STOCK | Claim.REFUSES_MISUSE | Claim.TAKES_AT_RETURN
 OWN = Claim.MAY_FAIL | Claim.OWN_DEADLINES  # of primitives that are not asyncio's
 
 # kind: the classes of asyncio, and what they claim. locked() of a lock is not exact (gh-138121), a
@@ -54,7 +56,7 @@ KINDS = {
     "event": ((asyncio.Event,), WAITS),
     "condition": ((asyncio.Condition,), WAITS),
     "queue": ((asyncio.Queue,), QUEUE),
-    "barrier": ((asyncio.Barrier,) if hasattr(asyncio, "Barrier") else (), Claim.MAY_FAIL),
+    "barrier": ((asyncio.Barrier,) if hasattr(asyncio, "Barrier") else (), STOCK),
     "timeout": ((asyncio.Timeout,) if hasattr(asyncio, "Timeout") else (), Claim(0)),
 }
 ORDERS = {"fifo": 0, "lifo": 1, "priority": 2}
@@ -101,13 +103,19 @@ def refuse(condition, text):
 # --- permits -----------------------------------------------------------------------------------
 
 
+# Methods without arguments.
+_PLAIN = {getattr(kind, name) for name in ("acquire", "release")
+          for kind in (asyncio.Lock, asyncio.Semaphore, asyncio.BoundedSemaphore)}
+
+
 def watch_acquire(judged, primitive):
     """acquire() and release(), of permits or of the lock of a condition."""
     acquire, release = primitive.acquire, primitive.release
     at_once = getattr(primitive, "acquire_nowait", None)
     if asyncio.iscoroutinefunction(release):
         raise TypeError("release() is a coroutine function: when it takes effect is unknown")
-    if isinstance(primitive, (asyncio.Lock, asyncio.Semaphore)):
+    cls = type(primitive)
+    if {getattr(cls, "acquire", None), getattr(cls, "release", None)} <= _PLAIN:
         rewrap(primitive, acquire=judged.wrap_acquire(acquire),
                release=judged.wrap_release(release))
         return
@@ -184,17 +192,17 @@ def watch_event(make, primitive, kind):
         judged.waited(OK)
         return result
 
-    def watched_set():
+    def watched_set(*args, **kwargs):
         if not judged.sets():
-            return set_it()
+            return set_it(*args, **kwargs)
         try:
-            return set_it()
+            return set_it(*args, **kwargs)
         finally:
             judged.set(OK)
 
-    def watched_clear():
+    def watched_clear(*args, **kwargs):
         judged.clears()
-        return clear()
+        return clear(*args, **kwargs)
 
     if primitive.is_set():
         judged.sets()
@@ -522,28 +530,42 @@ WATCHERS = {"bounded": watch_permits, "semaphore": watch_permits, "lock": watch_
             "queue": watch_queue}
 
 
+def replaces(primitive, base):
+    """Whether its class has methods of its own in the place of asyncio's."""
+    for cls in type(primitive).__mro__:
+        if cls.__module__.partition(".")[0] == "asyncio":
+            return False
+        if any(name[:2] != "__" and hasattr(base, name) for name in vars(cls)):
+            return True
+    return False
+
+
 def find_kind(primitive, kind):
-    """The kind; whether the primitive is asyncio's own."""
-    for name, (classes, _) in KINDS.items():
+    """The kind; what it claims; whether it is one of asyncio's, into which the judge looks."""
+    for name, (classes, claims) in KINDS.items():
         if isinstance(primitive, classes):
-            return kind or name, kind in (None, name)
+            is_own = replaces(primitive, classes[0])
+            if kind is None or kind == name and not is_own:
+                return name, claims & ~Claim.UNAIDED if is_own else claims, True
+            return kind, OWN, False
     if kind is None:
         raise TypeError(f"{type(primitive).__name__} is nothing of asyncio's: tell watch() what "
                         f"kind= it is of ({', '.join(WATCHERS)})")
-    return kind, False
+    return kind, OWN, False
 
 
 def watch(loop, primitive, *, kind=None, name=None, claims=None, **about):
     """Tells the judge of what the program does with the primitive; returns it.
 
     kind    "lock", "semaphore", "bounded", "event", "condition", "barrier" or "queue", for a
-            primitive of the program's own that has the methods of asyncio's
+            primitive of the program's own that has the methods of asyncio's; also for a subclass
+            that replaces some, and is not to be held to all that asyncio's class promises
     name    in messages and traces; else the kind, and a number from the second on
     claims  what it promises, from Claim
     permits (semaphore), parties (barrier), maxsize and order (queue: "fifo", "lifo", "priority")
             where the primitive does not say so itself
     """
-    kind, is_stock = find_kind(primitive, kind)
+    kind, usual, is_stock = find_kind(primitive, kind)
     if kind == "timeout":
         return watch_timeout(loop, primitive)
     if kind not in WATCHERS:
@@ -551,7 +573,7 @@ def watch(loop, primitive, *, kind=None, name=None, claims=None, **about):
     if loop._watched(primitive) is not None:
         return primitive
     name = loop._object_name(kind) if name is None else str(name)
-    claims = (KINDS[kind][1] if is_stock else OWN) if claims is None else claims | Claim.MAY_FAIL
+    claims = usual if claims is None else claims | Claim.MAY_FAIL
 
     def make(*, size=0, order=0, waived=0, other_name="", lock=None, is_checked=False):
         judged = _native.Object(loop, kind, name, other_name, int(claims | waived), size, order,

@@ -152,7 +152,10 @@ def line_of_task(task):
 def _said(exception):
     """What it says, in one line; not what pytest adds to an assert, because the same run has none
     of it elsewhere."""
-    text = str(exception)
+    try:
+        text = str(exception)
+    except Exception:  # of the user's __str__()
+        text = "its text cannot be had"
     if isinstance(exception, AssertionError):
         text = text.partition("\n")[0]
         text = "" if text.startswith("assert ") else text

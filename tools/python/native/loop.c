@@ -147,24 +147,25 @@ static PyObject *loop_protect(PyObject *self, PyObject *number) {
 
 /* _set_helper(task number): it may wait for ever, and nobody cancels it. */
 static PyObject *loop_set_helper(PyObject *self, PyObject *number) {
-    struct bz_judge *judge = ((struct bz_py_loop *)self)->judge;
+    struct bz_py_loop *loop = (struct bz_py_loop *)self;
     unsigned long task = PyLong_AsUnsignedLong(number);
     if (PyErr_Occurred()) {
         return NULL;
     }
-    if (judge != NULL) {
-        bz_judge_set_helper(judge, (uint32_t)task, true);
+    if (loop->judge != NULL && task <= loop->task_count) {
+        bz_py_loop_set_helper(loop, (uint32_t)task);
     }
     Py_RETURN_NONE;
 }
 
-/* _left(): the tasks that have not ended, in order. */
+/* _left(): the tasks that have not ended, and should have, in order. */
 static PyObject *loop_left(PyObject *self, PyObject *unused) {
     const struct bz_py_loop *loop = (struct bz_py_loop *)self;
     PyObject *list = PyList_New(0);
     (void)unused;
     for (uint32_t index = 0; list != NULL && index < loop->task_count; index++) {
-        if (loop->tasks[index] != NULL && PyList_Append(list, loop->tasks[index]) != 0) {
+        if (loop->tasks[index] != NULL && !loop->owners[index + 1].is_helper &&
+            PyList_Append(list, loop->tasks[index]) != 0) {
             Py_CLEAR(list);
         }
     }

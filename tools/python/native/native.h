@@ -54,6 +54,8 @@ struct bz_py_owner {
     uint32_t timers;
     uint32_t callbacks;
     const void *inside; /* the watched object in whose method it is; NULL: none */
+    bool is_helper;     /* it may be left behind */
+    bool is_inner;      /* a method of a watched object has created it, or such a task has */
 };
 
 struct bz_py_loop {
@@ -146,6 +148,9 @@ bool bz_py_callback_is_ready(const struct bz_py_loop *loop);
 
 /* Registers a task that begins: its number. 0 with an exception. */
 uint32_t bz_py_loop_spawn(struct bz_py_loop *loop, PyObject *task, PyObject *name);
+
+/* During the run: see bz_judge_set_helper(). */
+void bz_py_loop_set_helper(struct bz_py_loop *loop, uint32_t task);
 
 /* The program has left the simulation: the run ends without a verdict. Sets an exception with the
  * sentence and the place; returns NULL. */

@@ -24,6 +24,11 @@ void bz_py_loop_wake(struct bz_py_loop *loop, struct bz_py_task *task, enum bz_s
     }
 }
 
+void bz_py_loop_set_helper(struct bz_py_loop *loop, uint32_t task) {
+    loop->owners[task].is_helper = true;
+    bz_judge_set_helper(loop->judge, task, true);
+}
+
 uint32_t bz_py_loop_spawn(struct bz_py_loop *loop, PyObject *task, PyObject *name) {
     const char *text = bz_py_name(name);
     if (text == NULL) {
@@ -40,6 +45,11 @@ uint32_t bz_py_loop_spawn(struct bz_py_loop *loop, PyObject *task, PyObject *nam
     if (number == 0) {
         PyErr_SetString(PyExc_RuntimeError, "too many tasks");
         return 0;
+    }
+    const struct bz_py_owner *creator = &loop->owners[bz_judge_running(loop->judge)];
+    if (creator->inside != NULL || creator->is_inner) { /* it belongs to the code under test */
+        loop->owners[number].is_inner = true;
+        bz_py_loop_set_helper(loop, number);
     }
     Py_INCREF(task);
     loop->tasks[loop->task_count++] = task;

@@ -306,22 +306,29 @@ class Cli(support.Case):
     def test_is_interrupted(self):
         """A signal for the first process alone, as of kill(1), ends the campaign in good order."""
         words = [sys.executable, "-m", "buzzer", "run", "tests/test_lock.py::test_holds", "--runs",
-                 "100000000"]
-        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              preexec_fn=lambda: signal.signal(signal.SIGINT,
-                                                               signal.default_int_handler)) as run:
-            while not os.path.exists(".buzzer/campaign.checkpoint"):
-                time.sleep(0.05)
-            run.send_signal(signal.SIGINT)
-            output, errors = run.communicate(timeout=120)
-        self.assertEqual(run.returncode, 5, output + errors)
-        self.assertIn("to continue: python3 -m buzzer run --resume .buzzer", errors)
-        self.assertNotIn("Traceback", errors)
+                 "100000000", "--out"]
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            folder = f"by-{number}"
+            with subprocess.Popen([*words, folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  text=True, preexec_fn=_has_usual_signals) as run:
+                while not os.path.exists(f"{folder}/campaign.checkpoint"):
+                    time.sleep(0.05)
+                run.send_signal(number)
+                output, errors = run.communicate(timeout=120)
+            self.assertEqual(run.returncode, 5, output + errors)
+            self.assertIn(f"to continue: python3 -m buzzer run --resume {folder}", errors)
+            self.assertNotIn("Traceback", errors)
 
     def test_full_disk(self):
         if os.path.exists("/dev/full"):
             code = os.system(f"{sys.executable} -m buzzer list scenarios >/dev/full 2>errors")
             self.assertEqual(os.WEXITSTATUS(code), 2)
+
+
+def _has_usual_signals():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 class Messages(support.Case):

@@ -117,6 +117,105 @@ async def semaphore_timeouts(sim):
     await together(sim, impatient(1), impatient(3), impatient(2.5), hold(semaphore))
 
 
+class Abortable:
+    """A lock of one's own; its methods start tasks, which its waiters wait for."""
+
+    def __init__(self):
+        self._lock, self._stop = asyncio.Lock(), asyncio.Event()
+
+    async def acquire(self):
+        lock = asyncio.ensure_future(self._lock.acquire())
+        stop = asyncio.ensure_future(self._stop.wait())
+        has_it = False
+        try:
+            await asyncio.wait({lock, stop}, return_when=asyncio.FIRST_COMPLETED)
+            has_it = lock.done()
+            return has_it
+        finally:
+            stop.cancel()
+            if not has_it:
+                lock.cancel()
+                try:
+                    await lock
+                    self._lock.release()
+                except asyncio.CancelledError:
+                    pass
+
+    def release(self):
+        self._lock.release()
+
+    async def __aenter__(self):
+        await self.acquire()
+
+    async def __aexit__(self, *unused):
+        self.release()
+
+
+async def starts_tasks(sim):
+    lock = sim.watch(Abortable(), kind="lock")
+    await together(sim, hold(lock), hold(lock, 2), hold(lock))
+
+
+class NewestFirst(asyncio.Semaphore):
+    """A subclass that works otherwise, and takes arguments."""
+
+    def __init__(self, permits):
+        super().__init__(permits)
+        self._free, self._stack = permits, []
+
+    def locked(self):
+        return self._free == 0
+
+    async def acquire(self, patience=None):
+        if self._free > 0 and not self._stack:
+            self._free -= 1
+            return True
+        future = asyncio.get_running_loop().create_future()
+        self._stack.append(future)
+        try:
+            await asyncio.wait({future}, timeout=patience)
+        except asyncio.CancelledError:
+            if future.done():
+                self.release()
+            else:
+                self._stack.remove(future)
+            raise
+        if not future.done():
+            self._stack.remove(future)
+        return future.done()
+
+    def release(self):
+        while self._stack:
+            future = self._stack.pop()
+            if not future.done():
+                future.set_result(None)
+                return
+        self._free += 1
+
+
+async def subclass_of_its_own(sim):
+    semaphore = sim.watch(NewestFirst(1), kind="semaphore", permits=1)
+
+    async def impatient():
+        if await semaphore.acquire(patience=1.5):
+            await asyncio.sleep(1)
+            semaphore.release()
+    await together(sim, impatient(), impatient(), impatient())
+
+
+class Payload(asyncio.Event):
+    def set(self, value=None):
+        self.value = value
+        super().set()
+
+
+async def subclass_with_arguments(sim):
+    event = sim.watch(Payload())
+    asyncio.get_running_loop().call_later(1, lambda: event.set(value=3))
+    await event.wait()
+    sim.check(event.value == 3, "the value of set()")
+
+
 # --- silent: event, condition ------------------------------------------------------------------
 
 
@@ -504,6 +603,15 @@ async def bad_lock(sim):
     await together(sim, *(hold(lock) for _ in range(3)))
 
 
+async def bad_lock_beside_a_server(sim):
+    async def serves():
+        while True:
+            await asyncio.sleep(1)
+    sim.background(serves())
+    lock = sim.watch(DroppingLock(), claims=Claim.UNAIDED)
+    await together(sim, *(hold(lock) for _ in range(3)))
+
+
 async def bad_semaphore(sim):
     semaphore = sim.watch(GreedySemaphore(1))
     await together(sim, *(hold(semaphore) for _ in range(2)))
@@ -746,7 +854,8 @@ def main():
     checks = Checks()
     conditions = [condition_program(shared) for shared in (None, "lock first", "condition first")]
     silent = [lock_plain, bounded_plain, semaphore_plain, semaphore_signals,
-              lock_shared_by_helpers, event_plain,
+              lock_shared_by_helpers, starts_tasks, subclass_of_its_own, subclass_with_arguments,
+              event_plain,
               condition_misused, refused, behind_the_back, only_spawned, own_queue,
               cancels_own_handle,
               queue_program(asyncio.Queue, 0), queue_program(asyncio.Queue, 1),
@@ -774,7 +883,8 @@ def main():
             but = known.get(test, ())
             checks.silent(test, "--quiet", *cancels, runs=runs, but=but)
             checks.silent(test, "--quiet", "--order", "fifo", *cancels, runs=runs // 2, but=but)
-    faulty = [(bad_lock, "lost-wakeup deadlock"), (bad_semaphore, "mutual-exclusion"),
+    faulty = [(bad_lock, "lost-wakeup deadlock"), (bad_lock_beside_a_server, "lost-wakeup"),
+              (bad_semaphore, "mutual-exclusion"),
               (bad_bounded, "misuse permit-conservation"),
               (bad_event, "lost-notification lost-wakeup"), (bad_condition, "relock"),
               (bad_queue(RepeatingQueue, oracle_name="repeats"), "item-once queue-size"),
@@ -787,7 +897,8 @@ def main():
     faulty += [(bad_barrier, "barrier-round")] if HAS_BARRIER else []
     for test, oracles in faulty:
         if not only or test.__name__ in only:
-            needs_cancels = test in (bad_lock, bad_own_event, bad_condition)
+            needs_cancels = test in (bad_lock, bad_lock_beside_a_server, bad_own_event,
+                                     bad_condition)
             checks.finds(oracles.split(), test, "--max-cancels", "2" if needs_cancels else "0",
                          runs=120)
     checks.end()
