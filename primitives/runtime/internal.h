@@ -259,6 +259,7 @@ struct bz_mem {
     uint64_t live_blocks;
     size_t classes_used;        /* one more than the highest class with a free block */
     bool is_exhausted;          /* an allocation was refused since the last reset */
+    bool marks_freed;           /* see bz_mem_mark_freed() */
     void (*on_exhausted)(void); /* called at once when one is; NULL: nothing is */
     struct bz_mem_free_block *free_lists[BZ_MEM_CLASSES];
 };

@@ -1,6 +1,8 @@
 #include "primitives/runtime/mem.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "primitives/runtime/internal.h"
@@ -69,31 +71,57 @@ static __attribute__((noinline, cold)) void *refuse(struct bz_mem *mem) {
     return NULL;
 }
 
-void *bz_mem_alloc_raw(struct bz_mem *mem, size_t size_bytes) {
+/* The second word of a freed block, which has two at least, and the bytes behind it. */
+#define FREED_WORD UINT64_C(0xf4eedb10cf4eedb1)
+#define FREED_BYTE 0xdd
+
+static void mark_freed(struct bz_mem_free_block *block, size_t bytes) {
+    uint64_t *words = (uint64_t *)(void *)block;
+    if (words[1] == FREED_WORD) {
+        (void)fputs("buzzer: a block of a loop's memory is freed twice\n", stderr);
+        abort();
+    }
+    memset(block + 1, FREED_BYTE, bytes - sizeof *block);
+    words[1] = FREED_WORD;
+}
+
+void bz_mem_mark_freed(struct bz_mem *mem) {
+    mem->marks_freed = true;
+}
+
+static inline void *take(struct bz_mem *mem, size_t size_bytes, size_t *rounded_bytes) {
     if (size_bytes > mem->limit_bytes) {
         return refuse(mem);
     }
-    size_t rounded_bytes;
-    unsigned index = class_of(size_bytes, &rounded_bytes);
+    unsigned index = class_of(size_bytes, rounded_bytes);
     struct bz_mem_free_block *block = mem->free_lists[index];
     if (block != NULL) {
-        bz_san_unpoison(block, rounded_bytes);
+        bz_san_unpoison(block, *rounded_bytes);
         mem->free_lists[index] = block->next;
     } else {
-        if (rounded_bytes > mem->limit_bytes - mem->used_bytes) {
+        if (*rounded_bytes > mem->limit_bytes - mem->used_bytes) {
             return refuse(mem);
         }
         block = (void *)(mem->base + mem->used_bytes);
-        bz_san_unpoison(block, rounded_bytes);
-        mem->used_bytes += rounded_bytes;
+        bz_san_unpoison(block, *rounded_bytes);
+        mem->used_bytes += *rounded_bytes;
     }
     mem->live_blocks++;
     return block;
 }
 
+/* Marks go with the whole block. */
+void *bz_mem_alloc_raw(struct bz_mem *mem, size_t size_bytes) {
+    size_t rounded_bytes = 0;
+    void *block = take(mem, size_bytes, &rounded_bytes);
+    return block != NULL && mem->marks_freed ? memset(block, 0, rounded_bytes) : block;
+}
+
 void *bz_mem_alloc(struct bz_mem *mem, size_t size_bytes) {
-    void *block = bz_mem_alloc_raw(mem, size_bytes);
-    return block == NULL ? NULL : memset(block, 0, size_bytes);
+    size_t rounded_bytes = 0;
+    void *block = take(mem, size_bytes, &rounded_bytes);
+    size_t bytes = mem->marks_freed ? rounded_bytes : size_bytes;
+    return block == NULL ? NULL : memset(block, 0, bytes);
 }
 
 void bz_mem_free(struct bz_mem *mem, void *block, size_t size_bytes) {
@@ -105,6 +133,9 @@ void bz_mem_free(struct bz_mem *mem, void *block, size_t size_bytes) {
     BZ_CHECK((char *)block > mem->base && (char *)block < mem->base + mem->used_bytes);
     BZ_CHECK(mem->live_blocks > 0);
     struct bz_mem_free_block *freed = block;
+    if (mem->marks_freed) {
+        mark_freed(freed, rounded_bytes);
+    }
     freed->next = mem->free_lists[index];
     mem->free_lists[index] = freed;
     mem->live_blocks--;
@@ -130,6 +161,9 @@ static bool grow_last(struct bz_mem *mem, void *block, size_t old_bytes, size_t 
     }
     mem->used_bytes += new_rounded - old_rounded;
     bz_san_unpoison(block, new_rounded);
+    if (mem->marks_freed) {
+        memset((char *)block + old_rounded, 0, new_rounded - old_rounded);
+    }
     return true;
 }
 

@@ -63,6 +63,11 @@ void bz_mem_adopt(struct bz_mem *mem);
  * mapping. False without memory: it is still shared. */
 bool bz_mem_make_private(struct bz_mem *mem);
 
+/* From now on a freed block says so: whoever reads it, reads the same bytes in every run, which are
+ * no pointer and no small number; and a block that is freed twice aborts the process. No block
+ * shows what was in its place before, so allocating and freeing are O(size_bytes). */
+void bz_mem_mark_freed(struct bz_mem *mem);
+
 /* Frees every block. */
 void bz_mem_reset(struct bz_mem *mem);
 

@@ -41,6 +41,7 @@ struct bz_judge *bz_judge_new(const struct bz_judge_config *config) {
         bz_judge_destroy(judge);
         return NULL;
     }
+    bz_mem_mark_freed(judge->shadow.mem);
     bz_shadow_begin(&judge->shadow, judge->shadow.mem);
     return judge;
 }

@@ -149,20 +149,6 @@ void bz_arena_restore(struct bz_mem *mem, const void *copy, size_t copy_bytes) {
            copy_bytes - BZ_MEM_HEADER_BYTES);
 }
 
-static size_t class_bytes(size_t index) {
-    return index < BZ_MEM_SMALL_CLASSES ? (index + 1) * BZ_MEM_GRAIN_BYTES
-                                        : (size_t)1 << (index - BZ_MEM_SMALL_CLASSES + 11u);
-}
-
-void bz_arena_scrub(struct bz_mem *mem) {
-    for (size_t index = 0; index < mem->classes_used; index++) {
-        for (struct bz_mem_free_block *block = mem->free_lists[index]; block != NULL;
-             block = block->next) {
-            memset(block + 1, 0, class_bytes(index) - sizeof *block);
-        }
-    }
-}
-
 void bz_arena_wipe(struct bz_mem *mem) {
     note_used(mem);
     memset(mem->base + mem->used_bytes, 0, mem->used_bytes_max - mem->used_bytes);
@@ -424,9 +410,6 @@ void bz_image_normalize(struct bz_loop *loop, struct bz_frames *frames) {
     canonicalize_tasks(loop, frames);
     canonicalize_queue(loop);
     canonicalize_timers(loop);
-    if (!BZ_SAN_ADDRESS) { /* it guards freed blocks */
-        bz_arena_scrub(loop->mem);
-    }
 }
 
 /* --- fingerprints ----------------------------------------------------------------------------- */
@@ -446,6 +429,7 @@ bool bz_image_fingerprint(const struct bz_loop *loop, uint64_t *fingerprint) {
     const struct bz_mem *mem = loop->mem;
     uint64_t print = fold(BZ_DIGEST_SEED, loop, loop + 1);
     print = bz_digest_word(print, mem->used_bytes);
+    print = bz_digest_word(print, mem->live_blocks);
     print = fold(print, bz_arena_blocks(mem), mem->base + mem->used_bytes);
     for (const struct bz_task *task = bz_image_next_stack(loop, NULL); task != NULL;
          task = bz_image_next_stack(loop, task)) {

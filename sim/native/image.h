@@ -67,10 +67,10 @@ size_t bz_image_restore(struct bz_loop *loop, const void *image);
  * image. */
 size_t bz_image_restore_rest(struct bz_loop *loop, const void *image);
 
-/* Clears history: numbers of handles (which name them in a recording), stale slots, freed memory,
- * the stack pointers of ended tasks, and dead words of frames (frames.h; NULL: they stay). Tasks,
+/* Clears history: numbers of handles (which name them in a recording), stale slots, the stack
+ * pointers of ended tasks, and dead words of frames (frames.h; NULL: they stay). Tasks,
  * primitives and drivers behave the same afterwards.
- * O(tasks + timers + ready handles + freed blocks). */
+ * O(tasks + timers + ready handles). */
 void bz_image_normalize(struct bz_loop *loop, struct bz_frames *frames);
 
 /* The stacks may have been written to since bz_image_normalize() or bz_image_restore(): all of
@@ -102,9 +102,8 @@ const char *bz_arena_restore_record(struct bz_mem *mem, const char *from);
 void bz_arena_save(const struct bz_mem *mem, void *copy);
 void bz_arena_restore(struct bz_mem *mem, const void *copy, size_t copy_bytes);
 
-/* Clear freed blocks; clear what was in use before and is not now. Then a run finds the same memory
- * as the first one. */
-void bz_arena_scrub(struct bz_mem *mem);
+/* Clears what was in use before and is not now. Then a run finds the same memory as the first one.
+ */
 void bz_arena_wipe(struct bz_mem *mem);
 
 #endif

@@ -74,7 +74,6 @@ static void forget_shadow(struct bz_shadow *shadow) {
         forget_object(shadow, number);
     }
     shadow->handoff_sum = 0;
-    bz_arena_scrub(shadow->mem);
 }
 
 /* How often waiters were overtaken matters to `starvation` alone. */
@@ -142,6 +141,7 @@ void bz_snapshot_look(const struct bz_world *world, struct bz_live_areas *live) 
     memcpy(&live->head.shadow, &judge->shadow, sizeof live->head.shadow);
     live->head.now_ns = judge->now_ns;
     live->head.blocks_bytes = bz_arena_blocks_bytes(mem);
+    live->head.live_blocks = loop->mem->live_blocks;
     live->head.cancels_left = judge->cancels_left;
     live->head.outside_is_past = bz_native_of(world)->outside_is_past;
     live->areas[BZ_AREA_HEAD] =

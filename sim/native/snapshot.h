@@ -43,7 +43,8 @@ struct bz_snapshot_area {
 struct bz_snapshot_head {
     struct bz_shadow shadow;
     uint64_t now_ns;
-    size_t blocks_bytes; /* of the judge's arena */
+    uint64_t live_blocks; /* of the loop's arena: which blocks are freed shows in their bytes */
+    size_t blocks_bytes;  /* of the judge's arena */
     uint32_t cancels_left;
     uint32_t outside_is_past;
 };

@@ -119,6 +119,16 @@ static bool fingerprint(void *source, uint64_t *print) {
 
 /* --- life ------------------------------------------------------------------------------------- */
 
+static struct bz_loop *new_loop(const struct bz_loop_config *config) {
+    struct bz_loop_config own = *config;
+    own.tasks_max = BZ_TASKS_MAX;
+    struct bz_loop *loop = bz_loop_new(&own);
+    if (loop != NULL) {
+        bz_mem_mark_freed(loop->mem);
+    }
+    return loop;
+}
+
 struct bz_world *bz_world_new(const struct bz_judge_config *config,
                               const struct bz_variant *variant) {
     struct bz_native *native = bz_place_new(sizeof *native, NULL);
@@ -137,7 +147,7 @@ struct bz_world *bz_world_new(const struct bz_judge_config *config,
     native->observer.choose = choose;
     native->world.variant = variant;
     native->world.judge = bz_judge_new(&own);
-    native->world.loop = bz_loop_new(&(struct bz_loop_config){.tasks_max = BZ_TASKS_MAX});
+    native->world.loop = new_loop(&(struct bz_loop_config){.stack_bytes = 0});
     if (native->world.judge == NULL || native->world.loop == NULL) {
         bz_world_destroy(&native->world);
         return NULL;
@@ -158,9 +168,7 @@ void bz_world_destroy(struct bz_world *world) {
 }
 
 bool bz_world_set_loop(struct bz_world *world, const struct bz_loop_config *config) {
-    struct bz_loop_config own = *config;
-    own.tasks_max = BZ_TASKS_MAX;
-    struct bz_loop *loop = bz_loop_new(&own);
+    struct bz_loop *loop = new_loop(config);
     if (loop == NULL) {
         return false;
     }

@@ -421,6 +421,17 @@ Test(frames, saved_registers_are_live_inside_of_a_frame_of_unknown_depth) {
     EXPECT_FP(contradicts, KEPT, END);
 }
 
+/* The decoder tells 8 bytes or fewer of these, which read many. */
+FUNCTION(restores_vector,
+         "sub $40,%rsp; call *%rax; restores_vector: fxrstor (%rsp); add $40,%rsp; ret");
+FUNCTION(restores_float,
+         "sub $40,%rsp; call *%rax; restores_float: frstor (%rsp); add $40,%rsp; ret");
+
+Test(frames, all_is_live_that_an_instruction_of_unknown_reach_may_read) {
+    EXPECT_FP(restores_vector, KEPT, KEPT, KEPT, KEPT, KEPT, AT(passes), KEPT, END);
+    EXPECT_FP(restores_float, KEPT, KEPT, KEPT, KEPT, KEPT, AT(passes), KEPT, END);
+}
+
 /* A frame that reaches beyond the stack is none. */
 Test(frames, a_stack_that_is_too_short_stays) {
     EXPECT_FP(pads, KEPT, KEPT, KEPT);

@@ -184,6 +184,60 @@ Test(image, memory_and_stacks_come_back) {
     bz_loop_destroy(loop);
 }
 
+/* What was freed and is read all the same differs from what was not freed, in every run the same.
+ */
+Test(image, tells_a_freed_block_from_one_of_zeros) {
+    uint64_t prints[2];
+    struct bz_loop *loop;
+    (void)begin(&loop);
+    struct bz_mem *mem = bz_loop_mem(loop);
+    bz_mem_mark_freed(mem);
+    uint64_t *block = bz_mem_alloc(mem, 48);
+    bz_image_normalize(loop, NULL);
+    cr_assert(bz_image_fingerprint(loop, &prints[0]));
+    bz_mem_free(mem, block, 48);
+    bz_image_normalize(loop, NULL);
+    cr_assert(bz_image_fingerprint(loop, &prints[1]));
+    cr_assert(ne(u64, prints[0], prints[1]));
+    bz_san_unpoison(block, 48);
+    for (size_t index = 1; index < 6; index++) {
+        cr_assert(lt(u64, UINT64_C(1) << 63, block[index]));
+    }
+    bz_loop_destroy(loop);
+}
+
+/* No block shows what was in its place before. */
+Test(image, blocks_are_clean_when_they_are_taken) {
+    struct bz_loop *loop;
+    (void)begin(&loop);
+    struct bz_mem *mem = bz_loop_mem(loop);
+    bz_mem_mark_freed(mem);
+    for (int round = 0; round < 2; round++) {
+        char *block = bz_mem_alloc_raw(mem, 100);
+        for (size_t index = 0; index < 100; index++) {
+            cr_assert(eq(chr, block[index], 0));
+        }
+        memset(block, 'x', 100);
+        char *larger = bz_mem_grow(mem, block, 100, 3000);
+        cr_assert(eq(chr, larger[99], 'x'));
+        cr_assert(eq(chr, larger[2999], 0));
+        memset(larger, 'y', 3000);
+        bz_mem_free(mem, larger, 3000);
+    }
+    bz_loop_destroy(loop);
+}
+
+Test(image, a_block_is_freed_once, .signal = SIGABRT) {
+    struct bz_loop *loop;
+    (void)begin(&loop);
+    struct bz_mem *mem = bz_loop_mem(loop);
+    bz_mem_mark_freed(mem);
+    void *block = bz_mem_alloc(mem, 48);
+    bz_mem_free(mem, block, 48);
+    bz_san_unpoison(block, 48);
+    bz_mem_free(mem, block, 48);
+}
+
 /* Where the stack pointer is known, and no sanitizer records stacks. */
 Test(image, says_where_it_works) {
 #ifdef BZ_SWITCH_UCONTEXT

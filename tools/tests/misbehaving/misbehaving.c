@@ -157,9 +157,14 @@ static void do_eat(struct semaphore *self) {
 }
 
 static void do_eat_loop(struct semaphore *self) {
-    do {
-        sink = bz_mem_alloc_raw(bz_loop_mem(self->loop), 1 << 20);
-    } while (sink != NULL);
+    sink = bz_mem_alloc(bz_loop_mem(self->loop), 600 << 20); /* it has 1 GiB, and needs some */
+}
+
+static void do_free_twice(struct semaphore *self) {
+    struct bz_mem *mem = bz_loop_mem(self->loop);
+    void *block = bz_mem_alloc(mem, 48);
+    bz_mem_free(mem, block, 48);
+    bz_mem_free(mem, block, 48);
 }
 
 static void do_mint(struct semaphore *self) {
@@ -358,6 +363,7 @@ static void view(void *instance, struct bz_permit_view *view) {
     MISDEED(mint_late, AT_ACQUIRE, do_mint_late)                                                   \
     MISDEED(mint, AT_ACQUIRE, do_mint)                                                             \
     MISDEED(eat, AT_ACQUIRE, do_eat)                                                               \
+    MISDEED(free_twice, AT_RELEASE, do_free_twice)                                                 \
     MISDEED(eat_loop, AT_ACQUIRE, do_eat_loop)                                                     \
     MISDEED(eat_loop_init, AT_INIT, do_eat_loop)                                                   \
     MISDEED(print, AT_ACQUIRE, do_print)                                                           \
