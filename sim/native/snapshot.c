@@ -204,6 +204,7 @@ static void restore(struct bz_world *world, const struct bz_snapshot *snapshot, 
     judge->call.kind = 0;
     judge->end = BZ_RUN_PASSED;
     judge->is_stopped = false;
+    judge->overtime.is_livelock = false; /* bz_judge_exhaust() */
     judge->violation.oracle = NULL;
     forget_steps(native);
 }
