@@ -266,10 +266,6 @@ struct bz_mem {
 
 #define BZ_MEM_HEADER_BYTES ((sizeof(struct bz_mem) + 63u) & ~(size_t)63u)
 
-/* munmap(). At the kernel's limit of mappings, it cannot take a piece out of a larger one: then the
- * memory is given back, and the addresses stay in use. */
-void bz_mem_unmap(void *range, size_t bytes);
-
 struct bz_stack_pool {
     size_t stack_bytes;
     size_t page_bytes;

@@ -179,8 +179,20 @@ void *bz_mem_grow(struct bz_mem *mem, void *block, size_t old_bytes, size_t new_
     return larger;
 }
 
-void bz_mem_adopt(struct bz_mem *mem) {
+void bz_mem_adopt(struct bz_mem *mem, size_t bytes) {
+    bool is_sound = mem->used_bytes >= BZ_MEM_HEADER_BYTES && mem->used_bytes <= bytes &&
+                    mem->used_bytes_max <= bytes && mem->classes_used <= BZ_MEM_CLASSES;
+    if (!is_sound) {
+        (void)bz_mem_new_in(mem, bytes);
+    }
+    mem->base = (char *)mem;
+    mem->limit_bytes = bytes;
     bz_san_unpoison(mem->base, mem->used_bytes);
+}
+
+void bz_mem_leave(struct bz_mem *mem, size_t bytes) {
+    note_used(mem);
+    bz_san_unpoison(mem, mem->used_bytes_max < bytes ? mem->used_bytes_max : bytes);
 }
 
 bool bz_mem_make_private(struct bz_mem *mem) {
@@ -213,6 +225,10 @@ void bz_mem_reset(struct bz_mem *mem) {
 
 uint64_t bz_mem_live_blocks(const struct bz_mem *mem) {
     return mem->live_blocks;
+}
+
+size_t bz_mem_used_bytes(const struct bz_mem *mem) {
+    return mem->used_bytes;
 }
 
 bool bz_mem_is_exhausted(const struct bz_mem *mem) {

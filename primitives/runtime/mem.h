@@ -37,8 +37,8 @@ struct bz_mem;
 struct bz_mem *bz_mem_new(size_t limit_bytes);
 void bz_mem_destroy(struct bz_mem *mem);
 
-/* The same in a mapping of the caller's, for instance a shared one. The arena owns the mapping from
- * here on: bz_mem_destroy() unmaps it. NULL if it is smaller than the records. */
+/* The same in a mapping of the caller's, for instance a shared one. bz_mem_leave(), and not
+ * bz_mem_destroy(), comes before the caller unmaps it. NULL if it is smaller than the records. */
 struct bz_mem *bz_mem_new_in(void *mapping, size_t bytes);
 
 /* A zero-filled block of `size_bytes`; NULL at the limit. */
@@ -55,9 +55,13 @@ void bz_mem_free(struct bz_mem *mem, void *block, size_t size_bytes);
  * O(old_bytes). */
 void *bz_mem_grow(struct bz_mem *mem, void *block, size_t old_bytes, size_t new_bytes);
 
-/* For an arena in a shared mapping, after another process has used it: a sanitizer of this process
- * does not know which blocks are live. */
-void bz_mem_adopt(struct bz_mem *mem);
+/* For an arena in a shared mapping of `bytes`, after another process has used it, and perhaps
+ * written over its records: it can be used again, but blocks may be lost. A sanitizer of this
+ * process does not know which blocks are live. */
+void bz_mem_adopt(struct bz_mem *mem, size_t bytes);
+
+/* The mapping of `bytes` is the caller's again, whatever was written there. */
+void bz_mem_leave(struct bz_mem *mem, size_t bytes);
 
 /* In a child process: gives it a copy of its own, at the same addresses, of an arena in a shared
  * mapping. False without memory: it is still shared. */
@@ -73,8 +77,15 @@ void bz_mem_reset(struct bz_mem *mem);
 
 uint64_t bz_mem_live_blocks(const struct bz_mem *mem);
 
+/* From the arena's first byte on, its own records included. */
+size_t bz_mem_used_bytes(const struct bz_mem *mem);
+
 /* Whether an allocation was refused since the last reset. */
 bool bz_mem_is_exhausted(const struct bz_mem *mem);
+
+/* munmap(). At the kernel's limit of mappings, it cannot take a piece out of a larger one: then the
+ * memory is given back, and the addresses stay in use. */
+void bz_mem_unmap(void *range, size_t bytes);
 
 BZ_END_DECLS
 

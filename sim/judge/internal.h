@@ -140,9 +140,9 @@ bool bz_overtime_jumps(struct bz_judge *judge);
 /* The judge is again as it was at the limit. */
 void bz_overtime_end(struct bz_judge *judge);
 
-/* After a child process has used the judge: a sanitizer of this process does not know which of its
- * memory is in use. */
-void bz_judge_adopt(const struct bz_judge *judge);
+/* After a child process has used the judge, which may have written over it: it can be read, and
+ * destroyed. A sanitizer of this process learns which of its memory is in use. */
+void bz_judge_adopt(struct bz_judge *judge);
 
 /* In a child process that is to run by itself: see bz_mem_make_private(). */
 bool bz_judge_make_private(const struct bz_judge *judge);

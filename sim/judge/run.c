@@ -12,20 +12,45 @@
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-/* An arena that child processes share. */
-static struct bz_mem *new_shared_mem(size_t bytes) {
-    void *mapping = mmap(bz_place_next(bytes), bytes, PROT_READ | PROT_WRITE,
-                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return mapping == MAP_FAILED ? NULL : bz_mem_new_in(mapping, bytes);
+/* Both arenas lie in one range, which child processes share: that of the shadow, then that of the
+ * record, whose first block is the judge. So their places follow from that of the judge, whatever
+ * code under test has written there. */
+#define SHADOW_BYTES BZ_MEM_LIMIT_BYTES_DEFAULT
+#define PAGE_BYTES_MIN 4096u
+#define RANGE_BYTES (SHADOW_BYTES + BZ_RECORD_BYTES)
+
+static char *range_of(const struct bz_judge *judge) {
+    return (char *)((uintptr_t)judge & ~(uintptr_t)(PAGE_BYTES_MIN - 1)) - SHADOW_BYTES;
+}
+
+static struct bz_mem *shadow_mem_of(const struct bz_judge *judge) {
+    return (struct bz_mem *)(void *)range_of(judge);
+}
+
+static struct bz_mem *mem_of(const struct bz_judge *judge) {
+    return (struct bz_mem *)(void *)(range_of(judge) + SHADOW_BYTES);
+}
+
+static struct bz_judge *new_in_range(void) {
+    char *range = mmap(bz_place_next(RANGE_BYTES), RANGE_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (range == MAP_FAILED) {
+        return NULL;
+    }
+    struct bz_mem *shadow_mem = bz_mem_new_in(range, SHADOW_BYTES);
+    struct bz_mem *mem = bz_mem_new_in(range + SHADOW_BYTES, BZ_RECORD_BYTES);
+    struct bz_judge *judge = bz_mem_alloc(mem, sizeof *judge);
+    BZ_CHECK(judge != NULL && mem_of(judge) == mem);
+    judge->mem = mem;
+    judge->shadow.mem = shadow_mem;
+    return judge;
 }
 
 struct bz_judge *bz_judge_new(const struct bz_judge_config *config) {
-    struct bz_mem *mem = new_shared_mem(BZ_RECORD_BYTES);
-    struct bz_judge *judge = mem == NULL ? NULL : bz_mem_alloc(mem, sizeof *judge);
+    struct bz_judge *judge = new_in_range();
     if (judge == NULL) {
         return NULL;
     }
-    judge->mem = mem;
     judge->config = *config;
     judge->jump_gap = BZ_GAP_NEVER;
     if (judge->config.strategy == NULL) {
@@ -35,9 +60,8 @@ struct bz_judge *bz_judge_new(const struct bz_judge_config *config) {
         judge->config.steps_max = BZ_STEPS_MAX_DEFAULT;
     }
     bz_judge_adapt(judge, config->profile, config->starvation_bound);
-    bz_tape_init(&judge->tape, mem);
-    judge->shadow.mem = new_shared_mem(BZ_MEM_LIMIT_BYTES_DEFAULT);
-    if (judge->shadow.mem == NULL || !bz_tape_grow(&judge->tape)) {
+    bz_tape_init(&judge->tape, judge->mem);
+    if (!bz_tape_grow(&judge->tape)) {
         bz_judge_destroy(judge);
         return NULL;
     }
@@ -48,14 +72,37 @@ struct bz_judge *bz_judge_new(const struct bz_judge_config *config) {
 
 void bz_judge_destroy(struct bz_judge *judge) {
     if (judge != NULL) {
-        bz_mem_destroy(judge->shadow.mem);
-        bz_mem_destroy(judge->mem); /* with the judge */
+        bz_mem_leave(shadow_mem_of(judge), SHADOW_BYTES);
+        bz_mem_leave(mem_of(judge), BZ_RECORD_BYTES);
+        bz_mem_unmap(range_of(judge), RANGE_BYTES);
     }
 }
 
-void bz_judge_adopt(const struct bz_judge *judge) {
-    bz_mem_adopt(judge->mem);
-    bz_mem_adopt(judge->shadow.mem);
+/* Whether it can be read: the code under test has written nothing over it, or nothing that shows.
+ */
+static bool is_sound(const struct bz_shadow *shadow) {
+    const char *begin = (const char *)shadow->mem;
+    const char *end = begin + bz_mem_used_bytes(shadow->mem);
+    const char *tasks = (const char *)shadow->tasks;
+    const char *objects = (const char *)shadow->objects;
+    return tasks > begin && tasks < end && objects > begin && objects < end &&
+           shadow->task_count < shadow->task_capacity && shadow->running <= shadow->task_count &&
+           shadow->object_count < shadow->object_capacity &&
+           shadow->task_capacity <= (size_t)(end - tasks) / sizeof *shadow->tasks &&
+           shadow->object_capacity <= (size_t)(end - objects) / sizeof *shadow->objects;
+}
+
+void bz_judge_adopt(struct bz_judge *judge) {
+    judge->mem = mem_of(judge);
+    judge->shadow.mem = shadow_mem_of(judge);
+    bz_mem_adopt(judge->mem, BZ_RECORD_BYTES);
+    bz_mem_adopt(judge->shadow.mem, SHADOW_BYTES);
+    bz_mem_mark_freed(judge->shadow.mem);
+    if (!is_sound(&judge->shadow)) {
+        bz_mem_reset(judge->shadow.mem);
+        bz_shadow_begin(&judge->shadow, judge->shadow.mem);
+        judge->call.kind = 0;
+    }
 }
 
 bool bz_judge_make_private(const struct bz_judge *judge) {

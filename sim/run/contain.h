@@ -75,7 +75,7 @@ struct bz_child {
     int fd;    /* readable, or closed at its other end, when there is something to look at */
     struct bz_contain contain;
     struct bz_child_page *page; /* shared */
-    const struct bz_judge *judge;
+    struct bz_judge *judge;
     uint64_t memory_before_bytes; /* of the parent: the child begins with the same pages */
     const uint64_t *counter;      /* of progress, where there is no judge, or one that goes back and
                                      forth in a search; NULL. Set right after the start */

@@ -3,9 +3,11 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "sim/judge/internal.h"
 #include "sim/run/campaign.h"
 #include "sim/run/replay.h"
 #include "sim/tests/crowd.h"
@@ -224,6 +226,30 @@ Test(contain, events_in_a_step_are_no_progress) {
     world = bz_program_new_world(&program);
     cr_assert(eq(int, bz_contain_call(&impatient, world, sleeps, NULL, &death), BZ_CHILD_DIED));
     tst_text(death.how, "no end, and no CPU time taken for 200 ms");
+    bz_world_destroy(world);
+}
+
+/* The judge outlives a child that writes over it. */
+static void writes_over_judge(void *context) {
+    struct bz_world *world = context;
+    struct bz_shadow *shadow = &world->judge->shadow;
+    bz_judge_begin(world->judge, &(struct bz_run_start){.seed = 1});
+    memset(shadow->mem, 0xee, 128);
+    memset(shadow, 0xee, sizeof *shadow);
+    abort();
+}
+
+Test(contain, what_was_written_over_is_a_crash) {
+    struct bz_program program;
+    struct bz_death death;
+    crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
+    struct bz_world *world = bz_program_new_world(&program);
+    cr_assert(
+        eq(int, bz_contain_call(&brief, world, writes_over_judge, world, &death), BZ_CHILD_DIED));
+    bz_judge_died(world->judge, death.oracle, death.how);
+    cr_assert(eq(int, bz_judge_verdict(world->judge), BZ_RUN_VIOLATED));
+    tst_text(bz_judge_violation(world->judge)->oracle, "crash");
+    cr_assert(eq(int, bz_program_run(&program, world, 1), BZ_RUN_PASSED));
     bz_world_destroy(world);
 }
 
