@@ -15,6 +15,7 @@ BZ_BEGIN_DECLS
 
 struct bz_handle {
     void (*run)(struct bz_handle *handle);
+    /* For the runtime alone: a search clears what only a recording needs. */
     uint32_t owner; /* id of the task that it runs for; 0: the loop */
     uint32_t nth;   /* number within its role and owner, from 1 */
     uint8_t role;   /* enum bz_role */

@@ -111,6 +111,10 @@ void bz_search_visit_again(struct bz_search *search, bool is_end) {
         bz_search_finish(search, world, state);
         search->is_unrepeatable |= !same_oracle(judge, search->world->judge);
     }
+    if (!is_end && !search->is_unrepeatable && bz_search_has(search, BZ_REDUCE_SYMMETRY)) {
+        bz_snapshot_normalize(world);
+        search->is_asymmetric |= bz_symmetry_has_disguise(search->world, world);
+    }
     if (!bz_world_has_resources(world)) {
         search->is_unrepeatable = false; /* nothing was compared */
     }

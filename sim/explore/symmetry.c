@@ -100,6 +100,104 @@ bool bz_symmetry_has_all(const struct bz_symmetry *symmetry, const struct bz_wor
     return has;
 }
 
+/* --- addresses in disguise -------------------------------------------------------------------- */
+
+/* A piece of memory, and the same one of the second world. */
+struct pair {
+    uintptr_t at;
+    uintptr_t bytes;
+    uintptr_t distance; /* from the second to the first */
+};
+
+struct pairs {
+    struct pair pairs[BZ_ALIKE_MAX + 1];
+    uint32_t count;
+};
+
+static void add_pair(struct pairs *pairs, const void *at, const void *other, size_t bytes) {
+    if (pairs->count < BZ_ALIKE_MAX + 1) {
+        pairs->pairs[pairs->count++] =
+            (struct pair){(uintptr_t)at, bytes, (uintptr_t)at - (uintptr_t)other};
+    }
+}
+
+static bool are_in(const struct pair *pair, uintptr_t word, uintptr_t other) {
+    return word - pair->at <= pair->bytes && word - other == pair->distance;
+}
+
+/* The same for halves of addresses. */
+static bool are_halves_in(const struct pair *pair, uint32_t word, uint32_t other) {
+    return word - (uint32_t)pair->at <= (uint32_t)pair->bytes &&
+           word - other == (uint32_t)pair->distance;
+}
+
+/* Two addresses of one place that were shifted, or have flags in their upper 16 bits, or of which
+ * the lower half was kept. */
+static bool is_disguise(const struct pair *pair, uintptr_t word, uintptr_t other) {
+    unsigned half = 4 * sizeof word;
+    uintptr_t address = UINTPTR_MAX >> 16u;
+    bool is_found = are_in(pair, word & address, other & address);
+    for (unsigned shift = 1; shift <= 16 && !is_found; shift++) {
+        uintptr_t last = ((uintptr_t)1 << shift) - 1; /* to the right they are lost */
+        is_found = are_in(pair, word >> shift, other >> shift) ||
+                   are_in(pair, word << shift | (pair->at & last),
+                          other << shift | ((pair->at - pair->distance) & last));
+    }
+    return is_found || (half == 32 && (are_halves_in(pair, (uint32_t)word, (uint32_t)other) ||
+                                       are_halves_in(pair, (uint32_t)(word >> (half - 1) >> 1u),
+                                                     (uint32_t)(other >> (half - 1) >> 1u))));
+}
+
+static bool are_plain(const struct pairs *pairs, uintptr_t word, uintptr_t other) {
+    bool are = word == other;
+    for (uint32_t index = 0; index < pairs->count && !are; index++) {
+        are = are_in(&pairs->pairs[index], word, other);
+    }
+    return are;
+}
+
+static bool has_disguise(const struct pairs *pairs, const void *from, const void *other,
+                         size_t bytes) {
+    const uintptr_t *words = from;
+    const uintptr_t *others = other;
+    bool is_found = false;
+    for (size_t index = 0; index < bytes / sizeof *words && !is_found; index++) {
+        bool are = are_plain(pairs, words[index], others[index]);
+        for (uint32_t pair = 0; pair < pairs->count && !are && !is_found; pair++) {
+            is_found = is_disguise(&pairs->pairs[pair], words[index], others[index]);
+        }
+    }
+    return is_found;
+}
+
+bool bz_symmetry_has_disguise(const struct bz_world *world, const struct bz_world *second) {
+    const struct bz_mem *mem = world->loop->mem;
+    const struct bz_mem *mem_2 = second->loop->mem;
+    const struct bz_task *task_2 = bz_image_next_stack(second->loop, NULL);
+    struct pairs pairs = {.count = 0};
+    add_pair(&pairs, mem->base, mem_2->base, mem->used_bytes);
+    for (const struct bz_task *task = bz_image_next_stack(world->loop, NULL);
+         task != NULL && task_2 != NULL; task = bz_image_next_stack(world->loop, task)) {
+        add_pair(&pairs, task->stack->base, task_2->stack->base, task->stack->size_bytes);
+        task_2 = bz_image_next_stack(second->loop, task_2);
+    }
+    size_t bytes = bz_arena_blocks_bytes(mem) < bz_arena_blocks_bytes(mem_2)
+                       ? bz_arena_blocks_bytes(mem)
+                       : bz_arena_blocks_bytes(mem_2);
+    bool is_found = has_disguise(&pairs, bz_arena_blocks(mem), bz_arena_blocks(mem_2), bytes);
+    task_2 = bz_image_next_stack(second->loop, NULL);
+    for (const struct bz_task *task = bz_image_next_stack(world->loop, NULL);
+         task != NULL && task_2 != NULL && !is_found;
+         task = bz_image_next_stack(world->loop, task)) {
+        struct bz_image_stack stack = bz_image_stack_of(task);
+        struct bz_image_stack stack_2 = bz_image_stack_of(task_2);
+        is_found = has_disguise(&pairs, stack.low, stack_2.low,
+                                stack.bytes == stack_2.bytes ? stack.bytes : 0);
+        task_2 = bz_image_next_stack(second->loop, task_2);
+    }
+    return is_found;
+}
+
 /* --- order ------------------------------------------------------------------------------------ */
 
 static uint64_t colour_of(uint64_t colour, uint64_t key) {

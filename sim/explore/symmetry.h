@@ -19,7 +19,10 @@
  * which never change, and the order of the ready queue (this reduction needs BZ_REDUCE_QUEUE).
  *
  * A task's number may be in other integers, too, where nobody finds it. The promise of
- * bz_world_interchange() and bz_symmetry_is_broken() exclude that.
+ * bz_world_interchange() and bz_symmetry_is_broken() exclude that. Its address may be, too:
+ * shifted, with flags, or a half of it. Then the same word of the same state is another one in a
+ * world at other addresses, which bz_symmetry_has_disguise() looks for. It does not find an address
+ * that is hashed, or kept as a distance.
  */
 #ifndef BZ_SIM_EXPLORE_SYMMETRY_H
 #define BZ_SIM_EXPLORE_SYMMETRY_H
@@ -73,6 +76,10 @@ static inline uint32_t bz_symmetry_index(const struct bz_symmetry *symmetry, uin
 static inline bool bz_symmetry_is_broken(const struct bz_world *world) {
     return world->loop->has_told_number;
 }
+
+/* Whether the state has a word that follows from an address of the arena or of a task's stack, and
+ * is none itself. `second` is in the same state, at other addresses. O(bytes). */
+bool bz_symmetry_has_disguise(const struct bz_world *world, const struct bz_world *second);
 
 /* Whether every interchangeable task still has its number: else states have no canonical form. */
 bool bz_symmetry_has_all(const struct bz_symmetry *symmetry, const struct bz_world *world);

@@ -2,7 +2,9 @@
  * and the search goes on without them, or says that nothing repeats. */
 #include <stdlib.h>
 
+#include "primitives/runtime/loop.h"
 #include "sim/explore/explore.h"
+#include "sim/explore/symmetry.h"
 #include "sim/native/snapshot.h"
 #include "sim/run/determinism.h"
 #include "sim/tests/crowd.h"
@@ -149,4 +151,41 @@ static void expect_nondeterminism(uint32_t reductions) {
 Test(second_visit, without_snapshots_nothing_repeats_a_static_counter) {
     expect_nondeterminism(BZ_REDUCE_ALL);
     expect_nondeterminism(0);
+}
+
+/* --- addresses in disguise -------------------------------------------------------------------- */
+
+static uint64_t *set_up_with_words(struct bz_world *world) {
+    bz_judge_begin(world->judge, &(struct bz_run_start){.seed = 1});
+    bz_world_begin(world);
+    (void)program.scenario->setup(world, &program.args);
+    return bz_mem_alloc(bz_loop_mem(world->loop), 64);
+}
+
+Test(second_visit, notices_addresses_in_disguise) {
+    if (!bz_snapshot_is_supported() || UINTPTR_MAX <= UINT32_MAX) {
+        cr_skip_test("there is no symmetry, or addresses are too short");
+    }
+    crowd_program(&program, &in_world, BZ_ORDER_ANY);
+    struct bz_world *worlds[] = {bz_program_new_world(&program), bz_program_new_world(&program)};
+    uint64_t *words[] = {set_up_with_words(worlds[0]), set_up_with_words(worlds[1])};
+    for (int kind = 0; kind < 10; kind++) {
+        for (int which = 0; which < 2; which++) {
+            uint64_t address = (uint64_t)(uintptr_t)words[which];
+            const uint64_t kinds[] = {address,
+                                      address | 1u,
+                                      (uint64_t)(uintptr_t)&program,
+                                      (uint64_t)(uintptr_t)worlds[which], /* of other memory */
+                                      (uint64_t)which,
+                                      address << 8u | 1u,
+                                      address | UINT64_C(1) << 63u,
+                                      (uint32_t)address,
+                                      address << 32u | 7u,
+                                      address >> 4u};
+            words[which][3] = kinds[kind];
+        }
+        cr_assert(eq(int, bz_symmetry_has_disguise(worlds[0], worlds[1]), kind >= 5), "%d", kind);
+    }
+    bz_world_destroy(worlds[0]);
+    bz_world_destroy(worlds[1]);
 }
