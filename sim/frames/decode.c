@@ -508,9 +508,38 @@ static bool is_conditional_set(const cs_insn *insn) {
     }
 }
 
+/* Of the memory of these the library tells 8 bytes, or 4, of up to several thousand. */
+static bool saves_state(unsigned id) {
+    switch (id) {
+    case X86_INS_FXSAVE:
+    case X86_INS_FXSAVE64:
+    case X86_INS_FXRSTOR:
+    case X86_INS_FXRSTOR64:
+    case X86_INS_XSAVE:
+    case X86_INS_XSAVE64:
+    case X86_INS_XSAVEC:
+    case X86_INS_XSAVEC64:
+    case X86_INS_XSAVEOPT:
+    case X86_INS_XSAVEOPT64:
+    case X86_INS_XSAVES:
+    case X86_INS_XSAVES64:
+    case X86_INS_XRSTOR:
+    case X86_INS_XRSTOR64:
+    case X86_INS_XRSTORS:
+    case X86_INS_XRSTORS64:
+    case X86_INS_FNSAVE:
+    case X86_INS_FRSTOR:
+    case X86_INS_FNSTENV:
+    case X86_INS_FLDENV:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static bool translate(const struct bz_decoder *decoder, const cs_insn *insn, struct bz_insn *op) {
     const cs_x86 *detail = &insn->detail->x86;
-    if (is_doubtful(insn)) {
+    if (is_doubtful(insn) || saves_state(insn->id)) {
         return false;
     }
     if (is_conditional_set(insn)) {
@@ -559,26 +588,6 @@ static bool translate(const struct bz_decoder *decoder, const cs_insn *insn, str
     case X86_INS_LOOP:  /* nor that these are jumps */
     case X86_INS_LOOPE:
     case X86_INS_LOOPNE:
-    case X86_INS_FXSAVE: /* of these it tells 8 bytes, or 4, of up to several thousand */
-    case X86_INS_FXSAVE64:
-    case X86_INS_FXRSTOR:
-    case X86_INS_FXRSTOR64:
-    case X86_INS_XSAVE:
-    case X86_INS_XSAVE64:
-    case X86_INS_XSAVEC:
-    case X86_INS_XSAVEC64:
-    case X86_INS_XSAVEOPT:
-    case X86_INS_XSAVEOPT64:
-    case X86_INS_XSAVES:
-    case X86_INS_XSAVES64:
-    case X86_INS_XRSTOR:
-    case X86_INS_XRSTOR64:
-    case X86_INS_XRSTORS:
-    case X86_INS_XRSTORS64:
-    case X86_INS_FNSAVE:
-    case X86_INS_FRSTOR:
-    case X86_INS_FNSTENV:
-    case X86_INS_FLDENV:
         return false;
     default:
         break;
