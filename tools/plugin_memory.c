@@ -18,6 +18,11 @@
 #include "tools/cli.h"
 #include "traces/lack.h"
 
+#if __ELF_NATIVE_CLASS == 64
+#define SYMBOL_OF(info) ELF64_R_SYM(info)
+#else
+#define SYMBOL_OF(info) ELF32_R_SYM(info)
+#endif
 #define WARM_RUNS 20u /* what is set up once, and then stays, is no state of a run */
 #define RUNS 100u
 #define CHILD_NS UINT64_C(20000000000) /* of CPU time, for all of it */
@@ -141,8 +146,7 @@ static void list_imports(const struct image *image, char *list, size_t list_byte
     for (unsigned table = 0; table < 2; table++) {
         size_t count = relocations[table] == NULL ? 0 : bytes[table] / sizeof(ElfW(Rela));
         for (size_t index = 0; index < count; index++) {
-            list_import(&tables, (size_t)(relocations[table][index].r_info >> 32), list,
-                        list_bytes);
+            list_import(&tables, SYMBOL_OF(relocations[table][index].r_info), list, list_bytes);
         }
     }
 }

@@ -7,7 +7,7 @@
 #include "primitives/runtime/internal.h"
 
 #define PAGE_BYTES_MAX ((size_t)65536)
-#define SPAN_BYTES ((uintptr_t)1 << 45u)
+#define SPAN_BYTES (UINT64_C(1) << 45u)
 
 static char *next;
 
@@ -45,7 +45,9 @@ void *bz_place_new(size_t bytes, void *address) {
 }
 
 void bz_place_free(void *block, size_t bytes) {
-    if (BZ_PLACE_FIRST != NULL && (uintptr_t)block - (uintptr_t)BZ_PLACE_FIRST < SPAN_BYTES) {
+    uint64_t first = (uintptr_t)BZ_PLACE_FIRST; /* 0: none is placed */
+    uint64_t distance = (uintptr_t)block - first;
+    if (first != 0 && distance < SPAN_BYTES) {
         bz_mem_unmap(block, bytes);
     } else {
         free(block);

@@ -35,7 +35,7 @@ bool bz_sizes_check(const struct bz_scenario *scenario, char *error, size_t erro
                            "above both and within the limits",
                            size->name);
         }
-        if (size - scenario->sizes >= BZ_PARAMS_MAX) {
+        if ((size_t)(size - scenario->sizes) >= BZ_PARAMS_MAX) {
             return bz_fail(error, error_bytes, "has more sizes than parameters");
         }
     }
