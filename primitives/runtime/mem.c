@@ -182,8 +182,9 @@ void *bz_mem_grow(struct bz_mem *mem, void *block, size_t old_bytes, size_t new_
 void bz_mem_adopt(struct bz_mem *mem, size_t bytes) {
     bool is_sound = mem->used_bytes >= BZ_MEM_HEADER_BYTES && mem->used_bytes <= bytes &&
                     mem->used_bytes_max <= bytes && mem->classes_used <= BZ_MEM_CLASSES;
-    if (!is_sound) {
+    if (!is_sound) { /* blocks that are in use still are: they are in the lower half */
         (void)bz_mem_new_in(mem, bytes);
+        mem->used_bytes = bytes / 2;
     }
     mem->base = (char *)mem;
     mem->limit_bytes = bytes;

@@ -56,7 +56,7 @@ void bz_mem_free(struct bz_mem *mem, void *block, size_t size_bytes);
 void *bz_mem_grow(struct bz_mem *mem, void *block, size_t old_bytes, size_t new_bytes);
 
 /* For an arena in a shared mapping of `bytes`, after another process has used it, and perhaps
- * written over its records: it can be used again, but blocks may be lost. A sanitizer of this
+ * written over its records: it can be used again, but half of it may be lost. A sanitizer of this
  * process does not know which blocks are live. */
 void bz_mem_adopt(struct bz_mem *mem, size_t bytes);
 
