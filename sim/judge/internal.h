@@ -28,6 +28,19 @@ struct bz_refusal {
     uint8_t guards; /* those that fail; 0: nothing was refused */
 };
 
+/* A task was notified, then cancelled, and has left the wait of a condition: a wake-up is due from
+ * it. It is judged at the end of the step, because the program may pass the notification on itself.
+ * It may also do so in a later step: while the lock is held, or while the task waits for the lock
+ * again. That is granted only to a source whose states are not compared: no state has the debt. */
+struct bz_debt {
+    uint32_t task; /* 0: none */
+    uint32_t object;
+    uint32_t lock;
+    uint32_t wakes; /* of the object, once the debt is paid */
+    enum bz_op op;  /* those of struct bz_violation, when the task left */
+    enum bz_window window;
+};
+
 /* What comes after the step limit (overtime.c). */
 struct bz_overtime {
     bool is_on;
@@ -65,6 +78,7 @@ struct bz_judge {
     struct bz_event_sink *sink;
     const char *where;         /* of the next suspend */
     struct bz_refusal refused; /* the first of this step that holds, or the last */
+    struct bz_debt debt;
 
     /* Choices. */
     struct bz_judge_config config;
@@ -211,7 +225,8 @@ enum bz_moment_kind {
     BZ_MOMENT_STEP,      /* a step that named object has ended */
     BZ_MOMENT_STEP_END,  /* after BZ_MOMENT_STEP for all its objects */
     BZ_MOMENT_NOTIFIED, /* task told object to wake numbers[1] waiters, and numbers[0] were woken */
-    BZ_MOMENT_LEAVES,   /* task's wait for condition object is about to return `status` */
+    BZ_MOMENT_OWES, /* task can no longer pay its struct bz_debt to condition object; numbers[0]:
+                       the wakes that are due */
     BZ_MOMENT_RELOCKED, /* it has returned; numbers[0]: another task holds the lock, numbers[1]:
                            the lock's locked() */
     BZ_MOMENT_USED,     /* task used condition object and got `status`; numbers[0]: nobody held

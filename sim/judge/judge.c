@@ -92,6 +92,12 @@ uint32_t bz_oracle_index(const char *name) {
     return index;
 }
 
+/* Its bit in violation.also; 0: it is none of ours. */
+static uint64_t bit_of(const char *oracle) {
+    uint32_t index = bz_oracle_index(oracle);
+    return index < bz_oracle_count ? UINT64_C(1) << index : 0;
+}
+
 bool bz_oracle_ends_process(const char *name) {
     uint32_t index = bz_oracle_index(name);
     return index < bz_oracle_count && index >= bz_oracle_index("crash"); /* the last ones: died.h */
@@ -143,8 +149,7 @@ void bz_judge_object(struct bz_judge *judge, const char *oracle, uint32_t task, 
         bz_judge_refuse(judge, "an objection needs the name of an oracle");
         return;
     }
-    uint32_t index = bz_oracle_index(oracle);
-    uint64_t bit = index < bz_oracle_count ? UINT64_C(1) << index : 0;
+    uint64_t bit = bit_of(oracle);
     if ((judge->config.oracles_off & bit) == 0) {
         va_list arguments;
         va_start(arguments, format);
@@ -877,12 +882,47 @@ static __attribute__((noinline, cold)) void judge_refused(struct bz_judge *judge
     judge->refused.guards = 0;
 }
 
+/* Whether the task may still pay: see struct bz_debt. */
+static bool may_pay(const struct bz_judge *judge, const struct bz_debt *debt) {
+    const struct bz_shadow_task *task = &judge->shadow.tasks[debt->task];
+    return judge->config.fingerprint == NULL &&
+           (judge->shadow.objects[debt->lock].holders > 0 ||
+            (task->op == BZ_OP_ACQUIRE && task->object == debt->lock));
+}
+
+/* The violation takes precedence over others of its step: the debt was there before them. */
+static __attribute__((noinline, cold)) void judge_debt(struct bz_judge *judge) {
+    struct bz_debt debt = judge->debt;
+    struct bz_violation first = judge->violation;
+    if (may_pay(judge, &debt)) {
+        return;
+    }
+    judge->debt.task = 0;
+    judge->violation.oracle = NULL;
+    bz_judge_moment(judge, (struct bz_moment){.kind = BZ_MOMENT_OWES,
+                                              .task = debt.task,
+                                              .object = debt.object,
+                                              .numbers = {debt.wakes}});
+    if (judge->violation.oracle == NULL) {
+        judge->violation = first;
+        return;
+    }
+    judge->violation.op = debt.op;
+    judge->violation.window = debt.window;
+    if (first.oracle != NULL) {
+        judge->violation.also |= first.also | bit_of(first.oracle);
+    }
+}
+
 /* Nearly every step names one object, or none. */
 __attribute__((hot)) void bz_judge_end_step(struct bz_judge *judge) {
     settle(judge);
     uint64_t dirty = judge->shadow.dirty & judge->shadow.dirty_mask;
     judge->shadow.dirty = 0;
     if (dirty != 0) {
+        if (__builtin_expect(judge->debt.task != 0, 0)) {
+            judge_debt(judge);
+        }
         if (__builtin_expect(
                 (dirty & (dirty - 1)) == 0 && judge->shadow.dirty_mask == BZ_DIRTY_ALONE, 1)) {
             judge_object(judge, (uint32_t)__builtin_ctzll(dirty));

@@ -232,21 +232,38 @@ void bz_judge_condition_waits(struct bz_judged_condition *condition) {
     lend_lock(condition, false);
 }
 
+/* The wait takes along a notification that others were passed over for. */
+static void note_debt(struct bz_judged_condition *condition, uint32_t id, enum bz_status status) {
+    struct bz_judge *judge = condition->judge;
+    struct bz_shadow_task *task = &judge->shadow.tasks[id];
+    const struct bz_debt *older = &judge->debt;
+    bool is_free =
+        older->task == 0 || bz_judge_shadow_object(judge, older->object)->wakes >= older->wakes;
+    if (status != BZ_OK && task->owes_wake > 0 && is_free) {
+        judge->debt = (struct bz_debt){.task = id,
+                                       .object = condition->object,
+                                       .lock = condition->lock,
+                                       .wakes = task->owes_wake,
+                                       .op = bz_shadow_op(task),
+                                       .window = bz_shadow_window(task)};
+    }
+    task->owes_wake = 0;
+}
+
 void bz_judge_condition_waited(struct bz_judged_condition *condition, bool is_locked,
                                enum bz_status status) {
     struct bz_judge *judge = condition->judge;
     uint32_t task = judge->shadow.running;
     bool others_hold = bz_judge_shadow_object(judge, condition->lock)->holders > 0;
-    struct bz_moment moment = {
-        .kind = BZ_MOMENT_LEAVES, .task = task, .object = condition->object, .status = status};
     lend_lock(condition, true);
-    bz_judge_moment(judge, moment);
-    judge->shadow.tasks[task].owes_wake = 0;
+    bz_judge_settle(judge);
+    note_debt(condition, task, status);
     bz_judge_returns(judge, condition->object, BZ_OP_WAIT, status);
-    moment.kind = BZ_MOMENT_RELOCKED;
-    moment.numbers[0] = others_hold;
-    moment.numbers[1] = is_locked;
-    bz_judge_moment(judge, moment);
+    bz_judge_moment(judge, (struct bz_moment){.kind = BZ_MOMENT_RELOCKED,
+                                              .task = task,
+                                              .object = condition->object,
+                                              .status = status,
+                                              .numbers = {others_hold, is_locked}});
 }
 
 static void used(struct bz_judged_condition *condition, bool is_free, enum bz_status status) {

@@ -197,6 +197,7 @@ void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *s
     judge->call.kind = 0;
     judge->loop_calls = 0;
     judge->refused.guards = 0;
+    judge->debt.task = 0;
     judge->overtime.is_on = false;
     judge->overtime.has_been = false;
     judge->overtime.is_livelock = false;

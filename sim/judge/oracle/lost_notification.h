@@ -3,8 +3,9 @@
  *
  * - notify(n), notify_all() or set() leaves waiters asleep that it should have woken.
  * - A waiter was notified, then cancelled, and left without waking one of those that the
- *   notification passed over, and that still wait (gh-112202). If its wait returns BZ_OK, it kept
- * the notification, and `cancel-delivered` judges it.
+ *   notification passed over, and that still wait (gh-112202). The program may do that itself
+ *   (struct bz_debt). If its wait returns BZ_OK, it kept the notification, and `cancel-delivered`
+ *   judges it.
  *
  * A cancelled waiter that has not left may pass a notification on, so it counts as woken. Without
  * BZ_CLAIM_UNAIDED, nothing is lost while a task, a callback or a timer of the variant's own is
@@ -21,8 +22,7 @@ static inline bool lost_notification_suspects(const struct bz_judge *judge,
         uint32_t leaving = object->kind == BZ_OBJECT_CONDITION ? object->cancelled : 0;
         return moment->numbers[0] + leaving < moment->numbers[1];
     }
-    return moment->kind == BZ_MOMENT_LEAVES && moment->status != BZ_OK &&
-           judge->shadow.tasks[moment->task].owes_wake > object->wakes &&
+    return moment->kind == BZ_MOMENT_OWES && moment->numbers[0] > object->wakes &&
            bz_shadow_passed_over(&judge->shadow, object) > 0;
 }
 
@@ -34,7 +34,7 @@ static inline void lost_notification_judges(struct bz_judge *judge,
         return;
     }
     bz_judge_task_name(judge, moment->task, name, sizeof name);
-    if (moment->kind == BZ_MOMENT_LEAVES) {
+    if (moment->kind == BZ_MOMENT_OWES) {
         bz_judge_object(judge, "lost-notification", moment->task, moment->object,
                         "%s was notified by '%s', then cancelled, and left without passing it on; "
                         "%u task%s still wait%s",

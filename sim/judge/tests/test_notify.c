@@ -234,6 +234,19 @@ Test(lost_notification, is_silent_when_a_cancelled_waiter_passes_it_on) {
                 "a.wait:cancelled a.release:ok b.wait:ok b.release:ok");
 }
 
+/* As programs do on CPython before 3.13: in the step in which the wait returns. */
+Test(lost_notification, is_silent_when_the_program_passes_it_on) {
+    static const char *const repairs[] = {"acquire ~wait notify-1 release", WAITS,
+                                          "acquire notify-1 yield release", NULL};
+    hall_passes(&bz_variant_zoo_cond_notify_lost, repairs, "a b c !a a c a b",
+                "a.acquire:ok b.acquire:ok c.acquire:ok c.notify-1:ok c.yield:ok c.release:ok "
+                "a.wait:cancelled a.notify-1:ok a.release:ok b.wait:ok b.release:ok");
+    static const char *const too_late[] = {"acquire ~wait yield notify-1 release", WAITS,
+                                           "acquire notify-1 yield release", NULL};
+    hall_fails(&bz_variant_zoo_cond_notify_lost, too_late, "a b c !a a c a", "lost-notification", 7,
+               "a was notified by 'news', then cancelled, and left without passing it on");
+}
+
 /* asyncio from 3.13 on: a cancelled waiter wakes another one, even if nobody had notified it. */
 Test(lost_notification, is_silent_about_wake_ups_for_no_reason) {
     hall_passes(&bz_variant_asyncio_313, STAGE_SCRIPTS(WAITS_SWALLOWS, WAITS), "a b !a a b",

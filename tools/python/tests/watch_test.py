@@ -293,6 +293,76 @@ def condition_program(shared):
     return condition
 
 
+async def pass_on_under_the_lock(condition):
+    async with condition:
+        try:
+            await condition.wait()
+        except asyncio.CancelledError:
+            condition.notify()
+            raise
+
+
+async def pass_on_later(condition):
+    async with condition:
+        try:
+            await condition.wait()
+        except asyncio.CancelledError:
+            await asyncio.sleep(0)
+            condition.notify()
+            raise
+
+
+async def pass_on_outside(condition):
+    """The lock may be another task's by then."""
+    try:
+        async with condition:
+            await condition.wait()
+    except asyncio.CancelledError:
+        async with condition:
+            condition.notify()
+        raise
+
+
+async def pass_on_after_a_timeout(condition):
+    """Before 3.12, wait_for() waits in a task of its own, which has ended by then."""
+    async with condition:
+        try:
+            await asyncio.wait_for(condition.wait(), 1e-9)
+        except (asyncio.TimeoutError, asyncio.CancelledError):
+            condition.notify()
+
+
+async def keep(condition):
+    """It does not pass it on, and not even at once."""
+    async with condition:
+        try:
+            await condition.wait()
+        except asyncio.CancelledError:
+            await asyncio.sleep(0)
+            raise
+
+
+def notification_program(waits):
+    """Before 3.13, a waiter that is notified and then cancelled keeps the notification (gh-112202),
+    unless the program passes it on."""
+    async def notification(sim):
+        condition = sim.watch(asyncio.Condition())
+
+        async def notifies():
+            async with condition:
+                condition.notify()
+                await asyncio.sleep(0)
+        tasks = [sim.spawn(None, waits(condition)) for _ in range(3)]
+        tasks += [asyncio.create_task(notifies()) for _ in range(2)]
+        while not all(task.done() for task in tasks):
+            async with condition:
+                await asyncio.sleep(0)
+                condition.notify_all()
+            await asyncio.sleep(1e-9)
+    notification.__name__ = waits.__name__
+    return notification
+
+
 async def condition_misused(sim):
     condition = sim.watch(asyncio.Condition())
     for call in (condition.wait, condition.notify, condition.notify_all):
@@ -861,6 +931,9 @@ def main():
               queue_program(asyncio.Queue, 0), queue_program(asyncio.Queue, 1),
               queue_program(asyncio.LifoQueue, 2), queue_program(asyncio.PriorityQueue, 2)]
     silent += conditions
+    repaired = [notification_program(waits)
+                for waits in (pass_on_under_the_lock, pass_on_later, pass_on_outside)]
+    silent += repaired
     silent += [scopes, semaphore_timeouts, own_pool] if HAS_TIMEOUT else []
     silent += [barrier_plain, barrier_rounds] if HAS_BARRIER else []
     silent += [queue_shut_down] if HAS_SHUTDOWN else []
@@ -877,9 +950,12 @@ def main():
     known.update(dict.fromkeys(swallowed, [("cancel-delivered", "the cancel was swallowed")]))
     only = sys.argv[1:]
     runs = int(os.environ.get("BUZZER_TEST_RUNS", "100"))
+    after_timeout = notification_program(pass_on_after_a_timeout)
+    if not only or after_timeout.__name__ in only:
+        checks.silent(after_timeout, "--quiet", "--max-cancels", "0", runs=runs)
     for test in silent:
         if not only or test.__name__ in only:
-            cancels = ("--max-cancels", "0" if test in faulty_by_cancel else "3")
+            cancels = ("--max-cancels", "1") if test in repaired else ("--max-cancels", "0" if test in faulty_by_cancel else "3")
             but = known.get(test, ())
             checks.silent(test, "--quiet", *cancels, runs=runs, but=but)
             checks.silent(test, "--quiet", "--order", "fifo", *cancels, runs=runs // 2, but=but)
@@ -892,13 +968,14 @@ def main():
               (bad_queue(RoomyQueue, oracle_name="roomy"), "bound"),
               (bad_queue(UnsortedQueue, oracle_name="unsorted"), "item-order"),
               (bad_own_lock, "mutual-exclusion"), (bad_own_event, "cancel-delivered")]
+    faulty += [(notification_program(keep), "lost-notification")] if HAS_NOTIFY_LOST else []
     faulty += [] if HAS_FLAG_STUCK else [(unfair_semaphore, "fifo")]
     faulty += [(bad_scope, "cancel-count")] if HAS_TIMEOUT else []
     faulty += [(bad_barrier, "barrier-round")] if HAS_BARRIER else []
     for test, oracles in faulty:
         if not only or test.__name__ in only:
             needs_cancels = test in (bad_lock, bad_lock_beside_a_server, bad_own_event,
-                                     bad_condition)
+                                     bad_condition) or test.__name__ == "keep"
             checks.finds(oracles.split(), test, "--max-cancels", "2" if needs_cancels else "0",
                          runs=120)
     checks.end()
