@@ -23,6 +23,9 @@ UNRETRIEVED = "Task exception was never retrieved"
 NAMED_MAX = 4
 RUNS_PER_COLLECTION = 64
 NEVER_NS = 1 << 62
+NAN_NS = -1 << 63
+_CREATE_TASK = inspect.signature(asyncio.BaseEventLoop.create_task).parameters
+_MORE_NAMES = frozenset(_CREATE_TASK) | ({"eager_start"} if "kwargs" in _CREATE_TASK else set())
 
 
 class Refused(RuntimeError):
@@ -48,7 +51,12 @@ def _ordered_set(*args):
 def _nanoseconds(seconds):
     if isinstance(seconds, int):
         whole = seconds * 1_000_000_000
+        if abs(whole) > NEVER_NS:
+            float(seconds)  # raises what asyncio does, whose clock is a float
     else:
+        seconds = 0.0 + seconds  # likewise
+        if seconds != seconds:
+            return NAN_NS
         try:
             whole = round(seconds * 1e9)
         except OverflowError:
@@ -57,6 +65,7 @@ def _nanoseconds(seconds):
 
 
 class Loop(_native.Loop, asyncio.AbstractEventLoop):
+    slow_callback_duration = 0.1  # for those who set it: no step takes any time
     _process = 0  # which has prepared itself for runs
     _runs = 0
 
@@ -191,13 +200,14 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         """Where a task is suspended. Called only in runs that are recorded."""
         return where.line_of_task(task)
 
-    def _callback_failed(self, exception, callback):
+    def _callback_failed(self, exception, callback, args, handle):
         if isinstance(exception, (SystemExit, KeyboardInterrupt)):
             self._object_to("assertion", self._running,
                             f"it would end the program: {where.sentence_of(exception)}")
         else:
-            self.call_exception_handler({"message": f"Exception in callback {callback!r}",
-                                         "exception": exception})
+            text = asyncio.format_helpers._format_callback_source(callback, args)
+            self.call_exception_handler({"message": f"Exception in callback {text}",
+                                         "exception": exception, "handle": handle})
 
     # --- watched primitives ------------------------------------------------------------------
 
@@ -214,7 +224,10 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
 
     # --- asyncio.AbstractEventLoop -----------------------------------------------------------
 
-    def create_task(self, coro, *, name=None, context=None, **others):
+    def create_task(self, coro, *, name=None, **others):
+        for other in others.keys() - _MORE_NAMES:
+            raise TypeError(f"Loop.create_task() got an unexpected keyword argument '{other}'")
+        context = others.get("context")
         more = {} if context is None else {"context": context}
         is_eager = others.get("eager_start")
         if self._is_eager if is_eager is None else is_eager:
@@ -233,22 +246,28 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
     def call_at(self, when, callback, *args, context=None):
         return self._call_at_ns(_nanoseconds(when), callback, *args, context=context)
 
+    _check_callback = asyncio.BaseEventLoop._check_callback
+
     def call_soon_threadsafe(self, callback, *args, context=None):
+        if self.get_debug():
+            self._check_callback(callback, "call_soon_threadsafe")
         return self.call_soon(callback, *args, context=context)
 
     def call_exception_handler(self, context):
-        if self._handler is None:
-            self.default_exception_handler(context)
-            return
         try:
-            self._handler(self, context)
-        except Exception as exception:
+            if self._handler is None:
+                self.default_exception_handler(context)
+            else:
+                self._handler(self, context)
+        except (SystemExit, KeyboardInterrupt):
+            raise
+        except BaseException as exception:
             self.default_exception_handler({"message": "Unhandled error in exception handler",
                                             "exception": exception})
 
     def default_exception_handler(self, context):
         exception, task = context.get("exception"), context.get("future")
-        text = context.get("message", "an error")
+        text = str(context.get("message", "an error"))
         if text == UNRETRIEVED and isinstance(task, _native.Task):
             text = f"{task.get_name()} ended with an exception that nobody retrieved"
         if exception is not None:
@@ -259,12 +278,16 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         return self._handler
 
     def set_exception_handler(self, handler):
+        if handler is not None and not callable(handler):
+            raise TypeError(f"A callable object or None is expected, got {handler!r}")
         self._handler = handler
 
     def get_task_factory(self):
         return _EAGER if self._is_eager else None
 
     def set_task_factory(self, factory):
+        if factory is not None and not callable(factory):
+            raise TypeError("task factory must be a callable or None")
         if factory is not None and factory is not _EAGER:
             self._refuse("a task factory: Buzzer can follow only the tasks that its loop creates; "
                          "of factories, it knows asyncio.eager_task_factory")

@@ -42,7 +42,7 @@ class Sim:
 
     def check(self, condition, message):
         if not condition:
-            self._loop._object_to("assertion", self._loop._running, message)
+            self._loop._object_to("assertion", self._loop._running, str(message))
 
     def draw(self, what, label="draw"):
         """A number from 0 to what - 1, which Buzzer's strategy chooses; or, if it is a strategy of

@@ -10,6 +10,7 @@ promises, by version; an open fault that hurts no correct program is not claimed
 """
 import asyncio
 import enum
+import math
 import sys
 
 from buzzer import _native
@@ -17,6 +18,7 @@ from buzzer import _native
 OK, CANCELLED, FAILED, NOT_HELD, INVALID_STATE = 0, 1, 3, 4, 5
 TIMED_OUT, BROKEN, CLOSED, EMPTY, FULL = 2, 8, 9, 10, 11
 NEVER_NS = (1 << 53) - 1
+SIZE_END = 1 << 31  # the judge counts no further
 
 
 class Claim(enum.IntFlag):
@@ -258,7 +260,11 @@ def watch_condition(make, primitive, kind, *, loop, name):
         return result
 
     def watched_notify(n=1):
-        return watched(lambda: notify(n), n)
+        try:
+            count = math.ceil(max(0, min(n, SIZE_END)))
+        except (TypeError, ValueError):  # asyncio says so itself
+            return notify(n)
+        return watched(lambda: notify(n), count)
 
     if hasattr(primitive, "notify_all"):
         notify_all = primitive.notify_all
@@ -356,10 +362,11 @@ def watch_queue(make, primitive, kind, *, loop, name, maxsize=None, order=None):
         refuse(not primitive.empty() or primitive._unfinished_tasks, "it has items")
         refuse(primitive._getters or primitive._putters, "tasks wait for it")
     if maxsize is None:
-        maxsize = max(0, getattr(primitive, "maxsize", 0))
+        maxsize = getattr(primitive, "maxsize", 0)
+    maxsize = math.ceil(maxsize) if 0 < maxsize < SIZE_END else 0  # 0: no bound
     # Priorities are the program's own, and the heap leaves open which of two equal ones comes
     # first: what comes out is compared here.
-    judged = make(other_name=f"slots of {name}", size=int(maxsize), order=ORDERS[order],
+    judged = make(other_name=f"slots of {name}", size=maxsize, order=ORDERS[order],
                   waived=Claim.UNORDERED_ITEMS if order == "priority" else 0)
     ledger = Ledger(order)
 

@@ -74,10 +74,42 @@ struct bz_py_handle *bz_py_handle_new(PyObject *callback, PyObject *const *args,
     return handle;
 }
 
+static PyObject *const *args_of(const struct bz_py_handle *handle) {
+    return handle->args == NULL ? handle->few : ((PyTupleObject *)handle->args)->ob_item;
+}
+
+PyObject *bz_py_handle_args(const struct bz_py_handle *handle) {
+    Py_ssize_t count = handle->callback == NULL ? 0 : handle->count;
+    PyObject *tuple = PyTuple_New(count);
+    for (Py_ssize_t index = 0; tuple != NULL && index < count; index++) {
+        PyObject *item = args_of(handle)[index];
+        Py_INCREF(item);
+        PyTuple_SET_ITEM(tuple, index, item);
+    }
+    return tuple;
+}
+
+/* Asyncio calls context.run(callback, *args), which is there in no other object, or is its own. */
+static bool call_in_stranger(struct bz_py_handle *handle) {
+    PyObject *run = PyObject_GetAttrString(handle->context, "run");
+    PyObject *before = run == NULL ? NULL : PyTuple_Pack(1, handle->callback);
+    PyObject *args = before == NULL ? NULL : bz_py_handle_args(handle);
+    PyObject *all = args == NULL ? NULL : PySequence_Concat(before, args);
+    PyObject *result = all == NULL ? NULL : PyObject_CallObject(run, all);
+    Py_XDECREF(run);
+    Py_XDECREF(before);
+    Py_XDECREF(args);
+    Py_XDECREF(all);
+    Py_XDECREF(result);
+    return result != NULL;
+}
+
 bool bz_py_handle_call(struct bz_py_handle *handle) {
     PyObject *context = handle->context;
-    PyObject *const *args =
-        handle->args == NULL ? handle->few : ((PyTupleObject *)handle->args)->ob_item;
+    PyObject *const *args = args_of(handle);
+    if (!PyContext_CheckExact(context)) {
+        return call_in_stranger(handle);
+    }
     if (PyContext_Enter(context) != 0) {
         return false;
     }
@@ -116,7 +148,8 @@ static PyObject *handle_cancelled(PyObject *self, PyObject *unused) {
 
 static PyObject *handle_when(PyObject *self, PyObject *unused) {
     (void)unused;
-    return PyFloat_FromDouble((double)((struct bz_py_handle *)self)->when_ns / 1e9);
+    int64_t when_ns = ((struct bz_py_handle *)self)->when_ns;
+    return PyFloat_FromDouble(bz_py_is_nan(when_ns) ? Py_NAN : (double)when_ns / 1e9);
 }
 
 static PyObject *handle_context(PyObject *self, PyObject *unused) {

@@ -70,9 +70,8 @@ static PyObject *loop_object_to(PyObject *self, PyObject *args) {
 
 /* _draw(label, bound) */
 static PyObject *loop_draw(PyObject *self, PyObject *args) {
-    PyObject *label;
-    unsigned long long bound;
-    if (!PyArg_ParseTuple(args, "UK", &label, &bound)) {
+    PyObject *label, *number;
+    if (!PyArg_ParseTuple(args, "UO!", &label, &PyLong_Type, &number)) {
         return NULL;
     }
     const char *text = bz_py_name(label);
@@ -80,6 +79,8 @@ static PyObject *loop_draw(PyObject *self, PyObject *args) {
     if (text == NULL) {
         return NULL;
     }
+    unsigned long long bound = PyLong_AsUnsignedLongLong(number);
+    PyErr_Clear(); /* a number that does not fit is (unsigned long long)-1 */
     if (bound == 0 || bound >= UINT64_C(1) << 53) {
         return PyErr_Format(PyExc_ValueError, "a draw has from 1 to 2**53 - 1 outcomes");
     }
@@ -220,8 +221,14 @@ static PyObject *loop_get_debug(PyObject *self, PyObject *unused) {
     return PyBool_FromLong(((struct bz_py_loop *)self)->is_debugged);
 }
 
-static PyObject *loop_set_debug(PyObject *self, PyObject *enabled) {
-    ((struct bz_py_loop *)self)->is_debugged = PyObject_IsTrue(enabled) == 1;
+static PyObject *loop_set_debug(PyObject *self, PyObject *args, PyObject *kwargs) {
+    static char enabled[] = "enabled";
+    static char *names[] = {enabled, NULL};
+    int is_debugged;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "p:set_debug", names, &is_debugged)) {
+        return NULL;
+    }
+    ((struct bz_py_loop *)self)->is_debugged = is_debugged != 0;
     Py_RETURN_NONE;
 }
 
@@ -345,7 +352,7 @@ static PyMethodDef loop_methods[] = {
     {"_end_without_verdict", loop_end_without_verdict, METH_O, NULL},
     {"create_future", loop_create_future, METH_NOARGS, "A future of this loop."},
     {"get_debug", loop_get_debug, METH_NOARGS, NULL},
-    {"set_debug", loop_set_debug, METH_O, NULL},
+    {"set_debug", (PyCFunction)(void (*)(void))loop_set_debug, METH_VARARGS | METH_KEYWORDS, NULL},
     {"time", loop_time, METH_NOARGS, "The virtual time, in seconds."},
     {0},
 };

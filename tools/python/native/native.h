@@ -140,9 +140,10 @@ void bz_py_loop_end(struct bz_py_loop *loop);
 
 /* The first step of an eager task, which the interpreter makes while it creates the task. The task
  * that creates it is suspended for so long, as the judge sees it. Returns that task's number, for
- * the end. The end returns false with an exception. */
+ * the end. The end returns false with an exception. `is_created`: false if asyncio has refused. */
 uint32_t bz_py_loop_begin_eager(struct bz_py_loop *loop, struct bz_py_task *task);
-bool bz_py_loop_end_eager(struct bz_py_loop *loop, PyObject *self, uint32_t creator);
+bool bz_py_loop_end_eager(struct bz_py_loop *loop, PyObject *self, uint32_t creator,
+                          bool is_created);
 
 bool bz_py_callback_is_ready(const struct bz_py_loop *loop);
 
@@ -187,10 +188,17 @@ void bz_py_object_released(PyObject *object, enum bz_status status);
 /* NULL with an exception. `context` NULL: a copy of the current one. */
 struct bz_py_handle *bz_py_handle_new(PyObject *callback, PyObject *const *args, Py_ssize_t count,
                                       PyObject *context);
+/* The arguments of the callback as a tuple; NULL with an exception. */
+PyObject *bz_py_handle_args(const struct bz_py_handle *handle);
 /* Runs the callback in its context. False with its exception. */
 bool bz_py_handle_call(struct bz_py_handle *handle);
 /* Lets go of the callback and what belongs to it. */
 void bz_py_handle_drop(struct bz_py_handle *handle);
+
+/* A timer at NaN, which compares as NaN does: it is before no other, and no other before it. */
+static inline bool bz_py_is_nan(int64_t when_ns) {
+    return when_ns < INT64_MIN / 2;
+}
 
 bool bz_py_timers_push(struct bz_py_loop *loop, struct bz_py_handle *handle);
 /* The first of at least one; the caller owns it. */

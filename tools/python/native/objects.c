@@ -210,19 +210,34 @@ static void add_object(struct object *object, enum bz_primitive primitive, const
     }
 }
 
+/* Permits, parties, or the bound of a queue. False with an exception. */
+static bool take_size(PyObject *number, enum bz_primitive primitive, uint64_t *size) {
+    *size = PyLong_AsUnsignedLongLong(number);
+    if (PyErr_Occurred()) {
+        return false;
+    }
+    if (primitive == BZ_PRIMITIVE_BARRIER && (*size == 0 || *size > BZ_BARRIER_PARTIES_MAX)) {
+        PyErr_Format(PyExc_ValueError, "a barrier for %S parties: 1 to %u can be watched", number,
+                     BZ_BARRIER_PARTIES_MAX);
+        return false;
+    }
+    return true;
+}
+
 /* Object(loop, primitive, name, other_name, claims, size, order, target, lock, is_checked) */
 static int object_init(PyObject *self, PyObject *args, PyObject *kwargs) {
     struct object *object = (struct object *)self;
     const char *primitive_name;
-    PyObject *loop, *name, *other_name, *target, *lock;
+    PyObject *loop, *name, *other_name, *number, *target, *lock;
     int is_checked;
     enum bz_primitive primitive;
     unsigned claims, order;
-    unsigned long long size;
+    uint64_t size;
     (void)kwargs;
-    if (!PyArg_ParseTuple(args, "O!sUUIKIOOp", bz_py_loop_type, &loop, &primitive_name, &name,
-                          &other_name, &claims, &size, &order, &target, &lock, &is_checked) ||
-        !find_primitive(primitive_name, &primitive)) {
+    if (!PyArg_ParseTuple(args, "O!sUUIO!IOOp", bz_py_loop_type, &loop, &primitive_name, &name,
+                          &other_name, &claims, &PyLong_Type, &number, &order, &target, &lock,
+                          &is_checked) ||
+        !find_primitive(primitive_name, &primitive) || !take_size(number, primitive, &size)) {
         return -1;
     }
     if (lock != Py_None && !PyObject_TypeCheck(lock, object_type)) {

@@ -207,46 +207,62 @@ static PyObject *add(struct bz_py_loop *loop, PyObject *callback, PyObject *cons
     return (PyObject *)handle;
 }
 
-/* The keyword argument `context`, the only one; false with an exception for another. */
-static bool context_of(PyObject *const *args, Py_ssize_t count, PyObject *names,
+/* What call_soon() is given by name: `context`, and `callback` if it is not NULL already. False
+ * with an exception. */
+static bool take_names(PyObject *const *values, PyObject *names, PyObject **callback,
                        PyObject **context) {
-    *context = NULL;
-    if (names == NULL || PyTuple_GET_SIZE(names) == 0) {
-        return true;
+    Py_ssize_t count = names == NULL ? 0 : PyTuple_GET_SIZE(names);
+    for (Py_ssize_t index = 0; index < count; index++) {
+        PyObject *name = PyTuple_GET_ITEM(names, index);
+        if (PyUnicode_Compare(name, text_context) == 0) {
+            *context = values[index];
+        } else if (*callback == NULL && PyUnicode_CompareWithASCIIString(name, "callback") == 0) {
+            *callback = values[index];
+        } else {
+            PyErr_Format(PyExc_TypeError,
+                         "Loop.call_soon() got an unexpected keyword argument '%U'", name);
+            return false;
+        }
     }
-    if (PyTuple_GET_SIZE(names) > 1 ||
-        PyUnicode_Compare(PyTuple_GET_ITEM(names, 0), text_context) != 0) {
-        PyErr_SetString(PyExc_TypeError, "a callback takes the keyword argument 'context' alone");
+    if (*callback == NULL) {
+        PyErr_SetString(PyExc_TypeError,
+                        "Loop.call_soon() missing 1 required positional argument: 'callback'");
+    }
+    return *callback != NULL;
+}
+
+/* In debug mode, asyncio refuses what is no function, and coroutine functions. */
+static bool is_refused(struct bz_py_loop *loop, PyObject *callback, const char *method) {
+    if (!loop->is_debugged) {
         return false;
     }
-    *context = args[count];
-    return true;
+    PyObject *result =
+        PyObject_CallMethod((PyObject *)loop, "_check_callback", "Os", callback, method);
+    Py_XDECREF(result);
+    return result == NULL;
 }
 
 PyObject *bz_py_call_soon(PyObject *self, PyObject *const *args, Py_ssize_t count,
                           PyObject *names) {
-    PyObject *context;
-    if (count < 1) {
-        PyErr_SetString(PyExc_TypeError, "call_soon() needs a callback");
+    struct bz_py_loop *loop = (struct bz_py_loop *)self;
+    PyObject *callback = count < 1 ? NULL : args[0];
+    PyObject *context = NULL;
+    if (!take_names(args + count, names, &callback, &context) ||
+        is_refused(loop, callback, "call_soon")) {
         return NULL;
     }
-    if (!context_of(args, count, names, &context)) {
-        return NULL;
-    }
-    return add((struct bz_py_loop *)self, args[0], args + 1, count - 1, context, NULL);
+    return add(loop, callback, args + 1, count < 1 ? 0 : count - 1, context, NULL);
 }
 
 /* _call_at_ns(when_ns, callback, *args, context=None) */
 PyObject *bz_py_call_at_ns(PyObject *self, PyObject *const *args, Py_ssize_t count,
                            PyObject *names) {
     struct bz_py_loop *loop = (struct bz_py_loop *)self;
-    PyObject *context;
-    if (count < 2) {
-        PyErr_SetString(PyExc_TypeError, "call_at() needs a time and a callback");
-        return NULL;
-    }
-    int64_t when_ns = PyLong_AsLongLong(args[0]);
-    if (PyErr_Occurred() || !context_of(args, count, names, &context)) {
+    PyObject *callback = count < 2 ? NULL : args[1];
+    PyObject *context = NULL;
+    int64_t when_ns = count < 1 ? 0 : PyLong_AsLongLong(args[0]);
+    if (PyErr_Occurred() || !take_names(args + count, names, &callback, &context) ||
+        is_refused(loop, callback, "call_at")) {
         return NULL;
     }
     if (args[1] == sleep_callback && count > 2) {

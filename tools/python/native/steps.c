@@ -151,8 +151,20 @@ uint32_t bz_py_loop_begin_eager(struct bz_py_loop *loop, struct bz_py_task *task
     return creator;
 }
 
-bool bz_py_loop_end_eager(struct bz_py_loop *loop, PyObject *self, uint32_t creator) {
-    bool is_ok = end_step(loop, self, bz_py_task_of(self));
+/* Asyncio has refused to create it. */
+static void drop_task(struct bz_py_loop *loop, struct bz_py_task *task) {
+    bz_judge_event(loop->judge, BZ_EVENT_EXIT, task->number, BZ_FAILED, 0);
+    bz_judge_event(loop->judge, BZ_EVENT_FREE, task->number, BZ_OK, 0);
+    task->loop = NULL;
+    Py_CLEAR(loop->tasks[task->number - 1]);
+}
+
+bool bz_py_loop_end_eager(struct bz_py_loop *loop, PyObject *self, uint32_t creator,
+                          bool is_created) {
+    bool is_ok = !is_created || end_step(loop, self, bz_py_task_of(self));
+    if (!is_created) {
+        drop_task(loop, bz_py_task_of(self));
+    }
     if (creator != 0) {
         struct bz_py_task *task = bz_py_task_of(loop->tasks[creator - 1]);
         bz_judge_event(loop->judge, BZ_EVENT_RESUME, creator, BZ_OK, ++task->steps);
@@ -179,8 +191,13 @@ static bool hand_to_handler(struct bz_py_loop *loop, struct bz_py_handle *handle
     if (traceback != NULL) {
         PyException_SetTraceback(value, traceback);
     }
-    PyObject *result = PyObject_CallMethod((PyObject *)loop, "_callback_failed", "OO", value,
-                                           handle->callback == NULL ? Py_None : handle->callback);
+    PyObject *args = bz_py_handle_args(handle);
+    PyObject *result =
+        args == NULL ? NULL
+                     : PyObject_CallMethod((PyObject *)loop, "_callback_failed", "OOOO", value,
+                                           handle->callback == NULL ? Py_None : handle->callback,
+                                           args, handle);
+    Py_XDECREF(args);
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(traceback);

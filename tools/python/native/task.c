@@ -1,7 +1,7 @@
 /* Task: the interpreter's own, with a number, and with an eye on cancels. */
 #include <stddef.h>
 
-#include "tools/python/native/native.h"
+#include "tools/python/native/loop.h"
 
 PyTypeObject *bz_py_task_type;
 
@@ -12,13 +12,43 @@ struct bz_py_task *bz_py_task_of(PyObject *task) {
     return (struct bz_py_task *)((char *)task + tail);
 }
 
-/* The interpreter makes the first step at once. */
-static int init_eager(struct bz_py_loop *loop, PyObject *self, PyObject *args, PyObject *kwargs) {
-    uint32_t creator = bz_py_loop_begin_eager(loop, bz_py_task_of(self));
+static PyObject *iscoroutine; /* asyncio.iscoroutine() */
+
+/* False with the exception of asyncio's Task: of a task that never was, the judge knows nothing. */
+static bool is_coroutine(PyObject *args, PyObject *kwargs) {
+    PyObject *coro = PyTuple_GET_SIZE(args) > 0 ? PyTuple_GET_ITEM(args, 0)
+                     : kwargs == NULL           ? NULL
+                                                : PyDict_GetItemString(kwargs, "coro");
+    if (coro == NULL) {
+        PyErr_SetString(PyExc_TypeError, "Task() missing required argument 'coro' (pos 1)");
+        return false;
+    }
+    if (PyCoro_CheckExact(coro)) {
+        return true;
+    }
+    PyObject *result = PyObject_CallFunctionObjArgs(iscoroutine, coro, NULL);
+    int is_one = result == NULL ? -1 : PyObject_IsTrue(result);
+    Py_XDECREF(result);
+    if (is_one == 0) {
+        PyErr_Format(PyExc_TypeError, "a coroutine was expected, got %R", coro);
+    }
+    return is_one > 0;
+}
+
+/* In an eager task, the interpreter makes the first step at once. */
+static int init_base(struct bz_py_loop *loop, PyObject *self, PyObject *args, PyObject *kwargs) {
+    bool is_eager = PyDict_GetItemString(kwargs, "eager_start") == Py_True;
+    uint32_t creator = is_eager ? bz_py_loop_begin_eager(loop, bz_py_task_of(self)) : 0;
     int code = base->tp_init(self, args, kwargs);
+    if (code == 0 && !is_eager) {
+        return 0;
+    }
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    bool is_ok = bz_py_loop_end_eager(loop, self, creator);
+    if (!is_eager) { /* the judge knows it already, so it ends */
+        creator = bz_py_loop_begin_eager(loop, bz_py_task_of(self));
+    }
+    bool is_ok = bz_py_loop_end_eager(loop, self, creator, code == 0);
     if (code != 0) {
         PyErr_Restore(type, value, traceback);
     }
@@ -31,8 +61,11 @@ static int task_init(PyObject *self, PyObject *args, PyObject *kwargs) {
     PyObject *loop = kwargs == NULL ? NULL : PyDict_GetItemString(kwargs, "loop");
     PyObject *name = kwargs == NULL ? NULL : PyDict_GetItemString(kwargs, "name");
     if (loop == NULL || !PyObject_TypeCheck(loop, bz_py_loop_type) || name == NULL ||
-        !PyUnicode_Check(name)) {
+        !PyUnicode_Check(name) || task->number != 0) {
         PyErr_SetString(PyExc_TypeError, "tasks are created by create_task() of Buzzer's loop");
+        return -1;
+    }
+    if (!is_coroutine(args, kwargs)) {
         return -1;
     }
     task->number = bz_py_loop_spawn((struct bz_py_loop *)loop, self, name);
@@ -40,9 +73,7 @@ static int task_init(PyObject *self, PyObject *args, PyObject *kwargs) {
         return -1;
     }
     task->loop = (struct bz_py_loop *)loop;
-    return PyDict_GetItemString(kwargs, "eager_start") == Py_True
-               ? init_eager(task->loop, self, args, kwargs)
-               : base->tp_init(self, args, kwargs);
+    return init_base(task->loop, self, args, kwargs);
 }
 
 static void report(PyObject *self, enum bz_event_kind kind, enum bz_status status, uint32_t arg) {
@@ -74,7 +105,13 @@ static PyObject *call_base(const char *name, PyObject *self, PyObject *args, PyO
 }
 
 static PyObject *task_cancel(PyObject *self, PyObject *args, PyObject *kwargs) {
+    static char msg[] = "msg";
+    static char *names[] = {msg, NULL};
     struct bz_py_task *task = bz_py_task_of(self);
+    PyObject *message;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:cancel", names, &message)) {
+        return NULL;
+    }
     if (task->loop != NULL && task->loop->judge != NULL) {
         report(self, BZ_EVENT_CANCEL, BZ_OK, bz_judge_running(task->loop->judge));
     }
@@ -99,7 +136,7 @@ static PyObject *task_uncancel(PyObject *self, PyObject *args) {
 static PyObject *task_set_name(PyObject *self, PyObject *args) {
     struct bz_py_task *task = bz_py_task_of(self);
     PyObject *name;
-    if (!PyArg_ParseTuple(args, "O", &name)) {
+    if (!PyArg_ParseTuple(args, "O:set_name", &name)) {
         return NULL;
     }
     PyObject *text = PyObject_Str(name);
@@ -143,10 +180,9 @@ static PyGetSetDef getters[] = {
 };
 
 bool bz_py_task_init(PyObject *module) {
-    PyObject *tasks = PyImport_ImportModule("_asyncio");
-    base = tasks == NULL ? NULL : (PyTypeObject *)PyObject_GetAttrString(tasks, "Task");
-    Py_XDECREF(tasks);
-    if (base == NULL) {
+    base = (PyTypeObject *)bz_py_attribute("_asyncio", "Task");
+    iscoroutine = bz_py_attribute("asyncio", "iscoroutine");
+    if (base == NULL || iscoroutine == NULL) {
         return false;
     }
     tail = (base->tp_basicsize + (Py_ssize_t) _Alignof(struct bz_py_task) - 1) &

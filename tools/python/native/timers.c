@@ -6,11 +6,15 @@
  * than half of it. Before, they leave it at its head. */
 #define SWEPT_FROM 100u
 
+static bool is_before(const struct bz_py_handle *one, const struct bz_py_handle *other) {
+    return one->when_ns < other->when_ns && !bz_py_is_nan(one->when_ns);
+}
+
 static void sift_down(struct bz_py_handle **heap, uint32_t first, uint32_t place) {
     struct bz_py_handle *item = heap[place];
     while (place > first) {
         uint32_t parent = (place - 1) / 2;
-        if (item->when_ns >= heap[parent]->when_ns) {
+        if (!is_before(item, heap[parent])) {
             break;
         }
         heap[place] = heap[parent];
@@ -25,7 +29,7 @@ static void sift_up(struct bz_py_handle **heap, uint32_t count, uint32_t place) 
     uint32_t child = 2 * place + 1;
     while (child < count) {
         uint32_t right = child + 1;
-        if (right < count && heap[child]->when_ns >= heap[right]->when_ns) {
+        if (right < count && !is_before(heap[child], heap[right])) {
             child = right;
         }
         heap[place] = heap[child];

@@ -121,6 +121,36 @@ async def deadlock(sim):
     await asyncio.create_task(worker(), name="worker")
 
 
+@expect(PASSES)
+async def refused_everywhere(sim):
+    """What it is wrong with is an exception where it is called, and no more."""
+    condition = sim.watch(asyncio.Condition())
+    calls = [lambda: sim.spawn(None, tick), lambda: sim.spawn(None, None), lambda: sim.draw(0),
+             lambda: sim.background(tick), lambda: sim.background(3), lambda: sim.draw(-1),
+             lambda: sim.draw(2 ** 64 + 1), lambda: sim.draw(None), lambda: sim.draw(3, label=3),
+             lambda: sim.watch(None), lambda: sim.watch(asyncio.Lock(), permits=-1),
+             lambda: sim.watch(asyncio.Semaphore(), permits=2 ** 70), lambda: condition.notify("x"),
+             lambda: sim.watch(object(), kind="barrier", parties=65)]
+    for call in calls:
+        try:
+            call()
+        except (TypeError, ValueError, OverflowError, RuntimeError, AttributeError):
+            continue
+        sim.check(False, call)
+    for number in range(3):
+        await sim.spawn(None, asyncio.sleep(number), name=number)
+
+
+@expect(VIOLATES, "assertion", "TypeError: a coroutine was expected, got <function tick> (")
+async def forgets_to_call(sim):
+    asyncio.create_task(tick)
+
+
+@expect(VIOLATES, "assertion", "says 3")
+async def checks_with_a_number(sim):
+    sim.check(False, type("Three", (), {"__str__": lambda self: "says 3"})())
+
+
 @expect(VIOLATES, "assertion", "Exception in callback", "ZeroDivisionError")
 async def callback_fails(sim):
     asyncio.get_running_loop().call_soon(lambda: 1 / 0)

@@ -2,7 +2,8 @@
 """order_test.py PACKAGE: order `fifo` is the order of the stock loop, handle by handle.
 
 Each program runs on asyncio's BaseEventLoop, with a clock of its own and without a selector, and on
-Buzzer's loop. Both write what they do into a log; the logs must be equal.
+Buzzer's loop. Both write what they do into a log; the logs must be equal. A task that is left behind
+is a violation.
 """
 import asyncio
 import contextlib
@@ -14,6 +15,7 @@ import tempfile
 
 sys.path.insert(0, sys.argv[1])
 from buzzer import _native, loop as buzzer_loop  # noqa: E402
+import arguments  # noqa: E402
 
 PROGRAMS = {}
 VARIANT = "python-%d.%d.%d" % sys.version_info[:3]
@@ -380,6 +382,7 @@ def drawn(seed):
 
 
 PROGRAMS.update((f"drawn{seed}", drawn(seed)) for seed in range(60))
+PROGRAMS.update(arguments.PROGRAMS)
 
 
 class VirtualSelector:
@@ -446,7 +449,8 @@ def main():
     for name, function in PROGRAMS.items():
         expected = stock_log(function)
         status, got = buzzer_log(name, function)
-        if status != 0 or (got != expected and (expected or got != [""])):
+        may_fail = any(line.startswith("('left', ") for line in expected)
+        if (status != 0 and not may_fail) or (got != expected and (expected or got != [""])):
             failed += 1
             places = [n for n, pair in enumerate(zip(expected, got)) if pair[0] != pair[1]]
             place = places[0] if places else min(len(expected), len(got))

@@ -363,6 +363,30 @@ def notification_program(waits):
     return notification
 
 
+async def condition_odd_counts(sim):
+    condition = sim.watch(asyncio.Condition())
+
+    async def waits():
+        async with condition:
+            await condition.wait()
+    tasks = [asyncio.create_task(waits()) for _ in range(5)]
+    await asyncio.sleep(1)
+    async with condition:
+        for count in (-5, -0.5, 0, False, 1.5, True):
+            condition.notify(count)
+    while not all(task.done() for task in tasks):
+        async with condition:
+            condition.notify(2 ** 70)
+        await asyncio.sleep(0)
+
+
+async def queue_odd_bounds(sim):
+    for bound in (1.5, -2 ** 70, 2 ** 32 + 1):
+        queue = sim.watch(asyncio.Queue(bound))
+        queue.put_nowait(1)
+        queue.put_nowait(2)
+
+
 async def condition_misused(sim):
     condition = sim.watch(asyncio.Condition())
     for call in (condition.wait, condition.notify, condition.notify_all):
@@ -927,7 +951,7 @@ def main():
               lock_shared_by_helpers, starts_tasks, subclass_of_its_own, subclass_with_arguments,
               event_plain,
               condition_misused, refused, behind_the_back, only_spawned, own_queue,
-              cancels_own_handle,
+              cancels_own_handle, condition_odd_counts, queue_odd_bounds,
               queue_program(asyncio.Queue, 0), queue_program(asyncio.Queue, 1),
               queue_program(asyncio.LifoQueue, 2), queue_program(asyncio.PriorityQueue, 2)]
     silent += conditions
