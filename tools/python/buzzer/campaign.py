@@ -150,14 +150,21 @@ def _name_in(text):
     return text.partition(":")[0] if ":" in text and "#" in text else None
 
 
-def _named_case(function, text, args=(), kwargs=None):
-    """The test as the token or the trace names it: it may be of another folder."""
+def _test_in(name):
+    """The test in its file: "TestGroup.test_n[3]"."""
+    return urllib.parse.unquote(name.rpartition("/")[2])
+
+
+def _named_case(case, text):
+    """The test as the token or the trace names it: it may be of another folder, or have the name
+    of its function, as it once had."""
     name = _name_in(text)
-    case = Case(spec_of(function), args, kwargs, name=name)
-    own = case.function.__qualname__
-    said = own if name is None else urllib.parse.unquote(name.rpartition("/")[2])
-    if said.partition("[")[0] != own:
+    own = _test_in(case.name)
+    said = own if name is None else _test_in(name)
+    names = own.partition("[")[0], getattr(case.function, "__qualname__", None)
+    if said.partition("[")[0] not in names:
         raise ValueError(f"the run is of the test '{said}', and this is '{own}'")
+    case.name = name or case.name
     return case
 
 
@@ -165,9 +172,9 @@ def replay_words(text, *more):
     return ["replay", *more, "--", text]
 
 
-def check_replay(function, args, kwargs, text, replay=None):
+def check_replay(case, text, replay=None):
     """Replays a run for people; raises Failure with the report unless it passes as recorded."""
-    case = _named_case(function, text, args, kwargs)
+    case = _named_case(case, text)
     code, output, errors = program.ask(replay_words(text), [case], replay=replay)
     if code in (USAGE, DIVERGED) and os.path.isfile(text):
         words = replay_words(text, f"--variant={program.RUNTIME}")
@@ -177,10 +184,10 @@ def check_replay(function, args, kwargs, text, replay=None):
         raise Failure(_report(code, output, errors))
 
 
-def call(function, args, kwargs, words):
+def call(case, words):
     """A command about runs of the test, on this terminal. The exit code."""
-    name = next(filter(None, map(_name_in, words[1:])), None)
-    return program.call(words, [Case(spec_of(function), args, kwargs, name=name)])
+    case.name = next(filter(None, map(_name_in, words[1:])), case.name)
+    return program.call(words, [case])
 
 
 def debug(case, text, trace):
@@ -196,7 +203,7 @@ def replay(function, token_or_trace):
     A breakpoint() in the test stops there, once the run is known to be the recorded one.
     """
     text = os.fspath(token_or_trace)
-    case = _named_case(function, text)
+    case = _named_case(Case(spec_of(function)), text)
     signs = program.Signs()
     with tempfile.TemporaryDirectory() as folder:
         trace = os.path.join(folder, "run.json")

@@ -1,7 +1,8 @@
 """Tests: the decorator, their names, and the way from a name back to the function.
 
 A test is a scenario of the program, and its name is part of tokens and traces. It is the path of
-the file from the current folder, and the function in it: "tests/test_pool.py/test_pool".
+the file from the current folder, and what its module calls it: "tests/test_pool.py/test_pool". The
+function may have another name, if a function has made it: "make.<locals>.check".
 """
 import difflib
 import functools
@@ -11,6 +12,7 @@ import os
 import shlex
 import sys
 import traceback
+import types
 import urllib.parse
 
 NAME_BYTES_MAX = 128  # what a trace takes
@@ -81,6 +83,7 @@ class Spec:
         if "sim" not in inspect.signature(function).parameters:
             raise TypeError(f"{_said(function)} does not take the argument 'sim'")
         self.function = function
+        self.test = function  # what a module has: the function, or what the decorator returned
         self.options = options
 
 
@@ -125,19 +128,59 @@ def _decorate(function, options):
     run_test.__signature__ = signature.replace(
         parameters=[own for name, own in signature.parameters.items() if name != "sim"])
     run_test.__buzzer__ = spec
+    spec.test = run_test
     return run_test
 
 
 # --- names --------------------------------------------------------------------------------------
 
-def name_of(function, case=""):
+def _plain(function):
+    """The function of a functools.partial()."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function
+
+
+def _is(value, spec):
+    """Whether an attribute of a module or of a class is the test; others may wrap it."""
+    return isinstance(value, (types.FunctionType, functools.partial)) and (
+        value is spec.test or getattr(value, "__buzzer__", None) is spec)
+
+
+def _attribute(holder, spec):
+    """What a module or a class calls the test; None."""
+    found = (name for name, value in list(getattr(holder, "__dict__", {}).items())
+             if _is(value, spec))
+    return next(found, None)
+
+
+def place_of(spec, args=()):
+    """The file of a test, and what it is called there. args: of a call, with `self` of a method."""
+    plain = _plain(spec.function)
+    module, value = sys.modules.get(plain.__module__), None
+    if module is not None:
+        value = module
+        for part in plain.__qualname__.split("."):
+            value = inspect.getattr_static(value, part, None)
+    if not _is(value, spec):
+        for owner in type(args[0]).__mro__ if args else ():
+            name = _attribute(owner, spec)
+            home = sys.modules.get(type(args[0]).__module__)
+            if name is not None and getattr(home, "__file__", None):
+                return home.__file__, f"{type(args[0]).__qualname__}.{name}"
+        for module in (module, *list(sys.modules.values())):
+            name = _attribute(module, spec)
+            if name is not None and getattr(module, "__file__", None):
+                return module.__file__, name
+    return inspect.unwrap(plain).__code__.co_filename, plain.__qualname__
+
+
+def name_of(filename, qualname):
     """"tests/test_pool.py/test_pool", of characters that are fit for tokens."""
-    filename = function.__code__.co_filename
     path = os.path.relpath(filename) if os.path.isabs(filename) else filename
     if path.startswith(os.pardir + os.sep):
         path = filename
-    quoted = (urllib.parse.quote(path, safe="/"),
-              urllib.parse.quote(function.__qualname__ + case, safe="[]"))
+    quoted = (urllib.parse.quote(path, safe="/"), urllib.parse.quote(qualname, safe="[]"))
     name = "/".join(quoted)
     if len(name) > NAME_BYTES_MAX:
         raise ValueError(f"the name '{name}' is longer than {NAME_BYTES_MAX} bytes: start Buzzer "
@@ -148,11 +191,11 @@ def name_of(function, case=""):
 class Case:
     """A test with its arguments: what a run calls with the simulation."""
 
-    def __init__(self, spec, args=(), kwargs=None, *, case="", name=None, options=None):
+    def __init__(self, spec, args=(), kwargs=None, *, name=None, options=None):
         self.function = spec.function
         self.args = args
         self.kwargs = kwargs or {}
-        self.name = name or name_of(spec.function, case)
+        self.name = name or name_of(*place_of(spec, args))
         self.options = merged(spec.options, options or {})
         self.permits = self.options.get("permits") or {}
 
@@ -161,7 +204,7 @@ class Case:
 
     @property
     def summary(self):
-        return (inspect.getdoc(self.function) or "a test in Python").splitlines()[0]
+        return (inspect.getdoc(_plain(self.function)) or "a test in Python").splitlines()[0]
 
 
 # --- and back -----------------------------------------------------------------------------------
@@ -213,7 +256,7 @@ def _node_of(label):
     return f"{path}::{own.replace('.', '::')}{bracket}{case}"
 
 
-def _case_of(value, owner, label, name=None):
+def _case_of(value, owner, label, name):
     try:
         spec = spec_of(value)
     except TypeError as error:
@@ -228,14 +271,28 @@ def find(path, qualname, name=None):
     """The test of that name: a function, decorated or not, or Class.method."""
     label = f"{path}::{qualname}"
     owner, value = None, load(path)
-    for part in qualname.partition("[")[0].split("."):
+    for part in _called(value, qualname.partition("[")[0]).split("."):
         owner = value if inspect.isclass(value) else None
         value = inspect.getattr_static(value, part, None) if owner else getattr(value, part, None)
         if value is None:
             raise NotATest(f"{label}: there is no '{part}'")
     if isinstance(value, (staticmethod, classmethod)):
         raise NotATest(f"{label}: a static method or a class method is no test")
-    return _case_of(value, owner, label, name)
+    return _case_of(value, owner, label, name or name_of(os.path.abspath(path), qualname))
+
+
+def _called(module, qualname):
+    """What the module calls a test that once had the name of its function, if there is one only."""
+    if "<locals>" not in qualname:
+        return qualname
+    names = [name for name, value in vars(module).items()
+             if isinstance(getattr(value, "__buzzer__", None), Spec)
+             and _plain(value.__buzzer__.function).__qualname__ == qualname]
+    if len(names) != 1:
+        raise NotATest(f"'{qualname}' is the name of a function that another one makes, of which "
+                       f"{', '.join(names) or 'nothing'} is left in the module: to replay a run, "
+                       "call buzzer.replay(test, token)")
+    return names[0]
 
 
 def find_all(path):
@@ -252,7 +309,8 @@ def find_all(path):
         if not isinstance(getattr(value, "__buzzer__", None), Spec):
             continue
         try:
-            cases.append(_case_of(value, owner, f"{path}::{name}"))
+            cases.append(_case_of(value, owner, f"{path}::{name}",
+                                  name_of(os.path.abspath(path), name)))
         except NotATest as problem:
             problems.append(str(problem))
     return cases, problems

@@ -30,25 +30,32 @@ def _arguments(item):
     return own, {name: item.funcargs[name] for name in item._fixtureinfo.argnames}
 
 
+def _case(item, spec):
+    """The test as pytest names it: the classes, the function, and the parameters."""
+    from buzzer.case import Case, name_of
+    own, arguments = _arguments(item)
+    parts = [node.name for node in item.listchain() if isinstance(node, pytest.Class)]
+    path = getattr(item, "path", None) or item.fspath
+    return Case(spec, own, arguments, name=name_of(str(path), ".".join([*parts, item.name])),
+                options={"runs": item.config.getoption("buzzer_runs")})
+
+
 def _run(item, spec):
     """A test that takes arguments of pytest's is replayed by pytest."""
     from buzzer import campaign
-    from buzzer.case import Case
-    own, arguments = _arguments(item)
-    callspec = getattr(item, "callspec", None)
-    command = (f"python3 -m pytest {shlex.quote(item.nodeid)} --buzzer-replay" if arguments
+    case = _case(item, spec)
+    command = (f"python3 -m pytest {shlex.quote(item.nodeid)} --buzzer-replay" if case.kwargs
                else None)
     words = item.config.getoption("buzzer_words")
     if words is not None:
-        code = campaign.call(spec.function, own, arguments, json.loads(words))
+        code = campaign.call(case, json.loads(words))
         item.config._buzzer_code = campaign.PYTEST_DONE + code
         return
     text = item.config.getoption("buzzer_replay")
     if text is not None:
-        campaign.check_replay(spec.function, own, arguments, text, replay=command)
+        campaign.check_replay(case, text, replay=command)
         return
-    campaign.check(Case(spec, own, arguments, case=f"[{callspec.id}]" if callspec else "",
-                        options={"runs": item.config.getoption("buzzer_runs")}), replay=command)
+    campaign.check(case, replay=command)
 
 
 @pytest.hookimpl(tryfirst=True)

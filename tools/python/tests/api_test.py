@@ -79,6 +79,40 @@ class Api(support.Case):
         with self.assertRaisesRegex(ValueError, "gone.json"):
             buzzer.replay(test_lock.test_check, "gone.json")
 
+    def test_name_of_a_made_test(self):
+        """It is what the module calls it, also for a call from outside."""
+        write("test_made.py", """
+            import unittest
+            import buzzer
+
+            def make(n):
+                @buzzer.test(runs=1, no_shrink=True)
+                async def check(sim):
+                    sim.check(n < 4, f"{n} is too much")
+                return check
+
+            async def method(self, sim):
+                sim.check(False, "5 is too much")
+
+            class Group:
+                test_five = buzzer.test(method, runs=1, no_shrink=True)
+
+            test_four = make(4)
+        """)
+        sys.path.insert(0, self.folder)
+        import test_made
+        with self.assertRaisesRegex(buzzer.Failure, "test_made.py/test_four:"):
+            test_made.test_four()
+        violation = buzzer.run(test_made.test_four).violations[0]
+        self.assertTrue(violation.token.startswith("test_made.py/test_four:"), violation.token)
+        old = violation.token.replace("/test_four:", "/make.%3Clocals%3E.check:")
+        for token in (violation.token, old):  # as it once was
+            self.assertTrue(buzzer.replay(test_made.test_four, token).matched)
+            self.assertIn("replay matched", self.call("replay", token)[0])
+        test = type("Test", (test_made.Group, unittest.TestCase), {"__module__": "test_made"})
+        result = test("test_five").run()
+        self.assertIn("test_made.py/Test.test_five:", result.failures[0][1])
+
     def test_tries_first_what_failed(self):
         first = buzzer.run(test_lock.test_leaks, no_shrink=True).violations[0]
         again = buzzer.run(test_lock.test_leaks, seed=0)

@@ -104,6 +104,83 @@ class Pytest(support.Case):
         self.assertIn("the run is of the test 'TestGroup.test_n[3]', and this is 'test_runs'",
                       other)
 
+    def test_names(self):
+        """What pytest calls a test, it is called in tokens, whatever its function is called."""
+        write("makers.py", """
+            import functools
+            import buzzer
+
+            def make(n):
+                @buzzer.test(runs=2, no_shrink=True)
+                async def check(sim):
+                    sim.check(n < 4, f"{n} is too much")
+                return check
+
+            def wrapped(function):
+                @functools.wraps(function)
+                async def wrapper(sim):
+                    await function(sim)
+                return wrapper
+
+            def make_method(n):
+                @buzzer.test(runs=2, no_shrink=True)
+                async def check(self, sim):
+                    sim.check(n < 4, f"{n} is too much")
+                return check
+
+            class Shared:
+                test_here = make_method(9)
+        """)
+        write("test_made.py", """
+            import functools
+            import buzzer
+            from makers import Shared, make, wrapped
+
+            async def check(sim, n):
+                sim.check(n < 4, f"{n} is too much")
+
+            async def method(self, sim):
+                sim.check(False, "8 is too much")
+
+            test_three = make(3)
+            test_four = make(4)
+            test_five = test_fifth = make(5)
+            test_six = buzzer.test(functools.partial(check, n=6), runs=2, no_shrink=True)
+
+            @buzzer.test(runs=2, no_shrink=True)
+            @wrapped
+            async def test_seven(sim):
+                sim.check(False, "7 is too much")
+
+            class TestGroup:
+                test_eight = buzzer.test(method, runs=2, no_shrink=True)
+
+            class TestShared(Shared):
+                pass
+        """)
+        failed = ["test_four", "test_five", "test_fifth", "test_six", "test_seven",
+                  "TestGroup.test_eight", "TestShared.test_here"]
+        for _ in range(2):  # what is stored of one is no other's
+            output = self.pytest("-W", "ignore", "--buzzer-runs", "1", code=1)
+            self.assertIn(f"{len(failed)} failed, 1 passed", output)
+        for name in failed:
+            node = f"test_made.py::{name.replace('.', '::')}"
+            self.assertIn(f"FAILED {node}", output)
+            trace, = [file for file in os.listdir(".buzzer") if file.endswith("_0x0.json")
+                      and file.startswith(f"test_made.py_{name}_")]
+            trace = os.path.join(".buzzer", trace)
+            replayed, _ = self.call("replay", trace)
+            self.assertIn("replay matched", replayed)
+            token = self.line(replayed, "token ")
+            self.assertTrue(token.startswith(f"test_made.py/{name}:"), token)
+            self.assertIn("is too much", self.call("replay", token)[0])
+            self.assertIn("replay matched", self.pytest(node, "--buzzer-replay", token, code=1))
+            old = token.replace(f"/{name}:", "/make.%3Clocals%3E.check:")
+            if name in ("test_four", "test_fifth"):  # as tokens once had it
+                self.assertIn("replay matched", self.pytest(node, "--buzzer-replay", old, code=1))
+                self.assertIn("test_three, test_four, test_five, test_fifth is left",
+                              self.call("replay", old, code=2)[1])
+
     def test_warns(self):
         write("test_idle.py", """
             import buzzer
