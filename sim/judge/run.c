@@ -510,15 +510,18 @@ bool bz_judge_has_waited(const struct bz_judge *judge) {
     return has_waited;
 }
 
+/* A source cannot leave out a name, but code that writes anywhere may have taken it away. */
+#define NAMELESS "?"
+
 const char *bz_judge_task_name(const struct bz_judge *judge, uint32_t task, char *buffer,
                                size_t size_bytes) {
     const struct bz_shadow_task *entry = &judge->shadow.tasks[task];
-    if (task == 0 || task > judge->shadow.task_count) {
-        snprintf(buffer, size_bytes, "loop");
-    } else if (entry->name_index == 0) {
-        snprintf(buffer, size_bytes, "%s", entry->name_base);
+    bool is_one = task != 0 && task <= judge->shadow.task_count;
+    const char *base = !is_one ? "loop" : entry->name_base == NULL ? NAMELESS : entry->name_base;
+    if (!is_one || entry->name_index == 0) {
+        snprintf(buffer, size_bytes, "%s", base);
     } else {
-        snprintf(buffer, size_bytes, "%s-%u", entry->name_base, entry->name_index);
+        snprintf(buffer, size_bytes, "%s-%u", base, entry->name_index);
     }
     return buffer;
 }
@@ -527,7 +530,8 @@ struct bz_label bz_judge_label(const struct bz_judge *judge, uint32_t object) {
     struct bz_label label;
     const char *name = bz_judge_object_name(judge, object);
     uint32_t other = 1;
-    while (other < object && name != NULL && strcmp(judge->shadow.objects[other].name, name) != 0) {
+    while (other < object && name != NULL &&
+           strcmp(bz_judge_object_name(judge, other), name) != 0) {
         other++;
     }
     if (name == NULL || other == object) {
@@ -540,5 +544,6 @@ struct bz_label bz_judge_label(const struct bz_judge *judge, uint32_t object) {
 
 const char *bz_judge_object_name(const struct bz_judge *judge, uint32_t object) {
     bool is_one = object != 0 && object <= judge->shadow.object_count;
-    return is_one ? judge->shadow.objects[object].name : NULL;
+    const char *name = is_one ? judge->shadow.objects[object].name : NULL;
+    return is_one && name == NULL ? NAMELESS : name;
 }

@@ -118,6 +118,22 @@ Test(source, handles_and_draws) {
     bz_judge_destroy(judge);
 }
 
+/* Code under test may have written over the names. */
+Test(source, names_that_are_gone) {
+    struct bz_judge *judge = new_judge();
+    char name[8];
+    begin(judge);
+    judge->shadow.tasks[1].name_base = NULL;
+    judge->shadow.objects[1].name = NULL;
+    bz_judge_task_name(judge, 1, name, sizeof name);
+    cr_expect(strcmp(name, "?-1") == 0);
+    cr_expect(strcmp(bz_judge_object_name(judge, 1), "?") == 0);
+    cr_expect(strcmp(bz_judge_label(judge, 1).text, "?") == 0);
+    bz_judge_died(judge, "crash", "SIGSEGV");
+    cr_expect(strcmp(bz_judge_violation(judge)->message, "SIGSEGV, in a step of ?-1") == 0);
+    bz_judge_destroy(judge);
+}
+
 /* An object that the program creates while it runs is judged as any other. */
 Test(source, late_object) {
     struct bz_judge *judge = new_judge();

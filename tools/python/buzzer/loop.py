@@ -7,7 +7,6 @@ import asyncio
 import gc
 import inspect
 import itertools
-import os
 import sys
 import warnings
 import weakref
@@ -107,8 +106,8 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
 
     def _prepare_process(self):
         """The garbage collector would come at any time: here, it comes at fixed times."""
-        if Loop._process != os.getpid():
-            Loop._process = os.getpid()
+        if Loop._process != _native.process():
+            Loop._process = _native.process()
             gc.collect()
             gc.freeze()
         gc.disable()

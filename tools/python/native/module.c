@@ -332,7 +332,15 @@ static PyObject *end_with_parent(PyObject *module, PyObject *parent) {
     Py_RETURN_NONE;
 }
 
+/* The number of this process, also while os.getpid() is pinned. */
+static PyObject *process(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    return PyLong_FromLong(getpid());
+}
+
 static PyMethodDef functions[] = {
+    {"process", process, METH_NOARGS, NULL},
     {"main", module_main, METH_VARARGS, NULL},
     {"end_with_parent", end_with_parent, METH_O, NULL},
     {0},

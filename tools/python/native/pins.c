@@ -1,9 +1,11 @@
-/* What would make two runs differ, or would leave the simulation, while a run goes on: clocks and
- * random numbers are those of the run; threads, processes, sockets and time.sleep() are refused.
+/* What would make two runs differ, or would leave the simulation, while a run goes on: clocks,
+ * random numbers and numbers of processes are those of the run; threads, processes, sockets and
+ * time.sleep() are refused.
  *
  * A function of the interpreter is replaced in its definition, so that those who imported it before
  * are pinned, too. Between runs everything is as it was. */
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/python/native/native.h"
 
@@ -15,7 +17,7 @@
 static PyCFunction real_time, real_time_ns, real_monotonic, real_monotonic_ns, real_perf,
     real_perf_ns, real_process, real_process_ns, real_thread, real_thread_ns, real_sleep,
     real_localtime, real_gmtime, real_utcnow, real_urandom, real_random, real_bits, real_now,
-    real_exit, real_seed;
+    real_exit, real_seed, real_getpid, real_getppid, real_native_id, real_kill;
 
 static PyObject *seconds(uint64_t from_s) {
     uint64_t now_ns = bz_py_current->now_ns;
@@ -178,6 +180,39 @@ static PyObject *pinned_seed_fast(PyObject *self, PyObject *const *args, Py_ssiz
     return result;
 }
 
+/* --- numbers of processes --------------------------------------------------------------------- */
+
+/* They differ from process to process, so a run that depended on them would not replay. No process
+ * has these: Linux has none above 4194303. */
+#define PINNED_PID 4194304
+#define PINNED_PARENT 4194305
+
+static PyObject *pinned_getpid(PyObject *self, PyObject *args) {
+    return is_pinned() ? PyLong_FromLong(PINNED_PID) : real_getpid(self, args);
+}
+
+static PyObject *pinned_getppid(PyObject *self, PyObject *args) {
+    return is_pinned() ? PyLong_FromLong(PINNED_PARENT) : real_getppid(self, args);
+}
+
+static PyObject *pinned_native_id(PyObject *self, PyObject *args) {
+    return is_pinned() ? PyLong_FromLong(PINNED_PID) : real_native_id(self, args);
+}
+
+static PyObject *pinned_kill(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+    typedef PyObject *(*fast_function)(PyObject *, PyObject *const *, Py_ssize_t);
+    fast_function real = (fast_function)(void (*)(void))real_kill;
+    long pid = is_pinned() && count == 2 && PyLong_Check(args[0]) ? PyLong_AsLong(args[0]) : 0;
+    PyErr_Clear(); /* then the real one says so */
+    if (pid != PINNED_PID && pid != PINNED_PARENT) {
+        return real(self, args, count);
+    }
+    PyObject *own[] = {PyLong_FromLong(pid == PINNED_PID ? getpid() : getppid()), args[1]};
+    PyObject *result = own[0] == NULL ? NULL : real(self, own, count);
+    Py_XDECREF(own[0]);
+    return result;
+}
+
 /* --- the end of the process ------------------------------------------------------------------- */
 
 static PyObject *pinned_exit(PyObject *self, PyObject *const *args, Py_ssize_t count,
@@ -307,6 +342,10 @@ static const struct pin {
     {"_datetime", "datetime", "now", METH_FASTCALL | METH_KEYWORDS | METH_CLASS, FAST(pinned_now),
      &real_now},
     {"posix", NULL, "urandom", METH_O, pinned_urandom, &real_urandom},
+    {"posix", NULL, "getpid", METH_NOARGS, pinned_getpid, &real_getpid},
+    {"posix", NULL, "getppid", METH_NOARGS, pinned_getppid, &real_getppid},
+    {"posix", NULL, "kill", METH_FASTCALL, FAST(pinned_kill), &real_kill},
+    {"_thread", NULL, "get_native_id", METH_NOARGS, pinned_native_id, &real_native_id},
     {"posix", NULL, "_exit", METH_FASTCALL | METH_KEYWORDS, FAST(pinned_exit), &real_exit},
     {"_thread", NULL, "start_new_thread", METH_VARARGS, pinned_start, &real_start},
     {"_thread", NULL, "start_new", METH_VARARGS, pinned_start, &real_start_too},

@@ -317,6 +317,22 @@ async def spins(sim):
 
 # --- what is pinned ---------------------------------------------------------------------------
 
+@expect(PASSES)
+async def numbers_of_processes(sim):
+    """They are the same in every process, and signals still find the way."""
+    got = []
+    before = signal.signal(signal.SIGUSR1, lambda number, frame: got.append(number))
+    os.kill(os.getpid(), signal.SIGUSR1)
+    signal.signal(signal.SIGUSR1, before)
+    sim.check(got == [signal.SIGUSR1], "the process gets its own signal")
+    sim.check((os.getpid(), os.getppid(), threading.get_native_id()) ==
+              (4194304, 4194305, 4194304), "they are pinned")
+    try:
+        os.kill(4194306, 0)
+    except ProcessLookupError:
+        pass
+
+
 def check_clock(now_s):
     assert time.time() == 1_000_000_000 + now_s and time.monotonic() == now_s
     assert time.time_ns() == (1_000_000_000 + now_s) * 10**9
