@@ -17,6 +17,7 @@
 #include "tools/progress.h"
 #include "tools/wrap.h"
 #include "traces/lack.h"
+#include "traces/text.h"
 
 struct bz_catalog bz_cli_catalog = {.scenarios = bz_scenarios,
                                     .variants = bz_variants,
@@ -188,16 +189,10 @@ const char *bz_cli_quoted(const char *text, char *buffer, size_t size_bytes) {
 }
 
 const char *bz_cli_time_text(uint64_t time_ns) {
-    static const struct {
-        uint64_t ns;
-        const char *unit;
-    } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}, {1, "ns"}};
     static char text[32];
-    unsigned index = 0;
-    while (time_ns % units[index].ns != 0) {
-        index++;
-    }
-    snprintf(text, sizeof text, "%" PRIu64 " %s", time_ns / units[index].ns, units[index].unit);
+    uint64_t count;
+    const char *unit = bz_time_unit(time_ns, &count);
+    snprintf(text, sizeof text, "%" PRIu64 " %s", count, unit);
     return time_ns == 0 ? "0" : text;
 }
 

@@ -47,7 +47,7 @@ static const struct bz_option options[] = {
      offsetof(struct replay, is_log)},
     {"step", NULL,
      "Walk through the run on the terminal, in both directions; choose other handles, cancels, "
-     "clock jumps or draws, and save that run as a trace (? lists the keys). On a dumb terminal: "
+     "slow steps or draws, and save that run as a trace (? lists the keys). On a dumb terminal: "
      "--log, and wait for Enter after each step",
      BZ_OPTION_FLAG, offsetof(struct replay, is_step)},
     {"gdb", NULL,

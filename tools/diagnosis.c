@@ -144,12 +144,15 @@ static void print_head(const struct bz_diagnosis *diagnosis, const struct bz_sto
                    is_known ? ": " : "", is_known ? bz_oracles[oracle].summary : "");
     bz_wrap_print(wrap, "  ", or_else(verdict->message, ""), 4, BZ_COLOUR_NONE);
     print_place(diagnosis, wrap);
-    add_count(&text, story->deviations, "deviation");
-    bz_text_add(&text, " from a FIFO loop; ");
+    add_count(&text, story->deviations + story->jumps, "deviation");
+    bz_text_add(&text, " from a FIFO loop");
     if (story->jumps > 0) {
-        add_count(&text, story->jumps, "clock jump");
-        bz_text_add(&text, " before ready work; ");
+        bz_text_add(&text, " (");
+        add_count(&text, story->jumps, "slow step");
+        bz_text_add(&text, "%s%s)", story->jumps == 1 ? " of " : ", in sum ",
+                    bz_cli_time_text(story->lag_ns));
     }
+    bz_text_add(&text, "; ");
     add_cancels(&text, story);
     bz_wrap_print(wrap, "  ", text.bytes, 4, BZ_COLOUR_NONE);
     bz_text_fini(&text);

@@ -306,6 +306,7 @@ static int keep_witness(struct bz_kept_finding *item, const char *name,
             bz_token_format(&result.program, small.seed, result.digest, item->fifo_token,
                             sizeof item->fifo_token);
         }
+        item->fifo_lag_ns = bz_trace_lag_ns(is_shrunk && result.has_answers ? &small : &trace);
         if (folder != NULL && bz_interrupt_requested == 0) { /* else the next session does it */
             int written = write_trace(name, is_shrunk ? &small : &trace, witness->finding.seed,
                                       "-fifo", folder, item->fifo_path);
@@ -327,6 +328,7 @@ int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, co
         if (strcmp(like->oracle, item->oracle) == 0) {
             item->fifo_is_searched = like->fifo_is_searched;
             strcpy(item->fifo_token, like->fifo_token);
+            item->fifo_lag_ns = like->fifo_lag_ns;
             strcpy(item->fifo_path, like->fifo_path);
             return BZ_EXIT_OK;
         }

@@ -33,6 +33,7 @@ struct bz_kept_finding {
     /* Whether a FIFO loop can reach it: searched for findings under the order `any`. */
     bool fifo_is_searched;
     char fifo_token[BZ_TOKEN_BYTES]; /* of the witness, shrunk; empty: none was found */
+    uint64_t fifo_lag_ns;            /* that it needs */
     char fifo_path[PATH_MAX];
 };
 

@@ -154,7 +154,10 @@ void bz_run_report_print_finding(FILE *out, const struct bz_kept_finding *findin
         fprintf(out, "        %s\n", finding->small_end);
     }
     if (finding->fifo_token[0] != '\0') {
-        fprintf(out, "fifo    also reachable on a plain FIFO loop: %s\n", finding->fifo_token);
+        bool needs_lag = finding->fifo_lag_ns > 0;
+        fprintf(out, "fifo    also reachable on a %sFIFO loop%s%s: %s\n", needs_lag ? "" : "plain ",
+                needs_lag ? " with slow steps, in sum " : "",
+                needs_lag ? bz_cli_time_text(finding->fifo_lag_ns) : "", finding->fifo_token);
         if (finding->fifo_path[0] != '\0') {
             fprintf(out, "fifo    %s\n", finding->fifo_path);
         }

@@ -208,7 +208,7 @@ static void draw_help(struct ui *ui) {
         "/  the next step with an event of a task or an object",
         "n, N  the next such step, the one before",
         "c  choose another: what the next step is instead, a handle or a cancel;",
-        "   a jump of the clock before it; the value of what it draws",
+        "   how long the step before takes; the value of what it draws",
         "   up, down: which one; Enter: take it; Tab: then default choices, or the rest",
         "u  back to the run that was given           s  save this run as a trace",
         "q, Ctrl-C  leave",

@@ -397,11 +397,10 @@ static void list_jumps(struct listing *listing) {
     for (unsigned jumps = 0; state->asked.is_jump && jumps < 2; jumps++) {
         struct bz_alternative *entry = add(
             listing, &(struct bz_alternative){.kind = BZ_ALTERNATIVE_JUMP, .jumps = jumps == 1});
-        uint64_t time_ns = jumps == 1 ? state->deadline_ns : state->now_ns;
         if (entry != NULL) {
-            snprintf(entry->text, sizeof entry->text, "before it, the clock %s %s",
-                     jumps == 1 ? "jumps to the next timer, time" : "stays at",
-                     bz_cli_time_text(time_ns));
+            snprintf(entry->text, sizeof entry->text, "the step before takes %s%s",
+                     bz_cli_time_text(jumps == 1 ? state->deadline_ns - state->now_ns : 0),
+                     jumps == 1 ? ", until the next timer" : "");
         }
     }
 }

@@ -62,12 +62,15 @@ static void count(struct bz_stored *stored, const char *path, struct bz_trace *t
 }
 
 /* Whether the schedule can be one of the campaign's. Else its failure says nothing of them. */
-static bool has_order(struct bz_stored *stored, const struct bz_trace *trace,
-                      const struct bz_program *program) {
+static bool may_come(struct bz_stored *stored, const struct bz_trace *trace,
+                     const struct bz_program *program) {
     bool is_other =
         program->order == BZ_ORDER_FIFO && strcmp(trace->order, bz_order_name(BZ_ORDER_FIFO)) != 0;
+    uint64_t lag_max_ns = program->lag_max_ns == BZ_LAG_MAX_NONE_NS ? 0 : program->lag_max_ns;
+    bool is_slower = !is_other && bz_trace_lag_ns(trace) > lag_max_ns;
     stored->other += is_other;
-    return !is_other;
+    stored->slower += is_slower;
+    return !is_other && !is_slower;
 }
 
 /* --- of --corpus ------------------------------------------------------------------------------ */
@@ -95,7 +98,7 @@ static int try_file(struct bz_stored *stored, const char *name, const char *path
     if (!bz_trace_read(&trace, path, error, sizeof error)) {
         code = bz_cli_fail(name, BZ_EXIT_USAGE, "--corpus: %s", error);
     } else if (strcmp(trace.scenario, program->scenario->name) == 0 &&
-               has_order(stored, &trace, program)) {
+               may_come(stored, &trace, program)) {
         code = try_trace(stored, name, path, &trace, program);
     }
     bz_trace_fini(&trace);
@@ -116,7 +119,7 @@ static int try_own_file(struct bz_stored *stored, const char *name, const char *
     int code = BZ_EXIT_OK;
     bz_trace_init(&trace);
     if (!bz_trace_read(&trace, path, error, sizeof error) || !is_own(&trace, program) ||
-        !has_order(stored, &trace, program)) {
+        !may_come(stored, &trace, program)) {
         bz_trace_fini(&trace);
         return code;
     }
@@ -217,6 +220,8 @@ void bz_stored_say_own(const struct bz_stored *stored, const char *name,
         "were cut short by their step limit, and prove nothing");
     say(name, stored->other, program, "is of the order any, and was not tried",
         "are of the order any, and were not tried");
+    say(name, stored->slower, program, "has more lag than --max-lag allows, and was not tried",
+        "have more lag than --max-lag allows, and were not tried");
     if (stored->is_cut_off) {
         (void)bz_cli_fail(name, BZ_EXIT_OK, "more than %u stored traces: the rest was not tried",
                           BZ_STORED_OWN_MAX);
@@ -290,6 +295,7 @@ void bz_stored_add_json(const struct bz_stored *stored, struct bz_json *object, 
     bz_json_add_number(root, "unfit", stored->unfit);
     bz_json_add_number(root, "cut_short", stored->cut);
     bz_json_add_number(root, "other_order", stored->other);
+    bz_json_add_number(root, "more_lag", stored->slower);
     struct bz_json *array = bz_json_add_array(root, "failures");
     for (uint64_t index = 0; index < kept(stored); index++) {
         const struct bz_stored_failure *failure = &stored->failures[index];

@@ -44,6 +44,7 @@ struct bz_stored {
     uint64_t unfit;  /* of these, choices no longer fit: the schedule is another one */
     uint64_t cut;    /* by the step limit: neither */
     uint64_t other;  /* not tried: made for the order `any`, and the campaign's is `fifo` */
+    uint64_t slower; /* not tried: it has more lag than the campaign's max-lag */
     bool is_cut_off; /* there are more than BZ_STORED_OWN_MAX */
     struct bz_stored_failure failures[BZ_STORED_MAX]; /* the first of them */
 };

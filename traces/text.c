@@ -47,6 +47,19 @@ uint64_t bz_checksum(const char *text, size_t length) {
     return checksum;
 }
 
+const char *bz_time_unit(uint64_t time_ns, uint64_t *count) {
+    static const struct {
+        uint64_t ns;
+        const char *unit;
+    } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}, {1, "ns"}};
+    unsigned index = 0;
+    while (time_ns % units[index].ns != 0) {
+        index++;
+    }
+    *count = time_ns / units[index].ns;
+    return units[index].unit;
+}
+
 size_t bz_edit_distance(const char *a, const char *b) {
     size_t row[WORD_MAX + 1];
     size_t a_length = strnlen(a, WORD_MAX);

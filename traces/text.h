@@ -17,6 +17,9 @@ bool bz_fail(char *error, size_t error_bytes, const char *format, ...)
  */
 uint64_t bz_checksum(const char *text, size_t length);
 
+/* The largest unit of time that divides `time_ns`, "ms", and how many of it there are. */
+const char *bz_time_unit(uint64_t time_ns, uint64_t *count);
+
 /* Levenshtein's distance between two words, of which at most 63 bytes count. */
 size_t bz_edit_distance(const char *a, const char *b);
 

@@ -155,6 +155,48 @@ uint32_t bz_trace_find_task(const struct bz_trace *trace, const char *name) {
     return trace->name_capacity == 0 || name == NULL ? 0 : slot_of(trace, name)->task;
 }
 
+/* --- lag -------------------------------------------------------------------------------------- */
+
+static bool is_jump(const struct bz_trace_choice *choice) {
+    return choice->label == NULL && choice->kind != NULL && strcmp(choice->kind, "delay") == 0;
+}
+
+/* The clock advances with the first event of the step. */
+static uint64_t time_passed_ns(const struct bz_trace *trace, uint64_t step) {
+    size_t low = 0;
+    for (size_t high = trace->event_count; low < high;) {
+        size_t middle = low + (high - low) / 2;
+        if (trace->events[middle].step < step) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    uint64_t before_ns = low == 0 ? 0 : trace->events[low - 1].time_ns;
+    bool has_advanced = low < trace->event_count && trace->events[low].step == step &&
+                        trace->events[low].time_ns > before_ns;
+    return has_advanced ? trace->events[low].time_ns - before_ns : 0;
+}
+
+uint64_t bz_trace_lag_before_ns(const struct bz_trace *trace, uint64_t step) {
+    for (size_t index = 0; index < trace->choice_count; index++) {
+        if (trace->choices[index].step == step && is_jump(&trace->choices[index])) {
+            return time_passed_ns(trace, step);
+        }
+    }
+    return 0;
+}
+
+uint64_t bz_trace_lag_ns(const struct bz_trace *trace) {
+    uint64_t lag_ns = 0;
+    for (size_t index = 0; index < trace->choice_count; index++) {
+        if (is_jump(&trace->choices[index])) {
+            lag_ns += time_passed_ns(trace, trace->choices[index].step);
+        }
+    }
+    return lag_ns;
+}
+
 /* --- comparison and text ---------------------------------------------------------------------- */
 
 static bool same_string(const char *a, const char *b) {

@@ -126,6 +126,11 @@ void bz_trace_add_task(struct bz_trace *trace, const char *name); /* the name mu
 /* The number of a task by name; 0: none. */
 uint32_t bz_trace_find_task(const struct bz_trace *trace, const char *name);
 
+/* How far the clock has jumped, because the step before this one took so long; 0: it has not. And
+ * the sum over the run. */
+uint64_t bz_trace_lag_before_ns(const struct bz_trace *trace, uint64_t step);
+uint64_t bz_trace_lag_ns(const struct bz_trace *trace);
+
 /* All fields but `where` and `text`. */
 bool bz_trace_event_equal(const struct bz_trace_event *a, const struct bz_trace_event *b);
 

@@ -124,6 +124,42 @@ Test(explore_agreement, for_what_ships_in_every_scenario) {
     cr_assert(eq(u32, sum.with_findings, 0));
 }
 
+/* States that differ in the lag that is left are one until a jump is refused, and then they are
+ * not.
+ */
+Test(explore_agreement, with_so_little_lag_that_it_runs_out) {
+    static const uint64_t lags[] = {BZ_LAG_MAX_NONE_NS, 1, 2, 3, 5, BZ_LAG_MAX_DEFAULT_NS};
+    static const char *const names[] = {"restaurant", "timeout", "scope", "event", "barrier"};
+    struct comparison sum = {0};
+    uint32_t refused = 0;
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("there are no reductions to compare");
+    }
+    for (size_t name = 0; name < sizeof names / sizeof names[0]; name++) {
+        for (size_t lag = 0; lag < sizeof lags / sizeof lags[0]; lag++) {
+            char error[BZ_ERROR_BYTES];
+            struct bz_program program =
+                tst_explored_program(tst_scenario(names[name]), &bz_variant_buzzer, NULL);
+            cr_assert(bz_program_set_list(&program, tst_small_settings(names[name]), error,
+                                          sizeof error));
+            program.lag_max_ns = lags[lag];
+            program.steps_max = STEPS_MAX;
+            program.cancels_max = 0;
+            compare(&program, 2, names[name], lag, &sum);
+            struct bz_explore_result result =
+                tst_explore(&(struct bz_explore_config){.program = &program,
+                                                        .delays_max = 2,
+                                                        .reductions = BZ_REDUCE_ALL,
+                                                        .states_max = STATES_MAX});
+            bool keeps_lag = (result.reductions & BZ_REDUCE_LAG) == 0;
+            refused += keeps_lag;
+            cr_assert(not(keeps_lag && lags[lag] == BZ_LAG_MAX_DEFAULT_NS), "%s", names[name]);
+        }
+    }
+    cr_assert(lt(u32, 10, refused), "%u", refused);
+    cr_assert(lt(u32, 15, sum.compared), "%u, too large %u", sum.compared, sum.too_large);
+}
+
 /* --- yields in a row -------------------------------------------------------------------------- */
 
 static struct bz_explore_result sweep(const struct bz_program *program, uint32_t reductions) {

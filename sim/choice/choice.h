@@ -3,7 +3,7 @@
  *   kind     choice point                                 default (0, and not on the tape)
  *   next     which ready handle runs now?                 the oldest (FIFO)
  *   cancel   is a task cancelled here, and which?         none
- *   delay    does the clock jump while work is ready?     no
+ *   delay    does a step take until the next timer?       no
  *            how long does this take (virtual time)?      the least
  *   data     what does the program draw?                  0
  *

@@ -1,5 +1,7 @@
 #include "sim/explore/bits.h"
 
+#include <string.h>
+
 #include "sim/explore/multiply.h"
 #include "sim/run/contain.h"
 
@@ -19,6 +21,13 @@ bool bz_bits_init(struct bz_bits *bits, uint64_t bytes) {
 void bz_bits_fini(struct bz_bits *bits) {
     bz_shared_free(bits->words, (size_t)bytes_of(bits));
     *bits = (struct bz_bits){.words = NULL};
+}
+
+void bz_bits_clear(struct bz_bits *bits) {
+    if (bits->set > 0) {
+        memset(bits->words, 0, (size_t)bytes_of(bits));
+        *bits = (struct bz_bits){.words = bits->words, .count = bits->count};
+    }
 }
 
 /* Of all bits. */

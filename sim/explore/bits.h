@@ -31,6 +31,7 @@ struct bz_bits {
 /* False without memory. */
 bool bz_bits_init(struct bz_bits *bits, uint64_t bytes);
 void bz_bits_fini(struct bz_bits *bits);
+void bz_bits_clear(struct bz_bits *bits);
 
 /* Whether the state is new, as far as its bits say. O(1). */
 bool bz_bits_add(struct bz_bits *bits, struct bz_fingerprint fingerprint);

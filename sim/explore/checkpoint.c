@@ -393,7 +393,7 @@ static bool read_content(const struct bz_json *root, struct bz_explore_content *
                  record->path_count >= 1 && record->path_count <= BZ_JOBS_MAX &&
                  (record->is_team || record->path_count == 1) &&
                  read_list(root, "path_bytes", record->path_count, bytes) &&
-                 (record->bounds.reductions & ~BZ_REDUCE_ALL) == 0;
+                 (record->bounds.reductions & ~(BZ_REDUCE_ALL | BZ_REDUCE_LAG)) == 0;
     for (uint32_t number = 0; is_ok && number < record->path_count; number++) {
         is_ok = bytes[number] <= BZ_PATH_BYTES_MAX && bytes[number] % 8 == 0 &&
                 (bytes[number] > 0 || record->is_team);

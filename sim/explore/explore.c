@@ -28,11 +28,12 @@ static uint32_t reductions(const struct bz_explore_config *config, bool is_any_o
     if ((wanted & BZ_REDUCE_STATES) == 0) {
         return BZ_REDUCE_SNAPSHOTS;
     }
-    wanted &= bz_frames_is_supported() ? BZ_REDUCE_ALL : ~BZ_REDUCE_FRAMES;
+    wanted |= BZ_REDUCE_LAG;
+    wanted &= bz_frames_is_supported() ? ~0u : ~BZ_REDUCE_FRAMES;
     if (!is_any_order) {
-        return wanted & (BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES | BZ_REDUCE_FRAMES);
+        return wanted & (BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES | BZ_REDUCE_FRAMES | BZ_REDUCE_LAG);
     }
-    wanted &= program->scenario->is_isolated ? BZ_REDUCE_ALL : ~BZ_REDUCE_SLEEP;
+    wanted &= program->scenario->is_isolated ? ~0u : ~BZ_REDUCE_SLEEP;
     return (wanted & BZ_REDUCE_QUEUE) != 0 ? wanted : wanted & ~BZ_REDUCE_SYMMETRY;
 }
 

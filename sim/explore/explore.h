@@ -68,6 +68,9 @@
     64u /* words of stacks that nobody reads any more do not count; see frames.h */
 #define BZ_REDUCE_ALL 127u
 #define BZ_REDUCE_COUNT 7u
+/* Not to be chosen, and beside `states` always: states that differ in the lag that is left are one,
+ * because no clock jump was refused. After the first refusal the search begins again without. */
+#define BZ_REDUCE_LAG 128u
 
 /* "snapshots", "states", "queue", "sleep", "symmetry", "yields", "frames", by number of the bit;
  * NULL for none. */

@@ -107,6 +107,7 @@ static bool run_transition(struct bz_search *search) {
     search->is_asymmetric |=
         bz_search_has(search, BZ_REDUCE_SYMMETRY) && bz_symmetry_is_broken(search->world);
     search->has_timers |= search->world->loop->heap_count > 0;
+    search->is_lag_refused |= search->world->judge->is_lag_refused;
     return goes_on;
 }
 
@@ -449,6 +450,8 @@ void bz_search_begin(struct bz_search *search, const struct bz_search_bounds *bo
     search->root.is_guest = false; /* as it may be on the path of a member */
     if (search->bits.words == NULL) {
         bz_visited_clear(&search->visited);
+    } else {
+        bz_bits_clear(&search->bits);
     }
     bz_visited_clear(&search->outcomes);
     result->end = BZ_EXPLORE_DONE;

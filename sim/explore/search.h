@@ -101,6 +101,7 @@ struct bz_search {
                              transitions that slept, or a team has no log of all */
     bool is_asymmetric;   /* tasks turned out not to be interchangeable */
     bool has_timers;      /* a timer was armed between two steps */
+    bool is_lag_refused;  /* a clock jump was, because of the bound on lag */
     bool is_unrepeatable; /* there was one, or an event of another visit differed */
     void *program_state;
     uint32_t frontier;        /* frames above the prefixes of shards; 0: there are no shards */
@@ -167,7 +168,8 @@ static inline bool bz_search_has(const struct bz_search *search, uint32_t reduct
 /* The reductions that the program has turned out not to allow. */
 static inline uint32_t bz_search_unsound(const struct bz_search *search) {
     return (search->is_asymmetric ? BZ_REDUCE_SYMMETRY : 0) |
-           (search->has_timers ? BZ_REDUCE_YIELDS : 0);
+           (search->has_timers ? BZ_REDUCE_YIELDS : 0) |
+           (search->is_lag_refused ? BZ_REDUCE_LAG : 0);
 }
 
 static inline void bz_schedules_add(uint64_t *sum, uint64_t more) {

@@ -60,13 +60,15 @@ static void sort_words(uint64_t *words, uint32_t count) {
     }
 }
 
-/* What the path has spent of the bounds is part of the state. (The cancels are: in the judge's.) */
+/* What the path has spent of the bounds is part of the state. (The cancels are: in the judge's.
+ * Lag is once it has run out somewhere: until then no later choice depends on it.) */
 static uint64_t spent(const struct bz_search *search, const struct bz_frame *frame) {
     const struct bz_search_bounds *bounds = &search->bounds;
     uint64_t delays = bounds->delays == BZ_EXPLORE_UNBOUNDED ? 0 : frame->delays;
     uint64_t deviations =
         bounds->deviations == BZ_EXPLORE_UNBOUNDED ? 0 : (uint64_t)frame->delays + frame->draws;
-    return delays << 32u | deviations;
+    uint64_t lag_ns = bz_search_has(search, BZ_REDUCE_LAG) ? 0 : search->world->judge->lag_ns;
+    return (delays << 32u | deviations) ^ (lag_ns == 0 ? 0 : bz_seed_mix(lag_ns));
 }
 
 /* Of the state that the world is in. False without memory. */
@@ -85,7 +87,7 @@ static bool find_fingerprint(struct bz_search *search, struct bz_frame *child) {
         bz_printer_print(&search->printer, search->world, &frame->snapshot, before,
                          &child->print) &&
         bz_symmetry_fingerprint(&search->symmetry, search->world, &child->print, print)) {
-        *print = bz_fingerprint_end(*print, 0);
+        *print = bz_fingerprint_end(*print, spent(search, child));
         return true;
     }
     bool is_ok =

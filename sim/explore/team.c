@@ -373,6 +373,7 @@ bool bz_team_search(struct bz_search *search, const struct bz_search_bounds *bou
         is_done = is_lost || search_with(search, team, children);
         search->is_asymmetric |= (team->unsound & BZ_REDUCE_SYMMETRY) != 0;
         search->has_timers |= (team->unsound & BZ_REDUCE_YIELDS) != 0;
+        search->is_lag_refused |= (team->unsound & BZ_REDUCE_LAG) != 0;
     }
     if (!is_done) {
         *search->result = before;

@@ -91,7 +91,9 @@ struct bz_judge {
     uint32_t cancel_gap; /* points that pass before the next cancel() */
     uint32_t cancels_left;
     uint32_t jump_gap;
-    uint32_t point; /* cancel points since step point_step - 1 */
+    uint64_t lag_ns;     /* of all jumps so far */
+    bool is_lag_refused; /* a jump did not come, because of lag_max_ns */
+    uint32_t point;      /* cancel points since step point_step - 1 */
     uint32_t point_step;
     uint32_t last_woken;    /* task; 0: none */
     uint32_t injected_step; /* the step of the last injected cancel; 0: none */
@@ -183,6 +185,13 @@ static inline bool bz_judge_cancel_is_due(struct bz_judge *judge) {
         return false;
     }
     return judge->cancels_left > 0;
+}
+
+/* How far the clock may still jump in this run. */
+static inline uint64_t bz_judge_lag_left_ns(const struct bz_judge *judge) {
+    uint64_t most_ns =
+        judge->config.lag_max_ns == BZ_LAG_MAX_NONE_NS ? 0 : judge->config.lag_max_ns;
+    return most_ns - judge->lag_ns;
 }
 
 /* Injects one; see bz_judge_cancel(). */

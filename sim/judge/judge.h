@@ -104,6 +104,9 @@ bool bz_oracle_ends_process(const char *name);
 #define BZ_CANCELS_MAX_DEFAULT 2u
 #define BZ_STARVATION_BOUND_DEFAULT 64u
 #define BZ_TIME_MAX_NS ((UINT64_C(1) << 53) - 1) /* what a JSON number can hold exactly */
+#define BZ_LAG_MAX_DEFAULT_NS UINT64_C(99000000) /* below 0.1 s, a common delay */
+#define BZ_LAG_MAX_ANY_NS BZ_TIME_MAX_NS /* no bound */
+#define BZ_LAG_MAX_NONE_NS UINT64_MAX    /* a timer never fires before ready work */
 
 /* All zeros is a valid configuration: portfolio, any order, no cancels. */
 struct bz_judge_config {
@@ -115,6 +118,7 @@ struct bz_judge_config {
     uint32_t cancels_max;               /* injected cancels of one run */
     uint32_t steps_max;                 /* 0: BZ_STEPS_MAX_DEFAULT */
     uint32_t starvation_bound;          /* overtakings that a waiter must accept; 0: default */
+    uint64_t lag_max_ns;                /* that the steps of a run take, in sum; 0: default */
     bool ignores_starvation;            /* for a search: some orders starve a task */
     uint64_t oracles_off;               /* bit mask of indices in bz_oracles */
     const struct bz_profile *profile;   /* for strategies that need one: copied; NULL: measured */
@@ -158,9 +162,10 @@ uint32_t bz_judge_cancel(struct bz_judge *judge);
  * first; `count` is at least 1. */
 uint32_t bz_judge_next(struct bz_judge *judge, const struct bz_ready *ready, uint32_t count);
 
-/* Whether the clock jumps to the next timer although handles are ready (the loop was busy). Called
- * before a step while a timer is pending. */
-bool bz_judge_jump(struct bz_judge *judge);
+/* Whether the clock jumps to the next timer, by `lag_ns`, although handles are ready: the last step
+ * took so long. The sum over a run is at most config.lag_max_ns: a real loop is not slow without
+ * end, and a program may rely on that. Called before a step while a timer is pending. */
+bool bz_judge_jump(struct bz_judge *judge, uint64_t lag_ns);
 
 /* Draws a number below `bound` (1 to 2^53 - 1), or a virtual delay in [least, most], for the
  * running task. `label` is a literal that names the purpose. */
@@ -309,7 +314,8 @@ uint32_t bz_judge_strikes(const struct bz_judge *judge, const uint16_t **situati
 const struct bz_violation *bz_judge_violation(const struct bz_judge *judge);
 uint64_t bz_judge_digest(const struct bz_judge *judge);
 uint64_t bz_judge_seed(const struct bz_judge *judge);
-uint32_t bz_judge_steps(const struct bz_judge *judge); /* number of the last step */
+uint32_t bz_judge_steps(const struct bz_judge *judge);  /* number of the last step */
+uint64_t bz_judge_lag_ns(const struct bz_judge *judge); /* how far the clock has jumped, in sum */
 struct bz_run_stats *bz_judge_stats(struct bz_judge *judge);
 
 /* The running task, 0 between tasks; the number of tasks that have not ended, without helpers. */

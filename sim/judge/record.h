@@ -177,12 +177,17 @@ bool bz_token_split(struct bz_token *token, const char *text, char *error, size_
 
 /* The token of the run that the judge has just made, cut to fit; returns `buffer`. It has those
  * settings of the judge that are not as `buzzer run` has them: order any, cancel any, max-cancels
- * 2, max-steps 100000, starvation-bound 64. A source with other settings names them in the
- * configuration's `variant`. */
+ * 2, max-steps 100000, starvation-bound 64, max-lag 99ms. A source with other settings names them
+ * in the configuration's `variant`. */
 const char *bz_judge_token(const struct bz_judge *judge, char *buffer, size_t size_bytes);
 
 /* Appends "#DIGEST@VERSION", this program's, cut to fit; returns `buffer`. */
 const char *bz_token_end(uint64_t digest, char *buffer, size_t size_bytes);
+
+/* A bound on lag as text, and back: "100ms", "40us", "0", or "any" (BZ_LAG_MAX_ANY_NS). */
+#define BZ_LAG_BYTES 32u
+const char *bz_lag_text(uint64_t lag_max_ns, char buffer[BZ_LAG_BYTES]);
+bool bz_parse_lag(const char *text, uint64_t *lag_max_ns);
 
 /* Whole text to number: decimal or 0x hexadecimal, 64 bits. False if it is anything else. */
 bool bz_parse_u64(const char *text, uint64_t *value);

@@ -35,6 +35,10 @@ static void write_header(const struct bz_judge *judge, struct bz_trace *trace) {
     add_number(trace, "max-cancels", config->cancels_max);
     add_number(trace, "max-steps", config->steps_max);
     add_number(trace, "starvation-bound", config->starvation_bound);
+    if (config->lag_max_ns != BZ_LAG_MAX_DEFAULT_NS) {
+        bz_trace_add_param(trace, "max-lag",
+                           bz_trace_string(trace, bz_lag_text(config->lag_max_ns, windows)));
+    }
 }
 
 /* --- comparing -------------------------------------------------------------------------------- */

@@ -59,6 +59,9 @@ struct bz_judge *bz_judge_new(const struct bz_judge_config *config) {
     if (judge->config.steps_max == 0) {
         judge->config.steps_max = BZ_STEPS_MAX_DEFAULT;
     }
+    if (judge->config.lag_max_ns == 0) {
+        judge->config.lag_max_ns = BZ_LAG_MAX_DEFAULT_NS;
+    }
     bz_judge_adapt(judge, config->profile, config->starvation_bound);
     bz_tape_init(&judge->tape, judge->mem);
     if (!bz_tape_grow(&judge->tape)) {
@@ -185,6 +188,8 @@ void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *s
     judge->cancel_gap =
         judge->cancels_left == 0 ? BZ_GAP_NEVER : strategy->cancel_gap(judge->strategy_state);
     judge->jump_gap = has_strategy ? strategy->jump_gap(judge->strategy_state) : BZ_GAP_NEVER;
+    judge->lag_ns = 0;
+    judge->is_lag_refused = false;
     judge->progress_step = 0;
     judge->pause_at = 0;
     judge->end = BZ_RUN_PASSED;
@@ -470,6 +475,10 @@ uint64_t bz_judge_seed(const struct bz_judge *judge) {
 
 uint32_t bz_judge_steps(const struct bz_judge *judge) {
     return judge->step;
+}
+
+uint64_t bz_judge_lag_ns(const struct bz_judge *judge) {
+    return judge->lag_ns;
 }
 
 struct bz_situation bz_situation_of(uint16_t number) {

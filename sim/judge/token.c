@@ -41,6 +41,46 @@ bool bz_parse_u64(const char *text, uint64_t *value) {
     return true;
 }
 
+const char *bz_lag_text(uint64_t lag_max_ns, char buffer[BZ_LAG_BYTES]) {
+    uint64_t count;
+    const char *unit = bz_time_unit(lag_max_ns, &count);
+    if (lag_max_ns == BZ_LAG_MAX_NONE_NS) {
+        return "0";
+    }
+    snprintf(buffer, BZ_LAG_BYTES, "%" PRIu64 "%s", count, unit);
+    return lag_max_ns == BZ_LAG_MAX_ANY_NS ? "any" : buffer;
+}
+
+bool bz_parse_lag(const char *text, uint64_t *lag_max_ns) {
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    char digits[BZ_LAG_BYTES];
+    size_t length = strspn(text, "0123456789");
+    uint64_t factor = 1;
+    uint64_t count = 0;
+    if (strcmp(text, "any") == 0) {
+        *lag_max_ns = BZ_LAG_MAX_ANY_NS;
+        return true;
+    }
+    if (length >= sizeof digits) {
+        return false;
+    }
+    snprintf(digits, sizeof digits, "%.*s", (int)length, text);
+    if (!bz_parse_u64(digits, &count)) {
+        return false;
+    }
+    size_t unit = 0;
+    for (; unit < sizeof units / sizeof units[0] && strcmp(text + length, units[unit]) != 0;
+         unit++) {
+        factor *= 1000;
+    }
+    bool has_unit = unit < sizeof units / sizeof units[0] || (count == 0 && text[length] == '\0');
+    if (!has_unit || count > (BZ_LAG_MAX_ANY_NS - 1) / factor) {
+        return false;
+    }
+    *lag_max_ns = count == 0 ? BZ_LAG_MAX_NONE_NS : count * factor;
+    return true;
+}
+
 /* Cuts `text` at the next `separator`; returns what is before it and moves `text` behind it. */
 static char *cut(char **text, char separator) {
     char *start = *text;
@@ -164,6 +204,9 @@ const char *bz_judge_token(const struct bz_judge *judge, char *buffer, size_t si
             snprintf(text, sizeof text, "%" PRIu32, numbers[index].value);
             add_setting(buffer, size_bytes, head, numbers[index].name, text);
         }
+    }
+    if (config->lag_max_ns != BZ_LAG_MAX_DEFAULT_NS) {
+        add_setting(buffer, size_bytes, head, "max-lag", bz_lag_text(config->lag_max_ns, text));
     }
     return bz_token_end(judge->digest, buffer, size_bytes);
 }

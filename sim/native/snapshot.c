@@ -163,6 +163,7 @@ bool bz_snapshot_save(const struct bz_world *world, struct bz_snapshot *snapshot
         return false;
     }
     memcpy(snapshot->bytes, &live.head, sizeof live.head);
+    snapshot->lag_ns = world->judge->lag_ns;
     char *image = bz_arena_save_blocks(mem, snapshot->bytes + sizeof live.head);
     size_t image_bytes = bz_image_save(world->loop, image, &layout);
     (void)bz_arena_save_record(mem, image + image_bytes);
@@ -192,6 +193,7 @@ static void restore(struct bz_world *world, const struct bz_snapshot *snapshot, 
     memcpy(&judge->shadow, &head->shadow, sizeof judge->shadow);
     judge->now_ns = head->now_ns;
     judge->cancels_left = head->cancels_left;
+    judge->lag_ns = snapshot->lag_ns;
     native->outside_is_past = head->outside_is_past != 0;
     const char *from = snapshot->bytes + sizeof *head;
     if (!has_blocks) {

@@ -65,6 +65,7 @@ struct bz_snapshot {
     size_t table_offset;
     uint32_t stack_count;
     struct bz_snapshot_area areas[BZ_AREAS];
+    uint64_t lag_ns; /* of the path to it: no part of the state, unless the bound on lag bites */
 };
 
 /* False where snapshots do not work: see bz_image_is_supported(). */

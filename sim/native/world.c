@@ -225,7 +225,7 @@ static void jump_clock(struct bz_native *native) {
     const struct bz_loop *loop = native->world.loop;
     uint64_t deadline_ns = bz_driver_next_deadline_ns(loop);
     if (deadline_ns <= BZ_TIME_MAX_NS && deadline_ns > loop->now_ns &&
-        bz_judge_jump(native->world.judge)) {
+        bz_judge_jump(native->world.judge, deadline_ns - loop->now_ns)) {
         set_clock(native, deadline_ns);
     }
 }

@@ -16,7 +16,8 @@ void bz_program_init(struct bz_program *program, const struct bz_scenario *scena
                                    .cancel_windows = is_recording ? 0 : BZ_WINDOWS_ALL,
                                    .cancels_max = BZ_CANCELS_MAX_DEFAULT,
                                    .steps_max = steps_max,
-                                   .starvation_bound = BZ_STARVATION_BOUND_DEFAULT};
+                                   .starvation_bound = BZ_STARVATION_BOUND_DEFAULT,
+                                   .lag_max_ns = BZ_LAG_MAX_DEFAULT_NS};
     for (uint32_t index = 0; scenario->params[index].name != NULL; index++) {
         program->args.values[index] = scenario->params[index].value;
     }
@@ -41,6 +42,7 @@ struct bz_world *bz_program_new_world(const struct bz_program *program) {
         .cancels_max = program->cancels_max,
         .steps_max = program->steps_max,
         .starvation_bound = program->starvation_bound,
+        .lag_max_ns = program->lag_max_ns,
         .profile = program->profile.steps == 0 ? NULL : &program->profile,
         .answers = &program->answers,
     };

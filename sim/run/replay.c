@@ -38,10 +38,20 @@ static void write_header(const struct bz_program *program, struct bz_trace *trac
         if (setting->trace_offset != 0) {
             plus_to_comma(value);
             *member_of(trace, setting) = bz_trace_string(trace, value);
-        } else {
+        } else if (!setting->is_late || !is_default) { /* a parameter has the empty last one */
             bz_trace_add_param(trace, name, value);
         }
     }
+}
+
+/* The value of a param; NULL: the trace has none of that name. */
+static const char *param_of(const struct bz_trace *trace, const char *name) {
+    for (size_t index = 0; index < trace->param_count; index++) {
+        if (strcmp(trace->params[index].name, name) == 0) {
+            return trace->params[index].value;
+        }
+    }
+    return NULL;
 }
 
 bool bz_trace_program(const struct bz_trace *trace, const struct bz_catalog *catalog,
@@ -59,22 +69,16 @@ bool bz_trace_program(const struct bz_trace *trace, const struct bz_catalog *cat
         is_ok = bz_program_set(program, trace->params[index].name, trace->params[index].value,
                                error, error_bytes);
     }
+    if (is_ok && param_of(trace, "max-lag") == NULL &&
+        bz_trace_lag_ns(trace) > program->lag_max_ns) {
+        program->lag_max_ns = BZ_LAG_MAX_ANY_NS; /* an older program has recorded it */
+    }
     if (!is_ok && trace->engine != NULL && strcmp(trace->engine, bz_engine()) != 0) {
         size_t used = strlen(error);
         bz_fail(error + used, error_bytes - used, " (recorded by %s; this is %s)", trace->engine,
                 bz_engine());
     }
     return is_ok;
-}
-
-/* The value of a param; NULL: the trace has none of that name. */
-static const char *param_of(const struct bz_trace *trace, const char *name) {
-    for (size_t index = 0; index < trace->param_count; index++) {
-        if (strcmp(trace->params[index].name, name) == 0) {
-            return trace->params[index].value;
-        }
-    }
-    return NULL;
 }
 
 bool bz_trace_is_offered(const struct bz_trace *trace, const struct bz_catalog *catalog,

@@ -224,6 +224,21 @@ static void print_number(const struct bz_setting *setting, const struct bz_progr
     snprintf(value, value_bytes, "%" PRIu32, *(uint32_t *)field_of(setting, program));
 }
 
+static bool set_lag(const struct bz_setting *setting, struct bz_program *program, const char *value,
+                    char *error, size_t error_bytes) {
+    return bz_parse_lag(value, &program->lag_max_ns) ||
+           bz_fail(error, error_bytes,
+                   "%s '%.64s' is not a time such as 100ms, 40us, 2s or 0, and not 'any'",
+                   setting->name, value);
+}
+
+static void print_lag(const struct bz_setting *setting, const struct bz_program *program,
+                      char *value, size_t value_bytes) {
+    char text[BZ_LAG_BYTES];
+    (void)setting;
+    snprintf(value, value_bytes, "%s", bz_lag_text(program->lag_max_ns, text));
+}
+
 static bool set_primitive(const struct bz_setting *setting, struct bz_program *program,
                           const char *value, char *error, size_t error_bytes) {
     const struct bz_scenario *scenario = program->scenario;
@@ -327,13 +342,17 @@ const struct bz_setting bz_settings[] = {
     {"max-steps", "N", "Maximum of steps in a run", NUMBER(steps_max, 1, BZ_STEPS_LIMIT)},
     {"starvation-bound", "N", "Times that a waiter may be overtaken",
      NUMBER(starvation_bound, 1, UINT32_MAX)},
+    {"max-lag", "TIME",
+     "Time that the steps of a run take, in sum: 100ms, 40us, 0, any. A timer fires before ready "
+     "work only if a step takes until then (99ms)",
+     FIELD(lag_max_ns), .set = set_lag, .print = print_lag, .is_late = true},
     {"file", NULL, NULL, FIELD(args.file_digest), .set = set_file, .print = print_file},
     {"answers", NULL, NULL, FIELD(answers.count), .set = set_answers, .print = print_answers},
     {NULL},
 };
 /* Settings from this index on are listed after the parameters. */
 static uint32_t before_params(const struct bz_program *program) {
-    return program->scenario->runtime == NULL ? 6 : 5; /* which has no primitive */
+    return program->scenario->runtime == NULL ? 7 : 6; /* which has no primitive */
 }
 
 static uint32_t param_count(const struct bz_program *program) {

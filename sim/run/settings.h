@@ -25,6 +25,7 @@ struct bz_setting {
     size_t bytes;
     uint32_t least, most; /* of a number */
     size_t trace_offset;  /* of its member of struct bz_trace; 0: it is one of the trace's params */
+    bool is_late; /* older programs do not know it: no param of a trace if it is a default */
     bool (*set)(const struct bz_setting *setting, struct bz_program *program, const char *value,
                 char *error, size_t error_bytes);
     /* Prints nothing for a program that does not have the setting. */

@@ -291,11 +291,47 @@ static void shrink(struct bz_shrinking *shrinking) {
                                                          : BZ_SHRINK_OUT_OF_BUDGET;
 }
 
+/* Whether the trial makes the best run again, by its tape. */
+static bool repeats_best(struct bz_shrinking *shrinking) {
+    struct bz_shrink_size size;
+    shrinking->board->source = BZ_EDIT_BY_TAPE;
+    if (!bz_tape_copy(&shrinking->tape, &shrinking->best_tape)) {
+        bz_lack_text(shrinking->result->lack, BZ_LACK_BYTES, NULL, "the smallest run");
+        return false;
+    }
+    return bz_shrink_try(shrinking, &size) &&
+           bz_judge_digest(shrinking->trial->world->judge) == shrinking->best->digest;
+}
+
+/* A best run with slow steps is allowed no more lag than it needs, so that its token says how much
+ * that is. Then fewer points are asked for lag, so the choices have other numbers. */
+static void lower_lag(struct bz_shrinking *shrinking) {
+    struct bz_program program = shrinking->result->program;
+    if (!bz_shrink_enter(shrinking, &program) || !repeats_best(shrinking) ||
+        bz_judge_lag_ns(shrinking->trial->world->judge) == 0) {
+        return;
+    }
+    program.lag_max_ns = bz_judge_lag_ns(shrinking->trial->world->judge);
+    if (bz_shrink_enter(shrinking, &program) && repeats_best(shrinking)) {
+        shrinking->result->program = program;
+        bz_edits_copy(&shrinking->best->edits, &shrinking->board->made);
+    }
+}
+
+static bool has_jump(const struct bz_edits *edits) {
+    bool has_one = false;
+    for (uint32_t index = 0; index < edits->count; index++) {
+        has_one |= edits->items[index].kind == BZ_CHOICE_DELAY && edits->items[index].label == NULL;
+    }
+    return has_one;
+}
+
 /* The best run as a program, and as a tape. */
 static void conclude(struct bz_shrinking *shrinking) {
     struct bz_shrink_result *result = shrinking->result;
-    struct bz_board *board = shrinking->board;
-    struct bz_shrink_size size;
+    if (has_jump(&shrinking->best->edits)) {
+        lower_lag(shrinking);
+    }
     result->after = shrinking->best->size;
     result->digest = shrinking->best->digest;
     result->has_answers = bz_edits_script(&shrinking->best->edits, &result->program.answers);
@@ -303,16 +339,9 @@ static void conclude(struct bz_shrinking *shrinking) {
         result->program.strategy = &bz_strategy_answers;
     }
     result->program.profile.steps = 0;
-    shrinking->trial->program = result->program;
-    bz_world_destroy(shrinking->trial->world);
-    shrinking->trial->world = bz_program_new_world(&shrinking->trial->program);
-    board->source = BZ_EDIT_BY_TAPE;
-    bool has_memory =
-        shrinking->trial->world != NULL && bz_tape_copy(&shrinking->tape, &shrinking->best_tape);
-    bool is_there = has_memory && bz_shrink_try(shrinking, &size) &&
-                    bz_judge_digest(shrinking->trial->world->judge) == result->digest;
-    has_memory &= !is_there || bz_tape_copy(&result->tape, &shrinking->trial->world->judge->tape);
-    if (!has_memory) {
+    bool has_world = bz_shrink_enter(shrinking, &result->program);
+    bool is_there = has_world && repeats_best(shrinking);
+    if (is_there && !bz_tape_copy(&result->tape, &shrinking->trial->world->judge->tape)) {
         bz_lack_text(result->lack, sizeof result->lack, NULL, "the smallest run");
     } else if (!is_there && result->lack[0] == '\0') {
         result->end = BZ_SHRINK_UNREPEATABLE;

@@ -116,7 +116,9 @@ static void put_choice(const struct bz_explanation *explanation, const struct bz
         bz_text_add(text, "%s goes out of turn%s", name,
                     edit->part == BZ_ROLE_STEP ? "" : ", with a timer or a callback");
     } else {
-        bz_text_add(text, "the clock jumps to the next timer");
+        uint64_t lag_ns = bz_trace_lag_before_ns(&explanation->trace, edit->step);
+        bz_text_add(text, "the step before takes %s",
+                    lag_ns > 0 ? bz_cli_time_text(lag_ns) : "until the next timer");
     }
 }
 

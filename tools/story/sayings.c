@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tools/story/reader.h"
+#include "traces/text.h"
 
 #define BLOCKERS_MAX 8u /* arrows from holders to one waiter */
 
@@ -440,6 +441,30 @@ static void say_callback(struct bz_reader *reader) {
     reader->handle_task = reader->task;
 }
 
+/* "step 6 of worker-2 takes 40 ms": the step before this one. */
+static uint32_t say_lag(struct bz_reader *reader) {
+    const struct bz_trace_event *events = reader->trace->events;
+    uint32_t last = reader->event_index - 1;
+    bool has_last = reader->event_index > 0 && events[last].step > 0;
+    char step[32] = "the start";
+    const char *task = NULL;
+    uint64_t count;
+    const char *unit = bz_time_unit(
+        reader->event->time_ns - (reader->event_index > 0 ? events[last].time_ns : 0), &count);
+    if (has_last) {
+        snprintf(step, sizeof step, "step %" PRIu64, events[last].step);
+    }
+    for (uint32_t index = reader->event_index; has_last && task == NULL && index-- > 0;) {
+        has_last = events[index].step == events[last].step;
+        task = has_last && is(events[index].event, "resume") ? events[index].task : NULL;
+    }
+    uint32_t line =
+        bz_reader_add_line(reader, 0, "%s%s%s takes %" PRIu64 " %s", step,
+                           task != NULL ? " of " : "", task != NULL ? task : "", count, unit);
+    reader->story->lines[line].is_lag = true;
+    return line;
+}
+
 /* The clock moves on; a choice says whether it does although work is ready. */
 static void say_clock(struct bz_reader *reader) {
     const struct bz_trace *trace = reader->trace;
@@ -450,7 +475,7 @@ static void say_clock(struct bz_reader *reader) {
             return;
         }
         if (choice->step == reader->step && is(choice->kind, "delay") && choice->label == NULL) {
-            reader->jump_line = bz_reader_add_line(reader, 0, "the clock jumps to the next timer");
+            reader->jump_line = say_lag(reader);
             reader->jump_ns = reader->event->time_ns;
             return;
         }

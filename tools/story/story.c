@@ -181,6 +181,7 @@ static void count_deviations(struct bz_story *story) {
         story->deviations += is(choice->kind, "next");
         story->jumps += is(choice->kind, "delay") && choice->label == NULL;
     }
+    story->lag_ns = bz_trace_lag_ns(story->trace);
 }
 
 /* --- what the violation depends on ------------------------------------------------------------ */

@@ -62,6 +62,7 @@ struct bz_story_line {
     bool is_injected;       /* a cancel that the schedule put in, not the program */
     bool is_own_cancel;     /* a cancel that the program asked for */
     bool is_timeout;        /* and it was a timer of the task that did: a timeout */
+    bool is_lag;            /* the step before took so long that the clock is at the next timer */
     bool is_cause;     /* the violation depends on it; true for all lines of a run that passed */
     bool is_violation; /* the line of the violation, which is the last one: an own line */
     uint32_t distance; /* of a cause: how many lines back from the violation; 0: the violation and
@@ -101,7 +102,8 @@ struct bz_story {
     uint32_t injected;    /* cancels of the schedule, those that came too late included */
     uint32_t own_cancels; /* the same: that the program asked for, its timeouts among them */
     uint32_t deviations;  /* handles that are not the oldest that is ready */
-    uint32_t jumps;       /* of the clock to a timer, although work is ready: the loop was slow */
+    uint32_t jumps;       /* of the clock to a timer, although work is ready: slow steps ... */
+    uint64_t lag_ns;      /* ... and how long they take, in sum */
 };
 
 void bz_story_init(struct bz_story *story, const struct bz_trace *trace);

@@ -45,13 +45,9 @@ static uint32_t distance_of_row(const struct bz_story *story, size_t first, size
     return distance;
 }
 
-static bool is_jump(const struct bz_story_line *line) {
-    return line->task == 0 && strncmp(line->text, "the clock", 9) == 0;
-}
-
-/* Whose row it is: the first one in it. The clock may jump before. */
+/* Whose row it is: the first one in it. A slow step may be said before. */
 static uint32_t task_of_row(const struct bz_story *story, size_t first, size_t end) {
-    bool has_more = is_jump(&story->lines[first]) && first + 1 < end;
+    bool has_more = story->lines[first].is_lag && first + 1 < end;
     return story->lines[has_more ? first + 1 : first].task;
 }
 
@@ -142,7 +138,7 @@ static void write_row(struct bz_timeline *timeline, size_t first, size_t end, ui
         }
         bool goes_on = is_draw && index > first && line->task == line[-1].task &&
                        strncmp(line[-1].text, "draws ", 6) == 0;
-        bool is_named = line->task != task && !is_jump(line);
+        bool is_named = line->task != task && !line->is_lag;
         bz_text_add(&timeline->text, "%s%s%s",
                     goes_on                     ? ", "
                     : timeline->text.length > 0 ? "; "

@@ -369,11 +369,37 @@ Test(source, that_lacks_memory_gets_no_verdict) {
     bz_judge_destroy(judge);
 }
 
+/* The sum of all jumps of a run has a bound. What does not fit is not asked. */
+Test(source, lag_has_a_bound) {
+    static const uint64_t bounds[][2] = {/* of the judge, and what fits */
+                                         {0, BZ_LAG_MAX_DEFAULT_NS},
+                                         {1000, 1000},
+                                         {BZ_LAG_MAX_NONE_NS, 0},
+                                         {BZ_LAG_MAX_ANY_NS, BZ_LAG_MAX_ANY_NS}};
+    for (size_t index = 0; index < sizeof bounds / sizeof bounds[0]; index++) {
+        struct bz_judge *judge = bz_judge_new(&(struct bz_judge_config){
+            .strategy = &bz_strategy_random, .lag_max_ns = bounds[index][0]});
+        uint64_t fits_ns = bounds[index][1];
+        for (uint64_t seed = 1; seed <= 2; seed++) { /* each run has its own */
+            uint64_t sum_ns = 0;
+            bz_judge_begin(judge, &(struct bz_run_start){.seed = seed});
+            for (uint32_t point = 0; point < 2000; point++) {
+                uint64_t lag_ns = point % 2 == 0 ? fits_ns / 3 + 1 : fits_ns + 1;
+                sum_ns += bz_judge_jump(judge, lag_ns) ? lag_ns : 0;
+            }
+            cr_assert(eq(u64, sum_ns, fits_ns == 0 ? 0 : 2 * (fits_ns / 3 + 1)));
+            cr_assert(eq(u64, bz_judge_lag_ns(judge), sum_ns));
+            cr_assert(eq(sz, judge->tape.count, fits_ns == 0 ? 0 : 2));
+        }
+        bz_judge_destroy(judge);
+    }
+}
+
 Test(source, calls_outside_of_a_run_are_refused) {
     struct bz_judge *judge = new_judge();
     next(judge, 1, 1, BZ_ROLE_STEP);
     cr_assert(eq(int, bz_judge_verdict(judge), BZ_RUN_BAD_SOURCE));
-    cr_assert(not(bz_judge_jump(judge)));
+    cr_assert(not(bz_judge_jump(judge, 1)));
     cr_assert(eq(u32, bz_judge_cancel(judge), 0));
     cr_assert(eq(u64, bz_judge_draw(judge, "x", 2), 0));
     bz_judge_destroy(judge);

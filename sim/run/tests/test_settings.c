@@ -50,6 +50,15 @@ Test(settings, refuse_what_makes_no_sense_and_change_nothing) {
                                          {"permits", "", "permits"},
                                          {"primitive", "bounded", "bounded"},
                                          {"permit", "1", "permits"},
+                                         {"max-lag", "", "max-lag"},
+                                         {"max-lag", "5", "'5'"},
+                                         {"max-lag", "1.5ms", "1.5ms"},
+                                         {"max-lag", "-1ns", "-1ns"},
+                                         {"max-lag", "ms", "'ms'"},
+                                         {"max-lag", "1 ms", "1 ms"},
+                                         {"max-lag", "none", "none"},
+                                         {"max-lag", "9007199254740991ns", "9007199254740991ns"},
+                                         {"max-lag", "99999999999999999999s", "max-lag"},
                                          {"max-steps", "4294967296", "4294967296"}};
     for (size_t index = 0; index < sizeof bad / sizeof bad[0]; index++) {
         struct bz_program program;
@@ -153,6 +162,33 @@ Test(token, with_the_longest_answers_is_read_as_it_was_written) {
     char text[BZ_ANSWERS_TEXT_BYTES + 64] = "answers=";
     memset(text + strlen(text), '1', BZ_ANSWERS_TEXT_BYTES);
     expect_error(bz_program_set_list(&program, text, error, sizeof error), error, "ascending");
+}
+
+Test(settings, lag_is_read_and_written) {
+    static const struct {
+        const char *text;
+        uint64_t lag_max_ns;
+        const char *again;
+    } lags[] = {{"99ms", BZ_LAG_MAX_DEFAULT_NS, "99ms"},
+                {"0", BZ_LAG_MAX_NONE_NS, "0"},
+                {"0s", BZ_LAG_MAX_NONE_NS, "0"},
+                {"any", BZ_LAG_MAX_ANY_NS, "any"},
+                {"1ns", 1, "1ns"},
+                {"40us", 40000, "40us"},
+                {"1500ms", 1500000000, "1500ms"},
+                {"2000ms", 2000000000, "2s"},
+                {"9007199254740990ns", BZ_LAG_MAX_ANY_NS - 1, "9007199254740990ns"}};
+    for (size_t index = 0; index < sizeof lags / sizeof lags[0]; index++) {
+        struct bz_program program;
+        char error[BZ_ERROR_BYTES];
+        char text[BZ_LAG_BYTES];
+        find(&program);
+        cr_assert(bz_program_set(&program, "max-lag", lags[index].text, error, sizeof error), "%s",
+                  error);
+        cr_assert(eq(u64, program.lag_max_ns, lags[index].lag_max_ns));
+        tst_text(bz_lag_text(program.lag_max_ns, text), lags[index].again);
+        expect_round_trip(&program, 1, 2);
+    }
 }
 
 Test(token, errors_name_the_culprit) {

@@ -21,7 +21,7 @@ NAME_BYTES_MAX = 128  # what a trace takes
 OPTIONS = frozenset((
     "runs", "time", "seed", "seeds", "seed_first", "jobs", "keep_going", "strict", "no_shrink",
     "require_window", "strategy", "order", "cancel", "max_cancels", "max_steps",
-    "starvation_bound", "step_time", "max_memory", "out", "corpus", "check_determinism"))
+    "starvation_bound", "max_lag", "step_time", "max_memory", "out", "corpus", "check_determinism"))
 _SEEDS = ("seed", "seeds", "runs", "time")  # each of them selects the seeds
 
 
@@ -68,6 +68,8 @@ def words_of(options):
             yield option
         elif isinstance(value, (list, tuple, set, frozenset)):
             yield f"{option}={','.join(str(item) for item in value)}"
+        elif name == "max_lag" and isinstance(value, (int, float)):  # seconds, as asyncio has them
+            yield f"{option}={round(value * 1e9)}ns"
         else:
             yield f"{option}={value}"
 

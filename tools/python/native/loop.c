@@ -280,11 +280,13 @@ static PyObject *loop_can_go_on(PyObject *self, void *closure) {
 
 static PyObject *loop_now_ns(PyObject *self, void *closure) {
     (void)closure;
+    ((struct bz_py_loop *)self)->readings++;
     return PyLong_FromUnsignedLongLong(((struct bz_py_loop *)self)->now_ns);
 }
 
 static PyObject *loop_time(PyObject *self, PyObject *unused) {
     (void)unused;
+    ((struct bz_py_loop *)self)->readings++;
     return PyFloat_FromDouble((double)((struct bz_py_loop *)self)->now_ns / 1e9);
 }
 

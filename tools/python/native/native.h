@@ -40,6 +40,7 @@ struct bz_py_handle {
     struct bz_py_loop *loop; /* while it is in a queue of it; NULL */
     struct bz_ready name;
     int64_t when_ns;
+    uint64_t reading; /* of the clock, of which when_ns was made: see timers.c */
     bool is_timer;
     bool is_armed; /* among the timers */
     bool is_cancelled;
@@ -72,7 +73,8 @@ struct bz_py_loop {
     uint32_t heap_capacity;
     uint32_t cancelled_timers; /* in the heap, as asyncio counts them */
     uint64_t now_ns;
-    PyObject **tasks; /* by number - 1; NULL: done */
+    uint64_t readings; /* of the clock, by the program */
+    PyObject **tasks;  /* by number - 1; NULL: done */
     struct bz_py_owner *owners;
     uint32_t task_count;
     uint32_t task_capacity;

@@ -195,6 +195,7 @@ static PyObject *add(struct bz_py_loop *loop, PyObject *callback, PyObject *cons
     }
     handle->is_timer = when_ns != NULL;
     handle->when_ns = when_ns == NULL ? 0 : *when_ns;
+    handle->reading = loop->readings;
     if (loop->judge == NULL) { /* the run is over: nothing happens any more */
         bz_py_handle_drop(handle);
         return (PyObject *)handle;

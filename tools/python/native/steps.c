@@ -287,7 +287,8 @@ static bool find_time(const struct bz_py_loop *loop, uint64_t *when_ns) {
 
 static void jump_clock(struct bz_py_loop *loop) {
     uint64_t when_ns;
-    if (find_time(loop, &when_ns) && when_ns > loop->now_ns && bz_judge_jump(loop->judge)) {
+    if (find_time(loop, &when_ns) && when_ns > loop->now_ns &&
+        bz_judge_jump(loop->judge, when_ns - loop->now_ns)) {
         set_clock(loop, when_ns);
     }
 }

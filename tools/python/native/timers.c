@@ -1,13 +1,19 @@
-/* The timers of a loop: a heap with the very moves of the module heapq, which asyncio uses. So
- * timers of one time come in the stock loop's order. */
+/* The timers of a loop: a heap with the very moves of the module heapq, which asyncio uses.
+ *
+ * A real clock goes on between two readings, so two timers that a stock loop arms with the same
+ * delay never have the same time: the one that was armed first is the first. Here the clock stands
+ * still, so of timers with the same time the one that was made of an earlier reading comes first.
+ * Those of one reading (`when = loop.time() + 1`, and several call_at(when)) come as the heap
+ * leaves them, which is the stock loop's order again. */
 #include "tools/python/native/native.h"
 
 /* As asyncio.base_events: cancelled timers leave a heap of more than so many once they are more
  * than half of it. Before, they leave it at its head. */
 #define SWEPT_FROM 100u
 
-static bool is_before(const struct bz_py_handle *one, const struct bz_py_handle *other) {
-    return one->when_ns < other->when_ns && !bz_py_is_nan(one->when_ns);
+static bool is_before(const struct bz_py_handle *a, const struct bz_py_handle *b) {
+    return a->when_ns != b->when_ns ? a->when_ns < b->when_ns && !bz_py_is_nan(a->when_ns)
+                                    : a->reading < b->reading;
 }
 
 static void sift_down(struct bz_py_handle **heap, uint32_t first, uint32_t place) {

@@ -160,11 +160,17 @@ class Api(support.Case):
         with self.assertRaisesRegex(ValueError, "no window 'wokn'"):
             buzzer.run(test_it, require_window=["woken", "wokn"])
         result = buzzer.run(test_it, order="fifo", strategy="random", cancel=["woken", "waiting"],
-                            max_cancels=3, max_steps=50, runs=4, seed=6, starvation_bound=9)
+                            max_cancels=3, max_steps=50, runs=4, seed=6, starvation_bound=9,
+                            max_lag=0.5)
         settings = result.document["settings"]
         self.assertEqual([settings[name] for name in ("order", "cancel", "max-cancels",
-                                                      "max-steps", "starvation-bound")],
-                         ["fifo", "waiting+woken", "3", "50", "9"])
+                                                      "max-steps", "starvation-bound", "max-lag")],
+                         ["fifo", "waiting+woken", "3", "50", "9", "500ms"])
+        for given, said in ((0, "0"), (2, "2s"), ("40us", "40us"), ("any", "any"), (1e-9, "1ns")):
+            settings = buzzer.run(test_it, runs=1, max_lag=given).document["settings"]
+            self.assertEqual(settings["max-lag"], said)
+        with self.assertRaisesRegex(ValueError, "max-lag 'soon' is not a time such as"):
+            buzzer.run(test_it, max_lag="soon")
         self.assertEqual((result.document["strategy"], result.document["seed_first"],
                           result.runs), ("random", "0x6", 4))
         self.assertEqual(buzzer.run(test_it, seed=6).runs, 1)

@@ -1,6 +1,7 @@
 """cli_test.py FOLDER: python3 -m buzzer, with tests in files."""
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -57,14 +58,14 @@ class Cli(support.Case):
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
 
     def test_words(self):
-        """Of a clock jump, and of the parts of an object."""
+        """Of a slow step, and of the parts of an object."""
         write("test_words.py", '''
             import asyncio
             import buzzer
 
 
-            @buzzer.test(order="fifo", cancel="none", runs=20, no_shrink=True)
-            async def test_jump(sim):
+            @buzzer.test(order="fifo", cancel="none", runs=20)
+            async def test_slow_step(sim):
                 done = []
 
                 async def slow():
@@ -72,8 +73,22 @@ class Cli(support.Case):
                         await asyncio.sleep(0)
                     done.append("slow")
                 task = sim.spawn(None, slow(), name="slow")
-                await asyncio.sleep(1)
+                await asyncio.sleep(0.04)
                 sim.check(done, "the timer was first")
+
+
+            @buzzer.test(order="fifo", cancel="none", runs=200, no_shrink=True)
+            async def test_guard(sim):
+                lock = asyncio.Lock()
+
+                async def use():
+                    async with lock:
+                        for _ in range(3):
+                            await asyncio.sleep(0)
+                tasks = [sim.spawn(None, use()) for _ in range(3)]
+                await asyncio.sleep(0)
+                await asyncio.wait_for(use(), 30)
+                await asyncio.wait(tasks)
 
 
             @buzzer.test(cancel="none", runs=1, no_shrink=True)
@@ -84,9 +99,19 @@ class Cli(support.Case):
                     await queue.put(1)
                     await queue.put(2)
         ''')
-        output, _ = self.call("run", "test_words.py::test_jump", code=1)
-        self.assertIn("no deviation from a FIFO loop; 1 clock jump before ready work; no cancel",
-                      output)
+        output, _ = self.call("run", "test_words.py::test_slow_step", code=1)
+        self.assertIn("1 deviation from a FIFO loop (1 slow step of 40 ms); no cancel", output)
+        self.assertRegex(output, r"\n +2 +40 ms +slow +step 1 of test takes 40 ms; starts\n")
+        token = re.search(r"^shrunk +(\S+max-lag=40ms\S+)$", output, re.MULTILINE).group(1)
+        self.assertIn("replay matched", self.call("replay", token)[0])
+        for bound, code in (("40ms", 1), ("39ms", 0), ("any", 1), ("0", 0)):
+            output, _ = self.call("run", "test_words.py::test_slow_step", "--max-lag", bound,
+                                  code=code)
+            self.assertEqual("stored traces: 0 tried" in output, code == 0)
+        self.call("run", "test_words.py::test_guard")
+        output, _ = self.call("run", "test_words.py::test_guard", "--max-lag", "any", code=1)
+        token = re.search(r"^token +(\S+),max-lag=any(\S+)$", output, re.MULTILINE)
+        self.assertIn("replay matched", self.call("replay", "".join(token.groups()))[0])
         output = " ".join(self.call("run", "test_words.py::test_parts", code=1)[0].split())
         self.assertIn("acquires 'lock of ready'; puts an item ('slots of jobs'); waits for 'slots "
                       "of jobs'", output)
