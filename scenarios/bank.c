@@ -164,6 +164,7 @@ const struct bz_scenario bz_scenario_bank = {
     .primitives = {BZ_PRIMITIVE_LOCK, BZ_PRIMITIVE_SEMAPHORE, BZ_PRIMITIVE_POOL},
     .primitive_count = 3,
     .setup = setup,
+    .runs_uncancelled = true,
     .finish = finish,
     .sizes = sizes,
 };

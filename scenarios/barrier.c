@@ -183,5 +183,6 @@ const struct bz_scenario bz_scenario_barrier = {
     .primitives = {BZ_PRIMITIVE_BARRIER},
     .primitive_count = 1,
     .setup = setup,
+    .runs_uncancelled = true,
     .sizes = sizes,
 };

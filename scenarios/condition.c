@@ -174,7 +174,8 @@ static __attribute__((noinline)) struct meal consume(struct condition *state, bo
     if (status != BZ_OK) {
         return (struct meal){status, false};
     }
-    status = is_hurried ? wait_in_time(state) : wait_for_token(state);
+    status = is_hurried && bz_world_may_cancel(state->scene.world) ? wait_in_time(state)
+                                                                   : wait_for_token(state);
     bool is_fine =
         status == BZ_OK || (status == BZ_TIMED_OUT && is_hurried) || bz_is_cancelled(world, status);
     bz_world_assert(world, is_fine, "a wait ended with %s", bz_status_word(status));
@@ -272,6 +273,7 @@ const struct bz_scenario bz_scenario_condition = {
     .primitives = {BZ_PRIMITIVE_CONDITION},
     .primitive_count = 1,
     .setup = setup,
+    .runs_uncancelled = true,
     .finish = finish,
     .sizes = sizes,
 };

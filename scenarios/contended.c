@@ -75,6 +75,7 @@ const struct bz_scenario bz_scenario_contended = {
     .primitive_count = 3,
     .is_isolated = true,
     .setup = setup,
+    .runs_uncancelled = true,
     .finish = bz_scene_finish_permits,
     .sizes = sizes,
 };

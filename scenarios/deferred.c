@@ -202,7 +202,8 @@ static struct bz_task *pick_asking(struct crowd *crowd) {
 static enum bz_status canceller(void *arg) {
     struct crowd *crowd = arg;
     const int64_t *values = crowd->scene.values;
-    for (int64_t left = values[CANCELS]; left > 0; left--) {
+    int64_t strikes = bz_world_may_cancel(crowd->scene.world) ? values[CANCELS] : 0;
+    for (int64_t left = strikes; left > 0; left--) {
         enum bz_status status = bz_yield_below(crowd->scene.world, "patience", values[PATIENCE]);
         if (status != BZ_OK) {
             return status;
@@ -268,6 +269,7 @@ const struct bz_scenario bz_scenario_deferred = {
     .primitives = {BZ_PRIMITIVE_DEFERRED},
     .primitive_count = 1,
     .setup = setup,
+    .runs_uncancelled = true,
     .finish = finish,
     .sizes = sizes,
 };

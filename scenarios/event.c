@@ -141,5 +141,6 @@ const struct bz_scenario bz_scenario_event = {
     .primitives = {BZ_PRIMITIVE_EVENT},
     .primitive_count = 1,
     .setup = setup,
+    .runs_uncancelled = true,
     .sizes = sizes,
 };

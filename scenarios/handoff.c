@@ -104,5 +104,6 @@ const struct bz_scenario bz_scenario_handoff = {
     .primitives = {BZ_PRIMITIVE_LOCK, BZ_PRIMITIVE_SEMAPHORE, BZ_PRIMITIVE_BOUNDED},
     .primitive_count = 3,
     .setup = setup,
+    .runs_uncancelled = true,
     .finish = bz_scene_finish_permits,
 };

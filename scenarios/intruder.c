@@ -135,6 +135,7 @@ const struct bz_scenario bz_scenario_intruder = {
     .primitives = {BZ_PRIMITIVE_SEMAPHORE, BZ_PRIMITIVE_BOUNDED, BZ_PRIMITIVE_LOCK},
     .primitive_count = 3,
     .setup = setup,
+    .runs_uncancelled = true,
     .finish = finish,
     .sizes = sizes,
 };

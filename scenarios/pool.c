@@ -95,6 +95,7 @@ const struct bz_scenario bz_scenario_pool = {
     .primitives = {BZ_PRIMITIVE_POOL},
     .primitive_count = 1,
     .setup = setup,
+    .runs_uncancelled = true,
     .finish = finish,
     .sizes = sizes,
 };

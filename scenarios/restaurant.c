@@ -62,7 +62,8 @@ static enum bz_status host(void *arg) {
     struct restaurant *state = arg;
     struct bz_world *world = state->scene.world;
     const int64_t *values = state->scene.values;
-    for (int64_t change = 0; change < values[CHANGES]; change++) {
+    int64_t changes = bz_world_may_cancel(world) ? values[CHANGES] : 0;
+    for (int64_t change = 0; change < changes; change++) {
         enum bz_status status = bz_yield_below(world, "patience", values[PATIENCE]);
         if (status != BZ_OK) {
             return status;
@@ -90,6 +91,7 @@ const struct bz_scenario bz_scenario_restaurant = {
     .primitives = {BZ_PRIMITIVE_SEMAPHORE, BZ_PRIMITIVE_BOUNDED, BZ_PRIMITIVE_LOCK},
     .primitive_count = 3,
     .setup = setup,
+    .runs_uncancelled = true,
     .finish = bz_scene_finish_permits,
     .sizes = sizes,
 };

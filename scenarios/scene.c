@@ -173,7 +173,7 @@ struct bz_canceller *bz_canceller_spawn(struct bz_world *world, struct bz_task *
                                        .count = (uint32_t)count,
                                        .ops = ops,
                                        .patience = patience,
-                                       .strikes = strikes};
+                                       .strikes = bz_world_may_cancel(world) ? strikes : 0};
     bz_scene_spawn(world, "canceller", 0, cancel_some, canceller);
     return canceller;
 }
@@ -181,7 +181,8 @@ struct bz_canceller *bz_canceller_spawn(struct bz_world *world, struct bz_task *
 #define SELF_OF 4u /* one of so many operations */
 
 void bz_cancel_self(struct bz_world *world, enum bz_manner manner) {
-    if (manner == BZ_MANNER_SELF && bz_world_draw(world, "self", SELF_OF) == 1) {
+    if (manner == BZ_MANNER_SELF && bz_world_may_cancel(world) &&
+        bz_world_draw(world, "self", SELF_OF) == 1) {
         bz_task_cancel(bz_loop_current(world->loop));
     }
 }

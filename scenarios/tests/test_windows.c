@@ -1,6 +1,7 @@
 /* Campaigns strike every window: without a cancel in a window, finding nothing proves nothing
  * about it. */
 #include "scenarios/tests/seeds.h"
+#include "sim/run/settings.h"
 
 #define SEEDS 20000u
 
@@ -84,4 +85,34 @@ Test(windows, those_who_wait_for_each_other_are_struck_in_the_window) {
             cr_assert(lt(u64, 0, wait[BZ_WINDOW_WOKEN]), "%s", scenarios[index]->name);
         }
     }
+}
+
+/* One word switches off every cancel and timeout, whatever the parameters say; or it is refused. */
+Test(windows, none_is_hit_with_cancel_off) {
+    static const char *const settings[] = {"cancels", "manner", "changes"};
+    uint32_t accepted = 0;
+    for (const struct bz_scenario *const *next = bz_scenarios; *next != NULL; next++) {
+        for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
+            char error[BZ_ERROR_BYTES] = "";
+            struct bz_program program =
+                tst_program(*next, &bz_variant_buzzer, (enum bz_order)order);
+            bool is_accepted = bz_program_set(&program, "cancel", "off", error, sizeof error);
+            cr_assert(eq(int, is_accepted, (*next)->runs_uncancelled), "%s", (*next)->name);
+            if (!is_accepted) {
+                cr_assert(strstr(error, (*next)->name) != NULL, "%s", error);
+                continue;
+            }
+            for (size_t index = 0; index < sizeof settings / sizeof settings[0]; index++) {
+                (void)bz_program_set(&program, settings[index], "3", error, sizeof error);
+            }
+            struct tst_seeds result = tst_run_seeds(&program, 1000);
+            uint64_t total = 0;
+            for (int window = 0; window < BZ_WINDOW_COUNT; window++) {
+                total += hits(&result.stats, (enum bz_window)window);
+            }
+            cr_assert(eq(u64, total, 0), "%s, order %s", (*next)->name, bz_order_name(order));
+            accepted++;
+        }
+    }
+    cr_assert(eq(u32, accepted, 20));
 }

@@ -31,6 +31,7 @@ struct bz_world {
     const struct bz_variant *variant; /* under test */
     bool is_searched;                 /* states are compared: see sut.h */
     bool draws_yields;                /* see bz_world_draw_yields() */
+    bool is_uncancelled;              /* see bz_world_may_cancel() */
 };
 
 /* The judge gets `config`. The world is its source, unless that names another. NULL without memory.
@@ -113,6 +114,12 @@ static inline uint64_t bz_world_draw_yields(struct bz_world *world, const char *
 static inline uint64_t bz_world_draw_delay_ns(struct bz_world *world, const char *label,
                                               uint64_t least_ns, uint64_t most_ns) {
     return bz_judge_draw_delay_ns(world->judge, label, least_ns, most_ns);
+}
+
+/* Whether the program may cancel a task, or set a timeout. False with `--cancel off`, which only a
+ * scenario with `runs_uncancelled` accepts. */
+static inline bool bz_world_may_cancel(const struct bz_world *world) {
+    return !world->is_uncancelled;
 }
 
 /* The scenario's own check: oracle `assertion` when `condition` is false. */

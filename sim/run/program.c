@@ -53,6 +53,9 @@ struct bz_world *bz_program_new_world(const struct bz_program *program) {
         config.source = runtime->context;
     }
     struct bz_world *world = bz_world_new(&config, program->variant);
+    if (world != NULL) {
+        world->is_uncancelled = program->is_uncancelled;
+    }
     if (world != NULL && program->scenario->stack_bytes != 0 &&
         !bz_world_set_loop(
             world, &(struct bz_loop_config){.stack_bytes = program->scenario->stack_bytes})) {

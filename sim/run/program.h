@@ -16,6 +16,7 @@ struct bz_program {
     const struct bz_strategy *strategy;
     enum bz_order order;
     uint32_t cancel_windows;
+    bool is_uncancelled; /* no window, and no cancel or timeout of the scenario's own */
     uint32_t cancels_max;
     uint32_t steps_max;
     uint32_t starvation_bound;

@@ -94,6 +94,9 @@ struct bz_scenario {
     /* Tasks share only objects with permits, and data only through bz_world_...() functions. Then
      * steps on different objects commute, which explore uses. */
     bool is_isolated;
+    /* It makes no cancel and no timeout if bz_world_may_cancel() is false, and ends all the same.
+     */
+    bool runs_uncancelled;
     void (*finish)(struct bz_world *world, void *state); /* NULL: nothing */
     const struct bz_scenario_file *file;                 /* NULL: takes none */
     const struct bz_runtime *runtime;                    /* NULL: the one in C */

@@ -146,7 +146,7 @@ static void print_order(const struct bz_setting *setting, const struct bz_progra
 
 /* The number of a window that cancels can be injected into; 0 with a message. */
 static unsigned window_of(const char *word, char *error, size_t error_bytes) {
-    const char *names[BZ_WINDOW_COUNT + 2];
+    const char *names[BZ_WINDOW_COUNT + 3];
     size_t count = 0;
     for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
         if ((BZ_WINDOWS_ALL >> window & 1u) != 0) {
@@ -158,16 +158,33 @@ static unsigned window_of(const char *word, char *error, size_t error_bytes) {
     }
     names[count++] = "any";
     names[count++] = "none";
+    names[count++] = "off";
     char where[WORD_BYTES];
-    snprintf(where, sizeof where, "any, none, or a list from '%s list windows'", bz_command);
+    snprintf(where, sizeof where, "any, none, off, or a list from '%s list windows'", bz_command);
     return fail_unknown(error, error_bytes, "window", word, names, count, where);
+}
+
+static bool fail_cancelled(const struct bz_scenario *scenario, char *error, size_t error_bytes) {
+    return scenario->runtime != NULL
+               ? bz_fail(error, error_bytes,
+                         "cancel off: the cancels and timeouts of a test are its code; 'none' "
+                         "injects no others")
+               : bz_fail(error, error_bytes,
+                         "cancel off: scenario '%s' does not run without cancels and timeouts of "
+                         "its own; 'none' injects no others",
+                         scenario->name);
 }
 
 static bool set_cancel(const struct bz_setting *setting, struct bz_program *program,
                        const char *value, char *error, size_t error_bytes) {
     (void)setting;
-    if (strcmp(value, "any") == 0 || strcmp(value, "none") == 0) {
+    bool is_off = strcmp(value, "off") == 0;
+    if (is_off && !program->scenario->runs_uncancelled) {
+        return fail_cancelled(program->scenario, error, error_bytes);
+    }
+    if (is_off || strcmp(value, "any") == 0 || strcmp(value, "none") == 0) {
         program->cancel_windows = *value == 'a' ? BZ_WINDOWS_ALL : BZ_WINDOWS_NONE;
+        program->is_uncancelled = is_off;
         return true;
     }
     uint32_t windows = 0;
@@ -187,6 +204,7 @@ static bool set_cancel(const struct bz_setting *setting, struct bz_program *prog
         }
     }
     program->cancel_windows = windows;
+    program->is_uncancelled = false;
     return true;
 }
 
@@ -195,7 +213,10 @@ static void print_cancel(const struct bz_setting *setting, const struct bz_progr
     uint32_t windows = program->cancel_windows;
     (void)setting;
     if (windows == BZ_WINDOWS_ALL || windows == BZ_WINDOWS_NONE) {
-        snprintf(value, value_bytes, "%s", windows == BZ_WINDOWS_ALL ? "any" : "none");
+        snprintf(value, value_bytes, "%s",
+                 windows == BZ_WINDOWS_ALL ? "any"
+                 : program->is_uncancelled ? "off"
+                                           : "none");
         return;
     }
     size_t used = 0;
@@ -333,8 +354,9 @@ const struct bz_setting bz_settings[] = {
      "time fire in order of arming; in the references of asyncio, as its heap leaves them (any)",
      FIELD(order), .set = set_order, .print = print_order,
      .trace_offset = offsetof(struct bz_trace, order)},
-    {"cancel", "none|any|WINDOWS",
-     "Where cancels are injected: none, any, or windows separated by commas (any)",
+    {"cancel", "off|none|any|WINDOWS",
+     "Where cancels are injected: none, any, or windows separated by commas; off: none, and the "
+     "scenario makes no cancel and no timeout either (any)",
      FIELD(cancel_windows), .set = set_cancel, .print = print_cancel,
      .trace_offset = offsetof(struct bz_trace, cancel)},
     {"max-cancels", "N", "Maximum of injected cancels in a run",
