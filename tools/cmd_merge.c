@@ -68,7 +68,8 @@ static const struct bz_option options[] = {
     {"no-shrink", NULL, "Do not search the smallest run that fails as a finding does",
      BZ_OPTION_FLAG, offsetof(struct merge, keeps_size)},
     {"strict", NULL,
-     "Exit with 4 after a warning: no operation ever waited, or no cancel struck one that did",
+     "Exit with 4 after a warning: no operation ever waited, no cancel struck one that did, or all "
+     "runs were alike",
      BZ_OPTION_FLAG, offsetof(struct merge, is_strict)},
     BZ_CI_OPTIONS(struct merge, ci),
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct merge, is_json)},

@@ -144,7 +144,8 @@ static const struct bz_option options[] = {
      "OPERATION:WINDOW, such as acquire:woken",
      BZ_OPTION_PARSED, offsetof(struct bz_run, required), .parse = bz_require_window_parse},
     {"strict", NULL,
-     "Exit with 4 after a warning: no operation ever waited, or no cancel struck one that did",
+     "Exit with 4 after a warning: no operation ever waited, no cancel struck one that did, or all "
+     "runs were alike",
      BZ_OPTION_FLAG, offsetof(struct bz_run, is_strict)},
     {"no-shrink", NULL, "Do not search the smallest run that fails as a finding does",
      BZ_OPTION_FLAG, offsetof(struct bz_run, keeps_size)},

@@ -7,6 +7,7 @@
  * of thirty and one of a hundred. */
 #define RUNS_TO_WAIT 50u
 #define RUNS_TO_CANCEL 100u
+#define RUNS_TO_DIFFER 20u /* also with --strict: two may be alike by chance */
 
 const char *bz_warning_no_wait(const struct bz_program *program) {
     return program->scenario->runtime != NULL
@@ -36,6 +37,17 @@ static bool never_cancelled(const struct bz_program *program,
     return is_on && hits == 0;
 }
 
+static const char *one_schedule(const struct bz_program *program) {
+    return program->scenario->runtime != NULL
+               ? "every run made the same steps, so all of them prove as much as one: "
+                 "order=\"any\", "
+                 "cancels of tasks of sim.spawn(), slow steps (max_lag) and draws make others"
+               : "every run made the same steps, so all of them prove as much as one: other "
+                 "orders, "
+                 "cancels, slow steps and draws make others (--order any, --cancel any, --max-lag, "
+                 "--set; --strategy fifo has one run)";
+}
+
 void bz_warnings_find(const struct bz_program *program, const struct bz_campaign_result *result,
                       bool is_strict, struct bz_warnings *warnings) {
     warnings->count = 0;
@@ -54,5 +66,9 @@ void bz_warnings_find(const struct bz_program *program, const struct bz_campaign
                              : "cancels are on, and none struck a task that was waiting or woken; "
                                "other settings let one (--set, --max-cancels), or turn cancels off "
                                "(--cancel none)"};
+    }
+    if (result->runs >= RUNS_TO_DIFFER && result->distinct == 1) {
+        warnings->items[warnings->count++] =
+            (struct bz_warning){"one-schedule", one_schedule(program)};
     }
 }

@@ -4,11 +4,11 @@
 
 #include "sim/run/campaign.h"
 
-#define BZ_WARNINGS_MAX 2u
+#define BZ_WARNINGS_MAX 3u
 #define BZ_WARNING_BYTES 256u
 
 struct bz_warning {
-    const char *name; /* no-wait, no-cancel: a contract, see README.md */
+    const char *name; /* no-wait, no-cancel, one-schedule: a contract, see README.md */
     const char *text;
 };
 

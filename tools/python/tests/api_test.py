@@ -176,6 +176,25 @@ class Api(support.Case):
         self.assertEqual(buzzer.run(test_it, seed=6).runs, 1)
         self.assertEqual(buzzer.run(test_it, runs=3, require_window="woken").exit_code, 4)
         self.assertIn("cancels are on", " ".join(buzzer.run(test_it, runs=200).warnings))
+        with self.assertRaisesRegex(ValueError, "'none' injects no others"):
+            buzzer.run(test_it, cancel="off")
+
+    def test_one_schedule(self):
+        """Ten thousand runs of one schedule prove as much as one."""
+        async def test_it(sim):
+            lock = sim.watch(asyncio.Lock())
+
+            async def worker():
+                async with lock:
+                    await asyncio.sleep(0)
+            await asyncio.gather(worker(), worker())
+        for options, is_one in (({"order": "fifo"}, True), ({"order": "any"}, False),
+                                ({"order": "fifo", "runs": 1}, False)):
+            options = {"runs": 50, "cancel": "none", "strict": True, **options}
+            result = buzzer.run(test_it, **options)
+            self.assertEqual(["every run made the same steps" in text for text in result.warnings],
+                             [True] * is_one)
+            self.assertEqual(result.exit_code, 4 if is_one else 0)
 
     def test_no_test(self):
         def test_sync(sim):
