@@ -97,13 +97,22 @@ static int run_show(struct show *show) {
     }
     struct bz_story story;
     struct bz_paper paper;
+    char reason[BZ_TRACE_ERROR_BYTES];
     bz_story_init(&story, &show->run.trace);
     bz_paper_init(&paper);
-    show->format->show(&(struct bz_view){.trace = &show->run.trace,
-                                         .story = &story,
-                                         .token = show->run.is_token ? show->input : NULL},
-                       &paper);
-    code = write_picture(show, &paper);
+    const struct bz_view view = {.trace = &show->run.trace,
+                                 .story = &story,
+                                 .token = show->run.is_token ? show->input : NULL};
+    if (show->format->refuses != NULL && show->format->refuses(&view, reason, sizeof reason)) {
+        code =
+            bz_cli_fail(show->name, BZ_EXIT_USAGE,
+                        "--format %s cannot make a program of this run: %s; use 'buzzer replay', "
+                        "or --format html or text",
+                        show->format->name, reason);
+    } else {
+        show->format->show(&view, &paper);
+        code = write_picture(show, &paper);
+    }
     bz_paper_fini(&paper);
     bz_story_fini(&story);
     return code;

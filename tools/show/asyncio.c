@@ -21,25 +21,21 @@ static void put_string(struct bz_paper *paper, const char *text) {
     }
 }
 
-/* A test in Python: asyncio itself ran, and a program of the user's. */
-static bool is_of_python(const struct bz_trace *trace) {
-    return strncmp(trace->variant, "python-", 7) == 0;
-}
-
 /* `needs`: the end of a sentence, and what is tested. */
 static void put_head(const struct bz_trace *trace, struct bz_paper *paper, const char *needs,
                      const char *tested) {
     bz_paper_printf(paper,
                     "#!/usr/bin/env python3\n"
                     "# A schedule that was recorded by Buzzer, made again with asyncio. Needs %s.\n"
-                    "# Exit status: 1 %s shows a fault, 0 it does not.\n#\n"
+                    "# Exit status: 1 %s shows a fault; 0 it does not; 3 it does not either, and "
+                    "goes another way\n# than the recorded run.\n#\n"
                     "# scenario  ",
                     needs, tested);
     bz_paper_json(paper, trace->scenario);
     bz_paper_put(paper, "\n# recorded  ");
     bz_paper_json(paper, trace->variant);
     bz_paper_put(paper,
-                 is_of_python(trace)
+                 bz_is_of_python(trace)
                      ? ": asyncio itself, under Buzzer's loop\n# order     "
                      : ", an implementation other than the one that runs here\n# order     ");
     bz_paper_json(paper, trace->order);
@@ -66,29 +62,24 @@ static void put_tasks(const struct bz_trace *trace, struct bz_paper *paper) {
     bz_paper_printf(paper, "]\nWIDTH = %zu\n", width);
 }
 
-static bool is_playable(const struct bz_script_object *object) {
-    return object->kind != BZ_OBJECT_UNKNOWN && object->same == 0;
-}
-
 static void put_object(const struct bz_script *script, struct bz_paper *paper, uint32_t number) {
-    const struct bz_script_object *object = &script->objects[number];
+    const struct bz_object *object = &script->objects.objects[number];
     bz_paper_put(paper, "    (");
     put_string(paper, object->name);
     bz_paper_printf(paper, ", \"%s\", %" PRIu32 ", %" PRIu32 ", ",
-                    bz_object_kind_name(object->kind), object->number,
-                    object->order < 3 ? object->order : 0);
-    put_string(paper, object->lock != 0 ? script->objects[object->lock].name : NULL);
-    bz_paper_put(paper,
-                 object->is_guessed ? "),  # how many: a guess from what the run did\n" : "),\n");
+                    bz_object_kind_name(object->kind), object->number, object->order);
+    put_string(paper, object->lock != 0 ? script->objects.objects[object->lock].name : NULL);
+    bz_paper_put(paper, "),\n");
 }
 
 static void put_objects(const struct bz_script *script, struct bz_paper *paper) {
     bz_paper_put(paper, "\n# name, kind, permits or parties or size, order of a queue, lock of a "
                         "condition\nOBJECTS = [\n");
     for (unsigned pass = 0; pass < 2; pass++) { /* locks before their conditions */
-        for (uint32_t number = 1; number <= script->object_count; number++) {
-            bool is_condition = script->objects[number].kind == BZ_OBJECT_CONDITION;
-            if (is_playable(&script->objects[number]) && is_condition == (pass == 1)) {
+        for (uint32_t number = 1; number <= script->objects.count; number++) {
+            const struct bz_object *object = &script->objects.objects[number];
+            bool is_condition = object->kind == BZ_OBJECT_CONDITION;
+            if (object->items == 0 && is_condition == (pass == 1)) {
                 put_object(script, paper, number);
             }
         }
@@ -99,7 +90,7 @@ static void put_objects(const struct bz_script *script, struct bz_paper *paper) 
 static void put_act(const struct bz_script *script, struct bz_paper *paper,
                     const struct bz_act *act) {
     const char *name = act->kind == BZ_ACT_CANCEL ? bz_show_task(script->trace, act->victim)
-                       : act->object != 0         ? script->objects[act->object].name
+                       : act->object != 0         ? script->objects.objects[act->object].name
                                                   : NULL;
     /* A time-out of the recorded program is a cancel from outside here. */
     bool is_timeout = act->outcome != NULL && strcmp(act->outcome, "timed-out") == 0;
@@ -107,22 +98,21 @@ static void put_act(const struct bz_script *script, struct bz_paper *paper,
     put_string(paper, name);
     bz_paper_printf(paper, ", %" PRIu32 ", ", act->number);
     put_string(paper, is_timeout ? "cancelled" : act->outcome);
-    bz_paper_printf(paper, "),  # step %" PRIu64 "\n", act->step);
+    bz_paper_printf(paper, ", %" PRIu64 "),  # step %" PRIu64 "\n", act->end, act->step);
 }
 
 static void put_programs(const struct bz_script *script, struct bz_paper *paper) {
     bz_paper_put(paper,
                  "\n# what each task does: verb, object or task, how many are notified, what "
-                 "came of it in the\n# recorded run (None: it had not returned)\n"
+                 "came of it in the\n# recorded run (None: it had not returned), and in which "
+                 "step\n"
                  "PROGRAMS = {\n");
     for (uint32_t task = 1; task <= script->trace->task_count; task++) {
         bz_paper_put(paper, "    ");
         put_string(paper, bz_show_task(script->trace, task));
         bz_paper_put(paper, ": [\n");
         for (uint32_t at = script->first[task]; at != 0; at = script->acts[at - 1].next) {
-            if (script->acts[at - 1].kind != BZ_ACT_OTHER) {
-                put_act(script, paper, &script->acts[at - 1]);
-            }
+            put_act(script, paper, &script->acts[at - 1]);
         }
         bz_paper_put(paper, "    ],\n");
     }
@@ -190,6 +180,20 @@ static void put_moves(const struct bz_trace *trace, struct bz_paper *paper) {
     bz_scene_fini(&scene);
 }
 
+/* Up to the violation. */
+static void put_ended(const struct bz_trace *trace, struct bz_paper *paper) {
+    bz_paper_put(paper, "\n# tasks that ended in the schedule\nENDED = [");
+    for (size_t index = 0; index < trace->event_count; index++) {
+        const struct bz_trace_event *event = &trace->events[index];
+        bool is_late = trace->verdict.oracle != NULL && event->step > trace->verdict.step;
+        if (!is_late && strcmp(event->event, "exit") == 0) {
+            put_string(paper, event->task);
+            bz_paper_put(paper, ", ");
+        }
+    }
+    bz_paper_put(paper, "]\n");
+}
+
 static void put_scene(const struct bz_trace *trace, const struct bz_scene_program *program,
                       struct bz_paper *paper) {
     char file[32];
@@ -205,6 +209,7 @@ static void put_scene(const struct bz_trace *trace, const struct bz_scene_progra
     put_tasks(trace, paper);
     put_values(trace, program, paper);
     put_moves(trace, paper);
+    put_ended(trace, paper);
     bz_paper_put(paper, player);
     bz_paper_put(paper, text);
 }
@@ -213,7 +218,7 @@ static void put_scene(const struct bz_trace *trace, const struct bz_scene_progra
 
 /* What the test in Python did beside its operations is not in the program. */
 static void put_test(const struct bz_script *script, struct bz_paper *paper) {
-    bool is_own = is_of_python(script->trace);
+    bool is_own = bz_is_of_python(script->trace);
     bz_paper_printf(paper, "\n# tasks that ended, and kept what they owned\nKEPT = [");
     for (uint32_t task = 1; is_own && task <= script->trace->task_count; task++) {
         if (script->has_kept[task]) {
@@ -233,7 +238,7 @@ static void put_script(const struct bz_trace *trace, struct bz_paper *paper) {
     BZ_CHECK(player != NULL);
     bz_script_init(&script, trace);
     put_head(trace, paper, "Python 3.9 or later, and\n# nothing else",
-             is_of_python(trace) ? "it" : "asyncio");
+             bz_is_of_python(trace) ? "it" : "asyncio");
     put_tasks(trace, paper);
     put_objects(&script, paper);
     put_programs(&script, paper);

@@ -73,14 +73,13 @@ static void put_objects(const struct bz_script *script, struct bz_paper *paper) 
                            "    uint32_t order;  /* of a queue: 0 fifo, 1 lifo, 2 by priority */\n"
                            "    uint32_t lock;   /* of a condition */\n"
                            "} object_table[] = {\n    {\"\", LOCK, false, 1, 0, 0},\n");
-    for (uint32_t number = 1; number <= script->object_count; number++) {
-        const struct bz_script_object *object = &script->objects[number];
+    for (uint32_t number = 1; number <= script->objects.count; number++) {
+        const struct bz_object *object = &script->objects.objects[number];
         bz_paper_put(paper, "    {");
         put_string(paper, object->name);
-        bz_paper_printf(paper, ", %s, %s, %" PRIu32 ", %" PRIu32 ", %" PRIu32 "},%s\n",
+        bz_paper_printf(paper, ", %s, %s, %" PRIu32 ", %" PRIu32 ", %" PRIu32 "},\n",
                         kinds[object->kind], object->kind == BZ_OBJECT_BOUNDED ? "true" : "false",
-                        object->number, object->order < 3 ? object->order : 0, object->lock,
-                        object->is_guessed ? " /* how many: a guess from what the run did */" : "");
+                        object->number, object->order, object->lock);
     }
     /* A condition needs a lock, even if nobody used it. */
     bz_paper_put(paper,
@@ -115,18 +114,15 @@ static void put_acts(const struct bz_script *script, struct bz_paper *paper) {
     for (uint32_t task = 1; task <= script->trace->task_count; task++) {
         for (uint32_t at = script->first[task]; at != 0; at = script->acts[at - 1].next) {
             const struct bz_act *act = &script->acts[at - 1];
-            if (act->kind != BZ_ACT_OTHER) {
-                bz_paper_printf(paper,
-                                "    {%s, %" PRIu32 ", %" PRIu32 "}, /* step %" PRIu64 " */\n",
-                                verbs[act->kind], act->object,
-                                act->kind == BZ_ACT_CANCEL ? act->victim : act->number, act->step);
-            }
+            bz_paper_printf(paper, "    {%s, %" PRIu32 ", %" PRIu32 "}, /* step %" PRIu64 " */\n",
+                            verbs[act->kind], act->object,
+                            act->kind == BZ_ACT_CANCEL ? act->victim : act->number, act->step);
         }
     }
     bz_paper_put(paper, "    {YIELD, 0, 0},\n};\n\nstatic const unsigned first_act[] = {\n    0,");
     for (uint32_t task = 1; task <= script->trace->task_count; task++) {
         for (uint32_t at = script->first[task]; at != 0; at = script->acts[at - 1].next) {
-            count += script->acts[at - 1].kind != BZ_ACT_OTHER;
+            count++;
         }
         bz_paper_printf(paper, "%s%zu,", task % 12 == 0 ? "\n    " : " ", count);
     }

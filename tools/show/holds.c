@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/story/objects.h"
 #include "traces/lack.h"
 
 #define NONE SIZE_MAX
@@ -23,8 +24,7 @@ struct reading {
     struct owner *owners; /* by task */
     size_t *older;        /* by hold: the next open one of the task; NONE */
     size_t older_capacity;
-    const char **conditions; /* names of objects that were notified */
-    size_t condition_count;
+    struct bz_objects objects;
 };
 
 static bool is(const char *text, const char *word) {
@@ -63,39 +63,18 @@ static size_t end_hold(struct reading *reading, uint32_t task, const char *objec
 
 /* --- conditions ------------------------------------------------------------------------------- */
 
-static bool is_condition(const struct reading *reading, const char *object) {
-    for (size_t index = 0; index < reading->condition_count; index++) {
-        if (is(object, reading->conditions[index])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void list_conditions(struct reading *reading) {
-    const struct bz_trace *trace = reading->trace;
-    for (size_t index = 0; index < trace->event_count; index++) {
-        const struct bz_trace_event *event = &trace->events[index];
-        if (is(event->op, "notify") && event->object != NULL && reading->condition_count < 64 &&
-            !is_condition(reading, event->object)) {
-            reading->conditions[reading->condition_count++] = event->object;
-        }
-    }
-}
-
-/* The lock of a condition: "NAME-lock" in scenario `program`, or else the task's newest permit. */
+/* The lock of a condition is not owned by its waiter. If it is not known, nothing is said of what
+ * the waiter owns. */
 static size_t give_up_lock(struct reading *reading, uint32_t task, uint64_t step) {
-    const char *object = reading->owners[task].object;
-    char lock[BZ_TRACE_NAME_BYTES_MAX + 8];
-    if (!is(reading->owners[task].op, "wait") || object == NULL || !is_condition(reading, object)) {
+    const struct bz_object *objects = reading->objects.objects;
+    uint32_t number = bz_objects_find(&reading->objects, reading->owners[task].object);
+    uint32_t lock = objects[number].lock;
+    if (!is(reading->owners[task].op, "wait") || objects[number].kind != BZ_OBJECT_CONDITION) {
         return NONE;
     }
-    size_t length = strlen(object);
-    length = length < BZ_TRACE_NAME_BYTES_MAX ? length : BZ_TRACE_NAME_BYTES_MAX;
-    memcpy(lock, object, length);
-    memcpy(lock + length, "-lock", 6);
-    size_t found = end_hold(reading, task, lock, step);
-    return found != NONE ? found : end_hold(reading, task, NULL, step);
+    while (lock == 0 && end_hold(reading, task, NULL, step) != NONE) {
+    }
+    return lock != 0 ? end_hold(reading, task, objects[lock].name, step) : NONE;
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -155,8 +134,7 @@ static void read_event(struct reading *reading, const struct bz_trace_event *eve
 }
 
 void bz_holds_init(struct bz_holds *holds, const struct bz_trace *trace) {
-    const char *conditions[64];
-    struct reading reading = {.holds = holds, .trace = trace, .conditions = conditions};
+    struct reading reading = {.holds = holds, .trace = trace};
     *holds = (struct bz_holds){0};
     reading.owners =
         bz_lack_check(calloc(trace->task_count + 1, sizeof *reading.owners), "a picture");
@@ -166,7 +144,7 @@ void bz_holds_init(struct bz_holds *holds, const struct bz_trace *trace) {
         struct owner *owner = &reading.owners[task];
         owner->newest = owner->given_up = owner->released = NONE;
     }
-    list_conditions(&reading);
+    bz_objects_init(&reading.objects, trace);
     for (size_t index = 0; index < trace->event_count; index++) {
         if (trace->verdict.oracle == NULL || trace->events[index].step <= trace->verdict.step) {
             read_event(&reading, &trace->events[index]);

@@ -6,7 +6,8 @@
 #
 # What is exact: the order of the steps, of the wake-ups and of the cancels, for as long as asyncio
 # does what the recorded code did. Where it does otherwise (a fault that asyncio does not have), a
-# step that cannot run is left out, and the program says where that began.
+# step that cannot run is left out. At the end of the schedule the program checks that every operation
+# ended in the recorded step with the recorded outcome, and says where that is not so.
 # What is not exact: a sleep, a join or a future of the recorded program is a future that the
 # schedule completes, and time does not pass. A schedule of order "any" is one that asyncio's loop,
 # which is first in, first out, does not make on its own; a loop of another kind may.
@@ -78,6 +79,7 @@ class Player:
         self.faults = []
         self.step = 0
         self.differs_at = None
+        self.ended = dict.fromkeys(TASKS, 0)  # operations
         self.moves = iter(SCHEDULE)
 
     # --- what is printed
@@ -90,13 +92,33 @@ class Player:
             self.faults.append(text)
             print("%6s  FAULT: %s" % ("", text))
 
+    # --- the recorded run
+
+    def differ(self):
+        if self.differs_at is None:
+            self.differs_at = self.step
+
+    def compare(self, task, outcome, expected, end):
+        """Of an operation that has ended. After the schedule nothing is recorded."""
+        self.ended[task] += 1
+        is_same = expected in (outcome, "unknown") and self.step == end
+        if self.step != "after" and not is_same:
+            self.differ()
+
+    def compare_end(self):
+        """Operations that had ended in the recorded run, and no others, have ended."""
+        for task, acts in PROGRAMS.items():
+            if self.ended[task] != sum(expected is not None for *_, expected, _ in acts):
+                self.differ()
+
     # --- the tasks
 
     async def play(self, task):
-        for index, act in enumerate(PROGRAMS[task]):
+        for verb, name, number, expected, end in PROGRAMS[task]:
             if self.is_closing:
                 break
-            await self.perform(task, *act)
+            outcome = await self.perform(task, verb, name, number, expected)
+            self.compare(task, outcome, expected, end)
         if task in KEPT and not self.is_closing:
             return
         while not self.is_closing:
@@ -150,9 +172,10 @@ class Player:
         if verb not in ("yield", "pause") or outcome != "ok":
             about = " " + name if name else ""
             odd = ""
-            if expected is not None and expected != outcome:
+            if expected not in (None, "unknown", outcome):
                 odd = "   (recorded: %s)" % expected
             self.say(task, "%s%s: %s%s" % (verb, about, outcome, odd))
+        return outcome
 
     async def operate(self, task, verb, item, name, number):
         if verb == "yield":
@@ -299,8 +322,9 @@ class Player:
                 self.run_step(task)
                 self.loop.call_soon(self.conduct)
                 return
-            elif self.differs_at is None:
-                self.differs_at = step
+            else:
+                self.differ()
+        self.compare_end()
         self.drain()
 
     def drain(self):
@@ -325,12 +349,9 @@ class Player:
 
 
 def main():
-    missing = [kind for name, kind, number, order, lock in OBJECTS
-               if kind == "barrier" and not hasattr(asyncio, "Barrier")]
-    if missing or not (OBJECTS or IS_OF_PYTHON):
-        print("nothing is tested: %s" % ("asyncio.Barrier is new in Python 3.11" if missing else
-                                         "the run has no object that asyncio has, too"))
-        return 0
+    if not hasattr(asyncio, "Barrier") and "barrier" in [kind for _, kind, *_ in OBJECTS]:
+        print("this program needs Python 3.11, which has asyncio.Barrier", file=sys.stderr)
+        return 2
     loop = ScheduledLoop()
     asyncio.set_event_loop(loop)
     player = Player(loop)
@@ -349,7 +370,7 @@ def main():
     elif not player.faults:
         print("asyncio of Python %d.%d does not show a fault in this schedule"
               % sys.version_info[:2])
-    return 1 if player.faults else 0
+    return 1 if player.faults else 0 if player.differs_at is None else 3
 
 
 if __name__ == "__main__":

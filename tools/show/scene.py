@@ -7,7 +7,7 @@
 #
 # What is exact: the order of the steps, the timers and the cancels, for as long as the code under
 # test does what the recorded code did. Where it does otherwise, what cannot run is left out, and the
-# program says where that began. A schedule of order "any" is one that asyncio's loop, which is first
+# program says where that began. At the end of the schedule it checks which tasks have ended. A schedule of order "any" is one that asyncio's loop, which is first
 # in, first out, does not make on its own; a loop of another kind may.
 
 import asyncio
@@ -80,6 +80,10 @@ class Scene:
             self.faults.append(text)
             print("%6s  FAULT: %s" % ("", text))
 
+    def differ(self):
+        if self.differs_at is None and self.step != "after":
+            self.differs_at = self.step
+
     def me(self):
         return self.names.get(asyncio.current_task())
 
@@ -87,6 +91,8 @@ class Scene:
         """As in the recorded run; 0 where it drew nothing of the kind."""
         number = self.drawn[self.me()] = self.drawn.get(self.me(), 0) + 1
         recorded, value = DRAWS.get((self.me(), number), (label, 0))
+        if recorded != label:
+            self.differ()
         return min(value, bound - 1) if recorded == label else 0
 
     def spawn(self, name, body):
@@ -114,10 +120,12 @@ class Scene:
         """The next step of the schedule; in the loop's queue, this stands behind it."""
         for self.step, now, move, task, number in self.moves:
             if not self.move(now, move, task, number):
-                self.differs_at = self.step if self.differs_at is None else self.differs_at
+                self.differ()
             elif move == "step":
                 self.loop.call_soon(self.conduct)
                 return
+        if {task for task in self.tasks if self.tasks[task].done()} != set(ENDED):
+            self.differ()
         self.step = "after"
         self.drain()
 
@@ -152,4 +160,5 @@ def play(scene_type):
     if not scene.faults:
         print("%s does not show a fault in this schedule" % scene.under_test)
     sys.stdout.flush()
-    os._exit(1 if scene.faults else 0)  # tasks may still wait: without a word of Python about them
+    # Tasks may still wait: without a word of Python about them.
+    os._exit(1 if scene.faults else 0 if scene.differs_at is None else 3)

@@ -1,11 +1,14 @@
 /* The schedule of a trace as a program of its own: what each task does, and what happens in which
- * order. From it, other programs are made that need nothing of the simulator.
+ * order. From it, other programs are made that need nothing of the simulator. Nothing in it is
+ * guessed: bz_script_refuses() says which traces do not record enough.
  *
  * Sleeps, joins and futures of the program are pauses: the schedule says when they end.
  */
 #ifndef BZ_TOOLS_SHOW_SCRIPT_H
 #define BZ_TOOLS_SHOW_SCRIPT_H
 
+#include "tools/show/show.h"
+#include "tools/story/objects.h"
 #include "traces/trace.h"
 
 enum bz_act_kind {
@@ -27,19 +30,21 @@ enum bz_act_kind {
     BZ_ACT_RESET = 15,
     BZ_ACT_SHUTDOWN = 16,
     BZ_ACT_DONE = 17,
-    BZ_ACT_OTHER = 18, /* an operation of a later version: it is left out */
+    BZ_ACT_OTHER = 18, /* none of these: no program can be made */
 };
 #define BZ_ACT_COUNT 19u
 
 struct bz_act {
     enum bz_act_kind kind;
     uint32_t task;
-    uint32_t object;     /* number, from 1; 0: none */
-    uint32_t victim;     /* of a cancel */
-    uint32_t number;     /* notify: how many it woke, at least 1 */
-    uint32_t next;       /* the next act of the task, number + 1; 0: none */
-    uint64_t step;       /* in which it begins */
-    const char *outcome; /* a status; NULL: it had not returned when the trace ended */
+    uint32_t object; /* number, from 1; 0: none */
+    uint32_t victim; /* of a cancel */
+    uint32_t number; /* notify: how many it woke, at least 1 */
+    uint32_t next;   /* the next act of the task, number + 1; 0: none */
+    uint64_t step;   /* in which it begins */
+    uint64_t end;    /* in which it ends, if it does */
+    const char
+        *outcome; /* a status, or "unknown"; NULL: it had not returned when the trace ended */
 };
 
 enum bz_move_kind {
@@ -54,49 +59,26 @@ struct bz_move {
     enum bz_move_kind kind;
 };
 
-enum bz_object_kind {
-    BZ_OBJECT_UNKNOWN = 0,
-    BZ_OBJECT_LOCK = 1,
-    BZ_OBJECT_SEMAPHORE = 2,
-    BZ_OBJECT_BOUNDED = 3,
-    BZ_OBJECT_EVENT = 4,
-    BZ_OBJECT_CONDITION = 5,
-    BZ_OBJECT_BARRIER = 6,
-    BZ_OBJECT_QUEUE = 7,
-};
-#define BZ_OBJECT_KIND_COUNT 8u
-
-struct bz_script_object {
-    const char *name;
-    enum bz_object_kind kind;
-    uint32_t same;   /* the object that it is another name of: slots and items of a queue; 0 */
-    uint32_t lock;   /* of a condition; 0: none is known */
-    uint32_t number; /* permits, parties, the size of a queue (0: no bound) */
-    uint32_t order;  /* of a queue: 0 fifo, 1 lifo, 2 by priority */
-    bool is_guessed; /* `number` is read off the run: the trace does not say it */
-};
-
 struct bz_script {
     const struct bz_trace *trace;
     struct bz_act *acts; /* in the order of the run; a task's are linked */
     size_t act_count;
     struct bz_move *moves;
     size_t move_count;
-    struct bz_script_object *objects; /* from 1 on */
-    uint32_t object_count;
+    struct bz_objects objects;
     uint32_t *first; /* by task: its first act, number + 1; 0: none */
     uint32_t *last;
     bool *has_kept; /* by task: it ended, and still owned a permit */
 };
 
-/* O(events), but for objects: each event is compared with their names, BZ_SCRIPT_OBJECTS_MAX at
- * most; operations of further objects are of kind BZ_ACT_OTHER. */
-#define BZ_SCRIPT_OBJECTS_MAX 64u
+/* O(events x objects). */
 void bz_script_init(struct bz_script *script, const struct bz_trace *trace);
 void bz_script_fini(struct bz_script *script);
 
 /* "acquire", ... */
 const char *bz_act_name(enum bz_act_kind kind);
-const char *bz_object_kind_name(enum bz_object_kind kind); /* "unknown" for what there is not */
+
+/* A program of the run needs something that the trace does not record. */
+bz_show_refusal_fn bz_script_refuses;
 
 #endif

@@ -63,6 +63,9 @@ struct bz_view {
 
 typedef void bz_show_fn(const struct bz_view *view, struct bz_paper *paper);
 
+/* True if the format cannot show this run; then `reason` is a clause that says why. */
+typedef bool bz_show_refusal_fn(const struct bz_view *view, char *reason, size_t size_bytes);
+
 bz_show_fn bz_show_text;      /* lanes in columns of text */
 bz_show_fn bz_show_mermaid;   /* a sequence diagram */
 bz_show_fn bz_show_dot;       /* Graphviz: what follows from what */
@@ -75,7 +78,8 @@ struct bz_show_format {
     const char *name; /* NULL ends the table */
     const char *summary;
     bz_show_fn *show;
-    bool is_for_files; /* no use on a terminal */
+    bool is_for_files;           /* no use on a terminal */
+    bz_show_refusal_fn *refuses; /* NULL: it shows every run */
 };
 
 extern const struct bz_show_format bz_show_formats[];

@@ -71,15 +71,10 @@ static bool never_waits(const char *op) {
     return false;
 }
 
-/* The lock of a condition, which its waiters give up: by its name, or their newest permit. */
+/* The lock of a condition, which its waiters give up; 0: the trace does not tell. */
 static uint32_t lock_of(struct bz_reader *reader, const struct bz_story_task *state) {
     const struct bz_story_object *object = &reader->objects[state->object];
-    if (!object->is_condition || !is(state->op, "wait")) {
-        return 0;
-    }
-    return object->partner != 0  ? object->partner
-           : state->holding != 0 ? reader->holdings[state->holding].object
-                                 : 0;
+    return object->is_condition && is(state->op, "wait") ? object->partner : 0;
 }
 
 /* An operation that cannot wait: a line of its own, and what it leaves for others. */

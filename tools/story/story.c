@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/story/objects.h"
 #include "tools/story/reader.h"
 #include "traces/lack.h"
 
-#define OBJECTS_SEARCHED_MAX 1000u /* for those that belong together */
+#define OBJECTS_SEARCHED_MAX 1000u /* for keys of one pool */
 
 static bool is(const char *text, const char *word) {
     return text != NULL && strcmp(text, word) == 0;
@@ -19,75 +20,24 @@ static void *new_array(size_t count, size_t element_bytes) {
 
 /* --- before the events are read --------------------------------------------------------------- */
 
-/* The object called `name`-`part`, or `part` of `name`, as in Python; 0: none. */
-static uint32_t find_sibling(struct bz_reader *reader, const char *name, const char *part) {
-    char names[2][BZ_TRACE_NAME_BYTES_MAX + 16];
-    snprintf(names[0], sizeof names[0], "%s-%s", name, part);
-    snprintf(names[1], sizeof names[1], "%s of %s", part, name);
-    for (uint32_t number = 1; number <= reader->object_count && number < OBJECTS_SEARCHED_MAX;
-         number++) {
-        const char *other = reader->objects[number].name;
-        if (is(other, names[0]) || is(other, names[1])) {
-            return number;
-        }
-    }
-    return 0;
-}
-
-/* The items and slots of the only queue: the objects of all gets and of all puts. */
-static void pair_only_queue(struct bz_reader *reader) {
-    const struct bz_trace *trace = reader->trace;
-    uint32_t with[2] = {0, 0};
-    bool is_only = true;
-    for (size_t index = 0; index < trace->event_count; index++) {
-        const struct bz_trace_event *event = &trace->events[index];
-        uint32_t number = bz_reader_object(reader, event->object);
-        unsigned kind = is(event->op, "get") ? 0 : is(event->op, "put") ? 1 : 2;
-        reader->objects[number].is_condition |= is(event->op, "notify");
-        if (number != 0 && kind < 2) {
-            is_only &= with[kind] == 0 || with[kind] == number;
-            with[kind] = number;
-        }
-    }
-    if (with[0] != 0 && with[1] != 0 && is_only) {
-        reader->objects[with[0]].partner = with[1];
-        reader->objects[with[1]].partner = with[0];
+/* Of all objects, so that they have their numbers in the order of the events. */
+static void number_objects(struct bz_reader *reader) {
+    for (size_t index = 0; index < reader->trace->event_count; index++) {
+        bz_reader_object(reader, reader->trace->events[index].object);
     }
 }
 
-/* Those that scenario `program` made, by their names. */
-static void pair_by_names(struct bz_reader *reader) {
-    for (uint32_t number = 1; number <= reader->object_count && number < OBJECTS_SEARCHED_MAX;
-         number++) {
-        struct bz_story_object *object = &reader->objects[number];
-        uint32_t slots = find_sibling(reader, object->name, "slots");
-        uint32_t lock = find_sibling(reader, object->name, "lock");
-        if (slots != 0) {
-            object->partner = slots;
-            reader->objects[slots].partner = number;
-        } else if (lock != 0) {
-            object->partner = lock;
-            object->is_condition = true;
-        }
+/* Items and slots of a queue, a condition and its lock: those that the trace tells. */
+static void pair_objects(struct bz_reader *reader) {
+    struct bz_objects objects;
+    bz_objects_init(&objects, reader->trace);
+    for (uint32_t number = 1; number <= objects.count; number++) {
+        const struct bz_object *object = &objects.objects[number];
+        struct bz_story_object *told = &reader->objects[bz_reader_object(reader, object->name)];
+        uint32_t partner = object->items + object->slots + object->lock; /* one of them at most */
+        told->is_condition = object->kind == BZ_OBJECT_CONDITION;
+        told->partner = bz_reader_object(reader, objects.objects[partner].name);
     }
-}
-
-/* The lock of another condition is what its waiter acquired last. */
-static void pair_conditions(struct bz_reader *reader) {
-    const struct bz_trace *trace = reader->trace;
-    uint32_t *acquired = new_array(trace->task_count + 1, sizeof *acquired);
-    for (size_t index = 0; index < trace->event_count; index++) {
-        const struct bz_trace_event *event = &trace->events[index];
-        uint32_t task = bz_trace_find_task(trace, event->task);
-        uint32_t number = bz_reader_object(reader, event->object);
-        struct bz_story_object *object = &reader->objects[number];
-        if (is(event->op, "acquire") && is(event->status, "ok")) {
-            acquired[task] = number;
-        } else if (is(event->op, "wait") && object->is_condition && object->partner == 0) {
-            object->partner = acquired[task];
-        }
-    }
-    free(acquired);
 }
 
 /* The first key of the pool to which this one belongs, by the name before the '#'. */
@@ -141,9 +91,8 @@ static void begin(struct bz_reader *reader, struct bz_story *story) {
     }
     reader->objects[0].set_line = reader->objects[0].take_line = BZ_STORY_NONE;
     reader->objects[0].last_line = BZ_STORY_NONE;
-    pair_only_queue(reader);
-    pair_by_names(reader);
-    pair_conditions(reader);
+    number_objects(reader);
+    pair_objects(reader);
     share_states(reader);
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/story/objects.h"
 #include "tools/story/story.h"
 
 #define tst_text(actual, expected) cr_assert(eq(str, (char *)(actual), (char *)(expected)))
@@ -491,4 +492,98 @@ Test(story, survives_events_that_make_no_sense) {
         cr_assert(length - tail == 0 || length - tail == 2, "cut inside a character");
     }
     end();
+}
+
+/* --- objects ---------------------------------------------------------------------------------- */
+
+static struct bz_objects objects;
+
+static const struct bz_object *read_object(const char *name) {
+    bz_objects_init(&objects, &trace);
+    uint32_t number = bz_objects_find(&objects, name);
+    cr_assert(number != 0, "no object %s", name);
+    return &objects.objects[number];
+}
+
+static void calls(const char *task, const char *op, const char *object) {
+    HAPPENS(1, task, "call", .op = op, .object = object);
+    HAPPENS(1, task, "return", .op = op, .object = object, .status = "ok");
+}
+
+static void waits(const char *task, const char *op, const char *object) {
+    HAPPENS(1, task, "call", .op = op, .object = object);
+    HAPPENS(1, task, "suspend", .wait = "future");
+}
+
+/* An event `jobs` beside a lock `jobs-lock`: a name that ends with -lock makes no condition. */
+Test(story, does_not_take_an_event_for_a_condition_because_of_a_name) {
+    BEGIN("a", "b");
+    HAPPENS(1, "a", "resume", .status = "ok");
+    calls("a", "acquire", "jobs-lock");
+    waits("a", "wait", "jobs");
+    HAPPENS(2, "b", "resume", .status = "ok");
+    HAPPENS(2, "b", "call", .op = "set", .object = "jobs");
+    tell();
+    cr_assert(eq(int, read_object("jobs")->kind, BZ_OBJECT_EVENT));
+    cr_assert(eq(u32, read_object("jobs")->lock, 0u));
+    cr_assert(eq(int, story.spans[2].kind, BZ_SPAN_WAITING));
+    cr_assert(story.spans[2].is_holding);
+    end();
+}
+
+Test(story, knows_the_lock_of_a_condition_by_those_who_wait) {
+    BEGIN("a", "b");
+    HAPPENS(1, "a", "resume", .status = "ok");
+    calls("a", "acquire", "other");
+    calls("a", "acquire", "mutex");
+    waits("a", "wait", "news");
+    HAPPENS(1, "b", "call", .op = "notify", .object = "news");
+    tst_text(read_object("news")->lacks, "the lock"); /* either */
+    calls("b", "acquire", "mutex");
+    waits("b", "wait", "news");
+    tst_text(objects.objects[read_object("news")->lock].name, "mutex");
+    bz_trace_fini(&trace);
+}
+
+Test(story, joins_no_halves_of_two_queues) {
+    BEGIN("a", "b");
+    calls("a", "put", "room");
+    calls("b", "get", "jobs");
+    tst_text(objects.objects[read_object("room")->items].name, "jobs"); /* the only ones */
+    tst_text(read_object("room")->lacks, "the size");
+    calls("a", "put", "box");
+    calls("b", "get", "letters");
+    tst_text(read_object("room")->lacks, "the partner (items or slots)");
+    cr_assert(eq(u32, read_object("jobs")->slots, 0u));
+    bz_trace_fini(&trace);
+}
+
+/* The names of a drawn program are those of the scenario; in a file, they are the user's. */
+Test(story, believes_the_names_of_a_drawn_program_alone) {
+    BEGIN("a");
+    trace.scenario = "program";
+    calls("a", "acquire", "lock-1");
+    waits("a", "wait", "condition-2");
+    calls("a", "acquire", "condition-2-lock");
+    cr_assert(eq(int, read_object("lock-1")->kind, BZ_OBJECT_LOCK));
+    tst_text(objects.objects[read_object("condition-2")->lock].name, "condition-2-lock");
+    bz_trace_add_param(&trace, "file", "0x1");
+    cr_assert(eq(int, read_object("lock-1")->kind, BZ_OBJECT_UNKNOWN));
+    tst_text(read_object("condition-2")->lacks, "the kind (event, condition or barrier)");
+    bz_trace_fini(&trace);
+}
+
+/* Whoever waits alone for a primitive of asyncio's finds all its permits taken. */
+Test(story, reads_permits_off_a_run_of_asyncio_alone) {
+    BEGIN("a", "b", "c");
+    calls("a", "acquire", "pool");
+    calls("b", "acquire", "pool");
+    waits("c", "acquire", "pool");
+    trace.variant = "mine";
+    tst_text(read_object("pool")->lacks, "the kind (lock or semaphore)");
+    trace.variant = "python-3.11";
+    cr_assert(eq(int, read_object("pool")->kind, BZ_OBJECT_SEMAPHORE));
+    cr_assert(eq(u32, read_object("pool")->number, 2u));
+    cr_assert(read_object("pool")->lacks == NULL);
+    bz_trace_fini(&trace);
 }
