@@ -455,7 +455,7 @@ int bz_command_corpus(int argc, char **argv) {
         .args_doc = "[DIR]",
         .arguments = &corpus.folder,
         .arguments_max = 1,
-        .takes_plugins = true,
+        .plugins = BZ_PLUGINS_RUN,
         .doc = "Replays every *.json of a folder (traces/corpus). With --variant or --expect, "
                "carries the schedules over to code as it is now. Exit status: 0 all matched, or "
                "did what is expected, 1 one did not, 3 one diverged, 2 one is unreadable, or there "

@@ -450,7 +450,7 @@ int bz_command_diff(int argc, char **argv) {
         .args_doc = "TRACE.json|TOKEN [TRACE.json|TOKEN]",
         .arguments = diff.inputs,
         .arguments_max = 2,
-        .takes_plugins = true,
+        .plugins = BZ_PLUGINS_RUN,
         .check = check_options,
         .doc = "Compares two runs, or with --variant one run on two variants, and prints them side "
                "by side from the first difference. Exit status: 0 they are equal, 1 they differ, 2 "

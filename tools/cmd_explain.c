@@ -62,7 +62,7 @@ int bz_command_explain(int argc, char **argv) {
         .args_doc = "TRACE.json|TOKEN",
         .arguments = &explain.input,
         .arguments_max = 1,
-        .takes_plugins = true,
+        .plugins = BZ_PLUGINS_RUN,
         .check = check_options,
         .doc = "Explains a run that fails: what happened, what was due, which choices matter, when "
                "it was lost, what passes beside it, and which known fault it resembles. Exit "

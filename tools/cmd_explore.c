@@ -600,7 +600,9 @@ int bz_command_explore(int argc, char **argv) {
         .args_doc = "SCENARIO",
         .arguments = &explore.options.scenario,
         .arguments_max = 1,
-        .takes_plugins = true,
+        .plugins = BZ_PLUGINS_RUN,
+        .memory_help = "Memory limit for the table of states, in MiB (default: none), and as much "
+                       "again for plug-in code; beyond it the search continues in bitstate mode",
         .program = &explore.options,
         .tries_every_choice = true,
         .check = check_options,

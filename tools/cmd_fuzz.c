@@ -431,7 +431,7 @@ int bz_command_fuzz(int argc, char **argv) {
         .args_doc = "SCENARIO...",
         .arguments = command.scenarios,
         .arguments_max = SCENARIOS_MAX,
-        .takes_plugins = true,
+        .plugins = BZ_PLUGINS_RUN,
         .takes_variants = true,
         .program = &command.options,
         .check = check_options,

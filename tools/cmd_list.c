@@ -258,7 +258,7 @@ int bz_command_list(int argc, char **argv) {
         .args_doc = "[scenarios|variants|strategies|oracles|windows]",
         .arguments = &list.topic,
         .arguments_max = 1,
-        .takes_plugins = true,
+        .plugins = BZ_PLUGINS_LOADED,
         .doc = "Lists what can be named, each with a line about it (everything). A parameter is "
                "followed by its default and its limits."};
     int code = bz_options_parse(&syntax, argc, argv);

@@ -369,7 +369,7 @@ int bz_command_merge(int argc, char **argv) {
         .args_doc = "DIR|FILE...",
         .arguments = merge.paths,
         .arguments_max = ARGUMENTS_MAX,
-        .takes_plugins = true,
+        .plugins = BZ_PLUGINS_RUN,
         .check = check_options,
         .doc = "Adds up what the shards of a campaign or of a search have left in these folders, "
                "as if one process had done all of it, and shrinks each finding of a campaign once. "

@@ -370,7 +370,7 @@ int bz_command_replay(int argc, char **argv) {
         .args_doc = "TRACE.json|TOKEN",
         .arguments = replay.arguments,
         .arguments_max = 2,
-        .takes_plugins = true,
+        .plugins = BZ_PLUGINS_RUN,
         .check = check_options,
         .doc =
             "Replays one run and checks every event against the record. Exit status: 0 it "

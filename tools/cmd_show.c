@@ -126,7 +126,7 @@ int bz_command_show(int argc, char **argv) {
         .args_doc = "TRACE.json|TOKEN",
         .arguments = &show.input,
         .arguments_max = 1,
-        .takes_plugins = true,
+        .plugins = BZ_PLUGINS_RUN,
         .check = check_options,
         .doc = "Shows one run as a picture, or as a program that makes it again. The trace may be "
                "of a program that is not here. Exit status: 0 done, 2 bad input, 3 the run of the "

@@ -168,7 +168,7 @@ int bz_command_shrink(int argc, char **argv) {
         .args_doc = "TRACE.json|TOKEN",
         .arguments = &shrink.input,
         .arguments_max = 1,
-        .takes_plugins = true,
+        .plugins = BZ_PLUGINS_RUN,
         .check = check_options,
         .doc = "Searches the smallest run that fails in the same way: same oracle, object, "
                "operation and window. Exit status: 0 done, 2 bad input, or nothing to shrink, 3 it "

@@ -359,7 +359,7 @@ int bz_command_zoo(int argc, char **argv) {
         .args_doc = "[ENTRY...]",
         .arguments = zoo.wanted,
         .arguments_max = ENTRIES_MAX,
-        .takes_plugins = true,
+        .plugins = BZ_PLUGINS_RUN,
         .doc = "Looks for the fault of every variant that declares one, in its own scenario, and "
                "runs 'buzzer' on the same seeds. Exit status: 0 all are found, 4 one is not, "
                "1 'buzzer' was not silent, 2 usage, 5 interrupted."};

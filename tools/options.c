@@ -55,16 +55,17 @@ static void set_memory(struct argp_state *state, void *target, const char *name,
         bz_option_number(state, name, text, MEMORY_MIB_MIN, MEMORY_MIB_MAX) << 20u;
 }
 
-static const struct bz_option plugin_options[] = {
-    {"plugin", "FILE.so",
-     "Load the variants and scenarios of this shared object; they run in processes of their own",
-     BZ_OPTION_PARSED, .parse = add_plugin},
-    {"step-time", "MS", "A step of a plug-in's variant hangs after this CPU time (1000)",
+static const struct bz_option plugin_option = {
+    "plugin", "FILE.so",
+    "Load the variants and scenarios of this shared object; they run in processes of their own",
+    BZ_OPTION_PARSED, .parse = add_plugin};
+
+static const struct bz_option limit_options[] = {
+    {"step-time", "MS", "CPU time after which a step counts as a hang, in ms (default 1000)",
      BZ_OPTION_PARSED, .is_once = true, .parse = set_step_time},
     {"max-memory", "MIB",
-     "What a process with a plug-in's variant may take beyond what it begins with (1536); explore: "
-     "also the table of states, and beyond that it goes on in bitstate mode (no limit)",
-     BZ_OPTION_PARSED, .is_once = true, .parse = set_memory},
+     "Memory limit for a process that runs plug-in code, in MiB (default 1536)", BZ_OPTION_PARSED,
+     .is_once = true, .parse = set_memory},
     {NULL},
 };
 
@@ -131,6 +132,22 @@ static void add_option(struct parser *parser, const struct bz_option *option, vo
                                                          .group = group};
     parser->targets[parser->count] = target;
     parser->options[parser->count++] = *option;
+}
+
+static void add_plugin_options(struct parser *parser) {
+    const struct bz_syntax *syntax = parser->syntax;
+    if (syntax->plugins == BZ_PLUGINS_NONE) {
+        return;
+    }
+    add_option(parser, &plugin_option, parser, 0);
+    for (const struct bz_option *option = limit_options;
+         syntax->plugins == BZ_PLUGINS_RUN && option->name != NULL; option++) {
+        struct bz_option limit = *option;
+        if (syntax->memory_help != NULL && option->parse == set_memory) {
+            limit.help = syntax->memory_help;
+        }
+        add_option(parser, &limit, parser, 0);
+    }
 }
 
 static void add_program_options(struct parser *parser) {
@@ -210,10 +227,7 @@ int bz_options_parse(const struct bz_syntax *syntax, int argc, char **argv) {
     for (const struct bz_option *option = syntax->options; option->name != NULL; option++) {
         add_option(&parser, option, syntax->target, 0);
     }
-    for (const struct bz_option *option = plugin_options;
-         syntax->takes_plugins && option->name != NULL; option++) {
-        add_option(&parser, option, &parser, 0);
-    }
+    add_plugin_options(&parser);
     if (syntax->program != NULL) {
         add_program_options(&parser);
     }

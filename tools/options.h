@@ -39,6 +39,13 @@ struct bz_option {
     void (*parse)(struct argp_state *state, void *target, const char *name, char *text);
 };
 
+/* What a command does with plug-ins decides which options it has for them. */
+enum bz_plugin_use {
+    BZ_PLUGINS_NONE = 0,
+    BZ_PLUGINS_LOADED = 1, /* --plugin FILE.so */
+    BZ_PLUGINS_RUN = 2,    /* their code runs: also --step-time and --max-memory */
+};
+
 #define BZ_OPTION_SETTINGS_MAX 64u
 #define BZ_OPTION_VARIANTS_MAX 256u
 
@@ -63,7 +70,8 @@ struct bz_syntax {
     const char *args_doc;   /* in the usage line; NULL: no arguments */
     const char **arguments; /* where they are stored; the unused ones stay NULL */
     size_t arguments_max;
-    bool takes_plugins;         /* --plugin FILE.so */
+    enum bz_plugin_use plugins;
+    const char *memory_help;    /* of --max-memory; NULL: it is the limit for plug-in code alone */
     struct bz_options *program; /* the options that name a program; NULL: none */
     bool tries_every_choice;    /* so the program has no --strategy */
     bool takes_variants;        /* --variant may be given several times */

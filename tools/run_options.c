@@ -173,7 +173,7 @@ int bz_run_options_parse(struct bz_run *run, int argc, char **argv) {
         .args_doc = "SCENARIO",
         .arguments = &run->options.scenario,
         .arguments_max = 1,
-        .takes_plugins = true,
+        .plugins = BZ_PLUGINS_RUN,
         .program = &run->options,
         .check = check_options,
         .doc = "Runs a scenario under many seeded schedules and judges every step. Exit status: 0 "
