@@ -23,10 +23,11 @@ static const struct bz_param params[] = {
     {"rounds", "rounds of each producer", 2, 1, 1000},
     {"batch", "a round adds 1..batch tokens", 2, 1, 1000},
     {"hold", "a producer keeps the lock for 0..hold yields after it notified", 2, 0, 1000},
-    {"pace-ns", "producers sleep 0..pace-ns, and so long are deadlines", 4, 0, 1000000000},
+    {"pace-ns", "producers sleep 0..pace-ns; deadlines are drawn from the same range", 4, 0,
+     1000000000},
     {"patience", "the canceller yields 0..patience-1 times", 8, 1, 1000},
     {"cancels", "how often the canceller strikes", 1, 0, 1000},
-    {"intrusions", "how often somebody without the lock waits or notifies", 1, 0, 1000},
+    {"intrusions", "how often a task without the lock waits or notifies", 1, 0, 1000},
     {NULL, NULL, 0, 0, 0},
 };
 

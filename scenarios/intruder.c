@@ -1,4 +1,4 @@
-/* intruder: somebody releases what nobody holds while others compete for it. Each worker also
+/* intruder: a task releases permits that it does not hold while others compete for them. Each worker also
  * compares locked() with the acquire that follows it.
  *
  * With one permit and several workers, nobody holds the permit during a hand-over, and it is not
@@ -130,7 +130,7 @@ static void finish(struct bz_world *world, void *arg) {
 
 const struct bz_scenario bz_scenario_intruder = {
     .name = "intruder",
-    .summary = "somebody releases what nobody holds, in the middle of hand-overs",
+    .summary = "a task releases permits that nobody holds, in the middle of hand-overs",
     .params = params,
     .primitives = {BZ_PRIMITIVE_SEMAPHORE, BZ_PRIMITIVE_BOUNDED, BZ_PRIMITIVE_LOCK},
     .primitive_count = 3,

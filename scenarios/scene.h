@@ -77,8 +77,8 @@ enum bz_manner {
     BZ_MANNER_GO_ON,   /* as ONE; and a task that was cancelled goes on with its next round */
 };
 #define BZ_MANNER_SUMMARY                                                                          \
-    "cancels come 0: one by one; 1: several at once; 2: twice for one task; 3: from the task "     \
-    "itself, too; 4: as 0, and who is cancelled goes on"
+    "cancels come 0: one by one; 1: several at once; 2: twice for one task; 3: also from the "     \
+    "task itself; 4: as 0, but a cancelled task continues with its next round"
 
 struct bz_canceller {
     struct bz_world *world;

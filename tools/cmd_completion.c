@@ -1,4 +1,4 @@
-/* buzzer completion: what makes a shell complete command lines of the program. The shell's part is
+/* buzzer completion: the completion script of a shell for command lines of the program. The shell's part is
  * small. It asks the program at every Tab, `buzzer completion words ...`, so it knows the options
  * of this program, and what its plug-ins bring. */
 #include <stdio.h>

@@ -340,9 +340,10 @@ static int exit_code_of(const struct corpus *corpus, uint64_t total) {
                            "nothing was proved: no trace of '%s' is applicable", corpus->folder);
     }
     if (total > 0 && corpus->of_plugins == 0 && bz_options_has_plugins()) {
-        return bz_cli_fail(corpus->name, BZ_EXIT_UNPROVED,
-                           "the plug-in is not tested: no trace of '%s' is of one of its variants",
-                           corpus->folder);
+        return bz_cli_fail(
+            corpus->name, BZ_EXIT_UNPROVED,
+            "the plug-in is not tested: no trace of '%s' uses a variant of this plug-in",
+            corpus->folder);
     }
     return BZ_EXIT_OK;
 }

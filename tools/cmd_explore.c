@@ -373,7 +373,7 @@ static int prepare(struct explore *explore, struct bz_program *program) {
     }
     if (bz_options_setting(&explore->options, "strategy") != NULL) {
         return bz_cli_fail(explore->name, BZ_EXIT_USAGE,
-                           "there is no strategy to choose: every choice is tried");
+                           "--strategy does not apply: explore tries every choice");
     }
     int code = bz_options_program(&explore->options, explore->name, program);
     if (code == BZ_EXIT_OK && program->scenario->runtime != NULL) {

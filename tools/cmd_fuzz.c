@@ -101,7 +101,8 @@ static const struct bz_option options[] = {
     {"jobs", "N", "Worker processes; results do not depend on it (1)", BZ_OPTION_NUMBER32,
      offsetof(struct command, jobs), .is_once = true, .least = 1, .most = BZ_JOBS_MAX},
     {"schedule", "bandit|round-robin",
-     "Which arm runs next: by what still finds something new, or in turn (bandit)",
+     "How the next arm is chosen: bandit favours those that still find something new, round-robin "
+     "takes them in turn (bandit)",
      BZ_OPTION_PARSED, .is_once = true, .parse = set_schedule},
     {"slice", "STEPS", "How long an arm runs before the next one is chosen (500000)",
      BZ_OPTION_PARSED, .is_once = true, .parse = set_slice},

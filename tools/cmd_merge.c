@@ -65,8 +65,8 @@ static const struct bz_option options[] = {
      "The report.json of an earlier campaign of this program, the oldest first: the page shows the "
      "trend",
      BZ_OPTION_PARSED, .parse = add_history},
-    {"no-shrink", NULL, "Do not search the smallest run that fails as a finding does",
-     BZ_OPTION_FLAG, offsetof(struct merge, keeps_size)},
+    {"no-shrink", NULL, "Do not shrink findings", BZ_OPTION_FLAG,
+     offsetof(struct merge, keeps_size)},
     {"strict", NULL,
      "Exit with 4 after a warning: no operation ever waited, no cancel struck one that did, or all "
      "runs were alike",
@@ -345,7 +345,7 @@ static int merge_searches(struct merge *merge) {
     struct bz_search_sum *sum = &merge->searches;
     if (merge->shards.count > 0) {
         return bz_cli_fail(merge->name, BZ_EXIT_USAGE,
-                           "%s is of a campaign, and %s of a search: name the files of one",
+                           "cannot merge campaign and search results (%s, %s)",
                            merge->shards.files[0].path, sum->parts[0].path);
     }
     if (merge->history_count > 0 || merge->is_strict) {

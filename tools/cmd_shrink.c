@@ -106,7 +106,7 @@ static void print_text(const struct shrink *shrink) {
             printf("%s\n", shrink->token);
         } else {
             (void)bz_cli_fail(shrink->name, BZ_EXIT_OK,
-                              "its choices are too many for a token; --output writes its trace");
+                              "the run is too long for a token; use --output to write a trace");
         }
         return;
     }

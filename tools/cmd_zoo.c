@@ -136,7 +136,7 @@ static int collect_entries(struct zoo *zoo) {
     return zoo->entry_count > 0
                ? BZ_EXIT_OK
                : bz_cli_fail(zoo->name, BZ_EXIT_UNPROVED,
-                             "nothing proved: no entry can be found under this order");
+                             "nothing was checked: none of the selected faults is reachable in this order");
 }
 
 static void show_progress(void *context) {

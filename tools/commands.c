@@ -13,7 +13,8 @@ const struct bz_command bz_commands[] = {
     {"list", "list scenarios, variants, strategies, oracles, windows", bz_command_list},
     {"run", "run a scenario under many seeded schedules", bz_command_run},
     {"merge", "one report of the shards of a campaign", bz_command_merge},
-    {"fuzz", "run scenarios for hours, by what still finds something new", bz_command_fuzz},
+    {"fuzz", "run scenarios for hours, favouring whatever finds something new",
+     bz_command_fuzz},
     {"replay", "replay one run from its trace or its token", bz_command_replay},
     {"shrink", "the smallest run that fails in the same way", bz_command_shrink},
     {"show", "show a run as a picture, or as a program that makes it again", bz_command_show},
@@ -30,9 +31,8 @@ const struct bz_command bz_commands[] = {
      bz_command_check_plugin},
     {"new", "write the skeleton of a new variant or scenario", bz_command_new},
     {"bench", "measure how fast schedules run on this machine", bz_command_bench},
-    {"help", "describe a command, or all of them in a line each", bz_command_help},
-    {"completion", "print what makes a shell complete command lines of buzzer",
-     bz_command_completion},
+    {"help", "describe a command, or list all commands", bz_command_help},
+    {"completion", "print the completion script for a shell", bz_command_completion},
     {NULL, NULL, NULL},
 };
 #define COMMAND_COUNT (sizeof bz_commands / sizeof bz_commands[0] - 1)

@@ -94,8 +94,7 @@ static bool check_primitives(const struct bz_scenario *scenario, char *error, si
     for (uint32_t index = 0; index < scenario->primitive_count; index++) {
         unsigned primitive = (unsigned)scenario->primitives[index];
         if (primitive >= BZ_PRIMITIVE_COUNT) {
-            return bz_fail(error, error_bytes,
-                           "has a primitive of number %u, which stands for none", primitive);
+            return bz_fail(error, error_bytes, "has an unknown primitive (number %u)", primitive);
         }
         if ((seen >> primitive & 1u) != 0) {
             return bz_fail(error, error_bytes, "has the primitive %s twice",
@@ -122,7 +121,7 @@ bool bz_plugin_check_scenario(const struct bz_scenario *scenario, char *error, s
     }
     if (scenario->file != NULL &&
         (scenario->file->summary == NULL || scenario->file->read == NULL)) {
-        return bz_fail(error, error_bytes, "takes a file, and lacks its summary or read()");
+        return bz_fail(error, error_bytes, "takes a file, but lacks its summary or read()");
     }
     return check_params(scenario, error, error_bytes) &&
            bz_sizes_check(scenario, error, error_bytes) &&
@@ -138,8 +137,7 @@ static bool check_tables(const struct bz_variant *variant, char *error, size_t e
         }
         offers_something = true;
         if (!bz_variant_is_complete(variant, primitive)) {
-            return bz_fail(error, error_bytes,
-                           "lacks a function that must be there, in its table of the %s",
+            return bz_fail(error, error_bytes, "lacks a required function in its table of the %s",
                            bz_primitive_name(primitive));
         }
         if (primitive == BZ_PRIMITIVE_MODELLED) {
@@ -159,9 +157,7 @@ static bool check_tables(const struct bz_variant *variant, char *error, size_t e
 /* A claim of a later version would not be judged. */
 static bool check_claims(const struct bz_variant *variant, char *error, size_t error_bytes) {
     uint32_t unknown = variant->claims & ~BZ_CLAIMS_ALL;
-    return unknown == 0 ||
-           bz_fail(error, error_bytes, "has the bit 0x%x in its claims, which stands for no claim",
-                   unknown & -unknown);
+    return unknown == 0 || bz_fail(error, error_bytes, "has unknown claim bits 0x%x", unknown);
 }
 
 static bool check_fault(const struct bz_variant *variant, char *error, size_t error_bytes) {
@@ -174,7 +170,10 @@ static bool check_fault(const struct bz_variant *variant, char *error, size_t er
     if (fault->family == NULL || fault->project == NULL || fault->issue == NULL ||
         fault->versions == NULL || fault->summary == NULL || fault->property == NULL ||
         fault->oracle == NULL || fault->scenario == NULL) {
-        return bz_fail(error, error_bytes, "declares a fault, and leaves out a part of what it is");
+        return bz_fail(
+            error, error_bytes,
+            "declares a fault without all of: family, project, issue, versions, summary, "
+            "property, oracle, scenario");
     }
     if (bz_oracle_index(fault->oracle) == bz_oracle_count) {
         return bz_fail(error, error_bytes,

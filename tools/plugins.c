@@ -68,8 +68,7 @@ static bool survives(char *path, char *error, size_t error_bytes) {
     }
     return state == BZ_CHILD_DONE ||
            bz_fail(error, error_bytes,
-                   "it ends the process that loads it (%s): the file was cut short, or a "
-                   "constructor of it fails",
+                   "loading it kills the process (%s): truncated file or failing constructor",
                    death.how);
 }
 

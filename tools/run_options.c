@@ -115,7 +115,7 @@ static void check_options(struct argp_state *state, void *target) {
 }
 
 static const struct bz_option options[] = {
-    {"seed", "N", "This run only", BZ_OPTION_PARSED, .is_once = true, .parse = select_seeds},
+    {"seed", "N", "Run only this seed", BZ_OPTION_PARSED, .is_once = true, .parse = select_seeds},
     {"seeds", "A..B", "The seeds from A to B, both included", BZ_OPTION_PARSED, .is_once = true,
      .parse = select_seeds},
     {"runs", "N", "That many seeds, from 0 or --seed-first (10000)", BZ_OPTION_PARSED,
@@ -134,8 +134,8 @@ static const struct bz_option options[] = {
      "Do not stop at the first violation, nor if the first runs all hit the step limit",
      BZ_OPTION_FLAG, offsetof(struct bz_run, keep_going)},
     {"check-determinism", NULL,
-     "Make every run twice: two that differ violate nondeterminism (without it, the first 50 runs, "
-     "and then few)",
+     "Run every seed twice and report any difference as nondeterminism (default: the first 50 "
+     "seeds, then one in 8192)",
      BZ_OPTION_FLAG, offsetof(struct bz_run, repeats_all)},
     {"sizes", "drawn|default", BZ_OPTION_SIZES_HELP, BZ_OPTION_PARSED, .is_once = true,
      .parse = set_sizes},
@@ -147,12 +147,12 @@ static const struct bz_option options[] = {
      "Exit with 4 after a warning: no operation ever waited, no cancel struck one that did, or all "
      "runs were alike",
      BZ_OPTION_FLAG, offsetof(struct bz_run, is_strict)},
-    {"no-shrink", NULL, "Do not search the smallest run that fails as a finding does",
-     BZ_OPTION_FLAG, offsetof(struct bz_run, keeps_size)},
+    {"no-shrink", NULL, "Do not shrink findings", BZ_OPTION_FLAG,
+     offsetof(struct bz_run, keeps_size)},
     {"out", "DIR",
-     "Write a trace of each finding, and what --resume needs, into this folder; the traces of this "
-     "scenario and variant that are there from earlier are tried first, and one that still fails "
-     "makes the exit status 1; with --order fifo, only those of this order",
+     "Write traces and a checkpoint to DIR. Existing traces for this scenario and variant are "
+     "replayed first (with --order fifo, only those of this order); the exit status is 1 if one "
+     "still fails",
      BZ_OPTION_TEXT, offsetof(struct bz_run, out), .is_once = true},
     {"corpus", "DIR",
      "Try the traces of this scenario in this folder first, with --order fifo only those of this "

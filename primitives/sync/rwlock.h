@@ -1,14 +1,14 @@
 /* A lock for any number of readers, or one writer.
  *
- * Who comes first if both want it, is the mode:
+ * The mode says which of them goes first if both want it:
  *
  *     BZ_RWLOCK_PREFERS_WRITERS   A waiting writer keeps new readers out, and goes before the
  *                                 readers that wait. A stream of writers starves readers.
  *     BZ_RWLOCK_PREFERS_READERS   Readers enter whenever nobody writes. A stream of readers starves
  *                                 writers.
  *
- * They are the second and the first problem of P. Courtois, F. Heymans and D. Parnas, "Concurrent
- * Control with 'Readers' and 'Writers'" (1971). Readers among themselves, and writers, are served
+ * These are the second and first readers-writers problem of P. Courtois, F. Heymans and D. Parnas,
+ * "Concurrent Control with 'Readers' and 'Writers'" (1971). Readers among themselves, and writers, are served
  * in order of arrival.
  *
  * A release hands the lock over before it returns: to the oldest writer, or to all waiting readers.

@@ -33,7 +33,7 @@
  * BZ_BARRIER_PARTIES_MAX parties.
  *
  * A digest of all events of the runtime proves before each turn that the run is the recorded one.
- * A violation is reported at once, so the digest has not yet proved its turn. A run that
+ * Violations are reported immediately, before the digest of that turn has been checked. A run that
  * leaves the recording (a changed program, an injected cancel) is cut short there (exit status 5),
  * and says at which line. So is one whose recording goes on beyond what can be repeated, or ends
  * early: after a crash, after uv_stop() with tasks under way, after main()'s first bz_uv_run() if

@@ -118,8 +118,8 @@ struct bz_strategy {
     /* How many cancel points pass before the next cancel(). Called when a run begins, and after
      * every cancel(). BZ_GAP_NEVER: no more in this run. */
     uint32_t (*cancel_gap)(void *state);
-    /* True: no cancel here, so nobody need list the candidates, of whom there is one at least.
-     * NULL: cancel() says. */
+    /* True: no cancel at this point, so the caller may skip building the candidate list (which
+     * would not be empty). NULL: cancel() says. */
     bool (*passes)(void *state);
     /* The index of the victim plus 1, or 0 for none. `count` >= 1. `point`: how many cancel points
      * have passed since the last step. */

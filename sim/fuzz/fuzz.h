@@ -1,4 +1,4 @@
-/* A campaign that goes on for weeks: many programs, in slices, by what still finds something new.
+/* A campaign of weeks: many programs, in slices, favouring whatever still finds something new.
  *
  * A target is a scenario and a variant. An arm is one way to run a target: a strategy, an order of
  * ready handles, how many cancels, whether sizes are drawn. An arm gives each of its runs the next

@@ -35,15 +35,15 @@ enum bz_cause bz_trace_cause(const struct bz_trace *trace, char *text, size_t te
     if (!is_own) {
         bz_fail(text, text_bytes, "another version: recorded by %s, and this is %s%s", engine,
                 bz_engine(),
-                seal == BZ_TRACE_UNSEALED ? "; without a checksum, nothing tells whether the file "
-                                            "was edited, too"
+                seal == BZ_TRACE_UNSEALED ? "; without a checksum there is no way to tell "
+                                            "whether the file was edited"
                                           : "");
         return BZ_CAUSE_VERSION;
     }
     if (seal == BZ_TRACE_UNSEALED) {
         bz_fail(text, text_bytes,
-                "not the version, which is %s in both; the code has changed, or the file was "
-                "edited: it has no checksum that would tell",
+                "not the version, which is %s in both: the code changed or the file was edited (it "
+                "has no checksum, so Buzzer cannot tell which)",
                 engine);
         return BZ_CAUSE_UNKNOWN;
     }

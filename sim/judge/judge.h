@@ -43,7 +43,7 @@
  * Errors. A source that breaks a rule ends its run with BZ_RUN_BAD_SOURCE, and bz_judge_error()
  * names the rule: an unknown task, object, event or status; a call out of order; an invalid bound.
  * That call returns 0, or the least value that it may return. Later calls of the run do nothing,
- * and the first error stands. It is no verdict on the code under test.
+ * and the first error is kept. It is no verdict on the code under test.
  *
  * Memory. A run that the judge or the source cannot give what it needs ends with
  * BZ_RUN_NO_RESOURCE, and bz_judge_error() says what ran out. That is no verdict either. The

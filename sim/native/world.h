@@ -152,7 +152,7 @@ bool bz_world_is_marked_step(const struct bz_world *world);
 bool bz_world_has_waited(const struct bz_world *world);
 
 /* A timer of the program's own that fires whenever nothing else can run, now or later, and tasks of
- * the program have not ended. It may cancel one that waits rightly for ever. Said in the set-up. */
+ * the program have not ended. It may cancel a task that is meant to wait forever. In the set-up. */
 void bz_world_fire_at_rest(struct bz_world *world, struct bz_timer *timer);
 
 /* What happens outside of the loop: in order fifo, called before each turn. It completes futures,
@@ -189,8 +189,8 @@ void bz_world_interchange(struct bz_world *world, struct bz_task *const *tasks, 
 void bz_world_interchange_with(struct bz_world *world, struct bz_task *const *tasks, uint32_t count,
                                void *own, size_t own_bytes);
 
-/* A task that is created during the run, by whomever, is taken for a helper of the variant
- * (bz_judge_set_helper()), unless the program adopts it right away. Likewise a callback, or a timer
+/* Any task created during the run counts as a helper of the variant (bz_judge_set_helper()) unless
+ * the program adopts it right away. Likewise a callback, or a timer
  * that is not of bz_sleep() or bz_timeout_enter(), is the variant's unless it calls the function
  * that the program says is its own: one function for each. */
 void bz_world_adopt(struct bz_world *world, const struct bz_task *task);

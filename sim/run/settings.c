@@ -302,8 +302,8 @@ static bool set_answers(const struct bz_setting *setting, struct bz_program *pro
     }
     if (!bz_answers_parse(&answers, value)) {
         return bz_fail(error, error_bytes,
-                       "answers '%.64s' are not of the form QUESTION-ANSWER+QUESTION-ANSWER..., "
-                       "with at most %u pairs of numbers above 0 and ascending questions",
+                       "answers '%.64s': expected POINT-VALUE+POINT-VALUE..., at most %u pairs of "
+                       "numbers above 0 with ascending points",
                        value, BZ_ANSWERS_ENTRIES_MAX);
     }
     program->answers = answers;

@@ -13,13 +13,13 @@ static const struct {
      "for: to the next live waiter, or back."},
     {"lost-wakeup", "waiting",
      "A waiter that is cancelled while it waits has to leave the queue at once, and must not be "
-     "woken, counted or asked for any more."},
+     "woken or counted any more."},
     {"lost-wakeup", "holding",
      "A holder that is cancelled has to release what it holds, and the release has to wake the "
      "next live waiter."},
     {"lost-wakeup", NULL,
-     "While what a waiter waits for is there, somebody has to be under way to wake the first live "
-     "waiter: at this step, not at the next release."},
+     "While the object can serve a waiter, a wake-up of the first live waiter has to be under way: "
+     "at this step, not at the next release."},
     {"lost-notification", "woken",
      "A waiter that was notified and is cancelled before it resumes has to pass the notification "
      "on."},
@@ -34,8 +34,8 @@ static const struct {
      "After every step the level and the holders together are the permits: none may appear, and "
      "none may get lost."},
     {"ownership", "woken",
-     "A cancel that comes after the grant leaves two honest ways out: to give the permit back and "
-     "to report the cancellation, or to keep it and to return ok."},
+     "An acquire that is cancelled after the grant has two correct outcomes: it gives the permit "
+     "back and reports the cancellation, or it keeps the permit and returns ok."},
     {"ownership", NULL,
      "Acquire has to return ok if and only if the caller owns a permit from then on."},
     {"fifo", NULL,
@@ -59,8 +59,8 @@ static const struct {
      "Every waiter in the queue is either waiting, or holds a result, or is cancelled; one that "
      "is done or gone must not stay there."},
     {"locked-definition", NULL,
-     "locked() has to say yes exactly when an acquire would have to wait: if somebody waits, if "
-     "a woken waiter is on its way, or if no permit is left."},
+     "locked() has to return true exactly when an acquire would have to wait: if a task waits, if "
+     "a woken waiter has not resumed, or if no permit is left."},
     {"relock", NULL,
      "The wait of a condition has to own its lock when it returns, however it ends."},
     {"item-once", "woken",
@@ -73,20 +73,21 @@ static const struct {
     {"barrier-round", NULL,
      "A barrier has to open when all parties have come, and to give each of them another index."},
     {"pool-entry", NULL,
-     "The entry of a key has to live exactly as long as somebody holds its lock or waits for it."},
+     "The entry of a key has to live exactly as long as a task holds its lock or waits for it."},
     {"leak", NULL, "When every task has ended, no waiter may be left in a queue."},
     {"linearizability", NULL,
      "Each operation has to take effect between its call and its return, at one moment or at the "
      "two that its model names, and to answer as the model does. A cancelled one may leave no "
      "effect, or the one that the model allows."},
-    {"deadlock", NULL, "Somebody has to be able to run as long as a live task waits."},
-    {"livelock", NULL, "Tasks that run have to get somewhere: the run must not repeat itself."},
+    {"deadlock", NULL, "At least one task has to be able to run as long as a live task waits."},
+    {"livelock", NULL,
+     "Tasks that run have to make progress: the run must not repeat a cycle of states."},
     {"spec", NULL, "Each step has to be one that the executable specification allows."},
-    {"assertion", NULL, "What the scenario checks has to hold."},
+    {"assertion", NULL, "The assertions of the scenario have to hold."},
     {"crash", NULL, "The code must not end its process."},
     {"exit", NULL, "The code must not end its process."},
     {"stack-overflow", NULL, "A task has to stay within its stack."},
-    {"hang", NULL, "A step has to come to its end."},
+    {"hang", NULL, "A step has to end."},
     {"memory", NULL, "The code must not take memory without bound."},
 };
 
@@ -98,5 +99,5 @@ const char *bz_due(const char *oracle, const char *window) {
             return dues[index].due;
         }
     }
-    return "What the oracle demands has to hold.";
+    return "The property of this oracle has to hold.";
 }

@@ -45,8 +45,8 @@ static bool is_needed(const struct bz_explanation *explanation, const struct bz_
     return true;
 }
 
-/* The last one that the violation depends on. An injected one without which it does not fail so is
- * needed, whatever the order of the events says. */
+/* The last one that the violation depends on. An injected one without which the run does not fail
+ * in the same way is needed, whatever the order of the events says. */
 static void find_cancel(struct bz_explanation *explanation) {
     const struct bz_story *story = &explanation->story;
     const struct bz_violation *violation = &explanation->shrunk.violation;

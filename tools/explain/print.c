@@ -34,7 +34,7 @@ static void print_what(const struct bz_explanation *explanation, struct bz_wrap 
                    explanation->trace.verdict.message);
     head(wrap, "What happened");
     bz_wrap_printf(wrap, 2, BZ_COLOUR_NONE,
-                   "  In the smallest run that fails in this way: %" PRIu32 " steps of %" PRIu32
+                   "  The smallest run that fails the same way: %" PRIu32 " steps of %" PRIu32
                    " tasks, shrunk from %" PRIu32 " steps of %" PRIu32 " tasks; %s.",
                    after->steps, after->tasks, before->steps, before->tasks,
                    bz_shrink_end_text(&explanation->shrunk, text, sizeof text));
@@ -46,11 +46,11 @@ static void print_what(const struct bz_explanation *explanation, struct bz_wrap 
 static const char *window_text(const char *window) {
     static const char *const texts[][2] = {
         {"unstarted", "before its first step"},
-        {"waiting", "while it waits, and nothing has been granted to it"},
-        {"woken", "after its result was set, and before it resumes"},
+        {"waiting", "while it waits and nothing has been granted to it"},
+        {"woken", "after its result was set, before it resumes"},
         {"sleeping", "while it sleeps, yields, or waits for something else"},
         {"holding", "while it holds a permit"},
-        {"cancelling", "after an earlier cancel, and before it resumes"},
+        {"cancelling", "after an earlier cancel, before it resumes"},
         {"running", "while it runs"},
         {"done", "after its end"},
     };
@@ -65,7 +65,7 @@ static const char *window_text(const char *window) {
 static void print_cancel(const struct bz_explanation *explanation, struct bz_wrap *wrap) {
     head(wrap, "The cancel");
     if (explanation->cancel == BZ_STORY_NONE) {
-        bz_wrap_print(wrap, "  ", "It needs none.", 2, BZ_COLOUR_NONE);
+        bz_wrap_print(wrap, "  ", "This failure needs no cancel.", 2, BZ_COLOUR_NONE);
         if (explanation->operation != NULL) {
             bz_wrap_printf(wrap, 2, BZ_COLOUR_NONE, "  The operation is %s, the window '%s'.",
                            explanation->operation, explanation->window);
@@ -73,15 +73,16 @@ static void print_cancel(const struct bz_explanation *explanation, struct bz_wra
         return;
     }
     const struct bz_story_line *line = &explanation->story.lines[explanation->cancel];
-    bz_wrap_printf(wrap, 2, BZ_COLOUR_NONE,
-                   "  Step %" PRIu64 ": %s is cancelled in the window '%s'%s%s, %s. %s", line->step,
-                   task_name(explanation, line->task), line->window, line->op != NULL ? " of " : "",
-                   line->op != NULL ? line->op : "", window_text(line->window),
-                   line->is_injected
-                       ? "The schedule injects it, and without it, it does not fail so."
-                   : line->is_timeout
-                       ? "It is a timeout of its own, the last cancel that the failure depends on."
-                       : "The program asks for it: the last cancel that the failure depends on.");
+    bz_wrap_printf(
+        wrap, 2, BZ_COLOUR_NONE,
+        "  Step %" PRIu64 ": %s is cancelled in the window '%s'%s%s, %s. %s", line->step,
+        task_name(explanation, line->task), line->window, line->op != NULL ? " of " : "",
+        line->op != NULL ? line->op : "", window_text(line->window),
+        line->is_injected
+            ? "Injected by the schedule; without this cancel the run does not fail in the same way."
+        : line->is_timeout
+            ? "A timeout of its own; the last cancel that the failure depends on."
+            : "Requested by the program; the last cancel that the failure depends on.");
 }
 
 static void print_due(const struct bz_explanation *explanation, struct bz_wrap *wrap) {
@@ -113,7 +114,7 @@ static void put_choice(const struct bz_explanation *explanation, const struct bz
     } else if (edit->kind == BZ_CHOICE_CANCEL) {
         bz_text_add(text, "%s is cancelled (%s)", name, bz_window_name((enum bz_window)edit->part));
     } else if (edit->kind == BZ_CHOICE_NEXT) {
-        bz_text_add(text, "%s goes out of turn%s", name,
+        bz_text_add(text, "%s runs out of turn%s", name,
                     edit->part == BZ_ROLE_STEP ? "" : ", with a timer or a callback");
     } else {
         uint64_t lag_ns = bz_trace_lag_before_ns(&explanation->trace, edit->step);
@@ -127,27 +128,32 @@ static void print_choices(const struct bz_explanation *explanation, struct bz_wr
     struct bz_text text = {0};
     head(wrap, "The choices of the schedule");
     if (why->choice_count == 0) {
-        bz_wrap_print(wrap, "  ",
-                      "None: it fails on a plain FIFO loop, without a cancel from outside, with "
-                      "every draw 0.",
-                      2, BZ_COLOUR_NONE);
+        bz_wrap_print(
+            wrap, "  ",
+            "None: this run fails on a plain FIFO loop, without a cancel from outside, with "
+            "every draw 0.",
+            2, BZ_COLOUR_NONE);
     }
     for (uint32_t index = 0; index < why->choice_count; index++) {
         const struct bz_why_choice *choice = &why->choices[index];
         put_choice(explanation, &choice->edit, &text);
         if (choice->fails_without) {
-            bz_text_add(&text, ": it fails so without it, too, in a run that is larger otherwise");
+            bz_text_add(&text, ": not essential; a larger run fails the same way without it");
         } else if (choice->failing == 0 && choice->cut > 0) {
             bz_text_add(&text,
-                        ": none of the %" PRIu32 " others fails so, but %" PRIu32
-                        " did not end (max-steps)",
+                        ": no other choice there fails the same way (%" PRIu32
+                        " tried), but %" PRIu32 " did not end (max-steps)",
                         choice->others, choice->cut);
         } else if (choice->failing == 0) {
-            bz_text_add(&text, ": essential; no other choice there fails so (%" PRIu32 " tried)",
+            bz_text_add(&text,
+                        ": essential; no other choice there fails the same way (%" PRIu32 " tried)",
                         choice->others);
         } else {
-            bz_text_add(&text, ": it fails so with %" PRIu32 " of the %" PRIu32 " other%s, too",
-                        choice->failing, choice->others, choice->others == 1 ? "" : "s");
+            bz_text_add(&text,
+                        ": not essential; %" PRIu32 " of %" PRIu32
+                        " other choice%s there fail%s the same way",
+                        choice->failing, choice->others, choice->others == 1 ? "" : "s",
+                        choice->failing == 1 ? "s" : "");
         }
         bz_wrap_printf(wrap, 8, BZ_COLOUR_NONE, "  step %" PRIu32 ": %s.", choice->edit.step,
                        text.bytes);
@@ -163,10 +169,11 @@ static void print_odds(const struct bz_explanation *explanation, struct bz_wrap 
     const struct bz_why *why = &explanation->why;
     head(wrap, "The point of no return");
     if (why->turning_step == 0) {
-        bz_wrap_printf(wrap, 2, BZ_COLOUR_NONE,
-                       "  There is none: no step changes the odds by a tenth, for good. Of runs at "
-                       "random, %u%% fail so.",
-                       percent(why->odds_count == 0 ? 0 : why->odds[0], why->samples));
+        bz_wrap_printf(
+            wrap, 2, BZ_COLOUR_NONE,
+            "  None: no step changes the odds by a tenth for good. Of random runs, %u%% fail "
+            "the same way.",
+            percent(why->odds_count == 0 ? 0 : why->odds[0], why->samples));
         return;
     }
     if (why->turning_step > why->turning_after + 1) {
@@ -174,7 +181,7 @@ static void print_odds(const struct bz_explanation *explanation, struct bz_wrap 
     }
     bz_wrap_printf(wrap, 2, BZ_COLOUR_NONE,
                    "  Step %" PRIu32 ". Of %" PRIu32
-                   " runs that go on at random, %u%% fail so before this step, and %u%% after "
+                   " random completions, %u%% fail the same way before this step, and %u%% after "
                    "it.",
                    why->turning_step, why->samples, percent(why->turning_from, why->samples),
                    percent(why->turning_to, why->samples));
@@ -198,7 +205,7 @@ static void print_odds(const struct bz_explanation *explanation, struct bz_wrap 
 static void print_passing(const struct bz_explanation *explanation, struct bz_wrap *wrap) {
     static const char *const changes[] = {[BZ_WHY_LEFT_OUT] = "without this choice",
                                           [BZ_WHY_REPLACED] = "with another choice than",
-                                          [BZ_WHY_ADDED] = "with one choice more"};
+                                          [BZ_WHY_ADDED] = "with one more choice"};
     const struct bz_why *why = &explanation->why;
     char token[BZ_TOKEN_BYTES];
     struct bz_text text = {0};
@@ -206,13 +213,13 @@ static void print_passing(const struct bz_explanation *explanation, struct bz_wr
     if (!why->has_passing) {
         bz_wrap_print(wrap, "  ",
                       why->has_tried_all ? "No run that differs in one choice passes."
-                                         : "Of the runs that differ in one choice, some were "
-                                           "tried, and none of these passes.",
+                                         : "Some of the runs that differ in one choice were "
+                                           "tried; none passes.",
                       2, BZ_COLOUR_NONE);
         return;
     }
     put_choice(explanation, &why->passing_edit, &text);
-    bz_wrap_printf(wrap, 2, BZ_COLOUR_NONE, "  The same up to step %" PRIu32 ", and then %s: %s.",
+    bz_wrap_printf(wrap, 2, BZ_COLOUR_NONE, "  The same up to step %" PRIu32 ", then %s: %s.",
                    why->passing_edit.step, changes[why->passing_change], text.bytes);
     bz_wrap_whole(wrap, "  ",
                   bz_token_format(&why->passing, 0, why->passing_digest, token, sizeof token));
@@ -223,16 +230,18 @@ static void print_resemblance(const struct bz_explanation *explanation, struct b
     head(wrap, "What it resembles");
     if (!explanation->shrunk.has_answers) {
         bz_wrap_print(wrap, "  ",
-                      "Not known: the smallest run has more choices than a token can name, so no "
+                      "Unknown: the smallest run has more choices than a token can name, so no "
                       "other variant was tried.",
                       2, BZ_COLOUR_NONE);
     } else if (explanation->is_program) {
-        bz_wrap_print(wrap, "  ",
-                      "No known fault: the primitive that ships (buzzer) fails so with these "
-                      "choices, too. The program or its settings are at fault.",
-                      2, BZ_COLOUR_NONE);
+        bz_wrap_print(
+            wrap, "  ",
+            "No known fault: the primitive that ships (buzzer) fails the same way with these "
+            "choices. The program or its settings are at fault.",
+            2, BZ_COLOUR_NONE);
     } else if (explanation->resembles_count == 0) {
-        bz_wrap_print(wrap, "  ", "No known fault fails so with these choices.", 2, BZ_COLOUR_NONE);
+        bz_wrap_print(wrap, "  ", "No known fault fails the same way with these choices.", 2,
+                      BZ_COLOUR_NONE);
     }
     for (uint32_t index = 0; index < explanation->resembles_count; index++) {
         const struct bz_fault *fault = explanation->resembles[index].fault;
