@@ -66,11 +66,11 @@ struct bench {
 
 static const struct bz_option options[] = {
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct bench, is_json)},
-    {"runs", "N", "Schedules in each of the 40 repeats (1000)", BZ_OPTION_NUMBER,
+    {"runs", "N", "Number of schedules in each of the 40 repeats (default 1000)", BZ_OPTION_NUMBER,
      offsetof(struct bench, runs), .least = 1, .most = UINT32_MAX},
-    {"scale", NULL, "How the time of a step, and memory, grow with tasks and timers",
+    {"scale", NULL, "Measure how the time of a step and the memory grow with tasks and timers",
      BZ_OPTION_FLAG, offsetof(struct bench, is_scale)},
-    {"most", "N", "With --scale: the largest number of tasks or timers (10000000)",
+    {"most", "N", "With --scale: the largest number of tasks or timers (default 10000000)",
      BZ_OPTION_NUMBER32, offsetof(struct bench, most), .least = 1, .most = BZ_SCALE_MOST},
     {NULL},
 };

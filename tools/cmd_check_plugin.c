@@ -29,10 +29,11 @@ struct check_plugin {
 };
 
 static const struct bz_option options[] = {
-    {"runs", "N", "Schedules of each scenario and order (1000)", BZ_OPTION_NUMBER,
-     offsetof(struct check_plugin, config.runs), .least = 1, .most = RUNS_MAX},
-    {"jobs", "N", "Worker processes; results do not depend on it (1)", BZ_OPTION_NUMBER32,
-     offsetof(struct check_plugin, config.jobs), .least = 1, .most = BZ_JOBS_MAX},
+    {"runs", "N", "Number of schedules for each scenario and order (default 1000)",
+     BZ_OPTION_NUMBER, offsetof(struct check_plugin, config.runs), .least = 1, .most = RUNS_MAX},
+    {"jobs", "N", "Number of worker processes; it does not change the results (default 1)",
+     BZ_OPTION_NUMBER32, offsetof(struct check_plugin, config.jobs), .least = 1,
+     .most = BZ_JOBS_MAX},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG,
      offsetof(struct check_plugin, is_json)},
     {NULL},
@@ -230,8 +231,9 @@ int bz_command_check_plugin(int argc, char **argv) {
         .arguments_max = 1,
         .check = check_arguments,
         .doc = "Checks whether a plug-in keeps the contract of a variant: runs every scenario that "
-               "can use it, in both orders, and says what is wrong. Exit status: 0 nothing is, "
-               "1 something is, 4 nothing ever waited, 2 usage, 5 interrupted."};
+               "can use it, in both orders, and reports what breaks the contract. Exit status: 0 "
+               "nothing does, 1 something does, 2 usage, 4 no operation ever waited, 5 "
+               "interrupted."};
     int code = bz_options_parse(&syntax, argc, argv);
     code = code == BZ_EXIT_OK ? bz_plugins_load(command.file[0], command.name) : code;
     if (code != BZ_EXIT_OK) {

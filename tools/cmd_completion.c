@@ -1,6 +1,6 @@
-/* buzzer completion: the completion script of a shell for command lines of the program. The shell's part is
- * small. It asks the program at every Tab, `buzzer completion words ...`, so it knows the options
- * of this program, and what its plug-ins bring. */
+/* buzzer completion: the completion script of a shell for command lines of the program. The shell's
+ * part is small. It asks the program at every Tab, `buzzer completion words ...`, so it knows the
+ * options of this program, and what its plug-ins bring. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,9 +18,9 @@ int bz_command_completion(int argc, char **argv) {
         .args_doc = "bash|fish|zsh|words [WORD...]",
         .arguments = &what,
         .arguments_max = 1,
-        .doc = "Prints the lines that make this shell complete command lines of buzzer. With "
-               "'words', prints what may stand in place of the last WORD of a command line, one a "
-               "line. Exit status: 0 done, 2 there is nothing for this shell."};
+        .doc = "Prints the completion script for a shell. With 'words', prints the words that can "
+               "replace the last WORD of a command line, one a line. Exit status: 0 done, 2 no "
+               "script for this shell."};
     if (argc > 1 && strcmp(argv[1], "words") == 0) { /* among them may be options */
         bz_completion_print((size_t)argc - 2, (const char *const *)argv + 2);
         return BZ_EXIT_OK;

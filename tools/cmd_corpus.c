@@ -55,14 +55,14 @@ static void set_expect(struct argp_state *state, void *target, const char *optio
 
 static const struct bz_option options[] = {
     {"variant", "V",
-     "Carry every schedule over to this implementation; a choice that does not fit is the default "
-     "one",
+     "Play every schedule on this implementation; a choice that does not fit becomes the default "
+     "choice",
      BZ_OPTION_TEXT, offsetof(struct corpus, variant_name), .is_once = true},
     {"expect", "pass|fail",
-     "What every schedule must do (with --variant: pass); without --variant, where a strict replay "
-     "diverges, the schedule is carried over to the recorded variant as it is now",
+     "Result that every schedule must have (with --variant: pass). Without --variant, a schedule "
+     "whose strict replay diverges is played on the recorded variant as it is now",
      BZ_OPTION_PARSED, .is_once = true, .parse = set_expect},
-    {"allow-empty", NULL, "A folder without traces is no error", BZ_OPTION_FLAG,
+    {"allow-empty", NULL, "Accept a folder without traces", BZ_OPTION_FLAG,
      offsetof(struct corpus, allows_empty)},
     BZ_CI_OPTIONS(struct corpus, ci),
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct corpus, is_json)},
@@ -457,11 +457,11 @@ int bz_command_corpus(int argc, char **argv) {
         .arguments = &corpus.folder,
         .arguments_max = 1,
         .plugins = BZ_PLUGINS_RUN,
-        .doc = "Replays every *.json of a folder (traces/corpus). With --variant or --expect, "
-               "carries the schedules over to code as it is now. Exit status: 0 all matched, or "
-               "did what is expected, 1 one did not, 3 one diverged, 2 one is unreadable, or there "
-               "is none, 4 the variant offers what none of them uses, or none is of a variant of "
-               "the plug-ins, 5 one was cut short by its step limit."};
+        .doc = "Replays every *.json of a folder (default: traces/corpus). With --variant or "
+               "--expect, plays the schedules on the code as it is now. Exit status: 0 every trace "
+               "matched, or did as expected, 1 one did not, 2 one is unreadable, or there is none, "
+               "3 one diverged, 4 no trace uses a primitive of the variant, or a variant of the "
+               "plug-ins, 5 one hit its step limit."};
     char folder[PATH_MAX];
     int code = bz_options_parse(&syntax, argc, argv);
     if (corpus.folder == NULL) {

@@ -33,8 +33,8 @@ struct diff {
 
 static const struct bz_option options[] = {
     {"variant", "V",
-     "Compare the run with that of its choices on another implementation; a choice that does not "
-     "fit is the default one",
+     "Compare the run with the run of its choices on another implementation; a choice that does "
+     "not fit becomes the default choice",
      BZ_OPTION_TEXT, offsetof(struct diff, variant), .is_once = true},
     {"all", NULL, "Print every event from the first difference on, not only the first 60",
      BZ_OPTION_FLAG, offsetof(struct diff, is_all)},

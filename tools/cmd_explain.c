@@ -16,7 +16,7 @@ struct explain {
 };
 
 static const struct bz_option options[] = {
-    {"output", "FILE", "Write a page of the smallest run, with the odds, for a browser",
+    {"output", "FILE", "Write a page for a browser: the smallest run, with the odds",
      BZ_OPTION_TEXT, offsetof(struct explain, output), .is_once = true, .letter = 'o'},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct explain, is_json)},
     {NULL},
@@ -65,7 +65,7 @@ int bz_command_explain(int argc, char **argv) {
         .plugins = BZ_PLUGINS_RUN,
         .check = check_options,
         .doc = "Explains a run that fails: what happened, what was due, which choices matter, when "
-               "it was lost, what passes beside it, and which known fault it resembles. Exit "
+               "it was lost, which similar run passes, and which known fault it resembles. Exit "
                "status: 0 done, 2 bad input, or nothing to explain, 3 it does not replay, 5 "
                "interrupted."};
     int code = bz_options_parse(&syntax, argc, argv);

@@ -124,30 +124,30 @@ static void check_options(struct argp_state *state, void *target) {
 }
 
 static const struct bz_option options[] = {
-    {"max-delays", "D", "Maximum of delays in a schedule (no limit)", BZ_OPTION_NUMBER32,
-     offsetof(struct explore, config.delays_max), .is_once = true, .most = UINT32_MAX - 1},
-    {"max-states", "N", "Stop after so many states (50000000)", BZ_OPTION_NUMBER,
+    {"max-delays", "D", "Maximum number of delays in a schedule (default: no limit)",
+     BZ_OPTION_NUMBER32, offsetof(struct explore, config.delays_max), .is_once = true,
+     .most = UINT32_MAX - 1},
+    {"max-states", "N", "Stop after this many states (default 50000000)", BZ_OPTION_NUMBER,
      offsetof(struct explore, config.states_max), .least = 1, .most = STATES_LIMIT},
     {"max-disk", "MIB",
-     "Beyond --max-memory, the table of states goes on in a file of at most this size in the "
-     "folder "
-     "of --out, before bitstate mode (0)",
+     "Beyond --max-memory, keep states in a file of at most this size in the folder of --out, "
+     "before the search continues in bitstate mode (default 0)",
      BZ_OPTION_NUMBER, offsetof(struct explore, disk_mib), .is_once = true, .least = 1,
      .most = DISK_MIB_MAX},
     {"reduce", "all|none|LIST",
-     "all, none, or some of snapshots, states, queue, sleep, symmetry, yields, frames, separated "
-     "by "
-     "commas (all)",
+     "Reductions: all, none, or a list of snapshots, states, queue, sleep, symmetry, yields, "
+     "frames, separated by commas (default all)",
      BZ_OPTION_PARSED, .is_once = true, .parse = parse_reductions},
-    {"jobs", "N", "Worker processes of the sweep; what is found does not depend on it (1)",
+    {"jobs", "N",
+     "Number of worker processes of the sweep; it does not change the findings (default 1)",
      BZ_OPTION_NUMBER32, offsetof(struct explore, config.jobs), .is_once = true, .least = 1,
      .most = BZ_JOBS_MAX},
     {"keep-going", NULL, "Continue after a violation", BZ_OPTION_FLAG,
      offsetof(struct explore, config.keep_going)},
-    {"out", "DIR", "Write a trace of each finding, and what --resume needs, into this folder",
-     BZ_OPTION_TEXT, offsetof(struct explore, out), .is_once = true},
+    {"out", "DIR", "Write a trace of each finding and a checkpoint to DIR", BZ_OPTION_TEXT,
+     offsetof(struct explore, out), .is_once = true},
     {"resume", "DIR",
-     "Continue the search whose --out was this folder; what was searched is not searched again",
+     "Continue the search that was started with --out DIR; nothing is searched twice",
      BZ_OPTION_TEXT, offsetof(struct explore, resume), .is_once = true},
     {"shard", "I/N|auto|auto/N", BZ_SHARD_HELP, BZ_OPTION_PARSED, .is_once = true,
      .parse = set_shard},
@@ -609,8 +609,8 @@ int bz_command_explore(int argc, char **argv) {
         .doc =
             "Searches every schedule of a scenario, and every placement of its cancels, the "
             "simplest first. Exit status: 0 complete and nothing found, with --shard in its part, "
-            "1 a violation, 2 usage, 5 interrupted, or a limit was reached before all was "
-            "searched."};
+            "1 a violation, 2 usage, 5 interrupted, or a limit was reached before the search was "
+            "complete."};
     int code = bz_options_parse(&syntax, argc, argv);
     explore.ci.has_json = explore.is_json;
     code =

@@ -89,31 +89,32 @@ static void check_options(struct argp_state *state, void *target) {
 
 static const struct bz_option options[] = {
     {"out", "DIR",
-     "Begin a campaign in this folder: its state, findings, corpus and status (status.txt, "
-     "status.json, status.html)",
+     "Start a campaign in DIR: its state, findings, corpus and status (status.txt, status.json, "
+     "status.html)",
      BZ_OPTION_TEXT, offsetof(struct command, out), .is_once = true},
-    {"resume", "DIR", "Continue the campaign of this folder", BZ_OPTION_TEXT,
+    {"resume", "DIR", "Continue the campaign in DIR", BZ_OPTION_TEXT,
      offsetof(struct command, resume), .is_once = true},
-    {"runs", "N", "End after that many schedules in all (no limit)", BZ_OPTION_NUMBER,
+    {"runs", "N", "Stop after this many schedules in all (default: no limit)", BZ_OPTION_NUMBER,
      offsetof(struct command, runs), .is_once = true, .least = 1, .most = RUNS_MAX},
-    {"time", "T", "End after this time: 30s, 5m, 8h (no limit); with --resume, of this session",
+    {"time", "T",
+     "Stop after this time: 30s, 5m, 8h (default: no limit); with --resume, counted from now",
      BZ_OPTION_PARSED, .is_once = true, .parse = set_time},
-    {"jobs", "N", "Worker processes; results do not depend on it (1)", BZ_OPTION_NUMBER32,
-     offsetof(struct command, jobs), .is_once = true, .least = 1, .most = BZ_JOBS_MAX},
+    {"jobs", "N", "Number of worker processes; it does not change the results (default 1)",
+     BZ_OPTION_NUMBER32, offsetof(struct command, jobs), .is_once = true, .least = 1,
+     .most = BZ_JOBS_MAX},
     {"schedule", "bandit|round-robin",
      "How the next arm is chosen: bandit favours those that still find something new, round-robin "
-     "takes them in turn (bandit)",
+     "takes them in turn (default bandit)",
      BZ_OPTION_PARSED, .is_once = true, .parse = set_schedule},
-    {"slice", "STEPS", "How long an arm runs before the next one is chosen (500000)",
+    {"slice", "STEPS", "Steps that an arm runs before the next one is chosen (default 500000)",
      BZ_OPTION_PARSED, .is_once = true, .parse = set_slice},
-    {"seed", "N", "Of the choice of arms; each arm begins with schedule seed 0 (0)",
+    {"seed", "N", "Seed of the choice of arms (default 0); each arm begins with schedule seed 0",
      BZ_OPTION_PARSED, .is_once = true, .parse = set_seed},
-    {"sizes", "drawn|default",
-     "All arms with drawn sizes, or none ('buzzer run --help'); by default both compete",
+    {"sizes", "drawn|default", "Sizes of all arms, see 'buzzer run --help' (default: both compete)",
      BZ_OPTION_PARSED, .is_once = true, .parse = set_sizes},
     {"json", NULL, "Print the status at the end as one JSON document", BZ_OPTION_FLAG,
      offsetof(struct command, is_json)},
-    {"quiet", NULL, "Print nothing at the end, and no progress", BZ_OPTION_FLAG,
+    {"quiet", NULL, "Print no progress, and nothing at the end", BZ_OPTION_FLAG,
      offsetof(struct command, is_quiet)},
     {NULL},
 };
@@ -438,8 +439,9 @@ int bz_command_fuzz(int argc, char **argv) {
         .check = check_options,
         .doc = "Runs scenarios for hours or weeks. Strategies, orders, cancels, sizes and variants "
                "are arms; the next slice of time goes to an arm that still finds something new. "
-               "Findings do not stop it. Exit status: 0 nothing found, 1 a violation, 2 usage, or "
-               "a file was not written, 5 interrupted, or schedules out of steps."};
+               "The campaign continues after a finding. Exit status: 0 nothing found, 1 a "
+               "violation, 2 usage, or a file was not written, 5 interrupted, or schedules hit the "
+               "step limit."};
     int code = bz_options_parse(&syntax, argc, argv);
     bz_interrupt_catch();
     code = code != BZ_EXIT_OK ? code : command.resume != NULL ? resume(&command) : begin(&command);

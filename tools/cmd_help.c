@@ -11,7 +11,7 @@ struct help {
 };
 
 static const struct bz_option options[] = {
-    {"man", NULL, "Print the manual page, for 'man -l -', in place of the help", BZ_OPTION_FLAG,
+    {"man", NULL, "Print the manual page instead of the help, for 'man -l -'", BZ_OPTION_FLAG,
      offsetof(struct help, is_page)},
     {NULL},
 };
@@ -27,7 +27,7 @@ int bz_command_help(int argc, char **argv) {
         .arguments = &help.command,
         .arguments_max = 1,
         .doc = "Prints what 'buzzer COMMAND --help' prints, or the help of the whole program. Exit "
-               "status: 0 done, 2 there is no such command."};
+               "status: 0 done, 2 no such command."};
     (void)bz_options_parse(&syntax, argc, argv);
     const struct bz_command *command = NULL;
     if (help.command != NULL && (command = bz_commands_find(help.command)) == NULL) {

@@ -55,25 +55,26 @@ struct lockstep {
 static const struct bz_option options[] = {
     {"python", "PYTHON", "The interpreter: CPython 3.11 or later", BZ_OPTION_TEXT,
      offsetof(struct lockstep, python), .is_once = true},
-    {"programs", "N", "How many programs are drawn (20000)", BZ_OPTION_NUMBER,
+    {"programs", "N", "Number of drawn programs (default 20000)", BZ_OPTION_NUMBER,
      offsetof(struct lockstep, programs), .is_once = true, .least = 1, .most = PROGRAMS_MAX},
-    {"seed", "N", "Number of the first program (0)", BZ_OPTION_NUMBER,
+    {"seed", "N", "Number of the first program (default 0)", BZ_OPTION_NUMBER,
      offsetof(struct lockstep, seed), .is_once = true, .most = UINT64_MAX},
-    {"jobs", "N", "Interpreters at a time; results do not depend on it (1)", BZ_OPTION_NUMBER32,
-     offsetof(struct lockstep, jobs), .is_once = true, .least = 1, .most = JOBS_MAX},
+    {"jobs", "N", "Number of interpreters at a time; it does not change the results (default 1)",
+     BZ_OPTION_NUMBER32, offsetof(struct lockstep, jobs), .is_once = true, .least = 1,
+     .most = JOBS_MAX},
     {"variant", "asyncio-3.11|asyncio-3.13|twisted",
-     "The reference (that of the interpreter's version), or twisted", BZ_OPTION_TEXT,
+     "The reference (default: that of the interpreter's version), or twisted", BZ_OPTION_TEXT,
      offsetof(struct lockstep, variant_name), .is_once = true},
-    {"rule", "NAME=VALUE", "The reference with another rule of its runtime: a planted fault",
+    {"rule", "NAME=VALUE", "Plant a fault: give the reference another rule of its runtime",
      BZ_OPTION_TEXT, offsetof(struct lockstep, rule), .is_once = true},
-    {"py-task", NULL, "Tasks and futures are asyncio's in Python, not those in C", BZ_OPTION_FLAG,
+    {"py-task", NULL, "Use asyncio's tasks and futures in Python, not those in C", BZ_OPTION_FLAG,
      offsetof(struct lockstep, is_pure)},
     {"require-windows", NULL,
-     "Fail with 4 unless a cancel has struck every operation in every window that it has, and "
-     "every operation has returned, with every kind of object that it has",
+     "Exit with 4 unless a cancel struck every operation in each of its windows, and every "
+     "operation returned, with every kind of object that has it",
      BZ_OPTION_FLAG, offsetof(struct lockstep, is_complete)},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct lockstep, is_json)},
-    {"quiet", NULL, "No progress, and no table", BZ_OPTION_FLAG,
+    {"quiet", NULL, "Print no progress and no table", BZ_OPTION_FLAG,
      offsetof(struct lockstep, is_quiet)},
     {NULL},
 };
@@ -452,8 +453,7 @@ int bz_command_lockstep(int argc, char **argv) {
         .doc =
             "Runs drawn programs on a reference in C (asyncio-3.11, asyncio-3.13, twisted) and in "
             "the real interpreter, under the same choices, and compares every step: the handle "
-            "that "
-            "runs, what happens, the ready queue, the timers, every task, and every waiter of "
+            "that runs, its events, the ready queue, the timers, every task, and every waiter of "
             "every primitive. Shrinks the first difference and shows both sides.\v"
             "Exit status: 0 no difference; 1 a difference: it is a finding about the reference; "
             "2 no such interpreter, no Python, no reference for its version, or no Twisted; 4 a "

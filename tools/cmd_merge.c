@@ -59,11 +59,11 @@ static void check_options(struct argp_state *state, void *target) {
 }
 
 static const struct bz_option options[] = {
-    {"out", "DIR", "Write report.json, and a trace of each finding, into this folder",
-     BZ_OPTION_TEXT, offsetof(struct merge, out), .is_once = true, .letter = 'o'},
+    {"out", "DIR", "Write report.json and a trace of each finding to DIR", BZ_OPTION_TEXT,
+     offsetof(struct merge, out), .is_once = true, .letter = 'o'},
     {"history", "FILE",
-     "The report.json of an earlier campaign of this program, the oldest first: the page shows the "
-     "trend",
+     "The report.json of an earlier campaign of this program, the oldest first; the page shows "
+     "the trend",
      BZ_OPTION_PARSED, .parse = add_history},
     {"no-shrink", NULL, "Do not shrink findings", BZ_OPTION_FLAG,
      offsetof(struct merge, keeps_size)},
@@ -371,11 +371,11 @@ int bz_command_merge(int argc, char **argv) {
         .arguments_max = ARGUMENTS_MAX,
         .plugins = BZ_PLUGINS_RUN,
         .check = check_options,
-        .doc = "Adds up what the shards of a campaign or of a search have left in these folders, "
-               "as if one process had done all of it, and shrinks each finding of a campaign once. "
-               "Exit status: 0 nothing found, 1 a violation, 2 usage, or files that do not belong "
-               "together, 4 a required window was never hit, or a warning with --strict, 5 a shard "
-               "is missing or not complete, or runs were out of steps."};
+        .doc = "Joins the results that the shards of a campaign or of a search left in these "
+               "folders, as if one process had done all the work, and shrinks each finding of a "
+               "campaign once. Exit status: 0 nothing found, 1 a violation, 2 usage, or files that "
+               "do not belong together, 4 a required window was never hit, or a warning with "
+               "--strict, 5 a shard is missing or incomplete, or runs hit the step limit."};
     merge.name = argv[0];
     merge.shards.name = argv[0];
     merge.searches.name = argv[0];

@@ -44,14 +44,15 @@ struct mutants {
 };
 
 static const struct bz_option options[] = {
-    {"runs", "N", "Maximum of schedules for each scenario, primitive and loop order (1000)",
+    {"runs", "N",
+     "Maximum number of schedules for each scenario, primitive and order (default 1000)",
      BZ_OPTION_NUMBER, offsetof(struct mutants, runs), .least = 1, .most = UINT32_MAX},
-    {"strategy", "S", "What makes the choices (portfolio)", BZ_OPTION_TEXT,
+    {"strategy", "S", "Strategy that makes the choices (default portfolio)", BZ_OPTION_TEXT,
      offsetof(struct mutants, strategy)},
-    {"only", "MUTANT", "One mutant, or those that match a pattern with * and ?", BZ_OPTION_TEXT,
-     offsetof(struct mutants, only)},
-    {"jobs", "N", "Processes at a time; results do not depend on it (2)", BZ_OPTION_NUMBER32,
-     offsetof(struct mutants, jobs), .least = 1, .most = BZ_JOBS_MAX},
+    {"only", "MUTANT", "Only this mutant, or those that match a pattern with * and ?",
+     BZ_OPTION_TEXT, offsetof(struct mutants, only)},
+    {"jobs", "N", "Number of processes at a time; it does not change the results (default 2)",
+     BZ_OPTION_NUMBER32, offsetof(struct mutants, jobs), .least = 1, .most = BZ_JOBS_MAX},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct mutants, is_json)},
     {"quiet", NULL, "Print survivors and totals only", BZ_OPTION_FLAG,
      offsetof(struct mutants, is_quiet)},
@@ -242,9 +243,8 @@ int bz_command_mutants(int argc, char **argv) {
         .options = options,
         .target = &mutants,
         .doc = "Puts one fault at a time into the primitives that ship, runs every scenario with "
-               "each, and says which oracle finds it. Exit status: 0 every mutant that is not "
-               "declared "
-               "equivalent is found, 4 one survives, 5 interrupted."};
+               "each, and reports which oracle finds it. Exit status: 0 every mutant is found, "
+               "except those that are declared equivalent, 4 one survives, 5 interrupted."};
     (void)bz_options_parse(&syntax, argc, argv);
     const struct bz_strategy *strategy = bz_strategy_find(mutants.strategy);
     if (strategy == NULL) {

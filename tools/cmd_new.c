@@ -48,10 +48,10 @@ struct new {
 };
 
 static const struct bz_option options[] = {
-    {"dir", "DIR", "Where the folder NAME is created (.)", BZ_OPTION_TEXT,
+    {"dir", "DIR", "Create the folder NAME in DIR (default .)", BZ_OPTION_TEXT,
      offsetof(struct new, dir), .is_once = true},
-    {"primitive", "semaphore|bounded|lock", "Of a variant (semaphore)", BZ_OPTION_TEXT,
-     offsetof(struct new, primitive), .is_once = true},
+    {"primitive", "semaphore|bounded|lock", "Primitive of a variant (default semaphore)",
+     BZ_OPTION_TEXT, offsetof(struct new, primitive), .is_once = true},
     {NULL},
 };
 
@@ -235,7 +235,7 @@ int bz_command_new(int argc, char **argv) {
         .check = check_arguments,
         .doc =
             "Writes a variant or a scenario that compiles as a plug-in, works, and tests itself, "
-            "into the new folder DIR/NAME. Exit status: 0 it is there, 2 it is not."};
+            "into the new folder DIR/NAME. Exit status: 0 done, 2 it was not written."};
     (void)bz_options_parse(&syntax, argc, argv);
     int code = check_name(argv[0], &new);
     code = code == BZ_EXIT_OK ? find_kind(&new, argv[0]) : code;

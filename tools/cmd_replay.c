@@ -41,28 +41,28 @@ struct replay {
 
 static const struct bz_option options[] = {
     {"variant", "V",
-     "Play the choices to another implementation; a choice that does not fit is the default one",
+     "Play the choices on another implementation; a choice that does not fit becomes the default "
+     "choice",
      BZ_OPTION_TEXT, offsetof(struct replay, variant), .is_once = true},
     {"log", NULL, "Print every event with its step and time", BZ_OPTION_FLAG,
      offsetof(struct replay, is_log)},
     {"step", NULL,
      "Walk through the run on the terminal, in both directions; choose other handles, cancels, "
      "slow steps or draws, and save that run as a trace (? lists the keys). On a dumb terminal: "
-     "--log, and wait for Enter after each step",
+     "print the log, and wait for Enter after each step",
      BZ_OPTION_FLAG, offsetof(struct replay, is_step)},
     {"gdb", NULL,
      "Make exactly this run under gdb, and stop before the step of the violation, or before STEP, "
-     "a "
-     "number in front of the run; 'help bz' in gdb lists what there is for tasks",
+     "a number given before the run; 'help bz' in gdb lists the commands for tasks",
      BZ_OPTION_FLAG, offsetof(struct replay, is_gdb)},
     {"once", "STEP",
-     "Make one run and no other, in this process, and call bz_debug_step before this step: for a "
-     "debugger that is started by hand; takes a trace",
+     "Make only this run, in this process, and call bz_debug_step before STEP: for a debugger "
+     "that you start yourself; takes a trace",
      BZ_OPTION_NUMBER, offsetof(struct replay, once), .is_once = true, .most = UINT32_MAX},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct replay, is_json)},
     {"output", "FILE",
-     "Write the run as a trace of this version, with a checksum: of a strict replay only if it "
-     "matched, with --variant the run on that variant",
+     "Write the run as a trace of this version, with a checksum: a strict replay only if it "
+     "matched; with --variant, the run on that variant",
      BZ_OPTION_TEXT, offsetof(struct replay, output), .is_once = true, .letter = 'o'},
     {"program-out", "FILE",
      "Write the program of a run of scenario 'program' to a new file, for --set file=FILE",
@@ -374,8 +374,8 @@ int bz_command_replay(int argc, char **argv) {
         .check = check_options,
         .doc =
             "Replays one run and checks every event against the record. Exit status: 0 it "
-            "matched, 3 it diverged, 2 bad input; with --variant 0 it passed, 1 a violation, 5 it "
-            "was cut short by its step limit."};
+            "matched, 2 bad input, 3 it diverged; with --variant: 0 it passed, 1 a violation, 5 it "
+            "hit its step limit."};
     int code = bz_options_parse(&syntax, argc, argv);
     if (code != BZ_EXIT_OK) {
         return code;

@@ -42,7 +42,7 @@ static const struct bz_option options[] = {
      "from what; perfetto: trace events for ui.perfetto.dev; html: a page for the browser; "
      "asyncio: a Python program; c: a test for Criterion",
      BZ_OPTION_PARSED, .is_once = true, .parse = parse_format},
-    {"output", "FILE", "Write a file, new or in the place of an older one", BZ_OPTION_TEXT,
+    {"output", "FILE", "Write to FILE, and replace it if it exists", BZ_OPTION_TEXT,
      offsetof(struct show, output), .is_once = true, .letter = 'o'},
     {NULL},
 };
@@ -128,8 +128,8 @@ int bz_command_show(int argc, char **argv) {
         .arguments_max = 1,
         .plugins = BZ_PLUGINS_RUN,
         .check = check_options,
-        .doc = "Shows one run as a picture, or as a program that makes it again. The trace may be "
-               "of a program that is not here. Exit status: 0 done, 2 bad input, 3 the run of the "
+        .doc = "Shows one run as a picture, or as a program that repeats it. The program that was "
+               "traced need not be here. Exit status: 0 done, 2 bad input, 3 the run of the "
                "token diverged."};
     int code = bz_options_parse(&syntax, argc, argv);
     if (code != BZ_EXIT_OK) {

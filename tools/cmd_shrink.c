@@ -170,7 +170,7 @@ int bz_command_shrink(int argc, char **argv) {
         .arguments_max = 1,
         .plugins = BZ_PLUGINS_RUN,
         .check = check_options,
-        .doc = "Searches the smallest run that fails in the same way: same oracle, object, "
+        .doc = "Searches for the smallest run that fails in the same way: same oracle, object, "
                "operation and window. Exit status: 0 done, 2 bad input, or nothing to shrink, 3 it "
                "does not replay, 5 interrupted."};
     shrink = (struct shrink){.name = argv[0]};

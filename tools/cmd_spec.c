@@ -53,9 +53,9 @@ static void set_constant(struct argp_state *state, void *target, const char *opt
 }
 
 static const struct bz_option options[] = {
-    {"set", "permits=U|clients=N", "Of the specification (1 and 2)", BZ_OPTION_PARSED,
-     .parse = set_constant},
-    {"max-memory", "MIB", "Memory for the states, in MiB (4096)", BZ_OPTION_NUMBER,
+    {"set", "permits=U|clients=N", "Constant of the specification (default: permits=1, clients=2)",
+     BZ_OPTION_PARSED, .parse = set_constant},
+    {"max-memory", "MIB", "Memory limit for the states, in MiB (default 4096)", BZ_OPTION_NUMBER,
      offsetof(struct request, memory_mib), .least = 1, .most = UINT64_MAX / MEBIBYTE},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct request, is_json)},
     {"quiet", NULL, "Print failures only", BZ_OPTION_FLAG, offsetof(struct request, is_quiet)},
@@ -224,7 +224,7 @@ int bz_command_spec(int argc, char **argv) {
         .doc = "Searches every state of an executable specification and checks its invariants. "
                "'tla' is the published specification of asyncio's semaphore, 'buzzer' the repaired "
                "one, which the primitives that ship refine. Exit status: 0 all invariants hold, 1 "
-               "one fails, 5 interrupted or out of memory before all was searched."};
+               "one fails, 5 interrupted or out of memory before the search was complete."};
     (void)bz_options_parse(&syntax, argc, argv);
     int code = find_spec(&request, &spec);
     if (code != BZ_EXIT_OK) {

@@ -50,17 +50,18 @@ static void set_sizes(struct argp_state *state, void *target, const char *option
 }
 
 static const struct bz_option options[] = {
-    {"strategy", "S", "What makes the choices (portfolio)", BZ_OPTION_TEXT,
+    {"strategy", "S", "Strategy that makes the choices (default portfolio)", BZ_OPTION_TEXT,
      offsetof(struct zoo, strategy)},
-    {"order", "any|fifo", "That order alone (both)", BZ_OPTION_PARSED, .parse = parse_order},
-    {"runs", "N", "Maximum of schedules in one range (10000)", BZ_OPTION_NUMBER,
+    {"order", "any|fifo", "Only this order (default: both)", BZ_OPTION_PARSED,
+     .parse = parse_order},
+    {"runs", "N", "Maximum number of schedules in one range (default 10000)", BZ_OPTION_NUMBER,
      offsetof(struct zoo, config.runs), .least = 1, .most = RUNS_MAX},
-    {"repetitions", "R", "Ranges of seeds for each mean (5)", BZ_OPTION_NUMBER32,
+    {"repetitions", "R", "Number of ranges of seeds for each mean (default 5)", BZ_OPTION_NUMBER32,
      offsetof(struct zoo, config.ranges), .least = 1, .most = BZ_TTF_RANGES_MAX},
-    {"seed-first", "N", "Where the first range begins (0)", BZ_OPTION_NUMBER,
+    {"seed-first", "N", "First seed of the first range (default 0)", BZ_OPTION_NUMBER,
      offsetof(struct zoo, config.seed_first), .most = UINT64_MAX},
-    {"jobs", "N", "Worker processes; results do not depend on it (1)", BZ_OPTION_NUMBER32,
-     offsetof(struct zoo, config.jobs), .least = 1, .most = BZ_JOBS_MAX},
+    {"jobs", "N", "Number of worker processes; it does not change the results (default 1)",
+     BZ_OPTION_NUMBER32, offsetof(struct zoo, config.jobs), .least = 1, .most = BZ_JOBS_MAX},
     {"sizes", "drawn|default", BZ_OPTION_SIZES_HELP, BZ_OPTION_PARSED, .parse = set_sizes},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct zoo, is_json)},
     {NULL},
@@ -135,8 +136,9 @@ static int collect_entries(struct zoo *zoo) {
     }
     return zoo->entry_count > 0
                ? BZ_EXIT_OK
-               : bz_cli_fail(zoo->name, BZ_EXIT_UNPROVED,
-                             "nothing was checked: none of the selected faults is reachable in this order");
+               : bz_cli_fail(
+                     zoo->name, BZ_EXIT_UNPROVED,
+                     "nothing was checked: none of the selected faults is reachable in this order");
 }
 
 static void show_progress(void *context) {
@@ -361,8 +363,8 @@ int bz_command_zoo(int argc, char **argv) {
         .arguments_max = ENTRIES_MAX,
         .plugins = BZ_PLUGINS_RUN,
         .doc = "Looks for the fault of every variant that declares one, in its own scenario, and "
-               "runs 'buzzer' on the same seeds. Exit status: 0 all are found, 4 one is not, "
-               "1 'buzzer' was not silent, 2 usage, 5 interrupted."};
+               "runs 'buzzer' on the same seeds. Exit status: 0 all are found, 1 'buzzer' had a "
+               "violation, 2 usage, 4 a fault was not found, 5 interrupted."};
     int code = bz_options_parse(&syntax, argc, argv);
     code = code == BZ_EXIT_OK ? check_wanted(&zoo) : code;
     code = code == BZ_EXIT_OK ? collect_entries(&zoo) : code;

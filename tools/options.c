@@ -94,10 +94,13 @@ static void parse_set(struct argp_state *state, void *target, const char *name, 
 }
 
 static const struct bz_option program_options[] = {
-    {"variant", "V", "Implementation under test (the only one of the plug-ins that fits; buzzer)",
+    {"variant", "V",
+     "Implementation under test (default: the only variant of the plug-ins that fits; without "
+     "plug-ins, buzzer)",
      BZ_OPTION_TEXT, offsetof(struct bz_options, variant), .is_once = true},
-    {"strategy", "S", "What makes the choices (portfolio)", BZ_OPTION_PARSED, .parse = add_setting},
-    {"set", "NAME=VALUE", "Sets a parameter of the scenario, see 'list scenarios'",
+    {"strategy", "S", "Strategy that makes the choices (default portfolio)", BZ_OPTION_PARSED,
+     .parse = add_setting},
+    {"set", "NAME=VALUE", "Set a parameter of the scenario; 'buzzer list scenarios' shows them",
      BZ_OPTION_PARSED, .parse = parse_set},
     {NULL},
 };
@@ -113,7 +116,8 @@ static void add_variant(struct argp_state *state, void *target, const char *name
 
 static const struct bz_option variants_option = {"variant", "V",
                                                  "Implementation under test; may be given several "
-                                                 "times (those of the plug-ins that fit; buzzer)",
+                                                 "times (default: every variant of the plug-ins "
+                                                 "that fits; without plug-ins, buzzer)",
                                                  BZ_OPTION_PARSED, .parse = add_variant};
 
 /* --- the parser ------------------------------------------------------------------------------- */

@@ -110,8 +110,8 @@ uint64_t bz_option_number(struct argp_state *state, const char *option, const ch
 /* Of --sizes (sim/run/sizes.h): whether it says default, and not drawn. */
 bool bz_option_default_sizes(struct argp_state *state, const char *option, const char *text);
 #define BZ_OPTION_SIZES_HELP                                                                       \
-    "drawn: one run of four has parameters of the scenario drawn by its seed, but none that "      \
-    "is set; default: none has (drawn)"
+    "drawn: in one run of four, the seed draws the parameters of the scenario that are not set; "  \
+    "default: every parameter has its default (default: drawn)"
 
 /* A duration, "30s", "5m", "2h", in seconds; likewise. */
 uint64_t bz_option_seconds(struct argp_state *state, const char *option, const char *text);

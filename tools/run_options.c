@@ -118,20 +118,20 @@ static const struct bz_option options[] = {
     {"seed", "N", "Run only this seed", BZ_OPTION_PARSED, .is_once = true, .parse = select_seeds},
     {"seeds", "A..B", "The seeds from A to B, both included", BZ_OPTION_PARSED, .is_once = true,
      .parse = select_seeds},
-    {"runs", "N", "That many seeds, from 0 or --seed-first (10000)", BZ_OPTION_PARSED,
+    {"runs", "N", "Number of seeds, from 0 or --seed-first on (default 10000)", BZ_OPTION_PARSED,
      .is_once = true, .parse = select_seeds},
     {"time", "T",
-     "As many seeds as this time allows: 30s, 5m, 2h; with --runs or --seeds, whichever comes "
+     "Run seeds for this long: 30s, 5m, 2h; with --runs or --seeds, stop at whichever comes "
      "first",
      BZ_OPTION_PARSED, .is_once = true, .parse = set_time},
-    {"seed-first", "N", "Where --runs and --time begin (0)", BZ_OPTION_PARSED, .is_once = true,
-     .parse = set_seed_first},
+    {"seed-first", "N", "First seed of --runs and --time (default 0)", BZ_OPTION_PARSED,
+     .is_once = true, .parse = set_seed_first},
     {"shard", "I/N|auto|auto/N", BZ_SHARD_HELP, BZ_OPTION_PARSED, .is_once = true,
      .parse = set_shard},
-    {"jobs", "N", "Worker processes; results do not depend on it (1)", BZ_OPTION_NUMBER32,
-     offsetof(struct bz_run, jobs), .is_once = true, .least = 1, .most = BZ_JOBS_MAX},
-    {"keep-going", NULL,
-     "Do not stop at the first violation, nor if the first runs all hit the step limit",
+    {"jobs", "N", "Number of worker processes; it does not change the results (default 1)",
+     BZ_OPTION_NUMBER32, offsetof(struct bz_run, jobs), .is_once = true, .least = 1,
+     .most = BZ_JOBS_MAX},
+    {"keep-going", NULL, "Continue after a violation, and if the first runs all hit the step limit",
      BZ_OPTION_FLAG, offsetof(struct bz_run, keep_going)},
     {"check-determinism", NULL,
      "Run every seed twice and report any difference as nondeterminism (default: the first 50 "
@@ -140,8 +140,8 @@ static const struct bz_option options[] = {
     {"sizes", "drawn|default", BZ_OPTION_SIZES_HELP, BZ_OPTION_PARSED, .is_once = true,
      .parse = set_sizes},
     {"require-window", "WINDOWS",
-     "Exit with 4 unless cancels hit each of these, separated by commas: a window, or "
-     "OPERATION:WINDOW, such as acquire:woken",
+     "Exit with 4 unless a cancel struck in each of these windows, separated by commas: WINDOW, "
+     "or OPERATION:WINDOW, such as acquire:woken",
      BZ_OPTION_PARSED, offsetof(struct bz_run, required), .parse = bz_require_window_parse},
     {"strict", NULL,
      "Exit with 4 after a warning: no operation ever waited, no cancel struck one that did, or all "
@@ -155,10 +155,10 @@ static const struct bz_option options[] = {
      "still fails",
      BZ_OPTION_TEXT, offsetof(struct bz_run, out), .is_once = true},
     {"corpus", "DIR",
-     "Try the traces of this scenario in this folder first, with --order fifo only those of this "
-     "order; one that fails ends the session before the campaign, unless --keep-going",
+     "Replay the traces of this scenario in DIR first (with --order fifo, only those of this "
+     "order); if one fails, stop there, unless --keep-going",
      BZ_OPTION_TEXT, offsetof(struct bz_run, corpus), .is_once = true},
-    {"resume", "DIR", "Continue the campaign whose --out was this folder", BZ_OPTION_TEXT,
+    {"resume", "DIR", "Continue the campaign that was started with --out DIR", BZ_OPTION_TEXT,
      offsetof(struct bz_run, resume), .is_once = true},
     BZ_CI_OPTIONS(struct bz_run, ci),
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct bz_run, is_json)},

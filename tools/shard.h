@@ -9,9 +9,9 @@
 #include "traces/json.h"
 
 #define BZ_SHARD_HELP                                                                              \
-    "Only this part of the work, I from 1 to N; 'buzzer merge' joins them. auto: both numbers "    \
-    "from the engine that started it, a Slurm array, Bazel or GitLab; auto/N: the first one, "     \
-    "also from a Kubernetes job or GNU parallel"
+    "Do only part I of N, with I from 1 to N; 'buzzer merge' joins the parts. auto: take I and N " \
+    "from the Slurm array, Bazel or GitLab job that started it; auto/N: take I, also from a "      \
+    "Kubernetes job or GNU parallel"
 
 /* Reads I/N, auto or auto/N. A usage error ends the process. */
 void bz_shard_parse(struct argp_state *state, const char *option, const char *text,

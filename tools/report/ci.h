@@ -27,14 +27,14 @@ struct bz_ci {
 #define BZ_CI_OPTIONS(type, member)                                                                \
     {"junit",                                                                                      \
      "FILE",                                                                                       \
-     "Write the result as JUnit's XML: a case for the whole, and one for each "                    \
-     "different finding",                                                                          \
+     "Write the result as JUnit XML: one case for the whole, and one for each "                    \
+     "distinct finding",                                                                          \
      BZ_OPTION_TEXT,                                                                               \
      offsetof(type, member.junit),                                                                 \
      .is_once = true},                                                                             \
     {                                                                                              \
         "github", NULL,                                                                            \
-            "For GitHub Actions: print annotations (at most 10), and append tables and "           \
+            "For GitHub Actions: print at most 10 annotations, and append tables and "             \
             "diagrams to the job summary, the file $GITHUB_STEP_SUMMARY",                          \
             BZ_OPTION_FLAG, offsetof(type, member.is_github)                                       \
     }
