@@ -118,12 +118,12 @@ int bz_checkpoint_file_of_shard(struct bz_checkpoint_file *file, const char *fol
         return file->has_failed ? BZ_EXIT_USAGE : BZ_EXIT_OK;
     }
     if (!read_file(file, state, error, sizeof error)) {
-        return bz_cli_fail(file->name, BZ_EXIT_USAGE, "--shard: %s; delete it to begin anew",
+        return bz_cli_fail(file->name, BZ_EXIT_USAGE, "--shard: %s; delete it to start over",
                            error);
     }
     if (bz_checkpoint_differs(&wanted, &file->checkpoint, error, sizeof error)) {
         return bz_cli_fail(file->name, BZ_EXIT_USAGE,
-                           "--shard: '%s' is there from another campaign: %s; name another folder",
+                           "--shard: '%s' belongs to another campaign: %s; name another folder",
                            file->path, error);
     }
     file->before_ms = file->checkpoint.spent_ms;
@@ -168,7 +168,7 @@ static int choose(struct bz_checkpoint_file *file, struct bz_campaign_state *sta
     set_path(file, census.unfinished > 0 ? census.last_unfinished : 1);
     if (census.count == 0) {
         return bz_cli_fail(file->name, BZ_EXIT_USAGE,
-                           "--resume: there is no '%s': only a campaign with --out leaves one",
+                           "--resume: there is no '%s': only a campaign with --out writes one",
                            file->path);
     }
     if (census.unfinished > 1) {
@@ -245,7 +245,7 @@ int bz_checkpoint_file_check_code(const struct bz_checkpoint_file *file,
                : bz_cli_fail(file->name, BZ_EXIT_USAGE,
                              "%s: seed 0x%" PRIx64 " had digest %016" PRIx64 ", and has %016" PRIx64
                              " now: the code has changed, or something "
-                             "besides the choices decides; begin a new campaign",
+                             "besides the choices decides; start a new campaign",
                              file->path, seed, state->result.digest_first, digest);
 }
 

@@ -242,8 +242,7 @@ int bz_command_check_plugin(int argc, char **argv) {
     collect(&command);
     if (command.check_count == 0) {
         return bz_cli_fail(command.name, BZ_EXIT_USAGE,
-                           "'%.512s' has no variants, and only these keep a contract; 'run' tries "
-                           "its scenarios",
+                           "'%.512s' has no variants to check; 'buzzer run' runs its scenarios",
                            command.file[0]);
     }
     code = run_all(&command);

@@ -33,9 +33,10 @@ int bz_command_completion(int argc, char **argv) {
     snprintf(file, sizeof file, "buzzer.%s", what);
     const char *text = bz_embedded_text(bz_completion_scripts, file);
     if (text == NULL) {
-        return bz_cli_fail(argv[0], BZ_EXIT_USAGE,
-                           "nothing for the shell '%.32s'%s (there are bash, fish and zsh)", what,
-                           bz_cli_hint(what, names, sizeof names / sizeof names[0]));
+        return bz_cli_fail(
+            argv[0], BZ_EXIT_USAGE,
+            "no completion script for the shell '%.32s'%s (there are bash, fish and zsh)", what,
+            bz_cli_hint(what, names, sizeof names / sizeof names[0]));
     }
     fputs(text, stdout);
     return BZ_EXIT_OK;

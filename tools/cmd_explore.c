@@ -103,21 +103,22 @@ static void check_options(struct argp_state *state, void *target) {
                         : explore->out != NULL                       ? "out"
                                                                      : NULL;
     if (explore->resume != NULL && extra != NULL) {
-        bz_cli_misuse(state,
-                      "--resume takes the program, the bounds and the folder from the checkpoint: "
-                      "leave out '%s'. With it go --plugin, --jobs, --shard, --max-states, "
-                      "--max-memory, --max-disk, --json and --quiet",
-                      extra);
+        bz_cli_misuse(
+            state,
+            "--resume takes the program, the bounds and the folder from the checkpoint: "
+            "leave out '%s'. It can be combined with --plugin, --jobs, --shard, --max-states, "
+            "--max-memory, --max-disk, --json and --quiet",
+            extra);
     }
     if (explore->disk_mib > 0 && explore->resume == NULL && explore->out == NULL) {
         bz_cli_misuse(state, "--max-disk needs the folder of --out or --resume");
     }
     if (explore->disk_mib > 0 && bz_cli_catalog.contain.memory_bytes == 0) {
-        bz_cli_misuse(state, "--max-disk is for what goes beyond --max-memory: give that, too");
+        bz_cli_misuse(state, "--max-disk needs --max-memory: it is for states beyond that limit");
     }
     if (config->shard.count > 0 && explore->resume == NULL && explore->out == NULL) {
-        bz_cli_misuse(state, "--shard leaves its result in a folder, for 'buzzer merge': name it "
-                             "with --out");
+        bz_cli_misuse(state,
+                      "--shard needs --out DIR: 'buzzer merge' joins the results in that folder");
     }
     explore->has_fixed_addresses = (explore->out != NULL || explore->resume != NULL) &&
                                    bz_fixed_addresses(explore->command_line);
@@ -379,13 +380,13 @@ static int prepare(struct explore *explore, struct bz_program *program) {
     if (code == BZ_EXIT_OK && program->scenario->runtime != NULL) {
         return bz_cli_fail(
             explore->name, BZ_EXIT_USAGE,
-            "explore searches scenarios of the runtime in C, and '%s' is of another; "
-            "'run' samples its schedules",
+            "explore searches only scenarios of the C runtime, and '%s' has a runtime of its own: "
+            "use 'run'",
             program->scenario->name);
     }
     if (code == BZ_EXIT_OK && bz_program_is_recording(program)) {
         return bz_cli_fail(explore->name, BZ_EXIT_USAGE,
-                           "'%s' repeats a recording, which has one schedule; 'run' judges it",
+                           "'%s' repeats a recording, which has one schedule: use 'run'",
                            program->scenario->name);
     }
     code = code == BZ_EXIT_OK && explore->out != NULL
@@ -465,8 +466,8 @@ static int go_on(struct explore *explore, struct bz_program *program) {
                    config->keep_going == wanted.keep_going;
     return is_same ? BZ_EXIT_OK
                    : bz_cli_fail(explore->name, BZ_EXIT_USAGE,
-                                 "%s is of another search: name another folder with --out, or "
-                                 "remove it",
+                                 "%s belongs to another search: name another folder with --out, or "
+                                 "remove the file",
                                  explore->file->path);
 }
 

@@ -79,10 +79,10 @@ static void check_options(struct argp_state *state, void *target) {
     bool has_more = command->scenarios[0] != NULL || command->options.variant_count > 0 ||
                     command->options.setting_count > 0 || command->has_sizes || command->is_given;
     if (command->resume != NULL && (has_more || command->out != NULL)) {
-        argp_error(state, "--resume takes the campaign from its folder. With it go --plugin, "
-                          "--jobs, --runs, --time, --json and --quiet");
+        argp_error(state, "--resume takes the campaign from its folder. It can be combined with "
+                          "--plugin, --jobs, --runs, --time, --json and --quiet");
     } else if (command->resume == NULL && command->out == NULL) {
-        argp_error(state, "a folder is missing: --out DIR begins a campaign, --resume DIR "
+        argp_error(state, "a folder is missing: --out DIR starts a campaign, --resume DIR "
                           "continues one");
     }
 }
@@ -273,7 +273,7 @@ static int check_code(struct command *command) {
                : bz_cli_fail(command->name, BZ_EXIT_USAGE,
                              "--resume: %s: seed 0x%" PRIx64 " of arm '%s' of %s %s had digest "
                              "%016" PRIx64 ", and has %016" PRIx64 " now: the code has changed, or "
-                             "something besides the choices decides; begin a new campaign",
+                             "something besides the choices decides; start a new campaign",
                              command->resume, example->seed, command->fuzz.arms[example->arm].name,
                              program.scenario->name, program.variant->name, example->digest,
                              digest);

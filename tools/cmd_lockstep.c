@@ -82,7 +82,7 @@ static const struct bz_option options[] = {
 static void check_options(struct argp_state *state, void *target) {
     const struct lockstep *lockstep = target;
     if (lockstep->python == NULL) {
-        bz_cli_misuse(state, "--python is missing: which interpreter?");
+        bz_cli_misuse(state, "--python is missing: name the interpreter");
     }
 }
 
@@ -430,7 +430,8 @@ static void print_json(struct lockstep *lockstep) {
 static int finish(struct lockstep *lockstep) {
     if (lockstep->has_died) {
         return bz_cli_fail(lockstep->name, BZ_EXIT_INTERNAL,
-                           "the player in '%s' has ended, or is silent, after %" PRIu64 " programs",
+                           "the player in '%s' ended or stopped answering after %" PRIu64
+                           " programs",
                            lockstep->python, lockstep->same);
     }
     (lockstep->is_json ? print_json : print_text)(lockstep);

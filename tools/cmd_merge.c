@@ -52,9 +52,9 @@ static void add_history(struct argp_state *state, void *target, const char *opti
 static void check_options(struct argp_state *state, void *target) {
     const struct merge *merge = target;
     if (merge->paths[0] == NULL) {
-        bz_cli_misuse(state, "name the folders that the shards have left (--out)");
+        bz_cli_misuse(state, "a folder is missing: name the --out folders of the shards");
     } else if (merge->history_count > 0 && merge->out == NULL) {
-        bz_cli_misuse(state, "--history is for the page of the report: name its folder with --out");
+        bz_cli_misuse(state, "--history needs --out DIR: the page of the report shows the trend");
     }
 }
 
@@ -350,8 +350,7 @@ static int merge_searches(struct merge *merge) {
     }
     if (merge->history_count > 0 || merge->is_strict) {
         return bz_cli_fail(merge->name, BZ_EXIT_USAGE,
-                           "--history and --strict are for campaigns, and these are reports of "
-                           "a search");
+                           "--history and --strict apply to campaigns, not to searches");
     }
     int code = bz_search_sum_join(sum);
     code = code == BZ_EXIT_OK ? bz_cases_name(&merge->ci, &sum->program, false) : code;

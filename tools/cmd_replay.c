@@ -95,17 +95,17 @@ static void check_options(struct argp_state *state, void *target) {
         bz_cli_misuse(state, "a trace file or a token is missing");
     } else if (is_debugged && (replay->is_step || replay->is_log || replay->is_json ||
                                replay->program_out != NULL || replay->output != NULL)) {
-        bz_cli_misuse(state, "--%s goes with --variant and --plugin only",
+        bz_cli_misuse(state, "--%s can be combined with --variant and --plugin only",
                       replay->is_gdb ? "gdb" : "once");
     } else if (replay->is_step && replay->output != NULL) {
         bz_cli_misuse(state, "--step contradicts --output: its key s saves a trace");
     } else if (replay->is_step && (replay->is_json || replay->variant != NULL)) {
-        bz_cli_misuse(state, "--step goes with --log only, and not with --%s",
+        bz_cli_misuse(state, "--step can be combined with --log only, not with --%s",
                       replay->is_json ? "json" : "variant");
     } else if (replay->is_json && replay->is_log) {
         bz_cli_misuse(state, "--json contradicts --log; give one of them");
     } else if (replay->is_step && isatty(STDIN_FILENO) != 1) {
-        bz_cli_misuse(state, "--step waits for Enter, and stdin is no terminal");
+        bz_cli_misuse(state, "--step waits for Enter, but stdin is not a terminal");
     }
 }
 
@@ -127,7 +127,7 @@ static int replay_leniently(struct replay *replay) {
 static bool wait_for_enter(void) {
     int character;
     fflush(stdout);
-    fprintf(stderr, "-- Enter: next step, c: go on to the end -- ");
+    fprintf(stderr, "-- Enter: next step, c: continue to the end -- ");
     fflush(stderr);
     int first = character = getchar();
     while (character != '\n' && character != EOF) {
@@ -285,8 +285,8 @@ static int check_plugin(const struct replay *replay) {
         return BZ_EXIT_OK;
     }
     return bz_cli_fail(replay->name, BZ_EXIT_USAGE,
-                       "the plug-in is not tested: the run is of the built-in variant '%s'; "
-                       "--variant NAME plays its choices to a variant of the plug-in",
+                       "the plug-in is not tested: the run uses the built-in variant '%s'; "
+                       "--variant NAME plays its choices on a variant of the plug-in",
                        program->variant->name);
 }
 

@@ -95,8 +95,8 @@ int bz_named_run_open(struct bz_named_run *run, const char *command, const char 
     *run = (struct bz_named_run){.input = input, .is_token = bz_named_run_is_token(input)};
     bz_trace_init(&run->trace);
     if (run->is_token) {
-        return bz_cli_fail(command, BZ_EXIT_USAGE, "a trace is needed here, and '%.64s' is a token",
-                           input);
+        return bz_cli_fail(command, BZ_EXIT_USAGE,
+                           "a trace file is needed here, and '%.64s' is a token", input);
     }
     return read_trace(run, command, variant);
 }
@@ -137,7 +137,7 @@ int bz_named_run_load_failing(struct bz_named_run *run, const char *command, con
     }
     return run->trace.verdict.oracle != NULL
                ? BZ_EXIT_OK
-               : bz_cli_fail(command, BZ_EXIT_USAGE, "the run violates nothing");
+               : bz_cli_fail(command, BZ_EXIT_USAGE, "the run has no violation");
 }
 
 void bz_named_run_fini(struct bz_named_run *run) {

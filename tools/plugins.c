@@ -39,7 +39,7 @@ static bool is_shared_object(const char *file, char *error, size_t error_bytes) 
     FILE *stream = S_ISREG(status.st_mode) ? fopen(file, "rb") : NULL;
     if (stream == NULL) {
         return bz_fail(error, error_bytes, "%s",
-                       S_ISREG(status.st_mode) ? strerror(errno) : "it is no file");
+                       S_ISREG(status.st_mode) ? strerror(errno) : "it is not a file");
     }
     Elf64_Half type = ET_NONE;
     bool is_elf =
@@ -143,10 +143,11 @@ static bool open_tables(const char *file, struct tables *tables, char *error, si
     tables->scenarios = dlsym(handle, BZ_SCENARIO_PLUGIN_SYMBOL);
     if (tables->variants == NULL && tables->scenarios == NULL) {
         dlclose(handle);
-        return bz_fail(error, error_bytes,
-                       "it has no symbol '%s': it is no plug-in of Buzzer, or lacks BZ_PLUGIN(...) "
-                       "and BZ_SCENARIO_PLUGIN(...)",
-                       BZ_PLUGIN_SYMBOL);
+        return bz_fail(
+            error, error_bytes,
+            "it has no symbol '%s': it is not a plug-in of Buzzer, or lacks BZ_PLUGIN(...) "
+            "and BZ_SCENARIO_PLUGIN(...)",
+            BZ_PLUGIN_SYMBOL);
     }
     return true;
 }

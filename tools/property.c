@@ -260,9 +260,10 @@ static int replay_property(const struct bz_property *property, const char *input
         return bz_cli_fail("buzzer", BZ_EXIT_USAGE, "BUZZER_REPLAY: %s", error);
     }
     if (!is_own) {
-        fprintf(stderr,
-                "buzzer: BUZZER_REPLAY: '%s' on '%s' is left out: the run is of another one\n",
-                property->scenario->name, variant_name(property));
+        fprintf(
+            stderr,
+            "buzzer: BUZZER_REPLAY: '%s' on '%s' is skipped: the run belongs to another property\n",
+            property->scenario->name, variant_name(property));
         return BZ_EXIT_OK;
     }
     return run_in_child(3, words);
@@ -311,7 +312,7 @@ static void check_replay(const struct bz_property *const *properties) {
     }
     if (!is_own) {
         exit(bz_cli_fail(own_commands, BZ_EXIT_USAGE,
-                         "BUZZER_REPLAY: the run is of none of this program's properties"));
+                         "BUZZER_REPLAY: the run belongs to no property of this program"));
     }
 }
 

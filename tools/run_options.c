@@ -67,8 +67,8 @@ static void check_shard(struct argp_state *state, const struct bz_run *run) {
     if (run->selection != NULL && strcmp(run->selection, "seed") == 0) {
         bz_cli_misuse(state, "--shard contradicts --seed, which is one run");
     } else if (run->out == NULL && run->resume == NULL) {
-        bz_cli_misuse(state, "--shard leaves its result in a folder, for 'buzzer merge': name it "
-                             "with --out DIR");
+        bz_cli_misuse(state,
+                      "--shard needs --out DIR: 'buzzer merge' joins the results in that folder");
     }
 }
 
@@ -106,11 +106,12 @@ static void check_options(struct argp_state *state, void *target) {
                         : run->corpus != NULL            ? "corpus"
                                                          : NULL;
     if (extra != NULL) {
-        bz_cli_misuse(state,
-                      "--resume takes the program, the seeds and the folder from the "
-                      "checkpoint: leave out '%s'. With it go --plugin, --jobs, --time, "
-                      "--json and --quiet",
-                      extra);
+        bz_cli_misuse(
+            state,
+            "--resume takes the program, the seeds and the folder from the "
+            "checkpoint: leave out '%s'. It can be combined with --plugin, --jobs, --time, "
+            "--json and --quiet",
+            extra);
     }
 }
 

@@ -76,16 +76,15 @@ static int check_code(const struct bz_search_file *file) {
         return bz_cli_fail(
             file->name, BZ_EXIT_USAGE,
             "--resume: %s: another build of %s wrote it, and this one may have other "
-            "states: go on with that build, or begin a new search",
+            "states: continue with that build, or start a new search",
             file->path, bz_cli_program);
     }
     for (uint32_t index = 0; index < BZ_EXPLORE_PLUGINS_MAX; index++) {
         if (plugins[index] != checkpoint->plugin_digests[index]) {
-            return bz_cli_fail(
-                file->name, BZ_EXIT_USAGE,
-                "--resume: %s: the plug-in '%s' is not the one that was searched: go "
-                "on with that one, or begin a new search",
-                file->path, index < count ? files[index] : "(none)");
+            return bz_cli_fail(file->name, BZ_EXIT_USAGE,
+                               "--resume: %s: the plug-in '%s' is not the one that was searched: "
+                               "continue with that one, or start a new search",
+                               file->path, index < count ? files[index] : "(none)");
         }
     }
     return BZ_EXIT_OK;
@@ -240,7 +239,7 @@ static int choose(struct bz_search_file *file, const char *argument) {
     if (count == 0) {
         return bz_cli_fail(
             file->name, BZ_EXIT_USAGE,
-            "--resume: there is no '%s': the search has come to its end, was stopped "
+            "--resume: there is no '%s': the search is complete, was stopped "
             "at once, or had no --out%s",
             file->path,
             file->checkpoint.shard.count == 0 ? "; for that of a shard there is --shard I/N" : "");
@@ -261,11 +260,10 @@ static int check_shard(const struct bz_search_file *file, const struct bz_shard 
     }
     if (own->count == 0) {
         return bz_cli_fail(file->name, BZ_EXIT_USAGE,
-                           "--resume: %s is of a whole search: leave out --shard", file->path);
+                           "--resume: %s is a whole search: leave out --shard", file->path);
     }
     return bz_cli_fail(file->name, BZ_EXIT_USAGE,
-                       "--resume: %s is of shard %" PRIu32 "/%" PRIu32 ", and not of %" PRIu32
-                       "/%" PRIu32,
+                       "--resume: %s is shard %" PRIu32 "/%" PRIu32 ", not %" PRIu32 "/%" PRIu32,
                        file->path, own->number, own->count, shard->number, shard->count);
 }
 

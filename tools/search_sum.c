@@ -95,9 +95,10 @@ static int read_part(const struct bz_search_sum *sum, struct bz_search_part *par
     const struct bz_json *bounds = part->shard == NULL ? NULL : bz_json_get(part->json, "bounds");
     if (bounds == NULL || !bz_json_is_object(bounds) || !bz_json_is_object(part->shard) ||
         bz_json_get(part->shard, "prefixes_digest") == NULL) {
-        return bz_cli_fail(sum->name, BZ_EXIT_USAGE,
-                           "%s is no report of a shard of a search (explore --shard I/N --out DIR)",
-                           part->path);
+        return bz_cli_fail(
+            sum->name, BZ_EXIT_USAGE,
+            "%s is not the report of a shard of a search (explore --shard I/N --out DIR)",
+            part->path);
     }
     if (!is_whole) {
         return bz_cli_fail(sum->name, BZ_EXIT_USAGE,
@@ -210,14 +211,14 @@ static int check_reliance(const struct bz_search_sum *sum) {
         uint32_t used = reductions_of(part->json, "reductions");
         if (outside != NULL && used != 0) {
             return bz_cli_fail(sum->name, BZ_EXIT_USAGE,
-                               "%s has used snapshots, and %s shows that the variant keeps state "
-                               "which they do not have: run all shards again with --reduce none",
+                               "%s used snapshots, but %s shows that the variant keeps state "
+                               "outside of them: run all shards again with --reduce none",
                                part->path, outside->path);
         }
         for (unsigned bit = 0; bit < BZ_REDUCE_COUNT; bit++) {
             if ((used >> bit & 1u) != 0 && refutes[bit] != NULL) {
                 return bz_cli_fail(sum->name, BZ_EXIT_USAGE,
-                                   "%s has used the reduction '%s', and %s shows that it is not "
+                                   "%s used the reduction '%s', but %s shows that it is not "
                                    "sound here: run all shards again with a --reduce without it",
                                    part->path, bz_reduction_name(bit), refutes[bit]->path);
             }
@@ -464,10 +465,11 @@ static void take(struct bz_search_sum *sum, const struct candidate *candidate, c
     }
     finding.answers = program.answers;
     if (!bz_explore_repeat(&program, &finding, &repeat, &found)) {
-        note_code(sum, bz_cli_fail(sum->name, BZ_EXIT_USAGE,
-                                   "%s: its finding '%s' does not repeat here, so it ran other "
-                                   "code",
-                                   candidate->part->path, finding.violation.oracle));
+        note_code(sum,
+                  bz_cli_fail(sum->name, BZ_EXIT_USAGE,
+                              "%s: its finding '%s' does not repeat here, so the shard ran other "
+                              "code",
+                              candidate->part->path, finding.violation.oracle));
         return;
     }
     if (is_known(result, &found.violation)) {

@@ -57,9 +57,7 @@ static const struct engine *find_engine(struct argp_state *state, const char *op
             continue;
         }
         if (found != NULL) {
-            bz_cli_misuse(state,
-                          "--%s auto: both %s and %s are set, so this may be a part of either; "
-                          "write --%s I/N",
+            bz_cli_misuse(state, "--%s auto is ambiguous: both %s and %s are set; write --%s I/N",
                           option, found->number, engine->number, option);
         }
         found = engine;

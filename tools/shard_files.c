@@ -65,8 +65,8 @@ int bz_shard_files_add(struct bz_shard_files *shards, struct bz_search_sum *sear
     free(entries);
     return count > 0 ? BZ_EXIT_OK
                      : bz_cli_fail(shards->name, BZ_EXIT_USAGE,
-                                   "there is no result in '%s': 'run --shard I/N --out DIR' "
-                                   "leaves one, and so does 'explore'",
+                                   "there is no result in '%s': 'run' and 'explore' write one with "
+                                   "--shard I/N --out DIR",
                                    path);
 }
 

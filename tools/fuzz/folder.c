@@ -68,10 +68,11 @@ int bz_fuzz_folder_create(struct bz_fuzz_folder *folder, const char *path) {
     snprintf(folder->path, sizeof folder->path, "%s", path);
     code = lock(folder, "out");
     if (code == BZ_EXIT_OK && has_state(folder, state)) {
-        return bz_cli_fail(folder->name, BZ_EXIT_USAGE,
-                           "--out: '%s' has a campaign already: continue it with --resume, or take "
-                           "another folder",
-                           path);
+        return bz_cli_fail(
+            folder->name, BZ_EXIT_USAGE,
+            "--out: '%s' already has a campaign: continue it with --resume, or choose "
+            "another folder",
+            path);
     }
     return code == BZ_EXIT_OK ? make_parts(folder) : code;
 }
@@ -88,7 +89,7 @@ int bz_fuzz_folder_open(struct bz_fuzz_folder *folder, const char *path, struct 
     snprintf(folder->path, sizeof folder->path, "%s", path);
     if (!has_state(folder, state)) {
         return bz_cli_fail(folder->name, BZ_EXIT_USAGE,
-                           "--resume: there is no '%s': only 'fuzz --out' leaves one", state);
+                           "--resume: there is no '%s': only 'fuzz --out' writes one", state);
     }
     int code = lock(folder, "resume");
     if (code != BZ_EXIT_OK) {

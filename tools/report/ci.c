@@ -68,7 +68,7 @@ static int begin_junit(void) {
     struct bz_outcome outcome;
     if (stat(ci.files.junit, &status) == 0 && !S_ISREG(status.st_mode)) {
         return bz_cli_fail(ci.name, BZ_EXIT_USAGE,
-                           "--junit: '%s' exists and is no regular file; choose another name",
+                           "--junit: '%s' exists and is not a regular file; choose another name",
                            ci.files.junit);
     }
     make_folder_of(ci.files.junit);
