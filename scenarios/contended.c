@@ -17,8 +17,8 @@ static const struct bz_param params[] = {
     {"patience", "the canceller yields 0..patience-1 times", 8, 1, 1000},
     {"cancels", "how often the canceller strikes", 1, 0, 1000},
     {"manner", BZ_MANNER_SUMMARY, BZ_MANNER_ONE, BZ_MANNER_ONE, BZ_MANNER_GO_ON},
-    {"endless", "1: workers do rounds for ever, for `explore`; 0: as many as `rounds` says", 0, 0,
-     1},
+    {"endless", "1: workers repeat rounds forever, for `explore`; 0: as many as `rounds` says", 0,
+     0, 1},
     {NULL, NULL, 0, 0, 0},
 };
 

@@ -334,7 +334,7 @@ static void begin_where_it_was(struct explore *explore) {
     for (uint32_t place = 0; place < found->finding_count; place++) {
         on_finding(explore, place, &found->findings[place]);
     }
-    bz_text_add(&note, "%s goes on after %" PRIu64 " transitions; %s", explore->file->path,
+    bz_text_add(&note, "%s continues after %" PRIu64 " transitions; %s", explore->file->path,
                 so_far->transitions_total + so_far->transitions,
                 explore->so_far[0] == '\0' ? "nothing is proved so far" : explore->so_far);
     if (!explore->is_quiet) {

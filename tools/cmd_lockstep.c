@@ -333,7 +333,7 @@ static void print_steps(struct lockstep *lockstep, uint64_t last) {
     size_t length;
     const char *line = bz_side_play(lockstep->side, &lockstep->found, &length);
     line = strchr(strchr(line, '\n') + 1, '\n') + 1;
-    printf("\n  step  %-24s what the C side says of it\n", "");
+    printf("\n  step  %-24s the record of the C side\n", "");
     for (uint64_t step = 0; step <= last && strncmp(line, "end\n", 4) != 0; step++) {
         int words = (int)strcspn(line, "\t");
         const char *happened = line + words + 1;

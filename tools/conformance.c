@@ -62,8 +62,10 @@ static size_t about_oracle(const char *oracle) {
 
 static const char *const wrong_shown[SHOWN_COUNT] = {
     NULL,
-    "Without `view`, the same schedules find nothing: callers see nothing wrong, so `view` is.",
-    "Without `locked`, the same schedules find nothing: who waits is right, so `locked` is wrong.",
+    "Without `view`, the same schedules find nothing: callers see nothing wrong, so `view` is "
+    "wrong.",
+    "Without `locked`, the same schedules find nothing: the right tasks wait, so `locked` is "
+    "wrong.",
 };
 
 /* --- the faults ------------------------------------------------------------------------------- */
@@ -287,7 +289,7 @@ const char *bz_conformance_gap(const struct bz_conformance *check, enum bz_topic
     case BZ_TOPIC_LEAKS:
         return check->memory.is_finished ? NULL
                : bz_plugin_memory_has_tour(check->primitive)
-                   ? "the small program that would show it does not come to its end"
+                   ? "the small program that would show it does not end"
                : check->primitive == BZ_PRIMITIVE_MODELLED
                    ? "no small program is known that would show it"
                    : "only the queue of this primitive is watched, not its memory";

@@ -63,7 +63,7 @@ void bz_explore_report_print_head(const struct bz_explore_report *report) {
     if (is_part(report)) {
         struct bz_text line = {0};
         add_shard_text(&line, report, false);
-        printf("%s: what it shows holds for its part alone; 'buzzer merge' joins all\n",
+        printf("%s: the result holds for this part only; 'buzzer merge' joins all parts\n",
                line.bytes);
         bz_text_fini(&line);
     }
@@ -257,12 +257,12 @@ static void print_liveness(FILE *out, const struct bz_explore_report *report) {
     bz_text_add(&line, is_part(report) ? "in this shard: " : "");
     switch (result->liveness) {
     case BZ_LIVENESS_ENDS:
-        bz_text_add(&line, "every schedule ends: no livelock, and nobody waits for ever while "
+        bz_text_add(&line, "every schedule ends: no livelock, and no task waits forever while "
                            "others are served");
         break;
     case BZ_LIVENESS_FAIR:
         bz_text_add(&line, "some schedules never end; in every fair one there is no livelock, and "
-                           "nobody is overtaken for ever");
+                           "no task is overtaken forever");
         break;
     case BZ_LIVENESS_OPEN:
         bz_text_add(&line, "no verdict on starvation and livelock: %s; no ordinary run shows it",

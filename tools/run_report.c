@@ -127,7 +127,7 @@ static void print_tried(const struct bz_campaign_result *result) {
                result->out_of_steps, the_limit(result));
     }
     if (result->cut[0] != '\0') {
-        bz_wrap_printf(&wrap, 2, BZ_COLOUR_NONE, "not judged to its end: %s", result->cut);
+        bz_wrap_printf(&wrap, 2, BZ_COLOUR_NONE, "judged only in part: %s", result->cut);
     }
     bz_run_report_print_windows(&result->stats);
 }
@@ -222,13 +222,12 @@ static void say_cut(FILE *out, const struct bz_run_report *report) {
     const struct bz_campaign_result *result = report->result;
     if (result->is_cut_off) {
         fprintf(out,
-                "nothing proved: none of the first %" PRIu64 " runs came to its end within %" PRIu32
-                " steps\n(--max-steps)%s, so no more were made; --keep-going makes all\n",
+                "nothing proved: none of the first %" PRIu64 " runs ended within %" PRIu32
+                " steps\n(--max-steps)%s, so the campaign stopped; --keep-going continues\n",
                 result->runs, report->program->steps_max,
                 result->cut[0] == '\0' ? "" : " and the limit of a check");
     } else if (result->out_of_steps == result->runs) {
-        fprintf(out, "nothing proved: no run came to its end within %s (--max-steps)\n",
-                the_limit(result));
+        fprintf(out, "nothing proved: no run ended within %s (--max-steps)\n", the_limit(result));
     } else {
         fprintf(out, "%" PRIu64 " of the runs hit %s (--max-steps)\n", result->out_of_steps,
                 the_limit(result));
@@ -258,7 +257,7 @@ static void print_verdict(const struct bz_run_report *report) {
         return;
     }
     printf("\nno violation found%s%s%s\n",
-           result->out_of_steps > 0 ? " in the runs that came to their end" : "",
+           result->out_of_steps > 0 ? " in the runs that ended" : "",
            report->stored_failed > 0 ? " in these runs, but a stored trace fails" : "",
            report->warnings.count > 0 ? ", but see the warning: little was tested" : "");
 }

@@ -239,11 +239,11 @@ static void describe(struct bz_search *search, const struct bz_fair_set *set, bo
     const struct bz_judge *judge = world != NULL ? world->judge : search->world->judge;
     if (set->task == 0) {
         snprintf(result->liveness_text, sizeof result->liveness_text,
-                 "%sa fair schedule can go on for ever without progress%s", from, closed);
+                 "%sa fair schedule can continue forever without progress%s", from, closed);
     } else {
         snprintf(result->liveness_text, sizeof result->liveness_text,
-                 "%s%s can be overtaken for ever in a fair schedule while it waits for '%s'%s",
-                 from, bz_judge_task_name(judge, set->task, name, sizeof name),
+                 "%s%s can be overtaken forever in a fair schedule while it waits for '%s'%s", from,
+                 bz_judge_task_name(judge, set->task, name, sizeof name),
                  bz_judge_label(judge, set->object).text, closed);
     }
     result->liveness = BZ_LIVENESS_OPEN;

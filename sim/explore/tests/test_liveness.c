@@ -295,7 +295,7 @@ Test(liveness, a_waiter_that_other_orders_serve_is_open) {
     for (size_t index = 0; index < 2; index++) {
         search(variants[index], BZ_ORDER_ANY, pausing, 1);
         expect_live(BZ_LIVENESS_OPEN);
-        cr_assert(strstr(result.liveness_text, "can be overtaken for ever") != NULL);
+        cr_assert(strstr(result.liveness_text, "can be overtaken forever") != NULL);
         cr_assert(strstr(result.liveness_text, "'permits'") != NULL);
     }
 }
