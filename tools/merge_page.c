@@ -43,11 +43,11 @@ static uint64_t length_of(const struct bz_json *object, const char *key) {
 
 const char *bz_merge_document_fault(const struct bz_json *json, const struct bz_json *like) {
     static const char *const keys[] = {"scenario", "variant", "strategy", "order"};
-    static const char *const faults[] = {"is of another scenario", "is of another variant",
-                                         "is of another strategy", "is of another order"};
+    static const char *const faults[] = {"has another scenario", "has another variant",
+                                         "has another strategy", "has another order"};
     if (!bz_json_is_object(json) || bz_json_get(json, "shards") == NULL ||
         bz_json_get(json, "violations") == NULL || bz_json_get(json, "handoff_orders") == NULL) {
-        return "is no report of 'merge' (report.json)";
+        return "is not a report of 'merge' (report.json)";
     }
     for (size_t index = 0; index < sizeof keys / sizeof keys[0]; index++) {
         if (strcmp(text_of(json, keys[index]), text_of(like, keys[index])) != 0) {

@@ -281,7 +281,7 @@ int bz_search_file_open(struct bz_search_file *file, const char *argument,
         stat(file->path, &status) == 0 && S_ISREG(status.st_mode) ? fopen(file->path, "rb") : NULL;
     if (stream == NULL) {
         return bz_cli_fail(file->name, BZ_EXIT_USAGE, "--resume: %s: cannot be read: %s",
-                           file->path, errno != 0 ? strerror(errno) : "it is no file");
+                           file->path, errno != 0 ? strerror(errno) : "it is not a file");
     }
     if (!bz_explore_checkpoint_open(&file->checkpoint, stream, &bz_cli_catalog, file->path, error,
                                     sizeof error)) {

@@ -112,7 +112,7 @@ static bool check_unicode_escape(struct checker *checker, size_t start) {
     }
     bool is_pair = is_high && low >= 0xdc00 && low < 0xe000;
     if (!is_pair && unit >= 0xd800 && unit < 0xe000) {
-        return flawed(checker, start, "half of a surrogate pair, which is no character");
+        return flawed(checker, start, "half of a surrogate pair, which is not a character");
     }
     return unit != 0 || flawed(checker, start, "a NUL character, which no string may contain");
 }

@@ -223,7 +223,7 @@ static bool read_format(struct reader *reader, const struct bz_json *root) {
     const char *format = bz_json_string(bz_json_get(root, "format"));
     char shown[QUOTE_BYTES];
     if (format == NULL) {
-        return fail(reader, "format", "this is no trace: its \"format\" should be \"%s\"",
+        return fail(reader, "format", "this is not a trace: its \"format\" should be \"%s\"",
                     BZ_TRACE_FORMAT);
     }
     return strcmp(format, BZ_TRACE_FORMAT) == 0 ||
@@ -353,7 +353,7 @@ static bool read_checksum(struct reader *reader, const struct bz_json *root) {
 }
 
 static bool fail_no_object(struct reader *reader) {
-    return fail(reader, "1:1", "this is no trace: it should be an object, {...}");
+    return fail(reader, "1:1", "this is not a trace: it should be an object, {...}");
 }
 
 static bool read_root(struct reader *reader, const struct bz_json *root) {

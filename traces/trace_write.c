@@ -190,8 +190,8 @@ bool bz_trace_write(const struct bz_trace *trace, const char *path, char *error,
                     size_t error_bytes) {
     struct stat status;
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-        return bz_fail(error, error_bytes, "%s: exists and is no regular file; choose another name",
-                       path);
+        return bz_fail(error, error_bytes,
+                       "%s: exists and is not a regular file; choose another name", path);
     }
     char *text = bz_trace_print(trace);
     bool is_written = is_readable(text, path, error, error_bytes);

@@ -368,7 +368,7 @@ bool bz_fuzz_parse(struct bz_fuzz *fuzz, struct bz_fuzz_order *order,
     bool is_ok = false;
     if (strcmp(text_of(root, "format"), BZ_FUZZ_FORMAT) != 0) {
         bz_fail(error, error_bytes,
-                "%s: is no state of 'fuzz' of this program: its format is '%.40s', and not '%s'",
+                "%s: is not a state of 'fuzz' of this program: its format is '%.40s', not '%s'",
                 origin, text_of(root, "format"), BZ_FUZZ_FORMAT);
     } else if (!bz_checkpoint_is_whole(text, length)) {
         bz_fail(error, error_bytes, "%s: is damaged: its checksum does not fit its content",

@@ -433,7 +433,7 @@ static const char *convert(const struct bz_trace *trace, struct strangers *stran
         return "\"role\" must be step, timer or callback";
     }
     if (!number_of_word(&bz_vocabulary_window, entry->window, BZ_WINDOW_NONE, &choice->window)) {
-        return "\"window\" is no window";
+        return "\"window\" is not a window";
     }
     if (entry->step > UINT32_MAX || (entry->n != BZ_TRACE_ABSENT && entry->n > UINT32_MAX)) {
         return "\"step\" and \"n\" must be below 2^32";

@@ -141,7 +141,7 @@ bool bz_token_split(struct bz_token *token, const char *text, char *error, size_
         return malformed(text, "has fewer than four parts", error, error_bytes);
     }
     if (!bz_parse_u64(seed_text, &token->seed)) {
-        return malformed(text, "has a seed that is no 64-bit number", error, error_bytes);
+        return malformed(text, "has a seed that is not a 64-bit number", error, error_bytes);
     }
     return true;
 }

@@ -68,8 +68,7 @@ bool bz_checkpoint_differs(const struct bz_checkpoint *checkpoint,
         snprintf(reason, reason_bytes, "it has %s limit of time, and should have %s",
                  other->limit_ms == 0 ? "no" : "a", other->limit_ms == 0 ? "one" : "none");
     } else if (other->campaign_runs != checkpoint->campaign_runs) {
-        snprintf(reason, reason_bytes,
-                 "it is of a campaign of %" PRIu64 " runs, and not of %" PRIu64,
+        snprintf(reason, reason_bytes, "its campaign has %" PRIu64 " runs, not %" PRIu64,
                  other->campaign_runs, checkpoint->campaign_runs);
     } else if (other->draws_sizes != checkpoint->draws_sizes ||
                other->program.pinned != checkpoint->program.pinned) {
@@ -467,7 +466,7 @@ bool bz_checkpoint_parse(struct bz_checkpoint *checkpoint, struct bz_campaign_st
     if (strcmp(text_of(root, "format"), BZ_CHECKPOINT_FORMAT) != 0 &&
         strcmp(text_of(root, "format"), BZ_CHECKPOINT_FORMAT_1) != 0) {
         bz_fail(error, error_bytes,
-                "%s: is no checkpoint of this program: its format is '%.40s', "
+                "%s: is not a checkpoint of this program: its format is '%.40s', "
                 "and not '%s'",
                 origin, text_of(root, "format"), BZ_CHECKPOINT_FORMAT);
     } else if (!bz_checkpoint_is_whole(text, length)) {

@@ -22,7 +22,7 @@ bool bz_sizes_check(const struct bz_scenario *scenario, char *error, size_t erro
     for (; size != NULL && size->name != NULL; size++) {
         const struct bz_param *param = param_of(scenario, size);
         if (param == NULL) {
-            return bz_fail(error, error_bytes, "has sizes of '%.64s', which is no parameter",
+            return bz_fail(error, error_bytes, "has sizes for '%.64s', which is not a parameter",
                            size->name);
         }
         bool is_large = size->large == 0 || (size->large > size->most && param->value > 0 &&

@@ -175,7 +175,7 @@ bool bz_partner_ask(const char *python, struct bz_python *answer, char *error) {
         return false;
     }
     if (strncmp(line, "Python 3.", strlen("Python 3.")) != 0) {
-        snprintf(error, BZ_PARTNER_ERROR_BYTES, "'%s' is no Python 3", python);
+        snprintf(error, BZ_PARTNER_ERROR_BYTES, "'%s' is not Python 3", python);
         return false;
     }
     if (!ask(hello, line, sizeof line, error)) {

@@ -55,7 +55,8 @@ bool bz_reference_choose(struct bz_reference *reference, const struct bz_python 
     const struct bz_variant *variant = find(python, wanted);
     if (variant == NULL) {
         snprintf(error, BZ_PARTNER_ERROR_BYTES,
-                 "'%s' is no reference: there are asyncio-3.11, asyncio-3.13 and twisted", wanted);
+                 "'%s' is not a reference: there are asyncio-3.11, asyncio-3.13 and twisted",
+                 wanted);
         return false;
     }
     reference->rules = rules_of(variant, python);
@@ -108,7 +109,7 @@ bool bz_reference_set_rule(struct bz_reference *reference, const char *text, cha
         return true;
     }
     size_t length = (size_t)snprintf(error, BZ_PARTNER_ERROR_BYTES,
-                                     "'%.40s' is no rule of a runtime: there are", text);
+                                     "'%.40s' is not a rule of a runtime: there are", text);
     for (size_t index = 0; index < RULE_COUNT; index++) {
         const struct rule *rule = &rules[index];
         length +=

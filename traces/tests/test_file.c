@@ -207,8 +207,8 @@ Test(file, a_failed_write_leaves_all_as_it_was) {
     fputs("old", file);
     fclose(file);
     expect_unwritten(&trace, in(&folder, "no/such/folder.json", other), "No such file");
-    expect_unwritten(&trace, folder.path, "no regular file");
-    expect_unwritten(&trace, "/dev/null", "no regular file");
+    expect_unwritten(&trace, folder.path, "not a regular file");
+    expect_unwritten(&trace, "/dev/null", "not a regular file");
     struct rlimit limit = {.rlim_cur = 100, .rlim_max = RLIM_INFINITY};
     signal(SIGXFSZ, SIG_IGN);
     cr_assert(eq(int, setrlimit(RLIMIT_FSIZE, &limit), 0));

@@ -67,7 +67,7 @@ struct edit {
 
 static const struct edit edits[] = {
     {"buzzer-trace/1", "buzzer-trace/2", "f: format: is \"buzzer-trace/2\""},
-    {"\"buzzer-trace/1\"", "1", "f: format: this is no trace"},
+    {"\"buzzer-trace/1\"", "1", "f: format: this is not a trace"},
     {"\"engine\": \"buzzer 0.1.0\",", "", "f: engine: this key is missing"},
     {"\"buzzer 0.1.0\"", "\"something else\"", NULL},
     {"\"strategy\":", "\"later-version\": {\"a\":[1]}, \"strategy\":", NULL},
@@ -121,7 +121,7 @@ static const struct edit edits[] = {
     {"\"events\": [", "\"events\": 7, \"x\": [", "f: events: must be an array"},
     {"\"params\": {", "\"params\": 7, \"x\": {", "f: params: must be an object"},
     {"\"verdict\":", "\"verdickt\":", "f: verdict: this key is missing"},
-    {"\"format\"", "\"FORMAT\"", "f: format: this is no trace"},
+    {"\"format\"", "\"FORMAT\"", "f: format: this is not a trace"},
 };
 
 Test(hostile, every_field_has_a_message) {
@@ -159,7 +159,7 @@ Test(hostile, a_large_array_is_refused_before_it_is_read) {
     text[0] = '[';
     text[BYTES - 1] = ']';
     cr_assert(not(parses(text, BYTES, error)));
-    tst_text(error, "f: 1:1: this is no trace: it should be an object, {...}");
+    tst_text(error, "f: 1:1: this is not a trace: it should be an object, {...}");
     memcpy(text, head, sizeof head - 1);
     text[sizeof head - 1] = '[';
     text[sizeof head] = ' ';

@@ -155,7 +155,7 @@ Test(checkpoint, what_is_damaged_or_foreign_is_refused) {
     (void)go_on(1000, 1);
     char *text = bz_checkpoint_print(&plan, &state);
     size_t length = strlen(text);
-    expect_refused("{}", 2, "is no checkpoint");
+    expect_refused("{}", 2, "is not a checkpoint");
     expect_refused("", 0, "there:1:1");
     expect_refused("{\"format\":\"buzzer-checkpoint/3\"}", 32, "'buzzer-checkpoint/3'");
     expect_refused("{\"format\":\"buzzer-checkpoint/2\"}", 32, "is damaged");
