@@ -23,6 +23,7 @@
 #define ESTIMATE_PROBES 4096u
 #define STATES_LIMIT UINT64_C(1000000000000)
 #define DISK_MIB_MAX (UINT64_C(1) << 30u)
+#define NOTHING_PROVED "nothing is proved so far"
 #define REDUCTIONS_DEFAULT UINT32_MAX /* not given; not the same as all, given */
 
 struct explore {
@@ -287,21 +288,25 @@ static void keep(void *context, const struct bz_search *search) {
     bz_search_file_write(((struct explore *)context)->file, search);
 }
 
-static void on_unkept(void *context) {
+static void on_begun_again(void *context, const char *why, bool is_sweep) {
     struct explore *explore = context;
-    bz_cli_note(explore->name,
-                "states are others in another process, because they depend on addresses of "
-                "memory that the code under test takes; the search begins again without a "
-                "checkpoint");
-    bz_search_file_remove(explore->file);
-    explore->file = NULL;
+    struct bz_text note = {0};
+    bz_text_add(&note, "the search cannot continue from its place: %s. ", why);
+    bz_text_add(&note, "The %s begins again; %s", is_sweep ? "sweep" : "round",
+                explore->so_far[0] == '\0' ? NOTHING_PROVED : explore->so_far);
+    if (bz_search_file_set_aside(explore->file)) {
+        bz_text_add(&note, "; the checkpoint also stays as %s" BZ_SEARCH_ASIDE,
+                    explore->file->path);
+    }
+    bz_cli_note(explore->name, note.bytes);
+    bz_text_fini(&note);
 }
 
 static void keep_with(struct explore *explore, struct bz_search_file *file) {
     explore->file = file;
     explore->config.keep = keep;
     explore->config.is_due = is_due;
-    explore->config.on_unkept = on_unkept;
+    explore->config.on_begun_again = on_begun_again;
 }
 
 /* The file of the states beyond --max-memory. It has no name, so nothing of it stays. */
@@ -336,27 +341,23 @@ static void begin_where_it_was(struct explore *explore) {
     }
     bz_text_add(&note, "%s continues after %" PRIu64 " transitions; %s", explore->file->path,
                 so_far->transitions_total + so_far->transitions,
-                explore->so_far[0] == '\0' ? "nothing is proved so far" : explore->so_far);
+                explore->so_far[0] == '\0' ? NOTHING_PROVED : explore->so_far);
     if (!explore->is_quiet) {
         bz_cli_note(explore->name, note.bytes);
     }
     bz_text_fini(&note);
 }
 
-/* After the search: if it is done, the checkpoint goes. An exit code. */
-static int finish_file(const struct explore *explore, const struct bz_explore_result *result,
-                       bool is_ok) {
-    struct bz_search_file *file = explore->file;
-    if (file != NULL && is_ok && !result->can_go_on && result->end != BZ_EXPLORE_INTERRUPTED) {
-        bz_search_file_remove(file);
-        return BZ_EXIT_OK;
-    }
-    return file != NULL && file->has_failed ? BZ_EXIT_USAGE : BZ_EXIT_OK;
+static bool is_over(const struct bz_explore_result *result, bool is_ok) {
+    return is_ok && !result->can_go_on && result->end != BZ_EXPLORE_INTERRUPTED;
 }
 
-static void print_command(const struct explore *explore) {
-    const struct bz_search_file *file = explore->file;
-    if (file != NULL && file->path[0] != '\0') {
+/* After the report: nothing else has it if the program is killed before. */
+static void finish_file(const struct explore *explore, bool is_over) {
+    struct bz_search_file *file = explore->file;
+    if (file != NULL && is_over) {
+        bz_search_file_remove(file);
+    } else if (file != NULL && file->path[0] != '\0') {
         bz_search_file_print_command(file, explore->config.disk_max_bytes);
     }
 }
@@ -529,7 +530,8 @@ static void report_all(struct explore *explore, struct bz_explore_report *report
 static int finish(struct explore *explore, struct bz_explore_report *report, bool is_ok) {
     report->exit_code = exit_code_of(report->result);
     int code = finish_findings(explore, report->result);
-    int file_code = finish_file(explore, report->result, is_ok);
+    bool has_failed = explore->file != NULL && explore->file->has_failed;
+    int file_code = has_failed && !is_over(report->result, is_ok) ? BZ_EXIT_USAGE : BZ_EXIT_OK;
     code = code == BZ_EXIT_OK ? file_code : code;
     report->exit_code = code != BZ_EXIT_OK ? code : report->exit_code;
     code = explore->config.shard.count > 0
@@ -577,7 +579,8 @@ static int search_and_report(struct explore *explore, const struct bz_program *p
     report.exit_code = finish(explore, &report, is_ok);
     report_all(explore, &report);
     bz_explore_report_warn(explore->name, &report);
-    print_command(explore);
+    (void)fflush(stdout);
+    finish_file(explore, is_over(&result, is_ok));
     bz_outcomes_fini(&explore->outcomes);
     bz_findings_fini(&findings);
     return report.exit_code;

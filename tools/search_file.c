@@ -149,9 +149,22 @@ void bz_search_file_write(struct bz_search_file *file, const struct bz_search *s
     file->due_ns = bz_wall_ns() + (pause_ns > INTERVAL_NS ? pause_ns : INTERVAL_NS);
 }
 
+static const char *set_aside_path(const struct bz_search_file *file, char *path, size_t bytes) {
+    snprintf(path, bytes, "%s" BZ_SEARCH_ASIDE, file->path);
+    return path;
+}
+
+bool bz_search_file_set_aside(const struct bz_search_file *file) {
+    char path[PATH_MAX + 16];
+    return file->path[0] != '\0' &&
+           (link(file->path, set_aside_path(file, path, sizeof path)) == 0 || errno == EEXIST);
+}
+
 void bz_search_file_remove(struct bz_search_file *file) {
+    char path[PATH_MAX + 16];
     if (file->path[0] != '\0') {
         (void)unlink(file->path);
+        (void)unlink(set_aside_path(file, path, sizeof path));
         file->path[0] = '\0';
     }
 }

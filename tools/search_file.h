@@ -12,6 +12,8 @@
 
 #define BZ_SEARCH_SHARD "-%" PRIu32 "-of-%" PRIu32 /* in the names of its files */
 
+#define BZ_SEARCH_ASIDE ".before" /* after the path */
+
 struct bz_search_file {
     struct bz_explore_checkpoint checkpoint;
     const char *name;      /* for messages */
@@ -48,6 +50,11 @@ bool bz_search_file_is_due(const struct bz_search_file *file);
 
 /* Writes it. A failure is reported once, and noted in has_failed; then the file is as it was. */
 void bz_search_file_write(struct bz_search_file *file, const struct bz_search *search);
+
+/* Another name for the file as it is now, which later ones do not replace: the present search
+ * begins again, and the environment in which the file was written may continue it. False if there
+ * is none, or the file system has no such names. */
+bool bz_search_file_set_aside(const struct bz_search_file *file);
 
 /* The search has come to its end. */
 void bz_search_file_remove(struct bz_search_file *file);

@@ -2,8 +2,12 @@
  * wherever it was stopped; and what is not whole is refused. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "scenarios/tests/explored.h"
@@ -18,8 +22,10 @@
 struct session {
     struct bz_explore_checkpoint checkpoint;
     FILE *file;
+    uint32_t polls_before; /* the first pause */
     uint32_t pauses_left;
-    uint32_t kept; /* times */
+    uint32_t kept;     /* times */
+    uint32_t kept_max; /* then it stops */
 };
 
 /* Says so once: whoever asks must remember it. */
@@ -214,6 +220,171 @@ Test(explore_checkpoint, a_search_with_pauses_counts_as_one_without) {
     }
 }
 
+/* Workers that do not run until a pause has begun. In memory that they share. */
+struct hold {
+    atomic_uint mask;   /* the numbers of such workers, as bits */
+    atomic_uint pauses; /* so far */
+};
+
+static struct hold *hold;
+static unsigned fork_count;    /* since the last pause */
+static unsigned pauses_before; /* the last fork */
+
+static void note_fork(void) {
+    fork_count++;
+    pauses_before = atomic_load(&hold->pauses);
+}
+
+static void hold_worker(void) {
+    const struct timespec step = {.tv_nsec = 1000000};
+    unsigned bit = 1u << (fork_count - 1);
+    bool is_held = (atomic_load(&hold->mask) & bit) != 0;
+    while ((atomic_load(&hold->mask) & bit) != 0 && atomic_load(&hold->pauses) == pauses_before) {
+        nanosleep(&step, NULL);
+    }
+    for (uint32_t steps = 0; is_held && steps < 20; steps++) { /* until the team has to stop */
+        nanosleep(&step, NULL);
+    }
+}
+
+static bool is_due_in_team(void *context) {
+    struct session *session = context;
+    if (session->polls_before > 0) {
+        session->polls_before--;
+        return false;
+    }
+    bool is_pause = is_due(context);
+    if (session->pauses_left == 0) {
+        atomic_store(&hold->mask, 0);
+    }
+    if (is_pause) {
+        fork_count = 0;
+        atomic_fetch_add(&hold->pauses, 1);
+    }
+    return is_pause;
+}
+
+static volatile sig_atomic_t stop;
+
+static void keep_and_stop(void *context, const struct bz_search *search) {
+    struct session *session = context;
+    keep(context, search);
+    stop = session->kept == session->kept_max;
+}
+
+static void never_begins_again(void *context, const char *why, bool is_sweep) {
+    (void)context;
+    cr_assert(false, "the %s begins again: %s", is_sweep ? "sweep" : "round", why);
+}
+
+/* Stops at a pause, in which these workers have not yet run, and continues from the file. */
+static void stop_in_team(struct bz_explore_config config, unsigned mask, uint32_t kept_max,
+                         struct bz_explore_result *result) {
+    char error[BZ_ERROR_BYTES];
+    struct session session = {
+        .file = tmpfile(), .polls_before = 4, .pauses_left = 16, .kept_max = kept_max};
+    struct bz_explore_checkpoint from;
+    session.checkpoint.program = *config.program;
+    config.context = &session;
+    config.keep = keep_and_stop;
+    config.is_due = is_due_in_team;
+    config.on_begun_again = never_begins_again;
+    config.stop = &stop;
+    stop = 0;
+    fork_count = 0;
+    atomic_store(&hold->mask, mask);
+    cr_assert(bz_explore(&config, result));
+    atomic_store(&hold->mask, 0);
+    if (stop == 0) { /* it ended before */
+        (void)fclose(session.file);
+        return;
+    }
+    cr_assert(eq(int, result->end, BZ_EXPLORE_INTERRUPTED));
+    cr_assert(bz_explore_checkpoint_open(&from, copy_of(session.file), &tst_catalog, "file", error,
+                                         sizeof error),
+              "%s", error);
+    stop = 0;
+    config.is_due = NULL;
+    config.from = &from;
+    cr_assert(bz_explore(&config, result));
+    bz_explore_checkpoint_close(&from);
+    (void)fclose(session.file);
+}
+
+/* The last round stops, so there is a path of a round when the team begins. */
+Test(explore_checkpoint, a_team_stops_before_a_worker_has_run) {
+    static struct bz_explore_result whole;
+    static struct bz_explore_result parts;
+    struct bz_program program =
+        tst_explored_program(tst_scenario("contended"), &bz_variant_buzzer, "workers=3");
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("there are no teams without snapshots");
+    }
+    hold = mmap(NULL, sizeof *hold, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    cr_assert(hold != MAP_FAILED && pthread_atfork(note_fork, NULL, hold_worker) == 0);
+    program.cancels_max = 2;
+    for (uint32_t jobs = 1; jobs <= 3; jobs++) {
+        const unsigned all = (1u << jobs) - 1;
+        const unsigned masks[] = {0, 1, all & ~1u, all};
+        struct bz_explore_config config = config_of(&program, BZ_REDUCE_ALL);
+        config.rounds_before_sweep = 3;
+        config.jobs = jobs;
+        cr_assert(bz_explore(&config, &whole));
+        for (size_t index = 0; index < sizeof masks / sizeof masks[0]; index++) {
+            for (uint32_t kept_max = 1; kept_max <= 5; kept_max++) {
+                stop_in_team(config, masks[index], kept_max, &parts);
+                expect_same(&parts, &whole, "contended");
+            }
+        }
+    }
+}
+
+#define PUT_OFF (UINT64_C(1) << 20u) /* transitions of a sweep after small rounds */
+
+struct late {
+    struct session session;
+    bool was_due;
+    struct bz_explore_progress last;
+};
+
+static bool note_progress(void *context, const struct bz_explore_progress *progress) {
+    ((struct late *)context)->last = *progress;
+    return true;
+}
+
+static bool is_due_when_put_off(void *context) {
+    struct late *late = context;
+    bool is_pause = !late->was_due && late->last.transitions == PUT_OFF - 1024;
+    late->was_due |= is_pause;
+    return is_pause;
+}
+
+/* A pause that is due when the sweep is put off waits for the next round. */
+Test(explore_checkpoint, a_pause_does_not_meet_the_end_of_a_sweep) {
+    static struct bz_explore_result whole;
+    static struct bz_explore_result parts;
+    struct late late = {.session.file = tmpfile()};
+    struct bz_program program = tst_explored_program(tst_scenario("contended"), &bz_variant_buzzer,
+                                                     "workers=2,rounds=1,patience=10");
+    struct bz_explore_config config = config_of(&program, BZ_REDUCE_SNAPSHOTS);
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("every prefix is run again: too many");
+    }
+    program.cancels_max = 1;
+    config.rounds_before_sweep = 1;
+    cr_assert(bz_explore(&config, &whole));
+    cr_assert(lt(u64, PUT_OFF, whole.transitions));
+    late.session.checkpoint.program = program;
+    config.keep = keep;
+    config.is_due = is_due_when_put_off;
+    config.poll = note_progress;
+    config.context = &late;
+    cr_assert(bz_explore(&config, &parts));
+    cr_assert(eq(u32, late.session.kept, 1));
+    expect_same(&parts, &whole, "contended");
+    (void)fclose(late.session.file);
+}
+
 /* With more memory, a search that stopped for lack of it goes on; without, it ends in bitstate
  * mode, and what it had stays in the file. */
 Test(explore_checkpoint, a_full_table_is_continued_in_a_larger_one) {
@@ -261,7 +432,7 @@ static char *bytes;
 static size_t length;
 
 /* A file of a search that has stopped. */
-static FILE *stopped_search(void) {
+static FILE *stopped_search(uint64_t states_max) {
     static struct bz_explore_result result;
     struct session session = {.file = tmpfile()};
     struct bz_program program =
@@ -270,7 +441,7 @@ static FILE *stopped_search(void) {
     session.checkpoint.program = program;
     config.keep = keep;
     config.context = &session;
-    config.states_max = 100;
+    config.states_max = states_max;
     cr_assert(bz_explore(&config, &result));
     cr_assert(result.can_go_on);
     rewind(session.file);
@@ -297,7 +468,7 @@ static bool opens(FILE *file, const char *content, size_t count) {
 }
 
 Test(explore_checkpoint, a_file_that_is_cut_short_is_refused) {
-    FILE *file = stopped_search();
+    FILE *file = stopped_search(100);
     cr_assert(opens(file, bytes, length));
     for (size_t count = 0; count < length; count += count < length - 200 ? 97 : 1) {
         cr_assert(not(opens(file, bytes, count)), "%zu of %zu bytes", count, length);
@@ -309,7 +480,7 @@ Test(explore_checkpoint, a_file_that_is_cut_short_is_refused) {
 }
 
 Test(explore_checkpoint, a_file_that_was_edited_is_refused) {
-    FILE *file = stopped_search();
+    FILE *file = stopped_search(100);
     for (size_t place = 0; place < length; place += 13) {
         char before = bytes[place];
         bytes[place] = (char)(before ^ (1 << place % 8));
@@ -331,12 +502,26 @@ static void sign(void) {
     memcpy(bytes + length - sizeof digest, &digest, sizeof digest);
 }
 
-/* A state on the path that is another one now, as after a change of the code. */
-Test(explore_checkpoint, a_path_with_another_state_is_refused) {
+struct begun_again {
+    uint32_t times;
+    bool is_sweep; /* expected */
+};
+
+static void on_begun_again(void *context, const char *why, bool is_sweep) {
+    struct begun_again *again = context;
+    again->times++;
+    cr_assert(strstr(why, "a state on its path is another one here") != NULL, "%s", why);
+    cr_assert(eq(int, is_sweep, again->is_sweep));
+}
+
+/* A state on the path that is another one now, as after a change of a library. */
+static void continue_on_another_path(bool is_sweep, bool is_contained) {
+    static struct bz_explore_result whole;
     static struct bz_explore_result result;
     char error[BZ_ERROR_BYTES];
     struct bz_explore_checkpoint from;
-    FILE *file = stopped_search();
+    struct begun_again again = {.is_sweep = is_sweep};
+    FILE *file = stopped_search(is_sweep ? 1000 : 100);
     size_t last = length - sizeof(uint64_t) - 200; /* in the last frame or two */
     for (size_t place = last; place < length - sizeof(uint64_t); place += 8) {
         bytes[place] = (char)(bytes[place] ^ 4);
@@ -345,13 +530,26 @@ Test(explore_checkpoint, a_path_with_another_state_is_refused) {
     cr_assert(opens(file, bytes, length));
     cr_assert(bz_explore_checkpoint_open(&from, copy_of(file), &tst_catalog, "file", error,
                                          sizeof error));
+    from.program.contain.is_on = is_contained;
     struct bz_explore_config config = config_of(&from.program, BZ_REDUCE_ALL);
+    cr_assert(bz_explore(&config, &whole));
     config.from = &from;
+    config.on_begun_again = on_begun_again;
+    config.context = &again;
     cr_assert(bz_explore(&config, &result));
-    cr_assert(eq(int, result.end, BZ_EXPLORE_LOST));
-    cr_assert(eq(u32, result.finding_count, 0));
-    cr_assert(not(bz_explore_is_complete(&result)));
+    cr_assert(eq(u32, again.times, 1));
+    expect_same(&result, &whole, "contended");
     bz_explore_checkpoint_close(&from);
     free(bytes);
     (void)fclose(file);
+}
+
+/* It ends as one that never stopped. */
+Test(explore_checkpoint, a_search_whose_path_leads_to_another_state_begins_again) {
+    if (!bz_snapshot_is_supported()) {
+        cr_skip_test("without snapshots no state is known");
+    }
+    for (uint32_t manner = 0; manner < 4; manner++) {
+        continue_on_another_path(manner % 2 != 0, manner / 2 != 0);
+    }
 }

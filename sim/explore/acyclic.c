@@ -48,14 +48,15 @@ void bz_edge_logs_begin(struct bz_edge_logs *logs) {
     }
 }
 
-uint64_t bz_edge_logs_count(const struct bz_edge_logs *logs) {
-    uint64_t count = 0;
+bool bz_edge_logs_count(const struct bz_edge_logs *logs, uint64_t *count) {
     bool has_all = logs->is_whole;
+    *count = 0;
     for (uint32_t number = 0; number < logs->count; number++) {
-        count += logs->logs[number].count;
+        *count += logs->logs[number].count;
         has_all &= !logs->logs[number].is_full;
     }
-    return has_all ? count : 0;
+    *count = has_all ? *count : 0;
+    return has_all;
 }
 
 /* The edges of state s lead to targets[first[s]] to targets[first[s + 1] - 1]; `arrivals` counts

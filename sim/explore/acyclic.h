@@ -43,8 +43,8 @@ static inline void bz_edge_log_add(struct bz_edge_log *log, uint32_t from, uint3
     }
 }
 
-/* Of all logs, if they are whole and none is full; else 0. */
-uint64_t bz_edge_logs_count(const struct bz_edge_logs *logs);
+/* How many edges there are. False, and 0, if the logs are not whole or one is full. */
+bool bz_edge_logs_count(const struct bz_edge_logs *logs, uint64_t *count);
 
 enum bz_acyclic {
     BZ_ACYCLIC_NO = 0,

@@ -25,8 +25,8 @@ struct bz_explore_content {
     FILE *file;
     uint64_t states;
     uint64_t outcomes;
-    uint64_t edges;    /* of a team; 0: it does not know all */
-    uint64_t numbered; /* the numbers of states in edges are below */
+    uint64_t edges;    /* of a team */
+    uint64_t numbered; /* the numbers of states in edges are below; 0: not all edges are known */
     uint64_t addresses[ADDRESS_COUNT];
     struct bz_record record; /* without paths */
     char sampled_draw[2][LABEL_BYTES];
@@ -276,7 +276,7 @@ static void get_addresses(const struct bz_search *search, uint64_t *addresses) {
 
 static char *first_line(const struct bz_explore_checkpoint *checkpoint,
                         const struct bz_search *search, const uint64_t *table_counts,
-                        uint64_t edges) {
+                        uint64_t edges, uint64_t numbered) {
     const struct bz_record *record = search->record;
     char token[BZ_TOKEN_BYTES];
     char key[16];
@@ -294,7 +294,7 @@ static char *first_line(const struct bz_explore_checkpoint *checkpoint,
     bz_json_add_hex(root, "states", table_counts[0]);
     bz_json_add_hex(root, "outcomes", table_counts[1]);
     bz_json_add_hex(root, "edges", edges);
-    bz_json_add_hex(root, "numbered", edges == 0 ? 0 : search->logs->state_count);
+    bz_json_add_hex(root, "numbered", numbered);
     get_addresses(search, addresses);
     struct bz_json *list = bz_json_add_object(root, "addresses");
     for (uint32_t index = 0; index < ADDRESS_COUNT; index++) {
@@ -343,8 +343,10 @@ bool bz_explore_checkpoint_write(const struct bz_explore_checkpoint *checkpoint,
     bool has_states = (record->bounds.reductions & BZ_REDUCE_STATES) != 0;
     uint64_t table_counts[2] = {has_states ? bz_visited_count(&search->visited) : 0,
                                 bz_visited_count(&search->outcomes)};
-    uint64_t edges = record->is_team && search->logs != NULL ? bz_edge_logs_count(search->logs) : 0;
-    char *line = first_line(checkpoint, search, table_counts, edges);
+    uint64_t edges = 0;
+    bool has_all = record->is_team && bz_edge_logs_count(search->logs, &edges);
+    char *line = first_line(checkpoint, search, table_counts, edges,
+                            has_all ? search->logs->state_count : 0);
     uint64_t digest = BZ_DIGEST_SEED;
     bool is_ok = put(file, &digest, line, strlen(line)) &&
                  (!has_states || put_table(file, &digest, &search->visited)) &&
@@ -546,8 +548,8 @@ static enum got get_table(const struct bz_explore_content *content, struct bz_vi
 /* Each worker gets as many: which of them logged an edge does not matter. */
 static enum got get_edges(const struct bz_explore_content *content, struct bz_edge_logs *logs) {
     bz_edge_logs_begin(logs);
-    logs->is_whole = content->edges > 0;
-    logs->state_count = content->edges > 0 ? (uint32_t)content->numbered : 1;
+    logs->is_whole = content->numbered > 0;
+    logs->state_count = content->numbered > 0 ? (uint32_t)content->numbered : 1;
     for (uint64_t index = 0; index < content->edges; index++) {
         struct bz_edge edge;
         if (!get(content, &edge, EDGE_BYTES) || edge.from >= content->numbered ||
@@ -559,21 +561,32 @@ static enum got get_edges(const struct bz_explore_content *content, struct bz_ed
     return GOT_ALL;
 }
 
-bool bz_search_load(struct bz_search *search) {
-    struct bz_explore_checkpoint *from = search->config->from;
-    uint64_t addresses[ADDRESS_COUNT];
-    if (from == NULL) {
-        return true;
-    }
-    struct bz_explore_content *content = from->content;
-    struct bz_record *record = search->record;
-    get_addresses(search, addresses);
-    if (memcmp(addresses, content->addresses, sizeof addresses) != 0) {
-        return lose(search, "the addresses of its states are others here: a library, the system or "
-                            "the limit on the stack (ulimit -s) has changed");
+/* The reason why the states of a file are of no use here; NULL: they are. */
+static const char *find_reason(const struct bz_search *search,
+                               const struct bz_explore_content *content) {
+    uint64_t own[ADDRESS_COUNT];
+    get_addresses(search, own);
+    if (memcmp(own, content->addresses, sizeof own) != 0) {
+        return "its states have other addresses here: a library, the system or the limit on the "
+               "stack (ulimit -s) has changed";
     }
     if ((content->record.bounds.reductions & BZ_REDUCE_FRAMES) != 0 && search->frames == NULL) {
-        return lose(search, "its reduction `frames` needs the library Capstone, which is not here");
+        return "its reduction `frames` needs the library Capstone, which is not here";
+    }
+    return NULL;
+}
+
+bool bz_search_load(const struct bz_explore_config *config, struct bz_search *search) {
+    if (config->from == NULL) {
+        return true;
+    }
+    const struct bz_explore_content *content = config->from->content;
+    struct bz_record *record = search->record;
+    const char *why = find_reason(search, content);
+    bz_record_put(record, &content->record);
+    if (why != NULL) {
+        bz_record_lose(config, search, why);
+        return true;
     }
     enum got got = get_table(content, &search->visited, content->states);
     got = got == GOT_ALL ? get_table(content, &search->outcomes, content->outcomes) : got;
@@ -583,18 +596,9 @@ bool bz_search_load(struct bz_search *search) {
                   ? GOT_ALL
                   : GOT_NOT_ALL;
     }
-    if (got == GOT_NO_ROOM) {
-        return lose(search, "its states do not fit into the memory: raise --max-memory, or give "
-                            "--max-disk");
-    }
-    if (got != GOT_ALL) {
-        return lose(search, "is damaged: it has a state twice, or has changed meanwhile");
-    }
-    char *paths = record->paths;
-    uint32_t capacity = record->path_capacity;
-    *record = content->record;
-    record->paths = paths;
-    record->path_capacity = capacity;
-    record->goes_on = true;
-    return true;
+    return got == GOT_ALL ||
+           lose(search, got == GOT_NO_ROOM
+                            ? "its states do not fit into the memory: raise --max-memory, or give "
+                              "--max-disk"
+                            : "is damaged: it has a state twice, or has changed meanwhile");
 }

@@ -206,7 +206,7 @@ bool bz_search_contained(const struct bz_explore_config *config, bool visits_all
         shared->result = *result;
         search = bz_search_new(&own, &shared->result);
     }
-    if (search != NULL && !bz_search_load(search)) {
+    if (search != NULL && !bz_search_load(config, search)) {
         shared->is_ok = true;
         state = BZ_CHILD_DONE;
     } else if (search != NULL) {

@@ -271,29 +271,13 @@ static bool explore(const struct bz_explore_config *config, struct bz_explore_re
     }
     struct bz_search *search = bz_search_new(config, result);
     bool is_ok = search != NULL || end_for_lack(NULL, result);
-    if (is_ok && bz_search_load(search)) {
+    if (is_ok && bz_search_load(config, search)) {
         do {
             is_ok = bz_search_explore(search);
         } while (is_ok && bz_record_keep(config, search));
         bz_search_tell_outcomes(search);
     }
     bz_search_destroy(search);
-    return is_ok;
-}
-
-/* Without being kept, if that was in vain. */
-static bool explore_or_begin_again(struct bz_explore_config *config,
-                                   struct bz_explore_result *result) {
-    bool is_ok = explore(config, result);
-    if (is_ok && result->end == BZ_EXPLORE_LOST && config->from == NULL) {
-        config->keep = NULL;
-        *result = (struct bz_explore_result){.is_minimal = true,
-                                             .has_outside_state = result->has_outside_state};
-        if (config->on_unkept != NULL) {
-            config->on_unkept(config->context);
-        }
-        is_ok = explore(config, result);
-    }
     return is_ok;
 }
 
@@ -311,7 +295,7 @@ bool bz_explore(const struct bz_explore_config *given, struct bz_explore_result 
                 (config.from != NULL ? !bz_explore_checkpoint_has_outside_state(config.from)
                                      : bz_snapshots_fit(&config));
     if (fits) {
-        is_ok = explore_or_begin_again(&config, result);
+        is_ok = explore(&config, result);
         fits = !is_ok || !has_snapshots || !bz_search_is_spoilt(&config, result);
         config.from = NULL;
     }
@@ -321,12 +305,7 @@ bool bz_explore(const struct bz_explore_config *given, struct bz_explore_result 
         if (config.on_outside_state != NULL) {
             config.on_outside_state(config.context);
         }
-        is_ok = explore_or_begin_again(&config, result);
-    }
-    if (result->end == BZ_EXPLORE_LOST && result->lack[0] == '\0') {
-        snprintf(result->lack, sizeof result->lack,
-                 "a state on its path is another one here: a library, the system or the limit on "
-                 "the stack (ulimit -s) has changed, or something besides the choices decides");
+        is_ok = explore(&config, result);
     }
     for (uint32_t place = 0; config.on_finding != NULL && place < result->finding_count; place++) {
         if ((result->told & 1u << place) == 0) {

@@ -84,7 +84,7 @@ enum bz_explore_end {
     BZ_EXPLORE_NONDETERMINISM = 4, /* the same choices led to two runs: the only finding says so */
     BZ_EXPLORE_NO_RESOURCE = 5,    /* memory ran out */
     BZ_EXPLORE_MEMORY_MAX = 6,     /* the limit on memory; then a bitstate sweep, if it could be */
-    BZ_EXPLORE_LOST = 7,           /* what was kept cannot be continued: `lack` says why */
+    BZ_EXPLORE_LOST = 7,           /* config->from has no use here: `lack` says why */
 };
 
 /* Of a schedule from the default one. */
@@ -210,9 +210,9 @@ struct bz_explore_config {
     /* At the end, with the digests of the distinct outcomes, in no order; not called if they are
      * not those that the result counts. NULL: not called. */
     void (*on_outcomes)(void *context, const uint64_t *digests, uint64_t count);
-    /* When a search that was to be kept begins again without, because its states do not repeat from
-     * process to process. NULL: not called. */
-    void (*on_unkept)(void *context);
+    /* When the present round or sweep begins again, because it cannot continue from its place.
+     * Earlier rounds and what was found stay. NULL: not called. */
+    void (*on_begun_again)(void *context, const char *why, bool is_sweep);
     uint64_t disk_max_bytes; /* of the table beyond memory_max_bytes; 0: nothing is on disk */
     int disk_fd;             /* an empty file for that */
     void *context;

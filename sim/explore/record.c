@@ -20,6 +20,9 @@ struct kept_frame {
 };
 
 #define TOO_LONG SIZE_MAX
+#define OTHER_STATE                                                                                \
+    "a state on its path is another one here: a library, the system or the limit on the stack "    \
+    "(ulimit -s) has changed, or something besides the choices decides"
 
 #define HAS_BEGUN 1u
 #define IS_AGAIN 2u
@@ -233,6 +236,16 @@ void bz_record_take(struct bz_search *search, bool is_ok) {
     take_rest(search, false);
 }
 
+void bz_record_begin(struct bz_search *search) {
+    struct bz_record *record = search->record;
+    memset(record->path_bytes, 0, sizeof record->path_bytes);
+    record->path_count = 1;
+    record->is_on = false;
+    record->is_pause = false;
+    record->goes_on = false;
+    take_path(search, 0, false);
+}
+
 /* --- going on --------------------------------------------------------------------------------- */
 
 bool bz_record_follow_path(struct bz_search *search, uint32_t number) {
@@ -274,22 +287,51 @@ bool bz_record_go_on(struct bz_search *search) {
     return is_same || bz_world_has_resources(search->world);
 }
 
+void bz_record_put(struct bz_record *record, const struct bz_record *other) {
+    char *paths = record->paths;
+    uint32_t capacity = record->path_capacity;
+    *record = *other;
+    record->paths = paths;
+    record->path_capacity = capacity;
+    record->goes_on = true;
+}
+
+void bz_record_lose(const struct bz_explore_config *config, struct bz_search *search,
+                    const char *why) {
+    struct bz_record *record = search->record;
+    record->is_lost = true;
+    record->goes_on = true;
+    if (config->on_begun_again != NULL) {
+        config->on_begun_again(config->context, why, record->stage.is_sweep);
+    }
+}
+
+static bool is_stopped(const struct bz_explore_config *config) {
+    return config->stop != NULL && *config->stop != 0;
+}
+
 bool bz_record_keep(const struct bz_explore_config *config, struct bz_search *search) {
     struct bz_record *record = search->record;
     struct bz_explore_result *result = search->result;
     if (record == NULL) {
         return false;
     }
+    bool is_lost = result->end == BZ_EXPLORE_LOST;
+    bool is_too_long = record->is_pause && !record->is_on;
+    if ((is_lost || is_too_long) && !is_stopped(config)) {
+        bz_record_lose(config, search, is_lost ? OTHER_STATE : "its path is too long to be kept");
+        return true;
+    }
+    result->end = is_lost ? BZ_EXPLORE_INTERRUPTED : result->end;
     result->can_go_on = record->is_on || (record->is_by_bits && result->finding_count == 0);
     if (!record->is_on) {
         return false;
     }
     config->keep(config->context, search);
     bool is_full = result->end == BZ_EXPLORE_MEMORY_MAX;
-    bool is_stopped = config->stop != NULL && *config->stop != 0;
-    record->is_by_bits = is_full && !is_stopped;
+    record->is_by_bits = is_full && !is_stopped(config);
     record->goes_on =
-        record->is_pause && record->result.end == BZ_EXPLORE_INTERRUPTED && !is_stopped;
+        record->is_pause && record->result.end == BZ_EXPLORE_INTERRUPTED && !is_stopped(config);
     record->is_pause = false;
     record->is_on = false;
     return record->goes_on || record->is_by_bits;

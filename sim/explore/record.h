@@ -6,6 +6,13 @@
  * the set-up, and each state on the way must have the fingerprint that it had. So a search that
  * goes on does what it would have done, and counts the same. A team has a path for each worker.
  *
+ * The paths are always those of the present search: bz_search_begin() removes all others, and puts
+ * the set-up there as the path of the first worker. A worker replaces its own path when it stops.
+ * One that has not yet run leaves what is there: the set-up, no path, or the path to continue from.
+ *
+ * If a path leads to another state, its search cannot continue, and begins again. Earlier rounds
+ * and what was found stay. Such a search makes no more pauses, except before its first transition.
+ *
  * A record lies in memory that child processes share: who searches fills it in when the search
  * stops before its end, and the outermost process, which runs no code of a plug-in, keeps it.
  */
@@ -43,6 +50,7 @@ struct bz_record {
     bool is_on;      /* there is something to go on from */
     bool is_pause;   /* the search stopped because config->is_due() said so: it goes on at once */
     bool goes_on;    /* the next search begins with it */
+    bool is_lost;    /* a path has led to another state: the next search begins with the set-up */
     bool is_by_bits; /* the limit on memory was reached: what is left is the sweep in bitstate mode
                       */
     bool is_team;
@@ -56,7 +64,7 @@ struct bz_record {
     struct bz_explore_result result;
     uint32_t path_count;
     uint32_t path_capacity;
-    size_t path_bytes[BZ_JOBS_MAX]; /* 0: it has come to its end */
+    size_t path_bytes[BZ_JOBS_MAX]; /* 0: there is nothing left of it */
     char *paths;                    /* BZ_PATH_BYTES_MAX for each, most of them unused */
 };
 
@@ -67,6 +75,14 @@ void bz_record_destroy(struct bz_record *record);
 /* The bytes of a path. */
 static inline char *bz_record_path(const struct bz_record *record, uint32_t number) {
     return record->paths + number * BZ_PATH_BYTES_MAX;
+}
+
+/* At the set-up of a new search: there is no other place to continue from. */
+void bz_record_begin(struct bz_search *search);
+
+/* Whether the next search continues from the paths. */
+static inline bool bz_record_has_place(const struct bz_record *record) {
+    return record != NULL && record->goes_on && !record->is_lost;
 }
 
 /* After a search that may have stopped before its end: records where, if it can go on from there.
@@ -84,6 +100,13 @@ bool bz_record_go_on(struct bz_search *search);
 /* The same for a team: one path, where false says that it is another one; and all the rest. */
 bool bz_record_follow_path(struct bz_search *search, uint32_t number);
 void bz_record_give_rest(struct bz_search *search);
+
+/* The next search continues from another record, whose paths are not yet here. */
+void bz_record_put(struct bz_record *record, const struct bz_record *other);
+
+/* In the outermost process: the present search begins again. Calls config->on_begun_again(). */
+void bz_record_lose(const struct bz_explore_config *config, struct bz_search *search,
+                    const char *why);
 
 /* In the outermost process, after the search has stopped: has the record kept. Whether the search
  * is to go on at once: then it begins with the record. */

@@ -227,8 +227,9 @@ static bool poll(struct bz_search *search) {
         .states = search->result->states,
         .transitions = search->result->transitions,
     };
-    bool can_pause =
-        search->record != NULL && !search->record->is_by_bits && search->cycles == NULL;
+    const struct bz_record *record = search->record;
+    bool can_pause = record != NULL && !record->is_by_bits && search->cycles == NULL &&
+                     (!record->is_lost || search->result->transitions == 0);
     bool is_due = can_pause && config->is_due != NULL && config->is_due(config->context);
     if (is_due) {
         search->record->is_pause = true;
@@ -366,11 +367,12 @@ static bool should_stop(struct bz_search *search) {
         (search->team != NULL && bz_team_is_over(search))) {
         return true;
     }
-    search->is_put_off = result->transitions >= search->bounds.transitions;
     if (search->is_unrepeatable) {
         result->end = BZ_EXPLORE_NONDETERMINISM;
     } else if (result->finding_count > 0 && !search->config->keep_going) {
         result->end = BZ_EXPLORE_FOUND;
+    } else if (result->transitions >= search->bounds.transitions) {
+        search->is_put_off = true; /* and does not stop for anything else */
     } else if (result->states > states_max ||
                result->transitions / BZ_EXPLORE_TRANSITIONS_PER_STATE > states_max) {
         result->end = BZ_EXPLORE_STATES_MAX;
@@ -464,11 +466,14 @@ void bz_search_begin(struct bz_search *search, const struct bz_search_bounds *bo
     result->sampled_draw = NULL;
     result->depth = 0;
     bz_search_enter_root(search);
+    if (search->record != NULL) {
+        bz_record_begin(search);
+    }
 }
 
 static bool run_once(struct bz_search *search, const struct bz_search_bounds *bounds) {
     bool is_ok = true;
-    if (search->record != NULL && search->record->goes_on) {
+    if (bz_record_has_place(search->record)) {
         is_ok = bz_record_go_on(search);
     } else {
         bz_search_begin(search, bounds);

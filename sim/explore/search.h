@@ -114,8 +114,8 @@ struct bz_search {
 /* How many paths there may be: one for each worker, or as many as were kept. */
 uint32_t bz_search_paths(const struct bz_explore_config *config);
 
-/* Loads config->from, if there is one. False: it cannot be continued, and the result says why. */
-bool bz_search_load(struct bz_search *search);
+/* Loads config->from, if there is one. False: it has no use here, and the result says why. */
+bool bz_search_load(const struct bz_explore_config *config, struct bz_search *search);
 
 /* Findings and digests are collected in `result` over all searches. NULL without memory. */
 struct bz_search *bz_search_new(const struct bz_explore_config *config,

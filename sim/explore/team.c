@@ -13,8 +13,9 @@
  * the search, which a team does not know. Sleep sets depend on the order of the search, so a team
  * has none.
  *
- * A team that stops before its end records the paths of all workers (record.h). The one that goes
- * on may have more or fewer workers: each takes some of the paths, and then is a guest. */
+ * A team that stops before its end leaves the paths of all workers in the record (record.h). The
+ * team that continues may have more or fewer workers: each takes some of the paths, and then is a
+ * guest. */
 #include <stdlib.h>
 
 #include "sim/explore/search.h"
@@ -227,7 +228,8 @@ static bool has_reached_limit(struct bz_search *search) {
 
 static bool poll(const struct bz_search *search) {
     const struct bz_explore_config *config = search->config;
-    if (search->record != NULL && config->is_due != NULL && config->is_due(config->context)) {
+    if (search->record != NULL && !search->record->is_lost && config->is_due != NULL &&
+        config->is_due(config->context)) {
         search->record->is_pause = true;
         return false;
     }
@@ -316,13 +318,14 @@ static bool begin(struct bz_search *search, struct bz_team *team,
                   const struct bz_search_bounds *bounds) {
     struct bz_record *record = search->record;
     bool is_same = true;
-    if (record != NULL) {
-        record->path_count =
-            team->goes_on && record->path_count > team->count ? record->path_count : team->count;
-    }
     if (!team->goes_on) {
         bz_edge_logs_begin(search->logs);
         bz_search_begin(search, bounds);
+    }
+    if (record != NULL && record->path_count < team->count) {
+        record->path_count = team->count;
+    }
+    if (!team->goes_on) {
         return true;
     }
     bz_search_prepare(search, &record->bounds);
@@ -355,7 +358,7 @@ bool bz_team_search(struct bz_search *search, const struct bz_search_bounds *bou
     struct bz_search_bounds own = *bounds;
     uint32_t count = count_of(search->config);
     struct bz_record *record = search->record;
-    bool goes_on = record != NULL && record->goes_on;
+    bool goes_on = bz_record_has_place(record);
     bool is_team = goes_on ? record->is_team : count >= 2;
     if (!is_team || search->bits.words != NULL || !bounds->is_any_order ||
         (bounds->reductions & BZ_REDUCE_STATES) == 0) {
