@@ -154,6 +154,7 @@ static int keep(struct bz_kept_finding *kept, const char *name, const struct bz_
                            "the finding of seed 0x%" PRIx64 " was not recorded: %s", finding->seed,
                            report.lack);
     }
+    memcpy(kept->failure.object, report.object, sizeof report.object);
     if (strcmp(finding->violation.oracle, "nondeterminism") == 0) {
         keep_nondeterminism(&kept->trace, &finding->violation);
     } else if (!is_confirmed(&kept->trace, finding)) {
@@ -185,10 +186,7 @@ int bz_findings_keep(struct bz_kept_findings *kept, uint32_t place, const char *
     } else {
         release(item);
     }
-    *item = (struct bz_kept_finding){.oracle = finding->violation.oracle,
-                                     .op = finding->violation.op,
-                                     .window = finding->violation.window,
-                                     .program = *program};
+    *item = (struct bz_kept_finding){.failure.violation = finding->violation, .program = *program};
     bz_trace_init(&item->trace);
     bz_trace_init(&item->small);
     return keep(item, name, program, finding, folder);
@@ -256,7 +254,8 @@ int bz_findings_shrink(struct bz_kept_findings *kept, uint32_t place, const char
 
 static bool is_same_when_small(const struct bz_kept_finding *a, const struct bz_kept_finding *b) {
     return a->is_shrunk && b->is_shrunk && a->small_token[0] != '\0' &&
-           strcmp(a->small_token, b->small_token) == 0 && strcmp(a->oracle, b->oracle) == 0;
+           strcmp(a->small_token, b->small_token) == 0 &&
+           strcmp(a->failure.violation.oracle, b->failure.violation.oracle) == 0;
 }
 
 void bz_findings_merge(struct bz_kept_findings *kept) {
@@ -294,7 +293,7 @@ static int keep_witness(struct bz_kept_finding *item, const char *name,
                     item->fifo_token, sizeof item->fifo_token);
     if (!bz_record(&witness->program, witness->finding.seed, &trace, &report)) {
         code = bz_cli_fail(name, BZ_EXIT_INTERNAL, "%s", report.lack);
-    } else if (trace.verdict.oracle == NULL || strcmp(trace.verdict.oracle, item->oracle) != 0) {
+    } else if (!is_confirmed(&trace, &witness->finding)) {
         item->fifo_token[0] = '\0'; /* no witness: it does not come again */
     } else {
         struct bz_shrink_config config = shrink_config(&witness->program, &trace, share);
@@ -325,7 +324,7 @@ int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, co
     struct bz_kept_finding *item = &kept->items[place];
     for (uint32_t index = 0; index < place; index++) {
         const struct bz_kept_finding *like = &kept->items[index];
-        if (strcmp(like->oracle, item->oracle) == 0) {
+        if (bz_failures_are_alike(&like->failure, &item->failure)) {
             item->fifo_is_searched = like->fifo_is_searched;
             strcpy(item->fifo_token, like->fifo_token);
             item->fifo_lag_ns = like->fifo_lag_ns;
@@ -336,11 +335,12 @@ int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, co
     bool is_ok = true;
     witness = (struct bz_witness){.is_found = false};
     if (item->is_shrunk) {
-        is_ok = bz_witness_search(&item->small_program, item->oracle, &bz_interrupt_requested,
+        is_ok = bz_witness_search(&item->small_program, &item->failure, &bz_interrupt_requested,
                                   &witness);
     }
     if (is_ok && !witness.is_found) {
-        is_ok = bz_witness_search(&item->program, item->oracle, &bz_interrupt_requested, &witness);
+        is_ok =
+            bz_witness_search(&item->program, &item->failure, &bz_interrupt_requested, &witness);
     }
     if (!is_ok) {
         return bz_cli_fail(name, BZ_EXIT_INTERNAL, "%s", witness.lack);

@@ -14,10 +14,8 @@
 
 struct bz_kept_finding {
     struct bz_trace trace;
-    const char *oracle;
-    uint64_t count; /* runs with this finding; 0: not counted */
-    enum bz_op op;  /* of the task of the violation */
-    enum bz_window window;
+    struct bz_failure failure;
+    uint64_t count;            /* runs with this finding; 0: not counted */
     struct bz_program program; /* of its run */
     char token[BZ_TOKEN_BYTES];
     char path[PATH_MAX]; /* of the trace; empty: no file */
@@ -70,7 +68,7 @@ int bz_findings_shrink(struct bz_kept_findings *kept, uint32_t place, const char
  * first one has the counts of all, and the others are forgotten. The traces of all stay. */
 void bz_findings_merge(struct bz_kept_findings *kept);
 
-/* Searches a FIFO witness for the `place`-th, unless an earlier one has the same oracle: first in
+/* Searches a FIFO witness for the `place`-th, unless an earlier one fails in the same way: first in
  * the program of the smallest run, whose runs cost least, and then in its own. Shrinks it if
  * `shrinks`, and keeps its trace in the folder, if any. Returns an exit code likewise. */
 int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, const char *name,

@@ -101,8 +101,8 @@ bool bz_json_add_violation(struct bz_json *item, const struct bz_kept_finding *f
         bz_json_add_string(small, "trace",
                            finding->small_path[0] != '\0' ? finding->small_path : NULL);
     }
-    bz_json_add_string(item, "operation", bz_op_name(finding->op));
-    bz_json_add_string(item, "window", bz_window_name(finding->window));
+    bz_json_add_string(item, "operation", bz_op_name(finding->failure.violation.op));
+    bz_json_add_string(item, "window", bz_window_name(finding->failure.violation.window));
     if (finding->count > 0) {
         bz_json_add_number(item, "count", finding->count);
     }

@@ -171,9 +171,9 @@ void bz_run_report_print_finding(FILE *out, const struct bz_kept_finding *findin
 /* How many runs have this finding, and what they have in common besides oracle and object. */
 static void print_count(const struct bz_kept_finding *finding) {
     printf("count   %" PRIu64 " run%s", finding->count, finding->count == 1 ? "" : "s");
-    if (finding->op != BZ_OP_NONE) {
-        printf("; operation %s, window %s", bz_op_name(finding->op),
-               bz_window_name(finding->window));
+    if (finding->failure.violation.op != BZ_OP_NONE) {
+        printf("; operation %s, window %s", bz_op_name(finding->failure.violation.op),
+               bz_window_name(finding->failure.violation.window));
     }
     printf("\n");
 }

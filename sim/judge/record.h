@@ -39,7 +39,8 @@ struct bz_replay_report {
     uint32_t step;
     char expected[BZ_REPLAY_TEXT_BYTES];
     char got[BZ_REPLAY_TEXT_BYTES];
-    struct bz_violation violation; /* of the replayed run; oracle NULL: it passed */
+    struct bz_violation violation;            /* of the replayed run; oracle NULL: it passed */
+    char object[BZ_TRACE_NAME_BYTES_MAX + 1]; /* the name of its object; empty: there is none */
     uint64_t digest;
     uint32_t steps;
     enum bz_run_end end; /* BZ_RUN_OUT_OF_STEPS: cut short, so that no violation proves nothing */

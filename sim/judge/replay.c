@@ -210,7 +210,9 @@ static void compare_end(struct comparison *comparison, const struct bz_trace *go
 }
 
 static void report_run(struct bz_replay_report *report, const struct bz_judge *judge) {
+    const char *object = bz_judge_object_name(judge, judge->violation.object);
     report->violation = judge->violation;
+    snprintf(report->object, sizeof report->object, "%s", object == NULL ? "" : object);
     report->digest = judge->digest;
     report->steps = judge->step;
     report->end = judge->end;

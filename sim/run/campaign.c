@@ -151,7 +151,15 @@ static void mark_run(struct bz_run_mark *mark, const struct bz_judge *judge) {
     memcpy(mark->strikes, strikes, count * sizeof *strikes);
 }
 
-static void add_run(struct slot *slot, const struct bz_judge *judge) {
+/* Whether the run has failed, in the way that is wanted. */
+static bool has_failed(const struct bz_campaign_config *config, const struct bz_judge *judge) {
+    const struct bz_failure *wanted = config->wanted;
+    return bz_judge_verdict(judge) == BZ_RUN_VIOLATED &&
+           (wanted == NULL || bz_fails_likewise(&wanted->violation, wanted->object, judge));
+}
+
+static void add_run(const struct bz_campaign_config *config, struct slot *slot,
+                    const struct bz_judge *judge) {
     struct bz_campaign_result *part = &slot->part;
     uint64_t index = slot->first + part->runs;
     uint64_t hash = bz_seed_mix(bz_judge_digest(judge));
@@ -164,7 +172,7 @@ static void add_run(struct slot *slot, const struct bz_judge *judge) {
     }
     bz_tally_note_cut(part, bz_judge_cut_reason(judge));
     part->waited += bz_judge_has_waited(judge);
-    if (bz_judge_verdict(judge) == BZ_RUN_VIOLATED) {
+    if (has_failed(config, judge)) {
         struct bz_finding finding = {.seed = bz_judge_seed(judge),
                                      .digest = bz_judge_digest(judge),
                                      .count = 1,
@@ -245,9 +253,9 @@ static void run_chunk(struct campaign *campaign, struct bz_world *world, struct 
                 break;
             }
         }
-        add_run(slot, world->judge);
-        slot->is_last = slot->part.lack[0] != '\0' ||
-                        (!config->keep_going && bz_judge_verdict(world->judge) == BZ_RUN_VIOLATED);
+        add_run(config, slot, world->judge);
+        slot->is_last =
+            slot->part.lack[0] != '\0' || (!config->keep_going && slot->part.violations > 0);
     }
     bz_tally_add_stats(&slot->part.stats, bz_judge_stats(world->judge));
 }
@@ -459,9 +467,9 @@ static void bury(struct campaign *campaign, struct worker *worker, const struct 
     struct bz_judge *judge = worker->world->judge;
     bz_judge_died(judge, death->oracle, death->how);
     bz_tally_add_stats(&slot->part.stats, bz_judge_stats(judge));
-    add_run(slot, judge);
-    slot->is_last =
-        !campaign->config->keep_going || ++campaign->deaths == campaign->config->deaths_max;
+    add_run(campaign->config, slot, judge);
+    slot->is_last = (!campaign->config->keep_going && slot->part.violations > 0) ||
+                    ++campaign->deaths == campaign->config->deaths_max;
     slot->is_cut = true; /* the next one may take its time to die, too */
     finish(worker);
 }

@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sim/judge/failure.h"
 #include "sim/run/distinct.h"
 #include "sim/run/program.h"
 #include "sim/run/sizes.h"
@@ -101,6 +102,8 @@ struct bz_campaign_config {
     uint64_t runs;
     uint32_t jobs; /* 0 means 1 */
     bool keep_going;
+    const struct bz_failure *wanted; /* runs that fail in another way do not count as failed. NULL:
+                                        none does so */
     bool repeats_all;                /* every run is made twice (determinism.h), not only some */
     bool draws_sizes;                /* some runs have drawn parameters (sizes.h) */
     struct bz_measured_draws *draws; /* of this program, with `draws_sizes`; NULL: its own */

@@ -20,13 +20,13 @@ struct bz_witness {
     bool is_searched; /* false: the program already runs under `fifo` */
     bool is_found;
     struct bz_program program; /* the same under `fifo` */
-    struct bz_finding finding; /* the first run that violates the same oracle */
+    struct bz_finding finding; /* the first run that fails in the same way */
     char lack[BZ_LACK_BYTES];  /* after false: what ran out */
 };
 
-/* Searches a run of the program under `fifo` that violates `oracle`. `stop` ends the search early,
+/* Searches a run of the program under `fifo` that fails in this way. `stop` ends the search early,
  * see bz_campaign_config; NULL: none. False if memory runs out. */
-bool bz_witness_search(const struct bz_program *program, const char *oracle,
+bool bz_witness_search(const struct bz_program *program, const struct bz_failure *wanted,
                        const volatile sig_atomic_t *stop, struct bz_witness *witness);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef BZ_SIM_SHRINK_INTERNAL_H
 #define BZ_SIM_SHRINK_INTERNAL_H
 
+#include "sim/judge/failure.h"
 #include "sim/shrink/edits.h"
 #include "sim/shrink/shrink.h"
 
@@ -36,11 +37,6 @@ struct bz_shrinking {
     bool is_settled;  /* no pass made it smaller, and none was cut by a budget */
     bool is_searched; /* all schedules with as few choices were tried */
 };
-
-/* Whether a violation is of the same oracle, object, operation and window as another one; those of
- * scenarios' own checks also say the same, but for numbers and names. */
-bool bz_fails_likewise(const struct bz_violation *wanted, const char *wanted_object,
-                       const struct bz_judge *judge);
 
 /* Whether there is budget for one more run, and nobody has stopped it. */
 bool bz_shrink_goes_on(const struct bz_shrinking *shrinking);

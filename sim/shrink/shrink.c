@@ -99,37 +99,6 @@ static void report_progress(const struct bz_shrinking *shrinking) {
     }
 }
 
-/* The next character of a message outside of numbers and names in quotes. */
-static const char *skip_details(const char *text) {
-    while ((*text >= '0' && *text <= '9') || *text == '\'') {
-        const char *end = *text == '\'' ? strchr(text + 1, '\'') : text;
-        text = end == NULL ? text + strlen(text) : end + 1;
-    }
-    return text;
-}
-
-static bool says_the_same(const char *a, const char *b) {
-    a = skip_details(a);
-    b = skip_details(b);
-    while (*a != '\0' && *a == *b) {
-        a = skip_details(a + 1);
-        b = skip_details(b + 1);
-    }
-    return *a == *b;
-}
-
-bool bz_fails_likewise(const struct bz_violation *wanted, const char *wanted_object,
-                       const struct bz_judge *judge) {
-    const struct bz_violation *got = bz_judge_violation(judge);
-    const char *object = bz_judge_object_name(judge, got->object);
-    bool has_several =
-        strcmp(wanted->oracle, "assertion") == 0 || strcmp(wanted->oracle, "misuse") == 0;
-    return strcmp(got->oracle, wanted->oracle) == 0 && got->op == wanted->op &&
-           got->window == wanted->window &&
-           strncmp(object == NULL ? "" : object, wanted_object, BZ_TRACE_NAME_BYTES_MAX) == 0 &&
-           (!has_several || says_the_same(got->message, wanted->message));
-}
-
 /* Any run of the trial, which counts against the budget. */
 static enum bz_run_end run(struct bz_shrinking *shrinking, const struct bz_run_start *start) {
     struct bz_judge *judge = shrinking->trial->world->judge;

@@ -130,8 +130,9 @@ static void add_identity(struct bz_text *text, const struct bz_kept_finding *fin
     if (object != NULL) {
         bz_text_add(text, " of '%s'", object);
     }
-    if (finding->op != BZ_OP_NONE) {
-        bz_text_add(text, " (%s, %s)", bz_op_name(finding->op), bz_window_name(finding->window));
+    if (finding->failure.violation.op != BZ_OP_NONE) {
+        bz_text_add(text, " (%s, %s)", bz_op_name(finding->failure.violation.op),
+                    bz_window_name(finding->failure.violation.window));
     }
 }
 
@@ -139,13 +140,14 @@ static void add_identity(struct bz_text *text, const struct bz_kept_finding *fin
 static void add_finding(struct bz_outcome *outcome, const struct bz_kept_finding *finding,
                         const struct bz_program *program, uint64_t runs) {
     const struct bz_trace *trace = finding->is_shrunk ? &finding->small : &finding->trace;
-    struct bz_case *one = bz_outcome_case(outcome, BZ_CASE_FAILED, finding->oracle);
+    struct bz_case *one =
+        bz_outcome_case(outcome, BZ_CASE_FAILED, finding->failure.violation.oracle);
     struct capture capture = {.out = NULL};
     bz_text_add(&one->name, "%s: ", bz_outcome_text(&outcome->title));
     add_identity(&one->name, finding, trace);
     bz_outcome_distinguish(outcome, one);
     const char *message = trace->verdict.message;
-    bz_text_add(&one->message, "%s", message != NULL ? message : finding->oracle);
+    bz_text_add(&one->message, "%s", message != NULL ? message : finding->failure.violation.oracle);
     if (runs > 0) {
         bz_text_add(&one->message,
                     " (%" PRIu64 " of %" PRIu64 " runs, the first with seed 0x%" PRIx64 ")",
