@@ -196,85 +196,138 @@ const char *bz_cli_time_text(uint64_t time_ns) {
     return time_ns == 0 ? "0" : text;
 }
 
-/* --- parsing: argp does not say which option was meant, so the long ones are checked first ---- */
+/* --- parsing: argp says what is wrong on stderr alone, so options are checked first ----------- */
 
 #define LONG_OPTIONS_MAX 64u
 
-/* The option that `word` names or abbreviates, or NULL. */
-static const struct argp_option *find_long_option(const struct argp_option *const *known,
-                                                  size_t count, const char *word, size_t length) {
+static const struct argp_option everywhere[] = {
+    {.name = "help", .key = '?'}, {.name = "usage"}, {.name = "version", .key = 'V'}};
+#define EVERYWHERE_COUNT (sizeof everywhere / sizeof everywhere[0])
+
+/* The options of a command line, before argp reads them. */
+struct survey {
+    const struct argp_option *known[LONG_OPTIONS_MAX];
+    const char *names[LONG_OPTIONS_MAX];
+    size_t count;
+    char mistake[512]; /* the first one; empty: none */
+    bool is_help;      /* it asks for help, which is no error */
+    bool has_json;
+};
+
+static void note_mistake(struct survey *survey, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void note_mistake(struct survey *survey, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    if (survey->mistake[0] == '\0') {
+        vsnprintf(survey->mistake, sizeof survey->mistake, format, arguments);
+    }
+    va_end(arguments);
+}
+
+/* The option that `word` names or abbreviates, or NULL after a note. */
+static const struct argp_option *find_long_option(struct survey *survey, const char *word,
+                                                  size_t length) {
     const struct argp_option *found = NULL;
-    for (size_t index = 0; index < count; index++) {
-        if (strncmp(known[index]->name, word, length) == 0) {
-            found = known[index];
+    bool is_ambiguous = false;
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)length, word);
+    for (size_t index = 0; index < survey->count; index++) {
+        if (strncmp(survey->names[index], word, length) == 0) {
+            is_ambiguous = found != NULL;
+            found = survey->known[index];
             if (found->name[length] == '\0') {
-                break;
+                return found;
             }
         }
+    }
+    if (found == NULL) {
+        note_mistake(survey, "no option '--%s'%s", name,
+                     bz_cli_hint(name, survey->names, survey->count));
+    } else if (is_ambiguous) {
+        note_mistake(survey, "option '--%s' is ambiguous", name);
     }
     return found;
 }
 
-static const struct argp_option everywhere[] = {
-    {.name = "help"}, {.name = "usage"}, {.name = "version"}};
-#define EVERYWHERE_COUNT (sizeof everywhere / sizeof everywhere[0])
-
-/* What the long options of a command line are, before argp reads them. */
-struct survey {
-    const char *unknown; /* the first that no option has; NULL: none */
-    bool is_help;        /* it asks for help, which is no error */
-    bool has_json;
-};
-
-static struct survey look_at(const struct argp_option *const *known, size_t count, int argc,
-                             char **argv) {
-    struct survey survey = {.unknown = NULL};
-    for (int index = 1; index < argc && strcmp(argv[index], "--") != 0; index++) {
-        if (strncmp(argv[index], "--", 2) != 0) {
-            survey.is_help |= strcmp(argv[index], "-?") == 0 || strcmp(argv[index], "-V") == 0;
-            continue;
+static const struct argp_option *find_letter(struct survey *survey, char letter) {
+    for (size_t index = 0; index < survey->count; index++) {
+        if (survey->known[index]->key == letter) {
+            return survey->known[index];
         }
-        const char *word = argv[index] + 2;
-        size_t length = strcspn(word, "=");
-        const struct argp_option *option = find_long_option(known, count, word, length);
-        if (option == NULL) {
-            survey.unknown = survey.unknown == NULL ? word : survey.unknown;
-            continue;
-        }
-        for (size_t common = 0; common < EVERYWHERE_COUNT; common++) {
-            survey.is_help |= option == &everywhere[common];
-        }
-        survey.has_json |= strcmp(option->name, "json") == 0;
-        /* the next word is its value */
-        index += option->arg != NULL && word[length] == '\0';
     }
-    return survey;
+    note_mistake(survey, "no option '-%c'", letter);
+    return NULL;
+}
+
+/* Whether the next word is the value of the option, which has `value` behind it; NULL: nothing. */
+static bool takes_next(struct survey *survey, const struct argp_option *option, const char *value,
+                       bool is_last) {
+    for (size_t common = 0; common < EVERYWHERE_COUNT; common++) {
+        survey->is_help |= option == &everywhere[common];
+    }
+    survey->has_json |= strcmp(option->name, "json") == 0;
+    if (option->arg == NULL && value != NULL) {
+        note_mistake(survey, "option '--%s' takes no value", option->name);
+    } else if (option->arg != NULL && value == NULL && is_last) {
+        note_mistake(survey, "option '--%s' requires an argument, %s", option->name, option->arg);
+    }
+    return option->arg != NULL && value == NULL;
+}
+
+/* Options of one letter, of which the last one may have a value. */
+static bool look_at_letters(struct survey *survey, const char *letters, bool is_last) {
+    bool takes = false;
+    for (; *letters != '\0' && !takes; letters++) {
+        const struct argp_option *option = find_letter(survey, *letters);
+        bool has_value = option != NULL && option->arg != NULL && letters[1] != '\0';
+        takes =
+            option != NULL && takes_next(survey, option, has_value ? letters + 1 : NULL, is_last);
+        if (option == NULL || has_value) {
+            break;
+        }
+    }
+    return takes;
+}
+
+static void look_at(struct survey *survey, int argc, char **argv) {
+    for (int index = 1; index < argc && strcmp(argv[index], "--") != 0; index++) {
+        const char *word = argv[index];
+        bool is_last = index + 1 == argc;
+        if (word[0] != '-' || word[1] == '\0') {
+            continue;
+        }
+        if (word[1] != '-') {
+            index += look_at_letters(survey, word + 1, is_last);
+            continue;
+        }
+        size_t length = strcspn(word + 2, "=");
+        const struct argp_option *option = find_long_option(survey, word + 2, length);
+        const char *value = word[2 + length] == '=' ? word + 3 + length : NULL;
+        index += option != NULL && takes_next(survey, option, value, is_last);
+    }
 }
 
 void bz_cli_parse(const struct argp *argp, int argc, char **argv, void *input) {
-    const struct argp_option *known[LONG_OPTIONS_MAX];
-    const char *names[LONG_OPTIONS_MAX];
-    size_t count = 0;
+    struct survey survey = {.count = 0};
     for (const struct argp_option *option = argp->options;
          option != NULL && (option->name != NULL || option->doc != NULL); option++) {
-        known[count] = option;
-        count += option->name != NULL && count < LONG_OPTIONS_MAX - EVERYWHERE_COUNT;
+        survey.known[survey.count] = option;
+        survey.count += option->name != NULL && survey.count < LONG_OPTIONS_MAX - EVERYWHERE_COUNT;
     }
     for (size_t index = 0; index < EVERYWHERE_COUNT; index++) {
-        known[count++] = &everywhere[index];
+        survey.known[survey.count++] = &everywhere[index];
     }
-    for (size_t index = 0; index < count; index++) {
-        names[index] = known[index]->name;
+    for (size_t index = 0; index < survey.count; index++) {
+        survey.names[index] = survey.known[index]->name;
     }
-    struct survey survey = look_at(known, count, argc, argv);
+    look_at(&survey, argc, argv);
     if (survey.has_json) {
         bz_ending_want_json();
     }
-    if (survey.unknown != NULL) {
-        char name[64];
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(survey.unknown, "="), survey.unknown);
-        exit(bz_cli_fail(argv[0], BZ_EXIT_USAGE, "no option '--%s'%s ('%s --help' lists them)",
-                         name, bz_cli_hint(name, names, count), argv[0]));
+    if (survey.mistake[0] != '\0') {
+        exit(bz_cli_fail(argv[0], BZ_EXIT_USAGE, "%s ('%s --help' lists them)", survey.mistake,
+                         argv[0]));
     }
     bz_ending_note(survey.is_help ? BZ_EXIT_OK : BZ_EXIT_USAGE, "bad usage, see stderr");
     error_t error = argp_parse(argp, argc, argv, 0, NULL, input);

@@ -45,7 +45,7 @@ static int write_page(const struct explain *explain, const struct bz_explanation
                            .curve_count = explanation->has_why ? why->odds_count : 0};
     bz_paper_init(&page);
     bz_show_html(&view, &page);
-    bool is_written = bz_file_replace(explain->output, page.text, page.length);
+    bool is_written = bz_file_put(explain->output, page.text, page.length);
     bz_paper_fini(&page);
     return is_written ? BZ_EXIT_OK
                       : bz_cli_fail(explain->name, bz_cli_exit_of_errno(errno),

@@ -15,7 +15,6 @@
 #include "tools/report.h"
 
 #define SCENARIOS_MAX 64u
-#define RUNS_MAX ((uint64_t)INT64_MAX)
 #define SLICE_LEAST 1000u
 #define SLICE_MOST 1000000000u
 
@@ -64,7 +63,7 @@ static void set_schedule(struct argp_state *state, void *target, const char *opt
     command->is_round_robin = strcmp(text, "round-robin") == 0;
     command->is_given = true;
     if (!command->is_round_robin && strcmp(text, "bandit") != 0) {
-        argp_error(state, "--%s takes bandit or round-robin, and not '%s'", option, text);
+        bz_cli_misuse(state, "--%s takes bandit or round-robin, and not '%s'", option, text);
     }
 }
 
@@ -79,11 +78,11 @@ static void check_options(struct argp_state *state, void *target) {
     bool has_more = command->scenarios[0] != NULL || command->options.variant_count > 0 ||
                     command->options.setting_count > 0 || command->has_sizes || command->is_given;
     if (command->resume != NULL && (has_more || command->out != NULL)) {
-        argp_error(state, "--resume takes the campaign from its folder. It can be combined with "
-                          "--plugin, --jobs, --runs, --time, --json and --quiet");
+        bz_cli_misuse(state, "--resume takes the campaign from its folder. It can be combined with "
+                             "--plugin, --jobs, --runs, --time, --json and --quiet");
     } else if (command->resume == NULL && command->out == NULL) {
-        argp_error(state, "a folder is missing: --out DIR starts a campaign, --resume DIR "
-                          "continues one");
+        bz_cli_misuse(state, "a folder is missing: --out DIR starts a campaign, --resume DIR "
+                             "continues one");
     }
 }
 
@@ -95,7 +94,7 @@ static const struct bz_option options[] = {
     {"resume", "DIR", "Continue the campaign in DIR", BZ_OPTION_TEXT,
      offsetof(struct command, resume), .is_once = true},
     {"runs", "N", "Stop after this many schedules in all (default: no limit)", BZ_OPTION_NUMBER,
-     offsetof(struct command, runs), .is_once = true, .least = 1, .most = RUNS_MAX},
+     offsetof(struct command, runs), .is_once = true, .least = 1, .most = BZ_RUNS_MAX},
     {"time", "T",
      "Stop after this time: 30s, 5m, 8h (default: no limit); with --resume, counted from now",
      BZ_OPTION_PARSED, .is_once = true, .parse = set_time},
@@ -239,7 +238,7 @@ static int begin(struct command *command) {
                   .cancels = is_set(command, "cancel") || is_set(command, "max-cancels"),
                   .sizes = command->has_sizes,
                   .has_default_sizes = command->has_default_sizes},
-        .runs_max = command->runs == 0 ? RUNS_MAX : command->runs,
+        .runs_max = command->runs == 0 ? BZ_RUNS_MAX : command->runs,
         .limit_ms = command->seconds * 1000};
     bz_fuzz_make_arms(&command->fuzz, &command->order.fixed);
     return bz_fuzz_folder_create(&command->folder, command->out);

@@ -345,7 +345,9 @@ static int merge_searches(struct merge *merge) {
     struct bz_search_sum *sum = &merge->searches;
     if (merge->shards.count > 0) {
         return bz_cli_fail(merge->name, BZ_EXIT_USAGE,
-                           "cannot merge campaign and search results (%s, %s)",
+                           "cannot merge results of a campaign (%s) and of a search (%s): name "
+                           "the files of one, such as DIR/shard-*.checkpoint or "
+                           "DIR/search-*-of-*.json",
                            merge->shards.files[0].path, sum->parts[0].path);
     }
     if (merge->history_count > 0 || merge->is_strict) {

@@ -75,8 +75,7 @@ static bool run_campaign(struct bz_run *run, struct bz_campaign_result *result, 
                                         .on_finding = keep_finding,
                                         .on_state = keep_state,
                                         .context = run};
-    bz_progress_begin(&run->progress, run->is_quiet, run->runs == BZ_RUNS_MAX ? 0 : run->runs,
-                      (run->budget_ms + 999) / 1000);
+    bz_progress_begin(&run->progress, run->is_quiet, run->runs, (run->budget_ms + 999) / 1000);
     run->progress.runs_before = run->state->result.runs;
     if (run->budget_ms != 0) {
         run->progress.deadline_ns = run->progress.began_ns + run->budget_ms * 1000000;

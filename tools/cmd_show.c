@@ -84,7 +84,7 @@ static int write_picture(const struct show *show, const struct bz_paper *paper) 
         fwrite(paper->text, 1, paper->length, stdout);
         return BZ_EXIT_OK; /* a full stdout is noticed at the end of the program */
     }
-    return bz_file_replace(show->output, paper->text, paper->length)
+    return bz_file_put(show->output, paper->text, paper->length)
                ? BZ_EXIT_OK
                : bz_cli_fail(show->name, bz_cli_exit_of_errno(errno), "cannot write '%s': %s",
                              show->output, strerror(errno));

@@ -109,7 +109,7 @@ static void add_variant(struct argp_state *state, void *target, const char *name
     struct bz_options *options = target;
     (void)name;
     if (options->variant_count == BZ_OPTION_VARIANTS_MAX) {
-        argp_error(state, "more than %u variants", BZ_OPTION_VARIANTS_MAX);
+        bz_cli_misuse(state, "more than %u variants", BZ_OPTION_VARIANTS_MAX);
     }
     options->variants[options->variant_count++] = text;
 }

@@ -31,7 +31,7 @@ void bz_progress_begin(struct bz_progress *progress, bool is_quiet, uint64_t run
                                      .began_ns = bz_wall_ns(),
                                      .unit = "runs"};
     progress->shown_ns = progress->began_ns;
-    progress->runs_wanted = runs_wanted;
+    progress->runs_wanted = runs_wanted == BZ_RUNS_MAX ? 0 : runs_wanted;
     progress->deadline_ns = seconds != 0 ? progress->began_ns + seconds * SECOND_NS : 0;
 }
 

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define BZ_RUNS_MAX ((uint64_t)INT64_MAX) /* of a campaign without a limit */
+
 struct bz_progress {
     bool is_quiet;
     bool is_terminal;
@@ -21,7 +23,7 @@ struct bz_progress {
 uint64_t bz_wall_ns(void);       /* monotonic */
 uint64_t bz_thread_cpu_ns(void); /* spent by the calling thread */
 
-/* What comes first ends the work: `runs_wanted`, or the time; 0: neither is known. */
+/* What comes first ends the work: `runs_wanted`, or the time; 0 or BZ_RUNS_MAX: not known. */
 void bz_progress_begin(struct bz_progress *progress, bool is_quiet, uint64_t runs_wanted,
                        uint64_t seconds);
 

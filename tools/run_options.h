@@ -12,8 +12,6 @@
 #include "tools/shard.h"
 #include "tools/stored_traces.h"
 
-#define BZ_RUNS_MAX ((uint64_t)INT64_MAX)
-
 struct bz_run {
     struct bz_options options;
     const char *selection; /* which of --seed, --seeds, --runs is given */

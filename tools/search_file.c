@@ -289,13 +289,11 @@ int bz_search_file_open(struct bz_search_file *file, const char *argument,
     if (code != BZ_EXIT_OK) {
         return code;
     }
-    struct stat status;
-    FILE *stream =
-        stat(file->path, &status) == 0 && S_ISREG(status.st_mode) ? fopen(file->path, "rb") : NULL;
-    if (stream == NULL) {
-        return bz_cli_fail(file->name, BZ_EXIT_USAGE, "--resume: %s: cannot be read: %s",
-                           file->path, errno != 0 ? strerror(errno) : "it is not a file");
+    int descriptor = bz_file_open(file->path, error, sizeof error);
+    if (descriptor < 0) {
+        return bz_cli_fail(file->name, BZ_EXIT_USAGE, "--resume: %s", error);
     }
+    FILE *stream = bz_lack_check(fdopen(descriptor, "rb"), "a checkpoint");
     if (!bz_explore_checkpoint_open(&file->checkpoint, stream, &bz_cli_catalog, file->path, error,
                                     sizeof error)) {
         return bz_cli_fail(file->name, BZ_EXIT_USAGE, "--resume: %s", error);

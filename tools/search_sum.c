@@ -1,6 +1,7 @@
 #include "tools/search_sum.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,17 +12,28 @@
 #include "traces/text.h"
 
 #define REPORT_BYTES_MAX ((size_t)64 << 20u)
-#define PREFIX "search-"
 #define SUFFIX ".json"
 #define LISTED_MAX 20u /* shards that a text names */
 
 /* --- which files ------------------------------------------------------------------------------ */
 
+/* The name that bz_search_file_write_report() gives. */
+static bool is_own_name(const char *name) {
+    uint32_t number;
+    uint32_t count;
+    char own[64];
+    if (sscanf(name, "search-%" SCNu32 "-of-%" SCNu32, &number, &count) != 2) {
+        return false;
+    }
+    snprintf(own, sizeof own, "search" BZ_SEARCH_SHARD SUFFIX, number, count);
+    return strcmp(name, own) == 0;
+}
+
 bool bz_search_sum_takes(const char *name, bool is_given) {
     size_t length = strlen(name);
     size_t suffix = sizeof SUFFIX - 1;
-    return (is_given || strncmp(name, PREFIX, sizeof PREFIX - 1) == 0) && length > suffix &&
-           strcmp(name + length - suffix, SUFFIX) == 0;
+    bool has_suffix = length > suffix && strcmp(name + length - suffix, SUFFIX) == 0;
+    return is_given ? has_suffix : is_own_name(name);
 }
 
 void bz_search_sum_add(struct bz_search_sum *sum, const char *folder, const char *file) {

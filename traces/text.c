@@ -80,9 +80,8 @@ size_t bz_edit_distance(const char *a, const char *b) {
     return row[b_length];
 }
 
-/* A descriptor, or -1 with a message. O_NONBLOCK: if a pipe replaced the file after stat(), open()
- * does not wait for a writer. */
-static int open_regular(const char *path, char *error, size_t error_bytes) {
+/* O_NONBLOCK: if a pipe replaced the file after stat(), open() does not wait for a writer. */
+int bz_file_open(const char *path, char *error, size_t error_bytes) {
     struct stat status;
     bool is_there = stat(path, &status) == 0;
     int descriptor = -1;
@@ -131,7 +130,7 @@ static char *read_all(int descriptor, size_t bytes_max, size_t *length) {
 
 char *bz_file_read(const char *path, size_t bytes_max, size_t *length, char *error,
                    size_t error_bytes) {
-    int descriptor = open_regular(path, error, error_bytes);
+    int descriptor = bz_file_open(path, error, error_bytes);
     if (descriptor < 0) {
         return NULL;
     }
@@ -176,7 +175,7 @@ static bool write_all(int descriptor, const char *text, size_t length) {
             length -= (size_t)written;
         }
     }
-    return fsync(descriptor) == 0;
+    return true;
 }
 
 /* Makes the name of a file last, where the file system can do that. */
@@ -211,7 +210,7 @@ static bool finish(bool is_written, const char *name, const char *path) {
 /* Writes the text to the new file `name`, and finishes it. */
 static bool fill(int descriptor, const char *name, const char *path, const char *text,
                  size_t length) {
-    bool is_written = write_all(descriptor, text, length);
+    bool is_written = write_all(descriptor, text, length) && fsync(descriptor) == 0;
     int problem = errno;
     if (close(descriptor) != 0 && is_written) {
         problem = errno;
@@ -233,6 +232,44 @@ bool bz_file_replace(const char *path, const char *text, size_t length) {
     bool is_written = descriptor >= 0 && fill(descriptor, name, path, text, length);
     int problem = errno;
     free(name);
+    errno = problem;
+    return is_written;
+}
+
+/* The descriptor of a stream that this program prints to and that has this name; -1: none has it.
+ */
+static int own_stream(const struct stat *named) {
+    struct stat status;
+    for (int descriptor = STDOUT_FILENO; descriptor <= STDERR_FILENO; descriptor++) {
+        if (fstat(descriptor, &status) == 0 && status.st_dev == named->st_dev &&
+            status.st_ino == named->st_ino) {
+            return descriptor;
+        }
+    }
+    return -1;
+}
+
+bool bz_file_is_stream(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && !S_ISDIR(status.st_mode) &&
+           (!S_ISREG(status.st_mode) || own_stream(&status) >= 0);
+}
+
+bool bz_file_put(const char *path, const char *text, size_t length) {
+    struct stat status;
+    if (!bz_file_is_stream(path)) {
+        return bz_file_replace(path, text, length);
+    }
+    int own = stat(path, &status) == 0 ? own_stream(&status) : -1;
+    if (own >= 0) { /* a file would be written from its beginning, and a socket cannot be opened */
+        return fflush(NULL) == 0 && write_all(own, text, length);
+    }
+    int descriptor = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+    bool is_written = descriptor >= 0 && write_all(descriptor, text, length);
+    int problem = errno;
+    if (descriptor >= 0 && close(descriptor) != 0 && is_written) {
+        return false;
+    }
     errno = problem;
     return is_written;
 }

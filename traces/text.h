@@ -23,9 +23,12 @@ const char *bz_time_unit(uint64_t time_ns, uint64_t *count);
 /* Levenshtein's distance between two words, of which at most 63 bytes count. */
 size_t bz_edit_distance(const char *a, const char *b);
 
-/* The content of a regular file; the caller frees it. NULL with a message that begins with `path`.
- * A folder, a pipe or a device is refused without being read. Without memory it calls
- * bz_lack_stop(). */
+/* A descriptor to read a regular file, or -1 with a message that begins with `path`. A folder, a
+ * pipe or a device is refused. */
+int bz_file_open(const char *path, char *error, size_t error_bytes);
+
+/* The content of a regular file; the caller frees it. NULL with a message as of bz_file_open().
+ * Without memory it calls bz_lack_stop(). */
 char *bz_file_read(const char *path, size_t bytes_max, size_t *length, char *error,
                    size_t error_bytes);
 
@@ -38,7 +41,14 @@ bool bz_file_create(const char *path, const char *text, size_t length);
  * it calls bz_lack_stop(). */
 bool bz_file_replace(const char *path, const char *text, size_t length);
 
-/* The same, but the function writes the content. It returns false with errno. */
+/* Whether the name is that of a device, of a pipe, or of a stream that this program prints to, such
+ * as /dev/stdout. Another file must not take its name. */
+bool bz_file_is_stream(const char *path);
+
+/* For a file that a user names: bz_file_replace(), or writes to the stream. */
+bool bz_file_put(const char *path, const char *text, size_t length);
+
+/* bz_file_replace(), but the function writes the content. It returns false with errno. */
 bool bz_file_replace_by(const char *path, bool (*write)(void *context, FILE *file), void *context);
 
 #endif

@@ -189,13 +189,12 @@ static bool is_readable(const char *text, const char *path, char *error, size_t 
 bool bz_trace_write(const struct bz_trace *trace, const char *path, char *error,
                     size_t error_bytes) {
     struct stat status;
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-        return bz_fail(error, error_bytes,
-                       "%s: exists and is not a regular file; choose another name", path);
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+        return bz_fail(error, error_bytes, "%s: is a folder; choose another name", path);
     }
     char *text = bz_trace_print(trace);
     bool is_written = is_readable(text, path, error, error_bytes);
-    if (is_written && !bz_file_replace(path, text, strlen(text))) {
+    if (is_written && !bz_file_put(path, text, strlen(text))) {
         is_written = bz_fail(error, error_bytes,
                              "%s: cannot be written (%s); free some space or choose another folder",
                              path, strerror(errno));

@@ -33,7 +33,7 @@ bool bz_ci_is_wanted(const struct bz_ci *wanted) {
 static int write_junit(const struct bz_outcome *outcome) {
     struct bz_text text = {0};
     bz_junit_add(&text, outcome);
-    bool is_written = bz_file_replace(ci.files.junit, text.bytes, text.length);
+    bool is_written = bz_file_put(ci.files.junit, text.bytes, text.length);
     int problem = errno;
     bz_text_fini(&text);
     return is_written
@@ -66,10 +66,13 @@ static void make_folder_of(const char *path) {
 static int begin_junit(void) {
     struct stat status;
     struct bz_outcome outcome;
-    if (stat(ci.files.junit, &status) == 0 && !S_ISREG(status.st_mode)) {
+    if (stat(ci.files.junit, &status) == 0 && S_ISDIR(status.st_mode)) {
         return bz_cli_fail(ci.name, BZ_EXIT_USAGE,
-                           "--junit: '%s' exists and is not a regular file; choose another name",
+                           "--junit: '%s' is a folder; name a file in it, or another one",
                            ci.files.junit);
+    }
+    if (bz_file_is_stream(ci.files.junit) && access(ci.files.junit, W_OK) == 0) {
+        return BZ_EXIT_OK; /* it takes one document */
     }
     make_folder_of(ci.files.junit);
     begin_error(&outcome, "unfinished",

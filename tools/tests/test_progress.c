@@ -43,6 +43,9 @@ Test(progress, every_30_seconds) {
     struct bz_progress progress;
     bz_progress_begin(&progress, false, 0, 0);
     cr_assert_str_eq(shown(progress, 29, 100), "");
+    bz_progress_begin(&progress, false, BZ_RUNS_MAX, 0);
+    expect(shown(progress, 31, 100), "100 runs, ", "3 findings\n");
+    bz_progress_begin(&progress, false, 0, 0);
     expect(shown(progress, 40, 4000), "4000 runs, ", " runs/s, 3 findings\n");
 }
 

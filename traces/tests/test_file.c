@@ -1,11 +1,13 @@
 /* Files: round trip, the golden bytes, what is refused, and what a failed write leaves. */
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "traces/tests/sample.h"
+#include "traces/text.h"
 
 #define GOLDEN TST_TRACES_FOLDER "/tests/golden.json"
 
@@ -207,8 +209,8 @@ Test(file, a_failed_write_leaves_all_as_it_was) {
     fputs("old", file);
     fclose(file);
     expect_unwritten(&trace, in(&folder, "no/such/folder.json", other), "No such file");
-    expect_unwritten(&trace, folder.path, "not a regular file");
-    expect_unwritten(&trace, "/dev/null", "not a regular file");
+    expect_unwritten(&trace, folder.path, "is a folder");
+    expect_unwritten(&trace, "/dev/full", "No space left");
     struct rlimit limit = {.rlim_cur = 100, .rlim_max = RLIM_INFINITY};
     signal(SIGXFSZ, SIG_IGN);
     cr_assert(eq(int, setrlimit(RLIMIT_FSIZE, &limit), 0));
@@ -222,6 +224,34 @@ Test(file, a_failed_write_leaves_all_as_it_was) {
     free(text);
     bz_trace_fini(&trace);
     folder_end(&folder, 1);
+}
+
+/* A device or a pipe is written to, and stays what it is. */
+Test(file, a_stream_is_written_to) {
+    struct folder folder;
+    char path[128];
+    char error[BZ_TRACE_ERROR_BYTES] = "";
+    char text[16] = "";
+    struct stat status;
+    struct bz_trace trace;
+    tst_sample(&trace);
+    cr_assert(bz_file_is_stream("/dev/null"));
+    cr_assert(bz_trace_write(&trace, "/dev/null", error, sizeof error), "%s", error);
+    cr_assert(stat("/dev/null", &status) == 0 && S_ISCHR(status.st_mode));
+    folder_make(&folder);
+    in(&folder, "pipe", path);
+    cr_assert(eq(int, mkfifo(path, 0600), 0));
+    int reader = open(path, O_RDONLY | O_NONBLOCK);
+    cr_assert(bz_file_is_stream(path) && bz_file_put(path, "text", 4));
+    cr_assert(eq(int, (int)read(reader, text, sizeof text), 4));
+    tst_text(text, "text");
+    close(reader);
+    cr_assert(stat(path, &status) == 0 && S_ISFIFO(status.st_mode));
+    cr_assert(not(bz_file_is_stream(in(&folder, "new", path))));
+    cr_assert(not(bz_file_is_stream(folder.path)));
+    unlink(in(&folder, "pipe", path));
+    bz_trace_fini(&trace);
+    folder_end(&folder, 0);
 }
 
 /* A temporary file of another writer, or of one that died, is not touched. */
