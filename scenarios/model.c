@@ -91,11 +91,13 @@ static void report(struct scene *scene, enum bz_history_result result) {
 }
 
 /* A cancel that strikes a task inside an operation is noted at the next return, and before time
- * passes: what an operation may do because of it shows there first. */
+ * passes: what an operation may do because of it shows there first. While a wait cannot be
+ * cancelled, nothing comes of the request: the task keeps its place in the line. */
 static void note_requests(struct scene *scene) {
     for (uint32_t number = 0; number < scene->client_count; number++) {
         struct client *client = &scene->clients[number];
-        if (client->is_inside && !client->is_requested && bz_task_cancelling(client->task) > 0) {
+        if (client->is_inside && !client->is_requested && bz_task_cancelling(client->task) > 0 &&
+            !bz_world_waits_on(scene->base.world, client->task)) {
             client->is_requested = true;
             report(scene, bz_history_cancel(scene->history, number));
         }
@@ -242,7 +244,9 @@ static void end_one(struct scene *scene) {
         }
     }
     for (uint32_t number = 0; number < scene->client_count; number++) {
-        if (bz_task_cancel(scene->clients[number].task)) {
+        const struct client *client = &scene->clients[number];
+        bool waits_on = bz_world_waits_on(scene->base.world, client->task);
+        if (!waits_on && bz_task_cancel(client->task)) {
             return;
         }
     }

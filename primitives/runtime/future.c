@@ -113,7 +113,7 @@ enum bz_status bz_future_await_as(struct bz_future *future, enum bz_wait wait) {
     task->waiting_on = future;
     bz_report(loop, BZ_EVENT_SUSPEND, task->actor.id, BZ_OK, wait);
     /* As in asyncio, the task suspends first; then the undelivered request cancels its future. */
-    if (__builtin_expect(task->must_cancel, 0) && bz_future_cancel(future)) {
+    if (__builtin_expect(task->must_cancel, 0) && bz_task_cancel_wait(task)) {
         task->must_cancel = false;
     }
     return bz_task_suspend(loop, task);

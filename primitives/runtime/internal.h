@@ -161,6 +161,9 @@ static inline enum bz_status bz_task_suspend(struct bz_loop *loop, struct bz_tas
     return (enum bz_status)task->resume_status;
 }
 
+/* Cancels what a suspended task waits for. False: that goes on, and so does the wait. */
+bool bz_task_cancel_wait(struct bz_task *task);
+
 /* Ends a marked task that has not started. */
 void bz_task_end_unstarted(struct bz_loop *loop, struct bz_task *task);
 

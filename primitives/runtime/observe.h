@@ -56,6 +56,11 @@ struct bz_observer {
     /* Which of `bound` things comes first where the rules of the loop leave it open (rules.h).
      * NULL: the first one. The function must not call the loop. */
     uint32_t (*choose)(struct bz_observer *observer, uint32_t bound);
+
+    /* A cancel of the task was requested, and the future that it waits for goes on (future.h,
+     * redirect_cancel): the task learns of the request when that is done. NULL: not reported. The
+     * function must not call the loop. */
+    void (*waits_on)(struct bz_observer *observer, uint32_t task);
 };
 
 BZ_END_DECLS

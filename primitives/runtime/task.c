@@ -101,6 +101,15 @@ static bool request_cancel(struct bz_task *task) {
     return is_accepted;
 }
 
+bool bz_task_cancel_wait(struct bz_task *task) {
+    struct bz_observer *observer = task->done.loop->observer;
+    bool is_cancelled = bz_future_cancel(task->waiting_on);
+    if (!is_cancelled && observer != NULL && observer->waits_on != NULL) {
+        observer->waits_on(observer, task->actor.id);
+    }
+    return is_cancelled;
+}
+
 /* Follows a chain of joins in a loop, because recursion could exhaust the caller's stack. */
 bool bz_task_cancel(struct bz_task *task) {
     if (!request_cancel(task)) {
@@ -113,7 +122,7 @@ bool bz_task_cancel(struct bz_task *task) {
         bool is_accepted = request_cancel(task);
         BZ_CHECK(is_accepted); /* nobody waits for a task that is done */
     }
-    if (task->waiting_on == NULL || !bz_future_cancel(task->waiting_on)) {
+    if (task->waiting_on == NULL || !bz_task_cancel_wait(task)) {
         task->must_cancel = true;
     }
     return true;

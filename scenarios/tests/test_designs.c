@@ -90,3 +90,40 @@ IS_SILENT(rewaking)
 IS_SILENT(lifo)
 IS_SILENT(lazy)
 IS_SILENT(hall)
+IS_SILENT(firm)
+
+/* Each fault of the design above, in every scenario that has its primitive and that it can harm:
+ * where no cancel is taken for the end of a wait, a finding must not be lost. */
+static void expect_finding(const struct bz_variant *faulty, const char *scenario,
+                           enum bz_primitive primitive) {
+    for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
+        struct bz_program program =
+            tst_program(tst_scenario(scenario), faulty, (enum bz_order)order);
+        program.strategy = &bz_strategy_portfolio;
+        program.args.primitive = primitive;
+        cr_assert(bz_program_measure(&program));
+        struct tst_seeds result = tst_run_seeds(&program, 3000);
+        cr_assert(ne(ptr, (void *)result.violation.oracle, NULL), "%s on %s, %s, order %s",
+                  scenario, faulty->name, bz_primitive_name(primitive),
+                  bz_order_name((enum bz_order)order));
+        cr_assert(ne(str, (char *)result.violation.oracle, (char *)"crash"));
+    }
+}
+
+Test(designs, faults_of_waits_that_cannot_be_cancelled_are_found) {
+    const struct bz_variant *const all[] = {&design_firm_losing, &design_firm_doubling,
+                                            &design_firm_keeping};
+    for (size_t index = 0; index < 3; index++) {
+        const struct bz_variant *faulty = all[index];
+        expect_finding(faulty, "contended", BZ_PRIMITIVE_SEMAPHORE);
+        expect_finding(faulty, "restaurant", BZ_PRIMITIVE_LOCK);
+        expect_finding(faulty, "queue", BZ_PRIMITIVE_QUEUE);
+        expect_finding(faulty, "program", BZ_PRIMITIVE_SEMAPHORE);
+        expect_finding(faulty, "model", BZ_PRIMITIVE_QUEUE);
+        expect_finding(faulty, "model", BZ_PRIMITIVE_MODELLED);
+    }
+    expect_finding(&design_firm_losing, "event", BZ_PRIMITIVE_EVENT);
+    expect_finding(&design_firm_losing, "barrier", BZ_PRIMITIVE_BARRIER);
+    expect_finding(&design_firm_losing, "condition", BZ_PRIMITIVE_CONDITION);
+    expect_finding(&design_firm_keeping, "condition", BZ_PRIMITIVE_CONDITION);
+}

@@ -318,6 +318,7 @@ static __attribute__((noinline)) void resume_cancelled(struct bz_judge *judge, u
                                                        enum bz_status status, uint32_t nth) {
     struct bz_shadow_task *task = &judge->shadow.tasks[id];
     task->phase = BZ_PHASE_RUNNING;
+    task->waits_on = false;
     judge->shadow.running = id;
     ask(judge, (struct bz_moment){
                    .kind = BZ_MOMENT_CANCEL, .task = id, .object = task->object, .status = status});
@@ -472,6 +473,7 @@ static void on_uncancel(struct bz_shadow_task *task, uint32_t requests_left,
                         enum bz_status status) {
     bool is_on_its_way = task->phase == BZ_PHASE_SUSPENDED && task->await == BZ_AWAIT_CANCELLED;
     task->cancel_pending &= requests_left > 0 || is_on_its_way || status == BZ_CANCELLED;
+    task->waits_on &= task->cancel_pending;
     if (task->op != BZ_OP_NONE && task->op_requests > 0) {
         task->op_requests--;
         task->may_answer |= task->op_requests == 0;
@@ -568,6 +570,20 @@ void bz_judge_set_helper(struct bz_judge *judge, uint32_t task, bool is_helper) 
 void bz_judge_protect(struct bz_judge *judge, uint32_t task) {
     if (is_task(judge, "bz_judge_protect()", task)) {
         judge->shadow.tasks[task].is_protected = true;
+    }
+}
+
+void bz_judge_waits_on(struct bz_judge *judge, uint32_t id) {
+    if (!is_task(judge, "bz_judge_waits_on()", id)) {
+        return;
+    }
+    struct bz_shadow_task *task = &judge->shadow.tasks[id];
+    settle(judge);
+    task->waits_on = true;
+    bool was_live = task->op != BZ_OP_NONE && task->inside == BZ_INSIDE_WAITING &&
+                    !task->cancelled_in_op; /* else it has left the line before */
+    if (was_live && !task->is_live) {
+        bz_shadow_wait_again(&judge->shadow, id);
     }
 }
 

@@ -194,6 +194,12 @@ void bz_judge_rename(struct bz_judge *judge, uint32_t task, const char *name);
 void bz_judge_event(struct bz_judge *judge, enum bz_event_kind kind, uint32_t task,
                     enum bz_status status, uint32_t arg);
 
+/* The task waits on although its cancel was requested, because its wait cannot be cancelled: it
+ * keeps its place in the line, and no rest is a deadlock while it waits, for the program may rely
+ * on the end of that wait. Called after BZ_EVENT_CANCEL, or after BZ_EVENT_SUSPEND of a task with
+ * an undelivered request. */
+void bz_judge_waits_on(struct bz_judge *judge, uint32_t task);
+
 /* Whether the events of the run become a trace. What is for people alone is worth its cost then. */
 bool bz_judge_is_recorded(const struct bz_judge *judge);
 

@@ -225,6 +225,14 @@ void bz_shadow_wait_again(struct bz_shadow *shadow, uint32_t id) {
     }
 }
 
+uint32_t bz_shadow_count_waiting_on(const struct bz_shadow *shadow) {
+    uint32_t count = 0;
+    for (uint32_t id = 1; id <= shadow->task_count; id++) {
+        count += bz_shadow_waits_on(&shadow->tasks[id]);
+    }
+    return count;
+}
+
 /* --- hand-offs -------------------------------------------------------------------------------- */
 
 void bz_shadow_add_handoff(struct bz_shadow *shadow, uint32_t number, uint32_t task) {

@@ -93,7 +93,8 @@ struct bz_shadow_task {
     bool may_answer : 1;   /* the current operation need not return BZ_CANCELLED after a cancel */
     bool was_passed_over : 1; /* a notification left it asleep in the wait that it is in */
     bool was_overtaken : 1;   /* since it became ready to run */
-    uint8_t spare : 2;        /* always 0 */
+    bool waits_on : 1;        /* with an undelivered request: its wait cannot be cancelled */
+    uint8_t spare : 1;        /* always 0 */
     bool cancel_pending;      /* an accepted request is undelivered */
     bool cancelled_in_op;     /* an await inside the current operation returned BZ_CANCELLED */
     bool was_granted;         /* woken for what it waits for, inside the current operation */
@@ -252,7 +253,15 @@ static inline void bz_shadow_leave_line(struct bz_shadow_object *object,
     task->is_live = false;
 }
 
-/* A woken task waits again, at its place by arrival. */
+/* Whether the task waits on although its cancel was requested: see bz_judge_waits_on(). */
+static inline bool bz_shadow_waits_on(const struct bz_shadow_task *task) {
+    return task->waits_on && task->phase == BZ_PHASE_SUSPENDED && task->await == BZ_AWAIT_PENDING;
+}
+
+/* How many tasks do. O(tasks). */
+uint32_t bz_shadow_count_waiting_on(const struct bz_shadow *shadow);
+
+/* A task that has left the line waits again, or on, at its place by arrival. */
 void bz_shadow_wait_again(struct bz_shadow *shadow, uint32_t id);
 
 /* Closes the gaps of a line. O(line). */

@@ -52,6 +52,11 @@ static uint32_t choose(struct bz_observer *observer, uint32_t bound) {
     return (uint32_t)bz_judge_draw(native->world.judge, "group-order", bound);
 }
 
+static void waits_on(struct bz_observer *observer, uint32_t task) {
+    const struct bz_native *native = bz_container_of(observer, struct bz_native, observer);
+    bz_judge_waits_on(native->world.judge, task);
+}
+
 /* Whether a task has the timer on its stack, inside an operation: it wakes itself. */
 static bool is_of_waiter(const struct bz_native *native, const struct bz_timer *timer) {
     const struct bz_task *task = NULL;
@@ -145,6 +150,7 @@ struct bz_world *bz_world_new(const struct bz_judge_config *config,
     }
     native->observer.report = bz_native_report;
     native->observer.choose = choose;
+    native->observer.waits_on = waits_on;
     native->world.variant = variant;
     native->world.judge = bz_judge_new(&own);
     native->world.loop = new_loop(&(struct bz_loop_config){.stack_bytes = 0});
@@ -377,10 +383,13 @@ static inline __attribute__((always_inline)) struct bz_handle *take(struct bz_na
     return handle;
 }
 
-/* Nothing can run. False: that is the end. */
+/* Nothing can run. False: that is the end. So it is if each task that is left waits on, however
+ * often it is cancelled. */
 static __attribute__((noinline)) bool goes_on_at_rest(struct bz_native *native) {
+    const struct bz_shadow *shadow = &native->world.judge->shadow;
     return native->rest_timer != NULL && !native->world.judge->is_stopped &&
-           native->world.judge->shadow.unfinished > 0 && bz_timer_arm_now(native->rest_timer);
+           shadow->unfinished > bz_shadow_count_waiting_on(shadow) &&
+           bz_timer_arm_now(native->rest_timer);
 }
 
 /* The events that may come before a ready handle: a cancel from outside, a timer, the end. False:
@@ -659,6 +668,10 @@ bool bz_world_waits_in(struct bz_world *world, const struct bz_task *task, enum 
     const struct bz_shadow_task *entry = look_at(world, task);
     return entry->phase == BZ_PHASE_SUSPENDED && entry->wait == BZ_WAIT_FUTURE &&
            bz_shadow_op(entry) == op && entry->await == BZ_AWAIT_PENDING && !entry->cancel_pending;
+}
+
+bool bz_world_waits_on(struct bz_world *world, const struct bz_task *task) {
+    return bz_shadow_waits_on(look_at(world, task));
 }
 
 void bz_world_adopt(struct bz_world *world, const struct bz_task *task) {

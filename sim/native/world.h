@@ -142,6 +142,10 @@ uint64_t bz_world_suspended_in(struct bz_world *world, struct bz_task *const *ta
  * cancel is on its way. */
 bool bz_world_waits_in(struct bz_world *world, const struct bz_task *task, enum bz_op op);
 
+/* True if the task was asked to cancel and waits on, because its wait cannot be cancelled
+ * (sim/variant/callback.h). It learns of the request when the wait is over. */
+bool bz_world_waits_on(struct bz_world *world, const struct bz_task *task);
+
 /* Whether the running task has not been suspended since the mark was set. (Step numbers do not
  * tell: a search goes back and forth between steps.) */
 void bz_world_mark_step(struct bz_world *world);
@@ -152,7 +156,8 @@ bool bz_world_is_marked_step(const struct bz_world *world);
 bool bz_world_has_waited(const struct bz_world *world);
 
 /* A timer of the program's own that fires whenever nothing else can run, now or later, and tasks of
- * the program have not ended. It may cancel a task that is meant to wait forever. In the set-up. */
+ * the program have not ended, unless each of these waits on (bz_world_waits_on()). It may cancel a
+ * task that is meant to wait forever. In the set-up. */
 void bz_world_fire_at_rest(struct bz_world *world, struct bz_timer *timer);
 
 /* What happens outside of the loop: in order fifo, called before each turn. It completes futures,

@@ -32,9 +32,11 @@
  * is completed with BZ_CANCELLED, posted or directly, at once or later. If it is refused, the
  * request goes on, and the task waits until it is completed. Where a completion then says BZ_OK,
  * the task has what it no longer wants: `undo` gives it back, and the operation returns
- * BZ_CANCELLED. Only a primitive that posts every completion, and accepts every cancel before the
- * delivery, needs no `undo`; where one is needed and missing, the run aborts, which is the finding
- * `crash`.
+ * BZ_CANCELLED. So it is for every cancel if `cancel` is NULL: such waits cannot be cancelled. The
+ * judge knows it. The task keeps its place in the line, and there is no `deadlock` while it waits:
+ * a program may rely on a cancel or a timeout to end the wait. Only a primitive that posts every
+ * completion, and accepts every cancel before the delivery, needs no `undo`; where one is needed
+ * and missing, the run aborts, which is the finding `crash`.
  *
  * A request is completed once. A second completion aborts the run, which is the finding `crash`,
  * and so does a completion that is still posted when the operation returns: your loop would deliver
@@ -144,7 +146,8 @@ static inline enum bz_status bz_request_pause(struct bz_request *request, struct
  * `loop` is what init received; it may have passed through your code as a pointer to your loop.
  * `deliver` runs the posted completion of your request, which `wanted` points to. `cancel` is your
  * cancel of it. It returns whether the cancel was accepted: true promises that the completion says
- * so, at once or later. NULL: no cancel is ever accepted. */
+ * so, at once or later. NULL: no cancel is ever accepted, and `undo` is needed, if only to do
+ * nothing. */
 static inline enum bz_status bz_request_wait(struct bz_request *request, void *loop, void *wanted,
                                              void (*deliver)(void *wanted),
                                              bool (*cancel)(void *wanted)) {

@@ -1,5 +1,7 @@
 /* deadlock: nothing can ever run again, and tasks have not ended. With a pending timer there is no
- * deadlock: the clock would advance to it. A task of the variant's own may wait for ever. */
+ * deadlock: the clock would advance to it. A task of the variant's own may wait for ever. Nor is
+ * there one while a task waits on that was asked to cancel, because its wait cannot be cancelled
+ * (sim/variant/callback.h): `lost-wakeup` says whether it could go on. */
 #ifndef BZ_SIM_JUDGE_ORACLE_DEADLOCK_H
 #define BZ_SIM_JUDGE_ORACLE_DEADLOCK_H
 
@@ -9,7 +11,7 @@
 
 static inline bool deadlock_suspects(const struct bz_judge *judge, const struct bz_moment *moment) {
     return moment->kind == BZ_MOMENT_END && judge->shadow.unfinished > 0 &&
-           judge->end != BZ_RUN_OUT_OF_STEPS;
+           judge->end != BZ_RUN_OUT_OF_STEPS && bz_shadow_count_waiting_on(&judge->shadow) == 0;
 }
 
 static inline void deadlock_judges(struct bz_judge *judge, const struct bz_moment *moment) {

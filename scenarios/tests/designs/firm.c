@@ -1,0 +1,425 @@
+/* Waits that cannot be cancelled: primitives in callback style without `cancel` (callback.h). A
+ * cancel is heeded when the wait is over: `undo` gives back what it granted. Each has siblings with
+ * a fault, which must be found. */
+#include "scenarios/tests/designs/designs.h"
+#include "sim/model/model.h"
+#include "sim/variant/callback.h"
+
+enum fault {
+    NO_FAULT,
+    LOSES_WAKE_UP, /* of the last but one waiter */
+    GRANTS_TWICE,
+    KEEPS, /* what a cancelled waiter was granted */
+};
+
+/* --- who waits -------------------------------------------------------------------------------- */
+
+struct line {
+    struct bz_loop *loop;
+    struct bz_list waiters;
+    enum fault fault;
+    uint32_t woken; /* waiters that have not resumed */
+};
+
+struct waiter {
+    struct bz_request request;
+    struct bz_list link;
+    void *owner; /* for undo */
+    uint32_t op; /* of the read-write lock */
+};
+
+static void line_init(struct line *line, struct bz_loop *loop, enum fault fault) {
+    *line = (struct line){.loop = loop, .fault = fault};
+    bz_list_init(&line->waiters);
+}
+
+static struct waiter *first_in(const struct line *line) {
+    return bz_container_of(line->waiters.next, struct waiter, link);
+}
+
+static uint32_t length_of(const struct line *line) {
+    uint32_t length = 0;
+    for (const struct bz_list *link = line->waiters.next; link != &line->waiters;
+         link = link->next) {
+        length++;
+    }
+    return length;
+}
+
+/* False: nobody waits, or the fault. */
+static bool wake_first(struct line *line) {
+    if (bz_list_is_empty(&line->waiters) ||
+        (line->fault == LOSES_WAKE_UP && line->waiters.next->next == line->waiters.prev)) {
+        return false;
+    }
+    struct waiter *first = first_in(line);
+    bz_list_remove(&first->link);
+    line->woken++;
+    bz_request_post(&first->request);
+    return true;
+}
+
+static void deliver(void *waiter) {
+    bz_request_done(&((struct waiter *)waiter)->request, BZ_OK);
+}
+
+static void undo_nothing(void *waiter) {
+    (void)waiter;
+}
+
+static enum bz_status wait_in(struct line *line, struct waiter *waiter) {
+    bz_list_push_back(&line->waiters, &waiter->link);
+    enum bz_status status = bz_request_wait(&waiter->request, line->loop, waiter, deliver, NULL);
+    line->woken--;
+    return status;
+}
+
+/* --- permits ---------------------------------------------------------------------------------- */
+
+struct permits {
+    struct line line;
+    uint32_t free; /* promised ones are not */
+};
+
+static void permits_put(struct permits *permits) {
+    bool is_handed_over = wake_first(&permits->line);
+    permits->free += !is_handed_over;
+    if (is_handed_over && permits->line.fault == GRANTS_TWICE) {
+        (void)wake_first(&permits->line);
+    }
+}
+
+static enum bz_status permits_get(struct permits *permits) {
+    if (permits->free > 0) {
+        permits->free--;
+        return BZ_OK;
+    }
+    struct waiter waiter = {.request.undo = undo_nothing};
+    enum bz_status status = wait_in(&permits->line, &waiter);
+    if (status != BZ_OK && permits->line.fault != KEEPS) {
+        permits_put(permits);
+    }
+    return status;
+}
+
+static void permits_init(struct permits *permits, struct bz_loop *loop, enum fault fault,
+                         uint32_t free) {
+    line_init(&permits->line, loop, fault);
+    permits->free = free;
+}
+
+static enum bz_status firm_acquire(void *instance) {
+    return permits_get(instance);
+}
+
+static enum bz_status firm_release(void *instance) {
+    permits_put(instance);
+    return BZ_OK;
+}
+
+static void firm_view(void *instance, struct bz_permit_view *view) {
+    const struct permits *permits = instance;
+    view->level = permits->free + permits->line.woken;
+    view->queued = view->waiting = length_of(&permits->line);
+}
+
+/* --- event ------------------------------------------------------------------------------------ */
+
+struct event {
+    struct line line;
+    bool is_set;
+};
+
+static void firm_set(void *instance) {
+    struct event *event = instance;
+    event->is_set = true;
+    while (wake_first(&event->line)) {
+    }
+}
+
+static void firm_clear(void *instance) {
+    ((struct event *)instance)->is_set = false;
+}
+
+static bool firm_is_set(void *instance) {
+    return ((const struct event *)instance)->is_set;
+}
+
+static enum bz_status firm_wait(void *instance) {
+    struct event *event = instance;
+    struct waiter waiter = {.request.undo = undo_nothing};
+    return event->is_set ? BZ_OK : wait_in(&event->line, &waiter);
+}
+
+/* --- condition -------------------------------------------------------------------------------- */
+
+struct condition {
+    struct permits lock; /* first */
+    struct line line;
+};
+
+static bool firm_locked(void *instance) {
+    return ((const struct permits *)instance)->free == 0;
+}
+
+static enum bz_status firm_notify(void *instance, uint32_t count) {
+    struct condition *condition = instance;
+    while (count > 0 && wake_first(&condition->line)) {
+        count -= count != UINT32_MAX;
+    }
+    return BZ_OK;
+}
+
+/* A notified waiter that was cancelled meanwhile leaves its notification to another one. */
+static void pass_on(struct condition *condition, enum bz_status status) {
+    if (status != BZ_OK && condition->line.fault != KEEPS) {
+        (void)wake_first(&condition->line);
+    }
+}
+
+static enum bz_status firm_wait_notified(void *instance) {
+    struct condition *condition = instance;
+    struct waiter waiter = {.request.undo = undo_nothing};
+    permits_put(&condition->lock);
+    enum bz_status status = wait_in(&condition->line, &waiter);
+    pass_on(condition, status);
+    if (condition->lock.free > 0) {
+        condition->lock.free--;
+        return status;
+    }
+    struct waiter again = {.request.undo = undo_nothing};
+    enum bz_status relock = wait_in(&condition->lock.line, &again);
+    if (status == BZ_OK) {
+        pass_on(condition, relock);
+        status = relock;
+    }
+    return status;
+}
+
+/* --- barrier ---------------------------------------------------------------------------------- */
+
+struct barrier {
+    struct line line;
+    uint32_t parties;
+};
+
+static enum bz_status firm_arrive(void *instance, uint32_t *index) {
+    struct barrier *barrier = instance;
+    struct waiter waiter = {.request.undo = undo_nothing};
+    *index = length_of(&barrier->line);
+    if (*index + 1 < barrier->parties) {
+        return wait_in(&barrier->line, &waiter);
+    }
+    while (wake_first(&barrier->line)) {
+    }
+    return BZ_OK;
+}
+
+/* --- queue ------------------------------------------------------------------------------------ */
+
+#define ITEMS_MAX 1024u
+
+/* A put waits for a slot, and a get for an item: what they do then needs no undo. */
+struct queue {
+    struct permits slots;
+    struct permits items;
+    uint32_t first;
+    uint32_t count;
+    uint64_t ring[ITEMS_MAX];
+};
+
+static enum bz_status queue_init(void *instance, struct bz_loop *loop, enum bz_queue_order order,
+                                 uint32_t maxsize, enum fault fault) {
+    struct queue *queue = instance;
+    permits_init(&queue->slots, loop, fault, maxsize == 0 ? ITEMS_MAX : maxsize);
+    permits_init(&queue->items, loop, fault, 0);
+    return order == BZ_QUEUE_ORDER_FIFO ? BZ_OK : BZ_INVALID_ARGUMENT;
+}
+
+static enum bz_status firm_put(void *instance, uint64_t value, int64_t priority) {
+    struct queue *queue = instance;
+    enum bz_status status = permits_get(&queue->slots);
+    (void)priority;
+    if (status == BZ_OK) {
+        queue->ring[(queue->first + queue->count++) % ITEMS_MAX] = value;
+        permits_put(&queue->items);
+    }
+    return status;
+}
+
+static enum bz_status firm_get(void *instance, uint64_t *value) {
+    struct queue *queue = instance;
+    enum bz_status status = permits_get(&queue->items);
+    if (status == BZ_OK) {
+        *value = queue->ring[queue->first++ % ITEMS_MAX];
+        queue->count--;
+        permits_put(&queue->slots);
+    }
+    return status;
+}
+
+static enum bz_status firm_try_put(void *instance, uint64_t value, int64_t priority) {
+    const struct queue *queue = instance;
+    return queue->slots.free > 0 ? firm_put(instance, value, priority) : BZ_FULL;
+}
+
+static enum bz_status firm_try_get(void *instance, uint64_t *value) {
+    const struct queue *queue = instance;
+    return queue->items.free > 0 ? firm_get(instance, value) : BZ_EMPTY;
+}
+
+static uint64_t firm_size(void *instance) {
+    return ((const struct queue *)instance)->count;
+}
+
+/* --- read-write lock -------------------------------------------------------------------------- */
+
+enum { READ, END_READ, WRITE, END_WRITE, OP_COUNT };
+
+struct readers_writers {
+    int64_t readers;
+    int64_t writers;
+};
+
+static bool model_step(void *state, uint32_t op, const int64_t *arguments, int64_t *answer) {
+    struct readers_writers *held = state;
+    (void)arguments;
+    (void)answer;
+    held->readers += op == READ ? 1 : op == END_READ ? -1 : 0;
+    held->writers += op == WRITE ? 1 : op == END_WRITE ? -1 : 0;
+    return held->writers == 0 || (held->writers == 1 && held->readers == 0);
+}
+
+static const struct bz_model_op model_ops[OP_COUNT] = {
+    [READ] = {.name = "read", .line = 1, .cancel = BZ_MODEL_CANCEL_UNDOES, .undo = END_READ},
+    [END_READ] = {.name = "end-read", .gives_back = 1 + READ},
+    [WRITE] = {.name = "write", .line = 1, .cancel = BZ_MODEL_CANCEL_UNDOES, .undo = END_WRITE},
+    [END_WRITE] = {.name = "end-write", .gives_back = 1 + WRITE},
+};
+static const struct bz_model model = {.name = "fair read-write lock",
+                                      .state_bytes = sizeof(struct readers_writers),
+                                      .ops = model_ops,
+                                      .op_count = OP_COUNT,
+                                      .step = model_step};
+
+struct rwlock {
+    struct line line;
+    struct readers_writers held; /* promised ones included */
+};
+
+static void admit(struct rwlock *lock) {
+    while (!bz_list_is_empty(&lock->line.waiters)) {
+        struct readers_writers with = lock->held;
+        bool may_enter = model_step(&with, first_in(&lock->line)->op, NULL, NULL) ||
+                         (lock->line.fault == GRANTS_TWICE && lock->held.readers > 0);
+        if (!may_enter || !wake_first(&lock->line)) {
+            return;
+        }
+        lock->held = with;
+    }
+}
+
+static void leave(struct rwlock *lock, uint32_t op) {
+    (void)model_step(&lock->held, op + 1, NULL, NULL);
+    admit(lock);
+}
+
+static enum bz_status firm_call(void *instance, uint32_t op, const int64_t *arguments,
+                                int64_t *answer) {
+    struct rwlock *lock = instance;
+    struct readers_writers with = lock->held;
+    (void)arguments;
+    (void)answer;
+    if (op == END_READ || op == END_WRITE) {
+        leave(lock, op - 1);
+        return BZ_OK;
+    }
+    if (bz_list_is_empty(&lock->line.waiters) && model_step(&with, op, NULL, NULL)) {
+        lock->held = with;
+        return BZ_OK;
+    }
+    struct waiter waiter = {.request.undo = undo_nothing, .op = op};
+    enum bz_status status = wait_in(&lock->line, &waiter);
+    if (status != BZ_OK && lock->line.fault != KEEPS) {
+        leave(lock, op);
+    }
+    return status;
+}
+
+/* --- the designs ------------------------------------------------------------------------------ */
+
+#define FIRM(name, fault, summary)                                                                 \
+    static enum bz_status name##_init(void *instance, struct bz_loop *loop, uint32_t permits) {    \
+        permits_init(instance, loop, fault, permits);                                              \
+        return BZ_OK;                                                                              \
+    }                                                                                              \
+    static enum bz_status name##_event_init(void *instance, struct bz_loop *loop) {                \
+        line_init(&((struct event *)instance)->line, loop, fault);                                 \
+        return BZ_OK;                                                                              \
+    }                                                                                              \
+    static enum bz_status name##_condition_init(void *instance, struct bz_loop *loop) {            \
+        permits_init(instance, loop, NO_FAULT, 1);                                                 \
+        line_init(&((struct condition *)instance)->line, loop, fault);                             \
+        return BZ_OK;                                                                              \
+    }                                                                                              \
+    static enum bz_status name##_barrier_init(void *instance, struct bz_loop *loop,                \
+                                              uint32_t parties) {                                  \
+        line_init(&((struct barrier *)instance)->line, loop, fault);                               \
+        ((struct barrier *)instance)->parties = parties;                                           \
+        return BZ_OK;                                                                              \
+    }                                                                                              \
+    static enum bz_status name##_queue_init(void *instance, struct bz_loop *loop,                  \
+                                            enum bz_queue_order order, uint32_t maxsize) {         \
+        return queue_init(instance, loop, order, maxsize, fault);                                  \
+    }                                                                                              \
+    static enum bz_status name##_rwlock_init(void *instance, struct bz_loop *loop,                 \
+                                             const int64_t *parameters) {                          \
+        (void)parameters;                                                                          \
+        line_init(&((struct rwlock *)instance)->line, loop, fault);                                \
+        return BZ_OK;                                                                              \
+    }                                                                                              \
+    static const struct bz_permit_ops name##_ops = {.instance_bytes = sizeof(struct permits),      \
+                                                    .init = name##_init,                           \
+                                                    .acquire = firm_acquire,                       \
+                                                    .release = firm_release,                       \
+                                                    .view = firm_view};                            \
+    static const struct bz_event_ops name##_event_ops = {.instance_bytes = sizeof(struct event),   \
+                                                         .init = name##_event_init,                \
+                                                         .set = firm_set,                          \
+                                                         .clear = firm_clear,                      \
+                                                         .is_set = firm_is_set,                    \
+                                                         .wait = firm_wait};                       \
+    static const struct bz_condition_ops name##_condition_ops = {.instance_bytes =                 \
+                                                                     sizeof(struct condition),     \
+                                                                 .init = name##_condition_init,    \
+                                                                 .acquire = firm_acquire,          \
+                                                                 .release = firm_release,          \
+                                                                 .locked = firm_locked,            \
+                                                                 .wait = firm_wait_notified,       \
+                                                                 .notify = firm_notify};           \
+    static const struct bz_barrier_ops name##_barrier_ops = {.instance_bytes =                     \
+                                                                 sizeof(struct barrier),           \
+                                                             .init = name##_barrier_init,          \
+                                                             .wait = firm_arrive};                 \
+    static const struct bz_queue_ops name##_queue_ops = {.instance_bytes = sizeof(struct queue),   \
+                                                         .init = name##_queue_init,                \
+                                                         .put = firm_put,                          \
+                                                         .get = firm_get,                          \
+                                                         .try_put = firm_try_put,                  \
+                                                         .try_get = firm_try_get,                  \
+                                                         .size = firm_size};                       \
+    static const struct bz_modelled_ops name##_rwlock_ops = {sizeof(struct rwlock), &model,        \
+                                                             name##_rwlock_init, firm_call};       \
+    DESIGN(name,                                                                                   \
+           BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_WORK_CONSERVING | BZ_CLAIM_UNAIDED |  \
+               BZ_CLAIM_EXACT_NOTIFY,                                                              \
+           summary,                                                                                \
+           .permits = {[BZ_PRIMITIVE_SEMAPHORE] = &name##_ops, [BZ_PRIMITIVE_LOCK] = &name##_ops}, \
+           .event = &name##_event_ops, .condition = &name##_condition_ops,                         \
+           .barrier = &name##_barrier_ops, .queue = &name##_queue_ops,                             \
+           .modelled = &name##_rwlock_ops)
+
+FIRM(firm, NO_FAULT, "a wait cannot be cancelled");
+FIRM(firm_losing, LOSES_WAKE_UP, "the same, and a wake-up is lost");
+FIRM(firm_doubling, GRANTS_TWICE, "the same, and what one gives back two get");
+FIRM(firm_keeping, KEEPS, "the same, and a cancelled waiter keeps what it got");
