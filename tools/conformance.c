@@ -241,9 +241,11 @@ add_measured(struct bz_conformance *check, enum bz_topic topic, const char *mean
 
 static void add_memory(struct bz_conformance *check) {
     const struct bz_plugin_memory *memory = &check->memory;
-    static const char rule[] = "All its state must come from bz_mem_alloc(bz_loop_mem(loop), ...) "
-                               "or be on the stack: `run` and `explore` go back to earlier states. "
-                               "For code that calls malloc(): sim/variant/malloc.h.";
+    static const char rule[] =
+        "All its state must come from bz_mem_alloc(bz_loop_mem(loop), ...) "
+        "or be on the stack: `run` and `explore` go back to earlier states. "
+        "For code that calls malloc(): sim/variant/malloc.h; for C++ and its "
+        "exceptions: new.hpp.";
     if (memory->heap_bytes > 0) {
         add_measured(check, BZ_TOPIC_MEMORY, rule,
                      "it keeps memory of malloc(): %llu bytes more after %u runs%s%s",

@@ -14,6 +14,7 @@
 #include "primitives/runtime/task.h"
 #include "sim/choice/strategy.h"
 #include "sim/model/model.h"
+#include "sim/native/exceptions.h"
 #include "sim/run/program.h"
 #include "tools/cli.h"
 #include "traces/lack.h"
@@ -501,6 +502,7 @@ static void measure_tour(void *context) {
     for (uint32_t time = 0; time < 2 && measured->primitive != BZ_PRIMITIVE_SCOPE; time++) {
         struct tour tour = {.variant = measured->variant, .primitive = measured->primitive};
         tour.loop = bz_lack_check(bz_loop_new(NULL), "a loop");
+        bz_exceptions_find(tour.loop, tour.variant);
         size_t bytes = *(const size_t *)bz_variant_table(tour.variant, tour.primitive);
         tour.instance = bz_lack_check(bz_mem_alloc(bz_loop_mem(tour.loop), bytes), "an object");
         memory->is_finished = tour_once(&tour, memory);

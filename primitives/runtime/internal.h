@@ -39,6 +39,13 @@ struct bz_task {
     const char *name_base;
 };
 
+/* See bz_loop_keep_exceptions(). */
+struct bz_exceptions {
+    void *(*of_thread)(void); /* NULL: they are not kept */
+    struct bz_mem **mem;      /* of which arena they are (sim/variant/new.hpp); NULL: of none */
+    bool are_outside;         /* a task was suspended with one that is of none */
+};
+
 struct bz_heap_entry {
     uint64_t when_ns;
     uint64_t order;
@@ -59,6 +66,7 @@ struct bz_loop {
     uint32_t live_tasks;
     struct bz_task *current;
     struct bz_observer *observer;
+    struct bz_exceptions exceptions;
     uint64_t now_ns;
     struct bz_coro driver_coro; /* the side that resumes tasks */
     struct bz_actor actor;      /* id 0: owns the handles that belong to no task */
@@ -155,8 +163,14 @@ void bz_future_complete(struct bz_future *future, enum bz_future_state state, en
 /* bz_future_await() with the reason to report. */
 enum bz_status bz_future_await_as(struct bz_future *future, enum bz_wait wait) BZ_MUST_USE;
 
+/* The same as the next, in a program in C++. */
+enum bz_status bz_task_suspend_exceptions(struct bz_loop *loop, struct bz_task *task);
+
 /* Suspends the running task; returns what its await returns. The caller reports the suspension. */
 static inline enum bz_status bz_task_suspend(struct bz_loop *loop, struct bz_task *task) {
+    if (__builtin_expect(loop->exceptions.of_thread != NULL, 0)) {
+        return bz_task_suspend_exceptions(loop, task);
+    }
     bz_coro_switch(&task->coro, &loop->driver_coro);
     return (enum bz_status)task->resume_status;
 }
@@ -268,6 +282,11 @@ struct bz_mem {
 };
 
 #define BZ_MEM_HEADER_BYTES ((sizeof(struct bz_mem) + 63u) & ~(size_t)63u)
+
+/* Whether an address is in its range. */
+static inline bool bz_mem_has(const struct bz_mem *mem, const void *address) {
+    return (uintptr_t)address - (uintptr_t)mem->base < mem->limit_bytes;
+}
 
 struct bz_stack_pool {
     size_t stack_bytes;

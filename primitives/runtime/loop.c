@@ -38,6 +38,7 @@ static bool loop_start(struct bz_loop *loop) {
         .mem = loop->mem,
         .stacks = loop->stacks,
         .tasks_max = loop->tasks_max,
+        .exceptions = loop->exceptions,
         .heap_capacity = HEAP_CAPACITY_FIRST,
         .rules = &rules_shipped,
     };
@@ -83,6 +84,10 @@ void bz_loop_reset(struct bz_loop *loop) {
 void bz_loop_set_rules(struct bz_loop *loop, const struct bz_rules *rules) {
     BZ_CHECK(loop->tasks_created == 0 && loop->timers_armed == 0);
     loop->rules = rules == NULL ? &rules_shipped : rules;
+}
+
+void bz_loop_keep_exceptions(struct bz_loop *loop, void *(*of_thread)(void)) {
+    loop->exceptions = (struct bz_exceptions){.of_thread = of_thread};
 }
 
 uint64_t bz_loop_now_ns(const struct bz_loop *loop) {

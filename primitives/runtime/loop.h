@@ -39,6 +39,12 @@ void bz_loop_destroy(struct bz_loop *loop);
  * called from a task. */
 void bz_loop_reset(struct bz_loop *loop);
 
+/* For tasks in C++ that wait in a catch block, or in a destructor while the stack is unwound: what
+ * the C++ runtime keeps for each thread is kept for each task from now on. `of_thread` is
+ * __cxa_get_globals() (Itanium C++ ABI). NULL: it is kept for the thread alone. The loop must not
+ * run inside a catch block. */
+void bz_loop_keep_exceptions(struct bz_loop *loop, void *(*of_thread)(void));
+
 /* Runs until nothing is ready and no timer is armed. BZ_OK if every task has ended; else
  * BZ_INVALID_STATE: the remaining tasks are deadlocked. */
 enum bz_status bz_loop_run(struct bz_loop *loop) BZ_MUST_USE;

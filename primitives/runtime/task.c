@@ -91,6 +91,32 @@ void bz_task_detach(struct bz_task *task) {
     }
 }
 
+/* What __cxa_get_globals() returns. The exceptions and what the unwinder knows are elsewhere: in
+ * memory of their own, and on the stack. */
+struct exceptions {
+    void *caught;          /* the newest */
+    unsigned int uncaught; /* on their way to a handler */
+#ifdef __arm__
+    void *propagating;
+#endif
+};
+
+__attribute__((noinline, cold)) enum bz_status bz_task_suspend_exceptions(struct bz_loop *loop,
+                                                                          struct bz_task *task) {
+    struct bz_exceptions *kept = &loop->exceptions;
+    struct exceptions *of_thread = kept->of_thread();
+    struct exceptions own = *of_thread;
+    *of_thread = (struct exceptions){.caught = NULL};
+    kept->are_outside |= (own.caught != NULL && !bz_mem_has(loop->mem, own.caught)) ||
+                         (own.uncaught > 0 && kept->mem == NULL);
+    bz_coro_switch(&task->coro, &loop->driver_coro);
+    *(struct exceptions *)kept->of_thread() = own;
+    if (kept->mem != NULL) {
+        *kept->mem = loop->mem; /* another task may have had another loop */
+    }
+    return (enum bz_status)task->resume_status;
+}
+
 /* Reports and counts one request. False if the task is done. */
 static bool request_cancel(struct bz_task *task) {
     struct bz_loop *loop = task->done.loop;

@@ -399,6 +399,8 @@ bool bz_search_all(struct bz_search *search) {
             continue;
         }
         bool goes_on = run_transition(search);
+        search->is_unrepeatable |=
+            bz_search_has(search, BZ_REDUCE_SNAPSHOTS) && bz_native_has_outside(search->world);
         if (search->is_unrepeatable) {
             continue;
         }

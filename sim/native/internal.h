@@ -79,6 +79,12 @@ static inline struct bz_native *bz_native_of(const struct bz_world *world) {
  * into which the compiler may otherwise inline it. */
 void bz_native_search(struct bz_native *native, bool is_searched);
 
+/* Whether a task was suspended with an exception that is not in the loop's arena. Then it is not in
+ * a snapshot either. */
+static inline bool bz_native_has_outside(const struct bz_world *world) {
+    return world->loop->exceptions.are_outside;
+}
+
 /* Drops the images of set-ups. */
 void bz_native_forget_setups(struct bz_native *native);
 

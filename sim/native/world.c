@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/native/exceptions.h"
 #include "sim/native/image.h"
 #include "sim/native/internal.h"
 #include "traces/lack.h"
@@ -158,6 +159,7 @@ struct bz_world *bz_world_new(const struct bz_judge_config *config,
         bz_world_destroy(&native->world);
         return NULL;
     }
+    bz_exceptions_find(native->world.loop, variant);
     return &native->world;
 }
 
@@ -178,6 +180,7 @@ bool bz_world_set_loop(struct bz_world *world, const struct bz_loop_config *conf
     if (loop == NULL) {
         return false;
     }
+    loop->exceptions = world->loop->exceptions;
     bz_loop_destroy(world->loop);
     world->loop = loop;
     return true;

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "sim/native/exceptions.h"
 #include "traces/lack.h"
 
 void bz_program_init(struct bz_program *program, const struct bz_scenario *scenario,
@@ -55,6 +56,7 @@ struct bz_world *bz_program_new_world(const struct bz_program *program) {
     struct bz_world *world = bz_world_new(&config, program->variant);
     if (world != NULL) {
         world->is_uncancelled = program->is_uncancelled;
+        bz_exceptions_find(world->loop, program->scenario);
     }
     if (world != NULL && program->scenario->stack_bytes != 0 &&
         !bz_world_set_loop(

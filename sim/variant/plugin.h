@@ -42,6 +42,7 @@ struct bz_plugin {
 };
 
 #define BZ_PLUGIN_SYMBOL "bz_plugin"
+#define BZ_EXCEPTIONS_SYMBOL "bz_exceptions_mem" /* of new.hpp */
 
 extern __attribute__((visibility("default"))) const struct bz_plugin bz_plugin;
 
