@@ -179,16 +179,20 @@ void *bz_mem_grow(struct bz_mem *mem, void *block, size_t old_bytes, size_t new_
     return larger;
 }
 
-void bz_mem_adopt(struct bz_mem *mem, size_t bytes) {
-    bool is_sound = mem->used_bytes >= BZ_MEM_HEADER_BYTES && mem->used_bytes <= bytes &&
-                    mem->used_bytes_max <= bytes && mem->classes_used <= BZ_MEM_CLASSES;
-    if (!is_sound) { /* blocks that are in use still are: they are in the lower half */
-        (void)bz_mem_new_in(mem, bytes);
-        mem->used_bytes = bytes / 2;
-    }
-    mem->base = (char *)mem;
-    mem->limit_bytes = bytes;
+/* Its lists of free blocks may lead anywhere, so they are empty; any block may be freed. */
+void bz_mem_adopt_empty(struct bz_mem *mem, size_t bytes, size_t used_bytes) {
+    size_t used_bytes_max = mem->used_bytes_max <= bytes ? mem->used_bytes_max : bytes;
+    (void)bz_mem_new_in(mem, bytes);
+    mem->used_bytes = used_bytes;
+    mem->used_bytes_max = used_bytes_max;
+    mem->live_blocks = UINT64_MAX / 2;
     bz_san_unpoison(mem->base, mem->used_bytes);
+}
+
+void bz_mem_adopt(struct bz_mem *mem, size_t bytes) {
+    bool is_sound = mem->used_bytes >= BZ_MEM_HEADER_BYTES && mem->used_bytes <= bytes;
+    /* blocks that are in use still are: they are in the lower half */
+    bz_mem_adopt_empty(mem, bytes, is_sound ? mem->used_bytes : bytes / 2);
 }
 
 void bz_mem_leave(struct bz_mem *mem, size_t bytes) {

@@ -56,9 +56,12 @@ void bz_mem_free(struct bz_mem *mem, void *block, size_t size_bytes);
 void *bz_mem_grow(struct bz_mem *mem, void *block, size_t old_bytes, size_t new_bytes);
 
 /* For an arena in a shared mapping of `bytes`, after another process has used it, and perhaps
- * written over its records: it can be used again, but half of it may be lost. A sanitizer of this
- * process does not know which blocks are live. */
+ * written over its records: it can be used again, but what is free in it is lost, and half of it
+ * may be. A sanitizer of this process does not know which blocks are live. */
 void bz_mem_adopt(struct bz_mem *mem, size_t bytes);
+
+/* The same, if no block is in use beyond `used_bytes`, where bz_mem_used_bytes() was before. */
+void bz_mem_adopt_empty(struct bz_mem *mem, size_t bytes, size_t used_bytes);
 
 /* The mapping of `bytes` is the caller's again, whatever was written there. */
 void bz_mem_leave(struct bz_mem *mem, size_t bytes);

@@ -4,6 +4,7 @@
 #define BZ_SIM_JUDGE_INTERNAL_H
 
 #include "primitives/runtime/check.h"
+#include "primitives/runtime/mem.h"
 #include "sim/choice/tape.h"
 #include "sim/judge/judge.h"
 #include "sim/judge/shadow.h"
@@ -19,6 +20,12 @@
 #define BZ_RECORD_BYTES ((size_t)1 << 26)
 #define BZ_RECORD_TEXT "64 MiB"
 #endif
+
+/* Both arenas of a judge lie in one range, which child processes share: that of the shadow, then
+ * that of the record, whose first block is the judge. So their places follow from that of the
+ * judge, whatever code under test has written there. */
+#define BZ_SHADOW_BYTES BZ_MEM_LIMIT_BYTES_DEFAULT
+#define BZ_JUDGE_PAGE_BYTES ((uintptr_t)4096)
 
 /* An Enqueue that the executable specification does not allow (sim/spec/guards.h). */
 struct bz_refusal {
@@ -63,6 +70,21 @@ struct bz_overtime {
     uint64_t now_ns;
     uint64_t handoffs;
     const struct bz_strategy *strategy;
+    struct bz_run_stats stats;
+};
+
+/* The sums over the runs that measure a profile, so far. */
+struct bz_sums {
+    struct bz_event_sink sink; /* first: it is found by it */
+    uint64_t runs;
+    uint64_t steps;
+    uint64_t tasks;
+    uint64_t points;
+    uint64_t task_steps[BZ_PROFILE_TASKS_MAX];
+    uint64_t cancellers;
+    const struct bz_judge *judge;
+    /* Before them. */
+    struct bz_judge_config config;
     struct bz_run_stats stats;
 };
 
@@ -156,9 +178,57 @@ bool bz_overtime_jumps(struct bz_judge *judge);
 /* The judge is again as it was at the limit. */
 void bz_overtime_end(struct bz_judge *judge);
 
-/* After a child process has used the judge, which may have written over it: it can be read, and
- * destroyed. A sanitizer of this process learns which of its memory is in use. */
-void bz_judge_adopt(struct bz_judge *judge);
+static inline char *bz_judge_range(const struct bz_judge *judge) {
+    return (char *)((uintptr_t)judge & ~(BZ_JUDGE_PAGE_BYTES - 1)) - BZ_SHADOW_BYTES;
+}
+
+static inline struct bz_mem *bz_judge_shadow_mem(const struct bz_judge *judge) {
+    return (struct bz_mem *)(void *)bz_judge_range(judge);
+}
+
+static inline struct bz_mem *bz_judge_mem(const struct bz_judge *judge) {
+    return (struct bz_mem *)(void *)(bz_judge_range(judge) + BZ_SHADOW_BYTES);
+}
+
+/* --- child processes (adopt.c) ---------------------------------------------------------------- */
+/* Code under test in a child may write over the judge. The parent must not follow a pointer that it
+ * has not seen followed:
+ *
+ *     before the fork               bz_judge_keep_before(judge, &before)
+ *     in the child, after its work  bz_judge_can_be_read(judge)
+ *     in the parent, if it can      bz_judge_adopt(judge, &before)
+ *     if not, or nothing is known   bz_judge_give_back(judge, &before)
+ */
+
+struct bz_judge_before {
+    struct bz_judge judge;
+    struct bz_judge_config config; /* of runs that measure no profile */
+    size_t mem_bytes; /* in use */
+    size_t shadow_mem_bytes;
+};
+
+void bz_judge_keep_before(const struct bz_judge *judge, struct bz_judge_before *before);
+
+/* Reads all that others read of a judge whose run is over. False if it makes no sense; a process
+ * that cannot read it at all dies. */
+bool bz_judge_can_be_read(const struct bz_judge *judge);
+
+/* In the child, between runs: whether all of them have had the settings of the judge, and their
+ * sums make sense. `is_adapted`: each has its own profile (bz_judge_adapt()). */
+bool bz_judge_is_unharmed(const struct bz_judge *judge, const struct bz_judge_before *before,
+                          bool is_adapted);
+
+/* After a child process has used the judge: it can be read, and used again. A sanitizer of this
+ * process learns which of its memory is in use. False: it cannot, for its arrays make no sense. */
+bool bz_judge_adopt(struct bz_judge *judge, const struct bz_judge_before *before);
+
+/* The judge is as it was before, in a run without tasks, objects and events. */
+void bz_judge_give_back(struct bz_judge *judge, const struct bz_judge_before *before);
+
+/* Whether the recorded events lie where they should. */
+bool bz_judge_is_log_sound(const struct bz_judge *judge,
+                           bool (*holds)(const struct bz_mem *mem, const void *array,
+                                         uint64_t count, size_t item_bytes));
 
 /* In a child process that is to run by itself: see bz_mem_make_private(). */
 bool bz_judge_make_private(const struct bz_judge *judge);

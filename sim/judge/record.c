@@ -221,6 +221,15 @@ bool bz_judge_is_recorded(const struct bz_judge *judge) {
     return judge->log != NULL && judge->sink == &judge->log->sink;
 }
 
+bool bz_judge_is_log_sound(const struct bz_judge *judge,
+                           bool (*holds)(const struct bz_mem *mem, const void *array,
+                                         uint64_t count, size_t item_bytes)) {
+    const struct bz_event_log *log = judge->log;
+    return log == NULL || (holds(judge->mem, log, 1, sizeof *log) && log->judge == judge &&
+                           log->sink.event == log_event && log->count <= log->capacity &&
+                           holds(judge->mem, log->events, log->capacity, sizeof *log->events));
+}
+
 void bz_judge_where(struct bz_judge *judge, const char *where) {
     judge->where = where;
 }

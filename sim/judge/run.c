@@ -12,24 +12,7 @@
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-/* Both arenas lie in one range, which child processes share: that of the shadow, then that of the
- * record, whose first block is the judge. So their places follow from that of the judge, whatever
- * code under test has written there. */
-#define SHADOW_BYTES BZ_MEM_LIMIT_BYTES_DEFAULT
-#define PAGE_BYTES_MIN 4096u
-#define RANGE_BYTES (SHADOW_BYTES + BZ_RECORD_BYTES)
-
-static char *range_of(const struct bz_judge *judge) {
-    return (char *)((uintptr_t)judge & ~(uintptr_t)(PAGE_BYTES_MIN - 1)) - SHADOW_BYTES;
-}
-
-static struct bz_mem *shadow_mem_of(const struct bz_judge *judge) {
-    return (struct bz_mem *)(void *)range_of(judge);
-}
-
-static struct bz_mem *mem_of(const struct bz_judge *judge) {
-    return (struct bz_mem *)(void *)(range_of(judge) + SHADOW_BYTES);
-}
+#define RANGE_BYTES (BZ_SHADOW_BYTES + BZ_RECORD_BYTES)
 
 static struct bz_judge *new_in_range(void) {
     char *range = mmap(bz_place_next(RANGE_BYTES), RANGE_BYTES, PROT_READ | PROT_WRITE,
@@ -37,10 +20,10 @@ static struct bz_judge *new_in_range(void) {
     if (range == MAP_FAILED) {
         return NULL;
     }
-    struct bz_mem *shadow_mem = bz_mem_new_in(range, SHADOW_BYTES);
-    struct bz_mem *mem = bz_mem_new_in(range + SHADOW_BYTES, BZ_RECORD_BYTES);
+    struct bz_mem *shadow_mem = bz_mem_new_in(range, BZ_SHADOW_BYTES);
+    struct bz_mem *mem = bz_mem_new_in(range + BZ_SHADOW_BYTES, BZ_RECORD_BYTES);
     struct bz_judge *judge = bz_mem_alloc(mem, sizeof *judge);
-    BZ_CHECK(judge != NULL && mem_of(judge) == mem);
+    BZ_CHECK(judge != NULL && bz_judge_mem(judge) == mem);
     judge->mem = mem;
     judge->shadow.mem = shadow_mem;
     return judge;
@@ -75,36 +58,9 @@ struct bz_judge *bz_judge_new(const struct bz_judge_config *config) {
 
 void bz_judge_destroy(struct bz_judge *judge) {
     if (judge != NULL) {
-        bz_mem_leave(shadow_mem_of(judge), SHADOW_BYTES);
-        bz_mem_leave(mem_of(judge), BZ_RECORD_BYTES);
-        bz_mem_unmap(range_of(judge), RANGE_BYTES);
-    }
-}
-
-/* Whether it can be read: the code under test has written nothing over it, or nothing that shows.
- */
-static bool is_sound(const struct bz_shadow *shadow) {
-    const char *begin = (const char *)shadow->mem;
-    const char *end = begin + bz_mem_used_bytes(shadow->mem);
-    const char *tasks = (const char *)shadow->tasks;
-    const char *objects = (const char *)shadow->objects;
-    return tasks > begin && tasks < end && objects > begin && objects < end &&
-           shadow->task_count < shadow->task_capacity && shadow->running <= shadow->task_count &&
-           shadow->object_count < shadow->object_capacity &&
-           shadow->task_capacity <= (size_t)(end - tasks) / sizeof *shadow->tasks &&
-           shadow->object_capacity <= (size_t)(end - objects) / sizeof *shadow->objects;
-}
-
-void bz_judge_adopt(struct bz_judge *judge) {
-    judge->mem = mem_of(judge);
-    judge->shadow.mem = shadow_mem_of(judge);
-    bz_mem_adopt(judge->mem, BZ_RECORD_BYTES);
-    bz_mem_adopt(judge->shadow.mem, SHADOW_BYTES);
-    bz_mem_mark_freed(judge->shadow.mem);
-    if (!is_sound(&judge->shadow)) {
-        bz_mem_reset(judge->shadow.mem);
-        bz_shadow_begin(&judge->shadow, judge->shadow.mem);
-        judge->call.kind = 0;
+        bz_mem_leave(bz_judge_shadow_mem(judge), BZ_SHADOW_BYTES);
+        bz_mem_leave(bz_judge_mem(judge), BZ_RECORD_BYTES);
+        bz_mem_unmap(bz_judge_range(judge), RANGE_BYTES);
     }
 }
 
@@ -332,21 +288,6 @@ enum bz_run_end bz_judge_run(struct bz_judge *judge, const struct bz_source *sou
 #define PROFILE_RUNS 8u
 #define PROFILE_SEED UINT64_C(0x70726f66696c65) /* the first; nobody starts a campaign there */
 #define STEPS_OF_ALL 20000u                     /* no further run begins after so many */
-
-/* The sums over the runs so far. */
-struct bz_sums {
-    struct bz_event_sink sink; /* first: it is found by it */
-    uint64_t runs;
-    uint64_t steps;
-    uint64_t tasks;
-    uint64_t points;
-    uint64_t task_steps[BZ_PROFILE_TASKS_MAX];
-    uint64_t cancellers;
-    const struct bz_judge *judge;
-    /* Before them. */
-    struct bz_judge_config config;
-    struct bz_run_stats stats;
-};
 
 /* Steps, and tasks that cancel others. */
 static void count_event(struct bz_event_sink *sink, const struct bz_logged_event *event) {

@@ -20,29 +20,55 @@
 #include "primitives/runtime/place.h"
 #include "sim/judge/internal.h"
 #include "sim/native/internal.h"
+#include "traces/text.h"
 
 #define CHILDREN_MAX 256u
 /* Between steps the harness itself may take its time. */
 #define PATIENCE_BETWEEN_STEPS 30u
-/* The first hang without CPU time takes `sleep_ns`; it is repeated a dozen times until a campaign
- * has a smaller run, a trace and a witness, and then a fraction is enough. */
-#define SHORTER_SLEEP 10u
+#define SHORTER_SLEEP 10u /* for the impatient */
 /* With longer times between two looks, this process was stopped, and the child was, too. */
 #define STOPPED_MS (10 * BZ_CHILD_LOOK_MS)
 
-/* What the child says of its end. */
-struct bz_child_page {
-    bool is_done;
-    bool is_off_stack;
-    bool is_sanitizer;
-    bool has_forked;
-    bool is_loop_full;
-    bool is_program_foreign;    /* as bz_contain has it */
-    char broken[BZ_LACK_BYTES]; /* not empty: the rule that its events broke */
-    bool can_tell_place;
-    char place[BZ_CHILD_PLACE_BYTES]; /* of the code under test; empty: unknown */
-    char lack[BZ_LACK_BYTES];         /* not empty: this ran out */
+/* How a child ends, by its own account. */
+enum ending {
+    END_UNTOLD = 0,
+    END_DONE,
+    END_OFF_STACK,
+    END_SANITIZER,
+    END_FORKED,
+    END_LOOP_FULL,
+    END_OVERWRITTEN,
+    END_BROKEN, /* the text is the rule that its events broke */
+    END_LACK,   /* the text is what ran out */
+    END_COUNT
 };
+
+/* A part of a child's page. Code under test may write over it: then its sum is wrong. */
+struct account {
+    uint32_t ending; /* enum ending */
+    char text[BZ_LACK_BYTES];
+    uint64_t sum; /* 0: nothing was told */
+};
+
+/* Written by the child, read by its parent. */
+struct bz_child_page {
+    bool can_tell_place;
+    struct account end;
+    struct account place; /* of the code under test */
+};
+
+static uint64_t sum_of(const struct account *account) {
+    return bz_checksum((const char *)account, offsetof(struct account, sum)) | 1u;
+}
+
+/* False: nothing was told, or it was written over. */
+static bool read_account(const struct account *account, struct account *copy) {
+    copy->sum = __atomic_load_n(&account->sum, __ATOMIC_ACQUIRE);
+    copy->ending = account->ending;
+    memcpy(copy->text, account->text, sizeof copy->text);
+    return copy->sum != 0 && copy->sum == sum_of(copy) && copy->ending < END_COUNT &&
+           memchr(copy->text, '\0', sizeof copy->text) != NULL;
+}
 
 void *bz_shared_alloc(size_t bytes) {
     void *block = mmap(bz_place_next(bytes), bytes, PROT_READ | PROT_WRITE,
@@ -62,15 +88,23 @@ void bz_shared_free(void *block, size_t bytes) {
 static const struct bz_world *own_world;
 static struct bz_child_page *own_page;
 static int own_fd;
+static bool own_program_is_foreign;
 
 #define SIGNAL_STACK_BYTES ((size_t)64 * 1024)
 
+/* No printf: a signal handler calls this. */
+static void tell(struct account *account, enum ending ending, const char *text) {
+    size_t length = strlen(text);
+    length = length < sizeof account->text ? length : sizeof account->text - 1;
+    memset(account->text, 0, sizeof account->text);
+    memcpy(account->text, text, length);
+    account->ending = ending;
+    __atomic_store_n(&account->sum, sum_of(account), __ATOMIC_RELEASE);
+}
+
 /* Of bz_lack_stop(): for the parent to say. */
 static void on_lack(const char *sentence) {
-    size_t length = strlen(sentence); /* no printf: a signal handler calls this */
-    length = length < sizeof own_page->lack ? length : sizeof own_page->lack - 1;
-    memcpy(own_page->lack, sentence, length);
-    own_page->lack[length] = '\0';
+    tell(&own_page->end, END_LACK, sentence);
     _exit(0);
 }
 
@@ -99,7 +133,9 @@ static void on_fault(int number, siginfo_t *info, void *context) {
     const char *address = info->si_addr;
     if (task != NULL && task->stack != NULL && info->si_code > 0) {
         const char *base = task->stack->base;
-        own_page->is_off_stack = address < base && base - address <= 65536;
+        if (address < base && base - address <= 65536) {
+            tell(&own_page->end, END_OFF_STACK, "");
+        }
     }
     signal(number, SIG_DFL); /* the access is repeated, but not raise() */
     if (info->si_code <= 0) {
@@ -127,7 +163,7 @@ int __lsan_is_turned_off(void) {
 }
 
 static void on_sanitizer(void) {
-    own_page->is_sanitizer = true;
+    tell(&own_page->end, END_SANITIZER, "");
 }
 #endif
 
@@ -136,7 +172,7 @@ static bool starts_child;
 
 static void on_fork(void) {
     if (!starts_child) {
-        own_page->has_forked = true;
+        tell(&own_page->end, END_FORKED, "");
         _exit(1);
     }
 }
@@ -146,17 +182,17 @@ static void on_fork(void) {
 
 static void on_loop_full(void) {
     if (own_world->loop->tasks_created < TASKS_THAT_FIT) {
-        own_page->is_loop_full = true;
+        tell(&own_page->end, END_LOOP_FULL, "");
         _exit(1);
     }
 }
 
 /* The code has written over the simulation's memory, or calls the judge as nobody may. */
 static void on_refusal(const char *rule) {
-    bool is_lack = own_page->is_program_foreign;
-    char *text = is_lack ? own_page->lack : own_page->broken;
-    snprintf(text, BZ_LACK_BYTES, "%s%.*s", is_lack ? "the source of events: " : "",
+    char text[BZ_LACK_BYTES];
+    snprintf(text, sizeof text, "%s%.*s", own_program_is_foreign ? "the source of events: " : "",
              (int)BZ_LACK_BYTES - 24, rule);
+    tell(&own_page->end, own_program_is_foreign ? END_LACK : END_BROKEN, text);
     _exit(1);
 }
 
@@ -219,7 +255,13 @@ static _Noreturn void be_child(struct bz_child_page *page, const struct bz_world
     __sanitizer_set_death_callback(on_sanitizer);
 #endif
     run(context);
-    page->is_done = true;
+    bool is_readable = world == NULL || bz_judge_can_be_read(world->judge);
+    tell(&page->end, is_readable ? END_DONE : END_OVERWRITTEN, "");
+    _exit(0);
+}
+
+void bz_child_is_overwritten(void) {
+    tell(&own_page->end, END_OVERWRITTEN, "");
     _exit(0);
 }
 
@@ -229,10 +271,7 @@ bool bz_child_is_this(void) {
 
 void bz_child_note_place(const char *place) {
     if (own_page != NULL) {
-        /* The first byte last: the parent looks at it. */
-        snprintf(own_page->place + 1, sizeof own_page->place - 1, "%s",
-                 place[0] == '\0' ? "" : place + 1);
-        __atomic_store_n(&own_page->place[0], place[0], __ATOMIC_RELEASE);
+        tell(&own_page->place, END_UNTOLD, place);
     }
 }
 
@@ -354,18 +393,19 @@ bool bz_child_start(struct bz_child *child, const struct bz_contain *contain,
     }
     child->memory_before_bytes = memory_bytes_of(getpid());
     child->page = bz_shared_alloc(sizeof *child->page);
-    if (child->page == NULL) {
+    child->before = malloc(sizeof *child->before);
+    if (child->page == NULL || child->before == NULL || pipe(ends) != 0) {
+        bz_shared_free(child->page, sizeof *child->page);
+        free(child->before);
         return false;
     }
-    if (pipe(ends) != 0) {
-        bz_shared_free(child->page, sizeof *child->page);
-        return false;
+    if (child->judge != NULL) {
+        bz_judge_keep_before(child->judge, child->before);
     }
     for (unsigned end = 0; end < 2; end++) {
         (void)fcntl(ends[end], F_SETFD, FD_CLOEXEC);
         (void)fcntl(ends[end], F_SETFL, O_NONBLOCK);
     }
-    child->page->is_program_foreign = contain->is_program_foreign;
     fflush(NULL); /* or exit() in the child writes it again */
     struct sigaction of_children;
     if (sigaction(SIGCHLD, NULL, &of_children) == 0 && of_children.sa_handler == SIG_IGN) {
@@ -378,12 +418,14 @@ bool bz_child_start(struct bz_child *child, const struct bz_contain *contain,
     if (pid == 0) { /* *child may be shared: it belongs to the parent */
         close(ends[0]);
         own_fd = ends[1];
+        own_program_is_foreign = contain->is_program_foreign;
         be_child(child->page, world, parent, run, context);
     }
     close(ends[1]);
     if (pid < 0) {
         close(ends[0]);
         bz_shared_free(child->page, sizeof *child->page);
+        free(child->before);
         return false;
     }
     child->pid = pid;
@@ -392,10 +434,53 @@ bool bz_child_start(struct bz_child *child, const struct bz_contain *contain,
     return true;
 }
 
-static void let_go(struct bz_child *child) {
-    if (child->judge != NULL) {
-        bz_judge_adopt(child->judge);
+/* --- the judge, whom the code could write over ------------------------------------------------ */
+
+struct reading {
+    struct bz_judge *judge;
+    const struct bz_death *death;
+};
+
+/* On a copy of the memory. */
+static void read_judge(void *context) {
+    const struct reading *reading = context;
+    struct bz_judge *judge = reading->judge;
+    bz_lack_check(bz_judge_make_private(judge) ? judge : NULL, "a copy of a judge");
+    bz_judge_died(judge, reading->death->oracle, reading->death->how);
+    if (!bz_judge_can_be_read(judge)) {
+        bz_child_is_overwritten();
     }
+}
+
+/* Whether this process can do with the judge what it does after a death: another one tries. */
+static bool is_readable(struct bz_judge *judge, const struct bz_death *death) {
+    static const struct bz_contain contain = {.is_on = true, .memory_bytes = UINT64_MAX};
+    struct reading reading = {judge, death};
+    struct bz_death second;
+    return bz_contain_call(&contain, NULL, read_judge, &reading, &second) == BZ_CHILD_DONE;
+}
+
+static const struct bz_death overwritten = {
+    .oracle = "crash", .how = "the code has written over memory of the simulation"};
+
+/* `death` NULL: it was stopped, and nothing of its run counts. */
+static void take_judge_back(struct bz_child *child, enum bz_child_state state,
+                            struct bz_death *death) {
+    if (child->judge == NULL) {
+        return;
+    }
+    bool is_sound = bz_judge_adopt(child->judge, child->before);
+    if (death == NULL || !is_sound ||
+        (state == BZ_CHILD_DIED && !is_readable(child->judge, death))) {
+        bz_judge_give_back(child->judge, child->before);
+        if (death != NULL && state == BZ_CHILD_DIED) {
+            *death = overwritten;
+        }
+    }
+}
+
+static void let_go(struct bz_child *child) {
+    free(child->before);
     close(child->fd);
     bz_shared_free(child->page, sizeof *child->page);
     child->page = NULL;
@@ -407,6 +492,7 @@ void bz_child_kill(struct bz_child *child) {
         kill(child->pid, SIGKILL);
         while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR) {
         }
+        take_judge_back(child, BZ_CHILD_RUNS, NULL);
         let_go(child);
     }
 }
@@ -441,39 +527,56 @@ static const char *signal_name(int number) {
     return other;
 }
 
-static void describe(const struct bz_child *child, int status, struct bz_death *death) {
+static void describe_stop(const struct bz_child *child, struct bz_death *death) {
+    bool is_hang = strcmp(child->killed_for, "hang") == 0;
+    death->oracle = child->killed_for;
+    if (is_hang && child->has_slept) {
+        snprintf(death->how, sizeof death->how, "no end, and no CPU time taken for %" PRIu64 " ms",
+                 child->contain.sleep_ns / 1000000);
+    } else if (is_hang) {
+        snprintf(death->how, sizeof death->how, "no end after %" PRIu64 " ms of CPU time",
+                 child->contain.step_ns / 1000000);
+    } else {
+        snprintf(death->how, sizeof death->how, "the process took more than %" PRIu64 " MiB",
+                 child->contain.memory_bytes >> 20u);
+    }
+}
+
+/* By its own account. False: it has told nothing. */
+static bool describe_ending(const struct account *end, struct bz_death *death) {
+    static const struct {
+        const char *oracle;
+        const char *how;
+    } endings[END_COUNT] = {
+        [END_OFF_STACK] = {"stack-overflow", "an access below the stack of the task"},
+        [END_SANITIZER] = {"crash", "a sanitizer stopped it"},
+        [END_FORKED] = {"crash", "a call of fork(): a simulation is one process"},
+        [END_LOOP_FULL] = {"memory",
+                           "the run took all of the loop's memory (" BZ_MEM_LIMIT_TEXT ")"},
+        [END_OVERWRITTEN] = {"crash", "the code has written over memory of the simulation"},
+        [END_BROKEN] = {"crash", "the code has written over memory of the simulation"}};
+    if (endings[end->ending].oracle == NULL) {
+        return false;
+    }
+    death->oracle = endings[end->ending].oracle;
+    snprintf(death->how, sizeof death->how, "%s", endings[end->ending].how);
+    if (end->ending == END_BROKEN) {
+        size_t used = strlen(death->how);
+        snprintf(death->how + used, sizeof death->how - used, " (%.*s)",
+                 (int)(sizeof death->how - used - 10), end->text);
+    }
+    return true;
+}
+
+static void describe(const struct bz_child *child, int status, const struct account *end,
+                     struct bz_death *death) {
     *death = (struct bz_death){.oracle = "crash"};
     if (child->killed_for != NULL) {
-        bool is_hang = strcmp(child->killed_for, "hang") == 0;
-        death->oracle = child->killed_for;
-        if (is_hang && child->has_slept) {
-            snprintf(death->how, sizeof death->how,
-                     "no end, and no CPU time taken for %" PRIu64 " ms",
-                     child->contain.sleep_ns / 1000000);
-        } else if (is_hang) {
-            snprintf(death->how, sizeof death->how, "no end after %" PRIu64 " ms of CPU time",
-                     child->contain.step_ns / 1000000);
-        } else {
-            snprintf(death->how, sizeof death->how, "the process took more than %" PRIu64 " MiB",
-                     child->contain.memory_bytes >> 20u);
-        }
-    } else if (child->page->is_off_stack) {
-        death->oracle = "stack-overflow";
-        snprintf(death->how, sizeof death->how, "an access below the stack of the task");
-    } else if (child->page->is_loop_full) {
-        death->oracle = "memory";
-        snprintf(death->how, sizeof death->how,
-                 "the run took all of the loop's memory (" BZ_MEM_LIMIT_TEXT ")");
-    } else if (child->page->broken[0] != '\0') {
-        snprintf(death->how, sizeof death->how,
-                 "the code has written over memory of the simulation (%.*s)",
-                 (int)sizeof death->how - 60, child->page->broken);
+        describe_stop(child, death);
     } else if (child->is_traced) {
         snprintf(death->how, sizeof death->how, "it let itself be traced, and was stopped");
-    } else if (child->page->has_forked) {
-        snprintf(death->how, sizeof death->how, "a call of fork(): a simulation is one process");
-    } else if (child->page->is_sanitizer) {
-        snprintf(death->how, sizeof death->how, "a sanitizer stopped it");
+    } else if (describe_ending(end, death)) {
+        return;
     } else if (WIFSIGNALED(status)) {
         death->is_killed = WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGXCPU;
         snprintf(death->how, sizeof death->how, "%s", signal_name(WTERMSIG(status)));
@@ -491,7 +594,7 @@ static void ask_place(const struct bz_child *child) {
         return;
     }
     for (int waited = 0; waited < BZ_CHILD_ASK_MS; waited++) {
-        if (__atomic_load_n(&child->page->place[0], __ATOMIC_ACQUIRE) != '\0') {
+        if (__atomic_load_n(&child->page->place.sum, __ATOMIC_ACQUIRE) != 0) {
             return;
         }
         if (waited == BZ_CHILD_ASK_MS / 2 && child->has_slept) {
@@ -504,9 +607,10 @@ static void ask_place(const struct bz_child *child) {
 /* Adds where the code under test was. */
 static void add_place(const struct bz_child *child, struct bz_death *death) {
     size_t used = strlen(death->how);
-    if (child->page->place[0] != '\0') {
+    struct account place;
+    if (read_account(&child->page->place, &place)) {
         snprintf(death->how + used, sizeof death->how - used, ", at %.*s",
-                 (int)BZ_CHILD_PLACE_BYTES - 1, child->page->place);
+                 (int)BZ_CHILD_PLACE_BYTES - 1, place.text);
     }
 }
 
@@ -518,8 +622,7 @@ static bool is_output_full(void) {
 
 /* Whether the child has waited for too long without CPU time. */
 static bool is_stuck(struct bz_child *child, uint64_t now_ns) {
-    static bool is_second;
-    uint64_t most_ns = child->contain.sleep_ns / (is_second ? SHORTER_SLEEP : 1);
+    uint64_t most_ns = child->contain.sleep_ns / (child->contain.is_impatient ? SHORTER_SLEEP : 1);
     if (now_ns - child->wall_ns <= most_ns || !is_asleep(child->pid)) {
         return false;
     }
@@ -527,7 +630,6 @@ static bool is_stuck(struct bz_child *child, uint64_t now_ns) {
         child->wall_ns = now_ns;
         return false;
     }
-    is_second = true;
     return true;
 }
 
@@ -588,16 +690,21 @@ enum bz_child_state bz_child_look(struct bz_child *child, struct bz_death *death
         return BZ_CHILD_RUNS;
     }
     enum bz_child_state state = BZ_CHILD_DIED;
-    if (child->page->lack[0] != '\0') {
+    struct account end = {.ending = END_UNTOLD};
+    if (!read_account(&child->page->end, &end)) {
+        end.ending = end.sum == 0 ? END_UNTOLD : END_OVERWRITTEN;
+    }
+    if (end.ending == END_LACK) {
         *death = (struct bz_death){.oracle = NULL};
-        memcpy(death->how, child->page->lack, sizeof death->how);
+        memcpy(death->how, end.text, sizeof death->how);
         state = BZ_CHILD_LACKS;
-    } else if (child->page->is_done && WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+    } else if (end.ending == END_DONE && WIFEXITED(status) && WEXITSTATUS(status) == 0) {
         state = BZ_CHILD_DONE;
     } else {
-        describe(child, status, death);
+        describe(child, status, &end, death);
         add_place(child, death);
     }
+    take_judge_back(child, state, death);
     let_go(child);
     return state;
 }

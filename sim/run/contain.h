@@ -10,9 +10,8 @@
  *
  * A hang is a step in which the child takes `step_ns` of CPU time, or sleeps for `sleep_ns`. CPU
  * time, so a busy machine accuses nobody; and a time in which the parent was stopped, too (Ctrl-Z),
- * or in which nobody reads standard error (a pager), is no sleep. After the first child of a
- * process that slept for so long, a tenth of it is enough. Between steps (in a set-up, a view, a
- * callback) every event is progress.
+ * or in which nobody reads standard error (a pager), is no sleep. Between steps (in a set-up, a
+ * view, a callback) every event is progress.
  *
  * What a process inherits decides no verdict: a child blocks and ignores no signal. Those from
  * outside are for the parent: a child takes no notice of SIGINT, SIGTERM and SIGHUP that it has not
@@ -45,6 +44,8 @@ struct bz_contain {
     uint64_t step_ns;                  /* CPU time of one step; 0: the default */
     uint64_t sleep_ns;                 /* time without CPU time in one step; 0: the default */
     uint64_t memory_bytes;             /* resident, beyond its parent's; 0: the default */
+    bool is_impatient;                 /* a tenth of `sleep_ns` is enough: for variations of a run
+                                          that has hung, if a patient run confirms what they find */
     const volatile sig_atomic_t *stop; /* not 0 stops bz_contain_call(); NULL: nothing does */
 };
 
@@ -69,6 +70,7 @@ struct bz_death {
     "out of memory, use fewer --jobs"
 
 struct bz_child_page;
+struct bz_judge_before;
 
 struct bz_child {
     pid_t pid; /* 0: none */
@@ -76,9 +78,10 @@ struct bz_child {
     struct bz_contain contain;
     struct bz_child_page *page; /* shared */
     struct bz_judge *judge;
-    uint64_t memory_before_bytes; /* of the parent: the child begins with the same pages */
-    const uint64_t *counter;      /* of progress, where there is no judge, or one that goes back and
-                                     forth in a search; NULL. Set right after the start */
+    struct bz_judge_before *before; /* of the judge, before the child could write over it */
+    uint64_t memory_before_bytes;   /* of the parent: the child begins with the same pages */
+    const uint64_t *counter; /* of progress, where there is no judge, or one that goes back and
+                                forth in a search; NULL. Set right after the start */
     /* The last look that saw progress. */
     uint64_t progress;
     uint64_t cpu_ns;
@@ -107,6 +110,9 @@ void bz_child_rest(void);
 
 /* In the child: wakes the process that waits for it. */
 void bz_child_tell(void);
+
+/* In the child: ends it, because the code under test has written over memory of the simulation. */
+_Noreturn void bz_child_is_overwritten(void);
 
 /* In the child: where the code under test is, as FILE:LINE, for the message about its end. */
 #define BZ_CHILD_PLACE_BYTES 160u

@@ -156,6 +156,9 @@ static enum bz_child_state measure_contained(struct bz_program *program, struct 
         bz_judge_died(world->judge, death->oracle, death->how);
     }
     bz_judge_measured(world->judge, &program->profile);
+    if (state == BZ_CHILD_DIED && program->profile.steps == 0) { /* nothing is left of its runs */
+        program->profile = (struct bz_profile){.steps = 1, .steps_max = program->steps_max};
+    }
     return state;
 }
 

@@ -63,6 +63,17 @@ void bz_tally_add_stats(struct bz_run_stats *sum, const struct bz_run_stats *par
     }
 }
 
+void bz_tally_take_stats(struct bz_run_stats *sum, const struct bz_run_stats *part) {
+    sum->runs -= part->runs;
+    sum->steps -= part->steps;
+    sum->injected -= part->injected;
+    for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
+        for (unsigned window = 0; window < BZ_WINDOW_COUNT; window++) {
+            sum->windows[op][window] -= part->windows[op][window];
+        }
+    }
+}
+
 void bz_tally_note_cut(struct bz_campaign_result *result, const char *reason) {
     if (reason != NULL && reason[0] != '\0' && result->cut[0] == '\0') {
         snprintf(result->cut, sizeof result->cut, "%s", reason);

@@ -17,6 +17,7 @@ struct bz_finding *bz_tally_find(struct bz_campaign_result *result,
 uint32_t bz_tally_keep(struct bz_campaign_result *result, const struct bz_finding *finding);
 
 void bz_tally_add_stats(struct bz_run_stats *sum, const struct bz_run_stats *part);
+void bz_tally_take_stats(struct bz_run_stats *sum, const struct bz_run_stats *part);
 
 /* The first reason stands. */
 void bz_tally_note_cut(struct bz_campaign_result *result, const char *reason);

@@ -359,11 +359,23 @@ bool bz_shrink_here(const struct bz_shrink_config *config, struct bz_shrink_resu
     return result->end <= BZ_SHRINK_INTERRUPTED;
 }
 
+/* Variations of a run that hangs are impatient. bz_shrink_record() is not. */
+static bool shrink_in_turn(const struct bz_shrink_config *config, struct bz_shrink_result *result) {
+    const char *oracle = config->trace->verdict.oracle;
+    struct bz_program program = *config->program;
+    struct bz_shrink_config own = *config;
+    own.program = &program;
+    program.contain.is_impatient = oracle != NULL && strcmp(oracle, "hang") == 0;
+    bool is_ok = bz_shrink_here(&own, result);
+    result->program.contain = config->program->contain;
+    return is_ok;
+}
+
 bool bz_shrink(const struct bz_shrink_config *config, struct bz_shrink_result *result) {
     const char *oracle = config->trace->verdict.oracle;
     bool may_share =
         config->program->contain.is_on && (oracle == NULL || !bz_oracle_ends_process(oracle));
-    return (may_share && bz_shrink_in_child(config, result)) || bz_shrink_here(config, result);
+    return (may_share && bz_shrink_in_child(config, result)) || shrink_in_turn(config, result);
 }
 
 void bz_shrink_fini(struct bz_shrink_result *result) {

@@ -335,3 +335,113 @@ Test(contain, a_campaign_goes_on_after_a_death) {
     cr_assert(eq(int, report.result, BZ_REPLAY_MATCHED));
     bz_trace_fini(&trace);
 }
+
+static bool exits_instead; /* and naps do not take their time */
+
+/* Behind the instance of the original. */
+static struct bz_loop **loop_of(void *instance) {
+    return (struct bz_loop **)(void *)((char *)instance +
+                                       bz_zoo_ops_sem_woken_cancel.instance_bytes);
+}
+
+/* A cancelled acquire takes a nap, which is shorter than a hang, or sleeps for ever: which of them
+ * is up to the schedule. */
+static enum bz_status sleeps_after_cancel(void *instance) {
+    static const struct timespec nap = {.tv_nsec = 100000000};
+    enum bz_status status = bz_zoo_ops_sem_woken_cancel.acquire(instance);
+    bool is_for_ever = bz_loop_now_ns(*loop_of(instance)) > 15;
+    if (status == BZ_CANCELLED && exits_instead) {
+        is_for_ever ? _exit(0) : (void)0;
+    } else if (status == BZ_CANCELLED) {
+        nanosleep(&nap, NULL);
+        while (is_for_ever) {
+            pause();
+        }
+    }
+    return status;
+}
+
+static enum bz_status keeps_loop(void *instance, struct bz_loop *loop, uint32_t permits) {
+    *loop_of(instance) = loop;
+    return bz_zoo_ops_sem_woken_cancel.init(instance, loop, permits);
+}
+
+/* The digest and the verdict of each run. */
+static void note_verdict(void *context, const struct bz_run_mark *mark) {
+    uint64_t *verdicts = context;
+    verdicts[mark->seed] = mark->digest ^ mark->has_passed;
+}
+
+#define SLEEPERS 40u
+
+static void campaign_of_sleepers(const struct bz_program *program, uint64_t first, uint64_t runs,
+                                 uint32_t jobs, uint64_t *verdicts,
+                                 struct bz_campaign_result *result) {
+    struct bz_campaign_config config = {.program = program,
+                                        .seed_first = first,
+                                        .runs = runs,
+                                        .jobs = jobs,
+                                        .keep_going = true,
+                                        .on_run = note_verdict,
+                                        .context = verdicts};
+    cr_assert(bz_campaign_run(&config, result));
+    cr_assert(eq(u64, result->runs, runs));
+}
+
+Test(contain, what_ran_before_decides_no_verdict) {
+    struct bz_permit_ops ops = bz_zoo_ops_sem_woken_cancel;
+    struct bz_variant variant = crowd_drops;
+    ops.instance_bytes += sizeof(struct bz_loop *);
+    ops.acquire = sleeps_after_cancel;
+    ops.init = keeps_loop;
+    variant.permits[BZ_PRIMITIVE_SEMAPHORE] = &ops;
+    struct bz_program program;
+    crowd_program(&program, &variant, BZ_ORDER_ANY);
+    program.contain = impatient;
+    program.contain.sleep_ns = 400000000;
+    struct bz_campaign_result *result = calloc(1, sizeof *result);
+    uint64_t wanted[SLEEPERS];
+    uint64_t verdicts[SLEEPERS];
+    exits_instead = true;
+    campaign_of_sleepers(&program, 0, SLEEPERS, 1, wanted, result);
+    uint64_t hangs = result->by_oracle[bz_oracle_index("exit")];
+    exits_instead = false;
+    for (uint32_t jobs = 1; jobs <= 2; jobs++) {
+        memset(verdicts, 0, sizeof verdicts);
+        campaign_of_sleepers(&program, 0, SLEEPERS, jobs, verdicts, result);
+        cr_assert(eq(int, memcmp(wanted, verdicts, sizeof wanted), 0));
+        cr_assert(eq(u64, result->by_oracle[bz_oracle_index("hang")], hangs));
+    }
+    memset(verdicts, 0, sizeof verdicts);
+    for (uint64_t seed = SLEEPERS; seed-- > 0;) { /* alone, and in another order */
+        campaign_of_sleepers(&program, seed, 1, 1, verdicts, result);
+    }
+    cr_assert(eq(int, memcmp(wanted, verdicts, sizeof wanted), 0));
+    cr_assert(le(u64, 2, hangs));
+    free(result);
+}
+
+/* Memory that a run does not give back is not what a later one is accused of. */
+static enum bz_status leaks(void *instance, struct bz_loop *loop, uint32_t permits) {
+    volatile char *block = malloc(4 << 20);
+    for (size_t offset = 0; block != NULL && offset < 4 << 20; offset += 4096) {
+        block[offset] = 1;
+    }
+    return bz_zoo_ops_sem_woken_cancel.init(instance, loop, permits);
+}
+
+Test(contain, memory_of_earlier_runs_decides_no_verdict) {
+    struct bz_permit_ops ops = bz_zoo_ops_sem_woken_cancel;
+    struct bz_variant variant = crowd_drops;
+    ops.init = leaks;
+    variant.permits[BZ_PRIMITIVE_SEMAPHORE] = &ops;
+    struct bz_program program;
+    struct bz_campaign_result *result = calloc(1, sizeof *result);
+    crowd_program(&program, &variant, BZ_ORDER_ANY);
+    program.contain = narrow;
+    struct bz_campaign_config config = {.program = &program, .runs = 60, .keep_going = true};
+    cr_assert(bz_campaign_run(&config, result));
+    cr_assert(eq(u64, result->runs, 60));
+    cr_assert(eq(u64, result->by_oracle[bz_oracle_index("memory")], 0));
+    free(result);
+}

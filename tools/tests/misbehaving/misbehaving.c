@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -235,6 +236,66 @@ static void do_alarm(struct semaphore *self) {
     do_loop(self);
 }
 
+/* Eight bytes of noise, once, at a place of the memory that is shared with other processes: which
+ * place, and at which call, follows from the number in WILD. Only pages in use are of interest. */
+static uint64_t noise(uint64_t *state) {
+    uint64_t mixed = *state += UINT64_C(0x9e3779b97f4a7c15);
+    mixed = (mixed ^ (mixed >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    mixed = (mixed ^ (mixed >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return mixed ^ (mixed >> 31);
+}
+
+struct shared_pages {
+    char *pages[65536];
+    size_t count;
+};
+
+static void list_pages(struct shared_pages *shared, char *begin, const char *end) {
+    static unsigned char in_use[1 << 21];
+    size_t bytes = (size_t)(end - begin);
+    if (bytes / 4096 > sizeof in_use || mincore(begin, bytes, in_use) != 0) {
+        return;
+    }
+    for (size_t page = 0; page < bytes / 4096; page++) {
+        if ((in_use[page] & 1) != 0 && shared->count < 65536) {
+            shared->pages[shared->count++] = begin + page * 4096;
+        }
+    }
+}
+
+static void write_wildly(uint64_t state) {
+    static struct shared_pages shared;
+    char line[512];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    shared.count = 0;
+    while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+        void *begin;
+        void *end;
+        char rights[5];
+        if (sscanf(line, "%p-%p %4s", &begin, &end, rights) == 3 && strcmp(rights, "rw-s") == 0) {
+            list_pages(&shared, begin, end);
+        }
+    }
+    if (maps != NULL) {
+        fclose(maps);
+    }
+    if (shared.count > 0) {
+        char *page = shared.pages[noise(&state) % shared.count];
+        uint64_t value = noise(&state);
+        memcpy(page + noise(&state) % 512 * 8, &value, sizeof value);
+    }
+}
+
+static void do_wild(struct semaphore *self) {
+    static uint64_t calls;
+    (void)self;
+    const char *text = getenv("WILD");
+    uint64_t state = text == NULL ? 0 : strtoull(text, NULL, 10);
+    if (++calls == 1 + noise(&state) % 300) {
+        write_wildly(state);
+    }
+}
+
 /* --- a correct semaphore ---------------------------------------------------------------------- */
 
 enum place { AT_INIT, AT_ACQUIRE, AT_WINDOW, AT_RELEASE, AT_VIEW };
@@ -372,7 +433,8 @@ static void view(void *instance, struct bz_permit_view *view) {
     MISDEED(chdir, AT_ACQUIRE, do_chdir)                                                           \
     MISDEED(ignore_signals, AT_ACQUIRE, do_ignore_signals)                                         \
     MISDEED(ignore_and_segv, AT_RELEASE, do_ignore_and_segv)                                       \
-    MISDEED(alarm, AT_WINDOW, do_alarm)
+    MISDEED(alarm, AT_WINDOW, do_alarm)                                                            \
+    MISDEED(wild, AT_ACQUIRE, do_wild)
 
 /* An init function for each, which says what the others do. */
 #define MISDEED(word, at_place, function)                                                          \
