@@ -7,6 +7,7 @@
 
 #include "primitives/runtime/internal.h"
 #include "primitives/runtime/place.h"
+#include "primitives/runtime/room.h"
 
 static unsigned class_of(size_t size_bytes, size_t *rounded_bytes) {
     if (size_bytes <= (BZ_MEM_SMALL_CLASSES * BZ_MEM_GRAIN_BYTES)) {
@@ -24,21 +25,29 @@ struct bz_mem *bz_mem_new(size_t limit_bytes) {
     if (limit_bytes < BZ_MEM_HEADER_BYTES || limit_bytes > SIZE_MAX / 2) {
         return NULL;
     }
-    void *range = mmap(bz_place_next(limit_bytes), limit_bytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (range == MAP_FAILED) {
-        return NULL;
+    void *place = bz_place_next(limit_bytes);
+    if (place == NULL && limit_bytes > BZ_ROOM_FIRST_BYTES) {
+        char *room = bz_room_take(limit_bytes);
+        if (room != NULL &&
+            bz_room_map(room, BZ_ROOM_FIRST_BYTES, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+            return bz_mem_new_in(room, BZ_ROOM_FIRST_BYTES, limit_bytes);
+        }
+        bz_room_return(room);
     }
-    return bz_mem_new_in(range, limit_bytes);
+    void *range = mmap(place, limit_bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return range == MAP_FAILED ? NULL : bz_mem_new_in(range, limit_bytes, limit_bytes);
 }
 
-struct bz_mem *bz_mem_new_in(void *mapping, size_t bytes) {
+struct bz_mem *bz_mem_new_in(void *mapping, size_t mapped_bytes, size_t limit_bytes) {
     struct bz_mem *mem = mapping;
-    if (bytes < BZ_MEM_HEADER_BYTES) {
+    if (mapped_bytes < BZ_MEM_HEADER_BYTES) {
         return NULL;
     }
-    *mem =
-        (struct bz_mem){.base = mapping, .limit_bytes = bytes, .used_bytes = BZ_MEM_HEADER_BYTES};
+    *mem = (struct bz_mem){.base = mapping,
+                           .limit_bytes = limit_bytes,
+                           .mapped_bytes = mapped_bytes,
+                           .used_bytes = BZ_MEM_HEADER_BYTES};
     return mem;
 }
 
@@ -52,7 +61,9 @@ void bz_mem_destroy(struct bz_mem *mem) {
     if (mem != NULL) {
         note_used(mem);
         bz_san_unpoison(mem->base, mem->used_bytes_max);
-        bz_mem_unmap(mem->base, mem->limit_bytes);
+        char *base = mem->base;
+        bz_mem_unmap(base, mem->mapped_bytes);
+        bz_room_return(base);
     }
 }
 
@@ -69,6 +80,24 @@ static __attribute__((noinline, cold)) void *refuse(struct bz_mem *mem) {
         mem->on_exhausted();
     }
     return NULL;
+}
+
+/* Maps so much more that `bytes` fit behind what is in use. */
+static __attribute__((noinline, cold)) bool extend(struct bz_mem *mem, size_t bytes) {
+    if (bytes > mem->limit_bytes - mem->used_bytes) {
+        return false;
+    }
+    size_t wanted = mem->mapped_bytes;
+    while (wanted < mem->used_bytes + bytes) {
+        wanted = wanted < mem->limit_bytes / 2 ? wanted * 2 : mem->limit_bytes;
+    }
+    mem->lacks_room = !bz_room_grow(mem->base, mem->mapped_bytes, wanted);
+    mem->mapped_bytes = mem->lacks_room ? mem->mapped_bytes : wanted;
+    return !mem->lacks_room;
+}
+
+static inline bool fits(struct bz_mem *mem, size_t bytes) {
+    return __builtin_expect(bytes <= mem->mapped_bytes - mem->used_bytes, 1) || extend(mem, bytes);
 }
 
 /* The second word of a freed block, which has two at least, and the bytes behind it. */
@@ -99,7 +128,7 @@ static inline void *take(struct bz_mem *mem, size_t size_bytes, size_t *rounded_
         bz_san_unpoison(block, *rounded_bytes);
         mem->free_lists[index] = block->next;
     } else {
-        if (*rounded_bytes > mem->limit_bytes - mem->used_bytes) {
+        if (!fits(mem, *rounded_bytes)) {
             return refuse(mem);
         }
         block = (void *)(mem->base + mem->used_bytes);
@@ -155,8 +184,7 @@ static bool grow_last(struct bz_mem *mem, void *block, size_t old_bytes, size_t 
         return false;
     }
     (void)class_of(new_bytes, &new_rounded);
-    if (new_rounded < old_rounded ||
-        new_rounded - old_rounded > mem->limit_bytes - mem->used_bytes) {
+    if (new_rounded < old_rounded || !fits(mem, new_rounded - old_rounded)) {
         return false;
     }
     mem->used_bytes += new_rounded - old_rounded;
@@ -180,19 +208,22 @@ void *bz_mem_grow(struct bz_mem *mem, void *block, size_t old_bytes, size_t new_
 }
 
 /* Its lists of free blocks may lead anywhere, so they are empty; any block may be freed. */
-void bz_mem_adopt_empty(struct bz_mem *mem, size_t bytes, size_t used_bytes) {
+bool bz_mem_adopt_empty(struct bz_mem *mem, size_t bytes, size_t used_bytes) {
     size_t used_bytes_max = mem->used_bytes_max <= bytes ? mem->used_bytes_max : bytes;
-    (void)bz_mem_new_in(mem, bytes);
-    mem->used_bytes = used_bytes;
+    (void)bz_mem_new_in(mem, bz_room_extent((char *)mem, bytes), bytes); /* in this process */
+    mem->used_bytes = 0;
+    bool is_mapped = fits(mem, used_bytes);
+    mem->used_bytes = is_mapped ? used_bytes : mem->mapped_bytes;
     mem->used_bytes_max = used_bytes_max;
     mem->live_blocks = UINT64_MAX / 2;
     bz_san_unpoison(mem->base, mem->used_bytes);
+    return is_mapped;
 }
 
-void bz_mem_adopt(struct bz_mem *mem, size_t bytes) {
+bool bz_mem_adopt(struct bz_mem *mem, size_t bytes) {
     bool is_sound = mem->used_bytes >= BZ_MEM_HEADER_BYTES && mem->used_bytes <= bytes;
     /* blocks that are in use still are: they are in the lower half */
-    bz_mem_adopt_empty(mem, bytes, is_sound ? mem->used_bytes : bytes / 2);
+    return bz_mem_adopt_empty(mem, bytes, is_sound ? mem->used_bytes : bytes / 2);
 }
 
 void bz_mem_leave(struct bz_mem *mem, size_t bytes) {
@@ -209,7 +240,7 @@ bool bz_mem_make_private(struct bz_mem *mem) {
     }
     memcpy(copy, range, used_bytes);
     bool is_mapped =
-        mmap(range, mem->limit_bytes, PROT_READ | PROT_WRITE,
+        mmap(range, mem->mapped_bytes, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == (void *)range;
     if (is_mapped) {
         memcpy(range, copy, used_bytes);
@@ -226,6 +257,7 @@ void bz_mem_reset(struct bz_mem *mem) {
     mem->used_bytes = BZ_MEM_HEADER_BYTES;
     mem->live_blocks = 0;
     mem->is_exhausted = false;
+    mem->lacks_room = false;
 }
 
 uint64_t bz_mem_live_blocks(const struct bz_mem *mem) {
@@ -238,4 +270,8 @@ size_t bz_mem_used_bytes(const struct bz_mem *mem) {
 
 bool bz_mem_is_exhausted(const struct bz_mem *mem) {
     return mem->is_exhausted;
+}
+
+bool bz_mem_lacks_room(const struct bz_mem *mem) {
+    return mem->lacks_room;
 }

@@ -1,6 +1,6 @@
 /* The memory of one loop: an arena with size classes.
  *
- * The arena reserves one range of address space and hands it out from the bottom up. A freed block
+ * The arena has one range of address space and hands it out from the bottom up. A freed block
  * goes to the list of its size class, to be used again. bz_mem_reset() frees everything at once.
  * Allocation and release are O(1) and make no system call. Blocks are aligned to 16 bytes.
  *
@@ -31,15 +31,17 @@ BZ_BEGIN_DECLS
 
 struct bz_mem;
 
-/* Reserves `limit_bytes` of address space (0: the default), of which the arena's own records take
- * about 1 KiB. NULL if the system has no memory, the limit is smaller than the records, or larger
- * than half the address space. The caller destroys the arena. */
+/* For up to `limit_bytes` (0: the default), of which the arena's own records take about 1 KiB.
+ * Where it can, it maps more of them by need only (room.h). NULL if the system has no memory, the
+ * limit is smaller than the records, or larger than half the address space. The caller destroys the
+ * arena. */
 struct bz_mem *bz_mem_new(size_t limit_bytes);
 void bz_mem_destroy(struct bz_mem *mem);
 
-/* The same in a mapping of the caller's, for instance a shared one. bz_mem_leave(), and not
- * bz_mem_destroy(), comes before the caller unmaps it. NULL if it is smaller than the records. */
-struct bz_mem *bz_mem_new_in(void *mapping, size_t bytes);
+/* The same in a mapping of the caller's, for instance a shared one, of which `mapped_bytes` are
+ * mapped. bz_mem_leave(), and not bz_mem_destroy(), comes before the caller unmaps it. NULL if it
+ * is smaller than the records. */
+struct bz_mem *bz_mem_new_in(void *mapping, size_t mapped_bytes, size_t limit_bytes);
 
 /* A zero-filled block of `size_bytes`; NULL at the limit. */
 void *bz_mem_alloc(struct bz_mem *mem, size_t size_bytes);
@@ -57,11 +59,12 @@ void *bz_mem_grow(struct bz_mem *mem, void *block, size_t old_bytes, size_t new_
 
 /* For an arena in a shared mapping of `bytes`, after another process has used it, and perhaps
  * written over its records: it can be used again, but what is free in it is lost, and half of it
- * may be. A sanitizer of this process does not know which blocks are live. */
-void bz_mem_adopt(struct bz_mem *mem, size_t bytes);
+ * may be. A sanitizer of this process does not know which blocks are live. False: the system has no
+ * room here for what the other process has used. */
+bool bz_mem_adopt(struct bz_mem *mem, size_t bytes);
 
 /* The same, if no block is in use beyond `used_bytes`, where bz_mem_used_bytes() was before. */
-void bz_mem_adopt_empty(struct bz_mem *mem, size_t bytes, size_t used_bytes);
+bool bz_mem_adopt_empty(struct bz_mem *mem, size_t bytes, size_t used_bytes);
 
 /* The mapping of `bytes` is the caller's again, whatever was written there. */
 void bz_mem_leave(struct bz_mem *mem, size_t bytes);
@@ -83,8 +86,10 @@ uint64_t bz_mem_live_blocks(const struct bz_mem *mem);
 /* From the arena's first byte on, its own records included. */
 size_t bz_mem_used_bytes(const struct bz_mem *mem);
 
-/* Whether an allocation was refused since the last reset. */
+/* Whether an allocation was refused since the last reset; and whether that was before the limit,
+ * because the system has no more. */
 bool bz_mem_is_exhausted(const struct bz_mem *mem);
+bool bz_mem_lacks_room(const struct bz_mem *mem);
 
 /* munmap(). At the kernel's limit of mappings, it cannot take a piece out of a larger one: then the
  * memory is given back, and the addresses stay in use. */

@@ -4,6 +4,7 @@
 #include "sim/choice/strategy_replay.h"
 #include "sim/judge/internal.h"
 #include "sim/judge/record.h"
+#include "traces/lack.h"
 #include "traces/words.h"
 
 void bz_judge_keep_before(const struct bz_judge *judge, struct bz_judge_before *before) {
@@ -161,8 +162,10 @@ static void restore_settings(struct bz_judge *judge, const struct bz_judge_befor
 
 bool bz_judge_adopt(struct bz_judge *judge, const struct bz_judge_before *before) {
     restore_settings(judge, before);
-    bz_mem_adopt(judge->mem, BZ_RECORD_BYTES);
-    bz_mem_adopt(judge->shadow.mem, BZ_SHADOW_BYTES);
+    if (!bz_mem_adopt(judge->mem, BZ_RECORD_BYTES) ||
+        !bz_mem_adopt(judge->shadow.mem, BZ_SHADOW_BYTES)) {
+        bz_lack_stop(NULL, "what a child process has recorded");
+    }
     bz_mem_mark_freed(judge->shadow.mem);
     if (!are_arrays_sound(judge)) {
         return false;
@@ -176,8 +179,8 @@ bool bz_judge_adopt(struct bz_judge *judge, const struct bz_judge_before *before
 
 void bz_judge_give_back(struct bz_judge *judge, const struct bz_judge_before *before) {
     *judge = before->judge;
-    bz_mem_adopt_empty(judge->mem, BZ_RECORD_BYTES, before->mem_bytes);
-    bz_mem_adopt_empty(judge->shadow.mem, BZ_SHADOW_BYTES, before->shadow_mem_bytes);
+    (void)bz_mem_adopt_empty(judge->mem, BZ_RECORD_BYTES, before->mem_bytes);
+    (void)bz_mem_adopt_empty(judge->shadow.mem, BZ_SHADOW_BYTES, before->shadow_mem_bytes);
     bz_mem_mark_freed(judge->shadow.mem);
     bz_mem_reset(judge->shadow.mem);
     bz_shadow_begin(&judge->shadow, judge->shadow.mem);

@@ -1,10 +1,17 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* memfd_create() */
+#endif
+
 /* The life of a judge and of its runs. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "primitives/runtime/mem.h"
 #include "primitives/runtime/place.h"
+#include "primitives/runtime/room.h"
 #include "sim/choice/rng.h"
 #include "sim/judge/internal.h"
 #include "sim/judge/record.h"
@@ -14,14 +21,50 @@
 
 #define RANGE_BYTES (BZ_SHADOW_BYTES + BZ_RECORD_BYTES)
 
+/* A file of that size has no block yet, but `ulimit -f` forbids it all the same, by a signal. */
+static bool may_have_file(void) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= RANGE_BYTES;
+}
+
+/* A room with the beginnings of both arenas, which each process that shares them extends by need:
+ * they are a file without a name. NULL: there are no rooms, or no such files. */
+static char *map_in_room(void) {
+    char *range = may_have_file() ? bz_room_take(RANGE_BYTES) : NULL;
+    int fd = range != NULL ? memfd_create("buzzer", MFD_CLOEXEC) : -1;
+    bool is_mapped = fd >= 0 && ftruncate(fd, (off_t)RANGE_BYTES) == 0 &&
+                     bz_room_map(range, BZ_ROOM_FIRST_BYTES, MAP_SHARED, fd, 0);
+    if (is_mapped &&
+        !bz_room_map(range + BZ_SHADOW_BYTES, BZ_ROOM_FIRST_BYTES, MAP_SHARED, fd,
+                     BZ_SHADOW_BYTES)) {
+        bz_mem_unmap(range, BZ_ROOM_FIRST_BYTES);
+        is_mapped = false;
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (!is_mapped) {
+        bz_room_return(range);
+    }
+    return is_mapped ? range : NULL;
+}
+
 static struct bz_judge *new_in_range(void) {
-    char *range = mmap(bz_place_next(RANGE_BYTES), RANGE_BYTES, PROT_READ | PROT_WRITE,
-                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *place = bz_place_next(RANGE_BYTES);
+    char *range = place == NULL ? map_in_room() : NULL;
+    bool is_in_room = range != NULL;
+    if (!is_in_room) {
+        range = mmap(place, RANGE_BYTES, PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    }
     if (range == MAP_FAILED) {
         return NULL;
     }
-    struct bz_mem *shadow_mem = bz_mem_new_in(range, BZ_SHADOW_BYTES);
-    struct bz_mem *mem = bz_mem_new_in(range + BZ_SHADOW_BYTES, BZ_RECORD_BYTES);
+    struct bz_mem *shadow_mem =
+        bz_mem_new_in(range, is_in_room ? BZ_ROOM_FIRST_BYTES : BZ_SHADOW_BYTES, BZ_SHADOW_BYTES);
+    struct bz_mem *mem =
+        bz_mem_new_in(range + BZ_SHADOW_BYTES, is_in_room ? BZ_ROOM_FIRST_BYTES : BZ_RECORD_BYTES,
+                      BZ_RECORD_BYTES);
     struct bz_judge *judge = bz_mem_alloc(mem, sizeof *judge);
     BZ_CHECK(judge != NULL && bz_judge_mem(judge) == mem);
     judge->mem = mem;
@@ -60,7 +103,9 @@ void bz_judge_destroy(struct bz_judge *judge) {
     if (judge != NULL) {
         bz_mem_leave(bz_judge_shadow_mem(judge), BZ_SHADOW_BYTES);
         bz_mem_leave(bz_judge_mem(judge), BZ_RECORD_BYTES);
-        bz_mem_unmap(bz_judge_range(judge), RANGE_BYTES);
+        char *range = bz_judge_range(judge);
+        bz_mem_unmap(range, RANGE_BYTES);
+        bz_room_return(range);
     }
 }
 

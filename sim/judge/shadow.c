@@ -14,7 +14,8 @@
 void *bz_shadow_grow(struct bz_shadow *shadow, void *old, size_t old_bytes, size_t new_bytes) {
     void *larger = bz_mem_alloc_raw(shadow->mem, new_bytes);
     if (larger == NULL) {
-        bz_lack_stop("the " BZ_MEM_LIMIT_TEXT " of a judge", "the tasks and objects of a run");
+        bz_lack_stop(bz_mem_lacks_room(shadow->mem) ? NULL : "the " BZ_MEM_LIMIT_TEXT " of a judge",
+                     "the tasks and objects of a run");
     }
     if (old != NULL) {
         memcpy(larger, old, old_bytes);

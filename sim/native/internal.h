@@ -100,12 +100,14 @@ enum bz_shortage {
     BZ_SHORT_OF_STACKS = 1,
     BZ_SHORT_OF_MEMORY = 2,
     BZ_SHORT_OF_TASKS = 3,
+    BZ_SHORT_OF_ROOM = 4, /* the system has no memory for it, though the loop might have */
 };
 
 static inline enum bz_shortage bz_shortage(const struct bz_world *world) {
     const struct bz_loop *loop = world->loop;
     return bz_is_set(&loop->stacks->is_exhausted) ? BZ_SHORT_OF_STACKS
-           : bz_is_set(&loop->mem->is_exhausted)  ? BZ_SHORT_OF_MEMORY
+           : bz_is_set(&loop->mem->is_exhausted)
+               ? (bz_is_set(&loop->mem->lacks_room) ? BZ_SHORT_OF_ROOM : BZ_SHORT_OF_MEMORY)
            : loop->tasks_max == BZ_TASKS_MAX && loop->tasks_created == BZ_TASKS_MAX
                ? BZ_SHORT_OF_TASKS
                : BZ_SHORT_OF_NOTHING;

@@ -563,6 +563,8 @@ bool bz_world_has_resources(struct bz_world *world) {
     enum bz_shortage shortage = bz_shortage(world);
     if (shortage == BZ_SHORT_OF_STACKS) {
         bz_judge_lacks(world->judge, NULL, "the stacks of tasks");
+    } else if (shortage == BZ_SHORT_OF_ROOM) {
+        bz_judge_lacks(world->judge, NULL, "the tasks and the objects of a run");
     } else if (shortage == BZ_SHORT_OF_MEMORY) {
         bool is_default = world->loop->mem->limit_bytes == BZ_MEM_LIMIT_BYTES_DEFAULT;
         bz_judge_lacks(world->judge,
@@ -739,7 +741,9 @@ bool bz_world_is_marked_step(const struct bz_world *world) {
 void *bz_world_alloc(struct bz_world *world, size_t size_bytes) {
     void *block = bz_mem_alloc(world->loop->mem, size_bytes);
     if (block == NULL) {
-        bz_lack_stop("the " BZ_MEM_LIMIT_TEXT " of a loop", "the state of a scenario");
+        bz_lack_stop(bz_mem_lacks_room(world->loop->mem) ? NULL
+                                                         : "the " BZ_MEM_LIMIT_TEXT " of a loop",
+                     "the state of a scenario");
     }
     return block;
 }

@@ -181,6 +181,9 @@ static void on_fork(void) {
 #define TASKS_THAT_FIT 16384u
 
 static void on_loop_full(void) {
+    if (bz_shortage(own_world) == BZ_SHORT_OF_ROOM) {
+        bz_lack_stop(NULL, "the tasks and the objects of a run");
+    }
     if (own_world->loop->tasks_created < TASKS_THAT_FIT) {
         tell(&own_page->end, END_LOOP_FULL, "");
         _exit(1);
